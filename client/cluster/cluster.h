@@ -1,0 +1,51 @@
+// The devices of an experiment: read from an inventory file, or two daemons started on loopback.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+
+namespace pareto::client {
+
+class DaemonClient;  // client/cluster/daemon_client.h
+
+/// One entry of an inventory (configs/inventory.yaml).
+struct DeviceConfig {
+  std::string name;     ///< "pi-1"
+  std::string address;  ///< "192.168.1.20:7070": its control service
+};
+
+/// inventory.yaml, read whole and validated whole. Fails: kNotFound, kInvalidArgument with file, line and nearest key.
+Expected<std::vector<DeviceConfig>> read_inventory(const std::filesystem::path& path);
+
+/// Connected devices, in inventory order. Daemons it started itself end with it.
+///
+/// Threads: one owner.
+class Cluster {
+ public:
+  /// Connects to every device and checks protocol versions. Fails: kUnavailable or kTimeout naming the device,
+  /// kInvalidArgument (another protocol version, both named).
+  static Expected<Cluster> connect(const std::vector<DeviceConfig>& devices);
+  /// Starts `count` daemons of this build on loopback, each pinned to a core of its own where there are enough, ready by
+  /// their word and not by waiting; they end with the cluster, also when this process is killed.
+  static Expected<Cluster> start_local(int count, const std::filesystem::path& paretod);
+  Cluster(Cluster&&) noexcept;
+  Cluster& operator=(Cluster&&) noexcept;
+  ~Cluster();
+
+  std::size_t size() const;
+  DaemonClient& device(std::size_t index) const;
+  /// Fails: kNotFound with the nearest names.
+  Expected<DaemonClient*> find(const std::string& name) const;
+
+ private:
+  struct Impl;
+  explicit Cluster(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace pareto::client

@@ -1,0 +1,119 @@
+// What a sweep leaves behind: a run, its devices, its trials and their samples, as plain data. Written by client/experiment, kept by
+// client/results, shown by client/report. The JSON of `sweep --json` has these fields (client/report/json_writer.cc).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/plan/plan.h"
+#include "core/tensor/value_spec.h"
+
+namespace pareto::client {
+
+/// A measured figure with its 95 % interval.
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
+
+struct LatencyFigures {
+  double p50_ms = 0;
+  double p90_ms = 0;
+  double p99_ms = 0;
+  double mean_ms = 0;
+  Interval ci95_ms;  ///< of the p50
+  int window = 1;
+  std::int64_t samples = 0;
+};
+
+struct ThroughputFigures {
+  double samples_per_s = 0;
+  Interval ci95;
+  int window = 1;
+  std::int64_t samples = 0;
+};
+
+struct StageFigures {
+  std::string device;
+  std::string engine;         ///< the one the device kept
+  double compute_p50_ms = 0;  ///< at the latency window
+  double queue_p50_ms = 0;
+  double receive_p50_ms = 0;
+  double encode_p50_ms = 0;
+  std::uint64_t peak_memory_bytes = 0;  ///< what loading the shard added to the daemon
+  std::uint64_t weight_bytes = 0;
+};
+
+/// Link 0 runs from the source to the first stage, the last one from the last stage to the sink.
+struct LinkFigures {
+  double transfer_p50_ms = 0;  ///< half the link's smallest round trip + first to last byte at the receiver
+  std::uint64_t bytes = 0;     ///< of one request
+};
+
+/// Where the latency of a request at its window went; the four add up to the p50.
+struct TimeSplit {
+  double compute_ms = 0;
+  double transfer_ms = 0;
+  double wait_ms = 0;  ///< everything else: queues, scheduling, encode and decode
+};
+
+struct SplitRecord {
+  std::string name;  ///< of the split points, joined by '+'
+  std::int64_t position = 0;  ///< of the first
+  std::vector<TensorSpec> boundary;
+  std::uint64_t boundary_bytes = 0;  ///< at the trial's batch, all boundaries between stages together
+};
+
+enum class TrialStatus { kOk, kFailed };
+
+struct TrialRecord {
+  std::string id;  ///< "after:features.7/tcp/b1": unique in its run, and the same when the run is resumed
+  std::optional<SplitRecord> split;  ///< none: one device runs the whole model
+  Plan plan;
+  std::string transport;
+  std::int64_t batch = 1;
+  std::string condition = "none";
+  LatencyFigures latency;
+  ThroughputFigures throughput;
+  std::vector<StageFigures> stages;
+  std::vector<LinkFigures> links;
+  TimeSplit time_split;
+  bool on_front = false;
+  double p_front = 0;
+  TrialStatus status = TrialStatus::kOk;
+  std::string failure;  ///< why it failed
+  /// The samples the figures were made from: one latency a request, in the order measured; and the round of each.
+  std::vector<double> latency_samples_ms;
+  std::vector<int> latency_rounds;
+  std::vector<double> throughput_rounds;  ///< slope of each round, samples/s
+};
+
+struct DeviceRecord {
+  std::string name;
+  std::string address;
+  int threads = 1;
+  std::string cpu;
+  std::uint64_t memory_bytes = 0;
+  std::string torch_version;
+  std::uint64_t weights_sent_bytes = 0;  ///< during this run
+};
+
+struct RunRecord {
+  std::string id;       ///< sorts by time: "20260131-101502-ab12"
+  std::string model;
+  std::string model_digest;
+  std::uint64_t model_weight_bytes = 0;
+  std::string started;  ///< ISO 8601, UTC
+  std::string finished; ///< empty while unfinished: such a run can be resumed
+  std::string command_line;
+  std::string options_json;  ///< all that `--resume` needs to go on
+  std::string software_version;
+  std::uint64_t seed = 0;
+  std::vector<DeviceRecord> devices;
+  std::vector<TrialRecord> trials;
+  std::string note;  ///< rules applied, for the report: warm-up, repeated rounds, …
+};
+
+}  // namespace pareto::client

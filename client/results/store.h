@@ -1,0 +1,31 @@
+// Runs in one SQLite file: one atomic row a trial as it ends, so that a killed sweep resumes at the next trial.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/results/record.h"
+#include "core/base/error.h"
+
+namespace pareto::client {
+
+/// Threads: one owner. Another process may read the same file meanwhile (write-ahead log).
+/// Fails: kExhausted (disk full: what was stored stays readable), kCorrupt (no such database, or of another version),
+/// kPermission, kNotFound (no such run).
+class ResultStore {
+ public:
+  /// Opens or creates. `--store`'s default: $XDG_DATA_HOME/pareto-edge/results.db, else ~/.local/share/….
+  static Expected<std::unique_ptr<ResultStore>> open(const std::filesystem::path& path);
+  virtual ~ResultStore() = default;
+
+  virtual Expected<> begin_run(const RunRecord& run) = 0;  ///< without its trials
+  virtual Expected<> put_trial(const std::string& run_id, const TrialRecord& trial) = 0;  ///< replaces one of that id
+  virtual Expected<> finish_run(const RunRecord& run) = 0;  ///< finished, devices, note; p_front and on_front of all trials
+  /// With its trials. `id`: whole, a unique beginning, or "last".
+  virtual Expected<RunRecord> load_run(const std::string& id) = 0;
+  virtual Expected<std::vector<RunRecord>> list_runs() = 0;  ///< newest first, without samples
+};
+
+}  // namespace pareto::client

@@ -1,0 +1,25 @@
+# Compiler, linker, warnings, sanitizers.
+find_program(CCACHE ccache)
+if(CCACHE)
+  # A precompiled header hides its includes from ccache unless it is told what may differ.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} ${CCACHE})
+endif()
+find_program(MOLD mold)
+if(MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+add_library(pareto_options INTERFACE)
+target_compile_options(pareto_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror)
+target_include_directories(pareto_options INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_definitions(pareto_options INTERFACE PARETO_VERSION="${PROJECT_VERSION}" ASIO_STANDALONE)
+
+set(PARETO_SANITIZE "" CACHE STRING "sanitizers, as in -fsanitize=")
+if(PARETO_SANITIZE)
+  add_compile_options(-fsanitize=${PARETO_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -O1 -g1)
+  add_link_options(-fsanitize=${PARETO_SANITIZE})
+  # g++ 12 sees an uninitialised value in std::variant and std::optional where sanitizers inline differently.
+  target_compile_options(pareto_options INTERFACE -Wno-maybe-uninitialized)
+endif()

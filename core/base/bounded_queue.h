@@ -1,0 +1,83 @@
+// The one way work crosses threads. A full queue blocks the producer: that is the backpressure, all the way
+// to the source.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <utility>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+
+namespace pareto {
+
+/// First in, first out, at most `capacity` items.
+///
+/// Threads: any number of producers and consumers. close() wakes all of them: afterwards push fails with
+/// kClosed, and pop hands out what is left before it fails with kClosed.
+template <typename T>
+class BoundedQueue {
+ public:
+  /// capacity >= 1
+  explicit BoundedQueue(std::size_t capacity) : capacity_(capacity == 0 ? 1 : capacity) {}
+
+  BoundedQueue(const BoundedQueue&) = delete;
+  BoundedQueue& operator=(const BoundedQueue&) = delete;
+
+  /// Waits for room. Fails: kTimeout, kClosed (the item is then dropped).
+  Expected<> push(T item, Deadline deadline = std::nullopt) {
+    std::unique_lock lock(mutex_);
+    if (!wait(lock, not_full_, deadline, [&] { return closed_ || items_.size() < capacity_; })) {
+      return fail(ErrorCode::kTimeout, "the queue stayed full");
+    }
+    if (closed_) return fail(ErrorCode::kClosed, "the queue is closed");
+    items_.push_back(std::move(item));
+    not_empty_.notify_one();
+    return {};
+  }
+
+  /// Waits for an item. Fails: kTimeout, kClosed (only once it is empty).
+  Expected<T> pop(Deadline deadline = std::nullopt) {
+    std::unique_lock lock(mutex_);
+    if (!wait(lock, not_empty_, deadline, [&] { return closed_ || !items_.empty(); })) {
+      return fail(ErrorCode::kTimeout, "the queue stayed empty");
+    }
+    if (items_.empty()) return fail(ErrorCode::kClosed, "the queue is closed");
+    T item = std::move(items_.front());
+    items_.pop_front();
+    not_full_.notify_one();
+    return item;
+  }
+
+  void close() {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    not_empty_.notify_all();
+    not_full_.notify_all();
+  }
+
+  std::size_t size() const {
+    const std::lock_guard lock(mutex_);
+    return items_.size();
+  }
+
+ private:
+  template <typename Ready>
+  static bool wait(std::unique_lock<std::mutex>& lock, std::condition_variable& condition,
+                   const Deadline& deadline, Ready ready) {
+    if (deadline) return condition.wait_until(lock, *deadline, ready);
+    condition.wait(lock, ready);
+    return true;
+  }
+
+  const std::size_t capacity_;
+  mutable std::mutex mutex_;
+  std::condition_variable not_full_;
+  std::condition_variable not_empty_;
+  std::deque<T> items_;
+  bool closed_ = false;
+};
+
+}  // namespace pareto

@@ -1,0 +1,33 @@
+// Small helpers for what people type and read: nearest names, sizes, durations, lists.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/error.h"
+
+namespace pareto {
+
+/// The candidates closest to `name` (Levenshtein distance, ties in the order given; at most `count`, and none that is
+/// farther than half the length of the longer one).
+std::vector<std::string> nearest_names(std::string_view name, std::span<const std::string> candidates,
+                                       std::size_t count = 3);
+/// " (did you mean a, b or c?)", or "" when nothing is near: to be put behind an error's sentence.
+std::string did_you_mean(std::string_view name, std::span<const std::string> candidates);
+
+/// "a,b,,c" -> {"a","b","c"}; surrounding blanks are dropped.
+std::vector<std::string> split_list(std::string_view text, char separator = ',');
+std::string join(std::span<const std::string> parts, std::string_view separator = ", ");
+
+/// "512", "64KiB", "256 MiB", "2GB". Fails: kInvalidArgument naming the text.
+Expected<std::uint64_t> parse_bytes(std::string_view text);
+/// "20ms", "1.5s", "200us", "3min", "0": a unit is required unless it is zero. Fails: kInvalidArgument.
+Expected<std::chrono::nanoseconds> parse_duration(std::string_view text);
+/// "412 B", "147 KiB", "12.8 MiB": three significant digits.
+std::string format_bytes(std::uint64_t bytes);
+
+}  // namespace pareto

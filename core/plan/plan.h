@@ -1,0 +1,37 @@
+// A plan: where a model is cut and what runs where. A document: it travels, is stored with every trial, and is a file that
+// `run` takes. Format: core/plan/FORMAT.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+
+namespace pareto {
+
+struct StagePlan {
+  std::string device;      ///< a name from the inventory
+  std::int64_t begin = 0;  ///< operators [begin, end) of the model
+  std::int64_t end = 0;
+  bool operator==(const StagePlan&) const = default;
+};
+
+struct Plan {
+  std::string model;                ///< a built-in name, or the path of a TorchScript file
+  std::vector<std::string> splits;  ///< names of the split points, one fewer than stages; empty: one device runs all
+  std::vector<StagePlan> stages;    ///< in order, without gaps
+  std::string transport = "tcp";
+  std::int64_t batch = 1;
+  int window = 0;  ///< requests in flight; 0 = auto
+  std::string engine = "auto";
+  std::string precision = "fp32";
+  int threads = 1;
+  bool operator==(const Plan&) const = default;
+};
+
+std::string to_json(const Plan& plan);
+/// Checks that stages are contiguous from 0, names present, numbers in range. Fails: kInvalidArgument.
+Expected<Plan> plan_from_json(const std::string& json);
+
+}  // namespace pareto

@@ -1,0 +1,51 @@
+// A shard as a document: what one device needs to become one stage, without weights. Made by partitioner/emit, sent by the
+// coordinator, loaded by core/runtime. Format: core/plan/FORMAT.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/digest.h"
+#include "core/base/error.h"
+#include "core/tensor/value_spec.h"
+
+namespace pareto {
+
+/// One weight of a shard: an attribute of the archive's module, filled on arrival.
+struct WeightRef {
+  std::string name;  ///< state_dict name: "features.5.conv.0.0.weight"
+  Digest digest;     ///< sha256 of its dense row-major bytes
+  DType dtype = DType::kFloat32;
+  Shape shape;
+  bool is_parameter = true;  ///< else a buffer
+  std::uint64_t size_bytes() const;
+};
+
+/// A value on a boundary of the shard.
+struct BoundaryValue {
+  std::string name;  ///< unique in the model; the same value has the same name in the shards on both sides
+  ValueSpec spec;
+};
+
+struct Shard {
+  std::string model;               ///< "mobilenetv2"
+  std::int64_t begin = 0;          ///< first operator
+  std::int64_t end = 0;            ///< one past the last
+  std::string archive;             ///< a TorchScript archive whose tensors are empty; its module has one method, "run"
+  std::vector<WeightRef> weights;  ///< attributes to fill before "run" is called
+  std::vector<BoundaryValue> inputs;   ///< arguments of "run", in order
+  std::vector<BoundaryValue> outputs;  ///< results of "run" (always a tuple), in order
+  std::vector<std::string> scopes;     ///< for each operator its module path; scopes do not survive in an archive
+  std::string torch_version;           ///< bits are comparable within one version only
+
+  std::uint64_t weight_bytes() const;
+  /// sha256 over the JSON manifest and the archive: equal shards have equal digests.
+  Digest digest() const;
+};
+
+/// All but the archive, as JSON text; and back, with every count, size and name of foreign text checked.
+std::string manifest_json(const Shard& shard);
+Expected<Shard> shard_from_manifest(const std::string& json, std::string archive);
+
+}  // namespace pareto

@@ -1,0 +1,88 @@
+// Runs a shard on this device, as fast as the device can. The only part of a daemon that sees LibTorch, behind this header.
+//
+//   Shard (no weights) + WeightSource --load--> engines built, timed, the fastest kept --> run, run, run
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/plan/shard.h"
+#include "core/tensor/value.h"
+
+namespace pareto::runtime {
+
+enum class Precision { kFloat32, kBFloat16 };
+/// "fp32", "bf16"
+std::string_view to_string(Precision precision);
+Expected<Precision> parse_precision(std::string_view name);
+
+/// Where weights come from: the daemon's tensor store, or the model itself in the coordinator.
+/// Threads: any. Fails: kNotFound naming the digest.
+using WeightSource = std::function<Expected<Tensor>(const Digest& digest)>;
+
+struct RunnerOptions {
+  std::string engine = "auto";  ///< "auto" keeps the fastest; or a name from engine_names()
+  Precision precision = Precision::kFloat32;
+  int threads = 1;             ///< intra-op threads, 1 … 256; binds OpenBLAS too
+  std::string device = "cpu";  ///< "cpu" or "cuda:N"
+  std::int64_t batch = 1;      ///< the batch that engines are timed at; any other runs as well
+};
+
+/// Engines of this build, without "auto": "plain", "onednn", "prepacked".
+/// plain: the graph as it came, equal bit for bit however it is cut. The others freeze, fold and fuse.
+const std::vector<std::string>& engine_names();
+
+struct EngineTiming {
+  std::string engine;
+  Nanoseconds best{};         ///< fastest of a few runs on example inputs; 0 where it could not be built
+  std::string failure;        ///< why it could not be built or gave another result; empty if it works
+  double relative_error = 0;  ///< of its outputs against plain's, same inputs
+};
+
+struct LoadReport {
+  std::string engine;                ///< the one kept
+  std::vector<EngineTiming> timings;  ///< of every engine tried
+  std::uint64_t weight_bytes = 0;
+};
+
+/// What one operator of the plain graph costs.
+struct OperatorTime {
+  std::int64_t position = 0;  ///< in the whole model's order
+  std::string kind;           ///< "aten::conv2d"
+  std::string scope;
+  Nanoseconds median{};
+};
+
+/// One loaded shard.
+///
+/// Threads: run() from one thread at a time; LibTorch's thread count is thread-local and set on the thread that calls.
+class ShardRunner {
+ public:
+  /// Builds and times engines on example inputs; returns warm. Fails: kCorrupt (archive, weights that do not fit),
+  /// kNotFound (a weight), kInvalidArgument (unknown engine, cuda without CUDA), kExhausted (no memory).
+  static Expected<std::unique_ptr<ShardRunner>> load(const Shard& shard, const WeightSource& weights,
+                                                     const RunnerOptions& options);
+  virtual ~ShardRunner() = default;
+
+  /// inputs: in the order of shard.inputs; returns in the order of shard.outputs. Fails: kInvalidArgument (wrong number, type,
+  /// dtype or shape that the graph refuses), kExhausted, kInternal (with LibTorch's first line).
+  virtual Expected<std::vector<Value>> run(std::vector<Value> inputs) = 0;
+  /// Times every operator one by one in the plain engine, `repeats` times.
+  virtual Expected<std::vector<OperatorTime>> profile(std::vector<Value> inputs, int repeats) = 0;
+  virtual const LoadReport& report() const = 0;
+};
+
+/// What this machine can run: LibTorch's version, bf16 instructions, CUDA devices.
+struct RuntimeInfo {
+  std::string torch_version;
+  bool fast_bf16 = false;
+  int cuda_devices = 0;
+};
+RuntimeInfo runtime_info();
+
+}  // namespace pareto::runtime

@@ -1,0 +1,65 @@
+// A tensor as bytes: what crosses a boundary, lies in a store and travels in a frame. No LibTorch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/tensor/dtype.h"
+
+namespace pareto {
+
+/// Sizes of the dimensions, outermost first; {} is a scalar. Every size >= 0.
+using Shape = std::vector<std::int64_t>;
+
+/// Elements of a shape. Fails with kInvalidArgument on a negative size, kExhausted where the product does not fit 63 bits.
+Expected<std::int64_t> element_count(std::span<const std::int64_t> shape);
+/// "1x3x224x224"; "scalar" for {}.
+std::string to_string(std::span<const std::int64_t> shape);
+
+/// Dense, row-major, immutable once shared. Copies share the bytes.
+///
+/// Threads: a const Tensor may be read by any number of threads.
+class Tensor {
+ public:
+  /// Where tensor memory starts: fits a cache line and every vector unit we run on.
+  static constexpr std::size_t kAlignment = 64;
+
+  /// An empty float32 tensor of shape {0}.
+  Tensor();
+
+  /// Uninitialised memory, 64-byte aligned. Fails: kInvalidArgument (bad shape), kExhausted (no memory).
+  static Expected<Tensor> allocate(DType dtype, Shape shape);
+  /// Memory of somebody else, kept alive by `owner` for as long as any copy of the tensor lives. `data` holds at least
+  /// element_count × size_of(dtype) bytes; alignment as it comes. Fails: kInvalidArgument (bad shape).
+  static Expected<Tensor> borrow(DType dtype, Shape shape, const std::byte* data,
+                                 std::shared_ptr<const void> owner);
+
+  DType dtype() const { return dtype_; }
+  const Shape& shape() const { return shape_; }
+  std::size_t size_bytes() const { return size_bytes_; }
+  std::span<const std::byte> bytes() const { return {data_, size_bytes_}; }
+  /// The memory for its one writer, right after allocate() and before the tensor is shared.
+  std::span<std::byte> mutable_bytes() { return {const_cast<std::byte*>(data_), size_bytes_}; }
+  /// What keeps the memory alive.
+  const std::shared_ptr<const void>& owner() const { return owner_; }
+
+ private:
+  Tensor(DType dtype, Shape shape, std::size_t size_bytes, const std::byte* data,
+         std::shared_ptr<const void> owner);
+
+  DType dtype_;
+  Shape shape_;
+  std::size_t size_bytes_;
+  const std::byte* data_;
+  std::shared_ptr<const void> owner_;
+};
+
+/// Same dtype, shape and bytes (so NaN equals the same NaN, and -0 differs from 0).
+bool bit_equal(const Tensor& a, const Tensor& b);
+
+}  // namespace pareto

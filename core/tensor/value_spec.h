@@ -1,0 +1,65 @@
+// What will cross a boundary, before anything has: types, and shapes with the batch dimension symbolic.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/tensor/value.h"
+
+namespace pareto {
+
+/// One dimension as a function of the batch size: constant + per_sample × batch.
+struct SymbolicDim {
+  std::int64_t constant = 0;
+  std::int64_t per_sample = 0;
+  std::int64_t at(std::int64_t batch) const { return constant + per_sample * batch; }
+  bool operator==(const SymbolicDim&) const = default;
+};
+
+struct TensorSpec {
+  DType dtype = DType::kFloat32;
+  std::vector<SymbolicDim> dims;
+
+  Shape shape(std::int64_t batch) const;
+  /// Fails as element_count does.
+  Expected<std::uint64_t> size_bytes(std::int64_t batch) const;
+  bool operator==(const TensorSpec&) const = default;
+};
+
+/// The shape of a Value: the same tree, with a TensorSpec in place of every tensor and, for all other leaves, the value
+/// seen when the model was examined (an int on a boundary is most often a size, and stays what it was).
+struct ValueSpec {
+  enum class Kind { kTensor, kLeaf, kList, kTuple, kDict };
+  Kind kind = Kind::kLeaf;
+  TensorSpec tensor;             ///< kTensor
+  Value leaf;                    ///< kLeaf, and never a Tensor or container
+  std::vector<Value> keys;       ///< kDict: the keys, in the order of items
+  std::vector<ValueSpec> items;  ///< kList, kTuple, kDict
+
+  /// Bytes of all its tensors at a batch.
+  Expected<std::uint64_t> size_bytes(std::int64_t batch) const;
+  /// "float32[Bx32x112x112]", "List[float32[B], …]", "int"
+  std::string describe() const;
+};
+
+/// Every tensor of the tree, depth first.
+std::vector<TensorSpec> tensors_of(const ValueSpec& spec);
+
+/// The same structure of specs seen at two batch sizes, joined: dimensions that differ become linear in the batch. Fails with
+/// kInvalidArgument where the structure differs or a dimension is not an integer multiple.
+Expected<ValueSpec> join_specs(const Value& at_first, std::int64_t first_batch, const Value& at_second,
+                               std::int64_t second_batch);
+/// The spec of one seen value, nothing symbolic.
+ValueSpec spec_of(const Value& value);
+
+/// A value of that spec: floating tensors from a seeded normal distribution, bool tensors true, all others zero.
+Expected<Value> make_example(const ValueSpec& spec, std::int64_t batch, std::uint64_t seed);
+
+/// JSON and back; foreign JSON is checked (depth, counts, known kinds). Format: core/plan/FORMAT.md.
+nlohmann::json to_json(const ValueSpec& spec);
+Expected<ValueSpec> value_spec_from_json(const nlohmann::json& json);
+
+}  // namespace pareto

@@ -1,0 +1,92 @@
+// How messages cross from one stage to the next. A plug: one folder per transport, one line in builtin_transports.cc, one
+// conformance suite over all (tests/core/transport/conformance_test.cc).
+//
+//   Transport --listen--> Listener --accept--> Link        Transport --connect--> Link
+//
+// Links carry messages both ways. Calls block: a stage has two or three links, each direction with a thread of its own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/wire/message.h"
+
+namespace pareto::transport {
+
+/// Bounds on what a peer may make us hold. A frame over one of them is refused before memory is allocated.
+struct Limits {
+  std::uint64_t max_frame_bytes = std::uint64_t{1} << 30;
+  /// What a transport that reads ahead may buffer for one link, beyond the frame being read.
+  std::uint64_t read_ahead_bytes = std::uint64_t{4} << 20;
+};
+
+struct Received {
+  wire::Message message;
+  Nanoseconds receive{};         ///< first byte of the frame to the decoded message
+  std::uint64_t wire_bytes = 0;  ///< the whole frame
+};
+
+struct Sent {
+  Nanoseconds encode{};
+  Nanoseconds send{};
+  std::uint64_t wire_bytes = 0;
+};
+
+/// One open connection.
+///
+/// Threads: one thread may send while another receives; close() may be called from any thread, at any time, more than once.
+/// Fails: kTimeout (the deadline; the link may then be used on, except after a frame was sent in part: then it closes),
+/// kClosed (either side closed), kUnavailable (the connection broke), kCorrupt (the peer's bytes are no frame; the link closes),
+/// kExhausted (a frame over the limits; the link closes).
+class Link {
+ public:
+  virtual ~Link() = default;
+  /// Returns when the transport owns the bytes. Blocks while the peer does not take them: that is the backpressure.
+  virtual Expected<Sent> send(const wire::Message& message, Deadline deadline = std::nullopt) = 0;
+  virtual Expected<Received> receive(Deadline deadline = std::nullopt) = 0;
+  /// Wakes both directions here with kClosed; the peer receives what was sent, then kClosed.
+  virtual void close() = 0;
+  /// "tcp 127.0.0.1:40312": for logs and errors.
+  virtual std::string peer() const = 0;
+};
+
+/// Threads: accept from one thread, close from any.
+class Listener {
+ public:
+  virtual ~Listener() = default;
+  /// Where to connect to: "127.0.0.1:40311"; the real port where 0 was asked for.
+  virtual std::string address() const = 0;
+  /// Fails: kTimeout, kClosed (close() was called).
+  virtual Expected<std::unique_ptr<Link>> accept(Deadline deadline = std::nullopt) = 0;
+  /// Stops listening and wakes accept(). Links accepted before live on.
+  virtual void close() = 0;
+};
+
+/// Threads: any.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  /// "tcp", "grpc", "inproc": the name in plans and on command lines.
+  virtual std::string_view name() const = 0;
+  /// Whether peers may be on other machines (inproc: no).
+  virtual bool crosses_machines() const = 0;
+  /// address: "HOST:PORT"; port 0 picks a free one. (inproc: any name; "" picks one.)
+  /// Fails: kPermission (port in use or not allowed), kInvalidArgument (no address).
+  virtual Expected<std::unique_ptr<Listener>> listen(const std::string& address,
+                                                     const Limits& limits = {}) = 0;
+  /// Fails: kUnavailable (nobody there), kTimeout, kInvalidArgument.
+  virtual Expected<std::unique_ptr<Link>> connect(const std::string& address, Deadline deadline,
+                                                  const Limits& limits = {}) = 0;
+};
+
+/// Every transport of this build, in the order of their names in help texts.
+std::vector<std::unique_ptr<Transport>> builtin_transports();
+/// The one of that name. Fails: kNotFound, with the names there are.
+Expected<std::unique_ptr<Transport>> make_transport(std::string_view name);
+
+}  // namespace pareto::transport

@@ -1,0 +1,45 @@
+// What travels on a link, in memory. Its bytes on a wire are specified in core/wire/FORMAT.md.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/tensor/value.h"
+
+namespace pareto::wire {
+
+enum class MessageKind : std::uint8_t {
+  kHello = 1,   ///< first on every link, from the side that connected: who it is (body: see daemon/stage and client/cluster)
+  kReady = 2,   ///< the answer to kHello
+  kValues = 3,  ///< a request's values: body is a Tuple in the order of the boundary
+  kError = 4,   ///< the request failed: body is Tuple(code, message); travels downstream to the sink like values
+  kPing = 5,    ///< answered at once with kPong and the same body; primes the connection and measures it
+  kPong = 6,
+  kEnd = 7,     ///< no more requests will follow on this link
+};
+
+/// What one stage did with one request, as durations on that stage's own clock.
+struct StageTimes {
+  std::uint32_t stage = 0;  ///< 0 = first
+  Nanoseconds receive{};    ///< from the first byte of the frame to the last, decoding included
+  Nanoseconds queue{};      ///< waiting for the compute thread
+  Nanoseconds compute{};    ///< running the shard
+  Nanoseconds encode{};     ///< from the shard's outputs to a frame ready to be sent
+  Nanoseconds send{};       ///< the send call of the message *before* this one on the link: none can carry its own
+  bool operator==(const StageTimes&) const = default;
+};
+
+/// One entry a stage, in the order passed.
+using Timeline = std::vector<StageTimes>;
+
+struct Message {
+  MessageKind kind = MessageKind::kValues;
+  std::uint64_t pipeline = 0;  ///< which pipeline of the coordinator
+  std::uint64_t request = 0;   ///< counts up from 0 at the source
+  std::uint32_t sequence = 0;  ///< which part of the request, where it travels in several
+  Timeline timeline;
+  Value body;
+};
+
+}  // namespace pareto::wire

@@ -1,0 +1,31 @@
+// The one form that every model takes here: an inlined TorchScript graph without `self`, its weights as extra inputs. Sees
+// LibTorch: to be included only by partitioner/{graph,models,emit} sources and their tests.
+#pragma once
+
+#include <torch/script.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+
+namespace pareto::partitioner {
+
+struct FlatWeight {
+  std::string name;  ///< state_dict name
+  torch::Tensor tensor;
+  bool is_parameter = true;  ///< else a buffer
+};
+
+/// graph inputs: first the model's own, then one a weight, in the order of `weights`. Node scopes hold module paths
+/// ("features.5.conv.0.0") as a Scope chain whose innermost name is the whole dotted path.
+struct Flat {
+  std::string model;
+  std::shared_ptr<torch::jit::Graph> graph;
+  std::size_t model_inputs = 0;
+  std::vector<FlatWeight> weights;
+  bool from_file = false;
+};
+
+}  // namespace pareto::partitioner

@@ -1,0 +1,50 @@
+// The model as operators and values in one topological order, free of LibTorch: what split points, costs, searches and tables
+// are computed from.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/tensor/value_spec.h"
+
+namespace pareto::partitioner {
+
+/// A value of the graph: an input of the model or what an operator produced. Constants and weights are none.
+struct GraphValue {
+  std::string name;                 ///< unique in the model
+  std::int64_t producer = -1;       ///< position of the operator that makes it; -1: an input of the model
+  std::vector<std::int64_t> users;  ///< positions of the operators that read it, ascending; inner blocks count at the operator holding them
+  bool is_output = false;           ///< returned by the model
+  ValueSpec spec;
+};
+
+struct Operator {
+  std::string kind;                   ///< "aten::_convolution", "prim::If"
+  std::string scope;                  ///< module path: "features.5.conv.0.0"; "" at the root
+  std::vector<std::int64_t> inputs;   ///< indices into Graph::values
+  std::vector<std::int64_t> outputs;  ///< indices into Graph::values
+  std::vector<std::int64_t> weights;  ///< indices into Graph::weights
+  std::int64_t inner_operators = 0;   ///< operators in its blocks: control flow that could not be flattened, never cut through
+  double flops_per_sample = 0;        ///< multiply and add count as two
+  bool uses_random = false;           ///< or other hidden state
+};
+
+struct GraphWeight {
+  std::string name;  ///< state_dict name
+  DType dtype = DType::kFloat32;
+  Shape shape;
+  bool is_parameter = true;
+  std::uint64_t size_bytes = 0;
+};
+
+struct Graph {
+  std::string model;
+  std::vector<GraphValue> values;
+  std::vector<Operator> operators;
+  std::vector<GraphWeight> weights;
+  std::vector<std::int64_t> inputs;   ///< indices into values, in the order of the model's arguments
+  std::vector<std::int64_t> outputs;  ///< indices into values
+};
+
+}  // namespace pareto::partitioner

@@ -1,0 +1,64 @@
+// A model ready to be cut, behind a header without LibTorch: what the coordinator holds.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/digest.h"
+#include "core/base/error.h"
+#include "core/tensor/value_spec.h"
+#include "partitioner/graph/graph.h"
+#include "partitioner/graph/split_points.h"
+
+namespace pareto::partitioner {
+
+struct Flat;
+
+/// Shape of one input per sample (without the batch) and its dtype, as written on a command line.
+struct InputShape {
+  Shape per_sample;
+  DType dtype = DType::kFloat32;
+};
+/// "3x224x224", "128:int64", several separated by ';'. Fails: kInvalidArgument naming the part.
+Expected<std::vector<InputShape>> parse_input_shapes(std::string_view text);
+
+/// Owns the flat graph, its weights and the LibTorch-free Graph made from it by running it at two batch sizes.
+///
+/// Threads: const members from one thread at a time (LibTorch runs inside some of them).
+class Model {
+ public:
+  /// Examines a flat model: shapes, FLOPs, aliases, split points. inputs: one a model input.
+  /// Fails: kInvalidArgument (it does not run on those shapes: with LibTorch's reason).
+  static Expected<Model> examine(Flat flat, std::vector<InputShape> inputs);
+  Model(Model&&) noexcept;
+  Model& operator=(Model&&) noexcept;
+  ~Model();
+
+  const std::string& name() const;
+  const Graph& graph() const;
+  const std::vector<SplitPoint>& split_points() const;
+  /// sha256 over graph and weights: the identity results are stored under.
+  const Digest& digest() const;
+  /// Inputs of the given batch: seeded normal noise of the input shapes.
+  Expected<std::vector<Value>> example_inputs(std::int64_t batch, std::uint64_t seed) const;
+  /// The uncut model, interpreted plainly; for a file the module as LibTorch loaded it, so that a comparison covers the
+  /// flattening as well.
+  Expected<std::vector<Value>> run_whole(const std::vector<Value>& inputs) const;
+  /// The weight with this digest (of its dense bytes). Fails: kNotFound.
+  Expected<Tensor> weight(const Digest& digest) const;
+  /// Digest of each of graph().weights.
+  const std::vector<Digest>& weight_digests() const;
+  const Flat& flat() const;
+
+ private:
+  struct Impl;
+  explicit Model(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace pareto::partitioner

@@ -1,0 +1,40 @@
+// Built-in architectures. A plug: one file that implements ModelBuilder, one line in builtin_models.cc.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/error.h"
+#include "partitioner/graph/model.h"
+
+namespace pareto::partitioner {
+
+struct ModelOptions {
+  std::int64_t num_classes = 1000;
+  std::optional<std::vector<InputShape>> input;  ///< per sample; none = the builder's own
+  std::string weights;                           ///< FILE.pth (a torchvision checkpoint) or FILE.pt; empty = seeded initialisation
+  std::uint64_t seed = 0;
+};
+
+/// Threads: any; builders have no state.
+class ModelBuilder {
+ public:
+  virtual ~ModelBuilder() = default;
+  virtual std::string_view name() const = 0;          ///< "mobilenetv2"
+  virtual std::string_view reference() const = 0;     ///< the paper: authors, title, year
+  virtual InputShape default_input() const = 0;       ///< 3x224x224
+  /// The architecture in eval mode with seeded weights; names, shapes and order of the weights are torchvision's.
+  virtual Expected<Flat> build(const ModelOptions& options) const = 0;
+};
+
+std::vector<std::unique_ptr<ModelBuilder>> builtin_models();
+
+/// A built-in name or the path of a TorchScript file -> a model ready to be cut. Anything with a '/' or ending in ".pt" is a path.
+/// Fails: kNotFound (with the nearest names), and as load_torchscript, load_weights and Model::examine do.
+Expected<Model> open_model(const std::string& name_or_path, const ModelOptions& options);
+
+}  // namespace pareto::partitioner
