@@ -63,12 +63,12 @@ Expected<T> with_context(Expected<T> result, fmt::format_string<Args...> format,
 #define PARETO_CONCAT(a, b) PARETO_CONCAT_INNER(a, b)
 
 /// Returns the error of `expression` from the enclosing function, if it has one.
-#define PARETO_TRY(expression)                                       \
-  do {                                                               \
-    auto&& pareto_try_result = (expression);                         \
-    if (!pareto_try_result) {                                        \
-      return tl::unexpected(std::move(pareto_try_result).error());   \
-    }                                                                \
+#define PARETO_TRY(expression)                                     \
+  do {                                                             \
+    auto&& pareto_try_result = (expression);                       \
+    if (!pareto_try_result) {                                      \
+      return tl::unexpected(std::move(pareto_try_result).error()); \
+    }                                                              \
   } while (false)
 
 /// PARETO_ASSIGN(auto graph, load(path)): the value, or the error returned from the enclosing function.

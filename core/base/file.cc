@@ -37,15 +37,37 @@ Expected<> write_all(int fd, std::span<const std::byte> bytes) {
 Error error_from_errno(int errno_value, std::string_view what) {
   ErrorCode code = ErrorCode::kInternal;
   switch (errno_value) {
-    case ENOENT: case ENOTDIR: code = ErrorCode::kNotFound; break;
-    case EACCES: case EPERM: case EROFS: case EADDRINUSE: case EADDRNOTAVAIL:
-      code = ErrorCode::kPermission; break;
-    case ENOSPC: case EDQUOT: case EMFILE: case ENFILE: case ENOMEM: case EFBIG:
-      code = ErrorCode::kExhausted; break;
-    case ECONNREFUSED: case ECONNRESET: case EHOSTUNREACH: case ENETUNREACH: case EPIPE:
-      code = ErrorCode::kUnavailable; break;
-    case ETIMEDOUT: code = ErrorCode::kTimeout; break;
-    default: break;
+    case ENOENT:
+    case ENOTDIR:
+      code = ErrorCode::kNotFound;
+      break;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+    case EADDRINUSE:
+    case EADDRNOTAVAIL:
+      code = ErrorCode::kPermission;
+      break;
+    case ENOSPC:
+    case EDQUOT:
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+    case EFBIG:
+      code = ErrorCode::kExhausted;
+      break;
+    case ECONNREFUSED:
+    case ECONNRESET:
+    case EHOSTUNREACH:
+    case ENETUNREACH:
+    case EPIPE:
+      code = ErrorCode::kUnavailable;
+      break;
+    case ETIMEDOUT:
+      code = ErrorCode::kTimeout;
+      break;
+    default:
+      break;
   }
   return Error{code, fmt::format("{}: {}", what, std::generic_category().message(errno_value))};
 }

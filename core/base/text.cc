@@ -54,12 +54,12 @@ Expected<double> parse_quantity(std::string_view text, std::span<const Unit> uni
 }  // namespace
 
 std::vector<std::string> nearest_names(std::string_view name,
-                                       std::span<const std::string> candidates,
-                                       std::size_t count) {
+                                       std::span<const std::string> candidates, std::size_t count) {
   std::vector<std::pair<std::size_t, const std::string*>> near;
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(name, candidate);
-    if (2 * distance <= std::max(name.size(), candidate.size())) near.emplace_back(distance, &candidate);
+    if (2 * distance <= std::max(name.size(), candidate.size()))
+      near.emplace_back(distance, &candidate);
   }
   std::stable_sort(near.begin(), near.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

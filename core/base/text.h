@@ -14,7 +14,8 @@ namespace pareto {
 
 /// The candidates closest to `name` (Levenshtein distance, ties in the order given; at most `count`, and none that is
 /// farther than half the length of the longer one).
-std::vector<std::string> nearest_names(std::string_view name, std::span<const std::string> candidates,
+std::vector<std::string> nearest_names(std::string_view name,
+                                       std::span<const std::string> candidates,
                                        std::size_t count = 3);
 /// " (did you mean a, b or c?)", or "" when nothing is near: to be put behind an error's sentence.
 std::string did_you_mean(std::string_view name, std::span<const std::string> candidates);

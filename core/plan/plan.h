@@ -18,9 +18,10 @@ struct StagePlan {
 };
 
 struct Plan {
-  std::string model;                ///< a built-in name, or the path of a TorchScript file
-  std::vector<std::string> splits;  ///< names of the split points, one fewer than stages; empty: one device runs all
-  std::vector<StagePlan> stages;    ///< in order, without gaps
+  std::string model;  ///< a built-in name, or the path of a TorchScript file
+  std::vector<std::string>
+      splits;  ///< names of the split points, one fewer than stages; empty: one device runs all
+  std::vector<StagePlan> stages;  ///< in order, without gaps
   std::string transport = "tcp";
   std::int64_t batch = 1;
   int window = 0;  ///< requests in flight; 0 = auto

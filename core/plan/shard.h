@@ -24,20 +24,23 @@ struct WeightRef {
 
 /// A value on a boundary of the shard.
 struct BoundaryValue {
-  std::string name;  ///< unique in the model; the same value has the same name in the shards on both sides
+  std::string
+      name;  ///< unique in the model; the same value has the same name in the shards on both sides
   ValueSpec spec;
 };
 
 struct Shard {
-  std::string model;               ///< "mobilenetv2"
-  std::int64_t begin = 0;          ///< first operator
-  std::int64_t end = 0;            ///< one past the last
-  std::string archive;             ///< a TorchScript archive whose tensors are empty; its module has one method, "run"
-  std::vector<WeightRef> weights;  ///< attributes to fill before "run" is called
+  std::string model;       ///< "mobilenetv2"
+  std::int64_t begin = 0;  ///< first operator
+  std::int64_t end = 0;    ///< one past the last
+  std::string
+      archive;  ///< a TorchScript archive whose tensors are empty; its module has one method, "run"
+  std::vector<WeightRef> weights;      ///< attributes to fill before "run" is called
   std::vector<BoundaryValue> inputs;   ///< arguments of "run", in order
   std::vector<BoundaryValue> outputs;  ///< results of "run" (always a tuple), in order
-  std::vector<std::string> scopes;     ///< for each operator its module path; scopes do not survive in an archive
-  std::string torch_version;           ///< bits are comparable within one version only
+  std::vector<std::string>
+      scopes;  ///< for each operator its module path; scopes do not survive in an archive
+  std::string torch_version;  ///< bits are comparable within one version only
 
   std::uint64_t weight_bytes() const;
   /// sha256 over the JSON manifest and the archive: equal shards have equal digests.

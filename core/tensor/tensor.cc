@@ -22,7 +22,8 @@ Expected<std::int64_t> element_count(std::span<const std::int64_t> shape) {
   std::int64_t elements = 1;
   bool empty = false;
   for (const std::int64_t size : shape) {
-    if (size < 0) return fail(ErrorCode::kInvalidArgument, "negative size in shape {}", to_string(shape));
+    if (size < 0)
+      return fail(ErrorCode::kInvalidArgument, "negative size in shape {}", to_string(shape));
     if (size == 0) empty = true;
     if (!empty && __builtin_mul_overflow(elements, size, &elements)) {
       return fail(ErrorCode::kExhausted, "shape {} has too many elements", to_string(shape));

@@ -50,8 +50,8 @@ std::vector<TensorSpec> tensors_of(const ValueSpec& spec);
 
 /// The same structure of specs seen at two batch sizes, joined: dimensions that differ become linear in the batch. Fails with
 /// kInvalidArgument where the structure differs or a dimension is not an integer multiple.
-Expected<ValueSpec> join_specs(const Value& at_first, std::int64_t first_batch, const Value& at_second,
-                               std::int64_t second_batch);
+Expected<ValueSpec> join_specs(const Value& at_first, std::int64_t first_batch,
+                               const Value& at_second, std::int64_t second_batch);
 /// The spec of one seen value, nothing symbolic.
 ValueSpec spec_of(const Value& value);
 

@@ -1,0 +1,143 @@
+#include "core/plan/shard.h"
+
+#include <nlohmann/json.hpp>
+#include <unordered_set>
+
+namespace pareto {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kFormat = 1;
+constexpr std::size_t kMaxEntries = 1 << 20;
+constexpr std::size_t kMaxNameBytes = 4096;
+
+tl::unexpected<Error> bad(std::string_view what) {
+  return fail(ErrorCode::kCorrupt, "shard manifest: {}", what);
+}
+
+Expected<std::string> name_from(const Json& json) {
+  if (!json.is_string() || json.get_ref<const std::string&>().size() > kMaxNameBytes) {
+    return bad("a name is a string of at most 4096 bytes");
+  }
+  return json.get<std::string>();
+}
+
+Expected<WeightRef> weight_from(const Json& json) {
+  WeightRef weight;
+  PARETO_ASSIGN(weight.name, name_from(json.at("name")));
+  if (weight.name.empty()) return bad("a weight without a name");
+  auto digest = parse_digest(json.at("digest").get<std::string>());
+  if (!digest) return bad(fmt::format("weight {}: {}", weight.name, digest.error().message));
+  weight.digest = *digest;
+  const auto dtype = dtype_from_string(json.at("dtype").get<std::string>());
+  if (!dtype) return bad(fmt::format("weight {}: unknown dtype", weight.name));
+  weight.dtype = *dtype;
+  weight.shape = json.at("shape").get<Shape>();
+  constexpr std::int64_t kMaxElements = std::int64_t{1} << 48;
+  const auto elements = element_count(weight.shape);
+  if (weight.shape.size() > 64 || !elements || *elements > kMaxElements) {
+    return bad(fmt::format("weight {}: impossible shape", weight.name));
+  }
+  weight.is_parameter = json.at("parameter").get<bool>();
+  return weight;
+}
+
+Json boundary_json(const std::vector<BoundaryValue>& values) {
+  Json list = Json::array();
+  for (const BoundaryValue& value : values) {
+    list.push_back({{"name", value.name}, {"spec", to_json(value.spec)}});
+  }
+  return list;
+}
+
+Expected<std::vector<BoundaryValue>> boundary_from(const Json& json) {
+  if (!json.is_array() || json.size() > kMaxEntries) return bad("a boundary is a list");
+  std::vector<BoundaryValue> values;
+  for (const Json& entry : json) {
+    PARETO_ASSIGN(std::string name, name_from(entry.at("name")));
+    PARETO_ASSIGN(ValueSpec spec, value_spec_from_json(entry.at("spec")));
+    values.push_back({std::move(name), std::move(spec)});
+  }
+  return values;
+}
+
+Expected<Shard> parse(const Json& json) {
+  if (json.at("format").get<int>() != kFormat) {
+    return bad(fmt::format("format {}, this build reads {}", json.at("format").dump(), kFormat));
+  }
+  Shard shard;
+  PARETO_ASSIGN(shard.model, name_from(json.at("model")));
+  shard.begin = json.at("begin").get<std::int64_t>();
+  shard.end = json.at("end").get<std::int64_t>();
+  if (shard.begin < 0 || shard.end <= shard.begin) return bad("operators out of order");
+  PARETO_ASSIGN(shard.torch_version, name_from(json.at("torch")));
+  const Json& weights = json.at("weights");
+  const Json& scopes = json.at("scopes");
+  if (!weights.is_array() || weights.size() > kMaxEntries) return bad("weights is a list");
+  if (!scopes.is_array() || scopes.size() > kMaxEntries) return bad("scopes is a list");
+  std::unordered_set<std::string> names;
+  for (const Json& entry : weights) {
+    PARETO_ASSIGN(WeightRef weight, weight_from(entry));
+    if (!names.insert(weight.name).second) return bad("weight " + weight.name + " stands twice");
+    shard.weights.push_back(std::move(weight));
+  }
+  for (const Json& entry : scopes) {
+    PARETO_ASSIGN(std::string scope, name_from(entry));
+    shard.scopes.push_back(std::move(scope));
+  }
+  PARETO_ASSIGN(shard.inputs, boundary_from(json.at("inputs")));
+  PARETO_ASSIGN(shard.outputs, boundary_from(json.at("outputs")));
+  return shard;
+}
+
+}  // namespace
+
+std::uint64_t WeightRef::size_bytes() const {
+  return static_cast<std::uint64_t>(element_count(shape).value_or(0)) * size_of(dtype);
+}
+
+std::uint64_t Shard::weight_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const WeightRef& weight : weights) bytes += weight.size_bytes();
+  return bytes;
+}
+
+Digest Shard::digest() const {
+  Hasher hasher;
+  hasher.update(manifest_json(*this));
+  hasher.update(archive);
+  return hasher.finish();
+}
+
+std::string manifest_json(const Shard& shard) {
+  nlohmann::ordered_json json{{"format", kFormat},
+                              {"model", shard.model},
+                              {"begin", shard.begin},
+                              {"end", shard.end},
+                              {"torch", shard.torch_version}};
+  json["weights"] = nlohmann::ordered_json::array();
+  for (const WeightRef& weight : shard.weights) {
+    json["weights"].push_back({{"name", weight.name},
+                               {"digest", weight.digest.hex()},
+                               {"dtype", to_string(weight.dtype)},
+                               {"shape", weight.shape},
+                               {"parameter", weight.is_parameter}});
+  }
+  json["inputs"] = boundary_json(shard.inputs);
+  json["outputs"] = boundary_json(shard.outputs);
+  json["scopes"] = shard.scopes;
+  return json.dump();
+}
+
+Expected<Shard> shard_from_manifest(const std::string& text, std::string archive) {
+  try {
+    PARETO_ASSIGN(Shard shard, parse(Json::parse(text)));
+    shard.archive = std::move(archive);
+    return shard;
+  } catch (const nlohmann::json::exception& error) {
+    return bad(error.what());
+  }
+}
+
+}  // namespace pareto
