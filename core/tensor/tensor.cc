@@ -19,17 +19,21 @@ Expected<std::size_t> checked_bytes(DType dtype, std::span<const std::int64_t> s
 }  // namespace
 
 Expected<std::int64_t> element_count(std::span<const std::int64_t> shape) {
-  std::int64_t elements = 1;
   bool empty = false;
   for (const std::int64_t size : shape) {
-    if (size < 0)
+    if (size < 0) {
       return fail(ErrorCode::kInvalidArgument, "negative size in shape {}", to_string(shape));
-    if (size == 0) empty = true;
-    if (!empty && __builtin_mul_overflow(elements, size, &elements)) {
+    }
+    empty = empty || size == 0;
+  }
+  if (empty) return 0;
+  std::int64_t elements = 1;
+  for (const std::int64_t size : shape) {
+    if (__builtin_mul_overflow(elements, size, &elements)) {
       return fail(ErrorCode::kExhausted, "shape {} has too many elements", to_string(shape));
     }
   }
-  return empty ? 0 : elements;
+  return elements;
 }
 
 std::string to_string(std::span<const std::int64_t> shape) {

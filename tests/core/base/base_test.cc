@@ -1,0 +1,119 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "core/base/digest.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/log.h"
+#include "core/base/text.h"
+
+namespace pareto {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Expected<int> half(int number) {
+  if (number % 2 != 0) return fail(ErrorCode::kInvalidArgument, "{} is odd", number);
+  return number / 2;
+}
+
+Expected<int> quarter(int number) {
+  PARETO_ASSIGN(const int first, with_context(half(number), "halving {}", number));
+  PARETO_TRY(half(first));
+  return half(first);
+}
+
+TEST(Error, TravelsUpWithContext) {
+  EXPECT_EQ(quarter(12).value(), 3);
+  EXPECT_EQ(quarter(5).error().message, "halving 5: 5 is odd");
+  EXPECT_EQ(quarter(6).error().message, "3 is odd");
+}
+
+TEST(Error, CodesHaveNamesThatReadBack) {
+  for (int i = 0; i <= static_cast<int>(ErrorCode::kInternal); ++i) {
+    const auto code = static_cast<ErrorCode>(i);
+    EXPECT_EQ(error_code_from_string(to_string(code)), code);
+  }
+  EXPECT_EQ(error_code_from_string("no such code"), ErrorCode::kInternal);
+}
+
+TEST(Text, NearestNamesSortByDistanceAndLeaveFarOnesOut) {
+  const std::vector<std::string> names{"mobilenetv2", "resnet50", "resnet18", "vgg16"};
+  EXPECT_THAT(nearest_names("resnet5", names), ElementsAre("resnet50", "resnet18"));
+  EXPECT_EQ(did_you_mean("mobilnet", names), " (did you mean mobilenetv2?)");
+  EXPECT_EQ(did_you_mean("zzz", names), "");
+}
+
+TEST(Text, Quantities) {
+  EXPECT_EQ(parse_bytes("512").value(), 512U);
+  EXPECT_EQ(parse_bytes("1.5 GiB").value(), 1610612736U);
+  EXPECT_EQ(parse_bytes("2KB").value(), 2000U);
+  EXPECT_FALSE(parse_bytes("-1"));
+  EXPECT_FALSE(parse_bytes("12 parsecs"));
+  EXPECT_FALSE(parse_bytes("1e300"));
+  EXPECT_EQ(parse_duration("1.5ms")->count(), 1500000);
+  EXPECT_EQ(parse_duration("0")->count(), 0);
+  EXPECT_FALSE(parse_duration("20"));
+  EXPECT_EQ(format_bytes(412), "412 B");
+  EXPECT_EQ(format_bytes(150 << 10), "150 KiB");
+  EXPECT_EQ(format_bytes(13421773), "12.8 MiB");
+  EXPECT_THAT(split_list(" a, b,,c "), ElementsAre("a", "b", "c"));
+}
+
+TEST(Digest, KnownAnswers) {
+  // FIPS 180-4, the one-block message "abc".
+  const std::string abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+  EXPECT_EQ(sha256(std::string_view("abc")).hex(), abc);
+  Hasher hasher;
+  hasher.update("a");
+  hasher.update("bc");
+  EXPECT_EQ(hasher.finish().hex(), abc);
+  EXPECT_EQ(parse_digest(abc).value(), sha256(std::string_view("abc")));
+  EXPECT_FALSE(parse_digest("abc"));
+  EXPECT_FALSE(parse_digest(std::string(64, 'g')));
+}
+
+TEST(File, WritesWholeAndReadsBack) {
+  auto folder = TemporaryFolder::create("pareto-test");
+  ASSERT_TRUE(folder);
+  const auto path = folder->path() / "a.txt";
+  ASSERT_TRUE(write_file_atomically(path, std::string_view("first")));
+  ASSERT_TRUE(write_file_atomically(path, std::string_view("second")));
+  EXPECT_EQ(read_file(path).value(), "second");
+  EXPECT_EQ(read_file(path, 3).error().code, ErrorCode::kExhausted);
+  EXPECT_EQ(read_file(folder->path()).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(read_file(folder->path() / "b").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(write_file_atomically(folder->path() / "no" / "b", std::string_view("")).error().code,
+            ErrorCode::kNotFound);
+}
+
+TEST(File, AFailedWriteLeavesTheOldFileAndNoOther) {
+  auto folder = TemporaryFolder::create("pareto-test");
+  const auto path = folder->path() / "a.txt";
+  ASSERT_TRUE(write_file_atomically(path, std::string_view("old")));
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small{16, before.rlim_max};
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  ::setrlimit(RLIMIT_FSIZE, &small);
+  const auto result = write_file_atomically(path, std::string_view(std::string(1000, 'x')));
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::kExhausted);
+  EXPECT_EQ(read_file(path).value(), "old");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder->path()), {}), 1);
+}
+
+TEST(Log, UnknownLevelNamesTheLevels) {
+  EXPECT_THAT(set_up_logging("test", "loud").error().message, HasSubstr("info"));
+  EXPECT_TRUE(set_up_logging("test", "warn"));
+}
+
+}  // namespace
+}  // namespace pareto

@@ -1,0 +1,94 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/plan/plan.h"
+#include "core/plan/shard.h"
+
+namespace pareto {
+namespace {
+
+using testing::HasSubstr;
+
+Plan sample_plan() {
+  Plan plan;
+  plan.model = "mobilenetv2";
+  plan.splits = {"after:features.7"};
+  plan.stages = {{"pi-1", 0, 41}, {"pi-2", 41, 153}};
+  return plan;
+}
+
+Shard sample_shard() {
+  ValueSpec spec;
+  spec.kind = ValueSpec::Kind::kTensor;
+  spec.tensor.dims = {{0, 1}, {3, 0}};
+  Shard shard;
+  shard.model = "tiny";
+  shard.begin = 2;
+  shard.end = 5;
+  shard.archive = "archive";
+  shard.weights = {{"fc.weight", sha256(std::string_view("w")), DType::kFloat32, {4, 3}, true}};
+  shard.inputs = {{"x", spec}};
+  shard.outputs = {{"y", spec}};
+  shard.scopes = {"fc", "fc", ""};
+  shard.torch_version = "1.13.1";
+  return shard;
+}
+
+TEST(Plan, ReadsBackFromJson) {
+  const Plan plan = sample_plan();
+  EXPECT_EQ(plan_from_json(to_json(plan)).value(), plan);
+}
+
+TEST(Plan, SaysWhatIsWrong) {
+  const auto refusal = [](auto change) {
+    Plan plan = sample_plan();
+    change(plan);
+    const auto read = plan_from_json(to_json(plan));
+    return read ? std::string("accepted") : read.error().message;
+  };
+  EXPECT_THAT(refusal([](Plan& p) { p.stages[1].begin = 40; }), HasSubstr("should begin at 41"));
+  EXPECT_THAT(refusal([](Plan& p) { p.stages[0].device = ""; }),
+              HasSubstr("stage 0 names no device"));
+  EXPECT_THAT(refusal([](Plan& p) { p.splits.clear(); }),
+              HasSubstr("2 stages need 1 split points"));
+  EXPECT_THAT(refusal([](Plan& p) { p.batch = 0; }), HasSubstr("batch 0"));
+  EXPECT_THAT(refusal([](Plan& p) { p.threads = 1000; }), HasSubstr("1000 threads"));
+  EXPECT_FALSE(plan_from_json("{"));
+  EXPECT_FALSE(plan_from_json("[]"));
+}
+
+TEST(Shard, ManifestReadsBackAndDigestsAgree) {
+  const Shard shard = sample_shard();
+  const auto again = shard_from_manifest(manifest_json(shard), shard.archive);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->digest(), shard.digest());
+  EXPECT_EQ(again->weight_bytes(), 48U);
+  Shard other = shard;
+  other.archive += "x";
+  EXPECT_NE(other.digest(), shard.digest());
+}
+
+TEST(Shard, ForeignManifestsAreChecked) {
+  const auto refused = [](auto change) {
+    auto json = nlohmann::json::parse(manifest_json(sample_shard()));
+    change(json);
+    const auto read = shard_from_manifest(json.dump(), "");
+    return !read && read.error().code == ErrorCode::kCorrupt;
+  };
+  EXPECT_FALSE(refused([](auto&) {}));
+  EXPECT_TRUE(refused([](auto& j) { j["format"] = 2; }));
+  EXPECT_TRUE(refused([](auto& j) { j["end"] = 2; }));
+  EXPECT_TRUE(refused([](auto& j) { j.erase("weights"); }));
+  EXPECT_TRUE(refused([](auto& j) { j["weights"] = "many"; }));
+  EXPECT_TRUE(refused([](auto& j) { j["weights"].push_back(j["weights"][0]); }));
+  EXPECT_TRUE(refused([](auto& j) { j["weights"][0]["digest"] = "00"; }));
+  EXPECT_TRUE(refused([](auto& j) { j["weights"][0]["shape"] = {-1}; }));
+  EXPECT_TRUE(refused([](auto& j) { j["weights"][0]["shape"] = {1LL << 40, 1LL << 40}; }));
+  EXPECT_TRUE(refused([](auto& j) { j["scopes"] = 3; }));
+  EXPECT_TRUE(refused([](auto& j) { j["inputs"][0]["spec"]["tensor"] = "float33"; }));
+}
+
+}  // namespace
+}  // namespace pareto

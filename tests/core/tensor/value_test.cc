@@ -1,0 +1,108 @@
+#include "core/tensor/value.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "core/tensor/value_spec.h"
+
+namespace pareto {
+namespace {
+
+Tensor floats(Shape shape, std::vector<float> numbers) {
+  auto tensor = Tensor::allocate(DType::kFloat32, std::move(shape)).value();
+  std::memcpy(tensor.mutable_bytes().data(), numbers.data(), tensor.size_bytes());
+  return tensor;
+}
+
+Value every_kind(std::int64_t batch) {
+  return Tuple{{floats({batch, 3}, std::vector<float>(static_cast<std::size_t>(3 * batch), 1.5F)),
+                None{}, Uninitialized{}, true, std::int64_t{-7}, 0.1, "text",
+                List{{std::int64_t{1}, std::int64_t{2}}},
+                Dict{{{"a", floats({2 * batch + 1},
+                                   std::vector<float>(static_cast<std::size_t>(2 * batch + 1)))},
+                      {std::int64_t{4}, List{}}}}}};
+}
+
+TEST(Value, BitEqualityGoesDeep) {
+  EXPECT_TRUE(bit_equal(every_kind(2), every_kind(2)));
+  EXPECT_FALSE(bit_equal(every_kind(2), every_kind(3)));
+  EXPECT_FALSE(bit_equal(Value(std::int64_t{1}), Value(true)));
+  EXPECT_FALSE(bit_equal(Value(0.0), Value(-0.0)));
+  EXPECT_FALSE(bit_equal(Value(None{}), Value(Uninitialized{})));
+  EXPECT_FALSE(bit_equal(Value(List{{true}}), Value(Tuple{{true}})));
+}
+
+TEST(Value, TensorsComeDepthFirst) {
+  const Value value = every_kind(2);
+  const auto tensors = tensors_of(value);
+  ASSERT_EQ(tensors.size(), 2U);
+  EXPECT_EQ(tensors[0]->shape(), (Shape{2, 3}));
+  EXPECT_EQ(tensors[1]->shape(), (Shape{5}));
+  EXPECT_EQ(tensor_bytes(value), 24U + 20U);
+}
+
+TEST(Value, RelativeErrorIsOverTheLargestExpected) {
+  EXPECT_DOUBLE_EQ(relative_error(floats({2}, {1, -4}), floats({2}, {1, -4})), 0);
+  EXPECT_DOUBLE_EQ(relative_error(floats({2}, {1, -4}), floats({2}, {2, -4})), 0.25);
+  EXPECT_TRUE(std::isinf(relative_error(floats({2}, {1, 2}), floats({1, 2}, {1, 2}))));
+  EXPECT_TRUE(std::isinf(relative_error(floats({1}, {1}), floats({1}, {NAN}))));
+  EXPECT_DOUBLE_EQ(relative_error(floats({1}, {NAN}), floats({1}, {NAN})), 0);
+  EXPECT_TRUE(std::isinf(relative_error(Value(true), Value(false))));
+}
+
+TEST(ValueSpec, JoinsTwoBatchesIntoSymbols) {
+  const auto spec = join_specs(every_kind(2), 2, every_kind(3), 3);
+  ASSERT_TRUE(spec) << spec.error().message;
+  EXPECT_EQ(spec->items[0].tensor.dims, (std::vector<SymbolicDim>{{0, 1}, {3, 0}}));
+  EXPECT_EQ(spec->items[8].items[0].tensor.dims, (std::vector<SymbolicDim>{{1, 2}}));
+  EXPECT_EQ(spec->size_bytes(10).value(), 10U * 12 + 21 * 4);
+  EXPECT_EQ(spec->items[0].describe(), "float32[Bx3]");
+  EXPECT_EQ(spec->items[8].describe(), "Dict[string \"a\": float32[2B+1], int 4: List[]]");
+}
+
+TEST(ValueSpec, RefusesWhatDoesNotGrowWithTheBatch) {
+  EXPECT_FALSE(join_specs(floats({4}, {0, 0, 0, 0}), 2, floats({3}, {0, 0, 0}), 3));
+  EXPECT_FALSE(join_specs(floats({1}, {0}), 2, floats({4}, {0, 0, 0, 0}), 3));
+  EXPECT_FALSE(join_specs(Value(true), 2, floats({1}, {0}), 3));
+}
+
+TEST(ValueSpec, ExamplesAreReproducibleAndFit) {
+  const auto spec = join_specs(every_kind(2), 2, every_kind(3), 3).value();
+  const Value a = make_example(spec, 4, 1).value();
+  EXPECT_TRUE(bit_equal(a, make_example(spec, 4, 1).value()));
+  EXPECT_FALSE(bit_equal(a, make_example(spec, 4, 2).value()));
+  EXPECT_EQ(tensors_of(a)[0]->shape(), (Shape{4, 3}));
+  EXPECT_EQ(*a.get_if<Tuple>()->items[4].get_if<std::int64_t>(), -7);
+}
+
+TEST(ValueSpec, ReadsBackFromJson) {
+  ValueSpec spec = join_specs(every_kind(2), 2, every_kind(3), 3).value();
+  spec.items[5].leaf = Value(std::nan(""));
+  const auto json = to_json(spec);
+  const auto again = value_spec_from_json(json);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(to_json(*again), json);
+  EXPECT_EQ(again->describe(), spec.describe());
+}
+
+TEST(ValueSpec, ForeignJsonIsChecked) {
+  const auto refused = [](const char* text) {
+    return !value_spec_from_json(nlohmann::json::parse(text));
+  };
+  EXPECT_TRUE(refused("3"));
+  EXPECT_TRUE(refused("{}"));
+  EXPECT_TRUE(refused(R"({"tensor":"qint8","dims":[]})"));
+  EXPECT_TRUE(refused(R"({"tensor":"float32","dims":[[-1,0]]})"));
+  EXPECT_TRUE(refused(R"({"tensor":"float32","dims":[[9223372036854775807,0]]})"));
+  EXPECT_TRUE(refused(R"({"tensor":"float32","dims":3})"));
+  EXPECT_TRUE(refused(R"({"dict":[[1]]})"));
+  std::string deep = R"({"none":true})";
+  for (int i = 0; i < 40; ++i) deep = R"({"list":[)" + deep + "]}";
+  EXPECT_TRUE(refused(deep.c_str()));
+}
+
+}  // namespace
+}  // namespace pareto
