@@ -1,0 +1,73 @@
+#include "tests/e2e/fixture.h"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace pareto::test {
+
+Daemon::Daemon(const std::string& name, const std::filesystem::path& folder,
+               const std::vector<std::string>& flags) {
+  std::vector<std::string> argv{"paretod",
+                                "--listen",
+                                "127.0.0.1:0",
+                                "--data",
+                                "tcp=127.0.0.1:0",
+                                "--data",
+                                "grpc=127.0.0.1:0",
+                                "--name",
+                                name,
+                                "--state-dir",
+                                (folder / name).string(),
+                                "--log-level",
+                                "warn",
+                                "--ready-fd",
+                                "1"};
+  argv.insert(argv.end(), flags.begin(), flags.end());
+  process_ = std::make_unique<Process>(argv);
+  if (!process_->wait_for_output("\n") || process_->output().empty()) {
+    throw std::runtime_error("paretod did not start: " + process_->errors());
+  }
+  address_ = nlohmann::json::parse(process_->output()).at("control").get<std::string>();
+}
+
+EndToEnd::EndToEnd() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "pareto-e2e.XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
+  folder_ = pattern;
+}
+
+EndToEnd::~EndToEnd() {
+  std::error_code ignored;
+  std::filesystem::remove_all(folder_, ignored);
+}
+
+Finished EndToEnd::paretoctl(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "paretoctl");
+  return run(std::move(arguments));
+}
+
+std::vector<std::string> small_model() {
+  return {"--model", "squeezenet1_0", "--input-shape", "3x64x64", "--num-classes", "10"};
+}
+
+std::vector<std::string> EndToEnd::small_sweep(const std::vector<std::string>& more) const {
+  std::vector<std::string> arguments{"sweep",      "--store", path("results.db"), "--rounds", "2",
+                                     "--requests", "4"};
+  const auto model = small_model();
+  arguments.insert(arguments.end(), model.begin(), model.end());
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+std::string EndToEnd::inventory(
+    const std::vector<std::pair<std::string, std::string>>& devices) const {
+  std::ofstream file(path("inventory.yaml"));
+  file << "devices:\n";
+  for (const auto& [name, address] : devices) {
+    file << "  - name: " << name << "\n    address: " << address << "\n";
+  }
+  return path("inventory.yaml");
+}
+
+}  // namespace pareto::test

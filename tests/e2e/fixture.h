@@ -1,0 +1,50 @@
+// What end-to-end tests share: a folder, a small model that cuts and runs in no time, and daemons of their own.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/support/process.h"
+
+namespace pareto::test {
+
+/// A daemon started by the test, on ports that the system picked.
+class Daemon {
+ public:
+  /// Waits until it says that it serves; throws with its stderr if it does not.
+  Daemon(const std::string& name, const std::filesystem::path& folder,
+         const std::vector<std::string>& flags = {});
+  const std::string& address() const { return address_; }
+  Process& process() { return *process_; }
+
+ private:
+  std::unique_ptr<Process> process_;
+  std::string address_;
+};
+
+class EndToEnd : public testing::Test {
+ protected:
+  EndToEnd();
+  ~EndToEnd() override;
+
+  static Finished paretoctl(std::vector<std::string> arguments);
+  /// The arguments of a sweep of the small model with its store in this test's folder, then `more`.
+  std::vector<std::string> small_sweep(const std::vector<std::string>& more) const;
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  /// Writes an inventory of name and address and returns its path.
+  std::string inventory(const std::vector<std::pair<std::string, std::string>>& devices) const;
+  const std::filesystem::path& folder() const { return folder_; }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+/// Flags of a built-in network made small: few classes, small pictures.
+std::vector<std::string> small_model();
+
+}  // namespace pareto::test

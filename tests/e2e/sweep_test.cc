@@ -1,0 +1,156 @@
+// A sweep from its command line to its files, with real daemons on loopback.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "tests/e2e/fixture.h"
+
+namespace pareto::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class Sweep : public EndToEnd {};
+
+std::string slurp(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// Whether any other trial of the same batch and condition is at least as good in both figures and better in one.
+bool beaten(const json& trial, const json& trials) {
+  for (const json& other : trials) {
+    if (other["status"] != "ok" || other["batch"] != trial["batch"]) continue;
+    const double latency = trial["latency_ms"]["p50"];
+    const double other_latency = other["latency_ms"]["p50"];
+    const double rate = trial["throughput"]["samples_per_s"];
+    const double other_rate = other["throughput"]["samples_per_s"];
+    if (other_latency <= latency && other_rate >= rate &&
+        (other_latency < latency || other_rate > rate)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+TEST_F(Sweep, MeasuresEveryPlanAndMarksTheFront) {
+  const auto done =
+      paretoctl(small_sweep({"--splits", "after:features.3,percent:50", "--transport", "tcp,grpc",
+                             "--batch", "1,2", "--json", "--report", path("report.html")}));
+  ASSERT_EQ(done.exit_code, 0) << done.errors;
+  const json run = json::parse(done.output);
+  // (2 split points + 2 one-device plans) x 2 transports x 2 batches
+  ASSERT_EQ(run["trials"].size(), 16U);
+  std::set<std::string> ids;
+  int one_device_plans = 0;
+  for (const json& trial : run["trials"]) {
+    ids.insert(trial["id"]);
+    ASSERT_EQ(trial["status"], "ok") << trial.dump(1);
+    EXPECT_EQ(trial["on_front"].get<bool>(), !beaten(trial, run["trials"])) << trial["id"];
+    EXPECT_EQ(trial["latency_ms"]["window"], 1);
+    EXPECT_GE(trial["throughput"]["window"].get<int>(), 1);
+    EXPECT_GE(trial["latency_ms"]["samples"].get<int>(), 8);
+    EXPECT_GE(trial["p_front"].get<double>(), 0);
+    EXPECT_LE(trial["p_front"].get<double>(), 1);
+    const auto low = trial["latency_ms"]["ci95"][0].get<double>();
+    const auto high = trial["latency_ms"]["ci95"][1].get<double>();
+    EXPECT_LE(low, trial["latency_ms"]["p50"].get<double>());
+    EXPECT_GE(high, trial["latency_ms"]["p50"].get<double>());
+    one_device_plans += trial["split"].is_null() ? 1 : 0;
+    EXPECT_EQ(trial["stages"].size(), trial["split"].is_null() ? 1U : 2U);
+    EXPECT_EQ(trial["links"].size(), trial["stages"].size() + 1);
+    for (const json& link : trial["links"]) EXPECT_GT(link["bytes"].get<int>(), 0);
+  }
+  EXPECT_EQ(ids.size(), 16U);
+  EXPECT_EQ(one_device_plans, 8);
+  EXPECT_FALSE(run["front"].empty());
+  EXPECT_THAT(slurp(path("report.html")), HasSubstr(run["run"].get<std::string>()));
+}
+
+TEST_F(Sweep, SendsEachWeightToADeviceAtMostOnce) {
+  const auto done = paretoctl(
+      small_sweep({"--splits", "modules", "--transport", "tcp,grpc", "--rounds", "1", "--json"}));
+  ASSERT_EQ(done.exit_code, 0) << done.errors;
+  const json run = json::parse(done.output);
+  const auto splits = json::parse(paretoctl({"splits", "--json", "--model", "squeezenet1_0",
+                                             "--input-shape", "3x64x64", "--num-classes", "10"})
+                                      .output);
+  const auto model_bytes = splits["weight_bytes"].get<std::uint64_t>();
+  ASSERT_GT(model_bytes, 1000000U);
+  for (const json& device : run["devices"]) {
+    EXPECT_GT(device["weights_sent_bytes"].get<std::uint64_t>(), 0U);
+    EXPECT_LE(device["weights_sent_bytes"].get<std::uint64_t>(), model_bytes) << device.dump();
+  }
+}
+
+TEST_F(Sweep, DryRunListsTheTrialsAndRunsNone) {
+  const auto done = paretoctl(small_sweep({"--splits", "after:features.3", "--dry-run", "--json"}));
+  ASSERT_EQ(done.exit_code, 0) << done.errors;
+  const json run = json::parse(done.output);
+  ASSERT_EQ(run["trials"].size(), 6U);
+  for (const json& trial : run["trials"]) EXPECT_FALSE(trial.contains("latency_ms"));
+}
+
+TEST_F(Sweep, AnInterruptedRunGoesOnWhereItStopped) {
+  auto arguments = small_sweep({"--splits", "modules", "--rounds", "4"});
+  arguments.insert(arguments.begin(), "paretoctl");
+  Process sweep(arguments);
+  ASSERT_TRUE(sweep.wait_for_output("round 1")) << sweep.errors();
+  sweep.signal(SIGINT);
+  ASSERT_EQ(sweep.wait(), 4) << sweep.errors();
+  EXPECT_THAT(sweep.errors(), HasSubstr("--resume"));
+  const auto resumed =
+      paretoctl({"sweep", "--store", path("results.db"), "--resume", "last", "--json"});
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
+  const json run = json::parse(resumed.output);
+  for (const json& trial : run["trials"]) EXPECT_EQ(trial["status"], "ok");
+  const auto planned =
+      json::parse(paretoctl(small_sweep({"--splits", "modules", "--dry-run", "--json"})).output);
+  EXPECT_EQ(run["trials"].size(), planned["trials"].size());
+  // Views of the stored run agree with what the sweep printed.
+  const auto front = paretoctl({"front", "--store", path("results.db"), "--json", "last"});
+  ASSERT_EQ(front.exit_code, 0) << front.errors;
+  EXPECT_EQ(json::parse(front.output)["front"], run["front"]);
+}
+
+TEST_F(Sweep, AKilledDaemonFailsItsTrialsInBoundedTime) {
+  Daemon first("first", folder());
+  Daemon second("second", folder());
+  auto arguments =
+      small_sweep({"--splits", "modules", "--rounds", "4", "--devices",
+                   inventory({{"first", first.address()}, {"second", second.address()}})});
+  arguments.insert(arguments.begin(), "paretoctl");
+  Process sweep(arguments);
+  ASSERT_TRUE(sweep.wait_for_output("round 1")) << sweep.errors();
+  second.process().signal(SIGKILL);
+  EXPECT_EQ(sweep.wait(std::chrono::seconds(180)), 4) << sweep.errors();
+  const auto runs = paretoctl({"runs", "--store", path("results.db"), "--json"});
+  ASSERT_EQ(runs.exit_code, 0) << runs.errors;
+  EXPECT_EQ(json::parse(runs.output).size(), 1U) << runs.output;
+}
+
+TEST_F(Sweep, TwoSweepsShareTheSameDaemons) {
+  Daemon first("first", folder());
+  Daemon second("second", folder());
+  const auto devices = inventory({{"first", first.address()}, {"second", second.address()}});
+  auto arguments = small_sweep({"--splits", "after:features.3", "--devices", devices});
+  arguments.insert(arguments.begin(), "paretoctl");
+  Process a(arguments);
+  arguments[3] = path("other.db");
+  Process b(arguments);
+  EXPECT_EQ(a.wait(), 0) << a.errors();
+  EXPECT_EQ(b.wait(), 0) << b.errors();
+  first.process().signal(SIGTERM);
+  EXPECT_EQ(first.process().wait(), 0) << first.process().errors();
+}
+
+}  // namespace
+}  // namespace pareto::test
