@@ -33,6 +33,8 @@ class Cluster {
   /// Starts `count` daemons of this build on loopback, each pinned to a core of its own where there are enough, ready by
   /// their word and not by waiting; they end with the cluster, also when this process is killed.
   static Expected<Cluster> start_local(int count, const std::filesystem::path& paretod);
+  /// Of devices connected by the caller.
+  static Cluster of(std::vector<std::unique_ptr<DaemonClient>> devices);
   Cluster(Cluster&&) noexcept;
   Cluster& operator=(Cluster&&) noexcept;
   ~Cluster();
@@ -41,6 +43,8 @@ class Cluster {
   DaemonClient& device(std::size_t index) const;
   /// Fails: kNotFound with the nearest names.
   Expected<DaemonClient*> find(const std::string& name) const;
+  /// Process ids of the daemons that start_local started, in order; empty otherwise.
+  std::vector<int> local_pids() const;
 
  private:
   struct Impl;

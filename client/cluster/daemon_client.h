@@ -1,0 +1,134 @@
+// One daemon as the coordinator sees it: the calls of proto/control.proto as an interface, so that tests deploy to fakes.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/cluster/cluster.h"
+#include "core/base/clock.h"
+#include "core/base/digest.h"
+#include "core/base/error.h"
+#include "core/plan/shard.h"
+#include "core/tensor/tensor.h"
+
+namespace pareto::client {
+
+/// What a device said of itself when it was connected.
+struct DeviceInfo {
+  std::string version;
+  std::string cpu;
+  int cores = 1;
+  std::uint64_t memory_bytes = 0;        ///< physical
+  std::uint64_t memory_limit_bytes = 0;  ///< what shards may take; 0 = no limit
+  std::string torch_version;
+  bool fast_bf16 = false;
+  int cuda_devices = 0;
+  std::vector<std::string> engines;
+  std::map<std::string, std::string>
+      data;  ///< transport -> address; an unspecified host is already replaced
+  std::uint64_t store_bytes = 0;
+  std::uint64_t store_limit_bytes = 0;
+  std::string os;
+};
+
+/// How a device is to run a shard.
+struct ShardSettings {
+  std::string engine = "auto";
+  std::string precision = "fp32";
+  int threads = 1;
+  std::int64_t batch = 1;  ///< engines are timed at this one
+  auto operator<=>(const ShardSettings&) const = default;
+};
+
+struct TriedEngine {
+  std::string engine;
+  Nanoseconds best{};
+  std::string failure;
+  double relative_error = 0;
+};
+
+struct LoadedShard {
+  std::string handle;  ///< for open_stage and unload_shard
+  std::string engine;  ///< the one the device kept
+  std::vector<TriedEngine> timings;
+  std::uint64_t memory_bytes = 0;  ///< what loading added to the daemon
+  bool was_loaded = false;
+};
+
+struct StageRequest {
+  std::uint64_t pipeline = 0;
+  std::uint32_t stage = 0;
+  std::string shard;
+  std::string transport;
+  std::string downstream;  ///< empty: the sink will connect here
+  std::uint32_t queue = 4;
+  std::uint64_t max_frame_bytes = 0;
+};
+
+struct StageReport {
+  std::uint64_t pipeline = 0;
+  std::uint32_t stage = 0;
+  std::string state;
+  std::string failure;
+  std::uint64_t requests = 0;
+  std::uint64_t failed_requests = 0;
+};
+
+struct DeviceStatus {
+  std::vector<StageReport> stages;
+  std::vector<std::string> shards;  ///< handles
+  std::uint64_t resident_bytes = 0;
+  std::uint64_t peak_resident_bytes = 0;
+  std::uint64_t store_bytes = 0;
+  std::uint64_t store_tensors = 0;
+};
+
+/// A tensor and the digest of its dense bytes.
+struct NamedTensor {
+  Digest digest;
+  Tensor tensor;
+};
+
+/// Every call has a deadline; an error begins with the device's name.
+/// Fails: as the daemon says (kInvalidArgument, kNotFound, kCorrupt, kExhausted, kPermission, kInternal, kClosed), kUnavailable
+/// (nobody answers at its address), kTimeout.
+///
+/// Threads: any.
+class DaemonClient {
+ public:
+  virtual ~DaemonClient() = default;
+  virtual const DeviceConfig& config() const = 0;
+  virtual const DeviceInfo& info() const = 0;
+
+  /// Which of these the device's store lacks.
+  virtual Expected<std::vector<Digest>> missing_tensors(const std::vector<Digest>& digests) = 0;
+  /// Streams them in chunks of at most 1 MiB.
+  virtual Expected<> put_tensors(const std::vector<NamedTensor>& tensors) = 0;
+  /// Counted by the daemon: each load_shard wants one unload_shard.
+  virtual Expected<LoadedShard> load_shard(const Shard& shard, const ShardSettings& settings) = 0;
+  virtual Expected<> unload_shard(const std::string& handle) = 0;
+  /// Returns where the stage's upstream connects to (for the last stage the sink as well).
+  virtual Expected<std::string> open_stage(const StageRequest& request) = 0;
+  /// Returns the smallest round trip of the stage's downstream link; 0 where the sink connects.
+  virtual Expected<Nanoseconds> start_stage(std::uint64_t pipeline, std::uint32_t stage,
+                                            std::chrono::milliseconds timeout) = 0;
+  virtual Expected<StageReport> close_stage(std::uint64_t pipeline, std::uint32_t stage) = 0;
+  virtual Expected<DeviceStatus> status(std::chrono::milliseconds timeout) = 0;
+
+  /// Bytes of weights that put_tensors handed to the device so far.
+  virtual std::uint64_t weights_sent_bytes() const = 0;
+};
+
+/// Connects over gRPC and exchanges protocol versions. Fails: kUnavailable, kTimeout, kInvalidArgument (another protocol
+/// version, both named).
+Expected<std::unique_ptr<DaemonClient>> connect_daemon(const DeviceConfig& config,
+                                                       std::chrono::milliseconds timeout);
+
+/// "10.0.0.2:7071" for ("0.0.0.0:7071", "10.0.0.2:7070"): an unspecified host means the host the coordinator reached.
+std::string resolve_data_address(const std::string& data, const std::string& control);
+
+}  // namespace pareto::client

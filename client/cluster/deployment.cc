@@ -1,0 +1,149 @@
+#include "client/cluster/deployment.h"
+
+#include <optional>
+#include <random>
+#include <thread>
+#include <utility>
+
+#include "client/cluster/link_setup.h"
+#include "core/base/text.h"
+
+namespace pareto::client {
+namespace {
+
+constexpr std::chrono::milliseconds kFarewell{200};
+
+std::uint64_t random_pipeline() {
+  std::random_device device;
+  return (std::uint64_t{device()} << 32) | device();
+}
+
+}  // namespace
+
+ShardSettings shard_settings(const Plan& plan) {
+  return {plan.engine, plan.precision, plan.threads, plan.batch};
+}
+
+Expected<std::unique_ptr<Deployment>> Deployment::open(const Plan& plan, const Cluster& cluster,
+                                                       ShardPool& pool,
+                                                       transport::Transport& transport,
+                                                       const DeploymentOptions& options) {
+  // From here on the destructor undoes what was done.
+  std::unique_ptr<Deployment> deployment(new Deployment(random_pipeline(), options));
+  PARETO_TRY(deployment->find_devices(plan, cluster));
+  PARETO_TRY(deployment->load_shards(plan, pool));
+  PARETO_TRY(deployment->open_stages(plan));
+  PARETO_TRY(deployment->connect(transport));
+  PARETO_TRY(deployment->start_stages());
+  PARETO_TRY(deployment->prime());
+  return deployment;
+}
+
+Deployment::~Deployment() {
+  if (source_) {
+    wire::Message end;
+    end.kind = wire::MessageKind::kEnd;
+    end.pipeline = pipeline_;
+    // A courtesy: a stage that is gone or stuck is closed all the same.
+    static_cast<void>(source_->send(end, deadline_after(kFarewell)));
+    source_->close();
+  }
+  if (sink_) sink_->close();
+  for (std::size_t i = first_open_; i < devices_.size(); ++i) {
+    static_cast<void>(devices_[i]->close_stage(pipeline_, static_cast<std::uint32_t>(i)));
+  }
+}
+
+Expected<> Deployment::find_devices(const Plan& plan, const Cluster& cluster) {
+  std::vector<DaemonClient*> devices;
+  for (const StagePlan& stage : plan.stages) {
+    PARETO_ASSIGN(DaemonClient * device, cluster.find(stage.device));
+    if (!device->info().data.contains(plan.transport)) {
+      std::vector<std::string> names;
+      for (const auto& [name, address] : device->info().data) names.push_back(name);
+      return fail(ErrorCode::kNotFound, "{} has no data address for transport \"{}\", only {}",
+                  stage.device, plan.transport, join(names));
+    }
+    devices.push_back(device);
+  }
+  devices_ = std::move(devices);
+  first_open_ = devices_.size();
+  return {};
+}
+
+Expected<> Deployment::load_shards(const Plan& plan, ShardPool& pool) {
+  const std::size_t stages = devices_.size();
+  std::vector<std::optional<Expected<ShardLease>>> results(stages);
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < stages; ++i) {
+      threads.emplace_back([&, i] {
+        results[i] = pool.acquire(*devices_[i], plan.stages[i].begin, plan.stages[i].end,
+                                  shard_settings(plan));
+      });
+    }
+  }
+  for (std::size_t i = 0; i < stages; ++i) {
+    PARETO_ASSIGN(ShardLease lease, with_context(std::move(*results[i]), "stage {}", i));
+    shards_.push_back(std::move(lease));
+  }
+  return {};
+}
+
+Expected<> Deployment::open_stages(const Plan& plan) {
+  std::string downstream;
+  for (std::size_t i = devices_.size(); i-- > 0;) {
+    StageRequest request;
+    request.pipeline = pipeline_;
+    request.stage = static_cast<std::uint32_t>(i);
+    request.shard = shards_[i]->loaded.handle;
+    request.transport = plan.transport;
+    request.downstream = downstream;
+    request.queue = options_.queue;
+    request.max_frame_bytes = transport::Limits{}.max_frame_bytes;
+    PARETO_ASSIGN(downstream, with_context(devices_[i]->open_stage(request), "stage {}", i));
+    first_open_ = i;
+    if (i + 1 == devices_.size()) sink_address_ = downstream;
+  }
+  source_address_ = downstream;
+  return {};
+}
+
+Expected<> Deployment::connect(transport::Transport& transport) {
+  const auto last = static_cast<std::uint32_t>(devices_.size() - 1);
+  PARETO_ASSIGN(
+      source_, with_context(connect_to_stage(transport, source_address_, {pipeline_, 0, "upstream"},
+                                             options_.link_timeout),
+                            "the source's link to stage 0 on {}", devices_.front()->config().name));
+  PARETO_ASSIGN(
+      sink_,
+      with_context(connect_to_stage(transport, sink_address_, {pipeline_, last, "sink"},
+                                    options_.link_timeout),
+                   "the sink's link to stage {} on {}", last, devices_.back()->config().name));
+  return {};
+}
+
+Expected<> Deployment::start_stages() {
+  round_trips_.assign(devices_.size() + 1, Nanoseconds{});
+  for (std::size_t i = devices_.size(); i-- > 0;) {
+    const auto stage = static_cast<std::uint32_t>(i);
+    PARETO_ASSIGN(round_trips_[i + 1],
+                  with_context(devices_[i]->start_stage(pipeline_, stage, options_.link_timeout),
+                               "stage {}", i));
+  }
+  return {};
+}
+
+Expected<> Deployment::prime() {
+  PARETO_ASSIGN(round_trips_.front(),
+                with_context(prime_link(*source_, pipeline_, shards_.front()->input_bytes,
+                                        options_.link_timeout),
+                             "priming the source's link"));
+  PARETO_ASSIGN(round_trips_.back(),
+                with_context(prime_link(*sink_, pipeline_, shards_.back()->output_bytes,
+                                        options_.link_timeout),
+                             "priming the sink's link"));
+  return {};
+}
+
+}  // namespace pareto::client

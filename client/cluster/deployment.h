@@ -1,0 +1,79 @@
+// A plan brought to life: its shards loaded, its stages open and linked, source and sink connected, every link primed.
+//
+//   Plan --ShardPool--> loaded shards --OpenStage, last first--> source link, sink link --StartStage--> Deployment
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "client/cluster/cluster.h"
+#include "client/cluster/shard_pool.h"
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/plan/plan.h"
+#include "core/transport/transport.h"
+
+namespace pareto::client {
+
+struct DeploymentOptions {
+  /// For connecting, each handshake and each ping.
+  std::chrono::milliseconds link_timeout{10'000};
+  /// Capacity of the queues between a stage's threads: backpressure begins there.
+  std::uint32_t queue = 4;
+};
+
+/// Ready by handshake: when open() returns, a request may be sent at once. Undone in reverse order at destruction, and on any
+/// failure while it opens; the shards stay in the pool.
+///
+/// Threads: one owner; source() and sink() may be used by one thread each.
+class Deployment {
+ public:
+  /// The cluster, the pool and the transport must outlive it. Fails: kNotFound (a device of the plan, or its transport, does
+  /// not exist), and as devices and links do; the sentence names the stage and the device.
+  static Expected<std::unique_ptr<Deployment>> open(const Plan& plan, const Cluster& cluster,
+                                                    ShardPool& pool,
+                                                    transport::Transport& transport,
+                                                    const DeploymentOptions& options = {});
+  ~Deployment();
+  Deployment(const Deployment&) = delete;
+  Deployment& operator=(const Deployment&) = delete;
+
+  /// Where requests are sent to: the first stage.
+  transport::Link& source() { return *source_; }
+  /// Where results come from: the last stage.
+  transport::Link& sink() { return *sink_; }
+  std::uint64_t pipeline() const { return pipeline_; }
+  /// One a stage, in order.
+  const std::vector<ShardLease>& shards() const { return shards_; }
+  const std::vector<DaemonClient*>& devices() const { return devices_; }
+  /// Smallest round trip of a small message on each link: the source's, those between stages, the sink's.
+  const std::vector<Nanoseconds>& round_trips() const { return round_trips_; }
+
+ private:
+  Deployment(std::uint64_t pipeline, DeploymentOptions options)
+      : pipeline_(pipeline), options_(options) {}
+  Expected<> find_devices(const Plan& plan, const Cluster& cluster);
+  Expected<> load_shards(const Plan& plan, ShardPool& pool);
+  Expected<> open_stages(const Plan& plan);
+  Expected<> connect(transport::Transport& transport);
+  Expected<> start_stages();
+  Expected<> prime();
+
+  const std::uint64_t pipeline_;
+  const DeploymentOptions options_;
+  std::vector<DaemonClient*> devices_;
+  std::vector<ShardLease> shards_;
+  std::size_t first_open_ = 0;  ///< stages [first_open_, devices_.size()) are open
+  std::string source_address_;
+  std::string sink_address_;
+  std::unique_ptr<transport::Link> source_;
+  std::unique_ptr<transport::Link> sink_;
+  std::vector<Nanoseconds> round_trips_;
+};
+
+/// The settings that a plan's shards are loaded with.
+ShardSettings shard_settings(const Plan& plan);
+
+}  // namespace pareto::client

@@ -1,0 +1,290 @@
+#include <grpcpp/grpcpp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <span>
+#include <utility>
+
+#include "client/cluster/daemon_client.h"
+#include "core/plan/protocol.h"
+#include "proto/control.grpc.pb.h"
+
+namespace pareto::client {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
+// A shard's archive (KBs) and manifest travel in one message; gRPC's 4 MiB default would refuse large scripted ones.
+constexpr int kMaxMessageBytes = 256 << 20;
+constexpr seconds kShortCall{10};
+// Slowest link and slowest device that a transfer or an engine build is still waited for.
+constexpr std::uint64_t kSlowestBytesPerSecond = 1'000'000;
+constexpr std::uint64_t kSlowestLoadBytesPerSecond = 5'000'000;
+
+ErrorCode code_of(const grpc::Status& status) {
+  switch (status.error_code()) {
+    case grpc::StatusCode::INVALID_ARGUMENT:
+    case grpc::StatusCode::FAILED_PRECONDITION:
+    case grpc::StatusCode::UNIMPLEMENTED:
+      return ErrorCode::kInvalidArgument;
+    case grpc::StatusCode::NOT_FOUND:
+      return ErrorCode::kNotFound;
+    case grpc::StatusCode::DATA_LOSS:
+      return ErrorCode::kCorrupt;
+    case grpc::StatusCode::UNAVAILABLE:
+      return ErrorCode::kUnavailable;
+    case grpc::StatusCode::CANCELLED:
+      return ErrorCode::kClosed;
+    case grpc::StatusCode::DEADLINE_EXCEEDED:
+      return ErrorCode::kTimeout;
+    case grpc::StatusCode::RESOURCE_EXHAUSTED:
+      return ErrorCode::kExhausted;
+    case grpc::StatusCode::PERMISSION_DENIED:
+      return ErrorCode::kPermission;
+    default:
+      return ErrorCode::kInternal;
+  }
+}
+
+std::string to_wire(const Digest& digest) {
+  return {reinterpret_cast<const char*>(digest.bytes.data()), digest.bytes.size()};
+}
+
+StageReport from_wire(const control::v1::StageStatus& status) {
+  return {status.pipeline(), status.stage(),    status.state(),
+          status.failure(),  status.requests(), status.failed_requests()};
+}
+
+class GrpcDaemonClient final : public DaemonClient {
+ public:
+  explicit GrpcDaemonClient(DeviceConfig config) : config_(std::move(config)) {
+    grpc::ChannelArguments arguments;
+    arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
+    arguments.SetMaxSendMessageSize(kMaxMessageBytes);
+    // Two clients of one address must not share a connection, and a proxy has no business between devices.
+    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+    stub_ = control::v1::Control::NewStub(
+        grpc::CreateCustomChannel(config_.address, grpc::InsecureChannelCredentials(), arguments));
+  }
+
+  Expected<> describe(milliseconds timeout) {
+    control::v1::DescribeRequest request;
+    request.set_protocol(kProtocolVersion);
+    control::v1::DescribeReply reply;
+    PARETO_TRY(call(&control::v1::Control::Stub::Describe, request, reply, timeout, "connecting"));
+    if (reply.protocol() != kProtocolVersion) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "{} ({}): its daemon {} speaks protocol {}, this program speaks {}: install the "
+                  "same version on both",
+                  config_.name, config_.address, reply.version(), reply.protocol(),
+                  kProtocolVersion);
+    }
+    info_.version = reply.version();
+    info_.cpu = reply.cpu();
+    info_.cores = static_cast<int>(reply.cores());
+    info_.memory_bytes = reply.memory_bytes();
+    info_.memory_limit_bytes = reply.memory_limit_bytes();
+    info_.torch_version = reply.torch_version();
+    info_.fast_bf16 = reply.fast_bf16();
+    info_.cuda_devices = static_cast<int>(reply.cuda_devices());
+    info_.engines.assign(reply.engines().begin(), reply.engines().end());
+    for (const auto& data : reply.data()) {
+      info_.data[data.transport()] = resolve_data_address(data.address(), config_.address);
+    }
+    info_.store_bytes = reply.store_bytes();
+    info_.store_limit_bytes = reply.store_limit_bytes();
+    info_.os = reply.os();
+    return {};
+  }
+
+  const DeviceConfig& config() const override { return config_; }
+  const DeviceInfo& info() const override { return info_; }
+
+  Expected<std::vector<Digest>> missing_tensors(const std::vector<Digest>& digests) override {
+    control::v1::MissingTensorsRequest request;
+    for (const Digest& digest : digests) request.add_digests(to_wire(digest));
+    control::v1::MissingTensorsReply reply;
+    PARETO_TRY(call(&control::v1::Control::Stub::MissingTensors, request, reply, kShortCall,
+                    "asking for missing tensors"));
+    std::vector<Digest> missing;
+    for (const std::string& bytes : reply.digests()) {
+      Digest digest;
+      if (bytes.size() != digest.bytes.size()) {
+        return fail(ErrorCode::kCorrupt, "{}: answered a digest of {} bytes", config_.name,
+                    bytes.size());
+      }
+      std::transform(bytes.begin(), bytes.end(), digest.bytes.begin(),
+                     [](char c) { return static_cast<std::byte>(c); });
+      missing.push_back(digest);
+    }
+    return missing;
+  }
+
+  Expected<> put_tensors(const std::vector<NamedTensor>& tensors) override {
+    std::uint64_t total = 0;
+    for (const NamedTensor& entry : tensors) total += entry.tensor.size_bytes();
+    grpc::ClientContext context;
+    set_deadline(context, seconds(30) + seconds(total / kSlowestBytesPerSecond));
+    control::v1::PutTensorsReply reply;
+    const auto writer = stub_->PutTensors(&context, &reply);
+    bool open = true;
+    for (const NamedTensor& entry : tensors) {
+      if (!(open = put(*writer, entry))) break;
+    }
+    if (open) writer->WritesDone();
+    return check(writer->Finish(), "sending tensors");
+  }
+
+  Expected<LoadedShard> load_shard(const Shard& shard, const ShardSettings& settings) override {
+    control::v1::LoadShardRequest request;
+    request.set_manifest(manifest_json(shard));
+    request.set_archive(shard.archive);
+    auto& wire = *request.mutable_settings();
+    wire.set_engine(settings.engine);
+    wire.set_precision(settings.precision);
+    wire.set_threads(static_cast<std::uint32_t>(settings.threads));
+    wire.set_device("cpu");
+    wire.set_batch(settings.batch);
+    control::v1::LoadShardReply reply;
+    const milliseconds timeout =
+        seconds(120) + seconds(shard.weight_bytes() / kSlowestLoadBytesPerSecond);
+    PARETO_TRY(
+        call(&control::v1::Control::Stub::LoadShard, request, reply, timeout, "loading shard"));
+    LoadedShard loaded{reply.shard(), reply.engine(), {}, reply.memory_bytes(), reply.was_loaded()};
+    for (const auto& timing : reply.timings()) {
+      loaded.timings.push_back({timing.engine(), Nanoseconds(timing.best_ns()), timing.failure(),
+                                timing.relative_error()});
+    }
+    return loaded;
+  }
+
+  Expected<> unload_shard(const std::string& handle) override {
+    control::v1::UnloadShardRequest request;
+    request.set_shard(handle);
+    control::v1::UnloadShardReply reply;
+    return call(&control::v1::Control::Stub::UnloadShard, request, reply, kShortCall,
+                "unloading shard");
+  }
+
+  Expected<std::string> open_stage(const StageRequest& stage) override {
+    control::v1::OpenStageRequest request;
+    request.set_pipeline(stage.pipeline);
+    request.set_stage(stage.stage);
+    request.set_shard(stage.shard);
+    request.set_transport(stage.transport);
+    request.set_downstream(stage.downstream);
+    request.set_queue(stage.queue);
+    request.set_max_frame_bytes(stage.max_frame_bytes);
+    control::v1::OpenStageReply reply;
+    PARETO_TRY(
+        call(&control::v1::Control::Stub::OpenStage, request, reply, kShortCall, "opening stage"));
+    return resolve_data_address(reply.address(), config_.address);
+  }
+
+  Expected<Nanoseconds> start_stage(std::uint64_t pipeline, std::uint32_t stage,
+                                    milliseconds timeout) override {
+    control::v1::StartStageRequest request;
+    request.set_pipeline(pipeline);
+    request.set_stage(stage);
+    request.set_timeout_ms(static_cast<std::uint32_t>(timeout.count()));
+    control::v1::StartStageReply reply;
+    PARETO_TRY(call(&control::v1::Control::Stub::StartStage, request, reply, timeout + seconds(2),
+                    "starting stage"));
+    return Nanoseconds(reply.downstream_rtt_ns());
+  }
+
+  Expected<StageReport> close_stage(std::uint64_t pipeline, std::uint32_t stage) override {
+    control::v1::CloseStageRequest request;
+    request.set_pipeline(pipeline);
+    request.set_stage(stage);
+    control::v1::CloseStageReply reply;
+    PARETO_TRY(
+        call(&control::v1::Control::Stub::CloseStage, request, reply, kShortCall, "closing stage"));
+    return from_wire(reply.status());
+  }
+
+  Expected<DeviceStatus> status(milliseconds timeout) override {
+    control::v1::StatusReply reply;
+    PARETO_TRY(call(&control::v1::Control::Stub::Status, control::v1::StatusRequest(), reply,
+                    timeout, "asking for status"));
+    DeviceStatus status;
+    for (const auto& stage : reply.stages()) status.stages.push_back(from_wire(stage));
+    for (const auto& shard : reply.shards()) status.shards.push_back(shard.shard());
+    status.resident_bytes = reply.resident_bytes();
+    status.peak_resident_bytes = reply.peak_resident_bytes();
+    status.store_bytes = reply.store_bytes();
+    status.store_tensors = reply.store_tensors();
+    return status;
+  }
+
+  std::uint64_t weights_sent_bytes() const override { return sent_bytes_; }
+
+ private:
+  static void set_deadline(grpc::ClientContext& context, milliseconds timeout) {
+    context.set_deadline(std::chrono::system_clock::now() + timeout);
+  }
+
+  Expected<> check(const grpc::Status& status, const char* doing) const {
+    if (status.ok()) return {};
+    return fail(code_of(status), "{} ({}): {}: {}", config_.name, config_.address, doing,
+                status.error_message());
+  }
+
+  template <typename Method, typename Request, typename Reply>
+  Expected<> call(Method method, const Request& request, Reply& reply, milliseconds timeout,
+                  const char* doing) {
+    grpc::ClientContext context;
+    set_deadline(context, timeout);
+    return check(((*stub_).*method)(&context, request, &reply), doing);
+  }
+
+  /// False once the daemon ended the stream: Finish() says why.
+  bool put(grpc::ClientWriter<control::v1::TensorChunk>& writer, const NamedTensor& entry) {
+    const std::span<const std::byte> bytes = entry.tensor.bytes();
+    std::size_t offset = 0;
+    do {
+      control::v1::TensorChunk chunk;
+      if (offset == 0) {
+        chunk.set_digest(to_wire(entry.digest));
+        chunk.set_dtype(static_cast<std::uint32_t>(entry.tensor.dtype()));
+        for (const std::int64_t size : entry.tensor.shape()) chunk.add_shape(size);
+        chunk.set_size_bytes(bytes.size());
+      }
+      const std::size_t size = std::min(kChunkBytes, bytes.size() - offset);
+      chunk.set_data(bytes.data() + offset, size);
+      if (!writer.Write(chunk)) return false;
+      sent_bytes_ += size;
+      offset += size;
+    } while (offset < bytes.size());
+    return true;
+  }
+
+  const DeviceConfig config_;
+  DeviceInfo info_;
+  std::unique_ptr<control::v1::Control::Stub> stub_;
+  std::atomic<std::uint64_t> sent_bytes_{0};
+};
+
+}  // namespace
+
+Expected<std::unique_ptr<DaemonClient>> connect_daemon(const DeviceConfig& config,
+                                                       milliseconds timeout) {
+  auto client = std::make_unique<GrpcDaemonClient>(config);
+  PARETO_TRY(client->describe(timeout));
+  return client;
+}
+
+std::string resolve_data_address(const std::string& data, const std::string& control) {
+  const std::size_t port = data.rfind(':');
+  if (port == std::string::npos) return data;
+  const std::string host = data.substr(0, port);
+  if (host != "0.0.0.0" && host != "[::]" && host != "::" && host != "*" && !host.empty()) {
+    return data;
+  }
+  return control.substr(0, control.rfind(':')) + data.substr(port);
+}
+
+}  // namespace pareto::client

@@ -1,0 +1,38 @@
+#include <set>
+
+#include "client/cluster/cluster.h"
+#include "core/base/config_reader.h"
+
+namespace pareto::client {
+
+Expected<std::vector<DeviceConfig>> read_inventory(const std::filesystem::path& path) {
+  PARETO_ASSIGN(ConfigReader file, ConfigReader::from_file(path));
+  ConfigSection root = file.root();
+  std::vector<DeviceConfig> devices;
+  std::set<std::string> names;
+  for (ConfigSection& entry : root.sections("devices")) {
+    DeviceConfig device;
+    entry.required("name", device.name);
+    entry.required("address", device.address);
+    if (entry.has("name") && device.name.empty()) {
+      entry.problem("name", "a device needs a name");
+    } else if (entry.has("name") && !names.insert(device.name).second) {
+      entry.problem("name", fmt::format("another device is called \"{}\" as well", device.name));
+    }
+    const std::size_t colon = device.address.rfind(':');
+    if (entry.has("address") &&
+        (colon == std::string::npos || colon == 0 ||
+         device.address.find_first_not_of("0123456789", colon + 1) != std::string::npos ||
+         colon + 1 == device.address.size())) {
+      entry.problem("address", fmt::format("\"{}\" is not HOST:PORT", device.address));
+    }
+    devices.push_back(std::move(device));
+  }
+  PARETO_TRY(file.finish());
+  if (devices.empty()) {
+    return fail(ErrorCode::kInvalidArgument, "{}: \"devices\" lists no device", path.string());
+  }
+  return devices;
+}
+
+}  // namespace pareto::client

@@ -1,0 +1,34 @@
+// The first words on a coordinator's link to a stage: hello, ready, and a few pings that warm and measure the connection.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/transport/transport.h"
+
+namespace pareto::client {
+
+struct Hello {
+  std::uint64_t pipeline = 0;
+  std::uint32_t stage = 0;
+  std::string_view role;  ///< "upstream": we are its source; "sink": we take its results
+};
+
+/// Connects, says hello and waits for ready. Hello's body is Dict{"protocol": int, "pipeline": int (the bits of the 64-bit id),
+/// "stage": int, "role": string}. Fails: as links do; kInvalidArgument with the stage's own words where it refuses.
+Expected<std::unique_ptr<transport::Link>> connect_to_stage(transport::Transport& transport,
+                                                            const std::string& address,
+                                                            const Hello& hello,
+                                                            std::chrono::milliseconds timeout);
+
+/// Small pings, a few of `boundary_bytes` so that congestion windows open, small ones again. Returns the smallest round trip of
+/// the small ones. Fails: as links do; kCorrupt where something else than the pong comes back.
+Expected<Nanoseconds> prime_link(transport::Link& link, std::uint64_t pipeline,
+                                 std::uint64_t boundary_bytes, std::chrono::milliseconds timeout);
+
+}  // namespace pareto::client

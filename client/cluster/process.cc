@@ -1,0 +1,138 @@
+#include "client/cluster/process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "core/base/file.h"
+
+extern char** environ;
+
+namespace pareto::client {
+namespace {
+
+// Where the child finds its end of the ready pipe.
+constexpr int kReadyFd = 3;
+constexpr std::chrono::seconds kPatience{5};
+constexpr std::size_t kLastWords = 600;
+constexpr std::size_t kMaxReadyLine = 4096;
+
+int milliseconds_until(const Deadline& deadline) {
+  if (!deadline) return -1;
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(*deadline - std::chrono::steady_clock::now());
+  return left.count() < 0 ? 0 : static_cast<int>(left.count());
+}
+
+/// Waits until `fd` is readable. False at the deadline.
+bool wait_readable(int fd, const Deadline& deadline) {
+  pollfd entry{fd, POLLIN, 0};
+  for (;;) {
+    const int count = poll(&entry, 1, milliseconds_until(deadline));
+    if (count > 0) return true;
+    if (count == 0 || errno != EINTR) return false;
+  }
+}
+
+void end_process(pid_t pid) {
+  kill(pid, SIGTERM);
+  // A process descriptor becomes readable when the process ends, so that ending can be waited for with a deadline.
+  const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+  if (fd < 0 || !wait_readable(fd, deadline_after(kPatience))) kill(pid, SIGKILL);
+  if (fd >= 0) close(fd);
+  while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace
+
+Expected<ChildProcess> ChildProcess::start(const std::filesystem::path& program,
+                                           std::vector<std::string> arguments,
+                                           const std::filesystem::path& log) {
+  int pipe_fds[2];
+  if (pipe2(pipe_fds, O_CLOEXEC) != 0) {
+    return tl::unexpected(error_from_errno(errno, "making a pipe"));
+  }
+  arguments.insert(arguments.begin(), program.string());
+  arguments.insert(arguments.end(), {"--ready-fd", std::to_string(kReadyFd)});
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+
+  // The pipe's ends must not be the number the child gets: dup2 onto itself would keep close-on-exec.
+  const int write_end = fcntl(pipe_fds[1], F_DUPFD_CLOEXEC, 10);
+  close(pipe_fds[1]);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log.c_str(),
+                                   O_WRONLY | O_CREAT | O_APPEND, 0600);
+  posix_spawn_file_actions_adddup2(&actions, write_end, kReadyFd);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  // A group of its own: Ctrl-C in the terminal is for the coordinator, which then ends its daemons in order.
+  posix_spawnattr_setpgroup(&attributes, 0);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+  pid_t pid = 0;
+  const int result =
+      posix_spawn(&pid, program.c_str(), &actions, &attributes, argv.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  close(write_end);
+  if (result != 0) {
+    close(pipe_fds[0]);
+    return tl::unexpected(error_from_errno(result, "starting " + program.string()));
+  }
+  return ChildProcess(pid, pipe_fds[0], log);
+}
+
+ChildProcess::ChildProcess(ChildProcess&& other) noexcept
+    : pid_(std::exchange(other.pid_, 0)),
+      ready_fd_(std::exchange(other.ready_fd_, -1)),
+      log_(std::move(other.log_)) {}
+
+ChildProcess::~ChildProcess() {
+  if (ready_fd_ >= 0) close(ready_fd_);
+  if (pid_ > 0) end_process(pid_);
+}
+
+Expected<std::string> ChildProcess::wait_ready(Deadline deadline) {
+  std::string line;
+  while (line.size() < kMaxReadyLine) {
+    if (!wait_readable(ready_fd_, deadline)) {
+      return fail(ErrorCode::kTimeout, "it did not become ready in time{}", last_words());
+    }
+    char buffer[512];
+    const ssize_t count = read(ready_fd_, buffer, sizeof buffer);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) {
+      return fail(ErrorCode::kUnavailable, "it ended before it was ready{}", last_words());
+    }
+    line.append(buffer, static_cast<std::size_t>(count));
+    if (const std::size_t end = line.find('\n'); end != std::string::npos) {
+      return line.substr(0, end);
+    }
+  }
+  return fail(ErrorCode::kCorrupt, "its ready line is longer than {} bytes", kMaxReadyLine);
+}
+
+std::string ChildProcess::last_words() const {
+  auto text = read_file(log_);
+  if (!text || text->empty()) return "";
+  while (!text->empty() && text->back() == '\n') text->pop_back();
+  if (text->size() > kLastWords) *text = "…" + text->substr(text->size() - kLastWords);
+  return "; it said: " + *text;
+}
+
+}  // namespace pareto::client

@@ -1,0 +1,82 @@
+// Shards loaded on devices, each once, shared by every deployment that runs it: the tcp and the grpc pipeline of one split, and
+// all rounds of a sweep.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <tuple>
+
+#include "client/cluster/daemon_client.h"
+#include "client/cluster/workload.h"
+#include "core/base/error.h"
+
+namespace pareto::client {
+
+/// A shard that a device holds ready.
+struct ResidentShard {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  LoadedShard loaded;
+  std::uint64_t weight_bytes = 0;
+  std::uint64_t input_bytes = 0;  ///< tensors of one request at the batch it was loaded for
+  std::uint64_t output_bytes = 0;
+};
+/// As long as somebody holds one, its shard stays loaded.
+using ShardLease = std::shared_ptr<const ResidentShard>;
+
+/// Least recently used shards that nobody holds are unloaded where a device has no room for the next one. A weight is sent to a
+/// device at most once, unless the device's store dropped it meanwhile.
+///
+/// Threads: any; shards of different devices load at the same time, those of one device one after the other.
+class ShardPool {
+ public:
+  /// The workload and the devices must outlive the pool.
+  explicit ShardPool(Workload& workload) : workload_(workload) {}
+  /// Unloads everything (devices that do not answer are left alone).
+  ~ShardPool();
+  ShardPool(const ShardPool&) = delete;
+  ShardPool& operator=(const ShardPool&) = delete;
+
+  /// What to do where the device's memory is full of other shards.
+  enum class WhenFull {
+    kMakeRoom,  ///< unload those that nobody holds
+    kRefuse,    ///< fail: loading ahead must not undo itself
+  };
+
+  /// Fails: kExhausted (no room, although everything idle was unloaded: a deployment may be closed and the call repeated); and as the
+  /// device says.
+  Expected<ShardLease> acquire(DaemonClient& device, std::int64_t begin, std::int64_t end,
+                               const ShardSettings& settings,
+                               WhenFull when_full = WhenFull::kMakeRoom);
+
+ private:
+  using Key = std::tuple<std::int64_t, std::int64_t, ShardSettings>;
+  struct Entry {
+    std::shared_ptr<const ResidentShard> shard;
+    std::uint64_t last_used = 0;
+  };
+  struct Device {
+    std::mutex mutex;
+    std::map<Key, Entry> entries;
+    std::set<Digest> stored;
+    std::uint64_t resident_bytes = 0;
+    std::uint64_t clock = 0;
+  };
+
+  Device& state_of(DaemonClient& client);
+  static std::uint64_t budget(const DaemonClient& client);
+  static bool unload_one(DaemonClient& client, Device& device);
+  Expected<> send_weights(DaemonClient& client, Device& device, const Shard& shard);
+  Expected<LoadedShard> load(DaemonClient& client, Device& device, const Shard& shard,
+                             const ShardSettings& settings, WhenFull when_full);
+
+  Workload& workload_;
+  std::mutex mutex_;
+  std::map<DaemonClient*, std::unique_ptr<Device>> devices_;
+};
+
+}  // namespace pareto::client

@@ -1,0 +1,48 @@
+// What is deployed and what is sent through it, behind a seam: the coordinator's model, or a made-up one in tests.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "core/base/digest.h"
+#include "core/base/error.h"
+#include "core/plan/shard.h"
+#include "core/tensor/tensor.h"
+#include "core/tensor/value.h"
+#include "partitioner/graph/model.h"
+
+namespace pareto::client {
+
+/// Threads: any.
+class Workload {
+ public:
+  virtual ~Workload() = default;
+  /// Operators [begin, end) as a shard.
+  virtual Expected<Shard> shard(std::int64_t begin, std::int64_t end) = 0;
+  virtual Expected<Tensor> weight(const Digest& digest) = 0;
+  /// Made-up inputs for one request of `batch` samples, in the order of the first shard's inputs.
+  virtual Expected<std::vector<Value>> example(std::int64_t batch, std::uint64_t seed) = 0;
+};
+
+/// A model's shards, cut when asked for. Owns nothing: the model must outlive it.
+///
+/// Threads: any; the model is used by one thread at a time.
+class ModelWorkload final : public Workload {
+ public:
+  explicit ModelWorkload(const partitioner::Model& model) : model_(model) {}
+  Expected<Shard> shard(std::int64_t begin, std::int64_t end) override;
+  Expected<Tensor> weight(const Digest& digest) override;
+  Expected<std::vector<Value>> example(std::int64_t batch, std::uint64_t seed) override;
+
+  /// The model's arguments put into the order of the first shard's inputs. Fails: kInvalidArgument (another number).
+  Expected<std::vector<Value>> to_first_shard(const std::vector<Value>& arguments);
+  /// The last shard's outputs put into the order of the model's results.
+  Expected<std::vector<Value>> from_last_shard(const std::vector<Value>& outputs);
+
+ private:
+  const partitioner::Model& model_;
+  std::mutex mutex_;
+};
+
+}  // namespace pareto::client
