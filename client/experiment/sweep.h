@@ -22,8 +22,8 @@ struct SweepOptions {
   int stages = 2;
   std::vector<std::string> transports{"tcp", "grpc"};
   std::vector<std::int64_t> batches{1};
-  int window = 0;      ///< for throughput; 0 = auto
-  int requests = 12;   ///< measured a round and trial, for latency
+  int window = 0;     ///< for throughput; 0 = auto
+  int requests = 12;  ///< measured a round and trial, for latency
   int rounds = 3;
   std::uint64_t seed = 1;
   std::string engine = "auto";
@@ -37,19 +37,29 @@ std::string to_json(const SweepOptions& options);
 Expected<SweepOptions> sweep_options_from_json(const std::string& json);
 
 /// The trials of a sweep before they are measured (`--dry-run`): plan, split, ids; one-device plans included.
-Expected<std::vector<TrialRecord>> plan_sweep(const partitioner::Model& model, const Cluster& cluster,
-                                              const SweepOptions& options);
+Expected<std::vector<TrialRecord>> plan_sweep(const partitioner::Model& model,
+                                              const Cluster& cluster, const SweepOptions& options);
 
 struct SweepProgress {
   std::size_t done = 0;  ///< units of work (a round of a trial)
   std::size_t total = 0;
-  std::string now;       ///< "round 2/3 after:features.7 tcp"
+  std::string now;  ///< "round 2/3 after:features.7 tcp"
   std::size_t failed_trials = 0;
 };
 
-/// Measures `run.trials` that are not yet done (none of `done` may be), storing each as it ends. `stop` set (Ctrl-C) ends it after the
-/// trial in hand; the run stays resumable. A failed trial is recorded and the sweep goes on; it ends early only where the
-/// store fails or no device answers any more. Fills p_front, on_front and devices.
+/// A new run of all those trials, nothing measured yet: to be given to ResultStore::begin_run and then to run_sweep.
+Expected<RunRecord> make_run(const partitioner::Model& model, const Cluster& cluster,
+                             const SweepOptions& options, const std::string& command_line);
+/// Gives a run loaded from the store the trials that it still lacks (failed ones are tried again): to be given to run_sweep.
+/// Fails: kInvalidArgument (the model is another one).
+Expected<> continue_run(const partitioner::Model& model, const Cluster& cluster,
+                        const SweepOptions& options, RunRecord& stored);
+
+/// Measures those of `run.trials` that have no figures yet, storing each as its last round ends, or at once where it fails. The
+/// store has begun the run. `stop` set (Ctrl-C) ends it after the unit in hand. A failed trial is recorded and the sweep goes
+/// on; trials on a device that does not answer any more fail at once. Fills p_front, on_front, note and what devices were sent.
+/// `run.finished` stays empty where the run is to be resumed: it was stopped, or a device was lost.
+/// Fails: where the store fails (kExhausted: disk full), or the model makes no example.
 Expected<> run_sweep(const partitioner::Model& model, Cluster& cluster, const SweepOptions& options,
                      RunRecord& run, ResultStore& store, const std::atomic<bool>& stop,
                      const std::function<void(const SweepProgress&)>& on_progress);

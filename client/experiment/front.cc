@@ -1,0 +1,68 @@
+#include "client/experiment/front.h"
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "client/experiment/statistics.h"
+#include "partitioner/objective/objective.h"
+
+namespace pareto::client {
+namespace {
+
+RoundSamples rounds_of(const TrialRecord& trial) {
+  RoundSamples rounds;
+  rounds.throughput = trial.throughput_rounds;
+  rounds.latency_ms.resize(rounds.throughput.size());
+  for (std::size_t i = 0; i < trial.latency_samples_ms.size(); ++i) {
+    const auto round = static_cast<std::size_t>(trial.latency_rounds[i]);
+    if (round < rounds.latency_ms.size()) {
+      rounds.latency_ms[round].push_back(trial.latency_samples_ms[i]);
+    }
+  }
+  return rounds;
+}
+
+std::vector<const partitioner::Objective*> latency_and_throughput() {
+  std::vector<const partitioner::Objective*> objectives;
+  for (const partitioner::Objective& objective : partitioner::builtin_objectives()) {
+    if (objective.name == "latency" || objective.name == "throughput") {
+      objectives.push_back(&objective);
+    }
+  }
+  return objectives;
+}
+
+}  // namespace
+
+bool is_measured(const TrialRecord& trial) {
+  return trial.status == TrialStatus::kOk && trial.latency.samples > 0;
+}
+
+void mark_front(std::vector<TrialRecord>& trials, std::uint64_t seed) {
+  std::map<std::pair<std::int64_t, std::string>, std::vector<TrialRecord*>> groups;
+  for (TrialRecord& trial : trials) {
+    trial.on_front = false;
+    trial.p_front = 0;
+    if (is_measured(trial)) groups[{trial.batch, trial.condition}].push_back(&trial);
+  }
+  const auto objectives = latency_and_throughput();
+  for (auto& [key, group] : groups) {
+    std::vector<partitioner::Measurement> points;
+    std::vector<RoundSamples> rounds;
+    for (const TrialRecord* trial : group) {
+      partitioner::Measurement point;
+      point.latency_p50_ms = trial->latency.p50_ms;
+      point.throughput_per_s = trial->throughput.samples_per_s;
+      points.push_back(point);
+      rounds.push_back(rounds_of(*trial));
+    }
+    for (const std::size_t i : partitioner::pareto_front(points, objectives)) {
+      group[i]->on_front = true;
+    }
+    const std::vector<double> probability = front_probability(rounds, seed);
+    for (std::size_t i = 0; i < group.size(); ++i) group[i]->p_front = probability[i];
+  }
+}
+
+}  // namespace pareto::client

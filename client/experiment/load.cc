@@ -1,0 +1,169 @@
+#include "client/experiment/load.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace pareto::client {
+namespace {
+
+using wire::Message;
+using wire::MessageKind;
+
+/// What source and sink share: which requests are in flight, and how it all ends. Threads: any.
+class Window {
+ public:
+  Window(const LoadOptions& options, std::uint64_t first_request)
+      : options_(options), first_(first_request), start_(std::chrono::steady_clock::now()) {}
+
+  /// Waits for room, and stamps the next request's start. None: no more are to be sent.
+  std::optional<std::uint64_t> next() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] {
+      return stopped_ || sent_.size() < completed_ + static_cast<std::size_t>(options_.window);
+    });
+    const Nanoseconds now = std::chrono::steady_clock::now() - start_;
+    const bool enough = sent_.size() >= static_cast<std::size_t>(options_.requests) &&
+                        (!options_.duration || now >= *options_.duration);
+    if (stopped_ || enough) {
+      all_sent_ = true;
+      changed_.notify_all();
+      return std::nullopt;
+    }
+    sent_.push_back(now);
+    changed_.notify_all();
+    return first_ + sent_.size() - 1;
+  }
+
+  /// Waits until a result is due. None: every request has completed, or the load was stopped.
+  std::optional<std::uint64_t> oldest() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return stopped_ || all_sent_ || completed_ < sent_.size(); });
+    if (stopped_ || completed_ == sent_.size()) return std::nullopt;
+    return first_ + completed_;
+  }
+
+  /// When the oldest request in flight has failed.
+  TimePoint deadline() {
+    const std::lock_guard lock(mutex_);
+    return start_ + sent_[completed_] + options_.request_timeout;
+  }
+
+  RequestSample complete() {
+    const std::lock_guard lock(mutex_);
+    RequestSample sample;
+    sample.sent = sent_[completed_++];
+    sample.completed = std::chrono::steady_clock::now() - start_;
+    changed_.notify_all();
+    return sample;
+  }
+
+  void stop() {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  const LoadOptions& options_;
+  const std::uint64_t first_;
+  const TimePoint start_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Nanoseconds> sent_;
+  std::size_t completed_ = 0;
+  bool all_sent_ = false;
+  bool stopped_ = false;
+};
+
+Error error_of(const Message& message) {
+  const auto* tuple = message.body.get_if<Tuple>();
+  const auto* code =
+      tuple && tuple->items.size() == 2 ? tuple->items[0].get_if<std::string>() : nullptr;
+  const auto* text = code ? tuple->items[1].get_if<std::string>() : nullptr;
+  if (!text) return {ErrorCode::kCorrupt, "failed, and its error is malformed"};
+  return {error_code_from_string(*code), *text};
+}
+
+/// Takes the result of `request`. Pipelines keep the order, so any other one is an error of the peer.
+Expected<transport::Received> take(transport::Link& sink, std::uint64_t request,
+                                   TimePoint deadline) {
+  auto received = sink.receive(deadline);
+  if (!received && received.error().code == ErrorCode::kTimeout) {
+    return fail(ErrorCode::kTimeout, "no result in time");
+  }
+  if (!received) return received;
+  const Message& message = received->message;
+  if (message.kind == MessageKind::kEnd) {
+    return fail(ErrorCode::kClosed, "the last stage ended the pipeline");
+  }
+  if ((message.kind != MessageKind::kValues && message.kind != MessageKind::kError) ||
+      message.request != request) {
+    return fail(ErrorCode::kCorrupt, "instead came a message of kind {} for request {}",
+                static_cast<int>(message.kind), message.request);
+  }
+  if (message.kind == MessageKind::kError) return tl::unexpected(error_of(message));
+  return received;
+}
+
+}  // namespace
+
+Expected<LoadResult> Load::run(const Value& body, const LoadOptions& options) {
+  if (options.window < 1 || options.requests < 1) {
+    return fail(ErrorCode::kInvalidArgument, "a load of {} requests, window {}: neither may be 0",
+                options.requests, options.window);
+  }
+  Window window(options, next_request_);
+  std::optional<Error> send_error;
+  std::optional<Error> receive_error;
+  LoadResult result;
+  {
+    const std::jthread source([&] {
+      Message message;
+      message.pipeline = pipeline_;
+      message.body = body;
+      while (const auto request = window.next()) {
+        message.request = *request;
+        auto sent = source_.send(message, deadline_after(options.request_timeout));
+        if (!sent) {
+          send_error = std::move(sent).error();
+          // Nothing more will come: wake the sink.
+          sink_.close();
+          window.stop();
+          return;
+        }
+      }
+    });
+    while (const auto request = window.oldest()) {
+      auto received = take(sink_, *request, window.deadline());
+      if (!received) {
+        receive_error =
+            std::move(with_context(std::move(received), "request {}", *request)).error();
+        window.stop();
+        source_.close();
+        break;
+      }
+      RequestSample sample = window.complete();
+      sample.sink_receive = received->receive;
+      sample.timeline = std::move(received->message.timeline);
+      result.samples.push_back(std::move(sample));
+      result.last_output = std::move(received->message.body);
+    }
+  }
+  next_request_ += result.samples.size();
+  if (receive_error || send_error) {
+    source_.close();
+    sink_.close();
+    // A request's own error and a timeout say more than the broken link that follows from them.
+    const bool link_only = receive_error && (receive_error->code == ErrorCode::kClosed ||
+                                             receive_error->code == ErrorCode::kUnavailable);
+    if (send_error && (!receive_error || (link_only && send_error->code != ErrorCode::kClosed))) {
+      return fail(send_error->code, "sending a request: {}", send_error->message);
+    }
+    return tl::unexpected(*std::move(receive_error));
+  }
+  return result;
+}
+
+}  // namespace pareto::client

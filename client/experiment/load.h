@@ -1,0 +1,59 @@
+// A closed loop through one pipeline: a source that keeps at most `window` requests in flight, and a sink that takes the results.
+//
+//   source (a thread of its own) ══▶ [stages] ══▶ sink (the calling thread);  each result lets the next request go
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/transport/transport.h"
+#include "core/wire/message.h"
+
+namespace pareto::client {
+
+struct LoadOptions {
+  int window = 1;
+  int requests = 1;  ///< at least this many …
+  /// … and more until this much time has passed since the first was sent.
+  std::optional<Nanoseconds> duration;
+  /// A request that takes longer has failed: how a dead device is noticed in bounded time.
+  std::chrono::milliseconds request_timeout{30'000};
+};
+
+struct RequestSample {
+  Nanoseconds sent{};       ///< since the load began: when its send was called
+  Nanoseconds completed{};  ///< since the load began: when its result was decoded
+  Nanoseconds sink_receive{};
+  wire::Timeline timeline;
+  Nanoseconds latency() const { return completed - sent; }
+};
+
+struct LoadResult {
+  std::vector<RequestSample> samples;  ///< in the order of completion
+  Value last_output;                   ///< body of the last result
+};
+
+/// Threads: one owner; each run() starts and joins its source thread.
+class Load {
+ public:
+  /// Both links must outlive it. Nothing else may use them meanwhile.
+  Load(transport::Link& source, transport::Link& sink, std::uint64_t pipeline)
+      : source_(source), sink_(sink), pipeline_(pipeline) {}
+
+  /// Sends `body` again and again; returns when every request has completed. The first failure ends it, and both links are then
+  /// closed: a pipeline with lost requests is not used again. Fails: with a request's own error (kError), kTimeout (which
+  /// request), kCorrupt (a result nobody asked for), and as links do.
+  Expected<LoadResult> run(const Value& body, const LoadOptions& options);
+
+ private:
+  transport::Link& source_;
+  transport::Link& sink_;
+  const std::uint64_t pipeline_;
+  std::uint64_t next_request_ = 0;
+};
+
+}  // namespace pareto::client

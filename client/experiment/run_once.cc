@@ -1,0 +1,63 @@
+#include "client/experiment/run_once.h"
+
+#include "client/cluster/deployment.h"
+#include "client/cluster/shard_pool.h"
+#include "client/cluster/workload.h"
+#include "client/experiment/trial_meter.h"
+#include "core/base/text.h"
+
+namespace pareto::client {
+namespace {
+
+constexpr double kSliceSeconds = 2;
+
+}  // namespace
+
+Expected<RunOnceResult> run_once(const partitioner::Model& model, const Cluster& cluster,
+                                 const Plan& plan, const RunOnceOptions& options) {
+  ModelWorkload workload(model);
+  std::vector<Value> inputs;
+  if (options.inputs) {
+    PARETO_ASSIGN(inputs, workload.to_first_shard(*options.inputs));
+  } else {
+    PARETO_ASSIGN(inputs, workload.example(plan.batch, options.seed));
+  }
+  PARETO_ASSIGN(const auto transport, transport::make_transport(plan.transport));
+  ShardPool pool(workload);
+  PARETO_ASSIGN(const auto deployment,
+                with_context(Deployment::open(plan, cluster, pool, *transport), "deploying"));
+  const Value request{Tuple{std::move(inputs)}};
+  RunOnceResult result;
+  {
+    Load load(deployment->source(), deployment->sink(), deployment->pipeline());
+    PARETO_ASSIGN(const LoadResult first, load.run(request, {}));
+    const auto* tuple = first.last_output.get_if<Tuple>();
+    if (!tuple) return fail(ErrorCode::kCorrupt, "the pipeline's result is no tuple");
+    PARETO_ASSIGN(result.outputs, workload.from_last_shard(tuple->items));
+  }
+  TrialMeter meter(options.seed);
+  UnitBudget budget;
+  budget.slice = std::chrono::duration<double>(kSliceSeconds);
+  budget.latency_requests = options.requests;
+  PARETO_TRY(meter.measure(*deployment, request, plan.window, 0, true, budget));
+  TrialRecord& figures = result.figures;
+  figures.plan = plan;
+  figures.transport = plan.transport;
+  figures.batch = plan.batch;
+  figures.id = fmt::format(
+      "{}/{}/b{}",
+      plan.splits.empty() ? "all-on:" + plan.stages.front().device : join(plan.splits, "+"),
+      plan.transport, plan.batch);
+  if (!plan.splits.empty()) {
+    figures.split.emplace();
+    figures.split->name = join(plan.splits, "+");
+    figures.split->position = plan.stages.front().end;
+    for (std::size_t i = 1; i < plan.stages.size(); ++i) {
+      figures.split->boundary_bytes += deployment->shards()[i]->input_bytes;
+    }
+  }
+  meter.summarize(*deployment, figures);
+  return result;
+}
+
+}  // namespace pareto::client

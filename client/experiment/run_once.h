@@ -1,0 +1,33 @@
+// One plan, one pipeline, a few requests: what `paretoctl run` does.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "client/cluster/cluster.h"
+#include "client/results/record.h"
+#include "core/base/error.h"
+#include "core/plan/plan.h"
+#include "core/tensor/value.h"
+#include "partitioner/graph/model.h"
+
+namespace pareto::client {
+
+struct RunOnceOptions {
+  /// The model's arguments; none = seeded noise of the plan's batch.
+  std::optional<std::vector<Value>> inputs;
+  int requests = 12;  ///< measured for latency
+  std::uint64_t seed = 1;
+};
+
+struct RunOnceResult {
+  std::vector<Value> outputs;  ///< the model's results for those inputs
+  TrialRecord figures;         ///< as one round of a trial; its split holds only the names
+};
+
+/// Fails: as Deployment::open and Load::run; kInvalidArgument (another number of inputs).
+Expected<RunOnceResult> run_once(const partitioner::Model& model, const Cluster& cluster,
+                                 const Plan& plan, const RunOnceOptions& options);
+
+}  // namespace pareto::client

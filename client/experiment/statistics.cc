@@ -1,0 +1,231 @@
+#include "client/experiment/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace pareto::client {
+namespace {
+
+constexpr double kLow = 0.025;
+constexpr double kHigh = 0.975;
+constexpr int kLargestWindow = 64;
+
+double quantile_of_sorted(std::span<const double> sorted, double q) {
+  if (sorted.empty()) return 0;
+  const double place = std::clamp(q, 0.0, 1.0) * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+/// One resample in blocks of random (geometric) length, wrapping around (Politis and Romano 1994).
+void resample(std::span<const double> samples, double block, Random& random,
+              std::vector<double>& into) {
+  into.clear();
+  std::size_t at = random.below(samples.size());
+  while (into.size() < samples.size()) {
+    into.push_back(samples[at]);
+    at = random.uniform() * block < 1 ? random.below(samples.size()) : (at + 1) % samples.size();
+  }
+}
+
+double block_length(std::span<const double> samples) {
+  const double wanted = 5 * correlation_length(samples);
+  return std::clamp(wanted, 1.0, std::max(1.0, static_cast<double>(samples.size()) / 3));
+}
+
+Interval interval_of(std::vector<double>& values) {
+  std::ranges::sort(values);
+  return {quantile_of_sorted(values, kLow), quantile_of_sorted(values, kHigh)};
+}
+
+double slope(std::span<const double> intervals_s, std::int64_t batch) {
+  const double interval = mean(intervals_s);
+  return interval > 0 ? static_cast<double>(batch) / interval : 0;
+}
+
+struct Point {
+  double latency = 0;
+  double throughput = 0;
+};
+
+bool beats(const Point& a, const Point& b) {
+  if (a.latency > b.latency || a.throughput < b.throughput) return false;
+  return a.latency * (1 + kFrontTolerance) < b.latency ||
+         a.throughput > b.throughput * (1 + kFrontTolerance);
+}
+
+Point point_of(const RoundSamples& trial, std::span<const std::size_t> rounds) {
+  std::vector<double> latency;
+  std::vector<double> throughput;
+  for (const std::size_t round : rounds) {
+    if (round < trial.latency_ms.size()) {
+      latency.insert(latency.end(), trial.latency_ms[round].begin(), trial.latency_ms[round].end());
+    }
+    if (round < trial.throughput.size()) throughput.push_back(trial.throughput[round]);
+  }
+  return {median(latency), median(throughput)};
+}
+
+}  // namespace
+
+double quantile(std::span<const double> samples, double q) {
+  std::vector<double> sorted(samples.begin(), samples.end());
+  std::ranges::sort(sorted);
+  return quantile_of_sorted(sorted, q);
+}
+
+double median(std::span<const double> samples) { return quantile(samples, 0.5); }
+
+double mean(std::span<const double> samples) {
+  if (samples.empty()) return 0;
+  return std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
+}
+
+// SplitMix64 (Steele, Lea, Flood 2014).
+std::uint64_t Random::next() {
+  std::uint64_t z = (state_ += 0x9e3779b97f4a7c15U);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+  return z ^ (z >> 31);
+}
+
+std::size_t Random::below(std::size_t bound) { return static_cast<std::size_t>(next() % bound); }
+
+double Random::uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+
+std::vector<std::size_t> Random::permutation(std::size_t count) {
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (std::size_t i = count; i > 1; --i) std::swap(order[i - 1], order[below(i)]);
+  return order;
+}
+
+double correlation_length(std::span<const double> samples) {
+  const std::size_t n = samples.size();
+  if (n < 4) return 1;
+  const double centre = mean(samples);
+  double variance = 0;
+  for (const double x : samples) variance += (x - centre) * (x - centre);
+  if (variance <= 0) return 1;
+  const double noise = 2 / std::sqrt(static_cast<double>(n));
+  double length = 1;
+  for (std::size_t lag = 1; lag < n / 2; ++lag) {
+    double covariance = 0;
+    for (std::size_t i = lag; i < n; ++i) {
+      covariance += (samples[i] - centre) * (samples[i - lag] - centre);
+    }
+    const double correlation = covariance / variance;
+    if (correlation < noise) break;
+    length += 2 * correlation;
+  }
+  return length;
+}
+
+Interval bootstrap_interval(std::span<const double> samples, const Statistic& statistic,
+                            std::uint64_t seed, int replicates) {
+  if (samples.size() < 2) {
+    const double only = statistic(samples);
+    return {only, only};
+  }
+  const double block = block_length(samples);
+  Random random(seed);
+  std::vector<double> drawn;
+  std::vector<double> values;
+  for (int i = 0; i < replicates; ++i) {
+    resample(samples, block, random, drawn);
+    values.push_back(statistic(drawn));
+  }
+  return interval_of(values);
+}
+
+int warm_up_requests(int window) { return std::max(2 * window, 10); }
+
+bool is_level(std::span<const double> samples, std::uint64_t seed) {
+  if (samples.size() < 4) return false;
+  const auto first = samples.first(samples.size() / 2);
+  const auto second = samples.subspan(samples.size() / 2);
+  const double before = median(first);
+  const double after = median(second);
+  if (std::abs(before - after) <= 0.01 * std::max(before, after)) return true;
+  Random random(seed);
+  std::vector<double> drawn;
+  std::vector<double> differences;
+  const double first_block = block_length(first);
+  const double second_block = block_length(second);
+  for (int i = 0; i < 200; ++i) {
+    resample(first, first_block, random, drawn);
+    const double left = median(drawn);
+    resample(second, second_block, random, drawn);
+    differences.push_back(left - median(drawn));
+  }
+  const Interval interval = interval_of(differences);
+  return interval.low <= 0 && interval.high >= 0;
+}
+
+int automatic_window(double latency_ms, double bottleneck_ms) {
+  if (!(bottleneck_ms > 0) || !(latency_ms > 0)) return 2;
+  const double needed = std::ceil(latency_ms / bottleneck_ms) + 1;
+  return static_cast<int>(std::clamp(needed, 2.0, static_cast<double>(kLargestWindow)));
+}
+
+std::vector<double> steady_intervals(std::span<const double> completions_s, int window) {
+  const auto fill = static_cast<std::size_t>(2 * window);
+  const auto drain = static_cast<std::size_t>(window);
+  std::vector<double> intervals;
+  for (std::size_t i = fill + 1; i + drain < completions_s.size(); ++i) {
+    intervals.push_back(completions_s[i] - completions_s[i - 1]);
+  }
+  return intervals;
+}
+
+std::vector<double> throughput_of_rounds(const std::vector<std::vector<double>>& intervals_s,
+                                         std::int64_t batch) {
+  std::vector<double> slopes;
+  for (const std::vector<double>& round : intervals_s) slopes.push_back(slope(round, batch));
+  return slopes;
+}
+
+Interval throughput_interval(const std::vector<std::vector<double>>& intervals_s,
+                             std::int64_t batch, std::uint64_t seed, int replicates) {
+  std::vector<double> blocks;
+  for (const std::vector<double>& round : intervals_s) blocks.push_back(block_length(round));
+  Random random(seed);
+  std::vector<double> drawn;
+  std::vector<double> values;
+  for (int i = 0; i < replicates; ++i) {
+    std::vector<double> slopes;
+    for (std::size_t j = 0; j < intervals_s.size(); ++j) {
+      const std::size_t round = random.below(intervals_s.size());
+      if (intervals_s[round].empty()) continue;
+      resample(intervals_s[round], blocks[round], random, drawn);
+      slopes.push_back(slope(drawn, batch));
+    }
+    values.push_back(median(slopes));
+  }
+  return interval_of(values);
+}
+
+std::vector<double> front_probability(const std::vector<RoundSamples>& trials, std::uint64_t seed,
+                                      int replicates) {
+  std::vector<double> share(trials.size(), 0);
+  std::size_t rounds = 0;
+  for (const RoundSamples& trial : trials) rounds = std::max(rounds, trial.throughput.size());
+  if (rounds == 0 || replicates < 1) return share;
+  Random random(seed);
+  std::vector<std::size_t> drawn(rounds);
+  std::vector<Point> points(trials.size());
+  for (int replicate = 0; replicate < replicates; ++replicate) {
+    for (std::size_t& round : drawn) round = random.below(rounds);
+    for (std::size_t i = 0; i < trials.size(); ++i) points[i] = point_of(trials[i], drawn);
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      const bool beaten =
+          std::ranges::any_of(points, [&](const Point& other) { return beats(other, points[i]); });
+      if (!beaten) share[i] += 1.0 / replicates;
+    }
+  }
+  return share;
+}
+
+}  // namespace pareto::client

@@ -1,0 +1,80 @@
+// What samples say: quantiles, intervals that know that neighbouring samples resemble each other, warm-up, throughput as a slope, and how
+// sure a place on the front is. Pure functions; seeded, and the same on every machine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "client/results/record.h"
+
+namespace pareto::client {
+
+/// Linear interpolation between order statistics; q in [0, 1]. 0 for no samples.
+double quantile(std::span<const double> samples, double q);
+double median(std::span<const double> samples);
+double mean(std::span<const double> samples);
+
+/// Uniform integers from a seed, equal on every platform (the standard's distributions are not).
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t next();
+  /// In [0, bound); bound >= 1.
+  std::size_t below(std::size_t bound);
+  /// In [0, 1).
+  double uniform();
+  /// A random order of 0 … count-1.
+  std::vector<std::size_t> permutation(std::size_t count);
+
+ private:
+  std::uint64_t state_;
+};
+
+/// How many neighbouring samples tell the same story: 1 + 2 Σ autocorrelation, summed while it is above its noise. At least 1.
+double correlation_length(std::span<const double> samples);
+
+using Statistic = std::function<double(std::span<const double>)>;
+
+/// Stationary block bootstrap: blocks of random length with mean max(1, 5 × correlation length), at most a third of the samples,
+/// wrapping around. 95 % interval of the statistic; both ends are the statistic itself for fewer than 2 samples.
+Interval bootstrap_interval(std::span<const double> samples, const Statistic& statistic,
+                            std::uint64_t seed, int replicates = 400);
+
+/// What is discarded before anything is measured: max(2 × window, 10) requests.
+int warm_up_requests(int window);
+/// Whether these samples, taken after that, look level: the medians of their halves differ by at most 1 %, or the 95 % interval of
+/// the difference includes 0. Fewer than 4 samples are not enough to say: false.
+bool is_level(std::span<const double> samples, std::uint64_t seed);
+
+/// The largest useful window: ⌈latency / bottleneck⌉ + 1, in 2 … 64. (latency: unloaded; bottleneck: the slowest stage)
+int automatic_window(double latency_ms, double bottleneck_ms);
+
+/// Completions between fill and drain as intervals: `completions_s` ascending; the first 2 × window are the fill. Nothing is sent any
+/// more while the last `window` complete: they are the drain. Empty where fewer than two are left.
+std::vector<double> steady_intervals(std::span<const double> completions_s, int window);
+
+/// The slope of each round, in samples/s: `batch` samples a completion. A round without intervals is 0.
+std::vector<double> throughput_of_rounds(const std::vector<std::vector<double>>& intervals_s,
+                                         std::int64_t batch);
+/// 95 % interval of the median round: rounds resampled, and within each its intervals in blocks.
+Interval throughput_interval(const std::vector<std::vector<double>>& intervals_s,
+                             std::int64_t batch, std::uint64_t seed, int replicates = 400);
+
+/// One trial as the front sees it: its samples, a list a round. Rounds are the same ones for all trials.
+struct RoundSamples {
+  std::vector<std::vector<double>> latency_ms;  ///< [round][request]
+  std::vector<double> throughput;               ///< [round], samples/s
+};
+
+/// The relative difference below which two figures count as equal.
+inline constexpr double kFrontTolerance = 0.01;
+
+/// For each trial the share of bootstrap resamples of rounds in which no other trial beats it: is not worse in either figure and better by
+/// more than kFrontTolerance in one. Trials of one batch and condition.
+std::vector<double> front_probability(const std::vector<RoundSamples>& trials, std::uint64_t seed,
+                                      int replicates = 200);
+
+}  // namespace pareto::client

@@ -1,0 +1,44 @@
+#include <nlohmann/json.hpp>
+
+#include "client/experiment/sweep.h"
+
+namespace pareto::client {
+namespace {
+
+/// One list of fields for both directions. `visit(name, field)` for each.
+template <typename Options, typename Visit>
+void for_each_field(Options& options, Visit visit) {
+  visit("splits", options.splits);
+  visit("stages", options.stages);
+  visit("transports", options.transports);
+  visit("batches", options.batches);
+  visit("window", options.window);
+  visit("requests", options.requests);
+  visit("rounds", options.rounds);
+  visit("seed", options.seed);
+  visit("engine", options.engine);
+  visit("precision", options.precision);
+  visit("threads", options.threads);
+  visit("condition", options.condition);
+}
+
+}  // namespace
+
+std::string to_json(const SweepOptions& options) {
+  nlohmann::ordered_json json;
+  for_each_field(options, [&](const char* name, const auto& field) { json[name] = field; });
+  return json.dump();
+}
+
+Expected<SweepOptions> sweep_options_from_json(const std::string& text) {
+  SweepOptions options;
+  try {
+    const auto json = nlohmann::json::parse(text);
+    for_each_field(options, [&](const char* name, auto& field) { json.at(name).get_to(field); });
+  } catch (const nlohmann::json::exception& error) {
+    return fail(ErrorCode::kCorrupt, "the options of a stored run: {}", error.what());
+  }
+  return options;
+}
+
+}  // namespace pareto::client

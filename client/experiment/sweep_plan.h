@@ -1,0 +1,28 @@
+// From what a person asked for to trials: which plans, what they are called, what crosses their boundaries.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "client/cluster/cluster.h"
+#include "client/experiment/sweep.h"
+#include "client/results/record.h"
+#include "core/base/error.h"
+#include "core/plan/plan.h"
+#include "partitioner/graph/model.h"
+
+namespace pareto::client {
+
+/// A plan that cuts the model at `points` (indices into model.split_points(), ascending), its stages on devices[0], devices[1], …
+/// Fails: kInvalidArgument (an illegal point, too few devices).
+Expected<Plan> make_plan(const partitioner::Model& model, const std::vector<std::size_t>& points,
+                         const std::vector<std::string>& devices, const std::string& transport,
+                         std::int64_t batch, const SweepOptions& options);
+
+/// What a plan's split points look like in a table. Empty for a plan without any.
+Expected<std::optional<SplitRecord>> describe_split(const partitioner::Model& model,
+                                                    const std::vector<std::size_t>& points,
+                                                    std::int64_t batch);
+
+}  // namespace pareto::client

@@ -1,0 +1,77 @@
+// The rounds of a sweep over anything that can be deployed; run_sweep gives it the model.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "client/cluster/cluster.h"
+#include "client/cluster/shard_pool.h"
+#include "client/cluster/workload.h"
+#include "client/experiment/deployment_cache.h"
+#include "client/experiment/sweep.h"
+#include "client/experiment/trial_meter.h"
+#include "client/results/record.h"
+#include "client/results/store.h"
+#include "core/base/error.h"
+
+namespace pareto::client {
+
+/// Threads: one owner.
+class SweepRunner {
+ public:
+  struct Environment {
+    Workload& workload;
+    Cluster& cluster;
+    ResultStore& store;
+    const std::atomic<bool>& stop;
+    std::function<void(const SweepProgress&)> on_progress;
+    DeploymentCache::TransportFactory make_transport;
+    DeploymentOptions deployment;
+  };
+
+  SweepRunner(Environment environment, const SweepOptions& options, RunRecord& run);
+  /// As run_sweep.
+  Expected<> run();
+
+ private:
+  /// A trial of the run that is still to be measured.
+  struct Pending {
+    TrialRecord* trial = nullptr;
+    TrialMeter meter;
+    bool failed = false;
+  };
+
+  void find_pending();
+  void preload();
+  Expected<> run_round(int round);
+  Expected<> run_unit(std::size_t index, int round);
+  Expected<> measure(std::size_t index, int round);
+  Expected<> record_failure(Pending& pending, const Error& error);
+  /// The first device of the plan that no longer answers; asks those of a trial that has just failed.
+  void look_for_lost_devices(const Plan& plan);
+  std::optional<std::string> lost_device_of(const Plan& plan) const;
+  bool anything_left() const;
+  void report(std::string now);
+  Expected<> finish();
+
+  Environment environment_;
+  const SweepOptions options_;
+  RunRecord& run_;
+  ShardPool pool_;
+  DeploymentCache deployments_;
+  std::vector<Pending> pending_;
+  std::vector<Value> requests_;  ///< one a batch of options_.batches
+  std::set<std::string> lost_devices_;
+  std::vector<std::uint64_t> sent_before_;
+  UnitBudget budget_;
+  SweepProgress progress_;
+  bool interrupted_ = false;
+};
+
+}  // namespace pareto::client

@@ -1,0 +1,199 @@
+#include "client/experiment/trial_meter.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "client/experiment/statistics.h"
+
+namespace pareto::client {
+namespace {
+
+constexpr double kLatencyShare = 0.4;
+constexpr int kWarmUpTries = 3;
+constexpr std::chrono::milliseconds kFirstTimeout{30'000};
+constexpr std::chrono::milliseconds kShortestTimeout{5'000};
+// A request that takes this many times what it should is lost.
+constexpr double kPatience = 50;
+
+double seconds(Nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
+
+std::vector<double> latencies_of(const LoadResult& result) {
+  std::vector<double> latencies;
+  for (const RequestSample& sample : result.samples) {
+    latencies.push_back(to_milliseconds(sample.latency()));
+  }
+  return latencies;
+}
+
+}  // namespace
+
+std::string describe_rules(const UnitBudget& budget, int rounds) {
+  return fmt::format(
+      "Trials are measured in {} rounds, each in a random order of its own. A unit (one trial in "
+      "one round) has a slice of "
+      "{:.2f} s. A trial's first unit on a connection discards {} requests, then measures again "
+      "(at most {} times) until the halves "
+      "of its latencies agree within 1 % or do not differ; later units discard {}. Latency: window "
+      "1, {} requests a unit, fewer "
+      "where they exceed two fifths of the slice, at least {}. Throughput: slope of the "
+      "completions after the first 2 x window and "
+      "before the last window, for the rest of the slice and at least {} completions. Intervals: "
+      "95 %, stationary block bootstrap, "
+      "blocks of 5 x the correlation length. Front: share of bootstrap resamples of rounds in "
+      "which no other plan is better by more "
+      "than 1 %.",
+      rounds, budget.slice.count(), warm_up_requests(1), kWarmUpTries, kRewarmRequests,
+      budget.latency_requests, std::min(kFewestRequests, budget.latency_requests),
+      kFewestIntervals);
+}
+
+Expected<> TrialMeter::measure(Deployment& deployment, const Value& request, int window, int round,
+                               bool fresh, const UnitBudget& budget) {
+  stage_count_ = deployment.devices().size();
+  stages_.resize(stage_count_);
+  Load load(deployment.source(), deployment.sink(), deployment.pipeline());
+  PARETO_TRY(warm_up(load, request, fresh ? warm_up_requests(1) : kRewarmRequests));
+  PARETO_TRY(measure_latency(load, request, round, fresh, budget));
+  choose_window(window);
+  return measure_throughput(load, request, budget);
+}
+
+Expected<> TrialMeter::warm_up(Load& load, const Value& request, int requests) {
+  LoadOptions options;
+  options.requests = requests;
+  options.request_timeout = request_timeout(1);
+  PARETO_ASSIGN(const LoadResult result, load.run(request, options));
+  expected_latency_ms_ = median(latencies_of(result));
+  return {};
+}
+
+Expected<> TrialMeter::measure_latency(Load& load, const Value& request, int round, bool fresh,
+                                       const UnitBudget& budget) {
+  const double slice_ms = budget.slice.count() * 1e3 * kLatencyShare;
+  const int fitting =
+      static_cast<int>(std::min(slice_ms / std::max(expected_latency_ms_, 1e-3), double{1 << 20}));
+  LoadOptions options;
+  options.requests = std::min(budget.latency_requests, std::max(kFewestRequests, fitting));
+  options.request_timeout = request_timeout(1);
+  for (int attempt = 1;; ++attempt) {
+    PARETO_ASSIGN(const LoadResult result, load.run(request, options));
+    const std::vector<double> latencies = latencies_of(result);
+    expected_latency_ms_ = median(latencies);
+    if (fresh && attempt < kWarmUpTries && latencies.size() >= 4 && !is_level(latencies, seed_)) {
+      continue;
+    }
+    return keep(result, round, stage_count_);
+  }
+}
+
+Expected<> TrialMeter::keep(const LoadResult& result, int round, std::size_t stages) {
+  for (const RequestSample& sample : result.samples) {
+    if (sample.timeline.size() != stages) {
+      return fail(ErrorCode::kCorrupt, "a result passed {} stages, not {}", sample.timeline.size(),
+                  stages);
+    }
+    latency_ms_.push_back(to_milliseconds(sample.latency()));
+    latency_rounds_.push_back(round);
+    sink_receive_ms_.push_back(to_milliseconds(sample.sink_receive));
+    for (std::size_t i = 0; i < stages; ++i) {
+      const wire::StageTimes& times = sample.timeline[i];
+      stages_[i].compute_ms.push_back(to_milliseconds(times.compute));
+      stages_[i].queue_ms.push_back(to_milliseconds(times.queue));
+      stages_[i].receive_ms.push_back(to_milliseconds(times.receive));
+      stages_[i].encode_ms.push_back(to_milliseconds(times.encode));
+    }
+  }
+  return {};
+}
+
+void TrialMeter::choose_window(int wanted) {
+  if (window_ > 0) return;
+  double bottleneck_ms = 0;
+  for (const StageSamples& stage : stages_) {
+    bottleneck_ms = std::max(bottleneck_ms, median(stage.compute_ms));
+  }
+  window_ = wanted > 0 ? wanted : automatic_window(median(latency_ms_), bottleneck_ms);
+}
+
+Expected<> TrialMeter::measure_throughput(Load& load, const Value& request,
+                                          const UnitBudget& budget) {
+  LoadOptions options;
+  options.window = window_;
+  // Fill and drain, and one completion more than the intervals between them.
+  options.requests = 3 * window_ + kFewestIntervals + 1;
+  options.duration = std::chrono::duration_cast<Nanoseconds>(budget.slice * (1 - kLatencyShare));
+  options.request_timeout = request_timeout(window_);
+  PARETO_ASSIGN(const LoadResult result, load.run(request, options));
+  std::vector<double> completions;
+  for (const RequestSample& sample : result.samples) {
+    completions.push_back(seconds(sample.completed));
+  }
+  intervals_s_.push_back(steady_intervals(completions, window_));
+  return {};
+}
+
+std::chrono::milliseconds TrialMeter::request_timeout(int window) const {
+  if (expected_latency_ms_ <= 0) return kFirstTimeout;
+  const double patience_ms = expected_latency_ms_ * kPatience * window;
+  return std::max(kShortestTimeout,
+                  std::chrono::milliseconds(static_cast<std::int64_t>(std::min(patience_ms, 1e8))));
+}
+
+void TrialMeter::summarize(const Deployment& deployment, TrialRecord& trial) const {
+  trial.latency_samples_ms = latency_ms_;
+  trial.latency_rounds = latency_rounds_;
+  LatencyFigures& latency = trial.latency;
+  latency.p50_ms = median(latency_ms_);
+  latency.p90_ms = quantile(latency_ms_, 0.9);
+  latency.p99_ms = quantile(latency_ms_, 0.99);
+  latency.mean_ms = mean(latency_ms_);
+  latency.ci95_ms = bootstrap_interval(latency_ms_, median, seed_);
+  latency.window = 1;
+  latency.samples = static_cast<std::int64_t>(latency_ms_.size());
+
+  ThroughputFigures& throughput = trial.throughput;
+  trial.throughput_rounds = throughput_of_rounds(intervals_s_, trial.batch);
+  throughput.samples_per_s = median(trial.throughput_rounds);
+  throughput.ci95 = throughput_interval(intervals_s_, trial.batch, seed_);
+  throughput.window = window_;
+  throughput.samples = 0;
+  for (const auto& round : intervals_s_) {
+    throughput.samples += static_cast<std::int64_t>(round.size());
+  }
+
+  trial.stages.clear();
+  trial.links.clear();
+  double compute_ms = 0;
+  double transfer_ms = 0;
+  const std::vector<Nanoseconds>& round_trips = deployment.round_trips();
+  for (std::size_t i = 0; i <= stage_count_; ++i) {
+    const bool to_sink = i == stage_count_;
+    const double receive_ms = median(to_sink ? sink_receive_ms_ : stages_[i].receive_ms);
+    LinkFigures link;
+    link.transfer_p50_ms = to_milliseconds(round_trips[i]) / 2 + receive_ms;
+    link.bytes =
+        to_sink ? deployment.shards()[i - 1]->output_bytes : deployment.shards()[i]->input_bytes;
+    transfer_ms += link.transfer_p50_ms;
+    trial.links.push_back(link);
+    if (to_sink) break;
+    const ResidentShard& shard = *deployment.shards()[i];
+    StageFigures stage;
+    stage.device = deployment.devices()[i]->config().name;
+    stage.engine = shard.loaded.engine;
+    stage.compute_p50_ms = median(stages_[i].compute_ms);
+    stage.queue_p50_ms = median(stages_[i].queue_ms);
+    stage.receive_p50_ms = receive_ms;
+    stage.encode_p50_ms = median(stages_[i].encode_ms);
+    stage.peak_memory_bytes = shard.loaded.memory_bytes;
+    stage.weight_bytes = shard.weight_bytes;
+    compute_ms += stage.compute_p50_ms;
+    trial.stages.push_back(std::move(stage));
+  }
+  // Medians of parts may exceed the median of the whole by a little: the parts are cut so that they add up.
+  TimeSplit& split = trial.time_split;
+  split.compute_ms = std::min(compute_ms, latency.p50_ms);
+  split.transfer_ms = std::min(transfer_ms, latency.p50_ms - split.compute_ms);
+  split.wait_ms = latency.p50_ms - split.compute_ms - split.transfer_ms;
+}
+
+}  // namespace pareto::client
