@@ -22,8 +22,8 @@ function(pareto_use_torch name)
   if(NOT TARGET pareto_torch_pch)
     file(WRITE ${CMAKE_BINARY_DIR}/torch_pch.cc "// holds the precompiled LibTorch header\n")
     add_library(pareto_torch_pch OBJECT ${CMAKE_BINARY_DIR}/torch_pch.cc)
-    target_link_libraries(pareto_torch_pch PRIVATE pareto_options pareto_torch fmt::fmt tl::expected
-                          nlohmann_json::nlohmann_json spdlog::spdlog)
+    # Only what every user of it has as well: a definition that one of them lacks makes the header invalid there.
+    target_link_libraries(pareto_torch_pch PRIVATE pareto_options pareto_torch fmt::fmt)
     target_precompile_headers(pareto_torch_pch PRIVATE <torch/script.h>)
   endif()
   target_precompile_headers(${name} REUSE_FROM pareto_torch_pch)
