@@ -60,7 +60,7 @@ Expected<> run_sweep(const partitioner::Model& model, Cluster& cluster, const Sw
                      const std::function<void(const SweepProgress&)>& on_progress) {
   ModelWorkload workload(model);
   const auto make = [](std::string_view name) { return transport::make_transport(name); };
-  SweepRunner runner({workload, cluster, store, stop, on_progress, make, {}}, options, run);
+  SweepRunner runner({workload, cluster, store, stop, on_progress, make, {}, {}}, options, run);
   return runner.run();
 }
 

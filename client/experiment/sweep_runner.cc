@@ -11,17 +11,13 @@
 namespace pareto::client {
 namespace {
 
-// What a sweep's measuring aims at, as long as a unit's slice stays sensible.
-constexpr double kMeasuringSeconds = 55;
-constexpr double kShortestSlice = 0.3;
-constexpr double kLongestSlice = 3;
 constexpr std::chrono::milliseconds kProbeTimeout{3'000};
 
-UnitBudget budget_for(std::size_t units, const SweepOptions& options) {
+UnitBudget budget_for(std::size_t units, const SweepOptions& options,
+                      const SweepRunner::Pace& pace) {
   UnitBudget budget;
-  budget.slice = std::chrono::duration<double>(
-      std::clamp(kMeasuringSeconds / static_cast<double>(std::max<std::size_t>(units, 1)),
-                 kShortestSlice, kLongestSlice));
+  budget.slice = std::clamp(pace.measuring / static_cast<double>(std::max<std::size_t>(units, 1)),
+                            pace.shortest_slice, pace.longest_slice);
   budget.latency_requests = options.requests;
   return budget;
 }
@@ -53,7 +49,7 @@ Expected<> SweepRunner::run() {
   }
   const auto rounds = static_cast<std::size_t>(options_.rounds);
   progress_.total = pending_.size() * rounds;
-  budget_ = budget_for(progress_.total, options_);
+  budget_ = budget_for(progress_.total, options_, environment_.pace);
   run_.note = describe_rules(budget_, options_.rounds);
   preload();
   for (int round = 0; round < options_.rounds && !interrupted_; ++round) {

@@ -25,6 +25,12 @@ namespace pareto::client {
 /// Threads: one owner.
 class SweepRunner {
  public:
+  /// How long measuring may take: a unit's slice is this much divided by the number of units, within bounds.
+  struct Pace {
+    std::chrono::duration<double> measuring{55};
+    std::chrono::duration<double> shortest_slice{0.3};
+    std::chrono::duration<double> longest_slice{3};
+  };
   struct Environment {
     Workload& workload;
     Cluster& cluster;
@@ -33,6 +39,7 @@ class SweepRunner {
     std::function<void(const SweepProgress&)> on_progress;
     DeploymentCache::TransportFactory make_transport;
     DeploymentOptions deployment;
+    Pace pace;
   };
 
   SweepRunner(Environment environment, const SweepOptions& options, RunRecord& run);

@@ -37,14 +37,15 @@ std::string describe_rules(const UnitBudget& budget, int rounds) {
       "1, {} requests a unit, fewer "
       "where they exceed two fifths of the slice, at least {}. Throughput: slope of the "
       "completions after the first 2 x window and "
-      "before the last window, for the rest of the slice and at least {} completions. Intervals: "
+      "before the last window, for {} latencies and at least {} s, within the rest of the slice "
+      "but for {} completions at least. Intervals: "
       "95 %, stationary block bootstrap, "
       "blocks of 5 x the correlation length. Front: share of bootstrap resamples of rounds in "
       "which no other plan is better by more "
       "than 1 %.",
       rounds, budget.slice.count(), warm_up_requests(1), kWarmUpTries, kRewarmRequests,
       budget.latency_requests, std::min(kFewestRequests, budget.latency_requests),
-      kFewestIntervals);
+      kThroughputLatencies, kShortestThroughput.count(), kFewestIntervals);
 }
 
 Expected<> TrialMeter::measure(Deployment& deployment, const Value& request, int window, int round,
@@ -121,7 +122,9 @@ Expected<> TrialMeter::measure_throughput(Load& load, const Value& request,
   options.window = window_;
   // Fill and drain, and one completion more than the intervals between them.
   options.requests = 3 * window_ + kFewestIntervals + 1;
-  options.duration = std::chrono::duration_cast<Nanoseconds>(budget.slice * (1 - kLatencyShare));
+  const std::chrono::duration<double> wanted(expected_latency_ms_ / 1e3 * kThroughputLatencies);
+  options.duration = std::chrono::duration_cast<Nanoseconds>(
+      std::min(std::max(wanted, kShortestThroughput), budget.slice * (1 - kLatencyShare)));
   options.request_timeout = request_timeout(window_);
   PARETO_ASSIGN(const LoadResult result, load.run(request, options));
   std::vector<double> completions;

@@ -15,13 +15,17 @@ namespace pareto::client {
 
 /// How much is measured in one unit.
 struct UnitBudget {
-  std::chrono::duration<double> slice{0.4};  ///< two fifths for latency, the rest for throughput
+  std::chrono::duration<double> slice{
+      0.4};  ///< at most two fifths for latency, the rest for throughput
   int latency_requests =
       12;  ///< at most; fewer where they do not fit the slice, never below kFewestRequests
 };
 
 inline constexpr int kFewestRequests = 8;
-/// Completions between fill and drain, at least.
+/// Throughput is measured for this many latencies and at least kShortestThroughput, if the slice has room for them …
+inline constexpr double kThroughputLatencies = 30;
+inline constexpr std::chrono::duration<double> kShortestThroughput{0.1};
+/// … and in any case for so many completions between fill and drain.
 inline constexpr int kFewestIntervals = 12;
 /// Requests discarded at the beginning of a unit that is not its trial's first: caches are cold, connections are not.
 inline constexpr int kRewarmRequests = 3;

@@ -1,0 +1,161 @@
+#include "client/cluster/deployment.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "client/experiment/load.h"
+#include "tests/client/support/fake_daemon.h"
+#include "tests/client/support/fake_workload.h"
+#include "tests/client/support/memory_transport.h"
+
+namespace pareto::client {
+namespace {
+
+using testing::HasSubstr;
+
+class DeploymentTest : public testing::Test {
+ protected:
+  DeploymentTest() : cluster_(Cluster::of(make_devices())), pool_(std::in_place, workload_) {}
+
+  std::vector<std::unique_ptr<DaemonClient>> make_devices() {
+    std::vector<std::unique_ptr<DaemonClient>> devices;
+    for (const char* name : {"a", "b", "c"}) {
+      auto daemon = std::make_unique<FakeDaemon>(name, transport_);
+      daemons_.push_back(daemon.get());
+      devices.push_back(std::move(daemon));
+    }
+    return devices;
+  }
+
+  static Plan plan(std::vector<std::int64_t> cuts) {
+    Plan plan;
+    plan.model = "adder";
+    plan.transport = "memory";
+    const std::vector<std::string> names{"a", "b", "c"};
+    cuts.push_back(kFakeOperators);
+    for (std::int64_t begin = 0; const std::int64_t end : cuts) {
+      plan.stages.push_back({names[plan.stages.size()], begin, end});
+      begin = end;
+    }
+    return plan;
+  }
+
+  Expected<std::unique_ptr<Deployment>> open(const Plan& plan) {
+    return Deployment::open(plan, cluster_, *pool_, transport_);
+  }
+
+  double answer(Deployment& deployment) {
+    Load load(deployment.source(), deployment.sink(), deployment.pipeline());
+    const Value request{Tuple{workload_.example(2, 1).value()}};
+    return sum_of(load.run(request, {}).value().last_output);
+  }
+
+  void expect_nothing_left() const {
+    for (const FakeDaemon* daemon : daemons_) EXPECT_EQ(daemon->open_stages(), 0U);
+  }
+
+  FakeWorkload workload_;
+  MemoryTransport transport_;
+  std::vector<FakeDaemon*> daemons_;
+  Cluster cluster_;
+  std::optional<ShardPool> pool_;
+};
+
+TEST_F(DeploymentTest, EveryWayToCutGivesTheSameAnswer) {
+  for (const auto& cuts : std::vector<std::vector<std::int64_t>>{{}, {3}, {9}, {2, 7}}) {
+    auto deployment = open(plan(cuts)).value();
+    EXPECT_DOUBLE_EQ(answer(*deployment), 2 * 4 * kFakeOperators);
+    EXPECT_EQ(deployment->round_trips().size(), cuts.size() + 2);
+    for (const Nanoseconds round_trip : deployment->round_trips()) {
+      EXPECT_GE(round_trip.count(), 0);
+    }
+    EXPECT_GT(deployment->round_trips().front().count(), 0);
+    EXPECT_GT(deployment->round_trips().back().count(), 0);
+  }
+  expect_nothing_left();
+}
+
+TEST_F(DeploymentTest, SendsAWeightOnceAndLoadsAShardOnce) {
+  auto first = open(plan({3})).value();
+  auto second = open(plan({3})).value();
+  EXPECT_EQ(daemons_[0]->loads(), 1);
+  EXPECT_EQ(daemons_[0]->weights_sent_bytes(), 3 * kFakeWeightBytes);
+  auto other = open(plan({5})).value();
+  EXPECT_EQ(daemons_[0]->loads(), 2);
+  EXPECT_EQ(daemons_[0]->weights_sent_bytes(), 5 * kFakeWeightBytes);
+  EXPECT_EQ(daemons_[1]->weights_sent_bytes(), 7 * kFakeWeightBytes);
+  EXPECT_DOUBLE_EQ(answer(*second), 80);
+  first.reset();
+  second.reset();
+  other.reset();
+  EXPECT_EQ(daemons_[0]->loaded_shards(), 2U);
+  pool_.reset();
+  EXPECT_EQ(daemons_[0]->loaded_shards(), 0U);
+  EXPECT_EQ(daemons_[1]->loaded_shards(), 0U);
+}
+
+TEST_F(DeploymentTest, UnloadsWhatNobodyHoldsWhereMemoryIsShort) {
+  daemons_[0]->set_memory_limit(12 * kFakeWeightBytes);
+  ASSERT_TRUE(open(plan({4})));
+  ASSERT_TRUE(open(plan({5})));
+  auto held = open(plan({6})).value();
+  EXPECT_LE(daemons_[0]->loaded_shards(), 2U);
+  // What is held stays; the next one finds no room.
+  const auto refused = open(plan({8}));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kExhausted);
+  EXPECT_DOUBLE_EQ(answer(*held), 80);
+  held.reset();
+  EXPECT_TRUE(open(plan({8})));
+}
+
+TEST_F(DeploymentTest, AShardLargerThanTheDeviceFailsNamingIt) {
+  daemons_[1]->set_memory_limit(2 * kFakeWeightBytes);
+  const auto refused = open(plan({3}));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kExhausted);
+  EXPECT_THAT(refused.error().message, HasSubstr("stage 1: b: over the memory limit"));
+  expect_nothing_left();
+}
+
+TEST_F(DeploymentTest, UndoesEverythingWhereAStageFails) {
+  daemons_[0]->fail_start(Error{ErrorCode::kInternal, "a: no threads"});
+  const auto failed = open(plan({2, 7}));
+  ASSERT_FALSE(failed);
+  EXPECT_THAT(failed.error().message, HasSubstr("stage 0: a: no threads"));
+  expect_nothing_left();
+  daemons_[0]->fail_start(std::nullopt);
+  EXPECT_DOUBLE_EQ(answer(*open(plan({2, 7})).value()), 80);
+}
+
+TEST_F(DeploymentTest, ADeadDeviceIsNamed) {
+  daemons_[1]->die();
+  const auto failed = open(plan({3}));
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(failed.error().message, HasSubstr("b"));
+  EXPECT_EQ(daemons_[0]->open_stages(), 0U);
+}
+
+TEST_F(DeploymentTest, UnknownDevicesAndTransportsAreNamed) {
+  Plan unknown = plan({3});
+  unknown.stages[1].device = "bb";
+  const auto device = open(unknown);
+  ASSERT_FALSE(device);
+  EXPECT_EQ(device.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(device.error().message, HasSubstr("bb"));
+  Plan carrier = plan({3});
+  carrier.transport = "pigeon";
+  const auto transport = open(carrier);
+  ASSERT_FALSE(transport);
+  EXPECT_THAT(transport.error().message, HasSubstr("memory"));
+}
+
+TEST_F(DeploymentTest, AWeightThatTheStoreDroppedIsSentAgain) {
+  { auto first = open(plan({3})).value(); }
+  daemons_[0]->forget_tensors();
+  EXPECT_DOUBLE_EQ(answer(*open(plan({2})).value()), 80);
+}
+
+}  // namespace
+}  // namespace pareto::client

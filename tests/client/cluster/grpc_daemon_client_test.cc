@@ -1,0 +1,192 @@
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+
+#include "client/cluster/cluster.h"
+#include "client/cluster/daemon_client.h"
+#include "core/plan/protocol.h"
+#include "proto/control.grpc.pb.h"
+
+namespace pareto::client {
+namespace {
+
+using testing::HasSubstr;
+namespace wire = control::v1;
+
+/// Answers as it is told, and remembers what it was sent.
+class FakeControl final : public wire::Control::Service {
+ public:
+  grpc::Status Describe(grpc::ServerContext*, const wire::DescribeRequest* request,
+                        wire::DescribeReply* reply) override {
+    asked_protocol = request->protocol();
+    reply->set_protocol(protocol);
+    reply->set_version("9.9");
+    reply->set_memory_bytes(1 << 20);
+    auto* data = reply->add_data();
+    data->set_transport("tcp");
+    data->set_address("0.0.0.0:7071");
+    return grpc::Status::OK;
+  }
+  grpc::Status MissingTensors(grpc::ServerContext*, const wire::MissingTensorsRequest* request,
+                              wire::MissingTensorsReply* reply) override {
+    reply->add_digests(request->digests(0));
+    if (corrupt) reply->add_digests("short");
+    return grpc::Status::OK;
+  }
+  grpc::Status PutTensors(grpc::ServerContext*, grpc::ServerReader<wire::TensorChunk>* reader,
+                          wire::PutTensorsReply*) override {
+    wire::TensorChunk chunk;
+    std::string digest;
+    while (reader->Read(&chunk)) {
+      if (!chunk.digest().empty()) digest = chunk.digest();
+      if (!chunk.digest().empty()) sizes[digest] = chunk.size_bytes();
+      largest_chunk = std::max(largest_chunk, chunk.data().size());
+      received[digest] += chunk.data();
+    }
+    return answer;
+  }
+  grpc::Status UnloadShard(grpc::ServerContext*, const wire::UnloadShardRequest*,
+                           wire::UnloadShardReply*) override {
+    return answer;
+  }
+  grpc::Status Status(grpc::ServerContext* context, const wire::StatusRequest*,
+                      wire::StatusReply*) override {
+    // Answers nothing until the caller gave up.
+    std::unique_lock lock(mutex);
+    released.wait(lock, [&] { return let_go || context->IsCancelled(); });
+    return grpc::Status::OK;
+  }
+
+  std::uint32_t protocol = kProtocolVersion;
+  std::uint32_t asked_protocol = 0;
+  bool corrupt = false;
+  grpc::Status answer = grpc::Status::OK;
+  std::map<std::string, std::uint64_t> sizes;
+  std::map<std::string, std::string> received;
+  std::size_t largest_chunk = 0;
+  std::mutex mutex;
+  std::condition_variable released;
+  bool let_go = false;
+};
+
+class GrpcDaemonClientTest : public testing::Test {
+ protected:
+  GrpcDaemonClientTest() {
+    grpc::ServerBuilder builder;
+    int port = 0;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+    builder.RegisterService(&control_);
+    server_ = builder.BuildAndStart();
+    config_ = {"pi-1", "127.0.0.1:" + std::to_string(port)};
+  }
+  ~GrpcDaemonClientTest() override {
+    {
+      const std::lock_guard lock(control_.mutex);
+      control_.let_go = true;
+      control_.released.notify_all();
+    }
+    server_->Shutdown();
+  }
+  Expected<std::unique_ptr<DaemonClient>> connect() {
+    return connect_daemon(config_, std::chrono::seconds(10));
+  }
+
+  FakeControl control_;
+  std::unique_ptr<grpc::Server> server_;
+  DeviceConfig config_;
+};
+
+NamedTensor tensor_of(std::int64_t bytes, int fill) {
+  Tensor tensor = Tensor::allocate(DType::kUInt8, {bytes}).value();
+  std::ranges::fill(tensor.mutable_bytes(), static_cast<std::byte>(fill));
+  return {sha256(tensor.bytes()), tensor};
+}
+
+TEST_F(GrpcDaemonClientTest, ExchangesVersionsAndLearnsAboutTheDevice) {
+  const auto client = connect().value();
+  EXPECT_EQ(control_.asked_protocol, kProtocolVersion);
+  EXPECT_EQ(client->info().memory_bytes, 1U << 20);
+  EXPECT_EQ(client->info().data.at("tcp"), "127.0.0.1:7071");
+}
+
+TEST_F(GrpcDaemonClientTest, AnotherProtocolVersionIsRefusedNamingBoth) {
+  control_.protocol = kProtocolVersion + 41;
+  for (const Error& error : {connect().error(), Cluster::connect({config_}).error()}) {
+    EXPECT_EQ(error.code, ErrorCode::kInvalidArgument);
+    EXPECT_THAT(error.message, HasSubstr("pi-1"));
+    EXPECT_THAT(error.message, HasSubstr(std::to_string(kProtocolVersion + 41)));
+    EXPECT_THAT(error.message, HasSubstr(fmt::format("speaks {}", kProtocolVersion)));
+  }
+}
+
+TEST_F(GrpcDaemonClientTest, StreamsTensorsInChunksAndCountsThem) {
+  const auto client = connect().value();
+  const NamedTensor large = tensor_of((5 << 20) / 2 + 1, 7);
+  const NamedTensor empty = tensor_of(0, 0);
+  const NamedTensor small = tensor_of(3, 9);
+  ASSERT_TRUE(client->put_tensors({large, empty, small}));
+  EXPECT_EQ(control_.largest_chunk, std::size_t{1} << 20);
+  ASSERT_EQ(control_.received.size(), 3U);
+  for (const NamedTensor& entry : {large, empty, small}) {
+    const std::string key(reinterpret_cast<const char*>(entry.digest.bytes.data()), 32);
+    const std::string bytes(reinterpret_cast<const char*>(entry.tensor.bytes().data()),
+                            entry.tensor.size_bytes());
+    EXPECT_EQ(control_.received[key], bytes);
+    EXPECT_EQ(control_.sizes[key], entry.tensor.size_bytes());
+  }
+  EXPECT_EQ(client->weights_sent_bytes(), (5U << 20) / 2 + 1 + 3);
+}
+
+TEST_F(GrpcDaemonClientTest, EveryStatusHasItsCode) {
+  const auto client = connect().value();
+  const std::vector<std::pair<grpc::StatusCode, ErrorCode>> codes{
+      {grpc::StatusCode::INVALID_ARGUMENT, ErrorCode::kInvalidArgument},
+      {grpc::StatusCode::NOT_FOUND, ErrorCode::kNotFound},
+      {grpc::StatusCode::DATA_LOSS, ErrorCode::kCorrupt},
+      {grpc::StatusCode::UNAVAILABLE, ErrorCode::kUnavailable},
+      {grpc::StatusCode::CANCELLED, ErrorCode::kClosed},
+      {grpc::StatusCode::DEADLINE_EXCEEDED, ErrorCode::kTimeout},
+      {grpc::StatusCode::RESOURCE_EXHAUSTED, ErrorCode::kExhausted},
+      {grpc::StatusCode::PERMISSION_DENIED, ErrorCode::kPermission},
+      {grpc::StatusCode::INTERNAL, ErrorCode::kInternal},
+  };
+  for (const auto& [status, code] : codes) {
+    control_.answer = grpc::Status(status, "the daemon's own words");
+    for (const Error& error :
+         {client->unload_shard("x").error(), client->put_tensors({tensor_of(4, 1)}).error()}) {
+      EXPECT_EQ(error.code, code);
+      EXPECT_THAT(error.message, testing::StartsWith("pi-1"));
+      EXPECT_THAT(error.message, HasSubstr("the daemon's own words"));
+    }
+  }
+}
+
+TEST_F(GrpcDaemonClientTest, AMalformedAnswerIsCorrupt) {
+  const auto client = connect().value();
+  const Digest digest = sha256("x");
+  EXPECT_THAT(client->missing_tensors({digest}).value(), testing::ElementsAre(digest));
+  control_.corrupt = true;
+  EXPECT_EQ(client->missing_tensors({digest}).error().code, ErrorCode::kCorrupt);
+}
+
+TEST_F(GrpcDaemonClientTest, ACallThatIsNotAnsweredEndsAtItsDeadline) {
+  const auto client = connect().value();
+  const auto status = client->status(std::chrono::milliseconds(50));
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::kTimeout);
+}
+
+TEST_F(GrpcDaemonClientTest, ADeviceThatIsNotThereIsNamed) {
+  server_->Shutdown();
+  const auto client = connect();
+  ASSERT_FALSE(client);
+  EXPECT_EQ(client.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(client.error().message, HasSubstr("pi-1"));
+}
+
+}  // namespace
+}  // namespace pareto::client

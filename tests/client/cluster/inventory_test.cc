@@ -1,0 +1,56 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "client/cluster/cluster.h"
+#include "client/cluster/daemon_client.h"
+#include "core/base/file.h"
+
+namespace pareto::client {
+namespace {
+
+using testing::HasSubstr;
+
+class InventoryTest : public testing::Test {
+ protected:
+  Expected<std::vector<DeviceConfig>> read(const std::string& text) {
+    const auto path = folder_.path() / "inventory.yaml";
+    EXPECT_TRUE(write_file_atomically(path, text));
+    return read_inventory(path);
+  }
+  std::string problem(const std::string& text) {
+    const auto devices = read(text);
+    return devices ? "" : devices.error().message;
+  }
+  TemporaryFolder folder_ = TemporaryFolder::create("inventory-test").value();
+};
+
+TEST_F(InventoryTest, TheSampleIsTheManual) {
+  const auto devices =
+      read_inventory(std::filesystem::path(PARETO_SOURCE_DIR) / "configs" / "inventory.yaml")
+          .value();
+  ASSERT_EQ(devices.size(), 2U);
+  EXPECT_EQ(devices[0].name, "pi-1");
+  EXPECT_EQ(devices[0].address, "192.168.1.21:7070");
+}
+
+TEST_F(InventoryTest, EveryProblemHasItsPlace) {
+  EXPECT_THAT(problem("devices:\n  - name: a\n    adress: b:1\n"),
+              testing::AllOf(HasSubstr("inventory.yaml:3"), HasSubstr("address")));
+  EXPECT_THAT(problem("devices:\n  - name: a\n    address: nowhere\n"), HasSubstr("HOST:PORT"));
+  EXPECT_THAT(problem("devices:\n  - name: a\n    address: h:7x\n"), HasSubstr("HOST:PORT"));
+  EXPECT_THAT(
+      problem("devices:\n  - {name: a, address: \"h:1\"}\n  - {name: a, address: \"h:2\"}\n"),
+      HasSubstr("another device"));
+  EXPECT_THAT(problem("devices: []\n"), HasSubstr("no device"));
+  EXPECT_THAT(problem("devices:\n  - address: h:1\n"), HasSubstr("name"));
+  EXPECT_EQ(read_inventory(folder_.path() / "absent.yaml").error().code, ErrorCode::kNotFound);
+}
+
+TEST(DataAddress, AnUnspecifiedHostIsTheOneThatWasReached) {
+  EXPECT_EQ(resolve_data_address("0.0.0.0:7071", "10.0.0.2:7070"), "10.0.0.2:7071");
+  EXPECT_EQ(resolve_data_address("[::]:7071", "pi.local:7070"), "pi.local:7071");
+  EXPECT_EQ(resolve_data_address("10.1.1.1:7071", "10.0.0.2:7070"), "10.1.1.1:7071");
+}
+
+}  // namespace
+}  // namespace pareto::client

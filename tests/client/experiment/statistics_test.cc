@@ -1,0 +1,176 @@
+#include "client/experiment/statistics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace pareto::client {
+namespace {
+
+using testing::ElementsAre;
+using testing::UnorderedElementsAre;
+
+/// Roughly normal: twelve uniforms.
+double noise(Random& random) {
+  double sum = -6;
+  for (int i = 0; i < 12; ++i) sum += random.uniform();
+  return sum;
+}
+
+/// x[i] = a x[i-1] + noise: its integrated correlation length is (1 + a) / (1 - a).
+std::vector<double> autoregressive(double a, std::size_t count, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<double> samples;
+  double x = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    x = a * x + noise(random);
+    samples.push_back(10 + x);
+  }
+  return samples;
+}
+
+TEST(Quantile, InterpolatesBetweenOrderStatistics) {
+  const std::vector<double> samples{4, 1, 3, 2};
+  EXPECT_DOUBLE_EQ(quantile(samples, 0), 1);
+  EXPECT_DOUBLE_EQ(quantile(samples, 1), 4);
+  EXPECT_DOUBLE_EQ(median(samples), 2.5);
+  EXPECT_DOUBLE_EQ(quantile(samples, 0.9), 3.7);
+  EXPECT_DOUBLE_EQ(mean(samples), 2.5);
+  EXPECT_DOUBLE_EQ(median(std::vector<double>{7}), 7);
+  EXPECT_DOUBLE_EQ(median(std::vector<double>{}), 0);
+}
+
+TEST(RandomNumbers, AreTheSameEverywhere) {
+  // SplitMix64 from seed 1234567, as in its reference implementation.
+  Random random(1234567);
+  EXPECT_EQ(random.next(), 6457827717110365317U);
+  EXPECT_EQ(random.next(), 3203168211198807973U);
+  EXPECT_THAT(Random(1).permutation(4), UnorderedElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(Random(9).permutation(50), Random(9).permutation(50));
+  EXPECT_NE(Random(9).permutation(50), Random(10).permutation(50));
+}
+
+TEST(CorrelationLength, IsThatOfAnAutoregressiveSeries) {
+  EXPECT_NEAR(correlation_length(autoregressive(0, 4000, 1)), 1, 0.3);
+  EXPECT_NEAR(correlation_length(autoregressive(0.8, 4000, 2)), 9, 2.5);
+  EXPECT_DOUBLE_EQ(correlation_length(std::vector<double>(20, 3.0)), 1);
+  EXPECT_DOUBLE_EQ(correlation_length(std::vector<double>{1, 2}), 1);
+}
+
+TEST(Bootstrap, CoversTheTruthAboutNineteenTimesInTwenty) {
+  for (const double a : {0.0, 0.6}) {
+    int covered = 0;
+    constexpr int kTries = 100;
+    for (int i = 0; i < kTries; ++i) {
+      const auto samples = autoregressive(a, 300, static_cast<std::uint64_t>(100 + i));
+      const Interval interval = bootstrap_interval(samples, mean, 5, 200);
+      EXPECT_LE(interval.low, interval.high);
+      if (interval.low <= 10 && interval.high >= 10) ++covered;
+    }
+    // Resampling one by one would reach about 65 at a = 0.6.
+    EXPECT_GE(covered, 84) << a;
+  }
+}
+
+TEST(Bootstrap, IsWiderWhereNeighboursResembleEachOther) {
+  auto samples = autoregressive(0.8, 400, 3);
+  const Interval correlated = bootstrap_interval(samples, mean, 1);
+  Random random(4);
+  std::vector<double> shuffled;
+  for (const std::size_t i : random.permutation(samples.size())) shuffled.push_back(samples[i]);
+  const Interval independent = bootstrap_interval(shuffled, mean, 1);
+  EXPECT_GT(correlated.high - correlated.low, 1.5 * (independent.high - independent.low));
+}
+
+TEST(Bootstrap, OfOneSampleIsThatSample) {
+  const Interval interval = bootstrap_interval(std::vector<double>{4.5}, median, 1);
+  EXPECT_DOUBLE_EQ(interval.low, 4.5);
+  EXPECT_DOUBLE_EQ(interval.high, 4.5);
+}
+
+TEST(WarmUp, DiscardsByWindowAndGoesOnUntilLevel) {
+  EXPECT_EQ(warm_up_requests(1), 10);
+  EXPECT_EQ(warm_up_requests(8), 16);
+  EXPECT_TRUE(is_level(std::vector<double>{10, 11, 10, 11, 10, 11, 10, 11}, 1));
+  EXPECT_FALSE(is_level(std::vector<double>{40, 36, 33, 30, 12, 11, 10.5, 10}, 1));
+  EXPECT_FALSE(is_level(std::vector<double>{10, 10, 10}, 1));
+}
+
+TEST(WarmUp, NoiseAloneIsNoTrendAndATrendIs) {
+  int level = 0;
+  int trending = 0;
+  constexpr int kTries = 60;
+  for (int i = 0; i < kTries; ++i) {
+    Random random(static_cast<std::uint64_t>(1000 + i));
+    std::vector<double> noisy;
+    std::vector<double> cooling;
+    for (int j = 0; j < 40; ++j) {
+      noisy.push_back(100 + 10 * noise(random));
+      cooling.push_back(100 + 5 * noise(random) + 40 - j);
+    }
+    level += is_level(noisy, 1) ? 1 : 0;
+    trending += is_level(cooling, 1) ? 0 : 1;
+  }
+  EXPECT_GE(level, kTries * 85 / 100);
+  EXPECT_GE(trending, kTries * 85 / 100);
+}
+
+TEST(Window, CoversTheLatencyWithBottlenecks) {
+  EXPECT_EQ(automatic_window(10, 10), 2);
+  EXPECT_EQ(automatic_window(10.5, 10), 3);
+  EXPECT_EQ(automatic_window(20, 10), 3);
+  EXPECT_EQ(automatic_window(95, 10), 11);
+  EXPECT_EQ(automatic_window(1e9, 1), 64);
+  EXPECT_EQ(automatic_window(0, 0), 2);
+  EXPECT_EQ(automatic_window(NAN, 1), 2);
+}
+
+TEST(Throughput, IsTheSlopeBetweenFillAndDrain) {
+  // Window 2: four completions of fill, two of drain; a slow start and a fast end must not count.
+  const std::vector<double> completions{5, 9, 12, 14, 15, 16, 17, 18, 18.1, 18.2};
+  EXPECT_THAT(steady_intervals(completions, 2), ElementsAre(1, 1, 1));
+  EXPECT_TRUE(steady_intervals(std::vector<double>{1, 2, 3, 4, 5, 6, 7}, 2).empty());
+  EXPECT_THAT(throughput_of_rounds({{0.5, 0.5}, {0.25}, {}}, 8), ElementsAre(16, 32, 0));
+  const Interval interval = throughput_interval({{0.9, 1.1, 1}, {1, 1.05, 0.95}, {1, 1, 1}}, 1, 7);
+  EXPECT_LE(interval.low, 1);
+  EXPECT_GE(interval.high, 1);
+  EXPECT_GT(interval.low, 0.85);
+  EXPECT_LT(interval.high, 1.15);
+}
+
+RoundSamples rounds(std::vector<double> latency, std::vector<double> throughput) {
+  RoundSamples samples;
+  for (const double ms : latency) samples.latency_ms.push_back({ms, ms * 1.01});
+  samples.throughput = std::move(throughput);
+  return samples;
+}
+
+TEST(FrontProbability, IsSureOfClearCases) {
+  const auto probability = front_probability(
+      {rounds({10, 10, 10}, {100, 101, 99}), rounds({20, 20, 20}, {180, 181, 179}),
+       rounds({21, 21, 21}, {150, 151, 149})},
+      1);
+  EXPECT_THAT(probability, ElementsAre(testing::DoubleNear(1, 1e-9), testing::DoubleNear(1, 1e-9),
+                                       testing::DoubleNear(0, 1e-9)));
+}
+
+TEST(FrontProbability, IsBetweenWhereRoundsDisagree) {
+  const auto probability = front_probability(
+      {rounds({10, 14, 10}, {100, 100, 100}), rounds({12, 12, 12}, {100, 100, 100})}, 1);
+  EXPECT_GT(probability[0], 0.5);
+  EXPECT_LT(probability[0], 1);
+  EXPECT_GT(probability[1], 0);
+  EXPECT_LT(probability[1], 0.5);
+}
+
+TEST(FrontProbability, EqualWithinTheToleranceStayBoth) {
+  const auto probability =
+      front_probability({rounds({10, 10}, {100, 100}), rounds({10.05, 10.05}, {100, 100})}, 1);
+  EXPECT_NEAR(probability[0], 1, 1e-9);
+  EXPECT_NEAR(probability[1], 1, 1e-9);
+  EXPECT_TRUE(front_probability({}, 1).empty());
+}
+
+}  // namespace
+}  // namespace pareto::client

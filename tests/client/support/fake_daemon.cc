@@ -1,0 +1,296 @@
+#include "tests/client/support/fake_daemon.h"
+
+#include <bit>
+#include <cstring>
+#include <utility>
+
+namespace pareto::client {
+namespace {
+
+using wire::Message;
+using wire::MessageKind;
+
+constexpr std::chrono::seconds kHandshake{5};
+
+std::int64_t int_of(const Value& body, std::string_view key) {
+  const Dict* dict = body.get_if<Dict>();
+  if (!dict) return -1;
+  for (const auto& [name, value] : dict->items) {
+    const std::string* text = name.get_if<std::string>();
+    const std::int64_t* number = value.get_if<std::int64_t>();
+    if (text && *text == key && number) return *number;
+  }
+  return -1;
+}
+
+std::string role_of(const Value& body) {
+  for (const auto& [name, value] : body.get_if<Dict>()->items) {
+    const std::string* text = name.get_if<std::string>();
+    if (text && *text == "role") return *value.get_if<std::string>();
+  }
+  return "";
+}
+
+Value add_to_all(const Value& body, std::int64_t amount) {
+  std::vector<Value> items;
+  for (const Tensor* in : tensors_of(body)) {
+    Tensor out = Tensor::allocate(in->dtype(), in->shape()).value();
+    for (std::size_t i = 0; i < in->size_bytes(); i += sizeof(float)) {
+      float element = 0;
+      std::memcpy(&element, in->bytes().data() + i, sizeof element);
+      element += static_cast<float>(amount);
+      std::memcpy(out.mutable_bytes().data() + i, &element, sizeof element);
+    }
+    items.emplace_back(std::move(out));
+  }
+  return Tuple{std::move(items)};
+}
+
+}  // namespace
+
+struct FakeDaemon::Stage {
+  StageRequest request;
+  std::int64_t operators = 0;
+  std::unique_ptr<transport::Link> upstream;
+  std::unique_ptr<transport::Link> downstream;
+  std::jthread working;
+  std::jthread answering;
+
+  void close() {
+    if (upstream) upstream->close();
+    if (downstream) downstream->close();
+  }
+};
+
+FakeDaemon::FakeDaemon(std::string name, transport::Transport& transport)
+    : config_{std::move(name), "test:1"}, transport_(transport) {
+  listener_ = transport_.listen("").value();
+  info_.memory_bytes = std::uint64_t{1} << 30;
+  info_.data[std::string(transport_.name())] = listener_->address();
+  accepting_ = std::jthread([this] { accept_links(); });
+}
+
+FakeDaemon::~FakeDaemon() {
+  die();
+  accepting_.join();
+  stages_.clear();
+}
+
+Expected<> FakeDaemon::alive() const {
+  if (dead_) return fail(ErrorCode::kUnavailable, "{}: nobody answers", config_.name);
+  return {};
+}
+
+void FakeDaemon::die() {
+  dead_ = true;
+  listener_->close();
+  const std::lock_guard lock(mutex_);
+  for (auto& [key, stage] : stages_) stage->close();
+}
+
+void FakeDaemon::fail_loads(std::optional<Error> error) {
+  const std::lock_guard lock(mutex_);
+  load_error_ = std::move(error);
+}
+
+void FakeDaemon::fail_start(std::optional<Error> error) {
+  const std::lock_guard lock(mutex_);
+  start_error_ = std::move(error);
+}
+
+void FakeDaemon::forget_tensors() {
+  const std::lock_guard lock(mutex_);
+  store_.clear();
+}
+
+std::size_t FakeDaemon::open_stages() const {
+  const std::lock_guard lock(mutex_);
+  return stages_.size();
+}
+
+std::size_t FakeDaemon::loaded_shards() const {
+  const std::lock_guard lock(mutex_);
+  return shards_.size();
+}
+
+Expected<std::vector<Digest>> FakeDaemon::missing_tensors(const std::vector<Digest>& digests) {
+  PARETO_TRY(alive());
+  const std::lock_guard lock(mutex_);
+  std::vector<Digest> missing;
+  for (const Digest& digest : digests) {
+    if (!store_.contains(digest)) missing.push_back(digest);
+  }
+  return missing;
+}
+
+Expected<> FakeDaemon::put_tensors(const std::vector<NamedTensor>& tensors) {
+  PARETO_TRY(alive());
+  const std::lock_guard lock(mutex_);
+  for (const NamedTensor& entry : tensors) {
+    if (sha256(entry.tensor.bytes()) != entry.digest) {
+      return fail(ErrorCode::kCorrupt, "{}: digest mismatch", config_.name);
+    }
+    store_.insert(entry.digest);
+    sent_bytes_ += entry.tensor.size_bytes();
+  }
+  return {};
+}
+
+Expected<LoadedShard> FakeDaemon::load_shard(const Shard& shard, const ShardSettings&) {
+  PARETO_TRY(alive());
+  const std::lock_guard lock(mutex_);
+  if (load_error_) return tl::unexpected(*load_error_);
+  for (const WeightRef& weight : shard.weights) {
+    if (!store_.contains(weight.digest)) {
+      return fail(ErrorCode::kNotFound, "{}: no tensor {}", config_.name, weight.digest.hex());
+    }
+  }
+  std::uint64_t held = 0;
+  for (const auto& [handle, other] : shards_) held += other.bytes;
+  if (info_.memory_limit_bytes > 0 && held + shard.weight_bytes() > info_.memory_limit_bytes) {
+    return fail(ErrorCode::kExhausted, "{}: over the memory limit", config_.name);
+  }
+  ++loads_;
+  LoadedShard loaded;
+  loaded.handle = fmt::format("shard-{}", loads_.load());
+  loaded.engine = "fake";
+  loaded.memory_bytes = shard.weight_bytes();
+  shards_[loaded.handle] = {shard.end - shard.begin, shard.weight_bytes()};
+  return loaded;
+}
+
+Expected<> FakeDaemon::unload_shard(const std::string& handle) {
+  PARETO_TRY(alive());
+  const std::lock_guard lock(mutex_);
+  if (shards_.erase(handle) == 0) return fail(ErrorCode::kNotFound, "no shard {}", handle);
+  return {};
+}
+
+Expected<std::string> FakeDaemon::open_stage(const StageRequest& request) {
+  PARETO_TRY(alive());
+  auto stage = std::make_shared<Stage>();
+  stage->request = request;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto shard = shards_.find(request.shard);
+    if (shard == shards_.end()) return fail(ErrorCode::kNotFound, "no shard {}", request.shard);
+    stage->operators = shard->second.operators;
+  }
+  if (!request.downstream.empty()) {
+    const Deadline deadline = deadline_after(kHandshake);
+    PARETO_ASSIGN(stage->downstream, transport_.connect(request.downstream, deadline));
+    Message hello;
+    hello.kind = MessageKind::kHello;
+    hello.body = Dict{{{"pipeline", std::bit_cast<std::int64_t>(request.pipeline)},
+                       {"stage", std::int64_t{request.stage} + 1},
+                       {"role", "upstream"}}};
+    PARETO_TRY(stage->downstream->send(hello, deadline));
+    PARETO_TRY(stage->downstream->receive(deadline));
+  }
+  const std::lock_guard lock(mutex_);
+  stages_[{request.pipeline, request.stage}] = std::move(stage);
+  return listener_->address();
+}
+
+Expected<Nanoseconds> FakeDaemon::start_stage(std::uint64_t pipeline, std::uint32_t index,
+                                              std::chrono::milliseconds timeout) {
+  PARETO_TRY(alive());
+  std::unique_lock lock(mutex_);
+  if (start_error_) return tl::unexpected(*start_error_);
+  Stage& stage = *stages_.at({pipeline, index});
+  if (!changed_.wait_for(lock, timeout, [&] { return stage.upstream && stage.downstream; })) {
+    return fail(ErrorCode::kTimeout, "nobody connected");
+  }
+  return Nanoseconds(1000);
+}
+
+Expected<StageReport> FakeDaemon::close_stage(std::uint64_t pipeline, std::uint32_t index) {
+  PARETO_TRY(alive());
+  std::shared_ptr<Stage> stage;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = stages_.find({pipeline, index});
+    if (found == stages_.end()) return fail(ErrorCode::kNotFound, "no such stage");
+    stage = std::move(found->second);
+    stages_.erase(found);
+    stage->close();
+  }
+  return StageReport{pipeline, index, "closed", "", 0, 0};
+}
+
+Expected<DeviceStatus> FakeDaemon::status(std::chrono::milliseconds) {
+  PARETO_TRY(alive());
+  return DeviceStatus{};
+}
+
+void FakeDaemon::accept_links() {
+  while (auto link = listener_->accept()) {
+    auto hello = (*link)->receive(deadline_after(kHandshake));
+    if (!hello || hello->message.kind != MessageKind::kHello) continue;
+    const Value& body = hello->message.body;
+    const StageKey key{std::bit_cast<std::uint64_t>(int_of(body, "pipeline")),
+                       static_cast<std::uint32_t>(int_of(body, "stage"))};
+    const std::lock_guard lock(mutex_);
+    const auto found = stages_.find(key);
+    if (found == stages_.end()) continue;
+    Message ready;
+    ready.kind = MessageKind::kReady;
+    if (!(*link)->send(ready, deadline_after(kHandshake))) continue;
+    Stage& stage = *found->second;
+    const bool is_sink = role_of(body) == "sink";
+    (is_sink ? stage.downstream : stage.upstream) = *std::move(link);
+    if (is_sink) {
+      stage.answering = std::jthread([&stage] { answer_pings(*stage.downstream); });
+    }
+    if (stage.upstream && stage.downstream) {
+      stage.working = std::jthread([this, &stage] { serve_requests(stage); });
+    }
+    changed_.notify_all();
+  }
+}
+
+void FakeDaemon::answer_pings(transport::Link& link) {
+  while (auto received = link.receive()) {
+    if (received->message.kind != MessageKind::kPing) continue;
+    received->message.kind = MessageKind::kPong;
+    if (!link.send(received->message)) return;
+  }
+}
+
+void FakeDaemon::serve_requests(Stage& stage) {
+  while (auto received = stage.upstream->receive()) {
+    if (!handle(stage, *std::move(received))) break;
+  }
+  stage.close();
+}
+
+bool FakeDaemon::handle(Stage& stage, transport::Received received) {
+  Message& message = received.message;
+  if (message.kind == MessageKind::kPing) {
+    message.kind = MessageKind::kPong;
+    return stage.upstream->send(message).has_value();
+  }
+  if (message.kind == MessageKind::kEnd) return false;
+  if (message.kind == MessageKind::kError) return stage.downstream->send(message).has_value();
+  if (hanging_) return true;
+  if (message.request == last_request_) {
+    die();
+    return false;
+  }
+  const TimePoint start = std::chrono::steady_clock::now();
+  if (message.request == failing_request_) {
+    message.kind = MessageKind::kError;
+    message.body = Tuple{
+        {"exhausted", fmt::format("stage {} on {}: no memory", stage.request.stage, config_.name)}};
+    return stage.downstream->send(message).has_value();
+  }
+  message.body = add_to_all(message.body, stage.operators);
+  wire::StageTimes times;
+  times.stage = stage.request.stage;
+  times.receive = received.receive;
+  times.compute = std::chrono::steady_clock::now() - start;
+  message.timeline.push_back(times);
+  return stage.downstream->send(message).has_value();
+}
+
+}  // namespace pareto::client

@@ -1,0 +1,94 @@
+// A daemon inside the test: the calls of DaemonClient answered from memory, its stages threads over an in-process transport.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "client/cluster/daemon_client.h"
+#include "core/transport/transport.h"
+
+namespace pareto::client {
+
+/// Threads: any.
+class FakeDaemon final : public DaemonClient {
+ public:
+  FakeDaemon(std::string name, transport::Transport& transport);
+  ~FakeDaemon() override;
+
+  // What a test may do to it.
+  /// As a killed process: its links break and nobody answers any more.
+  void die();
+  void set_memory_limit(std::uint64_t bytes) { info_.memory_limit_bytes = bytes; }
+  void fail_loads(std::optional<Error> error);
+  void fail_start(std::optional<Error> error);
+  /// Its stages answer this request of every pipeline with an error.
+  void fail_request(std::uint64_t request) { failing_request_ = request; }
+  /// It dies when it is sent this request.
+  void die_at_request(std::uint64_t request) { last_request_ = request; }
+  /// Its stages swallow requests.
+  void hang() { hanging_ = true; }
+
+  /// Its store is bounded, after all.
+  void forget_tensors();
+
+  // What a test may look at.
+  std::size_t open_stages() const;
+  std::size_t loaded_shards() const;
+  int loads() const { return loads_; }
+
+  const DeviceConfig& config() const override { return config_; }
+  const DeviceInfo& info() const override { return info_; }
+  Expected<std::vector<Digest>> missing_tensors(const std::vector<Digest>& digests) override;
+  Expected<> put_tensors(const std::vector<NamedTensor>& tensors) override;
+  Expected<LoadedShard> load_shard(const Shard& shard, const ShardSettings& settings) override;
+  Expected<> unload_shard(const std::string& handle) override;
+  Expected<std::string> open_stage(const StageRequest& request) override;
+  Expected<Nanoseconds> start_stage(std::uint64_t pipeline, std::uint32_t stage,
+                                    std::chrono::milliseconds timeout) override;
+  Expected<StageReport> close_stage(std::uint64_t pipeline, std::uint32_t stage) override;
+  Expected<DeviceStatus> status(std::chrono::milliseconds timeout) override;
+  std::uint64_t weights_sent_bytes() const override { return sent_bytes_; }
+
+ private:
+  struct Stage;
+  using StageKey = std::pair<std::uint64_t, std::uint32_t>;
+  struct Held {
+    std::int64_t operators = 0;
+    std::uint64_t bytes = 0;
+  };
+
+  Expected<> alive() const;
+  void accept_links();
+  void serve_requests(Stage& stage);
+  static void answer_pings(transport::Link& link);
+  bool handle(Stage& stage, transport::Received received);
+
+  const DeviceConfig config_;
+  DeviceInfo info_;
+  transport::Transport& transport_;
+  std::atomic<bool> dead_{false};
+  std::atomic<bool> hanging_{false};
+  std::atomic<std::uint64_t> failing_request_{~std::uint64_t{0}};
+  std::atomic<std::uint64_t> last_request_{~std::uint64_t{0}};
+  std::atomic<std::uint64_t> sent_bytes_{0};
+  std::atomic<int> loads_{0};
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::set<Digest> store_;
+  std::map<std::string, Held> shards_;
+  std::optional<Error> load_error_;
+  std::optional<Error> start_error_;
+  std::map<StageKey, std::shared_ptr<Stage>> stages_;
+  std::unique_ptr<transport::Listener> listener_;
+  std::jthread accepting_;
+};
+
+}  // namespace pareto::client

@@ -1,0 +1,33 @@
+// Links that are a pair of queues: what the coordinator's tests deploy over.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "core/base/bounded_queue.h"
+#include "core/transport/transport.h"
+
+namespace pareto::client {
+
+/// Threads: any.
+class MemoryTransport final : public transport::Transport {
+ public:
+  std::string_view name() const override { return "memory"; }
+  bool crosses_machines() const override { return false; }
+  Expected<std::unique_ptr<transport::Listener>> listen(const std::string& address,
+                                                        const transport::Limits& limits) override;
+  Expected<std::unique_ptr<transport::Link>> connect(const std::string& address, Deadline deadline,
+                                                     const transport::Limits& limits) override;
+  /// Both ends of a link.
+  static std::pair<std::unique_ptr<transport::Link>, std::unique_ptr<transport::Link>> pair();
+
+  using Backlog = BoundedQueue<std::unique_ptr<transport::Link>>;
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<Backlog>> listening_;
+};
+
+}  // namespace pareto::client
