@@ -36,7 +36,7 @@ struct Objective {
 const std::vector<Objective>& builtin_objectives();
 
 /// Indices of the non-dominated points, ascending: nobody is at least as good in every objective and better in one. Of equal points
-/// all stay. O(n log n) for two objectives.
+/// all stay; a point with a NaN among its figures is on no front. O(n log n) for two objectives.
 std::vector<std::size_t> pareto_front(const std::vector<Measurement>& points,
                                       const std::vector<const Objective*>& objectives);
 /// Whether a beats b.
