@@ -43,6 +43,10 @@ struct Cluster::Impl {
   std::unique_ptr<TemporaryFolder> folder;
   std::vector<ChildProcess> children;
   std::vector<std::unique_ptr<DaemonClient>> devices;
+
+  ~Impl() {
+    for (ChildProcess& child : children) child.ask_to_end();
+  }
 };
 
 Cluster::Cluster(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -41,8 +41,7 @@ bool wait_readable(int fd, const Deadline& deadline) {
   }
 }
 
-void end_process(pid_t pid) {
-  kill(pid, SIGTERM);
+void wait_for_end(pid_t pid) {
   // A process descriptor becomes readable when the process ends, so that ending can be waited for with a deadline.
   const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
   if (fd < 0 || !wait_readable(fd, deadline_after(kPatience))) kill(pid, SIGKILL);
@@ -99,12 +98,20 @@ Expected<ChildProcess> ChildProcess::start(const std::filesystem::path& program,
 
 ChildProcess::ChildProcess(ChildProcess&& other) noexcept
     : pid_(std::exchange(other.pid_, 0)),
+      asked_to_end_(other.asked_to_end_),
       ready_fd_(std::exchange(other.ready_fd_, -1)),
       log_(std::move(other.log_)) {}
 
 ChildProcess::~ChildProcess() {
   if (ready_fd_ >= 0) close(ready_fd_);
-  if (pid_ > 0) end_process(pid_);
+  if (pid_ <= 0) return;
+  ask_to_end();
+  wait_for_end(pid_);
+}
+
+void ChildProcess::ask_to_end() {
+  // Only once: a second SIGTERM tells a daemon not to drain.
+  if (!std::exchange(asked_to_end_, true)) kill(pid_, SIGTERM);
 }
 
 Expected<std::string> ChildProcess::wait_ready(Deadline deadline) {

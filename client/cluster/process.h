@@ -29,6 +29,8 @@ class ChildProcess {
   /// The one line that it writes once it serves. Fails: kTimeout, kUnavailable (it ended before: with the last lines of its
   /// stderr).
   Expected<std::string> wait_ready(Deadline deadline);
+  /// SIGTERM, without waiting: several end at the same time before their destructors wait for them.
+  void ask_to_end();
   pid_t pid() const { return pid_; }
 
  private:
@@ -37,6 +39,7 @@ class ChildProcess {
   std::string last_words() const;
 
   pid_t pid_;
+  bool asked_to_end_ = false;
   int ready_fd_;
   std::filesystem::path log_;
 };
