@@ -1,0 +1,245 @@
+#include "client/experiment/sweep_runner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "client/experiment/front.h"
+#include "tests/client/support/fake_daemon.h"
+#include "tests/client/support/fake_workload.h"
+#include "tests/client/support/memory_store.h"
+#include "tests/client/support/memory_transport.h"
+
+namespace pareto::client {
+namespace {
+
+using testing::HasSubstr;
+
+/// Only the floors of requests and completions remain.
+const SweepRunner::Pace kNoTime{.measuring = {}, .shortest_slice = {}, .longest_slice = {}};
+
+/// Shares the one transport that the fake daemons listen on.
+class SharedTransport final : public transport::Transport {
+ public:
+  explicit SharedTransport(Transport& shared) : shared_(shared) {}
+  std::string_view name() const override { return shared_.name(); }
+  bool crosses_machines() const override { return false; }
+  Expected<std::unique_ptr<transport::Listener>> listen(const std::string& address,
+                                                        const transport::Limits& limits) override {
+    return shared_.listen(address, limits);
+  }
+  Expected<std::unique_ptr<transport::Link>> connect(const std::string& address, Deadline deadline,
+                                                     const transport::Limits& limits) override {
+    return shared_.connect(address, deadline, limits);
+  }
+
+ private:
+  Transport& shared_;
+};
+
+class SweepRunnerTest : public testing::Test {
+ protected:
+  SweepRunnerTest() {
+    std::vector<std::unique_ptr<DaemonClient>> devices;
+    for (const char* name : {"a", "b"}) {
+      auto daemon = std::make_unique<FakeDaemon>(name, transport_);
+      daemons_.push_back(daemon.get());
+      devices.push_back(std::move(daemon));
+    }
+    cluster_.emplace(Cluster::of(std::move(devices)));
+    options_.requests = 8;
+    options_.rounds = 3;
+    run_.id = "run";
+    run_.seed = 5;
+    run_.devices.resize(2);
+    for (const std::int64_t cut : {2, 5, 8}) add("cut" + std::to_string(cut), {"a", "b"}, cut);
+    add("all-on:a", {"a"}, kFakeOperators);
+    add("all-on:b", {"b"}, kFakeOperators);
+  }
+
+  void add(const std::string& id, const std::vector<std::string>& on, std::int64_t cut) {
+    TrialRecord trial;
+    trial.id = id;
+    trial.transport = "memory";
+    trial.plan.model = "adder";
+    trial.plan.transport = "memory";
+    trial.plan.stages.push_back({on[0], 0, cut});
+    if (on.size() > 1) trial.plan.stages.push_back({on[1], cut, kFakeOperators});
+    run_.trials.push_back(std::move(trial));
+  }
+
+  Expected<> sweep() {
+    const auto make = [this](std::string_view) -> Expected<std::unique_ptr<transport::Transport>> {
+      return std::make_unique<SharedTransport>(transport_);
+    };
+    const auto progress = [this](const SweepProgress& now) {
+      progress_.push_back(now);
+      if (on_progress_) on_progress_(now);
+    };
+    SweepRunner runner({workload_, *cluster_, store_, stop_, progress, make, {}, kNoTime}, options_,
+                       run_);
+    return runner.run();
+  }
+
+  const TrialRecord& trial(const std::string& id) {
+    return *std::ranges::find(run_.trials, id, &TrialRecord::id);
+  }
+
+  FakeWorkload workload_;
+  MemoryTransport transport_;
+  std::vector<FakeDaemon*> daemons_;
+  std::optional<Cluster> cluster_;
+  MemoryStore store_;
+  std::atomic<bool> stop_{false};
+  SweepOptions options_;
+  RunRecord run_;
+  std::vector<SweepProgress> progress_;
+  std::function<void(const SweepProgress&)> on_progress_;
+};
+
+TEST_F(SweepRunnerTest, MeasuresEveryTrialInEveryRoundAndStoresItOnce) {
+  ASSERT_TRUE(sweep());
+  EXPECT_EQ(store_.trials.size(), 5U);
+  for (const TrialRecord& measured : run_.trials) {
+    ASSERT_EQ(measured.status, TrialStatus::kOk) << measured.failure;
+    EXPECT_GE(measured.latency.samples, 24);
+    EXPECT_EQ(measured.latency_samples_ms.size(), measured.latency_rounds.size());
+    EXPECT_EQ(std::ranges::count(measured.latency_rounds, 2),
+              std::ranges::count(measured.latency_rounds, 0));
+    EXPECT_EQ(measured.throughput_rounds.size(), 3U);
+    EXPECT_GT(measured.throughput.samples_per_s, 0);
+    EXPECT_GE(measured.throughput.window, 2);
+    EXPECT_LE(measured.latency.ci95_ms.low, measured.latency.p50_ms);
+    EXPECT_GE(measured.latency.ci95_ms.high, measured.latency.p50_ms);
+    EXPECT_EQ(measured.stages.size(), measured.plan.stages.size());
+    ASSERT_EQ(measured.links.size(), measured.stages.size() + 1);
+    EXPECT_EQ(measured.links.front().bytes, 4 * sizeof(float));
+    const TimeSplit& split = measured.time_split;
+    EXPECT_NEAR(split.compute_ms + split.transfer_ms + split.wait_ms, measured.latency.p50_ms,
+                1e-9);
+  }
+  EXPECT_TRUE(std::ranges::any_of(run_.trials, &TrialRecord::on_front));
+  EXPECT_FALSE(run_.finished.empty());
+  EXPECT_THAT(run_.note, HasSubstr("3 rounds"));
+  EXPECT_EQ(progress_.back().done, 15U);
+  EXPECT_EQ(progress_.back().total, 15U);
+  // Each device loaded its four shards once, and was sent each weight once.
+  EXPECT_EQ(daemons_[0]->loads(), 4);
+  EXPECT_EQ(daemons_[1]->loads(), 4);
+  for (const DeviceRecord& device : run_.devices) {
+    EXPECT_EQ(device.weights_sent_bytes, kFakeOperators * kFakeWeightBytes);
+  }
+  EXPECT_EQ(daemons_[0]->open_stages(), 0U);
+  EXPECT_EQ(daemons_[0]->loaded_shards(), 0U);
+}
+
+TEST_F(SweepRunnerTest, RoundsAreShuffledAndTheSeedRepeatsThem) {
+  const auto order = [this] {
+    std::vector<std::string> seen;
+    for (const SweepProgress& now : progress_) {
+      if (now.now.starts_with("round") && (seen.empty() || seen.back() != now.now)) {
+        seen.push_back(now.now);
+      }
+    }
+    return seen;
+  };
+  const std::vector<TrialRecord> planned = run_.trials;
+  ASSERT_TRUE(sweep());
+  const auto first = order();
+  EXPECT_EQ(first.size(), 15U);
+  progress_.clear();
+  run_.trials = planned;
+  ASSERT_TRUE(sweep());
+  EXPECT_EQ(order(), first);
+  progress_.clear();
+  run_.trials = planned;
+  run_.seed = 6;
+  ASSERT_TRUE(sweep());
+  EXPECT_NE(order(), first);
+}
+
+TEST_F(SweepRunnerTest, FitsDevicesThatHoldOnlyAFewShards) {
+  for (FakeDaemon* daemon : daemons_) {
+    daemon->set_memory_limit(21 * kFakeWeightBytes);
+  }
+  ASSERT_TRUE(sweep());
+  for (const TrialRecord& measured : run_.trials) {
+    EXPECT_EQ(measured.status, TrialStatus::kOk) << measured.failure;
+  }
+  for (const FakeDaemon* daemon : daemons_) {
+    EXPECT_GT(daemon->loads(), 4);
+    EXPECT_EQ(daemon->weights_sent_bytes(), kFakeOperators * kFakeWeightBytes);
+  }
+}
+
+TEST_F(SweepRunnerTest, AFailedTrialIsRecordedAndTheSweepGoesOn) {
+  daemons_[1]->set_memory_limit(6 * kFakeWeightBytes);
+  ASSERT_TRUE(sweep());
+  EXPECT_EQ(store_.trials.size(), 5U);
+  EXPECT_EQ(trial("cut5").status, TrialStatus::kOk);
+  EXPECT_EQ(trial("all-on:a").status, TrialStatus::kOk);
+  EXPECT_EQ(trial("all-on:b").status, TrialStatus::kFailed);
+  EXPECT_THAT(trial("all-on:b").failure, HasSubstr("memory limit"));
+  EXPECT_FALSE(trial("all-on:b").on_front);
+  EXPECT_FALSE(run_.finished.empty());
+}
+
+TEST_F(SweepRunnerTest, ARequestThatFailsFailsItsTrial) {
+  daemons_[0]->fail_request(17);
+  ASSERT_TRUE(sweep());
+  EXPECT_EQ(trial("all-on:b").status, TrialStatus::kOk);
+  for (const char* id : {"cut2", "cut5", "cut8", "all-on:a"}) {
+    EXPECT_EQ(trial(id).status, TrialStatus::kFailed);
+    EXPECT_THAT(trial(id).failure, HasSubstr("on a: no memory"));
+    EXPECT_EQ(store_.trials.at(id).status, TrialStatus::kFailed);
+  }
+}
+
+TEST_F(SweepRunnerTest, AKilledDaemonFailsItsTrialsAndTheRunCanBeResumed) {
+  daemons_[1]->die_at_request(20);
+  ASSERT_TRUE(sweep());
+  EXPECT_EQ(trial("all-on:a").status, TrialStatus::kOk);
+  for (const char* id : {"cut2", "cut5", "cut8", "all-on:b"}) {
+    EXPECT_EQ(trial(id).status, TrialStatus::kFailed) << id;
+    EXPECT_FALSE(trial(id).failure.empty());
+  }
+  EXPECT_TRUE(run_.finished.empty());
+  EXPECT_TRUE(store_.finished.has_value());
+}
+
+TEST_F(SweepRunnerTest, EndsEarlyWhereNoDeviceIsLeft) {
+  daemons_[0]->die_at_request(20);
+  daemons_[1]->die_at_request(20);
+  ASSERT_TRUE(sweep());
+  EXPECT_TRUE(run_.finished.empty());
+  EXPECT_EQ(store_.trials.size(), progress_.back().failed_trials);
+}
+
+TEST_F(SweepRunnerTest, StopsBetweenUnitsAndMeasuresOnlyTheRestLater) {
+  options_.rounds = 1;
+  on_progress_ = [this](const SweepProgress& now) { stop_ = now.done >= 2; };
+  ASSERT_TRUE(sweep());
+  EXPECT_TRUE(run_.finished.empty());
+  ASSERT_EQ(store_.trials.size(), 2U);
+  std::map<std::string, double> before;
+  for (const auto& [id, stored] : store_.trials) before[id] = stored.latency.p50_ms;
+  stop_ = false;
+  on_progress_ = nullptr;
+  progress_.clear();
+  ASSERT_TRUE(sweep());
+  EXPECT_EQ(progress_.back().total, 3U);
+  EXPECT_EQ(store_.trials.size(), 5U);
+  EXPECT_FALSE(run_.finished.empty());
+  for (const auto& [id, p50] : before) EXPECT_EQ(trial(id).latency.p50_ms, p50);
+}
+
+TEST_F(SweepRunnerTest, AFullDiskEndsTheSweep) {
+  store_.room = 2;
+  const auto done = sweep();
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, ErrorCode::kExhausted);
+}
+
+}  // namespace
+}  // namespace pareto::client
