@@ -15,7 +15,8 @@ namespace pareto::partitioner {
 struct VerifyOptions {
   std::vector<std::int64_t> batches{1, 3, 8};
   std::vector<std::size_t> points;  ///< indices into model.split_points()
-  runtime::RunnerOptions runner;    ///< engine "plain": bits are compared; others: the error is stated
+  runtime::RunnerOptions
+      runner;  ///< engine "plain": bits are compared; others: the error is stated
   std::uint64_t seed = 0;
 };
 

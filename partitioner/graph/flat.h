@@ -5,6 +5,7 @@
 #include <torch/script.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct Flat {
   std::size_t model_inputs = 0;
   std::vector<FlatWeight> weights;
   bool from_file = false;
+  /// A file's module as LibTorch loaded it, which Model::run_whole runs.
+  std::optional<torch::jit::Module> original = std::nullopt;
 };
 
 }  // namespace pareto::partitioner

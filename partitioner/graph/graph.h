@@ -12,10 +12,12 @@ namespace pareto::partitioner {
 
 /// A value of the graph: an input of the model or what an operator produced. Constants and weights are none.
 struct GraphValue {
-  std::string name;                 ///< unique in the model
-  std::int64_t producer = -1;       ///< position of the operator that makes it; -1: an input of the model
-  std::vector<std::int64_t> users;  ///< positions of the operators that read it, ascending; inner blocks count at the operator holding them
-  bool is_output = false;           ///< returned by the model
+  std::string name;  ///< unique in the model
+  std::int64_t producer =
+      -1;  ///< position of the operator that makes it; -1: an input of the model
+  std::vector<std::int64_t>
+      users;  ///< positions of the operators that read it, ascending; inner blocks count at the operator holding them
+  bool is_output = false;  ///< returned by the model
   ValueSpec spec;
 };
 
@@ -25,9 +27,10 @@ struct Operator {
   std::vector<std::int64_t> inputs;   ///< indices into Graph::values
   std::vector<std::int64_t> outputs;  ///< indices into Graph::values
   std::vector<std::int64_t> weights;  ///< indices into Graph::weights
-  std::int64_t inner_operators = 0;   ///< operators in its blocks: control flow that could not be flattened, never cut through
-  double flops_per_sample = 0;        ///< multiply and add count as two
-  bool uses_random = false;           ///< or other hidden state
+  std::int64_t inner_operators =
+      0;  ///< operators in its blocks: control flow that could not be flattened, never cut through
+  double flops_per_sample = 0;  ///< multiply and add count as two
+  bool uses_random = false;     ///< or other hidden state
 };
 
 struct GraphWeight {
@@ -43,7 +46,7 @@ struct Graph {
   std::vector<GraphValue> values;
   std::vector<Operator> operators;
   std::vector<GraphWeight> weights;
-  std::vector<std::int64_t> inputs;   ///< indices into values, in the order of the model's arguments
+  std::vector<std::int64_t> inputs;  ///< indices into values, in the order of the model's arguments
   std::vector<std::int64_t> outputs;  ///< indices into values
 };
 

@@ -21,7 +21,9 @@ struct SplitPoint {
   std::string name;
   /// All names, the shown one first: "after:features.7", "after:features.7.conv.2", "op:41".
   std::vector<std::string> names;
-  std::vector<std::int64_t> live;  ///< values that cross, as indices into Graph::values, ascending: the order of the boundary
+  std::vector<std::int64_t>
+      live;  ///< values that cross, as indices into Graph::values, ascending: the order of the boundary
+  std::int64_t tensors = 0;  ///< tensors that cross, those inside lists, tuples and dicts too
   bool legal = true;
   std::string reason;          ///< why not legal
   bool is_module_end = false;  ///< what `modules` selects: the end of a module of the outer level
@@ -33,13 +35,15 @@ struct SplitPoint {
 
 /// Every position in order, illegal ones too. `illegal` gives the reason for positions that only the front end can know
 /// (aliases written later): one string a position 0 … operators, empty = legal.
-std::vector<SplitPoint> find_split_points(const Graph& graph, const std::vector<std::string>& illegal);
+std::vector<SplitPoint> find_split_points(const Graph& graph,
+                                          const std::vector<std::string>& illegal);
 
 /// The values that cross a position, 0 (the inputs of the model) … operators (its outputs).
 std::vector<std::int64_t> live_values(const Graph& graph, std::int64_t position);
 std::vector<BoundaryValue> boundary(const Graph& graph, std::int64_t position);
 /// Bytes of a boundary at a batch.
-Expected<std::uint64_t> boundary_bytes(const Graph& graph, std::int64_t position, std::int64_t batch);
+Expected<std::uint64_t> boundary_bytes(const Graph& graph, std::int64_t position,
+                                       std::int64_t batch);
 
 /// Selects by text, comma separated: `after:PATH`, `op:N`, `percent:P` (the legal point whose share of the model's FLOPs is
 /// nearest), `modules`, `all` (every legal point), `auto` (the legal one-tensor points of `modules`). Result: indices into

@@ -16,7 +16,8 @@ struct Flat;
 
 /// state_dict entries in file order. The pickle inside is foreign data: a whitelist of opcodes and of the few globals a
 /// state_dict needs, every size checked against the file. Fails: kNotFound, kCorrupt.
-Expected<std::vector<std::pair<std::string, Tensor>>> read_checkpoint(const std::filesystem::path& path);
+Expected<std::vector<std::pair<std::string, Tensor>>> read_checkpoint(
+    const std::filesystem::path& path);
 
 /// Puts a checkpoint's tensors into a model's weights by name. Fails: kInvalidArgument naming the missing or misshapen
 /// parameter (`num_batches_tracked` and, where the model has no such part, auxiliary heads may be absent or left over).

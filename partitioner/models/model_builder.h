@@ -16,7 +16,8 @@ namespace pareto::partitioner {
 struct ModelOptions {
   std::int64_t num_classes = 1000;
   std::optional<std::vector<InputShape>> input;  ///< per sample; none = the builder's own
-  std::string weights;                           ///< FILE.pth (a torchvision checkpoint) or FILE.pt; empty = seeded initialisation
+  std::string
+      weights;  ///< FILE.pth (a torchvision checkpoint) or FILE.pt; empty = seeded initialisation
   std::uint64_t seed = 0;
 };
 
@@ -24,9 +25,9 @@ struct ModelOptions {
 class ModelBuilder {
  public:
   virtual ~ModelBuilder() = default;
-  virtual std::string_view name() const = 0;          ///< "mobilenetv2"
-  virtual std::string_view reference() const = 0;     ///< the paper: authors, title, year
-  virtual InputShape default_input() const = 0;       ///< 3x224x224
+  virtual std::string_view name() const = 0;       ///< "mobilenetv2"
+  virtual std::string_view reference() const = 0;  ///< the paper: authors, title, year
+  virtual InputShape default_input() const = 0;    ///< 3x224x224
   /// The architecture in eval mode with seeded weights; names, shapes and order of the weights are torchvision's.
   virtual Expected<Flat> build(const ModelOptions& options) const = 0;
 };

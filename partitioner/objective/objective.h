@@ -40,6 +40,7 @@ const std::vector<Objective>& builtin_objectives();
 std::vector<std::size_t> pareto_front(const std::vector<Measurement>& points,
                                       const std::vector<const Objective*>& objectives);
 /// Whether a beats b.
-bool dominates(const Measurement& a, const Measurement& b, const std::vector<const Objective*>& objectives);
+bool dominates(const Measurement& a, const Measurement& b,
+               const std::vector<const Objective*>& objectives);
 
 }  // namespace pareto::partitioner

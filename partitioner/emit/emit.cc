@@ -1,0 +1,164 @@
+#include "partitioner/emit/emit.h"
+
+#include <sstream>
+#include <unordered_map>
+
+#include "core/runtime/torch_compat.h"
+#include "partitioner/graph/flat.h"
+#include "partitioner/graph/flat_graph.h"
+
+namespace pareto::partitioner {
+namespace {
+
+using torch::jit::Node;
+using torch::jit::Value;
+
+/// The module of one shard: weights as attributes under their flat dotted names, and the method "run".
+class ShardModule {
+ public:
+  explicit ShardModule(const Model& model)
+      : flat_(model.flat()), graph_(model.graph()), module_("__torch__.pareto.Shard") {
+    self_ = cut_.graph()->addInput("self");
+    self_->setType(module_._ivalue()->type());
+    const auto inputs = flat_.graph->inputs();
+    for (std::size_t i = 0; i < flat_.model_inputs; ++i) values_.push_back(inputs[i]);
+    operators_ = operators_of(*flat_.graph);
+    for (Node* node : operators_) {
+      values_.insert(values_.end(), node->outputs().begin(), node->outputs().end());
+    }
+    // Freezing asks for it.
+    module_.register_attribute("training", c10::BoolType::get(), false);
+  }
+
+  /// Operators [begin, end) between two boundaries given as indices into Graph::values. Returns the weights it reads, as indices
+  /// into Graph::weights, in order of use.
+  std::vector<std::int64_t> build(std::int64_t begin, std::int64_t end,
+                                  const std::vector<std::int64_t>& inputs,
+                                  const std::vector<std::int64_t>& outputs) {
+    for (const std::int64_t index : inputs)
+      cut_.add_input(values_[static_cast<std::size_t>(index)]);
+    for (std::int64_t i = begin; i < end; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      for (const std::int64_t weight : graph_.operators[at].weights) add_weight(weight);
+      cut_.add_node(operators_[at]);
+    }
+    std::vector<Value*> results;
+    for (const std::int64_t index : outputs) {
+      results.push_back(cut_.get(values_[static_cast<std::size_t>(index)]));
+    }
+    Node* tuple = cut_.graph()->insertNode(cut_.graph()->createTuple(results));
+    cut_.graph()->registerOutput(tuple->output());
+    clone_written_inputs();
+    return weights_;
+  }
+
+  std::string save() {
+    const auto type = module_.type();
+    const c10::QualifiedName name(*type->name(), "run");
+    type->addMethod(module_._ivalue()->compilation_unit()->create_function(name, cut_.graph()));
+    std::ostringstream bytes;
+    module_.save(bytes);
+    return std::move(bytes).str();
+  }
+
+ private:
+  void add_weight(std::int64_t index) {
+    const auto at = static_cast<std::size_t>(index);
+    Value* old = flat_.graph->inputs()[flat_.model_inputs + at];
+    if (!added_.try_emplace(index, true).second) return;
+    const FlatWeight& weight = flat_.weights[at];
+    module_.register_attribute(weight.name, c10::TensorType::get(),
+                               at::empty({0}, weight.tensor.scalar_type()), weight.is_parameter,
+                               !weight.is_parameter);
+    cut_.stand_in(old, cut_.graph()->insertGetAttr(self_, weight.name));
+    weights_.push_back(index);
+  }
+
+  /// What arrives may be shared with others on the same device, so a shard that writes to an input writes to a copy.
+  void clone_written_inputs() {
+    torch::jit::Graph& graph = *cut_.graph();
+    std::vector<Value*> written;
+    {
+      const torch::jit::AliasDb aliases(cut_.graph());
+      for (Value* input : graph.inputs()) {
+        if (input->type()->kind() != c10::TypeKind::TensorType) continue;
+        for (Node* node : graph.nodes()) {
+          if (!aliases.writesToAlias(node, {input})) continue;
+          written.push_back(input);
+          break;
+        }
+      }
+    }
+    for (Value* input : written) {
+      const torch::jit::WithInsertPoint start(*graph.nodes().begin());
+      Node* clone = graph.insert(c10::aten::clone, {input})->node();
+      input->replaceAllUsesWith(clone->output());
+      clone->replaceInput(0, input);
+    }
+  }
+
+  const Flat& flat_;
+  const Graph& graph_;
+  torch::jit::Module module_;
+  GraphCut cut_;
+  Value* self_ = nullptr;
+  std::vector<Node*> operators_;
+  std::vector<Value*> values_;  // by Graph::values
+  std::unordered_map<std::int64_t, bool> added_;
+  std::vector<std::int64_t> weights_;
+};
+
+Expected<> check_range(const Model& model, std::int64_t begin, std::int64_t end) {
+  const auto operators = static_cast<std::int64_t>(model.graph().operators.size());
+  if (begin < 0 || begin >= end || end > operators) {
+    return fail(ErrorCode::kInvalidArgument, "operators [{}, {}) of a model that has {}", begin,
+                end, operators);
+  }
+  for (const std::int64_t position : {begin, end}) {
+    if (position == 0 || position == operators) continue;
+    const SplitPoint& point = model.split_points()[static_cast<std::size_t>(position - 1)];
+    if (!point.legal) {
+      return fail(ErrorCode::kInvalidArgument, "no cut at {}: {}", point.name, point.reason);
+    }
+  }
+  return {};
+}
+
+Expected<Shard> emit(const Model& model, std::int64_t begin, std::int64_t end) {
+  PARETO_TRY(check_range(model, begin, end));
+  const Graph& graph = model.graph();
+  Shard shard;
+  shard.model = model.name();
+  shard.begin = begin;
+  shard.end = end;
+  shard.inputs = boundary(graph, begin);
+  shard.outputs = boundary(graph, end);
+  shard.torch_version = runtime::torch_version();
+  for (std::int64_t i = begin; i < end; ++i) {
+    shard.scopes.push_back(graph.operators[static_cast<std::size_t>(i)].scope);
+  }
+  try {
+    ShardModule module(model);
+    const auto used = module.build(begin, end, live_values(graph, begin), live_values(graph, end));
+    const auto& digests = model.weight_digests();
+    for (const std::int64_t index : used) {
+      const auto at = static_cast<std::size_t>(index);
+      const GraphWeight& weight = graph.weights[at];
+      shard.weights.push_back(
+          {weight.name, digests[at], weight.dtype, weight.shape, weight.is_parameter});
+    }
+    shard.archive = module.save();
+  } catch (const std::exception& error) {
+    return fail(ErrorCode::kInternal, "{}", runtime::first_line(error));
+  }
+  return shard;
+}
+
+}  // namespace
+
+Expected<Shard> emit_shard(const Model& model, std::int64_t begin, std::int64_t end) {
+  return with_context(emit(model, begin, end), "emitting operators {} to {} of {}", begin, end,
+                      model.name());
+}
+
+}  // namespace pareto::partitioner

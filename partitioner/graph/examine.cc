@@ -1,0 +1,286 @@
+#include "partitioner/graph/examine.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "core/runtime/torch_convert.h"
+#include "partitioner/graph/flat_graph.h"
+#include "partitioner/graph/flatten.h"
+#include "partitioner/graph/flops.h"
+#include "partitioner/graph/graph_runner.h"
+#include "partitioner/graph/hazards.h"
+
+namespace pareto::partitioner {
+namespace {
+
+using torch::jit::Node;
+
+/// The structure of a graph; specs and FLOPs come from running it.
+class GraphBuilder {
+ public:
+  explicit GraphBuilder(const Flat& flat) : flat_(flat) {}
+
+  Expected<Graph> run() {
+    graph_.model = flat_.model;
+    const auto inputs = flat_.graph->inputs();
+    if (inputs.size() != flat_.model_inputs + flat_.weights.size()) {
+      return fail(ErrorCode::kInternal, "{} inputs stand for {} inputs and {} weights",
+                  inputs.size(), flat_.model_inputs, flat_.weights.size());
+    }
+    for (std::size_t i = 0; i < flat_.model_inputs; ++i) {
+      graph_.inputs.push_back(add_value(inputs[i], -1));
+    }
+    for (std::size_t i = 0; i < flat_.weights.size(); ++i) {
+      PARETO_TRY(add_weight(flat_.weights[i]));
+      weights_[inputs[flat_.model_inputs + i]] = static_cast<std::int64_t>(i);
+    }
+    for (Node* node : operators_of(*flat_.graph)) add_operator(node);
+    for (const torch::jit::Value* output : flat_.graph->outputs()) {
+      const auto found = values_.find(output);
+      if (found == values_.end()) {
+        return fail(ErrorCode::kInvalidArgument, "the model returns a constant or a weight");
+      }
+      graph_.outputs.push_back(found->second);
+      graph_.values[static_cast<std::size_t>(found->second)].is_output = true;
+    }
+    if (graph_.operators.empty()) return fail(ErrorCode::kInvalidArgument, "the model is empty");
+    return std::move(graph_);
+  }
+
+ private:
+  std::int64_t add_value(const torch::jit::Value* value, std::int64_t producer) {
+    GraphValue entry;
+    entry.name = value->debugName();
+    entry.producer = producer;
+    const auto index = static_cast<std::int64_t>(graph_.values.size());
+    graph_.values.push_back(std::move(entry));
+    values_[value] = index;
+    return index;
+  }
+
+  Expected<> add_weight(const FlatWeight& weight) {
+    const auto dtype = runtime::from_scalar_type(weight.tensor.scalar_type());
+    if (!dtype || weight.tensor.layout() != c10::kStrided) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "weight {} is a {}; quantised and sparse models cannot be cut", weight.name,
+                  weight.tensor.toString());
+    }
+    graph_.weights.push_back({weight.name, *dtype, weight.tensor.sizes().vec(), weight.is_parameter,
+                              weight.tensor.nbytes()});
+    return {};
+  }
+
+  void add_operator(Node* node) {
+    const auto position = static_cast<std::int64_t>(graph_.operators.size());
+    Operator op;
+    op.kind = node->kind().toQualString();
+    op.scope = scope_path(node);
+    for (const torch::jit::Value* input : outer_inputs(node)) {
+      if (const auto weight = weights_.find(input); weight != weights_.end()) {
+        op.weights.push_back(weight->second);
+      } else if (const auto value = values_.find(input); value != values_.end()) {
+        op.inputs.push_back(value->second);
+        graph_.values[static_cast<std::size_t>(value->second)].users.push_back(position);
+      }
+    }
+    for (const torch::jit::Value* output : node->outputs()) {
+      op.outputs.push_back(add_value(output, position));
+    }
+    op.uses_random = node->isNondeterministic() || node->hasSideEffects();
+    for (torch::jit::Block* block : node->blocks()) {
+      for_each_node(block, [&](Node* inner) {
+        if (inner->kind() != c10::prim::Constant) ++op.inner_operators;
+        op.uses_random = op.uses_random || inner->isNondeterministic();
+      });
+    }
+    graph_.operators.push_back(std::move(op));
+  }
+
+  const Flat& flat_;
+  Graph graph_;
+  std::unordered_map<const torch::jit::Value*, std::int64_t> values_;
+  std::unordered_map<const torch::jit::Value*, std::int64_t> weights_;
+};
+
+/// The same tree with tensors that have a shape and no bytes.
+Value without_bytes(const Value& value) {
+  if (const auto* tensor = value.get_if<Tensor>()) {
+    auto empty = Tensor::borrow(tensor->dtype(), tensor->shape(), nullptr, nullptr);
+    return empty ? Value(*std::move(empty)) : value;
+  }
+  const auto all = [](const std::vector<Value>& items) {
+    std::vector<Value> result;
+    for (const Value& item : items) result.push_back(without_bytes(item));
+    return result;
+  };
+  if (const auto* list = value.get_if<List>()) return List{all(list->items)};
+  if (const auto* tuple = value.get_if<Tuple>()) return Tuple{all(tuple->items)};
+  if (const auto* dict = value.get_if<Dict>()) {
+    Dict result;
+    for (const auto& [key, item] : dict->items) {
+      result.items.emplace_back(key, without_bytes(item));
+    }
+    return result;
+  }
+  return value;
+}
+
+/// What every value was at one batch.
+struct Run {
+  std::int64_t batch = 0;
+  std::vector<Expected<Value>> seen;  // by Graph::values
+  std::vector<double> flops;          // by operator
+};
+
+Expected<Run> run_at(GraphRunner& runner, const Flat& flat, const Graph& graph,
+                     const std::vector<InputShape>& shapes, std::int64_t batch) {
+  Run run;
+  run.batch = batch;
+  run.seen.assign(graph.values.size(), Value());
+  run.flops.assign(graph.operators.size(), 0);
+  try {
+    const torch::NoGradGuard no_grad;
+    std::vector<c10::IValue> inputs;
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      PARETO_ASSIGN(const Value example, make_example(input_spec(shapes[i]), batch, i));
+      run.seen[static_cast<std::size_t>(graph.inputs[i])] = without_bytes(example);
+      inputs.push_back(runtime::to_ivalue(example, flat.graph->inputs()[i]->type()));
+      // A model may write to its input.
+      inputs.back() = inputs.back().toTensor().clone();
+    }
+    for (const FlatWeight& weight : flat.weights) inputs.emplace_back(weight.tensor);
+    runner.run(std::move(inputs), [&](std::size_t position, Node* node, auto in, auto out) {
+      run.flops[position] += flops_of(node, in, out);
+      if (node->owningBlock() != flat.graph->block()) return;
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        const auto index = static_cast<std::size_t>(graph.operators[position].outputs[i]);
+        run.seen[index] = runtime::from_ivalue(out[i]).map(without_bytes);
+      }
+    });
+  } catch (const std::exception& error) {
+    return fail(ErrorCode::kInvalidArgument, "it does not run at batch {}: {}", batch,
+                runtime::first_line(error));
+  }
+  return run;
+}
+
+Expected<std::vector<Run>> run_at_two_batches(const Flat& flat, const Graph& graph,
+                                              const std::vector<InputShape>& shapes) {
+  GraphRunner runner(flat.graph);
+  std::optional<Error> first_error;
+  for (const auto& batches : std::vector<std::vector<std::int64_t>>{{2, 3}, {1, 2}, {1}}) {
+    std::vector<Run> runs;
+    for (const std::int64_t batch : batches) {
+      auto run = run_at(runner, flat, graph, shapes, batch);
+      if (!run) {
+        if (!first_error) first_error = run.error();
+        break;
+      }
+      runs.push_back(*std::move(run));
+    }
+    if (runs.size() == batches.size()) return runs;
+  }
+  return tl::unexpected(*first_error);
+}
+
+/// Puts specs into the graph; returns for each value why it cannot cross, or "".
+std::vector<std::string> add_specs(const std::vector<Run>& runs, Graph& graph) {
+  std::vector<std::string> reasons(graph.values.size());
+  for (std::size_t i = 0; i < graph.values.size(); ++i) {
+    const Expected<Value>& first = runs.front().seen[i];
+    const Expected<Value>& last = runs.back().seen[i];
+    if (!first || !last) {
+      reasons[i] = (first ? last : first).error().message;
+      continue;
+    }
+    auto joined = join_specs(*first, runs.front().batch, *last, runs.back().batch);
+    graph.values[i].spec = joined ? *joined : spec_of(*first);
+    if (!joined) reasons[i] = joined.error().message;
+  }
+  return reasons;
+}
+
+}  // namespace
+
+ValueSpec input_spec(const InputShape& shape) {
+  ValueSpec spec;
+  spec.kind = ValueSpec::Kind::kTensor;
+  spec.tensor.dtype = shape.dtype;
+  spec.tensor.dims.push_back({0, 1});
+  for (const std::int64_t size : shape.per_sample) spec.tensor.dims.push_back({size, 0});
+  return spec;
+}
+
+Expected<> bind_inputs(Flat& flat, const std::vector<InputShape>& shapes) {
+  if (shapes.size() > flat.model_inputs) {
+    return fail(ErrorCode::kInvalidArgument, "{} input shapes are given, the model has {} input{}",
+                shapes.size(), flat.model_inputs, flat.model_inputs == 1 ? "" : "s");
+  }
+  std::vector<std::string> missing;
+  try {
+    for (std::size_t i = flat.model_inputs; i > shapes.size(); --i) {
+      torch::jit::Value* input = flat.graph->inputs()[i - 1];
+      std::optional<c10::IValue> standard;
+      if (flat.original) {
+        const auto schema = flat.original->get_method("forward").function().getSchema();
+        standard = runtime::to_std(schema.arguments().at(i).default_value());
+      }
+      if (!standard) {
+        missing.insert(missing.begin(), input->debugName());
+        continue;
+      }
+      const torch::jit::WithInsertPoint start(*flat.graph->nodes().begin());
+      input->replaceAllUsesWith(flat.graph->insertConstant(*standard));
+      flat.graph->eraseInput(i - 1);
+      --flat.model_inputs;
+    }
+    if (!missing.empty()) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "a file does not say the shapes of its inputs: no shape for {}; give one for "
+                  "each, per sample, as in --input-shape \"3x224x224\" or \"3x224x224;128:int64\"",
+                  fmt::join(missing, ", "));
+    }
+    if (flat.original) simplify(flat.graph);
+  } catch (const std::exception& error) {
+    return fail(ErrorCode::kInvalidArgument, "{}", runtime::first_line(error));
+  }
+  for (std::size_t i = 0; i < flat.model_inputs; ++i) {
+    const torch::jit::Value* input = flat.graph->inputs()[i];
+    if (input->type()->isSubtypeOf(*c10::OptionalType::ofTensor())) continue;
+    return fail(ErrorCode::kInvalidArgument,
+                "input {} is a {}; only tensors can be given from outside", input->debugName(),
+                input->type()->repr_str());
+  }
+  return {};
+}
+
+Expected<Examined> examine_flat(const Flat& flat, const std::vector<InputShape>& shapes) {
+  PARETO_ASSIGN(Graph graph, GraphBuilder(flat).run());
+  PARETO_ASSIGN(const auto runs, run_at_two_batches(flat, graph, shapes));
+  const auto reasons = add_specs(runs, graph);
+  for (std::size_t i = 0; i < graph.operators.size(); ++i) {
+    graph.operators[i].flops_per_sample =
+        runs.front().flops[i] / static_cast<double>(runs.front().batch);
+  }
+  Examined examined{std::move(graph), {}};
+  examined.illegal.resize(examined.graph.operators.size() + 1);
+  for (std::size_t position = 1; position < examined.graph.operators.size(); ++position) {
+    for (const std::int64_t index :
+         live_values(examined.graph, static_cast<std::int64_t>(position))) {
+      const auto at = static_cast<std::size_t>(index);
+      if (reasons[at].empty()) continue;
+      examined.illegal[position] =
+          fmt::format("{} would cross: {}", examined.graph.values[at].name, reasons[at]);
+      break;
+    }
+  }
+  try {
+    find_hazards(flat, examined.graph, examined.illegal);
+  } catch (const std::exception& error) {
+    return fail(ErrorCode::kInternal, "analysing aliases: {}", runtime::first_line(error));
+  }
+  return examined;
+}
+
+}  // namespace pareto::partitioner

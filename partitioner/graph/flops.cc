@@ -1,0 +1,133 @@
+#include "partitioner/graph/flops.h"
+
+#include <string_view>
+#include <unordered_map>
+
+namespace pareto::partitioner {
+namespace {
+
+using Values = std::span<const c10::IValue>;
+
+double elements(const c10::IValue& value) {
+  return value.isTensor() && value.toTensor().defined()
+             ? static_cast<double>(value.toTensor().numel())
+             : 0;
+}
+
+bool is_tensor(Values values, std::size_t index) {
+  return index < values.size() && values[index].isTensor() && values[index].toTensor().defined();
+}
+
+/// Of an operator whose every result element is a dot product along the last dimension of its input number `left`.
+double product(Values inputs, Values outputs, std::size_t left) {
+  if (!is_tensor(inputs, left) || inputs[left].toTensor().dim() == 0) return 0;
+  return 2 * elements(outputs[0]) * static_cast<double>(inputs[left].toTensor().size(-1));
+}
+
+double convolution(std::string_view name, Values inputs, Values outputs) {
+  if (!is_tensor(inputs, 1)) return 0;
+  const at::Tensor& weight = inputs[1].toTensor();
+  if (weight.dim() == 0 || weight.size(0) == 0) return 0;
+  const bool transposed = name.starts_with("conv_transpose") ||
+                          (inputs.size() > 6 && inputs[6].isBool() && inputs[6].toBool());
+  // Forward, each output element reads weight[0] of one filter; transposed, each input element is spread over one.
+  const double places = transposed ? elements(inputs[0]) : elements(outputs[0]);
+  const double bias = is_tensor(inputs, 2) ? elements(outputs[0]) : 0;
+  return 2 * places * static_cast<double>(weight.numel()) / static_cast<double>(weight.size(0)) +
+         bias;
+}
+
+/// max_pool2d and avg_pool2d: as many operations an output element as the window has places.
+double pooling(Values inputs, Values outputs) {
+  double window = 1;
+  if (inputs.size() > 1 && inputs[1].isIntList()) {
+    const auto sizes = inputs[1].toIntVector();
+    for (const std::int64_t size : sizes) window *= static_cast<double>(size);
+  }
+  return window * elements(outputs[0]);
+}
+
+/// Operations an output element.
+const std::unordered_map<std::string_view, double>& per_element() {
+  static const std::unordered_map<std::string_view, double> kTable{
+      {"add", 1},
+      {"add_", 1},
+      {"sub", 1},
+      {"sub_", 1},
+      {"rsub", 1},
+      {"mul", 1},
+      {"mul_", 1},
+      {"div", 1},
+      {"div_", 1},
+      {"neg", 1},
+      {"abs", 1},
+      {"pow", 1},
+      {"sqrt", 1},
+      {"rsqrt", 1},
+      {"exp", 1},
+      {"log", 1},
+      {"maximum", 1},
+      {"minimum", 1},
+      {"clamp", 1},
+      {"clamp_", 1},
+      {"relu", 1},
+      {"relu_", 1},
+      {"relu6", 1},
+      {"relu6_", 1},
+      {"hardtanh", 1},
+      {"hardtanh_", 1},
+      {"leaky_relu", 1},
+      {"leaky_relu_", 1},
+      {"prelu", 1},
+      {"elu", 2},
+      {"sigmoid", 3},
+      {"sigmoid_", 3},
+      {"tanh", 3},
+      {"tanh_", 3},
+      {"hardsigmoid", 3},
+      {"hardsigmoid_", 3},
+      {"silu", 4},
+      {"silu_", 4},
+      {"hardswish", 4},
+      {"hardswish_", 4},
+      {"gelu", 8},
+      {"softmax", 5},
+      {"log_softmax", 5},
+      {"_softmax", 5},
+      {"batch_norm", 2},
+      {"layer_norm", 8},
+      {"native_layer_norm", 8},
+      {"group_norm", 8},
+      {"instance_norm", 8},
+      {"where", 1},
+      {"masked_fill", 1},
+      {"upsample_bilinear2d", 8},
+      {"addcmul", 2},
+      {"lerp", 2},
+  };
+  return kTable;
+}
+
+}  // namespace
+
+double flops_of(torch::jit::Node* node, Values inputs, Values outputs) {
+  if (outputs.empty() || inputs.empty()) return 0;
+  const std::string_view name = node->kind().toUnqualString();
+  if (name.starts_with("conv") || name.starts_with("_convolution")) {
+    return convolution(name, inputs, outputs);
+  }
+  if (name == "linear" || name == "matmul" || name == "mm" || name == "bmm" || name == "mv") {
+    return product(inputs, outputs, 0) + (is_tensor(inputs, 2) ? elements(outputs[0]) : 0);
+  }
+  if (name == "addmm" || name == "baddbmm") {
+    return product(inputs, outputs, 1) + elements(outputs[0]);
+  }
+  if (name.find("adaptive_") == 0 || name == "mean" || name == "sum" || name == "amax") {
+    return elements(inputs[0]);
+  }
+  if (name.find("max_pool") == 0 || name.find("avg_pool") == 0) return pooling(inputs, outputs);
+  const auto found = per_element().find(name);
+  return found == per_element().end() ? 0 : found->second * elements(outputs[0]);
+}
+
+}  // namespace pareto::partitioner

@@ -1,0 +1,148 @@
+#include "partitioner/graph/hazards.h"
+
+#include <algorithm>
+
+#include "partitioner/graph/flat_graph.h"
+#include "partitioner/graph/split_points.h"
+
+namespace pareto::partitioner {
+namespace {
+
+using torch::jit::AliasDb;
+using torch::jit::Node;
+using torch::jit::Value;
+
+/// A copy of the graph in which inputs and weights have memory of their own: AliasDb holds that any two graph inputs may be
+/// one, and would find every write dangerous.
+struct Copy {
+  explicit Copy(const Flat& flat) : graph(flat.graph->copy()), operators(operators_of(*graph)) {
+    const torch::jit::WithInsertPoint start(*graph->nodes().begin());
+    for (std::size_t i = 0; i < graph->inputs().size(); ++i) {
+      Value* value = graph->inputs()[i];
+      if (value->type()->kind() == c10::TypeKind::TensorType) {
+        Node* clone = graph->insert(c10::aten::clone, {value})->node();
+        value->replaceAllUsesWith(clone->output());
+        clone->replaceInput(0, value);
+        value = clone->output();
+      }
+      (i < flat.model_inputs ? values : weights).push_back(value);
+    }
+    for (Node* node : operators) {
+      values.insert(values.end(), node->outputs().begin(), node->outputs().end());
+    }
+  }
+
+  std::shared_ptr<torch::jit::Graph> graph;
+  std::vector<Node*> operators;
+  std::vector<Value*> values;  // as Graph::values
+  std::vector<Value*> weights;
+};
+
+/// What one operator writes in place.
+struct Write {
+  std::size_t position = 0;
+  std::vector<bool> values;
+  std::vector<bool> weights;
+};
+
+class Finder {
+ public:
+  explicit Finder(const Flat& flat) : copy_(flat), aliases_(copy_.graph) {}
+
+  std::vector<Write> run() {
+    std::vector<Write> writes;
+    for (std::size_t position = 0; position < copy_.operators.size(); ++position) {
+      Node* node = copy_.operators[position];
+      const auto written = written_by(node);
+      if (written.empty()) continue;
+      Write write;
+      write.position = position;
+      for (Value* value : copy_.values) write.values.push_back(hits(node, written, value));
+      for (Value* weight : copy_.weights) write.weights.push_back(hits(node, written, weight));
+      writes.push_back(std::move(write));
+    }
+    return writes;
+  }
+
+ private:
+  std::vector<Value*> written_by(Node* node) const {
+    std::vector<Value*> candidates = outer_inputs(node);
+    for (torch::jit::Block* block : node->blocks()) {
+      for_each_node(block, [&](Node* inner) {
+        candidates.insert(candidates.end(), inner->outputs().begin(), inner->outputs().end());
+      });
+    }
+    std::erase_if(candidates, [&](Value* value) { return !aliases_.writesToAlias(node, {value}); });
+    return candidates;
+  }
+
+  bool hits(Node* node, const std::vector<Value*>& written, Value* value) const {
+    if (aliases_.writesToAlias(node, {value})) return true;
+    // A list, tuple or dict is hit where a tensor that it may hold is.
+    return value->type()->kind() != c10::TypeKind::TensorType &&
+           std::any_of(written.begin(), written.end(),
+                       [&](Value* other) { return aliases_.mayContainAlias(value, other); });
+  }
+
+  Copy copy_;
+  AliasDb aliases_;
+};
+
+std::string at_operator(const Graph& graph, std::size_t position) {
+  const Operator& op = graph.operators[position];
+  return fmt::format("{} (op {}{}{})", op.kind, position, op.scope.empty() ? "" : " in ", op.scope);
+}
+
+void forbid_shared_memory(const Graph& graph, const Write& write,
+                          std::vector<std::string>& reasons) {
+  for (std::size_t position = 1; position <= write.position; ++position) {
+    if (!reasons[position].empty()) continue;
+    std::size_t tensors = 0;
+    std::vector<std::string> names;
+    for (const std::int64_t index : live_values(graph, static_cast<std::int64_t>(position))) {
+      const auto at = static_cast<std::size_t>(index);
+      if (!write.values[at]) continue;
+      tensors += tensors_of(graph.values[at].spec).size();
+      names.push_back(graph.values[at].name);
+    }
+    if (tensors < 2) continue;
+    reasons[position] = fmt::format("{} cross and may share memory that {} writes later",
+                                    fmt::join(names, ", "), at_operator(graph, write.position));
+  }
+}
+
+void forbid_split_state(const Graph& graph, const Write& write, std::vector<std::string>& reasons) {
+  for (std::size_t weight = 0; weight < write.weights.size(); ++weight) {
+    if (!write.weights[weight]) continue;
+    std::size_t first = write.position;
+    std::size_t last = write.position;
+    for (std::size_t i = 0; i < graph.operators.size(); ++i) {
+      const auto& used = graph.operators[i].weights;
+      if (std::find(used.begin(), used.end(), static_cast<std::int64_t>(weight)) == used.end()) {
+        continue;
+      }
+      first = std::min(first, i);
+      last = std::max(last, i);
+    }
+    for (std::size_t position = first + 1; position <= last; ++position) {
+      if (!reasons[position].empty()) continue;
+      reasons[position] =
+          fmt::format("weight {} is used on both sides and {} writes it in place",
+                      graph.weights[weight].name, at_operator(graph, write.position));
+    }
+  }
+}
+
+}  // namespace
+
+void find_hazards(const Flat& flat, Graph& graph, std::vector<std::string>& reasons) {
+  for (const Write& write : Finder(flat).run()) {
+    forbid_shared_memory(graph, write, reasons);
+    forbid_split_state(graph, write, reasons);
+    const bool keeps_state =
+        std::find(write.weights.begin(), write.weights.end(), true) != write.weights.end();
+    if (keeps_state) graph.operators[write.position].uses_random = true;
+  }
+}
+
+}  // namespace pareto::partitioner

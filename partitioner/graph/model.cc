@@ -1,0 +1,209 @@
+#include "partitioner/graph/model.h"
+
+#include <torch/csrc/jit/passes/canonicalize.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <thread>
+#include <unordered_map>
+
+#include "core/base/text.h"
+#include "core/runtime/torch_convert.h"
+#include "partitioner/graph/examine.h"
+#include "partitioner/graph/flat_graph.h"
+
+namespace pareto::partitioner {
+namespace {
+
+Expected<InputShape> parse_input_shape(const std::string& text) {
+  InputShape input;
+  const auto colon = text.find(':');
+  if (colon != std::string::npos) {
+    const auto dtype = dtype_from_string(text.substr(colon + 1));
+    if (!dtype) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "input shape \"{}\": no dtype \"{}\" (float32, int64, bool, …)", text,
+                  text.substr(colon + 1));
+    }
+    input.dtype = *dtype;
+  }
+  const std::string sizes = text.substr(0, colon);
+  if (sizes == "scalar") return input;
+  for (const std::string& part : split_list(sizes, 'x')) {
+    std::int64_t size = 0;
+    const char* const last = part.data() + part.size();
+    const auto [end, error] = std::from_chars(part.data(), last, size);
+    if (error != std::errc() || end != last || size < 1) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "input shape \"{}\": \"{}\" is no size (write 3x224x224, without the batch)",
+                  text, part);
+    }
+    input.per_sample.push_back(size);
+  }
+  if (input.per_sample.empty()) {
+    return fail(ErrorCode::kInvalidArgument,
+                "input shape \"{}\" has no sizes (write 3x224x224, or scalar)", text);
+  }
+  PARETO_TRY(with_context(element_count(input.per_sample), "input shape \"{}\"", text));
+  return input;
+}
+
+}  // namespace
+
+Expected<std::vector<InputShape>> parse_input_shapes(std::string_view text) {
+  std::vector<InputShape> inputs;
+  for (const std::string& part : split_list(text, ';')) {
+    PARETO_ASSIGN(InputShape input, parse_input_shape(part));
+    inputs.push_back(std::move(input));
+  }
+  if (inputs.empty()) return fail(ErrorCode::kInvalidArgument, "no input shape is given");
+  return inputs;
+}
+
+struct Model::Impl {
+  Flat flat;
+  std::vector<InputShape> inputs;
+  Graph graph;
+  std::vector<SplitPoint> points;
+  // Made when first asked for.
+  std::optional<torch::jit::Code> whole;
+  std::vector<Tensor> weights;
+  std::vector<Digest> weight_digests;
+  std::unordered_map<Digest, std::size_t> weight_by_digest;
+  std::optional<Digest> digest;
+
+  void hash_weights();
+  void hash_model();
+};
+
+void Model::Impl::hash_weights() {
+  if (weight_digests.size() == flat.weights.size()) return;
+  for (const FlatWeight& weight : flat.weights) {
+    // Examined before: every weight is a dense tensor of a known type.
+    weights.push_back(runtime::from_torch(weight.tensor).value());
+  }
+  weight_digests.resize(weights.size());
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < weights.size(); i = next++) {
+      weight_digests[i] = sha256(weights[i].bytes());
+    }
+  };
+  {
+    std::vector<std::jthread> helpers;
+    const unsigned cores = std::clamp(std::thread::hardware_concurrency(), 1U, 8U);
+    for (unsigned i = 1; i < cores; ++i) helpers.emplace_back(work);
+    work();
+  }
+  for (std::size_t i = 0; i < weights.size(); ++i) weight_by_digest[weight_digests[i]] = i;
+}
+
+void Model::Impl::hash_model() {
+  if (digest) return;
+  hash_weights();
+  Hasher hasher;
+  const auto canonical = torch::jit::Canonicalize(flat.graph, /*keep_unique_names=*/false);
+  hasher.update(canonical->toString(/*print_source_locations=*/false));
+  // The text shows a tensor constant only as a placeholder.
+  for_each_node(canonical->block(), [&](torch::jit::Node* node) {
+    if (node->kind() != c10::prim::Constant) return;
+    const auto value = torch::jit::toIValue(node->output());
+    if (!value || !value->isTensor()) return;
+    if (const auto tensor = runtime::from_torch(value->toTensor())) hasher.update(tensor->bytes());
+  });
+  for (std::size_t i = 0; i < weight_digests.size(); ++i) {
+    hasher.update(flat.weights[i].name);
+    hasher.update(weight_digests[i].bytes);
+  }
+  for (const InputShape& input : inputs) {
+    hasher.update(fmt::format(";{}:{}", to_string(input.per_sample), to_string(input.dtype)));
+  }
+  digest = hasher.finish();
+}
+
+Model::Model(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Model::Model(Model&&) noexcept = default;
+Model& Model::operator=(Model&&) noexcept = default;
+Model::~Model() = default;
+
+Expected<Model> Model::examine(Flat flat, std::vector<InputShape> inputs) {
+  const std::string name = flat.model;
+  PARETO_TRY(with_context(bind_inputs(flat, inputs), "model {}", name));
+  PARETO_ASSIGN(Examined examined, with_context(examine_flat(flat, inputs), "model {}", name));
+  auto points = find_split_points(examined.graph, examined.illegal);
+  auto impl = std::make_unique<Impl>();
+  impl->flat = std::move(flat);
+  impl->inputs = std::move(inputs);
+  impl->graph = std::move(examined.graph);
+  impl->points = std::move(points);
+  return Model(std::move(impl));
+}
+
+const std::string& Model::name() const { return impl_->graph.model; }
+const Graph& Model::graph() const { return impl_->graph; }
+const std::vector<SplitPoint>& Model::split_points() const { return impl_->points; }
+const Flat& Model::flat() const { return impl_->flat; }
+
+const Digest& Model::digest() const {
+  impl_->hash_model();
+  return *impl_->digest;
+}
+
+const std::vector<Digest>& Model::weight_digests() const {
+  impl_->hash_weights();
+  return impl_->weight_digests;
+}
+
+Expected<Tensor> Model::weight(const Digest& digest) const {
+  impl_->hash_weights();
+  const auto found = impl_->weight_by_digest.find(digest);
+  if (found == impl_->weight_by_digest.end()) {
+    return fail(ErrorCode::kNotFound, "model {} has no weight with digest {}", name(),
+                digest.hex());
+  }
+  return impl_->weights[found->second];
+}
+
+Expected<std::vector<Value>> Model::example_inputs(std::int64_t batch, std::uint64_t seed) const {
+  if (batch < 1) return fail(ErrorCode::kInvalidArgument, "batch {}: it starts at 1", batch);
+  std::vector<Value> values;
+  for (std::size_t i = 0; i < impl_->inputs.size(); ++i) {
+    PARETO_ASSIGN(Value value, make_example(input_spec(impl_->inputs[i]), batch, seed + i));
+    values.push_back(std::move(value));
+  }
+  return values;
+}
+
+Expected<std::vector<Value>> Model::run_whole(const std::vector<Value>& inputs) const {
+  if (inputs.size() != impl_->inputs.size()) {
+    return fail(ErrorCode::kInvalidArgument, "model {} takes {} inputs, not {}", name(),
+                impl_->inputs.size(), inputs.size());
+  }
+  try {
+    const torch::NoGradGuard no_grad;
+    torch::jit::Stack stack;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const auto value = runtime::to_ivalue(inputs[i], impl_->flat.graph->inputs()[i]->type());
+      // A model may write to its input, whose bytes others share.
+      stack.push_back(value.isTensor() ? c10::IValue(value.toTensor().clone()) : value);
+    }
+    if (impl_->flat.original) {
+      stack = {impl_->flat.original->forward(std::move(stack))};
+    } else {
+      if (!impl_->whole) impl_->whole.emplace(impl_->flat.graph, "whole");
+      for (const FlatWeight& weight : impl_->flat.weights) stack.emplace_back(weight.tensor);
+      torch::jit::InterpreterState(*impl_->whole).run(stack);
+    }
+    std::vector<Value> outputs;
+    for (const c10::IValue& output : stack) {
+      PARETO_ASSIGN(Value value, runtime::from_ivalue(output));
+      outputs.push_back(std::move(value));
+    }
+    return outputs;
+  } catch (const std::exception& error) {
+    return fail(ErrorCode::kInvalidArgument, "model {}: {}", name(), runtime::first_line(error));
+  }
+}
+
+}  // namespace pareto::partitioner

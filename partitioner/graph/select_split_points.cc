@@ -1,0 +1,129 @@
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <set>
+
+#include "core/base/text.h"
+#include "partitioner/graph/split_points.h"
+
+namespace pareto::partitioner {
+namespace {
+
+std::optional<double> parse_number(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number)) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+class Selector {
+ public:
+  explicit Selector(const std::vector<SplitPoint>& points) : points_(points) {}
+
+  Expected<> add(const std::string& text) {
+    if (text == "all") return add_where("all", [](const SplitPoint&) { return true; });
+    if (text == "modules") {
+      return add_where(text, [](const SplitPoint& point) { return point.is_module_end; });
+    }
+    if (text == "auto") {
+      return add_where(text, [](const SplitPoint& point) {
+        return point.is_module_end && point.tensors == 1 && point.live.size() == 1;
+      });
+    }
+    if (text.starts_with("percent:")) return add_percent(text);
+    return add_named(text);
+  }
+
+  std::vector<std::size_t> take() const { return {chosen_.begin(), chosen_.end()}; }
+
+ private:
+  template <typename Wanted>
+  Expected<> add_where(const std::string& text, Wanted wanted) {
+    const std::size_t before = chosen_.size();
+    bool any = false;
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      if (!points_[i].legal || !wanted(points_[i])) continue;
+      any = true;
+      chosen_.insert(i);
+    }
+    if (!any && chosen_.size() == before) {
+      return fail(ErrorCode::kNotFound, "`{}` selects nothing: the model has no such split point",
+                  text);
+    }
+    return {};
+  }
+
+  Expected<> add_percent(const std::string& text) {
+    const auto percent = parse_number(std::string_view(text).substr(8));
+    if (!percent || *percent < 0 || *percent > 100) {
+      return fail(ErrorCode::kInvalidArgument, "\"{}\": percent:P takes a number from 0 to 100",
+                  text);
+    }
+    std::optional<std::size_t> best;
+    double nearest = 0;
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      if (!points_[i].legal) continue;
+      const double distance = std::abs(share(points_[i]) - *percent / 100);
+      if (best && distance >= nearest) continue;
+      best = i;
+      nearest = distance;
+    }
+    if (!best) return fail(ErrorCode::kNotFound, "the model has no legal split point");
+    chosen_.insert(*best);
+    return {};
+  }
+
+  /// Of the model's FLOPs; of its operators where none is known.
+  double share(const SplitPoint& point) const {
+    const double all = point.flops_before + point.flops_after;
+    if (all > 0) return point.flops_before / all;
+    return static_cast<double>(point.position) / static_cast<double>(points_.size() + 1);
+  }
+
+  Expected<> add_named(const std::string& text) {
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      const auto& names = points_[i].names;
+      if (std::find(names.begin(), names.end(), text) == names.end()) continue;
+      if (!points_[i].legal) {
+        return fail(ErrorCode::kInvalidArgument, "no cut at \"{}\": {}", text, points_[i].reason);
+      }
+      chosen_.insert(i);
+      return {};
+    }
+    if (text.starts_with("op:")) {
+      return fail(ErrorCode::kNotFound, "no split point \"{}\": positions are op:1 to op:{}", text,
+                  points_.size());
+    }
+    std::vector<std::string> known{"all", "modules", "auto"};
+    for (const SplitPoint& point : points_) {
+      for (const std::string& name : point.names) {
+        if (name.starts_with("after:")) known.push_back(name);
+      }
+    }
+    const std::string wanted =
+        text.find(':') == std::string::npos && text.find('.') != text.npos ? "after:" + text : text;
+    return fail(ErrorCode::kNotFound, "no split point \"{}\"{}", text, did_you_mean(wanted, known));
+  }
+
+  const std::vector<SplitPoint>& points_;
+  std::set<std::size_t> chosen_;
+};
+
+}  // namespace
+
+Expected<std::vector<std::size_t>> select_split_points(const std::vector<SplitPoint>& points,
+                                                       std::string_view text) {
+  const auto parts = split_list(text);
+  if (parts.empty()) {
+    return fail(ErrorCode::kInvalidArgument,
+                "no split point given (all, modules, auto, after:PATH, op:N, percent:P)");
+  }
+  Selector selector(points);
+  for (const std::string& part : parts) PARETO_TRY(selector.add(part));
+  return selector.take();
+}
+
+}  // namespace pareto::partitioner

@@ -1,0 +1,68 @@
+#include <torch/csrc/jit/passes/common_subexpression_elimination.h>
+#include <torch/csrc/jit/passes/constant_propagation.h>
+#include <torch/csrc/jit/passes/dead_code_elimination.h>
+#include <torch/csrc/jit/passes/inline_fork_wait.h>
+#include <torch/csrc/jit/passes/loop_unrolling.h>
+#include <torch/csrc/jit/passes/lower_tuples.h>
+#include <torch/csrc/jit/passes/peephole.h>
+#include <torch/csrc/jit/passes/remove_exceptions.h>
+#include <torch/csrc/jit/passes/remove_mutation.h>
+#include <torch/csrc/jit/passes/shape_analysis.h>
+
+#include "partitioner/graph/flat_graph.h"
+#include "partitioner/graph/flatten.h"
+
+namespace pareto::partitioner {
+namespace {
+
+using torch::jit::Node;
+
+void fold(std::shared_ptr<torch::jit::Graph>& graph) {
+  torch::jit::ConstantPropagation(graph);
+  torch::jit::EliminateExceptions(graph);
+  torch::jit::UnrollConstantLoops(graph);
+  torch::jit::RemoveListMutation(graph);
+  torch::jit::LowerSimpleTuples(graph);
+  torch::jit::PeepholeOptimize(graph);
+  torch::jit::EliminateCommonSubexpression(graph);
+  torch::jit::EliminateDeadCode(graph);
+}
+
+/// The first node of the top block that uses a value, itself or inside its blocks; null where none does.
+Node* first_user(const torch::jit::Value* value, torch::jit::Block* top) {
+  Node* first = nullptr;
+  for (const torch::jit::Use& use : value->uses()) {
+    Node* user = use.user;
+    while (user->owningBlock() != top) user = user->owningBlock()->owningNode();
+    if (first == nullptr || user->isBefore(first)) first = user;
+  }
+  return first;
+}
+
+/// A list or tuple made early would cross every split point up to its use in place of its items. Making it later is always the
+/// same: its items are values, and nobody can have changed it before its first user.
+void sink_containers(torch::jit::Graph& graph) {
+  const auto nodes = operators_of(graph);
+  for (auto at = nodes.rbegin(); at != nodes.rend(); ++at) {
+    Node* node = *at;
+    if (node->kind() != c10::prim::ListConstruct && node->kind() != c10::prim::TupleConstruct) {
+      continue;
+    }
+    Node* user = first_user(node->output(), graph.block());
+    if (user != nullptr && user != graph.return_node()) node->moveBefore(user);
+  }
+}
+
+}  // namespace
+
+void simplify(std::shared_ptr<torch::jit::Graph>& graph) {
+  // Shapes noted by a tracer would be folded into constants that hold for the traced batch only.
+  torch::jit::EraseShapeInformation(graph);
+  torch::jit::InlineForkWait(graph);
+  for (int round = 0; round < 3; ++round) fold(graph);
+  torch::jit::RemoveTensorMutation(graph);
+  fold(graph);
+  sink_containers(*graph);
+}
+
+}  // namespace pareto::partitioner

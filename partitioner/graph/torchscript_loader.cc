@@ -1,0 +1,97 @@
+#include "partitioner/graph/torchscript_loader.h"
+
+#include <fstream>
+
+#include "partitioner/graph/flat.h"
+#include "partitioner/graph/flatten.h"
+
+namespace pareto::partitioner {
+namespace {
+
+/// What LibTorch's own message does not say plainly.
+Error explain(const std::exception& error) {
+  const auto* c10_error = dynamic_cast<const c10::Error*>(&error);
+  const std::string whole =
+      c10_error != nullptr ? c10_error->what_without_backtrace() : error.what();
+  const std::string line = runtime::first_line(error);
+  const auto says = [&](std::string_view part) { return whole.find(part) != std::string::npos; };
+  if (says("Unknown builtin op") || says("Unknown type name") || says("nknown operator")) {
+    const auto at = whole.find("Unknown");
+    const std::string what =
+        at == std::string::npos ? line : whole.substr(at, whole.find('\n', at) - at);
+    return {ErrorCode::kCorrupt,
+            fmt::format("it needs operators that LibTorch {} does not have ({}); save it with an "
+                        "older version, or build against a newer LibTorch",
+                        runtime::torch_version(), what)};
+  }
+  if (says("constants.pkl") || says("file not found")) {
+    return {ErrorCode::kCorrupt,
+            "a zip archive, but not TorchScript (a state_dict or checkpoint is given with "
+            "--weights; save a module with torch.jit.script or torch.jit.trace)"};
+  }
+  if (says("zip archive") || says("central directory") || says("reading file") ||
+      says("PytorchStreamReader")) {
+    return {ErrorCode::kCorrupt, fmt::format("damaged or truncated ({})", line)};
+  }
+  return {ErrorCode::kCorrupt, line};
+}
+
+Expected<> check_is_archive(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
+    return fail(ErrorCode::kNotFound, "no such file");
+  }
+  if (!std::filesystem::is_regular_file(path, error)) {
+    return fail(ErrorCode::kInvalidArgument, "not a file");
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return fail(ErrorCode::kPermission, "it cannot be read");
+  char magic[4] = {};
+  file.read(magic, sizeof magic);
+  if (file.gcount() < 4 || std::string_view(magic, 4) != std::string_view("PK\x03\x04", 4)) {
+    return fail(
+        ErrorCode::kCorrupt,
+        "not a TorchScript archive (save a module with torch.jit.script or torch.jit.trace)");
+  }
+  return {};
+}
+
+Expected<torch::jit::Module> load_module(const std::filesystem::path& path) {
+  try {
+    torch::jit::Module module = torch::jit::load(path.string(), torch::kCPU);
+    module.eval();
+    return module;
+  } catch (const std::exception& error) {
+    return tl::unexpected(explain(error));
+  }
+}
+
+Expected<Flat> flatten(torch::jit::Module module) {
+  try {
+    Flat flat;
+    flat.graph = module.get_method("forward").graph()->copy();
+    flat.model_inputs = flat.graph->inputs().size() - 1;
+    inline_calls(*flat.graph);
+    PARETO_ASSIGN(flat.weights, lift_attributes(*flat.graph, module));
+    simplify(flat.graph);
+    lift_constants(*flat.graph, flat.weights);
+    flat.from_file = true;
+    flat.original = std::move(module);
+    return flat;
+  } catch (const std::exception& error) {
+    return fail(ErrorCode::kInvalidArgument, "{}", runtime::first_line(error));
+  }
+}
+
+}  // namespace
+
+Expected<Flat> load_torchscript(const std::filesystem::path& path) {
+  const std::string name = path.string();
+  PARETO_TRY(with_context(check_is_archive(path), "{}", name));
+  PARETO_ASSIGN(auto module, with_context(load_module(path), "{}", name));
+  PARETO_ASSIGN(Flat flat, with_context(flatten(std::move(module)), "{}", name));
+  flat.model = path.stem().string();
+  return flat;
+}
+
+}  // namespace pareto::partitioner
