@@ -48,8 +48,9 @@ struct StageFigures {
 
 /// Link 0 runs from the source to the first stage, the last one from the last stage to the sink.
 struct LinkFigures {
-  double transfer_p50_ms = 0;  ///< half the link's smallest round trip + first to last byte at the receiver
-  std::uint64_t bytes = 0;     ///< of one request
+  double transfer_p50_ms =
+      0;  ///< half the link's smallest round trip + first to last byte at the receiver
+  std::uint64_t bytes = 0;  ///< of one request
 };
 
 /// Where the latency of a request at its window went; the four add up to the p50.
@@ -60,16 +61,18 @@ struct TimeSplit {
 };
 
 struct SplitRecord {
-  std::string name;  ///< of the split points, joined by '+'
+  std::string name;           ///< of the split points, joined by '+'
   std::int64_t position = 0;  ///< of the first
   std::vector<TensorSpec> boundary;
-  std::uint64_t boundary_bytes = 0;  ///< at the trial's batch, all boundaries between stages together
+  std::uint64_t boundary_bytes =
+      0;  ///< at the trial's batch, all boundaries between stages together
 };
 
 enum class TrialStatus { kOk, kFailed };
 
 struct TrialRecord {
-  std::string id;  ///< "after:features.7/tcp/b1": unique in its run, and the same when the run is resumed
+  std::string
+      id;  ///< "after:features.7/tcp/b1": unique in its run, and the same when the run is resumed
   std::optional<SplitRecord> split;  ///< none: one device runs the whole model
   Plan plan;
   std::string transport;
@@ -101,12 +104,12 @@ struct DeviceRecord {
 };
 
 struct RunRecord {
-  std::string id;       ///< sorts by time: "20260131-101502-ab12"
+  std::string id;  ///< sorts by time: "20260131-101502-ab12"
   std::string model;
   std::string model_digest;
   std::uint64_t model_weight_bytes = 0;
-  std::string started;  ///< ISO 8601, UTC
-  std::string finished; ///< empty while unfinished: such a run can be resumed
+  std::string started;   ///< ISO 8601, UTC
+  std::string finished;  ///< empty while unfinished: such a run can be resumed
   std::string command_line;
   std::string options_json;  ///< all that `--resume` needs to go on
   std::string software_version;

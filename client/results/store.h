@@ -18,11 +18,15 @@ class ResultStore {
  public:
   /// Opens or creates. `--store`'s default: $XDG_DATA_HOME/pareto-edge/results.db, else ~/.local/share/….
   static Expected<std::unique_ptr<ResultStore>> open(const std::filesystem::path& path);
+  /// Where results are kept unless told otherwise, from the variables XDG_DATA_HOME and HOME; either may be null.
+  static std::filesystem::path default_path(const char* data_home, const char* home);
   virtual ~ResultStore() = default;
 
   virtual Expected<> begin_run(const RunRecord& run) = 0;  ///< without its trials
-  virtual Expected<> put_trial(const std::string& run_id, const TrialRecord& trial) = 0;  ///< replaces one of that id
-  virtual Expected<> finish_run(const RunRecord& run) = 0;  ///< finished, devices, note; p_front and on_front of all trials
+  virtual Expected<> put_trial(const std::string& run_id,
+                               const TrialRecord& trial) = 0;  ///< replaces one of that id
+  virtual Expected<> finish_run(
+      const RunRecord& run) = 0;  ///< finished, devices, note; p_front and on_front of all trials
   /// With its trials. `id`: whole, a unique beginning, or "last".
   virtual Expected<RunRecord> load_run(const std::string& id) = 0;
   virtual Expected<std::vector<RunRecord>> list_runs() = 0;  ///< newest first, without samples

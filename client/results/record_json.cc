@@ -1,0 +1,255 @@
+#include "client/results/record_json.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/base/text.h"
+
+namespace pareto::client {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const Interval& interval) { return Json::array({interval.low, interval.high}); }
+
+Json plan_json(const Plan& plan) { return Json::parse(pareto::to_json(plan), nullptr, false); }
+
+Json split_json(const SplitRecord& split, std::int64_t batch) {
+  Json boundary = Json::array();
+  for (const TensorSpec& tensor : split.boundary) {
+    boundary.push_back({{"dtype", to_string(tensor.dtype)}, {"shape", tensor.shape(batch)}});
+  }
+  return {{"name", split.name},
+          {"position", split.position},
+          {"boundary", std::move(boundary)},
+          {"boundary_bytes", split.boundary_bytes}};
+}
+
+Json latency_json(const LatencyFigures& latency) {
+  return {{"p50", latency.p50_ms},
+          {"p90", latency.p90_ms},
+          {"p99", latency.p99_ms},
+          {"mean", latency.mean_ms},
+          {"ci95", to_json(latency.ci95_ms)},
+          {"window", latency.window},
+          {"samples", latency.samples}};
+}
+
+Json throughput_json(const ThroughputFigures& throughput) {
+  return {{"samples_per_s", throughput.samples_per_s},
+          {"ci95", to_json(throughput.ci95)},
+          {"window", throughput.window},
+          {"samples", throughput.samples}};
+}
+
+Json stage_json(const StageFigures& stage) {
+  return {{"device", stage.device},
+          {"engine", stage.engine},
+          {"compute_ms", {{"p50", stage.compute_p50_ms}}},
+          {"queue_ms", {{"p50", stage.queue_p50_ms}}},
+          {"receive_ms", {{"p50", stage.receive_p50_ms}}},
+          {"encode_ms", {{"p50", stage.encode_p50_ms}}},
+          {"peak_memory_bytes", stage.peak_memory_bytes},
+          {"weight_bytes", stage.weight_bytes}};
+}
+
+Json link_json(const LinkFigures& link) {
+  return {{"transfer_ms", {{"p50", link.transfer_p50_ms}}}, {"bytes", link.bytes}};
+}
+
+StageFigures stage_from(const Json& json) {
+  StageFigures stage;
+  json.at("device").get_to(stage.device);
+  json.at("engine").get_to(stage.engine);
+  json.at("compute_ms").at("p50").get_to(stage.compute_p50_ms);
+  json.at("queue_ms").at("p50").get_to(stage.queue_p50_ms);
+  json.at("receive_ms").at("p50").get_to(stage.receive_p50_ms);
+  json.at("encode_ms").at("p50").get_to(stage.encode_p50_ms);
+  json.at("peak_memory_bytes").get_to(stage.peak_memory_bytes);
+  json.at("weight_bytes").get_to(stage.weight_bytes);
+  return stage;
+}
+
+LinkFigures link_from(const Json& json) {
+  LinkFigures link;
+  json.at("transfer_ms").at("p50").get_to(link.transfer_p50_ms);
+  json.at("bytes").get_to(link.bytes);
+  return link;
+}
+
+/// Unlike a split in the document, a kept one has symbolic dimensions: [constant, per sample].
+Json kept_boundary(const std::vector<TensorSpec>& boundary) {
+  Json json = Json::array();
+  for (const TensorSpec& tensor : boundary) {
+    Json dims = Json::array();
+    for (const SymbolicDim& dim : tensor.dims) {
+      dims.push_back(Json::array({dim.constant, dim.per_sample}));
+    }
+    json.push_back({{"dtype", to_string(tensor.dtype)}, {"dims", std::move(dims)}});
+  }
+  return json;
+}
+
+Expected<TensorSpec> tensor_from(const Json& json) {
+  TensorSpec tensor;
+  const auto name = json.at("dtype").get<std::string>();
+  const auto dtype = dtype_from_string(name);
+  if (!dtype) return fail(ErrorCode::kCorrupt, "no dtype \"{}\"", name);
+  tensor.dtype = *dtype;
+  for (const Json& dim : json.at("dims")) {
+    tensor.dims.push_back({dim.at(0).get<std::int64_t>(), dim.at(1).get<std::int64_t>()});
+  }
+  return tensor;
+}
+
+Expected<> read_details(const Json& json, TrialRecord& trial) {
+  PARETO_ASSIGN(trial.plan, plan_from_json(json.at("plan").dump()));
+  if (trial.split) {
+    trial.split->boundary.clear();
+    for (const Json& tensor : json.at("boundary")) {
+      PARETO_ASSIGN(TensorSpec spec, tensor_from(tensor));
+      trial.split->boundary.push_back(std::move(spec));
+    }
+  }
+  for (const Json& stage : json.at("stages")) trial.stages.push_back(stage_from(stage));
+  for (const Json& link : json.at("links")) trial.links.push_back(link_from(link));
+  json.at("latency_samples_ms").get_to(trial.latency_samples_ms);
+  json.at("latency_rounds").get_to(trial.latency_rounds);
+  json.at("throughput_rounds").get_to(trial.throughput_rounds);
+  if (trial.latency_rounds.size() != trial.latency_samples_ms.size()) {
+    return fail(ErrorCode::kCorrupt, "{} latency samples of {} rounds",
+                trial.latency_samples_ms.size(), trial.latency_rounds.size());
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string status_of(const TrialRecord& trial) {
+  if (trial.status == TrialStatus::kFailed) return "failed";
+  return trial.latency.samples > 0 ? "ok" : "planned";
+}
+
+Json to_json(const TrialRecord& trial) {
+  const std::string status = status_of(trial);
+  Json json{{"id", trial.id},
+            {"split", trial.split ? split_json(*trial.split, trial.batch) : Json()},
+            {"plan", plan_json(trial.plan)},
+            {"transport", trial.transport},
+            {"batch", trial.batch},
+            {"condition", trial.condition}};
+  if (status == "ok") {
+    json["latency_ms"] = latency_json(trial.latency);
+    json["throughput"] = throughput_json(trial.throughput);
+    json["stages"] = Json::array();
+    for (const StageFigures& stage : trial.stages) json["stages"].push_back(stage_json(stage));
+    json["links"] = Json::array();
+    for (const LinkFigures& link : trial.links) json["links"].push_back(link_json(link));
+    json["time_split_ms"] = {{"compute", trial.time_split.compute_ms},
+                             {"transfer", trial.time_split.transfer_ms},
+                             {"wait", trial.time_split.wait_ms}};
+  }
+  json["on_front"] = trial.on_front;
+  json["p_front"] = trial.p_front;
+  json["status"] = status;
+  if (status == "failed") json["failure"] = trial.failure;
+  return json;
+}
+
+Json to_json(const DeviceRecord& device) {
+  return {{"name", device.name},
+          {"address", device.address},
+          {"threads", device.threads},
+          {"cpu", device.cpu},
+          {"memory_bytes", device.memory_bytes},
+          {"torch", device.torch_version},
+          {"weights_sent_bytes", device.weights_sent_bytes}};
+}
+
+std::vector<std::string> front_ids(const RunRecord& run) {
+  std::vector<const TrialRecord*> front;
+  for (const TrialRecord& trial : run.trials) {
+    if (trial.on_front) front.push_back(&trial);
+  }
+  std::ranges::stable_sort(front, {}, [](const auto* trial) { return trial->latency.p50_ms; });
+  std::vector<std::string> ids;
+  for (const TrialRecord* trial : front) ids.push_back(trial->id);
+  return ids;
+}
+
+Json to_json(const RunRecord& run) {
+  Json options = Json::parse(run.options_json, nullptr, false);
+  if (!options.is_object()) options = Json::object();
+  Json json{{"run", run.id},
+            {"model", run.model},
+            {"model_digest", run.model_digest},
+            {"weight_bytes", run.model_weight_bytes},
+            {"software",
+             {{"pareto_edge", run.software_version},
+              {"torch", run.devices.empty() ? "" : run.devices.front().torch_version}}},
+            {"started", run.started},
+            {"finished", run.finished.empty() ? Json() : Json(run.finished)},
+            {"command_line", run.command_line},
+            {"seed", run.seed},
+            {"options", std::move(options)},
+            {"note", run.note},
+            {"devices", Json::array()},
+            {"trials", Json::array()}};
+  for (const DeviceRecord& device : run.devices) json["devices"].push_back(to_json(device));
+  for (const TrialRecord& trial : run.trials) json["trials"].push_back(to_json(trial));
+  json["front"] = front_ids(run);
+  return json;
+}
+
+std::string dump(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string details_to_json(const TrialRecord& trial) {
+  Json json{
+      {"plan", plan_json(trial.plan)},
+      {"boundary", kept_boundary(trial.split ? trial.split->boundary : std::vector<TensorSpec>())},
+      {"stages", Json::array()},
+      {"links", Json::array()},
+      {"latency_samples_ms", trial.latency_samples_ms},
+      {"latency_rounds", trial.latency_rounds},
+      {"throughput_rounds", trial.throughput_rounds}};
+  for (const StageFigures& stage : trial.stages) json["stages"].push_back(stage_json(stage));
+  for (const LinkFigures& link : trial.links) json["links"].push_back(link_json(link));
+  return dump(json);
+}
+
+Expected<> details_from_json(const std::string& text, TrialRecord& trial) {
+  try {
+    return with_context(read_details(Json::parse(text), trial), "trial {}", trial.id);
+  } catch (const Json::exception& error) {
+    return fail(ErrorCode::kCorrupt, "trial {}: {}", trial.id, error.what());
+  }
+}
+
+std::string devices_to_json(const std::vector<DeviceRecord>& devices) {
+  Json json = Json::array();
+  for (const DeviceRecord& device : devices) json.push_back(to_json(device));
+  return dump(json);
+}
+
+Expected<std::vector<DeviceRecord>> devices_from_json(const std::string& text) {
+  std::vector<DeviceRecord> devices;
+  try {
+    for (const Json& json : Json::parse(text)) {
+      DeviceRecord& device = devices.emplace_back();
+      json.at("name").get_to(device.name);
+      json.at("address").get_to(device.address);
+      json.at("threads").get_to(device.threads);
+      json.at("cpu").get_to(device.cpu);
+      json.at("memory_bytes").get_to(device.memory_bytes);
+      json.at("torch").get_to(device.torch_version);
+      json.at("weights_sent_bytes").get_to(device.weights_sent_bytes);
+    }
+  } catch (const Json::exception& error) {
+    return fail(ErrorCode::kCorrupt, "the devices of a stored run: {}", error.what());
+  }
+  return devices;
+}
+
+}  // namespace pareto::client

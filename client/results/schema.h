@@ -1,0 +1,63 @@
+// The tables of a results file. People query them: `sqlite3 results.db 'SELECT id, p50_ms, samples_per_s FROM trials WHERE on_front'`.
+#pragma once
+
+namespace pareto::client {
+
+/// PRAGMA application_id: "PEdg". Says that a SQLite file is a results file.
+inline constexpr int kApplicationId = 0x50456467;
+/// PRAGMA user_version: counts up with every change below that an older build could not read.
+inline constexpr int kSchemaVersion = 1;
+
+/// Times in ms, sizes in bytes, rates in samples/s. `details`, `devices` and `options` are JSON (client/results/record_json.h).
+inline constexpr const char* kSchema = R"sql(
+CREATE TABLE runs (
+  id                 TEXT PRIMARY KEY,
+  model              TEXT NOT NULL,
+  model_digest       TEXT NOT NULL,
+  model_weight_bytes INTEGER NOT NULL,
+  started            TEXT NOT NULL,
+  finished           TEXT NOT NULL,
+  command_line       TEXT NOT NULL,
+  options            TEXT NOT NULL,
+  software_version   TEXT NOT NULL,
+  seed               INTEGER NOT NULL,
+  devices            TEXT NOT NULL,
+  note               TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE trials (
+  number             INTEGER PRIMARY KEY,
+  run                TEXT NOT NULL REFERENCES runs (id),
+  id                 TEXT NOT NULL,
+  split              TEXT,
+  position           INTEGER,
+  boundary_bytes     INTEGER,
+  transport          TEXT NOT NULL,
+  batch              INTEGER NOT NULL,
+  condition          TEXT NOT NULL,
+  p50_ms             REAL,
+  p90_ms             REAL,
+  p99_ms             REAL,
+  mean_ms            REAL,
+  p50_low_ms         REAL,
+  p50_high_ms        REAL,
+  latency_window     INTEGER NOT NULL,
+  latency_samples    INTEGER NOT NULL,
+  samples_per_s      REAL,
+  samples_per_s_low  REAL,
+  samples_per_s_high REAL,
+  throughput_window  INTEGER NOT NULL,
+  throughput_samples INTEGER NOT NULL,
+  compute_ms         REAL,
+  transfer_ms        REAL,
+  wait_ms            REAL,
+  on_front           INTEGER NOT NULL,
+  p_front            REAL,
+  status             TEXT NOT NULL,
+  failure            TEXT NOT NULL,
+  details            TEXT NOT NULL,
+  UNIQUE (run, id)
+);
+)sql";
+
+}  // namespace pareto::client

@@ -1,0 +1,322 @@
+#include <SQLiteCpp/Database.h>
+#include <SQLiteCpp/Statement.h>
+#include <SQLiteCpp/Transaction.h>
+#include <sqlite3.h>
+
+#include <utility>
+
+#include "client/results/record_json.h"
+#include "client/results/schema.h"
+#include "client/results/sqlite_error.h"
+#include "client/results/store.h"
+#include "client/results/trial_row.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+
+namespace pareto::client {
+namespace {
+
+constexpr int kBusyTimeoutMs = 10'000;
+
+std::int64_t to_signed(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+
+void bind_trial(SQLite::Statement& statement, const TrialRecord& trial) {
+  for_each_column(trial, [&](const char* column, const auto& field) {
+    const std::string name = std::string(":") + column;
+    if constexpr (std::is_same_v<std::decay_t<decltype(field)>, bool>) {
+      statement.bind(name, field ? 1 : 0);
+    } else {
+      statement.bind(name, field);
+    }
+  });
+  if (trial.split) {
+    statement.bind(":split", trial.split->name);
+    statement.bind(":position", trial.split->position);
+    statement.bind(":boundary_bytes", to_signed(trial.split->boundary_bytes));
+  }
+  statement.bind(":status", status_of(trial));
+  statement.bind(":details", details_to_json(trial));
+}
+
+/// "INSERT … ON CONFLICT DO UPDATE": a trial measured again keeps its place.
+std::string upsert_trial() {
+  std::string columns = "run, split, position, boundary_bytes, status, details";
+  std::string values = ":run, :split, :position, :boundary_bytes, :status, :details";
+  std::string updates =
+      "split=excluded.split, position=excluded.position, "
+      "boundary_bytes=excluded.boundary_bytes, status=excluded.status, details=excluded.details";
+  const TrialRecord any;
+  for_each_column(any, [&](const std::string& column, const auto& /*field*/) {
+    columns += ", " + column;
+    values += ", :" + column;
+    updates += ", " + column + "=excluded." + column;
+  });
+  return "INSERT INTO trials (" + columns + ") VALUES (" + values +
+         ") ON CONFLICT (run, id) DO UPDATE SET " + updates;
+}
+
+TrialRecord trial_from(SQLite::Statement& row) {
+  TrialRecord trial;
+  for_each_column(trial, [&](const char* column, auto& field) {
+    using Field = std::decay_t<decltype(field)>;
+    const SQLite::Column value = row.getColumn(column);
+    if constexpr (std::is_same_v<Field, std::string>) {
+      field = value.getString();
+    } else if constexpr (std::is_same_v<Field, double>) {
+      field = value.getDouble();
+    } else if constexpr (std::is_same_v<Field, bool>) {
+      field = value.getInt() != 0;
+    } else {
+      field = static_cast<Field>(value.getInt64());
+    }
+  });
+  if (!row.getColumn("split").isNull()) {
+    trial.split.emplace();
+    trial.split->name = row.getColumn("split").getString();
+    trial.split->position = row.getColumn("position").getInt64();
+    trial.split->boundary_bytes =
+        static_cast<std::uint64_t>(row.getColumn("boundary_bytes").getInt64());
+  }
+  trial.status =
+      row.getColumn("status").getString() == "failed" ? TrialStatus::kFailed : TrialStatus::kOk;
+  return trial;
+}
+
+Expected<RunRecord> run_from(SQLite::Statement& row) {
+  RunRecord run;
+  run.id = row.getColumn("id").getString();
+  run.model = row.getColumn("model").getString();
+  run.model_digest = row.getColumn("model_digest").getString();
+  run.model_weight_bytes =
+      static_cast<std::uint64_t>(row.getColumn("model_weight_bytes").getInt64());
+  run.started = row.getColumn("started").getString();
+  run.finished = row.getColumn("finished").getString();
+  run.command_line = row.getColumn("command_line").getString();
+  run.options_json = row.getColumn("options").getString();
+  run.software_version = row.getColumn("software_version").getString();
+  run.seed = static_cast<std::uint64_t>(row.getColumn("seed").getInt64());
+  run.note = row.getColumn("note").getString();
+  PARETO_ASSIGN(run.devices, with_context(devices_from_json(row.getColumn("devices").getString()),
+                                          "run {}", run.id));
+  return run;
+}
+
+class SqliteStore final : public ResultStore {
+ public:
+  explicit SqliteStore(std::filesystem::path path) : path_(std::move(path)) {}
+
+  /// The exclusive mode keeps the index of the write-ahead log in memory: a file on a full disk can then still be read.
+  Expected<> open(bool exclusive) {
+    return guarded([&]() -> Expected<> {
+      database_.reset();
+      database_ = std::make_unique<SQLite::Database>(
+          path_.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyTimeoutMs);
+      if (exclusive) database_->exec("PRAGMA locking_mode=EXCLUSIVE");
+      PARETO_TRY(check_version());
+      // Committed means on the disk: a row is there whole or not at all, whatever happens to the machine.
+      database_->exec("PRAGMA synchronous=FULL");
+      database_->exec("PRAGMA foreign_keys=ON");
+      return {};
+    });
+  }
+
+  Expected<> begin_run(const RunRecord& run) override {
+    return guarded([&]() -> Expected<> {
+      SQLite::Statement insert(
+          *database_,
+          "INSERT INTO runs (id, model, model_digest, model_weight_bytes, started, finished, "
+          "command_line, options, software_version, seed, devices, note) VALUES (:id, :model, "
+          ":digest, :weights, :started, :finished, :command, :options, :version, :seed, :devices, "
+          ":note)");
+      insert.bind(":id", run.id);
+      insert.bind(":model", run.model);
+      insert.bind(":digest", run.model_digest);
+      insert.bind(":weights", to_signed(run.model_weight_bytes));
+      insert.bind(":started", run.started);
+      insert.bind(":command", run.command_line);
+      insert.bind(":options", run.options_json);
+      insert.bind(":version", run.software_version);
+      insert.bind(":seed", to_signed(run.seed));
+      bind_outcome(insert, run);
+      insert.exec();
+      return {};
+    });
+  }
+
+  Expected<> put_trial(const std::string& run_id, const TrialRecord& trial) override {
+    return guarded([&]() -> Expected<> {
+      SQLite::Statement insert(*database_, upsert_trial());
+      insert.bind(":run", run_id);
+      bind_trial(insert, trial);
+      insert.exec();
+      return {};
+    });
+  }
+
+  Expected<> finish_run(const RunRecord& run) override {
+    return guarded([&]() -> Expected<> {
+      SQLite::Transaction transaction(*database_);
+      SQLite::Statement update(*database_,
+                               "UPDATE runs SET finished=:finished, devices=:devices, note=:note "
+                               "WHERE id=:id");
+      bind_outcome(update, run);
+      update.bind(":id", run.id);
+      if (update.exec() == 0) return no_such_run(run.id);
+      SQLite::Statement mark(
+          *database_,
+          "UPDATE trials SET on_front=:on_front, p_front=:p_front WHERE run=:run AND id=:id");
+      for (const TrialRecord& trial : run.trials) {
+        mark.bind(":on_front", trial.on_front ? 1 : 0);
+        mark.bind(":p_front", trial.p_front);
+        mark.bind(":run", run.id);
+        mark.bind(":id", trial.id);
+        mark.exec();
+        mark.reset();
+      }
+      transaction.commit();
+      return {};
+    });
+  }
+
+  Expected<RunRecord> load_run(const std::string& id) override {
+    return guarded([&]() -> Expected<RunRecord> {
+      PARETO_ASSIGN(const std::string whole, find_run(id));
+      SQLite::Statement row(*database_, "SELECT * FROM runs WHERE id=:id");
+      row.bind(":id", whole);
+      if (!row.executeStep()) return no_such_run(whole);
+      PARETO_ASSIGN(RunRecord run, run_from(row));
+      PARETO_TRY(load_trials(run, true));
+      return run;
+    });
+  }
+
+  Expected<std::vector<RunRecord>> list_runs() override {
+    return guarded([&]() -> Expected<std::vector<RunRecord>> {
+      std::vector<RunRecord> runs;
+      SQLite::Statement row(*database_, "SELECT * FROM runs ORDER BY id DESC");
+      while (row.executeStep()) {
+        PARETO_ASSIGN(RunRecord run, run_from(row));
+        PARETO_TRY(load_trials(run, false));
+        runs.push_back(std::move(run));
+      }
+      return runs;
+    });
+  }
+
+ private:
+  /// Runs `body`, whose SQLite exceptions become errors.
+  template <typename Body>
+  auto guarded(Body body) -> decltype(body()) {
+    try {
+      return body();
+    } catch (const SQLite::Exception& exception) {
+      const int system_errno = database_ ? sqlite3_system_errno(database_->getHandle()) : errno;
+      return tl::unexpected(error_from_sqlite(exception, system_errno, path_));
+    }
+  }
+
+  Expected<> check_version() {
+    const int application = database_->execAndGet("PRAGMA application_id").getInt();
+    const int version = database_->execAndGet("PRAGMA user_version").getInt();
+    if (application == kApplicationId && version == kSchemaVersion) return {};
+    if (application == kApplicationId) {
+      return fail(ErrorCode::kCorrupt,
+                  "{}: results of version {}, this build knows version {}: use the build that "
+                  "wrote them, or another file with --store",
+                  path_.string(), version, kSchemaVersion);
+    }
+    if (database_->execAndGet("SELECT count(*) FROM sqlite_master").getInt() != 0) {
+      return fail(ErrorCode::kCorrupt, "{}: a database, but not of results", path_.string());
+    }
+    return create_tables();
+  }
+
+  Expected<> create_tables() {
+    database_->exec("PRAGMA journal_mode=WAL");
+    SQLite::Transaction transaction(*database_, SQLite::TransactionBehavior::IMMEDIATE);
+    // Another process may have been first.
+    if (database_->execAndGet("PRAGMA user_version").getInt() == kSchemaVersion) return {};
+    database_->exec(kSchema);
+    database_->exec(fmt::format("PRAGMA application_id={}", kApplicationId));
+    database_->exec(fmt::format("PRAGMA user_version={}", kSchemaVersion));
+    transaction.commit();
+    return {};
+  }
+
+  static void bind_outcome(SQLite::Statement& statement, const RunRecord& run) {
+    statement.bind(":finished", run.finished);
+    statement.bind(":devices", devices_to_json(run.devices));
+    statement.bind(":note", run.note);
+  }
+
+  Expected<> load_trials(RunRecord& run, bool with_details) {
+    SQLite::Statement row(*database_, "SELECT * FROM trials WHERE run=:run ORDER BY number");
+    row.bind(":run", run.id);
+    while (row.executeStep()) {
+      run.trials.push_back(trial_from(row));
+      if (with_details) {
+        PARETO_TRY(
+            with_context(details_from_json(row.getColumn("details").getString(), run.trials.back()),
+                         "run {}", run.id));
+      }
+    }
+    return {};
+  }
+
+  tl::unexpected<Error> no_such_run(const std::string& id) {
+    std::vector<std::string> ids;
+    SQLite::Statement row(*database_, "SELECT id FROM runs ORDER BY id DESC");
+    while (row.executeStep()) ids.push_back(row.getColumn(0).getString());
+    if (ids.empty()) return fail(ErrorCode::kNotFound, "{} holds no run", path_.string());
+    return fail(ErrorCode::kNotFound, "{} holds no run \"{}\"{}; the last is {}", path_.string(),
+                id, did_you_mean(id, ids), ids.front());
+  }
+
+  /// The whole id for a whole one, a unique beginning, or "last".
+  Expected<std::string> find_run(const std::string& id) {
+    SQLite::Statement row(*database_,
+                          id == "last" ? "SELECT id FROM runs ORDER BY id DESC LIMIT 1"
+                                       : "SELECT id FROM runs WHERE substr(id, 1, length(:id))=:id "
+                                         "ORDER BY id");
+    if (id != "last") row.bind(":id", id);
+    std::vector<std::string> found;
+    while (row.executeStep()) found.push_back(row.getColumn(0).getString());
+    if (found.empty() || id.empty()) return no_such_run(id);
+    if (found.size() > 1 && found.front() != id) {
+      return fail(ErrorCode::kInvalidArgument, "\"{}\" is the beginning of {} runs: {}", id,
+                  found.size(), join(found));
+    }
+    return found.front();
+  }
+
+  const std::filesystem::path path_;
+  std::unique_ptr<SQLite::Database> database_;
+};
+
+}  // namespace
+
+Expected<std::unique_ptr<ResultStore>> ResultStore::open(const std::filesystem::path& path) {
+  if (path.has_parent_path()) {
+    std::error_code error;
+    std::filesystem::create_directories(path.parent_path(), error);
+    if (error) {
+      return tl::unexpected(
+          error_from_errno(error.value(), "making the folder " + path.parent_path().string()));
+    }
+  }
+  auto store = std::make_unique<SqliteStore>(path);
+  auto opened = store->open(false);
+  if (!opened && opened.error().code == ErrorCode::kExhausted) opened = store->open(true);
+  if (!opened) return tl::unexpected(std::move(opened).error());
+  return store;
+}
+
+std::filesystem::path ResultStore::default_path(const char* data_home, const char* home) {
+  const std::filesystem::path folder =
+      data_home != nullptr && *data_home != '\0' ? std::filesystem::path(data_home)
+      : home != nullptr && *home != '\0'         ? std::filesystem::path(home) / ".local" / "share"
+                                                 : std::filesystem::temp_directory_path();
+  return folder / "pareto-edge" / "results.db";
+}
+
+}  // namespace pareto::client

@@ -1,0 +1,289 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "client/results/record_json.h"
+#include "client/results/store.h"
+#include "core/base/file.h"
+#include "tests/support/synthetic_run.h"
+
+namespace pareto::client {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class Store : public testing::Test {
+ protected:
+  Store() : folder_(TemporaryFolder::create("store").value()) {}
+  std::filesystem::path path() const { return folder_.path() / "sub" / "results.db"; }
+  std::unique_ptr<ResultStore> open() const {
+    auto store = ResultStore::open(path());
+    EXPECT_TRUE(store) << store.error().message;
+    return std::move(store).value();
+  }
+  /// One SQL statement by another connection; its first column as text.
+  std::string sql(const std::string& statement) const {
+    sqlite3* database = nullptr;
+    EXPECT_EQ(sqlite3_open(path().c_str(), &database), SQLITE_OK);
+    std::string first;
+    const auto keep_first = [](void* out, int columns, char** values, char** /*names*/) {
+      if (columns > 0 && values[0] != nullptr) *static_cast<std::string*>(out) = values[0];
+      return 0;
+    };
+    EXPECT_EQ(sqlite3_exec(database, statement.c_str(), keep_first, &first, nullptr), SQLITE_OK)
+        << sqlite3_errmsg(database);
+    sqlite3_close(database);
+    return first;
+  }
+
+  TemporaryFolder folder_;
+};
+
+/// Everything of a trial, samples included, as one text.
+std::string whole(const TrialRecord& trial) {
+  return dump(to_json(trial)) + details_to_json(trial);
+}
+
+void put_all(ResultStore& store, const RunRecord& run) {
+  ASSERT_TRUE(store.begin_run(run));
+  for (const TrialRecord& trial : run.trials) ASSERT_TRUE(store.put_trial(run.id, trial));
+  ASSERT_TRUE(store.finish_run(run));
+}
+
+TEST_F(Store, GivesBackWhatWasPut) {
+  const RunRecord run = test::synthetic_run();
+  put_all(*open(), run);
+  const auto loaded = open()->load_run(run.id);
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ(dump(to_json(*loaded)), dump(to_json(run)));
+  ASSERT_EQ(loaded->trials.size(), run.trials.size());
+  for (std::size_t i = 0; i < run.trials.size(); ++i) {
+    EXPECT_EQ(whole(loaded->trials[i]), whole(run.trials[i]));
+    EXPECT_EQ(loaded->trials[i].plan, run.trials[i].plan);
+    EXPECT_EQ(loaded->trials[i].latency_samples_ms, run.trials[i].latency_samples_ms);
+    if (run.trials[i].split) {
+      EXPECT_EQ(loaded->trials[i].split->boundary, run.trials[i].split->boundary);
+    }
+  }
+  EXPECT_EQ(loaded->options_json, run.options_json);
+}
+
+TEST_F(Store, ColumnsCanBeQueried) {
+  const RunRecord run = test::synthetic_run();
+  put_all(*open(), run);
+  std::string best;
+  double best_rate = 0;
+  for (const TrialRecord& trial : run.trials) {
+    if (trial.on_front && trial.throughput.samples_per_s > best_rate) {
+      best = trial.id;
+      best_rate = trial.throughput.samples_per_s;
+    }
+  }
+  EXPECT_EQ(sql("SELECT id FROM trials WHERE on_front ORDER BY samples_per_s DESC LIMIT 1"), best);
+  EXPECT_EQ(sql("SELECT count(*) FROM trials WHERE split IS NULL"), "8");
+  EXPECT_EQ(sql("SELECT count(*) FROM trials WHERE status='failed' AND failure LIKE '%limit%'"),
+            "1");
+}
+
+TEST_F(Store, ATrialPutAgainReplacesTheFirstInItsPlace) {
+  RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 3});
+  const auto store = open();
+  put_all(*store, run);
+  run.trials[1].status = TrialStatus::kFailed;
+  run.trials[1].failure = "pi-2 does not answer";
+  ASSERT_TRUE(store->put_trial(run.id, run.trials[1]));
+  const auto loaded = store->load_run(run.id);
+  ASSERT_EQ(loaded->trials.size(), run.trials.size());
+  EXPECT_EQ(loaded->trials[1].id, run.trials[1].id);
+  EXPECT_EQ(loaded->trials[1].failure, "pi-2 does not answer");
+}
+
+TEST_F(Store, FinishingMarksTheFrontAndTheEnd) {
+  RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 4});
+  const std::string finished = std::exchange(run.finished, "");
+  for (TrialRecord& trial : run.trials) trial.on_front = false;
+  const auto store = open();
+  put_all(*store, run);
+  EXPECT_EQ(store->load_run(run.id)->finished, "");
+  run.finished = finished;
+  run.trials[2].on_front = true;
+  run.trials[2].p_front = 0.75;
+  run.devices[1].weights_sent_bytes = 99;
+  ASSERT_TRUE(store->finish_run(run));
+  const auto loaded = store->load_run(run.id);
+  EXPECT_EQ(loaded->finished, finished);
+  EXPECT_EQ(loaded->devices[1].weights_sent_bytes, 99U);
+  EXPECT_THAT(front_ids(*loaded), ElementsAre(run.trials[2].id));
+  EXPECT_EQ(loaded->trials[2].p_front, 0.75);
+}
+
+TEST_F(Store, FindsRunsByIdBeginningAndLast) {
+  const auto store = open();
+  EXPECT_EQ(store->load_run("last").error().code, ErrorCode::kNotFound);
+  RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 1});
+  for (const char* id : {"20260131-101502-ab12", "20260131-101502-cd34", "20260202-080000-ef56"}) {
+    run.id = id;
+    put_all(*store, run);
+  }
+  EXPECT_EQ(store->load_run("last")->id, "20260202-080000-ef56");
+  EXPECT_EQ(store->load_run("20260131-101502-c")->id, "20260131-101502-cd34");
+  EXPECT_EQ(store->load_run("20260131-101502-ab12")->id, "20260131-101502-ab12");
+  EXPECT_EQ(store->load_run("20260131").error().code, ErrorCode::kInvalidArgument);
+  const auto unknown = store->load_run("20260131-101502-ab13");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(unknown.error().message, HasSubstr("20260131-101502-ab12"));
+  EXPECT_FALSE(store->load_run("%"));
+  const auto runs = store->list_runs();
+  ASSERT_EQ(runs->size(), 3U);
+  EXPECT_EQ(runs->front().id, "20260202-080000-ef56");
+  EXPECT_EQ(runs->front().trials.size(), run.trials.size());
+  EXPECT_TRUE(runs->front().trials.front().latency_samples_ms.empty());
+  EXPECT_FALSE(store->begin_run(run)) << "an id that is taken";
+}
+
+TEST_F(Store, RefusesWhatIsNoResultsFile) {
+  std::filesystem::create_directories(path().parent_path());
+  std::ofstream(path()) << "hello, this is text and longer than a header of SQLite; "
+                        << std::string(200, 'x');
+  auto opened = ResultStore::open(path());
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, ErrorCode::kCorrupt);
+  EXPECT_THAT(opened.error().message, HasSubstr("results.db: not a results file"));
+
+  std::filesystem::remove(path());
+  sql("CREATE TABLE other (a)");
+  opened = ResultStore::open(path());
+  ASSERT_FALSE(opened);
+  EXPECT_THAT(opened.error().message, HasSubstr("not of results"));
+  EXPECT_EQ(sql("SELECT count(*) FROM sqlite_master"), "1") << "left as it was";
+}
+
+TEST_F(Store, RefusesAnotherVersionOfTheSchema) {
+  open();
+  sql("PRAGMA user_version=99");
+  const auto opened = ResultStore::open(path());
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, ErrorCode::kCorrupt);
+  EXPECT_THAT(opened.error().message, HasSubstr("version 99"));
+}
+
+TEST_F(Store, SaysWhichDetailsAreDamaged) {
+  const RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 2});
+  put_all(*open(), run);
+  for (const char* details : {"{", "{}", "[]", "{\"plan\":{}}"}) {
+    sql("UPDATE trials SET details='" + std::string(details) + "' WHERE number=2");
+    const auto loaded = open()->load_run(run.id);
+    ASSERT_FALSE(loaded) << details;
+    EXPECT_EQ(loaded.error().code == ErrorCode::kCorrupt ||
+                  loaded.error().code == ErrorCode::kInvalidArgument,
+              true);
+    EXPECT_THAT(loaded.error().message, HasSubstr(run.trials[1].id));
+  }
+}
+
+TEST_F(Store, PathsThatCannotBeOpened) {
+  EXPECT_FALSE(ResultStore::open(folder_.path()));
+  std::ofstream(folder_.path() / "file") << "x";
+  EXPECT_FALSE(ResultStore::open(folder_.path() / "file" / "results.db"));
+}
+
+TEST_F(Store, AFullDiskStopsWritingAndLeavesTheFileReadable) {
+  const RunRecord run = test::synthetic_run();
+  // A limit on file sizes is the full disk of one process; a child keeps it from us.
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const auto store = ResultStore::open(path());
+    if (!store || !(*store)->begin_run(run) || !(*store)->put_trial(run.id, run.trials[0])) {
+      ::_exit(1);
+    }
+    const rlimit limit{200 << 10, 200 << 10};
+    if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(2);
+    for (const TrialRecord& trial : run.trials) {
+      const auto put = (*store)->put_trial(run.id, trial);
+      if (put) continue;
+      const bool told = put.error().code == ErrorCode::kExhausted &&
+                        put.error().message.find("disk full") != std::string::npos;
+      // The same connection reads on.
+      const auto loaded = (*store)->load_run(run.id);
+      ::_exit(!told ? 3 : loaded && !loaded->trials.empty() ? 0 : 4);
+    }
+    ::_exit(5);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  const auto loaded = open()->load_run(run.id);
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_GE(loaded->trials.size(), 1U);
+  EXPECT_LT(loaded->trials.size(), run.trials.size());
+  for (std::size_t i = 0; i < loaded->trials.size(); ++i) {
+    EXPECT_EQ(whole(loaded->trials[i]), whole(run.trials[i]));
+  }
+}
+
+TEST_F(Store, AKilledWriterLeavesWholeRows) {
+  RunRecord run = test::synthetic_run();
+  int acknowledged[2];
+  ASSERT_EQ(::pipe(acknowledged), 0);
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const auto store = ResultStore::open(path());
+    if (!store || !(*store)->begin_run(run)) ::_exit(1);
+    for (;;) {
+      for (const TrialRecord& trial : run.trials) {
+        if (!(*store)->put_trial(run.id, trial) || ::write(acknowledged[1], "x", 1) != 1)
+          ::_exit(1);
+      }
+    }
+  }
+  ::close(acknowledged[1]);
+  constexpr int kWaitFor = 20;
+  char byte = 0;
+  for (int i = 0; i < kWaitFor; ++i) ASSERT_EQ(::read(acknowledged[0], &byte, 1), 1);
+  ::kill(child, SIGKILL);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ::close(acknowledged[0]);
+  const auto loaded = open()->load_run(run.id);
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_GE(loaded->trials.size(), static_cast<std::size_t>(kWaitFor));
+  for (std::size_t i = 0; i < loaded->trials.size(); ++i) {
+    EXPECT_EQ(whole(loaded->trials[i]), whole(run.trials[i]));
+  }
+  EXPECT_EQ(sql("PRAGMA integrity_check"), "ok");
+}
+
+TEST_F(Store, AReaderMayLookWhileAWriterWrites) {
+  const RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 3});
+  const auto writer = open();
+  ASSERT_TRUE(writer->begin_run(run));
+  ASSERT_TRUE(writer->put_trial(run.id, run.trials[0]));
+  EXPECT_EQ(open()->load_run("last")->trials.size(), 1U);
+  ASSERT_TRUE(writer->put_trial(run.id, run.trials[1]));
+  EXPECT_EQ(open()->load_run("last")->trials.size(), 2U);
+}
+
+TEST(DefaultPath, FollowsTheEnvironment) {
+  EXPECT_EQ(ResultStore::default_path("/data", "/home/a"), "/data/pareto-edge/results.db");
+  EXPECT_EQ(ResultStore::default_path(nullptr, "/home/a"),
+            "/home/a/.local/share/pareto-edge/results.db");
+  EXPECT_EQ(ResultStore::default_path("", "/home/a"),
+            "/home/a/.local/share/pareto-edge/results.db");
+  EXPECT_EQ(ResultStore::default_path(nullptr, nullptr).filename(), "results.db");
+}
+
+}  // namespace
+}  // namespace pareto::client

@@ -1,0 +1,170 @@
+#include "tests/support/synthetic_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+
+#include "partitioner/objective/objective.h"
+
+namespace pareto::test {
+namespace {
+
+using client::RunRecord;
+using client::TrialRecord;
+
+constexpr double kModelMs = 16.5;    // one device, one sample
+constexpr double kSlowFactor = 1.6;  // the second device
+
+/// Channels and edge of the activation after module `i` of a network shaped like MobileNetV2.
+TensorSpec boundary_after(int i, int count) {
+  const double depth = static_cast<double>(i) / count;
+  const std::int64_t edge = depth < 0.12   ? 112
+                            : depth < 0.3  ? 56
+                            : depth < 0.5  ? 28
+                            : depth < 0.75 ? 14
+                                           : 7;
+  const std::int64_t channels = std::lround(16 + 300 * depth * depth);
+  return {DType::kFloat32, {{0, 1}, {channels, 0}, {edge, 0}, {edge, 0}}};
+}
+
+void fill_figures(TrialRecord& trial, double first_ms, double second_ms, double link_ms,
+                  std::mt19937_64& random) {
+  std::normal_distribution<double> noise(1, 0.04);
+  const double latency = first_ms + second_ms + link_ms + 0.35;
+  const double bottleneck = std::max({first_ms, second_ms, link_ms});
+  for (int i = 0; i < 36; ++i) {
+    trial.latency_samples_ms.push_back(latency * std::max(0.9, noise(random)));
+    trial.latency_rounds.push_back(i / 12);
+  }
+  std::vector<double> sorted = trial.latency_samples_ms;
+  std::ranges::sort(sorted);
+  trial.latency = {sorted[18], sorted[32], sorted[35], latency, {sorted[13], sorted[23]}, 1, 36};
+  for (int round = 0; round < 3; ++round) {
+    trial.throughput_rounds.push_back(1000.0 * static_cast<double>(trial.batch) / bottleneck *
+                                      noise(random));
+  }
+  std::vector<double> rates = trial.throughput_rounds;
+  std::ranges::sort(rates);
+  trial.throughput = {rates[1], {rates[0], rates[2]}, second_ms > 0 ? 4 : 2, 240};
+  const double compute = first_ms + second_ms;
+  trial.time_split = {compute, link_ms, trial.latency.p50_ms - compute - link_ms};
+  const double stage_ms[2] = {first_ms, second_ms};
+  for (std::size_t i = 0; i < trial.plan.stages.size(); ++i) {
+    trial.stages.push_back({trial.plan.stages[i].device, "onednn", stage_ms[i], 0.02, 0.05, 0.03,
+                            (24 + i) << 20, (i + 1) * 3'000'000});
+  }
+  const std::uint64_t input_bytes = 602'112U * static_cast<std::uint64_t>(trial.batch);
+  trial.links.push_back({0.2, input_bytes});
+  if (second_ms > 0) trial.links.push_back({link_ms - 0.25, trial.split->boundary_bytes});
+  trial.links.push_back({0.05, 4000U * static_cast<std::uint64_t>(trial.batch)});
+}
+
+TrialRecord make_trial(int split, const std::string& device, const std::string& transport,
+                       std::int64_t batch, int count, std::mt19937_64& random) {
+  TrialRecord trial;
+  trial.transport = transport;
+  trial.batch = batch;
+  trial.plan.model = "mobilenetv2";
+  trial.plan.transport = transport;
+  trial.plan.batch = batch;
+  const double scale = std::pow(static_cast<double>(batch), 0.9);
+  const double per_byte = transport == "grpc" ? 1.1e-6 : 4e-7;
+  const double per_message = transport == "grpc" ? 0.35 : 0.06;
+  if (split < 0) {
+    trial.plan.stages = {{device, 0, 153}};
+    const double ms = kModelMs * scale * (device == "pi-2" ? kSlowFactor : 1);
+    fill_figures(trial, ms, 0, 2 * per_message + 6e5 * per_byte, random);
+  } else {
+    const double share = std::pow((split + 1.0) / (count + 1), 0.8);
+    const std::int64_t position = 1 + 152 * (split + 1) / (count + 1);
+    trial.plan.stages = {{"pi-1", 0, position}, {"pi-2", position, 153}};
+    trial.split.emplace();
+    trial.split->name = fmt::format("after:features.{}", split);
+    trial.split->position = position;
+    trial.split->boundary = {boundary_after(split, count)};
+    trial.split->boundary_bytes = trial.split->boundary[0].size_bytes(batch).value();
+    trial.plan.splits = {trial.split->name};
+    const double bytes = static_cast<double>(trial.split->boundary_bytes);
+    fill_figures(trial, kModelMs * scale * share, kModelMs * scale * (1 - share) * kSlowFactor,
+                 3 * per_message + (6e5 + bytes) * per_byte + 0.3, random);
+  }
+  trial.id = fmt::format("{}/{}/b{}", trial.split ? trial.split->name : "all-on:" + device,
+                         transport, batch);
+  return trial;
+}
+
+void mark_fronts(std::vector<TrialRecord>& trials) {
+  std::vector<const partitioner::Objective*> objectives;
+  for (const partitioner::Objective& objective : partitioner::builtin_objectives()) {
+    if (objective.name == "latency" || objective.name == "throughput") {
+      objectives.push_back(&objective);
+    }
+  }
+  std::map<std::int64_t, std::vector<TrialRecord*>> groups;
+  for (TrialRecord& trial : trials) {
+    if (trial.status == client::TrialStatus::kOk) groups[trial.batch].push_back(&trial);
+  }
+  for (auto& [batch, group] : groups) {
+    std::vector<partitioner::Measurement> points(group.size());
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      points[i].latency_p50_ms = group[i]->latency.p50_ms;
+      points[i].throughput_per_s = group[i]->throughput.samples_per_s;
+      group[i]->p_front = 0.04;
+    }
+    for (const std::size_t i : partitioner::pareto_front(points, objectives)) {
+      group[i]->on_front = true;
+      group[i]->p_front = 0.9;
+    }
+  }
+}
+
+}  // namespace
+
+RunRecord synthetic_run(const SyntheticOptions& options) {
+  std::mt19937_64 random(options.seed);
+  RunRecord run;
+  run.id = "20260131-101502-ab12";
+  run.model = "mobilenetv2";
+  run.model_digest = std::string(64, 'a');
+  run.model_weight_bytes = 14'158'688;
+  run.started = "2026-01-31T10:15:02Z";
+  run.finished = "2026-01-31T10:16:49Z";
+  run.command_line = "paretoctl sweep --model mobilenetv2 --batch 1,8";
+  run.options_json = R"({"splits":"modules","rounds":3,"requests":12})";
+  run.software_version = "0.1.0";
+  run.seed = options.seed;
+  run.devices = {
+      {"pi-1", "192.168.1.20:7070", 1, "Cortex-A76", 8'000'000'000, "1.13.1", 14'158'688},
+      {"pi-2", "192.168.1.21:7070", 1, "Cortex-A72", 4'000'000'000, "1.13.1", 12'000'000}};
+  run.note = "3 rounds in random order; the first 10 requests of each unit are dropped.";
+  for (const std::int64_t batch : options.batches) {
+    for (const std::string& transport : options.transports) {
+      for (int split = 0; split < options.split_points; ++split) {
+        run.trials.push_back(make_trial(split, "", transport, batch, options.split_points, random));
+      }
+      for (const char* device : {"pi-1", "pi-2"}) {
+        run.trials.push_back(make_trial(-1, device, transport, batch, 0, random));
+      }
+    }
+  }
+  if (options.with_failure) {
+    TrialRecord& failed = run.trials[run.trials.size() - 3];
+    failed.status = client::TrialStatus::kFailed;
+    failed.failure = "deploying: stage 1 on pi-2: 1.2 GiB is more than its limit of 1 GiB";
+    failed.latency = {};
+    failed.throughput = {};
+    failed.time_split = {};
+    failed.stages.clear();
+    failed.links.clear();
+    failed.latency_samples_ms.clear();
+    failed.latency_rounds.clear();
+    failed.throughput_rounds.clear();
+  }
+  mark_fronts(run.trials);
+  return run;
+}
+
+}  // namespace pareto::test
