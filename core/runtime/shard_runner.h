@@ -39,13 +39,13 @@ const std::vector<std::string>& engine_names();
 
 struct EngineTiming {
   std::string engine;
-  Nanoseconds best{};         ///< fastest of a few runs on example inputs; 0 where it could not be built
-  std::string failure;        ///< why it could not be built or gave another result; empty if it works
+  Nanoseconds best{};   ///< fastest of a few runs on example inputs; 0 where it could not be built
+  std::string failure;  ///< why it could not be built or gave another result; empty if it works
   double relative_error = 0;  ///< of its outputs against plain's, same inputs
 };
 
 struct LoadReport {
-  std::string engine;                ///< the one kept
+  std::string engine;                 ///< the one kept
   std::vector<EngineTiming> timings;  ///< of every engine tried
   std::uint64_t weight_bytes = 0;
 };
@@ -65,7 +65,8 @@ class ShardRunner {
  public:
   /// Builds and times engines on example inputs; returns warm. Fails: kCorrupt (archive, weights that do not fit),
   /// kNotFound (a weight), kInvalidArgument (unknown engine, cuda without CUDA), kExhausted (no memory).
-  static Expected<std::unique_ptr<ShardRunner>> load(const Shard& shard, const WeightSource& weights,
+  static Expected<std::unique_ptr<ShardRunner>> load(const Shard& shard,
+                                                     const WeightSource& weights,
                                                      const RunnerOptions& options);
   virtual ~ShardRunner() = default;
 

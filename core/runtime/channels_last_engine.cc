@@ -1,0 +1,31 @@
+// Pictures with the channel as the innermost dimension: convolutions then run without reordering their inputs.
+#include <ATen/ATen.h>
+
+#include "core/runtime/engine.h"
+
+namespace pareto::runtime {
+namespace {
+
+void weights_to_channels_last(torch::jit::Block* block) {
+  for (torch::jit::Node* node : block->nodes()) {
+    for (torch::jit::Block* inner : node->blocks()) weights_to_channels_last(inner);
+    if (node->kind() != c10::aten::conv2d && node->kind() != c10::aten::_convolution) continue;
+    torch::jit::Node* weight = node->input(1)->node();
+    if (weight->kind() != c10::prim::Constant || !weight->hasAttribute(c10::attr::value)) continue;
+    const at::Tensor& tensor = weight->t(c10::attr::value);
+    if (tensor.dim() != 4) continue;
+    weight->t_(c10::attr::value, tensor.contiguous(at::MemoryFormat::ChannelsLast));
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> build_channels_last_engine(const LoadedModule& loaded) {
+  const torch::jit::Module frozen = freeze_shard(loaded);
+  auto graph = frozen.get_method("run").graph();
+  weights_to_channels_last(graph->block());
+  return std::make_unique<GraphEngine>(graph, frozen._ivalue(), std::vector<c10::IValue>{},
+                                       Layout::kChannelsLast, loaded.precision);
+}
+
+}  // namespace pareto::runtime

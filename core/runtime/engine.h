@@ -1,0 +1,68 @@
+// One way of running a shard's graph. A plug: one file that implements Engine, one line in builtin_engines.cc; judged by agreeing
+// with "plain". Sees LibTorch: for core/runtime sources only.
+#pragma once
+
+#include <torch/script.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/runtime/shard_runner.h"
+
+namespace pareto::runtime {
+
+/// A shard's module with its weights in place, on its device, in eval mode; its one method is "run".
+struct LoadedModule {
+  torch::jit::Module module;
+  c10::Device device = c10::kCPU;
+  Precision precision = Precision::kFloat32;
+};
+
+/// Threads: one at a time. May throw c10::Error and std::exception.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  /// Arguments of "run" on the engine's device; returns the elements of its tuple.
+  virtual std::vector<c10::IValue> run(std::vector<c10::IValue> inputs) = 0;
+};
+
+struct EngineEntry {
+  std::string name;
+  /// Throws where this engine cannot run the module.
+  std::unique_ptr<Engine> (*build)(const LoadedModule& loaded);
+};
+
+/// "plain" first: the reference of all others.
+const std::vector<EngineEntry>& builtin_engines();
+
+std::unique_ptr<Engine> build_plain_engine(const LoadedModule& loaded);
+std::unique_ptr<Engine> build_onednn_engine(const LoadedModule& loaded);
+std::unique_ptr<Engine> build_channels_last_engine(const LoadedModule& loaded);
+std::unique_ptr<Engine> build_prepacked_engine(const LoadedModule& loaded);
+
+/// How a GraphEngine prepares its arguments.
+enum class Layout { kAsGiven, kChannelsLast };
+
+/// Interprets a graph whose first input is the module's object: what every engine ends in. The graph returns one tuple.
+class GraphEngine : public Engine {
+ public:
+  /// `extra`: values of the graph's last inputs, made once (packed weights).
+  GraphEngine(std::shared_ptr<torch::jit::Graph> graph, c10::IValue self,
+              std::vector<c10::IValue> extra = {}, Layout layout = Layout::kAsGiven,
+              Precision precision = Precision::kFloat32);
+  std::vector<c10::IValue> run(std::vector<c10::IValue> inputs) override;
+
+ private:
+  torch::jit::Code code_;
+  c10::IValue self_;
+  std::vector<c10::IValue> extra_;
+  Layout layout_;
+  Precision precision_;
+};
+
+/// The module frozen, its constants folded and its convolutions merged with their batch norms; "run" kept. For bf16 its floating
+/// constants are then bf16.
+torch::jit::Module freeze_shard(const LoadedModule& loaded);
+
+}  // namespace pareto::runtime

@@ -1,0 +1,101 @@
+#include "core/runtime/operator_profiler.h"
+
+#include <algorithm>
+#include <memory>
+#include <unordered_map>
+
+#include "core/runtime/torch_compat.h"
+
+namespace pareto::runtime {
+namespace {
+
+using torch::jit::Node;
+using torch::jit::Value;
+using Environment = std::unordered_map<const Value*, c10::IValue>;
+
+bool is_constant(const Value* value) { return value->node()->kind() == c10::prim::Constant; }
+
+/// One node as a graph of its own: interpreting it costs little more than the operator.
+struct Step {
+  const Node* node = nullptr;
+  std::vector<const Value*>
+      arguments;  ///< the node's inputs that are no constants, and what its blocks read from outside
+  std::unique_ptr<torch::jit::Code> code;
+  std::vector<Nanoseconds> times;
+};
+
+Step make_step(Node* node) {
+  Step step;
+  step.node = node;
+  auto graph = std::make_shared<torch::jit::Graph>();
+  std::unordered_map<Value*, Value*> mapped;
+  const auto map = [&](Value* value) {
+    const auto known = mapped.find(value);
+    if (known != mapped.end()) return known->second;
+    Value* inside = nullptr;
+    if (is_constant(value)) {
+      Node* copy = graph->createClone(value->node(), [](Value* v) { return v; });
+      graph->block()->prependNode(copy);
+      inside = copy->output();
+    } else {
+      inside = graph->addInput();
+      inside->setType(value->type());
+      step.arguments.push_back(value);
+    }
+    mapped.emplace(value, inside);
+    return inside;
+  };
+  Node* copy = graph->createClone(node, map);
+  graph->block()->appendNode(copy);
+  for (Value* output : copy->outputs()) graph->registerOutput(output);
+  step.code = std::make_unique<torch::jit::Code>(graph, "step");
+  return step;
+}
+
+void run_step(Step& step, Environment& environment, bool timed) {
+  torch::jit::Stack stack;
+  for (const Value* argument : step.arguments) stack.push_back(environment.at(argument));
+  const auto start = std::chrono::steady_clock::now();
+  torch::jit::InterpreterState(*step.code).run(stack);
+  const auto end = std::chrono::steady_clock::now();
+  if (timed) step.times.push_back(end - start);
+  const auto outputs = step.node->outputs();
+  for (std::size_t i = 0; i < outputs.size(); ++i) environment[outputs[i]] = std::move(stack[i]);
+}
+
+Nanoseconds median(std::vector<Nanoseconds> times) {
+  if (times.empty()) return Nanoseconds{};
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
+}
+
+}  // namespace
+
+std::vector<OperatorTime> profile_operators(const torch::jit::Module& module, const Shard& shard,
+                                            const std::vector<c10::IValue>& inputs, int repeats) {
+  const auto graph = module.get_method("run").graph()->copy();
+  std::vector<Step> steps;
+  for (Node* node : graph->nodes()) {
+    if (node->kind() != c10::prim::Constant) steps.push_back(make_step(node));
+  }
+  for (int round = -1; round < repeats; ++round) {  // the first warms up
+    Environment environment;
+    environment[graph->inputs()[0]] = module._ivalue();
+    for (std::size_t i = 0; i < inputs.size(); ++i) environment[graph->inputs()[i + 1]] = inputs[i];
+    for (Step& step : steps) run_step(step, environment, round >= 0);
+  }
+  // The tuple of results at the end is no operator of the model.
+  const Node* result = graph->outputs()[0]->node();
+  std::vector<OperatorTime> operators;
+  for (Step& step : steps) {
+    if (step.node->kind() == c10::prim::GetAttr || step.node == result) continue;
+    const auto at = operators.size();
+    operators.push_back({shard.begin + static_cast<std::int64_t>(at),
+                         step.node->kind().toQualString(),
+                         at < shard.scopes.size() ? shard.scopes[at] : "", median(step.times)});
+  }
+  return operators;
+}
+
+}  // namespace pareto::runtime

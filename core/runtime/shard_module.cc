@@ -1,0 +1,60 @@
+#include "core/runtime/shard_module.h"
+
+#include <sstream>
+
+#include "core/runtime/torch_compat.h"
+#include "core/runtime/torch_convert.h"
+
+namespace pareto::runtime {
+namespace {
+
+Expected<torch::jit::Module> load_archive(const Shard& shard, c10::Device device) {
+  try {
+    std::istringstream stream(shard.archive);
+    torch::jit::Module module = torch::jit::load(stream, device);
+    const auto method = module.find_method("run");
+    if (!method) return fail(ErrorCode::kCorrupt, "the archive has no method run");
+    const std::size_t arguments = method->function().getSchema().arguments().size() - 1;
+    if (arguments != shard.inputs.size()) {
+      return fail(ErrorCode::kCorrupt, "the archive takes {} values, its manifest says {}",
+                  arguments, shard.inputs.size());
+    }
+    module.eval();
+    return module;
+  } catch (const std::exception& error) {
+    return fail(ErrorCode::kCorrupt, "LibTorch {} cannot load the archive (written by {}): {}",
+                torch_version(), shard.torch_version, first_line(error));
+  }
+}
+
+Expected<Tensor> fetch(const WeightRef& weight, const WeightSource& weights) {
+  PARETO_ASSIGN(Tensor tensor, with_context(weights(weight.digest), "weight {}", weight.name));
+  // A store knows bytes; dtype and shape are the manifest's.
+  if (tensor.size_bytes() != weight.size_bytes()) {
+    return fail(ErrorCode::kCorrupt, "weight {}: {} bytes, not the {} of {} {}", weight.name,
+                tensor.size_bytes(), weight.size_bytes(), to_string(weight.dtype),
+                to_string(weight.shape));
+  }
+  return Tensor::borrow(weight.dtype, weight.shape, tensor.bytes().data(), tensor.owner());
+}
+
+}  // namespace
+
+Expected<torch::jit::Module> load_module(const Shard& shard, const WeightSource& weights,
+                                         c10::Device device) {
+  PARETO_ASSIGN(torch::jit::Module module, load_archive(shard, device));
+  for (const WeightRef& weight : shard.weights) {
+    if (!module.hasattr(weight.name)) {
+      return fail(ErrorCode::kCorrupt, "the archive has no attribute {}", weight.name);
+    }
+    PARETO_ASSIGN(const Tensor tensor, fetch(weight, weights));
+    try {
+      module._ivalue()->setAttr(weight.name, to_torch(tensor).to(device));
+    } catch (const std::exception& error) {
+      return fail(ErrorCode::kCorrupt, "weight {}: {}", weight.name, first_line(error));
+    }
+  }
+  return module;
+}
+
+}  // namespace pareto::runtime

@@ -1,0 +1,9 @@
+// How many threads one operator may use. LibTorch's count is thread-local and OpenBLAS has one of its own that LibTorch does not set.
+#pragma once
+
+namespace pareto::runtime {
+
+/// Binds LibTorch's intra-op threads for the calling thread, and OpenBLAS's for the process. count: 1 … 256. Cheap when unchanged.
+void set_thread_count(int count);
+
+}  // namespace pareto::runtime
