@@ -1,5 +1,7 @@
 #include "core/runtime/shard_module.h"
 
+#include <torch/csrc/jit/passes/constant_propagation.h>
+
 #include <sstream>
 
 #include "core/runtime/torch_compat.h"
@@ -20,6 +22,9 @@ Expected<torch::jit::Module> load_archive(const Shard& shard, c10::Device device
                   arguments, shard.inputs.size());
     }
     module.eval();
+    // An archive spells constant lists as code; folded again they cost nothing at run time and are no operators.
+    auto graph = method->graph();
+    torch::jit::ConstantPropagation(graph);
     return module;
   } catch (const std::exception& error) {
     return fail(ErrorCode::kCorrupt, "LibTorch {} cannot load the archive (written by {}): {}",
@@ -32,8 +37,8 @@ Expected<Tensor> fetch(const WeightRef& weight, const WeightSource& weights) {
   // A store knows bytes; dtype and shape are the manifest's.
   if (tensor.size_bytes() != weight.size_bytes()) {
     return fail(ErrorCode::kCorrupt, "weight {}: {} bytes, not the {} of {} {}", weight.name,
-                tensor.size_bytes(), weight.size_bytes(), to_string(weight.dtype),
-                to_string(weight.shape));
+                tensor.size_bytes(), weight.size_bytes(), pareto::to_string(weight.dtype),
+                pareto::to_string(weight.shape));
   }
   return Tensor::borrow(weight.dtype, weight.shape, tensor.bytes().data(), tensor.owner());
 }

@@ -29,24 +29,15 @@ constexpr std::uint64_t kExampleSeed = 1;
 constexpr double kMaxErrorFloat32 = 1e-3;
 constexpr double kMaxErrorBFloat16 = 5e-2;
 
-/// LibTorch's warnings are for developers of models; passes repeat them for every node.
-class Silence : public c10::WarningHandler {
-  void process(const c10::Warning&) override {}
-};
-
 /// For the time of one call into LibTorch.
-struct Scope {
-  explicit Scope(int threads) : previous(c10::Warning::get_warning_handler()) {
-    c10::Warning::set_warning_handler(&silence);
-    set_thread_count(threads);
-  }
-  ~Scope() { c10::Warning::set_warning_handler(previous); }
-  Scope(const Scope&) = delete;
-  Scope& operator=(const Scope&) = delete;
+class CallScope {
+ public:
+  explicit CallScope(int threads) : quiet_(&drop_) { set_thread_count(threads); }
 
-  Silence silence;
-  c10::WarningHandler* previous;
-  c10::InferenceMode inference;
+ private:
+  DropWarnings drop_;
+  warning_api::WarningHandlerGuard quiet_;
+  c10::InferenceMode inference_;
 };
 
 ErrorCode code_of(const std::exception& error) {
@@ -95,7 +86,7 @@ class TorchShardRunner final : public ShardRunner {
   }
 
   Expected<> build() {
-    const Scope scope(options_.threads);
+    const CallScope scope(options_.threads);
     if (options_.engine == "auto") return build_fastest();
     for (const EngineEntry& entry : builtin_engines()) {
       if (entry.name != options_.engine) continue;
@@ -111,7 +102,7 @@ class TorchShardRunner final : public ShardRunner {
   }
 
   Expected<std::vector<Value>> run(std::vector<Value> inputs) override {
-    const Scope scope(options_.threads);
+    const CallScope scope(options_.threads);
     PARETO_ASSIGN(IValues arguments, to_arguments(inputs));
     return guarded("running the shard", [&]() -> Expected<std::vector<Value>> {
       const IValues outputs = engine_->run(std::move(arguments));
@@ -126,7 +117,7 @@ class TorchShardRunner final : public ShardRunner {
   }
 
   Expected<std::vector<OperatorTime>> profile(std::vector<Value> inputs, int repeats) override {
-    const Scope scope(options_.threads);
+    const CallScope scope(options_.threads);
     PARETO_ASSIGN(const IValues arguments, to_arguments(inputs));
     return guarded("profiling", [&]() -> Expected<std::vector<OperatorTime>> {
       return profile_operators(loaded_.module, shard_, arguments, std::max(repeats, 1));
@@ -319,7 +310,7 @@ Expected<std::unique_ptr<ShardRunner>> ShardRunner::load(const Shard& shard,
 RuntimeInfo runtime_info() {
   RuntimeInfo info;
   info.torch_version = torch_version();
-  info.cuda_devices = at::hasCUDA() ? static_cast<int>(at::globalContext().getNumGPUs()) : 0;
+  info.cuda_devices = at::hasCUDA() ? static_cast<int>(at::getNumGPUs()) : 0;
 #if defined(__x86_64__)
   __builtin_cpu_init();
   info.fast_bf16 = __builtin_cpu_supports("avx512bf16") != 0;

@@ -33,7 +33,7 @@ struct RunnerOptions {
   std::int64_t batch = 1;      ///< the batch that engines are timed at; any other runs as well
 };
 
-/// Engines of this build, without "auto": "plain", "onednn", "prepacked".
+/// Engines of this build, without "auto": "plain", "onednn", "channels_last", "prepacked".
 /// plain: the graph as it came, equal bit for bit however it is cut. The others freeze, fold and fuse.
 const std::vector<std::string>& engine_names();
 

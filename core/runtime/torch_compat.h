@@ -34,4 +34,20 @@ inline std::string first_line(const std::exception& error) {
   return text.substr(0, text.find('\n'));
 }
 
+#if TORCH_VERSION_MAJOR >= 2
+namespace warning_api = c10::WarningUtils;
+#else
+namespace warning_api = c10::Warning;
+#endif
+
+/// Drops LibTorch's warnings: passes repeat them for every node, and they speak to authors of models.
+class DropWarnings : public c10::WarningHandler {
+ public:
+#if TORCH_VERSION_MAJOR >= 2
+  void process(const c10::Warning&) override {}
+#else
+  void process(const c10::SourceLocation&, const std::string&, bool) override {}
+#endif
+};
+
 }  // namespace pareto::runtime

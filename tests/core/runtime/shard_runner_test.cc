@@ -1,0 +1,258 @@
+#include "core/runtime/shard_runner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/script.h>
+
+#include <map>
+#include <sstream>
+#include <thread>
+
+#include "core/runtime/torch_convert.h"
+
+namespace pareto::runtime {
+namespace {
+
+using testing::HasSubstr;
+
+/// A shard written by hand: code of "run", weights by name, boundaries by example.
+class HandMade {
+ public:
+  HandMade& weight(const std::string& name, const at::Tensor& tensor) {
+    module_.register_parameter(name, torch::zeros({0}), false);
+    const Tensor bytes = from_torch(tensor).value();
+    const Digest digest = sha256(bytes.bytes());
+    shard_.weights.push_back({name, digest, bytes.dtype(), bytes.shape(), true});
+    store_[digest] = bytes;
+    return *this;
+  }
+  HandMade& input(const std::string& name, const Value& example) {
+    shard_.inputs.push_back({name, spec_of(example)});
+    return *this;
+  }
+  HandMade& code(const std::string& text) {
+    module_.register_attribute("training", c10::BoolType::get(), false);
+    module_.define(text);
+    std::ostringstream bytes;
+    module_.save(bytes);
+    shard_.archive = bytes.str();
+    shard_.model = "hand-made";
+    shard_.end = 1;
+    return *this;
+  }
+
+  Shard& shard() { return shard_; }
+  std::map<Digest, Tensor>& store() { return store_; }
+  Expected<std::unique_ptr<ShardRunner>> load(const std::string& engine,
+                                              Precision precision = Precision::kFloat32) {
+    RunnerOptions options;
+    options.engine = engine;
+    options.precision = precision;
+    return load(options);
+  }
+  Expected<std::unique_ptr<ShardRunner>> load(const RunnerOptions& options) {
+    const WeightSource source = [this](const Digest& digest) -> Expected<Tensor> {
+      const auto found = store_.find(digest);
+      if (found == store_.end()) return fail(ErrorCode::kNotFound, "no tensor {}", digest.hex());
+      return found->second;
+    };
+    return ShardRunner::load(shard_, source, options);
+  }
+
+ private:
+  torch::jit::Module module_{"__torch__.Shard"};
+  Shard shard_;
+  std::map<Digest, Tensor> store_;
+};
+
+Value picture() { return from_torch(torch::randn({1, 3, 16, 16})).value(); }
+
+/// Two convolutions with a batch norm and relus, a pool, a linear layer; passes a number through.
+HandMade small_network() {
+  torch::manual_seed(1);
+  HandMade shard;
+  shard.weight("a", torch::randn({8, 3, 3, 3}) * 0.2)
+      .weight("gamma", torch::rand({8}) + 0.5)
+      .weight("beta", torch::randn({8}))
+      .weight("mean", torch::randn({8}) * 0.1)
+      .weight("var", torch::rand({8}) + 0.5)
+      .weight("b", torch::randn({16, 8, 1, 1}) * 0.2)
+      .weight("w", torch::randn({4, 16}))
+      .input("x", picture())
+      .input("n", std::int64_t{7})
+      .code(R"(
+def run(self, x, n: int):
+    y = torch.conv2d(x, self.a, None, [1, 1], [1, 1])
+    y = torch.batch_norm(y, self.gamma, self.beta, self.mean, self.var, False, 0.1, 1e-5, True)
+    y = torch.relu(y)
+    y = torch.relu(torch.conv2d(y, self.b))
+    z = torch.adaptive_avg_pool2d(y, [1, 1]).flatten(1)
+    return (torch.matmul(z, self.w.t()), y, n)
+)");
+  return shard;
+}
+
+TEST(ShardRunner, EveryEngineAgreesWithPlain) {
+  auto shard = small_network();
+  const std::vector<Value> inputs{picture(), std::int64_t{7}};
+  const auto expected = shard.load("plain").value()->run(inputs);
+  ASSERT_TRUE(expected) << expected.error().message;
+  ASSERT_EQ(expected->size(), 3U);
+  EXPECT_EQ(*(*expected)[2].get_if<std::int64_t>(), 7);
+  for (const std::string& engine : engine_names()) {
+    const auto runner = shard.load(engine);
+    ASSERT_TRUE(runner) << engine << ": " << runner.error().message;
+    const auto outputs = (*runner)->run(inputs);
+    ASSERT_TRUE(outputs) << engine << ": " << outputs.error().message;
+    EXPECT_LT(relative_error(Tuple{*expected}, Tuple{*outputs}), 1e-5) << engine;
+    EXPECT_EQ((*runner)->report().engine, engine);
+  }
+}
+
+TEST(ShardRunner, AutoKeepsTheFastestOfWhatWorks) {
+  const auto runner = small_network().load("auto");
+  ASSERT_TRUE(runner) << runner.error().message;
+  const LoadReport& report = (*runner)->report();
+  ASSERT_EQ(report.timings.size(), engine_names().size());
+  const auto kept = std::find_if(report.timings.begin(), report.timings.end(),
+                                 [&](const EngineTiming& t) { return t.engine == report.engine; });
+  ASSERT_NE(kept, report.timings.end());
+  for (const EngineTiming& timing : report.timings) {
+    EXPECT_TRUE(!timing.failure.empty() || kept->best <= timing.best) << timing.engine;
+  }
+}
+
+TEST(ShardRunner, OtherBatchesRunAsWell) {
+  auto shard = small_network();
+  const Value batch = from_torch(torch::randn({5, 3, 16, 16})).value();
+  const auto plain = shard.load("plain").value()->run({batch, std::int64_t{1}}).value();
+  const auto fast = shard.load("auto").value()->run({batch, std::int64_t{1}}).value();
+  EXPECT_EQ(tensors_of(fast[0])[0]->shape(), (Shape{5, 4}));
+  EXPECT_LT(relative_error(Tuple{plain}, Tuple{fast}), 1e-5);
+}
+
+TEST(ShardRunner, BFloat16IsNearAndKeepsTypes) {
+  auto shard = small_network();
+  const std::vector<Value> inputs{picture(), std::int64_t{7}};
+  const auto plain = shard.load("plain").value()->run(inputs).value();
+  const auto runner = shard.load("channels_last", Precision::kBFloat16);
+  ASSERT_TRUE(runner) << runner.error().message;
+  const auto outputs = (*runner)->run(inputs).value();
+  const double error = relative_error(Tuple{plain}, Tuple{outputs});
+  EXPECT_GT(error, 0);
+  EXPECT_LT(error, 0.05);
+}
+
+TEST(ShardRunner, StructuredValuesPassThroughEveryKindOfBoundary) {
+  HandMade shard;
+  const Value tensors =
+      List{{from_torch(torch::ones({2})).value(), from_torch(torch::ones({2})).value()}};
+  const Value names = Dict{{{"a", from_torch(torch::ones({2})).value()}}};
+  shard.input("list", tensors)
+      .input("dict", names)
+      .input("none", None{})
+      .input("empty", List{})
+      .code(R"(
+def run(self, list: List[Tensor], dict: Dict[str, Tensor], none: Optional[Tensor], empty: List[int]):
+    return (list[0] + list[1] + dict["a"], dict, none, len(empty), empty)
+)");
+  for (const char* engine : {"plain", "auto"}) {
+    const auto runner = shard.load(engine);
+    ASSERT_TRUE(runner) << runner.error().message;
+    const auto outputs = (*runner)->run({tensors, names, None{}, List{}});
+    ASSERT_TRUE(outputs) << outputs.error().message;
+    EXPECT_TRUE(bit_equal((*outputs)[0], from_torch(torch::full({2}, 3.0F)).value()));
+    EXPECT_TRUE(bit_equal((*outputs)[1], names));
+    EXPECT_TRUE((*outputs)[2].is<None>());
+    EXPECT_EQ(*(*outputs)[3].get_if<std::int64_t>(), 0);
+    EXPECT_TRUE((*outputs)[4].is<List>());
+  }
+}
+
+TEST(ShardRunner, InputsAreNeverWrittenTo) {
+  HandMade shard;
+  const Value x = from_torch(torch::full({4}, -1.0F)).value();
+  shard.input("x", x).code("def run(self, x):\n    return (torch.relu_(x), 1)\n");
+  const Value given = from_torch(torch::full({4}, -1.0F)).value();
+  const auto outputs = shard.load("plain").value()->run({given}).value();
+  EXPECT_TRUE(bit_equal(outputs[0], from_torch(torch::zeros({4})).value()));
+  EXPECT_TRUE(bit_equal(given, from_torch(torch::full({4}, -1.0F)).value()));
+}
+
+TEST(ShardRunner, WrongInputsAreErrors) {
+  const auto runner = small_network().load("plain").value();
+  EXPECT_THAT(runner->run({picture()}).error().message,
+              HasSubstr("1 values given, the shard takes 2"));
+  EXPECT_THAT(runner->run({std::int64_t{1}, std::int64_t{1}}).error().message,
+              HasSubstr("input x"));
+  const Value wrong = from_torch(torch::randn({1, 5, 16, 16})).value();
+  const auto refused = runner->run({wrong, std::int64_t{1}});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(refused.error().message, HasSubstr("channels"));
+  EXPECT_EQ(refused.error().message.find('\n'), std::string::npos);
+  EXPECT_TRUE(runner->run({picture(), std::int64_t{1}}))
+      << "a refused request leaves the shard usable";
+}
+
+TEST(ShardRunner, WhatDoesNotLoadSaysWhy) {
+  const auto refusal = [](auto change, const RunnerOptions& options = {}) {
+    auto shard = small_network();
+    change(shard);
+    const auto loaded = shard.load(options);
+    return loaded ? Error{ErrorCode::kInternal, "loaded"} : loaded.error();
+  };
+  EXPECT_EQ(refusal([](auto& s) { s.shard().archive = "not an archive"; }).code,
+            ErrorCode::kCorrupt);
+  EXPECT_EQ(refusal([](auto& s) { s.shard().archive.resize(200); }).code, ErrorCode::kCorrupt);
+  EXPECT_THAT(refusal([](auto& s) { s.store().clear(); }).message,
+              HasSubstr("weight a: no tensor"));
+  EXPECT_EQ(refusal([](auto& s) {
+              s.shard().weights[0].shape = {8, 3, 3, 4};
+            }).code,
+            ErrorCode::kCorrupt);
+  EXPECT_EQ(refusal([](auto& s) { s.shard().weights[0].name = "other"; }).code,
+            ErrorCode::kCorrupt);
+  EXPECT_EQ(refusal([](auto& s) { s.shard().inputs.pop_back(); }).code, ErrorCode::kCorrupt);
+  const auto none = [](auto&) {};
+  EXPECT_THAT(refusal(none, {.engine = "plan"}).message, HasSubstr("did you mean plain?"));
+  EXPECT_THAT(refusal(none, {.threads = 0}).message, HasSubstr("0 threads"));
+  EXPECT_THAT(refusal(none, {.device = "tpu"}).message, HasSubstr("cpu or cuda:N"));
+  if (runtime_info().cuda_devices == 0) {
+    EXPECT_THAT(refusal(none, {.device = "cuda:0"}).message, HasSubstr("CUDA"));
+  }
+}
+
+TEST(ShardRunner, TimesEveryOperator) {
+  auto shard = small_network();
+  shard.shard().begin = 10;
+  shard.shard().scopes = {"first"};
+  const auto runner = shard.load("plain").value();
+  const auto operators = runner->profile({picture(), std::int64_t{7}}, 3);
+  ASSERT_TRUE(operators) << operators.error().message;
+  ASSERT_FALSE(operators->empty());
+  EXPECT_EQ(operators->front().position, 10);
+  EXPECT_EQ(operators->front().kind, "aten::conv2d");
+  EXPECT_EQ(operators->front().scope, "first");
+  for (const OperatorTime& time : *operators) EXPECT_GT(time.median.count(), 0) << time.kind;
+}
+
+TEST(ShardRunner, TwoShardsRunInTwoThreads) {
+  auto shard = small_network();
+  const std::vector<Value> inputs{picture(), std::int64_t{7}};
+  const auto a = shard.load("auto").value();
+  const auto b = shard.load("auto").value();
+  const auto expected = a->run(inputs).value();
+  const auto hammer = [&](ShardRunner& runner) {
+    for (int i = 0; i < 50; ++i) {
+      const auto outputs = runner.run(inputs);
+      ASSERT_TRUE(outputs);
+      EXPECT_LT(relative_error(Tuple{expected}, Tuple{*outputs}), 1e-5);
+    }
+  };
+  std::jthread first([&] { hammer(*a); });
+  std::jthread second([&] { hammer(*b); });
+}
+
+}  // namespace
+}  // namespace pareto::runtime
