@@ -46,6 +46,18 @@ Expected<SymbolicDim> join_dim(std::int64_t a, std::int64_t batch_a, std::int64_
   return SymbolicDim{constant, slope};
 }
 
+/// An int that differs between two batches is most often a size: the batch itself, or a multiple.
+void join_leaf(const ValueSpec& a, std::int64_t batch_a, const ValueSpec& b, std::int64_t batch_b,
+               ValueSpec& joined) {
+  const auto* first = a.leaf.get_if<std::int64_t>();
+  const auto* second = b.leaf.get_if<std::int64_t>();
+  if (first == nullptr || second == nullptr || batch_a == batch_b) return;
+  const std::int64_t slope = (*second - *first) / (batch_b - batch_a);
+  if (*first + slope * (batch_b - batch_a) != *second) return;
+  joined.per_sample = slope;
+  joined.leaf = *first - slope * batch_a;
+}
+
 Expected<ValueSpec> join(const ValueSpec& a, std::int64_t batch_a, const ValueSpec& b,
                          std::int64_t batch_b) {
   const bool same = a.kind == b.kind && a.items.size() == b.items.size() &&
@@ -56,6 +68,7 @@ Expected<ValueSpec> join(const ValueSpec& a, std::int64_t batch_a, const ValueSp
                 batch_a, b.describe(), batch_b);
   }
   ValueSpec joined = a;
+  if (a.kind == Kind::kLeaf) join_leaf(a, batch_a, b, batch_b, joined);
   for (std::size_t i = 0; i < a.tensor.dims.size(); ++i) {
     PARETO_ASSIGN(joined.tensor.dims[i],
                   join_dim(a.tensor.dims[i].constant, batch_a, b.tensor.dims[i].constant, batch_b));
@@ -141,7 +154,10 @@ Expected<Value> example(const ValueSpec& spec, std::int64_t batch, Generator& ra
     PARETO_ASSIGN(Tensor tensor, example_tensor(spec.tensor, batch, random));
     return Value(std::move(tensor));
   }
-  if (spec.kind == Kind::kLeaf) return spec.leaf;
+  if (spec.kind == Kind::kLeaf) {
+    const auto* number = spec.leaf.get_if<std::int64_t>();
+    return number == nullptr ? spec.leaf : Value(*number + spec.per_sample * batch);
+  }
   std::vector<Value> items;
   for (const ValueSpec& item : spec.items) {
     PARETO_ASSIGN(Value value, example(item, batch, random));
@@ -224,6 +240,13 @@ Expected<ValueSpec> from_json(const Json& json, int depth) {
                                              : nullptr;
   if (key == nullptr) {
     PARETO_ASSIGN(spec.leaf, leaf_from_json(json));
+    const Json per_sample = json.value("per_sample", Json(0));
+    if (!per_sample.is_number_integer()) return bad("per_sample is an integer");
+    spec.per_sample = per_sample.get<std::int64_t>();
+    constexpr std::int64_t kMaxSlope = std::int64_t{1} << 40;
+    if (spec.per_sample > kMaxSlope || spec.per_sample < -kMaxSlope) {
+      return bad("per_sample lies outside -2^40 ... 2^40");
+    }
     return spec;
   }
   spec.kind = key[0] == 'l' ? Kind::kList : key[0] == 't' ? Kind::kTuple : Kind::kDict;
@@ -337,7 +360,11 @@ Expected<Value> make_example(const ValueSpec& spec, std::int64_t batch, std::uin
 }
 
 Json to_json(const ValueSpec& spec) {
-  if (spec.kind == Kind::kLeaf) return leaf_to_json(spec.leaf);
+  if (spec.kind == Kind::kLeaf) {
+    Json leaf = leaf_to_json(spec.leaf);
+    if (spec.per_sample != 0) leaf["per_sample"] = spec.per_sample;
+    return leaf;
+  }
   Json list = Json::array();
   if (spec.kind == Kind::kTensor) {
     for (const SymbolicDim& dim : spec.tensor.dims) list.push_back({dim.constant, dim.per_sample});

@@ -34,8 +34,10 @@ struct TensorSpec {
 struct ValueSpec {
   enum class Kind { kTensor, kLeaf, kList, kTuple, kDict };
   Kind kind = Kind::kLeaf;
-  TensorSpec tensor;             ///< kTensor
-  Value leaf;                    ///< kLeaf, and never a Tensor or container
+  TensorSpec tensor;  ///< kTensor
+  Value leaf;         ///< kLeaf, and never a Tensor or container
+  std::int64_t per_sample =
+      0;  ///< kLeaf of an int: what each sample of a batch adds to it; `leaf` is what is there without
   std::vector<Value> keys;       ///< kDict: the keys, in the order of items
   std::vector<ValueSpec> items;  ///< kList, kTuple, kDict
 

@@ -35,8 +35,11 @@ class ShardModule {
   std::vector<std::int64_t> build(std::int64_t begin, std::int64_t end,
                                   const std::vector<std::int64_t>& inputs,
                                   const std::vector<std::int64_t>& outputs) {
-    for (const std::int64_t index : inputs)
-      cut_.add_input(values_[static_cast<std::size_t>(index)]);
+    for (const std::int64_t index : inputs) {
+      Value* fresh = cut_.add_input(values_[static_cast<std::size_t>(index)]);
+      fresh_inputs_.emplace_back(index, fresh);
+    }
+    if (begin > 0) restore_layouts();
     for (std::int64_t i = begin; i < end; ++i) {
       const auto at = static_cast<std::size_t>(i);
       for (const std::int64_t weight : graph_.operators[at].weights) add_weight(weight);
@@ -44,11 +47,18 @@ class ShardModule {
     }
     std::vector<Value*> results;
     for (const std::int64_t index : outputs) {
-      results.push_back(cut_.get(values_[static_cast<std::size_t>(index)]));
+      const auto at = static_cast<std::size_t>(index);
+      Value* result = cut_.get(values_[at]);
+      const auto& layout = graph_.values[at].layout;
+      if (!layout.empty() && end < static_cast<std::int64_t>(operators_.size())) {
+        result = cut_.graph()->insert(c10::aten::permute, {result, layout});
+      }
+      results.push_back(result);
     }
     Node* tuple = cut_.graph()->insertNode(cut_.graph()->createTuple(results));
     cut_.graph()->registerOutput(tuple->output());
     clone_written_inputs();
+    module_.register_attribute("prologue", c10::IntType::get(), prologue_);
     return weights_;
   }
 
@@ -74,9 +84,30 @@ class ShardModule {
     weights_.push_back(index);
   }
 
+  /// What arrives with its dimensions in the order of memory is seen as before.
+  void restore_layouts() {
+    for (const auto& [index, fresh] : fresh_inputs_) {
+      const auto at = static_cast<std::size_t>(index);
+      const auto& layout = graph_.values[at].layout;
+      if (layout.empty()) continue;
+      std::vector<std::int64_t> inverse(layout.size());
+      for (std::size_t i = 0; i < layout.size(); ++i) {
+        inverse[static_cast<std::size_t>(layout[i])] = static_cast<std::int64_t>(i);
+      }
+      cut_.stand_in(values_[at], cut_.graph()->insert(c10::aten::permute, {fresh, inverse}));
+      ++prologue_;
+    }
+  }
+
   /// What arrives may be shared with others on the same device, so a shard that writes to an input writes to a copy.
   void clone_written_inputs() {
     torch::jit::Graph& graph = *cut_.graph();
+    bool any_write = false;
+    for_each_node(graph.block(), [&](Node* node) {
+      const c10::FunctionSchema* schema = node->maybeSchema();
+      any_write = any_write || (schema != nullptr && schema->is_mutable());
+    });
+    if (!any_write) return;
     std::vector<Value*> written;
     {
       const torch::jit::AliasDb aliases(cut_.graph());
@@ -94,6 +125,7 @@ class ShardModule {
       Node* clone = graph.insert(c10::aten::clone, {input})->node();
       input->replaceAllUsesWith(clone->output());
       clone->replaceInput(0, input);
+      ++prologue_;
     }
   }
 
@@ -103,7 +135,9 @@ class ShardModule {
   GraphCut cut_;
   Value* self_ = nullptr;
   std::vector<Node*> operators_;
-  std::vector<Value*> values_;  // by Graph::values
+  std::vector<Value*> values_;                                 // by Graph::values
+  std::vector<std::pair<std::int64_t, Value*>> fresh_inputs_;  // by index into Graph::values
+  std::int64_t prologue_ = 0;
   std::unordered_map<std::int64_t, bool> added_;
   std::vector<std::int64_t> weights_;
 };

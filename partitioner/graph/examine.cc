@@ -126,11 +126,28 @@ Value without_bytes(const Value& value) {
   return value;
 }
 
+/// See GraphValue::layout.
+std::vector<std::int64_t> layout_of(const c10::IValue& value) {
+  if (!value.isTensor() || !value.toTensor().defined()) return {};
+  const at::Tensor& tensor = value.toTensor();
+  if (tensor.layout() != c10::kStrided || tensor.is_contiguous() || tensor.numel() == 0) return {};
+  std::vector<std::int64_t> order;
+  for (std::int64_t dim = 0; dim < tensor.dim(); ++dim) {
+    if (tensor.stride(dim) == 0 && tensor.size(dim) > 1) return {};  // expanded: no order in memory
+    order.push_back(dim);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+    return tensor.stride(a) > tensor.stride(b);
+  });
+  return std::is_sorted(order.begin(), order.end()) ? std::vector<std::int64_t>() : order;
+}
+
 /// What every value was at one batch.
 struct Run {
   std::int64_t batch = 0;
   std::vector<Expected<Value>> seen;  // by Graph::values
-  std::vector<double> flops;          // by operator
+  std::vector<std::vector<std::int64_t>> layouts;
+  std::vector<double> flops;  // by operator
 };
 
 Expected<Run> run_at(GraphRunner& runner, const Flat& flat, const Graph& graph,
@@ -138,6 +155,7 @@ Expected<Run> run_at(GraphRunner& runner, const Flat& flat, const Graph& graph,
   Run run;
   run.batch = batch;
   run.seen.assign(graph.values.size(), Value());
+  run.layouts.resize(graph.values.size());
   run.flops.assign(graph.operators.size(), 0);
   try {
     const torch::NoGradGuard no_grad;
@@ -156,6 +174,7 @@ Expected<Run> run_at(GraphRunner& runner, const Flat& flat, const Graph& graph,
       for (std::size_t i = 0; i < out.size(); ++i) {
         const auto index = static_cast<std::size_t>(graph.operators[position].outputs[i]);
         run.seen[index] = runtime::from_ivalue(out[i]).map(without_bytes);
+        run.layouts[index] = layout_of(out[i]);
       }
     });
   } catch (const std::exception& error) {
@@ -197,6 +216,7 @@ std::vector<std::string> add_specs(const std::vector<Run>& runs, Graph& graph) {
     auto joined = join_specs(*first, runs.front().batch, *last, runs.back().batch);
     graph.values[i].spec = joined ? *joined : spec_of(*first);
     if (!joined) reasons[i] = joined.error().message;
+    graph.values[i].layout = runs.front().layouts[i];
   }
   return reasons;
 }
@@ -218,6 +238,7 @@ Expected<> bind_inputs(Flat& flat, const std::vector<InputShape>& shapes) {
                 shapes.size(), flat.model_inputs, flat.model_inputs == 1 ? "" : "s");
   }
   std::vector<std::string> missing;
+  bool bound = false;
   try {
     for (std::size_t i = flat.model_inputs; i > shapes.size(); --i) {
       torch::jit::Value* input = flat.graph->inputs()[i - 1];
@@ -234,6 +255,7 @@ Expected<> bind_inputs(Flat& flat, const std::vector<InputShape>& shapes) {
       input->replaceAllUsesWith(flat.graph->insertConstant(*standard));
       flat.graph->eraseInput(i - 1);
       --flat.model_inputs;
+      bound = true;
     }
     if (!missing.empty()) {
       return fail(ErrorCode::kInvalidArgument,
@@ -241,7 +263,10 @@ Expected<> bind_inputs(Flat& flat, const std::vector<InputShape>& shapes) {
                   "each, per sample, as in --input-shape \"3x224x224\" or \"3x224x224;128:int64\"",
                   fmt::join(missing, ", "));
     }
-    if (flat.original) simplify(flat.graph);
+    if (bound) {
+      simplify(flat.graph);
+      drop_unused_weights(*flat.graph, flat.weights);
+    }
   } catch (const std::exception& error) {
     return fail(ErrorCode::kInvalidArgument, "{}", runtime::first_line(error));
   }

@@ -26,4 +26,7 @@ void simplify(std::shared_ptr<torch::jit::Graph>& graph);
 /// Large tensor constants become weights, named "constants.0" …, so that they travel once and by digest.
 void lift_constants(torch::jit::Graph& graph, std::vector<FlatWeight>& weights);
 
+/// Drops weights that nothing reads any more; they are the last inputs, in order.
+void drop_unused_weights(torch::jit::Graph& graph, std::vector<FlatWeight>& weights);
+
 }  // namespace pareto::partitioner

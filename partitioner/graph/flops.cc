@@ -47,6 +47,15 @@ double pooling(Values inputs, Values outputs) {
   return window * elements(outputs[0]);
 }
 
+/// Multi-head attention fused into one operator: projections to q, k, v, two products over the sequence, projection back.
+double attention(Values inputs) {
+  if (!is_tensor(inputs, 0) || inputs[0].toTensor().dim() != 3) return 0;
+  const double all = elements(inputs[0]);
+  const auto length = static_cast<double>(inputs[0].toTensor().size(1));
+  const auto width = static_cast<double>(inputs[0].toTensor().size(2));
+  return 2 * all * (4 * width + 2 * length) + 5 * all * length / width;
+}
+
 /// Operations an output element.
 const std::unordered_map<std::string_view, double>& per_element() {
   static const std::unordered_map<std::string_view, double> kTable{
@@ -119,6 +128,7 @@ double flops_of(torch::jit::Node* node, Values inputs, Values outputs) {
   if (name == "linear" || name == "matmul" || name == "mm" || name == "bmm" || name == "mv") {
     return product(inputs, outputs, 0) + (is_tensor(inputs, 2) ? elements(outputs[0]) : 0);
   }
+  if (name == "_native_multi_head_attention") return attention(inputs);
   if (name == "addmm" || name == "baddbmm") {
     return product(inputs, outputs, 1) + elements(outputs[0]);
   }

@@ -19,6 +19,9 @@ struct GraphValue {
       users;  ///< positions of the operators that read it, ascending; inner blocks count at the operator holding them
   bool is_output = false;  ///< returned by the model
   ValueSpec spec;
+  /// Dimensions in the order in which memory holds them, outermost first, of a tensor that is a transposed view; empty: row-major.
+  /// Shards pass it on in this order: without a copy, and with the strides on the far side that later operators would have seen.
+  std::vector<std::int64_t> layout;
 };
 
 struct Operator {

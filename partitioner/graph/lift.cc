@@ -138,4 +138,13 @@ void lift_constants(torch::jit::Graph& graph, std::vector<FlatWeight>& weights) 
   }
 }
 
+void drop_unused_weights(torch::jit::Graph& graph, std::vector<FlatWeight>& weights) {
+  const std::size_t first = graph.inputs().size() - weights.size();
+  for (std::size_t i = weights.size(); i > 0; --i) {
+    if (graph.inputs()[first + i - 1]->hasUses()) continue;
+    graph.eraseInput(first + i - 1);
+    weights.erase(weights.begin() + static_cast<std::ptrdiff_t>(i - 1));
+  }
+}
+
 }  // namespace pareto::partitioner

@@ -120,14 +120,29 @@ class Chooser {
       const std::int64_t position = pending.back();
       pending.pop_back();
       for (const std::int64_t input : graph_.operators[static_cast<std::size_t>(position)].inputs) {
-        const std::int64_t producer = graph_.values[static_cast<std::size_t>(input)].producer;
-        if (producer < 0) continue;
-        const Module* made_by = owner[static_cast<std::size_t>(producer)];
-        if (made_by == source) return true;
-        if (made_by == nullptr && seen.insert(producer).second) pending.push_back(producer);
+        for (const std::int64_t maker : makers(input, position)) {
+          const Module* made_by = owner[static_cast<std::size_t>(maker)];
+          if (made_by == source) return true;
+          if (made_by == nullptr && seen.insert(maker).second) pending.push_back(maker);
+        }
       }
     }
     return false;
+  }
+
+  /// The operators before `position` that made a value or put something into it.
+  std::vector<std::int64_t> makers(std::int64_t index, std::int64_t position) const {
+    const GraphValue& value = graph_.values[static_cast<std::size_t>(index)];
+    std::vector<std::int64_t> found;
+    if (value.producer >= 0) found.push_back(value.producer);
+    for (const std::int64_t user : value.users) {
+      if (user >= position) break;
+      const std::string& kind = graph_.operators[static_cast<std::size_t>(user)].kind;
+      if (kind == "aten::append" || kind == "aten::extend" || kind.ends_with('_')) {
+        found.push_back(user);
+      }
+    }
+    return found;
   }
 
   const Graph& graph_;

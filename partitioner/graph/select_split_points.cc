@@ -29,9 +29,8 @@ class Selector {
       return add_where(text, [](const SplitPoint& point) { return point.is_module_end; });
     }
     if (text == "auto") {
-      return add_where(text, [](const SplitPoint& point) {
-        return point.is_module_end && point.tensors == 1 && point.live.size() == 1;
-      });
+      return add_where(
+          text, [](const SplitPoint& point) { return point.is_module_end && point.tensors == 1; });
     }
     if (text.starts_with("percent:")) return add_percent(text);
     return add_named(text);

@@ -28,6 +28,15 @@ void fold(std::shared_ptr<torch::jit::Graph>& graph) {
   torch::jit::EliminateDeadCode(graph);
 }
 
+/// A stage has nobody to warn.
+void remove_warnings(torch::jit::Graph& graph) {
+  std::vector<Node*> warnings;
+  for_each_node(graph.block(), [&](Node* node) {
+    if (node->kind() == c10::aten::warn) warnings.push_back(node);
+  });
+  for (Node* node : warnings) node->destroy();
+}
+
 /// The first node of the top block that uses a value, itself or inside its blocks; null where none does.
 Node* first_user(const torch::jit::Value* value, torch::jit::Block* top) {
   Node* first = nullptr;
@@ -59,6 +68,7 @@ void simplify(std::shared_ptr<torch::jit::Graph>& graph) {
   // Shapes noted by a tracer would be folded into constants that hold for the traced batch only.
   torch::jit::EraseShapeInformation(graph);
   torch::jit::InlineForkWait(graph);
+  remove_warnings(*graph);
   for (int round = 0; round < 3; ++round) fold(graph);
   torch::jit::RemoveTensorMutation(graph);
   fold(graph);

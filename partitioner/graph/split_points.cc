@@ -154,7 +154,13 @@ std::vector<std::int64_t> live_values(const Graph& graph, std::int64_t position)
 std::vector<BoundaryValue> boundary(const Graph& graph, std::int64_t position) {
   std::vector<BoundaryValue> values;
   for (const std::int64_t index : live_values(graph, position)) {
-    values.push_back({value_at(graph, index).name, value_at(graph, index).spec});
+    const GraphValue& value = value_at(graph, index);
+    values.push_back({value.name, value.spec});
+    if (position <= 0 || position >= operator_count(graph)) continue;
+    for (std::size_t i = 0; i < value.layout.size(); ++i) {
+      values.back().spec.tensor.dims[i] =
+          value.spec.tensor.dims[static_cast<std::size_t>(value.layout[i])];
+    }
   }
   return values;
 }

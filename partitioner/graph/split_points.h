@@ -40,13 +40,15 @@ std::vector<SplitPoint> find_split_points(const Graph& graph,
 
 /// The values that cross a position, 0 (the inputs of the model) … operators (its outputs).
 std::vector<std::int64_t> live_values(const Graph& graph, std::int64_t position);
+/// What shards exchange there: between two shards, tensors have their dimensions in the order of GraphValue::layout.
 std::vector<BoundaryValue> boundary(const Graph& graph, std::int64_t position);
 /// Bytes of a boundary at a batch.
 Expected<std::uint64_t> boundary_bytes(const Graph& graph, std::int64_t position,
                                        std::int64_t batch);
 
 /// Selects by text, comma separated: `after:PATH`, `op:N`, `percent:P` (the legal point whose share of the model's FLOPs is
-/// nearest), `modules`, `all` (every legal point), `auto` (the legal one-tensor points of `modules`). Result: indices into
+/// nearest), `modules`, `all` (every legal point), `auto` (those of `modules` that
+/// one tensor crosses, with any numbers). Result: indices into
 /// `points`, ascending, without repeats. Fails: kNotFound with the nearest names; kInvalidArgument for an illegal one, with
 /// its reason.
 Expected<std::vector<std::size_t>> select_split_points(const std::vector<SplitPoint>& points,

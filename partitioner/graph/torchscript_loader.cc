@@ -75,6 +75,7 @@ Expected<Flat> flatten(torch::jit::Module module) {
     PARETO_ASSIGN(flat.weights, lift_attributes(*flat.graph, module));
     simplify(flat.graph);
     lift_constants(*flat.graph, flat.weights);
+    drop_unused_weights(*flat.graph, flat.weights);
     flat.from_file = true;
     flat.original = std::move(module);
     return flat;
