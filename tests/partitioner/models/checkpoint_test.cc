@@ -1,0 +1,147 @@
+// Checkpoints are foreign bytes.
+#include "partitioner/models/checkpoint.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "core/base/file.h"
+#include "partitioner/graph/flat.h"
+#include "partitioner/models/model_builder.h"
+#include "partitioner/models/pickle.h"
+#include "tests/support/process.h"
+
+namespace pareto::partitioner {
+namespace {
+
+using testing::HasSubstr;
+
+class Checkpoint : public testing::Test {
+ protected:
+  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+  /// Runs Python that writes files into this test's folder, which it knows as `folder`.
+  void python(const std::string& code) const {
+    const auto done = test::run(
+        {"/usr/bin/python3", "-c",
+         "import torch, collections\nfolder = '" + folder_.path().string() + "'\n" + code});
+    ASSERT_EQ(done.exit_code, 0) << done.errors;
+  }
+  static Flat squeezenet() {
+    ModelOptions options;
+    options.num_classes = 3;
+    for (const auto& builder : builtin_models()) {
+      if (builder->name() == "squeezenet1_0") return builder->build(options).value();
+    }
+    return {};
+  }
+
+ private:
+  TemporaryFolder folder_ = TemporaryFolder::create("pareto-checkpoint").value();
+};
+
+TEST_F(Checkpoint, ViewsOfAnyLayoutAreReadRowByRow) {
+  python(
+      "base = torch.arange(24.).reshape(4, 6)\n"
+      "torch.save({'t': base.t(), 'part': base[1:3, 2:5], 'half': base.half(), 'wrapped': 3}, "
+      "folder + '/a.pth')\n"
+      "torch.save({'state_dict': {'p': torch.nn.Parameter(base[0])}, 'epoch': 3}, folder + "
+      "'/b.pth')\n");
+  const auto entries = read_checkpoint(path("a.pth"));
+  ASSERT_TRUE(entries) << entries.error().message;
+  ASSERT_EQ(entries->size(), 3U);
+  const auto& transposed = (*entries)[0].second;
+  EXPECT_EQ(transposed.shape(), (Shape{6, 4}));
+  EXPECT_EQ(reinterpret_cast<const float*>(transposed.bytes().data())[1], 6.0F);
+  const auto& part = (*entries)[1].second;
+  EXPECT_EQ(reinterpret_cast<const float*>(part.bytes().data())[3], 14.0F);
+  EXPECT_EQ((*entries)[2].second.dtype(), DType::kFloat16);
+  EXPECT_EQ(read_checkpoint(path("b.pth")).value().at(0).first, "p");
+}
+
+TEST_F(Checkpoint, TruncatedAnywhereIsAnError) {
+  python(
+      "state = collections.OrderedDict(a=torch.ones(30), b=torch.zeros(2, 2))\n"
+      "torch.save(state, folder + '/zip.pth')\n"
+      "torch.save(state, folder + '/old.pth', _use_new_zipfile_serialization=False)\n");
+  for (const char* name : {"zip.pth", "old.pth"}) {
+    const std::string whole = read_file(path(name)).value();
+    for (std::size_t kept = 0; kept < whole.size(); kept += 7) {
+      std::ofstream(path("cut.pth"), std::ios::binary) << whole.substr(0, kept);
+      const auto read = read_checkpoint(path("cut.pth"));
+      ASSERT_FALSE(read) << name << " cut at " << kept;
+      EXPECT_EQ(read.error().code, ErrorCode::kCorrupt);
+    }
+  }
+}
+
+TEST_F(Checkpoint, NothingInItIsEverRun) {
+  python(
+      "import pickle, os\n"
+      "class Evil:\n"
+      "    def __reduce__(self):\n"
+      "        return (os.system, ('touch ' + folder + '/ran',))\n"
+      "torch.save({'a': torch.ones(1), 'b': Evil()}, folder + '/evil.pth')\n");
+  const auto read = read_checkpoint(path("evil.pth"));
+  ASSERT_FALSE(read);
+  EXPECT_THAT(read.error().message, HasSubstr("system"));
+  EXPECT_FALSE(std::filesystem::exists(path("ran")));
+}
+
+TEST_F(Checkpoint, ForeignPicklesNeverEscapeTheirBounds) {
+  const auto refused = [](std::string_view text) { return !read_pickle(text).has_value(); };
+  EXPECT_TRUE(refused(""));
+  EXPECT_TRUE(refused("."));
+  EXPECT_TRUE(refused("u."));
+  EXPECT_TRUE(refused("R."));
+  EXPECT_TRUE(refused("h\x05."));
+  EXPECT_TRUE(
+      refused(std::string_view("X\xff\xff\xff\xff"
+                               "a.",
+                               7)));
+  EXPECT_TRUE(refused("cos\nsystem\n."));
+  std::string deep = ")";
+  for (int i = 0; i < 100000; ++i) deep += "\x85";
+  EXPECT_TRUE(refused(deep + "."));
+  // A list that is appended to itself, and one that holds a list that holds it.
+  EXPECT_TRUE(refused(std::string_view("]q\0h\0a.", 7)));
+}
+
+TEST_F(Checkpoint, WeightsThatDoNotFitAreNamed) {
+  python(
+      "import torchvision\n"
+      "state = torchvision.models.squeezenet1_0(weights=None, num_classes=3).state_dict()\n"
+      "torch.save(state, folder + '/good.pth')\n"
+      "torch.save({k: v for k, v in state.items() if k != 'features.3.squeeze.weight'}, folder + "
+      "'/missing.pth')\n"
+      "torch.save({**state, 'extra.weight': torch.ones(1)}, folder + '/extra.pth')\n"
+      "torch.save(torchvision.models.squeezenet1_0(weights=None, num_classes=5).state_dict(), "
+      "folder + '/five.pth')\n");
+  const auto refusal = [&](const char* name) {
+    Flat flat = squeezenet();
+    const auto loaded = load_weights(flat, path(name));
+    return loaded ? std::string("loaded") : loaded.error().message;
+  };
+  EXPECT_EQ(refusal("good.pth"), "loaded");
+  EXPECT_THAT(refusal("missing.pth"), HasSubstr("has no \"features.3.squeeze.weight\""));
+  EXPECT_THAT(refusal("extra.pth"), HasSubstr("extra.weight"));
+  EXPECT_THAT(refusal("five.pth"), HasSubstr("another --num-classes?"));
+  EXPECT_THAT(refusal("absent.pth"), HasSubstr("no such file"));
+}
+
+TEST(SeededWeights, AreTheSameOnEveryMachine) {
+  ModelOptions options;
+  const auto models = builtin_models();
+  const Flat flat = models.front()->build(options).value();
+  const auto tensor = flat.weights.front().tensor.contiguous();
+  const auto* data = static_cast<const std::byte*>(tensor.data_ptr());
+  EXPECT_EQ(flat.weights.front().name, "features.0.0.weight");
+  EXPECT_EQ(sha256(std::span(data, static_cast<std::size_t>(tensor.nbytes()))).hex(),
+            "2953767f4551dfc6713b8f1a5b4d0eec2c354d375e3cb4285e64ada2c9cf6229");
+  ModelOptions other;
+  other.seed = 1;
+  EXPECT_FALSE(models.front()->build(other)->weights.front().tensor.equal(tensor));
+}
+
+}  // namespace
+}  // namespace pareto::partitioner

@@ -1,0 +1,36 @@
+#!/usr/bin/env python3
+"""torchvision's own models, to compare ours with: usage: make_references.py NAME CLASSES SIZE FOLDER
+
+Writes FOLDER/NAME.pth (the state_dict), NAME.legacy.pth (the same in the older form), NAME.names (names and shapes in order) and
+NAME.io (the bytes of an input and of the output in eval mode, float32)."""
+
+import sys
+
+import torch
+import torchvision
+
+name, classes, size, folder = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+torch.manual_seed(7)
+options = {"num_classes": classes}
+if name in ("inception_v3", "googlenet"):
+    options.update(init_weights=False, aux_logits=name == "inception_v3", transform_input=False)
+model = getattr(torchvision.models, name)(weights=None, **options)
+with torch.no_grad():
+    for key, value in model.state_dict().items():
+        # Running statistics as training leaves them, so that a wrong epsilon or order shows.
+        if key.endswith("running_mean"):
+            value.uniform_(-0.1, 0.1)
+        elif key.endswith("running_var"):
+            value.uniform_(0.5, 1.5)
+model.eval()
+torch.save(model.state_dict(), f"{folder}/{name}.pth")
+torch.save(model.state_dict(), f"{folder}/{name}.legacy.pth", _use_new_zipfile_serialization=False)
+with open(f"{folder}/{name}.names", "w") as names:
+    for key, value in model.state_dict().items():
+        print(key, "x".join(map(str, value.shape)) or "scalar", file=names)
+picture = torch.randn(2, 3, size, size)
+with torch.no_grad():
+    output = model(picture)
+with open(f"{folder}/{name}.io", "wb") as file:
+    file.write(picture.numpy().tobytes())
+    file.write(output.numpy().tobytes())
