@@ -87,9 +87,13 @@ std::vector<OperatorTime> profile_operators(const torch::jit::Module& module, co
   }
   // The tuple of results at the end is no operator of the model.
   const Node* result = graph->outputs()[0]->node();
+  // Nor is what lays out the values that come in, before the operators, and go out, after them.
+  std::int64_t prologue = module.hasattr("prologue") ? module.attr("prologue").toInt() : 0;
   std::vector<OperatorTime> operators;
   for (Step& step : steps) {
     if (step.node->kind() == c10::prim::GetAttr || step.node == result) continue;
+    if (prologue-- > 0) continue;
+    if (operators.size() == static_cast<std::size_t>(shard.end - shard.begin)) break;
     const auto at = operators.size();
     operators.push_back({shard.begin + static_cast<std::int64_t>(at),
                          step.node->kind().toQualString(),

@@ -57,7 +57,6 @@ class ShardModule {
     }
     Node* tuple = cut_.graph()->insertNode(cut_.graph()->createTuple(results));
     cut_.graph()->registerOutput(tuple->output());
-    clone_written_inputs();
     module_.register_attribute("prologue", c10::IntType::get(), prologue_);
     return weights_;
   }
@@ -95,36 +94,6 @@ class ShardModule {
         inverse[static_cast<std::size_t>(layout[i])] = static_cast<std::int64_t>(i);
       }
       cut_.stand_in(values_[at], cut_.graph()->insert(c10::aten::permute, {fresh, inverse}));
-      ++prologue_;
-    }
-  }
-
-  /// What arrives may be shared with others on the same device, so a shard that writes to an input writes to a copy.
-  void clone_written_inputs() {
-    torch::jit::Graph& graph = *cut_.graph();
-    bool any_write = false;
-    for_each_node(graph.block(), [&](Node* node) {
-      const c10::FunctionSchema* schema = node->maybeSchema();
-      any_write = any_write || (schema != nullptr && schema->is_mutable());
-    });
-    if (!any_write) return;
-    std::vector<Value*> written;
-    {
-      const torch::jit::AliasDb aliases(cut_.graph());
-      for (Value* input : graph.inputs()) {
-        if (input->type()->kind() != c10::TypeKind::TensorType) continue;
-        for (Node* node : graph.nodes()) {
-          if (!aliases.writesToAlias(node, {input})) continue;
-          written.push_back(input);
-          break;
-        }
-      }
-    }
-    for (Value* input : written) {
-      const torch::jit::WithInsertPoint start(*graph.nodes().begin());
-      Node* clone = graph.insert(c10::aten::clone, {input})->node();
-      input->replaceAllUsesWith(clone->output());
-      clone->replaceInput(0, input);
       ++prologue_;
     }
   }
