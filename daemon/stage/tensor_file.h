@@ -1,0 +1,52 @@
+// One stored tensor as a file: a small header, then its bytes, so that a file can be mapped and used as it lies. Format: FORMAT.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/tensor/tensor.h"
+
+namespace pareto::daemon {
+
+/// What the header says. Shapes are those of the first sender: equal bytes are one tensor, whatever their shape.
+struct TensorFileHeader {
+  DType dtype = DType::kFloat32;
+  Shape shape;
+  std::uint64_t size_bytes = 0;
+};
+
+/// The header's bytes: a multiple of 64, so that what follows is aligned in a mapping. Fails: kInvalidArgument (rank, or a size that
+/// is not that of the shape).
+Expected<std::vector<std::byte>> encode_header(const TensorFileHeader& header);
+
+/// A whole file in memory, read-only in spirit: pages are private, so that nothing written there reaches the file or another process.
+/// Threads: any, once made.
+class MappedTensorFile {
+ public:
+  /// Maps the file and checks its header and its length. Fails: kNotFound, kPermission, kCorrupt.
+  static Expected<std::shared_ptr<const MappedTensorFile>> open(const std::filesystem::path& path);
+  ~MappedTensorFile();
+  MappedTensorFile(const MappedTensorFile&) = delete;
+  MappedTensorFile& operator=(const MappedTensorFile&) = delete;
+
+  const TensorFileHeader& header() const { return header_; }
+  std::span<const std::byte> data() const {
+    return {static_cast<const std::byte*>(memory_) + offset_, header_.size_bytes};
+  }
+
+ private:
+  MappedTensorFile(void* memory, std::size_t length) : memory_(memory), length_(length) {}
+  Expected<> parse();
+
+  void* memory_;
+  std::size_t length_;
+  std::size_t offset_ = 0;
+  TensorFileHeader header_;
+};
+
+}  // namespace pareto::daemon

@@ -1,0 +1,299 @@
+#include "daemon/stage/tensor_store.h"
+
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <system_error>
+
+#include "core/base/file.h"
+#include "core/base/text.h"
+
+namespace pareto::daemon {
+namespace {
+
+namespace fs = std::filesystem;
+
+Expected<> make_folder(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) return tl::unexpected(error_from_errno(error.value(), path.string()));
+  return {};
+}
+
+Expected<> write_all(int fd, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return tl::unexpected(error_from_errno(errno, "writing the tensor"));
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+struct FoundFile {
+  Digest digest;
+  std::uint64_t bytes = 0;
+  fs::file_time_type last_used;
+};
+
+/// The tensor that a file below objects/ claims to be; none for a file that is not ours.
+std::optional<FoundFile> recognise(const fs::directory_entry& file) {
+  std::error_code error;
+  if (!file.is_regular_file(error)) return std::nullopt;
+  const auto digest =
+      parse_digest(file.path().parent_path().filename().string() + file.path().filename().string());
+  if (!digest) return std::nullopt;
+  FoundFile found{*digest, file.file_size(error), {}};
+  if (error) return std::nullopt;
+  found.last_used = file.last_write_time(error);
+  return found;
+}
+
+}  // namespace
+
+TensorUpload::TensorUpload(TensorStore& store, const Digest& digest, TensorFileHeader header)
+    : store_(store), digest_(digest), header_(std::move(header)) {}
+
+TensorUpload::~TensorUpload() {
+  if (fd_ >= 0) ::close(fd_);
+  std::error_code ignored;
+  if (!path_.empty()) fs::remove(path_, ignored);
+  if (reserved_ > 0) store_.release(reserved_);
+}
+
+Expected<> TensorUpload::append(std::span<const std::byte> bytes) {
+  if (bytes.size() > header_.size_bytes - received_) {
+    return fail(ErrorCode::kInvalidArgument, "tensor {}: more than the announced {} bytes",
+                digest_.hex(), header_.size_bytes);
+  }
+  received_ += bytes.size();
+  hasher_.update(bytes);
+  if (fd_ < 0) return {};
+  return with_context(write_all(fd_, bytes), "tensor {}", digest_.hex());
+}
+
+Expected<> TensorUpload::finish() {
+  if (!complete()) {
+    return fail(ErrorCode::kInvalidArgument, "tensor {}: {} of {} announced bytes came",
+                digest_.hex(), received_, header_.size_bytes);
+  }
+  if (const Digest actual = hasher_.finish(); actual != digest_) {
+    return fail(ErrorCode::kCorrupt, "tensor {}: digest mismatch, its bytes have {}", digest_.hex(),
+                actual.hex());
+  }
+  return fd_ < 0 ? Expected<>() : store_.publish(*this);
+}
+
+Expected<std::unique_ptr<TensorStore>> TensorStore::open(const fs::path& folder,
+                                                         std::uint64_t limit_bytes) {
+  std::unique_ptr<TensorStore> store(new TensorStore(folder, limit_bytes));
+  PARETO_TRY(with_context(make_folder(folder / "objects"), "tensor store"));
+  PARETO_TRY(with_context(make_folder(folder / "incoming"), "tensor store"));
+  PARETO_TRY(with_context(store->lock_folder(), "tensor store"));
+  PARETO_TRY(with_context(store->scan(), "tensor store {}", folder.string()));
+  return store;
+}
+
+TensorStore::~TensorStore() {
+  if (lock_fd_ >= 0) ::close(lock_fd_);
+}
+
+Expected<> TensorStore::lock_folder() {
+  const fs::path path = folder_ / "lock";
+  lock_fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (lock_fd_ < 0) return tl::unexpected(error_from_errno(errno, path.string()));
+  if (::flock(lock_fd_, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return tl::unexpected(error_from_errno(errno, path.string()));
+    return fail(ErrorCode::kPermission,
+                "{} is used by another paretod; give this one a --state-dir of its own",
+                folder_.string());
+  }
+  return {};
+}
+
+Expected<> TensorStore::scan() {
+  // What was on its way in when an earlier process ended.
+  std::error_code error;
+  for (const auto& file : fs::directory_iterator(folder_ / "incoming", error)) {
+    std::error_code ignored;
+    fs::remove(file.path(), ignored);
+  }
+  std::vector<FoundFile> files;
+  auto walk = fs::recursive_directory_iterator(folder_ / "objects", error);
+  for (; !error && walk != fs::recursive_directory_iterator(); walk.increment(error)) {
+    if (auto found = recognise(*walk)) files.push_back(*found);
+  }
+  if (error) return tl::unexpected(error_from_errno(error.value(), "reading the folder"));
+  std::ranges::sort(files, {}, &FoundFile::last_used);
+  const std::lock_guard lock(mutex_);
+  for (const FoundFile& file : files) {
+    entries_[file.digest] = {file.bytes, ++uses_, false, {}};
+    bytes_ += file.bytes;
+  }
+  while (bytes_ > limit_bytes_ && drop_oldest()) {
+  }
+  return {};
+}
+
+fs::path TensorStore::path_of(const Digest& digest) const {
+  const std::string hex = digest.hex();
+  return folder_ / "objects" / hex.substr(0, 2) / hex.substr(2);
+}
+
+std::vector<Digest> TensorStore::missing(std::span<const Digest> digests) {
+  const std::lock_guard lock(mutex_);
+  std::vector<Digest> absent;
+  for (const Digest& digest : digests) {
+    const auto found = entries_.find(digest);
+    if (found == entries_.end()) {
+      absent.push_back(digest);
+    } else {
+      found->second.last_used = ++uses_;
+    }
+  }
+  return absent;
+}
+
+Expected<std::shared_ptr<const MappedTensorFile>> TensorStore::map(const Digest& digest,
+                                                                   Entry& entry) {
+  entry.last_used = ++uses_;
+  if (auto mapping = entry.mapping.lock()) return mapping;
+  const fs::path path = path_of(digest);
+  PARETO_ASSIGN(auto mapping, MappedTensorFile::open(path));
+  // The order of last use outlives this process in the files' times.
+  ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
+  entry.mapping = mapping;
+  return mapping;
+}
+
+Expected<Tensor> TensorStore::get(const Digest& digest) {
+  std::shared_ptr<const MappedTensorFile> mapping;
+  bool verified = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = entries_.find(digest);
+    if (found == entries_.end()) {
+      return fail(ErrorCode::kNotFound, "no tensor {} in the store", digest.hex());
+    }
+    auto mapped = map(digest, found->second);
+    if (!mapped) {
+      spdlog::warn("tensor store: dropping a file: {}", mapped.error().message);
+      drop(digest);
+      return fail(ErrorCode::kNotFound, "tensor {} was damaged and dropped ({}); send it again",
+                  digest.hex(), mapped.error().message);
+    }
+    mapping = *std::move(mapped);
+    verified = found->second.verified;
+  }
+  if (!verified) {
+    // Outside the lock: this reads the whole file. Holding the mapping keeps it from being dropped meanwhile.
+    const bool intact = sha256(mapping->data()) == digest;
+    const std::lock_guard lock(mutex_);
+    const auto found = entries_.find(digest);
+    if (intact && found != entries_.end()) found->second.verified = true;
+    if (!intact) {
+      spdlog::warn("tensor store: dropping {}: its bytes changed", path_of(digest).string());
+      if (found != entries_.end()) drop(digest);
+      return fail(ErrorCode::kNotFound,
+                  "tensor {} was damaged and dropped (its bytes changed); send it again",
+                  digest.hex());
+    }
+  }
+  const TensorFileHeader& header = mapping->header();
+  const std::byte* data = mapping->data().data();
+  return Tensor::borrow(header.dtype, header.shape, data, std::move(mapping));
+}
+
+Expected<std::unique_ptr<TensorUpload>> TensorStore::begin(const Digest& digest,
+                                                           TensorFileHeader header) {
+  PARETO_ASSIGN(const std::vector<std::byte> head,
+                with_context(encode_header(header), "tensor {}", digest.hex()));
+  std::unique_ptr<TensorUpload> upload(new TensorUpload(*this, digest, std::move(header)));
+  const std::uint64_t file_bytes = head.size() + upload->header_.size_bytes;
+  {
+    const std::lock_guard lock(mutex_);
+    if (entries_.contains(digest)) return upload;
+    while (bytes_ + reserved_ + file_bytes > limit_bytes_ && drop_oldest()) {
+    }
+    if (file_bytes > limit_bytes_ || bytes_ + reserved_ > limit_bytes_ - file_bytes) {
+      return fail(ErrorCode::kExhausted,
+                  "tensor {}: needs {} in the tensor store, its limit is {} and {} are in use; "
+                  "unload shards or raise --store-limit",
+                  digest.hex(), format_bytes(file_bytes), format_bytes(limit_bytes_),
+                  format_bytes(bytes_ + reserved_));
+    }
+    reserved_ += file_bytes;
+    upload->reserved_ = file_bytes;
+  }
+  std::string pattern = (folder_ / "incoming" / "XXXXXX").string();
+  upload->fd_ = ::mkostemp(pattern.data(), O_CLOEXEC);
+  if (upload->fd_ < 0) return tl::unexpected(error_from_errno(errno, pattern));
+  upload->path_ = pattern;
+  PARETO_TRY(with_context(write_all(upload->fd_, head), "tensor {}", digest.hex()));
+  return upload;
+}
+
+Expected<> TensorStore::publish(TensorUpload& upload) {
+  // Not flushed to the disk: after a power cut the first use of the file notices what is missing, and it is sent again.
+  const fs::path path = path_of(upload.digest_);
+  PARETO_TRY(make_folder(path.parent_path()));
+  const std::lock_guard lock(mutex_);
+  // Somebody else's upload of the same tensor may have been faster.
+  if (entries_.contains(upload.digest_)) return {};
+  if (::rename(upload.path_.c_str(), path.c_str()) != 0) {
+    return tl::unexpected(error_from_errno(errno, path.string()));
+  }
+  upload.path_.clear();
+  entries_[upload.digest_] = {upload.reserved_, ++uses_, true, {}};
+  bytes_ += upload.reserved_;
+  reserved_ -= upload.reserved_;
+  upload.reserved_ = 0;
+  return {};
+}
+
+void TensorStore::release(std::uint64_t reserved_bytes) {
+  const std::lock_guard lock(mutex_);
+  reserved_ -= reserved_bytes;
+}
+
+bool TensorStore::drop_oldest() {
+  const Digest* oldest = nullptr;
+  std::uint64_t last_used = uses_ + 1;
+  for (const auto& [digest, entry] : entries_) {
+    if (entry.last_used < last_used && entry.mapping.expired()) {
+      oldest = &digest;
+      last_used = entry.last_used;
+    }
+  }
+  if (oldest == nullptr) return false;
+  drop(Digest(*oldest));
+  return true;
+}
+
+void TensorStore::drop(const Digest& digest) {
+  const auto found = entries_.find(digest);
+  std::error_code ignored;
+  fs::remove(path_of(digest), ignored);
+  bytes_ -= found->second.file_bytes;
+  entries_.erase(found);
+}
+
+TensorStore::Status TensorStore::status() const {
+  const std::lock_guard lock(mutex_);
+  return {bytes_, limit_bytes_, entries_.size()};
+}
+
+void TensorStore::set_limit(std::uint64_t limit_bytes) {
+  const std::lock_guard lock(mutex_);
+  limit_bytes_ = limit_bytes;
+  while (bytes_ + reserved_ > limit_bytes_ && drop_oldest()) {
+  }
+}
+
+}  // namespace pareto::daemon

@@ -1,0 +1,120 @@
+// Weights on disk by what they hold: each crosses to a device once, and is mapped, not read, by every shard that needs it.
+//
+//   PutTensors chunks --TensorUpload--> incoming/… --rename--> objects/ab/cdef…  --mmap--> Tensor
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/base/digest.h"
+#include "core/base/error.h"
+#include "core/tensor/tensor.h"
+#include "daemon/stage/tensor_file.h"
+
+namespace pareto::daemon {
+
+class TensorStore;
+
+/// One tensor on its way in. What was written goes away again unless finish() succeeds.
+///
+/// Threads: one owner. The store must outlive it.
+class TensorUpload {
+ public:
+  ~TensorUpload();
+  TensorUpload(const TensorUpload&) = delete;
+  TensorUpload& operator=(const TensorUpload&) = delete;
+
+  /// Fails: kInvalidArgument (more bytes than announced), kExhausted (disk full).
+  Expected<> append(std::span<const std::byte> bytes);
+  /// All announced bytes are there.
+  bool complete() const { return received_ == header_.size_bytes; }
+  /// Fails: kInvalidArgument (bytes are missing), kCorrupt (they are not what the digest says).
+  Expected<> finish();
+
+ private:
+  friend class TensorStore;
+  TensorUpload(TensorStore& store, const Digest& digest, TensorFileHeader header);
+
+  TensorStore& store_;
+  const Digest digest_;
+  const TensorFileHeader header_;
+  Hasher hasher_;
+  std::uint64_t received_ = 0;
+  std::uint64_t reserved_ = 0;  ///< bytes of the file, 0 when the store has the tensor already
+  int fd_ = -1;
+  std::filesystem::path path_;
+};
+
+/// A folder of content-addressed tensors with a bound on its size: the least recently used ones that no Tensor holds make room.
+///
+/// Owned by the daemon, one process per folder (a lock file sees to it). Threads: any.
+class TensorStore {
+ public:
+  struct Status {
+    std::uint64_t bytes = 0;
+    std::uint64_t limit_bytes = 0;
+    std::uint64_t tensors = 0;
+  };
+
+  /// Makes the folder where it is missing; finds what an earlier process left. Fails: kPermission (not writable, or another daemon
+  /// uses it), kNotFound, kExhausted.
+  static Expected<std::unique_ptr<TensorStore>> open(const std::filesystem::path& folder,
+                                                     std::uint64_t limit_bytes);
+  ~TensorStore();
+  TensorStore(const TensorStore&) = delete;
+  TensorStore& operator=(const TensorStore&) = delete;
+
+  /// Those of `digests` that are not here, in the order asked. Those that are count as just used.
+  std::vector<Digest> missing(std::span<const Digest> digests);
+
+  /// Maps a tensor; all who hold it share the pages. A file that an earlier process left is read and checked the first time: a
+  /// corrupt one is dropped, and then missing. Fails: kNotFound naming the digest.
+  Expected<Tensor> get(const Digest& digest);
+
+  /// Reserves room for a tensor and begins to receive it. A tensor that is there already is received and checked, and not written.
+  /// Fails: kInvalidArgument (shape and size disagree), kExhausted (no room, with the figures).
+  Expected<std::unique_ptr<TensorUpload>> begin(const Digest& digest, TensorFileHeader header);
+
+  Status status() const;
+  /// A smaller limit drops what is not in use at once.
+  void set_limit(std::uint64_t limit_bytes);
+
+ private:
+  friend class TensorUpload;
+  struct Entry {
+    std::uint64_t file_bytes = 0;
+    std::uint64_t last_used = 0;
+    bool verified = false;
+    std::weak_ptr<const MappedTensorFile> mapping;
+  };
+
+  TensorStore(std::filesystem::path folder, std::uint64_t limit_bytes)
+      : folder_(std::move(folder)), limit_bytes_(limit_bytes) {}
+  Expected<> lock_folder();
+  Expected<> scan();
+  std::filesystem::path path_of(const Digest& digest) const;
+  // With mutex_ held:
+  bool drop_oldest();
+  void drop(const Digest& digest);
+  Expected<std::shared_ptr<const MappedTensorFile>> map(const Digest& digest, Entry& entry);
+
+  Expected<> publish(TensorUpload& upload);
+  void release(std::uint64_t reserved_bytes);
+
+  const std::filesystem::path folder_;
+  int lock_fd_ = -1;
+  mutable std::mutex mutex_;
+  std::unordered_map<Digest, Entry> entries_;
+  std::uint64_t limit_bytes_;
+  std::uint64_t bytes_ = 0;     ///< of the files in entries_
+  std::uint64_t reserved_ = 0;  ///< by uploads under way
+  std::uint64_t uses_ = 0;      ///< counts up with every use: the order of last use
+};
+
+}  // namespace pareto::daemon
