@@ -1,0 +1,21 @@
+// How much memory this process and this machine have, behind a seam so that tests can say so themselves.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace pareto::daemon {
+
+struct MemoryReading {
+  std::uint64_t resident_bytes = 0;       ///< of this process now
+  std::uint64_t peak_resident_bytes = 0;  ///< of this process ever
+  std::uint64_t available_bytes = 0;  ///< what the machine could give without swapping; 0 = unknown
+  std::uint64_t total_bytes = 0;      ///< physical
+};
+
+using MemoryProbe = std::function<MemoryReading()>;
+
+/// From /proc; figures that cannot be read are 0. Threads: any.
+MemoryReading read_memory();
+
+}  // namespace pareto::daemon

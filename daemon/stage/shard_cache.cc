@@ -1,0 +1,188 @@
+#include "daemon/stage/shard_cache.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/text.h"
+
+namespace pareto::daemon {
+namespace {
+
+// The mapped weights, and the copy in the layout an engine wants.
+constexpr std::uint64_t kWeightCopies = 2;
+constexpr std::uint64_t kBoundaryCopies = 4;
+constexpr std::uint64_t kExampleSeed = 1;
+constexpr int kMaxRepeats = 1000;
+constexpr std::int64_t kMaxBatch = 1 << 16;
+
+std::string key_of(const Shard& shard, const runtime::RunnerOptions& options) {
+  return fmt::format("{} {} {} {} {} {}", shard.digest().hex(), options.engine,
+                     runtime::to_string(options.precision), options.threads, options.device,
+                     options.batch);
+}
+
+std::string name_of(const Shard& shard) {
+  return fmt::format("shard {} [{}, {})", shard.model, shard.begin, shard.end);
+}
+
+std::uint64_t boundary_bytes(const std::vector<BoundaryValue>& values, std::int64_t batch) {
+  std::uint64_t bytes = 0;
+  for (const BoundaryValue& value : values) bytes += value.spec.size_bytes(batch).value_or(0);
+  return bytes;
+}
+
+Shard without_archive(Shard shard) {
+  shard.archive.clear();
+  shard.archive.shrink_to_fit();
+  return shard;
+}
+
+Expected<std::vector<Value>> examples(const Shard& shard, std::int64_t batch) {
+  std::vector<Value> values;
+  for (const BoundaryValue& input : shard.inputs) {
+    PARETO_ASSIGN(Value value, make_example(input.spec, batch, kExampleSeed));
+    values.push_back(std::move(value));
+  }
+  return values;
+}
+
+}  // namespace
+
+LoadedShard::LoadedShard(std::string handle, Shard shard, runtime::RunnerOptions options,
+                         std::unique_ptr<runtime::ShardRunner> runner)
+    : handle_(std::move(handle)),
+      shard_(without_archive(std::move(shard))),
+      options_(std::move(options)),
+      runner_(std::move(runner)) {}
+
+Expected<LoadedShard::Result> LoadedShard::run(std::vector<Value> inputs) {
+  const TimePoint asked = std::chrono::steady_clock::now();
+  const std::lock_guard lock(mutex_);
+  const TimePoint started = std::chrono::steady_clock::now();
+  PARETO_ASSIGN(std::vector<Value> outputs, runner_->run(std::move(inputs)));
+  return Result{std::move(outputs), started - asked, std::chrono::steady_clock::now() - started};
+}
+
+Expected<LoadedShard::Profile> LoadedShard::profile(std::int64_t batch, int repeats) {
+  if (batch < 1 || batch > kMaxBatch || repeats < 1 || repeats > kMaxRepeats) {
+    return fail(ErrorCode::kInvalidArgument,
+                "profiling at batch {}, {} times: batch 1 to {}, 1 to {} times", batch, repeats,
+                kMaxBatch, kMaxRepeats);
+  }
+  PARETO_ASSIGN(const std::vector<Value> inputs, examples(shard_, batch));
+  Profile profile;
+  std::vector<Nanoseconds> times;
+  for (int i = 0; i < repeats; ++i) {
+    PARETO_ASSIGN(const Result result, run(inputs));
+    times.push_back(result.compute);
+  }
+  std::ranges::sort(times);
+  profile.whole_median = times[times.size() / 2];
+  const std::lock_guard lock(mutex_);
+  PARETO_ASSIGN(profile.operators, runner_->profile(inputs, repeats));
+  return profile;
+}
+
+std::uint64_t LoadedShard::output_bytes() const {
+  return boundary_bytes(shard_.outputs, options_.batch);
+}
+
+ShardCache::ShardCache(RunnerFactory factory, runtime::WeightSource weights,
+                       std::uint64_t memory_limit_bytes, MemoryProbe memory)
+    : factory_(std::move(factory)),
+      weights_(std::move(weights)),
+      memory_(std::move(memory)),
+      in_use_(std::make_shared<std::atomic<std::uint64_t>>(0)),
+      limit_(std::make_unique<std::atomic<std::uint64_t>>(memory_limit_bytes)) {}
+
+std::uint64_t ShardCache::estimate_bytes(const Shard& shard, std::int64_t batch) {
+  return kWeightCopies * shard.weight_bytes() + shard.archive.size() +
+         kBoundaryCopies *
+             (boundary_bytes(shard.inputs, batch) + boundary_bytes(shard.outputs, batch));
+}
+
+Expected<> ShardCache::check_memory(const Shard& shard, std::uint64_t needed) const {
+  const std::uint64_t limit = *limit_;
+  const std::uint64_t in_use = *in_use_;
+  if (limit > 0) {
+    const std::uint64_t free = limit - std::min(limit, in_use);
+    if (needed <= free) return {};
+    return fail(ErrorCode::kExhausted,
+                "{} needs about {} of memory ({} of weights), the memory limit is {} and {} of it "
+                "are free; unload shards or raise --memory-limit",
+                name_of(shard), format_bytes(needed), format_bytes(shard.weight_bytes()),
+                format_bytes(limit), format_bytes(free));
+  }
+  const MemoryReading reading = memory_();
+  if (reading.available_bytes == 0 || needed <= reading.available_bytes) return {};
+  return fail(
+      ErrorCode::kExhausted,
+      "{} needs about {} of memory ({} of weights), the machine has {} and {} of it are free",
+      name_of(shard), format_bytes(needed), format_bytes(shard.weight_bytes()),
+      format_bytes(reading.total_bytes), format_bytes(reading.available_bytes));
+}
+
+Expected<ShardCache::Loaded> ShardCache::load(const Shard& shard,
+                                              const runtime::RunnerOptions& options) {
+  if (options.batch < 1 || options.batch > kMaxBatch) {
+    return fail(ErrorCode::kInvalidArgument, "{}: batch {}, not 1 to {}", name_of(shard),
+                options.batch, kMaxBatch);
+  }
+  const std::string key = key_of(shard, options);
+  const std::lock_guard loading(load_mutex_);
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = by_key_.find(key); found != by_key_.end()) {
+      ++found->second.users;
+      return Loaded{found->second.shard, true};
+    }
+  }
+  const std::uint64_t needed = estimate_bytes(shard, options.batch);
+  PARETO_TRY(check_memory(shard, needed));
+  const std::uint64_t before = memory_().resident_bytes;
+  PARETO_ASSIGN(auto runner,
+                with_context(factory_(shard, weights_, options), "{}", name_of(shard)));
+  const std::uint64_t after = memory_().resident_bytes;
+
+  const std::lock_guard lock(mutex_);
+  std::string handle = fmt::format("{}-{}", key.substr(0, 12), ++loads_);
+  auto loaded = std::make_shared<LoadedShard>(handle, shard, options, std::move(runner));
+  loaded->memory_bytes_ = after - std::min(before, after);
+  *in_use_ += needed;
+  loaded->account_ = std::shared_ptr<const void>(
+      nullptr, [in_use = in_use_, needed](const void*) { *in_use -= needed; });
+  by_key_[key] = {loaded, 1};
+  return Loaded{std::move(loaded), false};
+}
+
+Expected<> ShardCache::unload(const std::string& handle) {
+  // Freed outside the lock: it may take a while.
+  std::shared_ptr<LoadedShard> last;
+  const std::lock_guard lock(mutex_);
+  for (auto it = by_key_.begin(); it != by_key_.end(); ++it) {
+    if (it->second.shard->handle() != handle) continue;
+    if (--it->second.users == 0) {
+      last = std::move(it->second.shard);
+      by_key_.erase(it);
+    }
+    return {};
+  }
+  return fail(ErrorCode::kNotFound, "no shard \"{}\" is loaded", handle);
+}
+
+Expected<std::shared_ptr<LoadedShard>> ShardCache::find(const std::string& handle) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, entry] : by_key_) {
+    if (entry.shard->handle() == handle) return entry.shard;
+  }
+  return fail(ErrorCode::kNotFound, "no shard \"{}\" is loaded", handle);
+}
+
+std::vector<ShardCache::Entry> ShardCache::entries() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Entry> list;
+  for (const auto& [key, entry] : by_key_) list.push_back(entry);
+  return list;
+}
+
+}  // namespace pareto::daemon

@@ -1,0 +1,119 @@
+// Shards loaded on this device, each once however many pipelines use it.
+//
+//   LoadShard --memory check--> ShardRunner::load (weights from the TensorStore) --> LoadedShard --shared by--> Stages
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/plan/shard.h"
+#include "core/runtime/shard_runner.h"
+#include "daemon/stage/memory.h"
+
+namespace pareto::daemon {
+
+/// runtime::ShardRunner::load, or a test's own.
+using RunnerFactory = std::function<Expected<std::unique_ptr<runtime::ShardRunner>>(
+    const Shard&, const runtime::WeightSource&, const runtime::RunnerOptions&)>;
+
+/// A runner and what is known of it. Stages of several pipelines may share one; they take turns.
+///
+/// Threads: any; run() and profile() wait for each other.
+class LoadedShard {
+ public:
+  struct Result {
+    std::vector<Value> outputs;
+    Nanoseconds waited{};   ///< for other pipelines' requests
+    Nanoseconds compute{};  ///< running the shard
+  };
+  struct Profile {
+    std::vector<runtime::OperatorTime> operators;
+    Nanoseconds whole_median{};
+  };
+
+  LoadedShard(std::string handle, Shard shard, runtime::RunnerOptions options,
+              std::unique_ptr<runtime::ShardRunner> runner);
+
+  /// Fails: as ShardRunner::run does.
+  Expected<Result> run(std::vector<Value> inputs);
+  /// On example inputs of that batch. Fails: kInvalidArgument (batch, repeats), and as the runner does.
+  Expected<Profile> profile(std::int64_t batch, int repeats);
+
+  const std::string& handle() const { return handle_; }
+  /// Without its archive.
+  const Shard& shard() const { return shard_; }
+  const runtime::RunnerOptions& options() const { return options_; }
+  const runtime::LoadReport& report() const { return runner_->report(); }
+  /// What loading it added to the resident set.
+  std::uint64_t memory_bytes() const { return memory_bytes_; }
+  /// Bytes of the tensors that one request of the loaded batch sends on.
+  std::uint64_t output_bytes() const;
+
+ private:
+  friend class ShardCache;
+  const std::string handle_;
+  const Shard shard_;
+  const runtime::RunnerOptions options_;
+  // Its share of the memory limit, given back after the runner has gone.
+  std::shared_ptr<const void> account_;
+  const std::unique_ptr<runtime::ShardRunner> runner_;
+  std::uint64_t memory_bytes_ = 0;
+  std::mutex mutex_;
+};
+
+/// Threads: any. Loads happen one after the other: engines are timed while they load.
+class ShardCache {
+ public:
+  struct Loaded {
+    std::shared_ptr<LoadedShard> shard;
+    bool was_loaded = false;
+  };
+  struct Entry {
+    std::shared_ptr<LoadedShard> shard;
+    std::uint32_t users = 0;
+  };
+
+  /// memory_limit_bytes: what all shards together may take; 0 = what the machine has available.
+  ShardCache(RunnerFactory factory, runtime::WeightSource weights, std::uint64_t memory_limit_bytes,
+             MemoryProbe memory = read_memory);
+
+  /// Counted: each load wants one unload. The same shard with the same settings is loaded once. Fails: kExhausted (needed, limit and
+  /// free named, checked before anything is loaded), and as ShardRunner::load does.
+  Expected<Loaded> load(const Shard& shard, const runtime::RunnerOptions& options);
+  /// The memory is free once the stages that still run it are closed, too. Fails: kNotFound.
+  Expected<> unload(const std::string& handle);
+  /// Fails: kNotFound.
+  Expected<std::shared_ptr<LoadedShard>> find(const std::string& handle) const;
+  std::vector<Entry> entries() const;
+
+  std::uint64_t memory_limit_bytes() const { return *limit_; }
+  /// Counts for shards loaded from now on.
+  void set_memory_limit(std::uint64_t bytes) { *limit_ = bytes; }
+
+  /// What loading a shard may take: its weights, the copy that engines pack them into, and room for the values of a request.
+  static std::uint64_t estimate_bytes(const Shard& shard, std::int64_t batch);
+
+ private:
+  Expected<> check_memory(const Shard& shard, std::uint64_t needed) const;
+
+  const RunnerFactory factory_;
+  const runtime::WeightSource weights_;
+  const MemoryProbe memory_;
+  // Shared with the shards' accounts, which may outlive the cache.
+  const std::shared_ptr<std::atomic<std::uint64_t>> in_use_;
+  const std::unique_ptr<std::atomic<std::uint64_t>> limit_;
+  std::mutex load_mutex_;
+  mutable std::mutex mutex_;
+  std::map<std::string, Entry> by_key_;
+  std::uint64_t loads_ = 0;
+};
+
+}  // namespace pareto::daemon
