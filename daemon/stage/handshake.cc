@@ -1,0 +1,168 @@
+#include "daemon/stage/handshake.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "core/plan/protocol.h"
+
+namespace pareto::daemon {
+namespace {
+
+using wire::Message;
+using wire::MessageKind;
+
+constexpr int kSmallPings = 8;
+constexpr int kLargePings = 2;
+constexpr std::uint64_t kFirstLargePing = 64 << 10;
+constexpr std::uint64_t kLargestPing = 16 << 20;
+
+/// The value under a key of the hello's dict; null where there is none.
+const Value* find(const Message& message, std::string_view key) {
+  const Dict* dict = message.body.get_if<Dict>();
+  if (dict == nullptr) return nullptr;
+  for (const auto& [name, value] : dict->items) {
+    const std::string* text = name.get_if<std::string>();
+    if (text != nullptr && *text == key) return &value;
+  }
+  return nullptr;
+}
+
+template <typename T>
+Expected<T> field(const Message& message, std::string_view key) {
+  const Value* value = find(message, key);
+  const T* held = value == nullptr ? nullptr : value->get_if<T>();
+  if (held == nullptr) return fail(ErrorCode::kCorrupt, "hello without \"{}\"", key);
+  return *held;
+}
+
+Expected<Nanoseconds> ping(transport::Link& link, const Message& message, TimePoint deadline) {
+  const TimePoint start = std::chrono::steady_clock::now();
+  PARETO_TRY(link.send(message, deadline));
+  PARETO_ASSIGN(const transport::Received answer, link.receive(deadline));
+  if (answer.message.kind != MessageKind::kPong || answer.message.request != message.request) {
+    return fail(ErrorCode::kCorrupt, "expected the answer to ping {}, got a message of kind {}",
+                message.request, static_cast<int>(answer.message.kind));
+  }
+  return std::chrono::steady_clock::now() - start;
+}
+
+/// 64 KiB, doubled up to the boundary's size, and that size again.
+std::vector<std::uint64_t> large_sizes(std::uint64_t boundary_bytes) {
+  const std::uint64_t largest = std::min(boundary_bytes, kLargestPing);
+  std::vector<std::uint64_t> sizes;
+  for (std::uint64_t size = kFirstLargePing; size < largest; size *= 2) sizes.push_back(size);
+  sizes.insert(sizes.end(), kLargePings, largest);
+  return sizes;
+}
+
+}  // namespace
+
+std::string_view to_string(Role role) { return role == Role::kUpstream ? "upstream" : "sink"; }
+
+Message hello_message(const Hello& hello) {
+  Message message;
+  message.kind = MessageKind::kHello;
+  message.pipeline = hello.pipeline;
+  message.body = Dict{{{"protocol", std::int64_t{kProtocolVersion}},
+                       {"pipeline", std::bit_cast<std::int64_t>(hello.pipeline)},
+                       {"stage", std::int64_t{hello.stage}},
+                       {"role", std::string(to_string(hello.role))}}};
+  return message;
+}
+
+Expected<Hello> parse_hello(const Message& message) {
+  if (message.kind != MessageKind::kHello) {
+    return fail(ErrorCode::kCorrupt, "the first message is of kind {}, not hello",
+                static_cast<int>(message.kind));
+  }
+  // Before all else: what another protocol writes here need not be understood.
+  PARETO_ASSIGN(const auto protocol, field<std::int64_t>(message, "protocol"));
+  if (protocol != kProtocolVersion) {
+    return fail(ErrorCode::kInvalidArgument,
+                "the peer speaks protocol {}, this daemon speaks {}: install the same version on "
+                "both",
+                protocol, kProtocolVersion);
+  }
+  PARETO_ASSIGN(const auto pipeline, field<std::int64_t>(message, "pipeline"));
+  PARETO_ASSIGN(const auto stage, field<std::int64_t>(message, "stage"));
+  PARETO_ASSIGN(const auto role, field<std::string>(message, "role"));
+  if (!std::in_range<std::uint32_t>(stage)) {
+    return fail(ErrorCode::kCorrupt, "hello to stage {}", stage);
+  }
+  Hello hello{std::bit_cast<std::uint64_t>(pipeline), static_cast<std::uint32_t>(stage),
+              Role::kUpstream};
+  if (role == to_string(Role::kSink)) {
+    hello.role = Role::kSink;
+  } else if (role != to_string(Role::kUpstream)) {
+    return fail(ErrorCode::kCorrupt, "hello in the unknown role \"{}\"", role);
+  }
+  return hello;
+}
+
+Message ready_message(std::uint64_t pipeline) {
+  Message message;
+  message.kind = MessageKind::kReady;
+  message.pipeline = pipeline;
+  return message;
+}
+
+Message error_message(std::uint64_t pipeline, std::uint64_t request, const Error& error) {
+  Message message;
+  message.kind = MessageKind::kError;
+  message.pipeline = pipeline;
+  message.request = request;
+  message.body = Tuple{{std::string(to_string(error.code)), error.message}};
+  return message;
+}
+
+Error error_of(const Message& message) {
+  const Tuple* tuple = message.body.get_if<Tuple>();
+  if (message.kind == MessageKind::kError && tuple != nullptr && tuple->items.size() == 2) {
+    const std::string* code = tuple->items[0].get_if<std::string>();
+    const std::string* text = tuple->items[1].get_if<std::string>();
+    if (code != nullptr && text != nullptr) return {error_code_from_string(*code), *text};
+  }
+  return {ErrorCode::kCorrupt,
+          fmt::format("a message of kind {} is no error", static_cast<int>(message.kind))};
+}
+
+Expected<> introduce(transport::Link& link, const Hello& hello, Deadline deadline) {
+  PARETO_TRY(link.send(hello_message(hello), deadline));
+  PARETO_ASSIGN(const transport::Received answer, link.receive(deadline));
+  if (answer.message.kind == MessageKind::kReady) return {};
+  return tl::unexpected(error_of(answer.message));
+}
+
+Expected<Nanoseconds> prime(transport::Link& link, std::uint64_t pipeline,
+                            std::uint64_t boundary_bytes, TimePoint deadline) {
+  Message message;
+  message.kind = MessageKind::kPing;
+  message.pipeline = pipeline;
+  Nanoseconds smallest = Nanoseconds::max();
+  const auto small_pings = [&]() -> Expected<> {
+    message.body = None{};
+    for (int i = 0; i < kSmallPings; ++i, ++message.request) {
+      PARETO_ASSIGN(const Nanoseconds round_trip, ping(link, message, deadline));
+      smallest = std::min(smallest, round_trip);
+    }
+    return {};
+  };
+  PARETO_TRY(small_pings());
+  for (const std::uint64_t size : large_sizes(boundary_bytes)) {
+    PARETO_ASSIGN(Tensor tensor,
+                  Tensor::allocate(DType::kUInt8, {static_cast<std::int64_t>(size)}));
+    std::ranges::fill(tensor.mutable_bytes(), std::byte{0});
+    message.body = std::move(tensor);
+    PARETO_ASSIGN(const Nanoseconds round_trip, ping(link, message, deadline));
+    ++message.request;
+    // The next one is twice as large: on a slow link it would eat the time that deploying has.
+    if (deadline - std::chrono::steady_clock::now() < 4 * round_trip) break;
+  }
+  PARETO_TRY(small_pings());
+  return smallest;
+}
+
+}  // namespace pareto::daemon

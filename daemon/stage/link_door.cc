@@ -1,0 +1,103 @@
+#include "daemon/stage/link_door.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace pareto::daemon {
+namespace {
+
+// After an accept that failed for want of descriptors or memory: others must be given time to free some.
+constexpr std::chrono::milliseconds kAcceptPause{200};
+// What a refused peer is given to take the reason.
+constexpr std::chrono::milliseconds kFarewell{500};
+
+}  // namespace
+
+LinkDoor::LinkDoor(std::unique_ptr<transport::Listener> listener, Greeter greeter,
+                   Nanoseconds hello_timeout)
+    : listener_(std::move(listener)),
+      greeter_(std::move(greeter)),
+      hello_timeout_(hello_timeout),
+      accepting_([this] { accept_links(); }) {}
+
+LinkDoor::~LinkDoor() {
+  close();
+  accepting_.join();
+  // Nobody adds to it any more.
+  pending_.clear();
+}
+
+void LinkDoor::close() {
+  listener_->close();
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  closing_.notify_all();
+  for (Pending& pending : pending_) {
+    if (pending.link) pending.link->close();
+  }
+}
+
+void LinkDoor::accept_links() {
+  for (;;) {
+    auto link = listener_->accept();
+    if (link) {
+      admit(*std::move(link));
+      continue;
+    }
+    if (link.error().code == ErrorCode::kClosed) return;
+    spdlog::warn("accepting on {}: {}", listener_->address(), link.error().message);
+    std::unique_lock lock(mutex_);
+    if (closing_.wait_for(lock, kAcceptPause, [&] { return closed_; })) return;
+  }
+}
+
+void LinkDoor::admit(std::unique_ptr<transport::Link> link) {
+  const std::lock_guard lock(mutex_);
+  // Their threads have done all but return: joining them waits for nothing.
+  pending_.remove_if([](const Pending& pending) { return pending.done.load(); });
+  if (closed_ || pending_.size() >= kMaxPending) {
+    spdlog::warn("{}: refused, {} others have not said hello yet", link->peer(), pending_.size());
+    link->close();
+    return;
+  }
+  Pending& pending = pending_.emplace_back();
+  transport::Link& raw = *link;
+  pending.link = std::move(link);
+  pending.thread = std::jthread([this, &pending, &raw] {
+    greet(pending, raw);
+    pending.done = true;
+  });
+}
+
+void LinkDoor::greet(Pending& pending, transport::Link& link) {
+  const TimePoint deadline = *deadline_after(hello_timeout_);
+  Expected<Hello> hello;
+  auto received = link.receive(deadline);
+  if (received) {
+    hello = parse_hello(received->message);
+  } else {
+    hello = tl::unexpected(std::move(received).error());
+  }
+  // From here on the link is this thread's: the greeter's waits end with the stages, not with close().
+  std::unique_ptr<transport::Link> own;
+  {
+    const std::lock_guard lock(mutex_);
+    own = std::move(pending.link);
+  }
+  Expected<> greeted;
+  if (hello) {
+    greeted = greeter_(*hello, own, deadline);
+  } else {
+    greeted = tl::unexpected(hello.error());
+  }
+  if (greeted || own == nullptr) return;
+  spdlog::warn("{}: refused: {}", own->peer(), greeted.error().message);
+  // A courtesy: the peer may be gone.
+  static_cast<void>(own->send(error_message(hello ? hello->pipeline : 0, 0, greeted.error()),
+                              deadline_after(kFarewell)));
+  own->close();
+}
+
+}  // namespace pareto::daemon

@@ -1,0 +1,339 @@
+#include "daemon/stage/stage.h"
+
+#include <spdlog/spdlog.h>
+
+#include <array>
+#include <utility>
+
+namespace pareto::daemon {
+namespace {
+
+using transport::Link;
+using wire::Message;
+using wire::MessageKind;
+
+Message end_message(std::uint64_t pipeline) {
+  Message message;
+  message.kind = MessageKind::kEnd;
+  message.pipeline = pipeline;
+  return message;
+}
+
+/// Of a message that a link did not begin to send, so that another one may be: a result over the limits.
+bool is_refusal(const Error& error) {
+  return error.code == ErrorCode::kExhausted || error.code == ErrorCode::kInvalidArgument;
+}
+
+}  // namespace
+
+std::string_view to_string(StageState state) {
+  constexpr std::array<std::string_view, 5> kNames{"opening", "running", "draining", "failed",
+                                                   "closed"};
+  return kNames.at(static_cast<std::size_t>(state));
+}
+
+Stage::Stage(StageParts parts)
+    : pipeline_(parts.pipeline),
+      index_(parts.stage),
+      device_(std::move(parts.device)),
+      shard_(std::move(parts.shard)),
+      sink_connects_(parts.downstream == nullptr),
+      downstream_taken_(parts.downstream != nullptr),
+      downstream_(std::move(parts.downstream)),
+      to_compute_(parts.queue),
+      to_send_(parts.queue) {}
+
+Stage::~Stage() { close(); }
+
+std::string Stage::name() const { return fmt::format("stage {} on {}", index_, device_); }
+
+Expected<> Stage::attach(Role role, std::unique_ptr<Link>& link, Deadline deadline) {
+  const bool upstream = role == Role::kUpstream;
+  Link& attached = *link;
+  {
+    const std::lock_guard lock(mutex_);
+    bool& taken = upstream ? upstream_taken_ : downstream_taken_;
+    if (ended_) return fail(ErrorCode::kClosed, "{} has ended", name());
+    if (!upstream && !sink_connects_) {
+      return fail(ErrorCode::kInvalidArgument, "{} has a next stage, no sink", name());
+    }
+    if (taken) {
+      return fail(ErrorCode::kInvalidArgument, "{} has its {} already", name(),
+                  upstream ? "upstream" : "sink");
+    }
+    taken = true;
+    (upstream ? upstream_ : downstream_) = std::move(link);
+  }
+  // Ready goes out before the thread that answers pings may send: one sender at a time.
+  if (auto sent = attached.send(ready_message(pipeline_), deadline); !sent) {
+    end(fmt::format("answering hello: {}", sent.error().message));
+    return tl::unexpected(std::move(sent).error());
+  }
+  const std::lock_guard joining(join_mutex_);
+  const std::lock_guard lock(mutex_);
+  if (ended_) return fail(ErrorCode::kClosed, "{} has ended", name());
+  if (upstream) {
+    receiving_ = std::jthread([this] { receive_requests(); });
+  } else {
+    answering_ = std::jthread([this] { answer_downstream(); });
+  }
+  changed_.notify_all();
+  return {};
+}
+
+Expected<Nanoseconds> Stage::start(TimePoint deadline) {
+  {
+    std::unique_lock lock(mutex_);
+    if (std::exchange(started_, true)) {
+      return fail(ErrorCode::kInvalidArgument, "{} was started before", name());
+    }
+    const auto linked = [&] {
+      return receiving_.joinable() && (!sink_connects_ || answering_.joinable());
+    };
+    const bool in_time = changed_.wait_until(lock, deadline, [&] { return ended_ || linked(); });
+    if (ended_) {
+      return fail(ErrorCode::kClosed, "{} has ended{}{}", name(), failure_.empty() ? "" : ": ",
+                  failure_);
+    }
+    if (!in_time) {
+      started_ = false;
+      return fail(ErrorCode::kTimeout, "{}: its {} did not connect in time", name(),
+                  receiving_.joinable() ? "sink" : "upstream");
+    }
+  }
+  Nanoseconds round_trip{};
+  if (!sink_connects_) {
+    auto primed = prime(*downstream_, pipeline_, shard_->output_bytes(), deadline);
+    if (!primed) {
+      end(fmt::format("priming the downstream link {}: {}", downstream_->peer(),
+                      primed.error().message));
+      return with_context(std::move(primed), "{}: priming the link to the next stage", name());
+    }
+    round_trip = *primed;
+  }
+  const std::lock_guard joining(join_mutex_);
+  const std::lock_guard lock(mutex_);
+  if (ended_) return fail(ErrorCode::kClosed, "{} has ended", name());
+  if (state_ == StageState::kOpening) state_ = StageState::kRunning;
+  if (!sink_connects_) answering_ = std::jthread([this] { answer_downstream(); });
+  computing_ = std::jthread([this] { compute_requests(); });
+  sending_ = std::jthread([this] { send_results(); });
+  return round_trip;
+}
+
+void Stage::receive_requests() {
+  for (;;) {
+    auto received = upstream_->receive();
+    if (!received) return upstream_ended(received.error());
+    if (!take(*std::move(received))) return;
+  }
+}
+
+bool Stage::take(transport::Received received) {
+  Message& message = received.message;
+  switch (message.kind) {
+    case MessageKind::kPing: {
+      message.kind = MessageKind::kPong;
+      const auto sent = upstream_->send(message);
+      if (!sent) upstream_ended(sent.error());
+      return sent.has_value();
+    }
+    case MessageKind::kValues:
+    case MessageKind::kError: {
+      if (message.pipeline != pipeline_) {
+        end(fmt::format("upstream {} sent a request of pipeline {}", upstream_->peer(),
+                        message.pipeline));
+        return false;
+      }
+      if (message.kind == MessageKind::kValues) ++requests_;
+      ++in_flight_;
+      bytes_received_ += received.wire_bytes;
+      Item item{std::move(message), received.receive, {}, {}, std::chrono::steady_clock::now()};
+      return to_compute_.push(std::move(item)).has_value();
+    }
+    case MessageKind::kEnd:
+      pass_end();
+      return false;
+    case MessageKind::kPong:
+    case MessageKind::kHello:
+    case MessageKind::kReady:
+      break;
+  }
+  end(fmt::format("upstream {} sent a message of kind {}", upstream_->peer(),
+                  static_cast<int>(message.kind)));
+  return false;
+}
+
+void Stage::pass_end() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!ended_) state_ = StageState::kDraining;
+  }
+  // A closed queue means that the stage has ended another way.
+  static_cast<void>(to_compute_.push(Item{end_message(pipeline_), {}, {}, {}, {}}));
+}
+
+void Stage::upstream_ended(const Error& error) {
+  bool draining = false;
+  {
+    const std::lock_guard lock(mutex_);
+    draining = state_ == StageState::kDraining;
+  }
+  if (draining) return pass_end();
+  end(fmt::format("upstream link {}: {}", upstream_->peer(), error.message));
+}
+
+void Stage::compute_requests() {
+  while (auto item = to_compute_.pop()) {
+    if (ended_) return;
+    const bool last = item->message.kind == MessageKind::kEnd;
+    if (item->message.kind == MessageKind::kValues) compute(*item);
+    if (!to_send_.push(*std::move(item)) || last) return;
+  }
+}
+
+void Stage::compute(Item& item) {
+  item.queue = std::chrono::steady_clock::now() - item.arrived;
+  auto outputs = run(item);
+  if (outputs) {
+    item.message.body = Tuple{*std::move(outputs)};
+    return;
+  }
+  ++failed_requests_;
+  Error error = std::move(outputs).error();
+  error.message = name() + ": " + error.message;
+  spdlog::debug("pipeline {:016x} request {}: {}", pipeline_, item.message.request, error.message);
+  Message failed = error_message(pipeline_, item.message.request, error);
+  failed.sequence = item.message.sequence;
+  failed.timeline = std::move(item.message.timeline);
+  item.message = std::move(failed);
+}
+
+Expected<std::vector<Value>> Stage::run(Item& item) {
+  Tuple* inputs = item.message.body.get_if<Tuple>();
+  const std::size_t wanted = shard_->shard().inputs.size();
+  if (inputs == nullptr || inputs->items.size() != wanted) {
+    return fail(ErrorCode::kInvalidArgument, "the request holds {}, the shard takes a tuple of {}",
+                describe(item.message.body), wanted);
+  }
+  PARETO_ASSIGN(LoadedShard::Result result, shard_->run(std::move(inputs->items)));
+  item.queue += result.waited;
+  item.compute = result.compute;
+  return std::move(result.outputs);
+}
+
+void Stage::send_results() {
+  // A message cannot carry what its own encoding and sending took: the next one does.
+  transport::Sent before;
+  while (auto item = to_send_.pop()) {
+    if (ended_) return;
+    Message& message = item->message;
+    if (message.kind == MessageKind::kValues) {
+      message.timeline.push_back(
+          {index_, item->receive, item->queue, item->compute, before.encode, before.send});
+    }
+    auto sent = send_downstream(message);
+    if (!sent && message.kind == MessageKind::kValues && is_refusal(sent.error())) {
+      ++failed_requests_;
+      message = error_message(pipeline_, message.request,
+                              {sent.error().code, name() + ": " + sent.error().message});
+      sent = send_downstream(message);
+    }
+    if (!sent) return downstream_ended(sent.error());
+    if (message.kind == MessageKind::kEnd) return end(std::nullopt);
+    --in_flight_;
+    bytes_sent_ += sent->wire_bytes;
+    before = *sent;
+  }
+}
+
+Expected<transport::Sent> Stage::send_downstream(const Message& message) {
+  const std::lock_guard lock(send_mutex_);
+  return downstream_->send(message);
+}
+
+void Stage::answer_downstream() {
+  for (;;) {
+    auto received = downstream_->receive();
+    if (!received) return downstream_ended(received.error());
+    Message& message = received->message;
+    if (message.kind == MessageKind::kPong) continue;
+    if (message.kind != MessageKind::kPing) {
+      return end(fmt::format("downstream {} sent a message of kind {}", downstream_->peer(),
+                             static_cast<int>(message.kind)));
+    }
+    message.kind = MessageKind::kPong;
+    if (auto sent = send_downstream(message); !sent) return downstream_ended(sent.error());
+  }
+}
+
+void Stage::downstream_ended(const Error& error) {
+  bool in_order = false;
+  if (error.code == ErrorCode::kClosed) {
+    // A sink that has all its results may leave first, and so may anybody once the end has been announced.
+    const std::lock_guard lock(mutex_);
+    in_order = state_ == StageState::kDraining || (sink_connects_ && in_flight_ == 0);
+  }
+  if (in_order) return end(std::nullopt);
+  end(fmt::format("downstream link {}: {}", downstream_->peer(), error.message));
+}
+
+void Stage::end(std::optional<std::string> failure) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended_.exchange(true)) return;
+    state_ = failure ? StageState::kFailed : StageState::kClosed;
+    if (failure) failure_ = *failure;
+    changed_.notify_all();
+  }
+  // No link is set any more, and none is destroyed before this stage.
+  if (upstream_) upstream_->close();
+  if (downstream_) downstream_->close();
+  to_compute_.close();
+  to_send_.close();
+  if (failure) {
+    spdlog::warn("pipeline {:016x} {} failed: {}", pipeline_, name(), *failure);
+  } else {
+    spdlog::debug("pipeline {:016x} {} ended after {} requests", pipeline_, name(),
+                  requests_.load());
+  }
+}
+
+void Stage::drain() {
+  Link* upstream = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended_) return;
+    if (state_ == StageState::kRunning) {
+      state_ = StageState::kDraining;
+      upstream = upstream_.get();
+    }
+  }
+  // Wakes the receiving thread, which then passes the end on. A stage that never ran has nothing to finish.
+  if (upstream != nullptr) {
+    upstream->close();
+  } else if (status().state == StageState::kOpening) {
+    end(std::nullopt);
+  }
+}
+
+bool Stage::wait_ended(TimePoint deadline) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_until(lock, deadline, [&] { return ended_.load(); });
+}
+
+void Stage::close() {
+  end(std::nullopt);
+  const std::lock_guard joining(join_mutex_);
+  for (std::jthread* thread : {&receiving_, &computing_, &sending_, &answering_}) {
+    if (thread->joinable()) thread->join();
+  }
+}
+
+StageStatus Stage::status() const {
+  const std::lock_guard lock(mutex_);
+  return {pipeline_, index_,           shard_->handle(), state_,     failure_,
+          requests_, failed_requests_, bytes_received_,  bytes_sent_};
+}
+
+}  // namespace pareto::daemon

@@ -1,0 +1,147 @@
+// A shard at work in a pipeline: receive → compute → send, each on a thread of its own, a bounded queue between them.
+//
+//   upstream Link ═receive═▶ queue ═compute (LoadedShard)═▶ queue ═send═▶ downstream Link
+//                                                        answer ◀═ pings from downstream
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "core/base/bounded_queue.h"
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/transport/transport.h"
+#include "daemon/stage/handshake.h"
+#include "daemon/stage/shard_cache.h"
+
+namespace pareto::daemon {
+
+enum class StageState {
+  kOpening,   ///< a link has not said hello yet, or start() was not called
+  kRunning,   ///< all threads run
+  kDraining,  ///< no request will follow; those that came are finished
+  kFailed,    ///< a link broke; terminal
+  kClosed,    ///< drained or closed; terminal
+};
+/// "opening", "running", "draining", "failed", "closed"
+std::string_view to_string(StageState state);
+
+struct StageStatus {
+  std::uint64_t pipeline = 0;
+  std::uint32_t stage = 0;
+  std::string shard;
+  StageState state = StageState::kOpening;
+  std::string failure;  ///< why it failed; empty otherwise
+  std::uint64_t requests = 0;
+  std::uint64_t failed_requests = 0;
+  std::uint64_t bytes_received = 0;  ///< frames of requests, headers included
+  std::uint64_t bytes_sent = 0;
+};
+
+/// What a stage is made of.
+struct StageParts {
+  std::uint64_t pipeline = 0;
+  std::uint32_t stage = 0;
+  std::string device;  ///< for errors: "stage 1 on pi-2: …"
+  std::shared_ptr<LoadedShard> shard;
+  std::size_t queue = 4;                        ///< capacity of each of its two queues
+  std::unique_ptr<transport::Link> downstream;  ///< introduced already; null: the sink will connect
+};
+
+/// Requests leave in the order they came. One that fails leaves as kError, with this stage's name in its message; kError from
+/// upstream passes. kEnd drains: it leaves after everything else, then the stage is closed. A broken link makes the stage failed and
+/// closes both links, so that the neighbours notice.
+///
+/// Owned by StageHost. Threads: every call from any thread; close() and the destructor wait for the stage's own threads.
+class Stage {
+ public:
+  explicit Stage(StageParts parts);
+  ~Stage();
+  Stage(const Stage&) = delete;
+  Stage& operator=(const Stage&) = delete;
+
+  /// Takes a link that has said hello in `role` (it is left to the caller on failure) and answers it kReady; from then on pings on it
+  /// are answered. Fails:
+  /// kInvalidArgument (there is one already, or the role does not fit), kClosed (the stage has ended), and as links do.
+  Expected<> attach(Role role, std::unique_ptr<transport::Link>& link, Deadline deadline);
+  /// Waits for both links, starts the threads, primes the downstream link. Returns its smallest round trip; 0 where the sink
+  /// connects. Once only. Fails: kTimeout (naming who did not connect), kClosed, and as links do.
+  Expected<Nanoseconds> start(TimePoint deadline);
+
+  /// Takes no more requests; those that came are finished and sent, then kEnd. Returns at once.
+  void drain();
+  /// Waits until the stage has ended. False at the deadline.
+  bool wait_ended(TimePoint deadline);
+  /// Ends it at once, requests in flight or not, and joins its threads.
+  void close();
+
+  StageStatus status() const;
+  bool ended() const { return ended_; }
+
+ private:
+  struct Item {
+    wire::Message message;
+    Nanoseconds receive{};
+    Nanoseconds queue{};
+    Nanoseconds compute{};
+    TimePoint arrived;
+  };
+
+  void receive_requests();
+  void compute_requests();
+  void send_results();
+  void answer_downstream();
+
+  bool take(transport::Received received);
+  void compute(Item& item);
+  Expected<std::vector<Value>> run(Item& item);
+  Expected<transport::Sent> send_downstream(const wire::Message& message);
+  void pass_end();
+  void upstream_ended(const Error& error);
+  void downstream_ended(const Error& error);
+
+  /// Ends the stage once: the first reason counts. `failure`: none = closed in order.
+  void end(std::optional<std::string> failure);
+  std::string name() const;
+
+  const std::uint64_t pipeline_;
+  const std::uint32_t index_;
+  const std::string device_;
+  const std::shared_ptr<LoadedShard> shard_;
+  const bool sink_connects_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  StageState state_ = StageState::kOpening;
+  std::string failure_;
+  bool upstream_taken_ = false;
+  bool downstream_taken_;
+  bool started_ = false;
+  std::atomic<bool> ended_{false};
+  // Set once under mutex_, before the threads that use them start; closed by anyone, destroyed after all threads ended.
+  std::unique_ptr<transport::Link> upstream_;
+  std::unique_ptr<transport::Link> downstream_;
+
+  std::mutex send_mutex_;  ///< results and pongs share the downstream link
+  BoundedQueue<Item> to_compute_;
+  BoundedQueue<Item> to_send_;
+  std::atomic<std::uint64_t> requests_{0};
+  std::atomic<std::uint64_t> failed_requests_{0};
+  std::atomic<std::uint64_t> in_flight_{0};
+  std::atomic<std::uint64_t> bytes_received_{0};
+  std::atomic<std::uint64_t> bytes_sent_{0};
+
+  std::mutex join_mutex_;
+  std::jthread receiving_;
+  std::jthread computing_;
+  std::jthread sending_;
+  std::jthread answering_;
+};
+
+}  // namespace pareto::daemon

@@ -1,0 +1,219 @@
+#include "daemon/stage/stage_host.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "core/base/text.h"
+
+namespace pareto::daemon {
+namespace {
+
+// A coordinator that died leaves stages behind: those that never ran, and those that ended.
+constexpr std::chrono::minutes kForgottenAfter{10};
+
+/// The host as it was asked for, the port as it was given: peers elsewhere cannot use "0.0.0.0" resolved on this side.
+std::string public_address(const std::string& asked, const std::string& actual) {
+  const std::size_t asked_port = asked.rfind(':');
+  const std::size_t actual_port = actual.rfind(':');
+  if (asked_port == std::string::npos || actual_port == std::string::npos) return actual;
+  return asked.substr(0, asked_port) + actual.substr(actual_port);
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<StageHost>> StageHost::listen(
+    StageHostOptions options, std::vector<std::shared_ptr<transport::Transport>> transports,
+    const std::vector<DataAddress>& addresses) {
+  std::unique_ptr<StageHost> host(new StageHost(std::move(options)));
+  for (const DataAddress& wanted : addresses) {
+    const auto found = std::ranges::find(transports, wanted.transport,
+                                         [](const auto& t) { return std::string(t->name()); });
+    if (found == transports.end()) {
+      return fail(ErrorCode::kNotFound, "no transport \"{}\"", wanted.transport);
+    }
+    PARETO_ASSIGN(auto listener,
+                  with_context((*found)->listen(wanted.address, host->options_.limits),
+                               "data address {}={}", wanted.transport, wanted.address));
+    const std::string address = (*found)->crosses_machines()
+                                    ? public_address(wanted.address, listener->address())
+                                    : listener->address();
+    auto greeter = [raw = host.get()](const Hello& hello, std::unique_ptr<transport::Link>& link,
+                                      TimePoint deadline) {
+      return raw->greet(hello, link, deadline);
+    };
+    auto door = std::make_unique<LinkDoor>(std::move(listener), std::move(greeter),
+                                           host->options_.hello_timeout);
+    host->doors_.push_back({*found, address, std::move(door)});
+  }
+  return host;
+}
+
+StageHost::~StageHost() { drain(std::chrono::steady_clock::now()); }
+
+std::vector<DataAddress> StageHost::addresses() const {
+  std::vector<DataAddress> list;
+  for (const Door& door : doors_)
+    list.push_back({std::string(door.transport->name()), door.address});
+  return list;
+}
+
+Expected<const StageHost::Door*> StageHost::door_of(const std::string& transport) const {
+  std::vector<std::string> names;
+  for (const Door& door : doors_) {
+    if (door.transport->name() == transport) return &door;
+    names.emplace_back(door.transport->name());
+  }
+  return fail(ErrorCode::kNotFound, "this daemon does not serve transport \"{}\", only {}",
+              transport, join(names));
+}
+
+Expected<std::shared_ptr<Stage>> StageHost::find(const Key& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = stages_.find(key);
+  if (found == stages_.end()) {
+    return fail(ErrorCode::kNotFound, "no stage {} of pipeline {:016x}", key.second, key.first);
+  }
+  return found->second.stage;
+}
+
+Expected<std::unique_ptr<transport::Link>> StageHost::connect_downstream(
+    transport::Transport& transport, const OpenStage& request) const {
+  const Deadline deadline = deadline_after(options_.connect_timeout);
+  transport::Limits limits = options_.limits;
+  if (request.max_frame_bytes > 0) {
+    limits.max_frame_bytes = std::min(limits.max_frame_bytes, request.max_frame_bytes);
+  }
+  const auto connect = [&]() -> Expected<std::unique_ptr<transport::Link>> {
+    PARETO_ASSIGN(auto link, transport.connect(request.downstream, deadline, limits));
+    const Hello hello{request.pipeline, request.stage + 1, Role::kUpstream};
+    PARETO_TRY(introduce(*link, hello, deadline));
+    return link;
+  };
+  return with_context(connect(), "connecting to the next stage at {} {}", transport.name(),
+                      request.downstream);
+}
+
+Expected<> StageHost::check_room(const Key& key) const {
+  if (closing_) return fail(ErrorCode::kClosed, "the daemon is ending");
+  if (stages_.contains(key)) {
+    return fail(ErrorCode::kInvalidArgument, "stage {} of pipeline {:016x} is open already",
+                key.second, key.first);
+  }
+  if (stages_.size() >= kMaxStages) {
+    return fail(ErrorCode::kExhausted, "{} stages are open, the limit; close some", stages_.size());
+  }
+  return {};
+}
+
+std::vector<std::shared_ptr<Stage>> StageHost::take_forgotten() {
+  std::vector<std::shared_ptr<Stage>> forgotten;
+  const TimePoint now = std::chrono::steady_clock::now();
+  for (auto it = stages_.begin(); it != stages_.end();) {
+    const bool idle =
+        it->second.stage->ended() || it->second.stage->status().state == StageState::kOpening;
+    if (idle && now - it->second.opened > kForgottenAfter) {
+      forgotten.push_back(std::move(it->second.stage));
+      it = stages_.erase(it);
+    } else {
+      ++it;
+    }
+  }
+  return forgotten;
+}
+
+Expected<std::string> StageHost::open(OpenStage request) {
+  if (request.queue < 1 || request.queue > kMaxQueue) {
+    return fail(ErrorCode::kInvalidArgument, "a queue of {}, not 1 to {}", request.queue,
+                kMaxQueue);
+  }
+  PARETO_ASSIGN(const Door* door, door_of(request.transport));
+  const Key key{request.pipeline, request.stage};
+  // Closed outside the lock, when this returns.
+  std::vector<std::shared_ptr<Stage>> forgotten;
+  {
+    const std::lock_guard lock(mutex_);
+    forgotten = take_forgotten();
+    PARETO_TRY(check_room(key));
+  }
+  StageParts parts{request.pipeline, request.stage, options_.device,
+                   request.shard,    request.queue, nullptr};
+  if (!request.downstream.empty()) {
+    PARETO_ASSIGN(parts.downstream, connect_downstream(*door->transport, request));
+  }
+  auto stage = std::make_shared<Stage>(std::move(parts));
+  const std::lock_guard lock(mutex_);
+  PARETO_TRY(check_room(key));
+  stages_[key] = {std::move(stage), std::chrono::steady_clock::now()};
+  opened_.notify_all();
+  return door->address;
+}
+
+Expected<> StageHost::greet(const Hello& hello, std::unique_ptr<transport::Link>& link,
+                            TimePoint deadline) {
+  std::shared_ptr<Stage> stage;
+  {
+    std::unique_lock lock(mutex_);
+    const Key key{hello.pipeline, hello.stage};
+    opened_.wait_until(lock, deadline, [&] { return closing_ || stages_.contains(key); });
+    if (closing_) return fail(ErrorCode::kClosed, "the daemon is ending");
+    const auto found = stages_.find(key);
+    if (found == stages_.end()) {
+      return fail(ErrorCode::kNotFound, "stage {} of pipeline {:016x} is not open on {}",
+                  hello.stage, hello.pipeline, options_.device);
+    }
+    stage = found->second.stage;
+  }
+  return stage->attach(hello.role, link, deadline);
+}
+
+Expected<Nanoseconds> StageHost::start(std::uint64_t pipeline, std::uint32_t stage,
+                                       TimePoint deadline) {
+  PARETO_ASSIGN(const auto found, find({pipeline, stage}));
+  return found->start(deadline);
+}
+
+Expected<StageStatus> StageHost::close(std::uint64_t pipeline, std::uint32_t stage) {
+  std::shared_ptr<Stage> found;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto entry = stages_.find({pipeline, stage});
+    if (entry == stages_.end()) {
+      return fail(ErrorCode::kNotFound, "no stage {} of pipeline {:016x}", stage, pipeline);
+    }
+    found = std::move(entry->second.stage);
+    stages_.erase(entry);
+  }
+  found->close();
+  return found->status();
+}
+
+std::vector<StageStatus> StageHost::status() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<StageStatus> list;
+  for (const auto& [key, entry] : stages_) list.push_back(entry.stage->status());
+  return list;
+}
+
+std::size_t StageHost::drain(TimePoint deadline) {
+  std::map<Key, Entry> stages;
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+    stages.swap(stages_);
+    opened_.notify_all();
+  }
+  for (const Door& door : doors_) door.door->close();
+  for (auto& [key, entry] : stages) entry.stage->drain();
+  std::size_t cut_off = 0;
+  for (auto& [key, entry] : stages) {
+    if (entry.stage->wait_ended(deadline)) continue;
+    ++cut_off;
+    spdlog::warn("pipeline {:016x} stage {}: requests in flight are given up", key.first,
+                 key.second);
+  }
+  for (auto& [key, entry] : stages) entry.stage->close();
+  return cut_off;
+}
+
+}  // namespace pareto::daemon

@@ -1,0 +1,110 @@
+// All stages of this device: opened, linked, started and closed by name of pipeline and stage number.
+//
+//   links come in at one LinkDoor per transport --hello--> the stage it names
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/transport/transport.h"
+#include "daemon/stage/link_door.h"
+#include "daemon/stage/shard_cache.h"
+#include "daemon/stage/stage.h"
+
+namespace pareto::daemon {
+
+struct DataAddress {
+  std::string transport;  ///< "tcp"
+  std::string address;    ///< "0.0.0.0:7071"
+  bool operator==(const DataAddress&) const = default;
+};
+
+struct StageHostOptions {
+  std::string device;  ///< for errors
+  transport::Limits limits;
+  Nanoseconds hello_timeout = std::chrono::seconds(5);
+  Nanoseconds connect_timeout = std::chrono::seconds(8);  ///< to the next stage, hello included
+};
+
+struct OpenStage {
+  std::uint64_t pipeline = 0;
+  std::uint32_t stage = 0;
+  std::shared_ptr<LoadedShard> shard;
+  std::string transport;
+  std::string downstream;             ///< empty: the sink will connect
+  std::uint32_t queue = 4;            ///< 1 … 1024
+  std::uint64_t max_frame_bytes = 0;  ///< for the downstream link; 0 = the host's limit
+};
+
+/// Threads: any.
+class StageHost {
+ public:
+  static constexpr std::uint32_t kMaxQueue = 1024;
+  static constexpr std::size_t kMaxStages = 1024;
+
+  /// Listens on every address, in order. `transports` holds one of each name used there. Fails: kPermission (port in use),
+  /// kNotFound (no such transport), kInvalidArgument.
+  static Expected<std::unique_ptr<StageHost>> listen(
+      StageHostOptions options, std::vector<std::shared_ptr<transport::Transport>> transports,
+      const std::vector<DataAddress>& addresses);
+  /// Ends every stage at once.
+  ~StageHost();
+  StageHost(const StageHost&) = delete;
+  StageHost& operator=(const StageHost&) = delete;
+
+  /// Where peers connect to, in the order given to listen(): the hosts asked for, with the real ports.
+  std::vector<DataAddress> addresses() const;
+
+  /// Connects and introduces itself to the next stage, if there is one; afterwards the stage takes its links. Returns the address
+  /// for its upstream. Fails: kInvalidArgument (queue, a stage that is there already), kNotFound (transport), kExhausted (too many
+  /// stages), kUnavailable or kTimeout (the next stage), kClosed (the daemon is ending).
+  Expected<std::string> open(OpenStage request);
+  /// Fails: kNotFound, and as Stage::start does.
+  Expected<Nanoseconds> start(std::uint64_t pipeline, std::uint32_t stage, TimePoint deadline);
+  /// Returns what it was when it was asked to close; a stage that had drained or failed by itself says so. Fails: kNotFound.
+  Expected<StageStatus> close(std::uint64_t pipeline, std::uint32_t stage);
+  std::vector<StageStatus> status() const;
+
+  /// No more links, stages and requests; waits until what is in flight has been sent. Returns how many stages were not done at the
+  /// deadline and were cut off.
+  std::size_t drain(TimePoint deadline);
+
+ private:
+  using Key = std::pair<std::uint64_t, std::uint32_t>;
+  struct Door {
+    std::shared_ptr<transport::Transport> transport;
+    std::string address;
+    std::unique_ptr<LinkDoor> door;
+  };
+  struct Entry {
+    std::shared_ptr<Stage> stage;
+    TimePoint opened;
+  };
+
+  explicit StageHost(StageHostOptions options) : options_(std::move(options)) {}
+  Expected<const Door*> door_of(const std::string& transport) const;
+  Expected<std::shared_ptr<Stage>> find(const Key& key) const;
+  Expected<std::unique_ptr<transport::Link>> connect_downstream(transport::Transport& transport,
+                                                                const OpenStage& request) const;
+  Expected<> greet(const Hello& hello, std::unique_ptr<transport::Link>& link, TimePoint deadline);
+  Expected<> check_room(const Key& key) const;
+  std::vector<std::shared_ptr<Stage>> take_forgotten();
+
+  const StageHostOptions options_;
+  mutable std::mutex mutex_;
+  std::condition_variable opened_;
+  bool closing_ = false;
+  std::map<Key, Entry> stages_;
+  // Last: their threads use all of the above.
+  std::vector<Door> doors_;
+};
+
+}  // namespace pareto::daemon
