@@ -1,0 +1,98 @@
+#include "daemon/control/control_server.h"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <utility>
+
+#include "core/base/file.h"
+#include "daemon/control/control_service.h"
+
+namespace pareto::daemon {
+namespace {
+
+/// gRPC does not say why it could not listen: ask the system the same.
+Error why_not(const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  std::string host = address.substr(0, colon);
+  const std::string port = address.substr(colon + 1);
+  if (host.size() > 2 && host.front() == '[') host = host.substr(1, host.size() - 2);
+  addrinfo hints{};
+  hints.ai_flags = AI_PASSIVE;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int result =
+      ::getaddrinfo(host.empty() ? nullptr : host.c_str(), port.c_str(), &hints, &found);
+  if (result != 0) return {ErrorCode::kInvalidArgument, ::gai_strerror(result)};
+  const int fd = ::socket(found->ai_family, found->ai_socktype | SOCK_CLOEXEC, 0);
+  const int reuse = 1;
+  ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse);
+  const bool bound = ::bind(fd, found->ai_addr, found->ai_addrlen) == 0 && ::listen(fd, 1) == 0;
+  const int reason = errno;
+  if (fd >= 0) ::close(fd);
+  ::freeaddrinfo(found);
+  if (bound) return {ErrorCode::kPermission, "refused, and free again by now"};
+  return error_from_errno(reason, "listening");
+}
+
+}  // namespace
+
+struct ControlServer::Impl {
+  explicit Impl(ControlParts parts) : service(std::move(parts)) {}
+  ControlService service;
+  std::unique_ptr<grpc::Server> server;
+  std::string address;
+};
+
+ControlServer::ControlServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+ControlServer::~ControlServer() { stop(std::chrono::steady_clock::now()); }
+
+Expected<std::unique_ptr<ControlServer>> ControlServer::start(const std::string& address,
+                                                              ControlParts parts) {
+  const std::size_t colon = address.rfind(':');
+  if (colon == std::string::npos) {
+    return fail(ErrorCode::kInvalidArgument, "control address \"{}\" is not HOST:PORT", address);
+  }
+  auto impl = std::make_unique<Impl>(std::move(parts));
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::ServerBuilder builder;
+  // Two daemons on one port would share the calls between them.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.SetMaxReceiveMessageSize(kMaxControlMessageBytes);
+  builder.SetMaxSendMessageSize(kMaxControlMessageBytes);
+  builder.RegisterService(&impl->service);
+  int port = 0;
+  builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
+  impl->server = builder.BuildAndStart();
+  if (!impl->server || port == 0) {
+    const Error reason = why_not(address);
+    return fail(reason.code, "control address {}: {}", address, reason.message);
+  }
+  impl->address = fmt::format("{}:{}", address.substr(0, colon), port);
+  return std::unique_ptr<ControlServer>(new ControlServer(std::move(impl)));
+}
+
+const std::string& ControlServer::address() const { return impl_->address; }
+
+void ControlServer::announce_stop() {
+  if (impl_->server) impl_->server->GetHealthCheckService()->SetServingStatus(false);
+}
+
+void ControlServer::stop(TimePoint deadline) {
+  if (!impl_->server) return;
+  const auto left = std::max(deadline - std::chrono::steady_clock::now(),
+                             std::chrono::steady_clock::duration::zero());
+  impl_->server->Shutdown(std::chrono::system_clock::now() + left);
+  impl_->server->Wait();
+  impl_->server.reset();
+}
+
+}  // namespace pareto::daemon

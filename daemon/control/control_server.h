@@ -1,0 +1,66 @@
+// The gRPC face of the daemon: proto/control.proto answered by the store, the cache and the host, with health and reflection.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/runtime/shard_runner.h"
+#include "daemon/control/machine.h"
+#include "daemon/stage/memory.h"
+#include "daemon/stage/shard_cache.h"
+#include "daemon/stage/stage_host.h"
+#include "daemon/stage/tensor_store.h"
+
+namespace pareto::daemon {
+
+/// A shard's archive and manifest travel in one message, a tensor in chunks.
+inline constexpr int kMaxControlMessageBytes = 256 << 20;
+inline constexpr std::size_t kMaxChunkBytes = std::size_t{1} << 20;
+
+/// What the service answers with. All outlive the server.
+struct ControlParts {
+  TensorStore& store;
+  ShardCache& shards;
+  StageHost& stages;
+  std::string name;
+  int default_threads = 1;  ///< for settings that name none
+  Machine machine;
+  runtime::RuntimeInfo runtime;
+  std::vector<std::string> engines;
+  MemoryProbe memory = read_memory;
+};
+
+/// Serves from construction to stop().
+///
+/// Threads: calls are answered on gRPC's own threads; start and stop from the owner.
+class ControlServer {
+ public:
+  /// address: "HOST:PORT", port 0 picks one. Fails: kPermission naming the address and why (in use, not allowed),
+  /// kInvalidArgument (no address).
+  static Expected<std::unique_ptr<ControlServer>> start(const std::string& address,
+                                                        ControlParts parts);
+  /// As stop(), at once.
+  ~ControlServer();
+  ControlServer(const ControlServer&) = delete;
+  ControlServer& operator=(const ControlServer&) = delete;
+
+  /// The host asked for, and the real port.
+  const std::string& address() const;
+  /// Health checks answer "not serving" from now on; calls are still answered.
+  void announce_stop();
+  /// Takes no more calls; those under way are cancelled at the deadline. Returns when all have ended: loading a shard cannot be
+  /// interrupted.
+  void stop(TimePoint deadline);
+
+ private:
+  struct Impl;
+  explicit ControlServer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace pareto::daemon

@@ -1,0 +1,303 @@
+#include "daemon/control/control_service.h"
+
+#include <grpcpp/grpcpp.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <span>
+#include <utility>
+
+#include "core/base/text.h"
+#include "core/plan/protocol.h"
+#include "daemon/control/status.h"
+
+namespace pareto::daemon {
+namespace {
+
+namespace v1 = control::v1;
+
+constexpr int kMaxDigests = 1 << 20;
+constexpr std::uint32_t kMaxTimeoutMs = 600'000;
+constexpr std::uint32_t kMaxThreads = 256;
+
+/// Runs a call's body. No exception may reach gRPC: it would end the daemon.
+template <typename Body>
+grpc::Status answer(const char* call, Body body) {
+  Expected<> result;
+  try {
+    result = body();
+  } catch (const std::bad_alloc&) {
+    result = fail(ErrorCode::kExhausted, "no memory");
+  } catch (const std::exception& error) {
+    result = fail(ErrorCode::kInternal, "{}: {}", call, error.what());
+  }
+  if (!result) spdlog::info("{}: {}", call, result.error().message);
+  return to_status(result);
+}
+
+Expected<Digest> digest_from(const std::string& bytes) {
+  Digest digest;
+  if (bytes.size() != digest.bytes.size()) {
+    return fail(ErrorCode::kInvalidArgument, "a digest of {} bytes, not {}", bytes.size(),
+                digest.bytes.size());
+  }
+  std::ranges::transform(bytes, digest.bytes.begin(), [](char c) { return std::byte(c); });
+  return digest;
+}
+
+std::string to_bytes(const Digest& digest) {
+  return {reinterpret_cast<const char*>(digest.bytes.data()), digest.bytes.size()};
+}
+
+Expected<TensorFileHeader> header_from(const v1::TensorChunk& chunk) {
+  const auto dtype = chunk.dtype() <= 255
+                         ? dtype_from_number(static_cast<std::uint8_t>(chunk.dtype()))
+                         : std::nullopt;
+  if (!dtype) return fail(ErrorCode::kInvalidArgument, "unknown dtype {}", chunk.dtype());
+  return TensorFileHeader{*dtype, Shape(chunk.shape().begin(), chunk.shape().end()),
+                          chunk.size_bytes()};
+}
+
+void fill(const StageStatus& status, v1::StageStatus& wire) {
+  wire.set_pipeline(status.pipeline);
+  wire.set_stage(status.stage);
+  wire.set_shard(status.shard);
+  wire.set_state(std::string(to_string(status.state)));
+  wire.set_failure(status.failure);
+  wire.set_requests(status.requests);
+  wire.set_failed_requests(status.failed_requests);
+  wire.set_bytes_received(status.bytes_received);
+  wire.set_bytes_sent(status.bytes_sent);
+}
+
+}  // namespace
+
+Expected<> ControlService::describe(const v1::DescribeRequest& request,
+                                    v1::DescribeReply& reply) const {
+  if (request.protocol() != kProtocolVersion) {
+    return fail(ErrorCode::kInvalidArgument,
+                "the coordinator speaks protocol {}, this daemon {} speaks {}: install the same "
+                "version on both",
+                request.protocol(), PARETO_VERSION, kProtocolVersion);
+  }
+  reply.set_protocol(kProtocolVersion);
+  reply.set_version(PARETO_VERSION);
+  reply.set_name(parts_.name);
+  reply.set_cpu(parts_.machine.cpu);
+  reply.set_cores(parts_.machine.cores);
+  reply.set_os(parts_.machine.os);
+  reply.set_memory_bytes(parts_.memory().total_bytes);
+  reply.set_memory_limit_bytes(parts_.shards.memory_limit_bytes());
+  reply.set_torch_version(parts_.runtime.torch_version);
+  reply.set_fast_bf16(parts_.runtime.fast_bf16);
+  reply.set_cuda_devices(static_cast<std::uint32_t>(parts_.runtime.cuda_devices));
+  for (const std::string& engine : parts_.engines) reply.add_engines(engine);
+  for (const DataAddress& address : parts_.stages.addresses()) {
+    auto& data = *reply.add_data();
+    data.set_transport(address.transport);
+    data.set_address(address.address);
+  }
+  const TensorStore::Status store = parts_.store.status();
+  reply.set_store_bytes(store.bytes);
+  reply.set_store_limit_bytes(store.limit_bytes);
+  return {};
+}
+
+grpc::Status ControlService::Describe(grpc::ServerContext*, const v1::DescribeRequest* request,
+                                      v1::DescribeReply* reply) {
+  return answer("Describe", [&] { return describe(*request, *reply); });
+}
+
+grpc::Status ControlService::MissingTensors(grpc::ServerContext*,
+                                            const v1::MissingTensorsRequest* request,
+                                            v1::MissingTensorsReply* reply) {
+  return answer("MissingTensors", [&]() -> Expected<> {
+    if (request->digests_size() > kMaxDigests) {
+      return fail(ErrorCode::kExhausted, "asked for {} digests at once, the limit is {}",
+                  request->digests_size(), kMaxDigests);
+    }
+    std::vector<Digest> asked;
+    for (const std::string& bytes : request->digests()) {
+      PARETO_ASSIGN(const Digest digest, digest_from(bytes));
+      asked.push_back(digest);
+    }
+    for (const Digest& digest : parts_.store.missing(asked)) reply->add_digests(to_bytes(digest));
+    return {};
+  });
+}
+
+Expected<> ControlService::put(grpc::ServerReader<v1::TensorChunk>& reader,
+                               v1::PutTensorsReply& reply) const {
+  std::unique_ptr<TensorUpload> upload;
+  v1::TensorChunk chunk;
+  while (reader.Read(&chunk)) {
+    if (chunk.data().size() > kMaxChunkBytes) {
+      return fail(ErrorCode::kInvalidArgument, "a chunk of {} bytes, the limit is {}",
+                  chunk.data().size(), kMaxChunkBytes);
+    }
+    if (!chunk.digest().empty()) {
+      if (upload) {
+        return fail(ErrorCode::kInvalidArgument, "a tensor begins before the last one is complete");
+      }
+      PARETO_ASSIGN(const Digest digest, digest_from(chunk.digest()));
+      PARETO_ASSIGN(TensorFileHeader header,
+                    with_context(header_from(chunk), "tensor {}", digest.hex()));
+      PARETO_ASSIGN(upload, parts_.store.begin(digest, std::move(header)));
+    } else if (!upload) {
+      return fail(ErrorCode::kInvalidArgument, "a chunk that belongs to no tensor");
+    }
+    PARETO_TRY(upload->append(std::as_bytes(std::span(chunk.data()))));
+    reply.set_bytes(reply.bytes() + chunk.data().size());
+    if (!upload->complete()) continue;
+    PARETO_TRY(upload->finish());
+    upload.reset();
+    reply.set_tensors(reply.tensors() + 1);
+  }
+  if (upload) return fail(ErrorCode::kInvalidArgument, "the last tensor is not complete");
+  return {};
+}
+
+grpc::Status ControlService::PutTensors(grpc::ServerContext*,
+                                        grpc::ServerReader<v1::TensorChunk>* reader,
+                                        v1::PutTensorsReply* reply) {
+  return answer("PutTensors", [&] { return put(*reader, *reply); });
+}
+
+Expected<runtime::RunnerOptions> ControlService::options_from(
+    const v1::RunnerSettings& settings) const {
+  runtime::RunnerOptions options;
+  options.threads = parts_.default_threads;
+  if (!settings.engine().empty()) options.engine = settings.engine();
+  if (!settings.precision().empty()) {
+    PARETO_ASSIGN(options.precision, runtime::parse_precision(settings.precision()));
+  }
+  if (settings.threads() > kMaxThreads) {
+    return fail(ErrorCode::kInvalidArgument, "{} threads, not 1 to {}", settings.threads(),
+                kMaxThreads);
+  }
+  if (settings.threads() > 0) options.threads = static_cast<int>(settings.threads());
+  if (!settings.device().empty()) options.device = settings.device();
+  options.batch = settings.batch();
+  return options;
+}
+
+Expected<> ControlService::load(grpc::ServerContext& context, const v1::LoadShardRequest& request,
+                                v1::LoadShardReply& reply) const {
+  PARETO_ASSIGN(const Shard shard, shard_from_manifest(request.manifest(), request.archive()));
+  PARETO_ASSIGN(const runtime::RunnerOptions options, options_from(request.settings()));
+  PARETO_ASSIGN(const ShardCache::Loaded loaded, parts_.shards.load(shard, options));
+  const LoadedShard& held = *loaded.shard;
+  if (context.IsCancelled()) {
+    // Nobody would ever unload what nobody knows of.
+    PARETO_TRY(parts_.shards.unload(held.handle()));
+    return fail(ErrorCode::kClosed, "the coordinator left while its shard was loaded");
+  }
+  reply.set_shard(held.handle());
+  reply.set_engine(held.report().engine);
+  reply.set_memory_bytes(held.memory_bytes());
+  reply.set_was_loaded(loaded.was_loaded);
+  for (const runtime::EngineTiming& timing : held.report().timings) {
+    auto& wire = *reply.add_timings();
+    wire.set_engine(timing.engine);
+    wire.set_best_ns(timing.best.count());
+    wire.set_failure(timing.failure);
+    wire.set_relative_error(timing.relative_error);
+  }
+  spdlog::info("loaded {} [{}, {}) as {}: engine {}, {} of weights", shard.model, shard.begin,
+               shard.end, held.handle(), held.report().engine, format_bytes(shard.weight_bytes()));
+  return {};
+}
+
+grpc::Status ControlService::LoadShard(grpc::ServerContext* context,
+                                       const v1::LoadShardRequest* request,
+                                       v1::LoadShardReply* reply) {
+  return answer("LoadShard", [&] { return load(*context, *request, *reply); });
+}
+
+grpc::Status ControlService::UnloadShard(grpc::ServerContext*,
+                                         const v1::UnloadShardRequest* request,
+                                         v1::UnloadShardReply*) {
+  return answer("UnloadShard", [&] { return parts_.shards.unload(request->shard()); });
+}
+
+grpc::Status ControlService::OpenStage(grpc::ServerContext*, const v1::OpenStageRequest* request,
+                                       v1::OpenStageReply* reply) {
+  return answer("OpenStage", [&]() -> Expected<> {
+    pareto::daemon::OpenStage open{
+        request->pipeline(),       request->stage(),      nullptr,
+        request->transport(),      request->downstream(), request->queue(),
+        request->max_frame_bytes()};
+    PARETO_ASSIGN(open.shard, parts_.shards.find(request->shard()));
+    PARETO_ASSIGN(std::string address, parts_.stages.open(std::move(open)));
+    reply->set_address(std::move(address));
+    return {};
+  });
+}
+
+grpc::Status ControlService::StartStage(grpc::ServerContext*, const v1::StartStageRequest* request,
+                                        v1::StartStageReply* reply) {
+  return answer("StartStage", [&]() -> Expected<> {
+    const std::chrono::milliseconds timeout(std::min(request->timeout_ms(), kMaxTimeoutMs));
+    PARETO_ASSIGN(
+        const Nanoseconds round_trip,
+        parts_.stages.start(request->pipeline(), request->stage(), *deadline_after(timeout)));
+    reply->set_downstream_rtt_ns(round_trip.count());
+    return {};
+  });
+}
+
+grpc::Status ControlService::CloseStage(grpc::ServerContext*, const v1::CloseStageRequest* request,
+                                        v1::CloseStageReply* reply) {
+  return answer("CloseStage", [&]() -> Expected<> {
+    PARETO_ASSIGN(const StageStatus status,
+                  parts_.stages.close(request->pipeline(), request->stage()));
+    fill(status, *reply->mutable_status());
+    return {};
+  });
+}
+
+grpc::Status ControlService::Status(grpc::ServerContext*, const v1::StatusRequest*,
+                                    v1::StatusReply* reply) {
+  return answer("Status", [&]() -> Expected<> {
+    for (const ShardCache::Entry& entry : parts_.shards.entries()) {
+      auto& wire = *reply->add_shards();
+      wire.set_shard(entry.shard->handle());
+      wire.set_model(entry.shard->shard().model);
+      wire.set_begin(entry.shard->shard().begin);
+      wire.set_end(entry.shard->shard().end);
+      wire.set_engine(entry.shard->report().engine);
+      wire.set_weight_bytes(entry.shard->shard().weight_bytes());
+      wire.set_users(entry.users);
+    }
+    for (const StageStatus& stage : parts_.stages.status()) fill(stage, *reply->add_stages());
+    const MemoryReading memory = parts_.memory();
+    reply->set_resident_bytes(memory.resident_bytes);
+    reply->set_peak_resident_bytes(memory.peak_resident_bytes);
+    const TensorStore::Status store = parts_.store.status();
+    reply->set_store_bytes(store.bytes);
+    reply->set_store_tensors(store.tensors);
+    return {};
+  });
+}
+
+grpc::Status ControlService::Profile(grpc::ServerContext*, const v1::ProfileRequest* request,
+                                     v1::ProfileReply* reply) {
+  return answer("Profile", [&]() -> Expected<> {
+    PARETO_ASSIGN(const auto shard, parts_.shards.find(request->shard()));
+    const int repeats = static_cast<int>(std::min<std::uint32_t>(request->repeats(), 1 << 20));
+    PARETO_ASSIGN(const LoadedShard::Profile profile, shard->profile(request->batch(), repeats));
+    for (const runtime::OperatorTime& time : profile.operators) {
+      auto& wire = *reply->add_operators();
+      wire.set_position(time.position);
+      wire.set_kind(time.kind);
+      wire.set_scope(time.scope);
+      wire.set_median_ns(time.median.count());
+    }
+    reply->set_whole_median_ns(profile.whole_median.count());
+    return {};
+  });
+}
+
+}  // namespace pareto::daemon

@@ -1,0 +1,52 @@
+// The calls of proto/control.proto. Private to daemon/control: its generated headers are heavy.
+#pragma once
+
+#include "daemon/control/control_server.h"
+#include "proto/control.grpc.pb.h"
+
+namespace pareto::daemon {
+
+/// Threads: any; gRPC calls it from many.
+class ControlService final : public control::v1::Control::Service {
+ public:
+  explicit ControlService(ControlParts parts) : parts_(std::move(parts)) {}
+
+  grpc::Status Describe(grpc::ServerContext* context, const control::v1::DescribeRequest* request,
+                        control::v1::DescribeReply* reply) override;
+  grpc::Status MissingTensors(grpc::ServerContext* context,
+                              const control::v1::MissingTensorsRequest* request,
+                              control::v1::MissingTensorsReply* reply) override;
+  grpc::Status PutTensors(grpc::ServerContext* context,
+                          grpc::ServerReader<control::v1::TensorChunk>* reader,
+                          control::v1::PutTensorsReply* reply) override;
+  grpc::Status LoadShard(grpc::ServerContext* context, const control::v1::LoadShardRequest* request,
+                         control::v1::LoadShardReply* reply) override;
+  grpc::Status UnloadShard(grpc::ServerContext* context,
+                           const control::v1::UnloadShardRequest* request,
+                           control::v1::UnloadShardReply* reply) override;
+  grpc::Status OpenStage(grpc::ServerContext* context, const control::v1::OpenStageRequest* request,
+                         control::v1::OpenStageReply* reply) override;
+  grpc::Status StartStage(grpc::ServerContext* context,
+                          const control::v1::StartStageRequest* request,
+                          control::v1::StartStageReply* reply) override;
+  grpc::Status CloseStage(grpc::ServerContext* context,
+                          const control::v1::CloseStageRequest* request,
+                          control::v1::CloseStageReply* reply) override;
+  grpc::Status Status(grpc::ServerContext* context, const control::v1::StatusRequest* request,
+                      control::v1::StatusReply* reply) override;
+  grpc::Status Profile(grpc::ServerContext* context, const control::v1::ProfileRequest* request,
+                       control::v1::ProfileReply* reply) override;
+
+ private:
+  Expected<> describe(const control::v1::DescribeRequest& request,
+                      control::v1::DescribeReply& reply) const;
+  Expected<> put(grpc::ServerReader<control::v1::TensorChunk>& reader,
+                 control::v1::PutTensorsReply& reply) const;
+  Expected<> load(grpc::ServerContext& context, const control::v1::LoadShardRequest& request,
+                  control::v1::LoadShardReply& reply) const;
+  Expected<runtime::RunnerOptions> options_from(const control::v1::RunnerSettings& settings) const;
+
+  const ControlParts parts_;
+};
+
+}  // namespace pareto::daemon
