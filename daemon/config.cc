@@ -1,0 +1,165 @@
+#include "daemon/config.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <utility>
+
+#include "core/base/config_reader.h"
+#include "core/base/text.h"
+#include "core/plan/protocol.h"
+
+namespace pareto::daemon {
+namespace {
+
+constexpr const char* kConfigVariable = "PARETOD_CONFIG";
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  paretod                                            all defaults\n"
+    "  paretod --config /etc/pareto-edge/paretod.yaml\n"
+    "  paretod --listen 127.0.0.1:0 --data tcp=127.0.0.1:0 --state-dir /tmp/one --ready-fd 1\n"
+    "  paretod --cpu 0 --memory-limit 512MiB --check-config\n"
+    "\n"
+    "Every setting is also a key of the configuration file (--store-limit: store_limit) and a "
+    "variable (PARETOD_STORE_LIMIT).\nFlags win over variables, variables over the file.\n"
+    "Signals: TERM and INT finish what is in flight and exit with 0, a second one does not wait; "
+    "HUP reads the configuration again.\n"
+    "Exit codes: 0 done, 1 failed while running, 2 wrong flags or configuration, 3 the environment "
+    "refuses (port in use, no permission).";
+
+/// The text under a key of the file, in the form that the setting reads.
+void read_key(ConfigSection& root, const Setting& setting, DaemonConfig& config) {
+  std::string text;
+  if (setting.key == "data") {
+    // In the file a mapping: it reads better, and each address has a line of its own.
+    auto section = root.section("data");
+    if (!section) return;
+    std::vector<std::string> parts;
+    for (const auto& [transport, address] : section->entries()) {
+      parts.push_back(transport + "=" + address);
+    }
+    text = join(parts, ",");
+  } else {
+    if (!root.has(setting.key)) {
+      root.optional(setting.key, text);
+      return;
+    }
+    root.optional(setting.key, text);
+  }
+  if (auto set = setting.set(config, text); !set) root.problem(setting.key, set.error().message);
+}
+
+Expected<> read_config_file(const std::string& path, DaemonConfig& config) {
+  PARETO_ASSIGN(ConfigReader file, ConfigReader::from_file(path));
+  ConfigSection root = file.root();
+  for (const Setting& setting : settings()) read_key(root, setting, config);
+  return file.finish();
+}
+
+using Variables = std::map<std::string, std::string>;
+
+Expected<Variables> variables_of(const std::vector<std::string>& environment) {
+  std::vector<std::string> known{kConfigVariable};
+  for (const Setting& setting : settings()) known.push_back(variable_of(setting));
+  Variables variables;
+  for (const std::string& entry : environment) {
+    if (!entry.starts_with("PARETOD_")) continue;
+    const std::size_t equals = entry.find('=');
+    const std::string name = entry.substr(0, equals);
+    if (std::ranges::find(known, name) == known.end()) {
+      return fail(ErrorCode::kInvalidArgument, "unknown variable {}{}", name,
+                  did_you_mean(name, known));
+    }
+    variables[name] = equals == std::string::npos ? "" : entry.substr(equals + 1);
+  }
+  return variables;
+}
+
+std::vector<std::string> flags_of(const CLI::App& app) {
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : app.get_options()) flags.push_back(option->get_name());
+  return flags;
+}
+
+}  // namespace
+
+Expected<CommandLine> parse_command_line(int argc, const char* const* argv) {
+  CommandLine line;
+  CLI::App app(
+      "The daemon of a device: keeps weights, runs shards, and passes activations on. "
+      "paretoctl tells it what to do.",
+      "paretod");
+  app.footer(kExamples);
+  app.allow_extras();
+  bool version = false;
+  app.add_flag("--version", version, "print the version");
+  app.add_option("--config", line.config_file, "YAML file (see configs/paretod.yaml)")
+      ->type_name("FILE");
+  std::vector<std::vector<std::string>> given(settings().size());
+  for (std::size_t i = 0; i < settings().size(); ++i) {
+    const Setting& setting = settings()[i];
+    auto* option = app.add_option(flag_of(setting), given[i], setting.help);
+    option->type_name(setting.value_name)->type_size(1)->expected(1);
+    option->multi_option_policy(setting.key == "data" ? CLI::MultiOptionPolicy::TakeAll
+                                                      : CLI::MultiOptionPolicy::TakeLast);
+  }
+  app.add_option("--ready-fd", line.ready_fd,
+                 "once serving, write one line of JSON with the addresses to this descriptor and "
+                 "close it")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1 << 20));
+  app.add_flag("--exit-with-parent", line.exit_with_parent,
+               "end when the process that started this one does");
+  app.add_flag("--check-config", line.check_config, "check everything, start nothing");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    line.print = app.help();
+    return line;
+  } catch (const CLI::Error& error) {
+    return fail(ErrorCode::kInvalidArgument, "{}", error.what());
+  }
+  if (const auto extras = app.remaining(); !extras.empty()) {
+    return fail(ErrorCode::kInvalidArgument, "unknown argument {}{}", extras.front(),
+                did_you_mean(extras.front(), flags_of(app)));
+  }
+  if (version) {
+    line.print = fmt::format("paretod {}, protocol {}\n", PARETO_VERSION, kProtocolVersion);
+  }
+  for (std::size_t i = 0; i < settings().size(); ++i) {
+    if (!given[i].empty()) line.values.emplace_back(settings()[i].key, join(given[i], ","));
+  }
+  return line;
+}
+
+Expected<DaemonConfig> load_config(const CommandLine& command_line,
+                                   const std::vector<std::string>& environment) {
+  DaemonConfig config;
+  PARETO_ASSIGN(const Variables variables, variables_of(environment));
+  std::string path = command_line.config_file.value_or("");
+  if (const auto found = variables.find(kConfigVariable);
+      !command_line.config_file && found != variables.end()) {
+    path = found->second;
+  }
+  if (!path.empty()) PARETO_TRY(read_config_file(path, config));
+  for (const Setting& setting : settings()) {
+    const auto found = variables.find(variable_of(setting));
+    if (found == variables.end()) continue;
+    PARETO_TRY(with_context(setting.set(config, found->second), "{}", found->first));
+  }
+  for (const auto& [key, text] : command_line.values) {
+    const auto setting = std::ranges::find(settings(), key, &Setting::key);
+    PARETO_TRY(with_context(setting->set(config, text), "{}", flag_of(*setting)));
+  }
+  return config;
+}
+
+std::vector<std::string> process_environment() {
+  std::vector<std::string> list;
+  for (char** entry = environ; *entry != nullptr; ++entry) list.emplace_back(*entry);
+  return list;
+}
+
+}  // namespace pareto::daemon

@@ -1,0 +1,127 @@
+#include "daemon/daemon.h"
+
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "core/base/log.h"
+#include "core/base/text.h"
+
+namespace pareto::daemon {
+namespace {
+
+std::string host_name() {
+  char name[256] = "";
+  if (::gethostname(name, sizeof name - 1) != 0 || name[0] == '\0') return "paretod";
+  return name;
+}
+
+/// "": neither XDG_STATE_HOME nor HOME is set.
+std::filesystem::path default_state_dir() {
+  const char* state = std::getenv("XDG_STATE_HOME");
+  if (state != nullptr && state[0] == '/')
+    return std::filesystem::path(state) / "pareto-edge/paretod";
+  const char* home = std::getenv("HOME");
+  if (home != nullptr && home[0] == '/') {
+    return std::filesystem::path(home) / ".local/state/pareto-edge/paretod";
+  }
+  return {};
+}
+
+/// An address that works from this machine.
+std::string local_address(const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  const std::string host = address.substr(0, colon);
+  if (host == "0.0.0.0" || host == "*") return "127.0.0.1" + address.substr(colon);
+  if (host == "[::]") return "[::1]" + address.substr(colon);
+  return address;
+}
+
+}  // namespace
+
+DaemonParts builtin_parts() {
+  DaemonParts parts;
+  parts.runtime = runtime::runtime_info();
+  parts.engines = runtime::engine_names();
+  for (auto& transport : transport::builtin_transports())
+    parts.transports.push_back(std::move(transport));
+  return parts;
+}
+
+Expected<> Daemon::open_store() {
+  std::filesystem::path folder =
+      config_.state_dir.empty() ? default_state_dir() : std::filesystem::path(config_.state_dir);
+  if (folder.empty()) {
+    PARETO_ASSIGN(TemporaryFolder temporary, TemporaryFolder::create("paretod"));
+    temporary_state_.emplace(std::move(temporary));
+    folder = temporary_state_->path();
+  }
+  PARETO_ASSIGN(store_, TensorStore::open(folder, config_.store_limit_bytes));
+  return {};
+}
+
+Expected<std::unique_ptr<Daemon>> Daemon::start(const DaemonConfig& config, DaemonParts parts) {
+  std::unique_ptr<Daemon> daemon(new Daemon(config));
+  const std::string name = config.name.empty() ? host_name() : config.name;
+  PARETO_TRY(daemon->open_store());
+  daemon->shards_ = std::make_unique<ShardCache>(
+      std::move(parts.runners),
+      [store = daemon->store_.get()](const Digest& digest) { return store->get(digest); },
+      config.memory_limit_bytes, parts.memory);
+  StageHostOptions options;
+  options.device = name;
+  options.limits.max_frame_bytes = config.max_frame_bytes;
+  PARETO_ASSIGN(daemon->stages_,
+                StageHost::listen(std::move(options), std::move(parts.transports), config.data));
+  ControlParts control{*daemon->store_, *daemon->shards_,   *daemon->stages_, name,
+                       config.threads,  describe_machine(), parts.runtime,    parts.engines,
+                       parts.memory};
+  PARETO_ASSIGN(daemon->control_, ControlServer::start(config.listen, std::move(control)));
+  spdlog::info("{} serves at {}", name, daemon->control_->address());
+  return daemon;
+}
+
+std::string Daemon::ready_line() const {
+  nlohmann::ordered_json line;
+  line["control"] = local_address(control_->address());
+  line["data"] = nlohmann::ordered_json::object();
+  for (const DataAddress& data : stages_->addresses()) {
+    line["data"][data.transport] = local_address(data.address);
+  }
+  line["pid"] = ::getpid();
+  return line.dump();
+}
+
+std::vector<std::string> Daemon::reload(const DaemonConfig& config) {
+  std::vector<std::string> changes;
+  for (const Setting& setting : settings()) {
+    const std::string before = setting.get(config_);
+    const std::string now = setting.get(config);
+    if (before == now) continue;
+    if (!setting.reloadable) {
+      changes.push_back(fmt::format("{} stays \"{}\" until a restart (\"{}\" is asked for)",
+                                    setting.key, before, now));
+      continue;
+    }
+    // Its own text, so it reads back.
+    static_cast<void>(setting.set(config_, now));
+    changes.push_back(fmt::format("{} is \"{}\" now (was \"{}\")", setting.key, now, before));
+  }
+  store_->set_limit(config_.store_limit_bytes);
+  shards_->set_memory_limit(config_.memory_limit_bytes);
+  static_cast<void>(set_up_logging("paretod", config_.log_level));
+  return changes;
+}
+
+void Daemon::drain() {
+  const TimePoint deadline = *deadline_after(config_.drain_timeout);
+  control_->announce_stop();
+  const std::size_t cut_off = stages_->drain(deadline);
+  control_->stop(deadline);
+  spdlog::info("drained{}", cut_off == 0 ? "" : fmt::format(", {} stages cut off", cut_off));
+}
+
+}  // namespace pareto::daemon

@@ -1,0 +1,64 @@
+// The composition root: everything a daemon is made of, in the order it is made, ended in reverse.
+//
+//   TensorStore ──▶ ShardCache ──▶ StageHost (links) ──▶ ControlServer (calls)
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/transport/transport.h"
+#include "daemon/config.h"
+#include "daemon/control/control_server.h"
+#include "daemon/stage/shard_cache.h"
+#include "daemon/stage/stage_host.h"
+#include "daemon/stage/tensor_store.h"
+
+namespace pareto::daemon {
+
+/// What the outside world gives; tests give their own.
+struct DaemonParts {
+  RunnerFactory runners = runtime::ShardRunner::load;
+  MemoryProbe memory = read_memory;
+  runtime::RuntimeInfo runtime;
+  std::vector<std::string> engines;
+  std::vector<std::shared_ptr<transport::Transport>> transports;
+};
+/// LibTorch, this machine, every transport of this build.
+DaemonParts builtin_parts();
+
+/// Serves from start() until it ends.
+///
+/// Threads: one owner.
+class Daemon {
+ public:
+  /// Fails: kPermission (port in use, state folder not ours), kInvalidArgument, kNotFound, kExhausted.
+  static Expected<std::unique_ptr<Daemon>> start(const DaemonConfig& config, DaemonParts parts);
+
+  /// One line of JSON, without its end: {"control":"127.0.0.1:40123","data":{"tcp":"…"},"pid":…}. Unspecified hosts are named
+  /// 127.0.0.1, so that whoever started this daemon can connect.
+  std::string ready_line() const;
+  const DaemonConfig& config() const { return config_; }
+
+  /// Applies what can be changed while it runs. Returns a sentence per change, applied or in need of a restart.
+  std::vector<std::string> reload(const DaemonConfig& config);
+
+  /// Finishes what is in flight, within the configured time, and stops serving.
+  void drain();
+
+ private:
+  explicit Daemon(const DaemonConfig& config) : config_(config) {}
+  Expected<> open_store();
+
+  DaemonConfig config_;
+  std::optional<TemporaryFolder> temporary_state_;  ///< where neither a folder nor a home is known
+  std::unique_ptr<TensorStore> store_;
+  std::unique_ptr<ShardCache> shards_;
+  std::unique_ptr<StageHost> stages_;
+  std::unique_ptr<ControlServer> control_;
+};
+
+}  // namespace pareto::daemon

@@ -1,0 +1,107 @@
+#include "daemon/process.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <spdlog/spdlog.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+
+#include "core/base/file.h"
+
+namespace pareto::daemon {
+namespace {
+
+sigset_t signals(std::initializer_list<int> numbers) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int number : numbers) sigaddset(&set, number);
+  return set;
+}
+
+}  // namespace
+
+void prepare_signals() {
+  const sigset_t blocked = signals({SIGTERM, SIGINT, SIGHUP, SIGUSR1});
+  ::pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
+  static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
+}
+
+int wait_signal() {
+  const sigset_t set = signals({SIGTERM, SIGINT, SIGHUP});
+  int number = 0;
+  while (::sigwait(&set, &number) != 0) {
+  }
+  return number;
+}
+
+Impatience::Impatience(std::chrono::nanoseconds patience)
+    : watching_([patience] {
+        const auto whole = std::chrono::duration_cast<std::chrono::seconds>(patience);
+        const timespec limit{whole.count(), (patience - whole).count()};
+        // USR1 is our own destructor.
+        const sigset_t set = signals({SIGTERM, SIGINT, SIGUSR1});
+        int number = 0;
+        do {
+          number = ::sigtimedwait(&set, nullptr, &limit);
+        } while (number < 0 && errno == EINTR);
+        if (number == SIGUSR1) return;
+        spdlog::warn("{}: leaving without waiting for what is in flight",
+                     number < 0 ? "draining takes too long" : "asked again");
+        ::_exit(0);
+      }) {}
+
+Impatience::~Impatience() { ::pthread_kill(watching_.native_handle(), SIGUSR1); }
+
+Expected<> pin_to_cores(const std::vector<int>& cores) {
+  if (cores.empty()) return {};
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int core : cores) CPU_SET(static_cast<std::size_t>(core), &set);
+  if (::sched_setaffinity(0, sizeof set, &set) != 0) {
+    return fail(ErrorCode::kInvalidArgument, "cpu: none of these cores may be used here: {}",
+                fmt::join(cores, ","));
+  }
+  return {};
+}
+
+Expected<> end_with_parent() {
+  const pid_t parent = ::getppid();
+  if (::prctl(PR_SET_PDEATHSIG, SIGTERM) != 0) {
+    return tl::unexpected(error_from_errno(errno, "asking to end with the parent"));
+  }
+  if (::getppid() != parent) return fail(ErrorCode::kUnavailable, "the parent has ended");
+  return {};
+}
+
+Expected<> tell_ready(int fd, const std::string& line) {
+  const std::string text = line + "\n";
+  std::string_view left = text;
+  while (!left.empty()) {
+    const ssize_t written = ::write(fd, left.data(), left.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EBADF) {
+      return fail(ErrorCode::kInvalidArgument, "--ready-fd {}: no such descriptor", fd);
+    }
+    if (written < 0) {
+      return tl::unexpected(error_from_errno(errno, fmt::format("--ready-fd {}", fd)));
+    }
+    left.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (fd <= STDERR_FILENO) {
+    const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (nothing >= 0) {
+      ::dup2(nothing, fd);
+      ::close(nothing);
+    }
+  } else {
+    ::close(fd);
+  }
+  return {};
+}
+
+}  // namespace pareto::daemon

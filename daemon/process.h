@@ -1,0 +1,43 @@
+// What main needs of the operating system: signals as something to wait for, cores, the parent's end, the ready line.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/base/error.h"
+
+namespace pareto::daemon {
+
+/// TERM, INT and HUP are blocked in this thread and in all it starts, to be taken by wait_signal(); PIPE is ignored: a peer that
+/// is gone is an error of a call. To be called before any thread starts.
+void prepare_signals();
+/// Waits for TERM, INT or HUP and returns it.
+int wait_signal();
+
+/// Ends the process, with exit code 0, when a second TERM or INT arrives or `patience` has passed: a drain must not hang.
+///
+/// Threads: one owner; watches on a thread of its own until destroyed.
+class Impatience {
+ public:
+  explicit Impatience(std::chrono::nanoseconds patience);
+  ~Impatience();
+  Impatience(const Impatience&) = delete;
+  Impatience& operator=(const Impatience&) = delete;
+
+ private:
+  std::jthread watching_;
+};
+
+/// Fails: kInvalidArgument (a core that this machine does not have, or may not be used).
+Expected<> pin_to_cores(const std::vector<int>& cores);
+
+/// TERM arrives when the parent ends. Fails: kUnavailable when it has ended already.
+Expected<> end_with_parent();
+
+/// Writes line and newline and closes the descriptor (0 to 2 become /dev/null instead, so that nothing else is opened in their
+/// place). Fails: kInvalidArgument (no such descriptor), kUnavailable (nobody reads it any more).
+Expected<> tell_ready(int fd, const std::string& line);
+
+}  // namespace pareto::daemon

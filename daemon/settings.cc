@@ -1,0 +1,192 @@
+// The table of settings: how each is read from text, checked, and written back.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "core/base/text.h"
+#include "core/transport/transport.h"
+#include "daemon/config.h"
+
+namespace pareto::daemon {
+namespace {
+
+constexpr int kMaxThreads = 256;
+constexpr int kMaxCores = 1024;
+constexpr std::uint64_t kLeastFrame = 1 << 20;
+constexpr std::uint64_t kMostFrame = std::uint64_t{1} << 30;
+
+Expected<int> parse_int(std::string_view text, int least, int most) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most) {
+    return fail(ErrorCode::kInvalidArgument, "\"{}\" is not a whole number from {} to {}", text,
+                least, most);
+  }
+  return value;
+}
+
+Expected<> check_address(const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  if (colon == std::string::npos || colon == 0) {
+    return fail(ErrorCode::kInvalidArgument, "\"{}\" is not HOST:PORT, as in 0.0.0.0:7070",
+                address);
+  }
+  return with_context(parse_int(address.substr(colon + 1), 0, 65535).map([](int) {}),
+                      "port of \"{}\"", address);
+}
+
+Expected<DataAddress> parse_data(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos) {
+    return fail(ErrorCode::kInvalidArgument,
+                "\"{}\" is not TRANSPORT=HOST:PORT, as in tcp=0.0.0.0:7071", text);
+  }
+  DataAddress data{text.substr(0, equals), text.substr(equals + 1)};
+  std::vector<std::string> names;
+  for (const auto& transport : transport::builtin_transports()) {
+    if (transport->crosses_machines()) names.emplace_back(transport->name());
+  }
+  if (std::ranges::find(names, data.transport) == names.end()) {
+    return fail(ErrorCode::kInvalidArgument, "unknown transport \"{}\"{}; transports are {}",
+                data.transport, did_you_mean(data.transport, names), join(names));
+  }
+  PARETO_TRY(check_address(data.address));
+  return data;
+}
+
+Expected<> set_data(DaemonConfig& config, const std::string& text) {
+  std::vector<DataAddress> list;
+  for (const std::string& part : split_list(text)) {
+    PARETO_ASSIGN(DataAddress data, parse_data(part));
+    for (const DataAddress& other : list) {
+      if (other.transport == data.transport) {
+        return fail(ErrorCode::kInvalidArgument, "{} stands twice", data.transport);
+      }
+    }
+    list.push_back(std::move(data));
+  }
+  if (list.empty()) return fail(ErrorCode::kInvalidArgument, "at least one address is needed");
+  config.data = std::move(list);
+  return {};
+}
+
+/// "0", "0,2", "0-3,6"
+Expected<std::vector<int>> parse_cores(const std::string& text) {
+  std::vector<int> cores;
+  for (const std::string& part : split_list(text)) {
+    const std::size_t dash = part.find('-');
+    PARETO_ASSIGN(const int first, parse_int(part.substr(0, dash), 0, kMaxCores - 1));
+    int last = first;
+    if (dash != std::string::npos) {
+      PARETO_ASSIGN(last, parse_int(part.substr(dash + 1), first, kMaxCores - 1));
+    }
+    for (int core = first; core <= last; ++core) cores.push_back(core);
+  }
+  std::ranges::sort(cores);
+  cores.erase(std::ranges::unique(cores).begin(), cores.end());
+  return cores;
+}
+
+template <auto Member>
+Expected<> set_text(DaemonConfig& config, const std::string& text) {
+  config.*Member = text;
+  return {};
+}
+template <auto Member>
+std::string get_text(const DaemonConfig& config) {
+  return config.*Member;
+}
+template <auto Member>
+Expected<> set_bytes(DaemonConfig& config, const std::string& text) {
+  PARETO_ASSIGN(config.*Member, parse_bytes(text));
+  return {};
+}
+template <auto Member>
+std::string get_bytes(const DaemonConfig& config) {
+  return std::to_string(config.*Member);
+}
+
+const std::array<Setting, 11> kSettings{{
+    {"listen", "ADDR", "control service, HOST:PORT; port 0 picks a free one", false,
+     [](DaemonConfig& config, const std::string& text) -> Expected<> {
+       PARETO_TRY(check_address(text));
+       config.listen = text;
+       return {};
+     },
+     get_text<&DaemonConfig::listen>},
+    {"data", "TRANSPORT=ADDR", "where links come in; once for each transport", false, set_data,
+     [](const DaemonConfig& config) {
+       std::vector<std::string> parts;
+       for (const auto& data : config.data) parts.push_back(data.transport + "=" + data.address);
+       return join(parts, ",");
+     }},
+    {"name", "NAME", "what coordinators see; the host's name by default", false,
+     set_text<&DaemonConfig::name>, get_text<&DaemonConfig::name>},
+    {"state_dir", "FOLDER", "for received weights; of this daemon alone", false,
+     set_text<&DaemonConfig::state_dir>, get_text<&DaemonConfig::state_dir>},
+    {"store_limit", "SIZE", "weights kept on disk, as in 8GiB", true,
+     set_bytes<&DaemonConfig::store_limit_bytes>, get_bytes<&DaemonConfig::store_limit_bytes>},
+    {"memory_limit", "SIZE", "memory that shards may take; 0: what the machine has free", true,
+     set_bytes<&DaemonConfig::memory_limit_bytes>, get_bytes<&DaemonConfig::memory_limit_bytes>},
+    {"cpu", "LIST", "cores to run on, as in 0 or 0-2,5; all by default", false,
+     [](DaemonConfig& config, const std::string& text) -> Expected<> {
+       PARETO_ASSIGN(config.cpu, parse_cores(text));
+       return {};
+     },
+     [](const DaemonConfig& config) { return fmt::format("{}", fmt::join(config.cpu, ",")); }},
+    {"threads", "N", "of a shard, where its coordinator names no number", false,
+     [](DaemonConfig& config, const std::string& text) -> Expected<> {
+       PARETO_ASSIGN(config.threads, parse_int(text, 1, kMaxThreads));
+       return {};
+     },
+     [](const DaemonConfig& config) { return std::to_string(config.threads); }},
+    {"max_frame", "SIZE", "largest message taken on a link", false,
+     [](DaemonConfig& config, const std::string& text) -> Expected<> {
+       PARETO_ASSIGN(const std::uint64_t bytes, parse_bytes(text));
+       if (bytes < kLeastFrame || bytes > kMostFrame) {
+         return fail(ErrorCode::kInvalidArgument, "\"{}\" is not between 1MiB and 1GiB", text);
+       }
+       config.max_frame_bytes = bytes;
+       return {};
+     },
+     get_bytes<&DaemonConfig::max_frame_bytes>},
+    {"drain_timeout", "TIME", "given to requests in flight at SIGTERM, as in 10s", true,
+     [](DaemonConfig& config, const std::string& text) -> Expected<> {
+       PARETO_ASSIGN(config.drain_timeout, parse_duration(text));
+       return {};
+     },
+     [](const DaemonConfig& config) { return fmt::format("{}ns", config.drain_timeout.count()); }},
+    {"log_level", "LEVEL", "trace, debug, info, warn, error or off", true,
+     [](DaemonConfig& config, const std::string& text) -> Expected<> {
+       static const std::array<std::string, 6> kLevels{"trace", "debug", "info",
+                                                       "warn",  "error", "off"};
+       if (std::ranges::find(kLevels, text) == kLevels.end()) {
+         return fail(ErrorCode::kInvalidArgument, "unknown level \"{}\"{}; levels are {}", text,
+                     did_you_mean(text, kLevels), join(kLevels));
+       }
+       config.log_level = text;
+       return {};
+     },
+     get_text<&DaemonConfig::log_level>},
+}};
+
+}  // namespace
+
+std::span<const Setting> settings() { return kSettings; }
+
+std::string flag_of(const Setting& setting) {
+  std::string flag = "--" + setting.key;
+  std::ranges::replace(flag, '_', '-');
+  return flag;
+}
+
+std::string variable_of(const Setting& setting) {
+  std::string name = "PARETOD_" + setting.key;
+  std::ranges::transform(name, name.begin(), [](char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
+  });
+  return name;
+}
+
+}  // namespace pareto::daemon
