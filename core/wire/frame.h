@@ -1,0 +1,133 @@
+// A Message as bytes and back. The layout is specified in core/wire/FORMAT.md: a header of 64 bytes, the metadata (timeline,
+// tensor descriptors, value tree), the payload (the tensors' own bytes, each 64-byte aligned).
+//
+//   Message --encode_frame--> EncodedFrame, pieces for one scatter write    FrameDecoder --take--> Message
+//
+// Nothing is copied but the metadata: an encoded frame points into the tensors, and a decoder hands out the tensors' final
+// memory for the transport to read into.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/wire/checksum.h"
+#include "core/wire/message.h"
+
+namespace pareto::wire {
+
+inline constexpr std::size_t kHeaderBytes = 64;
+inline constexpr std::uint8_t kFrameVersion = 1;
+
+/// What a frame may hold, checked before memory is allocated for it. Encoding checks the same, so that no peer with equal limits
+/// refuses what was sent.
+struct FrameLimits {
+  std::uint64_t max_frame_bytes = std::uint64_t{1} << 30;
+  std::uint64_t max_metadata_bytes = std::uint64_t{16} << 20;
+  std::uint32_t max_timeline = 1024;  ///< entries
+  std::uint32_t max_tensors = 65536;
+  std::uint32_t max_rank = 64;        ///< dimensions of one tensor
+  std::uint32_t max_values = 262144;  ///< nodes of the value tree
+  std::uint32_t max_depth = 64;  ///< of the value tree; a body that is no container has depth 1
+};
+
+struct FrameOptions {
+  /// Whether the tensors' bytes are summed too. The header and the metadata always are.
+  bool payload_checksum = true;
+};
+
+/// A frame ready to be sent. Keeps the tensors it points into alive. Moved, never copied.
+class EncodedFrame {
+ public:
+  EncodedFrame() = default;
+  EncodedFrame(EncodedFrame&&) = default;
+  EncodedFrame& operator=(EncodedFrame&&) = default;
+  EncodedFrame(const EncodedFrame&) = delete;
+  EncodedFrame& operator=(const EncodedFrame&) = delete;
+
+  /// One run of bytes, never empty, and what keeps it alive: null where it is the frame itself (or for ever).
+  struct Piece {
+    std::span<const std::byte> bytes;
+    std::shared_ptr<const void> owner;
+  };
+  /// To be sent one after the other; the first is header and metadata.
+  const std::vector<Piece>& pieces() const { return pieces_; }
+  std::uint64_t size_bytes() const { return size_bytes_; }
+
+ private:
+  friend Expected<EncodedFrame> encode_frame(const Message&, const FrameOptions&,
+                                             const FrameLimits&);
+  std::vector<std::byte> head_;
+  std::vector<Piece> pieces_;
+  std::uint64_t size_bytes_ = 0;
+};
+
+/// Fails: kExhausted (over a limit, which is named), kInvalidArgument (a kind that does not exist).
+Expected<EncodedFrame> encode_frame(const Message& message, const FrameOptions& options = {},
+                                    const FrameLimits& limits = {});
+
+/// Decodes one frame after another from bytes as they come.
+///
+///   while (!decoder.complete()) { n = decoder.next(pieces); …read into them…; decoder.advance(bytes_read); }
+///   Message message = decoder.take();
+///
+/// After an error the stream has no known frame boundary: throw the decoder and the connection away.
+/// Threads: one owner.
+class FrameDecoder {
+ public:
+  explicit FrameDecoder(const FrameLimits& limits = {}) : limits_(limits) {}
+  FrameDecoder(const FrameDecoder&) = delete;
+  FrameDecoder& operator=(const FrameDecoder&) = delete;
+
+  /// Where the next bytes of the frame belong, in order: fills up to out.size() pieces (none of them empty) and returns how many.
+  /// 0 only when complete(). The pieces never reach past the end of the frame.
+  std::size_t next(std::span<std::span<std::byte>> out);
+  /// The first `bytes` bytes of what next() gave were filled. Fails: kCorrupt, kExhausted.
+  Expected<> advance(std::size_t bytes);
+  /// Copies from a buffer instead; returns how many bytes belonged to this frame (fewer only when it is then complete).
+  Expected<std::size_t> feed(std::span<const std::byte> bytes);
+
+  /// No byte of the frame has come yet.
+  bool untouched() const { return received_ == 0; }
+  bool complete() const { return phase_ == Phase::kComplete; }
+  /// Bytes of the frame that have come.
+  std::uint64_t received_bytes() const { return received_; }
+  /// Requires complete(). The decoder is then ready for the next frame.
+  Message take();
+
+ private:
+  enum class Phase { kHeader, kMetadata, kPayload, kComplete };
+  struct Piece {
+    std::span<std::byte> bytes;
+    bool padding = false;
+  };
+
+  Expected<> accept_header();
+  Expected<> accept_metadata();
+  void lay_out_payload(std::vector<Tensor>& tensors);
+  Expected<> accept_payload(std::span<const std::byte> bytes, bool padding);
+  Expected<> finish_payload();
+
+  const FrameLimits limits_;
+  Phase phase_ = Phase::kHeader;
+  std::uint64_t received_ = 0;
+  std::array<std::byte, kHeaderBytes> header_{};
+  std::vector<std::byte> metadata_;
+  std::vector<std::byte> padding_;
+  std::vector<Piece> pieces_;  // of the payload
+  std::size_t piece_ = 0;      // the one being filled …
+  std::size_t offset_ = 0;     // … and how much of it (or of the header or metadata) is
+  // From the header, for the parts that follow it.
+  std::uint64_t payload_bytes_ = 0;
+  std::uint64_t metadata_checksum_ = 0;
+  std::uint64_t payload_checksum_ = 0;
+  bool payload_summed_ = false;
+  Checksum sum_;
+  Message message_;
+};
+
+}  // namespace pareto::wire

@@ -1,0 +1,148 @@
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "core/wire/frame.h"
+#include "core/wire/header.h"
+#include "core/wire/metadata.h"
+
+namespace pareto::wire {
+
+std::size_t FrameDecoder::next(std::span<std::span<std::byte>> out) {
+  if (out.empty()) return 0;
+  switch (phase_) {
+    case Phase::kHeader:
+      out[0] = std::span(header_).subspan(offset_);
+      return 1;
+    case Phase::kMetadata:
+      out[0] = std::span(metadata_).subspan(offset_);
+      return 1;
+    case Phase::kPayload: {
+      std::size_t count = 0;
+      for (std::size_t i = piece_; i < pieces_.size() && count < out.size(); ++i) {
+        out[count++] = i == piece_ ? pieces_[i].bytes.subspan(offset_) : pieces_[i].bytes;
+      }
+      return count;
+    }
+    case Phase::kComplete:
+      break;
+  }
+  return 0;
+}
+
+Expected<> FrameDecoder::advance(std::size_t bytes) {
+  received_ += bytes;
+  if (phase_ == Phase::kHeader) {
+    offset_ += bytes;
+    return offset_ < header_.size() ? Expected<>{} : accept_header();
+  }
+  if (phase_ == Phase::kMetadata) {
+    offset_ += bytes;
+    return offset_ < metadata_.size() ? Expected<>{} : accept_metadata();
+  }
+  while (bytes > 0 && piece_ < pieces_.size()) {
+    const Piece& piece = pieces_[piece_];
+    const std::size_t taken = std::min(bytes, piece.bytes.size() - offset_);
+    PARETO_TRY(accept_payload(piece.bytes.subspan(offset_, taken), piece.padding));
+    bytes -= taken;
+    offset_ += taken;
+    if (offset_ == piece.bytes.size()) {
+      ++piece_;
+      offset_ = 0;
+    }
+  }
+  return piece_ == pieces_.size() ? finish_payload() : Expected<>{};
+}
+
+Expected<std::size_t> FrameDecoder::feed(std::span<const std::byte> bytes) {
+  std::size_t used = 0;
+  while (used < bytes.size() && !complete()) {
+    std::array<std::span<std::byte>, 1> target;
+    next(target);
+    const std::size_t count = std::min(target[0].size(), bytes.size() - used);
+    std::memcpy(target[0].data(), bytes.data() + used, count);
+    used += count;
+    PARETO_TRY(advance(count));
+  }
+  return used;
+}
+
+Message FrameDecoder::take() {
+  phase_ = Phase::kHeader;
+  received_ = 0;
+  return std::exchange(message_, Message{});
+}
+
+Expected<> FrameDecoder::accept_header() {
+  PARETO_ASSIGN(const Header header, read_header(header_, limits_));
+  if (header.metadata_bytes == 0) return fail(ErrorCode::kCorrupt, "a frame without metadata");
+  message_.kind = header.kind;
+  message_.pipeline = header.pipeline;
+  message_.request = header.request;
+  message_.sequence = header.sequence;
+  metadata_.resize(header.metadata_bytes);
+  metadata_checksum_ = header.metadata_checksum;
+  payload_bytes_ = header.payload_bytes;
+  payload_checksum_ = header.payload_checksum;
+  payload_summed_ = header.payload_checksum_present;
+  phase_ = Phase::kMetadata;
+  offset_ = 0;
+  return {};
+}
+
+Expected<> FrameDecoder::accept_metadata() {
+  if (checksum(metadata_) != metadata_checksum_) {
+    return fail(ErrorCode::kCorrupt, "the metadata's checksum is wrong");
+  }
+  PARETO_ASSIGN(Metadata metadata, read_metadata(metadata_, payload_bytes_, limits_));
+  message_.timeline = std::move(metadata.timeline);
+  message_.body = std::move(metadata.body);
+  sum_.reset();
+  phase_ = Phase::kPayload;
+  offset_ = 0;
+  lay_out_payload(metadata.tensors);
+  return pieces_.empty() ? finish_payload() : Expected<>{};
+}
+
+void FrameDecoder::lay_out_payload(std::vector<Tensor>& tensors) {
+  pieces_.clear();
+  piece_ = 0;
+  std::uint64_t tensor_bytes = 0;
+  for (const Tensor& tensor : tensors) tensor_bytes += tensor.size_bytes();
+  padding_.resize(payload_bytes_ - tensor_bytes);
+
+  std::size_t padding_used = 0;
+  std::uint64_t end = 0;
+  for (Tensor& tensor : tensors) {
+    const std::uint64_t start = aligned(end);
+    if (start != end) {
+      pieces_.push_back({std::span(padding_).subspan(padding_used, start - end), true});
+      padding_used += start - end;
+    }
+    if (tensor.size_bytes() > 0) pieces_.push_back({tensor.mutable_bytes(), false});
+    end = start + tensor.size_bytes();
+  }
+}
+
+Expected<> FrameDecoder::accept_payload(std::span<const std::byte> bytes, bool padding) {
+  // Summed as it arrives, while it is still in the cache.
+  if (payload_summed_) sum_.update(bytes);
+  if (padding &&
+      std::any_of(bytes.begin(), bytes.end(), [](std::byte b) { return b != std::byte{0}; })) {
+    return fail(ErrorCode::kCorrupt, "the padding between tensors is not zero");
+  }
+  return {};
+}
+
+Expected<> FrameDecoder::finish_payload() {
+  const std::uint64_t sum = payload_summed_ ? sum_.value() : 0;
+  if (sum != payload_checksum_) {
+    return fail(ErrorCode::kCorrupt, "the payload's checksum is wrong");
+  }
+  pieces_.clear();
+  phase_ = Phase::kComplete;
+  offset_ = 0;
+  return {};
+}
+
+}  // namespace pareto::wire

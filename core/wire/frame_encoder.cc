@@ -1,0 +1,68 @@
+#include <limits>
+#include <utility>
+
+#include "core/wire/frame.h"
+#include "core/wire/header.h"
+#include "core/wire/metadata.h"
+
+namespace pareto::wire {
+namespace {
+
+constexpr std::array<std::byte, Tensor::kAlignment> kZeros{};
+
+}  // namespace
+
+Expected<EncodedFrame> encode_frame(const Message& message, const FrameOptions& options,
+                                    const FrameLimits& limits) {
+  if (!is_known(message.kind)) {
+    return fail(ErrorCode::kInvalidArgument, "message kind {} does not exist",
+                static_cast<int>(message.kind));
+  }
+  EncodedFrame frame;
+  frame.head_.reserve(512);
+  frame.head_.resize(kHeaderBytes);
+  PARETO_ASSIGN(const std::vector<Tensor> tensors, write_metadata(message, limits, frame.head_));
+  const auto metadata = std::span<const std::byte>(frame.head_).subspan(kHeaderBytes);
+
+  std::uint64_t payload_bytes = 0;
+  frame.pieces_.reserve(2 * tensors.size() + 1);
+  frame.pieces_.push_back({frame.head_, nullptr});
+  for (const Tensor& tensor : tensors) {
+    const std::uint64_t start = aligned(payload_bytes);
+    if (start != payload_bytes) {
+      frame.pieces_.push_back({std::span(kZeros).first(start - payload_bytes), nullptr});
+    }
+    if (tensor.size_bytes() > 0) frame.pieces_.push_back({tensor.bytes(), tensor.owner()});
+    payload_bytes = start + tensor.size_bytes();
+    PARETO_TRY(check_sizes(metadata.size(), payload_bytes, limits));
+  }
+  PARETO_TRY(check_sizes(metadata.size(), payload_bytes, limits));
+  if (metadata.size() > std::numeric_limits<std::uint32_t>::max()) {
+    return fail(ErrorCode::kExhausted, "{} bytes of metadata do not fit a frame", metadata.size());
+  }
+
+  Header header;
+  header.kind = message.kind;
+  header.payload_checksum_present = options.payload_checksum;
+  header.pipeline = message.pipeline;
+  header.request = message.request;
+  header.sequence = message.sequence;
+  header.metadata_bytes = static_cast<std::uint32_t>(metadata.size());
+  header.payload_bytes = payload_bytes;
+  header.metadata_checksum = checksum(metadata);
+  if (options.payload_checksum) {
+    if (frame.pieces_.size() == 2) {
+      header.payload_checksum = checksum(frame.pieces_.back().bytes);
+    } else {
+      Checksum sum;
+      for (const auto& piece : std::span(frame.pieces_).subspan(1)) sum.update(piece.bytes);
+      header.payload_checksum = sum.value();
+    }
+  }
+  const auto header_bytes = write_header(header);
+  std::copy(header_bytes.begin(), header_bytes.end(), frame.head_.begin());
+  frame.size_bytes_ = frame.head_.size() + payload_bytes;
+  return frame;
+}
+
+}  // namespace pareto::wire

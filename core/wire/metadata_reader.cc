@@ -1,0 +1,224 @@
+#include "core/wire/bytes.h"
+#include "core/wire/metadata.h"
+#include "core/wire/value_tag.h"
+
+namespace pareto::wire {
+namespace {
+
+struct Descriptor {
+  DType dtype = DType::kFloat32;
+  Shape shape;
+};
+
+Expected<Timeline> read_timeline(ByteReader& reader, const FrameLimits& limits) {
+  PARETO_ASSIGN(const auto count, reader.get<std::uint32_t>("the timeline"));
+  if (count > limits.max_timeline) {
+    return fail(ErrorCode::kExhausted, "a timeline of {} entries; at most {} are allowed", count,
+                limits.max_timeline);
+  }
+  Timeline timeline(count);
+  for (StageTimes& entry : timeline) {
+    PARETO_ASSIGN(entry.stage, reader.get<std::uint32_t>("the timeline"));
+    for (Nanoseconds* time :
+         {&entry.receive, &entry.queue, &entry.compute, &entry.encode, &entry.send}) {
+      PARETO_ASSIGN(const auto count_ns, reader.get<std::int64_t>("the timeline"));
+      *time = Nanoseconds(count_ns);
+    }
+  }
+  return timeline;
+}
+
+Expected<Descriptor> read_descriptor(ByteReader& reader, const FrameLimits& limits) {
+  constexpr std::string_view kWhat = "the tensor descriptors";
+  PARETO_ASSIGN(const auto dtype_number, reader.get<std::uint8_t>(kWhat));
+  PARETO_ASSIGN(const auto rank, reader.get<std::uint8_t>(kWhat));
+  PARETO_ASSIGN(const auto reserved, reader.get<std::uint16_t>(kWhat));
+  const auto dtype = dtype_from_number(dtype_number);
+  if (!dtype) return fail(ErrorCode::kCorrupt, "a tensor of unknown dtype {}", dtype_number);
+  if (reserved != 0) return fail(ErrorCode::kCorrupt, "a reserved field is not zero");
+  if (rank > limits.max_rank) {
+    return fail(ErrorCode::kExhausted, "a tensor has {} dimensions; at most {} are allowed", rank,
+                limits.max_rank);
+  }
+  Descriptor descriptor{*dtype, Shape(rank)};
+  for (std::int64_t& size : descriptor.shape) {
+    PARETO_ASSIGN(size, reader.get<std::int64_t>(kWhat));
+  }
+  return descriptor;
+}
+
+/// Reads all descriptors and checks that they fill the payload exactly. Allocates nothing for the payload.
+Expected<std::vector<Descriptor>> read_descriptors(ByteReader& reader, std::uint64_t payload_bytes,
+                                                   const FrameLimits& limits) {
+  PARETO_ASSIGN(const auto count, reader.get<std::uint32_t>("the tensor descriptors"));
+  if (count > limits.max_tensors) {
+    return fail(ErrorCode::kExhausted, "{} tensors; at most {} are allowed", count,
+                limits.max_tensors);
+  }
+  std::vector<Descriptor> descriptors;
+  std::uint64_t end = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    PARETO_ASSIGN(Descriptor descriptor, read_descriptor(reader, limits));
+    const auto elements = element_count(descriptor.shape);
+    const std::uint64_t element_bytes = size_of(descriptor.dtype);
+    if (!elements || static_cast<std::uint64_t>(*elements) > payload_bytes / element_bytes) {
+      return fail(ErrorCode::kCorrupt, "tensor {} of shape {} does not fit a payload of {} bytes",
+                  i, to_string(descriptor.shape), payload_bytes);
+    }
+    end = aligned(end) + static_cast<std::uint64_t>(*elements) * element_bytes;
+    if (end > payload_bytes) {
+      return fail(ErrorCode::kCorrupt, "tensor {} ends at byte {} of a payload of {}", i, end,
+                  payload_bytes);
+    }
+    descriptors.push_back(std::move(descriptor));
+  }
+  if (end != payload_bytes) {
+    return fail(ErrorCode::kCorrupt, "the tensors take {} bytes of a payload of {}", end,
+                payload_bytes);
+  }
+  return descriptors;
+}
+
+class TreeReader {
+ public:
+  TreeReader(ByteReader& reader, std::span<const Tensor> tensors, const FrameLimits& limits)
+      : reader_(reader), tensors_(tensors), limits_(limits) {}
+
+  Expected<Value> read(std::uint32_t depth = 1) {
+    if (depth > limits_.max_depth) {
+      return fail(ErrorCode::kExhausted, "the value tree is deeper than {} levels",
+                  limits_.max_depth);
+    }
+    if (++values_ > limits_.max_values) {
+      return fail(ErrorCode::kExhausted, "the value tree has more than {} values",
+                  limits_.max_values);
+    }
+    PARETO_ASSIGN(const auto tag, reader_.get<std::uint8_t>(kWhat));
+    switch (static_cast<ValueTag>(tag)) {
+      case ValueTag::kNone:
+        return Value(None{});
+      case ValueTag::kUninitialized:
+        return Value(Uninitialized{});
+      case ValueTag::kBool: {
+        PARETO_ASSIGN(const auto held, reader_.get<std::uint8_t>(kWhat));
+        if (held > 1) return fail(ErrorCode::kCorrupt, "a bool of value {}", held);
+        return Value(held == 1);
+      }
+      case ValueTag::kInt: {
+        PARETO_ASSIGN(const auto held, reader_.get<std::int64_t>(kWhat));
+        return Value(held);
+      }
+      case ValueTag::kFloat: {
+        PARETO_ASSIGN(const auto held, reader_.get<double>(kWhat));
+        return Value(held);
+      }
+      case ValueTag::kString: {
+        PARETO_ASSIGN(const auto size, reader_.get<std::uint32_t>(kWhat));
+        PARETO_ASSIGN(const auto held, reader_.get_text(size, "a string"));
+        return Value(std::string(held));
+      }
+      case ValueTag::kList: {
+        PARETO_ASSIGN(auto items, read_items(depth));
+        return Value(List{std::move(items)});
+      }
+      case ValueTag::kTuple: {
+        PARETO_ASSIGN(auto items, read_items(depth));
+        return Value(Tuple{std::move(items)});
+      }
+      case ValueTag::kDict:
+        return read_dict(depth);
+      case ValueTag::kTensor:
+        return read_tensor();
+    }
+    return fail(ErrorCode::kCorrupt, "unknown value tag {}", tag);
+  }
+
+  /// Every tensor of the payload has its place in the tree.
+  Expected<> finish() const {
+    if (used_ != tensors_.size()) {
+      return fail(ErrorCode::kCorrupt, "{} tensors, of which the value tree names {}",
+                  tensors_.size(), used_);
+    }
+    return {};
+  }
+
+ private:
+  static constexpr std::string_view kWhat = "the value tree";
+
+  /// Every item takes `item_bytes` at least, so a count can be checked before there is room made for it.
+  Expected<std::uint32_t> read_count(std::size_t item_bytes) {
+    PARETO_ASSIGN(const auto count, reader_.get<std::uint32_t>(kWhat));
+    if (count > reader_.left() / item_bytes) {
+      return fail(ErrorCode::kCorrupt, "the metadata ends inside a container of {} items", count);
+    }
+    if (count > limits_.max_values - values_) {
+      return fail(ErrorCode::kExhausted, "the value tree has more than {} values",
+                  limits_.max_values);
+    }
+    return count;
+  }
+
+  Expected<std::vector<Value>> read_items(std::uint32_t depth) {
+    PARETO_ASSIGN(const auto count, read_count(1));
+    std::vector<Value> items;
+    items.reserve(count);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      PARETO_ASSIGN(Value item, read(depth + 1));
+      items.push_back(std::move(item));
+    }
+    return items;
+  }
+
+  Expected<Value> read_dict(std::uint32_t depth) {
+    PARETO_ASSIGN(const auto count, read_count(2));
+    Dict dict;
+    dict.items.reserve(count);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      PARETO_ASSIGN(Value key, read(depth + 1));
+      PARETO_ASSIGN(Value item, read(depth + 1));
+      dict.items.emplace_back(std::move(key), std::move(item));
+    }
+    return Value(std::move(dict));
+  }
+
+  Expected<Value> read_tensor() {
+    PARETO_ASSIGN(const auto index, reader_.get<std::uint32_t>(kWhat));
+    // New tensors come in order, so that one message has one encoding.
+    if (index > used_ || index >= tensors_.size()) {
+      return fail(ErrorCode::kCorrupt, "the value tree names tensor {} of {} out of order", index,
+                  tensors_.size());
+    }
+    if (index == used_) ++used_;
+    return Value(tensors_[index]);
+  }
+
+  ByteReader& reader_;
+  std::span<const Tensor> tensors_;
+  const FrameLimits& limits_;
+  std::uint32_t values_ = 0;
+  std::uint32_t used_ = 0;
+};
+
+}  // namespace
+
+Expected<Metadata> read_metadata(std::span<const std::byte> bytes, std::uint64_t payload_bytes,
+                                 const FrameLimits& limits) {
+  ByteReader reader(bytes);
+  Metadata metadata;
+  PARETO_ASSIGN(metadata.timeline, read_timeline(reader, limits));
+  PARETO_ASSIGN(auto descriptors, read_descriptors(reader, payload_bytes, limits));
+  metadata.tensors.reserve(descriptors.size());
+  for (Descriptor& descriptor : descriptors) {
+    PARETO_ASSIGN(Tensor tensor, Tensor::allocate(descriptor.dtype, std::move(descriptor.shape)));
+    metadata.tensors.push_back(std::move(tensor));
+  }
+  TreeReader tree(reader, metadata.tensors, limits);
+  PARETO_ASSIGN(metadata.body, tree.read());
+  PARETO_TRY(tree.finish());
+  if (reader.left() != 0) {
+    return fail(ErrorCode::kCorrupt, "{} bytes of metadata after the value tree", reader.left());
+  }
+  return metadata;
+}
+
+}  // namespace pareto::wire

@@ -1,0 +1,163 @@
+#include <algorithm>
+#include <unordered_map>
+
+#include "core/wire/bytes.h"
+#include "core/wire/metadata.h"
+#include "core/wire/value_tag.h"
+
+namespace pareto::wire {
+namespace {
+
+/// Walks the tree twice: first to number its tensors, then to write it.
+class TreeWriter {
+ public:
+  TreeWriter(const FrameLimits& limits, std::vector<std::byte>& out)
+      : limits_(limits), bytes_(out), out_(out) {}
+
+  Expected<> number_tensors(const Value& value, std::uint32_t depth = 1) {
+    if (depth > limits_.max_depth) {
+      return fail(ErrorCode::kExhausted, "the value tree is deeper than {} levels",
+                  limits_.max_depth);
+    }
+    if (++values_ > limits_.max_values) {
+      return fail(ErrorCode::kExhausted, "the value tree has more than {} values",
+                  limits_.max_values);
+    }
+    if (const auto* tensor = value.get_if<Tensor>()) return number(*tensor);
+    if (const auto* list = value.get_if<List>()) {
+      for (const Value& item : list->items) PARETO_TRY(number_tensors(item, depth + 1));
+    } else if (const auto* tuple = value.get_if<Tuple>()) {
+      for (const Value& item : tuple->items) PARETO_TRY(number_tensors(item, depth + 1));
+    } else if (const auto* dict = value.get_if<Dict>()) {
+      for (const auto& [key, item] : dict->items) {
+        PARETO_TRY(number_tensors(key, depth + 1));
+        PARETO_TRY(number_tensors(item, depth + 1));
+      }
+    }
+    return {};
+  }
+
+  void write_descriptors() {
+    bytes_.put(static_cast<std::uint32_t>(tensors_.size()));
+    for (const Tensor& tensor : tensors_) {
+      bytes_.put(static_cast<std::uint8_t>(tensor.dtype()));
+      bytes_.put(static_cast<std::uint8_t>(tensor.shape().size()));
+      bytes_.put(std::uint16_t{0});
+      for (const std::int64_t size : tensor.shape()) bytes_.put(size);
+    }
+  }
+
+  /// After number_tensors(): visits tensors in the same order. Fails: kExhausted.
+  Expected<> write(const Value& value) {
+    // A tree of a few long strings is small in every count; its bytes are bounded here.
+    if (out_.size() > limits_.max_metadata_bytes + kHeaderBytes) return too_long();
+    return std::visit([this](const auto& held) { return write_held(held); }, value.storage());
+  }
+
+  std::vector<Tensor> take_tensors() { return std::move(tensors_); }
+
+ private:
+  Expected<> number(const Tensor& tensor) {
+    // The descriptor keeps the rank in a byte.
+    const std::size_t max_rank = std::min<std::size_t>(limits_.max_rank, 255);
+    if (tensor.shape().size() > max_rank) {
+      return fail(ErrorCode::kExhausted, "a tensor has {} dimensions; at most {} are allowed",
+                  tensor.shape().size(), max_rank);
+    }
+    const auto next = static_cast<std::uint32_t>(tensors_.size());
+    std::uint32_t index = next;
+    // A list on a boundary often holds tensors that cross on their own too: their bytes travel once.
+    if (tensor.size_bytes() > 0) {
+      auto& candidates = by_address_[tensor.bytes().data()];
+      for (const std::uint32_t candidate : candidates) {
+        const Tensor& other = tensors_[candidate];
+        if (other.dtype() == tensor.dtype() && other.shape() == tensor.shape()) index = candidate;
+      }
+      if (index == next) candidates.push_back(next);
+    }
+    if (index == next) {
+      if (tensors_.size() >= limits_.max_tensors) {
+        return fail(ErrorCode::kExhausted, "more than {} tensors", limits_.max_tensors);
+      }
+      tensors_.push_back(tensor);
+    }
+    order_.push_back(index);
+    return {};
+  }
+
+  Expected<> write_held(None) { return tag(ValueTag::kNone); }
+  Expected<> write_held(Uninitialized) { return tag(ValueTag::kUninitialized); }
+  Expected<> write_held(bool held) { return tag(ValueTag::kBool, std::uint8_t{held}); }
+  Expected<> write_held(std::int64_t held) { return tag(ValueTag::kInt, held); }
+  Expected<> write_held(double held) { return tag(ValueTag::kFloat, held); }
+  Expected<> write_held(const std::string& held) {
+    if (held.size() > limits_.max_metadata_bytes) return too_long();
+    PARETO_TRY(tag(ValueTag::kString, static_cast<std::uint32_t>(held.size())));
+    bytes_.put(std::string_view(held));
+    return {};
+  }
+  Expected<> write_held(const Tensor&) { return tag(ValueTag::kTensor, order_[visited_++]); }
+  Expected<> write_held(const List& held) { return write_items(ValueTag::kList, held.items); }
+  Expected<> write_held(const Tuple& held) { return write_items(ValueTag::kTuple, held.items); }
+  Expected<> write_held(const Dict& held) {
+    PARETO_TRY(tag(ValueTag::kDict, static_cast<std::uint32_t>(held.items.size())));
+    for (const auto& [key, item] : held.items) {
+      PARETO_TRY(write(key));
+      PARETO_TRY(write(item));
+    }
+    return {};
+  }
+
+  Expected<> write_items(ValueTag kind, const std::vector<Value>& items) {
+    PARETO_TRY(tag(kind, static_cast<std::uint32_t>(items.size())));
+    for (const Value& item : items) PARETO_TRY(write(item));
+    return {};
+  }
+
+  template <typename... Number>
+  Expected<> tag(ValueTag kind, Number... number) {
+    bytes_.put(static_cast<std::uint8_t>(kind));
+    (bytes_.put(number), ...);
+    return {};
+  }
+
+  tl::unexpected<Error> too_long() const {
+    return fail(ErrorCode::kExhausted, "the metadata takes more than {} bytes",
+                limits_.max_metadata_bytes);
+  }
+
+  const FrameLimits& limits_;
+  ByteWriter bytes_;
+  std::vector<std::byte>& out_;
+  std::uint32_t values_ = 0;
+  std::vector<Tensor> tensors_;
+  std::unordered_map<const std::byte*, std::vector<std::uint32_t>> by_address_;
+  std::vector<std::uint32_t> order_;  // the tensor of each kTensor node
+  std::size_t visited_ = 0;
+};
+
+}  // namespace
+
+Expected<std::vector<Tensor>> write_metadata(const Message& message, const FrameLimits& limits,
+                                             std::vector<std::byte>& out) {
+  if (message.timeline.size() > limits.max_timeline) {
+    return fail(ErrorCode::kExhausted, "a timeline of {} entries; at most {} are allowed",
+                message.timeline.size(), limits.max_timeline);
+  }
+  ByteWriter bytes(out);
+  bytes.put(static_cast<std::uint32_t>(message.timeline.size()));
+  for (const StageTimes& entry : message.timeline) {
+    bytes.put(entry.stage);
+    for (const Nanoseconds time :
+         {entry.receive, entry.queue, entry.compute, entry.encode, entry.send}) {
+      bytes.put(static_cast<std::int64_t>(time.count()));
+    }
+  }
+  TreeWriter tree(limits, out);
+  PARETO_TRY(tree.number_tensors(message.body));
+  tree.write_descriptors();
+  PARETO_TRY(tree.write(message.body));
+  return tree.take_tensors();
+}
+
+}  // namespace pareto::wire
