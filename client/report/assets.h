@@ -1,0 +1,13 @@
+// The files of client/report/assets and the chart library, embedded at build time (client/report/assets/CMakeLists.txt).
+#pragma once
+
+#include <string_view>
+
+namespace pareto::client {
+
+std::string_view report_html();  ///< the template, with {{names}} to be filled
+std::string_view report_css();
+std::string_view report_js();
+std::string_view report_echarts();  ///< Apache-2.0; its licence stands at its head
+
+}  // namespace pareto::client

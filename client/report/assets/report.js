@@ -1,0 +1,429 @@
+// The report's page. Reads the run (the document of `sweep --json`) from #run; draws; keeps its choices in the address, so that a
+// view can be shared as a link. Text from the run only ever becomes text nodes.
+(() => {
+  'use strict';
+  const byId = (id) => document.getElementById(id);
+  const problem = (text) => {
+    byId('problem').hidden = false;
+    byId('problem').textContent = `This page met an error: ${text}`;
+  };
+  addEventListener('error', (event) => problem(event.message));
+
+  const run = JSON.parse(byId('run').textContent);
+  const measured = run.trials.filter((trial) => trial.status === 'ok');
+  const failed = run.trials.filter((trial) => trial.status === 'failed');
+  const planned = run.trials.length - measured.length - failed.length;
+  const distinct = (values) => [...new Set(values)];
+  const transports = distinct(run.trials.map((trial) => trial.transport));
+  const batches = distinct(run.trials.map((trial) => trial.batch)).sort((a, b) => a - b);
+  const conditions = distinct(run.trials.map((trial) => trial.condition));
+  const PARTS = [['compute', 'computing'], ['transfer', 'transfer'], ['wait', 'waiting']];
+  const SHAPES = ['circle', 'diamond', 'triangle', 'rect'];
+  const SHAPE_PATHS = ['M6 1a5 5 0 1 0 .01 0z', 'M6 0l6 6-6 6-6-6z', 'M6 0l6 11H0z', 'M1 1h10v10H1z'];
+
+  // ---- words and figures -----------------------------------------------------------------------------------------------------
+
+  const figure = (value) => {
+    const size = Math.abs(value);
+    return value.toFixed(size >= 999.95 ? 0 : size >= 99.995 ? 1 : size >= 9.9995 ? 2 : 3);
+  };
+  const short = (value) => {
+    const size = Math.abs(value);
+    return value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.995 ? 2 : 3);
+  };
+  const range = (interval) => `${figure(interval[0])} – ${figure(interval[1])}`;
+  const bytes = (count) => {
+    const units = ['B', 'KiB', 'MiB', 'GiB'];
+    let unit = 0;
+    while (count >= 999.5 && unit + 1 < units.length) { count /= 1024; ++unit; }
+    return `${count.toFixed(unit === 0 || count >= 99.95 ? 0 : count >= 9.995 ? 1 : 2)} ${units[unit]}`;
+  };
+  const percent = (ratio) => `${ratio < 0.1 ? ratio.toFixed(3).replace(/^0\.0*(\d)(\d?).*/, (_, a) => a) : Math.round(ratio * 100)} %`;
+  const devicesOf = (trial) => trial.plan.stages.map((stage) => stage.device);
+  const nameOf = (trial) => (trial.split ? trial.split.name : `all on ${devicesOf(trial)[0]}`);
+  const latency = (trial) => trial.latency_ms.p50;
+  const rate = (trial) => trial.throughput.samples_per_s;
+  const shapeOf = (trial) => transports.indexOf(trial.transport) % 4;
+
+  /** el('b', {class: 'x'}, 'text', child): an element with attributes and children; functions are listeners. */
+  const el = (tag, attributes = {}, ...children) => {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) {
+      if (typeof value === 'function') element.addEventListener(name, value);
+      else if (value !== undefined && value !== false) element.setAttribute(name, value);
+    }
+    element.append(...children.filter((child) => child !== undefined && child !== null));
+    return element;
+  };
+  const swatch = (part) => el('i', {class: 'swatch', style: `background: var(--${part})`});
+  const shapeIcon = (index, colour) => {
+    const icon = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+    icon.setAttribute('viewBox', '0 0 12 12');
+    icon.setAttribute('width', '11');
+    icon.setAttribute('height', '11');
+    const path = document.createElementNS('http://www.w3.org/2000/svg', 'path');
+    path.setAttribute('d', SHAPE_PATHS[index % 4]);
+    path.style.fill = colour;
+    icon.append(path);
+    return icon;
+  };
+  const bar = (trial, scale) => {
+    const parts = PARTS.map(([part]) => Math.max(0, trial.time_split_ms[part]));
+    const whole = scale || parts.reduce((sum, part) => sum + part, 0);
+    return el('span', {class: 'bar'}, ...PARTS.map(([part], i) =>
+      el('i', {style: `width:${100 * parts[i] / whole}%;background:var(--${part})`})));
+  };
+
+  // ---- what is chosen --------------------------------------------------------------------------------------------------------
+
+  const address = new URLSearchParams(location.hash.slice(1));
+  const pick = (value, among) => (among.map(String).includes(value) ? among[among.map(String).indexOf(value)] : among[0]);
+  const choice = {
+    batch: pick(address.get('batch'), batches),
+    condition: pick(address.get('condition'), conditions),
+    off: new Set((address.get('without') || '').split(',').filter((name) => transports.includes(name))),
+    zoom: address.get('zoom') === 'front' ? 'front' : 'all',
+    plan: address.get('plan'),
+    sort: 'latency',
+    descending: false,
+  };
+  const remember = () => {
+    const kept = new URLSearchParams();
+    if (batches.length > 1) kept.set('batch', choice.batch);
+    if (conditions.length > 1) kept.set('condition', choice.condition);
+    if (choice.off.size) kept.set('without', [...choice.off].join(','));
+    if (choice.zoom !== 'all') kept.set('zoom', choice.zoom);
+    if (choice.plan) kept.set('plan', choice.plan);
+    try { history.replaceState(null, '', `#${kept}`); } catch { /* a page in a sandbox has no history */ }
+  };
+
+  const beats = (a, b) => latency(a) <= latency(b) && rate(a) >= rate(b) && (latency(a) < latency(b) || rate(a) > rate(b));
+  let shown = [];   // plans of the batch, condition and transports chosen
+  let front = [];   // those of them that no other shown one beats, in order of latency
+  let beaters = new Map();
+  const look = () => {
+    shown = measured.filter((trial) =>
+      trial.batch === choice.batch && trial.condition === choice.condition && !choice.off.has(trial.transport));
+    const sorted = [...shown].sort((a, b) => latency(a) - latency(b) || rate(b) - rate(a));
+    let best = null;
+    front = sorted.filter((trial) => {
+      const on = !best || rate(trial) > rate(best) || (rate(trial) === rate(best) && latency(trial) === latency(best));
+      if (on) best = trial;
+      return on;
+    });
+    beaters = new Map(shown.map((trial) => [trial, front.filter((other) => beats(other, trial))]));
+  };
+  const isFront = (trial) => front.includes(trial);
+  const chosen = () => shown.find((trial) => trial.id === choice.plan);
+
+  const verdict = (trial) => {
+    if (isFront(trial)) {
+      return choice.off.size
+        ? 'No plan shown beats it.'
+        : `No other plan beats it; over resampled rounds it is on the front ${Math.round(100 * trial.p_front)} % of the time.`;
+    }
+    const by = beaters.get(trial)[0];
+    const less = 1 - latency(by) / latency(trial);
+    const more = rate(by) / rate(trial) - 1;
+    const gains = [];
+    if (less >= 0.0005) gains.push(`${percent(less)} less latency`);
+    if (more >= 0.0005) gains.push(`${percent(more)} more samples/s`);
+    const others = beaters.get(trial).length - 1;
+    return `Beaten by ${nameOf(by)} over ${by.transport}${gains.length ? `: ${gains.join(', ')}` : ''}${others ? `; and by ${others} more` : ''}.`;
+  };
+
+  // ---- the chart -------------------------------------------------------------------------------------------------------------
+
+  const colours = () => {
+    const style = getComputedStyle(document.documentElement);
+    return (name) => style.getPropertyValue(`--${name}`).trim();
+  };
+  const chart = echarts.init(byId('chart'), null, {renderer: measured.length > 1500 ? 'canvas' : 'svg'});
+  chart.on('click', (event) => { if (event.data && event.data.trial) select(event.data.trial); });
+
+  const tip = (trial) => el('div', {class: 'tip'},
+    el('b', {}, nameOf(trial)), `${devicesOf(trial).join(' → ')} over ${trial.transport}, batch ${trial.batch}`, el('br'),
+    `${figure(latency(trial))} ms  (${range(trial.latency_ms.ci95)}), window ${trial.latency_ms.window}`, el('br'),
+    `${figure(rate(trial))} samples/s  (${range(trial.throughput.ci95)}), window ${trial.throughput.window}`, el('br'),
+    verdict(trial));
+
+  const point = (trial, colour) => ({
+    value: [latency(trial), rate(trial)],
+    trial,
+    symbol: SHAPES[shapeOf(trial)],
+    symbolSize: isFront(trial) ? 13 : 9,
+    itemStyle: isFront(trial)
+      ? {color: colour(`t${shapeOf(trial)}`), borderColor: colour('card'), borderWidth: 1.5}
+      : {color: 'transparent', borderColor: colour('dominated'), borderWidth: 1.4},
+  });
+
+  const errorBars = (trials, colour, width) => ({
+    type: 'custom', silent: true, clip: true, z: 1,
+    encode: {x: [0, 1, 2], y: [3, 4, 5]},
+    data: trials.map((trial) => [
+      trial.latency_ms.ci95[0], latency(trial), trial.latency_ms.ci95[1],
+      trial.throughput.ci95[0], rate(trial), trial.throughput.ci95[1]]),
+    renderItem: (_, api) => {
+      const line = (a, b) => ({type: 'line', shape: {x1: a[0], y1: a[1], x2: b[0], y2: b[1]}, style: {stroke: colour, lineWidth: width}});
+      const at = (x, y) => api.coord([api.value(x), api.value(y)]);
+      return {type: 'group', children: [line(at(0, 4), at(2, 4)), line(at(1, 3), at(1, 5))]};
+    },
+  });
+
+  /** Bounds of an axis around some values, with a margin; below, as a share of the range. */
+  const bounds = (values, below = 0.07) => {
+    const low = Math.min(...values);
+    const high = Math.max(...values);
+    const span = high - low || high || 1;
+    const step = 10 ** Math.floor(Math.log10(span)) / 5;
+    return {min: Math.max(0, Math.floor((low - span * below) / step) * step), max: Math.ceil((high + span * 0.07) / step) * step};
+  };
+
+  const drawChart = () => {
+    const colour = colours();
+    const rest = shown.filter((trial) => !isFront(trial));
+    const seen = choice.zoom === 'front' && front.length > 1 ? front : shown;
+    const x = bounds(seen.flatMap((trial) => [latency(trial), ...trial.latency_ms.ci95]), 0.14);
+    const y = bounds(seen.flatMap((trial) => [rate(trial), ...trial.throughput.ci95]));
+    const axis = (name, gap) => ({
+      type: 'value', name, nameLocation: 'middle', nameGap: gap, nameTextStyle: {color: colour('muted'), fontSize: 13},
+      axisLabel: {color: colour('muted'), fontSize: 12, hideOverlap: true, showMinLabel: false, showMaxLabel: false}, axisLine: {show: false}, axisTick: {show: false},
+      splitLine: {lineStyle: {color: colour('line')}},
+    });
+    // The edge of what is reached: a plan's throughput holds until the next one's latency is allowed.
+    const edge = front.map((trial) => [latency(trial), rate(trial)]);
+    if (edge.length) {
+      edge.unshift([edge[0][0], y.min]);
+      edge.push([x.max, edge[edge.length - 1][1]]);
+    }
+    const ring = chosen();
+    const roomy = chart.getWidth() > 520;
+    const labelled = front.map((trial, i) => ({...point(trial, colour),
+      label: {show: roomy || trial === ring || i === 0 || i === front.length - 1}}));
+    chart.setOption({
+      animation: false,
+      textStyle: {fontFamily: getComputedStyle(document.body).fontFamily},
+      grid: {left: 58, right: 18, top: 14, bottom: 46},
+      xAxis: {...axis('latency, p50 ms', 30), ...x},
+      yAxis: {...axis('throughput, samples/s', 44), ...y},
+      tooltip: {
+        trigger: 'item', confine: true, backgroundColor: colour('card'), borderColor: colour('line'), padding: [8, 12],
+        textStyle: {color: colour('ink'), fontSize: 13}, formatter: (event) => (event.data.trial ? tip(event.data.trial) : ''),
+      },
+      series: [
+        {type: 'line', step: 'end', data: edge, symbol: 'none', silent: true, z: 1, clip: true,
+          lineStyle: {color: colour('front'), width: 2, opacity: 0.55}, areaStyle: {color: colour('front'), opacity: 0.05}},
+        errorBars(rest, colour('line'), 1.5),
+        errorBars(front, colour('front'), 1.2),
+        {type: 'scatter', data: rest.map((trial) => point(trial, colour)), z: 2, clip: true, emphasis: {scale: 1.5}},
+        {type: 'scatter', data: labelled, z: 4, clip: true, emphasis: {scale: 1.3},
+          // Up and left of the front there is nothing: labels stand there, unless they would leave the chart.
+          label: {position: [-5, -4], align: 'right', verticalAlign: 'bottom', color: colour('ink'), fontSize: 12,
+            textBorderColor: colour('card'), textBorderWidth: 3, formatter: (event) => nameOf(event.data.trial)},
+          labelLayout: (label) => (label.labelRect.x < 56
+            ? {hideOverlap: true, x: label.rect.x + label.rect.width + 6, y: label.rect.y + 16, align: 'left'} : {hideOverlap: true})},
+        {type: 'scatter', silent: true, z: 3, data: ring ? [[latency(ring), rate(ring)]] : [], symbol: 'circle', symbolSize: 25,
+          itemStyle: {color: 'transparent', borderColor: colour('ring'), borderWidth: 2}},
+      ],
+    }, true);
+    byId('chart').dataset.points = shown.length;
+    byId('chart').dataset.front = front.length;
+  };
+
+  // ---- filters and headlines -------------------------------------------------------------------------------------------------
+
+  const segmented = (label, values, current, text, onPick) => el('div', {class: 'filter'},
+    label ? el('span', {}, label) : undefined,
+    el('div', {class: 'segmented', role: 'group', 'aria-label': label || text(values[0])}, ...values.map((value) =>
+      el('button', {type: 'button', 'aria-pressed': value === current, click: () => { onPick(value); draw(); }}, text(value)))));
+
+  const drawFilters = () => {
+    const filters = [segmented('Batch', batches, choice.batch, String, (batch) => { choice.batch = batch; })];
+    if (conditions.length > 1) {
+      filters.push(segmented('Network', conditions, choice.condition, String, (name) => { choice.condition = name; }));
+    }
+    filters.push(el('div', {class: 'filter'}, el('span', {}, 'Transport'), el('div', {class: 'chips'}, ...transports.map((name, i) =>
+      el('button', {class: 'chip', type: 'button', 'aria-pressed': !choice.off.has(name), click: () => {
+        if (choice.off.has(name)) choice.off.delete(name);
+        else if (choice.off.size + 1 < transports.length) choice.off.add(name);
+        draw();
+      }}, shapeIcon(i, `var(--t${i % 4})`), name)))));
+    byId('filters').replaceChildren(...filters);
+    byId('zoom').replaceChildren(...[['all', 'Everything'], ['front', 'Front']].map(([value, text]) =>
+      el('button', {type: 'button', 'aria-pressed': choice.zoom === value, click: () => { choice.zoom = value; draw(); }}, text)));
+  };
+
+  const headline = (label, value, unit, trial) => el('button', {class: 'headline', type: 'button', click: () => select(trial)},
+    el('span', {}, label), el('strong', {}, value, el('small', {}, ` ${unit}`)), el('em', {}, `${nameOf(trial)} over ${trial.transport}`));
+  const drawHeadlines = () => {
+    const cards = [];
+    if (front.length) {
+      const fastest = front[0];
+      const busiest = front[front.length - 1];
+      const alone = shown.filter((trial) => !trial.split).sort((a, b) => rate(b) - rate(a))[0];
+      cards.push(headline('Lowest latency', figure(latency(fastest)), 'ms, p50', fastest));
+      cards.push(headline('Highest throughput', figure(rate(busiest)), 'samples/s', busiest));
+      if (alone) {
+        cards.push(el('div', {class: 'headline'}, el('span', {}, 'Gained by splitting'),
+          el('strong', {}, `${(rate(busiest) / rate(alone)).toFixed(2)} ×`, el('small', {}, ' throughput')),
+          el('em', {}, `of the best single device, ${devicesOf(alone)[0]} with ${figure(rate(alone))} samples/s`)));
+      }
+    }
+    byId('headlines').replaceChildren(...cards);
+  };
+
+  // ---- one plan --------------------------------------------------------------------------------------------------------------
+
+  const stepOf = (colour, title, value, note) => el('li', {style: `--dot: var(--${colour})`},
+    el('div', {class: 'row'}, el('span', {}, title), el('b', {}, value)), note ? el('small', {}, note) : undefined);
+  const pathOf = (trial) => {
+    const steps = [];
+    trial.links.forEach((link, i) => {
+      const last = i === trial.links.length - 1;
+      const title = i === 0 ? 'input arrives' : last ? 'result returns' : `over ${trial.transport}`;
+      const crossing = !last && i > 0 && trial.split ? trial.split.boundary : [];
+      const what = crossing.length && trial.links.length === 3
+        ? crossing.slice(0, 3).map((value) => `${value.dtype} ${value.shape.join('×')}`).join(', ') + (crossing.length > 3 ? ` and ${crossing.length - 3} more` : '')
+        : '';
+      steps.push(stepOf('transfer', title, `${short(link.transfer_ms.p50)} ms`, [bytes(link.bytes), what].filter(Boolean).join(' · ')));
+      const stage = trial.stages[i];
+      if (stage) {
+        steps.push(stepOf('compute', stage.device, `${short(stage.compute_ms.p50)} ms`,
+          `engine ${stage.engine} · ${bytes(stage.weight_bytes)} of weights · ${bytes(stage.peak_memory_bytes)} of memory`));
+      }
+    });
+    return el('ul', {class: 'path'}, ...steps);
+  };
+  const drawDetail = () => {
+    const trial = chosen();
+    if (!trial) {
+      byId('detail').replaceChildren(el('h2', {}, 'No plan'), el('p', {class: 'hint'}, 'Nothing was measured for this choice.'));
+      return;
+    }
+    const split = trial.time_split_ms;
+    const box = (label, value, note) => el('div', {}, el('span', {}, label), el('b', {}, value), el('small', {}, note));
+    byId('detail').replaceChildren(
+      el('span', {class: isFront(trial) ? 'badge front' : 'badge'}, isFront(trial) ? 'On the front' : 'Beaten'),
+      el('h2', {style: 'margin-top: 6px'}, nameOf(trial)),
+      el('p', {class: 'muted'}, `${devicesOf(trial).join(' → ')} · ${trial.transport} · batch ${trial.batch}`),
+      el('p', {class: 'verdict'}, verdict(trial)),
+      el('div', {class: 'figures'},
+        box('Latency, p50', `${figure(latency(trial))} ms`, `${range(trial.latency_ms.ci95)}, window ${trial.latency_ms.window}, ${trial.latency_ms.samples} requests`),
+        box('Throughput', `${figure(rate(trial))} /s`, `${range(trial.throughput.ci95)}, window ${trial.throughput.window}`)),
+      el('h3', {}, 'Time of one request'), bar(trial),
+      el('ul', {class: 'parts'}, ...PARTS.map(([part, text]) => el('li', {}, swatch(part), el('span', {}, text),
+        el('b', {}, `${short(split[part])} ms`), el('small', {}, `${Math.round(100 * split[part] / latency(trial))} %`)))),
+      el('h3', {}, 'Its way'), pathOf(trial));
+  };
+  const select = (trial) => { choice.plan = trial.id; draw(); };
+
+  // ---- bars and table --------------------------------------------------------------------------------------------------------
+
+  const drawTimes = () => {
+    byId('time-legend').replaceChildren(...PARTS.map(([part, text]) => el('span', {}, swatch(part), text)));
+    const plans = front.length ? [...front] : [];
+    if (chosen() && !isFront(chosen())) plans.push(chosen());
+    const scale = Math.max(...plans.map(latency));
+    byId('times').replaceChildren(...plans.map((trial) => el('button',
+      {class: 'time', type: 'button', 'aria-pressed': trial.id === choice.plan, click: () => select(trial),
+        title: PARTS.map(([part, text]) => `${text} ${short(trial.time_split_ms[part])} ms`).join(', ')},
+      el('span', {}, nameOf(trial), el('span', {class: 'muted'}, ` ${trial.transport}${isFront(trial) ? '' : ', beaten'}`)),
+      bar(trial, scale), el('span', {}, `${figure(latency(trial))} ms`))));
+  };
+
+  const COLUMNS = [
+    ['plan', 'Plan', (trial) => (trial.split ? trial.split.position : -1), (trial) => [el('i', {class: 'dot'}), nameOf(trial)], 'text'],
+    ['transport', 'Transport', (trial) => trial.transport, (trial) => [trial.transport], 'text'],
+    ['latency', 'p50 ms', latency, (trial) => [figure(latency(trial)), el('small', {}, range(trial.latency_ms.ci95))]],
+    ['p90', 'p90 ms', (trial) => trial.latency_ms.p90, (trial) => [figure(trial.latency_ms.p90)]],
+    ['p99', 'p99 ms', (trial) => trial.latency_ms.p99, (trial) => [figure(trial.latency_ms.p99)]],
+    ['rate', 'Samples/s', rate, (trial) => [figure(rate(trial)), el('small', {}, range(trial.throughput.ci95))]],
+    ['window', 'Window', (trial) => trial.throughput.window, (trial) => [`${trial.latency_ms.window}, ${trial.throughput.window}`]],
+    ['boundary', 'Crosses', (trial) => (trial.split ? trial.split.boundary_bytes : 0), (trial) => [trial.split ? bytes(trial.split.boundary_bytes) : '–']],
+    ['time', 'Compute, transfer, wait', (trial) => trial.time_split_ms.compute / latency(trial), (trial) => [bar(trial)]],
+    ['p', 'P(front)', (trial) => trial.p_front, (trial) => [trial.p_front.toFixed(2)]],
+  ];
+  const drawTable = () => {
+    const key = COLUMNS.find(([id]) => id === choice.sort)[2];
+    const order = choice.descending ? -1 : 1;
+    const rows = [...shown].sort((a, b) => order * (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : latency(a) - latency(b)));
+    const sortBy = (id) => {
+      choice.descending = choice.sort === id && !choice.descending;
+      choice.sort = id;
+      drawTable();
+    };
+    byId('trials').replaceChildren(
+      el('thead', {}, el('tr', {}, ...COLUMNS.map(([id, title, , , kind]) => el('th',
+        {class: kind, scope: 'col', 'aria-sort': choice.sort === id ? (choice.descending ? 'descending' : 'ascending') : undefined},
+        el('button', {type: 'button', click: () => sortBy(id)}, title + (choice.sort === id ? (choice.descending ? ' ↓' : ' ↑') : '')))))),
+      el('tbody', {}, ...rows.map((trial) => el('tr',
+        {class: [isFront(trial) && 'front', trial.id === choice.plan && 'chosen'].filter(Boolean).join(' ') || undefined, tabindex: 0, title: verdict(trial),
+          click: () => select(trial), keydown: (event) => { if (event.key === 'Enter') select(trial); }},
+        ...COLUMNS.map(([, , , cell, kind]) => el('td', {class: kind}, ...cell(trial)))))));
+    byId('table-note').textContent =
+      'Windows (requests in flight) of latency and of throughput; intervals are 95 %. Sort by a heading, choose a row.';
+  };
+
+  // ---- what does not change --------------------------------------------------------------------------------------------------
+
+  const date = (text) => (text || '').replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC');
+  const drawHead = () => {
+    byId('model').textContent = run.model;
+    const names = run.devices.map((device) => device.name).join(', ');
+    byId('subtitle').textContent = [`${measured.length} plans measured`, names && `on ${names}`, date(run.started)].filter(Boolean).join(' · ')
+      + (run.finished ? '' : ' · unfinished');
+  };
+  const drawFailures = () => {
+    if (!failed.length && !planned) return;
+    byId('failures').hidden = false;
+    byId('failures').replaceChildren(el('h2', {}, `${failed.length} failed${planned ? `, ${planned} not measured` : ''}`),
+      ...failed.map((trial) => el('p', {class: 'failure'}, el('b', {}, trial.id), trial.failure)));
+  };
+  const drawProvenance = () => {
+    const rows = [['Run', run.run], ['Command', run.command_line], ['Model digest', run.model_digest], ['Weights', bytes(run.weight_bytes)],
+      ['Started', date(run.started)], ['Finished', run.finished ? date(run.finished) : 'not yet: it can be resumed'],
+      ['Seed', String(run.seed)], ['Software', `Pareto Edge ${run.software.pareto_edge}, LibTorch ${run.software.torch}`],
+      ['On the front', 'no other plan of the same batch and network is at least as fast (latency, p50) and at least as productive (samples/s) and better in one'],
+      ['How it was measured', run.note]];
+    const heads = ['Device', 'Address', 'CPU', 'Threads', 'Memory', 'LibTorch', 'Weights sent'];
+    byId('provenance').replaceChildren(el('h2', {}, 'Where these figures come from'),
+      el('dl', {}, ...rows.filter(([, value]) => value).flatMap(([name, value]) => [el('dt', {}, name),
+        el('dd', {}, ['Run', 'Command', 'Model digest'].includes(name) ? el('code', {}, value) : value)])),
+      el('div', {class: 'scroll', style: 'margin-bottom: 0'}, el('table', {class: 'plain'}, el('thead', {}, el('tr', {}, ...heads.map((head, i) => el('th', {class: i < 3 ? 'text' : undefined}, head)))),
+        el('tbody', {}, ...run.devices.map((device) => el('tr', {}, ...[device.name, device.address, device.cpu, device.threads,
+          bytes(device.memory_bytes), device.torch, bytes(device.weights_sent_bytes)].map((cell, i) => el('td', {class: i < 3 ? 'text' : undefined}, String(cell)))))))),
+      el('details', {}, el('summary', {}, 'All options'), el('pre', {}, el('code', {}, JSON.stringify(run.options, null, 1)))));
+  };
+
+  // ---- putting it together ---------------------------------------------------------------------------------------------------
+
+  const draw = () => {
+    look();
+    if (!chosen()) choice.plan = front.length ? front[front.length - 1].id : null;
+    drawFilters();
+    drawHeadlines();
+    drawChart();
+    drawDetail();
+    drawTimes();
+    drawTable();
+    byId('chart-note').textContent = shown.length
+      ? `${front.length} of ${shown.length} plans ${front.length === 1 ? 'is' : 'are'} beaten by no other. Up and left is better.`
+      : 'Nothing was measured for this choice.';
+    byId('legend').replaceChildren(...transports.filter((name) => !choice.off.has(name)).map((name) =>
+      el('span', {}, shapeIcon(transports.indexOf(name), `var(--t${transports.indexOf(name) % 4})`), `${name}, on the front`)),
+      el('span', {}, shapeIcon(0, 'var(--dominated)'), 'beaten'), el('span', {}, '┼ 95 % interval'));
+    remember();
+  };
+
+  const wished = matchMedia('(prefers-color-scheme: dark)');
+  const setTheme = (dark) => { document.documentElement.dataset.theme = dark ? 'dark' : 'light'; };
+  setTheme(wished.matches);
+  wished.addEventListener('change', () => { setTheme(wished.matches); drawChart(); });
+  byId('theme').addEventListener('click', () => { setTheme(document.documentElement.dataset.theme !== 'dark'); drawChart(); });
+  // In the next frame: resizing within the observer's own turn would make it report a loop.
+  new ResizeObserver(() => requestAnimationFrame(() => { chart.resize(); drawChart(); })).observe(byId('chart'));
+  drawHead();
+  drawFailures();
+  drawProvenance();
+  draw();
+})();

@@ -1,0 +1,113 @@
+#include <cmath>
+
+#include "client/report/writers.h"
+#include "client/results/record_json.h"
+#include "core/base/text.h"
+
+namespace pareto::client {
+namespace {
+
+/// RFC 4180: quotes around what holds a separator, a quote or a line break; quotes inside doubled.
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"') result += '"';
+    result += c;
+  }
+  return result + '"';
+}
+
+std::string text_of(const std::string& value) { return quoted(value); }
+std::string text_of(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
+std::string text_of(std::int64_t value) { return fmt::format("{}", value); }
+std::string text_of(std::uint64_t value) { return fmt::format("{}", value); }
+std::string text_of(int value) { return fmt::format("{}", value); }
+std::string text_of(bool value) { return value ? "true" : "false"; }
+
+template <typename Field>
+std::string joined(const std::vector<StageFigures>& stages, Field StageFigures::*field) {
+  std::vector<std::string> parts;
+  for (const StageFigures& stage : stages) parts.push_back(fmt::format("{}", stage.*field));
+  return join(parts, "+");
+}
+
+std::string devices_of(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const StagePlan& stage : plan.stages) names.push_back(stage.device);
+  return join(names, "+");
+}
+
+/// Calls visit(column, value) for every column. Figures are empty where there are none.
+template <typename Visit>
+void for_each_column(const RunRecord& run, const TrialRecord& trial, Visit visit) {
+  const std::string status = status_of(trial);
+  const bool measured = status == "ok";
+  const auto figure = [&](const char* column, const auto& value) {
+    if (measured) {
+      visit(column, text_of(value));
+    } else {
+      visit(column, std::string());
+    }
+  };
+  visit("run", text_of(run.id));
+  visit("model", text_of(run.model));
+  visit("id", text_of(trial.id));
+  visit("split", trial.split ? text_of(trial.split->name) : "");
+  visit("position", trial.split ? text_of(trial.split->position) : "");
+  visit("boundary_bytes", trial.split ? text_of(trial.split->boundary_bytes) : "");
+  visit("devices", quoted(devices_of(trial.plan)));
+  visit("transport", text_of(trial.transport));
+  visit("batch", text_of(trial.batch));
+  visit("condition", text_of(trial.condition));
+  visit("precision", text_of(trial.plan.precision));
+  visit("threads", text_of(trial.plan.threads));
+  figure("latency_p50_ms", trial.latency.p50_ms);
+  figure("latency_p90_ms", trial.latency.p90_ms);
+  figure("latency_p99_ms", trial.latency.p99_ms);
+  figure("latency_mean_ms", trial.latency.mean_ms);
+  figure("latency_ci95_low_ms", trial.latency.ci95_ms.low);
+  figure("latency_ci95_high_ms", trial.latency.ci95_ms.high);
+  figure("latency_window", trial.latency.window);
+  figure("latency_samples", trial.latency.samples);
+  figure("samples_per_s", trial.throughput.samples_per_s);
+  figure("samples_per_s_ci95_low", trial.throughput.ci95.low);
+  figure("samples_per_s_ci95_high", trial.throughput.ci95.high);
+  figure("throughput_window", trial.throughput.window);
+  figure("throughput_samples", trial.throughput.samples);
+  figure("compute_ms", trial.time_split.compute_ms);
+  figure("transfer_ms", trial.time_split.transfer_ms);
+  figure("wait_ms", trial.time_split.wait_ms);
+  figure("stage_engines", joined(trial.stages, &StageFigures::engine));
+  figure("stage_compute_ms", joined(trial.stages, &StageFigures::compute_p50_ms));
+  figure("stage_peak_memory_bytes", joined(trial.stages, &StageFigures::peak_memory_bytes));
+  figure("on_front", trial.on_front);
+  figure("p_front", trial.p_front);
+  visit("status", status);
+  visit("failure", text_of(trial.failure));
+}
+
+class CsvWriter final : public ReportWriter {
+ public:
+  std::string_view name() const override { return "csv"; }
+  std::string_view summary() const override { return "one line a trial, for spreadsheets"; }
+  Expected<std::string> write(const RunRecord& run, const ReportStyle& /*style*/) const override {
+    std::vector<std::string> columns;
+    for_each_column(run, TrialRecord{},
+                    [&](const char* column, const auto&) { columns.emplace_back(column); });
+    std::string text = join(columns, ",") + "\r\n";
+    for (const TrialRecord& trial : run.trials) {
+      std::vector<std::string> cells;
+      for_each_column(run, trial,
+                      [&](const char*, const std::string& cell) { cells.push_back(cell); });
+      text += join(cells, ",") + "\r\n";
+    }
+    return text;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<ReportWriter> make_csv_writer() { return std::make_unique<CsvWriter>(); }
+
+}  // namespace pareto::client

@@ -1,0 +1,31 @@
+#include "client/report/plan_text.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace pareto::client {
+
+std::string plan_name(const TrialRecord& trial) {
+  if (trial.split) return trial.split->name;
+  return trial.plan.stages.empty() ? trial.id : "all on " + trial.plan.stages.front().device;
+}
+
+std::string setting_of(const TrialRecord& trial) {
+  std::string text = fmt::format("{}, batch {}", trial.transport, trial.batch);
+  if (trial.condition != "none") text += ", " + trial.condition;
+  return text;
+}
+
+std::string format_figure(double value) {
+  if (!std::isfinite(value)) return "-";
+  const double size = std::abs(value);
+  const int decimals = size >= 999.95 ? 0 : size >= 99.995 ? 1 : size >= 9.9995 ? 2 : 3;
+  return fmt::format("{:.{}f}", value, decimals);
+}
+
+std::string format_interval(const Interval& interval) {
+  return fmt::format("[{}, {}]", format_figure(interval.low), format_figure(interval.high));
+}
+
+}  // namespace pareto::client

@@ -1,0 +1,19 @@
+// Words for a trial that tables and pages share.
+#pragma once
+
+#include <string>
+
+#include "client/results/record.h"
+
+namespace pareto::client {
+
+/// "after:features.7", or "all on pi-1".
+std::string plan_name(const TrialRecord& trial);
+/// "tcp, batch 8" or, under a condition, "tcp, batch 8, wifi".
+std::string setting_of(const TrialRecord& trial);
+/// Four significant digits: "8.914", "165.3", "1204".
+std::string format_figure(double value);
+/// "[8.87, 8.95]".
+std::string format_interval(const Interval& interval);
+
+}  // namespace pareto::client

@@ -1,0 +1,121 @@
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "client/report/plan_text.h"
+#include "client/report/text_table.h"
+#include "client/report/writers.h"
+#include "client/results/record_json.h"
+#include "core/base/text.h"
+
+namespace pareto::client {
+namespace {
+
+using Trials = std::vector<const TrialRecord*>;
+
+bool is_ok(const TrialRecord& trial) { return status_of(trial) == "ok"; }
+
+TextTable figures_table(const std::string& first_title) {
+  return TextTable({{first_title, Align::kLeft, 0},
+                    {"transport", Align::kLeft, 0},
+                    {"p50 ms", Align::kRight, 0},
+                    {"95 %", Align::kLeft, 4},
+                    {"W", Align::kRight, 3},
+                    {"p90 ms", Align::kRight, 7},
+                    {"samples/s", Align::kRight, 0},
+                    {"95 %", Align::kLeft, 5},
+                    {"W", Align::kRight, 3},
+                    {"boundary", Align::kRight, 6},
+                    {"compute", Align::kRight, 8},
+                    {"transfer", Align::kRight, 8},
+                    {"wait", Align::kRight, 8},
+                    {"p(front)", Align::kRight, 2}});
+}
+
+void add_figures(TextTable& table, const TrialRecord& trial, const std::string& mark,
+                 RowStyle style) {
+  table.add(
+      {mark + plan_name(trial), trial.transport, format_figure(trial.latency.p50_ms),
+       format_interval(trial.latency.ci95_ms), fmt::format("{}", trial.latency.window),
+       format_figure(trial.latency.p90_ms), format_figure(trial.throughput.samples_per_s),
+       format_interval(trial.throughput.ci95), fmt::format("{}", trial.throughput.window),
+       trial.split ? format_bytes(trial.split->boundary_bytes) : "-",
+       format_figure(trial.time_split.compute_ms), format_figure(trial.time_split.transfer_ms),
+       format_figure(trial.time_split.wait_ms), fmt::format("{:.2f}", trial.p_front)},
+      style);
+}
+
+std::string heading(const std::string& text, const ReportStyle& style) {
+  return style.colour ? "\x1b[1m" + text + "\x1b[0m\n" : text + "\n";
+}
+
+std::string group_name(std::int64_t batch, const std::string& condition) {
+  std::string name = fmt::format("batch {}", batch);
+  if (condition != "none") name += ", " + condition;
+  return name;
+}
+
+/// The front in order of latency; then everything in the order of the run, what is on the front marked.
+std::string write_group(const std::string& name, const Trials& trials, const ReportStyle& style) {
+  Trials front;
+  std::ranges::copy_if(trials, std::back_inserter(front),
+                       [](const TrialRecord* trial) { return trial->on_front; });
+  std::ranges::stable_sort(front, {}, [](const auto* trial) { return trial->latency.p50_ms; });
+  TextTable best = figures_table("plan");
+  for (const TrialRecord* trial : front) add_figures(best, *trial, "", RowStyle::kPlain);
+  TextTable all = figures_table("  plan");
+  for (const TrialRecord* trial : trials) {
+    add_figures(all, *trial, trial->on_front ? "* " : "  ",
+                trial->on_front ? RowStyle::kStrong : RowStyle::kPlain);
+  }
+  return heading(fmt::format("All {} measured plans, {} (* on the front)", trials.size(), name),
+                 style) +
+         all.render(style) + "\n" +
+         heading(fmt::format("Pareto front, {}: {} of {} (W: requests in flight)", name,
+                             front.size(), trials.size()),
+                 style) +
+         best.render(style) + "\n";
+}
+
+std::string write_failures(const RunRecord& run, const ReportStyle& style) {
+  std::string text;
+  for (const TrialRecord& trial : run.trials) {
+    if (trial.status != TrialStatus::kFailed) continue;
+    text += styled(fmt::format("failed: {}: {}", trial.id, trial.failure), RowStyle::kBad, style) +
+            "\n";
+  }
+  const auto planned = std::ranges::count_if(
+      run.trials, [](const TrialRecord& trial) { return status_of(trial) == "planned"; });
+  if (planned > 0)
+    text += fmt::format("not measured: {} of {} plans\n", planned, run.trials.size());
+  return text;
+}
+
+class TableWriter final : public ReportWriter {
+ public:
+  std::string_view name() const override { return "table"; }
+  std::string_view summary() const override { return "the front and everything, to read"; }
+  Expected<std::string> write(const RunRecord& run, const ReportStyle& style) const override {
+    std::map<std::pair<std::int64_t, std::string>, Trials> groups;
+    for (const TrialRecord& trial : run.trials) {
+      if (is_ok(trial)) groups[{trial.batch, trial.condition}].push_back(&trial);
+    }
+    std::string text;
+    for (const auto& [key, trials] : groups) {
+      text += write_group(group_name(key.first, key.second), trials, style);
+    }
+    text += write_failures(run, style);
+    for (const DeviceRecord& device : run.devices) {
+      text += fmt::format("{}: {} of weights sent ({} in the model)\n", device.name,
+                          format_bytes(device.weights_sent_bytes),
+                          format_bytes(run.model_weight_bytes));
+    }
+    return text;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<ReportWriter> make_table_writer() { return std::make_unique<TableWriter>(); }
+
+}  // namespace pareto::client

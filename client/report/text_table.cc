@@ -1,0 +1,97 @@
+#include "client/report/text_table.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace pareto::client {
+namespace {
+
+constexpr std::size_t kGap = 2;
+constexpr std::size_t kNarrowest = 12;
+
+bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+/// The first `width` code points; an ellipsis stands for the rest.
+std::string shortened(const std::string& text, std::size_t width) {
+  if (display_width(text) <= width) return text;
+  std::size_t end = 0;
+  for (std::size_t taken = 0; taken + 1 < width && end < text.size(); ++taken) {
+    ++end;
+    while (end < text.size() && is_continuation(text[end])) ++end;
+  }
+  return text.substr(0, end) + "…";
+}
+
+std::string padded(const std::string& text, std::size_t width, Align align) {
+  const std::string blanks(width - std::min(width, display_width(text)), ' ');
+  return align == Align::kLeft ? text + blanks : blanks + text;
+}
+
+}  // namespace
+
+std::size_t display_width(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return !is_continuation(c); }));
+}
+
+std::string styled(std::string_view text, RowStyle row_style, const ReportStyle& style) {
+  if (!style.colour || row_style == RowStyle::kPlain) return std::string(text);
+  const char* code = row_style == RowStyle::kStrong  ? "\x1b[1;32m"
+                     : row_style == RowStyle::kFaint ? "\x1b[2m"
+                                                     : "\x1b[31m";
+  return code + std::string(text) + "\x1b[0m";
+}
+
+void TextTable::add(std::vector<std::string> cells, RowStyle style) {
+  cells.resize(columns_.size());
+  rows_.push_back({std::move(cells), style});
+}
+
+std::string TextTable::render(const ReportStyle& style) const {
+  std::vector<std::size_t> widths;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    std::size_t width = display_width(columns_[i].title);
+    for (const Row& row : rows_) width = std::max(width, display_width(row.cells[i]));
+    widths.push_back(width);
+  }
+  std::vector<std::size_t> shown(columns_.size());
+  std::iota(shown.begin(), shown.end(), std::size_t{0});
+  const auto total = [&] {
+    std::size_t sum = shown.empty() ? 0 : kGap * (shown.size() - 1);
+    for (const std::size_t i : shown) sum += widths[i];
+    return sum;
+  };
+  const auto limit = static_cast<std::size_t>(std::max(style.width, 0));
+  while (limit > 0 && total() > limit) {
+    const auto least =
+        std::ranges::max_element(shown, {}, [&](std::size_t i) { return columns_[i].dispensable; });
+    if (columns_[*least].dispensable == 0) break;
+    shown.erase(least);
+  }
+  if (limit > 0 && total() > limit) {
+    const auto widest = std::ranges::max_element(shown, {}, [&](std::size_t i) {
+      return columns_[i].align == Align::kLeft ? widths[i] : 0;
+    });
+    const std::size_t excess = total() - limit;
+    widths[*widest] = std::max(kNarrowest, widths[*widest] - std::min(widths[*widest], excess));
+  }
+
+  const auto line = [&](auto cell_of) {
+    std::string text;
+    for (const std::size_t i : shown) {
+      if (!text.empty()) text += std::string(kGap, ' ');
+      text += padded(shortened(cell_of(i), widths[i]), widths[i], columns_[i].align);
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    return text;
+  };
+  std::string text =
+      styled(line([&](std::size_t i) { return columns_[i].title; }), RowStyle::kFaint, style) +
+      "\n";
+  for (const Row& row : rows_) {
+    text += styled(line([&](std::size_t i) { return row.cells[i]; }), row.style, style) + "\n";
+  }
+  return text;
+}
+
+}  // namespace pareto::client

@@ -1,0 +1,47 @@
+// A table for a terminal: aligned, as wide as there is room.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/report/report_writer.h"
+
+namespace pareto::client {
+
+enum class Align { kLeft, kRight };
+enum class RowStyle { kPlain, kStrong, kFaint, kBad };
+
+struct TextColumn {
+  std::string title;
+  Align align = Align::kLeft;
+  /// Where the table is too wide, columns with the highest number go first; 0 = always shown.
+  int dispensable = 0;
+};
+
+/// Rows of cells, rendered at once. Text that still does not fit is cut in the widest left-aligned column, with an ellipsis.
+class TextTable {
+ public:
+  explicit TextTable(std::vector<TextColumn> columns) : columns_(std::move(columns)) {}
+
+  /// One cell a column.
+  void add(std::vector<std::string> cells, RowStyle style = RowStyle::kPlain);
+  /// Title line and rows, each ended by a newline; no line ends in blanks.
+  std::string render(const ReportStyle& style) const;
+
+ private:
+  struct Row {
+    std::vector<std::string> cells;
+    RowStyle style;
+  };
+  std::vector<TextColumn> columns_;
+  std::vector<Row> rows_;
+};
+
+/// Columns that a text takes on a terminal: its code points (wide and combining characters are not known).
+std::size_t display_width(std::string_view text);
+
+/// `text` in the colour of a style, where colours are wanted.
+std::string styled(std::string_view text, RowStyle row_style, const ReportStyle& style);
+
+}  // namespace pareto::client

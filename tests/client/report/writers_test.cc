@@ -1,0 +1,239 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "client/report/report_writer.h"
+#include "client/report/text_table.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "tests/support/json_schema.h"
+#include "tests/support/synthetic_run.h"
+
+namespace pareto::client {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+std::string written(std::string_view format, const RunRecord& run, const ReportStyle& style = {}) {
+  const auto writer = make_writer(format);
+  EXPECT_TRUE(writer) << format;
+  const auto text = (*writer)->write(run, style);
+  EXPECT_TRUE(text) << text.error().message;
+  return text.value_or("");
+}
+
+json schema() {
+  return json::parse(
+      read_file(std::filesystem::path(PARETO_SOURCE_DIR) / "tests/golden/sweep.schema.json")
+          .value());
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+/// Runs as they may be found: whole, not yet measured, empty, and with names that no format may stumble over.
+std::vector<RunRecord> all_kinds_of_runs() {
+  RunRecord planned = test::synthetic_run({.batches = {1}, .split_points = 2});
+  planned.finished.clear();
+  for (TrialRecord& trial : planned.trials) {
+    trial.latency = {};
+    trial.on_front = false;
+    trial.status = TrialStatus::kOk;
+  }
+  RunRecord empty = planned;
+  empty.trials.clear();
+  empty.devices.clear();
+  RunRecord odd = test::synthetic_run({.batches = {1}, .split_points = 2});
+  odd.model = "</script><b>\"a\", 'b'\n\xff.pt";
+  odd.trials[0].split->name = "{{js}}, \"quoted\" </script>";
+  return {test::synthetic_run(), planned, empty, odd};
+}
+
+TEST(Writers, AllTakeEveryKindOfRun) {
+  std::set<std::string_view> names;
+  for (const auto& writer : builtin_writers()) {
+    EXPECT_TRUE(names.insert(writer->name()).second);
+    EXPECT_THAT(std::string(writer->summary()), Not(IsEmpty()));
+    for (const RunRecord& run : all_kinds_of_runs()) {
+      const auto text = writer->write(run, {});
+      EXPECT_TRUE(text) << writer->name() << ": " << text.error().message;
+    }
+  }
+  const auto unknown = make_writer("xml");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(unknown.error().message, HasSubstr("table, json, csv, html"));
+}
+
+TEST(JsonWriter, FollowsTheGoldenSchema) {
+  for (const RunRecord& run : all_kinds_of_runs()) {
+    EXPECT_THAT(test::violations(schema(), json::parse(written("json", run))), IsEmpty());
+  }
+}
+
+TEST(JsonWriter, TheSchemaWouldNoticeEveryMissingOrStrangeField) {
+  const json good = json::parse(written("json", test::synthetic_run({.batches = {1}})));
+  ASSERT_THAT(test::violations(schema(), good), IsEmpty());
+  for (const auto& [name, value] : good.items()) {
+    json bad = good;
+    bad.erase(name);
+    EXPECT_THAT(test::violations(schema(), bad), Not(IsEmpty())) << name;
+  }
+  for (const auto& [name, value] : good["trials"][0].items()) {
+    json bad = good;
+    bad["trials"][0].erase(name);
+    EXPECT_THAT(test::violations(schema(), bad), Not(IsEmpty())) << name;
+    bad = good;
+    bad["trials"][0][name] = json::object({{"strange", -1}});
+    EXPECT_THAT(test::violations(schema(), bad), Not(IsEmpty())) << name;
+  }
+  for (const char* path : {"/extra", "/trials/0/extra", "/trials/0/latency_ms/extra",
+                           "/trials/0/stages/0/extra", "/devices/0/extra"}) {
+    json bad = good;
+    bad[json::json_pointer(path)] = 1;
+    EXPECT_THAT(test::violations(schema(), bad), Not(IsEmpty())) << path;
+  }
+}
+
+TEST(JsonWriter, HoldsTheFiguresOfTheRun) {
+  const RunRecord run = test::synthetic_run();
+  const json document = json::parse(written("json", run));
+  ASSERT_EQ(document["trials"].size(), run.trials.size());
+  const TrialRecord& trial = run.trials[24];
+  const json& shown = document["trials"][24];
+  EXPECT_EQ(shown["id"], trial.id);
+  EXPECT_EQ(shown["split"]["name"], trial.split->name);
+  EXPECT_EQ(shown["split"]["boundary"][0]["shape"],
+            json(trial.split->boundary[0].shape(trial.batch)));
+  EXPECT_EQ(shown["latency_ms"]["p50"], trial.latency.p50_ms);
+  EXPECT_EQ(shown["latency_ms"]["ci95"],
+            json({trial.latency.ci95_ms.low, trial.latency.ci95_ms.high}));
+  EXPECT_EQ(shown["throughput"]["samples_per_s"], trial.throughput.samples_per_s);
+  EXPECT_EQ(shown["stages"][1]["compute_ms"]["p50"], trial.stages[1].compute_p50_ms);
+  EXPECT_EQ(shown["plan"]["stages"][0]["device"], "pi-1");
+  EXPECT_TRUE(document["trials"][19]["split"].is_null()) << "a one-device plan";
+  double last = 0;
+  for (const json& id : document["front"]) {
+    for (const json& candidate : document["trials"]) {
+      if (candidate["id"] != id) continue;
+      EXPECT_TRUE(candidate["on_front"]);
+      EXPECT_GE(candidate["latency_ms"]["p50"].get<double>(), last);
+      last = candidate["latency_ms"]["p50"];
+    }
+  }
+  EXPECT_GT(last, 0);
+}
+
+TEST(CsvWriter, HasOneLineATrialWithOneCellAColumn) {
+  for (const RunRecord& run : all_kinds_of_runs()) {
+    const std::string text = written("csv", run);
+    // Split as RFC 4180 says: separators inside quotes are text.
+    std::vector<std::vector<std::string>> rows{{""}};
+    bool inside = false;
+    for (const char c : text) {
+      if (c == '"') {
+        inside = !inside;
+      } else if (inside || (c != ',' && c != '\r' && c != '\n')) {
+        rows.back().back() += c;
+      } else if (c == ',') {
+        rows.back().emplace_back();
+      } else if (c == '\n') {
+        rows.push_back({""});
+      }
+    }
+    EXPECT_FALSE(inside);
+    rows.pop_back();
+    ASSERT_EQ(rows.size(), run.trials.size() + 1);
+    for (const auto& row : rows) EXPECT_EQ(row.size(), rows[0].size()) << join(row);
+    const auto column = [&](const std::string& name) {
+      return std::ranges::find(rows[0], name) - rows[0].begin();
+    };
+    for (std::size_t i = 0; i < run.trials.size(); ++i) {
+      const TrialRecord& trial = run.trials[i];
+      const auto& row = rows[i + 1];
+      EXPECT_EQ(row[column("id")], trial.id);
+      EXPECT_EQ(row[column("latency_p50_ms")],
+                trial.latency.samples > 0 ? fmt::format("{}", trial.latency.p50_ms) : "");
+    }
+  }
+}
+
+TEST(TableWriter, ShowsTheFrontEveryPlanAndEveryFailure) {
+  const RunRecord run = test::synthetic_run();
+  const std::string text = written("table", run);
+  std::size_t on_front = 0;
+  for (const TrialRecord& trial : run.trials) {
+    EXPECT_THAT(text, HasSubstr(trial.split ? trial.split->name : "all on"));
+    on_front += trial.on_front ? 1 : 0;
+  }
+  std::size_t marked = 0;
+  for (const std::string& line : lines_of(text)) marked += line.starts_with("* ") ? 1 : 0;
+  EXPECT_EQ(marked, on_front);
+  EXPECT_THAT(text, HasSubstr("all on pi-2"));
+  EXPECT_THAT(text, HasSubstr("Pareto front, batch 8"));
+  EXPECT_THAT(text, HasSubstr("1.2 GiB is more than its limit of 1 GiB"));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b"))) << "no colours but on a terminal";
+  EXPECT_THAT(written("table", run, {true, 0}), HasSubstr("\x1b[1;32m"));
+}
+
+TEST(TableWriter, FitsTheTerminal) {
+  const RunRecord run = test::synthetic_run();
+  for (const int width : {60, 80, 100, 160}) {
+    for (const std::string& line : lines_of(written("table", run, {false, width}))) {
+      if (line.starts_with("failed:")) continue;
+      EXPECT_LE(display_width(line), static_cast<std::size_t>(width)) << line;
+    }
+  }
+  EXPECT_THAT(written("table", run, {false, 60}), HasSubstr("samples/s"));
+}
+
+TEST(TextTable, AlignsShortensAndDropsColumns) {
+  TextTable table({{"name"}, {"n", Align::kRight}, {"note", Align::kLeft, 1}});
+  table.add({"größer als gedacht", "1", "kept where there is room"});
+  table.add({"a", "1000", ""});
+  EXPECT_EQ(table.render({}),
+            "name                   n  note\n"
+            "größer als gedacht     1  kept where there is room\n"
+            "a                   1000\n");
+  EXPECT_EQ(table.render({false, 26}),
+            "name                   n\n"
+            "größer als gedacht     1\n"
+            "a                   1000\n");
+  EXPECT_EQ(table.render({false, 20}),
+            "name               n\n"
+            "größer als ge…     1\n"
+            "a               1000\n");
+}
+
+TEST(HtmlWriter, IsOneFileThatFetchesNothing) {
+  for (const RunRecord& run : all_kinds_of_runs()) {
+    const std::string page = written("html", run);
+    EXPECT_EQ(page.substr(0, 15), "<!doctype html>");
+    EXPECT_THAT(page, HasSubstr("default-src 'none'"));
+    std::size_t scripts = 0;
+    for (std::size_t at = 0; (at = page.find("</script", at)) != std::string::npos; ++at) ++scripts;
+    EXPECT_EQ(scripts, 3U) << "what the run says must not end a script";
+    for (const char* fetch : {"src=\"http", "href=\"http", "@import", "url(http"}) {
+      EXPECT_THAT(page, Not(HasSubstr(fetch)));
+    }
+    EXPECT_LT(page.size(), 2U << 20);
+    const std::string open = "id=\"run\">";
+    const std::size_t begin = page.find(open) + open.size();
+    const json data = json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+    EXPECT_EQ(data, json::parse(written("json", run)));
+  }
+}
+
+}  // namespace
+}  // namespace pareto::client
