@@ -1,0 +1,21 @@
+#include "client/commands/commands.h"
+
+namespace pareto::client {
+
+std::vector<std::unique_ptr<Command>> builtin_commands() {
+  std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(make_sweep_command());
+  commands.push_back(make_splits_command());
+  commands.push_back(make_run_command());
+  commands.push_back(make_verify_command());
+  commands.push_back(make_front_command());
+  commands.push_back(make_report_command());
+  commands.push_back(make_export_command());
+  commands.push_back(make_runs_command());
+  commands.push_back(make_models_command());
+  commands.push_back(make_devices_command());
+  commands.push_back(make_doctor_command());
+  return commands;
+}
+
+}  // namespace pareto::client

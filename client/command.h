@@ -1,0 +1,54 @@
+// The subcommands of paretoctl. A plug: one file in client/commands that implements Command, one line in builtin_commands.cc.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/error.h"
+
+namespace CLI {
+class App;
+}
+
+namespace pareto::client {
+
+/// What a command may touch of the world.
+struct Context {
+  std::ostream& out;  ///< for people and for --json: results only
+  std::ostream& err;  ///< progress and notes
+  bool out_is_terminal = false;
+  bool err_is_terminal = false;
+  int columns = 0;  ///< of the terminal; 0 = no limit
+  std::string command_line;
+  std::filesystem::path paretod;        ///< the daemon of this build
+  std::filesystem::path default_store;  ///< where results are kept unless told otherwise
+  const std::atomic<bool>& stop;        ///< Ctrl-C was pressed
+};
+
+/// Exit codes, as documented in --help.
+inline constexpr int kExitDone = 0;
+inline constexpr int kExitFailed = 1;
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitEnvironment = 3;
+inline constexpr int kExitPartial = 4;
+
+/// Threads: one owner. Options live in the command: add_options binds them, run reads them.
+class Command {
+ public:
+  virtual ~Command() = default;
+  virtual std::string_view name() const = 0;
+  virtual std::string_view summary() const = 0;   ///< one line for the list
+  virtual std::string_view examples() const = 0;  ///< shown below its own help
+  virtual void add_options(CLI::App& app) = 0;
+  /// Returns the exit code; an error is printed once by main, its code decides between 1, 2 and 3.
+  virtual Expected<int> run(Context& context) = 0;
+};
+
+std::vector<std::unique_ptr<Command>> builtin_commands();
+
+}  // namespace pareto::client

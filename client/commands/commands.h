@@ -1,0 +1,22 @@
+// The factories that builtin_commands.cc lists.
+#pragma once
+
+#include <memory>
+
+#include "client/command.h"
+
+namespace pareto::client {
+
+std::unique_ptr<Command> make_sweep_command();
+std::unique_ptr<Command> make_splits_command();
+std::unique_ptr<Command> make_run_command();
+std::unique_ptr<Command> make_verify_command();
+std::unique_ptr<Command> make_front_command();
+std::unique_ptr<Command> make_report_command();
+std::unique_ptr<Command> make_export_command();
+std::unique_ptr<Command> make_runs_command();
+std::unique_ptr<Command> make_models_command();
+std::unique_ptr<Command> make_devices_command();
+std::unique_ptr<Command> make_doctor_command();
+
+}  // namespace pareto::client

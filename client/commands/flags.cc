@@ -1,0 +1,130 @@
+#include "client/commands/flags.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+
+#include "core/base/text.h"
+#include "core/transport/transport.h"
+#include "partitioner/models/model_builder.h"
+
+namespace pareto::client {
+namespace {
+
+template <typename Number>
+Expected<Number> parse_number(const std::string& text, const char* flag) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto [at, status] = std::from_chars(text.data(), end, number);
+  if (status != std::errc() || at != end || number < 1 || number > 1'000'000) {
+    return fail(ErrorCode::kInvalidArgument, "{} {}: a whole number from 1 to 1000000 is needed",
+                flag, text);
+  }
+  return number;
+}
+
+}  // namespace
+
+void ModelFlags::add_to(CLI::App& app, bool required) {
+  auto* option = app.add_option("--model", model,
+                                "a built-in name (see `paretoctl models`) or a TorchScript file");
+  if (required) option->required();
+  app.add_option(
+      "--input-shape,--input", input_shape,
+      "per sample, without the batch: 3x224x224; several inputs separated by ';', a dtype "
+      "after a colon: 128:int64");
+  app.add_option("--num-classes", num_classes, "classes of a built-in model")
+      ->capture_default_str();
+  app.add_option("--weights", weights, "a torchvision checkpoint (.pth) or TorchScript file (.pt)");
+  app.add_option("--model-seed", model_seed, "of a built-in model's weights, without --weights")
+      ->capture_default_str();
+}
+
+Expected<partitioner::Model> ModelFlags::open() const {
+  partitioner::ModelOptions options;
+  options.num_classes = num_classes;
+  options.weights = weights;
+  options.seed = model_seed;
+  if (!input_shape.empty()) {
+    PARETO_ASSIGN(options.input,
+                  with_context(partitioner::parse_input_shapes(input_shape), "--input-shape"));
+  }
+  return partitioner::open_model(model, options);
+}
+
+void DeviceFlags::add_to(CLI::App& app) {
+  app.add_option(
+      "--devices", inventory,
+      "inventory of daemons (configs/inventory.yaml); without it, daemons are started on "
+      "this machine");
+}
+
+Expected<Cluster> DeviceFlags::connect(const Context& context, int count) const {
+  if (inventory.empty()) return Cluster::start_local(count, context.paretod);
+  PARETO_ASSIGN(const auto devices, read_inventory(inventory));
+  return Cluster::connect(devices);
+}
+
+void RunnerFlags::add_to(CLI::App& app) {
+  app.add_option("--engine", engine, "auto keeps the fastest; or " + join(runtime::engine_names()))
+      ->capture_default_str();
+  app.add_option("--precision", precision, "fp32, or bf16 where an error below a percent is fine")
+      ->capture_default_str();
+  app.add_option("--threads", threads, "a device uses for one request")->capture_default_str();
+}
+
+Expected<> RunnerFlags::check() const {
+  const auto& names = runtime::engine_names();
+  if (engine != "auto" && std::find(names.begin(), names.end(), engine) == names.end()) {
+    return fail(ErrorCode::kInvalidArgument, "--engine {}: no such engine{}; there are auto, {}",
+                engine, did_you_mean(engine, names), join(names));
+  }
+  if (threads < 1 || threads > 256) {
+    return fail(ErrorCode::kInvalidArgument, "--threads {}: 1 to 256 are possible", threads);
+  }
+  PARETO_TRY(with_context(runtime::parse_precision(precision), "--precision"));
+  return {};
+}
+
+void StoreFlags::add_to(CLI::App& app) {
+  app.add_option("--store", path, "results database (default: below ~/.local/share/pareto-edge)");
+}
+
+Expected<std::unique_ptr<ResultStore>> StoreFlags::open(const Context& context) const {
+  return ResultStore::open(path.empty() ? context.default_store : std::filesystem::path(path));
+}
+
+Expected<std::vector<std::int64_t>> parse_batches(const std::string& text) {
+  std::vector<std::int64_t> batches;
+  for (const std::string& part : split_list(text)) {
+    PARETO_ASSIGN(const auto batch, parse_number<std::int64_t>(part, "--batch"));
+    if (std::find(batches.begin(), batches.end(), batch) == batches.end()) batches.push_back(batch);
+  }
+  if (batches.empty()) return fail(ErrorCode::kInvalidArgument, "--batch names no batch size");
+  return batches;
+}
+
+Expected<std::vector<std::string>> parse_transports(const std::string& text) {
+  std::vector<std::string> known;
+  for (const auto& transport : transport::builtin_transports()) {
+    if (transport->crosses_machines()) known.emplace_back(transport->name());
+  }
+  std::vector<std::string> chosen;
+  for (const std::string& name : split_list(text)) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      return fail(ErrorCode::kInvalidArgument, "--transport {}: no such transport{}; there are {}",
+                  name, did_you_mean(name, known), join(known));
+    }
+    if (std::find(chosen.begin(), chosen.end(), name) == chosen.end()) chosen.push_back(name);
+  }
+  if (chosen.empty())
+    return fail(ErrorCode::kInvalidArgument, "--transport names none of {}", join(known));
+  return chosen;
+}
+
+Expected<int> parse_window(const std::string& text) {
+  if (text == "auto") return 0;
+  return parse_number<int>(text, "--window");
+}
+
+}  // namespace pareto::client

@@ -1,0 +1,66 @@
+// Flags that several commands share, and what they stand for.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/cluster/cluster.h"
+#include "client/command.h"
+#include "client/results/store.h"
+#include "core/base/error.h"
+#include "core/runtime/shard_runner.h"
+#include "partitioner/graph/model.h"
+
+namespace pareto::client {
+
+/// Which model, with which weights, on which inputs.
+struct ModelFlags {
+  std::string model;
+  std::string input_shape;
+  std::int64_t num_classes = 1000;
+  std::string weights;
+  std::uint64_t model_seed = 0;
+
+  void add_to(CLI::App& app, bool required = true);
+  /// Fails: kInvalidArgument, kNotFound, kCorrupt.
+  Expected<partitioner::Model> open() const;
+};
+
+/// Where it runs.
+struct DeviceFlags {
+  std::string inventory;
+
+  void add_to(CLI::App& app);
+  /// The devices of the inventory, or `count` daemons of this build on loopback.
+  Expected<Cluster> connect(const Context& context, int count) const;
+};
+
+/// How a shard is run.
+struct RunnerFlags {
+  std::string engine = "auto";
+  std::string precision = "fp32";
+  int threads = 1;
+
+  void add_to(CLI::App& app);
+  Expected<> check() const;
+};
+
+/// Where results are kept.
+struct StoreFlags {
+  std::string path;
+
+  void add_to(CLI::App& app);
+  Expected<std::unique_ptr<ResultStore>> open(const Context& context) const;
+};
+
+/// "1,8" -> {1, 8}. Fails with kInvalidArgument naming the flag where one is below 1.
+Expected<std::vector<std::int64_t>> parse_batches(const std::string& text);
+/// "tcp,grpc", each known. Fails: kNotFound with the nearest.
+Expected<std::vector<std::string>> parse_transports(const std::string& text);
+/// "auto" -> 0. Fails: kInvalidArgument.
+Expected<int> parse_window(const std::string& text);
+
+}  // namespace pareto::client

@@ -1,0 +1,126 @@
+#include "client/commands/npy.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <optional>
+
+#include "core/base/file.h"
+#include "core/base/text.h"
+
+namespace pareto::client {
+namespace {
+
+constexpr std::string_view kMagic("\x93NUMPY", 6);
+constexpr std::uint64_t kMaxFileBytes = std::uint64_t{4} << 30;
+
+struct Row {
+  DType dtype;
+  std::string_view descr;
+};
+constexpr std::array<Row, 11> kTypes{{{DType::kUInt8, "|u1"},
+                                      {DType::kInt8, "|i1"},
+                                      {DType::kInt16, "<i2"},
+                                      {DType::kInt32, "<i4"},
+                                      {DType::kInt64, "<i8"},
+                                      {DType::kFloat16, "<f2"},
+                                      {DType::kFloat32, "<f4"},
+                                      {DType::kFloat64, "<f8"},
+                                      {DType::kComplex64, "<c8"},
+                                      {DType::kComplex128, "<c16"},
+                                      {DType::kBool, "|b1"}}};
+
+/// What follows "'key': " in the header's dict, up to `end`.
+std::optional<std::string_view> field(std::string_view header, std::string_view key,
+                                      std::string_view begin, std::string_view end) {
+  const std::size_t at = header.find(key);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::size_t from = header.find(begin, at + key.size());
+  if (from == std::string_view::npos) return std::nullopt;
+  const std::size_t start = from + begin.size();
+  const std::size_t stop = header.find(end, start);
+  if (stop == std::string_view::npos) return std::nullopt;
+  return header.substr(start, stop - start);
+}
+
+Expected<Shape> parse_shape(std::string_view text) {
+  Shape shape;
+  for (const std::string& part : split_list(text)) {
+    std::int64_t size = 0;
+    const auto [end, status] = std::from_chars(part.data(), part.data() + part.size(), size);
+    if (status != std::errc() || end != part.data() + part.size() || shape.size() >= 64) {
+      return fail(ErrorCode::kCorrupt, "its shape ({}) cannot be read", text);
+    }
+    shape.push_back(size);
+  }
+  return shape;
+}
+
+Expected<Tensor> parse(const std::string& file) {
+  if (file.size() < 12 || file.compare(0, kMagic.size(), kMagic) != 0) {
+    return fail(ErrorCode::kCorrupt, "is no .npy file");
+  }
+  const bool short_header = file[6] == 1;
+  std::size_t length = 0;
+  for (int i = short_header ? 1 : 3; i >= 0; --i) {
+    length = length << 8 | static_cast<unsigned char>(file[8 + static_cast<std::size_t>(i)]);
+  }
+  const std::size_t start = short_header ? 10 : 12;
+  if (length > file.size() - start) return fail(ErrorCode::kCorrupt, "ends within its header");
+  const std::string_view header(file.data() + start, length);
+  const auto descr = field(header, "'descr'", "'", "'");
+  const auto order = field(header, "'fortran_order'", ":", ",");
+  const auto sizes = field(header, "'shape'", "(", ")");
+  if (!descr || !order || !sizes) return fail(ErrorCode::kCorrupt, "its header cannot be read");
+  if (order->find("False") == std::string_view::npos) {
+    return fail(ErrorCode::kInvalidArgument,
+                "is in Fortran order; save numpy.ascontiguousarray(x)");
+  }
+  const auto type = std::find_if(kTypes.begin(), kTypes.end(),
+                                 [&](const Row& row) { return row.descr == *descr; });
+  if (type == kTypes.end())
+    return fail(ErrorCode::kInvalidArgument, "has dtype {}, which is not taken", *descr);
+  PARETO_ASSIGN(Shape shape, parse_shape(*sizes));
+  PARETO_ASSIGN(const std::int64_t elements, element_count(shape));
+  const std::string_view data = std::string_view(file).substr(start + length);
+  if (static_cast<std::uint64_t>(elements) > data.size() / size_of(type->dtype)) {
+    return fail(ErrorCode::kCorrupt, "holds {} bytes, too few for shape {}", data.size(),
+                to_string(shape));
+  }
+  PARETO_ASSIGN(Tensor tensor, Tensor::allocate(type->dtype, std::move(shape)));
+  if (tensor.size_bytes() > 0)
+    std::memcpy(tensor.mutable_bytes().data(), data.data(), tensor.size_bytes());
+  return tensor;
+}
+
+}  // namespace
+
+Expected<Tensor> read_npy(const std::filesystem::path& path) {
+  PARETO_ASSIGN(const std::string file, read_file(path, kMaxFileBytes));
+  return with_context(parse(file), "{}", path.string());
+}
+
+Expected<> write_npy(const std::filesystem::path& path, const Tensor& tensor) {
+  const auto type = std::find_if(kTypes.begin(), kTypes.end(),
+                                 [&](const Row& row) { return row.dtype == tensor.dtype(); });
+  if (type == kTypes.end()) {
+    return fail(ErrorCode::kInvalidArgument, "{}: NumPy has no {}", path.string(),
+                to_string(tensor.dtype()));
+  }
+  std::string shape;
+  for (const std::int64_t size : tensor.shape()) shape += std::to_string(size) + ",";
+  std::string header =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", type->descr, shape);
+  header.resize((header.size() + 10) / 64 * 64 + 64 - 10 - 1, ' ');
+  header += '\n';
+  std::string file(kMagic);
+  file += std::string("\x01\x00", 2);
+  file += static_cast<char>(header.size() & 0xff);
+  file += static_cast<char>(header.size() >> 8);
+  file += header;
+  file.append(reinterpret_cast<const char*>(tensor.bytes().data()), tensor.size_bytes());
+  return write_file_atomically(path, file);
+}
+
+}  // namespace pareto::client

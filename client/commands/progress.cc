@@ -1,0 +1,56 @@
+#include "client/commands/progress.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+
+namespace pareto::client {
+namespace {
+
+constexpr int kBar = 24;
+
+}  // namespace
+
+Progress::Progress(std::ostream& err, int columns)
+    : err_(err), columns_(columns), start_(std::chrono::steady_clock::now()) {}
+
+Progress::~Progress() { clear(); }
+
+std::string Progress::time_left(std::size_t done, std::size_t total) const {
+  if (done == 0 || total == 0) return "";
+  const double passed =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  const double left = passed * static_cast<double>(total - done) / static_cast<double>(done);
+  const auto seconds = static_cast<long>(left + 0.5);
+  return seconds < 90 ? fmt::format("{} s left", seconds)
+                      : fmt::format("{} min left", (seconds + 30) / 60);
+}
+
+void Progress::show(std::size_t done, std::size_t total, const std::string& phase,
+                    const std::string& now) {
+  total = std::max(total, done);
+  const std::string counts = fmt::format("{}/{}", done, total);
+  if (columns_ == 0) {
+    if (phase == phase_) return;
+    phase_ = phase;
+    err_ << fmt::format("{} ({} done{})\n", phase, counts,
+                        done > 0 ? ", " + time_left(done, total) : "")
+         << std::flush;
+    return;
+  }
+  const int filled = total == 0 ? 0 : static_cast<int>(done * kBar / total);
+  std::string line = fmt::format("[{:#<{}}{:.<{}}] {} {}  {}", "", filled, "", kBar - filled,
+                                 counts, time_left(done, total), now);
+  if (static_cast<int>(line.size()) > columns_ - 1)
+    line.resize(static_cast<std::size_t>(columns_ - 1));
+  err_ << "\r\x1b[K" << line << std::flush;
+  drawn_ = true;
+}
+
+void Progress::clear() {
+  if (drawn_) err_ << "\r\x1b[K" << std::flush;
+  drawn_ = false;
+}
+
+}  // namespace pareto::client

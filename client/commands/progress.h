@@ -1,0 +1,35 @@
+// Progress on stderr: a bar with the time left on a terminal, now and then a line elsewhere.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <iosfwd>
+#include <string>
+
+namespace pareto::client {
+
+/// Threads: one owner.
+class Progress {
+ public:
+  /// columns: of the terminal; 0 = not a terminal.
+  Progress(std::ostream& err, int columns);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// `phase`: what a new line is worth where there is no terminal ("round 2/3"); `now`: what is in hand.
+  void show(std::size_t done, std::size_t total, const std::string& phase, const std::string& now);
+  /// Takes the bar away, so that other text may follow.
+  void clear();
+
+ private:
+  std::string time_left(std::size_t done, std::size_t total) const;
+
+  std::ostream& err_;
+  const int columns_;
+  const std::chrono::steady_clock::time_point start_;
+  std::string phase_;
+  bool drawn_ = false;
+};
+
+}  // namespace pareto::client

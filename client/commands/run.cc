@@ -1,0 +1,190 @@
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "client/cluster/daemon_client.h"
+#include "client/commands/commands.h"
+#include "client/commands/flags.h"
+#include "client/commands/npy.h"
+#include "client/commands/show.h"
+#include "client/experiment/run_once.h"
+#include "client/results/record_json.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+
+namespace pareto::client {
+namespace {
+
+using partitioner::Model;
+
+class RunCommand final : public Command {
+ public:
+  std::string_view name() const override { return "run"; }
+  std::string_view summary() const override { return "run one plan on one pipeline"; }
+  std::string_view examples() const override {
+    return "  paretoctl run --model mobilenetv2 --split after:features.7\n"
+           "  paretoctl run --model resnet50 --split percent:40 --input-file photo.npy "
+           "--output-file scores.npy\n"
+           "  paretoctl run --plan plan.json --devices inventory.yaml\n";
+  }
+  void add_options(CLI::App& app) override {
+    model_.add_to(app, /*required=*/false);
+    devices_.add_to(app);
+    runner_.add_to(app);
+    app.add_option("--split", split_, "one split point; none: the first device runs all");
+    app.add_option("--plan", plan_file_,
+                   "a plan file instead of --model, --split and what goes with them");
+    app.add_option("--transport", transport_, "of the links")->capture_default_str();
+    app.add_option("--batch", batch_, "batch size")->capture_default_str();
+    app.add_option("--window", window_, "requests in flight for throughput; auto finds it")
+        ->capture_default_str();
+    app.add_option("--requests", options_.requests, "measured for latency")->capture_default_str();
+    app.add_option("--seed", options_.seed, "of the input, without --input-file")
+        ->capture_default_str();
+    app.add_option("--input-file", inputs_,
+                   "one .npy file an input of the model, its first dimension the batch");
+    app.add_option("--output-file", output_, "write the (first) output tensor to this .npy file");
+    app.add_option("--save-plan", save_plan_, "write the plan to this file");
+    app.add_flag("--json", json_, "one JSON document on stdout");
+  }
+
+  Expected<int> run(Context& context) override {
+    Plan plan;
+    PARETO_TRY(read_flags(plan));
+    PARETO_ASSIGN(const Model model, model_.open());
+    PARETO_ASSIGN(const Cluster cluster,
+                  devices_.connect(context, plan_file_.empty() && split_.empty() ? 1 : 2));
+    if (plan_file_.empty()) PARETO_TRY(make_plan(model, cluster, plan));
+    if (!save_plan_.empty()) PARETO_TRY(write_file_atomically(save_plan_, to_json(plan) + "\n"));
+    PARETO_ASSIGN(const RunOnceResult result, run_once(model, cluster, plan, options_));
+    PARETO_TRY(save_output(result));
+    print(context, result);
+    return kExitDone;
+  }
+
+ private:
+  Expected<> read_flags(Plan& plan) {
+    if (!plan_file_.empty()) {
+      PARETO_ASSIGN(const std::string text, read_file(plan_file_));
+      PARETO_ASSIGN(plan, with_context(plan_from_json(text), "{}", plan_file_));
+      model_.model = plan.model;
+      return {};
+    }
+    if (model_.model.empty())
+      return fail(ErrorCode::kInvalidArgument, "--model is missing (or --plan FILE)");
+    PARETO_TRY(runner_.check());
+    PARETO_TRY(parse_transports(transport_));
+    if (batch_ < 1)
+      return fail(ErrorCode::kInvalidArgument, "--batch {}: at least 1 is needed", batch_);
+    if (options_.requests < 1)
+      return fail(ErrorCode::kInvalidArgument, "--requests {}: at least 1 is needed",
+                  options_.requests);
+    PARETO_ASSIGN(plan.window, parse_window(window_));
+    plan.batch = batch_;
+    if (!inputs_.empty()) PARETO_TRY(read_inputs(plan));
+    plan.model = model_.model;
+    plan.transport = transport_;
+    plan.engine = runner_.engine;
+    plan.precision = runner_.precision;
+    plan.threads = runner_.threads;
+    return {};
+  }
+
+  Expected<> read_inputs(Plan& plan) {
+    std::vector<Value> values;
+    for (const std::string& path : inputs_) {
+      PARETO_ASSIGN(Tensor tensor, read_npy(path));
+      if (tensor.shape().empty() || tensor.shape().front() < 1) {
+        return fail(ErrorCode::kInvalidArgument, "{}: its first dimension should be the batch",
+                    path);
+      }
+      plan.batch = tensor.shape().front();
+      values.emplace_back(std::move(tensor));
+    }
+    options_.inputs = std::move(values);
+    return {};
+  }
+
+  Expected<> make_plan(const Model& model, const Cluster& cluster, Plan& plan) const {
+    const auto end = static_cast<std::int64_t>(model.graph().operators.size());
+    if (split_.empty()) {
+      plan.stages = {{cluster.device(0).config().name, 0, end}};
+      return {};
+    }
+    PARETO_ASSIGN(const auto chosen,
+                  partitioner::select_split_points(model.split_points(), split_));
+    if (chosen.size() != 1) {
+      return fail(ErrorCode::kInvalidArgument, "--split {} names {} split points, not one", split_,
+                  chosen.size());
+    }
+    if (cluster.size() < 2)
+      return fail(ErrorCode::kInvalidArgument, "a split needs two devices, the inventory has one");
+    const auto& point = model.split_points()[chosen.front()];
+    plan.splits = {point.name};
+    plan.stages = {{cluster.device(0).config().name, 0, point.position},
+                   {cluster.device(1).config().name, point.position, end}};
+    return {};
+  }
+
+  Expected<> save_output(const RunOnceResult& result) const {
+    if (output_.empty()) return {};
+    const auto tensors = tensors_of(result.outputs);
+    if (tensors.empty())
+      return fail(ErrorCode::kInvalidArgument, "--output-file: the model returned no tensor");
+    return write_npy(output_, *tensors.front());
+  }
+
+  void print(Context& context, const RunOnceResult& result) const {
+    const TrialRecord& trial = result.figures;
+    if (json_) {
+      auto outputs = nlohmann::ordered_json::array();
+      for (const Value& value : result.outputs) outputs.push_back(describe(value));
+      context.out
+          << nlohmann::ordered_json{{"trial", to_json(trial)}, {"outputs", outputs}}.dump(2)
+          << '\n';
+      return;
+    }
+    std::vector<std::string> devices;
+    for (const StagePlan& stage : trial.plan.stages)
+      devices.push_back(fmt::format("{} [{}, {})", stage.device, stage.begin, stage.end));
+    context.out << fmt::format("plan        {}{} over {}\n", join(devices, " -> "),
+                               trial.plan.splits.empty() ? "" : ", " + join(trial.plan.splits, "+"),
+                               trial.plan.transport);
+    context.out << fmt::format(
+        "latency     {:.2f} ms p50, {:.2f} ms p90 (window {}, {} requests, batch {})\n",
+        trial.latency.p50_ms, trial.latency.p90_ms, trial.latency.window, trial.latency.samples,
+        trial.plan.batch);
+    context.out << fmt::format("            = {:.2f} compute + {:.2f} transfer + {:.2f} wait\n",
+                               trial.time_split.compute_ms, trial.time_split.transfer_ms,
+                               trial.time_split.wait_ms);
+    context.out << fmt::format("throughput  {:.1f} samples/s (window {})\n",
+                               trial.throughput.samples_per_s, trial.throughput.window);
+    for (const StageFigures& stage : trial.stages) {
+      context.out << fmt::format("stage       {}: {:.2f} ms compute, engine {}, {} of weights\n",
+                                 stage.device, stage.compute_p50_ms, stage.engine,
+                                 format_bytes(stage.weight_bytes));
+    }
+    for (const Value& value : result.outputs)
+      context.out << "output      " << describe(value) << '\n';
+  }
+
+  ModelFlags model_;
+  DeviceFlags devices_;
+  RunnerFlags runner_;
+  RunOnceOptions options_;
+  std::string split_;
+  std::string plan_file_;
+  std::string transport_ = "tcp";
+  std::int64_t batch_ = 1;
+  std::string window_ = "auto";
+  std::vector<std::string> inputs_;
+  std::string output_;
+  std::string save_plan_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_run_command() { return std::make_unique<RunCommand>(); }
+
+}  // namespace pareto::client

@@ -1,0 +1,23 @@
+// Printing a run the way every command does.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "client/command.h"
+#include "client/report/report_writer.h"
+#include "client/results/record.h"
+#include "core/base/error.h"
+
+namespace pareto::client {
+
+/// For stdout: colour and width of a terminal, neither elsewhere.
+ReportStyle style_of(const Context& context);
+
+/// Prints with the writer of that name ("table", "json", "csv").
+Expected<> print_run(Context& context, const RunRecord& run, const std::string& writer);
+
+/// Writes the HTML report and says where.
+Expected<> write_report(Context& context, const RunRecord& run, const std::filesystem::path& path);
+
+}  // namespace pareto::client

@@ -1,0 +1,160 @@
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "client/commands/commands.h"
+#include "client/commands/flags.h"
+#include "client/commands/show.h"
+#include "client/report/text_table.h"
+#include "core/base/text.h"
+
+namespace pareto::client {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using partitioner::Graph;
+using partitioner::Model;
+using partitioner::SplitPoint;
+
+std::string boundary_text(const Graph& graph, const SplitPoint& point) {
+  std::vector<std::string> parts;
+  for (const BoundaryValue& value : partitioner::boundary(graph, point.position)) {
+    parts.push_back(value.spec.describe());
+  }
+  return join(parts, ", ");
+}
+
+/// "12.3 M", of operations or parameters.
+std::string count_text(double count) {
+  const char* unit = count >= 1e9 ? "G" : count >= 1e6 ? "M" : count >= 1e3 ? "K" : "";
+  const double scale = count >= 1e9 ? 1e9 : count >= 1e6 ? 1e6 : count >= 1e3 ? 1e3 : 1;
+  return fmt::format("{:.3g}{}{}", count / scale, *unit != '\0' ? " " : "", unit);
+}
+
+std::uint64_t weight_bytes(const Graph& graph) {
+  std::uint64_t bytes = 0;
+  for (const auto& weight : graph.weights) bytes += weight.size_bytes;
+  return bytes;
+}
+
+class SplitsCommand final : public Command {
+ public:
+  std::string_view name() const override { return "splits"; }
+  std::string_view summary() const override {
+    return "list a model's split points: what crosses each, and the work on either side";
+  }
+  std::string_view examples() const override {
+    return "  paretoctl splits --model mobilenetv2\n"
+           "  paretoctl splits --model swin_t.pt --input-shape 3x224x224 --splits all --json\n";
+  }
+  void add_options(CLI::App& app) override {
+    model_.add_to(app);
+    app.add_option("--splits", splits_, "which: modules, all, after:MODULE, …")
+        ->capture_default_str();
+    app.add_flag("--all", all_, "every position, those too where a cut is not allowed");
+    app.add_option("--batch", batch_, "the batch that bytes are given for")->capture_default_str();
+    app.add_flag("--json", json_, "one JSON document on stdout");
+  }
+
+  Expected<int> run(Context& context) override {
+    if (batch_ < 1)
+      return fail(ErrorCode::kInvalidArgument, "--batch {}: at least 1 is needed", batch_);
+    PARETO_ASSIGN(const Model model, model_.open());
+    PARETO_ASSIGN(const std::vector<std::size_t> chosen, choose(model));
+    return json_ ? print_json(context, model, chosen) : print_table(context, model, chosen);
+  }
+
+ private:
+  Expected<std::vector<std::size_t>> choose(const Model& model) const {
+    if (!all_) return partitioner::select_split_points(model.split_points(), splits_);
+    std::vector<std::size_t> every(model.split_points().size());
+    for (std::size_t i = 0; i < every.size(); ++i) every[i] = i;
+    return every;
+  }
+
+  Expected<int> print_table(Context& context, const Model& model,
+                            const std::vector<std::size_t>& chosen) const {
+    const Graph& graph = model.graph();
+    TextTable table({{"split point"},
+                     {"at", Align::kRight},
+                     {"bytes", Align::kRight},
+                     {"FLOPs before", Align::kRight, 1},
+                     {"after", Align::kRight, 1},
+                     {"weights before", Align::kRight, 2},
+                     {"after", Align::kRight, 2},
+                     {"what crosses"}});
+    for (const std::size_t index : chosen) {
+      const SplitPoint& point = model.split_points()[index];
+      PARETO_ASSIGN(const auto bytes, partitioner::boundary_bytes(graph, point.position, batch_));
+      table.add({point.name, std::to_string(point.position), format_bytes(bytes),
+                 count_text(point.flops_before), count_text(point.flops_after),
+                 format_bytes(point.weight_bytes_before), format_bytes(point.weight_bytes_after),
+                 point.legal ? boundary_text(graph, point) : "not allowed: " + point.reason},
+                point.legal ? RowStyle::kPlain : RowStyle::kFaint);
+    }
+    context.out << table.render(style_of(context));
+    std::size_t legal = 0;
+    for (const SplitPoint& point : model.split_points()) legal += point.legal ? 1 : 0;
+    context.out << fmt::format(
+        "\n{}: {} operators, {} positions to cut at, {} of them allowed; {} of weights; bytes at "
+        "batch {}\n",
+        model.name(), graph.operators.size(), model.split_points().size(), legal,
+        format_bytes(weight_bytes(graph)), batch_);
+    for (const auto& op : graph.operators) {
+      if (op.inner_operators == 0) continue;
+      context.out << fmt::format("kept whole: {} in {} with {} operators inside\n", op.kind,
+                                 op.scope.empty() ? "the model" : op.scope, op.inner_operators);
+    }
+    return kExitDone;
+  }
+
+  Expected<int> print_json(Context& context, const Model& model,
+                           const std::vector<std::size_t>& chosen) const {
+    const Graph& graph = model.graph();
+    Json json{{"model", model.name()},
+              {"operators", graph.operators.size()},
+              {"positions", model.split_points().size()},
+              {"weight_bytes", weight_bytes(graph)},
+              {"batch", batch_},
+              {"splits", Json::array()},
+              {"kept_whole", Json::array()}};
+    for (const std::size_t index : chosen) {
+      const SplitPoint& point = model.split_points()[index];
+      PARETO_ASSIGN(const auto bytes, partitioner::boundary_bytes(graph, point.position, batch_));
+      Json boundary = Json::array();
+      for (const BoundaryValue& value : partitioner::boundary(graph, point.position)) {
+        boundary.push_back({{"name", value.name}, {"value", value.spec.describe()}});
+      }
+      json["splits"].push_back({{"name", point.name},
+                                {"names", point.names},
+                                {"position", point.position},
+                                {"legal", point.legal},
+                                {"reason", point.reason},
+                                {"boundary", std::move(boundary)},
+                                {"boundary_bytes", bytes},
+                                {"flops_before", point.flops_before},
+                                {"flops_after", point.flops_after},
+                                {"weight_bytes_before", point.weight_bytes_before},
+                                {"weight_bytes_after", point.weight_bytes_after}});
+    }
+    for (const auto& op : graph.operators) {
+      if (op.inner_operators == 0) continue;
+      json["kept_whole"].push_back(
+          {{"kind", op.kind}, {"scope", op.scope}, {"inner_operators", op.inner_operators}});
+    }
+    context.out << json.dump(2) << '\n';
+    return kExitDone;
+  }
+
+  ModelFlags model_;
+  std::string splits_ = "modules";
+  std::int64_t batch_ = 1;
+  bool all_ = false;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_splits_command() { return std::make_unique<SplitsCommand>(); }
+
+}  // namespace pareto::client

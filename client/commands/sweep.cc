@@ -1,0 +1,206 @@
+#include "client/experiment/sweep.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "client/commands/commands.h"
+#include "client/commands/flags.h"
+#include "client/commands/progress.h"
+#include "client/commands/show.h"
+
+namespace pareto::client {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+class SweepCommand final : public Command {
+ public:
+  std::string_view name() const override { return "sweep"; }
+  std::string_view summary() const override {
+    return "measure every chosen plan and show the Pareto front";
+  }
+  std::string_view examples() const override {
+    return "  paretoctl sweep --model mobilenetv2\n"
+           "  paretoctl sweep --model swin_t.pt --input-shape 3x224x224 --splits "
+           "percent:25,percent:50\n"
+           "  paretoctl sweep --model resnet50 --devices inventory.yaml --batch 1,8 --report "
+           "front.html\n"
+           "  paretoctl sweep --resume last\n";
+  }
+
+  void add_options(CLI::App& app) override {
+    model_.add_to(app, /*required=*/false);
+    devices_.add_to(app);
+    runner_.add_to(app);
+    store_.add_to(app);
+    app.add_option("--splits", options_.splits,
+                   "modules, all, auto, after:MODULE, percent:P, op:N; several separated by commas")
+        ->capture_default_str();
+    app.add_option("--stages", options_.stages, "devices a plan spans")->capture_default_str();
+    app.add_option("--transport", transports_, "of the links: tcp, grpc")->capture_default_str();
+    app.add_option("--batch", batches_, "batch sizes")->capture_default_str();
+    app.add_option("--window", window_, "requests in flight for throughput; auto finds it")
+        ->capture_default_str();
+    app.add_option("--network", options_.condition, "network condition; none: as it is")
+        ->capture_default_str();
+    app.add_option("--requests", options_.requests, "measured a plan and round")
+        ->capture_default_str();
+    app.add_option("--rounds", options_.rounds, "in each of which every plan is measured once")
+        ->capture_default_str();
+    app.add_option("--seed", options_.seed, "of the order of plans and of the inputs")
+        ->capture_default_str();
+    app.add_flag("--dry-run", dry_run_, "list the trials and measure none");
+    app.add_option("--resume", resume_, "RUN or last: go on where it stopped, with its own flags");
+    app.add_option("--report", report_, "write the interactive report to this HTML file");
+    app.add_flag("--json", json_, "one JSON document on stdout and nothing else there");
+  }
+
+  Expected<int> run(Context& context) override {
+    if (!resume_.empty()) return resume(context);
+    if (model_.model.empty()) {
+      return fail(ErrorCode::kInvalidArgument, "--model is missing (or --resume RUN)");
+    }
+    PARETO_TRY(check());
+    PARETO_ASSIGN(const partitioner::Model model, model_.open());
+    PARETO_TRY(partitioner::select_split_points(model.split_points(), options_.splits));
+    PARETO_ASSIGN(Cluster cluster, devices_.connect(context, options_.stages));
+    PARETO_ASSIGN(RunRecord run, make_run(model, cluster, options_, context.command_line));
+    run.options_json = remembered();
+    if (dry_run_) {
+      PARETO_TRY(print_run(context, run, json_ ? "json" : "table"));
+      return kExitDone;
+    }
+    PARETO_ASSIGN(const auto store, store_.open(context));
+    PARETO_TRY(store->begin_run(run));
+    return measure(context, model, cluster, run, *store);
+  }
+
+ private:
+  Expected<> check() {
+    const auto at_least_one = [](const char* flag, int number) -> Expected<> {
+      if (number >= 1) return {};
+      return fail(ErrorCode::kInvalidArgument, "{} {}: at least 1 is needed", flag, number);
+    };
+    PARETO_TRY(runner_.check());
+    PARETO_ASSIGN(options_.transports, parse_transports(transports_));
+    PARETO_ASSIGN(options_.batches, parse_batches(batches_));
+    PARETO_ASSIGN(options_.window, parse_window(window_));
+    PARETO_TRY(at_least_one("--requests", options_.requests));
+    PARETO_TRY(at_least_one("--rounds", options_.rounds));
+    if (options_.stages != 2) {
+      return fail(ErrorCode::kInvalidArgument, "--stages {}: plans span 2 devices",
+                  options_.stages);
+    }
+    if (options_.condition != "none") {
+      return fail(ErrorCode::kInvalidArgument,
+                  "--network {}: only none, the network as it is, can be measured",
+                  options_.condition);
+    }
+    options_.engine = runner_.engine;
+    options_.precision = runner_.precision;
+    options_.threads = runner_.threads;
+    return {};
+  }
+
+  /// All flags that `--resume` needs to go on.
+  std::string remembered() const {
+    return Json{{"sweep", Json::parse(to_json(options_))},
+                {"model",
+                 {{"model", model_.model},
+                  {"input_shape", model_.input_shape},
+                  {"num_classes", model_.num_classes},
+                  {"weights", model_.weights},
+                  {"model_seed", model_.model_seed}}},
+                {"devices", devices_.inventory}}
+        .dump();
+  }
+
+  Expected<> recall(const RunRecord& run) {
+    try {
+      const auto json = nlohmann::json::parse(run.options_json);
+      PARETO_ASSIGN(options_, sweep_options_from_json(json.at("sweep").dump()));
+      const auto& model = json.at("model");
+      model_.model = model.at("model").get<std::string>();
+      model_.input_shape = model.at("input_shape").get<std::string>();
+      model_.num_classes = model.at("num_classes").get<std::int64_t>();
+      model_.weights = model.at("weights").get<std::string>();
+      model_.model_seed = model.at("model_seed").get<std::uint64_t>();
+      if (devices_.inventory.empty()) devices_.inventory = json.at("devices").get<std::string>();
+      return {};
+    } catch (const nlohmann::json::exception& error) {
+      return fail(ErrorCode::kCorrupt, "run {}: its flags cannot be read: {}", run.id,
+                  error.what());
+    }
+  }
+
+  Expected<int> resume(Context& context) {
+    PARETO_ASSIGN(const auto store, store_.open(context));
+    PARETO_ASSIGN(RunRecord run, store->load_run(resume_));
+    if (!run.finished.empty()) {
+      context.err << "run " << run.id << " is finished\n";
+      return show(context, run);
+    }
+    PARETO_TRY(recall(run));
+    PARETO_ASSIGN(const partitioner::Model model, model_.open());
+    PARETO_ASSIGN(Cluster cluster, devices_.connect(context, options_.stages));
+    PARETO_TRY(continue_run(model, cluster, options_, run));
+    return measure(context, model, cluster, run, *store);
+  }
+
+  Expected<int> measure(Context& context, const partitioner::Model& model, Cluster& cluster,
+                        RunRecord& run, ResultStore& store) {
+    {
+      Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
+      const auto show_progress = [&](const SweepProgress& state) {
+        // "round 2/3 after:features.7 tcp": the first two words change seldom.
+        const std::size_t second = state.now.find(' ', state.now.find(' ') + 1);
+        progress.show(state.done, state.total, state.now.substr(0, second), state.now);
+      };
+      PARETO_TRY(
+          with_context(run_sweep(model, cluster, options_, run, store, context.stop, show_progress),
+                       "run {} (paretoctl sweep --resume {} goes on)", run.id, run.id));
+    }
+    return show(context, run);
+  }
+
+  Expected<int> show(Context& context, const RunRecord& run) {
+    PARETO_TRY(print_run(context, run, json_ ? "json" : "table"));
+    if (!report_.empty()) PARETO_TRY(write_report(context, run, report_));
+    std::size_t failed = 0;
+    for (const TrialRecord& trial : run.trials)
+      failed += trial.status == TrialStatus::kFailed ? 1 : 0;
+    if (run.finished.empty()) {
+      context.err << "run " << run.id << " is not finished; go on with: paretoctl sweep --resume "
+                  << run.id << '\n';
+      return kExitPartial;
+    }
+    if (failed > 0) {
+      context.err << failed << " trials failed; the table says why\n";
+      return kExitPartial;
+    }
+    if (report_.empty() && !json_) {
+      context.err << "run " << run.id << "; a page to explore: paretoctl report " << run.id << '\n';
+    }
+    return kExitDone;
+  }
+
+  ModelFlags model_;
+  DeviceFlags devices_;
+  RunnerFlags runner_;
+  StoreFlags store_;
+  SweepOptions options_;
+  std::string transports_ = "tcp,grpc";
+  std::string batches_ = "1";
+  std::string window_ = "auto";
+  std::string resume_;
+  std::string report_;
+  bool dry_run_ = false;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_sweep_command() { return std::make_unique<SweepCommand>(); }
+
+}  // namespace pareto::client

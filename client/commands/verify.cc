@@ -1,0 +1,170 @@
+#include "partitioner/emit/verify.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "client/commands/commands.h"
+#include "client/commands/flags.h"
+#include "client/commands/progress.h"
+
+namespace pareto::client {
+namespace {
+
+using partitioner::Model;
+using partitioner::VerifyRow;
+
+struct Tally {
+  std::size_t points = 0;
+  std::size_t equal = 0;
+  std::size_t failed = 0;
+  double worst_error = 0;
+};
+
+class VerifyCommand final : public Command {
+ public:
+  std::string_view name() const override { return "verify"; }
+  std::string_view summary() const override {
+    return "run every split point against the whole model";
+  }
+  std::string_view examples() const override {
+    return "  paretoctl verify --model resnet18\n"
+           "  paretoctl verify --model swin_t.pt --input-shape 3x224x224 --batch 1,3 --engine "
+           "plain\n";
+  }
+  void add_options(CLI::App& app) override {
+    model_.add_to(app);
+    runner_.add_to(app);
+    app.add_option("--splits", splits_, "which split points")->capture_default_str();
+    app.add_option("--batch", batches_, "batch sizes")->capture_default_str();
+    app.add_flag("--json", json_, "one JSON document on stdout");
+  }
+
+  Expected<int> run(Context& context) override {
+    PARETO_TRY(runner_.check());
+    PARETO_ASSIGN(const auto batches, parse_batches(batches_));
+    PARETO_ASSIGN(const Model model, model_.open());
+    PARETO_ASSIGN(const auto points,
+                  partitioner::select_split_points(model.split_points(), splits_));
+    partitioner::VerifyOptions options;
+    options.batches = batches;
+    options.points = points;
+    options.runner.engine = "plain";
+    options.runner.threads = runner_.threads;
+    PARETO_ASSIGN(const auto plain, rows_of(context, model, options));
+    std::vector<VerifyRow> fast;
+    if (runner_.engine != "plain") {
+      // The error of other engines does not depend on the position in a way that every one would show: an even sample is stated.
+      options.runner.engine = runner_.engine;
+      PARETO_ASSIGN(options.runner.precision, runtime::parse_precision(runner_.precision));
+      options.points = sample(points);
+      PARETO_ASSIGN(fast, rows_of(context, model, options));
+    }
+    print(context, model, plain, fast);
+    const bool all_equal =
+        std::all_of(plain.begin(), plain.end(), [](const VerifyRow& row) { return row.bit_equal; });
+    const bool all_ran = std::all_of(fast.begin(), fast.end(),
+                                     [](const VerifyRow& row) { return row.failure.empty(); });
+    return all_equal && all_ran ? kExitDone : kExitFailed;
+  }
+
+ private:
+  static constexpr std::size_t kSample = 12;
+
+  static std::vector<std::size_t> sample(const std::vector<std::size_t>& points) {
+    if (points.size() <= kSample) return points;
+    std::vector<std::size_t> chosen;
+    for (std::size_t i = 0; i < kSample; ++i)
+      chosen.push_back(points[i * (points.size() - 1) / (kSample - 1)]);
+    return chosen;
+  }
+
+  Expected<std::vector<VerifyRow>> rows_of(Context& context, const Model& model,
+                                           const partitioner::VerifyOptions& options) const {
+    Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
+    const std::size_t total = options.points.size() * options.batches.size();
+    std::size_t done = 0;
+    return partitioner::verify(model, options, [&](const VerifyRow& row) {
+      ++done;
+      progress.show(done, total,
+                    fmt::format("verifying, engine {}, batch {}", options.runner.engine, row.batch),
+                    model.split_points()[row.point].name);
+    });
+  }
+
+  static std::map<std::int64_t, Tally> tally(const std::vector<VerifyRow>& rows) {
+    std::map<std::int64_t, Tally> by_batch;
+    for (const VerifyRow& row : rows) {
+      Tally& batch = by_batch[row.batch];
+      ++batch.points;
+      batch.equal += row.bit_equal ? 1 : 0;
+      batch.failed += row.failure.empty() ? 0 : 1;
+      batch.worst_error = std::max(batch.worst_error, row.relative_error);
+    }
+    return by_batch;
+  }
+
+  void print(Context& context, const Model& model, const std::vector<VerifyRow>& plain,
+             const std::vector<VerifyRow>& fast) const {
+    if (json_) return print_json(context, model, plain, fast);
+    for (const auto& [batch, result] : tally(plain)) {
+      context.out << fmt::format(
+          "{} batch {}: {} of {} split points equal the whole model bit for bit\n", model.name(),
+          batch, result.equal, result.points);
+    }
+    for (const auto& [batch, result] : tally(fast)) {
+      context.out << fmt::format(
+          "{} batch {}: engine {} {}: largest error {:.2g} of the largest output, {} split points "
+          "sampled{}\n",
+          model.name(), batch, runner_.engine, runner_.precision, result.worst_error, result.points,
+          result.failed > 0 ? fmt::format(", {} FAILED", result.failed) : "");
+    }
+    for (const auto& [rows, engine] :
+         {std::pair(&plain, std::string("plain")), std::pair(&fast, runner_.engine)}) {
+      for (const VerifyRow& row : *rows) {
+        if (row.failure.empty() && (engine != "plain" || row.bit_equal)) continue;
+        context.out << fmt::format("  {} at batch {}, engine {}: {}\n",
+                                   model.split_points()[row.point].name, row.batch, engine,
+                                   row.failure.empty()
+                                       ? fmt::format("differs by {:.2g}", row.relative_error)
+                                       : row.failure);
+      }
+    }
+  }
+
+  void print_json(Context& context, const Model& model, const std::vector<VerifyRow>& plain,
+                  const std::vector<VerifyRow>& fast) const {
+    const auto rows_json = [&](const std::vector<VerifyRow>& rows) {
+      auto list = nlohmann::ordered_json::array();
+      for (const VerifyRow& row : rows) {
+        list.push_back({{"split", model.split_points()[row.point].name},
+                        {"batch", row.batch},
+                        {"bit_equal", row.bit_equal},
+                        {"relative_error", row.relative_error},
+                        {"failure", row.failure}});
+      }
+      return list;
+    };
+    context.out << nlohmann::ordered_json{{"model", model.name()},
+                                          {"plain", rows_json(plain)},
+                                          {"engine", runner_.engine},
+                                          {"precision", runner_.precision},
+                                          {"engine_sample", rows_json(fast)}}
+                       .dump(2)
+                << '\n';
+  }
+
+  ModelFlags model_;
+  RunnerFlags runner_;
+  std::string splits_ = "all";
+  std::string batches_ = "1,3,8";
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_verify_command() { return std::make_unique<VerifyCommand>(); }
+
+}  // namespace pareto::client

@@ -1,0 +1,171 @@
+// front, report, export, runs: looks at stored runs.
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "client/commands/commands.h"
+#include "client/commands/flags.h"
+#include "client/commands/show.h"
+#include "client/report/text_table.h"
+#include "core/base/file.h"
+
+namespace pareto::client {
+namespace {
+
+/// What they share: a store, and a run of it.
+class View : public Command {
+ public:
+  void add_options(CLI::App& app) override {
+    store_.add_to(app);
+    app.add_option("run", run_, "a run's name, the beginning of one, or last")
+        ->capture_default_str();
+  }
+
+ protected:
+  Expected<RunRecord> load(const Context& context) const {
+    PARETO_ASSIGN(const auto store, store_.open(context));
+    return store->load_run(run_);
+  }
+  const std::string& run_name() const { return run_; }
+
+ private:
+  StoreFlags store_;
+  std::string run_ = "last";
+};
+
+class FrontCommand final : public View {
+ public:
+  std::string_view name() const override { return "front"; }
+  std::string_view summary() const override { return "show a stored run's Pareto front"; }
+  std::string_view examples() const override {
+    return "  paretoctl front\n  paretoctl front 20260131 --json\n";
+  }
+  void add_options(CLI::App& app) override {
+    View::add_options(app);
+    app.add_flag("--json", json_, "one JSON document on stdout");
+  }
+  Expected<int> run(Context& context) override {
+    PARETO_ASSIGN(const RunRecord record, load(context));
+    PARETO_TRY(print_run(context, record, json_ ? "json" : "table"));
+    return kExitDone;
+  }
+
+ private:
+  bool json_ = false;
+};
+
+class ReportCommand final : public View {
+ public:
+  std::string_view name() const override { return "report"; }
+  std::string_view summary() const override { return "write a stored run's interactive page"; }
+  std::string_view examples() const override {
+    return "  paretoctl report\n  paretoctl report last --output front.html\n";
+  }
+  void add_options(CLI::App& app) override {
+    View::add_options(app);
+    app.add_option("-o,--output", output_, "the HTML file (default: report-RUN.html)");
+  }
+  Expected<int> run(Context& context) override {
+    PARETO_ASSIGN(const RunRecord record, load(context));
+    PARETO_TRY(
+        write_report(context, record, output_.empty() ? "report-" + record.id + ".html" : output_));
+    return kExitDone;
+  }
+
+ private:
+  std::string output_;
+};
+
+class ExportCommand final : public View {
+ public:
+  std::string_view name() const override { return "export"; }
+  std::string_view summary() const override { return "write a stored run for other programs"; }
+  std::string_view examples() const override {
+    return "  paretoctl export --csv > trials.csv\n  paretoctl export last --format json --output "
+           "run.json\n";
+  }
+  void add_options(CLI::App& app) override {
+    View::add_options(app);
+    std::string formats;
+    for (const auto& writer : builtin_writers()) {
+      formats +=
+          fmt::format("{}{}: {}", formats.empty() ? "" : "; ", writer->name(), writer->summary());
+    }
+    app.add_option("--format", format_, formats)->capture_default_str();
+    app.add_flag_callback(
+        "--csv", [this] { format_ = "csv"; }, "the same as --format csv");
+    app.add_option("-o,--output", output_, "a file instead of stdout");
+  }
+  Expected<int> run(Context& context) override {
+    PARETO_ASSIGN(const auto writer, make_writer(format_));
+    PARETO_ASSIGN(const RunRecord record, load(context));
+    PARETO_ASSIGN(const std::string text, writer->write(record, {}));
+    if (output_.empty()) {
+      context.out << text << std::flush;
+    } else {
+      PARETO_TRY(write_file_atomically(output_, text));
+    }
+    return kExitDone;
+  }
+
+ private:
+  std::string format_ = "csv";
+  std::string output_;
+};
+
+class RunsCommand final : public Command {
+ public:
+  std::string_view name() const override { return "runs"; }
+  std::string_view summary() const override { return "list stored runs"; }
+  std::string_view examples() const override {
+    return "  paretoctl runs\n  paretoctl runs --json\n";
+  }
+  void add_options(CLI::App& app) override {
+    store_.add_to(app);
+    app.add_flag("--json", json_, "one JSON document on stdout");
+  }
+  Expected<int> run(Context& context) override {
+    PARETO_ASSIGN(const auto store, store_.open(context));
+    PARETO_ASSIGN(const auto runs, store->list_runs());
+    auto json = nlohmann::ordered_json::array();
+    TextTable table({{"run"},
+                     {"model"},
+                     {"trials", Align::kRight},
+                     {"failed", Align::kRight},
+                     {"finished"},
+                     {"command"}});
+    for (const RunRecord& record : runs) {
+      std::size_t failed = 0;
+      for (const TrialRecord& trial : record.trials)
+        failed += trial.status == TrialStatus::kFailed ? 1 : 0;
+      const bool finished = !record.finished.empty();
+      json.push_back({{"run", record.id},
+                      {"model", record.model},
+                      {"started", record.started},
+                      {"finished", finished ? nlohmann::ordered_json(record.finished)
+                                            : nlohmann::ordered_json()},
+                      {"trials", record.trials.size()},
+                      {"failed", failed},
+                      {"command_line", record.command_line}});
+      table.add(
+          {record.id, record.model, std::to_string(record.trials.size()), std::to_string(failed),
+           finished ? record.finished : "no: sweep --resume", record.command_line},
+          finished ? RowStyle::kPlain : RowStyle::kFaint);
+    }
+    context.out << (json_ ? json.dump(2) + "\n" : table.render(style_of(context)));
+    return kExitDone;
+  }
+
+ private:
+  StoreFlags store_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_front_command() { return std::make_unique<FrontCommand>(); }
+std::unique_ptr<Command> make_report_command() { return std::make_unique<ReportCommand>(); }
+std::unique_ptr<Command> make_export_command() { return std::make_unique<ExportCommand>(); }
+std::unique_ptr<Command> make_runs_command() { return std::make_unique<RunsCommand>(); }
+
+}  // namespace pareto::client
