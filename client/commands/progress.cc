@@ -32,8 +32,10 @@ void Progress::show(std::size_t done, std::size_t total, const std::string& phas
   total = std::max(total, done);
   const std::string counts = fmt::format("{}/{}", done, total);
   if (columns_ == 0) {
-    if (phase == phase_) return;
+    const std::size_t tenth = total == 0 ? 0 : done * 10 / total;
+    if (phase == phase_ && tenth == tenth_) return;
     phase_ = phase;
+    tenth_ = tenth;
     err_ << fmt::format("{} ({} done{})\n", phase, counts,
                         done > 0 ? ", " + time_left(done, total) : "")
          << std::flush;

@@ -29,6 +29,7 @@ class Progress {
   const int columns_;
   const std::chrono::steady_clock::time_point start_;
   std::string phase_;
+  std::size_t tenth_ = 0;
   bool drawn_ = false;
 };
 

@@ -88,8 +88,7 @@ class VerifyCommand final : public Command {
     std::size_t done = 0;
     return partitioner::verify(model, options, [&](const VerifyRow& row) {
       ++done;
-      progress.show(done, total,
-                    fmt::format("verifying, engine {}, batch {}", options.runner.engine, row.batch),
+      progress.show(done, total, "verifying, engine " + options.runner.engine,
                     model.split_points()[row.point].name);
     });
   }
