@@ -6,6 +6,7 @@
 #include "core/runtime/torch_compat.h"
 #include "partitioner/graph/flat.h"
 #include "partitioner/graph/flat_graph.h"
+#include "partitioner/graph/layout.h"
 
 namespace pareto::partitioner {
 namespace {
@@ -49,9 +50,9 @@ class ShardModule {
     for (const std::int64_t index : outputs) {
       const auto at = static_cast<std::size_t>(index);
       Value* result = cut_.get(values_[at]);
-      const auto& layout = graph_.values[at].layout;
-      if (!layout.empty() && end < static_cast<std::int64_t>(operators_.size())) {
-        result = cut_.graph()->insert(c10::aten::permute, {result, layout});
+      const auto& order = graph_.values[at].layout.order;
+      if (!order.empty() && end < static_cast<std::int64_t>(operators_.size())) {
+        result = cut_.graph()->insert(c10::aten::permute, {result, order});
       }
       results.push_back(result);
     }
@@ -83,18 +84,12 @@ class ShardModule {
     weights_.push_back(index);
   }
 
-  /// What arrives with its dimensions in the order of memory is seen as before.
+  /// What arrives dense and in the order of memory gets its strides back.
   void restore_layouts() {
     for (const auto& [index, fresh] : fresh_inputs_) {
       const auto at = static_cast<std::size_t>(index);
-      const auto& layout = graph_.values[at].layout;
-      if (layout.empty()) continue;
-      std::vector<std::int64_t> inverse(layout.size());
-      for (std::size_t i = 0; i < layout.size(); ++i) {
-        inverse[static_cast<std::size_t>(layout[i])] = static_cast<std::int64_t>(i);
-      }
-      cut_.stand_in(values_[at], cut_.graph()->insert(c10::aten::permute, {fresh, inverse}));
-      ++prologue_;
+      cut_.stand_in(values_[at],
+                    restore_layout(*cut_.graph(), fresh, graph_.values[at].layout, prologue_));
     }
   }
 

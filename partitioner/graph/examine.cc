@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "core/runtime/torch_convert.h"
@@ -10,11 +11,15 @@
 #include "partitioner/graph/flops.h"
 #include "partitioner/graph/graph_runner.h"
 #include "partitioner/graph/hazards.h"
+#include "partitioner/graph/layout.h"
 
 namespace pareto::partitioner {
 namespace {
 
 using torch::jit::Node;
+
+constexpr std::uint64_t kSeed = 0;
+constexpr std::uint64_t kOtherSeed = 1000;
 
 /// The structure of a graph; specs and FLOPs come from running it.
 class GraphBuilder {
@@ -126,32 +131,17 @@ Value without_bytes(const Value& value) {
   return value;
 }
 
-/// See GraphValue::layout.
-std::vector<std::int64_t> layout_of(const c10::IValue& value) {
-  if (!value.isTensor() || !value.toTensor().defined()) return {};
-  const at::Tensor& tensor = value.toTensor();
-  if (tensor.layout() != c10::kStrided || tensor.is_contiguous() || tensor.numel() == 0) return {};
-  std::vector<std::int64_t> order;
-  for (std::int64_t dim = 0; dim < tensor.dim(); ++dim) {
-    if (tensor.stride(dim) == 0 && tensor.size(dim) > 1) return {};  // expanded: no order in memory
-    order.push_back(dim);
-  }
-  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
-    return tensor.stride(a) > tensor.stride(b);
-  });
-  return std::is_sorted(order.begin(), order.end()) ? std::vector<std::int64_t>() : order;
-}
-
 /// What every value was at one batch.
 struct Run {
   std::int64_t batch = 0;
   std::vector<Expected<Value>> seen;  // by Graph::values
-  std::vector<std::vector<std::int64_t>> layouts;
+  std::vector<MemoryLayout> layouts;
   std::vector<double> flops;  // by operator
 };
 
 Expected<Run> run_at(GraphRunner& runner, const Flat& flat, const Graph& graph,
-                     const std::vector<InputShape>& shapes, std::int64_t batch) {
+                     const std::vector<InputShape>& shapes, std::int64_t batch,
+                     std::uint64_t seed) {
   Run run;
   run.batch = batch;
   run.seen.assign(graph.values.size(), Value());
@@ -161,7 +151,7 @@ Expected<Run> run_at(GraphRunner& runner, const Flat& flat, const Graph& graph,
     const torch::NoGradGuard no_grad;
     std::vector<c10::IValue> inputs;
     for (std::size_t i = 0; i < shapes.size(); ++i) {
-      PARETO_ASSIGN(const Value example, make_example(input_spec(shapes[i]), batch, i));
+      PARETO_ASSIGN(const Value example, make_example(input_spec(shapes[i]), batch, seed + i));
       run.seen[static_cast<std::size_t>(graph.inputs[i])] = without_bytes(example);
       inputs.push_back(runtime::to_ivalue(example, flat.graph->inputs()[i]->type()));
       // A model may write to its input.
@@ -184,14 +174,14 @@ Expected<Run> run_at(GraphRunner& runner, const Flat& flat, const Graph& graph,
   return run;
 }
 
-Expected<std::vector<Run>> run_at_two_batches(const Flat& flat, const Graph& graph,
+Expected<std::vector<Run>> run_at_two_batches(GraphRunner& runner, const Flat& flat,
+                                              const Graph& graph,
                                               const std::vector<InputShape>& shapes) {
-  GraphRunner runner(flat.graph);
   std::optional<Error> first_error;
   for (const auto& batches : std::vector<std::vector<std::int64_t>>{{2, 3}, {1, 2}, {1}}) {
     std::vector<Run> runs;
     for (const std::int64_t batch : batches) {
-      auto run = run_at(runner, flat, graph, shapes, batch);
+      auto run = run_at(runner, flat, graph, shapes, batch, kSeed);
       if (!run) {
         if (!first_error) first_error = run.error();
         break;
@@ -201,6 +191,33 @@ Expected<std::vector<Run>> run_at_two_batches(const Flat& flat, const Graph& gra
     if (runs.size() == batches.size()) return runs;
   }
   return tl::unexpected(*first_error);
+}
+
+/// Whether sizes may follow from what the data are.
+bool may_depend_on_data(const Graph& graph) {
+  static const std::unordered_set<std::string> kKinds{
+      "aten::nonzero",    "aten::masked_select",     "aten::index",    "aten::unique_dim",
+      "aten::_unique2",   "aten::argwhere",          "aten::bincount", "aten::repeat_interleave",
+      "torchvision::nms", "aten::unique_consecutive"};
+  return std::any_of(graph.operators.begin(), graph.operators.end(), [](const Operator& op) {
+    return op.inner_operators > 0 || kKinds.contains(op.kind);
+  });
+}
+
+/// Runs other data through, and names the values that are of another shape then.
+Expected<> find_data_dependence(GraphRunner& runner, const Flat& flat, const Graph& graph,
+                                const std::vector<InputShape>& shapes, const Run& first,
+                                std::vector<std::string>& reasons) {
+  if (!may_depend_on_data(graph)) return {};
+  PARETO_ASSIGN(const Run other, run_at(runner, flat, graph, shapes, first.batch, kOtherSeed));
+  for (std::size_t i = 0; i < reasons.size(); ++i) {
+    if (!reasons[i].empty() || !first.seen[i] || !other.seen[i]) continue;
+    const auto joined = join_specs(*first.seen[i], first.batch, *other.seen[i], first.batch);
+    if (!joined || tensors_of(*joined) != tensors_of(spec_of(*first.seen[i]))) {
+      reasons[i] = "its shape depends on the data";
+    }
+  }
+  return {};
 }
 
 /// Puts specs into the graph; returns for each value why it cannot cross, or "".
@@ -216,7 +233,7 @@ std::vector<std::string> add_specs(const std::vector<Run>& runs, Graph& graph) {
     auto joined = join_specs(*first, runs.front().batch, *last, runs.back().batch);
     graph.values[i].spec = joined ? *joined : spec_of(*first);
     if (!joined) reasons[i] = joined.error().message;
-    graph.values[i].layout = runs.front().layouts[i];
+    graph.values[i].layout = join_layouts(runs.front().layouts[i], runs.back().layouts[i]);
   }
   return reasons;
 }
@@ -282,8 +299,10 @@ Expected<> bind_inputs(Flat& flat, const std::vector<InputShape>& shapes) {
 
 Expected<Examined> examine_flat(const Flat& flat, const std::vector<InputShape>& shapes) {
   PARETO_ASSIGN(Graph graph, GraphBuilder(flat).run());
-  PARETO_ASSIGN(const auto runs, run_at_two_batches(flat, graph, shapes));
-  const auto reasons = add_specs(runs, graph);
+  GraphRunner runner(flat.graph);
+  PARETO_ASSIGN(const auto runs, run_at_two_batches(runner, flat, graph, shapes));
+  auto reasons = add_specs(runs, graph);
+  PARETO_TRY(find_data_dependence(runner, flat, graph, shapes, runs.front(), reasons));
   for (std::size_t i = 0; i < graph.operators.size(); ++i) {
     graph.operators[i].flops_per_sample =
         runs.front().flops[i] / static_cast<double>(runs.front().batch);

@@ -10,6 +10,18 @@
 
 namespace pareto::partitioner {
 
+/// How a tensor that is a view (transposed, sliced) lies in memory. Its dimensions cross a boundary in the order of memory, dense:
+/// mostly without a copy; on the far side it gets the strides that later operators would have seen, because they may
+/// sum in another order over others.
+struct MemoryLayout {
+  std::vector<std::int64_t> order;  ///< dimensions, outermost in memory first; empty: row-major
+  std::vector<std::int64_t>
+      gaps;  ///< in that order: places of each dimension that memory holds beyond its size; empty: none
+  std::int64_t step = 1;  ///< distance of neighbours in the innermost one
+
+  bool operator==(const MemoryLayout&) const = default;
+};
+
 /// A value of the graph: an input of the model or what an operator produced. Constants and weights are none.
 struct GraphValue {
   std::string name;  ///< unique in the model
@@ -19,9 +31,7 @@ struct GraphValue {
       users;  ///< positions of the operators that read it, ascending; inner blocks count at the operator holding them
   bool is_output = false;  ///< returned by the model
   ValueSpec spec;
-  /// Dimensions in the order in which memory holds them, outermost first, of a tensor that is a transposed view; empty: row-major.
-  /// Shards pass it on in this order: without a copy, and with the strides on the far side that later operators would have seen.
-  std::vector<std::int64_t> layout;
+  MemoryLayout layout;  ///< of a tensor
 };
 
 struct Operator {

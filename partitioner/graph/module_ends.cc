@@ -53,7 +53,9 @@ class Chooser {
     // A wrapper that only holds one module is no level.
     while (top->children.size() == 1 && top->own_operators == 0) top = top->children[0].get();
     if (top->children.empty()) return {};
-    for (const auto& child : top->children) expand(*child, 1);
+    // A single sequence at the top has been opened thereby.
+    const int level = top != &root && numbered_alike(*top) ? 2 : 1;
+    for (const auto& child : top->children) expand(*child, level);
     std::stable_sort(chosen_.begin(), chosen_.end(), [](const Module* a, const Module* b) {
       return a->operators.back() < b->operators.back();
     });

@@ -157,9 +157,9 @@ std::vector<BoundaryValue> boundary(const Graph& graph, std::int64_t position) {
     const GraphValue& value = value_at(graph, index);
     values.push_back({value.name, value.spec});
     if (position <= 0 || position >= operator_count(graph)) continue;
-    for (std::size_t i = 0; i < value.layout.size(); ++i) {
+    for (std::size_t i = 0; i < value.layout.order.size(); ++i) {
       values.back().spec.tensor.dims[i] =
-          value.spec.tensor.dims[static_cast<std::size_t>(value.layout[i])];
+          value.spec.tensor.dims[static_cast<std::size_t>(value.layout.order[i])];
     }
   }
   return values;

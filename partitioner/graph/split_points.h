@@ -40,7 +40,7 @@ std::vector<SplitPoint> find_split_points(const Graph& graph,
 
 /// The values that cross a position, 0 (the inputs of the model) … operators (its outputs).
 std::vector<std::int64_t> live_values(const Graph& graph, std::int64_t position);
-/// What shards exchange there: between two shards, tensors have their dimensions in the order of GraphValue::layout.
+/// What shards exchange there: between two shards, tensors have their dimensions in the order of memory.
 std::vector<BoundaryValue> boundary(const Graph& graph, std::int64_t position);
 /// Bytes of a boundary at a batch.
 Expected<std::uint64_t> boundary_bytes(const Graph& graph, std::int64_t position,

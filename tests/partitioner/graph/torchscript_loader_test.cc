@@ -1,0 +1,206 @@
+#include "partitioner/graph/torchscript_loader.h"
+
+#include <caffe2/serialize/inline_container.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "partitioner/graph/flat_graph.h"
+#include "tests/partitioner/scripted.h"
+
+namespace pareto::partitioner {
+namespace {
+
+using test::Files;
+using test::scripted;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Error load_error(const std::filesystem::path& path) {
+  const auto flat = load_torchscript(path);
+  EXPECT_FALSE(flat);
+  return flat ? Error{} : flat.error();
+}
+
+std::vector<std::string> names(const Flat& flat) {
+  std::vector<std::string> result;
+  for (const FlatWeight& weight : flat.weights) result.push_back(weight.name);
+  return result;
+}
+
+/// outer { inner { weight } }, inner called twice.
+torch::jit::Module nested() {
+  torch::jit::Module inner("__torch__.Inner");
+  inner.register_parameter("weight", torch::ones({3, 3}), false);
+  inner.register_buffer("offset", torch::ones({3}));
+  inner.define("def forward(self, x):\n    return x.matmul(self.weight) + self.offset\n");
+  torch::jit::Module outer("__torch__.Outer");
+  outer.register_module("inner", inner);
+  outer.register_attribute("scale", c10::FloatType::get(), 2.0);
+  outer.define(
+      "def forward(self, x):\n"
+      "    return torch.relu(self.inner.forward(self.inner.forward(x))) * self.scale\n");
+  return outer;
+}
+
+TEST(LoadTorchScript, CallsAreInlinedUnderTheirModulePaths) {
+  const Files files;
+  const auto flat = load_torchscript(files.save(nested(), "nested"));
+  ASSERT_TRUE(flat) << flat.error().message;
+  EXPECT_EQ(flat->model, "nested");
+  EXPECT_TRUE(flat->from_file);
+  EXPECT_EQ(flat->model_inputs, 1U);
+  std::vector<std::string> scopes;
+  for (torch::jit::Node* node : operators_of(*flat->graph)) scopes.push_back(scope_path(node));
+  EXPECT_THAT(scopes, ElementsAre("inner", "inner", "inner", "inner", "", ""));
+}
+
+TEST(LoadTorchScript, TensorsBecomeInputsOnceAndNumbersConstants) {
+  const Files files;
+  const auto flat = load_torchscript(files.save(nested(), "nested"));
+  ASSERT_TRUE(flat) << flat.error().message;
+  EXPECT_THAT(names(*flat), ElementsAre("inner.weight", "inner.offset"));
+  EXPECT_TRUE(flat->weights[0].is_parameter);
+  EXPECT_FALSE(flat->weights[1].is_parameter);
+  EXPECT_EQ(flat->graph->inputs().size(), 3U);
+}
+
+TEST(LoadTorchScript, TiedWeightsAreOne) {
+  torch::jit::Module module("__torch__.Tied");
+  const auto shared = torch::randn({4, 4});
+  module.register_parameter("encoder", shared, false);
+  module.register_parameter("decoder", shared, false);
+  module.define("def forward(self, x):\n    return x.matmul(self.encoder).matmul(self.decoder)\n");
+  const Files files;
+  const auto flat = load_torchscript(files.save(module, "tied"));
+  ASSERT_TRUE(flat) << flat.error().message;
+  EXPECT_THAT(names(*flat), ElementsAre("encoder"));
+}
+
+TEST(LoadTorchScript, ConstantLoopsUnrollAndOthersStayOneOperator) {
+  const Files files;
+  const auto flat = load_torchscript(files.save(scripted("Loops", R"(
+def forward(self, x):
+    for i in range(3):
+        x = torch.relu(x) + i
+    while bool(x.sum() > 100):
+        x = x / 2
+    return x
+)"),
+                                                "loops"));
+  ASSERT_TRUE(flat) << flat.error().message;
+  int loops = 0;
+  int relus = 0;
+  for (torch::jit::Node* node : operators_of(*flat->graph)) {
+    loops += node->kind() == c10::prim::Loop ? 1 : 0;
+    relus += node->kind() == c10::aten::relu ? 1 : 0;
+  }
+  EXPECT_EQ(loops, 1);
+  EXPECT_EQ(relus, 3);
+}
+
+TEST(LoadTorchScript, UnreadWeightsAreDropped) {
+  torch::jit::Module module("__torch__.Unread");
+  module.register_buffer("counter", torch::zeros({1}));
+  module.register_attribute("training", c10::BoolType::get(), true);
+  module.define(
+      "def forward(self, x):\n"
+      "    if self.training:\n"
+      "        self.counter.add_(1)\n"
+      "    return torch.relu(x)\n");
+  const Files files;
+  const auto flat = load_torchscript(files.save(module, "unread"));
+  ASSERT_TRUE(flat) << flat.error().message;
+  EXPECT_TRUE(flat->weights.empty()) << "files are loaded in eval mode";
+  EXPECT_EQ(operators_of(*flat->graph).size(), 1U);
+}
+
+TEST(LoadTorchScript, LargeConstantsTravelAsWeights) {
+  const Files files;
+  auto module = scripted("Big", "def forward(self, x):\n    return x + torch.arange(100)\n");
+  const auto flat = load_torchscript(files.save(module, "big"));
+  ASSERT_TRUE(flat) << flat.error().message;
+  EXPECT_THAT(names(*flat), ElementsAre("constants.0"));
+}
+
+TEST(LoadTorchScript, StateIsRefused) {
+  torch::jit::Module module("__torch__.State");
+  module.register_attribute("calls", c10::IntType::get(), 0);
+  module.define(
+      "def forward(self, x):\n"
+      "    self.calls = self.calls + 1\n"
+      "    return x + self.calls\n");
+  const Files files;
+  const Error error = load_error(files.save(module, "state"));
+  EXPECT_EQ(error.code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(error.message, HasSubstr("calls"));
+}
+
+TEST(LoadTorchScript, NoSuchFile) {
+  const Error error = load_error("/nowhere/model.pt");
+  EXPECT_EQ(error.code, ErrorCode::kNotFound);
+  EXPECT_THAT(error.message, HasSubstr("/nowhere/model.pt"));
+}
+
+TEST(LoadTorchScript, NotAnArchive) {
+  const Files files;
+  ASSERT_TRUE(write_file_atomically(files.path("text.pt"), "this is no model\n"));
+  const Error error = load_error(files.path("text.pt"));
+  EXPECT_EQ(error.code, ErrorCode::kCorrupt);
+  EXPECT_THAT(error.message, HasSubstr("not a TorchScript archive"));
+  ASSERT_TRUE(write_file_atomically(files.path("empty.pt"), ""));
+  EXPECT_EQ(load_error(files.path("empty.pt")).code, ErrorCode::kCorrupt);
+}
+
+TEST(LoadTorchScript, ACheckpointIsNotAModel) {
+  const Files files;
+  {
+    caffe2::serialize::PyTorchStreamWriter writer(files.path("weights.pt").string());
+    writer.writeRecord("data.pkl", "\x80\x02}q\x00.", 6);
+    writer.writeEndOfFile();
+  }
+  const Error error = load_error(files.path("weights.pt"));
+  EXPECT_EQ(error.code, ErrorCode::kCorrupt);
+  EXPECT_THAT(error.message, HasSubstr("not TorchScript"));
+}
+
+TEST(LoadTorchScript, TruncatedOrDamaged) {
+  const Files files;
+  const std::string bytes = read_file(files.save(nested(), "whole")).value();
+  for (const std::size_t size : {std::size_t{100}, bytes.size() / 2, bytes.size() - 30}) {
+    ASSERT_TRUE(
+        write_file_atomically(files.path("cut.pt"), std::string_view(bytes).substr(0, size)));
+    EXPECT_EQ(load_error(files.path("cut.pt")).code, ErrorCode::kCorrupt) << size;
+  }
+  const Error error = load_error(files.path("cut.pt"));
+  EXPECT_THAT(error.message, HasSubstr("truncated"));
+}
+
+TEST(LoadTorchScript, OperatorsOfANewerLibTorch) {
+  const Files files;
+  const auto path = files.path("newer.pt");
+  const auto source = files.save(nested(), "nested");
+  {
+    // The same archive, its code calling an operator that does not exist.
+    caffe2::serialize::PyTorchStreamReader reader(source.string());
+    caffe2::serialize::PyTorchStreamWriter writer(path.string());
+    for (const std::string& record : reader.getAllRecords()) {
+      if (record == "version" || record == ".data/serialization_id") continue;
+      const auto [data, size] = reader.getRecord(record);
+      std::string text(static_cast<const char*>(data.get()), size);
+      if (record.ends_with(".py")) {
+        if (const auto at = text.find("torch.relu("); at != std::string::npos) {
+          text.replace(at, 11, "torch.from_the_future(");
+        }
+      }
+      writer.writeRecord(record, text.data(), text.size());
+    }
+    writer.writeEndOfFile();
+  }
+  const Error error = load_error(path);
+  EXPECT_EQ(error.code, ErrorCode::kCorrupt);
+  EXPECT_THAT(error.message, HasSubstr("from_the_future"));
+  EXPECT_THAT(error.message, HasSubstr("newer LibTorch"));
+}
+
+}  // namespace
+}  // namespace pareto::partitioner

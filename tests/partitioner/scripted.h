@@ -1,0 +1,54 @@
+// Small TorchScript files written by hand: for tests that need just one trait of a model.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <torch/script.h>
+
+#include <string>
+#include <vector>
+
+#include "core/base/file.h"
+#include "partitioner/graph/flat.h"
+#include "partitioner/graph/model.h"
+#include "partitioner/graph/torchscript_loader.h"
+
+namespace pareto::partitioner::test {
+
+/// A module with the methods in `source` and nothing else.
+inline torch::jit::Module scripted(const std::string& name, const std::string& source) {
+  torch::jit::Module module("__torch__." + name);
+  module.register_attribute("training", c10::BoolType::get(), false);
+  module.define(source);
+  return module;
+}
+
+/// A folder that files are saved to.
+class Files {
+ public:
+  Files() : folder_(TemporaryFolder::create("pareto-graph-test").value()) {}
+  std::filesystem::path save(const torch::jit::Module& module, const std::string& name) const {
+    const auto path = folder_.path() / (name + ".pt");
+    module.save(path.string());
+    return path;
+  }
+  std::filesystem::path path(const std::string& name) const { return folder_.path() / name; }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+/// Saved, loaded and examined.
+inline Expected<Model> open(const torch::jit::Module& module, const std::string& shapes) {
+  const Files files;
+  PARETO_ASSIGN(Flat flat, load_torchscript(files.save(module, "model")));
+  PARETO_ASSIGN(auto inputs, parse_input_shapes(shapes));
+  return Model::examine(std::move(flat), std::move(inputs));
+}
+
+inline std::vector<std::string> kinds(const Graph& graph) {
+  std::vector<std::string> result;
+  for (const Operator& op : graph.operators) result.push_back(op.kind);
+  return result;
+}
+
+}  // namespace pareto::partitioner::test
