@@ -10,13 +10,16 @@
 namespace pareto::wire {
 
 enum class MessageKind : std::uint8_t {
-  kHello = 1,   ///< first on every link, from the side that connected: who it is (body: see daemon/stage and client/cluster)
+  kHello =
+      1,  ///< first on every link, from the side that connected: who it is (body: see daemon/stage and client/cluster)
   kReady = 2,   ///< the answer to kHello
   kValues = 3,  ///< a request's values: body is a Tuple in the order of the boundary
-  kError = 4,   ///< the request failed: body is Tuple(code, message); travels downstream to the sink like values
-  kPing = 5,    ///< answered at once with kPong and the same body; primes the connection and measures it
+  kError =
+      4,  ///< the request failed: body is Tuple(code, message); travels downstream to the sink like values
+  kPing =
+      5,  ///< answered at once with kPong and the same body; primes the connection and measures it
   kPong = 6,
-  kEnd = 7,     ///< no more requests will follow on this link
+  kEnd = 7,  ///< no more requests will follow on this link
 };
 
 /// What one stage did with one request, as durations on that stage's own clock.
@@ -26,7 +29,8 @@ struct StageTimes {
   Nanoseconds queue{};      ///< waiting for the compute thread
   Nanoseconds compute{};    ///< running the shard
   Nanoseconds encode{};     ///< from the shard's outputs to a frame ready to be sent
-  Nanoseconds send{};       ///< the send call of the message *before* this one on the link: none can carry its own
+  Nanoseconds
+      send{};  ///< the send call of the message *before* this one on the link: none can carry its own
   bool operator==(const StageTimes&) const = default;
 };
 
