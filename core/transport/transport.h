@@ -23,6 +23,8 @@ struct Limits {
   std::uint64_t max_frame_bytes = std::uint64_t{1} << 30;
   /// What a transport that reads ahead may buffer for one link, beyond the frame being read.
   std::uint64_t read_ahead_bytes = std::uint64_t{4} << 20;
+  /// Whether frames sent carry a checksum of their tensors (one pass over them on each side). Their headers always do.
+  bool payload_checksum = true;
 };
 
 struct Received {
@@ -42,7 +44,8 @@ struct Sent {
 /// Threads: one thread may send while another receives; close() may be called from any thread, at any time, more than once.
 /// Fails: kTimeout (the deadline; the link may then be used on, except after a frame was sent in part: then it closes),
 /// kClosed (either side closed), kUnavailable (the connection broke), kCorrupt (the peer's bytes are no frame; the link closes),
-/// kExhausted (a frame over the limits; the link closes).
+/// kExhausted (a frame over the limits: one received closes the link, one to be sent is refused before a byte of it went out and
+/// the link lives on).
 class Link {
  public:
   virtual ~Link() = default;
@@ -67,6 +70,9 @@ class Listener {
   virtual void close() = 0;
 };
 
+/// Links and listeners may outlive the Transport they came from. Listeners of inproc are found by connect() of the same Transport
+/// object only: parts of one process that want to meet share it.
+///
 /// Threads: any.
 class Transport {
  public:

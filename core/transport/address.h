@@ -1,0 +1,22 @@
+// "HOST:PORT" as people and plans write it. Internal to core/transport.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/base/error.h"
+
+namespace pareto::transport {
+
+struct HostPort {
+  std::string host;  ///< a name or a numeric address, without brackets
+  std::uint16_t port = 0;
+};
+
+/// "127.0.0.1:7071", "localhost:7071", "[::1]:7071". Fails: kInvalidArgument.
+Expected<HostPort> parse_host_port(std::string_view text);
+/// The inverse: brackets around a host with colons in it.
+std::string to_string(const HostPort& address);
+
+}  // namespace pareto::transport

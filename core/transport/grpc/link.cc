@@ -1,0 +1,72 @@
+#include "core/transport/grpc/link.h"
+
+#include "core/transport/grpc/settings.h"
+#include "core/transport/limits.h"
+
+namespace pareto::transport::grpc {
+namespace {
+
+constexpr Nanoseconds kLinger = std::chrono::seconds(5);
+
+TimePoint now() { return std::chrono::steady_clock::now(); }
+
+}  // namespace
+
+GrpcLink::GrpcLink(std::shared_ptr<Stream> stream, std::shared_ptr<void> carrier, std::string peer,
+                   const Limits& limits)
+    : carrier_(std::move(carrier)),
+      stream_(std::move(stream)),
+      peer_("grpc " + peer),
+      limits_(limits),
+      decoder_(frame_limits(limits)) {}
+
+GrpcLink::~GrpcLink() {
+  stream_->close();
+  stream_->wait_until_done(kLinger);
+}
+
+Expected<Sent> GrpcLink::send(const wire::Message& message, Deadline deadline) {
+  const TimePoint start = now();
+  auto frame = wire::encode_frame(message, frame_options(limits_), frame_limits(limits_));
+  if (!frame) return with_context(Expected<Sent>(tl::unexpected(frame.error())), "{}", peer_);
+  auto chunks = to_chunks(*frame, kChunkBytes);
+  const TimePoint encoded = now();
+  PARETO_TRY(with_context(stream_->write(std::move(chunks), deadline), "{}: sending", peer_));
+  return Sent{encoded - start, now() - encoded, frame->size_bytes()};
+}
+
+Expected<Received> GrpcLink::receive(Deadline deadline) {
+  while (!decoder_.complete()) {
+    const auto read = read_some(deadline);
+    if (read) continue;
+    Error error = read.error();
+    if (error.code == ErrorCode::kCorrupt || error.code == ErrorCode::kExhausted) close();
+    if (error.code == ErrorCode::kClosed && !decoder_.untouched() && !closed_) {
+      error.code = ErrorCode::kUnavailable;
+      error.message +=
+          fmt::format(" inside a frame, after {} bytes of it", decoder_.received_bytes());
+    }
+    return with_context(Expected<Received>(tl::unexpected(error)), "{}: receiving", peer_);
+  }
+  Received received;
+  received.wire_bytes = decoder_.received_bytes();
+  received.message = decoder_.take();
+  received.receive = now() - first_byte_;
+  return received;
+}
+
+Expected<> GrpcLink::read_some(Deadline deadline) {
+  if (chunk_.empty()) {
+    PARETO_ASSIGN(const ::grpc::ByteBuffer chunk, stream_->read(deadline));
+    PARETO_TRY(chunk_.refill(chunk));
+  }
+  if (decoder_.untouched()) first_byte_ = now();
+  return chunk_.feed(decoder_);
+}
+
+void GrpcLink::close() {
+  closed_ = true;
+  stream_->close();
+}
+
+}  // namespace pareto::transport::grpc

@@ -1,0 +1,44 @@
+// One gRPC stream that carries frames.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "core/transport/grpc/chunks.h"
+#include "core/transport/grpc/stream.h"
+#include "core/transport/transport.h"
+#include "core/wire/frame.h"
+
+namespace pareto::transport::grpc {
+
+/// Threads: as Link says.
+class GrpcLink final : public Link {
+ public:
+  /// `carrier`: what the stream runs on (a channel or a server); released after the stream has ended.
+  GrpcLink(std::shared_ptr<Stream> stream, std::shared_ptr<void> carrier, std::string peer,
+           const Limits& limits);
+  /// Waits until the peer knows, for a few seconds at most: until then it may still read what was sent.
+  ~GrpcLink() override;
+
+  Expected<Sent> send(const wire::Message& message, Deadline deadline) override;
+  Expected<Received> receive(Deadline deadline) override;
+  void close() override;
+  std::string peer() const override { return peer_; }
+
+ private:
+  Expected<> read_some(Deadline deadline);
+
+  const std::shared_ptr<void> carrier_;
+  const std::shared_ptr<Stream> stream_;
+  const std::string peer_;
+  const Limits limits_;
+  std::atomic<bool> closed_ = false;  // on this side
+
+  // The receiving thread's.
+  wire::FrameDecoder decoder_;
+  ChunkReader chunk_;
+  TimePoint first_byte_{};
+};
+
+}  // namespace pareto::transport::grpc

@@ -1,0 +1,39 @@
+// The accepting end of the grpc transport: a server with one generic method.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "core/transport/address.h"
+#include "core/transport/transport.h"
+
+namespace pareto::transport::grpc {
+
+class LinkServer;
+
+/// After close() the port is let go of as soon as the last link accepted there has gone too; until then connections are refused.
+///
+/// Threads: as Listener says.
+class GrpcListener final : public Listener {
+ public:
+  static Expected<std::unique_ptr<Listener>> open(const HostPort& address, const Limits& limits);
+
+  GrpcListener(std::shared_ptr<LinkServer> server, std::string address, const Limits& limits);
+  ~GrpcListener() override;
+
+  std::string address() const override { return address_; }
+  Expected<std::unique_ptr<Link>> accept(Deadline deadline) override;
+  void close() override;
+
+ private:
+  /// Null after close().
+  std::shared_ptr<LinkServer> server();
+
+  std::mutex mutex_;
+  std::shared_ptr<LinkServer> server_;
+  const std::string address_;
+  const Limits limits_;
+};
+
+}  // namespace pareto::transport::grpc

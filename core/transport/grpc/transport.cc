@@ -1,0 +1,141 @@
+#include "core/transport/grpc/transport.h"
+
+#include <grpcpp/create_channel.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/support/channel_arguments.h>
+
+#include "core/transport/grpc/link.h"
+#include "core/transport/grpc/listener.h"
+#include "core/transport/grpc/settings.h"
+#include "core/transport/grpc/stream.h"
+
+namespace pareto::transport::grpc {
+namespace {
+
+using std::chrono::system_clock;
+
+/// gRPC waits by the wall clock.
+system_clock::time_point wall_deadline(Deadline deadline) {
+  if (!deadline) return system_clock::time_point::max();
+  return system_clock::now() + std::chrono::duration_cast<system_clock::duration>(
+                                   *deadline - std::chrono::steady_clock::now());
+}
+
+/// Threads: see Stream.
+class ClientStream final
+    : public Stream,
+      public ::grpc::ClientBidiReactor<::grpc::ByteBuffer, ::grpc::ByteBuffer> {
+ public:
+  using Stream::Stream;
+
+  void call(::grpc::GenericStub& stub) {
+    stub.PrepareBidiStreamingCall(&context_, std::string(kMethod), {}, this);
+    // Writes and reads are started from our threads too: gRPC keeps the call until let_go().
+    AddHold();
+    start();
+    StartCall();
+  }
+
+  /// Until the other end has taken the call. Fails: kUnavailable, kTimeout.
+  Expected<> wait_until_open(Deadline deadline) {
+    std::unique_lock lock(mutex_);
+    if (!wait(lock, deadline, [&] { return open_ || done_; })) {
+      return fail(ErrorCode::kTimeout, "no answer in time");
+    }
+    if (open_) return {};
+    return fail(ErrorCode::kUnavailable, "no links are accepted there: {}",
+                status_.error_message());
+  }
+
+  void OnReadInitialMetadataDone(bool ok) override {
+    const std::lock_guard lock(mutex_);
+    open_ = ok;
+    changed_.notify_all();
+  }
+  void OnReadDone(bool ok) override { on_read(ok); }
+  void OnWriteDone(bool ok) override { on_write(ok); }
+  void OnDone(const ::grpc::Status& status) override { on_done(status); }
+
+ private:
+  void start_read(::grpc::ByteBuffer* into) override { StartRead(into); }
+  void start_write(const ::grpc::ByteBuffer* chunk) override { StartWrite(chunk); }
+  void finish_writing(bool peer_ended) override {
+    if (!peer_ended) StartWritesDone();
+  }
+  void let_go() override { RemoveHold(); }
+  void cancel() override { context_.TryCancel(); }
+
+  ::grpc::ClientContext context_;
+  bool open_ = false;
+};
+
+/// Threads: any; it has no state.
+class GrpcTransport final : public Transport {
+ public:
+  std::string_view name() const override { return "grpc"; }
+  bool crosses_machines() const override { return true; }
+
+  Expected<std::unique_ptr<Listener>> listen(const std::string& address,
+                                             const Limits& limits) override {
+    const auto open = [&]() -> Expected<std::unique_ptr<Listener>> {
+      PARETO_ASSIGN(const HostPort where, parse_host_port(address));
+      return GrpcListener::open(where, limits);
+    };
+    return with_context(open(), "grpc");
+  }
+
+  Expected<std::unique_ptr<Link>> connect(const std::string& address, Deadline deadline,
+                                          const Limits& limits) override {
+    return with_context(open_link(address, deadline, limits), "grpc");
+  }
+
+ private:
+  static Expected<std::unique_ptr<Link>> open_link(const std::string& address, Deadline deadline,
+                                                   const Limits& limits) {
+    PARETO_ASSIGN(const HostPort where, parse_host_port(address));
+    if (where.port == 0) {
+      return fail(ErrorCode::kInvalidArgument, "{}: port 0 cannot be connected to", address);
+    }
+    ::grpc::ChannelArguments arguments;
+    for (const auto& [setting, number] : channel_settings(limits)) {
+      arguments.SetInt(setting, number);
+    }
+    const std::shared_ptr<::grpc::Channel> channel = ::grpc::CreateCustomChannel(
+        to_string(where), ::grpc::InsecureChannelCredentials(), arguments);
+    PARETO_TRY(wait_until_connected(*channel, address, deadline));
+
+    auto stream = std::make_shared<ClientStream>(limits.read_ahead_bytes);
+    ::grpc::GenericStub stub(channel);
+    stream->call(stub);
+    const auto open = stream->wait_until_open(deadline);
+    if (!open) {
+      stream->close();
+      stream->wait_until_done(Nanoseconds(0));
+      return with_context(Expected<std::unique_ptr<Link>>(tl::unexpected(open.error())), "{}",
+                          address);
+    }
+    return std::make_unique<GrpcLink>(std::move(stream), channel, address, limits);
+  }
+
+  /// gRPC by itself would try again and again until the deadline; the first refusal is answer enough.
+  static Expected<> wait_until_connected(::grpc::Channel& channel, const std::string& address,
+                                         Deadline deadline) {
+    while (true) {
+      const grpc_connectivity_state state = channel.GetState(/*try_to_connect=*/true);
+      if (state == GRPC_CHANNEL_READY) return {};
+      if (state == GRPC_CHANNEL_TRANSIENT_FAILURE || state == GRPC_CHANNEL_SHUTDOWN) {
+        return fail(ErrorCode::kUnavailable, "nobody listens on {}", address);
+      }
+      if (!channel.WaitForStateChange(state, wall_deadline(deadline))) {
+        return fail(ErrorCode::kTimeout, "{} did not answer in time", address);
+      }
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_transport() { return std::make_unique<GrpcTransport>(); }
+
+}  // namespace pareto::transport::grpc

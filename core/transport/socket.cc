@@ -1,0 +1,195 @@
+#include "core/transport/socket.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <system_error>
+
+namespace pareto::transport {
+namespace {
+
+using AddressList = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
+
+/// `unknown`: the code where the name means nothing.
+Expected<AddressList> resolve(const HostPort& address, int flags, ErrorCode unknown) {
+  addrinfo hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = flags | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  const int status =
+      getaddrinfo(address.host.c_str(), std::to_string(address.port).c_str(), &hints, &found);
+  if (status != 0) {
+    return fail(unknown, "the host \"{}\" is not known: {}", address.host, gai_strerror(status));
+  }
+  return AddressList(found, &freeaddrinfo);
+}
+
+Expected<FileDescriptor> open_socket(int family) {
+  FileDescriptor socket(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!socket) return fail(ErrorCode::kExhausted, "no socket: {}", errno_text(errno));
+  return socket;
+}
+
+std::string name_of(int (*get_name)(int, sockaddr*, socklen_t*), int socket) {
+  sockaddr_storage storage{};
+  socklen_t size = sizeof(storage);
+  std::array<char, NI_MAXHOST> host{};
+  std::array<char, NI_MAXSERV> port{};
+  auto* name = reinterpret_cast<sockaddr*>(&storage);
+  if (get_name(socket, name, &size) != 0 ||
+      getnameinfo(name, size, host.data(), host.size(), port.data(), port.size(),
+                  NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+    return "?";
+  }
+  const bool ipv6 = storage.ss_family == AF_INET6;
+  return fmt::format("{}{}{}:{}", ipv6 ? "[" : "", host.data(), ipv6 ? "]" : "", port.data());
+}
+
+tl::unexpected<Error> cannot_listen(const HostPort& address, int number) {
+  const std::string where = to_string(address);
+  switch (number) {
+    case EADDRINUSE:
+      return fail(ErrorCode::kPermission,
+                  "{} is in use: another program listens there; choose another port, or 0 for a "
+                  "free one",
+                  where);
+    case EACCES:
+      return fail(ErrorCode::kPermission,
+                  "{} is not allowed: ports below 1024 need privileges; choose a higher one",
+                  where);
+    case EADDRNOTAVAIL:
+      return fail(ErrorCode::kInvalidArgument, "{} is no address of this machine", where);
+    default:
+      return fail(ErrorCode::kUnavailable, "cannot listen on {}: {}", where, errno_text(number));
+  }
+}
+
+tl::unexpected<Error> cannot_connect(const HostPort& address, int number) {
+  if (number == ECONNREFUSED) {
+    return fail(ErrorCode::kUnavailable, "nobody listens on {}", to_string(address));
+  }
+  return fail(ErrorCode::kUnavailable, "cannot connect to {}: {}", to_string(address),
+              errno_text(number));
+}
+
+Expected<FileDescriptor> connect_one(const HostPort& address, const addrinfo& candidate,
+                                     Deadline deadline) {
+  PARETO_ASSIGN(FileDescriptor socket, open_socket(candidate.ai_family));
+  if (::connect(socket.get(), candidate.ai_addr, candidate.ai_addrlen) != 0) {
+    if (errno != EINPROGRESS && errno != EINTR) return cannot_connect(address, errno);
+    const auto ready = wait_until_ready(socket.get(), POLLOUT, nullptr, deadline);
+    if (!ready) {
+      return fail(ErrorCode::kTimeout, "{} did not answer in time", to_string(address));
+    }
+    int number = 0;
+    socklen_t size = sizeof(number);
+    getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &number, &size);
+    if (number != 0) return cannot_connect(address, number);
+  }
+  // A connection to a free port of this machine can meet itself, when the kernel picks that port for our end.
+  if (local_address(socket) == remote_address(socket)) return cannot_connect(address, ECONNREFUSED);
+  return socket;
+}
+
+}  // namespace
+
+void FileDescriptor::reset() {
+  if (number_ >= 0) ::close(std::exchange(number_, -1));
+}
+
+Expected<Waker> Waker::create() {
+  FileDescriptor event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!event) return fail(ErrorCode::kExhausted, "no event descriptor: {}", errno_text(errno));
+  return Waker(std::move(event));
+}
+
+void Waker::wake() {
+  // Never read back: once woken, for ever woken. It cannot fail but by overflow, which wakes as well.
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = ::write(event_.get(), &one, sizeof(one));
+}
+
+Expected<short> wait_until_ready(int descriptor, short events, const Waker* waker,
+                                 Deadline deadline) {
+  std::array<pollfd, 2> polled{{{descriptor, events, 0}, {-1, POLLIN, 0}}};
+  if (waker != nullptr) polled[1].fd = waker->descriptor();
+  while (true) {
+    timespec left{};
+    if (deadline) {
+      const auto duration = std::max(
+          std::chrono::duration_cast<Nanoseconds>(*deadline - std::chrono::steady_clock::now()),
+          Nanoseconds(0));
+      left.tv_sec = duration.count() / 1'000'000'000;
+      left.tv_nsec = duration.count() % 1'000'000'000;
+    }
+    const int ready = ::ppoll(polled.data(), polled.size(), deadline ? &left : nullptr, nullptr);
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready < 0) return fail(ErrorCode::kInternal, "poll: {}", errno_text(errno));
+    if (polled[1].revents != 0) return fail(ErrorCode::kClosed, "closed on this side");
+    if (ready == 0) return fail(ErrorCode::kTimeout, "the deadline passed");
+    return polled[0].revents;
+  }
+}
+
+Expected<FileDescriptor> open_listener(const HostPort& address) {
+  PARETO_ASSIGN(const AddressList found, resolve(address, AI_PASSIVE, ErrorCode::kInvalidArgument));
+  PARETO_ASSIGN(FileDescriptor socket, open_socket(found->ai_family));
+  // Connections of an earlier listener that linger in TIME_WAIT do not keep the port; a live listener does.
+  const int on = 1;
+  setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  if (::bind(socket.get(), found->ai_addr, found->ai_addrlen) != 0 ||
+      ::listen(socket.get(), SOMAXCONN) != 0) {
+    return cannot_listen(address, errno);
+  }
+  return socket;
+}
+
+Expected<FileDescriptor> open_connection(const HostPort& address, Deadline deadline) {
+  if (address.port == 0) {
+    return fail(ErrorCode::kInvalidArgument, "{}: port 0 cannot be connected to",
+                to_string(address));
+  }
+  PARETO_ASSIGN(const AddressList found, resolve(address, 0, ErrorCode::kUnavailable));
+  Expected<FileDescriptor> socket = cannot_connect(address, EHOSTUNREACH);
+  for (const addrinfo* candidate = found.get(); candidate != nullptr;
+       candidate = candidate->ai_next) {
+    socket = connect_one(address, *candidate, deadline);
+    if (socket || socket.error().code == ErrorCode::kTimeout) break;
+  }
+  return socket;
+}
+
+std::string local_address(const FileDescriptor& socket) {
+  return name_of(&::getsockname, socket.get());
+}
+
+std::string remote_address(const FileDescriptor& socket) {
+  return name_of(&::getpeername, socket.get());
+}
+
+void tune_connection(const FileDescriptor& socket) {
+  // Best effort: a link without them works. No TCP_USER_TIMEOUT: it would end links whose peer computes for long and does not read.
+  const auto set = [&](int level, int option, int value) {
+    setsockopt(socket.get(), level, option, &value, sizeof(value));
+  };
+  set(IPPROTO_TCP, TCP_NODELAY, 1);
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 20);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 10);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 4);
+}
+
+std::string errno_text(int number) { return std::generic_category().message(number); }
+
+}  // namespace pareto::transport

@@ -1,0 +1,73 @@
+// TCP sockets with errors as values, deadlines, and a way to wake who waits. Internal to core/transport.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/transport/address.h"
+
+namespace pareto::transport {
+
+/// Owns an open file descriptor.
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int number = -1) : number_(number) {}
+  ~FileDescriptor() { reset(); }
+  FileDescriptor(FileDescriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+    if (this != &other) {
+      reset();
+      number_ = std::exchange(other.number_, -1);
+    }
+    return *this;
+  }
+
+  int get() const { return number_; }
+  explicit operator bool() const { return number_ >= 0; }
+  void reset();
+
+ private:
+  int number_;
+};
+
+/// Wakes every wait_until_ready() on it, present and future.
+///
+/// Threads: any.
+class Waker {
+ public:
+  /// Fails: kExhausted (no descriptors left).
+  static Expected<Waker> create();
+
+  void wake();
+  int descriptor() const { return event_.get(); }
+
+ private:
+  explicit Waker(FileDescriptor event) : event_(std::move(event)) {}
+  FileDescriptor event_;
+};
+
+/// Waits until one of `events` (POLLIN, POLLOUT, POLLRDHUP) or an error holds on the descriptor; returns what does. `waker` may be
+/// null. Fails: kTimeout, kClosed (woken).
+Expected<short> wait_until_ready(int descriptor, short events, const Waker* waker,
+                                 Deadline deadline);
+
+/// Bound, listening, non-blocking. Fails: kPermission (port in use or not allowed), kInvalidArgument (no such host, or not this
+/// machine's), kExhausted.
+Expected<FileDescriptor> open_listener(const HostPort& address);
+/// Connected, non-blocking; a name's addresses are tried in order. Looking up a name takes as long as the resolver does, whatever the
+/// deadline. Fails: kUnavailable (also where no such host is known), kTimeout, kInvalidArgument (port 0), kExhausted.
+Expected<FileDescriptor> open_connection(const HostPort& address, Deadline deadline);
+
+/// "127.0.0.1:40311", of this end or the other; "?" where the socket has none any more.
+std::string local_address(const FileDescriptor& socket);
+std::string remote_address(const FileDescriptor& socket);
+
+/// Small messages are sent at once, and a peer that vanished without a word is noticed within about a minute.
+void tune_connection(const FileDescriptor& socket);
+
+/// "connection reset by peer"
+std::string errno_text(int number);
+
+}  // namespace pareto::transport

@@ -1,0 +1,58 @@
+// One TCP connection that carries frames.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/transport/socket.h"
+#include "core/transport/transport.h"
+#include "core/wire/frame.h"
+
+namespace pareto::transport::tcp {
+
+/// The socket never blocks: calls try first and wait for the socket, the deadline or close() when they have to.
+///
+/// Threads: as Link says; members are grouped by the direction whose thread uses them.
+class TcpLink final : public Link {
+ public:
+  /// Takes a connected, non-blocking socket.
+  static Expected<std::unique_ptr<Link>> open(FileDescriptor socket, const Limits& limits);
+
+  TcpLink(FileDescriptor socket, Waker waker, const Limits& limits);
+  ~TcpLink() override;
+
+  Expected<Sent> send(const wire::Message& message, Deadline deadline) override;
+  Expected<Received> receive(Deadline deadline) override;
+  void close() override;
+  std::string peer() const override { return peer_; }
+
+ private:
+  Expected<> write_all(Deadline deadline);
+  Expected<> read_some(Deadline deadline);
+  Expected<> end_of_stream();
+
+  const FileDescriptor socket_;
+  Waker waker_;
+  const Limits limits_;
+  const std::string peer_;
+  std::atomic<bool> closed_ = false;       // on this side
+  std::atomic<bool> peer_closed_ = false;  // seen by receive, told to send
+
+  // The sending thread's.
+  std::vector<iovec> unsent_;
+
+  // The receiving thread's. A frame that a deadline cut stays in the decoder until the next receive().
+  static constexpr std::size_t kAheadBytes = 16 << 10;
+  wire::FrameDecoder decoder_;
+  TimePoint first_byte_{};
+  std::array<std::byte, kAheadBytes> ahead_;  // what came behind the pieces asked for …
+  std::size_t ahead_begin_ = 0;               // … of which this much is used
+  std::size_t ahead_end_ = 0;
+};
+
+}  // namespace pareto::transport::tcp

@@ -1,0 +1,39 @@
+#include "core/transport/tcp/transport.h"
+
+#include "core/transport/tcp/link.h"
+#include "core/transport/tcp/listener.h"
+
+namespace pareto::transport::tcp {
+namespace {
+
+/// Threads: any; it has no state.
+class TcpTransport final : public Transport {
+ public:
+  std::string_view name() const override { return "tcp"; }
+  bool crosses_machines() const override { return true; }
+
+  Expected<std::unique_ptr<Listener>> listen(const std::string& address,
+                                             const Limits& limits) override {
+    const auto open = [&]() -> Expected<std::unique_ptr<Listener>> {
+      PARETO_ASSIGN(const HostPort where, parse_host_port(address));
+      return TcpListener::open(where, limits);
+    };
+    return with_context(open(), "tcp");
+  }
+
+  Expected<std::unique_ptr<Link>> connect(const std::string& address, Deadline deadline,
+                                          const Limits& limits) override {
+    const auto open = [&]() -> Expected<std::unique_ptr<Link>> {
+      PARETO_ASSIGN(const HostPort where, parse_host_port(address));
+      PARETO_ASSIGN(FileDescriptor socket, open_connection(where, deadline));
+      return TcpLink::open(std::move(socket), limits);
+    };
+    return with_context(open(), "tcp");
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_transport() { return std::make_unique<TcpTransport>(); }
+
+}  // namespace pareto::transport::tcp
