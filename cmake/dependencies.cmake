@@ -16,6 +16,8 @@ find_package(GTest REQUIRED)
 find_path(ASIO_INCLUDE_DIR asio.hpp REQUIRED)
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 find_library(XXHASH_LIBRARY xxhash REQUIRED)
+find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp REQUIRED)
+find_library(DNNL_LIBRARY dnnl REQUIRED)
 
 add_library(pareto_torch INTERFACE)
 target_link_libraries(pareto_torch INTERFACE ${TORCH_LIBRARIES})

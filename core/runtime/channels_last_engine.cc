@@ -23,6 +23,7 @@ void weights_to_channels_last(torch::jit::Block* block) {
 std::unique_ptr<Engine> build_channels_last_engine(const LoadedModule& loaded) {
   const torch::jit::Module frozen = freeze_shard(loaded);
   auto graph = frozen.get_method("run").graph();
+  if (loaded.precision == Precision::kBFloat16) constants_to_bfloat16(*graph);
   weights_to_channels_last(graph->block());
   return std::make_unique<GraphEngine>(graph, frozen._ivalue(), std::vector<c10::IValue>{},
                                        Layout::kChannelsLast, loaded.precision);

@@ -44,7 +44,8 @@ std::unique_ptr<Engine> build_prepacked_engine(const LoadedModule& loaded);
 /// How a GraphEngine prepares its arguments.
 enum class Layout { kAsGiven, kChannelsLast };
 
-/// Interprets a graph whose first input is the module's object: what every engine ends in. The graph returns one tuple.
+/// Interprets a graph whose first input is the module's object: what every engine ends in. The graph returns one tuple. With bf16 its
+/// results may be bf16 where the model's are float32: whoever calls casts them back.
 class GraphEngine : public Engine {
  public:
   /// `extra`: values of the graph's last inputs, made once (packed weights).
@@ -54,15 +55,20 @@ class GraphEngine : public Engine {
   std::vector<c10::IValue> run(std::vector<c10::IValue> inputs) override;
 
  private:
+  bool prepares() const;
+
   torch::jit::Code code_;
   c10::IValue self_;
   std::vector<c10::IValue> extra_;
   Layout layout_;
   Precision precision_;
+  /// For each result the argument it is, or -1; empty where arguments are not prepared.
+  std::vector<std::ptrdiff_t> passed_through_;
 };
 
-/// The module frozen, its constants folded and its convolutions merged with their batch norms; "run" kept. For bf16 its floating
-/// constants are then bf16.
+/// The module frozen, its constants folded and its convolutions merged with their batch norms; "run" kept.
 torch::jit::Module freeze_shard(const LoadedModule& loaded);
+/// Turns the float32 constants of a frozen graph into bf16.
+void constants_to_bfloat16(torch::jit::Graph& graph);
 
 }  // namespace pareto::runtime

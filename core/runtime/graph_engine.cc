@@ -1,19 +1,20 @@
+#include <torch/csrc/jit/ir/alias_analysis.h>
 #include <torch/csrc/jit/passes/freeze_module.h>
 #include <torch/csrc/jit/passes/frozen_graph_optimizations.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
 #include "core/runtime/engine.h"
+#include "core/runtime/map_tensors.h"
 #include "core/runtime/torch_compat.h"
 
 namespace pareto::runtime {
 namespace {
 
-/// A tensor in the layout and precision that an engine computes in; values of other kinds, and tensors inside containers, as they are.
-c10::IValue prepared(c10::IValue value, Layout layout, Precision precision) {
-  if (!value.isTensor() || !value.toTensor().defined()) return value;
-  at::Tensor tensor = value.toTensor();
+at::Tensor prepared(const at::Tensor& given, Layout layout, Precision precision) {
+  at::Tensor tensor = given;
   if (precision == Precision::kBFloat16 && tensor.scalar_type() == at::kFloat) {
     tensor = tensor.to(at::kBFloat16);
   }
@@ -23,17 +24,9 @@ c10::IValue prepared(c10::IValue value, Layout layout, Precision precision) {
   return tensor;
 }
 
-c10::IValue to_float32(const c10::IValue& value) {
-  if (value.isTensor() && value.toTensor().defined() &&
-      value.toTensor().scalar_type() == at::kBFloat16) {
-    return value.toTensor().to(at::kFloat);
-  }
-  return value;
-}
-
-void constants_to_bfloat16(torch::jit::Block* block) {
+void block_to_bfloat16(torch::jit::Block* block) {
   for (torch::jit::Node* node : block->nodes()) {
-    for (torch::jit::Block* inner : node->blocks()) constants_to_bfloat16(inner);
+    for (torch::jit::Block* inner : node->blocks()) block_to_bfloat16(inner);
     if (node->kind() != c10::prim::Constant || !node->hasAttribute(c10::attr::value)) continue;
     if (node->kindOf(c10::attr::value) != torch::jit::AttributeKind::t) continue;
     const at::Tensor& tensor = node->t(c10::attr::value);
@@ -43,22 +36,50 @@ void constants_to_bfloat16(torch::jit::Block* block) {
   }
 }
 
+/// For each result the argument it is, unchanged; -1 for what the graph computes.
+std::vector<std::ptrdiff_t> find_passed_through(const std::shared_ptr<torch::jit::Graph>& graph) {
+  const torch::jit::AliasDb aliases(graph);
+  const auto inputs = graph->inputs().slice(1);
+  std::vector<std::ptrdiff_t> found;
+  for (const torch::jit::Value* result : graph->outputs()[0]->node()->inputs()) {
+    const auto input = std::find(inputs.begin(), inputs.end(), result);
+    const bool unchanged = input != inputs.end() && !aliases.hasWriters(result);
+    found.push_back(unchanged ? input - inputs.begin() : -1);
+  }
+  return found;
+}
+
 }  // namespace
 
 GraphEngine::GraphEngine(std::shared_ptr<torch::jit::Graph> graph, c10::IValue self,
                          std::vector<c10::IValue> extra, Layout layout, Precision precision)
-    : code_(std::move(graph), "run"),
+    : code_(graph, "run"),
       self_(std::move(self)),
       extra_(std::move(extra)),
       layout_(layout),
-      precision_(precision) {}
+      precision_(precision) {
+  if (prepares()) passed_through_ = find_passed_through(graph);
+}
+
+bool GraphEngine::prepares() const {
+  return layout_ != Layout::kAsGiven || precision_ != Precision::kFloat32;
+}
 
 std::vector<c10::IValue> GraphEngine::run(std::vector<c10::IValue> inputs) {
+  std::vector<c10::IValue> unchanged(passed_through_.size());
+  for (std::size_t i = 0; i < unchanged.size(); ++i) {
+    if (passed_through_[i] >= 0)
+      unchanged[i] = inputs[static_cast<std::size_t>(passed_through_[i])];
+  }
   torch::jit::Stack stack;
   stack.reserve(inputs.size() + extra_.size() + 1);
   stack.push_back(self_);
   for (c10::IValue& input : inputs) {
-    stack.push_back(prepared(std::move(input), layout_, precision_));
+    if (prepares()) {
+      input = map_tensors(
+          input, [&](const at::Tensor& tensor) { return prepared(tensor, layout_, precision_); });
+    }
+    stack.push_back(std::move(input));
   }
   inputs.clear();  // the graph frees an argument after its last use
   stack.insert(stack.end(), extra_.begin(), extra_.end());
@@ -66,13 +87,17 @@ std::vector<c10::IValue> GraphEngine::run(std::vector<c10::IValue> inputs) {
   const c10::IValue result = std::move(stack.back());
   const auto& elements = result.toTupleRef().elements();
   std::vector<c10::IValue> outputs(elements.begin(), elements.end());
-  if (precision_ == Precision::kBFloat16) {
-    for (c10::IValue& output : outputs) output = to_float32(output);
+  for (std::size_t i = 0; i < unchanged.size(); ++i) {
+    // A tensor of its own precision and layout, as it came.
+    if (passed_through_[i] >= 0) outputs[i] = std::move(unchanged[i]);
   }
   return outputs;
 }
 
 std::unique_ptr<Engine> build_plain_engine(const LoadedModule& loaded) {
+  if (loaded.precision != Precision::kFloat32) {
+    throw std::runtime_error("it computes in the model's own precision");
+  }
   return std::make_unique<GraphEngine>(loaded.module.get_method("run").graph()->copy(),
                                        loaded.module._ivalue());
 }
@@ -81,8 +106,9 @@ torch::jit::Module freeze_shard(const LoadedModule& loaded) {
   torch::jit::Module frozen = torch::jit::freeze_module(loaded.module, {"run"});
   auto graph = frozen.get_method("run").graph();
   torch::jit::OptimizeFrozenGraph(graph, /*optimize_numerics=*/true);
-  if (loaded.precision == Precision::kBFloat16) constants_to_bfloat16(graph->block());
   return frozen;
 }
+
+void constants_to_bfloat16(torch::jit::Graph& graph) { block_to_bfloat16(graph.block()); }
 
 }  // namespace pareto::runtime

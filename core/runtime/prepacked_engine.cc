@@ -1,6 +1,6 @@
-// Convolutions with their weights packed once for oneDNN, a following relu inside them, on pictures in channels-last layout.
-#include <ATen/ATen.h>
-#include <ATen/core/dispatch/Dispatcher.h>
+// Convolutions and linear layers with their weights packed once for oneDNN, sums and activations that follow inside them, on pictures
+// whose channels are the innermost dimension.
+#include <torch/csrc/jit/ir/alias_analysis.h>
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 
@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "core/runtime/engine.h"
+#include "core/runtime/packed_convolution.h"
 
 namespace pareto::runtime {
 namespace {
@@ -15,98 +16,179 @@ namespace {
 using torch::jit::Node;
 using torch::jit::Value;
 
-/// The arguments of one convolution that can be packed, all constants.
-struct Convolution {
-  at::Tensor weight;
-  c10::optional<at::Tensor> bias;
-  std::vector<std::int64_t> stride;
-  std::vector<std::int64_t> padding;
-  std::vector<std::int64_t> dilation;
-  std::int64_t groups = 1;
-};
-
 template <typename T>
-bool constant(Value* value, T& target) {
+bool constant(const Value* value, T& target) {
   const auto known = torch::jit::toIValue(value);
   if (!known) return false;
   target = known->to<T>();
   return true;
 }
 
+/// "relu_" is "relu" to us: what is written is the convolution's own result.
+bool is_kind(const Node* node, const char* name) {
+  std::string kind = node->kind().toQualString();
+  if (kind.ends_with('_')) kind.pop_back();
+  return kind == name;
+}
+
 /// aten::conv2d(input, weight, bias, stride, padding, dilation, groups) or
-/// aten::_convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups, …).
-std::optional<Convolution> as_convolution(Node* node) {
+/// aten::_convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups, …), all but the input constant.
+std::optional<ConvolutionSpec> as_convolution(const Node* node) {
   const bool general = node->kind() == c10::aten::_convolution;
   if (!general && node->kind() != c10::aten::conv2d) return std::nullopt;
   if (node->input(4)->type()->kind() == c10::TypeKind::StringType) return std::nullopt;
-  Convolution conv;
-  const bool known = constant(node->input(1), conv.weight) && constant(node->input(2), conv.bias) &&
-                     constant(node->input(3), conv.stride) &&
-                     constant(node->input(4), conv.padding) &&
-                     constant(node->input(5), conv.dilation) &&
-                     constant(node->input(general ? 8 : 6), conv.groups);
-  if (!known || conv.weight.dim() != 4) return std::nullopt;
+  ConvolutionSpec spec;
+  c10::optional<at::Tensor> bias;
+  const bool known = constant(node->input(1), spec.weight) && constant(node->input(2), bias) &&
+                     constant(node->input(3), spec.stride) &&
+                     constant(node->input(4), spec.padding) &&
+                     constant(node->input(5), spec.dilation) &&
+                     constant(node->input(general ? 8 : 6), spec.groups);
+  if (!known || spec.weight.dim() != 4 || spec.weight.scalar_type() != at::kFloat) {
+    return std::nullopt;
+  }
   bool transposed = false;
   if (general && (!constant(node->input(6), transposed) || transposed)) return std::nullopt;
-  return conv;
-}
-
-/// The relu that alone reads this convolution, or null.
-Node* following_relu(Node* node) {
-  if (node->output()->uses().size() != 1) return nullptr;
-  Node* user = node->output()->uses()[0].user;
-  const bool relu = user->kind() == c10::aten::relu || user->kind() == c10::aten::relu_;
-  return relu && user->owningBlock() == node->owningBlock() ? user : nullptr;
-}
-
-class Packer {
- public:
-  explicit Packer(torch::jit::Graph& graph)
-      : graph_(graph),
-        prepack_(
-            c10::Dispatcher::singleton().findSchema({"mkldnn_prepacked::conv2d_prepack", ""})) {
-    if (!prepack_) throw std::runtime_error("this LibTorch has no packed convolutions");
+  for (auto* pair : {&spec.stride, &spec.padding, &spec.dilation}) {
+    if (pair->size() == 1) pair->push_back(pair->front());
+    if (pair->size() != 2) return std::nullopt;
   }
+  if (bias) spec.bias = *bias;
+  return spec;
+}
 
-  std::vector<c10::IValue> pack_all() {
-    std::vector<Node*> nodes;
-    collect(graph_.block(), nodes);
-    for (Node* node : nodes) replace(node, *as_convolution(node));
-    if (packed_.empty()) throw std::runtime_error("there is no convolution to pack");
-    return std::move(packed_);
+/// aten::linear(input, weight, bias), all but the input constant.
+std::optional<ConvolutionSpec> as_linear(const Node* node) {
+  if (node->kind() != c10::aten::linear) return std::nullopt;
+  ConvolutionSpec spec;
+  c10::optional<at::Tensor> bias;
+  if (!constant(node->input(1), spec.weight) || !constant(node->input(2), bias)) {
+    return std::nullopt;
+  }
+  if (spec.weight.dim() != 2 || spec.weight.scalar_type() != at::kFloat) return std::nullopt;
+  spec.linear = true;
+  spec.weight = spec.weight.contiguous().view({spec.weight.size(0), spec.weight.size(1), 1, 1});
+  spec.stride = spec.dilation = {1, 1};
+  spec.padding = {0, 0};
+  if (bias) spec.bias = *bias;
+  return spec;
+}
+
+std::optional<Activation> as_activation(const Node* node) {
+  Activation activation;
+  if (is_kind(node, "aten::relu")) {
+    activation.kind = Activation::Kind::kRelu;
+  } else if (is_kind(node, "aten::relu6")) {
+    activation = {Activation::Kind::kClamp, 0, 6};
+  } else if (is_kind(node, "aten::hardtanh")) {
+    double low = 0;
+    double high = 0;
+    if (!constant(node->input(1), low) || !constant(node->input(2), high)) return std::nullopt;
+    activation = {Activation::Kind::kClamp, static_cast<float>(low), static_cast<float>(high)};
+  } else if (is_kind(node, "aten::hardswish")) {
+    activation.kind = Activation::Kind::kHardswish;
+  } else if (is_kind(node, "aten::silu")) {
+    activation.kind = Activation::Kind::kSilu;
+  } else {
+    return std::nullopt;
+  }
+  return activation;
+}
+
+/// The node that alone reads this value, in the same block; or null.
+Node* only_user(const Value* value) {
+  if (value->uses().size() != 1) return nullptr;
+  Node* user = value->uses()[0].user;
+  return user->owningBlock() == value->node()->owningBlock() ? user : nullptr;
+}
+
+/// One convolution and the nodes that go into it, first to last: the convolution, a sum, an activation.
+struct Fusion {
+  ConvolutionSpec spec;
+  std::vector<Node*> nodes;
+  bool adds = false;
+};
+
+/// What a sum adds to the convolution's result.
+Value* addend_of(Node* sum, const Node* convolution) {
+  return sum->inputs()[sum->input(0) == convolution->output() ? 1 : 0];
+}
+
+class Fuser {
+ public:
+  explicit Fuser(const std::shared_ptr<torch::jit::Graph>& graph)
+      : graph_(*graph), aliases_(graph) {}
+
+  std::vector<Fusion> find() {
+    std::vector<Fusion> found;
+    collect(graph_.block(), found);
+    return found;
   }
 
  private:
-  static void collect(torch::jit::Block* block, std::vector<Node*>& nodes) {
+  void collect(torch::jit::Block* block, std::vector<Fusion>& found) {
     for (Node* node : block->nodes()) {
-      if (as_convolution(node)) nodes.push_back(node);
-      for (torch::jit::Block* inner : node->blocks()) collect(inner, nodes);
+      for (torch::jit::Block* inner : node->blocks()) collect(inner, found);
+      auto spec = as_convolution(node);
+      if (!spec) spec = as_linear(node);
+      if (spec) found.push_back(extend(node, *std::move(spec)));
     }
   }
 
-  void replace(Node* node, const Convolution& conv) {
-    Node* relu = following_relu(node);
-    // The size is a hint for the layout of the packed weights; others run as well.
-    const std::vector<std::int64_t> size{1, conv.weight.size(1) * conv.groups, 56, 56};
-    torch::jit::Stack stack{conv.weight,   conv.bias,   conv.stride, conv.padding,
-                            conv.dilation, conv.groups, size,        relu ? "relu" : "none"};
-    prepack_->callBoxed(stack);
-    packed_.push_back(stack.at(0));
-    Value* packed = graph_.addInput();
-    packed->setType(packed_.back().type());
-    Node* run = graph_.create(c10::Symbol::fromQualString("mkldnn_prepacked::conv2d_run"),
-                              {node->input(0), packed});
-    run->insertBefore(node);
-    Node* last = relu ? relu : node;
-    last->output()->replaceAllUsesWith(run->output());
-    if (relu) relu->destroy();
-    node->destroy();
+  Fusion extend(Node* node, ConvolutionSpec spec) {
+    Fusion fusion{std::move(spec), {node}};
+    // The convolution moves down to the last node of its group, so its input must still be what it was.
+    if (aliases_.hasWriters(node->input(0))) return fusion;
+    Node* next = only_user(node->output());
+    if (next != nullptr && is_sum(next, node)) {
+      fusion.adds = true;
+      fusion.nodes.push_back(next);
+      next = only_user(next->output());
+    }
+    if (next == nullptr) return fusion;
+    if (const auto activation = as_activation(next)) {
+      fusion.spec.activation = *activation;
+      fusion.nodes.push_back(next);
+    }
+    return fusion;
+  }
+
+  /// a + b with a factor of 1, one of them the convolution's result, the other a tensor that no other convolution has swallowed.
+  bool is_sum(Node* node, const Node* convolution) const {
+    if (!is_kind(node, "aten::add") || node->inputs().size() != 3) return false;
+    double factor = 0;
+    c10::IValue scalar = torch::jit::toIValue(node->input(2)).value_or(c10::IValue());
+    if (!scalar.isScalar()) return false;
+    factor = scalar.toScalar().toDouble();
+    const bool first = node->input(0) == convolution->output();
+    const Value* other = addend_of(node, convolution);
+    if (factor != 1 || other == convolution->output()) return false;
+    if (other->type()->kind() != c10::TypeKind::TensorType) return false;
+    const bool in_place = node->kind() == c10::aten::add_;
+    return (first || !in_place) && !aliases_.hasWriters(other);
   }
 
   torch::jit::Graph& graph_;
-  c10::optional<c10::OperatorHandle> prepack_;
-  std::vector<c10::IValue> packed_;
+  torch::jit::AliasDb aliases_;
 };
+
+/// Puts the packed convolution where the last of its nodes stands; its weights become an input of the graph.
+c10::IValue replace(torch::jit::Graph& graph, Fusion fusion, at::ScalarType compute) {
+  Node* last = fusion.nodes.back();
+  const torch::jit::WithInsertPoint here(last);
+  fusion.spec.compute = compute;
+  Value* packed = graph.addInput();
+  packed->setType(c10::CapsuleType::get());
+  Node* convolution = fusion.nodes[0];
+  Value* addend =
+      fusion.adds ? addend_of(fusion.nodes[1], convolution) : graph.insertConstant(c10::IValue());
+  Node* run = graph.insertNode(
+      graph.create(packed_convolution_symbol(), {convolution->input(0), addend, packed}));
+  run->output()->setType(last->output()->type());
+  last->output()->replaceAllUsesWith(run->output());
+  for (auto node = fusion.nodes.rbegin(); node != fusion.nodes.rend(); ++node) (*node)->destroy();
+  return c10::IValue::make_capsule(c10::make_intrusive<PackedConvolution>(std::move(fusion.spec)));
+}
 
 }  // namespace
 
@@ -114,8 +196,25 @@ std::unique_ptr<Engine> build_prepacked_engine(const LoadedModule& loaded) {
   if (!loaded.device.is_cpu()) throw std::runtime_error("packed convolutions run on the CPU only");
   const torch::jit::Module frozen = freeze_shard(loaded);
   auto graph = frozen.get_method("run").graph();
-  std::vector<c10::IValue> packed = Packer(*graph).pack_all();
+  const bool bf16 = loaded.precision == Precision::kBFloat16;
+  std::vector<c10::IValue> packed;
+  std::vector<Fusion> fusions = Fuser(graph).find();
+  // A sum of two convolutions: the one further down takes it, the other ends before it.
+  for (auto fusion = fusions.begin(); fusion != fusions.end(); ++fusion) {
+    for (auto later = fusion + 1; later != fusions.end(); ++later) {
+      if (fusion->adds && later->adds && fusion->nodes[1] == later->nodes[1]) {
+        fusion->adds = false;
+        fusion->spec.activation = {};
+        fusion->nodes.resize(1);
+      }
+    }
+  }
+  for (Fusion& fusion : fusions) {
+    packed.push_back(replace(*graph, std::move(fusion), bf16 ? at::kBFloat16 : at::kFloat));
+  }
+  if (packed.empty()) throw std::runtime_error("there is no convolution or linear layer to pack");
   torch::jit::EliminateDeadCode(graph);
+  if (bf16) constants_to_bfloat16(*graph);
   return std::make_unique<GraphEngine>(graph, frozen._ivalue(), std::move(packed),
                                        Layout::kChannelsLast, loaded.precision);
 }

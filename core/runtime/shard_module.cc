@@ -3,6 +3,8 @@
 #include <torch/csrc/jit/passes/constant_propagation.h>
 
 #include <sstream>
+#include <string_view>
+#include <unordered_set>
 
 #include "core/runtime/torch_compat.h"
 #include "core/runtime/torch_convert.h"
@@ -43,11 +45,24 @@ Expected<Tensor> fetch(const WeightRef& weight, const WeightSource& weights) {
   return Tensor::borrow(weight.dtype, weight.shape, tensor.bytes().data(), tensor.owner());
 }
 
+/// Every tensor of an archive is a weight that its manifest names.
+Expected<> check_all_named(const torch::jit::Module& module, const Shard& shard) {
+  std::unordered_set<std::string_view> named;
+  for (const WeightRef& weight : shard.weights) named.insert(weight.name);
+  for (const auto& attribute : module.named_attributes(/*recurse=*/false)) {
+    if (attribute.value.isTensor() && !named.contains(attribute.name)) {
+      return fail(ErrorCode::kCorrupt, "the manifest has no weight {}", attribute.name);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Expected<torch::jit::Module> load_module(const Shard& shard, const WeightSource& weights,
                                          c10::Device device) {
   PARETO_ASSIGN(torch::jit::Module module, load_archive(shard, device));
+  PARETO_TRY(check_all_named(module, shard));
   for (const WeightRef& weight : shard.weights) {
     if (!module.hasattr(weight.name)) {
       return fail(ErrorCode::kCorrupt, "the archive has no attribute {}", weight.name);

@@ -1,0 +1,169 @@
+#include "core/runtime/engine_choice.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "core/base/text.h"
+#include "core/runtime/guarded.h"
+
+namespace pareto::runtime {
+namespace {
+
+using Arguments = std::vector<c10::IValue>;
+
+constexpr int kTimedRuns = 3;
+constexpr std::uint64_t kExampleSeed = 1;
+// Folding and fusing reorder sums; a graph gone wrong is off by far more.
+constexpr double kMaxErrorFloat32 = 1e-3;
+constexpr double kMaxErrorBFloat16 = 5e-2;
+
+struct Candidate {
+  std::unique_ptr<Engine> engine;  ///< null once it has failed
+  EngineTiming timing;
+};
+
+/// All engines against each other on one set of example inputs.
+class Contest {
+ public:
+  Contest(const LoadedModule& loaded, const ShardBoundary& boundary, std::int64_t batch)
+      : loaded_(loaded), boundary_(boundary), batch_(batch) {}
+
+  Expected<ChosenEngine> hold() {
+    PARETO_TRY(add_plain());
+    for (std::size_t i = 1; i < builtin_engines().size(); ++i) add(builtin_engines()[i]);
+    time_in_turns();
+    return fastest();
+  }
+
+ private:
+  /// Runs an engine once, its time in `took`.
+  Expected<std::vector<Value>> run(Engine& engine, Nanoseconds& took) const {
+    // Anew for each run: a graph may write to its arguments.
+    PARETO_ASSIGN(Arguments arguments, boundary_.to_arguments(examples_));
+    const auto start = std::chrono::steady_clock::now();
+    const Arguments results = engine.run(std::move(arguments));
+    auto values = boundary_.to_values(results);
+    took = std::chrono::steady_clock::now() - start;
+    return values;
+  }
+
+  Expected<> add_plain() {
+    // The reference computes in the model's own precision, whatever the others do.
+    LoadedModule plain = loaded_;
+    plain.precision = Precision::kFloat32;
+    PARETO_ASSIGN(examples_, boundary_.example_values(batch_, kExampleSeed));
+    Candidate candidate;
+    candidate.timing.engine = builtin_engines()[0].name;
+    auto outputs = guarded("the shard does not run on its example inputs",
+                           [&]() -> Expected<std::vector<Value>> {
+                             candidate.engine = builtin_engines()[0].build(plain);
+                             return run(*candidate.engine, candidate.timing.best);
+                           });
+    PARETO_TRY(outputs);
+    reference_ = Tuple{*std::move(outputs)};
+    candidates_.push_back(std::move(candidate));
+    return {};
+  }
+
+  void add(const EngineEntry& entry) {
+    Candidate candidate;
+    EngineTiming& timing = candidate.timing;
+    timing.engine = entry.name;
+    const auto outputs = guarded(entry.name, [&]() -> Expected<std::vector<Value>> {
+      candidate.engine = entry.build(loaded_);
+      return run(*candidate.engine, timing.best);
+    });
+    if (!outputs) {
+      timing.failure = outputs.error().message;
+    } else {
+      const double limit =
+          loaded_.precision == Precision::kFloat32 ? kMaxErrorFloat32 : kMaxErrorBFloat16;
+      timing.relative_error = relative_error(reference_, Tuple{*outputs});
+      if (!(timing.relative_error <= limit)) {
+        timing.failure =
+            fmt::format("its results are off by {:.2g} of the largest", timing.relative_error);
+      }
+    }
+    if (!timing.failure.empty()) candidate.engine.reset();
+    // The first run was its warm-up.
+    timing.best = candidate.engine ? Nanoseconds::max() : Nanoseconds{};
+    candidates_.push_back(std::move(candidate));
+  }
+
+  void time_in_turns() {
+    for (int round = 0; round < kTimedRuns; ++round) {
+      for (std::size_t i = 1; i < candidates_.size(); ++i) time_once(candidates_[i]);
+    }
+    // The plain engine is slow; where another is twice as fast even its cold run decides.
+    Candidate& plain = candidates_[0];
+    const bool close = std::none_of(
+        candidates_.begin() + 1, candidates_.end(),
+        [&](const Candidate& c) { return c.engine && 2 * c.timing.best < plain.timing.best; });
+    for (int round = 0; close && round < kTimedRuns; ++round) time_once(plain);
+  }
+
+  void time_once(Candidate& candidate) const {
+    if (!candidate.engine) return;
+    const auto done = guarded(candidate.timing.engine, [&]() -> Expected<> {
+      Nanoseconds took{};
+      PARETO_TRY(run(*candidate.engine, took));
+      candidate.timing.best = std::min(candidate.timing.best, took);
+      return {};
+    });
+    if (done) return;
+    candidate.timing.failure = done.error().message;
+    candidate.timing.best = {};
+    candidate.engine.reset();
+  }
+
+  Expected<ChosenEngine> fastest() {
+    ChosenEngine chosen;
+    Candidate* best = nullptr;
+    for (Candidate& candidate : candidates_) {
+      if (!candidate.engine) continue;
+      if (best == nullptr || candidate.timing.best < best->timing.best) best = &candidate;
+    }
+    if (best == nullptr) return fail(ErrorCode::kInternal, "no engine runs the shard");
+    chosen.engine = std::move(best->engine);
+    chosen.name = best->timing.engine;
+    for (Candidate& candidate : candidates_) chosen.timings.push_back(std::move(candidate.timing));
+    return chosen;
+  }
+
+  const LoadedModule& loaded_;
+  const ShardBoundary& boundary_;
+  const std::int64_t batch_;
+  std::vector<Value> examples_;
+  Value reference_;  ///< the plain engine's outputs
+  std::vector<Candidate> candidates_;
+};
+
+Expected<ChosenEngine> build_named(const EngineEntry& entry, const LoadedModule& loaded,
+                                   const ShardBoundary& boundary, std::int64_t batch) {
+  return guarded("engine " + entry.name, [&]() -> Expected<ChosenEngine> {
+    ChosenEngine chosen;
+    chosen.name = entry.name;
+    chosen.engine = entry.build(loaded);
+    // The plain engine has nothing to prepare: comparing all cuts of a model loads thousands of it.
+    if (entry.name == builtin_engines()[0].name) return chosen;
+    PARETO_ASSIGN(const auto examples, boundary.example_values(batch, kExampleSeed));
+    PARETO_ASSIGN(Arguments arguments, boundary.to_arguments(examples));
+    chosen.engine->run(std::move(arguments));
+    return chosen;
+  });
+}
+
+}  // namespace
+
+Expected<ChosenEngine> choose_engine(const std::string& name, const LoadedModule& loaded,
+                                     const ShardBoundary& boundary, std::int64_t batch) {
+  if (name == "auto") return Contest(loaded, boundary, batch).hold();
+  for (const EngineEntry& entry : builtin_engines()) {
+    if (entry.name == name) return build_named(entry, loaded, boundary, batch);
+  }
+  return fail(ErrorCode::kInvalidArgument, "unknown engine \"{}\"{}; engines are auto, {}", name,
+              did_you_mean(name, engine_names()), join(engine_names()));
+}
+
+}  // namespace pareto::runtime

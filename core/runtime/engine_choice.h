@@ -1,0 +1,24 @@
+// Which engine runs a shard: the one asked for, or the fastest of those that give the plain engine's results. Sees LibTorch: for
+// core/runtime sources only.
+#pragma once
+
+#include <memory>
+
+#include "core/runtime/engine.h"
+#include "core/runtime/shard_boundary.h"
+
+namespace pareto::runtime {
+
+struct ChosenEngine {
+  std::unique_ptr<Engine> engine;
+  std::vector<EngineTiming> timings;  ///< of every engine tried; the engine kept is `name`
+  std::string name;
+};
+
+/// Builds the engine of that name, or for "auto" all of them: each is compared with plain on example inputs, timed in turns with the
+/// others, and freed unless it is the fastest. What is returned has run once, but for "plain" by name. Fails: kInvalidArgument
+/// (unknown name, an engine that cannot be built, a shard that does not run on its example inputs), kExhausted.
+Expected<ChosenEngine> choose_engine(const std::string& name, const LoadedModule& loaded,
+                                     const ShardBoundary& boundary, std::int64_t batch);
+
+}  // namespace pareto::runtime

@@ -1,0 +1,38 @@
+#include "core/runtime/map_tensors.h"
+
+#include <utility>
+#include <vector>
+
+namespace pareto::runtime {
+
+c10::IValue map_tensors(const c10::IValue& value,
+                        const std::function<at::Tensor(const at::Tensor&)>& change) {
+  if (value.isTensor()) return value.toTensor().defined() ? change(value.toTensor()) : value;
+  if (value.isList()) {
+    const auto list = value.toList();
+    c10::impl::GenericList mapped(list.elementType());
+    mapped.reserve(list.size());
+    for (const c10::IValue& item : value.toListRef()) mapped.push_back(map_tensors(item, change));
+    return mapped;
+  }
+  if (value.isTuple()) {
+    std::vector<c10::IValue> mapped;
+    for (const c10::IValue& item : value.toTupleRef().elements()) {
+      mapped.push_back(map_tensors(item, change));
+    }
+    const auto type = value.toTupleRef().type();
+    if (type->name()) return c10::ivalue::Tuple::createNamed(std::move(mapped), type);
+    return c10::ivalue::Tuple::create(std::move(mapped));
+  }
+  if (value.isGenericDict()) {
+    const auto dict = value.toGenericDict();
+    c10::impl::GenericDict mapped(dict.keyType(), dict.valueType());
+    for (const auto& entry : dict) {
+      mapped.insert(entry.key(), map_tensors(entry.value(), change));
+    }
+    return mapped;
+  }
+  return value;
+}
+
+}  // namespace pareto::runtime

@@ -1,0 +1,264 @@
+#include "core/runtime/packed_convolution.h"
+
+#include <ATen/ATen.h>
+#include <torch/csrc/jit/runtime/custom_operator.h>
+
+#include <algorithm>
+#include <list>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <unordered_map>
+#include <utility>
+
+namespace pareto::runtime {
+namespace {
+
+using dnnl::memory;
+
+memory::data_type data_type(at::ScalarType type) {
+  return type == at::kBFloat16 ? memory::data_type::bf16 : memory::data_type::f32;
+}
+
+memory::desc picture(at::IntArrayRef sizes, at::ScalarType type) {
+  return {memory::dims(sizes.begin(), sizes.end()), data_type(type), memory::format_tag::nhwc};
+}
+
+void append(dnnl::post_ops& operations, const Activation& activation) {
+  const auto eltwise = [&](dnnl::algorithm algorithm, float alpha, float beta) {
+#if DNNL_VERSION_MAJOR >= 3
+    operations.append_eltwise(algorithm, alpha, beta);
+#else
+    operations.append_eltwise(1.0F, algorithm, alpha, beta);
+#endif
+  };
+  switch (activation.kind) {
+    case Activation::Kind::kNone:
+      return;
+    case Activation::Kind::kRelu:
+      return eltwise(dnnl::algorithm::eltwise_relu, 0, 0);
+    case Activation::Kind::kClamp:
+      return eltwise(dnnl::algorithm::eltwise_clip, activation.low, activation.high);
+    case Activation::Kind::kHardswish:
+      return eltwise(dnnl::algorithm::eltwise_hardswish, 1.0F / 6, 0.5F);
+    case Activation::Kind::kSilu:
+      return eltwise(dnnl::algorithm::eltwise_swish, 1, 0);
+  }
+}
+
+/// The same by ATen, for a sum that must broadcast.
+void apply(const Activation& activation, at::Tensor& tensor) {
+  switch (activation.kind) {
+    case Activation::Kind::kNone:
+      return;
+    case Activation::Kind::kRelu:
+      tensor.relu_();
+      return;
+    case Activation::Kind::kClamp:
+      tensor.clamp_(activation.low, activation.high);
+      return;
+    case Activation::Kind::kHardswish:
+      at::hardswish_(tensor);
+      return;
+    case Activation::Kind::kSilu:
+      at::silu_(tensor);
+      return;
+  }
+}
+
+/// What one size of input runs with.
+struct Prepared {
+  std::vector<std::int64_t> input_sizes;
+  bool adds = false;
+  bool activates = false;
+  std::vector<std::int64_t> output_sizes;
+  dnnl::convolution_forward convolution;
+  memory source;
+  memory destination;
+  std::unordered_map<int, memory> arguments;
+};
+
+}  // namespace
+
+struct PackedConvolution::Impl {
+  explicit Impl(ConvolutionSpec s)
+      : spec(std::move(s)), engine(dnnl::engine::kind::cpu, 0), stream(engine) {
+    const auto& sizes = spec.weight.sizes();
+    memory::dims dims(sizes.begin(), sizes.end());
+    if (spec.groups > 1) {
+      dims.insert(dims.begin(), spec.groups);
+      dims[1] /= spec.groups;
+    }
+    weight_dims = dims;
+    spec.weight = spec.weight.contiguous();
+    if (spec.bias.defined()) spec.bias = spec.bias.to(at::kFloat).contiguous();
+  }
+
+  std::vector<std::int64_t> output_sizes(at::IntArrayRef input) const {
+    const auto size = [&](std::size_t i) {
+      const std::int64_t kernel = spec.dilation[i] * (spec.weight.size(2 + i) - 1) + 1;
+      return (input[2 + i] + 2 * spec.padding[i] - kernel) / spec.stride[i] + 1;
+    };
+    return {input[0], spec.weight.size(0), size(0), size(1)};
+  }
+
+  dnnl::convolution_forward::primitive_desc describe(const memory::desc& source,
+                                                     const memory::desc& destination,
+                                                     const dnnl::primitive_attr& attributes) const {
+    const memory::desc weight(weight_dims, data_type(spec.compute), memory::format_tag::any);
+    const memory::desc bias =
+        spec.bias.defined()
+            ? memory::desc({spec.bias.size(0)}, memory::data_type::f32, memory::format_tag::a)
+            : memory::desc();
+    memory::dims dilation = spec.dilation;  // oneDNN counts the holes
+    for (auto& step : dilation) --step;
+    const auto kind = dnnl::prop_kind::forward_inference;
+    const auto algorithm = dnnl::algorithm::convolution_direct;
+#if DNNL_VERSION_MAJOR >= 3
+    return {engine,      kind,        algorithm, source,       weight,       bias,
+            destination, spec.stride, dilation,  spec.padding, spec.padding, attributes};
+#else
+    return {dnnl::convolution_forward::desc(kind, algorithm, source, weight, bias, destination,
+                                            spec.stride, dilation, spec.padding, spec.padding),
+            attributes, engine};
+#endif
+  }
+
+  /// Weights in a layout; sizes of input that want the same one share it.
+  memory packed(const memory::desc& layout) {
+    for (const memory& known : weights) {
+      if (known.get_desc() == layout) return known;
+    }
+    const memory::desc given(
+        weight_dims, memory::data_type::f32,
+        spec.groups > 1 ? memory::format_tag::goihw : memory::format_tag::oihw);
+    memory plain(given, engine, spec.weight.data_ptr());
+    memory result(layout, engine);
+    dnnl::reorder(plain, result).execute(stream, plain, result);
+    stream.wait();
+    weights.push_back(result);
+    return result;
+  }
+
+  Prepared& prepare(at::IntArrayRef sizes, bool adds, bool activates) {
+    for (Prepared& known : prepared) {
+      if (known.adds == adds && known.activates == activates && known.input_sizes == sizes) {
+        return known;
+      }
+    }
+    Prepared fresh;
+    fresh.input_sizes = sizes.vec();
+    fresh.adds = adds;
+    fresh.activates = activates;
+    fresh.output_sizes = output_sizes(sizes);
+    const memory::desc source = picture(sizes, spec.compute);
+    const memory::desc destination = picture(fresh.output_sizes, spec.compute);
+    dnnl::post_ops operations;
+    if (adds) operations.append_sum();
+    if (activates) append(operations, spec.activation);
+    dnnl::primitive_attr attributes;
+    attributes.set_post_ops(operations);
+    const auto described = describe(source, destination, attributes);
+    fresh.convolution = dnnl::convolution_forward(described);
+    // Their data is set anew at every run.
+    fresh.source = memory(source, engine, nullptr);
+    fresh.destination = memory(destination, engine, nullptr);
+    fresh.arguments = {{DNNL_ARG_SRC, fresh.source},
+                       {DNNL_ARG_DST, fresh.destination},
+                       {DNNL_ARG_WEIGHTS, packed(described.weights_desc())}};
+    if (spec.bias.defined()) {
+      fresh.arguments[DNNL_ARG_BIAS] =
+          memory({{spec.bias.size(0)}, memory::data_type::f32, memory::format_tag::a}, engine,
+                 spec.bias.data_ptr());
+    }
+    prepared.push_back(std::move(fresh));
+    return prepared.back();
+  }
+
+  at::Tensor run(const at::Tensor& input, at::Tensor addend) {
+    const std::int64_t channels = spec.weight.size(1) * spec.groups;
+    const bool fits = spec.linear ? input.dim() >= 1 && input.size(-1) == channels
+                                  : input.dim() == 4 && input.size(1) == channels;
+    TORCH_CHECK(fits, "a layer of ", channels, " channels was given ", input.sizes());
+    TORCH_CHECK(input.scalar_type() == spec.compute, "a layer in ", spec.compute, " was given ",
+                input.scalar_type());
+    const auto sizes = result_sizes(input);
+    if (addend.defined() && (addend.sizes() != sizes || addend.scalar_type() != spec.compute)) {
+      at::Tensor result = at::add(convolve(input, sizes, {}, false), addend);
+      apply(spec.activation, result);
+      return result;
+    }
+    return convolve(input, sizes, std::move(addend), true);
+  }
+
+  std::vector<std::int64_t> result_sizes(const at::Tensor& input) const {
+    if (spec.linear) {
+      auto sizes = input.sizes().vec();
+      sizes.back() = spec.weight.size(0);
+      return sizes;
+    }
+    auto sizes = output_sizes(input.sizes());
+    TORCH_CHECK(sizes[2] > 0 && sizes[3] > 0, "the kernel is larger than its input of ",
+                input.sizes());
+    return sizes;
+  }
+
+  at::Tensor convolve(const at::Tensor& input, at::IntArrayRef sizes, at::Tensor addend,
+                      bool activates) {
+    const bool adds = addend.defined();
+    const auto format = spec.linear ? at::MemoryFormat::Contiguous : at::MemoryFormat::ChannelsLast;
+    const at::Tensor source = input.contiguous(format);
+    at::Tensor result = into(std::move(addend), sizes, source.options(), format);
+    if (result.numel() == 0) return result;
+    const std::int64_t channels = spec.weight.size(1);
+    Prepared& with = spec.linear
+                         ? prepare({1, channels, 1, source.numel() / channels}, adds, activates)
+                         : prepare(source.sizes(), adds, activates);
+    with.source.set_data_handle(source.data_ptr());
+    with.destination.set_data_handle(result.data_ptr());
+    with.convolution.execute(stream, with.arguments);
+    stream.wait();
+    return result;
+  }
+
+  /// Where the result goes. oneDNN adds to what lies there already: the addend itself where nobody else holds it and its memory is
+  /// not lent by a message, else a copy.
+  static at::Tensor into(at::Tensor addend, at::IntArrayRef sizes, const at::TensorOptions& options,
+                         at::MemoryFormat format) {
+    if (!addend.defined()) return at::empty(sizes, options, format);
+    const bool ours = addend.use_count() == 1 && addend.storage().use_count() == 1 &&
+                      addend.storage().resizable();
+    if (ours && addend.is_contiguous(format)) return addend;
+    return at::empty(sizes, options, format).copy_(addend);
+  }
+
+  ConvolutionSpec spec;
+  memory::dims weight_dims;
+  dnnl::engine engine;
+  dnnl::stream stream;
+  std::list<Prepared> prepared;
+  std::vector<memory> weights;
+};
+
+PackedConvolution::PackedConvolution(ConvolutionSpec spec)
+    : impl_(std::make_unique<Impl>(std::move(spec))) {}
+PackedConvolution::~PackedConvolution() = default;
+
+at::Tensor PackedConvolution::run(const at::Tensor& input, at::Tensor addend) {
+  return impl_->run(input, std::move(addend));
+}
+
+c10::Symbol packed_convolution_symbol() {
+  // LibTorch finds an operator only by its name in its own table.
+  static const torch::jit::RegisterOperators kRegistered({torch::jit::Operator(
+      "pareto::convolution(Tensor input, Tensor? addend, Any packed) -> Tensor",
+      [](torch::jit::Stack& stack) {
+        const auto holder = torch::jit::pop(stack).toCapsule();
+        c10::IValue last = torch::jit::pop(stack);
+        at::Tensor addend = last.isNone() ? at::Tensor() : std::move(last).toTensor();
+        const at::Tensor input = torch::jit::pop(stack).toTensor();
+        stack.emplace_back(static_cast<PackedConvolution&>(*holder).run(input, std::move(addend)));
+      },
+      c10::AliasAnalysisKind::FROM_SCHEMA)});
+  return c10::Symbol::fromQualString("pareto::convolution");
+}
+
+}  // namespace pareto::runtime
