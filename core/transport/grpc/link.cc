@@ -37,6 +37,7 @@ Expected<Sent> GrpcLink::send(const wire::Message& message, Deadline deadline) {
 
 Expected<Received> GrpcLink::receive(Deadline deadline) {
   while (!decoder_.complete()) {
+    if (closed_) return fail(ErrorCode::kClosed, "{}: the link is closed", peer_);
     const auto read = read_some(deadline);
     if (read) continue;
     Error error = read.error();

@@ -4,7 +4,8 @@ namespace pareto::transport::inproc {
 
 Expected<std::string> Registry::add(std::string name, const std::shared_ptr<Backlog>& backlog) {
   const std::lock_guard lock(mutex_);
-  while (name.empty() || (listeners_.contains(name) && name.starts_with('#'))) {
+  const bool any = name.empty();
+  while (name.empty() || (any && listeners_.contains(name))) {
     name = fmt::format("#{}", ++names_given_);
   }
   if (!listeners_.emplace(name, backlog).second) {

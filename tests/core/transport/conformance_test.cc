@@ -463,7 +463,7 @@ INSTANTIATE_TEST_SUITE_P(Transports, Conformance, testing::ValuesIn(names()),
 TEST(Transports, AreFoundByName) {
   EXPECT_GE(names().size(), 3U);
   for (const std::string& name : names()) EXPECT_EQ(must(make_transport(name))->name(), name);
-  const auto none = make_transport("tpc");
+  const auto none = make_transport("tcpp");
   ASSERT_EQ(code_of(none), ErrorCode::kNotFound);
   EXPECT_NE(none.error().message.find("did you mean tcp"), std::string::npos)
       << none.error().message;
