@@ -1,14 +1,13 @@
 #include "partitioner/graph/examine.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "core/runtime/torch_convert.h"
-#include "partitioner/graph/flat_graph.h"
 #include "partitioner/graph/flatten.h"
 #include "partitioner/graph/flops.h"
+#include "partitioner/graph/graph_builder.h"
 #include "partitioner/graph/graph_runner.h"
 #include "partitioner/graph/hazards.h"
 #include "partitioner/graph/layout.h"
@@ -20,93 +19,6 @@ using torch::jit::Node;
 
 constexpr std::uint64_t kSeed = 0;
 constexpr std::uint64_t kOtherSeed = 1000;
-
-/// The structure of a graph; specs and FLOPs come from running it.
-class GraphBuilder {
- public:
-  explicit GraphBuilder(const Flat& flat) : flat_(flat) {}
-
-  Expected<Graph> run() {
-    graph_.model = flat_.model;
-    const auto inputs = flat_.graph->inputs();
-    if (inputs.size() != flat_.model_inputs + flat_.weights.size()) {
-      return fail(ErrorCode::kInternal, "{} inputs stand for {} inputs and {} weights",
-                  inputs.size(), flat_.model_inputs, flat_.weights.size());
-    }
-    for (std::size_t i = 0; i < flat_.model_inputs; ++i) {
-      graph_.inputs.push_back(add_value(inputs[i], -1));
-    }
-    for (std::size_t i = 0; i < flat_.weights.size(); ++i) {
-      PARETO_TRY(add_weight(flat_.weights[i]));
-      weights_[inputs[flat_.model_inputs + i]] = static_cast<std::int64_t>(i);
-    }
-    for (Node* node : operators_of(*flat_.graph)) add_operator(node);
-    for (const torch::jit::Value* output : flat_.graph->outputs()) {
-      const auto found = values_.find(output);
-      if (found == values_.end()) {
-        return fail(ErrorCode::kInvalidArgument, "the model returns a constant or a weight");
-      }
-      graph_.outputs.push_back(found->second);
-      graph_.values[static_cast<std::size_t>(found->second)].is_output = true;
-    }
-    if (graph_.operators.empty()) return fail(ErrorCode::kInvalidArgument, "the model is empty");
-    return std::move(graph_);
-  }
-
- private:
-  std::int64_t add_value(const torch::jit::Value* value, std::int64_t producer) {
-    GraphValue entry;
-    entry.name = value->debugName();
-    entry.producer = producer;
-    const auto index = static_cast<std::int64_t>(graph_.values.size());
-    graph_.values.push_back(std::move(entry));
-    values_[value] = index;
-    return index;
-  }
-
-  Expected<> add_weight(const FlatWeight& weight) {
-    const auto dtype = runtime::from_scalar_type(weight.tensor.scalar_type());
-    if (!dtype || weight.tensor.layout() != c10::kStrided) {
-      return fail(ErrorCode::kInvalidArgument,
-                  "weight {} is a {}; quantised and sparse models cannot be cut", weight.name,
-                  weight.tensor.toString());
-    }
-    graph_.weights.push_back({weight.name, *dtype, weight.tensor.sizes().vec(), weight.is_parameter,
-                              weight.tensor.nbytes()});
-    return {};
-  }
-
-  void add_operator(Node* node) {
-    const auto position = static_cast<std::int64_t>(graph_.operators.size());
-    Operator op;
-    op.kind = node->kind().toQualString();
-    op.scope = scope_path(node);
-    for (const torch::jit::Value* input : outer_inputs(node)) {
-      if (const auto weight = weights_.find(input); weight != weights_.end()) {
-        op.weights.push_back(weight->second);
-      } else if (const auto value = values_.find(input); value != values_.end()) {
-        op.inputs.push_back(value->second);
-        graph_.values[static_cast<std::size_t>(value->second)].users.push_back(position);
-      }
-    }
-    for (const torch::jit::Value* output : node->outputs()) {
-      op.outputs.push_back(add_value(output, position));
-    }
-    op.uses_random = node->isNondeterministic() || node->hasSideEffects();
-    for (torch::jit::Block* block : node->blocks()) {
-      for_each_node(block, [&](Node* inner) {
-        if (inner->kind() != c10::prim::Constant) ++op.inner_operators;
-        op.uses_random = op.uses_random || inner->isNondeterministic();
-      });
-    }
-    graph_.operators.push_back(std::move(op));
-  }
-
-  const Flat& flat_;
-  Graph graph_;
-  std::unordered_map<const torch::jit::Value*, std::int64_t> values_;
-  std::unordered_map<const torch::jit::Value*, std::int64_t> weights_;
-};
 
 /// The same tree with tensors that have a shape and no bytes.
 Value without_bytes(const Value& value) {
@@ -298,7 +210,7 @@ Expected<> bind_inputs(Flat& flat, const std::vector<InputShape>& shapes) {
 }
 
 Expected<Examined> examine_flat(const Flat& flat, const std::vector<InputShape>& shapes) {
-  PARETO_ASSIGN(Graph graph, GraphBuilder(flat).run());
+  PARETO_ASSIGN(Graph graph, build_graph(flat));
   GraphRunner runner(flat.graph);
   PARETO_ASSIGN(const auto runs, run_at_two_batches(runner, flat, graph, shapes));
   auto reasons = add_specs(runs, graph);

@@ -182,6 +182,8 @@ Expected<std::vector<Value>> Model::run_whole(const std::vector<Value>& inputs) 
   }
   try {
     const torch::NoGradGuard no_grad;
+    runtime::DropWarnings drop;
+    const runtime::warning_api::WarningHandlerGuard quiet(&drop);
     torch::jit::Stack stack;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const auto value = runtime::to_ivalue(inputs[i], impl_->flat.graph->inputs()[i]->type());
