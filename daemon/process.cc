@@ -26,6 +26,9 @@ sigset_t signals(std::initializer_list<int> numbers) {
 }  // namespace
 
 void prepare_signals() {
+  // An ignored signal never arrives, blocked or not, and being ignored is inherited (nohup).
+  for (const int number : {SIGTERM, SIGHUP, SIGUSR1})
+    static_cast<void>(std::signal(number, SIG_DFL));
   const sigset_t blocked = signals({SIGTERM, SIGINT, SIGHUP, SIGUSR1});
   ::pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
   static_cast<void>(std::signal(SIGPIPE, SIG_IGN));

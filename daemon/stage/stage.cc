@@ -105,8 +105,7 @@ Expected<Nanoseconds> Stage::start(TimePoint deadline) {
   if (!sink_connects_) {
     auto primed = prime(*downstream_, pipeline_, shard_->output_bytes(), deadline);
     if (!primed) {
-      end(fmt::format("priming the downstream link {}: {}", downstream_->peer(),
-                      primed.error().message));
+      end("priming the downstream link: " + primed.error().message);
       return with_context(std::move(primed), "{}: priming the link to the next stage", name());
     }
     round_trip = *primed;
@@ -180,7 +179,7 @@ void Stage::upstream_ended(const Error& error) {
     draining = state_ == StageState::kDraining;
   }
   if (draining) return pass_end();
-  end(fmt::format("upstream link {}: {}", upstream_->peer(), error.message));
+  end("upstream link: " + error.message);
 }
 
 void Stage::compute_requests() {
@@ -275,7 +274,7 @@ void Stage::downstream_ended(const Error& error) {
     in_order = state_ == StageState::kDraining || (sink_connects_ && in_flight_ == 0);
   }
   if (in_order) return end(std::nullopt);
-  end(fmt::format("downstream link {}: {}", downstream_->peer(), error.message));
+  end("downstream link: " + error.message);
 }
 
 void Stage::end(std::optional<std::string> failure) {

@@ -12,6 +12,9 @@ namespace {
 // A coordinator that died leaves stages behind: those that never ran, and those that ended.
 constexpr std::chrono::minutes kForgottenAfter{10};
 
+// What a stage that is closed is given to finish and to announce its end.
+constexpr std::chrono::milliseconds kFarewell{500};
+
 /// The host as it was asked for, the port as it was given: peers elsewhere cannot use "0.0.0.0" resolved on this side.
 std::string public_address(const std::string& asked, const std::string& actual) {
   const std::size_t asked_port = asked.rfind(':');
@@ -49,7 +52,21 @@ Expected<std::unique_ptr<StageHost>> StageHost::listen(
   return host;
 }
 
-StageHost::~StageHost() { drain(std::chrono::steady_clock::now()); }
+StageHost::~StageHost() {
+  for (auto& [key, entry] : take_all()) entry.stage->close();
+}
+
+std::map<StageHost::Key, StageHost::Entry> StageHost::take_all() {
+  std::map<Key, Entry> stages;
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+    stages.swap(stages_);
+    opened_.notify_all();
+  }
+  for (const Door& door : doors_) door.door->close();
+  return stages;
+}
 
 std::vector<DataAddress> StageHost::addresses() const {
   std::vector<DataAddress> list;
@@ -184,6 +201,9 @@ Expected<StageStatus> StageHost::close(std::uint64_t pipeline, std::uint32_t sta
     found = std::move(entry->second.stage);
     stages_.erase(entry);
   }
+  // The next stage is told that this was the end, rather than left with a broken link.
+  found->drain();
+  found->wait_ended(*deadline_after(kFarewell));
   found->close();
   return found->status();
 }
@@ -196,14 +216,7 @@ std::vector<StageStatus> StageHost::status() const {
 }
 
 std::size_t StageHost::drain(TimePoint deadline) {
-  std::map<Key, Entry> stages;
-  {
-    const std::lock_guard lock(mutex_);
-    closing_ = true;
-    stages.swap(stages_);
-    opened_.notify_all();
-  }
-  for (const Door& door : doors_) door.door->close();
+  std::map<Key, Entry> stages = take_all();
   for (auto& [key, entry] : stages) entry.stage->drain();
   std::size_t cut_off = 0;
   for (auto& [key, entry] : stages) {

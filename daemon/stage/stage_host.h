@@ -69,7 +69,8 @@ class StageHost {
   Expected<std::string> open(OpenStage request);
   /// Fails: kNotFound, and as Stage::start does.
   Expected<Nanoseconds> start(std::uint64_t pipeline, std::uint32_t stage, TimePoint deadline);
-  /// Returns what it was when it was asked to close; a stage that had drained or failed by itself says so. Fails: kNotFound.
+  /// Finishes what is in flight if that takes no more than half a second, announces the end to the next stage, and forgets the stage.
+  /// Returns its last state. Fails: kNotFound.
   Expected<StageStatus> close(std::uint64_t pipeline, std::uint32_t stage);
   std::vector<StageStatus> status() const;
 
@@ -97,6 +98,8 @@ class StageHost {
   Expected<> greet(const Hello& hello, std::unique_ptr<transport::Link>& link, TimePoint deadline);
   Expected<> check_room(const Key& key) const;
   std::vector<std::shared_ptr<Stage>> take_forgotten();
+  /// Every stage, and no more of them: doors are closed and open() fails from now on.
+  std::map<Key, Entry> take_all();
 
   const StageHostOptions options_;
   mutable std::mutex mutex_;

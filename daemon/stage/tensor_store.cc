@@ -218,7 +218,10 @@ Expected<std::unique_ptr<TensorUpload>> TensorStore::begin(const Digest& digest,
   const std::uint64_t file_bytes = head.size() + upload->header_.size_bytes;
   {
     const std::lock_guard lock(mutex_);
-    if (entries_.contains(digest)) return upload;
+    if (const auto found = entries_.find(digest); found != entries_.end()) {
+      found->second.last_used = ++uses_;
+      return upload;
+    }
     while (bytes_ + reserved_ + file_bytes > limit_bytes_ && drop_oldest()) {
     }
     if (file_bytes > limit_bytes_ || bytes_ + reserved_ > limit_bytes_ - file_bytes) {

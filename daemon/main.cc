@@ -1,0 +1,87 @@
+// paretod: the daemon of a device. Everything it is made of is in daemon.h; here are its exit codes and its signals.
+#include <spdlog/spdlog.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+#include "core/base/log.h"
+#include "daemon/config.h"
+#include "daemon/daemon.h"
+#include "daemon/process.h"
+
+namespace {
+
+using namespace pareto;
+using namespace pareto::daemon;
+
+constexpr int kDone = 0;
+constexpr int kFailed = 1;
+constexpr int kWrongConfig = 2;
+constexpr int kEnvironment = 3;
+// After the drain's own time, for calls that cannot be interrupted.
+constexpr std::chrono::seconds kGrace{5};
+
+int complain(const Error& error, int exit_code) {
+  std::fprintf(stderr, "paretod: %s\n", error.message.c_str());
+  return exit_code;
+}
+
+int exit_code_of(const Error& error) {
+  if (error.code == ErrorCode::kPermission) return kEnvironment;
+  return error.code == ErrorCode::kInvalidArgument ? kWrongConfig : kFailed;
+}
+
+void reload(Daemon& daemon, const CommandLine& command_line) {
+  const auto config = load_config(command_line, process_environment());
+  if (!config) {
+    spdlog::error("HUP: nothing is changed: {}", config.error().message);
+    return;
+  }
+  const auto changes = daemon.reload(*config);
+  if (changes.empty()) spdlog::info("HUP: the configuration has not changed");
+  for (const std::string& change : changes) spdlog::info("HUP: {}", change);
+}
+
+int serve(const CommandLine& command_line, const DaemonConfig& config) {
+  prepare_signals();
+  if (auto pinned = pin_to_cores(config.cpu); !pinned)
+    return complain(pinned.error(), kWrongConfig);
+  if (command_line.exit_with_parent) {
+    if (auto bound = end_with_parent(); !bound) return complain(bound.error(), kFailed);
+  }
+  auto daemon = Daemon::start(config, builtin_parts());
+  if (!daemon) return complain(daemon.error(), exit_code_of(daemon.error()));
+  if (command_line.ready_fd) {
+    const auto told = tell_ready(*command_line.ready_fd, (*daemon)->ready_line());
+    if (!told) return complain(told.error(), exit_code_of(told.error()));
+  }
+  while (wait_signal() == SIGHUP) reload(**daemon, command_line);
+  const Impatience impatience((*daemon)->config().drain_timeout + kGrace);
+  (*daemon)->drain();
+  daemon->reset();
+  return kDone;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto command_line = parse_command_line(argc, argv);
+  if (!command_line) return complain(command_line.error(), kWrongConfig);
+  if (command_line->print) {
+    std::fputs(command_line->print->c_str(), stdout);
+    return kDone;
+  }
+  const auto config = load_config(*command_line, process_environment());
+  if (!config) return complain(config.error(), kWrongConfig);
+  if (auto logging = set_up_logging("paretod", config->log_level); !logging) {
+    return complain(logging.error(), kWrongConfig);
+  }
+  if (command_line->check_config) {
+    std::puts("the configuration is fine");
+    return kDone;
+  }
+  // gRPC's own lines on stderr would repeat our errors.
+  ::setenv("GRPC_VERBOSITY", "NONE", 0);
+  return serve(*command_line, *config);
+}
