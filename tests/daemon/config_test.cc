@@ -1,0 +1,149 @@
+// Settings: one table, three sources, and the sample that is their manual.
+#include "daemon/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "core/base/file.h"
+
+namespace pareto::daemon {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class ConfigTest : public testing::Test {
+ protected:
+  ConfigTest() : folder_(TemporaryFolder::create("config").value()) {}
+
+  static Expected<CommandLine> parse(std::vector<const char*> flags) {
+    flags.insert(flags.begin(), "paretod");
+    return parse_command_line(static_cast<int>(flags.size()), flags.data());
+  }
+  std::string file(const std::string& text) const {
+    const auto path = folder_.path() / "paretod.yaml";
+    std::ofstream(path) << text;
+    return path.string();
+  }
+  Expected<DaemonConfig> load(const std::string& text,
+                              const std::vector<std::string>& environment = {},
+                              std::vector<const char*> flags = {}) const {
+    PARETO_ASSIGN(CommandLine line, parse(std::move(flags)));
+    line.config_file = file(text);
+    return load_config(line, environment);
+  }
+  static std::string problem(const Expected<DaemonConfig>& config) {
+    EXPECT_FALSE(config);
+    if (config) return "";
+    EXPECT_EQ(config.error().code, ErrorCode::kInvalidArgument);
+    return config.error().message;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(ConfigTest, TheSampleIsTheDefaults) {
+  CommandLine line;
+  line.config_file = PARETO_SOURCE_DIR "/configs/paretod.yaml";
+  const auto sample = load_config(line, {});
+  ASSERT_TRUE(sample) << sample.error().message;
+  const auto text = read_file(*line.config_file).value();
+  for (const Setting& setting : settings()) {
+    EXPECT_EQ(setting.get(*sample), setting.get(DaemonConfig())) << setting.key;
+    EXPECT_THAT(text, HasSubstr("\n" + setting.key + ":")) << "the sample lacks a key";
+  }
+}
+
+TEST_F(ConfigTest, WhatASettingWritesItReads) {
+  for (const Setting& setting : settings()) {
+    DaemonConfig config;
+    const std::string text = setting.get(config);
+    const auto set = setting.set(config, text);
+    EXPECT_TRUE(set) << setting.key << ": " << set.error().message;
+    EXPECT_EQ(setting.get(config), text);
+  }
+}
+
+TEST_F(ConfigTest, FlagsOverVariablesOverFileOverDefaults) {
+  const auto config = load("name: file\nthreads: 2\nstore_limit: 1GiB\nstate_dir: /file\n",
+                           {"PARETOD_NAME=variable", "PARETOD_THREADS=3", "HOME=/root", "PARETO=1"},
+                           {"--name", "flag"});
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->name, "flag");
+  EXPECT_EQ(config->threads, 3);
+  EXPECT_EQ(config->store_limit_bytes, std::uint64_t{1} << 30);
+  EXPECT_EQ(config->state_dir, "/file");
+  EXPECT_EQ(config->listen, "0.0.0.0:7070");
+}
+
+TEST_F(ConfigTest, TheFileMayBeNamedByAVariable) {
+  const auto config = load_config({}, {"PARETOD_CONFIG=" + file("name: x\n")});
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->name, "x");
+  const auto absent = load_config({}, {"PARETOD_CONFIG=/nowhere.yaml"});
+  EXPECT_EQ(absent.error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(ConfigTest, DataAddressesReplaceTheDefaults) {
+  const std::vector<DataAddress> two{{"grpc", "1.2.3.4:5"}, {"tcp", "127.0.0.1:0"}};
+  EXPECT_EQ(load("data:\n  grpc: 1.2.3.4:5\n  tcp: 127.0.0.1:0\n")->data, two);
+  EXPECT_EQ(load("", {"PARETOD_DATA=grpc=1.2.3.4:5,tcp=127.0.0.1:0"})->data, two);
+  EXPECT_EQ(load("", {}, {"--data", "grpc=1.2.3.4:5", "--data", "tcp=127.0.0.1:0"})->data, two);
+  EXPECT_EQ(load("", {}, {"--data", "tcp=127.0.0.1:0"})->data.size(), 1U);
+  EXPECT_EQ(load("", {}, {"--data=tcp=[::1]:7071"})->data.at(0).address, "[::1]:7071");
+}
+
+TEST_F(ConfigTest, CoresAreAList) {
+  EXPECT_THAT(load("cpu: 0-2,5,1\n")->cpu, ElementsAre(0, 1, 2, 5));
+  EXPECT_THAT(load("", {}, {"--cpu", "1"})->cpu, ElementsAre(1));
+  EXPECT_THAT(problem(load("cpu: 3-1\n")), HasSubstr("\"1\" is not a whole number from 3"));
+}
+
+TEST_F(ConfigTest, MistakesNameFileLineAndTheNearestKey) {
+  EXPECT_THAT(problem(load("name: a\n\nstore_limt: 1GiB\n")),
+              HasSubstr("paretod.yaml:3: unknown key \"store_limt\" (did you mean store_limit"));
+  EXPECT_THAT(problem(load("listen: 7070\n")), HasSubstr("paretod.yaml:1: \"listen\""));
+  EXPECT_THAT(problem(load("listen: a:b\n")), HasSubstr("paretod.yaml:1"));
+  EXPECT_THAT(problem(load("name: a\nthreads: 0\n")),
+              HasSubstr("paretod.yaml:2: \"threads\": \"0\" is not a whole number from 1 to 256"));
+  EXPECT_THAT(problem(load("store_limit: large\n")), HasSubstr("large"));
+  EXPECT_THAT(problem(load("log_level: infos\n")), HasSubstr("did you mean info"));
+  EXPECT_THAT(problem(load("max_frame: 2GiB\n")), HasSubstr("1GiB"));
+  EXPECT_THAT(problem(load("data:\n  tpc: 0.0.0.0:1\n")),
+              HasSubstr("paretod.yaml:2: \"data\": unknown transport \"tpc\""));
+  EXPECT_THAT(problem(load("data:\n  inproc: x:1\n")), HasSubstr("inproc"));
+  EXPECT_THAT(problem(load("data: {}\n")), HasSubstr("at least one"));
+  EXPECT_THAT(problem(load("name: [\n")), HasSubstr("paretod.yaml:"));
+}
+
+TEST_F(ConfigTest, EveryMistakeIsSaidAtOnce) {
+  const std::string all = problem(load("threads: no\nlistne: x\n"));
+  EXPECT_THAT(all, HasSubstr("threads"));
+  EXPECT_THAT(all, HasSubstr("listne"));
+}
+
+TEST_F(ConfigTest, MistakesInVariablesAndFlags) {
+  EXPECT_THAT(problem(load("", {"PARETOD_TREADS=1"})),
+              HasSubstr("PARETOD_TREADS (did you mean PARETOD_THREADS"));
+  EXPECT_THAT(problem(load("", {"PARETOD_THREADS=many"})), HasSubstr("PARETOD_THREADS: "));
+  EXPECT_THAT(problem(load("", {}, {"--threads", "many"})), HasSubstr("--threads: "));
+  EXPECT_THAT(problem(load("", {}, {"--data", "tcp=x:1", "--data", "tcp=y:1"})),
+              HasSubstr("tcp stands twice"));
+  const auto unknown = parse({"--treads", "1"});
+  EXPECT_EQ(unknown.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(unknown.error().message, HasSubstr("--threads"));
+  EXPECT_EQ(parse({"--ready-fd", "x"}).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(parse({"--threads"}).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST_F(ConfigTest, HelpHasEverySettingAndExamples) {
+  const std::string help = parse({"--help"})->print.value();
+  for (const Setting& setting : settings()) EXPECT_THAT(help, HasSubstr(flag_of(setting)));
+  EXPECT_THAT(help, HasSubstr("Examples:"));
+  EXPECT_THAT(parse({"--version"})->print.value(), HasSubstr(PARETO_VERSION));
+}
+
+}  // namespace
+}  // namespace pareto::daemon

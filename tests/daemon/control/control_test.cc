@@ -1,0 +1,382 @@
+// The control service over real gRPC, with shards that the test makes up.
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/impl/codegen/client_unary_call.h>
+#include <grpcpp/impl/codegen/rpc_method.h>
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "core/base/file.h"
+#include "core/plan/protocol.h"
+#include "daemon/control/control_server.h"
+#include "daemon/control/status.h"
+#include "proto/control.grpc.pb.h"
+#include "tests/daemon/support/fake_runner.h"
+#include "tests/daemon/support/pipeline.h"
+
+namespace pareto::daemon {
+namespace {
+
+namespace v1 = control::v1;
+using grpc::StatusCode;
+using test::FakeRuns;
+using test::soon;
+using testing::HasSubstr;
+
+TEST(Status, EveryCodeHasItsOwnAndComesBack) {
+  for (const auto& [code, number] : kStatusCodes) {
+    const grpc::Status status = to_status(Expected<>(fail(code, "why")));
+    EXPECT_EQ(static_cast<int>(status.error_code()), number);
+    EXPECT_EQ(error_code(status.error_code()), code);
+    EXPECT_EQ(status.error_message(), "why");
+  }
+  EXPECT_TRUE(to_status(Expected<>()).ok());
+  EXPECT_EQ(error_code(StatusCode::UNKNOWN), ErrorCode::kInternal);
+}
+
+TEST(Status, AVeryLongMessageIsCut) {
+  const std::string text(100'000, 'x');
+  EXPECT_LT(to_status(Expected<>(fail(ErrorCode::kInternal, "{}", text))).error_message().size(),
+            3000U);
+}
+
+TEST(MachineDescription, HasAProcessorAndASystem) {
+  const Machine machine = describe_machine();
+  EXPECT_FALSE(machine.cpu.empty());
+  EXPECT_GE(machine.cores, 1U);
+  EXPECT_THAT(machine.os, HasSubstr("Linux"));
+}
+
+class ControlTest : public testing::Test {
+ protected:
+  ControlTest()
+      : folder_(TemporaryFolder::create("control").value()),
+        store_(TensorStore::open(folder_.path(), 1 << 20).value()),
+        shards_(
+            test::fake_runners(runs_), [this](const Digest& digest) { return store_->get(digest); },
+            1 << 20),
+        transport_(transport::make_transport("tcp").value()),
+        stages_(test::host_on(transport_, "127.0.0.1:0", "pi-1").value()) {
+    ControlParts parts{*store_, shards_, *stages_, "pi-1", 3, {"a cpu", 4, "an os"}, {}, {}};
+    parts.runtime = {"1.13.1", true, 0};
+    parts.engines = {"plain", "fast"};
+    server_ = ControlServer::start("127.0.0.1:0", std::move(parts)).value();
+    channel_ = grpc::CreateChannel(server_->address(), grpc::InsecureChannelCredentials());
+    stub_ = v1::Control::NewStub(channel_);
+  }
+
+  template <typename Method, typename Request, typename Reply>
+  grpc::Status call(Method method, const Request& request, Reply& reply) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + test::kPatience);
+    return ((*stub_).*method)(&context, request, &reply);
+  }
+  grpc::Status put(const std::vector<v1::TensorChunk>& chunks, v1::PutTensorsReply& reply) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + test::kPatience);
+    const auto writer = stub_->PutTensors(&context, &reply);
+    for (const auto& chunk : chunks) {
+      if (!writer->Write(chunk)) break;
+    }
+    writer->WritesDone();
+    return writer->Finish();
+  }
+  static std::string digest_bytes(const std::string& data) {
+    const Digest digest = sha256(data);
+    return {reinterpret_cast<const char*>(digest.bytes.data()), digest.bytes.size()};
+  }
+  static v1::TensorChunk first_chunk(const std::string& whole, std::size_t size) {
+    v1::TensorChunk chunk;
+    chunk.set_digest(digest_bytes(whole));
+    chunk.set_dtype(static_cast<std::uint32_t>(DType::kUInt8));
+    chunk.add_shape(static_cast<std::int64_t>(whole.size()));
+    chunk.set_size_bytes(whole.size());
+    chunk.set_data(whole.substr(0, size));
+    return chunk;
+  }
+  static v1::LoadShardRequest load_request(const Shard& shard) {
+    v1::LoadShardRequest request;
+    request.set_manifest(manifest_json(shard));
+    request.set_archive(shard.archive);
+    request.mutable_settings()->set_batch(1);
+    return request;
+  }
+  std::string load() {
+    v1::LoadShardReply reply;
+    const auto status =
+        call(&v1::Control::Stub::LoadShard, load_request(test::make_shard()), reply);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return reply.shard();
+  }
+
+  std::shared_ptr<FakeRuns> runs_ = std::make_shared<FakeRuns>();
+  TemporaryFolder folder_;
+  std::unique_ptr<TensorStore> store_;
+  ShardCache shards_;
+  std::shared_ptr<transport::Transport> transport_;
+  std::unique_ptr<StageHost> stages_;
+  std::unique_ptr<ControlServer> server_;
+  std::shared_ptr<grpc::Channel> channel_;
+  std::unique_ptr<v1::Control::Stub> stub_;
+};
+
+TEST_F(ControlTest, DescribesItself) {
+  v1::DescribeRequest request;
+  request.set_protocol(kProtocolVersion);
+  v1::DescribeReply reply;
+  ASSERT_TRUE(call(&v1::Control::Stub::Describe, request, reply).ok());
+  EXPECT_EQ(reply.protocol(), kProtocolVersion);
+  EXPECT_EQ(reply.version(), PARETO_VERSION);
+  EXPECT_EQ(reply.name(), "pi-1");
+  EXPECT_EQ(reply.cpu(), "a cpu");
+  EXPECT_EQ(reply.cores(), 4U);
+  EXPECT_EQ(reply.os(), "an os");
+  EXPECT_GT(reply.memory_bytes(), 0U);
+  EXPECT_EQ(reply.memory_limit_bytes(), 1U << 20);
+  EXPECT_EQ(reply.torch_version(), "1.13.1");
+  EXPECT_TRUE(reply.fast_bf16());
+  EXPECT_EQ(reply.engines_size(), 2);
+  ASSERT_EQ(reply.data_size(), 1);
+  EXPECT_EQ(reply.data(0).transport(), "tcp");
+  EXPECT_EQ(reply.data(0).address(), stages_->addresses().at(0).address);
+  EXPECT_EQ(reply.store_limit_bytes(), 1U << 20);
+}
+
+TEST_F(ControlTest, AnotherProtocolIsRefusedNamingBoth) {
+  v1::DescribeRequest request;
+  request.set_protocol(42);
+  v1::DescribeReply reply;
+  const auto status = call(&v1::Control::Stub::Describe, request, reply);
+  EXPECT_EQ(status.error_code(), StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(status.error_message(), HasSubstr("protocol 42"));
+  EXPECT_THAT(status.error_message(), HasSubstr(fmt::format("speaks {}", kProtocolVersion)));
+}
+
+TEST_F(ControlTest, TensorsArriveInChunksAndAreThenNotMissing) {
+  const std::string large(1500, 'a');
+  v1::TensorChunk rest;
+  rest.set_data(large.substr(1000));
+  v1::PutTensorsReply reply;
+  const auto status =
+      put({first_chunk(large, 1000), rest, first_chunk("", 0), first_chunk("b", 1)}, reply);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(reply.tensors(), 3U);
+  EXPECT_EQ(reply.bytes(), 1501U);
+  v1::MissingTensorsRequest asked;
+  for (const auto& text : {large, std::string(), std::string("b"), std::string("c")}) {
+    asked.add_digests(digest_bytes(text));
+  }
+  v1::MissingTensorsReply missing;
+  ASSERT_TRUE(call(&v1::Control::Stub::MissingTensors, asked, missing).ok());
+  ASSERT_EQ(missing.digests_size(), 1);
+  EXPECT_EQ(missing.digests(0), digest_bytes("c"));
+  EXPECT_EQ(store_->get(sha256(large)).value().size_bytes(), 1500U);
+}
+
+TEST_F(ControlTest, BadTensorStreams) {
+  v1::PutTensorsReply reply;
+  auto wrong = first_chunk("abc", 3);
+  wrong.set_digest(digest_bytes("abd"));
+  EXPECT_EQ(put({wrong}, reply).error_code(), StatusCode::DATA_LOSS);
+  wrong.set_digest("short");
+  EXPECT_EQ(put({wrong}, reply).error_code(), StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(put({first_chunk("abc", 2)}, reply).error_code(), StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(put({first_chunk("abc", 2), first_chunk("abc", 3)}, reply).error_code(),
+            StatusCode::INVALID_ARGUMENT);
+  v1::TensorChunk orphan;
+  orphan.set_data("abc");
+  EXPECT_EQ(put({orphan}, reply).error_code(), StatusCode::INVALID_ARGUMENT);
+  wrong = first_chunk("abc", 3);
+  wrong.set_dtype(77);
+  EXPECT_EQ(put({wrong}, reply).error_code(), StatusCode::INVALID_ARGUMENT);
+  wrong.set_dtype(6);
+  EXPECT_EQ(put({wrong}, reply).error_code(), StatusCode::INVALID_ARGUMENT);
+  const std::string huge(kMaxChunkBytes + 1, 'x');
+  EXPECT_EQ(put({first_chunk(huge, huge.size())}, reply).error_code(),
+            StatusCode::INVALID_ARGUMENT);
+  const std::string large(1 << 20, 'x');
+  EXPECT_EQ(put({first_chunk(large, 1000)}, reply).error_code(), StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(store_->status().tensors, 0U);
+}
+
+TEST_F(ControlTest, LoadsAndUnloads) {
+  v1::LoadShardReply reply;
+  auto request = load_request(test::make_shard());
+  request.mutable_settings()->set_engine("fast");
+  ASSERT_TRUE(call(&v1::Control::Stub::LoadShard, request, reply).ok());
+  EXPECT_EQ(reply.engine(), "fast");
+  EXPECT_FALSE(reply.was_loaded());
+  ASSERT_EQ(reply.timings_size(), 1);
+  EXPECT_EQ(reply.timings(0).best_ns(), 1000);
+  EXPECT_EQ(shards_.entries().at(0).shard->options().threads, 3);
+  v1::LoadShardReply again;
+  ASSERT_TRUE(call(&v1::Control::Stub::LoadShard, request, again).ok());
+  EXPECT_TRUE(again.was_loaded());
+  EXPECT_EQ(again.shard(), reply.shard());
+  v1::StatusReply status;
+  ASSERT_TRUE(call(&v1::Control::Stub::Status, v1::StatusRequest(), status).ok());
+  ASSERT_EQ(status.shards_size(), 1);
+  EXPECT_EQ(status.shards(0).users(), 2U);
+  EXPECT_EQ(status.shards(0).model(), "fake");
+  EXPECT_GT(status.resident_bytes(), 0U);
+  v1::UnloadShardRequest unload;
+  unload.set_shard(reply.shard());
+  v1::UnloadShardReply unloaded;
+  EXPECT_TRUE(call(&v1::Control::Stub::UnloadShard, unload, unloaded).ok());
+  EXPECT_TRUE(call(&v1::Control::Stub::UnloadShard, unload, unloaded).ok());
+  EXPECT_EQ(call(&v1::Control::Stub::UnloadShard, unload, unloaded).error_code(),
+            StatusCode::NOT_FOUND);
+}
+
+TEST_F(ControlTest, ShardsThatCannotBeLoaded) {
+  v1::LoadShardReply reply;
+  const auto code = [&](const v1::LoadShardRequest& request) {
+    return call(&v1::Control::Stub::LoadShard, request, reply).error_code();
+  };
+  auto request = load_request(test::make_shard());
+  request.set_manifest("{");
+  EXPECT_EQ(code(request), StatusCode::DATA_LOSS);
+  request = load_request(test::make_shard());
+  request.mutable_settings()->set_precision("fp8");
+  EXPECT_EQ(code(request), StatusCode::INVALID_ARGUMENT);
+  request = load_request(test::make_shard());
+  request.mutable_settings()->set_batch(0);
+  EXPECT_EQ(code(request), StatusCode::INVALID_ARGUMENT);
+  request.mutable_settings()->set_batch(1);
+  request.mutable_settings()->set_threads(100'000);
+  EXPECT_EQ(code(request), StatusCode::INVALID_ARGUMENT);
+  const WeightRef absent{"w", sha256("absent"), DType::kFloat32, {1}, true};
+  EXPECT_EQ(code(load_request(test::make_shard(0, 2, {absent}))), StatusCode::NOT_FOUND);
+  const WeightRef heavy{"w", sha256("absent"), DType::kFloat32, {1 << 20}, true};
+  const auto status =
+      call(&v1::Control::Stub::LoadShard, load_request(test::make_shard(0, 2, {heavy})), reply);
+  EXPECT_EQ(status.error_code(), StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(status.error_message(), HasSubstr("--memory-limit"));
+}
+
+TEST_F(ControlTest, AShardLoadedForSomebodyWhoLeftIsUnloaded) {
+  std::promise<void> loading;
+  std::promise<void> go_on;
+  runs_->on_load = [&] {
+    loading.set_value();
+    go_on.get_future().wait();
+    return Expected<>();
+  };
+  grpc::ClientContext context;
+  auto call_ended = std::async(std::launch::async, [&] {
+    v1::LoadShardReply reply;
+    return stub_->LoadShard(&context, load_request(test::make_shard()), &reply).error_code();
+  });
+  loading.get_future().wait();
+  context.TryCancel();
+  EXPECT_EQ(call_ended.get(), StatusCode::CANCELLED);
+  // Answered on the same connection, so behind the cancellation.
+  v1::StatusReply status;
+  EXPECT_TRUE(call(&v1::Control::Stub::Status, v1::StatusRequest(), status).ok());
+  go_on.set_value();
+  // Stopping waits for the call's end.
+  server_.reset();
+  EXPECT_TRUE(shards_.entries().empty());
+}
+
+TEST_F(ControlTest, AnExceptionIsAnErrorOfItsCall) {
+  runs_->on_load = []() -> Expected<> { throw std::runtime_error("surprise"); };
+  v1::LoadShardReply reply;
+  const auto status = call(&v1::Control::Stub::LoadShard, load_request(test::make_shard()), reply);
+  EXPECT_EQ(status.error_code(), StatusCode::INTERNAL);
+  EXPECT_THAT(status.error_message(), HasSubstr("surprise"));
+}
+
+TEST_F(ControlTest, RunsAStageFromOpenToClose) {
+  v1::OpenStageRequest open;
+  open.set_pipeline(~std::uint64_t{0});
+  open.set_shard("nobody");
+  open.set_transport("tcp");
+  open.set_queue(2);
+  v1::OpenStageReply opened;
+  EXPECT_EQ(call(&v1::Control::Stub::OpenStage, open, opened).error_code(), StatusCode::NOT_FOUND);
+  open.set_shard(load());
+  auto status = call(&v1::Control::Stub::OpenStage, open, opened);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+
+  v1::StartStageRequest start;
+  start.set_pipeline(open.pipeline());
+  start.set_timeout_ms(20);
+  v1::StartStageReply started;
+  EXPECT_EQ(call(&v1::Control::Stub::StartStage, start, started).error_code(),
+            StatusCode::DEADLINE_EXCEEDED);
+  const auto source =
+      test::connect_as(*transport_, opened.address(), {open.pipeline(), 0, Role::kUpstream});
+  const auto sink =
+      test::connect_as(*transport_, opened.address(), {open.pipeline(), 0, Role::kSink});
+  ASSERT_TRUE(source && sink);
+  start.set_timeout_ms(20'000);
+  ASSERT_TRUE(call(&v1::Control::Stub::StartStage, start, started).ok());
+  EXPECT_EQ(started.downstream_rtt_ns(), 0);
+  ASSERT_TRUE((*source)->send(test::request_message(open.pipeline(), 0, 1.F), soon()));
+  EXPECT_EQ(test::first_float((*sink)->receive(soon()).value().message.body), 3.F);
+
+  v1::StatusReply all;
+  ASSERT_TRUE(call(&v1::Control::Stub::Status, v1::StatusRequest(), all).ok());
+  ASSERT_EQ(all.stages_size(), 1);
+  EXPECT_EQ(all.stages(0).state(), "running");
+  EXPECT_EQ(all.stages(0).pipeline(), open.pipeline());
+  EXPECT_EQ(all.stages(0).requests(), 1U);
+  v1::CloseStageRequest close;
+  close.set_pipeline(open.pipeline());
+  v1::CloseStageReply closed;
+  ASSERT_TRUE(call(&v1::Control::Stub::CloseStage, close, closed).ok());
+  EXPECT_EQ(closed.status().state(), "closed");
+  EXPECT_EQ(call(&v1::Control::Stub::CloseStage, close, closed).error_code(),
+            StatusCode::NOT_FOUND);
+}
+
+TEST_F(ControlTest, Profiles) {
+  v1::ProfileRequest request;
+  request.set_shard(load());
+  request.set_batch(1);
+  request.set_repeats(4);
+  v1::ProfileReply reply;
+  ASSERT_TRUE(call(&v1::Control::Stub::Profile, request, reply).ok());
+  ASSERT_EQ(reply.operators_size(), 1);
+  EXPECT_EQ(reply.operators(0).kind(), "fake::add");
+  EXPECT_EQ(reply.operators(0).median_ns(), 4);
+  EXPECT_GT(reply.whole_median_ns(), 0);
+}
+
+TEST_F(ControlTest, APortInUseIsNamed) {
+  ControlParts parts{*store_, shards_, *stages_, "pi-2", 1, {}, {}, {}};
+  const auto second = ControlServer::start(server_->address(), std::move(parts));
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, ErrorCode::kPermission);
+  EXPECT_THAT(second.error().message, HasSubstr(server_->address()));
+  EXPECT_THAT(second.error().message, HasSubstr("in use"));
+}
+
+/// grpc.health.v1.Health/Check without its generated code: an empty request, and a reply whose one field is the status.
+std::string health(const std::shared_ptr<grpc::Channel>& channel) {
+  const grpc::internal::RpcMethod method("/grpc.health.v1.Health/Check",
+                                         grpc::internal::RpcMethod::NORMAL_RPC);
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + test::kPatience);
+  grpc::ByteBuffer request;
+  grpc::ByteBuffer reply;
+  const grpc::Slice empty;
+  request = grpc::ByteBuffer(&empty, 1);
+  const grpc::Status status =
+      grpc::internal::BlockingUnaryCall(channel.get(), method, &context, request, &reply);
+  if (!status.ok()) return status.error_message();
+  grpc::Slice bytes;
+  if (!reply.DumpToSingleSlice(&bytes).ok()) return "unreadable";
+  return {reinterpret_cast<const char*>(bytes.begin()), bytes.size()};
+}
+
+TEST_F(ControlTest, HealthIsServingUntilTheStopIsAnnounced) {
+  EXPECT_EQ(health(channel_), "\x08\x01");
+  server_->announce_stop();
+  EXPECT_EQ(health(channel_), "\x08\x02");
+}
+
+}  // namespace
+}  // namespace pareto::daemon

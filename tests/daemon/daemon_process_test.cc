@@ -1,0 +1,186 @@
+// The real program: how it starts, what it says, and how it ends.
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "core/base/file.h"
+#include "core/plan/protocol.h"
+#include "proto/control.grpc.pb.h"
+#include "tests/daemon/support/pipeline.h"
+#include "tests/support/process.h"
+
+namespace pareto::daemon {
+namespace {
+
+namespace v1 = control::v1;
+using pareto::test::Finished;
+using pareto::test::Process;
+using pareto::test::run;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class ParetodTest : public testing::Test {
+ protected:
+  ParetodTest() : folder_(TemporaryFolder::create("paretod-test").value()) {}
+
+  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+  std::vector<std::string> arguments(const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> list{"paretod",
+                                  "--listen",
+                                  "127.0.0.1:0",
+                                  "--data",
+                                  "tcp=127.0.0.1:0",
+                                  "--data",
+                                  "grpc=127.0.0.1:0",
+                                  "--name",
+                                  "test-device",
+                                  "--state-dir",
+                                  path("state"),
+                                  "--ready-fd",
+                                  "1"};
+    list.insert(list.end(), more.begin(), more.end());
+    return list;
+  }
+  static nlohmann::json ready(Process& process) {
+    EXPECT_TRUE(process.wait_for_output("}\n")) << process.errors();
+    return nlohmann::json::parse(process.output(), nullptr, false);
+  }
+  static grpc::Status describe(const std::string& address, v1::DescribeReply& reply) {
+    const auto stub =
+        v1::Control::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + test::kPatience);
+    v1::DescribeRequest request;
+    request.set_protocol(kProtocolVersion);
+    return stub->Describe(&context, request, &reply);
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(ParetodTest, SaysWhereItServesAndServesThere) {
+  Process daemon(arguments());
+  const auto line = ready(daemon);
+  ASSERT_TRUE(line.is_object()) << daemon.output();
+  EXPECT_EQ(line["pid"], daemon.pid());
+  const auto control = line["control"].get<std::string>();
+  EXPECT_THAT(control, StartsWith("127.0.0.1:"));
+  v1::DescribeReply reply;
+  const auto status = describe(control, reply);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(reply.name(), "test-device");
+  EXPECT_FALSE(reply.torch_version().empty());
+  EXPECT_GT(reply.engines_size(), 0);
+  ASSERT_EQ(reply.data_size(), 2);
+  for (const auto& data : reply.data()) {
+    EXPECT_EQ(line["data"][data.transport()], data.address());
+    const auto transport = transport::make_transport(data.transport()).value();
+    EXPECT_TRUE(transport->connect(data.address(), test::soon()));
+  }
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.wait(), 0) << daemon.errors();
+}
+
+TEST_F(ParetodTest, EveryEndingSignalEndsItInOrder) {
+  Process daemon(arguments());
+  ready(daemon);
+  daemon.signal(SIGINT);
+  EXPECT_EQ(daemon.wait(), 0) << daemon.errors();
+}
+
+TEST_F(ParetodTest, APortInUseIsTheEnvironmentsFault) {
+  Process first(arguments());
+  const auto line = ready(first);
+  const auto control = line["control"].get<std::string>();
+  const Finished second = run(
+      {"paretod", "--listen", control, "--data", "tcp=127.0.0.1:0", "--state-dir", path("second")});
+  EXPECT_EQ(second.exit_code, 3);
+  EXPECT_THAT(second.errors, HasSubstr(control));
+  const auto tcp = line["data"]["tcp"].get<std::string>();
+  const Finished third = run(
+      {"paretod", "--listen", "127.0.0.1:0", "--data", "tcp=" + tcp, "--state-dir", path("third")});
+  EXPECT_EQ(third.exit_code, 3);
+  EXPECT_THAT(third.errors, HasSubstr(tcp));
+}
+
+TEST_F(ParetodTest, AStateFolderInUseIsTheEnvironmentsFault) {
+  Process first(arguments());
+  ready(first);
+  const Finished second = run(arguments());
+  EXPECT_EQ(second.exit_code, 3);
+  EXPECT_THAT(second.errors, HasSubstr(path("state")));
+}
+
+TEST_F(ParetodTest, WrongFlagsAndConfigs) {
+  std::ofstream(path("bad.yaml")) << "name: a\nmemory_limti: 1GiB\n";
+  const Finished bad = run({"paretod", "--config", path("bad.yaml")});
+  EXPECT_EQ(bad.exit_code, 2);
+  EXPECT_THAT(bad.errors, HasSubstr("bad.yaml:2"));
+  EXPECT_THAT(bad.errors, HasSubstr("memory_limit"));
+  EXPECT_EQ(run({"paretod", "--config", path("absent.yaml")}).exit_code, 2);
+  EXPECT_EQ(run({"paretod", "--lisen", "x"}).exit_code, 2);
+  EXPECT_EQ(run(arguments({"--cpu", "1000"})).exit_code, 2);
+  EXPECT_EQ(run({"paretod", "--check-config"}, {"PARETOD_THREADS=no"}).exit_code, 2);
+}
+
+TEST_F(ParetodTest, CheckingStartsNothing) {
+  const Finished checked = run({"paretod", "--config", PARETO_SOURCE_DIR "/configs/paretod.yaml",
+                                "--state-dir", path("never"), "--check-config"});
+  EXPECT_EQ(checked.exit_code, 0) << checked.errors;
+  EXPECT_FALSE(std::filesystem::exists(path("never")));
+  EXPECT_EQ(run({"paretod", "--version"}).exit_code, 0);
+  EXPECT_THAT(run({"paretod", "--help"}).output, HasSubstr("--exit-with-parent"));
+}
+
+TEST_F(ParetodTest, HangUpReadsTheConfigurationAgain) {
+  std::ofstream(path("paretod.yaml")) << "memory_limit: 1GiB\nthreads: 1\n";
+  Process daemon(arguments({"--config", path("paretod.yaml")}));
+  const auto control = ready(daemon)["control"].get<std::string>();
+  std::ofstream(path("paretod.yaml")) << "memory_limit: 2GiB\nthreads: 2\n";
+  daemon.signal(SIGHUP);
+  EXPECT_TRUE(daemon.wait_for_output("threads stays \"1\" until a restart")) << daemon.errors();
+  v1::DescribeReply reply;
+  ASSERT_TRUE(describe(control, reply).ok());
+  EXPECT_EQ(reply.memory_limit_bytes(), std::uint64_t{2} << 30);
+  std::ofstream(path("paretod.yaml")) << "memory_limit: lots\n";
+  daemon.signal(SIGHUP);
+  EXPECT_TRUE(daemon.wait_for_output("nothing is changed")) << daemon.errors();
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.wait(), 0);
+}
+
+TEST_F(ParetodTest, EndsWithItsParent) {
+  std::string command = "\"" PARETO_BIN_DIR "/";
+  for (const std::string& argument : arguments({"--exit-with-parent"})) {
+    command += (command.back() == '/' ? "" : " \"") + argument + "\"";
+  }
+  // Not the shell's last command, which it would become instead of starting it.
+  Process shell({"/bin/sh", "-c", command + "; true"});
+  const auto line = ready(shell);
+  const auto pid = line["pid"].get<pid_t>();
+  ASSERT_NE(pid, shell.pid());
+  const int fd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+  ASSERT_GE(fd, 0);
+  shell.signal(SIGKILL);
+  pollfd watched{fd, POLLIN, 0};
+  EXPECT_EQ(::poll(&watched, 1, 20'000), 1) << "it outlives its parent";
+  ::close(fd);
+}
+
+TEST_F(ParetodTest, AReadyDescriptorThatIsNone) {
+  auto list = arguments();
+  list.back() = "99";
+  const Finished finished = run(list);
+  EXPECT_EQ(finished.exit_code, 2);
+  EXPECT_THAT(finished.errors, HasSubstr("--ready-fd 99"));
+}
+
+}  // namespace
+}  // namespace pareto::daemon

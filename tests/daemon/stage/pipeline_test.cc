@@ -1,0 +1,262 @@
+// Two stages on two hosts, over every transport: what a coordinator sees of them.
+#include "tests/daemon/support/pipeline.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+#include <thread>
+
+#include "tests/daemon/support/fake_runner.h"
+
+namespace pareto::daemon {
+namespace {
+
+using test::FakeRuns;
+using test::first_float;
+using test::message_of;
+using test::request_message;
+using test::soon;
+using test::TwoStages;
+using testing::HasSubstr;
+using wire::MessageKind;
+
+/// A stage that got the end may hang up before this side's send has returned.
+void say_end(TwoStages& pipeline) {
+  static_cast<void>(
+      pipeline.source->send(message_of(MessageKind::kEnd, TwoStages::kPipeline), soon()));
+}
+
+class Pipeline : public testing::TestWithParam<std::string> {
+ protected:
+  Pipeline()
+      : transport_(transport::make_transport(GetParam()).value()),
+        cache_(
+            test::fake_runners(runs_), [](const Digest&) -> Expected<Tensor> { return Tensor(); },
+            0) {}
+
+  std::unique_ptr<TwoStages> open(std::uint32_t queue = 4) {
+    const std::string address = transport_->crosses_machines() ? "127.0.0.1:0" : "";
+    auto opened = TwoStages::open(transport_, address, shard(2), shard(3), queue);
+    EXPECT_TRUE(opened) << opened.error().message;
+    return opened ? *std::move(opened) : nullptr;
+  }
+  std::shared_ptr<LoadedShard> shard(std::int64_t operators) {
+    return cache_.load(test::make_shard(0, operators), {}).value().shard;
+  }
+
+  std::shared_ptr<FakeRuns> runs_ = std::make_shared<FakeRuns>();
+  std::shared_ptr<transport::Transport> transport_;
+  ShardCache cache_;
+};
+
+TEST_P(Pipeline, ValuesFlowInOrderWithATimeline) {
+  const auto pipeline = open();
+  ASSERT_TRUE(pipeline);
+  EXPECT_GT(pipeline->round_trip, Nanoseconds(0));
+  constexpr int kRequests = 50;
+  const std::jthread source([&] {
+    for (int i = 0; i < kRequests; ++i) {
+      ASSERT_TRUE(pipeline->source->send(
+          request_message(TwoStages::kPipeline, i, static_cast<float>(i)), soon()));
+    }
+  });
+  for (int i = 0; i < kRequests; ++i) {
+    const auto result = pipeline->sink->receive(soon());
+    ASSERT_TRUE(result) << result.error().message;
+    const wire::Message& message = result->message;
+    ASSERT_EQ(message.kind, MessageKind::kValues);
+    EXPECT_EQ(message.request, static_cast<std::uint64_t>(i));
+    EXPECT_EQ(first_float(message.body), static_cast<float>(i + 2 + 3));
+    ASSERT_EQ(message.timeline.size(), 2U);
+    for (std::uint32_t s = 0; s < 2; ++s) {
+      EXPECT_EQ(message.timeline[s].stage, s);
+      EXPECT_GT(message.timeline[s].compute, Nanoseconds(0));
+      EXPECT_GE(message.timeline[s].queue, Nanoseconds(0));
+      // Those of the message before.
+      if (i > 0) {
+        EXPECT_GT(message.timeline[s].send, Nanoseconds(0));
+      }
+    }
+  }
+  const StageStatus status = pipeline->hosts[0]->status().at(0);
+  EXPECT_EQ(status.state, StageState::kRunning);
+  EXPECT_EQ(status.requests, static_cast<std::uint64_t>(kRequests));
+  EXPECT_EQ(status.failed_requests, 0U);
+  EXPECT_GT(status.bytes_received, kRequests * 16U);
+  EXPECT_GT(status.bytes_sent, kRequests * 16U);
+}
+
+TEST_P(Pipeline, PingsAreAnsweredOnBothLinks) {
+  const auto pipeline = open();
+  ASSERT_TRUE(pipeline);
+  for (transport::Link* link : {pipeline->source.get(), pipeline->sink.get()}) {
+    EXPECT_TRUE(prime(*link, TwoStages::kPipeline, 3 << 20, soon()));
+  }
+}
+
+TEST_P(Pipeline, AFailedRequestReachesTheSinkAndTheNextOnesPass) {
+  const auto pipeline = open();
+  ASSERT_TRUE(pipeline);
+  runs_->on_run = [](int run) -> Expected<> {
+    if (run == 0) return fail(ErrorCode::kExhausted, "no memory");
+    return {};
+  };
+  for (int i = 0; i < 3; ++i) {
+    auto message = request_message(TwoStages::kPipeline, i, 1.F);
+    if (i == 1) message.body = "no tuple";
+    ASSERT_TRUE(pipeline->source->send(message, soon()));
+  }
+  const auto first = pipeline->sink->receive(soon());
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->message.kind, MessageKind::kError);
+  EXPECT_EQ(error_of(first->message).code, ErrorCode::kExhausted);
+  EXPECT_EQ(error_of(first->message).message, "stage 0 on first: no memory");
+  const auto second = pipeline->sink->receive(soon());
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->message.request, 1U);
+  EXPECT_EQ(error_of(second->message).code, ErrorCode::kInvalidArgument);
+  const auto third = pipeline->sink->receive(soon());
+  ASSERT_TRUE(third);
+  EXPECT_EQ(third->message.kind, MessageKind::kValues);
+  EXPECT_EQ(pipeline->hosts[0]->status().at(0).failed_requests, 2U);
+  EXPECT_EQ(pipeline->hosts[1]->status().at(0).failed_requests, 0U);
+}
+
+TEST_P(Pipeline, EndDrainsEverything) {
+  const auto pipeline = open();
+  ASSERT_TRUE(pipeline);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(pipeline->source->send(request_message(TwoStages::kPipeline, i, 1.F), soon()));
+  }
+  say_end(*pipeline);
+  for (int i = 0; i < 3; ++i) {
+    const auto result = pipeline->sink->receive(soon());
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_EQ(result->message.kind, MessageKind::kValues);
+  }
+  const auto end = pipeline->sink->receive(soon());
+  ASSERT_TRUE(end) << end.error().message;
+  EXPECT_EQ(end->message.kind, MessageKind::kEnd);
+  EXPECT_EQ(pipeline->sink->receive(soon()).error().code, ErrorCode::kClosed);
+  for (std::uint32_t s = 0; s < 2; ++s) {
+    const auto status = pipeline->hosts[s]->close(TwoStages::kPipeline, s);
+    ASSERT_TRUE(status);
+    EXPECT_EQ(status->state, StageState::kClosed) << status->failure;
+  }
+}
+
+TEST_P(Pipeline, ASourceThatVanishesFailsBothStages) {
+  const auto pipeline = open();
+  ASSERT_TRUE(pipeline);
+  pipeline->source.reset();
+  // The news travels down the pipeline.
+  EXPECT_FALSE(pipeline->sink->receive(soon()));
+  const auto status = pipeline->hosts[0]->close(TwoStages::kPipeline, 0);
+  ASSERT_TRUE(status);
+  EXPECT_EQ(status->state, StageState::kFailed);
+  EXPECT_THAT(status->failure, HasSubstr("upstream link"));
+}
+
+TEST_P(Pipeline, ADeadStageIsNoticedOnBothSides) {
+  const auto pipeline = open();
+  ASSERT_TRUE(pipeline);
+  pipeline->hosts[1].reset();
+  EXPECT_FALSE(pipeline->sink->receive(soon()));
+  EXPECT_FALSE(pipeline->source->receive(soon()));
+  EXPECT_EQ(pipeline->hosts[0]->status().at(0).state, StageState::kFailed);
+  EXPECT_THAT(pipeline->hosts[0]->status().at(0).failure, HasSubstr("downstream link"));
+}
+
+TEST_P(Pipeline, AnIdleSinkMayLeave) {
+  const auto pipeline = open();
+  ASSERT_TRUE(pipeline);
+  say_end(*pipeline);
+  pipeline->source.reset();
+  pipeline->sink.reset();
+  for (std::uint32_t s = 0; s < 2; ++s) {
+    const auto status = pipeline->hosts[s]->close(TwoStages::kPipeline, s);
+    ASSERT_TRUE(status);
+    EXPECT_NE(status->state, StageState::kFailed) << status->failure;
+  }
+}
+
+TEST_P(Pipeline, DrainingAHostFinishesWhatItHas) {
+  const auto pipeline = open();
+  ASSERT_TRUE(pipeline);
+  std::promise<void> running;
+  std::promise<void> go_on;
+  runs_->on_run = [&](int run) {
+    if (run == 0) {
+      running.set_value();
+      go_on.get_future().wait();
+    }
+    return Expected<>();
+  };
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(pipeline->source->send(request_message(TwoStages::kPipeline, i, 1.F), soon()));
+  }
+  running.get_future().wait();
+  std::size_t cut_off = 99;
+  std::jthread draining([&] { cut_off = pipeline->hosts[0]->drain(soon()); });
+  // Its end is announced to the source before anything waits for the request that is being computed.
+  EXPECT_FALSE(pipeline->source->receive(soon()));
+  go_on.set_value();
+  const auto result = pipeline->sink->receive(soon());
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->message.request, 0U);
+  draining.join();
+  EXPECT_EQ(cut_off, 0U);
+}
+
+TEST_P(Pipeline, ADrainThatTakesTooLongIsCutOff) {
+  const auto pipeline = open();
+  ASSERT_TRUE(pipeline);
+  std::promise<void> running;
+  std::promise<void> go_on;
+  runs_->on_run = [&](int run) {
+    if (run == 0) {
+      running.set_value();
+      go_on.get_future().wait();
+    }
+    return Expected<>();
+  };
+  ASSERT_TRUE(pipeline->source->send(request_message(TwoStages::kPipeline, 0, 1.F), soon()));
+  running.get_future().wait();
+  std::jthread draining(
+      [&] { EXPECT_EQ(pipeline->hosts[0]->drain(std::chrono::steady_clock::now()), 1U); });
+  // Cut off, its links are closed although it still computes.
+  EXPECT_FALSE(pipeline->sink->receive(soon()));
+  go_on.set_value();
+}
+
+TEST_P(Pipeline, AFullPipelineHoldsTheSourceBack) {
+  const auto pipeline = open(1);
+  ASSERT_TRUE(pipeline);
+  std::promise<void> go_on;
+  const auto gate = go_on.get_future().share();
+  runs_->on_run = [gate](int) {
+    gate.wait();
+    return Expected<>();
+  };
+  // Tensors of 4 MiB: no socket buffer takes many of them.
+  const Tensor large = Tensor::allocate(DType::kFloat32, {1, 1 << 20}).value();
+  int sent = 0;
+  auto last = Expected<transport::Sent>();
+  while (sent < 100 && last) {
+    last = pipeline->source->send(request_message(TwoStages::kPipeline, sent, Tuple{{large}}),
+                                  deadline_after(std::chrono::milliseconds(1500)));
+    if (last) ++sent;
+  }
+  EXPECT_FALSE(last);
+  EXPECT_EQ(last.error().code, ErrorCode::kTimeout);
+  EXPECT_GE(sent, 2);
+  EXPECT_LT(sent, 20);
+  go_on.set_value();
+}
+
+INSTANTIATE_TEST_SUITE_P(Over, Pipeline, testing::Values("inproc", "tcp", "grpc"),
+                         [](const auto& over) { return over.param; });
+
+}  // namespace
+}  // namespace pareto::daemon

@@ -1,0 +1,201 @@
+// Shards shared, counted, and refused before they fill the memory.
+#include "daemon/stage/shard_cache.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <latch>
+#include <thread>
+
+#include "tests/daemon/support/fake_runner.h"
+
+namespace pareto::daemon {
+namespace {
+
+using test::FakeRuns;
+using test::filled;
+using test::first_float;
+using test::make_shard;
+using testing::HasSubstr;
+
+constexpr std::uint64_t kMiB = 1 << 20;
+
+class ShardCacheTest : public testing::Test {
+ protected:
+  ShardCache make_cache(std::uint64_t limit = 0) {
+    return ShardCache(
+        test::fake_runners(runs_),
+        [](const Digest& digest) -> Expected<Tensor> {
+          if (digest == sha256("weight")) return Tensor();
+          return fail(ErrorCode::kNotFound, "no tensor {}", digest.hex());
+        },
+        limit, [this] { return memory_; });
+  }
+  /// Ten MiB of weights.
+  static Shard heavy_shard(std::int64_t end = 2) {
+    return make_shard(0, end,
+                      {{"fc.weight", sha256("weight"), DType::kFloat32, {10, 1 << 18}, true}});
+  }
+
+  std::shared_ptr<FakeRuns> runs_ = std::make_shared<FakeRuns>();
+  MemoryReading memory_{100 * kMiB, 100 * kMiB, 1000 * kMiB, 4000 * kMiB};
+};
+
+TEST_F(ShardCacheTest, TheSameShardWithTheSameSettingsIsLoadedOnce) {
+  ShardCache cache = make_cache();
+  const auto first = cache.load(make_shard(), {}).value();
+  const auto second = cache.load(make_shard(), {}).value();
+  EXPECT_FALSE(first.was_loaded);
+  EXPECT_TRUE(second.was_loaded);
+  EXPECT_EQ(first.shard, second.shard);
+  EXPECT_EQ(runs_->loads, 1);
+  EXPECT_EQ(cache.entries().at(0).users, 2U);
+}
+
+TEST_F(ShardCacheTest, OtherSettingsAndOtherShardsAreLoadedApart) {
+  ShardCache cache = make_cache();
+  runtime::RunnerOptions two_threads;
+  two_threads.threads = 2;
+  runtime::RunnerOptions bf16;
+  bf16.precision = runtime::Precision::kBFloat16;
+  const auto a = cache.load(make_shard(), {}).value().shard;
+  const auto b = cache.load(make_shard(), two_threads).value().shard;
+  const auto c = cache.load(make_shard(), bf16).value().shard;
+  const auto d = cache.load(make_shard(0, 3), {}).value().shard;
+  EXPECT_EQ(runs_->loads, 4);
+  EXPECT_NE(a->handle(), b->handle());
+  EXPECT_EQ(cache.find(c->handle()).value(), c);
+  EXPECT_EQ(d->shard().archive, "");
+}
+
+TEST_F(ShardCacheTest, EachLoadWantsOneUnload) {
+  ShardCache cache = make_cache();
+  const std::string handle = cache.load(make_shard(), {}).value().shard->handle();
+  ASSERT_TRUE(cache.load(make_shard(), {}));
+  ASSERT_TRUE(cache.unload(handle));
+  EXPECT_TRUE(cache.find(handle));
+  ASSERT_TRUE(cache.unload(handle));
+  EXPECT_EQ(cache.find(handle).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(cache.unload(handle).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(ShardCacheTest, TheMemoryLimitIsCheckedBeforeLoading) {
+  ShardCache cache = make_cache(15 * kMiB);
+  const auto refused = cache.load(heavy_shard(), {});
+  EXPECT_EQ(refused.error().code, ErrorCode::kExhausted);
+  EXPECT_THAT(refused.error().message, HasSubstr("20.0 MiB of memory (10.0 MiB of weights)"));
+  EXPECT_THAT(refused.error().message, HasSubstr("memory limit is 15.0 MiB and 15.0 MiB"));
+  EXPECT_EQ(runs_->loads, 0);
+  cache.set_memory_limit(25 * kMiB);
+  EXPECT_TRUE(cache.load(heavy_shard(), {}));
+}
+
+TEST_F(ShardCacheTest, MemoryIsFreeAgainWhenTheLastHolderIsGone) {
+  ShardCache cache = make_cache(25 * kMiB);
+  auto held = cache.load(heavy_shard(2), {}).value().shard;
+  EXPECT_EQ(cache.load(heavy_shard(3), {}).error().code, ErrorCode::kExhausted);
+  ASSERT_TRUE(cache.unload(held->handle()));
+  EXPECT_EQ(cache.load(heavy_shard(3), {}).error().code, ErrorCode::kExhausted);
+  held.reset();
+  EXPECT_TRUE(cache.load(heavy_shard(3), {}));
+}
+
+TEST_F(ShardCacheTest, WithoutALimitTheMachineIsOne) {
+  ShardCache cache = make_cache();
+  memory_.available_bytes = 19 * kMiB;
+  const auto refused = cache.load(heavy_shard(), {});
+  EXPECT_EQ(refused.error().code, ErrorCode::kExhausted);
+  EXPECT_THAT(refused.error().message, HasSubstr("19.0 MiB of it are free"));
+  memory_.available_bytes = 0;  // unknown
+  EXPECT_TRUE(cache.load(heavy_shard(), {}));
+}
+
+TEST_F(ShardCacheTest, SaysWhatLoadingTook) {
+  ShardCache cache = make_cache();
+  runs_->on_load = [this] {
+    memory_.resident_bytes += 7 * kMiB;
+    return Expected<>();
+  };
+  EXPECT_EQ(cache.load(make_shard(), {}).value().shard->memory_bytes(), 7 * kMiB);
+}
+
+TEST_F(ShardCacheTest, AFailedLoadLeavesNothing) {
+  ShardCache cache = make_cache(25 * kMiB);
+  runs_->on_load = [] { return Expected<>(fail(ErrorCode::kCorrupt, "no archive")); };
+  const auto failed = cache.load(heavy_shard(), {});
+  EXPECT_EQ(failed.error().code, ErrorCode::kCorrupt);
+  EXPECT_THAT(failed.error().message, HasSubstr("shard fake [0, 2): no archive"));
+  EXPECT_TRUE(cache.entries().empty());
+  runs_->on_load = [] { return Expected<>(); };
+  EXPECT_TRUE(cache.load(heavy_shard(), {}));
+}
+
+TEST_F(ShardCacheTest, AWeightThatIsNotThereIsNamed) {
+  ShardCache cache = make_cache();
+  const auto failed =
+      cache.load(make_shard(0, 2, {{"fc.bias", sha256("other"), DType::kFloat32, {1}, true}}), {});
+  EXPECT_EQ(failed.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(failed.error().message, HasSubstr("fc.bias"));
+}
+
+TEST_F(ShardCacheTest, ABatchThatIsNone) {
+  ShardCache cache = make_cache();
+  runtime::RunnerOptions options;
+  options.batch = 0;
+  EXPECT_EQ(cache.load(make_shard(), options).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST_F(ShardCacheTest, RunsOfASharedShardTakeTurns) {
+  ShardCache cache = make_cache();
+  const auto shard = cache.load(make_shard(), {}).value().shard;
+  std::latch all_there(3);
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 3; ++t) {
+      threads.emplace_back([&] {
+        all_there.arrive_and_wait();
+        for (int i = 0; i < 50; ++i) {
+          auto result = shard->run({filled(static_cast<float>(i))});
+          ASSERT_TRUE(result);
+          EXPECT_EQ(first_float(result->outputs.at(0)), static_cast<float>(i) + 2);
+        }
+      });
+    }
+  }
+  EXPECT_EQ(runs_->runs, 150);
+  EXPECT_EQ(runs_->most_at_once, 1);
+}
+
+TEST_F(ShardCacheTest, LoadsOfTheSameShardAtTheSameTime) {
+  ShardCache cache = make_cache();
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&] { EXPECT_TRUE(cache.load(make_shard(), {})); });
+    }
+  }
+  EXPECT_EQ(runs_->loads, 1);
+  EXPECT_EQ(cache.entries().at(0).users, 4U);
+}
+
+TEST_F(ShardCacheTest, Profiles) {
+  ShardCache cache = make_cache();
+  const auto shard = cache.load(make_shard(), {}).value().shard;
+  const auto profile = shard->profile(2, 5).value();
+  EXPECT_EQ(runs_->runs, 5);
+  ASSERT_EQ(profile.operators.size(), 1U);
+  EXPECT_EQ(profile.operators[0].median, Nanoseconds(5));
+  EXPECT_EQ(shard->profile(0, 5).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(shard->profile(1, 0).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST(Memory, ThisProcessHasSome) {
+  const MemoryReading reading = read_memory();
+  EXPECT_GT(reading.resident_bytes, 100'000U);
+  EXPECT_GE(reading.peak_resident_bytes, reading.resident_bytes);
+  EXPECT_GT(reading.total_bytes, reading.resident_bytes);
+  EXPECT_GT(reading.available_bytes, 0U);
+}
+
+}  // namespace
+}  // namespace pareto::daemon

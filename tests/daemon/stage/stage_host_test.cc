@@ -1,0 +1,301 @@
+// Who may connect to a stage, and what happens to all others.
+#include "daemon/stage/stage_host.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <future>
+#include <thread>
+
+#include "core/plan/protocol.h"
+#include "tests/daemon/support/fake_runner.h"
+#include "tests/daemon/support/pipeline.h"
+
+namespace pareto::daemon {
+namespace {
+
+using test::connect_as;
+using test::FakeRuns;
+using test::message_of;
+using test::request_message;
+using test::soon;
+using testing::HasSubstr;
+using wire::MessageKind;
+
+constexpr std::uint64_t kPipeline = 7;
+
+TEST(Hello, RoundTripsEveryBitOfThePipeline) {
+  for (const Role role : {Role::kUpstream, Role::kSink}) {
+    const Hello hello{0xfedcba9876543210, 0xffffffff, role};
+    const Hello parsed = parse_hello(hello_message(hello)).value();
+    EXPECT_EQ(parsed.pipeline, hello.pipeline);
+    EXPECT_EQ(parsed.stage, hello.stage);
+    EXPECT_EQ(parsed.role, hello.role);
+  }
+}
+
+TEST(Hello, AnotherProtocolIsRefusedNamingBoth) {
+  auto message = message_of(MessageKind::kHello);
+  message.body = Dict{{{"protocol", std::int64_t{99}}}};
+  const auto refused = parse_hello(message);
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(refused.error().message, HasSubstr("protocol 99"));
+  EXPECT_THAT(refused.error().message, HasSubstr(fmt::format("speaks {}", kProtocolVersion)));
+}
+
+TEST(Hello, WhatIsNoHello) {
+  auto message = hello_message({1, 2, Role::kSink});
+  message.kind = MessageKind::kValues;
+  EXPECT_EQ(parse_hello(message).error().code, ErrorCode::kCorrupt);
+  message.kind = MessageKind::kHello;
+  message.body = "hello";
+  EXPECT_EQ(parse_hello(message).error().code, ErrorCode::kCorrupt);
+  const std::int64_t protocol = kProtocolVersion;
+  for (const auto& [stage, role] :
+       std::vector<std::pair<Value, Value>>{{std::int64_t{-1}, "sink"},
+                                            {std::int64_t{1} << 32, "sink"},
+                                            {"1", "sink"},
+                                            {std::int64_t{1}, "king"},
+                                            {std::int64_t{1}, std::int64_t{1}}}) {
+    message.body = Dict{
+        {{"protocol", protocol}, {"pipeline", std::int64_t{1}}, {"stage", stage}, {"role", role}}};
+    EXPECT_EQ(parse_hello(message).error().code, ErrorCode::kCorrupt) << describe(message.body);
+  }
+}
+
+TEST(Errors, TravelAsMessages) {
+  const auto message = error_message(1, 2, {ErrorCode::kExhausted, "no memory"});
+  EXPECT_EQ(message.request, 2U);
+  EXPECT_EQ(error_of(message).code, ErrorCode::kExhausted);
+  EXPECT_EQ(error_of(message).message, "no memory");
+  EXPECT_EQ(error_of(message_of(MessageKind::kError)).code, ErrorCode::kCorrupt);
+}
+
+class StageHostTest : public testing::Test {
+ protected:
+  StageHostTest()
+      : transport_(transport::make_transport("inproc").value()),
+        cache_(
+            test::fake_runners(runs_), [](const Digest&) -> Expected<Tensor> { return Tensor(); },
+            0),
+        shard_(cache_.load(test::make_shard(), {}).value().shard) {
+    host(test::kPatience);
+  }
+  void host(Nanoseconds hello_timeout) {
+    host_.reset();
+    host_ = test::host_on(transport_, "", "here", hello_timeout).value();
+    address_ = host_->addresses().at(0).address;
+  }
+  OpenStage request(std::uint64_t pipeline = kPipeline, std::uint32_t stage = 0) const {
+    return {pipeline, stage, shard_, "inproc", "", 4, 0};
+  }
+  Expected<std::unique_ptr<transport::Link>> connect(const Hello& hello) {
+    return connect_as(*transport_, address_, hello);
+  }
+
+  std::shared_ptr<FakeRuns> runs_ = std::make_shared<FakeRuns>();
+  std::shared_ptr<transport::Transport> transport_;
+  ShardCache cache_;
+  std::shared_ptr<LoadedShard> shard_;
+  std::unique_ptr<StageHost> host_;
+  std::string address_;
+};
+
+TEST_F(StageHostTest, RefusesWhatCannotBeOpened) {
+  auto wrong = request();
+  wrong.queue = 0;
+  EXPECT_EQ(host_->open(wrong).error().code, ErrorCode::kInvalidArgument);
+  wrong.queue = StageHost::kMaxQueue + 1;
+  EXPECT_EQ(host_->open(wrong).error().code, ErrorCode::kInvalidArgument);
+  wrong = request();
+  wrong.transport = "carrier pigeon";
+  const auto refused = host_->open(wrong);
+  EXPECT_EQ(refused.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(refused.error().message, HasSubstr("only inproc"));
+  wrong = request();
+  wrong.downstream = "nobody";
+  EXPECT_EQ(host_->open(wrong).error().code, ErrorCode::kUnavailable);
+  ASSERT_TRUE(host_->open(request()));
+  EXPECT_EQ(host_->open(request()).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(host_->start(kPipeline, 1, soon()).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(host_->close(8, 0).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(host_->status().size(), 1U);
+}
+
+TEST(StageHostListening, TwiceOnOnePortIsRefused) {
+  const std::shared_ptr<transport::Transport> tcp = transport::make_transport("tcp").value();
+  const auto first = test::host_on(tcp, "127.0.0.1:0").value();
+  const std::string address = first->addresses().at(0).address;
+  const auto second = test::host_on(tcp, address);
+  EXPECT_EQ(second.error().code, ErrorCode::kPermission);
+  EXPECT_THAT(second.error().message, HasSubstr(address));
+}
+
+TEST_F(StageHostTest, AHelloMayComeBeforeTheStage) {
+  auto early = std::async(std::launch::async, [&] {
+    return connect({kPipeline, 0, Role::kUpstream}).has_value();
+  });
+  ASSERT_TRUE(host_->open(request()));
+  EXPECT_TRUE(early.get());
+}
+
+TEST_F(StageHostTest, AHelloToAStageThatNeverOpensIsToldSo) {
+  host(std::chrono::milliseconds(50));
+  const auto refused = connect({kPipeline, 3, Role::kUpstream});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(refused.error().message, HasSubstr("stage 3"));
+}
+
+TEST_F(StageHostTest, ASilentPeerDelaysNobody) {
+  ASSERT_TRUE(host_->open(request()));
+  std::vector<std::unique_ptr<transport::Link>> silent;
+  for (int i = 0; i < 8; ++i) silent.push_back(transport_->connect(address_, soon()).value());
+  EXPECT_TRUE(connect({kPipeline, 0, Role::kUpstream}));
+}
+
+TEST_F(StageHostTest, ASilentPeerIsHungUpOn) {
+  host(std::chrono::milliseconds(50));
+  const auto silent = transport_->connect(address_, soon()).value();
+  const auto farewell = silent->receive(soon());
+  ASSERT_TRUE(farewell) << farewell.error().message;
+  EXPECT_EQ(farewell->message.kind, MessageKind::kError);
+  EXPECT_EQ(silent->receive(soon()).error().code, ErrorCode::kClosed);
+}
+
+TEST_F(StageHostTest, TooManySilentPeersAreHungUpOnAtOnce) {
+  std::vector<std::unique_ptr<transport::Link>> silent;
+  for (std::size_t i = 0; i <= LinkDoor::kMaxPending; ++i) {
+    silent.push_back(transport_->connect(address_, soon()).value());
+  }
+  EXPECT_EQ(silent.back()->receive(soon()).error().code, ErrorCode::kClosed);
+  EXPECT_EQ(silent.front()->receive(deadline_after(std::chrono::milliseconds(1))).error().code,
+            ErrorCode::kTimeout);
+}
+
+TEST_F(StageHostTest, EachLinkOnce) {
+  ASSERT_TRUE(host_->open(request()));
+  const auto upstream = connect({kPipeline, 0, Role::kUpstream});
+  ASSERT_TRUE(upstream);
+  EXPECT_EQ(connect({kPipeline, 0, Role::kUpstream}).error().code, ErrorCode::kInvalidArgument);
+  const auto sink = connect({kPipeline, 0, Role::kSink});
+  ASSERT_TRUE(sink);
+  EXPECT_EQ(connect({kPipeline, 0, Role::kSink}).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_TRUE(host_->start(kPipeline, 0, soon()));
+  EXPECT_EQ(host_->start(kPipeline, 0, soon()).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST_F(StageHostTest, AStageWithANextOneTakesNoSink) {
+  ASSERT_TRUE(host_->open(request(kPipeline, 1)));
+  auto first = request(kPipeline, 0);
+  first.downstream = address_;
+  ASSERT_TRUE(host_->open(first));
+  EXPECT_EQ(connect({kPipeline, 0, Role::kSink}).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST_F(StageHostTest, TheNextStagesRefusalIsPassedOn) {
+  host(std::chrono::milliseconds(50));
+  auto first = request(kPipeline, 0);
+  first.downstream = address_;
+  const auto refused = host_->open(first);
+  EXPECT_EQ(refused.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(refused.error().message, HasSubstr("connecting to the next stage"));
+  EXPECT_TRUE(host_->status().empty());
+}
+
+TEST_F(StageHostTest, StartingWaitsForBothLinksAndSaysWhichIsMissing) {
+  ASSERT_TRUE(host_->open(request()));
+  const auto brief = [] { return *deadline_after(std::chrono::milliseconds(20)); };
+  const auto nobody = host_->start(kPipeline, 0, brief());
+  EXPECT_EQ(nobody.error().code, ErrorCode::kTimeout);
+  EXPECT_THAT(nobody.error().message, HasSubstr("upstream"));
+  const auto upstream = connect({kPipeline, 0, Role::kUpstream});
+  const auto no_sink = host_->start(kPipeline, 0, brief());
+  EXPECT_EQ(no_sink.error().code, ErrorCode::kTimeout);
+  EXPECT_THAT(no_sink.error().message, HasSubstr("sink"));
+  auto started = std::async(std::launch::async,
+                            [&] { return host_->start(kPipeline, 0, soon()).has_value(); });
+  const auto sink = connect({kPipeline, 0, Role::kSink});
+  EXPECT_TRUE(started.get());
+}
+
+TEST_F(StageHostTest, ClosingWakesWhoWaitsForTheStart) {
+  ASSERT_TRUE(host_->open(request()));
+  auto started = std::async(std::launch::async,
+                            [&] { return host_->start(kPipeline, 0, soon()).error().code; });
+  ASSERT_TRUE(host_->close(kPipeline, 0));
+  const ErrorCode code = started.get();
+  EXPECT_TRUE(code == ErrorCode::kClosed || code == ErrorCode::kNotFound) << to_string(code);
+}
+
+TEST_F(StageHostTest, WhatDoesNotBelongOnALinkFailsTheStage) {
+  struct Case {
+    wire::Message message;
+    std::string failure;
+  };
+  for (const Case& wrong : {Case{message_of(MessageKind::kHello), "kind 1"},
+                            Case{request_message(8, 0, 1.F), "pipeline 8"}}) {
+    ASSERT_TRUE(host_->open(request()));
+    const auto upstream = connect({kPipeline, 0, Role::kUpstream}).value();
+    const auto sink = connect({kPipeline, 0, Role::kSink}).value();
+    ASSERT_TRUE(host_->start(kPipeline, 0, soon()));
+    ASSERT_TRUE(upstream->send(wrong.message, soon()));
+    EXPECT_FALSE(sink->receive(soon()));
+    const StageStatus status = host_->close(kPipeline, 0).value();
+    EXPECT_EQ(status.state, StageState::kFailed);
+    EXPECT_THAT(status.failure, HasSubstr(wrong.failure));
+  }
+}
+
+TEST_F(StageHostTest, AResultOverTheLimitFailsItsRequestOnly) {
+  ASSERT_TRUE(host_->open(request(kPipeline, 1)));
+  auto first = request(kPipeline, 0);
+  first.downstream = address_;
+  first.max_frame_bytes = 4096;
+  ASSERT_TRUE(host_->open(first));
+  const auto source = connect({kPipeline, 0, Role::kUpstream}).value();
+  const auto sink = connect({kPipeline, 1, Role::kSink}).value();
+  ASSERT_TRUE(host_->start(kPipeline, 1, soon()));
+  const Tensor large = Tensor::allocate(DType::kFloat32, {1, 4096}).value();
+  ASSERT_TRUE(source->send(request_message(kPipeline, 0, Tuple{{large}}), soon()));
+  ASSERT_TRUE(source->send(request_message(kPipeline, 1, 1.F), soon()));
+  ASSERT_TRUE(host_->start(kPipeline, 0, soon()));
+  const auto failed = sink->receive(soon()).value();
+  EXPECT_EQ(failed.message.kind, MessageKind::kError);
+  EXPECT_EQ(error_of(failed.message).code, ErrorCode::kExhausted);
+  EXPECT_EQ(sink->receive(soon()).value().message.kind, MessageKind::kValues);
+}
+
+TEST_F(StageHostTest, TwoPipelinesShareAShardAndTakeTurns) {
+  std::vector<std::jthread> coordinators;
+  for (std::uint64_t pipeline = 1; pipeline <= 2; ++pipeline) {
+    coordinators.emplace_back([&, pipeline] {
+      ASSERT_TRUE(host_->open(request(pipeline)));
+      const auto source = connect({pipeline, 0, Role::kUpstream}).value();
+      const auto sink = connect({pipeline, 0, Role::kSink}).value();
+      ASSERT_TRUE(host_->start(pipeline, 0, soon()));
+      for (int i = 0; i < 30; ++i) {
+        ASSERT_TRUE(
+            source->send(request_message(pipeline, i, static_cast<float>(pipeline)), soon()));
+        const auto result = sink->receive(soon());
+        ASSERT_TRUE(result);
+        EXPECT_EQ(result->message.pipeline, pipeline);
+        EXPECT_EQ(test::first_float(result->message.body), static_cast<float>(pipeline) + 2);
+      }
+    });
+  }
+  coordinators.clear();
+  EXPECT_EQ(runs_->most_at_once, 1);
+  EXPECT_EQ(runs_->runs, 60);
+}
+
+TEST_F(StageHostTest, ADrainedHostTakesNothingMore) {
+  ASSERT_TRUE(host_->open(request()));
+  EXPECT_EQ(host_->drain(soon()), 0U);
+  EXPECT_EQ(host_->open(request(8)).error().code, ErrorCode::kClosed);
+  EXPECT_FALSE(transport_->connect(address_, soon()));
+}
+
+}  // namespace
+}  // namespace pareto::daemon

@@ -1,0 +1,101 @@
+#include "tests/daemon/support/fake_runner.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace pareto::daemon::test {
+namespace {
+
+class FakeRunner final : public runtime::ShardRunner {
+ public:
+  FakeRunner(const Shard& shard, const std::string& engine, std::shared_ptr<FakeRuns> runs)
+      : add_(static_cast<float>(shard.end - shard.begin)), runs_(std::move(runs)) {
+    report_.engine = engine == "auto" ? "plain" : engine;
+    report_.timings.push_back({"plain", Nanoseconds(1000), "", 0});
+    report_.weight_bytes = shard.weight_bytes();
+  }
+
+  Expected<std::vector<Value>> run(std::vector<Value> inputs) override {
+    const int number = runs_->runs++;
+    const int now = ++runs_->running;
+    int most = runs_->most_at_once;
+    while (most < now && !runs_->most_at_once.compare_exchange_weak(most, now)) {
+    }
+    const Expected<> allowed = runs_->on_run(number);
+    --runs_->running;
+    PARETO_TRY(allowed);
+    std::vector<Value> outputs;
+    for (const Tensor* input : tensors_of(inputs)) {
+      PARETO_ASSIGN(Tensor output, Tensor::allocate(input->dtype(), input->shape()));
+      for (std::size_t i = 0; i + sizeof(float) <= input->size_bytes(); i += sizeof(float)) {
+        float element = 0;
+        std::memcpy(&element, input->bytes().data() + i, sizeof element);
+        element += add_;
+        std::memcpy(output.mutable_bytes().data() + i, &element, sizeof element);
+      }
+      outputs.emplace_back(std::move(output));
+    }
+    return outputs;
+  }
+
+  Expected<std::vector<runtime::OperatorTime>> profile(std::vector<Value>, int repeats) override {
+    return std::vector<runtime::OperatorTime>{{0, "fake::add", "body", Nanoseconds(repeats)}};
+  }
+
+  const runtime::LoadReport& report() const override { return report_; }
+
+ private:
+  const float add_;
+  const std::shared_ptr<FakeRuns> runs_;
+  runtime::LoadReport report_;
+};
+
+}  // namespace
+
+RunnerFactory fake_runners(std::shared_ptr<FakeRuns> runs) {
+  return [runs](const Shard& shard, const runtime::WeightSource& weights,
+                const runtime::RunnerOptions& options)
+             -> Expected<std::unique_ptr<runtime::ShardRunner>> {
+    PARETO_TRY(runs->on_load());
+    for (const WeightRef& weight : shard.weights) {
+      PARETO_TRY(with_context(weights(weight.digest), "weight {}", weight.name));
+    }
+    ++runs->loads;
+    return std::make_unique<FakeRunner>(shard, options.engine, runs);
+  };
+}
+
+Shard make_shard(std::int64_t begin, std::int64_t end, std::vector<WeightRef> weights) {
+  ValueSpec spec;
+  spec.kind = ValueSpec::Kind::kTensor;
+  spec.tensor = {DType::kFloat32, {{0, 1}, {4, 0}}};
+  Shard shard;
+  shard.model = "fake";
+  shard.begin = begin;
+  shard.end = end;
+  shard.archive = "archive";
+  shard.weights = std::move(weights);
+  shard.inputs = {{"x", spec}};
+  shard.outputs = {{"y", spec}};
+  shard.torch_version = "1.13.1";
+  return shard;
+}
+
+Tensor filled(float value) {
+  Tensor tensor = Tensor::allocate(DType::kFloat32, {1, 4}).value();
+  for (std::size_t i = 0; i < 4; ++i) {
+    std::memcpy(tensor.mutable_bytes().data() + i * sizeof value, &value, sizeof value);
+  }
+  return tensor;
+}
+
+float first_float(const Value& value) {
+  float element = -1;
+  const auto tensors = tensors_of(value);
+  if (!tensors.empty() && tensors[0]->size_bytes() >= sizeof element) {
+    std::memcpy(&element, tensors[0]->bytes().data(), sizeof element);
+  }
+  return element;
+}
+
+}  // namespace pareto::daemon::test

@@ -1,0 +1,37 @@
+// Shards without LibTorch: they add a number to every float.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/plan/shard.h"
+#include "daemon/stage/shard_cache.h"
+
+namespace pareto::daemon::test {
+
+/// What the runners of one factory do, and did. Threads: any; `on_run` is set before they run.
+struct FakeRuns {
+  std::atomic<int> loads{0};
+  std::atomic<int> runs{0};
+  std::atomic<int> running{0};
+  std::atomic<int> most_at_once{0};
+  /// Called with the number of each run, from 0, while it runs: may wait, or fail it.
+  std::function<Expected<>(int)> on_run = [](int) { return Expected<>(); };
+  /// Fails every load.
+  std::function<Expected<>()> on_load = [] { return Expected<>(); };
+};
+
+/// Fetches every weight, as a real runner does; the sum added is the number of the shard's operators.
+RunnerFactory fake_runners(std::shared_ptr<FakeRuns> runs);
+
+/// Operators [begin, end); takes and gives one float32 tensor of shape Bx4.
+Shard make_shard(std::int64_t begin = 0, std::int64_t end = 2, std::vector<WeightRef> weights = {});
+
+/// A float32 tensor of shape 1x4, all of one value; and back.
+Tensor filled(float value);
+float first_float(const Value& value);
+
+}  // namespace pareto::daemon::test
