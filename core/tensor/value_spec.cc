@@ -240,13 +240,16 @@ Expected<ValueSpec> from_json(const Json& json, int depth) {
                                              : nullptr;
   if (key == nullptr) {
     PARETO_ASSIGN(spec.leaf, leaf_from_json(json));
-    const Json per_sample = json.value("per_sample", Json(0));
-    if (!per_sample.is_number_integer()) return bad("per_sample is an integer");
-    spec.per_sample = per_sample.get<std::int64_t>();
-    constexpr std::int64_t kMaxSlope = std::int64_t{1} << 40;
-    if (spec.per_sample > kMaxSlope || spec.per_sample < -kMaxSlope) {
-      return bad("per_sample lies outside -2^40 ... 2^40");
+    if (!json.contains("per_sample")) return spec;
+    constexpr std::int64_t kMost = std::int64_t{1} << 40;
+    const auto within = [](std::int64_t v) { return v >= -kMost && v <= kMost; };
+    const auto* constant = spec.leaf.get_if<std::int64_t>();
+    const Json& per_sample = json["per_sample"];
+    if (constant == nullptr || !per_sample.is_number_integer() || !within(*constant) ||
+        !within(per_sample.get<std::int64_t>())) {
+      return bad("per_sample belongs to an int; both lie within 2^40");
     }
+    spec.per_sample = per_sample.get<std::int64_t>();
     return spec;
   }
   spec.kind = key[0] == 'l' ? Kind::kList : key[0] == 't' ? Kind::kTuple : Kind::kDict;

@@ -69,6 +69,19 @@ TEST(ValueSpec, RefusesWhatDoesNotGrowWithTheBatch) {
   EXPECT_FALSE(join_specs(Value(true), 2, floats({1}, {0}), 3));
 }
 
+TEST(ValueSpec, IntsMayFollowTheBatch) {
+  const auto join = [](std::int64_t at_two, std::int64_t at_five) {
+    return join_specs(Value(at_two), 2, Value(at_five), 5).value();
+  };
+  const ValueSpec size = join(2 * 3 + 1, 5 * 3 + 1);
+  EXPECT_EQ(*make_example(size, 10, 0)->get_if<std::int64_t>(), 31);
+  EXPECT_EQ(*make_example(join(8, 8), 10, 0)->get_if<std::int64_t>(), 8);
+  EXPECT_EQ(*make_example(join(1, 2), 10, 0)->get_if<std::int64_t>(), 1) << "no whole multiple";
+  const auto again = value_spec_from_json(to_json(size));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(*make_example(*again, 4, 0)->get_if<std::int64_t>(), 13);
+}
+
 TEST(ValueSpec, ExamplesAreReproducibleAndFit) {
   const auto spec = join_specs(every_kind(2), 2, every_kind(3), 3).value();
   const Value a = make_example(spec, 4, 1).value();
@@ -99,6 +112,9 @@ TEST(ValueSpec, ForeignJsonIsChecked) {
   EXPECT_TRUE(refused(R"({"tensor":"float32","dims":[[9223372036854775807,0]]})"));
   EXPECT_TRUE(refused(R"({"tensor":"float32","dims":3})"));
   EXPECT_TRUE(refused(R"({"dict":[[1]]})"));
+  EXPECT_TRUE(refused(R"({"int":1,"per_sample":"x"})"));
+  EXPECT_TRUE(refused(R"({"int":9223372036854775807,"per_sample":1})"));
+  EXPECT_TRUE(refused(R"({"none":true,"per_sample":1})"));
   std::string deep = R"({"none":true})";
   for (int i = 0; i < 40; ++i) deep = R"({"list":[)" + deep + "]}";
   EXPECT_TRUE(refused(deep.c_str()));
