@@ -79,6 +79,8 @@ int run(int argc, char** argv) {
   for (const auto& command : commands) {
     CLI::App* sub =
         app.add_subcommand(std::string(command->name()), std::string(command->summary()));
+    // Of a flag given twice the last counts, so that a command line can be taken up and changed at its end.
+    sub->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
     sub->footer("Examples:\n" + std::string(command->examples()));
     command->add_options(*sub);
     names.emplace_back(command->name());

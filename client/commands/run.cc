@@ -42,7 +42,8 @@ class RunCommand final : public Command {
     app.add_option("--seed", options_.seed, "of the input, without --input-file")
         ->capture_default_str();
     app.add_option("--input-file", inputs_,
-                   "one .npy file an input of the model, its first dimension the batch");
+                   "one .npy file an input of the model, its first dimension the batch")
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     app.add_option("--output-file", output_, "write the (first) output tensor to this .npy file");
     app.add_option("--save-plan", save_plan_, "write the plan to this file");
     app.add_flag("--json", json_, "one JSON document on stdout");

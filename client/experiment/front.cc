@@ -1,5 +1,6 @@
 #include "client/experiment/front.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -61,7 +62,8 @@ void mark_front(std::vector<TrialRecord>& trials, std::uint64_t seed) {
       group[i]->on_front = true;
     }
     const std::vector<double> probability = front_probability(rounds, seed);
-    for (std::size_t i = 0; i < group.size(); ++i) group[i]->p_front = probability[i];
+    for (std::size_t i = 0; i < group.size(); ++i)
+      group[i]->p_front = std::min(probability[i], 1.0);
   }
 }
 

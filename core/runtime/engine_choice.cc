@@ -30,7 +30,7 @@ class Contest {
       : loaded_(loaded), boundary_(boundary), batch_(batch) {}
 
   Expected<ChosenEngine> hold() {
-    PARETO_TRY(add_plain());
+    if (const auto ran = add_plain(); !ran) return unmeasured(ran.error().message);
     for (std::size_t i = 1; i < builtin_engines().size(); ++i) add(builtin_engines()[i]);
     time_in_turns();
     return fastest();
@@ -64,6 +64,19 @@ class Contest {
     reference_ = Tuple{*std::move(outputs)};
     candidates_.push_back(std::move(candidate));
     return {};
+  }
+
+  /// Where numbers cross the boundary that depend on the request (a batch size among them), made-up examples may not fit together:
+  /// then nothing can be compared, and the engine that needs no comparison is kept.
+  Expected<ChosenEngine> unmeasured(const std::string& why) const {
+    const EngineEntry& plain = builtin_engines()[0];
+    return guarded("engine " + plain.name, [&]() -> Expected<ChosenEngine> {
+      ChosenEngine chosen;
+      chosen.name = plain.name;
+      chosen.engine = plain.build(loaded_);
+      chosen.timings.push_back({plain.name, {}, why, 0});
+      return chosen;
+    });
   }
 
   void add(const EngineEntry& entry) {
