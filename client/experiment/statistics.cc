@@ -210,6 +210,7 @@ Interval throughput_interval(const std::vector<std::vector<double>>& intervals_s
 std::vector<double> front_probability(const std::vector<RoundSamples>& trials, std::uint64_t seed,
                                       int replicates) {
   std::vector<double> share(trials.size(), 0);
+  std::vector<int> unbeaten(trials.size(), 0);
   std::size_t rounds = 0;
   for (const RoundSamples& trial : trials) rounds = std::max(rounds, trial.throughput.size());
   if (rounds == 0 || replicates < 1) return share;
@@ -222,8 +223,11 @@ std::vector<double> front_probability(const std::vector<RoundSamples>& trials, s
     for (std::size_t i = 0; i < trials.size(); ++i) {
       const bool beaten =
           std::ranges::any_of(points, [&](const Point& other) { return beats(other, points[i]); });
-      if (!beaten) share[i] += 1.0 / replicates;
+      if (!beaten) ++unbeaten[i];
     }
+  }
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    share[i] = static_cast<double>(unbeaten[i]) / replicates;
   }
   return share;
 }

@@ -1,0 +1,155 @@
+#include "client/experiment/sweep_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "client/experiment/sweep.h"
+#include "partitioner/models/model_builder.h"
+#include "tests/client/support/fake_daemon.h"
+#include "tests/client/support/memory_transport.h"
+
+namespace pareto::client {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class SweepPlanTest : public testing::Test {
+ protected:
+  static partitioner::Model model() {
+    partitioner::ModelOptions options;
+    options.num_classes = 10;
+    options.input = {{{3, 64, 64}, DType::kFloat32}};
+    return partitioner::open_model("squeezenet1_0", options).value();
+  }
+  SweepPlanTest() : model_(model()), cluster_(cluster(2)) {}
+
+  Cluster cluster(int count) {
+    std::vector<std::unique_ptr<DaemonClient>> devices;
+    for (int i = 0; i < count; ++i) {
+      devices.push_back(std::make_unique<FakeDaemon>("d" + std::to_string(i), transport_));
+    }
+    return Cluster::of(std::move(devices));
+  }
+  std::string refusal(const SweepOptions& options) {
+    const auto trials = plan_sweep(model_, cluster_, options);
+    return trials ? "" : trials.error().message;
+  }
+
+  MemoryTransport transport_;
+  partitioner::Model model_;
+  Cluster cluster_;
+};
+
+TEST_F(SweepPlanTest, CrossesSplitsWithTransportsAndBatchesAndAddsOneDevicePlans) {
+  SweepOptions options;
+  options.splits = "after:features.3,percent:60";
+  options.batches = {1, 4};
+  const auto trials = plan_sweep(model_, cluster_, options).value();
+  ASSERT_EQ(trials.size(), (2U + 2U) * 2U * 2U);
+  std::set<std::string> ids;
+  const auto end = static_cast<std::int64_t>(model_.graph().operators.size());
+  for (const TrialRecord& trial : trials) {
+    ids.insert(trial.id);
+    EXPECT_EQ(trial.plan.stages.front().begin, 0);
+    EXPECT_EQ(trial.plan.stages.back().end, end);
+    EXPECT_EQ(trial.plan.batch, trial.batch);
+    EXPECT_EQ(trial.plan.transport, trial.transport);
+    EXPECT_TRUE(plan_from_json(to_json(trial.plan)).has_value());
+    EXPECT_EQ(trial.split.has_value(), trial.plan.stages.size() == 2);
+  }
+  EXPECT_EQ(ids.size(), trials.size());
+  EXPECT_TRUE(ids.contains("after:features.3/tcp/b1"));
+  EXPECT_TRUE(ids.contains("all-on:d1/grpc/b4"));
+  const TrialRecord& first = trials.front();
+  EXPECT_EQ(first.split->name, "after:features.3");
+  ASSERT_EQ(first.split->boundary.size(), 1U);
+  EXPECT_EQ(first.split->boundary_bytes, first.split->boundary[0].size_bytes(1).value());
+  EXPECT_EQ(first.plan.stages[0].end, first.split->position);
+}
+
+TEST_F(SweepPlanTest, ThreeStagesTakeEveryPairOfSplitPoints) {
+  const Cluster three = cluster(3);
+  SweepOptions options;
+  options.splits = "percent:20,percent:50,percent:80";
+  options.stages = 3;
+  options.transports = {"tcp"};
+  const auto trials = plan_sweep(model_, three, options).value();
+  ASSERT_EQ(trials.size(), 3U + 3U);
+  EXPECT_EQ(trials[0].plan.stages.size(), 3U);
+  EXPECT_THAT(trials[0].split->name, HasSubstr("+"));
+  EXPECT_EQ(trials[0].plan.stages[1].device, "d1");
+}
+
+TEST_F(SweepPlanTest, RefusesWhatCannotBeMeasured) {
+  SweepOptions options;
+  options.batches = {0};
+  EXPECT_THAT(refusal(options), HasSubstr("batch 0"));
+  options = {};
+  options.stages = 3;
+  EXPECT_THAT(refusal(options), HasSubstr("3 stages"));
+  options = {};
+  options.engine = "onnx";
+  EXPECT_THAT(refusal(options), testing::AllOf(HasSubstr("onnx"), HasSubstr("plain")));
+  options = {};
+  options.precision = "fp7";
+  EXPECT_THAT(refusal(options), HasSubstr("fp7"));
+  options = {};
+  options.transports = {"tpc"};
+  EXPECT_THAT(refusal(options), testing::AllOf(HasSubstr("tpc"), HasSubstr("tcp")));
+  options = {};
+  options.splits = "after:features.33";
+  EXPECT_THAT(refusal(options), HasSubstr("after:features.3"));
+  options = {};
+  options.rounds = 0;
+  EXPECT_THAT(refusal(options), HasSubstr("rounds"));
+  options = {};
+  options.transports = {"tcp", "tcp"};
+  EXPECT_THAT(refusal(options), HasSubstr("twice"));
+}
+
+TEST_F(SweepPlanTest, ARunIsNewAndThenContinuedWithoutWhatItMeasured) {
+  SweepOptions options;
+  options.splits = "percent:60";
+  RunRecord run = make_run(model_, cluster_, options, "sweep --splits percent:60").value();
+  EXPECT_EQ(run.trials.size(), 6U);
+  EXPECT_EQ(run.devices.size(), 2U);
+  EXPECT_EQ(run.model_digest, model_.digest().hex());
+  EXPECT_TRUE(run.finished.empty());
+  EXPECT_GT(run.model_weight_bytes, 1'000'000U);
+  // What the store gives back: two measured trials and a failed one.
+  run.trials.resize(3);
+  run.trials[0].latency.samples = 24;
+  run.trials[0].latency.p50_ms = 7;
+  run.trials[1].latency.samples = 24;
+  run.trials[2].status = TrialStatus::kFailed;
+  ASSERT_TRUE(continue_run(model_, cluster_, options, run));
+  ASSERT_EQ(run.trials.size(), 6U);
+  EXPECT_EQ(run.trials[0].latency.p50_ms, 7);
+  EXPECT_EQ(run.trials[2].status, TrialStatus::kOk);
+  EXPECT_EQ(run.trials[2].latency.samples, 0);
+  run.model_digest = "another";
+  EXPECT_EQ(continue_run(model_, cluster_, options, run).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST(SweepOptionsJson, ComesBackAsItWas) {
+  SweepOptions options;
+  options.splits = "percent:5";
+  options.batches = {1, 8};
+  options.transports = {"grpc"};
+  options.rounds = 9;
+  options.seed = ~std::uint64_t{0};
+  options.condition = "wifi";
+  const SweepOptions back = sweep_options_from_json(to_json(options)).value();
+  EXPECT_EQ(to_json(back), to_json(options));
+  EXPECT_THAT(back.batches, ElementsAre(1, 8));
+  EXPECT_EQ(back.seed, ~std::uint64_t{0});
+  for (const char* text : {"", "{}", "[]", "{\"splits\":3}", "nonsense"}) {
+    EXPECT_EQ(sweep_options_from_json(text).error().code, ErrorCode::kCorrupt) << text;
+  }
+}
+
+}  // namespace
+}  // namespace pareto::client

@@ -1,0 +1,141 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "client/cluster/cluster.h"
+#include "client/cluster/daemon_client.h"
+#include "client/experiment/front.h"
+#include "client/experiment/run_once.h"
+#include "client/experiment/sweep.h"
+#include "client/experiment/sweep_plan.h"
+#include "partitioner/models/model_builder.h"
+#include "tests/client/support/memory_store.h"
+
+namespace pareto::client {
+namespace {
+
+using testing::HasSubstr;
+
+partitioner::Model small_model() {
+  partitioner::ModelOptions options;
+  options.num_classes = 10;
+  options.input = {{{3, 64, 64}, DType::kFloat32}};
+  return partitioner::open_model("squeezenet1_0", options).value();
+}
+
+class PipelineTest : public testing::Test {
+ protected:
+  PipelineTest()
+      : model_(small_model()),
+        cluster_(
+            Cluster::start_local(2, std::filesystem::path(PARETO_BIN_DIR) / "paretod").value()) {
+    options_.engine = "plain";
+    options_.requests = 8;
+    options_.rounds = 1;
+  }
+
+  Plan plan(const std::string& split, const std::string& transport) {
+    const auto points = partitioner::select_split_points(model_.split_points(), split).value();
+    return make_plan(model_, points, {"local-0", "local-1"}, transport, 2, options_).value();
+  }
+
+  void signal_second(int number) const { ASSERT_EQ(kill(cluster_.local_pids().at(1), number), 0); }
+
+  partitioner::Model model_;
+  Cluster cluster_;
+  SweepOptions options_;
+  MemoryStore store_;
+  std::atomic<bool> stop_{false};
+};
+
+TEST_F(PipelineTest, TwoStagesGiveTheWholeModelsOutputsBitForBit) {
+  RunOnceOptions once;
+  once.inputs = model_.example_inputs(2, 7).value();
+  const auto here = model_.run_whole(*once.inputs).value();
+  const Plan uncut = make_plan(model_, {}, {"local-1"}, "tcp", 2, options_).value();
+  const auto whole = run_once(model_, cluster_, uncut, once).value().outputs;
+  ASSERT_EQ(whole.size(), here.size());
+  // This process may run on more threads than a daemon, and add in another order.
+  EXPECT_LT(relative_error(here[0], whole[0]), 1e-5);
+  for (const char* transport : {"tcp", "grpc"}) {
+    for (const char* split : {"percent:20", "percent:70"}) {
+      const auto result = run_once(model_, cluster_, plan(split, transport), once);
+      ASSERT_TRUE(result) << result.error().message;
+      ASSERT_EQ(result->outputs.size(), whole.size());
+      for (std::size_t i = 0; i < whole.size(); ++i) {
+        EXPECT_TRUE(bit_equal(result->outputs[i], whole[i])) << transport << ' ' << split;
+      }
+      const TrialRecord& figures = result->figures;
+      EXPECT_GT(figures.latency.p50_ms, 0);
+      EXPECT_GT(figures.stages.at(1).compute_p50_ms, 0);
+      EXPECT_GT(figures.links.at(1).transfer_p50_ms, 0);
+      EXPECT_EQ(figures.stages.at(0).engine, "plain");
+    }
+  }
+}
+
+TEST_F(PipelineTest, ASweepMeasuresEveryPlan) {
+  options_.splits = "percent:30,percent:60";
+  RunRecord run = make_run(model_, cluster_, options_, "test").value();
+  ASSERT_EQ(run.trials.size(), 8U);
+  const auto done = run_sweep(model_, cluster_, options_, run, store_, stop_, nullptr);
+  ASSERT_TRUE(done) << done.error().message;
+  for (const TrialRecord& trial : run.trials) {
+    EXPECT_TRUE(is_measured(trial)) << trial.id << ' ' << trial.failure;
+  }
+  EXPECT_FALSE(run.finished.empty());
+  for (const DeviceRecord& device : run.devices) {
+    EXPECT_GT(device.weights_sent_bytes, 0U);
+    EXPECT_LE(device.weights_sent_bytes, run.model_weight_bytes);
+  }
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto status = cluster_.device(i).status(std::chrono::seconds(10)).value();
+    EXPECT_TRUE(status.stages.empty());
+    EXPECT_TRUE(status.shards.empty());
+  }
+}
+
+TEST_F(PipelineTest, AKilledDaemonFailsItsTrialsAndLeavesARunToResume) {
+  options_.splits = "percent:30,percent:60";
+  options_.rounds = 3;
+  RunRecord run = make_run(model_, cluster_, options_, "test").value();
+  bool killed = false;
+  const auto done =
+      run_sweep(model_, cluster_, options_, run, store_, stop_, [&](const SweepProgress& now) {
+        if (now.done < 5 || killed) return;
+        killed = true;
+        signal_second(SIGKILL);
+      });
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_TRUE(killed);
+  EXPECT_TRUE(run.finished.empty());
+  for (const TrialRecord& trial : run.trials) {
+    const bool needs_second = trial.plan.stages.back().device == "local-1";
+    EXPECT_EQ(trial.status, needs_second ? TrialStatus::kFailed : TrialStatus::kOk)
+        << trial.id << ' ' << trial.failure;
+    EXPECT_EQ(trial.failure.empty(), !needs_second);
+  }
+}
+
+TEST_F(PipelineTest, ADaemonThatHangsIsNoticedAtItsDeadline) {
+  signal_second(SIGSTOP);
+  const auto status = cluster_.device(1).status(std::chrono::milliseconds(300));
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::kTimeout);
+  EXPECT_THAT(status.error().message, HasSubstr("local-1"));
+  signal_second(SIGCONT);
+  EXPECT_TRUE(cluster_.device(1).status(std::chrono::seconds(10)));
+}
+
+TEST(StartLocal, SaysWhyADaemonDidNotStart) {
+  const auto absent = Cluster::start_local(1, "/no/such/paretod");
+  ASSERT_FALSE(absent);
+  EXPECT_THAT(absent.error().message, HasSubstr("/no/such/paretod"));
+  const auto other = Cluster::start_local(1, "/bin/true");
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(other.error().message, HasSubstr("local-0"));
+}
+
+}  // namespace
+}  // namespace pareto::client
