@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/runtime/layout_change.h"
 #include "core/runtime/shard_runner.h"
 
 namespace pareto::runtime {
@@ -56,12 +57,15 @@ class GraphEngine : public Engine {
 
  private:
   bool prepares() const;
+  at::Tensor prepared(const at::Tensor& tensor);
+  c10::IValue finished(c10::IValue value);
 
   torch::jit::Code code_;
   c10::IValue self_;
   std::vector<c10::IValue> extra_;
   Layout layout_;
   Precision precision_;
+  LayoutChange layout_change_;
   /// For each result the argument it is, or -1; empty where arguments are not prepared.
   std::vector<std::ptrdiff_t> passed_through_;
 };

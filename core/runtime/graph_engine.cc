@@ -13,17 +13,6 @@
 namespace pareto::runtime {
 namespace {
 
-at::Tensor prepared(const at::Tensor& given, Layout layout, Precision precision) {
-  at::Tensor tensor = given;
-  if (precision == Precision::kBFloat16 && tensor.scalar_type() == at::kFloat) {
-    tensor = tensor.to(at::kBFloat16);
-  }
-  if (layout == Layout::kChannelsLast && tensor.dim() == 4) {
-    tensor = tensor.contiguous(at::MemoryFormat::ChannelsLast);
-  }
-  return tensor;
-}
-
 void block_to_bfloat16(torch::jit::Block* block) {
   for (torch::jit::Node* node : block->nodes()) {
     for (torch::jit::Block* inner : node->blocks()) block_to_bfloat16(inner);
@@ -61,6 +50,20 @@ GraphEngine::GraphEngine(std::shared_ptr<torch::jit::Graph> graph, c10::IValue s
   if (prepares()) passed_through_ = find_passed_through(graph);
 }
 
+at::Tensor GraphEngine::prepared(const at::Tensor& tensor) {
+  const bool casts = precision_ == Precision::kBFloat16 && tensor.scalar_type() == at::kFloat;
+  const auto type = casts ? at::kBFloat16 : tensor.scalar_type();
+  if (layout_ != Layout::kChannelsLast || tensor.dim() != 4) return tensor.to(type);
+  return layout_change_.apply(tensor, at::MemoryFormat::ChannelsLast, type);
+}
+
+c10::IValue GraphEngine::finished(c10::IValue value) {
+  if (layout_ != Layout::kChannelsLast || !value.isTensor()) return value;
+  const at::Tensor& tensor = value.toTensor();
+  if (!tensor.defined() || tensor.dim() != 4) return value;
+  return layout_change_.apply(tensor, at::MemoryFormat::Contiguous, tensor.scalar_type());
+}
+
 bool GraphEngine::prepares() const {
   return layout_ != Layout::kAsGiven || precision_ != Precision::kFloat32;
 }
@@ -76,8 +79,7 @@ std::vector<c10::IValue> GraphEngine::run(std::vector<c10::IValue> inputs) {
   stack.push_back(self_);
   for (c10::IValue& input : inputs) {
     if (prepares()) {
-      input = map_tensors(
-          input, [&](const at::Tensor& tensor) { return prepared(tensor, layout_, precision_); });
+      input = map_tensors(input, [&](const at::Tensor& tensor) { return prepared(tensor); });
     }
     stack.push_back(std::move(input));
   }
@@ -87,9 +89,10 @@ std::vector<c10::IValue> GraphEngine::run(std::vector<c10::IValue> inputs) {
   const c10::IValue result = std::move(stack.back());
   const auto& elements = result.toTupleRef().elements();
   std::vector<c10::IValue> outputs(elements.begin(), elements.end());
-  for (std::size_t i = 0; i < unchanged.size(); ++i) {
-    // A tensor of its own precision and layout, as it came.
-    if (passed_through_[i] >= 0) outputs[i] = std::move(unchanged[i]);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    // What only passes through keeps the precision and layout it came in.
+    const bool passed = i < unchanged.size() && passed_through_[i] >= 0;
+    outputs[i] = passed ? std::move(unchanged[i]) : finished(std::move(outputs[i]));
   }
   return outputs;
 }

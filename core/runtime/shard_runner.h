@@ -39,7 +39,8 @@ const std::vector<std::string>& engine_names();
 
 struct EngineTiming {
   std::string engine;
-  Nanoseconds best{};   ///< fastest of a few runs on example inputs; 0 where it could not be built
+  /// Fastest of a few runs on example inputs (processor time where it runs on one thread); 0 where it could not be built.
+  Nanoseconds best{};
   std::string failure;  ///< why it could not be built or gave another result; empty if it works
   double relative_error = 0;  ///< of its outputs against plain's, same inputs
 };

@@ -1,0 +1,26 @@
+// Every bench there is; builtin_benches.cc names them.
+#pragma once
+
+#include <string>
+
+#include "core/runtime/shard_runner.h"
+#include "tests/bench/bench.h"
+
+namespace pareto::bench {
+
+/// The uncut model in our runtime against the frozen TorchScript module in plain LibTorch, both on one thread.
+Expected<std::vector<Row>> unsplit(const std::string& name, const std::string& model,
+                                   runtime::Precision precision, double bar);
+/// Prefix and suffix in one process, values of the boundary handed over, against the uncut model.
+Expected<std::vector<Row>> split_overhead(const std::string& name, const std::string& model,
+                                          double bar);
+/// The best two-stage pipeline, each daemon with a core and a thread of its own, against one such daemon: samples a second.
+Expected<std::vector<Row>> two_stage(const std::string& name, const std::string& model, double bar);
+/// Bytes of weights that each device was sent in a sweep over module split points, against the model's.
+Expected<std::vector<Row>> weights_sent(const std::string& name, const std::string& model,
+                                        double bar);
+/// Milliseconds of a two-stage pipeline's latency that are no stage's compute, for a boundary of about 150 KB.
+Expected<std::vector<Row>> pipeline_overhead(const std::string& name, const std::string& model,
+                                             const std::string& transport, double bar);
+
+}  // namespace pareto::bench

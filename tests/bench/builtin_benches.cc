@@ -1,0 +1,45 @@
+#include "tests/bench/bench.h"
+#include "tests/bench/benches.h"
+
+namespace pareto::bench {
+
+std::vector<Bench> builtin_benches() {
+  using runtime::Precision;
+  struct Bar {
+    const char* model;
+    double fp32;
+    double bf16;
+  };
+  constexpr Bar kUnsplit[] = {{"mobilenetv2", 0.45, 0.35},
+                              {"resnet50", 0.65, 0.25},
+                              {"inceptionv3", 0.65, 0.3},
+                              {"googlenet", 0.65, 0.3}};
+  std::vector<Bench> benches;
+  const auto add = [&](const char* group, const std::string& name, auto run) {
+    benches.push_back({group, name, [=] { return run(name); }});
+  };
+  for (const Bar& bar : kUnsplit) {
+    add("runtime", std::string("unsplit/") + bar.model, [=](const std::string& name) {
+      return unsplit(name, bar.model, Precision::kFloat32, bar.fp32);
+    });
+  }
+  for (const Bar& bar : kUnsplit) {
+    if (!runtime::runtime_info().fast_bf16) break;
+    add("runtime", std::string("unsplit_bf16/") + bar.model, [=](const std::string& name) {
+      return unsplit(name, bar.model, Precision::kBFloat16, bar.bf16);
+    });
+  }
+  for (const Bar& bar : kUnsplit) {
+    add("runtime", std::string("split_overhead/") + bar.model,
+        [=](const std::string& name) { return split_overhead(name, bar.model, 1.03); });
+  }
+  add("runtime", "two_stage/resnet50",
+      [](const std::string& name) { return two_stage(name, "resnet50", 1.7); });
+  add("runtime", "weights_sent",
+      [](const std::string& name) { return weights_sent(name, "mobilenetv2", 1); });
+  add("pipeline", "overhead_ms/k2",
+      [](const std::string& name) { return pipeline_overhead(name, "mobilenetv2", "tcp", 0.5); });
+  return benches;
+}
+
+}  // namespace pareto::bench

@@ -1,0 +1,20 @@
+// Contestants timed in turns, so that whatever else the machine does meets all of them alike.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+
+namespace pareto::bench {
+
+/// Each contestant's fastest run, in processor time of this process: what a clock would show for one thread on an idle machine, and the
+/// same on a busy one. Every round runs each once, in order; rounds go on for `duration`, at least `min_rounds`. The first
+/// failure ends it.
+Expected<std::vector<Nanoseconds>> interleaved_minima(
+    const std::vector<std::function<Expected<>()>>& contestants, Nanoseconds duration,
+    int min_rounds);
+
+}  // namespace pareto::bench

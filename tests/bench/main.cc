@@ -1,0 +1,80 @@
+// pareto_bench [GROUP…] [--only NAME] [--json]: what `./dev bench` runs.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tests/bench/bench.h"
+
+namespace {
+
+using pareto::bench::Bench;
+using pareto::bench::Row;
+
+/// "unsplit" and "unsplit/resnet50" both choose unsplit/resnet50.
+bool chosen(const Bench& bench, const std::vector<std::string>& groups, const std::string& only) {
+  if (!groups.empty() && std::find(groups.begin(), groups.end(), bench.group) == groups.end()) {
+    return false;
+  }
+  return only.empty() || bench.name == only || bench.name.starts_with(only + "/");
+}
+
+void print_table_row(const Row& row) {
+  fmt::print("{:<28} {:>7.3f}  {} {:<6.3g} {:<6} {}\n", row.name, row.ratio,
+             row.at_least ? ">=" : "<=", row.bar, row.holds() ? "holds" : "MISSED", row.detail);
+  std::fflush(stdout);
+}
+
+nlohmann::json to_json(const Row& row) {
+  return {{"name", row.name},
+          {"ratio", row.ratio},
+          {"bar", row.bar},
+          {"holds", row.holds()},
+          {"detail", row.detail}};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto benches = pareto::bench::builtin_benches();
+  std::set<std::string> known;
+  for (const Bench& bench : benches) known.insert(bench.group);
+
+  CLI::App app("Figures of this build, each a ratio within one run and held against a bar.");
+  std::vector<std::string> groups;
+  std::string only;
+  bool json = false;
+  app.add_option("group", groups, "which groups; all if none is named")
+      ->check(CLI::IsMember(known));
+  app.add_option("--only", only, "one row, or all that begin with NAME/");
+  app.add_flag("--json", json, "one JSON document");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+
+  nlohmann::json rows = nlohmann::json::array();
+  int failed = 0;
+  int ran = 0;
+  for (const Bench& bench : benches) {
+    if (!chosen(bench, groups, only)) continue;
+    ++ran;
+    const auto result = bench.run();
+    if (!result) {
+      fmt::print(stderr, "pareto_bench: {}: {}\n", bench.name, result.error().message);
+      ++failed;
+      continue;
+    }
+    for (const Row& row : *result) {
+      if (!json) print_table_row(row);
+      rows.push_back(to_json(row));
+    }
+  }
+  if (ran == 0) {
+    fmt::print(stderr, "pareto_bench: nothing is called \"{}\" there\n", only);
+    return 2;
+  }
+  if (json) fmt::print("{}\n", nlohmann::json{{"rows", rows}}.dump(2));
+  return failed == 0 ? 0 : 1;
+}

@@ -1,0 +1,48 @@
+#include "tests/bench/pipelines.h"
+
+#include <filesystem>
+
+#include "client/cluster/daemon_client.h"
+#include "core/transport/transport.h"
+
+namespace pareto::bench {
+
+Expected<std::unique_ptr<Pipelines>> Pipelines::start(const std::string& model_name,
+                                                      const std::string& transport) {
+  PARETO_ASSIGN(auto model, partitioner::open_model(model_name, {}));
+  PARETO_ASSIGN(auto cluster,
+                client::Cluster::start_local(2, std::filesystem::path(PARETO_BIN_DIR) / "paretod"));
+  std::unique_ptr<Pipelines> pipelines(new Pipelines(std::move(model), std::move(cluster)));
+  PARETO_ASSIGN(pipelines->transport_, transport::make_transport(transport));
+  PARETO_ASSIGN(auto inputs, pipelines->workload_.example(1, 1));
+  pipelines->request_ = Tuple{std::move(inputs)};
+  return pipelines;
+}
+
+Expected<std::unique_ptr<client::Deployment>> Pipelines::deploy(
+    const std::vector<std::int64_t>& positions) {
+  Plan plan;
+  plan.model = model_.name();
+  plan.transport = transport_->name();
+  std::int64_t begin = 0;
+  for (std::size_t i = 0; i <= positions.size(); ++i) {
+    const auto operators = static_cast<std::int64_t>(model_.graph().operators.size());
+    const std::int64_t end = i < positions.size() ? positions[i] : operators;
+    plan.stages.push_back({cluster_.device(i).config().name, begin, end});
+    if (i < positions.size()) plan.splits.push_back(fmt::format("op:{}", end));
+    begin = end;
+  }
+  return client::Deployment::open(plan, cluster_, pool_, *transport_);
+}
+
+Expected<client::LoadResult> Pipelines::load(client::Deployment& deployment, int window,
+                                             Nanoseconds duration) {
+  client::LoadOptions options;
+  options.window = window;
+  options.requests = 4 * window;
+  options.duration = duration;
+  return client::Load(deployment.source(), deployment.sink(), deployment.pipeline())
+      .run(request_, options);
+}
+
+}  // namespace pareto::bench

@@ -1,0 +1,61 @@
+#include <algorithm>
+
+#include "tests/bench/benches.h"
+#include "tests/bench/interleaved.h"
+#include "tests/bench/loaded_model.h"
+
+namespace pareto::bench {
+namespace {
+
+constexpr std::size_t kPoints = 4;
+
+struct Halves {
+  std::string point;
+  std::unique_ptr<runtime::ShardRunner> prefix;
+  std::unique_ptr<runtime::ShardRunner> suffix;
+};
+
+/// kPoints split points, evenly spread over those that `auto` offers.
+Expected<std::vector<Halves>> load_halves(const partitioner::Model& model) {
+  PARETO_ASSIGN(const auto offered, partitioner::select_split_points(model.split_points(), "auto"));
+  const std::size_t count = std::min(kPoints, offered.size());
+  std::vector<Halves> all;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto& point = model.split_points()[offered[(i + 1) * offered.size() / (count + 1)]];
+    PARETO_ASSIGN(auto prefix, load_part(model, 0, point.position));
+    PARETO_ASSIGN(auto suffix, load_part(model, point.position, operators_of(model)));
+    all.push_back({point.name, std::move(prefix), std::move(suffix)});
+  }
+  return all;
+}
+
+}  // namespace
+
+Expected<std::vector<Row>> split_overhead(const std::string& name, const std::string& model_name,
+                                          double bar) {
+  PARETO_ASSIGN(const auto model, partitioner::open_model(model_name, {}));
+  PARETO_ASSIGN(const auto inputs, model.example_inputs(1, 1));
+  PARETO_ASSIGN(const auto whole, load_part(model, 0, operators_of(model)));
+  PARETO_ASSIGN(const auto halves, load_halves(model));
+  std::vector<std::function<Expected<>()>> contestants{[&]() -> Expected<> {
+    PARETO_TRY(whole->run(inputs));
+    return {};
+  }};
+  for (const Halves& half : halves) {
+    contestants.emplace_back([&half, &inputs]() -> Expected<> {
+      PARETO_ASSIGN(auto boundary, half.prefix->run(inputs));
+      PARETO_TRY(half.suffix->run(std::move(boundary)));
+      return {};
+    });
+  }
+  PARETO_ASSIGN(const auto best, interleaved_minima(contestants, std::chrono::seconds(5), 8));
+  const auto worst = std::max_element(best.begin() + 1, best.end());
+  const double split = to_milliseconds(*worst);
+  const double uncut = to_milliseconds(best[0]);
+  const auto& where = halves[static_cast<std::size_t>(worst - best.begin()) - 1].point;
+  return std::vector<Row>{{name, split / uncut, bar, false,
+                           fmt::format("{:.2f} ms at {} / {:.2f} ms, worst of {}", split, where,
+                                       uncut, halves.size())}};
+}
+
+}  // namespace pareto::bench
