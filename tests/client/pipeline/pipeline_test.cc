@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
 
 #include "client/cluster/cluster.h"
 #include "client/cluster/daemon_client.h"
@@ -119,6 +120,10 @@ TEST_F(PipelineTest, AKilledDaemonFailsItsTrialsAndLeavesARunToResume) {
 
 TEST_F(PipelineTest, ADaemonThatHangsIsNoticedAtItsDeadline) {
   signal_second(SIGSTOP);
+  // Its threads stop one by one; it is our child, so that its stop can be waited for.
+  int state = 0;
+  ASSERT_EQ(waitpid(cluster_.local_pids().at(1), &state, WUNTRACED), cluster_.local_pids().at(1));
+  ASSERT_TRUE(WIFSTOPPED(state));
   const auto status = cluster_.device(1).status(std::chrono::milliseconds(300));
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, ErrorCode::kTimeout);
