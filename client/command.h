@@ -17,17 +17,27 @@ class App;
 
 namespace pareto::client {
 
+/// Somebody may want the program to stop: Ctrl-C, SIGTERM.
+class StopSignal {
+ public:
+  virtual ~StopSignal() = default;
+  /// From now on such a wish sets the flag and does not end the process. To be called before libraries make threads, which are
+  /// to leave the signals alone. The flag lives as long as this object.
+  virtual const std::atomic<bool>& watch() = 0;
+};
+
 /// What a command may touch of the world.
 struct Context {
   std::ostream& out;  ///< for people and for --json: results only
   std::ostream& err;  ///< progress and notes
   bool out_is_terminal = false;
   bool err_is_terminal = false;
-  int columns = 0;  ///< of the terminal; 0 = no limit
+  bool colour = false;  ///< on `out`
+  int columns = 0;      ///< of the terminal; 0 = no limit
   std::string command_line;
   std::filesystem::path paretod;        ///< the daemon of this build
   std::filesystem::path default_store;  ///< where results are kept unless told otherwise
-  const std::atomic<bool>& stop;        ///< Ctrl-C was pressed
+  StopSignal& stop;
 };
 
 /// Exit codes, as documented in --help.

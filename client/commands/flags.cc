@@ -25,12 +25,12 @@ Expected<Number> parse_number(const std::string& text, const char* flag) {
 
 }  // namespace
 
-void ModelFlags::add_to(CLI::App& app, bool required) {
+void ModelFlags::add_to(CLI::App& app, bool required, const std::string& shape_flags) {
   auto* option = app.add_option("--model", model,
                                 "a built-in name (see `paretoctl models`) or a TorchScript file");
   if (required) option->required();
   app.add_option(
-      "--input-shape,--input", input_shape,
+      shape_flags, input_shape,
       "per sample, without the batch: 3x224x224; several inputs separated by ';', a dtype "
       "after a colon: 128:int64");
   app.add_option("--num-classes", num_classes, "classes of a built-in model")
@@ -60,7 +60,14 @@ void DeviceFlags::add_to(CLI::App& app) {
 }
 
 Expected<Cluster> DeviceFlags::connect(const Context& context, int count) const {
-  if (inventory.empty()) return Cluster::start_local(count, context.paretod);
+  if (inventory.empty()) {
+    auto local = Cluster::start_local(count, context.paretod);
+    // A missing program is no wrong flag.
+    if (!local && local.error().code == ErrorCode::kNotFound) {
+      local.error().code = ErrorCode::kUnavailable;
+    }
+    return local;
+  }
   PARETO_ASSIGN(const auto devices, read_inventory(inventory));
   return Cluster::connect(devices);
 }
@@ -91,8 +98,14 @@ void StoreFlags::add_to(CLI::App& app) {
 }
 
 Expected<std::unique_ptr<ResultStore>> StoreFlags::open(const Context& context) const {
-  return ResultStore::open(path.empty() ? context.default_store : std::filesystem::path(path));
+  return ResultStore::open(file(context));
 }
+
+std::filesystem::path StoreFlags::file(const Context& context) const {
+  return path.empty() ? context.default_store : std::filesystem::path(path);
+}
+
+std::string StoreFlags::hint() const { return path.empty() ? "" : " --store " + path; }
 
 Expected<std::vector<std::int64_t>> parse_batches(const std::string& text) {
   std::vector<std::int64_t> batches;

@@ -24,7 +24,9 @@ struct ModelFlags {
   std::string weights;
   std::uint64_t model_seed = 0;
 
-  void add_to(CLI::App& app, bool required = true);
+  /// `shape_flags`: the names of the flag for input_shape; `run` has another use for --input.
+  void add_to(CLI::App& app, bool required = true,
+              const std::string& shape_flags = "--input-shape,--input");
   /// Fails: kInvalidArgument, kNotFound, kCorrupt.
   Expected<partitioner::Model> open() const;
 };
@@ -34,7 +36,8 @@ struct DeviceFlags {
   std::string inventory;
 
   void add_to(CLI::App& app);
-  /// The devices of the inventory, or `count` daemons of this build on loopback.
+  /// The devices of the inventory, or `count` daemons of this build on loopback. Fails: as Cluster does; kUnavailable where
+  /// there is no paretod to start.
   Expected<Cluster> connect(const Context& context, int count) const;
 };
 
@@ -54,6 +57,9 @@ struct StoreFlags {
 
   void add_to(CLI::App& app);
   Expected<std::unique_ptr<ResultStore>> open(const Context& context) const;
+  std::filesystem::path file(const Context& context) const;
+  /// " --store FILE", or "" for the default: to be put behind a command that is proposed.
+  std::string hint() const;
 };
 
 /// "1,8" -> {1, 8}. Fails with kInvalidArgument naming the flag where one is below 1.

@@ -204,9 +204,7 @@ class DoctorCommand final : public Command {
   void store(const Context& context) {
     const auto opened = store_.open(context);
     findings_.push_back({"results", opened ? "ok" : "bad",
-                         opened
-                             ? (store_.path.empty() ? context.default_store.string() : store_.path)
-                             : opened.error().message});
+                         opened ? store_.file(context).string() : opened.error().message});
   }
 
   void daemons(const Context& context) {

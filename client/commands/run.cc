@@ -8,6 +8,7 @@
 #include "client/commands/npy.h"
 #include "client/commands/show.h"
 #include "client/experiment/run_once.h"
+#include "client/program.h"
 #include "client/results/record_json.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
@@ -23,12 +24,12 @@ class RunCommand final : public Command {
   std::string_view summary() const override { return "run one plan on one pipeline"; }
   std::string_view examples() const override {
     return "  paretoctl run --model mobilenetv2 --split after:features.7\n"
-           "  paretoctl run --model resnet50 --split percent:40 --input-file photo.npy "
-           "--output-file scores.npy\n"
+           "  paretoctl run --model resnet50 --split percent:40 --input photo.npy "
+           "--output scores.npy\n"
            "  paretoctl run --plan plan.json --devices inventory.yaml\n";
   }
   void add_options(CLI::App& app) override {
-    model_.add_to(app, /*required=*/false);
+    model_.add_to(app, /*required=*/false, "--input-shape");
     devices_.add_to(app);
     runner_.add_to(app);
     app.add_option("--split", split_, "one split point; none: the first device runs all");
@@ -39,12 +40,11 @@ class RunCommand final : public Command {
     app.add_option("--window", window_, "requests in flight for throughput; auto finds it")
         ->capture_default_str();
     app.add_option("--requests", options_.requests, "measured for latency")->capture_default_str();
-    app.add_option("--seed", options_.seed, "of the input, without --input-file")
-        ->capture_default_str();
-    app.add_option("--input-file", inputs_,
+    app.add_option("--seed", options_.seed, "of the input, without --input")->capture_default_str();
+    app.add_option("--input", inputs_,
                    "one .npy file an input of the model, its first dimension the batch")
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    app.add_option("--output-file", output_, "write the (first) output tensor to this .npy file");
+    app.add_option("--output", output_, "write the (first) output tensor to this .npy file");
     app.add_option("--save-plan", save_plan_, "write the plan to this file");
     app.add_flag("--json", json_, "one JSON document on stdout");
   }
@@ -53,11 +53,17 @@ class RunCommand final : public Command {
     Plan plan;
     PARETO_TRY(read_flags(plan));
     PARETO_ASSIGN(const Model model, model_.open());
+    PARETO_TRY(check_inputs(model));
     PARETO_ASSIGN(const Cluster cluster,
                   devices_.connect(context, plan_file_.empty() && split_.empty() ? 1 : 2));
     if (plan_file_.empty()) PARETO_TRY(make_plan(model, cluster, plan));
     if (!save_plan_.empty()) PARETO_TRY(write_file_atomically(save_plan_, to_json(plan) + "\n"));
-    PARETO_ASSIGN(const RunOnceResult result, run_once(model, cluster, plan, options_));
+    auto ran = run_once(model, cluster, plan, options_);
+    // From here on a device that breaks is a failure while running, not an environment that refuses.
+    if (!ran && exit_code_of(ran.error().code) == kExitEnvironment) {
+      ran.error().code = ErrorCode::kInternal;
+    }
+    PARETO_ASSIGN(const RunOnceResult result, std::move(ran));
     PARETO_TRY(save_output(result));
     print(context, result);
     return kExitDone;
@@ -106,6 +112,29 @@ class RunCommand final : public Command {
     return {};
   }
 
+  /// What devices would only refuse in LibTorch's words.
+  Expected<> check_inputs(const Model& model) const {
+    if (!options_.inputs) return {};
+    const auto& arguments = model.graph().inputs;
+    if (options_.inputs->size() != arguments.size()) {
+      return fail(ErrorCode::kInvalidArgument, "{} takes {} inputs, --input names {}", model.name(),
+                  arguments.size(), options_.inputs->size());
+    }
+    const std::int64_t batch = options_.inputs->front().get_if<Tensor>()->shape().front();
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const ValueSpec& spec = model.graph().values[static_cast<std::size_t>(arguments[i])].spec;
+      const Tensor& tensor = *(*options_.inputs)[i].get_if<Tensor>();
+      if (spec.kind != ValueSpec::Kind::kTensor || tensor.dtype() != spec.tensor.dtype ||
+          tensor.shape() != spec.tensor.shape(batch)) {
+        return fail(ErrorCode::kInvalidArgument,
+                    "{}: {} {} does not fit input {} of {}: {} (--input-shape)", inputs_[i],
+                    to_string(tensor.dtype()), to_string(tensor.shape()), i, model.name(),
+                    spec.describe());
+      }
+    }
+    return {};
+  }
+
   Expected<> make_plan(const Model& model, const Cluster& cluster, Plan& plan) const {
     const auto end = static_cast<std::int64_t>(model.graph().operators.size());
     if (split_.empty()) {
@@ -131,7 +160,7 @@ class RunCommand final : public Command {
     if (output_.empty()) return {};
     const auto tensors = tensors_of(result.outputs);
     if (tensors.empty())
-      return fail(ErrorCode::kInvalidArgument, "--output-file: the model returned no tensor");
+      return fail(ErrorCode::kInvalidArgument, "--output: the model returned no tensor");
     return write_npy(output_, *tensors.front());
   }
 

@@ -7,7 +7,7 @@
 namespace pareto::client {
 
 ReportStyle style_of(const Context& context) {
-  return {context.out_is_terminal, context.out_is_terminal ? context.columns : 0};
+  return {context.colour, context.out_is_terminal ? context.columns : 0};
 }
 
 Expected<> print_run(Context& context, const RunRecord& run, const std::string& writer) {

@@ -51,7 +51,7 @@ class SplitsCommand final : public Command {
     model_.add_to(app);
     app.add_option("--splits", splits_, "which: modules, all, after:MODULE, …")
         ->capture_default_str();
-    app.add_flag("--all", all_, "every position, those too where a cut is not allowed");
+    app.add_flag("--all", all_, "those too where a cut is not allowed, with the reason");
     app.add_option("--batch", batch_, "the batch that bytes are given for")->capture_default_str();
     app.add_flag("--json", json_, "one JSON document on stdout");
   }
@@ -147,7 +147,7 @@ class SplitsCommand final : public Command {
   }
 
   ModelFlags model_;
-  std::string splits_ = "modules";
+  std::string splits_ = "all";
   std::int64_t batch_ = 1;
   bool all_ = false;
   bool json_ = false;

@@ -1,6 +1,8 @@
 #include "client/experiment/sweep.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -52,11 +54,13 @@ class SweepCommand final : public Command {
         ->capture_default_str();
     app.add_flag("--dry-run", dry_run_, "list the trials and measure none");
     app.add_option("--resume", resume_, "RUN or last: go on where it stopped, with its own flags");
-    app.add_option("--report", report_, "write the interactive report to this HTML file");
+    app.add_option("--report", report_,
+                   "FILE.html, or none (default: report-RUN.html beside the results)");
     app.add_flag("--json", json_, "one JSON document on stdout and nothing else there");
   }
 
   Expected<int> run(Context& context) override {
+    stop_ = &context.stop.watch();
     if (!resume_.empty()) return resume(context);
     if (model_.model.empty()) {
       return fail(ErrorCode::kInvalidArgument, "--model is missing (or --resume RUN)");
@@ -73,6 +77,8 @@ class SweepCommand final : public Command {
     }
     PARETO_ASSIGN(const auto store, store_.open(context));
     PARETO_TRY(store->begin_run(run));
+    context.err << fmt::format("run {}: {} plans, {} rounds; results in {}\n", run.id,
+                               run.trials.size(), options_.rounds, store_.file(context).string());
     return measure(context, model, cluster, run, *store);
   }
 
@@ -103,16 +109,24 @@ class SweepCommand final : public Command {
     return {};
   }
 
+  static bool is_file(const std::string& model) {
+    return model.find('/') != std::string::npos || model.ends_with(".pt");
+  }
+  /// A run may be resumed from another folder.
+  static std::string absolute(const std::string& path) {
+    return path.empty() ? "" : std::filesystem::absolute(path).lexically_normal().string();
+  }
+
   /// All flags that `--resume` needs to go on.
   std::string remembered() const {
     return Json{{"sweep", Json::parse(to_json(options_))},
                 {"model",
-                 {{"model", model_.model},
+                 {{"model", is_file(model_.model) ? absolute(model_.model) : model_.model},
                   {"input_shape", model_.input_shape},
                   {"num_classes", model_.num_classes},
-                  {"weights", model_.weights},
+                  {"weights", absolute(model_.weights)},
                   {"model_seed", model_.model_seed}}},
-                {"devices", devices_.inventory}}
+                {"devices", absolute(devices_.inventory)}}
         .dump();
   }
 
@@ -158,31 +172,35 @@ class SweepCommand final : public Command {
         progress.show(state.done, state.total, state.now.substr(0, second), state.now);
       };
       PARETO_TRY(
-          with_context(run_sweep(model, cluster, options_, run, store, context.stop, show_progress),
-                       "run {} (paretoctl sweep --resume {} goes on)", run.id, run.id));
+          with_context(run_sweep(model, cluster, options_, run, store, *stop_, show_progress),
+                       "run {} ({} goes on)", run.id, resume_command(run)));
     }
     return show(context, run);
   }
 
+  std::string resume_command(const RunRecord& run) const {
+    return fmt::format("paretoctl sweep --resume {}{}", run.id, store_.hint());
+  }
+
   Expected<int> show(Context& context, const RunRecord& run) {
     PARETO_TRY(print_run(context, run, json_ ? "json" : "table"));
-    if (!report_.empty()) PARETO_TRY(write_report(context, run, report_));
-    std::size_t failed = 0;
-    for (const TrialRecord& trial : run.trials)
-      failed += trial.status == TrialStatus::kFailed ? 1 : 0;
+    if (report_ != "none") {
+      const auto beside = store_.file(context).parent_path() / ("report-" + run.id + ".html");
+      PARETO_TRY(
+          write_report(context, run, report_.empty() ? beside : std::filesystem::path(report_)));
+    }
+    const auto failed = std::ranges::find(run.trials, TrialStatus::kFailed, &TrialRecord::status);
+    if (failed != run.trials.end()) {
+      context.err << fmt::format(
+          "{} of {} plans failed; the first: {}: {}\n",
+          std::ranges::count(run.trials, TrialStatus::kFailed, &TrialRecord::status),
+          run.trials.size(), failed->id, failed->failure);
+    }
     if (run.finished.empty()) {
-      context.err << "run " << run.id << " is not finished; go on with: paretoctl sweep --resume "
-                  << run.id << '\n';
-      return kExitPartial;
+      context.err << fmt::format("run {} is not finished; go on with: {}\n", run.id,
+                                 resume_command(run));
     }
-    if (failed > 0) {
-      context.err << failed << " trials failed; the table says why\n";
-      return kExitPartial;
-    }
-    if (report_.empty() && !json_) {
-      context.err << "run " << run.id << "; a page to explore: paretoctl report " << run.id << '\n';
-    }
-    return kExitDone;
+    return run.finished.empty() || failed != run.trials.end() ? kExitPartial : kExitDone;
   }
 
   ModelFlags model_;
@@ -197,6 +215,7 @@ class SweepCommand final : public Command {
   std::string report_;
   bool dry_run_ = false;
   bool json_ = false;
+  const std::atomic<bool>* stop_ = nullptr;  ///< Ctrl-C was pressed
 };
 
 }  // namespace

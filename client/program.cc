@@ -1,0 +1,119 @@
+#include "client/program.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <ostream>
+
+#include "core/base/text.h"
+
+namespace pareto::client {
+namespace {
+
+constexpr const char* kFooter =
+    "Exit codes: 0 done, 1 failed while running, 2 wrong flags or files, 3 the environment "
+    "refuses,\n"
+    "4 in part: some trials failed, or the run can be resumed.";
+
+using Commands = std::vector<std::unique_ptr<Command>>;
+
+/// A first word that is no command is most often a slip of the finger; CLI11 would only call it unexpected.
+Expected<> check_command(const std::vector<std::string>& arguments, const Commands& commands) {
+  if (arguments.empty() || arguments.front().starts_with('-')) return {};
+  std::vector<std::string> names;
+  for (const auto& command : commands) names.emplace_back(command->name());
+  if (std::ranges::find(names, arguments.front()) != names.end()) return {};
+  return fail(ErrorCode::kInvalidArgument, "no command \"{}\"{}; there are {}", arguments.front(),
+              did_you_mean(arguments.front(), names), join(names));
+}
+
+int report(Context& context, const Error& error) {
+  context.out.flush();
+  context.err << "paretoctl: " << error.message << std::endl;
+  return exit_code_of(error.code);
+}
+
+}  // namespace
+
+int exit_code_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalidArgument:
+    case ErrorCode::kNotFound:
+    case ErrorCode::kCorrupt:
+      return kExitUsage;
+    case ErrorCode::kUnavailable:
+    case ErrorCode::kTimeout:
+    case ErrorCode::kPermission:
+      return kExitEnvironment;
+    case ErrorCode::kClosed:
+    case ErrorCode::kExhausted:
+    case ErrorCode::kInternal:
+      break;
+  }
+  return kExitFailed;
+}
+
+std::filesystem::path find_paretod(const std::filesystem::path& program, const std::string& path) {
+  std::vector<std::filesystem::path> folders{program.parent_path()};
+  for (const std::string& folder : split_list(path, ':')) folders.emplace_back(folder);
+  for (const auto& folder : folders) {
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(folder / "paretod", ignored)) return folder / "paretod";
+  }
+  return "paretod";
+}
+
+std::string quoted_command_line(const std::vector<std::string>& arguments) {
+  std::string line = "paretoctl";
+  for (const std::string& argument : arguments) {
+    if (!argument.empty() &&
+        argument.find_first_of(" \t\n'\"\\$;&|<>()*?#~`[]{}!") == std::string::npos) {
+      line += " " + argument;
+      continue;
+    }
+    line += " '";
+    for (const char c : argument) line += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    line += "'";
+  }
+  return line;
+}
+
+int run_program(const std::vector<std::string>& arguments, Context& context) {
+  CLI::App app{"Cuts a neural network between devices and shows which cuts no other cut beats.",
+               "paretoctl"};
+  app.set_version_flag("--version", PARETO_VERSION);
+  app.footer(kFooter);
+  const Commands commands = builtin_commands();
+  if (const auto known = check_command(arguments, commands); !known) {
+    return report(context, known.error());
+  }
+  Command* chosen = nullptr;
+  for (const auto& command : commands) {
+    CLI::App* sub =
+        app.add_subcommand(std::string(command->name()), std::string(command->summary()));
+    // Of a flag given twice the last counts, so that a command line can be taken up and changed at its end.
+    sub->option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+    sub->footer("Examples:\n" + std::string(command->examples()));
+    command->add_options(*sub);
+    sub->callback([&chosen, one = command.get()] { chosen = one; });
+  }
+  try {
+    // CLI11 takes them last one first.
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    app.parse(reversed);
+  } catch (const CLI::Success& success) {
+    return app.exit(success, context.out, context.err);
+  } catch (const CLI::ParseError& error) {
+    return report(context,
+                  {ErrorCode::kInvalidArgument, std::string(error.what()) + " (paretoctl --help)"});
+  }
+  if (chosen == nullptr) {
+    context.err << app.help() << std::flush;
+    return kExitUsage;
+  }
+  const auto code = chosen->run(context);
+  if (!code) return report(context, code.error());
+  context.out.flush();
+  return *code;
+}
+
+}  // namespace pareto::client

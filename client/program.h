@@ -1,0 +1,26 @@
+// paretoctl behind its main: from arguments to a command, and from what came of it to an exit code.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "client/command.h"
+#include "core/base/error.h"
+
+namespace pareto::client {
+
+/// The arguments without the program's name. The only place that prints an error, once: "paretoctl: …" on context.err.
+/// Returns an exit code of client/command.h.
+int run_program(const std::vector<std::string>& arguments, Context& context);
+
+/// What an error that reached the top means to a script.
+int exit_code_of(ErrorCode code);
+
+/// The daemon's program: beside `program`, else in a folder of `path` ("/usr/bin:/bin"), else "paretod", which then is found
+/// by nobody and said so.
+std::filesystem::path find_paretod(const std::filesystem::path& program, const std::string& path);
+
+/// A command line as it could be typed again.
+std::string quoted_command_line(const std::vector<std::string>& arguments);
+
+}  // namespace pareto::client

@@ -1,0 +1,75 @@
+#include "client/interrupts.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+namespace pareto::client {
+namespace {
+
+/// Runs `body` in a process of its own; its wait status.
+template <typename Body>
+int in_child(Body body) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    body();
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return status;
+}
+
+TEST(Interrupts, TheFirstSignalSetsTheFlag) {
+  const int status = in_child([] {
+    Interrupts interrupts;
+    const std::atomic<bool>& stop = interrupts.watch();
+    if (stop) ::_exit(1);
+    ::kill(::getpid(), SIGINT);
+    stop.wait(false);
+    ::_exit(stop ? 42 : 2);
+  });
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 42);
+}
+
+TEST(Interrupts, TheSecondEndsTheProcess) {
+  const int status = in_child([] {
+    Interrupts interrupts;
+    const std::atomic<bool>& stop = interrupts.watch();
+    ::kill(::getpid(), SIGTERM);
+    stop.wait(false);
+    ::kill(::getpid(), SIGTERM);
+    for (;;) ::pause();
+  });
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 128 + SIGTERM);
+}
+
+TEST(Interrupts, BeforeAnybodyWatchesASignalIsWhatItAlwaysWas) {
+  const int status = in_child([] {
+    const Interrupts interrupts;
+    ::raise(SIGINT);
+    for (;;) ::pause();
+  });
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(WTERMSIG(status), SIGINT);
+}
+
+TEST(Interrupts, NobodyWatchesAfterItsEnd) {
+  const int status = in_child([] {
+    {
+      Interrupts interrupts;
+      interrupts.watch();
+    }
+    ::raise(SIGINT);
+    for (;;) ::pause();
+  });
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(WTERMSIG(status), SIGINT);
+}
+
+}  // namespace
+}  // namespace pareto::client

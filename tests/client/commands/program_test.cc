@@ -1,0 +1,290 @@
+// The program behind main, inside the test: everything that needs no daemon. tests/e2e runs it as a process, with daemons.
+#include "client/program.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "client/commands/npy.h"
+#include "client/results/store.h"
+#include "core/base/file.h"
+#include "tests/support/json_schema.h"
+#include "tests/support/synthetic_run.h"
+
+namespace pareto::client {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+class NeverStopped final : public StopSignal {
+ public:
+  const std::atomic<bool>& watch() override { return stop_; }
+
+ private:
+  std::atomic<bool> stop_{false};
+};
+
+struct Done {
+  int code = -1;
+  std::string out;
+  std::string err;
+};
+
+class Program : public testing::Test {
+ protected:
+  Program() : folder_(TemporaryFolder::create("program").value()) {}
+
+  Done run(const std::vector<std::string>& arguments) const {
+    std::ostringstream out;
+    std::ostringstream err;
+    NeverStopped stop;
+    Context context{.out = out,
+                    .err = err,
+                    .command_line = quoted_command_line(arguments),
+                    .paretod = path("no-paretod"),
+                    .default_store = path("results.db"),
+                    .stop = stop};
+    const int code = run_program(arguments, context);
+    return {code, out.str(), err.str()};
+  }
+
+  /// Refused with this exit code, nothing on stdout, and one line that says why and names what is meant.
+  void refused(const std::vector<std::string>& arguments, int code,
+               const testing::Matcher<std::string>& sentence) const {
+    const Done done = run(arguments);
+    EXPECT_EQ(done.code, code) << done.err;
+    EXPECT_EQ(done.out, "");
+    EXPECT_THAT(done.err, AllOf(StartsWith("paretoctl: "), sentence));
+    EXPECT_EQ(std::ranges::count(done.err, '\n'), 1) << done.err;
+  }
+
+  static std::vector<std::string> small(const std::string& command,
+                                        const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments{
+        command, "--model", "squeezenet1_0", "--input-shape", "3x64x64", "--num-classes", "10"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+
+  RunRecord stored_run(const test::SyntheticOptions& options = {}) const {
+    const RunRecord run = test::synthetic_run(options);
+    const auto store = ResultStore::open(path("results.db")).value();
+    EXPECT_TRUE(store->begin_run(run));
+    for (const TrialRecord& trial : run.trials) EXPECT_TRUE(store->put_trial(run.id, trial));
+    EXPECT_TRUE(store->finish_run(run));
+    return run;
+  }
+
+  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Program, EveryCommandHasHelpWithExamples) {
+  const Done help = run({"--help"});
+  EXPECT_EQ(help.code, kExitDone);
+  EXPECT_THAT(help.out, HasSubstr("Exit codes"));
+  for (const auto& command : builtin_commands()) {
+    EXPECT_THAT(help.out, HasSubstr(std::string(command->name())));
+    const Done own = run({std::string(command->name()), "--help"});
+    EXPECT_EQ(own.code, kExitDone);
+    EXPECT_THAT(own.out, AllOf(HasSubstr(std::string(command->summary())),
+                               HasSubstr("paretoctl " + std::string(command->name()))));
+    EXPECT_THAT(own.err, IsEmpty());
+  }
+}
+
+TEST_F(Program, EveryCommandStandsInTheReadme) {
+  const std::string readme =
+      read_file(std::filesystem::path(PARETO_SOURCE_DIR) / "README.md").value();
+  const std::string table = readme.substr(readme.find("## Commands"));
+  for (const auto& command : builtin_commands()) {
+    const std::string name(command->name());
+    EXPECT_TRUE(table.find("`" + name + "`") != std::string::npos ||
+                table.find("`paretoctl " + name + "`") != std::string::npos)
+        << name;
+  }
+}
+
+TEST_F(Program, VersionAndNothing) {
+  EXPECT_EQ(run({"--version"}).out, std::string(PARETO_VERSION) + "\n");
+  EXPECT_EQ(run({}).code, kExitUsage);
+}
+
+TEST_F(Program, WrongWordsAreAnsweredWithTheNearest) {
+  refused({"sweeep"}, kExitUsage, HasSubstr("did you mean sweep"));
+  refused({"sweep", "--no-such-flag"}, kExitUsage, HasSubstr("--no-such-flag"));
+  refused({"splits"}, kExitUsage, HasSubstr("--model"));
+  refused({"splits", "--model", "mobilnetv2"}, kExitUsage, HasSubstr("mobilenetv2"));
+  refused(small("splits", {"--splits", "after:features.33"}), kExitUsage,
+          HasSubstr("after:features.3"));
+  refused(small("sweep", {"--transport", "tpc"}), kExitUsage, HasSubstr("did you mean tcp"));
+  refused(small("sweep", {"--engine", "plane"}), kExitUsage, HasSubstr("did you mean plain"));
+}
+
+TEST_F(Program, NumbersOutOfRange) {
+  for (const char* flag :
+       {"--batch", "--window", "--requests", "--rounds", "--threads", "--stages"}) {
+    refused(small("sweep", {flag, "0"}), kExitUsage, HasSubstr(std::string(flag) + " 0"));
+  }
+  refused(small("sweep", {"--batch", "1,two"}), kExitUsage, HasSubstr("two"));
+  refused(small("sweep", {"--precision", "fp7"}), kExitUsage, HasSubstr("fp7"));
+  refused(small("verify", {"--batch", "0"}), kExitUsage, HasSubstr("--batch 0"));
+  refused(small("splits", {"--batch", "-1"}), kExitUsage, HasSubstr("-1"));
+}
+
+TEST_F(Program, InputsThatDoNotFit) {
+  refused({"splits", "--model", "squeezenet1_0", "--input-shape", "3xfourx4"}, kExitUsage,
+          HasSubstr("3xfourx4"));
+  refused({"splits", "--model", "squeezenet1_0", "--input-shape", "5x64x64"}, kExitUsage,
+          HasSubstr("5"));
+  refused({"splits", "--model", path("absent.pt"), "--input-shape", "3x8x8"}, kExitUsage,
+          HasSubstr("absent.pt"));
+  std::ofstream(path("text.pt")) << "hello";
+  refused({"splits", "--model", path("text.pt"), "--input-shape", "3x8x8"}, kExitUsage,
+          HasSubstr("text.pt"));
+  const auto tensor = Tensor::allocate(DType::kFloat64, {1, 3, 64, 64}).value();
+  ASSERT_TRUE(write_npy(path("double.npy"), tensor));
+  refused(small("run", {"--input", path("double.npy")}), kExitUsage,
+          AllOf(HasSubstr("double.npy"), HasSubstr("float64"), HasSubstr("float32")));
+  refused(small("run", {"--input", path("text.pt")}), kExitUsage, HasSubstr("no .npy file"));
+}
+
+TEST_F(Program, WhatTheEnvironmentRefuses) {
+  refused(small("run"), kExitEnvironment, HasSubstr("no-paretod"));
+  std::ofstream(path("inventory.yaml")) << "devices:\n  - name: ghost\n    address: 127.0.0.1:1\n";
+  refused(small("sweep", {"--devices", path("inventory.yaml")}), kExitEnvironment,
+          HasSubstr("ghost"));
+  std::ofstream(path("typo.yaml")) << "devices:\n  - name: a\n    adress: b:1\n";
+  refused(small("sweep", {"--devices", path("typo.yaml")}), kExitUsage, HasSubstr("typo.yaml:3"));
+}
+
+TEST_F(Program, ModelsListsThemForPeopleAndPrograms) {
+  const Done table = run({"models"});
+  EXPECT_THAT(table.out, AllOf(HasSubstr("mobilenetv2"), HasSubstr("3x224x224")));
+  const json list = json::parse(run({"models", "--json"}).out);
+  EXPECT_GE(list.size(), 10U);
+}
+
+TEST_F(Program, SplitsShowsEveryPointAndItsCosts) {
+  const json all = json::parse(run(small("splits", {"--json", "--all", "--batch", "2"})).out);
+  EXPECT_EQ(all["splits"].size(), all["positions"].get<std::size_t>());
+  EXPECT_EQ(all["operators"].get<std::size_t>(), all["splits"].size() + 1);
+  std::size_t legal = 0;
+  double last_flops = 0;
+  for (const json& point : all["splits"]) {
+    legal += point["legal"].get<bool>() ? 1 : 0;
+    EXPECT_EQ(point["legal"].get<bool>(), point["reason"] == "") << point;
+    EXPECT_GE(point["flops_before"].get<double>(), last_flops);
+    last_flops = point["flops_before"];
+    EXPECT_LE(
+        point["weight_bytes_before"].get<double>() + point["weight_bytes_after"].get<double>(),
+        1.01 * all["weight_bytes"].get<double>());
+    EXPECT_FALSE(point["boundary"].empty());
+  }
+  const Done table = run(small("splits"));
+  EXPECT_EQ(table.code, kExitDone) << table.err;
+  EXPECT_THAT(table.out, AllOf(HasSubstr("after:features.3 "), HasSubstr("float32[Bx"),
+                               HasSubstr(std::to_string(legal) + " of them allowed")));
+  const json one =
+      json::parse(run(small("splits", {"--splits", "after:features.3", "--json"})).out);
+  ASSERT_EQ(one["splits"].size(), 1U);
+  EXPECT_EQ(one["splits"][0]["name"], "after:features.3");
+}
+
+TEST_F(Program, VerifyComparesAndSaysHowMany) {
+  const Done done = run(small("verify", {"--splits", "modules", "--batch", "1,2"}));
+  EXPECT_EQ(done.code, kExitDone) << done.out << done.err;
+  EXPECT_THAT(done.out, AllOf(HasSubstr("batch 1"), HasSubstr("batch 2"), HasSubstr("bit for bit"),
+                              HasSubstr("engine auto")));
+}
+
+TEST_F(Program, ViewsOfAStoredRun) {
+  const RunRecord stored = stored_run();
+  const json schema = json::parse(
+      read_file(std::filesystem::path(PARETO_SOURCE_DIR) / "tests/golden/sweep.schema.json")
+          .value());
+  const Done front = run({"front", "--json", "last"});
+  EXPECT_EQ(front.code, kExitDone);
+  EXPECT_THAT(test::violations(schema, json::parse(front.out)), IsEmpty());
+  EXPECT_THAT(run({"front", stored.id.substr(0, 10)}).out, HasSubstr("Pareto front, batch 8"));
+  const Done csv = run({"export", "--csv"});
+  EXPECT_EQ(std::ranges::count(csv.out, '\n'),
+            static_cast<std::ptrdiff_t>(stored.trials.size() + 1));
+  EXPECT_EQ(run({"report", "--output", path("r.html")}).code, kExitDone);
+  EXPECT_THAT(read_file(path("r.html")).value(), HasSubstr(stored.id));
+  EXPECT_EQ(run({"export", "--format", "json", "--output", path("r.json")}).out, "");
+  EXPECT_EQ(json::parse(read_file(path("r.json")).value()), json::parse(front.out));
+  const json runs = json::parse(run({"runs", "--json"}).out);
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(runs[0]["run"], stored.id);
+  EXPECT_EQ(runs[0]["failed"], 1);
+  EXPECT_THAT(run({"runs"}).out, HasSubstr(stored.command_line));
+}
+
+TEST_F(Program, ViewsOfWhatIsNotThere) {
+  refused({"front"}, kExitUsage, HasSubstr("holds no run"));
+  stored_run({.batches = {1}, .split_points = 1});
+  refused({"front", "20260131-101502-ab13"}, kExitUsage, HasSubstr("20260131-101502-ab12"));
+  refused({"export", "--format", "xml"}, kExitUsage, HasSubstr("csv"));
+  refused({"report", "--output", path("no/folder/r.html")}, kExitUsage, HasSubstr("no/folder"));
+  std::ofstream(path("text.db")) << "this is text and no database";
+  refused({"runs", "--store", path("text.db")}, kExitUsage, HasSubstr("not a results file"));
+  refused({"sweep", "--resume", "last", "--store", path("empty.db")}, kExitUsage,
+          HasSubstr("holds no run"));
+}
+
+TEST_F(Program, DoctorSaysWhatIsMissing) {
+  const Done done = run({"doctor", "--json"});
+  EXPECT_EQ(done.code, kExitEnvironment) << "there is no paretod here";
+  bool found = false;
+  for (const json& finding : json::parse(done.out)) {
+    if (finding["check"] == "paretod") {
+      found = true;
+      EXPECT_EQ(finding["grade"], "bad");
+      EXPECT_THAT(finding["detail"].get<std::string>(), HasSubstr("no-paretod"));
+    }
+    if (finding["check"] == "results") EXPECT_EQ(finding["grade"], "ok");
+  }
+  EXPECT_TRUE(found);
+}
+
+TEST(ExitCodes, SortErrorsByWhoCanMendThem) {
+  EXPECT_EQ(exit_code_of(ErrorCode::kInvalidArgument), kExitUsage);
+  EXPECT_EQ(exit_code_of(ErrorCode::kNotFound), kExitUsage);
+  EXPECT_EQ(exit_code_of(ErrorCode::kCorrupt), kExitUsage);
+  EXPECT_EQ(exit_code_of(ErrorCode::kPermission), kExitEnvironment);
+  EXPECT_EQ(exit_code_of(ErrorCode::kUnavailable), kExitEnvironment);
+  EXPECT_EQ(exit_code_of(ErrorCode::kExhausted), kExitFailed);
+  EXPECT_EQ(exit_code_of(ErrorCode::kInternal), kExitFailed);
+}
+
+TEST(CommandLine, CanBeTypedAgain) {
+  EXPECT_EQ(quoted_command_line({"sweep", "--model", "a b.pt", "it's", ""}),
+            "paretoctl sweep --model 'a b.pt' 'it'\\''s' ''");
+}
+
+TEST(FindParetod, LooksBesideUsThenInThePath) {
+  const auto folder = TemporaryFolder::create("find").value();
+  const auto a = folder.path() / "a";
+  const auto b = folder.path() / "b";
+  std::filesystem::create_directories(a);
+  std::filesystem::create_directories(b);
+  const std::string path = a.string() + ":" + b.string();
+  EXPECT_EQ(find_paretod(a / "paretoctl", path), "paretod");
+  std::ofstream(b / "paretod") << "x";
+  EXPECT_EQ(find_paretod(a / "paretoctl", path), b / "paretod");
+  std::ofstream(a / "paretod") << "x";
+  EXPECT_EQ(find_paretod(a / "paretoctl", ""), a / "paretod");
+}
+
+}  // namespace
+}  // namespace pareto::client
