@@ -125,8 +125,8 @@ Expected<std::vector<std::string>> parse_transports(const std::string& text) {
   std::vector<std::string> chosen;
   for (const std::string& name : split_list(text)) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      return fail(ErrorCode::kInvalidArgument, "--transport {}: no such transport{}; there are {}",
-                  name, did_you_mean(name, known), join(known));
+      return fail(ErrorCode::kInvalidArgument, "--transport {}: no such transport; there are {}",
+                  name, join(known));
     }
     if (std::find(chosen.begin(), chosen.end(), name) == chosen.end()) chosen.push_back(name);
   }

@@ -56,14 +56,15 @@ class Program : public testing::Test {
     return {code, out.str(), err.str()};
   }
 
-  /// Refused with this exit code, nothing on stdout, and one line that says why and names what is meant.
+  /// Refused with this exit code, nothing on stdout, and one error that says why and names what is meant.
   void refused(const std::vector<std::string>& arguments, int code,
                const testing::Matcher<std::string>& sentence) const {
     const Done done = run(arguments);
     EXPECT_EQ(done.code, code) << done.err;
     EXPECT_EQ(done.out, "");
     EXPECT_THAT(done.err, AllOf(StartsWith("paretoctl: "), sentence));
-    EXPECT_EQ(std::ranges::count(done.err, '\n'), 1) << done.err;
+    EXPECT_EQ(done.err.rfind("paretoctl: "), 0U) << "more than once: " << done.err;
+    EXPECT_TRUE(done.err.ends_with('\n'));
   }
 
   static std::vector<std::string> small(const std::string& command,
@@ -126,7 +127,7 @@ TEST_F(Program, WrongWordsAreAnsweredWithTheNearest) {
   refused({"splits", "--model", "mobilnetv2"}, kExitUsage, HasSubstr("mobilenetv2"));
   refused(small("splits", {"--splits", "after:features.33"}), kExitUsage,
           HasSubstr("after:features.3"));
-  refused(small("sweep", {"--transport", "tpc"}), kExitUsage, HasSubstr("did you mean tcp"));
+  refused(small("sweep", {"--transport", "tpc"}), kExitUsage, HasSubstr("there are tcp, grpc"));
   refused(small("sweep", {"--engine", "plane"}), kExitUsage, HasSubstr("did you mean plain"));
 }
 
@@ -252,7 +253,7 @@ TEST_F(Program, DoctorSaysWhatIsMissing) {
       EXPECT_EQ(finding["grade"], "bad");
       EXPECT_THAT(finding["detail"].get<std::string>(), HasSubstr("no-paretod"));
     }
-    if (finding["check"] == "results") EXPECT_EQ(finding["grade"], "ok");
+    EXPECT_TRUE(finding["check"] != "results" || finding["grade"] == "ok") << finding;
   }
   EXPECT_TRUE(found);
 }
