@@ -5,6 +5,8 @@
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/support/channel_arguments.h>
 
+#include <atomic>
+
 #include "core/transport/grpc/link.h"
 #include "core/transport/grpc/listener.h"
 #include "core/transport/grpc/settings.h"
@@ -101,6 +103,10 @@ class GrpcTransport final : public Transport {
     for (const auto& [setting, number] : channel_settings(limits)) {
       arguments.SetInt(setting, number);
     }
+    // Each link its own connection: channels share one only where all their settings agree. (Pools of their own would do as well, but
+    // gRPC 1.51 now and then ends the process when many such channels come and go.)
+    static std::atomic<int> next_link{0};
+    arguments.SetInt("pareto.link", next_link++);
     const std::shared_ptr<::grpc::Channel> channel = ::grpc::CreateCustomChannel(
         to_string(where), ::grpc::InsecureChannelCredentials(), arguments);
     PARETO_TRY(wait_until_connected(*channel, address, deadline));
