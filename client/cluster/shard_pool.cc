@@ -13,6 +13,11 @@ constexpr std::uint64_t kMemoryPerWeightByte = 2;
 // Of a device that states no limit: other programs run there, and two local daemons share one memory.
 constexpr std::uint64_t kShareOfMemory = 4;
 
+/// A device that reuses memory of an earlier shard reports less than this one takes.
+std::uint64_t held_bytes(const ResidentShard& shard) {
+  return std::max(shard.loaded.memory_bytes, shard.weight_bytes);
+}
+
 Expected<std::uint64_t> tensor_bytes_of(const std::vector<BoundaryValue>& values,
                                         std::int64_t batch) {
   std::uint64_t total = 0;
@@ -56,9 +61,9 @@ bool ShardPool::unload_one(DaemonClient& client, Device& device) {
     }
   }
   if (oldest == device.entries.end()) return false;
-  const LoadedShard& loaded = oldest->second.shard->loaded;
-  const bool unloaded = client.unload_shard(loaded.handle).has_value();
-  device.resident_bytes -= std::min(device.resident_bytes, loaded.memory_bytes);
+  const ResidentShard& shard = *oldest->second.shard;
+  const bool unloaded = client.unload_shard(shard.loaded.handle).has_value();
+  device.resident_bytes -= std::min(device.resident_bytes, held_bytes(shard));
   device.entries.erase(oldest);
   return unloaded;
 }
@@ -126,7 +131,7 @@ Expected<ShardLease> ShardPool::acquire(DaemonClient& client, std::int64_t begin
   PARETO_ASSIGN(resident.input_bytes, tensor_bytes_of(shard.inputs, settings.batch));
   PARETO_ASSIGN(resident.output_bytes, tensor_bytes_of(shard.outputs, settings.batch));
   PARETO_ASSIGN(resident.loaded, load(client, device, shard, settings, when_full));
-  device.resident_bytes += resident.loaded.memory_bytes;
+  device.resident_bytes += held_bytes(resident);
   auto lease = std::make_shared<const ResidentShard>(std::move(resident));
   device.entries.emplace(key, Entry{lease, ++device.clock});
   return lease;

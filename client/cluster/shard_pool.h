@@ -47,8 +47,8 @@ class ShardPool {
     kRefuse,    ///< fail: loading ahead must not undo itself
   };
 
-  /// Fails: kExhausted (no room, although everything idle was unloaded: a deployment may be closed and the call repeated); and as the
-  /// device says.
+  /// Fails: kExhausted (no room, although everything idle was unloaded: a deployment may be closed and the call
+  /// repeated); and as the device says.
   Expected<ShardLease> acquire(DaemonClient& device, std::int64_t begin, std::int64_t end,
                                const ShardSettings& settings,
                                WhenFull when_full = WhenFull::kMakeRoom);

@@ -1,5 +1,5 @@
-// Pipelines kept open between the rounds of a sweep, so that connections stay warm; the least recently used are closed where devices have no
-// room for the next one.
+// Pipelines kept open between the rounds of a sweep, so that connections stay warm; the least recently used are closed
+// where devices have no room for the next one.
 #pragma once
 
 #include <cstddef>

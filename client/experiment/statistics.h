@@ -1,5 +1,5 @@
-// What samples say: quantiles, intervals that know that neighbouring samples resemble each other, warm-up, throughput as a slope, and how
-// sure a place on the front is. Pure functions; seeded, and the same on every machine.
+// What samples say: quantiles, intervals that know that neighbouring samples resemble each other, warm-up, throughput as a
+// slope, and how sure a place on the front is. Pure functions; seeded, and the same on every machine.
 #pragma once
 
 #include <cstddef>
@@ -45,15 +45,15 @@ Interval bootstrap_interval(std::span<const double> samples, const Statistic& st
 
 /// What is discarded before anything is measured: max(2 × window, 10) requests.
 int warm_up_requests(int window);
-/// Whether these samples, taken after that, look level: the medians of their halves differ by at most 1 %, or the 95 % interval of
-/// the difference includes 0. Fewer than 4 samples are not enough to say: false.
+/// Whether these samples, taken after that, look level: the medians of their halves differ by at most 1 %, or the 95 %
+/// interval of the difference includes 0. Fewer than 4 samples are not enough to say: false.
 bool is_level(std::span<const double> samples, std::uint64_t seed);
 
 /// The largest useful window: ⌈latency / bottleneck⌉ + 1, in 2 … 64. (latency: unloaded; bottleneck: the slowest stage)
 int automatic_window(double latency_ms, double bottleneck_ms);
 
-/// Completions between fill and drain as intervals: `completions_s` ascending; the first 2 × window are the fill. Nothing is sent any
-/// more while the last `window` complete: they are the drain. Empty where fewer than two are left.
+/// Completions between fill and drain as intervals: `completions_s` ascending; the first 2 × window are the fill. Nothing
+/// is sent any more while the last `window` complete: they are the drain. Empty where fewer than two are left.
 std::vector<double> steady_intervals(std::span<const double> completions_s, int window);
 
 /// The slope of each round, in samples/s: `batch` samples a completion. A round without intervals is 0.
@@ -72,8 +72,8 @@ struct RoundSamples {
 /// The relative difference below which two figures count as equal.
 inline constexpr double kFrontTolerance = 0.01;
 
-/// For each trial the share of bootstrap resamples of rounds in which no other trial beats it: is not worse in either figure and better by
-/// more than kFrontTolerance in one. Trials of one batch and condition.
+/// For each trial the share of bootstrap resamples of rounds in which no other trial beats it: is not worse in either figure
+/// and better by more than kFrontTolerance in one. Trials of one batch and condition.
 std::vector<double> front_probability(const std::vector<RoundSamples>& trials, std::uint64_t seed,
                                       int replicates = 200);
 
