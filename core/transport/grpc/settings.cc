@@ -21,7 +21,8 @@ std::vector<std::pair<std::string, int>> channel_settings(const Limits& limits) 
       {GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 120'000},
       {GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0},
       {GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0},
-      // Never through a proxy that the environment names.
+      // Each link its own connection; never through a proxy that the environment names.
+      {GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1},
       {GRPC_ARG_ENABLE_HTTP_PROXY, 0},
       // Without this a second server on a port in use succeeds, and gets every other connection.
       {GRPC_ARG_ALLOW_REUSEPORT, 0},

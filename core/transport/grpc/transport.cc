@@ -1,11 +1,12 @@
 #include "core/transport/grpc/transport.h"
 
 #include <grpcpp/create_channel.h>
+#include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/security/credentials.h>
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
 #include <grpcpp/support/channel_arguments.h>
-
-#include <atomic>
 
 #include "core/transport/grpc/link.h"
 #include "core/transport/grpc/listener.h"
@@ -72,9 +73,22 @@ class ClientStream final
   bool open_ = false;
 };
 
+/// gRPC 1.51 has one completion queue for all callback calls of a process. It shuts that down when its last user goes, and in doing so
+/// now and then unrefs it once too often, which ends the process. So one user never goes: a server without a port.
+void keep_callback_queue() {
+  static const ::grpc::Server* const kUser = [] {
+    ::grpc::ServerBuilder builder;
+    builder.RegisterCallbackGenericService(new ::grpc::CallbackGenericService);
+    return builder.BuildAndStart().release();
+  }();
+  static_cast<void>(kUser);
+}
+
 /// Threads: any; it has no state.
 class GrpcTransport final : public Transport {
  public:
+  GrpcTransport() { keep_callback_queue(); }
+
   std::string_view name() const override { return "grpc"; }
   bool crosses_machines() const override { return true; }
 
@@ -103,10 +117,6 @@ class GrpcTransport final : public Transport {
     for (const auto& [setting, number] : channel_settings(limits)) {
       arguments.SetInt(setting, number);
     }
-    // Each link its own connection: channels share one only where all their settings agree. (Pools of their own would do as well, but
-    // gRPC 1.51 now and then ends the process when many such channels come and go.)
-    static std::atomic<int> next_link{0};
-    arguments.SetInt("pareto.link", next_link++);
     const std::shared_ptr<::grpc::Channel> channel = ::grpc::CreateCustomChannel(
         to_string(where), ::grpc::InsecureChannelCredentials(), arguments);
     PARETO_TRY(wait_until_connected(*channel, address, deadline));
