@@ -12,7 +12,7 @@
 namespace pareto::daemon::test {
 
 /// Long enough for any machine; a test that fails waits this long.
-inline constexpr std::chrono::seconds kPatience{20};
+inline constexpr std::chrono::seconds kPatience{60};
 inline TimePoint soon() { return *deadline_after(kPatience); }
 
 wire::Message request_message(std::uint64_t pipeline, std::uint64_t request, Value body);
