@@ -12,16 +12,14 @@ namespace pareto::client {
 namespace {
 
 RoundSamples rounds_of(const TrialRecord& trial) {
-  RoundSamples rounds;
-  rounds.throughput = trial.throughput_rounds;
-  rounds.latency_ms.resize(rounds.throughput.size());
-  for (std::size_t i = 0; i < trial.latency_samples_ms.size(); ++i) {
-    const auto round = static_cast<std::size_t>(trial.latency_rounds[i]);
-    if (round < rounds.latency_ms.size()) {
-      rounds.latency_ms[round].push_back(trial.latency_samples_ms[i]);
-    }
+  RoundSamples samples;
+  std::vector<std::vector<double>> intervals_s;
+  for (const TrialRound& round : trial.rounds) {
+    samples.latency_ms.push_back(round.latency_ms);
+    intervals_s.push_back(round.intervals_s);
   }
-  return rounds;
+  samples.throughput = throughput_of_rounds(intervals_s, trial.batch);
+  return samples;
 }
 
 std::vector<const partitioner::Objective*> latency_and_throughput() {

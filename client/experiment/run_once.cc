@@ -35,12 +35,13 @@ Expected<RunOnceResult> run_once(const partitioner::Model& model, const Cluster&
     if (!tuple) return fail(ErrorCode::kCorrupt, "the pipeline's result is no tuple");
     PARETO_ASSIGN(result.outputs, workload.from_last_shard(tuple->items));
   }
-  TrialMeter meter(options.seed);
+  TrialMeter meter(plan.window, options.seed);
   UnitBudget budget;
   budget.slice = std::chrono::duration<double>(kSliceSeconds);
   budget.latency_requests = options.requests;
-  PARETO_TRY(meter.measure(*deployment, request, plan.window, 0, true, budget));
   TrialRecord& figures = result.figures;
+  PARETO_ASSIGN(TrialRound round, meter.measure(*deployment, request, 0, true, budget));
+  figures.rounds.push_back(std::move(round));
   figures.plan = plan;
   figures.transport = plan.transport;
   figures.batch = plan.batch;
@@ -56,7 +57,7 @@ Expected<RunOnceResult> run_once(const partitioner::Model& model, const Cluster&
       figures.split->boundary_bytes += deployment->shards()[i]->input_bytes;
     }
   }
-  meter.summarize(*deployment, figures);
+  summarize(*deployment, options.seed, figures);
   return result;
 }
 

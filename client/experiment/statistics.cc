@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace pareto::client {
@@ -59,11 +60,11 @@ bool beats(const Point& a, const Point& b) {
 Point point_of(const RoundSamples& trial, std::span<const std::size_t> rounds) {
   std::vector<double> latency;
   std::vector<double> throughput;
-  for (const std::size_t round : rounds) {
-    if (round < trial.latency_ms.size()) {
-      latency.insert(latency.end(), trial.latency_ms[round].begin(), trial.latency_ms[round].end());
-    }
-    if (round < trial.throughput.size()) throughput.push_back(trial.throughput[round]);
+  if (trial.throughput.empty()) return {std::numeric_limits<double>::infinity(), 0};
+  for (const std::size_t drawn : rounds) {
+    const std::size_t round = drawn % trial.throughput.size();
+    latency.insert(latency.end(), trial.latency_ms[round].begin(), trial.latency_ms[round].end());
+    throughput.push_back(trial.throughput[round]);
   }
   return {median(latency), median(throughput)};
 }

@@ -63,7 +63,8 @@ std::vector<double> throughput_of_rounds(const std::vector<std::vector<double>>&
 Interval throughput_interval(const std::vector<std::vector<double>>& intervals_s,
                              std::int64_t batch, std::uint64_t seed, int replicates = 400);
 
-/// One trial as the front sees it: its samples, a list a round. Rounds are the same ones for all trials.
+/// One trial as the front sees it: its samples, a list a round. Rounds are the same ones for all trials; a trial that lacks the last
+/// of them (its sweep was interrupted) stands in with its earlier ones.
 struct RoundSamples {
   std::vector<std::vector<double>> latency_ms;  ///< [round][request]
   std::vector<double> throughput;               ///< [round], samples/s

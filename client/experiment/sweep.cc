@@ -4,7 +4,6 @@
 
 #include "client/cluster/daemon_client.h"
 #include "client/cluster/workload.h"
-#include "client/experiment/front.h"
 #include "client/experiment/sweep_runner.h"
 #include "client/experiment/time_text.h"
 
@@ -44,7 +43,7 @@ Expected<> continue_run(const partitioner::Model& model, const Cluster& cluster,
   PARETO_ASSIGN(std::vector<TrialRecord> trials, plan_sweep(model, cluster, options));
   std::map<std::string, TrialRecord*> measured;
   for (TrialRecord& trial : stored.trials) {
-    if (is_measured(trial)) measured[trial.id] = &trial;
+    if (!trial.rounds.empty()) measured[trial.id] = &trial;
   }
   for (TrialRecord& trial : trials) {
     if (const auto found = measured.find(trial.id); found != measured.end()) {

@@ -1,6 +1,6 @@
 // A sweep: every chosen plan × transport × batch, measured in randomly interleaved rounds.
 //
-//   SweepOptions --plan_sweep--> trials to run --run_sweep--> RunRecord, each trial stored as it ends
+//   SweepOptions --plan_sweep--> trials to run --run_sweep--> RunRecord, each trial stored after each of its rounds
 #pragma once
 
 #include <atomic>
@@ -50,15 +50,17 @@ struct SweepProgress {
 /// A new run of all those trials, nothing measured yet: to be given to ResultStore::begin_run and then to run_sweep.
 Expected<RunRecord> make_run(const partitioner::Model& model, const Cluster& cluster,
                              const SweepOptions& options, const std::string& command_line);
-/// Gives a run loaded from the store the trials that it still lacks (failed ones are tried again): to be given to run_sweep.
+/// Gives a run loaded from the store the trials that it still lacks; those that have some of their rounds, failed ones too, keep
+/// them. To be given to run_sweep.
 /// Fails: kInvalidArgument (the model is another one).
 Expected<> continue_run(const partitioner::Model& model, const Cluster& cluster,
                         const SweepOptions& options, RunRecord& stored);
 
-/// Measures those of `run.trials` that have no figures yet, storing each as its last round ends, or at once where it fails. The
-/// store has begun the run. `stop` set (Ctrl-C) ends it after the unit in hand. A failed trial is recorded and the sweep goes
-/// on; trials on a device that does not answer any more fail at once. Fills p_front, on_front, note and what devices were sent.
-/// `run.finished` stays empty where the run is to be resumed: it was stopped, or a device was lost.
+/// Measures what `run.trials` lack of their rounds, storing a trial after each of them, or when it fails; rounds in which the
+/// machine was disturbed are measured again (client/experiment/sentinel.h). The store has begun the run. `stop` set (Ctrl-C) ends it
+/// after the unit in hand. A failed trial is recorded and the sweep goes on; trials on a device that does not answer any more fail
+/// at once. Fills p_front, on_front, passes, note and what devices were sent. `run.finished` stays empty where the run is to be
+/// resumed: it was stopped, or a device was lost.
 /// Fails: where the store fails (kExhausted: disk full), or the model makes no example.
 Expected<> run_sweep(const partitioner::Model& model, Cluster& cluster, const SweepOptions& options,
                      RunRecord& run, ResultStore& store, const std::atomic<bool>& stop,

@@ -1,6 +1,7 @@
 #include "client/experiment/sweep_runner.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "client/experiment/front.h"
@@ -28,6 +29,24 @@ bool smells_of_loss(ErrorCode code) {
          code == ErrorCode::kClosed || code == ErrorCode::kInternal;
 }
 
+/// The sentinel's place among the deployments, beside the trials' indices.
+constexpr std::size_t kSentinelKey = std::numeric_limits<std::size_t>::max();
+
+TrialRound* find_round(TrialRecord& trial, int round) {
+  const auto found = std::ranges::find(trial.rounds, round, &TrialRound::round);
+  return found == trial.rounds.end() ? nullptr : &*found;
+}
+
+/// In place of what the trial has of that round.
+void put_round(TrialRecord& trial, TrialRound measured) {
+  if (TrialRound* const old = find_round(trial, measured.round)) {
+    *old = std::move(measured);
+    return;
+  }
+  trial.rounds.push_back(std::move(measured));
+  std::ranges::sort(trial.rounds, {}, &TrialRound::round);
+}
+
 }  // namespace
 
 SweepRunner::SweepRunner(Environment environment, const SweepOptions& options, RunRecord& run)
@@ -40,30 +59,47 @@ SweepRunner::SweepRunner(Environment environment, const SweepOptions& options, R
 
 Expected<> SweepRunner::run() {
   find_pending();
-  for (std::size_t i = 0; i < environment_.cluster.size(); ++i) {
-    sent_before_.push_back(environment_.cluster.device(i).weights_sent_bytes());
-  }
+  read_devices();
   for (const std::int64_t batch : options_.batches) {
     PARETO_ASSIGN(std::vector<Value> inputs, environment_.workload.example(batch, options_.seed));
     requests_.emplace_back(Tuple{std::move(inputs)});
   }
   const auto rounds = static_cast<std::size_t>(options_.rounds);
-  progress_.total = pending_.size() * rounds;
-  budget_ = budget_for(progress_.total, options_, environment_.pace);
-  run_.note = describe_rules(budget_, options_.rounds);
+  budget_ = budget_for(pending_.size() * rounds, options_, environment_.pace);
   preload();
-  for (int round = 0; round < options_.rounds && !interrupted_; ++round) {
-    if (auto done = run_round(round); !done) return done;
+  for (int round = 0; round < options_.rounds; ++round) PARETO_TRY(run_pass(round, false));
+  if (!stopped()) {
+    for (const int round : disturbed_rounds(run_.passes)) {
+      progress_.total += pending_.size();
+      PARETO_TRY(run_pass(round, true));
+    }
   }
-  return finish();
+  // Trials that a lost device or an interruption kept from being measured may still be: such a run is not finished.
+  return checkpoint(!environment_.stop && lost_devices_.empty());
 }
 
 void SweepRunner::find_pending() {
+  const auto rounds = static_cast<std::size_t>(options_.rounds);
   for (TrialRecord& trial : run_.trials) {
-    if (is_measured(trial)) continue;
+    if (trial.status == TrialStatus::kOk && trial.rounds.size() >= rounds) continue;
     trial.status = TrialStatus::kOk;
     trial.failure.clear();
-    pending_.push_back({&trial, TrialMeter(run_.seed + pending_.size()), false});
+    const int window = trial.rounds.empty() ? trial.plan.window : trial.rounds.front().window;
+    progress_.total += rounds - std::min(rounds, trial.rounds.size());
+    pending_.push_back({&trial, TrialMeter(window, run_.seed + pending_.size()), false});
+  }
+  const auto one_device = std::ranges::find_if(
+      run_.trials, [](const TrialRecord& trial) { return trial.plan.stages.size() == 1; });
+  sentinel_ = one_device != run_.trials.end() ? &*one_device
+              : run_.trials.empty()           ? nullptr
+                                              : &run_.trials.front();
+}
+
+void SweepRunner::read_devices() {
+  for (std::size_t i = 0; i < environment_.cluster.size() && i < run_.devices.size(); ++i) {
+    // The sum of both is what this run has sent, whenever it is asked for.
+    sent_before_.push_back(run_.devices[i].weights_sent_bytes -
+                           environment_.cluster.device(i).weights_sent_bytes());
   }
 }
 
@@ -76,22 +112,29 @@ void SweepRunner::preload() {
                  });
 }
 
-Expected<> SweepRunner::run_round(int round) {
+Expected<> SweepRunner::run_pass(int round, bool repeat) {
+  std::vector<std::size_t> wanted;
   Random random(run_.seed * 1'000'003 + static_cast<std::uint64_t>(round));
   for (const std::size_t index : random.permutation(pending_.size())) {
-    if (environment_.stop || !anything_left()) {
-      interrupted_ = true;
-      return {};
-    }
-    PARETO_TRY(run_unit(index, round));
+    if (repeat || find_round(*pending_[index].trial, round) == nullptr) wanted.push_back(index);
   }
-  return {};
+  if (wanted.empty() || stopped()) return {};
+  if (!last_reading_) last_reading_ = read_sentinel();
+  for (const std::size_t index : wanted) {
+    if (stopped()) return {};
+    PARETO_TRY(run_unit(index, round, repeat));
+  }
+  SentinelReading after = read_sentinel();
+  run_.passes.push_back(make_pass(round, repeat, *last_reading_, after));
+  last_reading_ = std::move(after);
+  return checkpoint(false);
 }
 
-Expected<> SweepRunner::run_unit(std::size_t index, int round) {
+Expected<> SweepRunner::run_unit(std::size_t index, int round, bool repeat) {
   Pending& pending = pending_[index];
   if (!pending.failed) {
-    report(fmt::format("round {}/{} {}", round + 1, options_.rounds, pending.trial->id));
+    report(fmt::format("round {}/{} {}{}", round + 1, options_.rounds, repeat ? "again " : "",
+                       pending.trial->id));
     if (const auto lost = lost_device_of(pending.trial->plan)) {
       PARETO_TRY(record_failure(
           pending, {ErrorCode::kUnavailable, fmt::format("{} does not answer any more", *lost)}));
@@ -99,7 +142,7 @@ Expected<> SweepRunner::run_unit(std::size_t index, int round) {
       deployments_.drop(index);
       if (smells_of_loss(measured.error().code)) look_for_lost_devices(pending.trial->plan);
       PARETO_TRY(record_failure(pending, measured.error()));
-    } else if (round + 1 == options_.rounds) {
+    } else {
       PARETO_TRY(environment_.store.put_trial(run_.id, *pending.trial));
     }
   }
@@ -113,11 +156,27 @@ Expected<> SweepRunner::measure(std::size_t index, int round) {
   TrialRecord& trial = *pending.trial;
   PARETO_ASSIGN(const DeploymentCache::Lease lease,
                 with_context(deployments_.get(index, trial.plan), "deploying"));
-  const auto batch = std::ranges::find(options_.batches, trial.batch) - options_.batches.begin();
-  PARETO_TRY(pending.meter.measure(*lease.deployment, requests_[static_cast<std::size_t>(batch)],
-                                   trial.plan.window, round, lease.fresh, budget_));
-  if (round + 1 == options_.rounds) pending.meter.summarize(*lease.deployment, trial);
+  PARETO_ASSIGN(TrialRound measured, pending.meter.measure(*lease.deployment, request_of(trial),
+                                                           round, lease.fresh, budget_));
+  put_round(trial, std::move(measured));
+  summarize(*lease.deployment, run_.seed + index, trial);
   return {};
+}
+
+SentinelReading SweepRunner::read_sentinel() {
+  SentinelReading reading;
+  reading.loop_ms = time_sentinel_loop();
+  if (sentinel_ == nullptr || lost_device_of(sentinel_->plan)) return reading;
+  report("timing sentinel");
+  // A plan that fails is recorded where it is measured as a trial; here it is only not there.
+  if (const auto lease = deployments_.get(kSentinelKey, sentinel_->plan)) {
+    if (auto timed = time_sentinel_plan(*lease->deployment, request_of(*sentinel_))) {
+      reading.plan_ms = *std::move(timed);
+    } else {
+      deployments_.drop(kSentinelKey);
+    }
+  }
+  return reading;
 }
 
 Expected<> SweepRunner::record_failure(Pending& pending, const Error& error) {
@@ -147,21 +206,28 @@ bool SweepRunner::anything_left() const {
          std::ranges::any_of(pending_, [](const Pending& pending) { return !pending.failed; });
 }
 
+bool SweepRunner::stopped() const { return environment_.stop || !anything_left(); }
+
 void SweepRunner::report(std::string now) {
   progress_.now = std::move(now);
   if (environment_.on_progress) environment_.on_progress(progress_);
 }
 
-Expected<> SweepRunner::finish() {
+const Value& SweepRunner::request_of(const TrialRecord& trial) const {
+  const auto batch = std::ranges::find(options_.batches, trial.batch) - options_.batches.begin();
+  return requests_[static_cast<std::size_t>(batch)];
+}
+
+Expected<> SweepRunner::checkpoint(bool finished) {
   mark_front(run_.trials, run_.seed);
-  for (std::size_t i = 0; i < run_.devices.size() && i < sent_before_.size(); ++i) {
-    run_.devices[i].weights_sent_bytes +=
-        environment_.cluster.device(i).weights_sent_bytes() - sent_before_[i];
+  for (std::size_t i = 0; i < sent_before_.size(); ++i) {
+    run_.devices[i].weights_sent_bytes =
+        sent_before_[i] + environment_.cluster.device(i).weights_sent_bytes();
   }
-  // Trials that a lost device or an interruption kept from being measured may still be: such a run is not finished.
-  const bool complete = !environment_.stop && lost_devices_.empty();
-  run_.finished = complete ? time_text(std::chrono::system_clock::now()) : "";
-  return environment_.store.finish_run(run_);
+  run_.note = describe_rules(budget_, options_.rounds);
+  if (sentinel_ != nullptr) run_.note += " " + describe_sentinel(sentinel_->id, run_.passes);
+  run_.finished = finished ? time_text(std::chrono::system_clock::now()) : "";
+  return environment_.store.update_run(run_);
 }
 
 }  // namespace pareto::client

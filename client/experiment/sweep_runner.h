@@ -14,6 +14,7 @@
 #include "client/cluster/shard_pool.h"
 #include "client/cluster/workload.h"
 #include "client/experiment/deployment_cache.h"
+#include "client/experiment/sentinel.h"
 #include "client/experiment/sweep.h"
 #include "client/experiment/trial_meter.h"
 #include "client/results/record.h"
@@ -56,16 +57,22 @@ class SweepRunner {
 
   void find_pending();
   void preload();
-  Expected<> run_round(int round);
-  Expected<> run_unit(std::size_t index, int round);
+  void read_devices();
+  /// Measures the trials that lack this round, or with `repeat` all pending ones again.
+  Expected<> run_pass(int round, bool repeat);
+  Expected<> run_unit(std::size_t index, int round, bool repeat);
   Expected<> measure(std::size_t index, int round);
+  SentinelReading read_sentinel();
   Expected<> record_failure(Pending& pending, const Error& error);
   /// The first device of the plan that no longer answers; asks those of a trial that has just failed.
   void look_for_lost_devices(const Plan& plan);
   std::optional<std::string> lost_device_of(const Plan& plan) const;
   bool anything_left() const;
+  bool stopped() const;
   void report(std::string now);
-  Expected<> finish();
+  const Value& request_of(const TrialRecord& trial) const;
+  /// Stores where the run stands; `finished`: nothing is left to measure.
+  Expected<> checkpoint(bool finished);
 
   Environment environment_;
   const SweepOptions options_;
@@ -75,10 +82,12 @@ class SweepRunner {
   std::vector<Pending> pending_;
   std::vector<Value> requests_;  ///< one a batch of options_.batches
   std::set<std::string> lost_devices_;
-  std::vector<std::uint64_t> sent_before_;
+  std::vector<std::uint64_t>
+      sent_before_;  ///< by device: what earlier parts of the run sent, less what its client had sent
+  const TrialRecord* sentinel_ = nullptr;
+  std::optional<SentinelReading> last_reading_;  ///< of the end of the pass before
   UnitBudget budget_;
   SweepProgress progress_;
-  bool interrupted_ = false;
 };
 
 }  // namespace pareto::client

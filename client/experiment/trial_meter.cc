@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "client/experiment/statistics.h"
 
@@ -23,6 +24,54 @@ std::vector<double> latencies_of(const LoadResult& result) {
     latencies.push_back(to_milliseconds(sample.latency()));
   }
   return latencies;
+}
+
+/// Everything a round's requests took on their way through `stages` stages.
+Expected<TrialRound> samples_of(const LoadResult& result, std::size_t stages) {
+  TrialRound round;
+  round.latency_ms = latencies_of(result);
+  round.stages.resize(stages);
+  for (const RequestSample& sample : result.samples) {
+    if (sample.timeline.size() != stages) {
+      return fail(ErrorCode::kCorrupt, "a result passed {} stages, not {}", sample.timeline.size(),
+                  stages);
+    }
+    round.sink_receive_ms.push_back(to_milliseconds(sample.sink_receive));
+    for (std::size_t i = 0; i < stages; ++i) {
+      const wire::StageTimes& times = sample.timeline[i];
+      round.stages[i].compute_ms.push_back(to_milliseconds(times.compute));
+      round.stages[i].queue_ms.push_back(to_milliseconds(times.queue));
+      round.stages[i].receive_ms.push_back(to_milliseconds(times.receive));
+      round.stages[i].encode_ms.push_back(to_milliseconds(times.encode));
+    }
+  }
+  return round;
+}
+
+int window_for(const TrialRound& round) {
+  double bottleneck_ms = 0;
+  for (const StageSamples& stage : round.stages) {
+    bottleneck_ms = std::max(bottleneck_ms, median(stage.compute_ms));
+  }
+  return automatic_window(median(round.latency_ms), bottleneck_ms);
+}
+
+/// The samples of one kind of all rounds, in the order measured.
+template <typename Samples>
+std::vector<double> joined(const std::vector<TrialRound>& rounds, Samples samples) {
+  std::vector<double> all;
+  for (const TrialRound& round : rounds) {
+    const std::vector<double>& some = samples(round);
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
+}
+
+double median_of_stage(const std::vector<TrialRound>& rounds, std::size_t stage,
+                       std::vector<double> StageSamples::*samples) {
+  return median(joined(rounds, [&](const TrialRound& round) -> const std::vector<double>& {
+    return round.stages[stage].*samples;
+  }));
 }
 
 }  // namespace
@@ -48,15 +97,17 @@ std::string describe_rules(const UnitBudget& budget, int rounds) {
       kThroughputLatencies, kShortestThroughput.count(), kFewestIntervals);
 }
 
-Expected<> TrialMeter::measure(Deployment& deployment, const Value& request, int window, int round,
-                               bool fresh, const UnitBudget& budget) {
-  stage_count_ = deployment.devices().size();
-  stages_.resize(stage_count_);
+Expected<TrialRound> TrialMeter::measure(Deployment& deployment, const Value& request, int round,
+                                         bool fresh, const UnitBudget& budget) {
   Load load(deployment.source(), deployment.sink(), deployment.pipeline());
   PARETO_TRY(warm_up(load, request, fresh ? warm_up_requests(1) : kRewarmRequests));
-  PARETO_TRY(measure_latency(load, request, round, fresh, budget));
-  choose_window(window);
-  return measure_throughput(load, request, budget);
+  PARETO_ASSIGN(const LoadResult latency, measure_latency(load, request, fresh, budget));
+  PARETO_ASSIGN(TrialRound measured, samples_of(latency, deployment.devices().size()));
+  if (window_ == 0) window_ = window_for(measured);
+  measured.round = round;
+  measured.window = window_;
+  PARETO_ASSIGN(measured.intervals_s, measure_throughput(load, request, budget));
+  return measured;
 }
 
 Expected<> TrialMeter::warm_up(Load& load, const Value& request, int requests) {
@@ -68,8 +119,8 @@ Expected<> TrialMeter::warm_up(Load& load, const Value& request, int requests) {
   return {};
 }
 
-Expected<> TrialMeter::measure_latency(Load& load, const Value& request, int round, bool fresh,
-                                       const UnitBudget& budget) {
+Expected<LoadResult> TrialMeter::measure_latency(Load& load, const Value& request, bool fresh,
+                                                 const UnitBudget& budget) {
   const double slice_ms = budget.slice.count() * 1e3 * kLatencyShare;
   const int fitting =
       static_cast<int>(std::min(slice_ms / std::max(expected_latency_ms_, 1e-3), double{1 << 20}));
@@ -77,47 +128,17 @@ Expected<> TrialMeter::measure_latency(Load& load, const Value& request, int rou
   options.requests = std::min(budget.latency_requests, std::max(kFewestRequests, fitting));
   options.request_timeout = request_timeout(1);
   for (int attempt = 1;; ++attempt) {
-    PARETO_ASSIGN(const LoadResult result, load.run(request, options));
+    PARETO_ASSIGN(LoadResult result, load.run(request, options));
     const std::vector<double> latencies = latencies_of(result);
     expected_latency_ms_ = median(latencies);
-    if (fresh && attempt < kWarmUpTries && latencies.size() >= 4 && !is_level(latencies, seed_)) {
-      continue;
-    }
-    return keep(result, round, stage_count_);
+    const bool enough = latencies.size() >= 4;
+    if (fresh && attempt < kWarmUpTries && enough && !is_level(latencies, seed_)) continue;
+    return result;
   }
 }
 
-Expected<> TrialMeter::keep(const LoadResult& result, int round, std::size_t stages) {
-  for (const RequestSample& sample : result.samples) {
-    if (sample.timeline.size() != stages) {
-      return fail(ErrorCode::kCorrupt, "a result passed {} stages, not {}", sample.timeline.size(),
-                  stages);
-    }
-    latency_ms_.push_back(to_milliseconds(sample.latency()));
-    latency_rounds_.push_back(round);
-    sink_receive_ms_.push_back(to_milliseconds(sample.sink_receive));
-    for (std::size_t i = 0; i < stages; ++i) {
-      const wire::StageTimes& times = sample.timeline[i];
-      stages_[i].compute_ms.push_back(to_milliseconds(times.compute));
-      stages_[i].queue_ms.push_back(to_milliseconds(times.queue));
-      stages_[i].receive_ms.push_back(to_milliseconds(times.receive));
-      stages_[i].encode_ms.push_back(to_milliseconds(times.encode));
-    }
-  }
-  return {};
-}
-
-void TrialMeter::choose_window(int wanted) {
-  if (window_ > 0) return;
-  double bottleneck_ms = 0;
-  for (const StageSamples& stage : stages_) {
-    bottleneck_ms = std::max(bottleneck_ms, median(stage.compute_ms));
-  }
-  window_ = wanted > 0 ? wanted : automatic_window(median(latency_ms_), bottleneck_ms);
-}
-
-Expected<> TrialMeter::measure_throughput(Load& load, const Value& request,
-                                          const UnitBudget& budget) {
+Expected<std::vector<double>> TrialMeter::measure_throughput(Load& load, const Value& request,
+                                                             const UnitBudget& budget) {
   LoadOptions options;
   options.window = window_;
   // Fill and drain, and one completion more than the intervals between them.
@@ -131,8 +152,7 @@ Expected<> TrialMeter::measure_throughput(Load& load, const Value& request,
   for (const RequestSample& sample : result.samples) {
     completions.push_back(seconds(sample.completed));
   }
-  intervals_s_.push_back(steady_intervals(completions, window_));
-  return {};
+  return steady_intervals(completions, window_);
 }
 
 std::chrono::milliseconds TrialMeter::request_timeout(int window) const {
@@ -142,25 +162,27 @@ std::chrono::milliseconds TrialMeter::request_timeout(int window) const {
                   std::chrono::milliseconds(static_cast<std::int64_t>(std::min(patience_ms, 1e8))));
 }
 
-void TrialMeter::summarize(const Deployment& deployment, TrialRecord& trial) const {
-  trial.latency_samples_ms = latency_ms_;
-  trial.latency_rounds = latency_rounds_;
+void summarize(const Deployment& deployment, std::uint64_t seed, TrialRecord& trial) {
+  const std::vector<TrialRound>& rounds = trial.rounds;
+  const std::vector<double> latency_ms = joined(
+      rounds, [](const TrialRound& round) -> auto& { return round.latency_ms; });
   LatencyFigures& latency = trial.latency;
-  latency.p50_ms = median(latency_ms_);
-  latency.p90_ms = quantile(latency_ms_, 0.9);
-  latency.p99_ms = quantile(latency_ms_, 0.99);
-  latency.mean_ms = mean(latency_ms_);
-  latency.ci95_ms = bootstrap_interval(latency_ms_, median, seed_);
+  latency.p50_ms = median(latency_ms);
+  latency.p90_ms = quantile(latency_ms, 0.9);
+  latency.p99_ms = quantile(latency_ms, 0.99);
+  latency.mean_ms = mean(latency_ms);
+  latency.ci95_ms = bootstrap_interval(latency_ms, median, seed);
   latency.window = 1;
-  latency.samples = static_cast<std::int64_t>(latency_ms_.size());
+  latency.samples = static_cast<std::int64_t>(latency_ms.size());
 
+  std::vector<std::vector<double>> intervals_s;
+  for (const TrialRound& round : rounds) intervals_s.push_back(round.intervals_s);
   ThroughputFigures& throughput = trial.throughput;
-  trial.throughput_rounds = throughput_of_rounds(intervals_s_, trial.batch);
-  throughput.samples_per_s = median(trial.throughput_rounds);
-  throughput.ci95 = throughput_interval(intervals_s_, trial.batch, seed_);
-  throughput.window = window_;
+  throughput.samples_per_s = median(throughput_of_rounds(intervals_s, trial.batch));
+  throughput.ci95 = throughput_interval(intervals_s, trial.batch, seed);
+  throughput.window = rounds.front().window;
   throughput.samples = 0;
-  for (const auto& round : intervals_s_) {
+  for (const auto& round : intervals_s) {
     throughput.samples += static_cast<std::int64_t>(round.size());
   }
 
@@ -168,10 +190,15 @@ void TrialMeter::summarize(const Deployment& deployment, TrialRecord& trial) con
   trial.links.clear();
   double compute_ms = 0;
   double transfer_ms = 0;
+  const std::size_t stages = deployment.devices().size();
   const std::vector<Nanoseconds>& round_trips = deployment.round_trips();
-  for (std::size_t i = 0; i <= stage_count_; ++i) {
-    const bool to_sink = i == stage_count_;
-    const double receive_ms = median(to_sink ? sink_receive_ms_ : stages_[i].receive_ms);
+  for (std::size_t i = 0; i <= stages; ++i) {
+    const bool to_sink = i == stages;
+    const double receive_ms =
+        to_sink
+            ? median(joined(
+                  rounds, [](const TrialRound& round) -> auto& { return round.sink_receive_ms; }))
+            : median_of_stage(rounds, i, &StageSamples::receive_ms);
     LinkFigures link;
     link.transfer_p50_ms = to_milliseconds(round_trips[i]) / 2 + receive_ms;
     link.bytes =
@@ -183,10 +210,10 @@ void TrialMeter::summarize(const Deployment& deployment, TrialRecord& trial) con
     StageFigures stage;
     stage.device = deployment.devices()[i]->config().name;
     stage.engine = shard.loaded.engine;
-    stage.compute_p50_ms = median(stages_[i].compute_ms);
-    stage.queue_p50_ms = median(stages_[i].queue_ms);
+    stage.compute_p50_ms = median_of_stage(rounds, i, &StageSamples::compute_ms);
+    stage.queue_p50_ms = median_of_stage(rounds, i, &StageSamples::queue_ms);
     stage.receive_p50_ms = receive_ms;
-    stage.encode_p50_ms = median(stages_[i].encode_ms);
+    stage.encode_p50_ms = median_of_stage(rounds, i, &StageSamples::encode_ms);
     stage.peak_memory_bytes = shard.loaded.memory_bytes;
     stage.weight_bytes = shard.weight_bytes;
     compute_ms += stage.compute_p50_ms;

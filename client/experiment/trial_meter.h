@@ -36,40 +36,28 @@ std::string describe_rules(const UnitBudget& budget, int rounds);
 /// Threads: one owner.
 class TrialMeter {
  public:
-  explicit TrialMeter(std::uint64_t seed) : seed_(seed) {}
+  /// `window`: the requests in flight for throughput; 0 chooses it from the times of the first unit.
+  TrialMeter(int window, std::uint64_t seed) : window_(window), seed_(seed) {}
 
-  /// One round through an open deployment: warm-up, latency at window 1, throughput at `window` (0: the automatic one, found once
-  /// from the stages' times). `fresh`: the deployment was not measured before. Fails: as Load::run.
-  Expected<> measure(Deployment& deployment, const Value& request, int window, int round,
-                     bool fresh, const UnitBudget& budget);
-
-  /// Fills all figures of a trial from the rounds measured. `deployment`: the one of the last round.
-  void summarize(const Deployment& deployment, TrialRecord& trial) const;
+  /// One round through an open deployment: warm-up, latency at window 1, throughput at the window. `fresh`: the deployment was not
+  /// measured before. Fails: as Load::run.
+  Expected<TrialRound> measure(Deployment& deployment, const Value& request, int round, bool fresh,
+                               const UnitBudget& budget);
 
  private:
-  struct StageSamples {
-    std::vector<double> compute_ms;
-    std::vector<double> queue_ms;
-    std::vector<double> receive_ms;
-    std::vector<double> encode_ms;
-  };
   Expected<> warm_up(Load& load, const Value& request, int requests);
-  Expected<> measure_latency(Load& load, const Value& request, int round, bool fresh,
-                             const UnitBudget& budget);
-  Expected<> measure_throughput(Load& load, const Value& request, const UnitBudget& budget);
-  Expected<> keep(const LoadResult& result, int round, std::size_t stages);
-  void choose_window(int wanted);
+  Expected<LoadResult> measure_latency(Load& load, const Value& request, bool fresh,
+                                       const UnitBudget& budget);
+  Expected<std::vector<double>> measure_throughput(Load& load, const Value& request,
+                                                   const UnitBudget& budget);
   std::chrono::milliseconds request_timeout(int window) const;
 
+  int window_;
   const std::uint64_t seed_;
   double expected_latency_ms_ = 0;  ///< of the last few requests; 0 = not known yet
-  int window_ = 0;                  ///< for throughput; 0 = not chosen yet
-  std::size_t stage_count_ = 0;
-  std::vector<double> latency_ms_;
-  std::vector<int> latency_rounds_;
-  std::vector<double> sink_receive_ms_;
-  std::vector<StageSamples> stages_;
-  std::vector<std::vector<double>> intervals_s_;  ///< [round][completion]
 };
+
+/// Fills all figures of a trial from its rounds, at least one. `deployment`: the one that was measured last.
+void summarize(const Deployment& deployment, std::uint64_t seed, TrialRecord& trial);
 
 }  // namespace pareto::client

@@ -68,6 +68,24 @@ struct SplitRecord {
       0;  ///< at the trial's batch, all boundaries between stages together
 };
 
+/// What the requests of one stage took, in ms, in the order they were measured.
+struct StageSamples {
+  std::vector<double> compute_ms;
+  std::vector<double> queue_ms;
+  std::vector<double> receive_ms;
+  std::vector<double> encode_ms;
+};
+
+/// What one round measured of a trial; its figures are made from all rounds there are.
+struct TrialRound {
+  int round = 0;
+  std::vector<double> latency_ms;  ///< at window 1, one a request
+  std::vector<double> sink_receive_ms;
+  std::vector<StageSamples> stages;
+  int window = 1;                   ///< of the throughput
+  std::vector<double> intervals_s;  ///< between completions, the pipe full
+};
+
 enum class TrialStatus { kOk, kFailed };
 
 struct TrialRecord {
@@ -86,11 +104,8 @@ struct TrialRecord {
   bool on_front = false;
   double p_front = 0;
   TrialStatus status = TrialStatus::kOk;
-  std::string failure;  ///< why it failed
-  /// The samples the figures were made from: one latency a request, in the order measured; and the round of each.
-  std::vector<double> latency_samples_ms;
-  std::vector<int> latency_rounds;
-  std::vector<double> throughput_rounds;  ///< slope of each round, samples/s
+  std::string failure;             ///< why it failed
+  std::vector<TrialRound> rounds;  ///< those measured so far, ascending; figures are from these
 };
 
 struct DeviceRecord {
@@ -101,6 +116,15 @@ struct DeviceRecord {
   std::uint64_t memory_bytes = 0;
   std::string torch_version;
   std::uint64_t weights_sent_bytes = 0;  ///< during this run
+};
+
+/// One pass of a sweep through all its trials, and what the sentinel (a plan and a loop that stay the same) took meanwhile: how a
+/// pass that the machine disturbed is known.
+struct PassRecord {
+  int round = 0;
+  double plan_ms = 0;   ///< p50 of the sentinel plan's requests, before and after the pass
+  double loop_ms = 0;   ///< p50 of the sentinel loop
+  bool repeat = false;  ///< the round was measured again, in place of a disturbed pass
 };
 
 struct RunRecord {
@@ -116,7 +140,8 @@ struct RunRecord {
   std::uint64_t seed = 0;
   std::vector<DeviceRecord> devices;
   std::vector<TrialRecord> trials;
-  std::string note;  ///< rules applied, for the report: warm-up, repeated rounds, …
+  std::vector<PassRecord> passes;  ///< in the order they were made
+  std::string note;                ///< rules applied, for the report: warm-up, repeated rounds, …
 };
 
 }  // namespace pareto::client

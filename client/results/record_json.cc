@@ -102,6 +102,43 @@ Expected<TensorSpec> tensor_from(const Json& json) {
   return tensor;
 }
 
+Json round_json(const TrialRound& round) {
+  Json json{{"round", round.round},
+            {"latency_ms", round.latency_ms},
+            {"sink_receive_ms", round.sink_receive_ms},
+            {"stages", Json::array()},
+            {"window", round.window},
+            {"intervals_s", round.intervals_s}};
+  for (const StageSamples& stage : round.stages) {
+    json["stages"].push_back({{"compute_ms", stage.compute_ms},
+                              {"queue_ms", stage.queue_ms},
+                              {"receive_ms", stage.receive_ms},
+                              {"encode_ms", stage.encode_ms}});
+  }
+  return json;
+}
+
+Expected<TrialRound> round_from(const Json& json, std::size_t stages) {
+  TrialRound round;
+  json.at("round").get_to(round.round);
+  json.at("latency_ms").get_to(round.latency_ms);
+  json.at("sink_receive_ms").get_to(round.sink_receive_ms);
+  json.at("window").get_to(round.window);
+  json.at("intervals_s").get_to(round.intervals_s);
+  for (const Json& samples : json.at("stages")) {
+    StageSamples& stage = round.stages.emplace_back();
+    samples.at("compute_ms").get_to(stage.compute_ms);
+    samples.at("queue_ms").get_to(stage.queue_ms);
+    samples.at("receive_ms").get_to(stage.receive_ms);
+    samples.at("encode_ms").get_to(stage.encode_ms);
+  }
+  if (round.stages.size() != stages || round.window < 1) {
+    return fail(ErrorCode::kCorrupt, "round {} has samples of {} stages, its plan {}; window {}",
+                round.round, round.stages.size(), stages, round.window);
+  }
+  return round;
+}
+
 Expected<> read_details(const Json& json, TrialRecord& trial) {
   PARETO_ASSIGN(trial.plan, plan_from_json(json.at("plan").dump()));
   if (trial.split) {
@@ -113,14 +150,22 @@ Expected<> read_details(const Json& json, TrialRecord& trial) {
   }
   for (const Json& stage : json.at("stages")) trial.stages.push_back(stage_from(stage));
   for (const Json& link : json.at("links")) trial.links.push_back(link_from(link));
-  json.at("latency_samples_ms").get_to(trial.latency_samples_ms);
-  json.at("latency_rounds").get_to(trial.latency_rounds);
-  json.at("throughput_rounds").get_to(trial.throughput_rounds);
-  if (trial.latency_rounds.size() != trial.latency_samples_ms.size()) {
-    return fail(ErrorCode::kCorrupt, "{} latency samples of {} rounds",
-                trial.latency_samples_ms.size(), trial.latency_rounds.size());
+  for (const Json& round : json.at("rounds")) {
+    PARETO_ASSIGN(TrialRound read, round_from(round, trial.plan.stages.size()));
+    trial.rounds.push_back(std::move(read));
   }
   return {};
+}
+
+Json passes_json(const std::vector<PassRecord>& passes) {
+  Json json = Json::array();
+  for (const PassRecord& pass : passes) {
+    json.push_back({{"round", pass.round},
+                    {"repeat", pass.repeat},
+                    {"sentinel_plan_ms", pass.plan_ms},
+                    {"sentinel_loop_ms", pass.loop_ms}});
+  }
+  return json;
 }
 
 }  // namespace
@@ -139,6 +184,7 @@ Json to_json(const TrialRecord& trial) {
             {"batch", trial.batch},
             {"condition", trial.condition}};
   if (status == "ok") {
+    json["rounds"] = trial.rounds.size();
     json["latency_ms"] = latency_json(trial.latency);
     json["throughput"] = throughput_json(trial.throughput);
     json["stages"] = Json::array();
@@ -192,6 +238,7 @@ Json to_json(const RunRecord& run) {
             {"command_line", run.command_line},
             {"seed", run.seed},
             {"options", std::move(options)},
+            {"passes", passes_json(run.passes)},
             {"note", run.note},
             {"devices", Json::array()},
             {"trials", Json::array()}};
@@ -211,11 +258,10 @@ std::string details_to_json(const TrialRecord& trial) {
       {"boundary", kept_boundary(trial.split ? trial.split->boundary : std::vector<TensorSpec>())},
       {"stages", Json::array()},
       {"links", Json::array()},
-      {"latency_samples_ms", trial.latency_samples_ms},
-      {"latency_rounds", trial.latency_rounds},
-      {"throughput_rounds", trial.throughput_rounds}};
+      {"rounds", Json::array()}};
   for (const StageFigures& stage : trial.stages) json["stages"].push_back(stage_json(stage));
   for (const LinkFigures& link : trial.links) json["links"].push_back(link_json(link));
+  for (const TrialRound& round : trial.rounds) json["rounds"].push_back(round_json(round));
   return dump(json);
 }
 
@@ -250,6 +296,26 @@ Expected<std::vector<DeviceRecord>> devices_from_json(const std::string& text) {
     return fail(ErrorCode::kCorrupt, "the devices of a stored run: {}", error.what());
   }
   return devices;
+}
+
+std::string passes_to_json(const std::vector<PassRecord>& passes) {
+  return dump(passes_json(passes));
+}
+
+Expected<std::vector<PassRecord>> passes_from_json(const std::string& text) {
+  std::vector<PassRecord> passes;
+  try {
+    for (const Json& json : Json::parse(text)) {
+      PassRecord& pass = passes.emplace_back();
+      json.at("round").get_to(pass.round);
+      json.at("repeat").get_to(pass.repeat);
+      json.at("sentinel_plan_ms").get_to(pass.plan_ms);
+      json.at("sentinel_loop_ms").get_to(pass.loop_ms);
+    }
+  } catch (const Json::exception& error) {
+    return fail(ErrorCode::kCorrupt, "the passes of a stored run: {}", error.what());
+  }
+  return passes;
 }
 
 }  // namespace pareto::client

@@ -33,5 +33,7 @@ Expected<> details_from_json(const std::string& text, TrialRecord& trial);
 
 std::string devices_to_json(const std::vector<DeviceRecord>& devices);
 Expected<std::vector<DeviceRecord>> devices_from_json(const std::string& text);
+std::string passes_to_json(const std::vector<PassRecord>& passes);
+Expected<std::vector<PassRecord>> passes_from_json(const std::string& text);
 
 }  // namespace pareto::client

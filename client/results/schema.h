@@ -6,9 +6,9 @@ namespace pareto::client {
 /// PRAGMA application_id: "PEdg". Says that a SQLite file is a results file.
 inline constexpr int kApplicationId = 0x50456467;
 /// PRAGMA user_version: counts up with every change below that an older build could not read.
-inline constexpr int kSchemaVersion = 1;
+inline constexpr int kSchemaVersion = 2;
 
-/// Times in ms, sizes in bytes, rates in samples/s. `details`, `devices` and `options` are JSON (client/results/record_json.h).
+/// Times in ms, sizes in bytes, rates in samples/s. `details`, `devices`, `passes` and `options` are JSON (client/results/record_json.h).
 inline constexpr const char* kSchema = R"sql(
 CREATE TABLE runs (
   id                 TEXT PRIMARY KEY,
@@ -22,6 +22,7 @@ CREATE TABLE runs (
   software_version   TEXT NOT NULL,
   seed               INTEGER NOT NULL,
   devices            TEXT NOT NULL,
+  passes             TEXT NOT NULL,
   note               TEXT NOT NULL
 ) WITHOUT ROWID;
 

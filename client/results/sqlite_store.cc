@@ -98,6 +98,8 @@ Expected<RunRecord> run_from(SQLite::Statement& row) {
   run.note = row.getColumn("note").getString();
   PARETO_ASSIGN(run.devices, with_context(devices_from_json(row.getColumn("devices").getString()),
                                           "run {}", run.id));
+  PARETO_ASSIGN(run.passes, with_context(passes_from_json(row.getColumn("passes").getString()),
+                                         "run {}", run.id));
   return run;
 }
 
@@ -125,9 +127,9 @@ class SqliteStore final : public ResultStore {
       SQLite::Statement insert(
           *database_,
           "INSERT INTO runs (id, model, model_digest, model_weight_bytes, started, finished, "
-          "command_line, options, software_version, seed, devices, note) VALUES (:id, :model, "
-          ":digest, :weights, :started, :finished, :command, :options, :version, :seed, :devices, "
-          ":note)");
+          "command_line, options, software_version, seed, devices, passes, note) VALUES (:id, "
+          ":model, :digest, :weights, :started, :finished, :command, :options, :version, :seed, "
+          ":devices, :passes, :note)");
       insert.bind(":id", run.id);
       insert.bind(":model", run.model);
       insert.bind(":digest", run.model_digest);
@@ -153,12 +155,12 @@ class SqliteStore final : public ResultStore {
     });
   }
 
-  Expected<> finish_run(const RunRecord& run) override {
+  Expected<> update_run(const RunRecord& run) override {
     return guarded([&]() -> Expected<> {
       SQLite::Transaction transaction(*database_);
       SQLite::Statement update(*database_,
-                               "UPDATE runs SET finished=:finished, devices=:devices, note=:note "
-                               "WHERE id=:id");
+                               "UPDATE runs SET finished=:finished, devices=:devices, "
+                               "passes=:passes, note=:note WHERE id=:id");
       bind_outcome(update, run);
       update.bind(":id", run.id);
       if (update.exec() == 0) return no_such_run(run.id);
@@ -246,6 +248,7 @@ class SqliteStore final : public ResultStore {
   static void bind_outcome(SQLite::Statement& statement, const RunRecord& run) {
     statement.bind(":finished", run.finished);
     statement.bind(":devices", devices_to_json(run.devices));
+    statement.bind(":passes", passes_to_json(run.passes));
     statement.bind(":note", run.note);
   }
 

@@ -1,4 +1,5 @@
-// Runs in one SQLite file: one atomic row a trial as it ends, so that a killed sweep resumes at the next trial.
+// Runs in one SQLite file: one atomic row a trial, replaced whenever one more of its rounds was measured, so that a killed sweep
+// resumes where it was.
 #pragma once
 
 #include <filesystem>
@@ -25,8 +26,8 @@ class ResultStore {
   virtual Expected<> begin_run(const RunRecord& run) = 0;  ///< without its trials
   virtual Expected<> put_trial(const std::string& run_id,
                                const TrialRecord& trial) = 0;  ///< replaces one of that id
-  virtual Expected<> finish_run(
-      const RunRecord& run) = 0;  ///< finished, devices, note; p_front and on_front of all trials
+  /// Finished, devices, passes and note; p_front and on_front of all its trials.
+  virtual Expected<> update_run(const RunRecord& run) = 0;
   /// With its trials. `id`: whole, a unique beginning, or "last".
   virtual Expected<RunRecord> load_run(const std::string& id) = 0;
   virtual Expected<std::vector<RunRecord>> list_runs() = 0;  ///< newest first, without samples

@@ -80,7 +80,7 @@ class Program : public testing::Test {
     const auto store = ResultStore::open(path("results.db")).value();
     EXPECT_TRUE(store->begin_run(run));
     for (const TrialRecord& trial : run.trials) EXPECT_TRUE(store->put_trial(run.id, trial));
-    EXPECT_TRUE(store->finish_run(run));
+    EXPECT_TRUE(store->update_run(run));
     return run;
   }
 

@@ -119,15 +119,19 @@ TEST_F(SweepPlanTest, ARunIsNewAndThenContinuedWithoutWhatItMeasured) {
   EXPECT_EQ(run.model_digest, model_.digest().hex());
   EXPECT_TRUE(run.finished.empty());
   EXPECT_GT(run.model_weight_bytes, 1'000'000U);
-  // What the store gives back: two measured trials and a failed one.
+  // What the store gives back: a trial with some of its rounds, and two failed ones.
   run.trials.resize(3);
+  run.trials[0].rounds.resize(2);
   run.trials[0].latency.samples = 24;
   run.trials[0].latency.p50_ms = 7;
-  run.trials[1].latency.samples = 24;
+  run.trials[1].status = TrialStatus::kFailed;
+  run.trials[1].rounds.resize(1);
   run.trials[2].status = TrialStatus::kFailed;
   ASSERT_TRUE(continue_run(model_, cluster_, options, run));
   ASSERT_EQ(run.trials.size(), 6U);
   EXPECT_EQ(run.trials[0].latency.p50_ms, 7);
+  EXPECT_EQ(run.trials[0].rounds.size(), 2U);
+  EXPECT_EQ(run.trials[1].rounds.size(), 1U);
   EXPECT_EQ(run.trials[2].status, TrialStatus::kOk);
   EXPECT_EQ(run.trials[2].latency.samples, 0);
   run.model_digest = "another";

@@ -98,16 +98,21 @@ class SweepRunnerTest : public testing::Test {
   std::function<void(const SweepProgress&)> on_progress_;
 };
 
-TEST_F(SweepRunnerTest, MeasuresEveryTrialInEveryRoundAndStoresItOnce) {
+TEST_F(SweepRunnerTest, MeasuresEveryTrialInEveryRound) {
   ASSERT_TRUE(sweep());
   EXPECT_EQ(store_.trials.size(), 5U);
   for (const TrialRecord& measured : run_.trials) {
     ASSERT_EQ(measured.status, TrialStatus::kOk) << measured.failure;
     EXPECT_GE(measured.latency.samples, 24);
-    EXPECT_EQ(measured.latency_samples_ms.size(), measured.latency_rounds.size());
-    EXPECT_EQ(std::ranges::count(measured.latency_rounds, 2),
-              std::ranges::count(measured.latency_rounds, 0));
-    EXPECT_EQ(measured.throughput_rounds.size(), 3U);
+    ASSERT_EQ(measured.rounds.size(), 3U);
+    for (int round = 0; round < 3; ++round) {
+      const TrialRound& samples = measured.rounds[static_cast<std::size_t>(round)];
+      EXPECT_EQ(samples.round, round);
+      EXPECT_EQ(samples.latency_ms.size(), samples.sink_receive_ms.size());
+      EXPECT_EQ(samples.stages.size(), measured.plan.stages.size());
+      EXPECT_FALSE(samples.intervals_s.empty());
+    }
+    EXPECT_EQ(store_.trials.at(measured.id).rounds.size(), 3U);
     EXPECT_GT(measured.throughput.samples_per_s, 0);
     EXPECT_GE(measured.throughput.window, 2);
     EXPECT_LE(measured.latency.ci95_ms.low, measured.latency.p50_ms);
@@ -122,8 +127,16 @@ TEST_F(SweepRunnerTest, MeasuresEveryTrialInEveryRoundAndStoresItOnce) {
   EXPECT_TRUE(std::ranges::any_of(run_.trials, &TrialRecord::on_front));
   EXPECT_FALSE(run_.finished.empty());
   EXPECT_THAT(run_.note, HasSubstr("3 rounds"));
-  EXPECT_EQ(progress_.back().done, 15U);
-  EXPECT_EQ(progress_.back().total, 15U);
+  // Three rounds of five trials, and those that were disturbed once more.
+  ASSERT_GE(run_.passes.size(), 3U);
+  EXPECT_EQ(progress_.back().done, 5 * run_.passes.size());
+  EXPECT_EQ(progress_.back().total, 5 * run_.passes.size());
+  for (std::size_t i = 0; i < run_.passes.size(); ++i) {
+    EXPECT_EQ(run_.passes[i].repeat, i >= 3);
+    EXPECT_GT(run_.passes[i].plan_ms, 0);
+    EXPECT_GT(run_.passes[i].loop_ms, 0);
+  }
+  EXPECT_THAT(run_.note, HasSubstr("all-on:a"));
   // Each device loaded its four shards once, and was sent each weight once.
   EXPECT_EQ(daemons_[0]->loads(), 4);
   EXPECT_EQ(daemons_[1]->loads(), 4);
@@ -138,9 +151,8 @@ TEST_F(SweepRunnerTest, RoundsAreShuffledAndTheSeedRepeatsThem) {
   const auto order = [this] {
     std::vector<std::string> seen;
     for (const SweepProgress& now : progress_) {
-      if (now.now.starts_with("round") && (seen.empty() || seen.back() != now.now)) {
-        seen.push_back(now.now);
-      }
+      const bool unit = now.now.starts_with("round") && now.now.find("again") == std::string::npos;
+      if (unit && (seen.empty() || seen.back() != now.now)) seen.push_back(now.now);
     }
     return seen;
   };
@@ -205,7 +217,7 @@ TEST_F(SweepRunnerTest, AKilledDaemonFailsItsTrialsAndTheRunCanBeResumed) {
     EXPECT_FALSE(trial(id).failure.empty());
   }
   EXPECT_TRUE(run_.finished.empty());
-  EXPECT_TRUE(store_.finished.has_value());
+  EXPECT_TRUE(store_.updated.has_value());
 }
 
 TEST_F(SweepRunnerTest, EndsEarlyWhereNoDeviceIsLeft) {
@@ -217,21 +229,50 @@ TEST_F(SweepRunnerTest, EndsEarlyWhereNoDeviceIsLeft) {
 }
 
 TEST_F(SweepRunnerTest, StopsBetweenUnitsAndMeasuresOnlyTheRestLater) {
-  options_.rounds = 1;
-  on_progress_ = [this](const SweepProgress& now) { stop_ = now.done >= 2; };
+  on_progress_ = [this](const SweepProgress& now) { stop_ = now.done >= 7; };
   ASSERT_TRUE(sweep());
   EXPECT_TRUE(run_.finished.empty());
-  ASSERT_EQ(store_.trials.size(), 2U);
-  std::map<std::string, double> before;
-  for (const auto& [id, stored] : store_.trials) before[id] = stored.latency.p50_ms;
+  ASSERT_EQ(store_.trials.size(), 5U);
+  std::size_t rounds = 0;
+  std::map<std::string, std::vector<double>> first_round;
+  for (const auto& [id, stored] : store_.trials) {
+    rounds += stored.rounds.size();
+    first_round[id] = stored.rounds.at(0).latency_ms;
+    EXPECT_GT(stored.latency.p50_ms, 0) << "figures are from what there is";
+  }
+  EXPECT_EQ(rounds, 7U);
+  EXPECT_TRUE(std::ranges::any_of(store_.updated->trials, &TrialRecord::on_front));
+  EXPECT_EQ(store_.updated->passes.size(), 1U);
+
   stop_ = false;
   on_progress_ = nullptr;
   progress_.clear();
   ASSERT_TRUE(sweep());
-  EXPECT_EQ(progress_.back().total, 3U);
-  EXPECT_EQ(store_.trials.size(), 5U);
+  EXPECT_EQ(progress_.front().total, 8U);
   EXPECT_FALSE(run_.finished.empty());
-  for (const auto& [id, p50] : before) EXPECT_EQ(trial(id).latency.p50_ms, p50);
+  const bool first_repeated = std::ranges::any_of(
+      run_.passes, [](const PassRecord& pass) { return pass.repeat && pass.round == 0; });
+  for (const TrialRecord& measured : run_.trials) {
+    EXPECT_EQ(measured.rounds.size(), 3U);
+    if (!first_repeated) {
+      EXPECT_EQ(measured.rounds[0].latency_ms, first_round[measured.id]);
+    }
+  }
+}
+
+TEST_F(SweepRunnerTest, AFailedTrialKeepsItsRoundsAndLacksTheOthers) {
+  on_progress_ = [this](const SweepProgress& now) {
+    if (now.done == 7) daemons_[1]->die();
+  };
+  ASSERT_TRUE(sweep());
+  EXPECT_TRUE(run_.finished.empty());
+  for (const char* id : {"cut2", "cut5", "cut8", "all-on:b"}) {
+    EXPECT_EQ(trial(id).status, TrialStatus::kFailed);
+    EXPECT_GE(trial(id).rounds.size(), 1U);
+    EXPECT_LT(trial(id).rounds.size(), 3U);
+    EXPECT_FALSE(trial(id).on_front);
+  }
+  EXPECT_EQ(trial("all-on:a").rounds.size(), 3U);
 }
 
 TEST_F(SweepRunnerTest, AFullDiskEndsTheSweep) {

@@ -55,7 +55,7 @@ std::string whole(const TrialRecord& trial) {
 void put_all(ResultStore& store, const RunRecord& run) {
   ASSERT_TRUE(store.begin_run(run));
   for (const TrialRecord& trial : run.trials) ASSERT_TRUE(store.put_trial(run.id, trial));
-  ASSERT_TRUE(store.finish_run(run));
+  ASSERT_TRUE(store.update_run(run));
 }
 
 TEST_F(Store, GivesBackWhatWasPut) {
@@ -68,7 +68,10 @@ TEST_F(Store, GivesBackWhatWasPut) {
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
     EXPECT_EQ(whole(loaded->trials[i]), whole(run.trials[i]));
     EXPECT_EQ(loaded->trials[i].plan, run.trials[i].plan);
-    EXPECT_EQ(loaded->trials[i].latency_samples_ms, run.trials[i].latency_samples_ms);
+    ASSERT_EQ(loaded->trials[i].rounds.size(), run.trials[i].rounds.size());
+    for (std::size_t j = 0; j < run.trials[i].rounds.size(); ++j) {
+      EXPECT_EQ(loaded->trials[i].rounds[j].latency_ms, run.trials[i].rounds[j].latency_ms);
+    }
     if (run.trials[i].split) {
       EXPECT_EQ(loaded->trials[i].split->boundary, run.trials[i].split->boundary);
     }
@@ -117,7 +120,7 @@ TEST_F(Store, FinishingMarksTheFrontAndTheEnd) {
   run.trials[2].on_front = true;
   run.trials[2].p_front = 0.75;
   run.devices[1].weights_sent_bytes = 99;
-  ASSERT_TRUE(store->finish_run(run));
+  ASSERT_TRUE(store->update_run(run));
   const auto loaded = store->load_run(run.id);
   EXPECT_EQ(loaded->finished, finished);
   EXPECT_EQ(loaded->devices[1].weights_sent_bytes, 99U);
@@ -146,7 +149,7 @@ TEST_F(Store, FindsRunsByIdBeginningAndLast) {
   ASSERT_EQ(runs->size(), 3U);
   EXPECT_EQ(runs->front().id, "20260202-080000-ef56");
   EXPECT_EQ(runs->front().trials.size(), run.trials.size());
-  EXPECT_TRUE(runs->front().trials.front().latency_samples_ms.empty());
+  EXPECT_TRUE(runs->front().trials.front().rounds.empty());
   EXPECT_FALSE(store->begin_run(run)) << "an id that is taken";
 }
 

@@ -18,8 +18,8 @@ class MemoryStore final : public ResultStore {
     trials[trial.id] = trial;
     return {};
   }
-  Expected<> finish_run(const RunRecord& run) override {
-    finished = run;
+  Expected<> update_run(const RunRecord& run) override {
+    updated = run;
     return {};
   }
   Expected<RunRecord> load_run(const std::string&) override {
@@ -28,7 +28,7 @@ class MemoryStore final : public ResultStore {
   Expected<std::vector<RunRecord>> list_runs() override { return std::vector<RunRecord>{}; }
 
   std::map<std::string, TrialRecord> trials;
-  std::optional<RunRecord> finished;
+  std::optional<RunRecord> updated;
   std::size_t room = 100'000;  ///< trials that fit the disk
 };
 
