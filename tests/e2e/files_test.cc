@@ -32,7 +32,8 @@ class Files : public EndToEnd {
                    "percent:30,percent:60", "--transport", "tcp", "--rounds", "1", "--requests",
                    "3", "--store", path("results.db"), "--json"});
     ASSERT_EQ(done.exit_code, 0) << done.errors;
-    for (const json& trial : json::parse(done.output)["trials"]) {
+    const json run = json::parse(done.output);
+    for (const json& trial : run["trials"]) {
       EXPECT_EQ(trial["status"], "ok") << trial.dump(1);
     }
   }
