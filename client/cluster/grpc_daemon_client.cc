@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <span>
 #include <utility>
 
@@ -19,6 +20,8 @@ constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
 // A shard's archive (KBs) and manifest travel in one message; gRPC's 4 MiB default would refuse large scripted ones.
 constexpr int kMaxMessageBytes = 256 << 20;
 constexpr seconds kShortCall{10};
+constexpr int kPingMs = 10'000;
+constexpr int kPingPatienceMs = 20'000;
 // Slowest link and slowest device that a transfer or an engine build is still waited for.
 constexpr std::uint64_t kSlowestBytesPerSecond = 1'000'000;
 constexpr std::uint64_t kSlowestLoadBytesPerSecond = 5'000'000;
@@ -66,8 +69,19 @@ class GrpcDaemonClient final : public DaemonClient {
     // Two clients of one address must not share a connection, and a proxy has no business between devices.
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+    // A device that hangs or lost its network ends every call within half a minute, also those that may take long.
+    arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kPingMs);
+    arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingPatienceMs);
+    arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
     stub_ = control::v1::Control::NewStub(
         grpc::CreateCustomChannel(config_.address, grpc::InsecureChannelCredentials(), arguments));
+  }
+
+  ~GrpcDaemonClient() override {
+    // The daemon undoes what is left of the session when the call ends.
+    if (!attendance_) return;
+    attended_.TryCancel();
+    attendance_->Finish();
   }
 
   Expected<> describe(milliseconds timeout) {
@@ -140,6 +154,8 @@ class GrpcDaemonClient final : public DaemonClient {
 
   Expected<LoadedShard> load_shard(const Shard& shard, const ShardSettings& settings) override {
     control::v1::LoadShardRequest request;
+    PARETO_ASSIGN(const std::uint64_t session, attend());
+    request.set_session(session);
     request.set_manifest(manifest_json(shard));
     request.set_archive(shard.archive);
     auto& wire = *request.mutable_settings();
@@ -164,6 +180,8 @@ class GrpcDaemonClient final : public DaemonClient {
   Expected<> unload_shard(const std::string& handle) override {
     control::v1::UnloadShardRequest request;
     request.set_shard(handle);
+    PARETO_ASSIGN(const std::uint64_t session, attend());
+    request.set_session(session);
     control::v1::UnloadShardReply reply;
     return call(&control::v1::Control::Stub::UnloadShard, request, reply, kShortCall,
                 "unloading shard");
@@ -178,6 +196,8 @@ class GrpcDaemonClient final : public DaemonClient {
     request.set_downstream(stage.downstream);
     request.set_queue(stage.queue);
     request.set_max_frame_bytes(stage.max_frame_bytes);
+    PARETO_ASSIGN(const std::uint64_t session, attend());
+    request.set_session(session);
     control::v1::OpenStageReply reply;
     PARETO_TRY(
         call(&control::v1::Control::Stub::OpenStage, request, reply, kShortCall, "opening stage"));
@@ -241,6 +261,17 @@ class GrpcDaemonClient final : public DaemonClient {
     return check(((*stub_).*method)(&context, request, &reply), doing);
   }
 
+  /// The session in which this client loads and opens, begun when it is first needed.
+  Expected<std::uint64_t> attend() {
+    const std::lock_guard lock(attendance_mutex_);
+    if (!attendance_) attendance_ = stub_->Attend(&attended_);
+    control::v1::AttendReply reply;
+    if (session_ == 0 && attendance_->Read(&reply)) session_ = reply.session();
+    if (session_ != 0) return session_;
+    return fail(ErrorCode::kUnavailable, "{} ({}): it takes no coordinator", config_.name,
+                config_.address);
+  }
+
   /// False once the daemon ended the stream: Finish() says why.
   bool put(grpc::ClientWriter<control::v1::TensorChunk>& writer, const NamedTensor& entry) {
     const std::span<const std::byte> bytes = entry.tensor.bytes();
@@ -266,6 +297,11 @@ class GrpcDaemonClient final : public DaemonClient {
   DeviceInfo info_;
   std::unique_ptr<control::v1::Control::Stub> stub_;
   std::atomic<std::uint64_t> sent_bytes_{0};
+  std::mutex attendance_mutex_;
+  grpc::ClientContext attended_;
+  std::unique_ptr<grpc::ClientReaderWriter<control::v1::AttendRequest, control::v1::AttendReply>>
+      attendance_;
+  std::uint64_t session_ = 0;
 };
 
 }  // namespace

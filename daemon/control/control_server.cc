@@ -17,6 +17,9 @@
 namespace pareto::daemon {
 namespace {
 
+constexpr int kPingMs = 10'000;
+constexpr int kPingPatienceMs = 20'000;
+
 /// gRPC does not say why it could not listen: ask the system the same.
 Error why_not(const std::string& address) {
   const std::size_t colon = address.rfind(':');
@@ -68,6 +71,12 @@ Expected<std::unique_ptr<ControlServer>> ControlServer::start(const std::string&
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   builder.SetMaxReceiveMessageSize(kMaxControlMessageBytes);
   builder.SetMaxSendMessageSize(kMaxControlMessageBytes);
+  // A coordinator without power says no goodbye: its session ends with the first ping that it does not answer. Its own pings are
+  // welcome.
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kPingMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingPatienceMs);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kPingMs / 2);
   builder.RegisterService(&impl->service);
   int port = 0;
   builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
@@ -90,6 +99,7 @@ void ControlServer::stop(TimePoint deadline) {
   if (!impl_->server) return;
   const auto left = std::max(deadline - std::chrono::steady_clock::now(),
                              std::chrono::steady_clock::duration::zero());
+  impl_->service.end_sessions();
   impl_->server->Shutdown(std::chrono::system_clock::now() + left);
   impl_->server->Wait();
   impl_->server.reset();

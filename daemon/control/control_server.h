@@ -53,7 +53,7 @@ class ControlServer {
   const std::string& address() const;
   /// Health checks answer "not serving" from now on; calls are still answered.
   void announce_stop();
-  /// Takes no more calls; those under way are cancelled at the deadline. Returns when all have ended: loading a shard cannot be
+  /// Takes no more calls, and ends the sessions of coordinators; calls under way are cancelled at the deadline. Returns when all have ended: loading a shard cannot be
   /// interrupted.
   void stop(TimePoint deadline);
 

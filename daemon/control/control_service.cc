@@ -110,6 +110,24 @@ grpc::Status ControlService::Describe(grpc::ServerContext*, const v1::DescribeRe
   return answer("Describe", [&] { return describe(*request, *reply); });
 }
 
+grpc::Status ControlService::Attend(
+    grpc::ServerContext* context,
+    grpc::ServerReaderWriter<v1::AttendReply, v1::AttendRequest>* stream) {
+  return answer("Attend", [&]() -> Expected<> {
+    PARETO_ASSIGN(const std::uint64_t session,
+                  sessions_.begin([context] { context->TryCancel(); }));
+    v1::AttendReply reply;
+    reply.set_session(session);
+    v1::AttendRequest nothing;
+    if (stream->Write(reply)) {
+      while (stream->Read(&nothing)) {
+      }
+    }
+    sessions_.end(session);
+    return {};
+  });
+}
+
 grpc::Status ControlService::MissingTensors(grpc::ServerContext*,
                                             const v1::MissingTensorsRequest* request,
                                             v1::MissingTensorsReply* reply) {
@@ -184,13 +202,15 @@ Expected<runtime::RunnerOptions> ControlService::options_from(
 }
 
 Expected<> ControlService::load(grpc::ServerContext& context, const v1::LoadShardRequest& request,
-                                v1::LoadShardReply& reply) const {
+                                v1::LoadShardReply& reply) {
+  PARETO_TRY(sessions_.check(request.session()));
   PARETO_ASSIGN(const Shard shard, shard_from_manifest(request.manifest(), request.archive()));
   PARETO_ASSIGN(const runtime::RunnerOptions options, options_from(request.settings()));
   PARETO_ASSIGN(const ShardCache::Loaded loaded, parts_.shards.load(shard, options));
   const LoadedShard& held = *loaded.shard;
-  if (context.IsCancelled()) {
-    // Nobody would ever unload what nobody knows of.
+  // Nobody would ever unload what nobody knows of.
+  const bool left = context.IsCancelled();
+  if (left || !sessions_.hold_shard(request.session(), held.handle())) {
     PARETO_TRY(parts_.shards.unload(held.handle()));
     return fail(ErrorCode::kClosed, "the coordinator left while its shard was loaded");
   }
@@ -219,21 +239,31 @@ grpc::Status ControlService::LoadShard(grpc::ServerContext* context,
 grpc::Status ControlService::UnloadShard(grpc::ServerContext*,
                                          const v1::UnloadShardRequest* request,
                                          v1::UnloadShardReply*) {
-  return answer("UnloadShard", [&] { return parts_.shards.unload(request->shard()); });
+  return answer("UnloadShard", [&]() -> Expected<> {
+    PARETO_TRY(sessions_.release_shard(request->session(), request->shard()));
+    return parts_.shards.unload(request->shard());
+  });
+}
+
+Expected<> ControlService::open(const v1::OpenStageRequest& request, v1::OpenStageReply& reply) {
+  PARETO_TRY(sessions_.check(request.session()));
+  pareto::daemon::OpenStage stage{request.pipeline(),       request.stage(),      nullptr,
+                                  request.transport(),      request.downstream(), request.queue(),
+                                  request.max_frame_bytes()};
+  PARETO_ASSIGN(stage.shard, parts_.shards.find(request.shard()));
+  PARETO_ASSIGN(std::string address, parts_.stages.open(std::move(stage)));
+  if (auto held = sessions_.hold_stage(request.session(), request.pipeline(), request.stage());
+      !held) {
+    PARETO_TRY(parts_.stages.close(request.pipeline(), request.stage()));
+    return held;
+  }
+  reply.set_address(std::move(address));
+  return {};
 }
 
 grpc::Status ControlService::OpenStage(grpc::ServerContext*, const v1::OpenStageRequest* request,
                                        v1::OpenStageReply* reply) {
-  return answer("OpenStage", [&]() -> Expected<> {
-    pareto::daemon::OpenStage open{
-        request->pipeline(),       request->stage(),      nullptr,
-        request->transport(),      request->downstream(), request->queue(),
-        request->max_frame_bytes()};
-    PARETO_ASSIGN(open.shard, parts_.shards.find(request->shard()));
-    PARETO_ASSIGN(std::string address, parts_.stages.open(std::move(open)));
-    reply->set_address(std::move(address));
-    return {};
-  });
+  return answer("OpenStage", [&] { return open(*request, *reply); });
 }
 
 grpc::Status ControlService::StartStage(grpc::ServerContext*, const v1::StartStageRequest* request,
@@ -253,6 +283,7 @@ grpc::Status ControlService::CloseStage(grpc::ServerContext*, const v1::CloseSta
   return answer("CloseStage", [&]() -> Expected<> {
     PARETO_ASSIGN(const StageStatus status,
                   parts_.stages.close(request->pipeline(), request->stage()));
+    sessions_.release_stage(request->pipeline(), request->stage());
     fill(status, *reply->mutable_status());
     return {};
   });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "daemon/control/control_server.h"
+#include "daemon/control/session_table.h"
 #include "proto/control.grpc.pb.h"
 
 namespace pareto::daemon {
@@ -9,10 +10,17 @@ namespace pareto::daemon {
 /// Threads: any; gRPC calls it from many.
 class ControlService final : public control::v1::Control::Service {
  public:
-  explicit ControlService(ControlParts parts) : parts_(std::move(parts)) {}
+  explicit ControlService(ControlParts parts)
+      : parts_(std::move(parts)), sessions_(parts_.shards, parts_.stages) {}
+
+  /// Ends every Attend call: nothing else would.
+  void end_sessions() { sessions_.cancel_all(); }
 
   grpc::Status Describe(grpc::ServerContext* context, const control::v1::DescribeRequest* request,
                         control::v1::DescribeReply* reply) override;
+  grpc::Status Attend(grpc::ServerContext* context,
+                      grpc::ServerReaderWriter<control::v1::AttendReply,
+                                               control::v1::AttendRequest>* stream) override;
   grpc::Status MissingTensors(grpc::ServerContext* context,
                               const control::v1::MissingTensorsRequest* request,
                               control::v1::MissingTensorsReply* reply) override;
@@ -43,10 +51,12 @@ class ControlService final : public control::v1::Control::Service {
   Expected<> put(grpc::ServerReader<control::v1::TensorChunk>& reader,
                  control::v1::PutTensorsReply& reply) const;
   Expected<> load(grpc::ServerContext& context, const control::v1::LoadShardRequest& request,
-                  control::v1::LoadShardReply& reply) const;
+                  control::v1::LoadShardReply& reply);
+  Expected<> open(const control::v1::OpenStageRequest& request, control::v1::OpenStageReply& reply);
   Expected<runtime::RunnerOptions> options_from(const control::v1::RunnerSettings& settings) const;
 
   const ControlParts parts_;
+  SessionTable sessions_;
 };
 
 }  // namespace pareto::daemon

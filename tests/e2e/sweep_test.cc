@@ -137,6 +137,31 @@ TEST_F(Sweep, AKilledDaemonFailsItsTrialsInBoundedTime) {
   EXPECT_EQ(json::parse(runs.output).size(), 1U) << runs.output;
 }
 
+TEST_F(Sweep, DaemonsForgetACoordinatorThatWasKilled) {
+  Daemon first("first", folder());
+  Daemon second("second", folder());
+  const auto devices = inventory({{"first", first.address()}, {"second", second.address()}});
+  auto arguments = small_sweep({"--splits", "modules", "--rounds", "4", "--devices", devices});
+  arguments.insert(arguments.begin(), "paretoctl");
+  Process sweep(arguments);
+  ASSERT_TRUE(sweep.wait_for_output("round 1")) << sweep.errors();
+  sweep.signal(SIGKILL);
+  json list;
+  const auto held = [&] {
+    const auto seen = paretoctl({"devices", "--devices", devices, "--json"});
+    EXPECT_EQ(seen.exit_code, 0) << seen.errors;
+    list = json::parse(seen.output);
+    int count = 0;
+    for (const json& device : list)
+      count += device["shards"].get<int>() + device["stages"].get<int>();
+    return count;
+  };
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (held() > 0 && std::chrono::steady_clock::now() < deadline) {
+  }
+  EXPECT_EQ(held(), 0) << list.dump(2);
+}
+
 TEST_F(Sweep, TwoSweepsShareTheSameDaemons) {
   Daemon first("first", folder());
   Daemon second("second", folder());

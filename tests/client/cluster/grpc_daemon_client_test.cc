@@ -49,8 +49,21 @@ class FakeControl final : public wire::Control::Service {
     }
     return answer;
   }
-  grpc::Status UnloadShard(grpc::ServerContext*, const wire::UnloadShardRequest*,
+  grpc::Status Attend(
+      grpc::ServerContext*,
+      grpc::ServerReaderWriter<wire::AttendReply, wire::AttendRequest>* stream) override {
+    if (!attendable) return {grpc::StatusCode::CANCELLED, "ending"};
+    wire::AttendReply reply;
+    reply.set_session(77);
+    stream->Write(reply);
+    wire::AttendRequest nothing;
+    while (stream->Read(&nothing)) {
+    }
+    return grpc::Status::OK;
+  }
+  grpc::Status UnloadShard(grpc::ServerContext*, const wire::UnloadShardRequest* request,
                            wire::UnloadShardReply*) override {
+    session = request->session();
     return answer;
   }
   grpc::Status Status(grpc::ServerContext* context, const wire::StatusRequest*,
@@ -68,6 +81,8 @@ class FakeControl final : public wire::Control::Service {
   std::map<std::string, std::uint64_t> sizes;
   std::map<std::string, std::string> received;
   std::size_t largest_chunk = 0;
+  std::uint64_t session = 0;
+  bool attendable = true;
   std::mutex mutex;
   std::condition_variable released;
   bool let_go = false;
@@ -139,6 +154,23 @@ TEST_F(GrpcDaemonClientTest, StreamsTensorsInChunksAndCountsThem) {
     EXPECT_EQ(control_.sizes[key], entry.tensor.size_bytes());
   }
   EXPECT_EQ(client->weights_sent_bytes(), (5U << 20) / 2 + 1 + 3);
+}
+
+TEST_F(GrpcDaemonClientTest, EverythingItHoldsIsOfItsSession) {
+  const auto client = connect().value();
+  ASSERT_TRUE(client->unload_shard("a"));
+  EXPECT_EQ(control_.session, 77U);
+}
+
+TEST_F(GrpcDaemonClientTest, ADaemonThatTakesNoCoordinatorIsUnavailable) {
+  control_.attendable = false;
+  const auto client = connect().value();
+  for (int i = 0; i < 2; ++i) {
+    const auto refused = client->unload_shard("a");
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
+    EXPECT_THAT(refused.error().message, HasSubstr("pi-1"));
+  }
 }
 
 TEST_F(GrpcDaemonClientTest, EveryStatusHasItsCode) {

@@ -1,0 +1,58 @@
+// What each coordinator has loaded and opened on this device, so that all of it goes when the coordinator goes, however it goes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/error.h"
+#include "daemon/stage/shard_cache.h"
+#include "daemon/stage/stage_host.h"
+
+namespace pareto::daemon {
+
+/// Session 0 is nobody's: what is loaded and opened in it stays until somebody asks otherwise.
+///
+/// Threads: any.
+class SessionTable {
+ public:
+  /// Both outlive it.
+  SessionTable(ShardCache& shards, StageHost& stages) : shards_(shards), stages_(stages) {}
+
+  /// `cancel` makes whoever waits for the session's end call end(); it may be called until then. Fails: kClosed (after cancel_all).
+  Expected<std::uint64_t> begin(std::function<void()> cancel);
+  /// Closes the session's stages and unloads its shards.
+  void end(std::uint64_t session);
+  /// Cancels every session; none begins any more.
+  void cancel_all();
+
+  /// Fails: kUnavailable (the session has ended, so nobody would ever unload it).
+  Expected<> check(std::uint64_t session) const;
+  Expected<> hold_shard(std::uint64_t session, const std::string& handle);
+  Expected<> hold_stage(std::uint64_t session, std::uint64_t pipeline, std::uint32_t stage);
+  /// Fails: kNotFound (the session holds no such shard).
+  Expected<> release_shard(std::uint64_t session, const std::string& handle);
+  void release_stage(std::uint64_t pipeline, std::uint32_t stage);
+
+ private:
+  using StageKey = std::pair<std::uint64_t, std::uint32_t>;
+  struct Session {
+    std::function<void()> cancel;
+    std::vector<std::string> shards;  ///< one a load
+    std::vector<StageKey> stages;
+  };
+  Expected<> check_locked(std::uint64_t session) const;
+
+  ShardCache& shards_;
+  StageHost& stages_;
+  mutable std::mutex mutex_;
+  bool closing_ = false;
+  std::uint64_t last_ = 0;
+  std::map<std::uint64_t, Session> sessions_;
+};
+
+}  // namespace pareto::daemon
