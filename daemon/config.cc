@@ -38,7 +38,7 @@ void read_key(ConfigSection& root, const Setting& setting, DaemonConfig& config)
     if (!section) return;
     std::vector<std::string> parts;
     for (const auto& [transport, address] : section->entries()) {
-      parts.push_back(transport + "=" + address);
+      parts.push_back(fmt::format("{}={}", transport, address));
     }
     text = join(parts, ",");
   } else {

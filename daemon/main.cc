@@ -10,10 +10,8 @@
 #include "daemon/daemon.h"
 #include "daemon/process.h"
 
+namespace pareto::daemon {
 namespace {
-
-using namespace pareto;
-using namespace pareto::daemon;
 
 constexpr int kDone = 0;
 constexpr int kFailed = 1;
@@ -63,9 +61,7 @@ int serve(const CommandLine& command_line, const DaemonConfig& config) {
   return kDone;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   const auto command_line = parse_command_line(argc, argv);
   if (!command_line) return complain(command_line.error(), kWrongConfig);
   if (command_line->print) {
@@ -85,3 +81,8 @@ int main(int argc, char** argv) {
   ::setenv("GRPC_VERBOSITY", "NONE", 0);
   return serve(*command_line, *config);
 }
+
+}  // namespace
+}  // namespace pareto::daemon
+
+int main(int argc, char** argv) { return pareto::daemon::run(argc, argv); }

@@ -84,7 +84,7 @@ Expected<std::vector<int>> parse_cores(const std::string& text) {
     for (int core = first; core <= last; ++core) cores.push_back(core);
   }
   std::ranges::sort(cores);
-  cores.erase(std::ranges::unique(cores).begin(), cores.end());
+  cores.erase(std::unique(cores.begin(), cores.end()), cores.end());
   return cores;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <ostream>
 
 namespace pareto::client {
@@ -22,7 +23,7 @@ std::string Progress::time_left(std::size_t done, std::size_t total) const {
   const double passed =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   const double left = passed * static_cast<double>(total - done) / static_cast<double>(done);
-  const auto seconds = static_cast<long>(left + 0.5);
+  const auto seconds = std::lround(left);
   return seconds < 90 ? fmt::format("{} s left", seconds)
                       : fmt::format("{} min left", (seconds + 30) / 60);
 }

@@ -172,8 +172,8 @@ int automatic_window(double latency_ms, double bottleneck_ms) {
 }
 
 std::vector<double> steady_intervals(std::span<const double> completions_s, int window) {
-  const auto fill = static_cast<std::size_t>(2 * window);
   const auto drain = static_cast<std::size_t>(window);
+  const std::size_t fill = 2 * drain;
   std::vector<double> intervals;
   for (std::size_t i = fill + 1; i + drain < completions_s.size(); ++i) {
     intervals.push_back(completions_s[i] - completions_s[i - 1]);

@@ -28,12 +28,12 @@ struct Document {
     const YAML::Mark mark = node.Mark();
     return mark.is_null() ? name : fmt::format("{}:{}", name, mark.line + 1);
   }
-  std::shared_ptr<Node> add(YAML::Node yaml, std::string path) {
+  std::shared_ptr<Node> add(const YAML::Node& yaml, std::string path) {
     // A section read twice is one section: what either reader asked for is known.
     for (const auto& node : nodes) {
       if (node->path == path) return node;
     }
-    nodes.push_back(std::make_shared<Node>(Node{std::move(yaml), std::move(path), {}, false}));
+    nodes.push_back(std::make_shared<Node>(Node{yaml, std::move(path), {}, false}));
     return nodes.back();
   }
 };

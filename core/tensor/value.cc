@@ -51,9 +51,8 @@ struct Differences {
     if (std::isfinite(expected)) scale = std::max(scale, std::abs(expected));
     const bool same = expected == actual || (std::isnan(expected) && std::isnan(actual));
     if (same) return;
-    worst = std::isfinite(expected) && std::isfinite(actual)
-                ? std::max(worst, std::abs(actual - expected))
-                : kInfinity;
+    const bool finite = std::isfinite(expected) && std::isfinite(actual);
+    worst = std::max(worst, finite ? std::abs(actual - expected) : kInfinity);
   }
 
   template <typename Bits, typename Convert>

@@ -131,8 +131,9 @@ TEST_F(ParetodTest, WrongFlagsAndConfigs) {
 }
 
 TEST_F(ParetodTest, CheckingStartsNothing) {
-  const Finished checked = run({"paretod", "--config", PARETO_SOURCE_DIR "/configs/paretod.yaml",
-                                "--state-dir", path("never"), "--check-config"});
+  const std::string config = PARETO_SOURCE_DIR "/configs/paretod.yaml";
+  const Finished checked =
+      run({"paretod", "--config", config, "--state-dir", path("never"), "--check-config"});
   EXPECT_EQ(checked.exit_code, 0) << checked.errors;
   EXPECT_FALSE(std::filesystem::exists(path("never")));
   EXPECT_EQ(run({"paretod", "--version"}).exit_code, 0);

@@ -12,8 +12,8 @@ TimePoint now() { return std::chrono::steady_clock::now(); }
 
 }  // namespace
 
-GrpcLink::GrpcLink(std::shared_ptr<Stream> stream, std::shared_ptr<void> carrier, std::string peer,
-                   const Limits& limits)
+GrpcLink::GrpcLink(std::shared_ptr<Stream> stream, std::shared_ptr<void> carrier,
+                   const std::string& peer, const Limits& limits)
     : carrier_(std::move(carrier)),
       stream_(std::move(stream)),
       peer_("grpc " + peer),

@@ -16,7 +16,7 @@ namespace pareto::transport::grpc {
 class GrpcLink final : public Link {
  public:
   /// `carrier`: what the stream runs on (a channel or a server); released after the stream has ended.
-  GrpcLink(std::shared_ptr<Stream> stream, std::shared_ptr<void> carrier, std::string peer,
+  GrpcLink(std::shared_ptr<Stream> stream, std::shared_ptr<void> carrier, const std::string& peer,
            const Limits& limits);
   /// Waits until the peer knows, for a few seconds at most: until then it may still read what was sent.
   ~GrpcLink() override;

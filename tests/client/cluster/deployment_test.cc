@@ -64,7 +64,7 @@ class DeploymentTest : public testing::Test {
 TEST_F(DeploymentTest, EveryWayToCutGivesTheSameAnswer) {
   for (const auto& cuts : std::vector<std::vector<std::int64_t>>{{}, {3}, {9}, {2, 7}}) {
     auto deployment = open(plan(cuts)).value();
-    EXPECT_DOUBLE_EQ(answer(*deployment), 2 * 4 * kFakeOperators);
+    EXPECT_DOUBLE_EQ(answer(*deployment), 8.0 * kFakeOperators);
     EXPECT_EQ(deployment->round_trips().size(), cuts.size() + 2);
     for (const Nanoseconds round_trip : deployment->round_trips()) {
       EXPECT_GE(round_trip.count(), 0);

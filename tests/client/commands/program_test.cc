@@ -21,7 +21,6 @@ using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::Not;
 using testing::StartsWith;
 
 class NeverStopped final : public StopSignal {
@@ -76,7 +75,7 @@ class Program : public testing::Test {
   }
 
   RunRecord stored_run(const test::SyntheticOptions& options = {}) const {
-    const RunRecord run = test::synthetic_run(options);
+    RunRecord run = test::synthetic_run(options);
     const auto store = ResultStore::open(path("results.db")).value();
     EXPECT_TRUE(store->begin_run(run));
     for (const TrialRecord& trial : run.trials) EXPECT_TRUE(store->put_trial(run.id, trial));
@@ -183,7 +182,7 @@ TEST_F(Program, SplitsShowsEveryPointAndItsCosts) {
   double last_flops = 0;
   for (const json& point : all["splits"]) {
     legal += point["legal"].get<bool>() ? 1 : 0;
-    EXPECT_EQ(point["legal"].get<bool>(), point["reason"] == "") << point;
+    EXPECT_EQ(point["legal"].get<bool>(), point["reason"].get<std::string>().empty()) << point;
     EXPECT_GE(point["flops_before"].get<double>(), last_flops);
     last_flops = point["flops_before"];
     EXPECT_LE(

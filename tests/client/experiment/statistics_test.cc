@@ -62,8 +62,8 @@ TEST(Bootstrap, CoversTheTruthAboutNineteenTimesInTwenty) {
   for (const double a : {0.0, 0.6}) {
     int covered = 0;
     constexpr int kTries = 100;
-    for (int i = 0; i < kTries; ++i) {
-      const auto samples = autoregressive(a, 300, static_cast<std::uint64_t>(100 + i));
+    for (std::uint64_t i = 0; i < kTries; ++i) {
+      const auto samples = autoregressive(a, 300, 100 + i);
       const Interval interval = bootstrap_interval(samples, mean, 5, 200);
       EXPECT_LE(interval.low, interval.high);
       if (interval.low <= 10 && interval.high >= 10) ++covered;
@@ -139,7 +139,7 @@ TEST(Throughput, IsTheSlopeBetweenFillAndDrain) {
   EXPECT_LT(interval.high, 1.15);
 }
 
-RoundSamples rounds(std::vector<double> latency, std::vector<double> throughput) {
+RoundSamples rounds(const std::vector<double>& latency, std::vector<double> throughput) {
   RoundSamples samples;
   for (const double ms : latency) samples.latency_ms.push_back({ms, ms * 1.01});
   samples.throughput = std::move(throughput);

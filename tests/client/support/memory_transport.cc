@@ -67,11 +67,11 @@ Expected<std::unique_ptr<Link>> MemoryTransport::connect(const std::string& addr
   const std::lock_guard lock(mutex_);
   const auto found = listening_.find(address);
   if (found == listening_.end()) return fail(ErrorCode::kUnavailable, "nobody at {}", address);
-  auto [near, far] = pair();
-  if (!found->second->push(std::move(far), deadline)) {
+  auto ends = pair();
+  if (!found->second->push(std::move(ends.second), deadline)) {
     return fail(ErrorCode::kUnavailable, "nobody at {} any more", address);
   }
-  return std::move(near);
+  return std::move(ends.first);
 }
 
 std::pair<std::unique_ptr<Link>, std::unique_ptr<Link>> MemoryTransport::pair() {

@@ -16,14 +16,13 @@ namespace {
 namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 /// Header and bytes of a file with 1000 payload bytes.
 constexpr std::uint64_t kFileBytes = 64 + 1000;
 
-std::vector<std::byte> pattern(std::size_t size, int seed) {
+std::vector<std::byte> pattern(std::size_t size, std::size_t seed) {
   std::vector<std::byte> bytes(size);
-  for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(i * 7 + seed * 31U);
+  for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(i * 7 + seed * 31);
   return bytes;
 }
 

@@ -53,8 +53,8 @@ class FakeRunner final : public runtime::ShardRunner {
 }  // namespace
 
 RunnerFactory fake_runners(std::shared_ptr<FakeRuns> runs) {
-  return [runs](const Shard& shard, const runtime::WeightSource& weights,
-                const runtime::RunnerOptions& options)
+  return [runs = std::move(runs)](const Shard& shard, const runtime::WeightSource& weights,
+                                  const runtime::RunnerOptions& options)
              -> Expected<std::unique_ptr<runtime::ShardRunner>> {
     PARETO_TRY(runs->on_load());
     for (const WeightRef& weight : shard.weights) {
