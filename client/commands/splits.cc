@@ -1,12 +1,17 @@
 #include <CLI/CLI.hpp>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "client/commands/commands.h"
 #include "client/commands/flags.h"
 #include "client/commands/show.h"
+#include "client/report/plan_text.h"
 #include "client/report/text_table.h"
+#include "core/base/clock.h"
 #include "core/base/text.h"
+#include "core/runtime/shard_runner.h"
+#include "partitioner/emit/emit.h"
 
 namespace pareto::client {
 namespace {
@@ -15,6 +20,8 @@ using Json = nlohmann::ordered_json;
 using partitioner::Graph;
 using partitioner::Model;
 using partitioner::SplitPoint;
+
+constexpr int kTimedRuns = 5;
 
 std::string boundary_text(const Graph& graph, const SplitPoint& point) {
   std::vector<std::string> parts;
@@ -37,6 +44,30 @@ std::uint64_t weight_bytes(const Graph& graph) {
   return bytes;
 }
 
+/// What the operators before each position take here, in ms, on one thread of the plain engine; at the end the whole model.
+Expected<std::map<std::int64_t, double>> times_before(const Model& model, std::int64_t batch) {
+  const auto operators = static_cast<std::int64_t>(model.graph().operators.size());
+  PARETO_ASSIGN(const Shard shard, partitioner::emit_shard(model, 0, operators));
+  runtime::RunnerOptions options;
+  options.engine = "plain";
+  options.batch = batch;
+  PARETO_ASSIGN(const auto runner,
+                runtime::ShardRunner::load(
+                    shard, [&](const Digest& digest) { return model.weight(digest); }, options));
+  PARETO_ASSIGN(std::vector<Value> inputs, model.example_inputs(batch, 1));
+  std::vector<std::int64_t> cuts;
+  for (const SplitPoint& point : model.split_points()) cuts.push_back(point.position);
+  PARETO_ASSIGN(const runtime::ShardProfile profile,
+                runner->profile(std::move(inputs), kTimedRuns, cuts));
+  std::map<std::int64_t, double> before;
+  double sum = 0;
+  for (const runtime::SegmentTime& segment : profile.segments) {
+    sum += to_milliseconds(segment.median);
+    before[segment.end] = sum;
+  }
+  return before;
+}
+
 class SplitsCommand final : public Command {
  public:
   std::string_view name() const override { return "splits"; }
@@ -45,7 +76,8 @@ class SplitsCommand final : public Command {
   }
   std::string_view examples() const override {
     return "  paretoctl splits --model mobilenetv2\n"
-           "  paretoctl splits --model swin_t.pt --input-shape 3x224x224 --splits all --json\n";
+           "  paretoctl splits --model swin_t.pt --input-shape 3x224x224 --splits all --json\n"
+           "  paretoctl splits --model resnet50 --splits modules --time\n";
   }
   void add_options(CLI::App& app) override {
     model_.add_to(app);
@@ -53,6 +85,8 @@ class SplitsCommand final : public Command {
         ->capture_default_str();
     app.add_flag("--all", all_, "those too where a cut is not allowed, with the reason");
     app.add_option("--batch", batch_, "the batch that bytes are given for")->capture_default_str();
+    app.add_flag("--time", time_,
+                 "what each side takes here, measured on one thread of the plain engine");
     app.add_flag("--json", json_, "one JSON document on stdout");
   }
 
@@ -61,6 +95,9 @@ class SplitsCommand final : public Command {
       return fail(ErrorCode::kInvalidArgument, "--batch {}: at least 1 is needed", batch_);
     PARETO_ASSIGN(const Model model, model_.open());
     PARETO_ASSIGN(const std::vector<std::size_t> chosen, choose(model));
+    if (time_) {
+      PARETO_ASSIGN(before_ms_, times_before(model, batch_));
+    }
     return json_ ? print_json(context, model, chosen) : print_table(context, model, chosen);
   }
 
@@ -75,22 +112,33 @@ class SplitsCommand final : public Command {
   Expected<int> print_table(Context& context, const Model& model,
                             const std::vector<std::size_t>& chosen) const {
     const Graph& graph = model.graph();
-    TextTable table({{"split point"},
-                     {"at", Align::kRight},
-                     {"bytes", Align::kRight},
-                     {"FLOPs before", Align::kRight, 1},
-                     {"after", Align::kRight, 1},
-                     {"weights before", Align::kRight, 2},
-                     {"after", Align::kRight, 2},
-                     {"what crosses"}});
+    std::vector<TextColumn> columns{{"split point"},
+                                    {"at", Align::kRight},
+                                    {"bytes", Align::kRight},
+                                    {"FLOPs before", Align::kRight, 1},
+                                    {"after", Align::kRight, 1},
+                                    {"weights before", Align::kRight, 2},
+                                    {"after", Align::kRight, 2}};
+    if (time_)
+      columns.insert(columns.end(), {{"ms before", Align::kRight}, {"after", Align::kRight}});
+    columns.push_back({"what crosses"});
+    TextTable table(columns);
     for (const std::size_t index : chosen) {
       const SplitPoint& point = model.split_points()[index];
       PARETO_ASSIGN(const auto bytes, partitioner::boundary_bytes(graph, point.position, batch_));
-      table.add({point.name, std::to_string(point.position), format_bytes(bytes),
-                 count_text(point.flops_before), count_text(point.flops_after),
-                 format_bytes(point.weight_bytes_before), format_bytes(point.weight_bytes_after),
-                 point.legal ? boundary_text(graph, point) : "not allowed: " + point.reason},
-                point.legal ? RowStyle::kPlain : RowStyle::kFaint);
+      std::vector<std::string> cells{point.name,
+                                     std::to_string(point.position),
+                                     format_bytes(bytes),
+                                     count_text(point.flops_before),
+                                     count_text(point.flops_after),
+                                     format_bytes(point.weight_bytes_before),
+                                     format_bytes(point.weight_bytes_after)};
+      if (time_) {
+        cells.push_back(format_figure(ms_before(point)));
+        cells.push_back(format_figure(ms_after(point)));
+      }
+      cells.push_back(point.legal ? boundary_text(graph, point) : "not allowed: " + point.reason);
+      table.add(std::move(cells), point.legal ? RowStyle::kPlain : RowStyle::kFaint);
     }
     context.out << table.render(style_of(context));
     std::size_t legal = 0;
@@ -136,6 +184,10 @@ class SplitsCommand final : public Command {
                                 {"flops_after", point.flops_after},
                                 {"weight_bytes_before", point.weight_bytes_before},
                                 {"weight_bytes_after", point.weight_bytes_after}});
+      if (time_) {
+        json["splits"].back()["ms_before"] = ms_before(point);
+        json["splits"].back()["ms_after"] = ms_after(point);
+      }
     }
     for (const auto& op : graph.operators) {
       if (op.inner_operators == 0) continue;
@@ -146,10 +198,17 @@ class SplitsCommand final : public Command {
     return kExitDone;
   }
 
+  double ms_before(const SplitPoint& point) const { return before_ms_.at(point.position); }
+  double ms_after(const SplitPoint& point) const {
+    return before_ms_.rbegin()->second - ms_before(point);
+  }
+
   ModelFlags model_;
   std::string splits_ = "all";
   std::int64_t batch_ = 1;
   bool all_ = false;
+  bool time_ = false;
+  std::map<std::int64_t, double> before_ms_;  ///< by position, where times are wanted
   bool json_ = false;
 };
 

@@ -8,7 +8,7 @@
 
 #include "core/runtime/engine_choice.h"
 #include "core/runtime/guarded.h"
-#include "core/runtime/operator_profiler.h"
+#include "core/runtime/segment_profiler.h"
 #include "core/runtime/shard_module.h"
 #include "core/runtime/threads.h"
 #include "core/runtime/torch_compat.h"
@@ -68,11 +68,21 @@ class TorchShardRunner final : public ShardRunner {
     });
   }
 
-  Expected<std::vector<OperatorTime>> profile(std::vector<Value> inputs, int repeats) override {
+  Expected<ShardProfile> profile(std::vector<Value> inputs, int repeats,
+                                 const std::vector<std::int64_t>& cuts) override {
+    std::int64_t last = shard_.begin;
+    for (const std::int64_t cut : cuts) {
+      if (cut <= last || cut >= shard_.end) {
+        return fail(ErrorCode::kInvalidArgument,
+                    "a cut at {} of a shard [{}, {}): cuts ascend and lie inside it", cut,
+                    shard_.begin, shard_.end);
+      }
+      last = cut;
+    }
     const CallScope scope(threads_);
     PARETO_ASSIGN(const auto arguments, boundary_.to_arguments(inputs));
-    return guarded("profiling", [&]() -> Expected<std::vector<OperatorTime>> {
-      return profile_operators(loaded_.module, shard_, arguments, std::max(repeats, 1));
+    return guarded("profiling", [&]() -> Expected<ShardProfile> {
+      return profile_segments(loaded_.module, shard_, arguments, std::max(repeats, 1), cuts);
     });
   }
 

@@ -59,6 +59,18 @@ struct OperatorTime {
   Nanoseconds median{};
 };
 
+/// What lies between two neighbouring cuts costs: operators [begin, end) of the plain graph together.
+struct SegmentTime {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  Nanoseconds median{};
+};
+
+struct ShardProfile {
+  std::vector<OperatorTime> operators;
+  std::vector<SegmentTime> segments;
+};
+
 /// One loaded shard.
 ///
 /// Threads: run() from one thread at a time; LibTorch's thread count is thread-local and set on the thread that calls.
@@ -74,8 +86,10 @@ class ShardRunner {
   /// inputs: in the order of shard.inputs; returns in the order of shard.outputs. Fails: kInvalidArgument (wrong number, type,
   /// dtype or shape that the graph refuses), kExhausted, kInternal (with LibTorch's first line).
   virtual Expected<std::vector<Value>> run(std::vector<Value> inputs) = 0;
-  /// Times every operator one by one in the plain engine, `repeats` times.
-  virtual Expected<std::vector<OperatorTime>> profile(std::vector<Value> inputs, int repeats) = 0;
+  /// Times every operator one by one in the plain engine, `repeats` times. `cuts`: positions inside the shard, ascending, that part
+  /// it into segments; none: it is one. Fails: kInvalidArgument (cuts), and as run() does.
+  virtual Expected<ShardProfile> profile(std::vector<Value> inputs, int repeats,
+                                         const std::vector<std::int64_t>& cuts) = 0;
   virtual const LoadReport& report() const = 0;
 };
 

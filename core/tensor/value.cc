@@ -52,7 +52,11 @@ struct Differences {
     const bool same = expected == actual || (std::isnan(expected) && std::isnan(actual));
     if (same) return;
     const bool finite = std::isfinite(expected) && std::isfinite(actual);
-    worst = std::max(worst, finite ? std::abs(actual - expected) : kInfinity);
+    if (!finite) {
+      worst = kInfinity;
+    } else {
+      worst = std::max(worst, std::abs(actual - expected));
+    }
   }
 
   template <typename Bits, typename Convert>

@@ -318,8 +318,16 @@ grpc::Status ControlService::Profile(grpc::ServerContext*, const v1::ProfileRequ
   return answer("Profile", [&]() -> Expected<> {
     PARETO_ASSIGN(const auto shard, parts_.shards.find(request->shard()));
     const int repeats = static_cast<int>(std::min<std::uint32_t>(request->repeats(), 1 << 20));
-    PARETO_ASSIGN(const LoadedShard::Profile profile, shard->profile(request->batch(), repeats));
-    for (const runtime::OperatorTime& time : profile.operators) {
+    const std::vector<std::int64_t> cuts(request->cuts().begin(), request->cuts().end());
+    PARETO_ASSIGN(const LoadedShard::Profile profile,
+                  shard->profile(request->batch(), repeats, cuts));
+    for (const runtime::SegmentTime& time : profile.parts.segments) {
+      auto& wire = *reply->add_segments();
+      wire.set_begin(time.begin);
+      wire.set_end(time.end);
+      wire.set_median_ns(time.median.count());
+    }
+    for (const runtime::OperatorTime& time : profile.parts.operators) {
       auto& wire = *reply->add_operators();
       wire.set_position(time.position);
       wire.set_kind(time.kind);

@@ -63,7 +63,8 @@ Expected<LoadedShard::Result> LoadedShard::run(std::vector<Value> inputs) {
   return Result{std::move(outputs), started - asked, std::chrono::steady_clock::now() - started};
 }
 
-Expected<LoadedShard::Profile> LoadedShard::profile(std::int64_t batch, int repeats) {
+Expected<LoadedShard::Profile> LoadedShard::profile(std::int64_t batch, int repeats,
+                                                    const std::vector<std::int64_t>& cuts) {
   if (batch < 1 || batch > kMaxBatch || repeats < 1 || repeats > kMaxRepeats) {
     return fail(ErrorCode::kInvalidArgument,
                 "profiling at batch {}, {} times: batch 1 to {}, 1 to {} times", batch, repeats,
@@ -79,7 +80,7 @@ Expected<LoadedShard::Profile> LoadedShard::profile(std::int64_t batch, int repe
   std::ranges::sort(times);
   profile.whole_median = times[times.size() / 2];
   const std::lock_guard lock(mutex_);
-  PARETO_ASSIGN(profile.operators, runner_->profile(inputs, repeats));
+  PARETO_ASSIGN(profile.parts, runner_->profile(inputs, repeats, cuts));
   return profile;
 }
 

@@ -35,8 +35,8 @@ class LoadedShard {
     Nanoseconds compute{};  ///< running the shard
   };
   struct Profile {
-    std::vector<runtime::OperatorTime> operators;
-    Nanoseconds whole_median{};
+    runtime::ShardProfile parts;
+    Nanoseconds whole_median{};  ///< the engine in use
   };
 
   LoadedShard(std::string handle, Shard shard, runtime::RunnerOptions options,
@@ -44,8 +44,10 @@ class LoadedShard {
 
   /// Fails: as ShardRunner::run does.
   Expected<Result> run(std::vector<Value> inputs);
-  /// On example inputs of that batch. Fails: kInvalidArgument (batch, repeats), and as the runner does.
-  Expected<Profile> profile(std::int64_t batch, int repeats);
+  /// On example inputs of that batch. `cuts`: as ShardRunner::profile. Fails: kInvalidArgument (batch, repeats, cuts), and as the
+  /// runner does.
+  Expected<Profile> profile(std::int64_t batch, int repeats,
+                            const std::vector<std::int64_t>& cuts = {});
 
   const std::string& handle() const { return handle_; }
   /// Without its archive.

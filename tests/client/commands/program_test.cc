@@ -21,6 +21,7 @@ using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::StartsWith;
 
 class NeverStopped final : public StopSignal {
@@ -172,6 +173,21 @@ TEST_F(Program, ModelsListsThemForPeopleAndPrograms) {
   EXPECT_THAT(table.out, AllOf(HasSubstr("mobilenetv2"), HasSubstr("3x224x224")));
   const json list = json::parse(run({"models", "--json"}).out);
   EXPECT_GE(list.size(), 10U);
+}
+
+TEST_F(Program, SplitsMeasuresBothSidesWhereAsked) {
+  const json timed = json::parse(run(small("splits", {"--time", "--json"})).out);
+  const json& first = timed["splits"].front();
+  const double whole = first["ms_before"].get<double>() + first["ms_after"].get<double>();
+  EXPECT_GT(whole, 0);
+  double last = 0;
+  for (const json& point : timed["splits"]) {
+    EXPECT_GT(point["ms_before"].get<double>(), last);
+    last = point["ms_before"];
+    EXPECT_NEAR(last + point["ms_after"].get<double>(), whole, 1e-9 * whole);
+  }
+  EXPECT_THAT(run(small("splits", {"--time"})).out, HasSubstr("ms before"));
+  EXPECT_THAT(run(small("splits")).out, Not(HasSubstr("ms before")));
 }
 
 TEST_F(Program, SplitsShowsEveryPointAndItsCosts) {

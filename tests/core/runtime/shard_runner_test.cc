@@ -223,18 +223,34 @@ TEST(ShardRunner, WhatDoesNotLoadSaysWhy) {
   }
 }
 
-TEST(ShardRunner, TimesEveryOperator) {
+TEST(ShardRunner, TimesEveryOperatorAndSegment) {
   auto shard = small_network();
   shard.shard().begin = 10;
+  shard.shard().end = 19;
   shard.shard().scopes = {"first"};
   const auto runner = shard.load("plain").value();
-  const auto operators = runner->profile({picture(), std::int64_t{7}}, 3);
-  ASSERT_TRUE(operators) << operators.error().message;
-  ASSERT_FALSE(operators->empty());
-  EXPECT_EQ(operators->front().position, 10);
-  EXPECT_EQ(operators->front().kind, "aten::conv2d");
-  EXPECT_EQ(operators->front().scope, "first");
-  for (const OperatorTime& time : *operators) EXPECT_GT(time.median.count(), 0) << time.kind;
+  const std::vector<Value> inputs{picture(), std::int64_t{7}};
+  const auto profile = runner->profile(inputs, 3, {12});
+  ASSERT_TRUE(profile) << profile.error().message;
+  ASSERT_EQ(profile->operators.size(), 9U);
+  EXPECT_EQ(profile->operators.front().position, 10);
+  EXPECT_EQ(profile->operators.front().kind, "aten::conv2d");
+  EXPECT_EQ(profile->operators.front().scope, "first");
+  for (const OperatorTime& time : profile->operators)
+    EXPECT_GT(time.median.count(), 0) << time.kind;
+  ASSERT_EQ(profile->segments.size(), 2U);
+  EXPECT_EQ(profile->segments[0].begin, 10);
+  EXPECT_EQ(profile->segments[0].end, 12);
+  EXPECT_EQ(profile->segments[1].begin, 12);
+  EXPECT_EQ(profile->segments[1].end, shard.shard().end);
+  for (const SegmentTime& time : profile->segments) EXPECT_GT(time.median.count(), 0);
+  // One run: the segment is exactly its operators.
+  const auto once = runner->profile(inputs, 1, {12}).value();
+  EXPECT_EQ(once.segments[0].median, once.operators[0].median + once.operators[1].median);
+  for (const std::vector<std::int64_t>& cuts :
+       {std::vector<std::int64_t>{10}, {12, 12}, {13, 12}, {1000}}) {
+    EXPECT_EQ(runner->profile(inputs, 1, cuts).error().code, ErrorCode::kInvalidArgument);
+  }
 }
 
 TEST(ShardRunner, TwoShardsRunInTwoThreads) {

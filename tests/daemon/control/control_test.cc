@@ -426,11 +426,14 @@ TEST_F(ControlTest, Profiles) {
   request.set_shard(load());
   request.set_batch(1);
   request.set_repeats(4);
+  request.add_cuts(1);
   v1::ProfileReply reply;
   ASSERT_TRUE(call(&v1::Control::Stub::Profile, request, reply).ok());
   ASSERT_EQ(reply.operators_size(), 1);
   EXPECT_EQ(reply.operators(0).kind(), "fake::add");
   EXPECT_EQ(reply.operators(0).median_ns(), 4);
+  ASSERT_EQ(reply.segments_size(), 1);
+  EXPECT_EQ(reply.segments(0).end(), 1);
   EXPECT_GT(reply.whole_median_ns(), 0);
 }
 

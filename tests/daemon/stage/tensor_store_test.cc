@@ -35,7 +35,7 @@ class TensorStoreTest : public testing::Test {
     store_ = TensorStore::open(folder_.path(), limit).value();
   }
   /// Stores 1000 bytes and returns their digest.
-  Digest put(int seed) {
+  Digest put(std::size_t seed) {
     const auto bytes = pattern(1000, seed);
     const Digest digest = sha256(bytes);
     const auto stored = put(digest, bytes);

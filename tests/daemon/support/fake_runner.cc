@@ -38,8 +38,15 @@ class FakeRunner final : public runtime::ShardRunner {
     return outputs;
   }
 
-  Expected<std::vector<runtime::OperatorTime>> profile(std::vector<Value>, int repeats) override {
-    return std::vector<runtime::OperatorTime>{{0, "fake::add", "body", Nanoseconds(repeats)}};
+  Expected<runtime::ShardProfile> profile(std::vector<Value>, int repeats,
+                                          const std::vector<std::int64_t>& cuts) override {
+    runtime::ShardProfile profile{{{0, "fake::add", "body", Nanoseconds(repeats)}}, {}};
+    std::int64_t begin = 0;
+    for (const std::int64_t cut : cuts) {
+      profile.segments.push_back({begin, cut, Nanoseconds(repeats)});
+      begin = cut;
+    }
+    return profile;
   }
 
   const runtime::LoadReport& report() const override { return report_; }

@@ -131,11 +131,11 @@ TEST(EmitShard, ProfilesNameTheModelsOperators) {
   ASSERT_TRUE(runner) << runner.error().message;
   const auto input = make_example(shard->inputs[0].spec, 2, 0);
   ASSERT_TRUE(input);
-  const auto times = (*runner)->profile({*input}, 1);
-  ASSERT_TRUE(times) << times.error().message;
-  ASSERT_EQ(times->size(), 2U);
-  EXPECT_EQ((*times)[0].kind, "aten::relu");
-  EXPECT_EQ((*times)[0].position, 2);
+  const auto profile = (*runner)->profile({*input}, 1, {});
+  ASSERT_TRUE(profile) << profile.error().message;
+  ASSERT_EQ(profile->operators.size(), 2U);
+  EXPECT_EQ(profile->operators[0].kind, "aten::relu");
+  EXPECT_EQ(profile->operators[0].position, 2);
 }
 
 TEST(CutEverywhere, TiedWeights) {

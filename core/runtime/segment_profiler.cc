@@ -1,4 +1,4 @@
-#include "core/runtime/operator_profiler.h"
+#include "core/runtime/segment_profiler.h"
 
 #include <algorithm>
 #include <memory>
@@ -70,10 +70,35 @@ Nanoseconds median(std::vector<Nanoseconds> times) {
   return *middle;
 }
 
+/// The operators of the shard among all steps, in the model's order.
+std::vector<const Step*> operators_of(const std::vector<Step>& steps, const Node* result,
+                                      std::int64_t prologue, std::int64_t count) {
+  std::vector<const Step*> operators;
+  for (const Step& step : steps) {
+    if (step.node->kind() == c10::prim::GetAttr || step.node == result) continue;
+    // What lays out the values that come in, before the operators, is none of them; nor what lays out those that go out, after.
+    if (prologue-- > 0) continue;
+    if (operators.size() == static_cast<std::size_t>(count)) break;
+    operators.push_back(&step);
+  }
+  return operators;
+}
+
+/// The median, over the repeats, of what steps [first, last) took together.
+Nanoseconds median_of_sums(const std::vector<const Step*>& steps, std::size_t first,
+                           std::size_t last, int repeats) {
+  std::vector<Nanoseconds> sums(static_cast<std::size_t>(repeats));
+  for (std::size_t i = first; i < std::min(last, steps.size()); ++i) {
+    for (std::size_t round = 0; round < sums.size(); ++round) sums[round] += steps[i]->times[round];
+  }
+  return median(std::move(sums));
+}
+
 }  // namespace
 
-std::vector<OperatorTime> profile_operators(const torch::jit::Module& module, const Shard& shard,
-                                            const std::vector<c10::IValue>& inputs, int repeats) {
+ShardProfile profile_segments(const torch::jit::Module& module, const Shard& shard,
+                              const std::vector<c10::IValue>& inputs, int repeats,
+                              const std::vector<std::int64_t>& cuts) {
   const auto graph = module.get_method("run").graph()->copy();
   std::vector<Step> steps;
   for (Node* node : graph->nodes()) {
@@ -86,20 +111,27 @@ std::vector<OperatorTime> profile_operators(const torch::jit::Module& module, co
     for (Step& step : steps) run_step(step, environment, round >= 0);
   }
   // The tuple of results at the end is no operator of the model.
-  const Node* result = graph->outputs()[0]->node();
-  // Nor is what lays out the values that come in, before the operators, and go out, after them.
-  std::int64_t prologue = module.hasattr("prologue") ? module.attr("prologue").toInt() : 0;
-  std::vector<OperatorTime> operators;
-  for (Step& step : steps) {
-    if (step.node->kind() == c10::prim::GetAttr || step.node == result) continue;
-    if (prologue-- > 0) continue;
-    if (operators.size() == static_cast<std::size_t>(shard.end - shard.begin)) break;
-    const auto at = operators.size();
-    operators.push_back({shard.begin + static_cast<std::int64_t>(at),
-                         step.node->kind().toQualString(),
-                         at < shard.scopes.size() ? shard.scopes[at] : "", median(step.times)});
+  const std::int64_t prologue = module.hasattr("prologue") ? module.attr("prologue").toInt() : 0;
+  const std::vector<const Step*> operators =
+      operators_of(steps, graph->outputs()[0]->node(), prologue, shard.end - shard.begin);
+
+  ShardProfile profile;
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    profile.operators.push_back(
+        {shard.begin + static_cast<std::int64_t>(i), operators[i]->node->kind().toQualString(),
+         i < shard.scopes.size() ? shard.scopes[i] : "", median(operators[i]->times)});
   }
-  return operators;
+  std::int64_t begin = shard.begin;
+  const auto add_segment = [&](std::int64_t end) {
+    profile.segments.push_back(
+        {begin, end,
+         median_of_sums(operators, static_cast<std::size_t>(begin - shard.begin),
+                        static_cast<std::size_t>(end - shard.begin), repeats)});
+    begin = end;
+  };
+  for (const std::int64_t cut : cuts) add_segment(cut);
+  add_segment(shard.end);
+  return profile;
 }
 
 }  // namespace pareto::runtime
