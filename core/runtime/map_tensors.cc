@@ -4,6 +4,19 @@
 #include <vector>
 
 namespace pareto::runtime {
+namespace {
+
+/// Null for a tuple without a name. It makes up its type when asked, which fails where it holds an undefined tensor.
+c10::TupleTypePtr named_type(const c10::ivalue::Tuple& tuple) {
+  try {
+    const c10::TupleTypePtr type = tuple.type();
+    return type->name() ? type : nullptr;
+  } catch (const c10::Error&) {
+    return nullptr;
+  }
+}
+
+}  // namespace
 
 c10::IValue map_tensors(const c10::IValue& value,
                         const std::function<at::Tensor(const at::Tensor&)>& change) {
@@ -20,8 +33,9 @@ c10::IValue map_tensors(const c10::IValue& value,
     for (const c10::IValue& item : value.toTupleRef().elements()) {
       mapped.push_back(map_tensors(item, change));
     }
-    const auto type = value.toTupleRef().type();
-    if (type->name()) return c10::ivalue::Tuple::createNamed(std::move(mapped), type);
+    if (const auto type = named_type(value.toTupleRef())) {
+      return c10::ivalue::Tuple::createNamed(std::move(mapped), type);
+    }
     return c10::ivalue::Tuple::create(std::move(mapped));
   }
   if (value.isGenericDict()) {
