@@ -24,6 +24,7 @@ struct DaemonConfig {
   std::uint64_t memory_limit_bytes = 0;  ///< 0: what the machine has available
   std::vector<int> cpu;                  ///< cores to run on; empty: all
   int threads = 1;                       ///< for shards whose coordinator names no number
+  std::string device = "cpu";            ///< what shards run on: cpu or cuda:N
   std::uint64_t max_frame_bytes = std::uint64_t{1} << 30;
   Nanoseconds drain_timeout = std::chrono::seconds(10);
   std::string log_level = "info";

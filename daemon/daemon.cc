@@ -78,7 +78,7 @@ Expected<std::unique_ptr<Daemon>> Daemon::start(const DaemonConfig& config, Daem
                 StageHost::listen(std::move(options), std::move(parts.transports), config.data));
   ControlParts control{*daemon->store_, *daemon->shards_,   *daemon->stages_, name,
                        config.threads,  describe_machine(), parts.runtime,    parts.engines,
-                       parts.memory};
+                       parts.memory,    config.device};
   PARETO_ASSIGN(daemon->control_, ControlServer::start(config.listen, std::move(control)));
   spdlog::info("{} serves at {}", name, daemon->control_->address());
   return daemon;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/runtime/shard_runner.h"
 #include "core/transport/transport.h"
 #include "daemon/config.h"
 
@@ -107,7 +108,7 @@ std::string get_bytes(const DaemonConfig& config) {
   return std::to_string(config.*Member);
 }
 
-const std::array<Setting, 11> kSettings{{
+const std::array<Setting, 12> kSettings{{
     {"listen", "ADDR", "control service, HOST:PORT; port 0 picks a free one", false,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
        PARETO_TRY(check_address(text));
@@ -141,6 +142,13 @@ const std::array<Setting, 11> kSettings{{
        return {};
      },
      [](const DaemonConfig& config) { return std::to_string(config.threads); }},
+    {"device", "DEVICE", "what shards run on: cpu, or cuda:N where LibTorch has CUDA", false,
+     [](DaemonConfig& config, const std::string& text) -> Expected<> {
+       PARETO_TRY(runtime::check_device(text));
+       config.device = text;
+       return {};
+     },
+     get_text<&DaemonConfig::device>},
     {"max_frame", "SIZE", "largest message taken on a link", false,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
        PARETO_ASSIGN(const std::uint64_t bytes, parse_bytes(text));

@@ -33,6 +33,7 @@ struct DeviceInfo {
   std::uint64_t store_bytes = 0;
   std::uint64_t store_limit_bytes = 0;
   std::string os;
+  std::string device;  ///< what shards run on: "cpu", "cuda:0"
 };
 
 /// How a device is to run a shard.

@@ -111,6 +111,7 @@ class GrpcDaemonClient final : public DaemonClient {
     info_.store_bytes = reply.store_bytes();
     info_.store_limit_bytes = reply.store_limit_bytes();
     info_.os = reply.os();
+    info_.device = reply.device();
     return {};
   }
 
@@ -162,7 +163,6 @@ class GrpcDaemonClient final : public DaemonClient {
     wire.set_engine(settings.engine);
     wire.set_precision(settings.precision);
     wire.set_threads(static_cast<std::uint32_t>(settings.threads));
-    wire.set_device("cpu");
     wire.set_batch(settings.batch);
     control::v1::LoadShardReply reply;
     const milliseconds timeout =

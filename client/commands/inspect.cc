@@ -78,6 +78,7 @@ class DevicesCommand final : public Command {
                      {"state"},
                      {"cores", Align::kRight},
                      {"memory", Align::kRight},
+                     {"runs on", Align::kLeft, 1},
                      {"shards", Align::kRight},
                      {"store", Align::kRight, 1},
                      {"LibTorch", Align::kLeft, 2},
@@ -94,7 +95,7 @@ class DevicesCommand final : public Command {
   static bool ask(const DeviceConfig& config, TextTable& table, Json& json) {
     constexpr std::chrono::milliseconds kTimeout{3000};
     const auto unwell = [&](const std::string& why) {
-      table.add({config.name, config.address, why, "", "", "", "", "", "", ""}, RowStyle::kBad);
+      table.add({config.name, config.address, why, "", "", "", "", "", "", "", ""}, RowStyle::kBad);
       json.push_back({{"device", config.name},
                       {"address", config.address},
                       {"well", false},
@@ -107,7 +108,7 @@ class DevicesCommand final : public Command {
     if (!status) return unwell(status.error().message);
     const DeviceInfo& info = (*client)->info();
     table.add({config.name, config.address, "well", std::to_string(info.cores),
-               format_bytes(info.memory_bytes), std::to_string(status->shards.size()),
+               format_bytes(info.memory_bytes), info.device, std::to_string(status->shards.size()),
                format_bytes(status->store_bytes), info.torch_version,
                info.fast_bf16 ? "fast" : "no", info.cpu});
     json.push_back({{"device", config.name},
@@ -119,6 +120,7 @@ class DevicesCommand final : public Command {
                     {"memory_bytes", info.memory_bytes},
                     {"torch_version", info.torch_version},
                     {"fast_bf16", info.fast_bf16},
+                    {"runs_on", info.device},
                     {"engines", info.engines},
                     {"shards", status->shards.size()},
                     {"stages", status->stages.size()},

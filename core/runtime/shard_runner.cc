@@ -36,8 +36,14 @@ Expected<c10::Device> parse_device(const std::string& name) {
     return fail(ErrorCode::kInvalidArgument,
                 "device \"{}\": this LibTorch ({}) was built without CUDA", name, torch_version());
   }
-  return guarded("device \"" + name + "\"",
-                 [&]() -> Expected<c10::Device> { return c10::Device(name); });
+  return guarded("device \"" + name + "\"", [&]() -> Expected<c10::Device> {
+    const c10::Device device(name);
+    const int count = static_cast<int>(at::getNumGPUs());
+    if (device.has_index() && device.index() >= count) {
+      return fail(ErrorCode::kInvalidArgument, "device \"{}\": there are {} GPUs", name, count);
+    }
+    return device;
+  });
 }
 
 class TorchShardRunner final : public ShardRunner {
@@ -128,6 +134,11 @@ Expected<std::unique_ptr<ShardRunner>> ShardRunner::load(const Shard& shard,
     PARETO_TRY(runner->choose(options));
     return runner;
   });
+}
+
+Expected<> check_device(const std::string& name) {
+  PARETO_TRY(parse_device(name));
+  return {};
 }
 
 RuntimeInfo runtime_info() {

@@ -93,6 +93,9 @@ class ShardRunner {
   virtual const LoadReport& report() const = 0;
 };
 
+/// Whether shards can run there. Fails: kInvalidArgument (neither cpu nor cuda:N, a LibTorch without CUDA, no such GPU).
+Expected<> check_device(const std::string& name);
+
 /// What this machine can run: LibTorch's version, bf16 instructions, CUDA devices.
 struct RuntimeInfo {
   std::string torch_version;

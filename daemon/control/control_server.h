@@ -33,6 +33,7 @@ struct ControlParts {
   runtime::RuntimeInfo runtime;
   std::vector<std::string> engines;
   MemoryProbe memory = read_memory;
+  std::string default_device = "cpu";  ///< for settings that name none
 };
 
 /// Serves from construction to stop().

@@ -88,6 +88,7 @@ Expected<> ControlService::describe(const v1::DescribeRequest& request,
   reply.set_cpu(parts_.machine.cpu);
   reply.set_cores(parts_.machine.cores);
   reply.set_os(parts_.machine.os);
+  reply.set_device(parts_.default_device);
   reply.set_memory_bytes(parts_.memory().total_bytes);
   reply.set_memory_limit_bytes(parts_.shards.memory_limit_bytes());
   reply.set_torch_version(parts_.runtime.torch_version);
@@ -187,6 +188,7 @@ Expected<runtime::RunnerOptions> ControlService::options_from(
     const v1::RunnerSettings& settings) const {
   runtime::RunnerOptions options;
   options.threads = parts_.default_threads;
+  options.device = parts_.default_device;
   if (!settings.engine().empty()) options.engine = settings.engine();
   if (!settings.precision().empty()) {
     PARETO_ASSIGN(options.precision, runtime::parse_precision(settings.precision()));

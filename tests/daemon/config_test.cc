@@ -115,6 +115,10 @@ TEST_F(ConfigTest, MistakesNameFileLineAndTheNearestKey) {
               HasSubstr("paretod.yaml:2: \"data\": unknown transport \"tpc\""));
   EXPECT_THAT(problem(load("data:\n  inproc: x:1\n")), HasSubstr("inproc"));
   EXPECT_THAT(problem(load("data: {}\n")), HasSubstr("at least one"));
+  EXPECT_THAT(problem(load("name: a\ndevice: tpu\n")),
+              HasSubstr("paretod.yaml:2: \"device\": unknown device \"tpu\"; use cpu or cuda:N"));
+  // There is no such GPU, whatever LibTorch was built with.
+  EXPECT_THAT(problem(load("device: cuda:99\n")), HasSubstr("cuda:99"));
   EXPECT_THAT(problem(load("name: [\n")), HasSubstr("paretod.yaml:"));
 }
 

@@ -59,6 +59,7 @@ class ControlTest : public testing::Test {
         transport_(transport::make_transport("tcp").value()),
         stages_(test::host_on(transport_, "127.0.0.1:0", "pi-1").value()) {
     ControlParts parts{*store_, shards_, *stages_, "pi-1", 3, {"a cpu", 4, "an os"}, {}, {}};
+    parts.default_device = "cuda:3";
     parts.runtime = {"1.13.1", true, 0};
     parts.engines = {"plain", "fast"};
     server_ = ControlServer::start("127.0.0.1:0", std::move(parts)).value();
@@ -143,6 +144,7 @@ TEST_F(ControlTest, DescribesItself) {
   EXPECT_EQ(reply.cpu(), "a cpu");
   EXPECT_EQ(reply.cores(), 4U);
   EXPECT_EQ(reply.os(), "an os");
+  EXPECT_EQ(reply.device(), "cuda:3");
   EXPECT_GT(reply.memory_bytes(), 0U);
   EXPECT_EQ(reply.memory_limit_bytes(), 1U << 20);
   EXPECT_EQ(reply.torch_version(), "1.13.1");
@@ -221,6 +223,7 @@ TEST_F(ControlTest, LoadsAndUnloads) {
   ASSERT_EQ(reply.timings_size(), 1);
   EXPECT_EQ(reply.timings(0).best_ns(), 1000);
   EXPECT_EQ(shards_.entries().at(0).shard->options().threads, 3);
+  EXPECT_EQ(shards_.entries().at(0).shard->options().device, "cuda:3");
   v1::LoadShardReply again;
   ASSERT_TRUE(call(&v1::Control::Stub::LoadShard, request, again).ok());
   EXPECT_TRUE(again.was_loaded());
