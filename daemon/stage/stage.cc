@@ -269,9 +269,11 @@ void Stage::answer_downstream() {
 void Stage::downstream_ended(const Error& error) {
   bool in_order = false;
   if (error.code == ErrorCode::kClosed) {
-    // A sink that has all its results may leave first, and so may anybody once the end has been announced.
     const std::lock_guard lock(mutex_);
-    in_order = state_ == StageState::kDraining || (sink_connects_ && in_flight_ == 0);
+    // Once the end has been announced anybody may leave.
+    in_order = state_ == StageState::kDraining;
+    // A sink that has all its results may leave before. The end is still to come from upstream; a request would fail when sent on.
+    if (!in_order && sink_connects_ && in_flight_ == 0) return;
   }
   if (in_order) return end(std::nullopt);
   end("downstream link: " + error.message);
