@@ -67,9 +67,12 @@ Expected<> SweepRunner::run() {
   const auto rounds = static_cast<std::size_t>(options_.rounds);
   budget_ = budget_for(pending_.size() * rounds, options_, environment_.pace);
   preload();
+  // Passes of an earlier part of the run may have seen another machine.
+  const auto first_pass = static_cast<std::ptrdiff_t>(run_.passes.size());
   for (int round = 0; round < options_.rounds; ++round) PARETO_TRY(run_pass(round, false));
   if (!stopped()) {
-    for (const int round : disturbed_rounds(run_.passes)) {
+    for (const int round :
+         disturbed_rounds({run_.passes.begin() + first_pass, run_.passes.end()})) {
       progress_.total += pending_.size();
       PARETO_TRY(run_pass(round, true));
     }
@@ -135,15 +138,11 @@ Expected<> SweepRunner::run_unit(std::size_t index, int round, bool repeat) {
   if (!pending.failed) {
     report(fmt::format("round {}/{} {}{}", round + 1, options_.rounds, repeat ? "again " : "",
                        pending.trial->id));
-    if (const auto lost = lost_device_of(pending.trial->plan)) {
-      PARETO_TRY(record_failure(
-          pending, {ErrorCode::kUnavailable, fmt::format("{} does not answer any more", *lost)}));
-    } else if (auto measured = measure(index, round); !measured) {
-      deployments_.drop(index);
-      if (smells_of_loss(measured.error().code)) look_for_lost_devices(pending.trial->plan);
-      PARETO_TRY(record_failure(pending, measured.error()));
-    } else {
+    const auto measured = measure(index, round);
+    if (measured) {
       PARETO_TRY(environment_.store.put_trial(run_.id, *pending.trial));
+    } else if (!repeat) {  // else the trial keeps what it has
+      PARETO_TRY(record_failure(pending, measured.error()));
     }
   }
   ++progress_.done;
@@ -154,13 +153,24 @@ Expected<> SweepRunner::run_unit(std::size_t index, int round, bool repeat) {
 Expected<> SweepRunner::measure(std::size_t index, int round) {
   Pending& pending = pending_[index];
   TrialRecord& trial = *pending.trial;
-  PARETO_ASSIGN(const DeploymentCache::Lease lease,
-                with_context(deployments_.get(index, trial.plan), "deploying"));
-  PARETO_ASSIGN(TrialRound measured, pending.meter.measure(*lease.deployment, request_of(trial),
-                                                           round, lease.fresh, budget_));
-  put_round(trial, std::move(measured));
-  summarize(*lease.deployment, run_.seed + index, trial);
-  return {};
+  if (const auto lost = lost_device_of(trial.plan)) {
+    return fail(ErrorCode::kUnavailable, "{} does not answer any more", *lost);
+  }
+  const auto through = [&]() -> Expected<> {
+    PARETO_ASSIGN(const DeploymentCache::Lease lease,
+                  with_context(deployments_.get(index, trial.plan), "deploying"));
+    PARETO_ASSIGN(TrialRound measured, pending.meter.measure(*lease.deployment, request_of(trial),
+                                                             round, lease.fresh, budget_));
+    put_round(trial, std::move(measured));
+    summarize(*lease.deployment, run_.seed + index, trial);
+    return {};
+  };
+  auto done = through();
+  if (!done) {
+    deployments_.drop(index);
+    if (smells_of_loss(done.error().code)) look_for_lost_devices(trial.plan);
+  }
+  return done;
 }
 
 SentinelReading SweepRunner::read_sentinel() {

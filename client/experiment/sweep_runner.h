@@ -61,6 +61,7 @@ class SweepRunner {
   /// Measures the trials that lack this round, or with `repeat` all pending ones again.
   Expected<> run_pass(int round, bool repeat);
   Expected<> run_unit(std::size_t index, int round, bool repeat);
+  /// One round of a trial, in place of what it has of that round. Asks its devices whether they are there where it fails.
   Expected<> measure(std::size_t index, int round);
   SentinelReading read_sentinel();
   Expected<> record_failure(Pending& pending, const Error& error);
