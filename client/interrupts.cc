@@ -1,37 +1,53 @@
 #include "client/interrupts.h"
 
-#include <poll.h>
-#include <pthread.h>
+#include <fcntl.h>
 #include <signal.h>
-#include <sys/eventfd.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <thread>
 
 namespace pareto::client {
+namespace {
+
+// A handler, not a blocked signal and a descriptor: libraries start threads before main() that no mask of ours reaches, and a signal
+// may be given to any of them.
+volatile sig_atomic_t signal_pipe = -1;
+
+void tell_watcher(int number) {
+  const int before = errno;
+  const auto byte = static_cast<unsigned char>(number);
+  (void)!::write(signal_pipe, &byte, 1);
+  errno = before;
+}
+
+constexpr std::array<int, 2> kWatched{SIGINT, SIGTERM};
+constexpr unsigned char kEnd = 0;
+
+}  // namespace
 
 class Interrupts::Watcher {
  public:
-  explicit Watcher(std::atomic<bool>& stop) : stop_(stop), end_fd_(::eventfd(0, EFD_CLOEXEC)) {
-    // Blocked in this thread and all it makes; read from a descriptor instead.
-    sigset_t watched;
-    sigemptyset(&watched);
-    sigaddset(&watched, SIGINT);
-    sigaddset(&watched, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &watched, &before_);
-    signal_fd_ = ::signalfd(-1, &watched, SFD_CLOEXEC);
-    if (signal_fd_ >= 0 && end_fd_ >= 0) thread_ = std::jthread([this] { wait(); });
+  explicit Watcher(std::atomic<bool>& stop) : stop_(stop) {
+    if (::pipe2(ends_.data(), O_CLOEXEC) != 0) return;  // then signals end the process as ever
+    signal_pipe = ends_[1];
+    thread_ = std::jthread([this] { wait(); });
+    struct sigaction action {};
+    action.sa_handler = tell_watcher;
+    action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    for (std::size_t i = 0; i < kWatched.size(); ++i)
+      ::sigaction(kWatched[i], &action, &before_[i]);
   }
 
   ~Watcher() {
-    const std::uint64_t one = 1;
-    if (end_fd_ >= 0) (void)!::write(end_fd_, &one, sizeof one);
-    if (thread_.joinable()) thread_.join();
-    if (signal_fd_ >= 0) ::close(signal_fd_);
-    if (end_fd_ >= 0) ::close(end_fd_);
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    if (!thread_.joinable()) return;
+    for (std::size_t i = 0; i < kWatched.size(); ++i)
+      ::sigaction(kWatched[i], &before_[i], nullptr);
+    (void)!::write(ends_[1], &kEnd, 1);
+    thread_.join();
+    for (const int end : ends_) ::close(end);
   }
 
   Watcher(const Watcher&) = delete;
@@ -40,21 +56,19 @@ class Interrupts::Watcher {
  private:
   void wait() {
     for (;;) {
-      pollfd watched[2]{{signal_fd_, POLLIN, 0}, {end_fd_, POLLIN, 0}};
-      if (::poll(watched, 2, -1) < 0 && errno == EINTR) continue;
-      if (watched[1].revents != 0) return;
-      signalfd_siginfo info{};
-      if (::read(signal_fd_, &info, sizeof info) != sizeof info) return;
+      unsigned char number = kEnd;
+      const ssize_t got = ::read(ends_[0], &number, 1);
+      if (got < 0 && errno == EINTR) continue;
+      if (got != 1 || number == kEnd) return;
       // Asked twice: now, and whatever is under way.
-      if (stop_.exchange(true)) ::_exit(128 + static_cast<int>(info.ssi_signo));
+      if (stop_.exchange(true)) ::_exit(128 + number);
       stop_.notify_all();
     }
   }
 
   std::atomic<bool>& stop_;
-  int end_fd_;
-  int signal_fd_ = -1;
-  sigset_t before_{};
+  std::array<int, 2> ends_{-1, -1};
+  std::array<struct sigaction, 2> before_{};
   std::jthread thread_;
 };
 
