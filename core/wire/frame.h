@@ -1,5 +1,5 @@
 // A Message as bytes and back. The layout is specified in core/wire/FORMAT.md: a header of 64 bytes, the metadata (timeline,
-// tensor descriptors, value tree), the payload (the tensors' own bytes, each 64-byte aligned).
+// tensor descriptors, value tree), the payload (the tensors' own bytes, each 64-byte aligned), a trailer with their checksum.
 //
 //   Message --encode_frame--> EncodedFrame, pieces for one scatter write    FrameDecoder --take--> Message
 //
@@ -21,12 +21,13 @@
 namespace pareto::wire {
 
 inline constexpr std::size_t kHeaderBytes = 64;
-inline constexpr std::uint8_t kFrameVersion = 1;
+inline constexpr std::size_t kTrailerBytes = 8;
+inline constexpr std::uint8_t kFrameVersion = 2;
 
 /// What a frame may hold, checked before memory is allocated for it. Encoding checks the same, so that no peer with equal limits
 /// refuses what was sent.
 struct FrameLimits {
-  std::uint64_t max_frame_bytes = std::uint64_t{1} << 30;
+  std::uint64_t max_frame_bytes = std::uint64_t{1} << 30;  ///< without the trailer
   std::uint64_t max_metadata_bytes = std::uint64_t{16} << 20;
   std::uint32_t max_timeline = 1024;  ///< entries
   std::uint32_t max_tensors = 65536;
@@ -56,6 +57,10 @@ class EncodedFrame {
   };
   /// To be sent one after the other; the first is header and metadata.
   const std::vector<Piece>& pieces() const { return pieces_; }
+  /// To be sent behind them: the checksum of the payload, or nothing where there is none. The first call reads every tensor once,
+  /// which may be done while the pieces are on their way already.
+  std::span<const std::byte> trailer();
+  /// Trailer included.
   std::uint64_t size_bytes() const { return size_bytes_; }
 
  private:
@@ -63,6 +68,8 @@ class EncodedFrame {
                                              const FrameLimits&);
   std::vector<std::byte> head_;
   std::vector<Piece> pieces_;
+  std::vector<std::byte> trailer_;  // empty until asked for
+  bool has_trailer_ = false;
   std::uint64_t size_bytes_ = 0;
 };
 
@@ -101,15 +108,16 @@ class FrameDecoder {
 
  private:
   enum class Phase { kHeader, kMetadata, kPayload, kComplete };
+  enum class Part { kTensor, kPadding, kTrailer };
   struct Piece {
     std::span<std::byte> bytes;
-    bool padding = false;
+    Part part = Part::kTensor;
   };
 
   Expected<> accept_header();
   Expected<> accept_metadata();
   void lay_out_payload(std::vector<Tensor>& tensors);
-  Expected<> accept_payload(std::span<const std::byte> bytes, bool padding);
+  Expected<> accept_payload(std::span<const std::byte> bytes, Part part);
   Expected<> finish_payload();
 
   const FrameLimits limits_;
@@ -118,13 +126,13 @@ class FrameDecoder {
   std::array<std::byte, kHeaderBytes> header_{};
   std::vector<std::byte> metadata_;
   std::vector<std::byte> padding_;
-  std::vector<Piece> pieces_;  // of the payload
+  std::array<std::byte, kTrailerBytes> trailer_{};
+  std::vector<Piece> pieces_;  // of the payload and the trailer
   std::size_t piece_ = 0;      // the one being filled …
   std::size_t offset_ = 0;     // … and how much of it (or of the header or metadata) is
   // From the header, for the parts that follow it.
   std::uint64_t payload_bytes_ = 0;
   std::uint64_t metadata_checksum_ = 0;
-  std::uint64_t payload_checksum_ = 0;
   bool payload_summed_ = false;
   Checksum sum_;
   Message message_;

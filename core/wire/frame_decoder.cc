@@ -2,6 +2,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/wire/bytes.h"
 #include "core/wire/frame.h"
 #include "core/wire/header.h"
 #include "core/wire/metadata.h"
@@ -43,7 +44,7 @@ Expected<> FrameDecoder::advance(std::size_t bytes) {
   while (bytes > 0 && piece_ < pieces_.size()) {
     const Piece& piece = pieces_[piece_];
     const std::size_t taken = std::min(bytes, piece.bytes.size() - offset_);
-    PARETO_TRY(accept_payload(piece.bytes.subspan(offset_, taken), piece.padding));
+    PARETO_TRY(accept_payload(piece.bytes.subspan(offset_, taken), piece.part));
     bytes -= taken;
     offset_ += taken;
     if (offset_ == piece.bytes.size()) {
@@ -83,8 +84,7 @@ Expected<> FrameDecoder::accept_header() {
   metadata_.resize(header.metadata_bytes);
   metadata_checksum_ = header.metadata_checksum;
   payload_bytes_ = header.payload_bytes;
-  payload_checksum_ = header.payload_checksum;
-  payload_summed_ = header.payload_checksum_present;
+  payload_summed_ = header.payload_checksum_follows;
   phase_ = Phase::kMetadata;
   offset_ = 0;
   return {};
@@ -116,18 +116,20 @@ void FrameDecoder::lay_out_payload(std::vector<Tensor>& tensors) {
   for (Tensor& tensor : tensors) {
     const std::uint64_t start = aligned(end);
     if (start != end) {
-      pieces_.push_back({std::span(padding_).subspan(padding_used, start - end), true});
+      pieces_.push_back({std::span(padding_).subspan(padding_used, start - end), Part::kPadding});
       padding_used += start - end;
     }
-    if (tensor.size_bytes() > 0) pieces_.push_back({tensor.mutable_bytes(), false});
+    if (tensor.size_bytes() > 0) pieces_.push_back({tensor.mutable_bytes(), Part::kTensor});
     end = start + tensor.size_bytes();
   }
+  if (payload_summed_) pieces_.push_back({trailer_, Part::kTrailer});
 }
 
-Expected<> FrameDecoder::accept_payload(std::span<const std::byte> bytes, bool padding) {
+Expected<> FrameDecoder::accept_payload(std::span<const std::byte> bytes, Part part) {
+  if (part == Part::kTrailer) return {};
   // Summed as it arrives, while it is still in the cache.
   if (payload_summed_) sum_.update(bytes);
-  if (padding &&
+  if (part == Part::kPadding &&
       std::any_of(bytes.begin(), bytes.end(), [](std::byte b) { return b != std::byte{0}; })) {
     return fail(ErrorCode::kCorrupt, "the padding between tensors is not zero");
   }
@@ -135,8 +137,7 @@ Expected<> FrameDecoder::accept_payload(std::span<const std::byte> bytes, bool p
 }
 
 Expected<> FrameDecoder::finish_payload() {
-  const std::uint64_t sum = payload_summed_ ? sum_.value() : 0;
-  if (sum != payload_checksum_) {
+  if (payload_summed_ && load<std::uint64_t>(trailer_, 0) != sum_.value()) {
     return fail(ErrorCode::kCorrupt, "the payload's checksum is wrong");
   }
   pieces_.clear();

@@ -1,6 +1,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/wire/bytes.h"
 #include "core/wire/frame.h"
 #include "core/wire/header.h"
 #include "core/wire/metadata.h"
@@ -43,26 +44,33 @@ Expected<EncodedFrame> encode_frame(const Message& message, const FrameOptions& 
 
   Header header;
   header.kind = message.kind;
-  header.payload_checksum_present = options.payload_checksum;
+  header.payload_checksum_follows = options.payload_checksum && payload_bytes > 0;
   header.pipeline = message.pipeline;
   header.request = message.request;
   header.sequence = message.sequence;
   header.metadata_bytes = static_cast<std::uint32_t>(metadata.size());
   header.payload_bytes = payload_bytes;
   header.metadata_checksum = checksum(metadata);
-  if (options.payload_checksum) {
-    if (frame.pieces_.size() == 2) {
-      header.payload_checksum = checksum(frame.pieces_.back().bytes);
-    } else {
-      Checksum sum;
-      for (const auto& piece : std::span(frame.pieces_).subspan(1)) sum.update(piece.bytes);
-      header.payload_checksum = sum.value();
-    }
-  }
   const auto header_bytes = write_header(header);
   std::copy(header_bytes.begin(), header_bytes.end(), frame.head_.begin());
-  frame.size_bytes_ = frame.head_.size() + payload_bytes;
+  frame.has_trailer_ = header.payload_checksum_follows;
+  frame.size_bytes_ =
+      frame.head_.size() + payload_bytes + (frame.has_trailer_ ? kTrailerBytes : 0);
   return frame;
+}
+
+std::span<const std::byte> EncodedFrame::trailer() {
+  if (!has_trailer_ || !trailer_.empty()) return trailer_;
+  std::uint64_t sum = 0;
+  if (pieces_.size() == 2) {
+    sum = checksum(pieces_.back().bytes);
+  } else {
+    Checksum state;
+    for (const Piece& piece : std::span(pieces_).subspan(1)) state.update(piece.bytes);
+    sum = state.value();
+  }
+  ByteWriter(trailer_).put(sum);
+  return trailer_;
 }
 
 }  // namespace pareto::wire

@@ -18,7 +18,7 @@ constexpr std::size_t kAtRequest = 16;
 constexpr std::size_t kAtSequence = 24;
 constexpr std::size_t kAtMetadataBytes = 28;
 constexpr std::size_t kAtPayloadBytes = 32;
-constexpr std::size_t kAtPayloadChecksum = 40;
+constexpr std::size_t kAtReserved = 40;
 constexpr std::size_t kAtMetadataChecksum = 48;
 constexpr std::size_t kAtHeaderChecksum = 56;
 
@@ -37,13 +37,12 @@ std::array<std::byte, kHeaderBytes> write_header(const Header& header) {
   store(bytes, kAtVersion, kFrameVersion);
   store(bytes, kAtKind, static_cast<std::uint8_t>(header.kind));
   store(bytes, kAtFlags,
-        static_cast<std::uint16_t>(header.payload_checksum_present ? kFlagPayloadChecksum : 0));
+        static_cast<std::uint16_t>(header.payload_checksum_follows ? kFlagPayloadChecksum : 0));
   store(bytes, kAtPipeline, header.pipeline);
   store(bytes, kAtRequest, header.request);
   store(bytes, kAtSequence, header.sequence);
   store(bytes, kAtMetadataBytes, header.metadata_bytes);
   store(bytes, kAtPayloadBytes, header.payload_bytes);
-  store(bytes, kAtPayloadChecksum, header.payload_checksum);
   store(bytes, kAtMetadataChecksum, header.metadata_checksum);
   store(bytes, kAtHeaderChecksum, checksum(std::span(bytes).first(kAtHeaderChecksum)));
   return bytes;
@@ -74,16 +73,21 @@ Expected<Header> read_header(const std::array<std::byte, kHeaderBytes>& bytes,
   if ((flags & ~kFlagPayloadChecksum) != 0) {
     return fail(ErrorCode::kCorrupt, "unknown flags {:#x}", flags);
   }
+  if (load<std::uint64_t>(bytes, kAtReserved) != 0) {
+    return fail(ErrorCode::kCorrupt, "reserved bytes of the header are not zero");
+  }
   Header header;
   header.kind = static_cast<MessageKind>(kind);
-  header.payload_checksum_present = (flags & kFlagPayloadChecksum) != 0;
+  header.payload_checksum_follows = (flags & kFlagPayloadChecksum) != 0;
   header.pipeline = load<std::uint64_t>(bytes, kAtPipeline);
   header.request = load<std::uint64_t>(bytes, kAtRequest);
   header.sequence = load<std::uint32_t>(bytes, kAtSequence);
   header.metadata_bytes = load<std::uint32_t>(bytes, kAtMetadataBytes);
   header.payload_bytes = load<std::uint64_t>(bytes, kAtPayloadBytes);
-  header.payload_checksum = load<std::uint64_t>(bytes, kAtPayloadChecksum);
   header.metadata_checksum = load<std::uint64_t>(bytes, kAtMetadataChecksum);
+  if (header.payload_checksum_follows && header.payload_bytes == 0) {
+    return fail(ErrorCode::kCorrupt, "the checksum of a payload that is empty");
+  }
   PARETO_TRY(check_sizes(header.metadata_bytes, header.payload_bytes, limits));
   return header;
 }

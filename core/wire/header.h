@@ -12,13 +12,12 @@ namespace pareto::wire {
 
 struct Header {
   MessageKind kind = MessageKind::kValues;
-  bool payload_checksum_present = false;
+  bool payload_checksum_follows = false;
   std::uint64_t pipeline = 0;
   std::uint64_t request = 0;
   std::uint32_t sequence = 0;
   std::uint32_t metadata_bytes = 0;
   std::uint64_t payload_bytes = 0;
-  std::uint64_t payload_checksum = 0;  ///< 0 where it is not present
   std::uint64_t metadata_checksum = 0;
 };
 

@@ -64,9 +64,10 @@ class ChunkWriter {
 
 }  // namespace
 
-std::deque<::grpc::ByteBuffer> to_chunks(const wire::EncodedFrame& frame, std::size_t chunk_bytes) {
+std::deque<::grpc::ByteBuffer> to_chunks(wire::EncodedFrame& frame, std::size_t chunk_bytes) {
   ChunkWriter writer(chunk_bytes);
   for (const auto& piece : frame.pieces()) writer.add(piece.bytes, piece.owner);
+  writer.add(frame.trailer(), nullptr);
   return writer.finish();
 }
 

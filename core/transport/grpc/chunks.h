@@ -13,7 +13,7 @@
 namespace pareto::transport::grpc {
 
 /// A frame cut into messages of at most `chunk_bytes`. Large pieces are referred to, not copied, and kept alive.
-std::deque<::grpc::ByteBuffer> to_chunks(const wire::EncodedFrame& frame, std::size_t chunk_bytes);
+std::deque<::grpc::ByteBuffer> to_chunks(wire::EncodedFrame& frame, std::size_t chunk_bytes);
 
 /// The bytes of a message, to be fed to a decoder bit by bit.
 ///

@@ -56,17 +56,29 @@ Expected<Sent> TcpLink::send(const wire::Message& message, Deadline deadline) {
   auto frame = wire::encode_frame(message, frame_options(limits_), frame_limits(limits_));
   if (!frame) return with_context(Expected<Sent>(tl::unexpected(frame.error())), "{}", peer_);
   const TimePoint encoded = now();
-  unsent_.clear();
-  for (const auto& piece : frame->pieces()) {
-    unsent_.push_back({const_cast<std::byte*>(piece.bytes.data()), piece.bytes.size()});
-  }
-  PARETO_TRY(with_context(write_all(deadline), "{}: sending", peer_));
+  PARETO_TRY(with_context(write(*frame, deadline), "{}: sending", peer_));
   return Sent{encoded - start, now() - encoded, frame->size_bytes()};
 }
 
-Expected<> TcpLink::write_all(Deadline deadline) {
+Expected<> TcpLink::write(wire::EncodedFrame& frame, Deadline deadline) {
+  // A packet more costs less than to let the receiver wait for the checksum of so much.
+  constexpr std::uint64_t kLargeBytes = 64 << 10;
+  const bool trailer_apart = frame.size_bytes() >= kLargeBytes;
+  const auto add = [&](std::span<const std::byte> bytes) {
+    if (!bytes.empty()) unsent_.push_back({const_cast<std::byte*>(bytes.data()), bytes.size()});
+  };
+  unsent_.clear();
+  for (const auto& piece : frame.pieces()) add(piece.bytes);
+  if (trailer_apart) {
+    PARETO_TRY(write_all(false, deadline));
+    unsent_.clear();
+  }
+  add(frame.trailer());
+  return write_all(trailer_apart, deadline);
+}
+
+Expected<> TcpLink::write_all(bool started, Deadline deadline) {
   std::size_t first = 0;
-  bool started = false;
   while (first < unsent_.size()) {
     if (closed_) return fail(ErrorCode::kClosed, "the link is closed");
     if (peer_closed_) return fail(ErrorCode::kClosed, "the peer closed the link");

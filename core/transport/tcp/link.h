@@ -32,7 +32,9 @@ class TcpLink final : public Link {
   std::string peer() const override { return peer_; }
 
  private:
-  Expected<> write_all(Deadline deadline);
+  Expected<> write(wire::EncodedFrame& frame, Deadline deadline);
+  /// Everything in unsent_. `started`: a part of the frame went out before.
+  Expected<> write_all(bool started, Deadline deadline);
   Expected<> read_some(Deadline deadline);
   Expected<> end_of_stream();
 

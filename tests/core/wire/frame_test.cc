@@ -12,23 +12,25 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-Bytes bytes_of(const EncodedFrame& frame) {
+Bytes bytes_of(EncodedFrame frame) {
   Bytes bytes;
   for (const auto& piece : frame.pieces()) {
     bytes.insert(bytes.end(), piece.bytes.begin(), piece.bytes.end());
   }
+  const auto trailer = frame.trailer();
+  bytes.insert(bytes.end(), trailer.begin(), trailer.end());
   EXPECT_EQ(bytes.size(), frame.size_bytes());
   return bytes;
 }
 
 Bytes encode(const Message& message, const FrameOptions& options = {},
              const FrameLimits& limits = {}) {
-  const auto frame = encode_frame(message, options, limits);
+  auto frame = encode_frame(message, options, limits);
   if (!frame) {
     ADD_FAILURE() << frame.error().message;
     return {};
   }
-  return bytes_of(*frame);
+  return bytes_of(*std::move(frame));
 }
 
 /// Decodes exactly one frame of the bytes; kUnavailable where they end too early.
@@ -257,7 +259,7 @@ TEST(Frame, ReadsScatteredIntoTheTensorsThemselves) {
     const auto advanced = decoder.advance(filled);
     ASSERT_TRUE(advanced) << advanced.error().message;
   }
-  EXPECT_EQ(most_pieces, 5U);  // three tensors, two paddings
+  EXPECT_EQ(most_pieces, 6U);  // three tensors, two paddings, the trailer
   expect_same(decoder.take(), message);
 }
 

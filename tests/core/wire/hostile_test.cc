@@ -45,6 +45,11 @@ class Forge {
     return *this;
   }
 
+  Forge& reserved(std::uint64_t number) {
+    reserved_ = number;
+    return *this;
+  }
+
   std::vector<std::byte> frame() const {
     std::vector<std::byte> bytes(kHeaderBytes);
     const auto store = [&](std::size_t offset, auto number) {
@@ -56,6 +61,7 @@ class Forge {
     store(6, static_cast<std::uint16_t>(flags_));
     store(28, static_cast<std::uint32_t>(metadata_.size()));
     store(32, payload_bytes_);
+    store(40, reserved_);
     store(48, checksum(metadata_));
     store(56, checksum(std::span(bytes).first(56)));
     bytes.resize(kHeaderBytes + metadata_.size() + sent_);
@@ -71,6 +77,7 @@ class Forge {
   std::size_t sent_ = 0;
   unsigned kind_ = 3;
   unsigned flags_ = 0;
+  std::uint64_t reserved_ = 0;
 };
 
 Error refusal_of(const std::vector<std::byte>& frame, const FrameLimits& limits = {}) {
@@ -116,6 +123,8 @@ TEST(HostileFrame, UnknownKindFlagsTagsAndDtypes) {
   expect_corrupt(Forge().kind(0).no_timeline().u32(0).u8(0), "kind");
   expect_corrupt(Forge().kind(8).no_timeline().u32(0).u8(0), "kind");
   expect_corrupt(Forge().flags(2).no_timeline().u32(0).u8(0), "flags");
+  expect_corrupt(Forge().flags(1).no_timeline().u32(0).u8(0), "empty");
+  expect_corrupt(Forge().reserved(1).no_timeline().u32(0).u8(0), "reserved");
   expect_corrupt(Forge().no_timeline().u32(0).u8(10), "tag");
   expect_corrupt(Forge().no_timeline().u32(0).u8(2).u8(2), "bool");
   expect_corrupt(Forge().no_timeline().u32(1).u8(12).u8(0).u16(0).u8(9).u32(0), "dtype");
