@@ -118,37 +118,47 @@ Expected<LoadResult> Load::run(const Value& body, const LoadOptions& options) {
   std::optional<Error> send_error;
   std::optional<Error> receive_error;
   LoadResult result;
-  {
+  Message message;
+  message.pipeline = pipeline_;
+  message.body = body;
+  const auto send = [&](std::uint64_t request) {
+    message.request = request;
+    auto sent = source_.send(message, deadline_after(options.request_timeout));
+    if (sent) return true;
+    send_error = std::move(sent).error();
+    // Nothing more will come: wake the sink.
+    sink_.close();
+    window.stop();
+    return false;
+  };
+  const auto receive = [&](std::uint64_t request) {
+    auto received = take(sink_, request, window.deadline());
+    if (!received) {
+      receive_error = std::move(with_context(std::move(received), "request {}", request)).error();
+      window.stop();
+      source_.close();
+      return false;
+    }
+    RequestSample sample = window.complete();
+    sample.sink_receive = received->receive;
+    sample.timeline = std::move(received->message.timeline);
+    result.samples.push_back(std::move(sample));
+    result.last_output = std::move(received->message.body);
+    return true;
+  };
+  if (options.window == 1) {
+    // Nothing is in flight while it sends, so one thread cannot block itself, and none has to be woken between a result and the next request.
+    while (const auto request = window.next()) {
+      if (!send(*request) || !receive(*request)) break;
+    }
+  } else {
     const std::jthread source([&] {
-      Message message;
-      message.pipeline = pipeline_;
-      message.body = body;
       while (const auto request = window.next()) {
-        message.request = *request;
-        auto sent = source_.send(message, deadline_after(options.request_timeout));
-        if (!sent) {
-          send_error = std::move(sent).error();
-          // Nothing more will come: wake the sink.
-          sink_.close();
-          window.stop();
-          return;
-        }
+        if (!send(*request)) return;
       }
     });
     while (const auto request = window.oldest()) {
-      auto received = take(sink_, *request, window.deadline());
-      if (!received) {
-        receive_error =
-            std::move(with_context(std::move(received), "request {}", *request)).error();
-        window.stop();
-        source_.close();
-        break;
-      }
-      RequestSample sample = window.complete();
-      sample.sink_receive = received->receive;
-      sample.timeline = std::move(received->message.timeline);
-      result.samples.push_back(std::move(sample));
-      result.last_output = std::move(received->message.body);
+      if (!receive(*request)) break;
     }
   }
   next_request_ += result.samples.size();

@@ -1,6 +1,8 @@
 // A closed loop through one pipeline: a source that keeps at most `window` requests in flight, and a sink that takes the results.
 //
-//   source (a thread of its own) ══▶ [stages] ══▶ sink (the calling thread);  each result lets the next request go
+//   source ══▶ [stages] ══▶ sink (the calling thread);  each result lets the next request go
+//
+// The source has a thread of its own, but for a window of 1.
 #pragma once
 
 #include <chrono>
@@ -37,7 +39,7 @@ struct LoadResult {
   Value last_output;                   ///< body of the last result
 };
 
-/// Threads: one owner; each run() starts and joins its source thread.
+/// Threads: one owner; each run() joins its source thread.
 class Load {
  public:
   /// Both links must outlive it. Nothing else may use them meanwhile.

@@ -15,7 +15,7 @@ namespace pareto {
 
 /// First in, first out, at most `capacity` items.
 ///
-/// Threads: any number of producers and consumers. close() wakes all of them: afterwards push fails with
+/// Threads: any number of producers and consumers; it outlives every call, a waker's too. close() wakes all of them: afterwards push fails with
 /// kClosed, and pop hands out what is left before it fails with kClosed.
 template <typename T>
 class BoundedQueue {
@@ -28,12 +28,15 @@ class BoundedQueue {
 
   /// Waits for room. Fails: kTimeout, kClosed (the item is then dropped).
   Expected<> push(T item, Deadline deadline = std::nullopt) {
-    std::unique_lock lock(mutex_);
-    if (!wait(lock, not_full_, deadline, [&] { return closed_ || items_.size() < capacity_; })) {
-      return fail(ErrorCode::kTimeout, "the queue stayed full");
+    {
+      std::unique_lock lock(mutex_);
+      if (!wait(lock, not_full_, deadline, [&] { return closed_ || items_.size() < capacity_; })) {
+        return fail(ErrorCode::kTimeout, "the queue stayed full");
+      }
+      if (closed_) return fail(ErrorCode::kClosed, "the queue is closed");
+      items_.push_back(std::move(item));
     }
-    if (closed_) return fail(ErrorCode::kClosed, "the queue is closed");
-    items_.push_back(std::move(item));
+    // Not under the lock: who wakes on this core would run at once, only to wait for it.
     not_empty_.notify_one();
     return {};
   }
@@ -47,6 +50,7 @@ class BoundedQueue {
     if (items_.empty()) return fail(ErrorCode::kClosed, "the queue is closed");
     T item = std::move(items_.front());
     items_.pop_front();
+    lock.unlock();
     not_full_.notify_one();
     return item;
   }

@@ -187,8 +187,18 @@ void Stage::compute_requests() {
     if (ended_) return;
     const bool last = item->message.kind == MessageKind::kEnd;
     if (item->message.kind == MessageKind::kValues) compute(*item);
+    if (may_send_at_once(*item)) {
+      if (!send(*item)) return;
+      continue;
+    }
+    ++unsent_;
     if (!to_send_.push(*std::move(item)) || last) return;
   }
+}
+
+bool Stage::may_send_at_once(const Item& item) const {
+  constexpr int kComputePerSend = 4;
+  return unsent_ == 0 && to_compute_.size() == 0 && last_sent_.send * kComputePerSend <= item.compute;
 }
 
 void Stage::compute(Item& item) {
@@ -222,28 +232,37 @@ Expected<std::vector<Value>> Stage::run(Item& item) {
 }
 
 void Stage::send_results() {
-  // A message cannot carry what its own encoding and sending took: the next one does.
-  transport::Sent before;
   while (auto item = to_send_.pop()) {
-    if (ended_) return;
-    Message& message = item->message;
-    if (message.kind == MessageKind::kValues) {
-      message.timeline.push_back(
-          {index_, item->receive, item->queue, item->compute, before.encode, before.send});
-    }
-    auto sent = send_downstream(message);
-    if (!sent && message.kind == MessageKind::kValues && is_refusal(sent.error())) {
-      ++failed_requests_;
-      message = error_message(pipeline_, message.request,
-                              {sent.error().code, name() + ": " + sent.error().message});
-      sent = send_downstream(message);
-    }
-    if (!sent) return downstream_ended(sent.error());
-    if (message.kind == MessageKind::kEnd) return end(std::nullopt);
-    --in_flight_;
-    bytes_sent_ += sent->wire_bytes;
-    before = *sent;
+    if (ended_ || !send(*item)) return;
+    --unsent_;
   }
+}
+
+bool Stage::send(Item& item) {
+  Message& message = item.message;
+  if (message.kind == MessageKind::kValues) {
+    message.timeline.push_back(
+        {index_, item.receive, item.queue, item.compute, last_sent_.encode, last_sent_.send});
+  }
+  auto sent = send_downstream(message);
+  if (!sent && message.kind == MessageKind::kValues && is_refusal(sent.error())) {
+    ++failed_requests_;
+    message = error_message(pipeline_, message.request,
+                            {sent.error().code, name() + ": " + sent.error().message});
+    sent = send_downstream(message);
+  }
+  if (!sent) {
+    downstream_ended(sent.error());
+    return false;
+  }
+  if (message.kind == MessageKind::kEnd) {
+    end(std::nullopt);
+    return false;
+  }
+  --in_flight_;
+  bytes_sent_ += sent->wire_bytes;
+  last_sent_ = *sent;
+  return true;
 }
 
 Expected<transport::Sent> Stage::send_downstream(const Message& message) {

@@ -2,6 +2,9 @@
 //
 //   upstream Link ═receive═▶ queue ═compute (LoadedShard)═▶ queue ═send═▶ downstream Link
 //                                                        answer ◀═ pings from downstream
+//
+// Where nothing waits to be computed or sent, and sending takes little, the compute thread sends what it made itself: waking another
+// thread would only cost time.
 #pragma once
 
 #include <atomic>
@@ -98,6 +101,11 @@ class Stage {
   void send_results();
   void answer_downstream();
 
+  /// For the compute thread: whether to send what it made itself.
+  bool may_send_at_once(const Item& item) const;
+  /// False: the stage has ended.
+  bool send(Item& item);
+
   bool take(transport::Received received);
   void compute(Item& item);
   Expected<std::vector<Value>> run(Item& item);
@@ -131,6 +139,10 @@ class Stage {
   std::mutex send_mutex_;  ///< results and pongs share the downstream link
   BoundedQueue<Item> to_compute_;
   BoundedQueue<Item> to_send_;
+  std::atomic<std::uint64_t> unsent_{0};  ///< given to the sending thread, not yet sent
+  /// A message cannot carry what its own encoding and sending took: the next one does. Of the sending thread while something is
+  /// unsent, else of the compute thread.
+  transport::Sent last_sent_;
   std::atomic<std::uint64_t> requests_{0};
   std::atomic<std::uint64_t> failed_requests_{0};
   std::atomic<std::uint64_t> in_flight_{0};
