@@ -4,23 +4,21 @@
 #include <torch/csrc/jit/runtime/custom_operator.h>
 
 #include <algorithm>
+#include <chrono>
 #include <list>
-#include <oneapi/dnnl/dnnl.hpp>
 #include <unordered_map>
 #include <utility>
+
+#include "core/base/clock.h"
+#include "core/runtime/onednn.h"
+#include "core/runtime/winograd_convolution.h"
 
 namespace pareto::runtime {
 namespace {
 
-using dnnl::memory;
-
-memory::data_type data_type(at::ScalarType type) {
-  return type == at::kBFloat16 ? memory::data_type::bf16 : memory::data_type::f32;
-}
-
-memory::desc picture(at::IntArrayRef sizes, at::ScalarType type) {
-  return {memory::dims(sizes.begin(), sizes.end()), data_type(type), memory::format_tag::nhwc};
-}
+using onednn::data_type;
+using onednn::memory;
+using onednn::picture;
 
 void append(dnnl::post_ops& operations, const Activation& activation) {
   const auto eltwise = [&](dnnl::algorithm algorithm, float alpha, float beta) {
@@ -74,6 +72,7 @@ struct Prepared {
   memory source;
   memory destination;
   std::unordered_map<int, memory> arguments;
+  std::unique_ptr<WinogradConvolution> winograd;  ///< where it is faster, instead of all above
 };
 
 }  // namespace
@@ -124,8 +123,11 @@ struct PackedConvolution::Impl {
 
   /// Weights in a layout; sizes of input that want the same one share it.
   memory packed(const memory::desc& layout) {
-    for (const memory& known : weights) {
-      if (known.get_desc() == layout) return known;
+    for (const Prepared& known : prepared) {
+      const auto weights = known.arguments.find(DNNL_ARG_WEIGHTS);
+      if (weights != known.arguments.end() && weights->second.get_desc() == layout) {
+        return weights->second;
+      }
     }
     const memory::desc given(
         weight_dims, memory::data_type::f32,
@@ -134,7 +136,6 @@ struct PackedConvolution::Impl {
     memory result(layout, engine);
     dnnl::reorder(plain, result).execute(stream, plain, result);
     stream.wait();
-    weights.push_back(result);
     return result;
   }
 
@@ -169,8 +170,64 @@ struct PackedConvolution::Impl {
           memory({{spec.bias.size(0)}, memory::data_type::f32, memory::format_tag::a}, engine,
                  spec.bias.data_ptr());
     }
+    if (WinogradConvolution::fits(spec)) choose_method(fresh);
+    if (!fresh.winograd) settle(fresh.arguments[DNNL_ARG_WEIGHTS]);
     prepared.push_back(std::move(fresh));
     return prepared.back();
+  }
+
+  /// From where they were packed to where they stay, unless they are there already.
+  void settle(memory& weights) {
+    const bool shared = std::ranges::any_of(prepared, [&](const Prepared& known) {
+      const auto others = known.arguments.find(DNNL_ARG_WEIGHTS);
+      return others != known.arguments.end() && others->second == weights;
+    });
+    if (!shared) weights = onednn::settled(weights, *spec.memory);
+  }
+
+  /// Keeps the faster one of two ways to compute the same, by the shortest of a few runs each.
+  void choose_method(Prepared& direct) {
+    constexpr int kRuns = 4;
+    // Those runs find their weights in the cache, where they will hardly be in a whole model: there they come from memory.
+    constexpr double kWeightBytesPerNanosecond = 10;
+    const WinogradConvolution* sibling = nullptr;
+    for (const Prepared& known : prepared) {
+      if (known.winograd) sibling = known.winograd.get();
+    }
+    auto winograd = std::make_unique<WinogradConvolution>(spec, direct.input_sizes, sibling);
+    const auto options =
+        at::TensorOptions(spec.compute).memory_format(at::MemoryFormat::ChannelsLast);
+    const at::Tensor input = at::zeros(direct.input_sizes, options);
+    at::Tensor result = at::zeros(direct.output_sizes, options);
+    using Clock = std::chrono::steady_clock;
+    auto direct_time = Clock::duration::max();
+    auto winograd_time = Clock::duration::max();
+    for (int i = 0; i < kRuns; ++i) {
+      const auto start = Clock::now();
+      execute(direct, input, result);
+      const auto middle = Clock::now();
+      winograd->run(input, result, direct.adds, direct.activates);
+      direct_time = std::min(direct_time, middle - start);
+      winograd_time = std::min(winograd_time, Clock::now() - middle);
+    }
+    const auto cost = [](Clock::duration best, std::size_t weight_bytes) {
+      return static_cast<double>(Nanoseconds(best).count()) +
+             static_cast<double>(weight_bytes) / kWeightBytesPerNanosecond;
+    };
+    const std::size_t direct_bytes = direct.arguments[DNNL_ARG_WEIGHTS].get_desc().get_size();
+    if (cost(winograd_time, winograd->weight_bytes()) >= cost(direct_time, direct_bytes)) return;
+    winograd->settle();
+    direct.winograd = std::move(winograd);
+    direct.arguments.clear();
+    direct.convolution = {};
+  }
+
+  void execute(Prepared& with, const at::Tensor& input, at::Tensor& result) {
+    if (with.winograd) return with.winograd->run(input, result, with.adds, with.activates);
+    with.source.set_data_handle(input.data_ptr());
+    with.destination.set_data_handle(result.data_ptr());
+    with.convolution.execute(stream, with.arguments);
+    stream.wait();
   }
 
   at::Tensor run(const at::Tensor& input, at::Tensor addend) {
@@ -212,10 +269,7 @@ struct PackedConvolution::Impl {
     Prepared& with = spec.linear
                          ? prepare({1, channels, 1, source.numel() / channels}, adds, activates)
                          : prepare(source.sizes(), adds, activates);
-    with.source.set_data_handle(source.data_ptr());
-    with.destination.set_data_handle(result.data_ptr());
-    with.convolution.execute(stream, with.arguments);
-    stream.wait();
+    execute(with, source, result);
     return result;
   }
 
@@ -235,7 +289,6 @@ struct PackedConvolution::Impl {
   dnnl::engine engine;
   dnnl::stream stream;
   std::list<Prepared> prepared;
-  std::vector<memory> weights;
 };
 
 PackedConvolution::PackedConvolution(ConvolutionSpec spec)

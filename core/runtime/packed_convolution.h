@@ -8,6 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "core/runtime/weight_memory.h"
+
 namespace pareto::runtime {
 
 /// What is applied to every element of the result.
@@ -28,7 +30,8 @@ struct ConvolutionSpec {
   std::vector<std::int64_t> dilation;
   std::int64_t groups = 1;
   Activation activation;
-  at::ScalarType compute = at::kFloat;  ///< of inputs, weights and result: kFloat or kBFloat16
+  std::shared_ptr<WeightMemory> memory;  ///< of the packed weights; that of the whole engine
+  at::ScalarType compute = at::kFloat;   ///< of inputs, weights and result: kFloat or kBFloat16
 };
 
 /// Threads: one at a time. Throws c10::Error, and what oneDNN throws.

@@ -1,14 +1,16 @@
-// Convolutions and linear layers with their weights packed once for oneDNN, sums and activations that follow inside them, on pictures
-// whose channels are the innermost dimension.
+// Convolutions and linear layers with their weights packed once for oneDNN, sums and activations that follow inside them, and pooling, on
+// pictures whose channels are the innermost dimension.
 #include <torch/csrc/jit/ir/alias_analysis.h>
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
 
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 
 #include "core/runtime/engine.h"
 #include "core/runtime/packed_convolution.h"
+#include "core/runtime/packed_pooling.h"
 
 namespace pareto::runtime {
 namespace {
@@ -172,20 +174,62 @@ class Fuser {
   torch::jit::AliasDb aliases_;
 };
 
+/// aten::max_pool2d(input, kernel, stride, padding, dilation, ceil_mode) or
+/// aten::avg_pool2d(input, kernel, stride, padding, ceil_mode, count_include_pad, divisor_override), all but the input constant.
+std::optional<PoolingSpec> as_pooling(const Node* node) {
+  const bool max = is_kind(node, "aten::max_pool2d");
+  if (!max && !is_kind(node, "aten::avg_pool2d")) return std::nullopt;
+  PoolingSpec spec;
+  spec.kind = max ? PoolingSpec::Kind::kMax : PoolingSpec::Kind::kAverage;
+  if (!constant(node->input(1), spec.kernel) || !constant(node->input(2), spec.stride) ||
+      !constant(node->input(3), spec.padding)) {
+    return std::nullopt;
+  }
+  if (spec.stride.empty()) spec.stride = spec.kernel;
+  for (auto* pair : {&spec.kernel, &spec.stride, &spec.padding}) {
+    if (pair->size() == 1) pair->push_back(pair->front());
+    if (pair->size() != 2) return std::nullopt;
+  }
+  if (!constant(node->input(max ? 5 : 4), spec.ceil)) return std::nullopt;
+  if (max) {
+    std::vector<std::int64_t> dilation;
+    if (!constant(node->input(4), dilation)) return std::nullopt;
+    const bool dense = std::ranges::all_of(dilation, [](std::int64_t step) { return step == 1; });
+    return dense ? std::optional(spec) : std::nullopt;
+  }
+  bool counts_padding = false;
+  const auto divisor = torch::jit::toIValue(node->input(6));
+  const bool plain = constant(node->input(5), counts_padding) && counts_padding && !spec.ceil &&
+                     divisor && divisor->isNone();
+  return plain ? std::optional(spec) : std::nullopt;
+}
+
+void collect_poolings(torch::jit::Block* block, std::vector<std::pair<Node*, PoolingSpec>>& found) {
+  for (Node* node : block->nodes()) {
+    for (torch::jit::Block* inner : node->blocks()) collect_poolings(inner, found);
+    if (auto spec = as_pooling(node)) found.emplace_back(node, *std::move(spec));
+  }
+}
+
+/// A node's own output becomes that of `symbol` run on `inputs` and a capsule that is an input of the graph.
+void substitute(torch::jit::Graph& graph, Node* last, c10::Symbol symbol,
+                std::vector<Value*> inputs) {
+  const torch::jit::WithInsertPoint here(last);
+  inputs.push_back(graph.addInput());
+  inputs.back()->setType(c10::CapsuleType::get());
+  Node* run = graph.insertNode(graph.create(symbol, inputs));
+  run->output()->setType(last->output()->type());
+  last->output()->replaceAllUsesWith(run->output());
+}
+
 /// Puts the packed convolution where the last of its nodes stands; its weights become an input of the graph.
-c10::IValue replace(torch::jit::Graph& graph, Fusion fusion, at::ScalarType compute) {
+c10::IValue replace(torch::jit::Graph& graph, Fusion fusion) {
   Node* last = fusion.nodes.back();
   const torch::jit::WithInsertPoint here(last);
-  fusion.spec.compute = compute;
-  Value* packed = graph.addInput();
-  packed->setType(c10::CapsuleType::get());
   Node* convolution = fusion.nodes[0];
   Value* addend =
       fusion.adds ? addend_of(fusion.nodes[1], convolution) : graph.insertConstant(c10::IValue());
-  Node* run = graph.insertNode(
-      graph.create(packed_convolution_symbol(), {convolution->input(0), addend, packed}));
-  run->output()->setType(last->output()->type());
-  last->output()->replaceAllUsesWith(run->output());
+  substitute(graph, last, packed_convolution_symbol(), {convolution->input(0), addend});
   for (auto node = fusion.nodes.rbegin(); node != fusion.nodes.rend(); ++node) (*node)->destroy();
   return c10::IValue::make_capsule(c10::make_intrusive<PackedConvolution>(std::move(fusion.spec)));
 }
@@ -199,6 +243,7 @@ std::unique_ptr<Engine> build_prepacked_engine(const LoadedModule& loaded) {
   const bool bf16 = loaded.precision == Precision::kBFloat16;
   std::vector<c10::IValue> packed;
   std::vector<Fusion> fusions = Fuser(graph).find();
+  const auto memory = std::make_shared<WeightMemory>();
   // A sum of two convolutions: the one further down takes it, the other ends before it.
   for (auto fusion = fusions.begin(); fusion != fusions.end(); ++fusion) {
     for (auto later = fusion + 1; later != fusions.end(); ++later) {
@@ -210,9 +255,20 @@ std::unique_ptr<Engine> build_prepacked_engine(const LoadedModule& loaded) {
     }
   }
   for (Fusion& fusion : fusions) {
-    packed.push_back(replace(*graph, std::move(fusion), bf16 ? at::kBFloat16 : at::kFloat));
+    fusion.spec.compute = bf16 ? at::kBFloat16 : at::kFloat;
+    fusion.spec.memory = memory;
+    packed.push_back(replace(*graph, std::move(fusion)));
   }
-  if (packed.empty()) throw std::runtime_error("there is no convolution or linear layer to pack");
+  std::vector<std::pair<Node*, PoolingSpec>> poolings;
+  collect_poolings(graph->block(), poolings);
+  for (auto& [node, spec] : poolings) {
+    substitute(*graph, node, packed_pooling_symbol(), {node->input(0)});
+    packed.push_back(
+        c10::IValue::make_capsule(c10::make_intrusive<PackedPooling>(std::move(spec))));
+    node->destroy();
+  }
+  if (packed.empty())
+    throw std::runtime_error("there is no convolution, linear layer or pooling to pack");
   torch::jit::EliminateDeadCode(graph);
   if (bf16) constants_to_bfloat16(*graph);
   return std::make_unique<GraphEngine>(graph, frozen._ivalue(), std::move(packed),

@@ -54,8 +54,7 @@ Expected<EncodedFrame> encode_frame(const Message& message, const FrameOptions& 
   const auto header_bytes = write_header(header);
   std::copy(header_bytes.begin(), header_bytes.end(), frame.head_.begin());
   frame.has_trailer_ = header.payload_checksum_follows;
-  frame.size_bytes_ =
-      frame.head_.size() + payload_bytes + (frame.has_trailer_ ? kTrailerBytes : 0);
+  frame.size_bytes_ = frame.head_.size() + payload_bytes + (frame.has_trailer_ ? kTrailerBytes : 0);
   return frame;
 }
 

@@ -198,7 +198,8 @@ void Stage::compute_requests() {
 
 bool Stage::may_send_at_once(const Item& item) const {
   constexpr int kComputePerSend = 4;
-  return unsent_ == 0 && to_compute_.size() == 0 && last_sent_.send * kComputePerSend <= item.compute;
+  return unsent_ == 0 && to_compute_.size() == 0 &&
+         last_sent_.send * kComputePerSend <= item.compute;
 }
 
 void Stage::compute(Item& item) {

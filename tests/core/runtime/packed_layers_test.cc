@@ -1,0 +1,170 @@
+// The layers of the prepacked engine against LibTorch's own.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "core/runtime/packed_convolution.h"
+#include "core/runtime/packed_pooling.h"
+#include "core/runtime/winograd_convolution.h"
+
+namespace pareto::runtime {
+namespace {
+
+constexpr auto kChannelsLast = at::MemoryFormat::ChannelsLast;
+
+double relative_error(const at::Tensor& found, const at::Tensor& expected) {
+  EXPECT_EQ(found.sizes(), expected.sizes());
+  const at::Tensor difference = (found.to(at::kFloat) - expected).abs().max();
+  return difference.item<double>() / expected.abs().max().item<double>();
+}
+
+double tolerance(at::ScalarType type) { return type == at::kFloat ? 1e-5 : 2e-2; }
+
+at::Tensor picture(at::IntArrayRef sizes, at::ScalarType type) {
+  return at::randn(sizes).to(type).contiguous(kChannelsLast);
+}
+
+ConvolutionSpec spec_of(std::int64_t out, std::int64_t in, std::int64_t padding,
+                        at::ScalarType type) {
+  ConvolutionSpec spec;
+  spec.weight = at::randn({out, in, 3, 3}) / std::sqrt(9.0 * static_cast<double>(in));
+  spec.bias = at::randn({out});
+  spec.stride = spec.dilation = {1, 1};
+  spec.padding = {padding, padding};
+  spec.memory = std::make_shared<WeightMemory>();
+  spec.compute = type;
+  // What both sides compute with.
+  spec.weight = spec.weight.to(type).to(at::kFloat);
+  return spec;
+}
+
+at::Tensor reference(const at::Tensor& input, const ConvolutionSpec& spec) {
+  return at::conv2d(input.to(at::kFloat), spec.weight, spec.bias, spec.stride, spec.padding,
+                    spec.dilation, spec.groups);
+}
+
+class EveryType : public testing::TestWithParam<at::ScalarType> {};
+
+TEST_P(EveryType, WinogradComputesTheConvolution) {
+  at::manual_seed(1);
+  struct Case {
+    std::int64_t batch, in, out, height, width, padding;
+  };
+  // Even and odd, one tile and many blocks of them, more than one picture, no padding and more than the usual.
+  for (const Case& c :
+       {Case{1, 16, 16, 4, 4, 1}, Case{1, 32, 16, 7, 5, 1}, Case{3, 16, 48, 9, 8, 0},
+        Case{2, 64, 64, 56, 55, 1}, Case{1, 128, 32, 3, 3, 2}}) {
+    const ConvolutionSpec spec = spec_of(c.out, c.in, c.padding, GetParam());
+    ASSERT_TRUE(WinogradConvolution::fits(spec));
+    const at::Tensor input = picture({c.batch, c.in, c.height, c.width}, GetParam());
+    const at::Tensor expected = reference(input, spec);
+    WinogradConvolution winograd(spec, input.sizes(), nullptr);
+    at::Tensor result = picture(expected.sizes(), GetParam());
+    winograd.run(input, result, /*adds=*/false, /*activates=*/false);
+    EXPECT_LT(relative_error(result, expected), tolerance(GetParam())) << input.sizes();
+  }
+}
+
+TEST_P(EveryType, WinogradAddsAndActivates) {
+  at::manual_seed(2);
+  ConvolutionSpec spec = spec_of(32, 16, 1, GetParam());
+  spec.activation = {Activation::Kind::kClamp, 0, 1.5F};
+  const at::Tensor input = picture({1, 16, 11, 10}, GetParam());
+  const at::Tensor addend = picture({1, 32, 11, 10}, GetParam());
+  WinogradConvolution winograd(spec, input.sizes(), nullptr);
+  winograd.settle();
+  at::Tensor result = addend.clone();
+  winograd.run(input, result, /*adds=*/true, /*activates=*/true);
+  const at::Tensor expected = (reference(input, spec) + addend.to(at::kFloat)).clamp(0, 1.5);
+  EXPECT_LT(relative_error(result, expected), tolerance(GetParam()));
+  // The same weights serve another size.
+  const at::Tensor other = picture({2, 16, 5, 5}, GetParam());
+  WinogradConvolution sibling(spec, other.sizes(), &winograd);
+  at::Tensor smaller = at::empty({2, 32, 5, 5}, other.options(), kChannelsLast);
+  sibling.run(other, smaller, /*adds=*/false, /*activates=*/true);
+  EXPECT_LT(relative_error(smaller, reference(other, spec).clamp(0, 1.5)), tolerance(GetParam()));
+}
+
+TEST_P(EveryType, AConvolutionIsRightByWhicheverMethodIsFaster) {
+  at::manual_seed(3);
+  for (const std::int64_t channels : {16, 64, 20}) {
+    ConvolutionSpec spec = spec_of(channels, channels, 1, GetParam());
+    spec.activation.kind = Activation::Kind::kRelu;
+    const at::Tensor weights = spec.weight;
+    const ConvolutionSpec same = spec;
+    PackedConvolution convolution(std::move(spec));
+    for (const std::int64_t size : {6, 28, 6}) {
+      const at::Tensor input = picture({1, channels, size, size}, GetParam());
+      at::Tensor addend = picture({1, channels, size, size}, GetParam());
+      const at::Tensor expected = at::relu(reference(input, same) + addend.to(at::kFloat));
+      EXPECT_LT(relative_error(convolution.run(input, std::move(addend)), expected),
+                tolerance(GetParam()))
+          << channels << " channels, " << size;
+      EXPECT_LT(relative_error(convolution.run(input, {}), at::relu(reference(input, same))),
+                tolerance(GetParam()));
+    }
+  }
+}
+
+TEST_P(EveryType, PoolingIsLibTorchs) {
+  at::manual_seed(4);
+  struct Case {
+    std::int64_t kernel, stride, padding, height, width;
+    bool ceil;
+  };
+  for (const Case& c :
+       {Case{3, 2, 1, 112, 111, false}, Case{3, 2, 0, 14, 15, true}, Case{2, 2, 0, 7, 7, false},
+        Case{2, 2, 0, 7, 7, true}, Case{3, 1, 1, 5, 6, true}, Case{2, 3, 1, 6, 8, true}}) {
+    const at::Tensor input = picture({2, 24, c.height, c.width}, GetParam());
+    PoolingSpec spec;
+    spec.kernel = {c.kernel, c.kernel};
+    spec.stride = {c.stride, c.stride};
+    spec.padding = {c.padding, c.padding};
+    spec.ceil = c.ceil;
+    const at::Tensor expected = at::max_pool2d(input.to(at::kFloat), spec.kernel, spec.stride,
+                                               spec.padding, {1, 1}, c.ceil);
+    PackedPooling max(spec);
+    EXPECT_EQ(relative_error(max.run(input), expected), 0) << input.sizes();
+    if (c.ceil) continue;
+    spec.kind = PoolingSpec::Kind::kAverage;
+    const at::Tensor mean =
+        at::avg_pool2d(input.to(at::kFloat), spec.kernel, spec.stride, spec.padding);
+    PackedPooling average(spec);
+    EXPECT_LT(relative_error(average.run(input), mean), tolerance(GetParam())) << input.sizes();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Packed, EveryType, testing::Values(at::kFloat, at::kBFloat16),
+                         [](const auto& type) { return c10::toString(type.param); });
+
+TEST(PackedPooling, RefusesAWindowLargerThanItsInput) {
+  PoolingSpec spec;
+  spec.kernel = {5, 5};
+  spec.stride = {1, 1};
+  spec.padding = {0, 0};
+  PackedPooling pooling(spec);
+  EXPECT_THROW(pooling.run(at::zeros({1, 3, 4, 9})), c10::Error);
+  EXPECT_THROW(pooling.run(at::zeros({3, 9})), c10::Error);
+}
+
+TEST(Winograd, IsOnlyForKernelsOfThreeByThreeAndStrideOne) {
+  const ConvolutionSpec good = spec_of(16, 16, 1, at::kFloat);
+  EXPECT_TRUE(WinogradConvolution::fits(good));
+  ConvolutionSpec spec = good;
+  spec.stride = {2, 1};
+  EXPECT_FALSE(WinogradConvolution::fits(spec));
+  spec = good;
+  spec.dilation = {2, 2};
+  EXPECT_FALSE(WinogradConvolution::fits(spec));
+  spec = good;
+  spec.activation.kind = Activation::Kind::kSilu;
+  EXPECT_FALSE(WinogradConvolution::fits(spec));
+  spec = good;
+  spec.weight = at::zeros({24, 16, 3, 3});
+  EXPECT_FALSE(WinogradConvolution::fits(spec));
+  spec = good;
+  spec.weight = at::zeros({16, 16, 1, 1});
+  EXPECT_FALSE(WinogradConvolution::fits(spec));
+}
+
+}  // namespace
+}  // namespace pareto::runtime
