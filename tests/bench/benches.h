@@ -23,4 +23,9 @@ Expected<std::vector<Row>> weights_sent(const std::string& name, const std::stri
 Expected<std::vector<Row>> pipeline_overhead(const std::string& name, const std::string& model,
                                              const std::string& transport, double bar);
 
+/// Every transport that leaves the process against a bare socket (shm: against memcpy), to another process on another core: round trips and
+/// one-way streams of messages of 1 KB to 13 MB.
+Expected<std::vector<Row>> transport_latency(const std::string& name, const std::string& transport);
+Expected<std::vector<Row>> transport_goodput(const std::string& name, const std::string& transport);
+
 }  // namespace pareto::bench

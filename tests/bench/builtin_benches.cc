@@ -1,3 +1,4 @@
+#include "core/transport/transport.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/benches.h"
 
@@ -39,6 +40,14 @@ std::vector<Bench> builtin_benches() {
       [](const std::string& name) { return weights_sent(name, "mobilenetv2", 1); });
   add("pipeline", "overhead_ms/k2",
       [](const std::string& name) { return pipeline_overhead(name, "mobilenetv2", "tcp", 0.5); });
+  for (const auto& transport : transport::builtin_transports()) {
+    const std::string wire(transport->name());
+    if (wire == "inproc") continue;
+    add("transport", "latency/" + wire,
+        [=](const std::string& name) { return transport_latency(name, wire); });
+    add("transport", "goodput/" + wire,
+        [=](const std::string& name) { return transport_goodput(name, wire); });
+  }
   return benches;
 }
 

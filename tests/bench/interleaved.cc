@@ -5,15 +5,12 @@
 #include <algorithm>
 
 namespace pareto::bench {
-namespace {
 
 Nanoseconds processor_time() {
   timespec spent{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent);
   return std::chrono::seconds(spent.tv_sec) + Nanoseconds(spent.tv_nsec);
 }
-
-}  // namespace
 
 Expected<std::vector<Nanoseconds>> interleaved_minima(
     const std::vector<std::function<Expected<>()>>& contestants, Nanoseconds duration,

@@ -10,6 +10,9 @@
 
 namespace pareto::bench {
 
+/// What this process has spent, all its threads together.
+Nanoseconds processor_time();
+
 /// Each contestant's fastest run, in processor time of this process: what a clock would show for one thread on an idle machine, and the
 /// same on a busy one. Every round runs each once, in order; rounds go on for `duration`, at least `min_rounds`. The first
 /// failure ends it.

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "tests/bench/bench.h"
+#include "tests/bench/wire_peer.h"
 
 namespace {
 
@@ -20,15 +21,18 @@ bool chosen(const Bench& bench, const std::vector<std::string>& groups, const st
 }
 
 void print_table_row(const Row& row) {
-  fmt::print("{:<28} {:>7.3f}  {} {:<6.3g} {:<6} {}\n", row.name, row.ratio,
-             row.at_least ? ">=" : "<=", row.bar, row.holds() ? "holds" : "MISSED", row.detail);
+  const std::string bar =
+      row.bar ? fmt::format("{} {:<6.3g} {:<6}", row.at_least ? ">=" : "<=", *row.bar,
+                            row.holds() ? "holds" : "MISSED")
+              : fmt::format("{:<16}", "");
+  fmt::print("{:<28} {:>7.3f}  {} {}\n", row.name, row.ratio, bar, row.detail);
   std::fflush(stdout);
 }
 
 nlohmann::json to_json(const Row& row) {
   return {{"name", row.name},
           {"ratio", row.ratio},
-          {"bar", row.bar},
+          {"bar", row.bar ? nlohmann::json(*row.bar) : nlohmann::json()},
           {"holds", row.holds()},
           {"detail", row.detail}};
 }
@@ -36,6 +40,9 @@ nlohmann::json to_json(const Row& row) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "wire-peer") {
+    return pareto::bench::run_wire_peer(argc - 1, argv + 1);
+  }
   const auto benches = pareto::bench::builtin_benches();
   std::set<std::string> known;
   for (const Bench& bench : benches) known.insert(bench.group);
