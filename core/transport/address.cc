@@ -45,4 +45,10 @@ std::string to_string(const HostPort& address) {
   return fmt::format("{}{}{}:{}", ipv6 ? "[" : "", address.host, ipv6 ? "]" : "", address.port);
 }
 
+bool is_loopback(std::string_view address) {
+  const auto parsed = parse_host_port(address);
+  if (!parsed) return false;
+  return parsed->host == "localhost" || parsed->host == "::1" || parsed->host.starts_with("127.");
+}
+
 }  // namespace pareto::transport

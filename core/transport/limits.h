@@ -12,8 +12,9 @@ inline wire::FrameLimits frame_limits(const Limits& limits) {
   return frame;
 }
 
-inline wire::FrameOptions frame_options(const Limits& limits) {
-  return wire::FrameOptions{.payload_checksum = limits.payload_checksum};
+/// `here`: the peer is on this machine.
+inline wire::FrameOptions frame_options(const Limits& limits, bool here) {
+  return wire::FrameOptions{.payload_checksum = limits.payload_checksum && !here};
 }
 
 }  // namespace pareto::transport

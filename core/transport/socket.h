@@ -64,6 +64,9 @@ Expected<FileDescriptor> open_connection(const HostPort& address, Deadline deadl
 std::string local_address(const FileDescriptor& socket);
 std::string remote_address(const FileDescriptor& socket);
 
+/// Whether both ends of a connection are on this machine.
+bool stays_here(const FileDescriptor& socket);
+
 /// Small messages are sent at once, and a peer that vanished without a word is noticed within about a minute.
 void tune_connection(const FileDescriptor& socket);
 

@@ -23,7 +23,8 @@ struct Limits {
   std::uint64_t max_frame_bytes = std::uint64_t{1} << 30;
   /// What a transport that reads ahead may buffer for one link, beyond the frame being read.
   std::uint64_t read_ahead_bytes = std::uint64_t{4} << 20;
-  /// Whether frames sent carry a checksum of their tensors (one pass over them on each side). Their headers always do.
+  /// Whether frames sent to another machine carry a checksum of their tensors (one pass over them on each side). Within a machine they
+  /// never do: nothing lies between but its memory. Headers always do.
   bool payload_checksum = true;
 };
 

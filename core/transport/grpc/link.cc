@@ -1,5 +1,6 @@
 #include "core/transport/grpc/link.h"
 
+#include "core/transport/address.h"
 #include "core/transport/grpc/settings.h"
 #include "core/transport/limits.h"
 
@@ -17,6 +18,7 @@ GrpcLink::GrpcLink(std::shared_ptr<Stream> stream, std::shared_ptr<void> carrier
     : carrier_(std::move(carrier)),
       stream_(std::move(stream)),
       peer_("grpc " + peer),
+      here_(is_loopback(peer)),
       limits_(limits),
       decoder_(frame_limits(limits)) {}
 
@@ -27,7 +29,7 @@ GrpcLink::~GrpcLink() {
 
 Expected<Sent> GrpcLink::send(const wire::Message& message, Deadline deadline) {
   const TimePoint start = now();
-  auto frame = wire::encode_frame(message, frame_options(limits_), frame_limits(limits_));
+  auto frame = wire::encode_frame(message, frame_options(limits_, here_), frame_limits(limits_));
   if (!frame) return with_context(Expected<Sent>(tl::unexpected(frame.error())), "{}", peer_);
   auto chunks = to_chunks(*frame, kChunkBytes);
   const TimePoint encoded = now();

@@ -32,6 +32,7 @@ class GrpcLink final : public Link {
   const std::shared_ptr<void> carrier_;
   const std::shared_ptr<Stream> stream_;
   const std::string peer_;
+  const bool here_;  ///< the peer is on this machine
   const Limits limits_;
   std::atomic<bool> closed_ = false;  // on this side
 

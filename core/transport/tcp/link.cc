@@ -40,6 +40,7 @@ TcpLink::TcpLink(FileDescriptor socket, Waker waker, const Limits& limits)
       waker_(std::move(waker)),
       limits_(limits),
       peer_("tcp " + remote_address(socket_)),
+      here_(stays_here(socket_)),
       decoder_(frame_limits(limits)) {}
 
 TcpLink::~TcpLink() {
@@ -53,7 +54,7 @@ TcpLink::~TcpLink() {
 
 Expected<Sent> TcpLink::send(const wire::Message& message, Deadline deadline) {
   const TimePoint start = now();
-  auto frame = wire::encode_frame(message, frame_options(limits_), frame_limits(limits_));
+  auto frame = wire::encode_frame(message, frame_options(limits_, here_), frame_limits(limits_));
   if (!frame) return with_context(Expected<Sent>(tl::unexpected(frame.error())), "{}", peer_);
   const TimePoint encoded = now();
   PARETO_TRY(with_context(write(*frame, deadline), "{}: sending", peer_));

@@ -42,6 +42,7 @@ class TcpLink final : public Link {
   Waker waker_;
   const Limits limits_;
   const std::string peer_;
+  const bool here_;  ///< the peer is on this machine
   std::atomic<bool> closed_ = false;       // on this side
   std::atomic<bool> peer_closed_ = false;  // seen by receive, told to send
 
