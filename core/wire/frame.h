@@ -4,7 +4,7 @@
 //   Message --encode_frame--> EncodedFrame, pieces for one scatter write    FrameDecoder --take--> Message
 //
 // Nothing is copied but the metadata: an encoded frame points into the tensors, and a decoder hands out the tensors' final
-// memory for the transport to read into.
+// memory for the transport to read into. Only a tensor that travels by a codec (core/wire/codec.h) has other bytes on the way.
 #pragma once
 
 #include <array>
@@ -16,18 +16,22 @@
 
 #include "core/base/error.h"
 #include "core/wire/checksum.h"
+#include "core/wire/codec.h"
 #include "core/wire/message.h"
 
 namespace pareto::wire {
 
+struct ComingTensor;
+
 inline constexpr std::size_t kHeaderBytes = 64;
 inline constexpr std::size_t kTrailerBytes = 8;
-inline constexpr std::uint8_t kFrameVersion = 2;
+inline constexpr std::uint8_t kFrameVersion = 3;
 
 /// What a frame may hold, checked before memory is allocated for it. Encoding checks the same, so that no peer with equal limits
 /// refuses what was sent.
 struct FrameLimits {
-  std::uint64_t max_frame_bytes = std::uint64_t{1} << 30;  ///< without the trailer
+  /// Without the trailer. Bounds what the tensors take in memory as well, which may be more where a codec made them smaller.
+  std::uint64_t max_frame_bytes = std::uint64_t{1} << 30;
   std::uint64_t max_metadata_bytes = std::uint64_t{16} << 20;
   std::uint32_t max_timeline = 1024;  ///< entries
   std::uint32_t max_tensors = 65536;
@@ -39,6 +43,8 @@ struct FrameLimits {
 struct FrameOptions {
   /// Whether the tensors' bytes are summed too. The header and the metadata always are.
   bool payload_checksum = true;
+  /// How the tensors of kValues travel, those that it takes and makes smaller; the others, and all where it is null, as they are.
+  const Codec* codec = nullptr;
 };
 
 /// A frame ready to be sent. Keeps the tensors it points into alive. Moved, never copied.
@@ -62,6 +68,8 @@ class EncodedFrame {
   std::span<const std::byte> trailer();
   /// Trailer included.
   std::uint64_t size_bytes() const { return size_bytes_; }
+  /// Time that the codec took; 0 without one.
+  Nanoseconds encoding() const { return encoding_; }
 
  private:
   friend Expected<EncodedFrame> encode_frame(const Message&, const FrameOptions&,
@@ -71,6 +79,7 @@ class EncodedFrame {
   std::vector<std::byte> trailer_;  // empty until asked for
   bool has_trailer_ = false;
   std::uint64_t size_bytes_ = 0;
+  Nanoseconds encoding_{};
 };
 
 /// Fails: kExhausted (over a limit, which is named), kInvalidArgument (a kind that does not exist).
@@ -103,6 +112,8 @@ class FrameDecoder {
   bool complete() const { return phase_ == Phase::kComplete; }
   /// Bytes of the frame that have come.
   std::uint64_t received_bytes() const { return received_; }
+  /// Time that codecs took for the frame last completed; 0 where all its tensors travelled as they are.
+  Nanoseconds decoding() const { return decoding_; }
   /// Requires complete(). The decoder is then ready for the next frame.
   Message take();
 
@@ -113,12 +124,19 @@ class FrameDecoder {
     std::span<std::byte> bytes;
     Part part = Part::kTensor;
   };
+  /// A tensor that waits for the end of the payload to be decoded.
+  struct Encoded {
+    Tensor bytes;
+    const Codec* codec = nullptr;
+    Tensor into;  // shares its memory with those in the body
+  };
 
   Expected<> accept_header();
   Expected<> accept_metadata();
-  void lay_out_payload(std::vector<Tensor>& tensors);
+  Expected<> lay_out_payload(std::vector<ComingTensor>& tensors);
   Expected<> accept_payload(std::span<const std::byte> bytes, Part part);
   Expected<> finish_payload();
+  Expected<> decode_tensors();
 
   const FrameLimits limits_;
   Phase phase_ = Phase::kHeader;
@@ -128,14 +146,16 @@ class FrameDecoder {
   std::vector<std::byte> padding_;
   std::array<std::byte, kTrailerBytes> trailer_{};
   std::vector<Piece> pieces_;  // of the payload and the trailer
-  std::size_t piece_ = 0;      // the one being filled …
-  std::size_t offset_ = 0;     // … and how much of it (or of the header or metadata) is
+  std::vector<Encoded> encoded_;
+  std::size_t piece_ = 0;   // the one being filled …
+  std::size_t offset_ = 0;  // … and how much of it (or of the header or metadata) is
   // From the header, for the parts that follow it.
   std::uint64_t payload_bytes_ = 0;
   std::uint64_t metadata_checksum_ = 0;
   bool payload_summed_ = false;
   Checksum sum_;
   Message message_;
+  Nanoseconds decoding_{};
 };
 
 }  // namespace pareto::wire

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -100,29 +101,38 @@ Expected<> FrameDecoder::accept_metadata() {
   sum_.reset();
   phase_ = Phase::kPayload;
   offset_ = 0;
-  lay_out_payload(metadata.tensors);
+  PARETO_TRY(lay_out_payload(metadata.tensors));
   return pieces_.empty() ? finish_payload() : Expected<>{};
 }
 
-void FrameDecoder::lay_out_payload(std::vector<Tensor>& tensors) {
+Expected<> FrameDecoder::lay_out_payload(std::vector<ComingTensor>& tensors) {
   pieces_.clear();
+  encoded_.clear();
   piece_ = 0;
   std::uint64_t tensor_bytes = 0;
-  for (const Tensor& tensor : tensors) tensor_bytes += tensor.size_bytes();
+  for (const ComingTensor& coming : tensors) tensor_bytes += coming.travelling_bytes;
   padding_.resize(payload_bytes_ - tensor_bytes);
 
   std::size_t padding_used = 0;
   std::uint64_t end = 0;
-  for (Tensor& tensor : tensors) {
+  for (ComingTensor& coming : tensors) {
     const std::uint64_t start = aligned(end);
     if (start != end) {
       pieces_.push_back({std::span(padding_).subspan(padding_used, start - end), Part::kPadding});
       padding_used += start - end;
     }
-    if (tensor.size_bytes() > 0) pieces_.push_back({tensor.mutable_bytes(), Part::kTensor});
-    end = start + tensor.size_bytes();
+    std::span<std::byte> place = coming.tensor.mutable_bytes();
+    if (coming.codec != nullptr) {
+      const auto size = static_cast<std::int64_t>(coming.travelling_bytes);
+      PARETO_ASSIGN(Tensor bytes, Tensor::allocate(DType::kUInt8, {size}));
+      place = bytes.mutable_bytes();
+      encoded_.push_back({std::move(bytes), coming.codec, coming.tensor});
+    }
+    if (!place.empty()) pieces_.push_back({place, Part::kTensor});
+    end = start + place.size();
   }
   if (payload_summed_) pieces_.push_back({trailer_, Part::kTrailer});
+  return {};
 }
 
 Expected<> FrameDecoder::accept_payload(std::span<const std::byte> bytes, Part part) {
@@ -140,9 +150,23 @@ Expected<> FrameDecoder::finish_payload() {
   if (payload_summed_ && load<std::uint64_t>(trailer_, 0) != sum_.value()) {
     return fail(ErrorCode::kCorrupt, "the payload's checksum is wrong");
   }
+  PARETO_TRY(decode_tensors());
   pieces_.clear();
   phase_ = Phase::kComplete;
   offset_ = 0;
+  return {};
+}
+
+Expected<> FrameDecoder::decode_tensors() {
+  decoding_ = {};
+  if (encoded_.empty()) return {};
+  const auto start = std::chrono::steady_clock::now();
+  for (Encoded& encoded : encoded_) {
+    PARETO_TRY(with_context(encoded.codec->decode(encoded.bytes.bytes(), encoded.into),
+                            "a tensor of shape {}", to_string(encoded.into.shape())));
+  }
+  encoded_.clear();
+  decoding_ = std::chrono::steady_clock::now() - start;
   return {};
 }
 

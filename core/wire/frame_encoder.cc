@@ -22,13 +22,17 @@ Expected<EncodedFrame> encode_frame(const Message& message, const FrameOptions& 
   EncodedFrame frame;
   frame.head_.reserve(512);
   frame.head_.resize(kHeaderBytes);
-  PARETO_ASSIGN(const std::vector<Tensor> tensors, write_metadata(message, limits, frame.head_));
+  // A ping measures the link itself.
+  const Codec* const codec = message.kind == MessageKind::kValues ? options.codec : nullptr;
+  PARETO_ASSIGN(const SentPayload payload, write_metadata(message, codec, limits, frame.head_));
+  frame.encoding_ = payload.encoding;
   const auto metadata = std::span<const std::byte>(frame.head_).subspan(kHeaderBytes);
 
   std::uint64_t payload_bytes = 0;
-  frame.pieces_.reserve(2 * tensors.size() + 1);
+  frame.pieces_.reserve(2 * payload.tensors.size() + 1);
   frame.pieces_.push_back({frame.head_, nullptr});
-  for (const Tensor& tensor : tensors) {
+  for (const SentTensor& sent : payload.tensors) {
+    const Tensor& tensor = sent.travelling();
     const std::uint64_t start = aligned(payload_bytes);
     if (start != payload_bytes) {
       frame.pieces_.push_back({std::span(kZeros).first(start - payload_bytes), nullptr});

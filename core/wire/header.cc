@@ -110,4 +110,14 @@ Expected<> check_sizes(std::uint64_t metadata_bytes, std::uint64_t payload_bytes
   return {};
 }
 
+Expected<> check_decoded(std::uint64_t tensor_bytes, const FrameLimits& limits) {
+  if (tensor_bytes > limits.max_frame_bytes) {
+    return fail(ErrorCode::kExhausted,
+                "tensors of {} bytes; at most {} bytes a frame are allowed, decoded or not "
+                "(max_frame_bytes)",
+                tensor_bytes, limits.max_frame_bytes);
+  }
+  return {};
+}
+
 }  // namespace pareto::wire

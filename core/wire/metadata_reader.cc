@@ -1,4 +1,5 @@
 #include "core/wire/bytes.h"
+#include "core/wire/header.h"
 #include "core/wire/metadata.h"
 #include "core/wire/value_tag.h"
 
@@ -8,6 +9,8 @@ namespace {
 struct Descriptor {
   DType dtype = DType::kFloat32;
   Shape shape;
+  const Codec* codec = nullptr;
+  std::uint64_t travelling_bytes = 0;  // known from the start where there is a codec
 };
 
 Expected<Timeline> read_timeline(ByteReader& reader, const FrameLimits& limits) {
@@ -32,7 +35,8 @@ Expected<Descriptor> read_descriptor(ByteReader& reader, const FrameLimits& limi
   constexpr std::string_view kWhat = "the tensor descriptors";
   PARETO_ASSIGN(const auto dtype_number, reader.get<std::uint8_t>(kWhat));
   PARETO_ASSIGN(const auto rank, reader.get<std::uint8_t>(kWhat));
-  PARETO_ASSIGN(const auto reserved, reader.get<std::uint16_t>(kWhat));
+  PARETO_ASSIGN(const auto codec_number, reader.get<std::uint8_t>(kWhat));
+  PARETO_ASSIGN(const auto reserved, reader.get<std::uint8_t>(kWhat));
   const auto dtype = dtype_from_number(dtype_number);
   if (!dtype) return fail(ErrorCode::kCorrupt, "a tensor of unknown dtype {}", dtype_number);
   if (reserved != 0) return fail(ErrorCode::kCorrupt, "a reserved field is not zero");
@@ -40,14 +44,56 @@ Expected<Descriptor> read_descriptor(ByteReader& reader, const FrameLimits& limi
     return fail(ErrorCode::kExhausted, "a tensor has {} dimensions; at most {} are allowed", rank,
                 limits.max_rank);
   }
-  Descriptor descriptor{*dtype, Shape(rank)};
+  Descriptor descriptor{.dtype = *dtype, .shape = Shape(rank)};
   for (std::int64_t& size : descriptor.shape) {
     PARETO_ASSIGN(size, reader.get<std::int64_t>(kWhat));
   }
+  if (codec_number == 0) return descriptor;
+  descriptor.codec = codec_of_number(codec_number);
+  if (descriptor.codec == nullptr) {
+    return fail(ErrorCode::kCorrupt, "a tensor of unknown codec {}", codec_number);
+  }
+  if (!descriptor.codec->takes(*dtype)) {
+    return fail(ErrorCode::kCorrupt, "{} does not make tensors of {}", descriptor.codec->name(),
+                to_string(*dtype));
+  }
+  PARETO_ASSIGN(descriptor.travelling_bytes, reader.get<std::uint64_t>(kWhat));
   return descriptor;
 }
 
-/// Reads all descriptors and checks that they fill the payload exactly. Allocates nothing for the payload.
+/// Checks the sizes of one tensor, all but its place in the payload; returns its bytes in memory.
+Expected<std::uint64_t> check_descriptor(Descriptor& descriptor, std::uint64_t payload_bytes,
+                                         const FrameLimits& limits) {
+  const auto elements = element_count(descriptor.shape);
+  const std::uint64_t element_bytes = size_of(descriptor.dtype);
+  const auto misfit = [&] {
+    return fail(ErrorCode::kCorrupt, "one of shape {} does not fit a payload of {} bytes",
+                to_string(descriptor.shape), payload_bytes);
+  };
+  if (!elements) return misfit();
+  const auto count = static_cast<std::uint64_t>(*elements);
+  if (descriptor.codec == nullptr) {
+    if (count > payload_bytes / element_bytes) return misfit();
+    descriptor.travelling_bytes = count * element_bytes;
+    return descriptor.travelling_bytes;
+  }
+  // Few bytes may stand for many: here the limit bounds them, not what is there.
+  if (count > limits.max_frame_bytes / element_bytes) {
+    return fail(ErrorCode::kExhausted,
+                "one of shape {}; at most {} bytes a frame are allowed, decoded or not "
+                "(max_frame_bytes)",
+                to_string(descriptor.shape), limits.max_frame_bytes);
+  }
+  if (descriptor.travelling_bytes > payload_bytes) return misfit();
+  if (descriptor.travelling_bytes == 0 || descriptor.travelling_bytes >= count * element_bytes) {
+    return fail(ErrorCode::kCorrupt, "{} bytes that {} made of {}", descriptor.travelling_bytes,
+                descriptor.codec->name(), count * element_bytes);
+  }
+  return count * element_bytes;
+}
+
+/// Reads all descriptors and checks that they fill the payload exactly and memory not over the limit. Allocates nothing for the
+/// payload.
 Expected<std::vector<Descriptor>> read_descriptors(ByteReader& reader, std::uint64_t payload_bytes,
                                                    const FrameLimits& limits) {
   PARETO_ASSIGN(const auto count, reader.get<std::uint32_t>("the tensor descriptors"));
@@ -57,15 +103,16 @@ Expected<std::vector<Descriptor>> read_descriptors(ByteReader& reader, std::uint
   }
   std::vector<Descriptor> descriptors;
   std::uint64_t end = 0;
+  std::uint64_t decoded = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
     PARETO_ASSIGN(Descriptor descriptor, read_descriptor(reader, limits));
-    const auto elements = element_count(descriptor.shape);
-    const std::uint64_t element_bytes = size_of(descriptor.dtype);
-    if (!elements || static_cast<std::uint64_t>(*elements) > payload_bytes / element_bytes) {
-      return fail(ErrorCode::kCorrupt, "tensor {} of shape {} does not fit a payload of {} bytes",
-                  i, to_string(descriptor.shape), payload_bytes);
-    }
-    end = aligned(end) + static_cast<std::uint64_t>(*elements) * element_bytes;
+    PARETO_ASSIGN(
+        const std::uint64_t bytes,
+        with_context(check_descriptor(descriptor, payload_bytes, limits), "tensor {}", i));
+    // Only where there is no limit can it be over what 64 bits hold.
+    if (__builtin_add_overflow(decoded, bytes, &decoded)) decoded = ~std::uint64_t{0};
+    PARETO_TRY(check_decoded(decoded, limits));
+    end = aligned(end) + descriptor.travelling_bytes;
     if (end > payload_bytes) {
       return fail(ErrorCode::kCorrupt, "tensor {} ends at byte {} of a payload of {}", i, end,
                   payload_bytes);
@@ -81,7 +128,7 @@ Expected<std::vector<Descriptor>> read_descriptors(ByteReader& reader, std::uint
 
 class TreeReader {
  public:
-  TreeReader(ByteReader& reader, std::span<const Tensor> tensors, const FrameLimits& limits)
+  TreeReader(ByteReader& reader, std::span<const ComingTensor> tensors, const FrameLimits& limits)
       : reader_(reader), tensors_(tensors), limits_(limits) {}
 
   Expected<Value> read(std::uint32_t depth = 1) {
@@ -189,11 +236,11 @@ class TreeReader {
                   tensors_.size());
     }
     if (index == used_) ++used_;
-    return Value(tensors_[index]);
+    return Value(tensors_[index].tensor);
   }
 
   ByteReader& reader_;
-  std::span<const Tensor> tensors_;
+  std::span<const ComingTensor> tensors_;
   const FrameLimits& limits_;
   std::uint32_t values_ = 0;
   std::uint32_t used_ = 0;
@@ -210,7 +257,7 @@ Expected<Metadata> read_metadata(std::span<const std::byte> bytes, std::uint64_t
   metadata.tensors.reserve(descriptors.size());
   for (Descriptor& descriptor : descriptors) {
     PARETO_ASSIGN(Tensor tensor, Tensor::allocate(descriptor.dtype, std::move(descriptor.shape)));
-    metadata.tensors.push_back(std::move(tensor));
+    metadata.tensors.push_back({std::move(tensor), descriptor.codec, descriptor.travelling_bytes});
   }
   TreeReader tree(reader, metadata.tensors, limits);
   PARETO_ASSIGN(metadata.body, tree.read());

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <chrono>
 #include <unordered_map>
 
 #include "core/wire/bytes.h"
+#include "core/wire/header.h"
 #include "core/wire/metadata.h"
 #include "core/wire/value_tag.h"
 
@@ -37,13 +39,33 @@ class TreeWriter {
     return {};
   }
 
+  /// After number_tensors(): that the receiver may hold them. Fails: kExhausted.
+  Expected<> check_memory() const {
+    std::uint64_t bytes = 0;
+    for (const SentTensor& sent : tensors_) {
+      bytes += sent.tensor.size_bytes();
+      PARETO_TRY(check_decoded(bytes, limits_));
+    }
+    return {};
+  }
+
+  /// After number_tensors(). Fails: kExhausted.
+  Expected<> encode_tensors(const Codec& codec) {
+    const auto start = std::chrono::steady_clock::now();
+    for (SentTensor& sent : tensors_) PARETO_TRY(encode(codec, sent));
+    encoding_ = std::chrono::steady_clock::now() - start;
+    return {};
+  }
+
   void write_descriptors() {
     bytes_.put(static_cast<std::uint32_t>(tensors_.size()));
-    for (const Tensor& tensor : tensors_) {
-      bytes_.put(static_cast<std::uint8_t>(tensor.dtype()));
-      bytes_.put(static_cast<std::uint8_t>(tensor.shape().size()));
-      bytes_.put(std::uint16_t{0});
-      for (const std::int64_t size : tensor.shape()) bytes_.put(size);
+    for (const SentTensor& sent : tensors_) {
+      bytes_.put(static_cast<std::uint8_t>(sent.tensor.dtype()));
+      bytes_.put(static_cast<std::uint8_t>(sent.tensor.shape().size()));
+      bytes_.put(sent.codec == nullptr ? std::uint8_t{0} : sent.codec->number());
+      bytes_.put(std::uint8_t{0});
+      for (const std::int64_t size : sent.tensor.shape()) bytes_.put(size);
+      if (sent.codec != nullptr) bytes_.put(std::uint64_t{sent.encoding.size_bytes()});
     }
   }
 
@@ -54,9 +76,23 @@ class TreeWriter {
     return std::visit([this](const auto& held) { return write_held(held); }, value.storage());
   }
 
-  std::vector<Tensor> take_tensors() { return std::move(tensors_); }
+  SentPayload take_payload() { return {std::move(tensors_), encoding_}; }
 
  private:
+  static Expected<> encode(const Codec& codec, SentTensor& sent) {
+    // What a descriptor takes more for it.
+    constexpr std::size_t kSizeBytes = sizeof(std::uint64_t);
+    const std::size_t size = sent.tensor.size_bytes();
+    if (size <= kSizeBytes || !codec.takes(sent.tensor.dtype())) return {};
+    auto encoding = codec.encode(sent.tensor);
+    if (!encoding && encoding.error().code == ErrorCode::kInvalidArgument) return {};
+    PARETO_TRY(encoding);
+    if (encoding->size_bytes() + kSizeBytes >= size) return {};
+    sent.codec = &codec;
+    sent.encoding = *std::move(encoding);
+    return {};
+  }
+
   Expected<> number(const Tensor& tensor) {
     // The descriptor keeps the rank in a byte.
     const std::size_t max_rank = std::min<std::size_t>(limits_.max_rank, 255);
@@ -70,7 +106,7 @@ class TreeWriter {
     if (tensor.size_bytes() > 0) {
       auto& candidates = by_address_[tensor.bytes().data()];
       for (const std::uint32_t candidate : candidates) {
-        const Tensor& other = tensors_[candidate];
+        const Tensor& other = tensors_[candidate].tensor;
         if (other.dtype() == tensor.dtype() && other.shape() == tensor.shape()) index = candidate;
       }
       if (index == next) candidates.push_back(next);
@@ -79,7 +115,7 @@ class TreeWriter {
       if (tensors_.size() >= limits_.max_tensors) {
         return fail(ErrorCode::kExhausted, "more than {} tensors", limits_.max_tensors);
       }
-      tensors_.push_back(tensor);
+      tensors_.push_back({.tensor = tensor, .codec = nullptr, .encoding = {}});
     }
     order_.push_back(index);
     return {};
@@ -130,7 +166,8 @@ class TreeWriter {
   ByteWriter bytes_;
   std::vector<std::byte>& out_;
   std::uint32_t values_ = 0;
-  std::vector<Tensor> tensors_;
+  std::vector<SentTensor> tensors_;
+  Nanoseconds encoding_{};
   std::unordered_map<const std::byte*, std::vector<std::uint32_t>> by_address_;
   std::vector<std::uint32_t> order_;  // the tensor of each kTensor node
   std::size_t visited_ = 0;
@@ -138,8 +175,8 @@ class TreeWriter {
 
 }  // namespace
 
-Expected<std::vector<Tensor>> write_metadata(const Message& message, const FrameLimits& limits,
-                                             std::vector<std::byte>& out) {
+Expected<SentPayload> write_metadata(const Message& message, const Codec* codec,
+                                     const FrameLimits& limits, std::vector<std::byte>& out) {
   if (message.timeline.size() > limits.max_timeline) {
     return fail(ErrorCode::kExhausted, "a timeline of {} entries; at most {} are allowed",
                 message.timeline.size(), limits.max_timeline);
@@ -155,9 +192,11 @@ Expected<std::vector<Tensor>> write_metadata(const Message& message, const Frame
   }
   TreeWriter tree(limits, out);
   PARETO_TRY(tree.number_tensors(message.body));
+  PARETO_TRY(tree.check_memory());
+  if (codec != nullptr) PARETO_TRY(tree.encode_tensors(*codec));
   tree.write_descriptors();
   PARETO_TRY(tree.write(message.body));
-  return tree.take_tensors();
+  return tree.take_payload();
 }
 
 }  // namespace pareto::wire

@@ -87,14 +87,26 @@ std::string hex_of(const Bytes& bytes) {
   return hex;
 }
 
-/// The hexadecimal digits between the two markers of FORMAT.md, without offsets (before a colon) and remarks (after "  ").
-std::string documented_example() {
+/// The message of FORMAT.md's second example.
+Message sparse_example() {
+  auto tensor = Tensor::allocate(DType::kFloat32, {2, 8});
+  std::array<float, 16> values{};
+  values[3] = 1;
+  values[10] = -2;
+  std::memcpy(tensor->mutable_bytes().data(), values.data(), sizeof(values));
+  Message message;
+  message.body = *std::move(tensor);
+  return message;
+}
+
+/// The hexadecimal digits of an example in FORMAT.md, without offsets (before a colon) and remarks (after "  ").
+std::string documented_example(int number) {
   std::ifstream file(PARETO_SOURCE_DIR "/core/wire/FORMAT.md");
   std::string hex;
   bool inside = false;
   for (std::string line; std::getline(file, line);) {
     if (line == "```hex") {
-      inside = true;
+      inside = --number == 0;
     } else if (line == "```") {
       inside = false;
     } else if (inside) {
@@ -109,8 +121,11 @@ std::string documented_example() {
 }
 
 TEST(Frame, IsWhatTheSpecificationSaysByteForByte) {
-  ASSERT_FALSE(documented_example().empty());
-  EXPECT_EQ(hex_of(encode(example())), documented_example());
+  ASSERT_FALSE(documented_example(1).empty());
+  EXPECT_EQ(hex_of(encode(example())), documented_example(1));
+  ASSERT_FALSE(documented_example(2).empty());
+  EXPECT_EQ(hex_of(encode(sparse_example(), {.codec = *find_codec("zero-bitmap")})),
+            documented_example(2));
 }
 
 TEST(Frame, RoundTripsTheExample) {

@@ -1,0 +1,19 @@
+// What a lossy codec costs in precision: a decoded tensor against the original.
+#pragma once
+
+#include "core/tensor/tensor.h"
+
+namespace pareto::wire {
+
+/// Both relative to the largest magnitude of the original: 0.01 is one hundredth of it.
+struct CodecError {
+  double max = 0;
+  double mean = 0;
+};
+
+/// Numbers with the same bits, or both NaN, do not differ. Infinite: where one is NaN or infinite and the other is not the same;
+/// where dtype or shape differ; where tensors of another dtype than float32 are not equal bit for bit; where all of the original
+/// is zero and the decoded is not. Threads: any.
+CodecError codec_error(const Tensor& original, const Tensor& decoded);
+
+}  // namespace pareto::wire
