@@ -17,7 +17,7 @@ namespace pareto::daemon {
 /// The defaults are those of configs/paretod.yaml, which says what each means; a test compares them.
 struct DaemonConfig {
   std::string listen = "0.0.0.0:7070";
-  std::vector<DataAddress> data{{"tcp", "0.0.0.0:7071"}, {"grpc", "0.0.0.0:7072"}};
+  std::vector<DataAddress> data{{"tcp", "0.0.0.0:7071"}, {"grpc", "0.0.0.0:7072"}, {"shm", "auto"}};
   std::string name;       ///< "": the host's name
   std::string state_dir;  ///< "": pareto-edge/paretod below $XDG_STATE_HOME or ~/.local/state
   std::uint64_t store_limit_bytes = std::uint64_t{8} << 30;

@@ -41,18 +41,25 @@ Expected<DataAddress> parse_data(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos) {
     return fail(ErrorCode::kInvalidArgument,
-                "\"{}\" is not TRANSPORT=HOST:PORT, as in tcp=0.0.0.0:7071", text);
+                "\"{}\" is not TRANSPORT=ADDRESS, as in tcp=0.0.0.0:7071 or shm=auto", text);
   }
   DataAddress data{text.substr(0, equals), text.substr(equals + 1)};
   std::vector<std::string> names;
+  std::optional<transport::Reach> reach;
   for (const auto& transport : transport::builtin_transports()) {
-    if (transport->crosses_machines()) names.emplace_back(transport->name());
+    if (transport->reach() == transport::Reach::kProcess) continue;
+    names.emplace_back(transport->name());
+    if (data.transport == transport->name()) reach = transport->reach();
   }
-  if (std::ranges::find(names, data.transport) == names.end()) {
+  if (!reach) {
     return fail(ErrorCode::kInvalidArgument, "unknown transport \"{}\"{}; transports are {}",
                 data.transport, did_you_mean(data.transport, names), join(names));
   }
-  PARETO_TRY(check_address(data.address));
+  if (*reach == transport::Reach::kNetwork) {
+    PARETO_TRY(check_address(data.address));
+  } else if (data.address.empty()) {
+    return fail(ErrorCode::kInvalidArgument, "{} needs a name, or \"auto\"", data.transport);
+  }
   return data;
 }
 

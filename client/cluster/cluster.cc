@@ -86,6 +86,8 @@ Expected<Cluster> Cluster::start_local(int count, const std::filesystem::path& p
                                        "tcp=127.0.0.1:0",
                                        "--data",
                                        "grpc=127.0.0.1:0",
+                                       "--data",
+                                       "shm=auto",
                                        "--name",
                                        name,
                                        "--state-dir",

@@ -120,7 +120,7 @@ Expected<std::vector<std::int64_t>> parse_batches(const std::string& text) {
 Expected<std::vector<std::string>> parse_transports(const std::string& text) {
   std::vector<std::string> known;
   for (const auto& transport : transport::builtin_transports()) {
-    if (transport->crosses_machines()) known.emplace_back(transport->name());
+    if (transport->reach() != transport::Reach::kProcess) known.emplace_back(transport->name());
   }
   std::vector<std::string> chosen;
   for (const std::string& name : split_list(text)) {

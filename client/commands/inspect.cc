@@ -211,11 +211,12 @@ class DoctorCommand final : public Command {
 
   void daemons(const Context& context) {
     for (const auto& transport : transport::builtin_transports()) {
-      if (!transport->crosses_machines()) continue;
-      const auto listener = transport->listen("127.0.0.1:0");
-      findings_.push_back({fmt::format("{} on loopback", transport->name()),
-                           listener ? "ok" : "bad",
-                           listener ? "can listen" : listener.error().message});
+      if (transport->reach() == transport::Reach::kProcess) continue;
+      const bool network = transport->reach() == transport::Reach::kNetwork;
+      const auto listener = transport->listen(network ? "127.0.0.1:0" : "auto");
+      findings_.push_back(
+          {fmt::format("{} on {}", transport->name(), network ? "loopback" : "this machine"),
+           listener ? "ok" : "bad", listener ? "can listen" : listener.error().message});
     }
     const auto cluster = Cluster::start_local(1, context.paretod);
     findings_.push_back(

@@ -5,18 +5,6 @@
 #include <limits>
 
 namespace pareto {
-namespace {
-
-Expected<std::size_t> checked_bytes(DType dtype, std::span<const std::int64_t> shape) {
-  PARETO_ASSIGN(const std::int64_t elements, element_count(shape));
-  if (elements > std::numeric_limits<std::int64_t>::max() / 16) {
-    return fail(ErrorCode::kExhausted, "a tensor of shape {} does not fit any memory",
-                to_string(shape));
-  }
-  return static_cast<std::size_t>(elements) * size_of(dtype);
-}
-
-}  // namespace
 
 Expected<std::int64_t> element_count(std::span<const std::int64_t> shape) {
   bool empty = false;
@@ -36,6 +24,15 @@ Expected<std::int64_t> element_count(std::span<const std::int64_t> shape) {
   return elements;
 }
 
+Expected<std::size_t> byte_count(DType dtype, std::span<const std::int64_t> shape) {
+  PARETO_ASSIGN(const std::int64_t elements, element_count(shape));
+  if (elements > std::numeric_limits<std::int64_t>::max() / 16) {
+    return fail(ErrorCode::kExhausted, "a tensor of shape {} does not fit any memory",
+                to_string(shape));
+  }
+  return static_cast<std::size_t>(elements) * size_of(dtype);
+}
+
 std::string to_string(std::span<const std::int64_t> shape) {
   if (shape.empty()) return "scalar";
   return fmt::format("{}", fmt::join(shape.begin(), shape.end(), "x"));
@@ -52,7 +49,7 @@ Tensor::Tensor(DType dtype, Shape shape, std::size_t size_bytes, const std::byte
       owner_(std::move(owner)) {}
 
 Expected<Tensor> Tensor::allocate(DType dtype, Shape shape) {
-  PARETO_ASSIGN(const std::size_t size, checked_bytes(dtype, shape));
+  PARETO_ASSIGN(const std::size_t size, byte_count(dtype, shape));
   // Whole alignment units, at least one: vector code may then read the last line whole.
   const std::size_t capacity = (size / kAlignment + 1) * kAlignment;
   void* memory = std::aligned_alloc(kAlignment, capacity);
@@ -66,7 +63,7 @@ Expected<Tensor> Tensor::allocate(DType dtype, Shape shape) {
 
 Expected<Tensor> Tensor::borrow(DType dtype, Shape shape, const std::byte* data,
                                 std::shared_ptr<const void> owner) {
-  PARETO_ASSIGN(const std::size_t size, checked_bytes(dtype, shape));
+  PARETO_ASSIGN(const std::size_t size, byte_count(dtype, shape));
   return Tensor(dtype, std::move(shape), size, data, std::move(owner));
 }
 

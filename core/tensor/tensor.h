@@ -18,6 +18,8 @@ using Shape = std::vector<std::int64_t>;
 
 /// Elements of a shape. Fails with kInvalidArgument on a negative size, kExhausted where the product does not fit 63 bits.
 Expected<std::int64_t> element_count(std::span<const std::int64_t> shape);
+/// Of a dense tensor. Fails: as element_count.
+Expected<std::size_t> byte_count(DType dtype, std::span<const std::int64_t> shape);
 /// "1x3x224x224"; "scalar" for {}.
 std::string to_string(std::span<const std::int64_t> shape);
 

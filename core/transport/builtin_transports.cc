@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 #include "core/transport/grpc/transport.h"
 #include "core/transport/inproc/transport.h"
+#include "core/transport/shm/transport.h"
 #include "core/transport/tcp/transport.h"
 #include "core/transport/transport.h"
 
@@ -12,6 +13,7 @@ std::vector<std::unique_ptr<Transport>> builtin_transports() {
   std::vector<std::unique_ptr<Transport>> all;
   all.push_back(tcp::make_transport());
   all.push_back(grpc::make_transport());
+  all.push_back(shm::make_transport());
   all.push_back(inproc::make_transport());
   return all;
 }

@@ -124,6 +124,12 @@ Expected<short> wait_until_ready(int descriptor, short events, const Waker* wake
                                  Deadline deadline) {
   std::array<pollfd, 2> polled{{{descriptor, events, 0}, {-1, POLLIN, 0}}};
   if (waker != nullptr) polled[1].fd = waker->descriptor();
+  PARETO_TRY(poll_until(polled, deadline));
+  if (polled[1].revents != 0) return fail(ErrorCode::kClosed, "closed on this side");
+  return polled[0].revents;
+}
+
+Expected<> poll_until(std::span<pollfd> polled, Deadline deadline) {
   while (true) {
     timespec left{};
     if (deadline) {
@@ -136,9 +142,8 @@ Expected<short> wait_until_ready(int descriptor, short events, const Waker* wake
     const int ready = ::ppoll(polled.data(), polled.size(), deadline ? &left : nullptr, nullptr);
     if (ready < 0 && errno == EINTR) continue;
     if (ready < 0) return fail(ErrorCode::kInternal, "poll: {}", errno_text(errno));
-    if (polled[1].revents != 0) return fail(ErrorCode::kClosed, "closed on this side");
     if (ready == 0) return fail(ErrorCode::kTimeout, "the deadline passed");
-    return polled[0].revents;
+    return {};
   }
 }
 

@@ -1,6 +1,9 @@
 // TCP sockets with errors as values, deadlines, and a way to wake who waits. Internal to core/transport.
 #pragma once
 
+#include <poll.h>
+
+#include <span>
 #include <string>
 #include <utility>
 
@@ -52,6 +55,9 @@ class Waker {
 /// null. Fails: kTimeout, kClosed (woken).
 Expected<short> wait_until_ready(int descriptor, short events, const Waker* waker,
                                  Deadline deadline);
+
+/// Waits until something holds on one of them (revents says what). Fails: kTimeout, kInternal.
+Expected<> poll_until(std::span<pollfd> polled, Deadline deadline);
 
 /// Bound, listening, non-blocking. Fails: kPermission (port in use or not allowed), kInvalidArgument (no such host, or not this
 /// machine's), kExhausted.

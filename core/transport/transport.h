@@ -71,6 +71,13 @@ class Listener {
   virtual void close() = 0;
 };
 
+/// How far apart the two ends of a link may be.
+enum class Reach {
+  kProcess,  ///< in one process
+  kMachine,  ///< in processes of one machine, in one network namespace
+  kNetwork,
+};
+
 /// Links and listeners may outlive the Transport they came from. Listeners of inproc are found by connect() of the same Transport
 /// object only: parts of one process that want to meet share it.
 ///
@@ -78,11 +85,10 @@ class Listener {
 class Transport {
  public:
   virtual ~Transport() = default;
-  /// "tcp", "grpc", "inproc": the name in plans and on command lines.
+  /// "tcp", "grpc", "shm", "inproc": the name in plans and on command lines.
   virtual std::string_view name() const = 0;
-  /// Whether peers may be on other machines (inproc: no).
-  virtual bool crosses_machines() const = 0;
-  /// address: "HOST:PORT"; port 0 picks a free one. (inproc: any name; "" picks one.)
+  virtual Reach reach() const = 0;
+  /// address: "HOST:PORT"; port 0 picks a free one. (Reach below kNetwork: any name; "" picks one.)
   /// Fails: kPermission (port in use or not allowed), kInvalidArgument (no address).
   virtual Expected<std::unique_ptr<Listener>> listen(const std::string& address,
                                                      const Limits& limits = {}) = 0;

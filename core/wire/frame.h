@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/tensor/tensor_pool.h"
 #include "core/wire/checksum.h"
 #include "core/wire/codec.h"
 #include "core/wire/message.h"
@@ -95,7 +96,9 @@ Expected<EncodedFrame> encode_frame(const Message& message, const FrameOptions& 
 /// Threads: one owner.
 class FrameDecoder {
  public:
-  explicit FrameDecoder(const FrameLimits& limits = {}) : limits_(limits) {}
+  /// Tensors get their memory from `pool`.
+  explicit FrameDecoder(const FrameLimits& limits = {}, TensorPool pool = TensorPool())
+      : limits_(limits), pool_(std::move(pool)) {}
   FrameDecoder(const FrameDecoder&) = delete;
   FrameDecoder& operator=(const FrameDecoder&) = delete;
 
@@ -139,6 +142,7 @@ class FrameDecoder {
   Expected<> decode_tensors();
 
   const FrameLimits limits_;
+  TensorPool pool_;
   Phase phase_ = Phase::kHeader;
   std::uint64_t received_ = 0;
   std::array<std::byte, kHeaderBytes> header_{};
@@ -157,5 +161,14 @@ class FrameDecoder {
   Message message_;
   Nanoseconds decoding_{};
 };
+
+/// A frame that lies in memory as a whole. Its tensors stay there where they lie at multiples of 64, kept by `owner` (the others, and
+/// those that a codec made, are copied). Header and metadata are read once, so that a peer who shares the memory may change them
+/// meanwhile. Fails: kCorrupt, kExhausted.
+Expected<Message> borrow_frame(std::span<const std::byte> bytes,
+                               const std::shared_ptr<const void>& owner,
+                               const FrameLimits& limits = {});
+/// The same, with every tensor copied.
+Expected<Message> decode_frame(std::span<const std::byte> bytes, const FrameLimits& limits = {});
 
 }  // namespace pareto::wire

@@ -95,7 +95,10 @@ Expected<> FrameDecoder::accept_metadata() {
   if (checksum(metadata_) != metadata_checksum_) {
     return fail(ErrorCode::kCorrupt, "the metadata's checksum is wrong");
   }
-  PARETO_ASSIGN(Metadata metadata, read_metadata(metadata_, payload_bytes_, limits_));
+  PARETO_ASSIGN(Metadata metadata, read_metadata(metadata_, payload_bytes_, limits_,
+                                                 [&](DType dtype, Shape shape, auto) {
+                                                   return pool_.allocate(dtype, std::move(shape));
+                                                 }));
   message_.timeline = std::move(metadata.timeline);
   message_.body = std::move(metadata.body);
   sum_.reset();
@@ -124,7 +127,7 @@ Expected<> FrameDecoder::lay_out_payload(std::vector<ComingTensor>& tensors) {
     std::span<std::byte> place = coming.tensor.mutable_bytes();
     if (coming.codec != nullptr) {
       const auto size = static_cast<std::int64_t>(coming.travelling_bytes);
-      PARETO_ASSIGN(Tensor bytes, Tensor::allocate(DType::kUInt8, {size}));
+      PARETO_ASSIGN(Tensor bytes, pool_.allocate(DType::kUInt8, {size}));
       place = bytes.mutable_bytes();
       encoded_.push_back({std::move(bytes), coming.codec, coming.tensor});
     }

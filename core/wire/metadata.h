@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -50,9 +52,13 @@ struct Metadata {
   Value body;
 };
 
+/// Where a tensor of the metadata gets its memory. `offset`: of its bytes in the payload; none where a codec makes them.
+using TensorMaker =
+    std::function<Expected<Tensor>(DType dtype, Shape shape, std::optional<std::uint64_t> offset)>;
+
 /// `payload_bytes` is what the header announced: tensors that do not fill exactly that, and tensors that are over the limit once
 /// they are decoded, are refused before anything is allocated. Fails: kCorrupt, kExhausted.
 Expected<Metadata> read_metadata(std::span<const std::byte> bytes, std::uint64_t payload_bytes,
-                                 const FrameLimits& limits);
+                                 const FrameLimits& limits, const TensorMaker& make);
 
 }  // namespace pareto::wire

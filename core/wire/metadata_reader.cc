@@ -249,14 +249,18 @@ class TreeReader {
 }  // namespace
 
 Expected<Metadata> read_metadata(std::span<const std::byte> bytes, std::uint64_t payload_bytes,
-                                 const FrameLimits& limits) {
+                                 const FrameLimits& limits, const TensorMaker& make) {
   ByteReader reader(bytes);
   Metadata metadata;
   PARETO_ASSIGN(metadata.timeline, read_timeline(reader, limits));
   PARETO_ASSIGN(auto descriptors, read_descriptors(reader, payload_bytes, limits));
   metadata.tensors.reserve(descriptors.size());
+  std::uint64_t end = 0;
   for (Descriptor& descriptor : descriptors) {
-    PARETO_ASSIGN(Tensor tensor, Tensor::allocate(descriptor.dtype, std::move(descriptor.shape)));
+    const std::uint64_t start = aligned(end);
+    end = start + descriptor.travelling_bytes;
+    const auto offset = descriptor.codec == nullptr ? std::optional(start) : std::nullopt;
+    PARETO_ASSIGN(Tensor tensor, make(descriptor.dtype, std::move(descriptor.shape), offset));
     metadata.tensors.push_back({std::move(tensor), descriptor.codec, descriptor.travelling_bytes});
   }
   TreeReader tree(reader, metadata.tensors, limits);

@@ -38,7 +38,7 @@ Expected<std::unique_ptr<StageHost>> StageHost::listen(
     PARETO_ASSIGN(auto listener,
                   with_context((*found)->listen(wanted.address, host->options_.limits),
                                "data address {}={}", wanted.transport, wanted.address));
-    const std::string address = (*found)->crosses_machines()
+    const std::string address = (*found)->reach() == transport::Reach::kNetwork
                                     ? public_address(wanted.address, listener->address())
                                     : listener->address();
     auto greeter = [raw = host.get()](const Hello& hello, std::unique_ptr<transport::Link>& link,

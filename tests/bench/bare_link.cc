@@ -81,8 +81,8 @@ BareLink::~BareLink() {
 
 Expected<> BareLink::send(Order order, std::span<const std::byte> bytes) {
   Header header{static_cast<std::uint64_t>(order), bytes.size()};
-  std::array<iovec, 2> parts{{{&header, sizeof(header)},
-                              {const_cast<std::byte*>(bytes.data()), bytes.size()}}};
+  std::array<iovec, 2> parts{
+      {{&header, sizeof(header)}, {const_cast<std::byte*>(bytes.data()), bytes.size()}}};
   for (std::size_t first = 0; first < parts.size();) {
     ssize_t written = ::writev(socket_, parts.data() + first, static_cast<int>(2 - first));
     if (written < 0 && errno == EINTR) continue;

@@ -16,8 +16,8 @@ struct Row {
   std::string name;  ///< "unsplit/mobilenetv2"
   double ratio = 0;
   std::optional<double> bar;  ///< none: reported only
-  bool at_least = false;  ///< the bar is a floor, else a ceiling
-  std::string detail;     ///< "9.5 ms / 24.4 ms, 1 thread": what the ratio was made from
+  bool at_least = false;      ///< the bar is a floor, else a ceiling
+  std::string detail;         ///< "9.5 ms / 24.4 ms, 1 thread": what the ratio was made from
   bool holds() const { return !bar || (at_least ? ratio >= *bar : ratio <= *bar); }
 };
 

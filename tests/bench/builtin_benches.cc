@@ -42,7 +42,7 @@ std::vector<Bench> builtin_benches() {
       [](const std::string& name) { return pipeline_overhead(name, "mobilenetv2", "tcp", 0.5); });
   for (const auto& transport : transport::builtin_transports()) {
     const std::string wire(transport->name());
-    if (wire == "inproc") continue;
+    if (transport->reach() == transport::Reach::kProcess) continue;
     add("transport", "latency/" + wire,
         [=](const std::string& name) { return transport_latency(name, wire); });
     add("transport", "goodput/" + wire,

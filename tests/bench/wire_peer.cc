@@ -30,8 +30,7 @@ void serve(BareLink& link) {
   while (const auto order = link.receive()) {
     if (*order == Order::kTake) continue;
     const std::int64_t spent = processor_time().count();
-    const auto body =
-        *order == Order::kReport ? std::as_bytes(std::span(&spent, 1)) : link.body();
+    const auto body = *order == Order::kReport ? std::as_bytes(std::span(&spent, 1)) : link.body();
     if (!link.send(*order, body)) return;
   }
 }
@@ -55,8 +54,9 @@ int run_wire_peer(int argc, char** argv) {
   std::vector<std::unique_ptr<transport::Listener>> listeners;
   std::vector<std::jthread> threads;
   for (const auto& transport : transport::builtin_transports()) {
-    if (transport->name() == "inproc") continue;
-    auto listener = transport->listen("127.0.0.1:0");
+    if (transport->reach() == transport::Reach::kProcess) continue;
+    const bool network = transport->reach() == transport::Reach::kNetwork;
+    auto listener = transport->listen(network ? "127.0.0.1:0" : "auto");
     if (!listener) {
       fmt::print(stderr, "{}\n", listener.error().message);
       return 1;

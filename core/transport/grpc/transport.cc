@@ -91,7 +91,7 @@ class GrpcTransport final : public Transport {
   GrpcTransport() { keep_callback_queue(); }
 
   std::string_view name() const override { return "grpc"; }
-  bool crosses_machines() const override { return true; }
+  Reach reach() const override { return Reach::kNetwork; }
 
   Expected<std::unique_ptr<Listener>> listen(const std::string& address,
                                              const Limits& limits) override {

@@ -10,7 +10,7 @@ namespace {
 class InprocTransport final : public Transport {
  public:
   std::string_view name() const override { return "inproc"; }
-  bool crosses_machines() const override { return false; }
+  Reach reach() const override { return Reach::kProcess; }
 
   Expected<std::unique_ptr<Listener>> listen(const std::string& address,
                                              const Limits& limits) override {

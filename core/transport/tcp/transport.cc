@@ -10,7 +10,7 @@ namespace {
 class TcpTransport final : public Transport {
  public:
   std::string_view name() const override { return "tcp"; }
-  bool crosses_machines() const override { return true; }
+  Reach reach() const override { return Reach::kNetwork; }
 
   Expected<std::unique_ptr<Listener>> listen(const std::string& address,
                                              const Limits& limits) override {

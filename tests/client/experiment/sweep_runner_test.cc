@@ -24,7 +24,7 @@ class SharedTransport final : public transport::Transport {
  public:
   explicit SharedTransport(Transport& shared) : shared_(shared) {}
   std::string_view name() const override { return shared_.name(); }
-  bool crosses_machines() const override { return false; }
+  transport::Reach reach() const override { return transport::Reach::kProcess; }
   Expected<std::unique_ptr<transport::Listener>> listen(const std::string& address,
                                                         const transport::Limits& limits) override {
     return shared_.listen(address, limits);

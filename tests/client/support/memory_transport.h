@@ -15,7 +15,7 @@ namespace pareto::client {
 class MemoryTransport final : public transport::Transport {
  public:
   std::string_view name() const override { return "memory"; }
-  bool crosses_machines() const override { return false; }
+  transport::Reach reach() const override { return transport::Reach::kProcess; }
   Expected<std::unique_ptr<transport::Listener>> listen(const std::string& address,
                                                         const transport::Limits& limits) override;
   Expected<std::unique_ptr<transport::Link>> connect(const std::string& address, Deadline deadline,

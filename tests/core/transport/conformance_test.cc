@@ -26,7 +26,7 @@ class Conformance : public testing::TestWithParam<std::string> {
     const auto listener = listen(limits);
     return connect(*listener, limits);
   }
-  bool is_network() const { return transport_->crosses_machines(); }
+  bool is_network() const { return transport_->reach() == Reach::kNetwork; }
 
   std::unique_ptr<Transport> transport_;
 };

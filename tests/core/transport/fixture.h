@@ -20,7 +20,7 @@ inline Deadline soon() { return deadline_after(std::chrono::seconds(60)); }
 inline Deadline shortly() { return deadline_after(std::chrono::milliseconds(50)); }
 
 inline std::string listen_address(const Transport& transport) {
-  return transport.crosses_machines() ? "127.0.0.1:0" : "";
+  return transport.reach() == Reach::kNetwork ? "127.0.0.1:0" : "";
 }
 
 /// A message with one tensor of that many bytes, each a function of its place and the request.

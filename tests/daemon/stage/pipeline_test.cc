@@ -36,7 +36,7 @@ class Pipeline : public testing::TestWithParam<std::string> {
             0) {}
 
   std::unique_ptr<TwoStages> open(std::uint32_t queue = 4) {
-    const std::string address = transport_->crosses_machines() ? "127.0.0.1:0" : "";
+    const std::string address = transport_->reach() == transport::Reach::kNetwork ? "127.0.0.1:0" : "";
     auto opened = TwoStages::open(transport_, address, shard(2), shard(3), queue);
     EXPECT_TRUE(opened) << opened.error().message;
     return opened ? *std::move(opened) : nullptr;

@@ -1,0 +1,86 @@
+#include "core/transport/shm/link.h"
+
+#include <sys/socket.h>
+
+#include <utility>
+
+#include "core/transport/limits.h"
+
+namespace pareto::transport::shm {
+namespace {
+
+TimePoint now() { return std::chrono::steady_clock::now(); }
+
+}  // namespace
+
+Expected<std::unique_ptr<Link>> ShmLink::open(FileDescriptor socket, const std::string& peer,
+                                              const Limits& limits) {
+  PARETO_ASSIGN(Waker waker, Waker::create());
+  auto link = std::make_unique<ShmLink>(std::move(socket), std::move(waker), peer, limits);
+  PARETO_ASSIGN(link->outbox_, Outbox::open(link->socket_, link->waker_, limits));
+  return link;
+}
+
+ShmLink::ShmLink(FileDescriptor socket, Waker waker, const std::string& peer, const Limits& limits)
+    : socket_(std::move(socket)),
+      waker_(std::move(waker)),
+      limits_(limits),
+      peer_("shm " + peer),
+      inbox_(limits) {}
+
+ShmLink::~ShmLink() { close(); }
+
+Expected<Sent> ShmLink::send(const wire::Message& message, Deadline deadline) {
+  const TimePoint start = now();
+  if (closed_) return fail(ErrorCode::kClosed, "{}: the link is closed", peer_);
+  const auto frame =
+      wire::encode_frame(message, frame_options(limits_, /*here=*/true), frame_limits(limits_));
+  if (!frame) return with_context(Expected<Sent>(tl::unexpected(frame.error())), "{}", peer_);
+  const TimePoint encoded = now();
+  PARETO_TRY(with_context(outbox_->send(*frame, deadline), "{}: sending", peer_));
+  return Sent{encoded - start, now() - encoded, frame->size_bytes()};
+}
+
+Expected<Received> ShmLink::receive(Deadline deadline) {
+  while (true) {
+    if (closed_) return fail(ErrorCode::kClosed, "{}: the link is closed", peer_);
+    auto received = receive_packet_once(deadline);
+    if (received && *received) return **std::move(received);
+    if (received) continue;
+    const ErrorCode code = received.error().code;
+    // After bytes that are no frame, no later byte can be trusted either.
+    if (code == ErrorCode::kCorrupt || code == ErrorCode::kExhausted) close();
+    return with_context(Expected<Received>(tl::unexpected(received.error())), "{}: receiving",
+                        peer_);
+  }
+}
+
+Expected<std::optional<Received>> ShmLink::receive_packet_once(Deadline deadline) {
+  PARETO_ASSIGN(Packet packet, receive_packet(socket_, buffer_, waker_, deadline));
+  Received received;
+  const TimePoint start = now();
+  received.wire_bytes = packet.header.bytes;
+  if (packet.header.kind == PacketKind::kInline) {
+    if (packet.body.size() != packet.header.bytes) {
+      return fail(ErrorCode::kCorrupt, "a frame of {} bytes in a packet of {}", packet.header.bytes,
+                  packet.body.size());
+    }
+    PARETO_ASSIGN(received.message, wire::decode_frame(packet.body, frame_limits(limits_)));
+  } else {
+    PARETO_ASSIGN(const auto frame, inbox_.take(std::move(packet)));
+    if (!frame) return std::nullopt;
+    PARETO_ASSIGN(received.message,
+                  wire::borrow_frame(frame->bytes, frame->owner, frame_limits(limits_)));
+  }
+  received.receive = now() - start;
+  return received;
+}
+
+void ShmLink::close() {
+  if (closed_.exchange(true)) return;
+  // What was sent still arrives; the peer then reads the end.
+  ::shutdown(socket_.get(), SHUT_WR);
+  waker_.wake();
+}
+
+}  // namespace pareto::transport::shm

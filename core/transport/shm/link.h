@@ -1,0 +1,51 @@
+// One connection between two processes of one machine, its tensors in memory that both map.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "core/transport/shm/inbox.h"
+#include "core/transport/shm/outbox.h"
+#include "core/transport/socket.h"
+#include "core/transport/transport.h"
+
+namespace pareto::transport::shm {
+
+/// A frame is copied once, by the sender, into a block of shared memory; the receiver's tensors lie in that block until the last of
+/// them is let go. Small frames travel through the socket.
+///
+/// Threads: as Link says; members are grouped by the direction whose thread uses them.
+class ShmLink final : public Link {
+ public:
+  /// Takes a connected, non-blocking SOCK_SEQPACKET socket. Fails: kExhausted, kClosed.
+  static Expected<std::unique_ptr<Link>> open(FileDescriptor socket, const std::string& peer,
+                                              const Limits& limits);
+
+  ShmLink(FileDescriptor socket, Waker waker, const std::string& peer, const Limits& limits);
+  ~ShmLink() override;
+
+  Expected<Sent> send(const wire::Message& message, Deadline deadline) override;
+  Expected<Received> receive(Deadline deadline) override;
+  void close() override;
+  std::string peer() const override { return peer_; }
+
+ private:
+  Expected<std::optional<Received>> receive_packet_once(Deadline deadline);
+
+  const FileDescriptor socket_;
+  Waker waker_;
+  const Limits limits_;
+  const std::string peer_;
+  std::atomic<bool> closed_ = false;
+
+  std::unique_ptr<Outbox> outbox_;  // the sending thread's
+
+  // The receiving thread's.
+  Inbox inbox_;
+  alignas(
+      Tensor::kAlignment) std::array<std::byte, sizeof(PacketHeader) + kMostInlineBytes> buffer_;
+};
+
+}  // namespace pareto::transport::shm

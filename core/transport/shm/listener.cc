@@ -1,0 +1,60 @@
+#include "core/transport/shm/listener.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "core/transport/shm/link.h"
+#include "core/transport/shm/unix_socket.h"
+
+namespace pareto::transport::shm {
+
+Expected<std::unique_ptr<Listener>> ShmListener::open(std::string name, const Limits& limits) {
+  PARETO_ASSIGN(FileDescriptor socket, listen_unix(name));
+  PARETO_ASSIGN(Waker waker, Waker::create());
+  return std::make_unique<ShmListener>(std::move(socket), std::move(waker), std::move(name),
+                                       limits);
+}
+
+ShmListener::ShmListener(FileDescriptor socket, Waker waker, std::string name, const Limits& limits)
+    : socket_(std::move(socket)),
+      waker_(std::move(waker)),
+      name_(std::move(name)),
+      limits_(limits) {}
+
+ShmListener::~ShmListener() { close(); }
+
+Expected<std::unique_ptr<Link>> ShmListener::accept(Deadline deadline) {
+  while (!closed_) {
+    FileDescriptor socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (socket) {
+      // One that went away, or may not share memory with us, harms nobody else.
+      if (!is_ours(socket)) continue;
+      auto link = ShmLink::open(std::move(socket), name_, limits_);
+      if (link || link.error().code == ErrorCode::kExhausted) return link;
+      continue;
+    }
+    const int number = errno;
+    if (number == EMFILE || number == ENFILE || number == ENOBUFS || number == ENOMEM) {
+      return fail(ErrorCode::kExhausted, "shm {}: cannot accept: {}", name_, errno_text(number));
+    }
+    if (number == EAGAIN) {
+      PARETO_TRY(with_context(wait_until_ready(socket_.get(), POLLIN, &waker_, deadline),
+                              "shm {}: accepting", name_));
+    } else if (number == EBADF || number == EINVAL || number == ENOTSOCK) {
+      break;  // shut down by close()
+    }
+  }
+  return fail(ErrorCode::kClosed, "shm {}: the listener is closed", name_);
+}
+
+void ShmListener::close() {
+  if (closed_.exchange(true)) return;
+  // Refuses connections from now on; the descriptor itself stays until no accept() can use it any more.
+  ::shutdown(socket_.get(), SHUT_RDWR);
+  waker_.wake();
+}
+
+}  // namespace pareto::transport::shm

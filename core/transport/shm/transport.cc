@@ -1,0 +1,35 @@
+#include "core/transport/shm/transport.h"
+
+#include "core/transport/shm/link.h"
+#include "core/transport/shm/listener.h"
+#include "core/transport/shm/unix_socket.h"
+
+namespace pareto::transport::shm {
+namespace {
+
+/// Threads: any; it has no state.
+class ShmTransport final : public Transport {
+ public:
+  std::string_view name() const override { return "shm"; }
+  Reach reach() const override { return Reach::kMachine; }
+
+  Expected<std::unique_ptr<Listener>> listen(const std::string& address,
+                                             const Limits& limits) override {
+    return with_context(ShmListener::open(address, limits), "shm");
+  }
+
+  Expected<std::unique_ptr<Link>> connect(const std::string& address, Deadline deadline,
+                                          const Limits& limits) override {
+    const auto open = [&]() -> Expected<std::unique_ptr<Link>> {
+      PARETO_ASSIGN(FileDescriptor socket, connect_unix(address, deadline));
+      return ShmLink::open(std::move(socket), address, limits);
+    };
+    return with_context(open(), "shm");
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_transport() { return std::make_unique<ShmTransport>(); }
+
+}  // namespace pareto::transport::shm

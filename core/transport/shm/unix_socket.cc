@@ -1,0 +1,90 @@
+#include "core/transport/shm/unix_socket.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <random>
+
+namespace pareto::transport::shm {
+namespace {
+
+struct Address {
+  sockaddr_un raw{};
+  socklen_t size = 0;
+};
+
+Expected<Address> address_of(const std::string& name) {
+  Address address;
+  address.raw.sun_family = AF_UNIX;
+  // The first byte stays 0: the name is in no file system, and goes with its socket.
+  if (name.empty() || name.size() + 1 > sizeof(address.raw.sun_path)) {
+    return fail(ErrorCode::kInvalidArgument, "\"{}\" is no address: write a name of up to {} bytes",
+                name, sizeof(address.raw.sun_path) - 1);
+  }
+  std::memcpy(address.raw.sun_path + 1, name.data(), name.size());
+  address.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  return address;
+}
+
+Expected<FileDescriptor> open_socket() {
+  FileDescriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!socket) return fail(ErrorCode::kExhausted, "no socket: {}", errno_text(errno));
+  return socket;
+}
+
+}  // namespace
+
+Expected<FileDescriptor> listen_unix(std::string& name) {
+  if (name.empty() || name == "auto") {
+    std::random_device random;
+    name = fmt::format("pareto-{}-{:08x}{:08x}", ::getpid(), random(), random());
+  }
+  PARETO_ASSIGN(const Address address, address_of(name));
+  PARETO_ASSIGN(FileDescriptor socket, open_socket());
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address.raw), address.size) != 0 ||
+      ::listen(socket.get(), SOMAXCONN) != 0) {
+    if (errno == EADDRINUSE) return fail(ErrorCode::kPermission, "{} is in use", name);
+    return fail(ErrorCode::kPermission, "cannot listen on {}: {}", name, errno_text(errno));
+  }
+  return socket;
+}
+
+Expected<FileDescriptor> connect_unix(const std::string& name, Deadline deadline) {
+  PARETO_ASSIGN(const Address address, address_of(name));
+  PARETO_ASSIGN(FileDescriptor socket, open_socket());
+  while (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address.raw), address.size) !=
+         0) {
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN) {
+      return fail(ErrorCode::kUnavailable, "nobody listens on {}: {}", name, errno_text(errno));
+    }
+    // The listener's backlog is full, which no event announces the end of.
+    const auto waited =
+        wait_until_ready(socket.get(), 0, nullptr, deadline_after(std::chrono::milliseconds(5)));
+    if (deadline && std::chrono::steady_clock::now() >= *deadline) {
+      return fail(ErrorCode::kTimeout, "{} did not answer in time", name);
+    }
+    static_cast<void>(waited);
+  }
+  if (!is_ours(socket)) {
+    return fail(ErrorCode::kPermission,
+                "{} belongs to another user: processes share memory with those of the same user "
+                "or of root only; use tcp",
+                name);
+  }
+  return socket;
+}
+
+bool is_ours(const FileDescriptor& socket) {
+  ucred peer{};
+  socklen_t size = sizeof(peer);
+  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return false;
+  return peer.uid == 0 || peer.uid == ::geteuid();
+}
+
+}  // namespace pareto::transport::shm

@@ -1,0 +1,21 @@
+// Abstract Unix sockets that carry packets. Internal to core/transport/shm.
+#pragma once
+
+#include <string>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/transport/socket.h"
+
+namespace pareto::transport::shm {
+
+/// Bound, listening, non-blocking. "" and "auto" pick a name nobody can guess, which `name` becomes. Fails: kPermission (in use),
+/// kInvalidArgument (too long), kExhausted.
+Expected<FileDescriptor> listen_unix(std::string& name);
+/// Connected, non-blocking; the listener may not have accepted it yet. Fails: kUnavailable (nobody listens), kPermission (somebody else's
+/// process does), kInvalidArgument, kTimeout.
+Expected<FileDescriptor> connect_unix(const std::string& name, Deadline deadline);
+/// Whether the other end's process is ours: of the same user, or of root.
+bool is_ours(const FileDescriptor& socket);
+
+}  // namespace pareto::transport::shm

@@ -1,0 +1,85 @@
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/wire/bytes.h"
+#include "core/wire/frame.h"
+#include "core/wire/header.h"
+#include "core/wire/metadata.h"
+
+namespace pareto::wire {
+namespace {
+
+bool is_aligned(const std::byte* memory) {
+  return reinterpret_cast<std::uintptr_t>(memory) % Tensor::kAlignment == 0;
+}
+
+Expected<> check_payload(const Header& header, std::span<const std::byte> payload,
+                         std::span<const std::byte> trailer) {
+  if (!header.payload_checksum_follows) return {};
+  if (load<std::uint64_t>(trailer, 0) != checksum(payload)) {
+    return fail(ErrorCode::kCorrupt, "the payload's checksum is wrong");
+  }
+  return {};
+}
+
+/// Fills a tensor that does not stay where its bytes lie.
+Expected<> fill(ComingTensor& coming, std::span<const std::byte> travelled) {
+  if (coming.codec != nullptr) return coming.codec->decode(travelled, coming.tensor);
+  std::ranges::copy(travelled, coming.tensor.mutable_bytes().begin());
+  return {};
+}
+
+}  // namespace
+
+Expected<Message> borrow_frame(std::span<const std::byte> bytes,
+                               const std::shared_ptr<const void>& owner,
+                               const FrameLimits& limits) {
+  if (bytes.size() < kHeaderBytes) {
+    return fail(ErrorCode::kCorrupt, "{} bytes are no frame", bytes.size());
+  }
+  std::array<std::byte, kHeaderBytes> header_bytes;
+  std::ranges::copy(bytes.first(kHeaderBytes), header_bytes.begin());
+  PARETO_ASSIGN(const Header header, read_header(header_bytes, limits));
+  const std::uint64_t trailer_bytes = header.payload_checksum_follows ? kTrailerBytes : 0;
+  if (kHeaderBytes + header.metadata_bytes + header.payload_bytes + trailer_bytes != bytes.size()) {
+    return fail(ErrorCode::kCorrupt, "a frame of {} and {} bytes, and not of {}",
+                header.metadata_bytes, header.payload_bytes, bytes.size());
+  }
+  const auto head = bytes.subspan(kHeaderBytes, header.metadata_bytes);
+  const auto payload = bytes.subspan(kHeaderBytes + header.metadata_bytes, header.payload_bytes);
+  const std::vector<std::byte> metadata_bytes(head.begin(), head.end());
+  if (checksum(metadata_bytes) != header.metadata_checksum) {
+    return fail(ErrorCode::kCorrupt, "the metadata's checksum is wrong");
+  }
+  PARETO_TRY(check_payload(header, payload, bytes.last(trailer_bytes)));
+  const auto make = [&](DType dtype, Shape shape, std::optional<std::uint64_t> offset) {
+    if (!offset || owner == nullptr || !is_aligned(payload.data() + *offset)) {
+      return Tensor::allocate(dtype, std::move(shape));
+    }
+    return Tensor::borrow(dtype, std::move(shape), payload.data() + *offset, owner);
+  };
+  PARETO_ASSIGN(Metadata metadata,
+                read_metadata(metadata_bytes, header.payload_bytes, limits, make));
+  std::uint64_t end = 0;
+  for (ComingTensor& coming : metadata.tensors) {
+    const auto travelled = payload.subspan(aligned(end), coming.travelling_bytes);
+    end = aligned(end) + coming.travelling_bytes;
+    if (coming.tensor.bytes().data() == travelled.data()) continue;
+    PARETO_TRY(fill(coming, travelled));
+  }
+  Message message;
+  message.kind = header.kind;
+  message.pipeline = header.pipeline;
+  message.request = header.request;
+  message.sequence = header.sequence;
+  message.timeline = std::move(metadata.timeline);
+  message.body = std::move(metadata.body);
+  return message;
+}
+
+Expected<Message> decode_frame(std::span<const std::byte> bytes, const FrameLimits& limits) {
+  return borrow_frame(bytes, nullptr, limits);
+}
+
+}  // namespace pareto::wire
