@@ -1,6 +1,7 @@
 // Tensors for the suites over builtin_codecs(): ordinary ones and those that codecs trip over.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "core/tensor/tensor.h"
+#include "core/wire/codec.h"
 
 namespace pareto::wire {
 
@@ -97,6 +99,16 @@ inline std::vector<Named> broken_tensors() {
   }
   return all;
 }
+
+/// "int8_zstd": the name of a codec as that of a test.
+struct CodecName {
+  template <typename Info>
+  std::string operator()(const Info& of) const {
+    std::string name(of.param->name());
+    for (char& c : name) c = c == '-' || c == '+' ? '_' : c;
+    return name;
+  }
+};
 
 inline std::vector<DType> every_dtype() {
   std::vector<DType> all;

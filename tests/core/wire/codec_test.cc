@@ -160,13 +160,7 @@ TEST_P(EveryCodec, TakesBorrowedMemoryWithoutAlignment) {
   EXPECT_TRUE(bit_equal(*from_aligned, *from_odd));
 }
 
-std::string test_name(const testing::TestParamInfo<const Codec*>& info) {
-  std::string name(info.param->name());
-  for (char& c : name) c = c == '-' || c == '+' ? '_' : c;
-  return name;
-}
-
-INSTANTIATE_TEST_SUITE_P(Codecs, EveryCodec, testing::ValuesIn(builtin_codecs()), test_name);
+INSTANTIATE_TEST_SUITE_P(Codecs, EveryCodec, testing::ValuesIn(builtin_codecs()), CodecName());
 
 TEST(Codecs, HaveNamesAndNumbersOfTheirOwn) {
   std::set<std::string_view> names;
