@@ -14,14 +14,23 @@ endif()
 add_library(pareto_options INTERFACE)
 target_compile_options(pareto_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror
                        # g++ 12 warns of overlap inside std::string concatenation (GCC bug 105651).
-                       -Wno-restrict)
+                       $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 target_include_directories(pareto_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_definitions(pareto_options INTERFACE PARETO_VERSION="${PROJECT_VERSION}" ASIO_STANDALONE)
+
+# Clang's libFuzzer, for tests/fuzz: libraries count the branches taken.
+option(PARETO_FUZZ "build the fuzzers (clang only)" OFF)
+if(PARETO_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "PARETO_FUZZ takes clang: configure with --preset fuzz")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
 
 set(PARETO_SANITIZE "" CACHE STRING "sanitizers, as in -fsanitize=")
 if(PARETO_SANITIZE)
   add_compile_options(-fsanitize=${PARETO_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -O1 -g1)
   add_link_options(-fsanitize=${PARETO_SANITIZE})
   # g++ 12 sees an uninitialised value in std::variant and std::optional where sanitizers inline differently.
-  target_compile_options(pareto_options INTERFACE -Wno-maybe-uninitialized)
+  target_compile_options(pareto_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endif()
