@@ -8,8 +8,8 @@ namespace {
 /// To the nearest, ties to even; a NaN stays one.
 struct Shorten {
   PARETO_INLINE static void run(const std::byte* from, std::size_t count, std::byte* to) {
-    const auto* const in = reinterpret_cast<const Word*>(from);
-    auto* const out = reinterpret_cast<Half*>(to);
+    const Word* const in = reinterpret_cast<const Word*>(from);
+    Half* const out = reinterpret_cast<Half*>(to);
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint32_t bits = in[i];
       const std::uint32_t rounded = bits + 0x7FFF + ((bits >> 16) & 1);
@@ -22,8 +22,8 @@ struct Shorten {
 
 struct Lengthen {
   PARETO_INLINE static void run(const std::byte* from, std::size_t count, std::byte* to) {
-    const auto* const in = reinterpret_cast<const Half*>(from);
-    auto* const out = reinterpret_cast<Word*>(to);
+    const Half* const in = reinterpret_cast<const Half*>(from);
+    Word* const out = reinterpret_cast<Word*>(to);
     for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<std::uint32_t>(in[i]) << 16;
   }
 };

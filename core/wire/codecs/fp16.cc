@@ -47,16 +47,16 @@ PARETO_INLINE std::uint32_t float_of(std::uint16_t half) {
 
 struct Shorten {
   PARETO_INLINE static void run(const std::byte* from, std::size_t count, std::byte* to) {
-    const auto* const in = reinterpret_cast<const Word*>(from);
-    auto* const out = reinterpret_cast<Half*>(to);
+    const Word* const in = reinterpret_cast<const Word*>(from);
+    Half* const out = reinterpret_cast<Half*>(to);
     for (std::size_t i = 0; i < count; ++i) out[i] = half_of(in[i]);
   }
 };
 
 struct Lengthen {
   PARETO_INLINE static void run(const std::byte* from, std::size_t count, std::byte* to) {
-    const auto* const in = reinterpret_cast<const Half*>(from);
-    auto* const out = reinterpret_cast<Word*>(to);
+    const Half* const in = reinterpret_cast<const Half*>(from);
+    Word* const out = reinterpret_cast<Word*>(to);
     for (std::size_t i = 0; i < count; ++i) out[i] = float_of(in[i]);
   }
 };

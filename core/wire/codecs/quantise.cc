@@ -57,8 +57,8 @@ struct Widen {
 struct Quantise {
   PARETO_INLINE static void run(float low, float inverse, const std::byte* from, std::size_t count,
                                 std::byte* to) {
-    const auto* const in = reinterpret_cast<const Float*>(from);
-    auto* const out = reinterpret_cast<Byte*>(to);
+    const Float* const in = reinterpret_cast<const Float*>(from);
+    Byte* const out = reinterpret_cast<Byte*>(to);
     for (std::size_t i = 0; i < count; ++i) {
       float step = (in[i] - low) * inverse;
       // In this order a NaN (zero steps of infinite inverse: a single number next to zero) is step 0.
@@ -72,8 +72,8 @@ struct Quantise {
 struct Dequantise {
   PARETO_INLINE static void run(Steps steps, const std::byte* from, std::size_t count,
                                 std::byte* to) {
-    const auto* const in = reinterpret_cast<const Byte*>(from);
-    auto* const out = reinterpret_cast<Float*>(to);
+    const Byte* const in = reinterpret_cast<const Byte*>(from);
+    Float* const out = reinterpret_cast<Float*>(to);
     for (std::size_t i = 0; i < count; ++i) {
       out[i] = (static_cast<float>(in[i]) - steps.zero_point) * steps.scale;
     }

@@ -13,7 +13,7 @@
 
 namespace pareto::wire::codecs {
 
-// Elements as they lie in a tensor: its memory may be borrowed, and aligned as it comes.
+// Elements as they lie in a tensor: its memory may be borrowed, and aligned as it comes. (To be named in full: `auto` loses it.)
 using Float = float __attribute__((aligned(1), may_alias));
 using Word = std::uint32_t __attribute__((aligned(1), may_alias));
 using Half = std::uint16_t __attribute__((aligned(1), may_alias));

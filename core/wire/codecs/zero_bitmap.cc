@@ -27,8 +27,8 @@ std::uint64_t load_bits(const std::byte* from) {
 
 /// Copies the elements of one group that are not zero to `kept`; returns their bits.
 PARETO_INLINE std::uint64_t compact(const std::byte* from, std::size_t count, std::byte* kept) {
-  const auto* const in = reinterpret_cast<const Word*>(from);
-  auto* out = reinterpret_cast<Word*>(kept);
+  const Word* const in = reinterpret_cast<const Word*>(from);
+  Word* out = reinterpret_cast<Word*>(kept);
   std::uint64_t bits = 0;
   for (std::size_t i = 0; i < count; ++i) {
     // Written always, kept only where the next one does not overwrite it: no branch to be guessed wrong.
@@ -44,12 +44,12 @@ PARETO_INLINE std::uint64_t compact(const std::byte* from, std::size_t count, st
 /// The inverse. Reads as many elements of `kept` as there are bits; `kept_left` of them are there, and not fewer than that.
 PARETO_INLINE void spread(std::uint64_t bits, const std::byte* kept, std::size_t kept_left,
                           std::size_t count, std::byte* to) {
-  auto* const out = reinterpret_cast<Word*>(to);
+  Word* const out = reinterpret_cast<Word*>(to);
   if (kept_left == 0) {
     std::memset(to, 0, count * kElementBytes);
     return;
   }
-  const auto* const in = reinterpret_cast<const Word*>(kept);
+  const Word* const in = reinterpret_cast<const Word*>(kept);
   std::size_t next = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const auto bit = static_cast<std::uint32_t>(bits >> i) & 1;
