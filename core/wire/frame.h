@@ -31,7 +31,8 @@ inline constexpr std::uint8_t kFrameVersion = 3;
 /// What a frame may hold, checked before memory is allocated for it. Encoding checks the same, so that no peer with equal limits
 /// refuses what was sent.
 struct FrameLimits {
-  /// Without the trailer. Bounds what the tensors take in memory as well, which may be more where a codec made them smaller.
+  /// Without the trailer. Bounds what the tensors take in memory as well, which is more where a codec made them smaller; what they
+  /// travel as is held beside them until they are decoded.
   std::uint64_t max_frame_bytes = std::uint64_t{1} << 30;
   std::uint64_t max_metadata_bytes = std::uint64_t{16} << 20;
   std::uint32_t max_timeline = 1024;  ///< entries

@@ -1,6 +1,7 @@
 #include "core/wire/codecs/quantise.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -19,7 +20,9 @@ using Floats = float __attribute__((vector_size(kLanes * sizeof(float))));
 using Words = std::uint32_t __attribute__((vector_size(kLanes * sizeof(std::uint32_t))));
 using Flags = std::int32_t __attribute__((vector_size(kLanes * sizeof(std::int32_t))));
 
-constexpr float kMostBytes = 255;
+constexpr float kMostSteps = 255;
+/// 2^23: the last bit of a sum with it weighs one, so the addition rounds and its lowest byte is the result.
+constexpr float kRounding = 8'388'608;
 
 /// Compilers make no vectors of a plain loop here: the order of comparisons matters to a NaN.
 struct Widen {
@@ -63,8 +66,8 @@ struct Quantise {
       float step = (in[i] - low) * inverse;
       // In this order a NaN (zero steps of infinite inverse: a single number next to zero) is step 0.
       step = step > 0 ? step : 0;
-      step = step < kMostBytes ? step : kMostBytes;
-      out[i] = static_cast<std::uint8_t>(static_cast<std::int32_t>(step + 0.5F));
+      step = step < kMostSteps ? step : kMostSteps;
+      out[i] = static_cast<std::uint8_t>(std::bit_cast<std::uint32_t>(step + kRounding));
     }
   }
 };
@@ -99,12 +102,12 @@ std::optional<Steps> steps_over(const Range& range) {
   }
   const double width = static_cast<double>(range.high) - static_cast<double>(range.low);
   Steps steps;
-  steps.scale = std::max(static_cast<float>(width / static_cast<double>(kMostBytes)),
+  steps.scale = std::max(static_cast<float>(width / static_cast<double>(kMostSteps)),
                          std::numeric_limits<float>::min());
   steps.zero_point = static_cast<float>(
       std::nearbyint(-static_cast<double>(range.low) / static_cast<double>(steps.scale)));
   const bool ends_are_finite = std::isfinite(steps.zero_point * steps.scale) &&
-                               std::isfinite((kMostBytes - steps.zero_point) * steps.scale);
+                               std::isfinite((kMostSteps - steps.zero_point) * steps.scale);
   return ends_are_finite ? std::optional(steps) : std::nullopt;
 }
 
