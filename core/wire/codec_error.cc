@@ -31,8 +31,8 @@ CodecError codec_error(const Tensor& original, const Tensor& decoded) {
   }
   if (worst == 0) return {};
   if (largest == 0) return kWorst;
-  const auto count = static_cast<double>(original.size_bytes() / sizeof(float));
-  return {.max = worst / largest, .mean = sum / count / largest};
+  const std::size_t count = original.size_bytes() / sizeof(float);
+  return {.max = worst / largest, .mean = sum / static_cast<double>(count) / largest};
 }
 
 }  // namespace pareto::wire

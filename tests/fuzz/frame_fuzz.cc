@@ -13,10 +13,9 @@
 #include "core/wire/checksum.h"
 #include "core/wire/frame.h"
 
+namespace pareto::wire {
 namespace {
 
-using namespace pareto::
-    wire;  // NOLINT(google-build-using-namespace): all of this file is about it.
 using Bytes = std::vector<std::byte>;
 
 // Small, so that the time goes into bytes and not into memory.
@@ -70,3 +69,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const Codec* const codec : builtin_codecs()) there_and_back(message, codec);
   return 0;
 }
+
+}  // namespace pareto::wire

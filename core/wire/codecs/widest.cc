@@ -4,7 +4,7 @@ namespace pareto::wire::codecs {
 
 #if defined(__x86_64__)
 Width width() {
-  static const Width known = [] {
+  static const Width kKnown = [] {
     __builtin_cpu_init();
     // No CPU has FMA and AVX2 without F16C; the builtin of older compilers does not know that name.
     const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
@@ -16,7 +16,7 @@ Width width() {
     if (avx512) return Width::kAvx512;
     return avx2 ? Width::kAvx2 : Width::kBaseline;
   }();
-  return known;
+  return kKnown;
 }
 #endif
 
