@@ -68,6 +68,7 @@ struct StageRequest {
   std::string downstream;  ///< empty: the sink will connect here
   std::uint32_t queue = 4;
   std::uint64_t max_frame_bytes = 0;
+  std::string codec;  ///< of what it sends to the next stage; empty: none
 };
 
 struct StageReport {
@@ -77,6 +78,8 @@ struct StageReport {
   std::string failure;
   std::uint64_t requests = 0;
   std::uint64_t failed_requests = 0;
+  std::uint64_t bytes_received = 0;  ///< frames of requests
+  std::uint64_t bytes_sent = 0;
 };
 
 struct DeviceStatus {

@@ -54,6 +54,20 @@ Deployment::~Deployment() {
   }
 }
 
+std::vector<std::uint64_t> Deployment::wire_bytes() const {
+  std::vector<std::uint64_t> bytes(devices_.size() + 1);
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    const auto status = devices_[i]->status(options_.link_timeout);
+    if (!status) continue;
+    for (const StageReport& stage : status->stages) {
+      if (stage.pipeline != pipeline_ || stage.stage != i || stage.requests == 0) continue;
+      bytes[i] = stage.bytes_received / stage.requests;
+      if (i + 1 == devices_.size()) bytes[i + 1] = stage.bytes_sent / stage.requests;
+    }
+  }
+  return bytes;
+}
+
 Expected<> Deployment::find_devices(const Plan& plan, const Cluster& cluster) {
   std::vector<DaemonClient*> devices;
   for (const StagePlan& stage : plan.stages) {
@@ -101,6 +115,7 @@ Expected<> Deployment::open_stages(const Plan& plan) {
     request.downstream = downstream;
     request.queue = options_.queue;
     request.max_frame_bytes = transport::Limits{}.max_frame_bytes;
+    if (i < plan.codecs.size()) request.codec = plan.codecs[i];
     PARETO_ASSIGN(downstream, with_context(devices_[i]->open_stage(request), "stage {}", i));
     first_open_ = i;
     if (i + 1 == devices_.size()) sink_address_ = downstream;

@@ -50,6 +50,8 @@ class Deployment {
   const std::vector<DaemonClient*>& devices() const { return devices_; }
   /// Smallest round trip of a small message on each link: the source's, those between stages, the sink's.
   const std::vector<Nanoseconds>& round_trips() const { return round_trips_; }
+  /// What one request took on each link so far, whole frames on average, asked of the stages; 0 where they do not say (yet).
+  std::vector<std::uint64_t> wire_bytes() const;
 
  private:
   Deployment(std::uint64_t pipeline, DeploymentOptions options)

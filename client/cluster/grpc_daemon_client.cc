@@ -56,8 +56,9 @@ std::string to_wire(const Digest& digest) {
 }
 
 StageReport from_wire(const control::v1::StageStatus& status) {
-  return {status.pipeline(), status.stage(),    status.state(),
-          status.failure(),  status.requests(), status.failed_requests()};
+  return {status.pipeline(),       status.stage(),     status.state(),
+          status.failure(),        status.requests(),  status.failed_requests(),
+          status.bytes_received(), status.bytes_sent()};
 }
 
 class GrpcDaemonClient final : public DaemonClient {
@@ -196,6 +197,7 @@ class GrpcDaemonClient final : public DaemonClient {
     request.set_downstream(stage.downstream);
     request.set_queue(stage.queue);
     request.set_max_frame_bytes(stage.max_frame_bytes);
+    request.set_codec(stage.codec);
     PARETO_ASSIGN(const std::uint64_t session, attend());
     request.set_session(session);
     control::v1::OpenStageReply reply;

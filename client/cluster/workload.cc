@@ -46,6 +46,23 @@ Expected<std::vector<Value>> ModelWorkload::example(std::int64_t batch, std::uin
   return to_first_shard(arguments);
 }
 
+Expected<std::optional<std::vector<Value>>> Workload::expected(std::int64_t /*batch*/,
+                                                               std::uint64_t /*seed*/) {
+  return std::nullopt;
+}
+
+Expected<std::optional<std::vector<Value>>> ModelWorkload::expected(std::int64_t batch,
+                                                                    std::uint64_t seed) {
+  const std::lock_guard lock(mutex_);
+  PARETO_ASSIGN(const std::vector<Value> arguments, model_.example_inputs(batch, seed));
+  PARETO_ASSIGN(const std::vector<Value> results, model_.run_whole(arguments));
+  const partitioner::Graph& graph = model_.graph();
+  const auto end = static_cast<std::int64_t>(graph.operators.size());
+  PARETO_ASSIGN(auto outputs,
+                reorder(partitioner::live_values(graph, end), graph.outputs, results, "results"));
+  return std::optional(std::move(outputs));
+}
+
 Expected<std::vector<Value>> ModelWorkload::to_first_shard(const std::vector<Value>& arguments) {
   const partitioner::Graph& graph = model_.graph();
   return reorder(partitioner::live_values(graph, 0), graph.inputs, arguments, "inputs");

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "core/base/digest.h"
@@ -23,6 +24,9 @@ class Workload {
   virtual Expected<Tensor> weight(const Digest& digest) = 0;
   /// Made-up inputs for one request of `batch` samples, in the order of the first shard's inputs.
   virtual Expected<std::vector<Value>> example(std::int64_t batch, std::uint64_t seed) = 0;
+  /// What the last shard should give for example(batch, seed), in the order of its outputs; none where nothing is known.
+  virtual Expected<std::optional<std::vector<Value>>> expected(std::int64_t batch,
+                                                               std::uint64_t seed);
 };
 
 /// A model's shards, cut when asked for. Owns nothing: the model must outlive it.
@@ -34,6 +38,9 @@ class ModelWorkload final : public Workload {
   Expected<Shard> shard(std::int64_t begin, std::int64_t end) override;
   Expected<Tensor> weight(const Digest& digest) override;
   Expected<std::vector<Value>> example(std::int64_t batch, std::uint64_t seed) override;
+  /// Runs the whole model, in the plain engine.
+  Expected<std::optional<std::vector<Value>>> expected(std::int64_t batch,
+                                                       std::uint64_t seed) override;
 
   /// The model's arguments put into the order of the first shard's inputs. Fails: kInvalidArgument (another number).
   Expected<std::vector<Value>> to_first_shard(const std::vector<Value>& arguments);

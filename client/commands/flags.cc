@@ -6,6 +6,7 @@
 
 #include "core/base/text.h"
 #include "core/transport/transport.h"
+#include "core/wire/codec.h"
 #include "partitioner/models/model_builder.h"
 
 namespace pareto::client {
@@ -115,6 +116,22 @@ Expected<std::vector<std::int64_t>> parse_batches(const std::string& text) {
   }
   if (batches.empty()) return fail(ErrorCode::kInvalidArgument, "--batch names no batch size");
   return batches;
+}
+
+std::string codec_names() {
+  std::vector<std::string> names;
+  for (const wire::Codec* codec : wire::builtin_codecs()) names.emplace_back(codec->name());
+  return join(names);
+}
+
+Expected<std::vector<std::string>> parse_codecs(const std::string& text) {
+  std::vector<std::string> chosen;
+  for (const std::string& name : split_list(text)) {
+    PARETO_TRY(with_context(wire::find_codec(name), "--codec {}", name));
+    if (std::find(chosen.begin(), chosen.end(), name) == chosen.end()) chosen.push_back(name);
+  }
+  if (chosen.empty()) return fail(ErrorCode::kInvalidArgument, "--codec names none");
+  return chosen;
 }
 
 Expected<std::vector<std::string>> parse_transports(const std::string& text) {

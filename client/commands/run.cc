@@ -12,6 +12,7 @@
 #include "client/results/record_json.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/wire/codec.h"
 
 namespace pareto::client {
 namespace {
@@ -36,6 +37,8 @@ class RunCommand final : public Command {
     app.add_option("--plan", plan_file_,
                    "a plan file instead of --model, --split and what goes with them");
     app.add_option("--transport", transport_, "of the links")->capture_default_str();
+    app.add_option("--codec", codec_, "how tensors travel between stages: none, " + codec_names())
+        ->capture_default_str();
     app.add_option("--batch", batch_, "batch size")->capture_default_str();
     app.add_option("--window", window_, "requests in flight for throughput; auto finds it")
         ->capture_default_str();
@@ -81,6 +84,7 @@ class RunCommand final : public Command {
       return fail(ErrorCode::kInvalidArgument, "--model is missing (or --plan FILE)");
     PARETO_TRY(runner_.check());
     PARETO_TRY(parse_transports(transport_));
+    PARETO_TRY(with_context(wire::find_codec(codec_), "--codec {}", codec_));
     if (batch_ < 1)
       return fail(ErrorCode::kInvalidArgument, "--batch {}: at least 1 is needed", batch_);
     if (options_.requests < 1)
@@ -151,6 +155,7 @@ class RunCommand final : public Command {
       return fail(ErrorCode::kInvalidArgument, "a split needs two devices, the inventory has one");
     const auto& point = model.split_points()[chosen.front()];
     plan.splits = {point.name};
+    if (codec_ != "none") plan.codecs = {codec_};
     plan.stages = {{cluster.device(0).config().name, 0, point.position},
                    {cluster.device(1).config().name, point.position, end}};
     return {};
@@ -193,6 +198,12 @@ class RunCommand final : public Command {
                                  stage.device, stage.compute_p50_ms, stage.engine,
                                  format_bytes(stage.weight_bytes));
     }
+    if (const auto& error = trial.output_error) {
+      context.out << fmt::format(
+          "error       {:.1e} largest, {:.1e} mean, of the largest output; top-1 agrees for {:.0f} "
+          "%\n",
+          error->max, error->mean, error->top1_agreement * 100);
+    }
     for (const Value& value : result.outputs)
       context.out << "output      " << describe(value) << '\n';
   }
@@ -204,6 +215,7 @@ class RunCommand final : public Command {
   std::string split_;
   std::string plan_file_;
   std::string transport_ = "tcp";
+  std::string codec_ = "none";
   std::int64_t batch_ = 1;
   std::string window_ = "auto";
   std::vector<std::string> inputs_;

@@ -40,7 +40,10 @@ class SweepCommand final : public Command {
                    "modules, all, auto, after:MODULE, percent:P, op:N; several separated by commas")
         ->capture_default_str();
     app.add_option("--stages", options_.stages, "devices a plan spans")->capture_default_str();
-    app.add_option("--transport", transports_, "of the links: tcp, grpc")->capture_default_str();
+    app.add_option("--transport", transports_, "of the links: tcp, grpc, shm")
+        ->capture_default_str();
+    app.add_option("--codec", codecs_, "how tensors travel between stages: none, " + codec_names())
+        ->capture_default_str();
     app.add_option("--batch", batches_, "batch sizes")->capture_default_str();
     app.add_option("--window", window_, "requests in flight for throughput; auto finds it")
         ->capture_default_str();
@@ -90,6 +93,7 @@ class SweepCommand final : public Command {
     };
     PARETO_TRY(runner_.check());
     PARETO_ASSIGN(options_.transports, parse_transports(transports_));
+    PARETO_ASSIGN(options_.codecs, parse_codecs(codecs_));
     PARETO_ASSIGN(options_.batches, parse_batches(batches_));
     PARETO_ASSIGN(options_.window, parse_window(window_));
     PARETO_TRY(at_least_one("--requests", options_.requests));
@@ -209,6 +213,7 @@ class SweepCommand final : public Command {
   StoreFlags store_;
   SweepOptions options_;
   std::string transports_ = "tcp,grpc";
+  std::string codecs_ = "none";
   std::string batches_ = "1";
   std::string window_ = "auto";
   std::string resume_;

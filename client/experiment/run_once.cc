@@ -3,6 +3,7 @@
 #include "client/cluster/deployment.h"
 #include "client/cluster/shard_pool.h"
 #include "client/cluster/workload.h"
+#include "client/experiment/output_error.h"
 #include "client/experiment/trial_meter.h"
 #include "core/base/text.h"
 
@@ -34,14 +35,19 @@ Expected<RunOnceResult> run_once(const partitioner::Model& model, const Cluster&
     const auto* tuple = first.last_output.get_if<Tuple>();
     if (!tuple) return fail(ErrorCode::kCorrupt, "the pipeline's result is no tuple");
     PARETO_ASSIGN(result.outputs, workload.from_last_shard(tuple->items));
+    PARETO_ASSIGN(const std::vector<Value> arguments,
+                  options.inputs ? Expected<std::vector<Value>>(*options.inputs)
+                                 : model.example_inputs(plan.batch, options.seed));
+    PARETO_ASSIGN(const std::vector<Value> expected, model.run_whole(arguments));
+    result.figures.output_error = output_error(expected, result.outputs);
   }
   TrialMeter meter(plan.window, options.seed);
   UnitBudget budget;
   budget.slice = std::chrono::duration<double>(kSliceSeconds);
   budget.latency_requests = options.requests;
   TrialRecord& figures = result.figures;
-  PARETO_ASSIGN(TrialRound round, meter.measure(*deployment, request, 0, true, budget));
-  figures.rounds.push_back(std::move(round));
+  PARETO_ASSIGN(MeasuredRound measured, meter.measure(*deployment, request, 0, true, budget));
+  figures.rounds.push_back(std::move(measured.round));
   figures.plan = plan;
   figures.transport = plan.transport;
   figures.batch = plan.batch;

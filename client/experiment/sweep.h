@@ -21,6 +21,7 @@ struct SweepOptions {
   std::string splits = "modules";
   int stages = 2;
   std::vector<std::string> transports{"tcp", "grpc"};
+  std::vector<std::string> codecs{"none"};  ///< of the links between stages
   std::vector<std::int64_t> batches{1};
   int window = 0;     ///< for throughput; 0 = auto
   int requests = 12;  ///< measured a round and trial, for latency

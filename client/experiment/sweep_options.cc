@@ -11,6 +11,7 @@ void for_each_field(Options& options, Visit visit) {
   visit("splits", options.splits);
   visit("stages", options.stages);
   visit("transports", options.transports);
+  visit("codecs", options.codecs);
   visit("batches", options.batches);
   visit("window", options.window);
   visit("requests", options.requests);

@@ -7,6 +7,7 @@
 #include "core/base/text.h"
 #include "core/runtime/shard_runner.h"
 #include "core/transport/transport.h"
+#include "core/wire/codec.h"
 #include "partitioner/graph/split_points.h"
 
 namespace pareto::client {
@@ -27,8 +28,9 @@ Expected<> check(const SweepOptions& options, const Cluster& cluster) {
   PARETO_TRY(refuse_below("rounds", options.rounds, 1));
   PARETO_TRY(refuse_below("threads", options.threads, 1));
   for (const std::int64_t batch : options.batches) PARETO_TRY(refuse_below("batch", batch, 1));
-  if (options.batches.empty() || options.transports.empty()) {
-    return fail(ErrorCode::kInvalidArgument, "a sweep needs at least one batch and one transport");
+  if (options.batches.empty() || options.transports.empty() || options.codecs.empty()) {
+    return fail(ErrorCode::kInvalidArgument,
+                "a sweep needs at least one batch, one transport and one codec");
   }
   std::vector<std::string> engines = runtime::engine_names();
   engines.insert(engines.begin(), "auto");
@@ -38,6 +40,7 @@ Expected<> check(const SweepOptions& options, const Cluster& cluster) {
   }
   PARETO_TRY(runtime::parse_precision(options.precision));
   for (const std::string& name : options.transports) PARETO_TRY(transport::make_transport(name));
+  for (const std::string& name : options.codecs) PARETO_TRY(wire::find_codec(name));
   if (static_cast<std::size_t>(options.stages) > cluster.size()) {
     return fail(ErrorCode::kInvalidArgument, "{} stages need as many devices; there are {}",
                 options.stages, cluster.size());
@@ -129,7 +132,7 @@ Expected<std::vector<TrialRecord>> plan_sweep(const partitioner::Model& model,
     }
   }
   const std::size_t kinds = options.transports.size() * options.batches.size();
-  if ((choices.size() + cluster.size()) * kinds > kMaxTrials) {
+  if ((choices.size() * options.codecs.size() + cluster.size()) * kinds > kMaxTrials) {
     return fail(ErrorCode::kInvalidArgument,
                 "that would be more than {} trials: choose fewer split points", kMaxTrials);
   }
@@ -139,21 +142,33 @@ Expected<std::vector<TrialRecord>> plan_sweep(const partitioner::Model& model,
   }
 
   std::vector<TrialRecord> trials;
+  const auto add_one = [&](const std::vector<std::size_t>& points,
+                           const std::vector<std::string>& on, std::int64_t batch,
+                           const std::string& transport, const std::string& codec) -> Expected<> {
+    TrialRecord trial;
+    PARETO_ASSIGN(trial.split, describe_split(model, points, batch));
+    PARETO_ASSIGN(trial.plan, make_plan(model, points, on, transport, batch, options));
+    if (codec != "none") trial.plan.codecs.assign(points.size(), codec);
+    trial.transport = transport;
+    trial.codec = codec;
+    trial.batch = batch;
+    trial.condition = options.condition;
+    trial.id = fmt::format("{}/{}/b{}", trial.split ? trial.split->name : "all-on:" + on.front(),
+                           transport, batch);
+    if (codec != "none") trial.id += "/" + codec;
+    if (options.condition != "none") trial.id += "/" + options.condition;
+    trials.push_back(std::move(trial));
+    return {};
+  };
+  // One device has no link between stages that a codec could change.
+  const std::vector<std::string> no_codec{"none"};
   const auto add = [&](const std::vector<std::size_t>& points,
                        const std::vector<std::string>& on) -> Expected<> {
     for (const std::int64_t batch : options.batches) {
-      PARETO_ASSIGN(const auto split, describe_split(model, points, batch));
       for (const std::string& transport : options.transports) {
-        TrialRecord trial;
-        PARETO_ASSIGN(trial.plan, make_plan(model, points, on, transport, batch, options));
-        trial.split = split;
-        trial.transport = transport;
-        trial.batch = batch;
-        trial.condition = options.condition;
-        trial.id = fmt::format("{}/{}/b{}", split ? split->name : "all-on:" + on.front(), transport,
-                               batch);
-        if (options.condition != "none") trial.id += "/" + options.condition;
-        trials.push_back(std::move(trial));
+        for (const std::string& codec : points.empty() ? no_codec : options.codecs) {
+          PARETO_TRY(add_one(points, on, batch, transport, codec));
+        }
       }
     }
     return {};

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "client/experiment/front.h"
+#include "client/experiment/output_error.h"
 #include "client/experiment/preload.h"
 #include "client/experiment/statistics.h"
 #include "client/experiment/time_text.h"
@@ -62,7 +63,10 @@ Expected<> SweepRunner::run() {
   read_devices();
   for (const std::int64_t batch : options_.batches) {
     PARETO_ASSIGN(std::vector<Value> inputs, environment_.workload.example(batch, options_.seed));
-    requests_.emplace_back(Tuple{std::move(inputs)});
+    PARETO_ASSIGN(auto expected, environment_.workload.expected(batch, options_.seed));
+    Request& request = requests_.emplace_back();
+    request.body = Tuple{std::move(inputs)};
+    request.expected = std::move(expected);
   }
   const auto rounds = static_cast<std::size_t>(options_.rounds);
   budget_ = budget_for(pending_.size() * rounds, options_, environment_.pace);
@@ -159,9 +163,14 @@ Expected<> SweepRunner::measure(std::size_t index, int round) {
   const auto through = [&]() -> Expected<> {
     PARETO_ASSIGN(const DeploymentCache::Lease lease,
                   with_context(deployments_.get(index, trial.plan), "deploying"));
-    PARETO_ASSIGN(TrialRound measured, pending.meter.measure(*lease.deployment, request_of(trial),
-                                                             round, lease.fresh, budget_));
-    put_round(trial, std::move(measured));
+    const Request& request = request_of(trial);
+    PARETO_ASSIGN(MeasuredRound measured, pending.meter.measure(*lease.deployment, request.body,
+                                                                round, lease.fresh, budget_));
+    put_round(trial, std::move(measured.round));
+    const auto* outputs = measured.output.get_if<Tuple>();
+    if (request.expected && outputs != nullptr) {
+      trial.output_error = output_error(*request.expected, outputs->items);
+    }
     summarize(*lease.deployment, run_.seed + index, trial);
     return {};
   };
@@ -180,7 +189,7 @@ SentinelReading SweepRunner::read_sentinel() {
   report("timing sentinel");
   // A plan that fails is recorded where it is measured as a trial; here it is only not there.
   if (const auto lease = deployments_.get(kSentinelKey, sentinel_->plan)) {
-    if (auto timed = time_sentinel_plan(*lease->deployment, request_of(*sentinel_))) {
+    if (auto timed = time_sentinel_plan(*lease->deployment, request_of(*sentinel_).body)) {
       reading.plan_ms = *std::move(timed);
     } else {
       deployments_.drop(kSentinelKey);
@@ -223,7 +232,7 @@ void SweepRunner::report(std::string now) {
   if (environment_.on_progress) environment_.on_progress(progress_);
 }
 
-const Value& SweepRunner::request_of(const TrialRecord& trial) const {
+const SweepRunner::Request& SweepRunner::request_of(const TrialRecord& trial) const {
   const auto batch = std::ranges::find(options_.batches, trial.batch) - options_.batches.begin();
   return requests_[static_cast<std::size_t>(batch)];
 }

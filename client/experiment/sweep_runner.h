@@ -48,6 +48,10 @@ class SweepRunner {
   Expected<> run();
 
  private:
+  struct Request {
+    Value body;
+    std::optional<std::vector<Value>> expected;  ///< outputs, where they are known
+  };
   /// A trial of the run that is still to be measured.
   struct Pending {
     TrialRecord* trial = nullptr;
@@ -71,7 +75,7 @@ class SweepRunner {
   bool anything_left() const;
   bool stopped() const;
   void report(std::string now);
-  const Value& request_of(const TrialRecord& trial) const;
+  const Request& request_of(const TrialRecord& trial) const;
   /// Stores where the run stands; `finished`: nothing is left to measure.
   Expected<> checkpoint(bool finished);
 
@@ -81,7 +85,7 @@ class SweepRunner {
   ShardPool pool_;
   DeploymentCache deployments_;
   std::vector<Pending> pending_;
-  std::vector<Value> requests_;  ///< one a batch of options_.batches
+  std::vector<Request> requests_;  ///< one a batch of options_.batches
   std::set<std::string> lost_devices_;
   std::vector<std::uint64_t>
       sent_before_;  ///< by device: what earlier parts of the run sent, less what its client had sent

@@ -97,17 +97,17 @@ std::string describe_rules(const UnitBudget& budget, int rounds) {
       kThroughputLatencies, kShortestThroughput.count(), kFewestIntervals);
 }
 
-Expected<TrialRound> TrialMeter::measure(Deployment& deployment, const Value& request, int round,
-                                         bool fresh, const UnitBudget& budget) {
+Expected<MeasuredRound> TrialMeter::measure(Deployment& deployment, const Value& request, int round,
+                                            bool fresh, const UnitBudget& budget) {
   Load load(deployment.source(), deployment.sink(), deployment.pipeline());
   PARETO_TRY(warm_up(load, request, fresh ? warm_up_requests(1) : kRewarmRequests));
-  PARETO_ASSIGN(const LoadResult latency, measure_latency(load, request, fresh, budget));
+  PARETO_ASSIGN(LoadResult latency, measure_latency(load, request, fresh, budget));
   PARETO_ASSIGN(TrialRound measured, samples_of(latency, deployment.devices().size()));
   if (window_ == 0) window_ = window_for(measured);
   measured.round = round;
   measured.window = window_;
   PARETO_ASSIGN(measured.intervals_s, measure_throughput(load, request, budget));
-  return measured;
+  return MeasuredRound{std::move(measured), std::move(latency.last_output)};
 }
 
 Expected<> TrialMeter::warm_up(Load& load, const Value& request, int requests) {
@@ -192,6 +192,7 @@ void summarize(const Deployment& deployment, std::uint64_t seed, TrialRecord& tr
   double transfer_ms = 0;
   const std::size_t stages = deployment.devices().size();
   const std::vector<Nanoseconds>& round_trips = deployment.round_trips();
+  const std::vector<std::uint64_t> wire_bytes = deployment.wire_bytes();
   for (std::size_t i = 0; i <= stages; ++i) {
     const bool to_sink = i == stages;
     const double receive_ms =
@@ -203,6 +204,7 @@ void summarize(const Deployment& deployment, std::uint64_t seed, TrialRecord& tr
     link.transfer_p50_ms = to_milliseconds(round_trips[i]) / 2 + receive_ms;
     link.bytes =
         to_sink ? deployment.shards()[i - 1]->output_bytes : deployment.shards()[i]->input_bytes;
+    link.wire_bytes = wire_bytes[i];
     transfer_ms += link.transfer_p50_ms;
     trial.links.push_back(link);
     if (to_sink) break;

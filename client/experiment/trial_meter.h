@@ -33,6 +33,11 @@ inline constexpr int kRewarmRequests = 3;
 /// The rules above in words, for the report.
 std::string describe_rules(const UnitBudget& budget, int rounds);
 
+struct MeasuredRound {
+  TrialRound round;
+  Value output;  ///< of the pipeline, for the last request whose latency was measured
+};
+
 /// Threads: one owner.
 class TrialMeter {
  public:
@@ -41,8 +46,8 @@ class TrialMeter {
 
   /// One round through an open deployment: warm-up, latency at window 1, throughput at the window. `fresh`: the deployment was not
   /// measured before. Fails: as Load::run.
-  Expected<TrialRound> measure(Deployment& deployment, const Value& request, int round, bool fresh,
-                               const UnitBudget& budget);
+  Expected<MeasuredRound> measure(Deployment& deployment, const Value& request, int round,
+                                  bool fresh, const UnitBudget& budget);
 
  private:
   Expected<> warm_up(Load& load, const Value& request, int requests);

@@ -25,11 +25,11 @@ std::string text_of(std::uint64_t value) { return fmt::format("{}", value); }
 std::string text_of(int value) { return fmt::format("{}", value); }
 std::string text_of(bool value) { return value ? "true" : "false"; }
 
-template <typename Field>
-std::string joined(const std::vector<StageFigures>& stages, Field StageFigures::*field) {
-  std::vector<std::string> parts;
-  for (const StageFigures& stage : stages) parts.push_back(fmt::format("{}", stage.*field));
-  return join(parts, "+");
+template <typename Part, typename Field>
+std::string joined(const std::vector<Part>& parts, Field Part::*field) {
+  std::vector<std::string> texts;
+  for (const Part& part : parts) texts.push_back(fmt::format("{}", part.*field));
+  return join(texts, "+");
 }
 
 std::string devices_of(const Plan& plan) {
@@ -58,6 +58,7 @@ void for_each_column(const RunRecord& run, const TrialRecord& trial, Visit visit
   visit("boundary_bytes", trial.split ? text_of(trial.split->boundary_bytes) : "");
   visit("devices", quoted(devices_of(trial.plan)));
   visit("transport", text_of(trial.transport));
+  visit("codec", text_of(trial.codec));
   visit("batch", text_of(trial.batch));
   visit("condition", text_of(trial.condition));
   visit("precision", text_of(trial.plan.precision));
@@ -78,9 +79,13 @@ void for_each_column(const RunRecord& run, const TrialRecord& trial, Visit visit
   figure("compute_ms", trial.time_split.compute_ms);
   figure("transfer_ms", trial.time_split.transfer_ms);
   figure("wait_ms", trial.time_split.wait_ms);
+  figure("link_wire_bytes", joined(trial.links, &LinkFigures::wire_bytes));
   figure("stage_engines", joined(trial.stages, &StageFigures::engine));
   figure("stage_compute_ms", joined(trial.stages, &StageFigures::compute_p50_ms));
   figure("stage_peak_memory_bytes", joined(trial.stages, &StageFigures::peak_memory_bytes));
+  figure("output_error_max", trial.output_error ? text_of(trial.output_error->max) : "");
+  figure("output_error_mean", trial.output_error ? text_of(trial.output_error->mean) : "");
+  figure("top1_agreement", trial.output_error ? text_of(trial.output_error->top1_agreement) : "");
   figure("on_front", trial.on_front);
   figure("p_front", trial.p_front);
   visit("status", status);

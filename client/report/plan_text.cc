@@ -11,8 +11,12 @@ std::string plan_name(const TrialRecord& trial) {
   return trial.plan.stages.empty() ? trial.id : "all on " + trial.plan.stages.front().device;
 }
 
+std::string link_of(const TrialRecord& trial) {
+  return trial.codec == "none" ? trial.transport : trial.transport + " " + trial.codec;
+}
+
 std::string setting_of(const TrialRecord& trial) {
-  std::string text = fmt::format("{}, batch {}", trial.transport, trial.batch);
+  std::string text = fmt::format("{}, batch {}", link_of(trial), trial.batch);
   if (trial.condition != "none") text += ", " + trial.condition;
   return text;
 }

@@ -29,20 +29,31 @@ TextTable figures_table(const std::string& first_title) {
                     {"compute", Align::kRight, 8},
                     {"transfer", Align::kRight, 8},
                     {"wait", Align::kRight, 8},
+                    {"error", Align::kRight, 7},
                     {"p(front)", Align::kRight, 2}});
+}
+
+/// "588 KiB", or "588 KiB > 147 KiB" where a codec made it smaller.
+std::string boundary_of(const TrialRecord& trial) {
+  if (!trial.split) return "-";
+  std::string text = format_bytes(trial.split->boundary_bytes);
+  std::uint64_t travelled = 0;
+  for (std::size_t i = 1; i + 1 < trial.links.size(); ++i) travelled += trial.links[i].wire_bytes;
+  if (trial.codec != "none" && travelled > 0) text += " > " + format_bytes(travelled);
+  return text;
 }
 
 void add_figures(TextTable& table, const TrialRecord& trial, const std::string& mark,
                  RowStyle style) {
-  table.add(
-      {mark + plan_name(trial), trial.transport, format_figure(trial.latency.p50_ms),
-       format_interval(trial.latency.ci95_ms), fmt::format("{}", trial.latency.window),
-       format_figure(trial.latency.p90_ms), format_figure(trial.throughput.samples_per_s),
-       format_interval(trial.throughput.ci95), fmt::format("{}", trial.throughput.window),
-       trial.split ? format_bytes(trial.split->boundary_bytes) : "-",
-       format_figure(trial.time_split.compute_ms), format_figure(trial.time_split.transfer_ms),
-       format_figure(trial.time_split.wait_ms), fmt::format("{:.2f}", trial.p_front)},
-      style);
+  table.add({mark + plan_name(trial), link_of(trial), format_figure(trial.latency.p50_ms),
+             format_interval(trial.latency.ci95_ms), fmt::format("{}", trial.latency.window),
+             format_figure(trial.latency.p90_ms), format_figure(trial.throughput.samples_per_s),
+             format_interval(trial.throughput.ci95), fmt::format("{}", trial.throughput.window),
+             boundary_of(trial), format_figure(trial.time_split.compute_ms),
+             format_figure(trial.time_split.transfer_ms), format_figure(trial.time_split.wait_ms),
+             trial.output_error ? fmt::format("{:.1e}", trial.output_error->max) : "-",
+             fmt::format("{:.2f}", trial.p_front)},
+            style);
 }
 
 std::string heading(const std::string& text, const ReportStyle& style) {

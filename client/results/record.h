@@ -50,7 +50,8 @@ struct StageFigures {
 struct LinkFigures {
   double transfer_p50_ms =
       0;  ///< half the link's smallest round trip + first to last byte at the receiver
-  std::uint64_t bytes = 0;  ///< of one request
+  std::uint64_t bytes = 0;       ///< of one request's tensors
+  std::uint64_t wire_bytes = 0;  ///< of its frame, by the link's codec; 0 = not known
 };
 
 /// Where the latency of a request at its window went; the four add up to the p50.
@@ -76,6 +77,14 @@ struct StageSamples {
   std::vector<double> encode_ms;
 };
 
+/// How far a pipeline's outputs are from the whole model's in the plain engine, for the request that was measured.
+struct OutputError {
+  double max = 0;  ///< largest difference, relative to the largest magnitude of the tensor
+  double mean = 0;
+  double top1_agreement =
+      1;  ///< share of rows (samples) of the outputs [batch, classes] with the same largest class
+};
+
 /// What one round measured of a trial; its figures are made from all rounds there are.
 struct TrialRound {
   int round = 0;
@@ -94,8 +103,10 @@ struct TrialRecord {
   std::optional<SplitRecord> split;  ///< none: one device runs the whole model
   Plan plan;
   std::string transport;
+  std::string codec = "none";  ///< of the links between stages
   std::int64_t batch = 1;
   std::string condition = "none";
+  std::optional<OutputError> output_error;  ///< none: not known
   LatencyFigures latency;
   ThroughputFigures throughput;
   std::vector<StageFigures> stages;

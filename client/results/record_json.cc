@@ -1,6 +1,7 @@
 #include "client/results/record_json.h"
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "core/base/text.h"
@@ -54,7 +55,9 @@ Json stage_json(const StageFigures& stage) {
 }
 
 Json link_json(const LinkFigures& link) {
-  return {{"transfer_ms", {{"p50", link.transfer_p50_ms}}}, {"bytes", link.bytes}};
+  return {{"transfer_ms", {{"p50", link.transfer_p50_ms}}},
+          {"bytes", link.bytes},
+          {"wire_bytes", link.wire_bytes}};
 }
 
 StageFigures stage_from(const Json& json) {
@@ -74,6 +77,7 @@ LinkFigures link_from(const Json& json) {
   LinkFigures link;
   json.at("transfer_ms").at("p50").get_to(link.transfer_p50_ms);
   json.at("bytes").get_to(link.bytes);
+  json.at("wire_bytes").get_to(link.wire_bytes);
   return link;
 }
 
@@ -139,6 +143,15 @@ Expected<TrialRound> round_from(const Json& json, std::size_t stages) {
   return round;
 }
 
+Json output_error_json(const OutputError& error) {
+  // What is infinite or no number becomes null.
+  return {{"max", error.max}, {"mean", error.mean}, {"top1_agreement", error.top1_agreement}};
+}
+
+double number_or_infinite(const Json& json) {
+  return json.is_number() ? json.get<double>() : std::numeric_limits<double>::infinity();
+}
+
 Expected<> read_details(const Json& json, TrialRecord& trial) {
   PARETO_ASSIGN(trial.plan, plan_from_json(json.at("plan").dump()));
   if (trial.split) {
@@ -147,6 +160,12 @@ Expected<> read_details(const Json& json, TrialRecord& trial) {
       PARETO_ASSIGN(TensorSpec spec, tensor_from(tensor));
       trial.split->boundary.push_back(std::move(spec));
     }
+  }
+  if (json.contains("output_error")) {
+    const Json& error = json.at("output_error");
+    trial.output_error =
+        OutputError{number_or_infinite(error.at("max")), number_or_infinite(error.at("mean")),
+                    error.at("top1_agreement").get<double>()};
   }
   for (const Json& stage : json.at("stages")) trial.stages.push_back(stage_from(stage));
   for (const Json& link : json.at("links")) trial.links.push_back(link_from(link));
@@ -181,6 +200,7 @@ Json to_json(const TrialRecord& trial) {
             {"split", trial.split ? split_json(*trial.split, trial.batch) : Json()},
             {"plan", plan_json(trial.plan)},
             {"transport", trial.transport},
+            {"codec", trial.codec},
             {"batch", trial.batch},
             {"condition", trial.condition}};
   if (status == "ok") {
@@ -191,6 +211,7 @@ Json to_json(const TrialRecord& trial) {
     for (const StageFigures& stage : trial.stages) json["stages"].push_back(stage_json(stage));
     json["links"] = Json::array();
     for (const LinkFigures& link : trial.links) json["links"].push_back(link_json(link));
+    if (trial.output_error) json["output_error"] = output_error_json(*trial.output_error);
     json["time_split_ms"] = {{"compute", trial.time_split.compute_ms},
                              {"transfer", trial.time_split.transfer_ms},
                              {"wait", trial.time_split.wait_ms}};
@@ -259,6 +280,7 @@ std::string details_to_json(const TrialRecord& trial) {
       {"stages", Json::array()},
       {"links", Json::array()},
       {"rounds", Json::array()}};
+  if (trial.output_error) json["output_error"] = output_error_json(*trial.output_error);
   for (const StageFigures& stage : trial.stages) json["stages"].push_back(stage_json(stage));
   for (const LinkFigures& link : trial.links) json["links"].push_back(link_json(link));
   for (const TrialRound& round : trial.rounds) json["rounds"].push_back(round_json(round));

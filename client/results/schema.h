@@ -6,7 +6,7 @@ namespace pareto::client {
 /// PRAGMA application_id: "PEdg". Says that a SQLite file is a results file.
 inline constexpr int kApplicationId = 0x50456467;
 /// PRAGMA user_version: counts up with every change below that an older build could not read.
-inline constexpr int kSchemaVersion = 2;
+inline constexpr int kSchemaVersion = 3;
 
 /// Times in ms, sizes in bytes, rates in samples/s. `details`, `devices`, `passes` and `options` are JSON (client/results/record_json.h).
 inline constexpr const char* kSchema = R"sql(
@@ -34,6 +34,7 @@ CREATE TABLE trials (
   position           INTEGER,
   boundary_bytes     INTEGER,
   transport          TEXT NOT NULL,
+  codec              TEXT NOT NULL,
   batch              INTEGER NOT NULL,
   condition          TEXT NOT NULL,
   p50_ms             REAL,

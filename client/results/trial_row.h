@@ -11,6 +11,7 @@ template <typename Trial, typename Visit>
 void for_each_column(Trial& trial, Visit visit) {
   visit("id", trial.id);
   visit("transport", trial.transport);
+  visit("codec", trial.codec);
   visit("batch", trial.batch);
   visit("condition", trial.condition);
   visit("p50_ms", trial.latency.p50_ms);

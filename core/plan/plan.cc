@@ -30,6 +30,10 @@ Expected<> check(const Plan& plan) {
     }
     expected_begin = stage.end;
   }
+  if (!plan.codecs.empty() && plan.codecs.size() != plan.splits.size()) {
+    return fail(ErrorCode::kInvalidArgument, "plan: {} codecs for {} links between stages",
+                plan.codecs.size(), plan.splits.size());
+  }
   if (plan.batch < 1)
     return fail(ErrorCode::kInvalidArgument, "plan: batch {} is not at least 1", plan.batch);
   if (plan.window < 0)
@@ -46,6 +50,7 @@ std::string to_json(const Plan& plan) {
                               {"splits", plan.splits},
                               {"stages", nlohmann::ordered_json::array()},
                               {"transport", plan.transport},
+                              {"codecs", plan.codecs},
                               {"batch", plan.batch},
                               {"window", plan.window},
                               {"engine", plan.engine},
@@ -70,6 +75,7 @@ Expected<Plan> plan_from_json(const std::string& text) {
                              stage.at("end").get<std::int64_t>()});
     }
     plan.transport = json.value("transport", plan.transport);
+    plan.codecs = json.value("codecs", plan.codecs);
     plan.batch = json.value("batch", plan.batch);
     plan.window = json.value("window", plan.window);
     plan.engine = json.value("engine", plan.engine);

@@ -23,6 +23,8 @@ struct Plan {
       splits;  ///< names of the split points, one fewer than stages; empty: one device runs all
   std::vector<StagePlan> stages;  ///< in order, without gaps
   std::string transport = "tcp";
+  /// How tensors travel from stage i to the next, by the names of core/wire/codec.h; empty: as they are everywhere.
+  std::vector<std::string> codecs;
   std::int64_t batch = 1;
   int window = 0;  ///< requests in flight; 0 = auto
   std::string engine = "auto";

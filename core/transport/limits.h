@@ -14,7 +14,8 @@ inline wire::FrameLimits frame_limits(const Limits& limits) {
 
 /// `here`: the peer is on this machine.
 inline wire::FrameOptions frame_options(const Limits& limits, bool here) {
-  return wire::FrameOptions{.payload_checksum = limits.payload_checksum && !here};
+  return wire::FrameOptions{.payload_checksum = limits.payload_checksum && !here,
+                            .codec = limits.codec};
 }
 
 }  // namespace pareto::transport

@@ -14,6 +14,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/wire/codec.h"
 #include "core/wire/message.h"
 
 namespace pareto::transport {
@@ -26,6 +27,8 @@ struct Limits {
   /// Whether frames sent to another machine carry a checksum of their tensors (one pass over them on each side). Within a machine they
   /// never do: nothing lies between but its memory. Headers always do.
   bool payload_checksum = true;
+  /// How tensors sent travel; null: as they are. Every link takes what any codec made. Ignored by transports within a process.
+  const wire::Codec* codec = nullptr;
 };
 
 struct Received {

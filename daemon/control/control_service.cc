@@ -252,6 +252,9 @@ Expected<> ControlService::open(const v1::OpenStageRequest& request, v1::OpenSta
   pareto::daemon::OpenStage stage{request.pipeline(),       request.stage(),      nullptr,
                                   request.transport(),      request.downstream(), request.queue(),
                                   request.max_frame_bytes()};
+  if (!request.codec().empty()) {
+    PARETO_ASSIGN(stage.codec, wire::find_codec(request.codec()));
+  }
   PARETO_ASSIGN(stage.shard, parts_.shards.find(request.shard()));
   PARETO_ASSIGN(std::string address, parts_.stages.open(std::move(stage)));
   if (auto held = sessions_.hold_stage(request.session(), request.pipeline(), request.stage());

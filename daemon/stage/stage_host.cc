@@ -101,6 +101,7 @@ Expected<std::unique_ptr<transport::Link>> StageHost::connect_downstream(
   if (request.max_frame_bytes > 0) {
     limits.max_frame_bytes = std::min(limits.max_frame_bytes, request.max_frame_bytes);
   }
+  limits.codec = request.codec;
   const auto connect = [&]() -> Expected<std::unique_ptr<transport::Link>> {
     PARETO_ASSIGN(auto link, transport.connect(request.downstream, deadline, limits));
     const Hello hello{request.pipeline, request.stage + 1, Role::kUpstream};

@@ -39,9 +39,10 @@ struct OpenStage {
   std::uint32_t stage = 0;
   std::shared_ptr<LoadedShard> shard;
   std::string transport;
-  std::string downstream;             ///< empty: the sink will connect
-  std::uint32_t queue = 4;            ///< 1 … 1024
-  std::uint64_t max_frame_bytes = 0;  ///< for the downstream link; 0 = the host's limit
+  std::string downstream;              ///< empty: the sink will connect
+  std::uint32_t queue = 4;             ///< 1 … 1024
+  std::uint64_t max_frame_bytes = 0;   ///< for the downstream link; 0 = the host's limit
+  const wire::Codec* codec = nullptr;  ///< of what is sent on it; null: none
 };
 
 /// Threads: any.

@@ -75,6 +75,29 @@ TEST_F(Sweep, MeasuresEveryPlanAndMarksTheFront) {
   EXPECT_THAT(slurp(path("report.html")), HasSubstr(run["run"].get<std::string>()));
 }
 
+TEST_F(Sweep, CodecsMakeLinksLighterAndSayWhatTheyCost) {
+  const auto done = paretoctl(small_sweep({"--splits", "after:features.3", "--transport", "tcp,shm",
+                                           "--codec", "none,fp16,zero-bitmap", "--json"}));
+  ASSERT_EQ(done.exit_code, 0) << done.errors;
+  const json run = json::parse(done.output);
+  // (3 codecs + 2 one-device plans) x 2 transports
+  ASSERT_EQ(run["trials"].size(), 10U);
+  for (const json& trial : run["trials"]) {
+    ASSERT_EQ(trial["status"], "ok") << trial.dump(1);
+    const double error = trial["output_error"]["max"].get<double>();
+    EXPECT_LT(error, trial["codec"] == "fp16" ? 1e-2 : 1e-4) << trial["id"];
+    if (trial["split"].is_null()) continue;
+    const auto boundary = trial["split"]["boundary_bytes"].get<std::uint64_t>();
+    const auto travelled = trial["links"][1]["wire_bytes"].get<std::uint64_t>();
+    // What a frame may take, in hundredths of the boundary.
+    const std::map<std::string, std::uint64_t> most{
+        {"none", 110}, {"fp16", 60}, {"zero-bitmap", 99}};
+    EXPECT_LT(travelled, boundary * most.at(trial["codec"]) / 100) << trial["id"];
+    EXPECT_EQ(travelled > boundary, trial["codec"] == "none") << trial["id"];
+    EXPECT_EQ(trial["plan"]["codecs"].size(), trial["codec"] == "none" ? 0U : 1U);
+  }
+}
+
 TEST_F(Sweep, SendsEachWeightToADeviceAtMostOnce) {
   const auto done = paretoctl(
       small_sweep({"--splits", "modules", "--transport", "tcp,grpc", "--rounds", "1", "--json"}));

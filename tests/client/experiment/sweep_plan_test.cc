@@ -70,6 +70,25 @@ TEST_F(SweepPlanTest, CrossesSplitsWithTransportsAndBatchesAndAddsOneDevicePlans
   EXPECT_EQ(first.plan.stages[0].end, first.split->position);
 }
 
+TEST_F(SweepPlanTest, CodecsAreForLinksBetweenStages) {
+  SweepOptions options;
+  options.splits = "after:features.3";
+  options.transports = {"tcp"};
+  options.codecs = {"none", "int8"};
+  const auto trials = plan_sweep(model_, cluster_, options).value();
+  std::set<std::string> ids;
+  for (const TrialRecord& trial : trials) {
+    ids.insert(trial.id);
+    const std::vector<std::string> expected =
+        trial.codec == "none" ? std::vector<std::string>{} : std::vector{trial.codec};
+    EXPECT_EQ(trial.plan.codecs, expected) << trial.id;
+  }
+  EXPECT_EQ(ids, (std::set<std::string>{"after:features.3/tcp/b1", "after:features.3/tcp/b1/int8",
+                                        "all-on:d0/tcp/b1", "all-on:d1/tcp/b1"}));
+  options.codecs = {"int9"};
+  EXPECT_THAT(refusal(options), HasSubstr("int8"));
+}
+
 TEST_F(SweepPlanTest, ThreeStagesTakeEveryPairOfSplitPoints) {
   const Cluster three = cluster(3);
   SweepOptions options;

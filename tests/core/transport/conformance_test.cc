@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 
 #include "core/transport/socket.h"
+#include "core/wire/codec_error.h"
 #include "tests/core/transport/fixture.h"
 
 namespace pareto::transport {
@@ -113,6 +115,31 @@ TEST_P(Conformance, BodiesOfEverySizeArrive) {
   const auto received = links.server->receive(soon());
   ASSERT_TRUE(received);
   expect_same(received->message, empty);
+}
+
+TEST_P(Conformance, WhatACodecMadeArrivesDecoded) {
+  auto tensor = Tensor::allocate(DType::kFloat32, {100'000});
+  for (std::size_t i = 0; i < 100'000; ++i) {
+    const float number = i % 3 == 0 ? 0 : static_cast<float>(i % 1000);
+    std::memcpy(tensor->mutable_bytes().data() + i * sizeof(float), &number, sizeof(number));
+  }
+  wire::Message message;
+  message.body = Tuple{{*tensor, std::int64_t{7}}};
+  const auto listener = listen();
+  for (const wire::Codec* codec : wire::builtin_codecs()) {
+    Limits limits;
+    limits.codec = codec;
+    const Pair links = connect(*listener, limits);
+    const auto sent = links.client->send(message, soon());
+    ASSERT_TRUE(sent) << sent.error().message;
+    const auto received = links.server->receive(soon());
+    ASSERT_TRUE(received) << codec->name() << ": " << received.error().message;
+    const Tensor& found = *received->message.body.get_if<Tuple>()->items[0].get_if<Tensor>();
+    const auto error = wire::codec_error(*tensor, found);
+    EXPECT_LE(error.max, codec->lossless() ? 0 : 1e-2) << codec->name();
+    const bool travels = transport_->reach() != Reach::kProcess;
+    EXPECT_EQ(sent->wire_bytes < tensor->size_bytes(), travels) << codec->name();
+  }
 }
 
 TEST_P(Conformance, HundredsOfTensorsInOneMessage) {

@@ -311,6 +311,9 @@ TEST_F(ControlTest, RunsAStageFromOpenToClose) {
   v1::OpenStageReply opened;
   EXPECT_EQ(call(&v1::Control::Stub::OpenStage, open, opened).error_code(), StatusCode::NOT_FOUND);
   open.set_shard(load());
+  open.set_codec("int9");
+  EXPECT_EQ(call(&v1::Control::Stub::OpenStage, open, opened).error_code(), StatusCode::NOT_FOUND);
+  open.set_codec("int8");
   auto status = call(&v1::Control::Stub::OpenStage, open, opened);
   ASSERT_TRUE(status.ok()) << status.error_message();
 

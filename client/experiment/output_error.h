@@ -1,0 +1,15 @@
+// How far a pipeline's outputs are from what they should be: the price of a lossy codec, a fast engine or a low precision.
+#pragma once
+
+#include <vector>
+
+#include "client/results/record.h"
+#include "core/tensor/value.h"
+
+namespace pareto::client {
+
+/// Over all float32 tensors of both, in order; rows of those [batch, classes] are compared by their largest class too. Infinite where
+/// the two have not the same tensors. Threads: any.
+OutputError output_error(const std::vector<Value>& expected, const std::vector<Value>& found);
+
+}  // namespace pareto::client
