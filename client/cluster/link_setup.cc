@@ -54,7 +54,7 @@ Expected<std::unique_ptr<transport::Link>> connect_to_stage(transport::Transport
                        {"stage", static_cast<std::int64_t>(hello.stage)},
                        {"role", std::string(hello.role)}}};
   PARETO_TRY(link->send(message, deadline));
-  PARETO_ASSIGN(const transport::Received answer, link->receive(deadline));
+  PARETO_ASSIGN(const transport::Received& answer, link->receive(deadline));
   if (answer.message.kind != MessageKind::kReady) {
     return fail(ErrorCode::kInvalidArgument, "{}: {}", link->peer(), refusal(answer.message));
   }

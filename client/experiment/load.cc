@@ -1,5 +1,6 @@
 #include "client/experiment/load.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -53,11 +54,14 @@ class Window {
   RequestSample complete() {
     const std::lock_guard lock(mutex_);
     RequestSample sample;
+    sample.request = first_ + completed_;
     sample.sent = sent_[completed_++];
     sample.completed = std::chrono::steady_clock::now() - start_;
     changed_.notify_all();
     return sample;
   }
+
+  TimePoint start() const { return start_; }
 
   void stop() {
     const std::lock_guard lock(mutex_);
@@ -118,13 +122,18 @@ Expected<LoadResult> Load::run(const Value& body, const LoadOptions& options) {
   std::optional<Error> send_error;
   std::optional<Error> receive_error;
   LoadResult result;
+  result.began = window.start();
+  std::vector<transport::Sent> sends;  // of the source until it has ended
   Message message;
   message.pipeline = pipeline_;
   message.body = body;
   const auto send = [&](std::uint64_t request) {
     message.request = request;
     auto sent = source_.send(message, deadline_after(options.request_timeout));
-    if (sent) return true;
+    if (sent) {
+      sends.push_back(*sent);
+      return true;
+    }
     send_error = std::move(sent).error();
     // Nothing more will come: wake the sink.
     sink_.close();
@@ -140,7 +149,8 @@ Expected<LoadResult> Load::run(const Value& body, const LoadOptions& options) {
       return false;
     }
     RequestSample sample = window.complete();
-    sample.sink_receive = received->receive;
+    sample.sink = {received->arrived - window.start(), received->receive, received->decode,
+                   received->cpu, received->wire_bytes};
     sample.timeline = std::move(received->message.timeline);
     result.samples.push_back(std::move(sample));
     result.last_output = std::move(received->message.body);
@@ -162,6 +172,9 @@ Expected<LoadResult> Load::run(const Value& body, const LoadOptions& options) {
     }
   }
   next_request_ += result.samples.size();
+  for (std::size_t i = 0; i < std::min(sends.size(), result.samples.size()); ++i) {
+    result.samples[i].source = sends[i];
+  }
   if (receive_error || send_error) {
     source_.close();
     sink_.close();

@@ -26,17 +26,29 @@ struct LoadOptions {
   std::chrono::milliseconds request_timeout{30'000};
 };
 
+/// How a result came to the sink.
+struct SinkTimes {
+  Nanoseconds arrived{};  ///< since the load began: when its first byte was read
+  Nanoseconds receive{};  ///< from then on, without `decode`
+  Nanoseconds decode{};
+  Nanoseconds cpu{};  ///< processor time of the sink's thread for both
+  std::uint64_t wire_bytes = 0;
+};
+
 struct RequestSample {
+  std::uint64_t request = 0;
   Nanoseconds sent{};       ///< since the load began: when its send was called
   Nanoseconds completed{};  ///< since the load began: when its result was decoded
-  Nanoseconds sink_receive{};
+  transport::Sent source;   ///< its way into the source's link
   wire::Timeline timeline;
+  SinkTimes sink;
   Nanoseconds latency() const { return completed - sent; }
 };
 
 struct LoadResult {
   std::vector<RequestSample> samples;  ///< in the order of completion
   Value last_output;                   ///< body of the last result
+  TimePoint began{};
 };
 
 /// Threads: one owner; each run() joins its source thread.

@@ -36,12 +36,14 @@ Expected<TrialRound> samples_of(const LoadResult& result, std::size_t stages) {
       return fail(ErrorCode::kCorrupt, "a result passed {} stages, not {}", sample.timeline.size(),
                   stages);
     }
-    round.sink_receive_ms.push_back(to_milliseconds(sample.sink_receive));
+    round.sink_receive_ms.push_back(to_milliseconds(sample.sink.receive) +
+                                    to_milliseconds(sample.sink.decode));
     for (std::size_t i = 0; i < stages; ++i) {
       const wire::StageTimes& times = sample.timeline[i];
       round.stages[i].compute_ms.push_back(to_milliseconds(times.compute));
       round.stages[i].queue_ms.push_back(to_milliseconds(times.queue));
-      round.stages[i].receive_ms.push_back(to_milliseconds(times.receive));
+      round.stages[i].receive_ms.push_back(to_milliseconds(times.receive) +
+                                           to_milliseconds(times.decode));
       round.stages[i].encode_ms.push_back(to_milliseconds(times.encode));
     }
   }

@@ -33,14 +33,18 @@ struct Limits {
 
 struct Received {
   wire::Message message;
-  Nanoseconds receive{};         ///< first byte of the frame to the decoded message
+  Nanoseconds receive{};         ///< first byte of the frame to the message, without `decode`
   std::uint64_t wire_bytes = 0;  ///< the whole frame
+  TimePoint arrived{};           ///< when its first byte was read
+  Nanoseconds decode{};          ///< in codecs
+  Nanoseconds cpu{};             ///< processor time of the receiving thread since `arrived`
 };
 
 struct Sent {
-  Nanoseconds encode{};
+  Nanoseconds encode{};  ///< message to frame, codecs included
   Nanoseconds send{};
   std::uint64_t wire_bytes = 0;
+  Nanoseconds cpu{};  ///< processor time of the sending thread during both
 };
 
 /// One open connection.

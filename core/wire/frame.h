@@ -165,11 +165,12 @@ class FrameDecoder {
 
 /// A frame that lies in memory as a whole. Its tensors stay there where they lie at multiples of 64, kept by `owner` (the others, and
 /// those that a codec made, are copied). Header and metadata are read once, so that a peer who shares the memory may change them
-/// meanwhile. Fails: kCorrupt, kExhausted.
+/// meanwhile. `decoding`, where given: the time that codecs took. Fails: kCorrupt, kExhausted.
 Expected<Message> borrow_frame(std::span<const std::byte> bytes,
                                const std::shared_ptr<const void>& owner,
-                               const FrameLimits& limits = {});
+                               const FrameLimits& limits = {}, Nanoseconds* decoding = nullptr);
 /// The same, with every tensor copied.
-Expected<Message> decode_frame(std::span<const std::byte> bytes, const FrameLimits& limits = {});
+Expected<Message> decode_frame(std::span<const std::byte> bytes, const FrameLimits& limits = {},
+                               Nanoseconds* decoding = nullptr);
 
 }  // namespace pareto::wire

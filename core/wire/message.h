@@ -22,15 +22,21 @@ enum class MessageKind : std::uint8_t {
   kEnd = 7,  ///< no more requests will follow on this link
 };
 
-/// What one stage did with one request, as durations on that stage's own clock.
+/// What one stage did with one request, on that stage's own clocks. Processor times are those of the one thread that each phase runs
+/// on: threads that an engine starts are not counted. What is sent of a message cannot be in it, so that encode and send are those of
+/// the message before on the link.
 struct StageTimes {
-  std::uint32_t stage = 0;  ///< 0 = first
-  Nanoseconds receive{};    ///< from the first byte of the frame to the last, decoding included
-  Nanoseconds queue{};      ///< waiting for the compute thread
-  Nanoseconds compute{};    ///< running the shard
-  Nanoseconds encode{};     ///< from the shard's outputs to a frame ready to be sent
-  Nanoseconds
-      send{};  ///< the send call of the message *before* this one on the link: none can carry its own
+  std::uint32_t stage = 0;    ///< 0 = first
+  Nanoseconds arrived{};      ///< the stage's monotonic clock when the first byte was read
+  Nanoseconds receive{};      ///< from the first byte of the frame to the last, without `decode`
+  Nanoseconds decode{};       ///< in codecs; 0 where all tensors travelled as they are
+  Nanoseconds queue{};        ///< waiting for the compute thread
+  Nanoseconds compute{};      ///< running the shard
+  Nanoseconds encode{};       ///< from the shard's outputs to a frame, of the message before
+  Nanoseconds send{};         ///< the send call, of the message before
+  Nanoseconds receive_cpu{};  ///< in `receive` and `decode`
+  Nanoseconds compute_cpu{};  ///< in `compute`
+  Nanoseconds send_cpu{};     ///< in `encode` and `send`, of the message before
   bool operator==(const StageTimes&) const = default;
 };
 

@@ -23,7 +23,8 @@ Expected<Timeline> read_timeline(ByteReader& reader, const FrameLimits& limits) 
   for (StageTimes& entry : timeline) {
     PARETO_ASSIGN(entry.stage, reader.get<std::uint32_t>("the timeline"));
     for (Nanoseconds* time :
-         {&entry.receive, &entry.queue, &entry.compute, &entry.encode, &entry.send}) {
+         {&entry.arrived, &entry.receive, &entry.decode, &entry.queue, &entry.compute,
+          &entry.encode, &entry.send, &entry.receive_cpu, &entry.compute_cpu, &entry.send_cpu}) {
       PARETO_ASSIGN(const auto count_ns, reader.get<std::int64_t>("the timeline"));
       *time = Nanoseconds(count_ns);
     }

@@ -186,7 +186,8 @@ Expected<SentPayload> write_metadata(const Message& message, const Codec* codec,
   for (const StageTimes& entry : message.timeline) {
     bytes.put(entry.stage);
     for (const Nanoseconds time :
-         {entry.receive, entry.queue, entry.compute, entry.encode, entry.send}) {
+         {entry.arrived, entry.receive, entry.decode, entry.queue, entry.compute, entry.encode,
+          entry.send, entry.receive_cpu, entry.compute_cpu, entry.send_cpu}) {
       bytes.put(static_cast<std::int64_t>(time.count()));
     }
   }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <utility>
 
 #include "core/wire/bytes.h"
@@ -33,8 +34,8 @@ Expected<> fill(ComingTensor& coming, std::span<const std::byte> travelled) {
 }  // namespace
 
 Expected<Message> borrow_frame(std::span<const std::byte> bytes,
-                               const std::shared_ptr<const void>& owner,
-                               const FrameLimits& limits) {
+                               const std::shared_ptr<const void>& owner, const FrameLimits& limits,
+                               Nanoseconds* decoding) {
   if (bytes.size() < kHeaderBytes) {
     return fail(ErrorCode::kCorrupt, "{} bytes are no frame", bytes.size());
   }
@@ -62,12 +63,16 @@ Expected<Message> borrow_frame(std::span<const std::byte> bytes,
   PARETO_ASSIGN(Metadata metadata,
                 read_metadata(metadata_bytes, header.payload_bytes, limits, make));
   std::uint64_t end = 0;
+  Nanoseconds in_codecs{};
   for (ComingTensor& coming : metadata.tensors) {
     const auto travelled = payload.subspan(aligned(end), coming.travelling_bytes);
     end = aligned(end) + coming.travelling_bytes;
     if (coming.tensor.bytes().data() == travelled.data()) continue;
+    const auto start = std::chrono::steady_clock::now();
     PARETO_TRY(fill(coming, travelled));
+    if (coming.codec != nullptr) in_codecs += std::chrono::steady_clock::now() - start;
   }
+  if (decoding != nullptr) *decoding = in_codecs;
   Message message;
   message.kind = header.kind;
   message.pipeline = header.pipeline;
@@ -78,8 +83,9 @@ Expected<Message> borrow_frame(std::span<const std::byte> bytes,
   return message;
 }
 
-Expected<Message> decode_frame(std::span<const std::byte> bytes, const FrameLimits& limits) {
-  return borrow_frame(bytes, nullptr, limits);
+Expected<Message> decode_frame(std::span<const std::byte> bytes, const FrameLimits& limits,
+                               Nanoseconds* decoding) {
+  return borrow_frame(bytes, nullptr, limits, decoding);
 }
 
 }  // namespace pareto::wire

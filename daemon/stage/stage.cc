@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "core/base/cpu_time.h"
+
 namespace pareto::daemon {
 namespace {
 
@@ -147,7 +149,12 @@ bool Stage::take(transport::Received received) {
       if (message.kind == MessageKind::kValues) ++requests_;
       ++in_flight_;
       bytes_received_ += received.wire_bytes;
-      Item item{std::move(message), received.receive, {}, {}, std::chrono::steady_clock::now()};
+      Item item{std::move(message), {}, received.arrived + received.receive + received.decode};
+      item.times.stage = index_;
+      item.times.arrived = received.arrived.time_since_epoch();
+      item.times.receive = received.receive;
+      item.times.decode = received.decode;
+      item.times.receive_cpu = received.cpu;
       return to_compute_.push(std::move(item)).has_value();
     }
     case MessageKind::kEnd:
@@ -169,7 +176,7 @@ void Stage::pass_end() {
     if (!ended_) state_ = StageState::kDraining;
   }
   // A closed queue means that the stage has ended another way.
-  static_cast<void>(to_compute_.push(Item{end_message(pipeline_), {}, {}, {}, {}}));
+  static_cast<void>(to_compute_.push(Item{end_message(pipeline_), {}, {}}));
 }
 
 void Stage::upstream_ended(const Error& error) {
@@ -199,11 +206,11 @@ void Stage::compute_requests() {
 bool Stage::may_send_at_once(const Item& item) const {
   constexpr int kComputePerSend = 4;
   return unsent_ == 0 && to_compute_.size() == 0 &&
-         last_sent_.send * kComputePerSend <= item.compute;
+         last_sent_.send * kComputePerSend <= item.times.compute;
 }
 
 void Stage::compute(Item& item) {
-  item.queue = std::chrono::steady_clock::now() - item.arrived;
+  item.times.queue = std::chrono::steady_clock::now() - item.queued;
   auto outputs = run(item);
   if (outputs) {
     item.message.body = Tuple{*std::move(outputs)};
@@ -226,9 +233,11 @@ Expected<std::vector<Value>> Stage::run(Item& item) {
     return fail(ErrorCode::kInvalidArgument, "the request holds {}, the shard takes a tuple of {}",
                 describe(item.message.body), wanted);
   }
+  const Nanoseconds start_cpu = thread_cpu_time();
   PARETO_ASSIGN(LoadedShard::Result result, shard_->run(std::move(inputs->items)));
-  item.queue += result.waited;
-  item.compute = result.compute;
+  item.times.compute_cpu = thread_cpu_time() - start_cpu;
+  item.times.queue += result.waited;
+  item.times.compute = result.compute;
   return std::move(result.outputs);
 }
 
@@ -242,8 +251,10 @@ void Stage::send_results() {
 bool Stage::send(Item& item) {
   Message& message = item.message;
   if (message.kind == MessageKind::kValues) {
-    message.timeline.push_back(
-        {index_, item.receive, item.queue, item.compute, last_sent_.encode, last_sent_.send});
+    item.times.encode = last_sent_.encode;
+    item.times.send = last_sent_.send;
+    item.times.send_cpu = last_sent_.cpu;
+    message.timeline.push_back(item.times);
   }
   auto sent = send_downstream(message);
   if (!sent && message.kind == MessageKind::kValues && is_refusal(sent.error())) {

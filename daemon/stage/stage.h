@@ -90,10 +90,8 @@ class Stage {
  private:
   struct Item {
     wire::Message message;
-    Nanoseconds receive{};
-    Nanoseconds queue{};
-    Nanoseconds compute{};
-    TimePoint arrived;
+    wire::StageTimes times;  ///< without encode and send
+    TimePoint queued;        ///< when it had been received: from then on it waits
   };
 
   void receive_requests();

@@ -1,5 +1,6 @@
 #include "core/transport/grpc/link.h"
 
+#include "core/base/cpu_time.h"
 #include "core/transport/address.h"
 #include "core/transport/grpc/settings.h"
 #include "core/transport/limits.h"
@@ -29,12 +30,13 @@ GrpcLink::~GrpcLink() {
 
 Expected<Sent> GrpcLink::send(const wire::Message& message, Deadline deadline) {
   const TimePoint start = now();
+  const Nanoseconds start_cpu = thread_cpu_time();
   auto frame = wire::encode_frame(message, frame_options(limits_, here_), frame_limits(limits_));
   if (!frame) return with_context(Expected<Sent>(tl::unexpected(frame.error())), "{}", peer_);
   auto chunks = to_chunks(*frame, kChunkBytes);
   const TimePoint encoded = now();
   PARETO_TRY(with_context(stream_->write(std::move(chunks), deadline), "{}: sending", peer_));
-  return Sent{encoded - start, now() - encoded, frame->size_bytes()};
+  return Sent{encoded - start, now() - encoded, frame->size_bytes(), thread_cpu_time() - start_cpu};
 }
 
 Expected<Received> GrpcLink::receive(Deadline deadline) {
@@ -54,8 +56,16 @@ Expected<Received> GrpcLink::receive(Deadline deadline) {
   Received received;
   received.wire_bytes = decoder_.received_bytes();
   received.message = decoder_.take();
-  received.receive = now() - first_byte_;
+  received.arrived = first_byte_;
+  received.decode = decoder_.decoding();
+  received.receive = now() - first_byte_ - received.decode;
+  received.cpu = thread_cpu_time() - first_byte_cpu_;
   return received;
+}
+
+void GrpcLink::note_first_byte() {
+  first_byte_ = now();
+  first_byte_cpu_ = thread_cpu_time();
 }
 
 Expected<> GrpcLink::read_some(Deadline deadline) {
@@ -63,7 +73,7 @@ Expected<> GrpcLink::read_some(Deadline deadline) {
     PARETO_ASSIGN(const ::grpc::ByteBuffer chunk, stream_->read(deadline));
     PARETO_TRY(chunk_.refill(chunk));
   }
-  if (decoder_.untouched()) first_byte_ = now();
+  if (decoder_.untouched()) note_first_byte();
   return chunk_.feed(decoder_);
 }
 

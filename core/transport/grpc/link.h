@@ -28,6 +28,7 @@ class GrpcLink final : public Link {
 
  private:
   Expected<> read_some(Deadline deadline);
+  void note_first_byte();
 
   const std::shared_ptr<void> carrier_;
   const std::shared_ptr<Stream> stream_;
@@ -40,6 +41,7 @@ class GrpcLink final : public Link {
   wire::FrameDecoder decoder_;
   ChunkReader chunk_;
   TimePoint first_byte_{};
+  Nanoseconds first_byte_cpu_{};  ///< the receiving thread's processor time then
 };
 
 }  // namespace pareto::transport::grpc

@@ -1,5 +1,6 @@
 #include "core/transport/inproc/link.h"
 
+#include "core/base/cpu_time.h"
 #include "core/transport/limits.h"
 
 namespace pareto::transport::inproc {
@@ -29,13 +30,14 @@ InprocLink::~InprocLink() { close(); }
 
 Expected<Sent> InprocLink::send(const wire::Message& message, Deadline deadline) {
   const TimePoint start = now();
+  const Nanoseconds start_cpu = thread_cpu_time();
   const auto frame =
       wire::encode_frame(message, {.payload_checksum = false}, frame_limits(limits_));
   if (!frame) return with_context(Expected<Sent>(tl::unexpected(frame.error())), "{}", peer_);
   const TimePoint encoded = now();
   PARETO_TRY(
       with_context(out_->push({message, frame->size_bytes()}, deadline), "{}: sending", peer_));
-  return Sent{encoded - start, now() - encoded, frame->size_bytes()};
+  return Sent{encoded - start, now() - encoded, frame->size_bytes(), thread_cpu_time() - start_cpu};
 }
 
 Expected<Received> InprocLink::receive(Deadline deadline) {
@@ -50,7 +52,11 @@ Expected<Received> InprocLink::receive(Deadline deadline) {
                 "{}: receiving: a frame of {} bytes; at most {} are allowed (max_frame_bytes)",
                 peer_, item->wire_bytes, limits_.max_frame_bytes);
   }
-  return Received{std::move(item->message), Nanoseconds(0), item->wire_bytes};
+  Received received;
+  received.message = std::move(item->message);
+  received.wire_bytes = item->wire_bytes;
+  received.arrived = now();
+  return received;
 }
 
 void InprocLink::close() {

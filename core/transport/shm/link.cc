@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "core/base/cpu_time.h"
 #include "core/transport/limits.h"
 
 namespace pareto::transport::shm {
@@ -32,13 +33,14 @@ ShmLink::~ShmLink() { close(); }
 
 Expected<Sent> ShmLink::send(const wire::Message& message, Deadline deadline) {
   const TimePoint start = now();
+  const Nanoseconds start_cpu = thread_cpu_time();
   if (closed_) return fail(ErrorCode::kClosed, "{}: the link is closed", peer_);
   const auto frame =
       wire::encode_frame(message, frame_options(limits_, /*here=*/true), frame_limits(limits_));
   if (!frame) return with_context(Expected<Sent>(tl::unexpected(frame.error())), "{}", peer_);
   const TimePoint encoded = now();
   PARETO_TRY(with_context(outbox_->send(*frame, deadline), "{}: sending", peer_));
-  return Sent{encoded - start, now() - encoded, frame->size_bytes()};
+  return Sent{encoded - start, now() - encoded, frame->size_bytes(), thread_cpu_time() - start_cpu};
 }
 
 Expected<Received> ShmLink::receive(Deadline deadline) {
@@ -58,21 +60,24 @@ Expected<Received> ShmLink::receive(Deadline deadline) {
 Expected<std::optional<Received>> ShmLink::receive_packet_once(Deadline deadline) {
   PARETO_ASSIGN(Packet packet, receive_packet(socket_, buffer_, waker_, deadline));
   Received received;
-  const TimePoint start = now();
+  received.arrived = now();
+  const Nanoseconds start_cpu = thread_cpu_time();
   received.wire_bytes = packet.header.bytes;
   if (packet.header.kind == PacketKind::kInline) {
     if (packet.body.size() != packet.header.bytes) {
       return fail(ErrorCode::kCorrupt, "a frame of {} bytes in a packet of {}", packet.header.bytes,
                   packet.body.size());
     }
-    PARETO_ASSIGN(received.message, wire::decode_frame(packet.body, frame_limits(limits_)));
+    PARETO_ASSIGN(received.message,
+                  wire::decode_frame(packet.body, frame_limits(limits_), &received.decode));
   } else {
     PARETO_ASSIGN(const auto frame, inbox_.take(std::move(packet)));
     if (!frame) return std::nullopt;
-    PARETO_ASSIGN(received.message,
-                  wire::borrow_frame(frame->bytes, frame->owner, frame_limits(limits_)));
+    PARETO_ASSIGN(received.message, wire::borrow_frame(frame->bytes, frame->owner,
+                                                       frame_limits(limits_), &received.decode));
   }
-  received.receive = now() - start;
+  received.receive = now() - received.arrived - received.decode;
+  received.cpu = thread_cpu_time() - start_cpu;
   return received;
 }
 

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <span>
 
+#include "core/base/cpu_time.h"
 #include "core/transport/limits.h"
 
 namespace pareto::transport::tcp {
@@ -54,11 +55,12 @@ TcpLink::~TcpLink() {
 
 Expected<Sent> TcpLink::send(const wire::Message& message, Deadline deadline) {
   const TimePoint start = now();
+  const Nanoseconds start_cpu = thread_cpu_time();
   auto frame = wire::encode_frame(message, frame_options(limits_, here_), frame_limits(limits_));
   if (!frame) return with_context(Expected<Sent>(tl::unexpected(frame.error())), "{}", peer_);
   const TimePoint encoded = now();
   PARETO_TRY(with_context(write(*frame, deadline), "{}: sending", peer_));
-  return Sent{encoded - start, now() - encoded, frame->size_bytes()};
+  return Sent{encoded - start, now() - encoded, frame->size_bytes(), thread_cpu_time() - start_cpu};
 }
 
 Expected<> TcpLink::write(wire::EncodedFrame& frame, Deadline deadline) {
@@ -121,13 +123,21 @@ Expected<Received> TcpLink::receive(Deadline deadline) {
   Received received;
   received.wire_bytes = decoder_.received_bytes();
   received.message = decoder_.take();
-  received.receive = now() - first_byte_;
+  received.arrived = first_byte_;
+  received.decode = decoder_.decoding();
+  received.receive = now() - first_byte_ - received.decode;
+  received.cpu = thread_cpu_time() - first_byte_cpu_;
   return received;
+}
+
+void TcpLink::note_first_byte() {
+  first_byte_ = now();
+  first_byte_cpu_ = thread_cpu_time();
 }
 
 Expected<> TcpLink::read_some(Deadline deadline) {
   if (ahead_begin_ != ahead_end_) {
-    if (decoder_.untouched()) first_byte_ = now();
+    if (decoder_.untouched()) note_first_byte();
     const auto bytes = std::span(ahead_).subspan(ahead_begin_, ahead_end_ - ahead_begin_);
     PARETO_ASSIGN(const std::size_t used, decoder_.feed(bytes));
     ahead_begin_ += used;
@@ -157,7 +167,7 @@ Expected<> TcpLink::read_some(Deadline deadline) {
     }
     return fail(ErrorCode::kUnavailable, "the connection broke: {}", errno_text(errno));
   }
-  if (decoder_.untouched()) first_byte_ = now();
+  if (decoder_.untouched()) note_first_byte();
   const auto bytes = static_cast<std::size_t>(got);
   ahead_begin_ = 0;
   ahead_end_ = bytes - std::min(bytes, asked);

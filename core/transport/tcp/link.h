@@ -36,13 +36,14 @@ class TcpLink final : public Link {
   /// Everything in unsent_. `started`: a part of the frame went out before.
   Expected<> write_all(bool started, Deadline deadline);
   Expected<> read_some(Deadline deadline);
+  void note_first_byte();
   Expected<> end_of_stream();
 
   const FileDescriptor socket_;
   Waker waker_;
   const Limits limits_;
   const std::string peer_;
-  const bool here_;  ///< the peer is on this machine
+  const bool here_;                        ///< the peer is on this machine
   std::atomic<bool> closed_ = false;       // on this side
   std::atomic<bool> peer_closed_ = false;  // seen by receive, told to send
 
@@ -53,6 +54,7 @@ class TcpLink final : public Link {
   static constexpr std::size_t kAheadBytes = 16 << 10;
   wire::FrameDecoder decoder_;
   TimePoint first_byte_{};
+  Nanoseconds first_byte_cpu_{};              ///< the receiving thread's processor time then
   std::array<std::byte, kAheadBytes> ahead_;  // what came behind the pieces asked for …
   std::size_t ahead_begin_ = 0;               // … of which this much is used
   std::size_t ahead_end_ = 0;

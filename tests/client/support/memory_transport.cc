@@ -21,7 +21,7 @@ class MemoryLink final : public Link {
   }
   Expected<Received> receive(Deadline deadline) override {
     PARETO_ASSIGN(wire::Message message, in_->pop(deadline));
-    return Received{std::move(message), Nanoseconds(100), 64};
+    return Received{std::move(message), Nanoseconds(100), 64, std::chrono::steady_clock::now()};
   }
   void close() override { close_both(); }
   std::string peer() const override { return "memory"; }

@@ -4,7 +4,9 @@
 
 #include <csignal>
 #include <fstream>
+#include <thread>
 
+#include "core/base/cpu_time.h"
 #include "core/base/digest.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -108,6 +110,21 @@ TEST(File, AFailedWriteLeavesTheOldFileAndNoOther) {
   EXPECT_EQ(result.error().code, ErrorCode::kExhausted);
   EXPECT_EQ(read_file(path).value(), "old");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder->path()), {}), 1);
+}
+
+TEST(CpuTime, CountsWorkOfThisThreadOnly) {
+  const Nanoseconds start = thread_cpu_time();
+  Nanoseconds elsewhere{};
+  std::jthread([&] {
+    const Nanoseconds begin = thread_cpu_time();
+    while (thread_cpu_time() - begin < std::chrono::milliseconds(20)) {
+    }
+    elsewhere = thread_cpu_time() - begin;
+  }).join();
+  EXPECT_GE(elsewhere, std::chrono::milliseconds(20));
+  const Nanoseconds here = thread_cpu_time() - start;
+  EXPECT_GT(here, Nanoseconds(0));
+  EXPECT_LT(here, std::chrono::milliseconds(20)) << "the other thread's work was counted";
 }
 
 TEST(Log, UnknownLevelNamesTheLevels) {

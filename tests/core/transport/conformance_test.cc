@@ -85,8 +85,9 @@ TEST_P(Conformance, EverythingInAMessageArrives) {
   wire::Message message = message_of(1, 100);
   message.kind = wire::MessageKind::kError;
   message.sequence = 3;
-  message.timeline = {
-      {1, Nanoseconds(2), Nanoseconds(3), Nanoseconds(4), Nanoseconds(5), Nanoseconds(6)}};
+  message.timeline = {{1, Nanoseconds(2), Nanoseconds(3), Nanoseconds(4), Nanoseconds(5),
+                       Nanoseconds(6), Nanoseconds(7), Nanoseconds(8), Nanoseconds(9),
+                       Nanoseconds(10), Nanoseconds(11)}};
   message.body = Dict{{{"a", List{{None{}, true, std::int64_t{-1}}}}, {1.5, Uninitialized{}}}};
   const auto sent = links.client->send(message, soon());
   ASSERT_TRUE(sent) << sent.error().message;
@@ -95,6 +96,28 @@ TEST_P(Conformance, EverythingInAMessageArrives) {
   expect_same(received->message, message);
   EXPECT_EQ(sent->wire_bytes, received->wire_bytes);
   EXPECT_GT(sent->wire_bytes, 64U);
+}
+
+TEST_P(Conformance, TellsWhenAMessageCameAndWhatItTook) {
+  Pair links = pair();
+  const TimePoint start = std::chrono::steady_clock::now();
+  for (int i = 0; i < 3; ++i) {
+    const std::jthread sending([&] {
+      const auto sent = links.client->send(message_of(1, 1 << 20), soon());
+      ASSERT_TRUE(sent);
+      EXPECT_GT(sent->cpu, Nanoseconds(0));
+      EXPECT_LE(sent->encode + sent->send, std::chrono::steady_clock::now() - start);
+    });
+    const TimePoint asked = std::chrono::steady_clock::now();
+    const auto received = links.server->receive(soon());
+    const TimePoint end = std::chrono::steady_clock::now();
+    ASSERT_TRUE(received);
+    EXPECT_GE(received->arrived, asked);
+    EXPECT_GE(received->receive, Nanoseconds(0));
+    EXPECT_EQ(received->decode, Nanoseconds(0));
+    EXPECT_GE(received->cpu, Nanoseconds(0));
+    EXPECT_LE(received->arrived + received->receive + received->decode, end);
+  }
 }
 
 TEST_P(Conformance, BodiesOfEverySizeArrive) {

@@ -125,12 +125,19 @@ TEST(CodecFrame, TellsHowLongCodecsTook) {
   ASSERT_TRUE(plain && encoded);
   EXPECT_EQ(plain->encoding(), Nanoseconds(0));
   EXPECT_GT(encoded->encoding(), Nanoseconds(0));
+  const auto encoded_bytes = bytes_of(*std::move(encoded));
+  const auto plain_bytes = bytes_of(*std::move(plain));
   FrameDecoder decoder;
-  ASSERT_TRUE(decoder.feed(bytes_of(*std::move(encoded))));
+  ASSERT_TRUE(decoder.feed(encoded_bytes));
   EXPECT_GT(decoder.decoding(), Nanoseconds(0));
   decoder.take();
-  ASSERT_TRUE(decoder.feed(bytes_of(*std::move(plain))));
+  ASSERT_TRUE(decoder.feed(plain_bytes));
   EXPECT_EQ(decoder.decoding(), Nanoseconds(0));
+  Nanoseconds decoding{};
+  ASSERT_TRUE(decode_frame(encoded_bytes, {}, &decoding));
+  EXPECT_GT(decoding, Nanoseconds(0));
+  ASSERT_TRUE(decode_frame(plain_bytes, {}, &decoding));
+  EXPECT_EQ(decoding, Nanoseconds(0));
 }
 
 TEST(CodecFrame, DecodesByteByByteAndEveryCorruptedBitIsFound) {

@@ -65,8 +65,9 @@ Message example() {
   message.request = 5;
   message.sequence = 2;
   using std::chrono::nanoseconds;
-  message.timeline = {
-      {1, nanoseconds(10), nanoseconds(20), nanoseconds(30), nanoseconds(40), nanoseconds(50)}};
+  message.timeline = {{1, nanoseconds(10), nanoseconds(20), nanoseconds(30), nanoseconds(40),
+                       nanoseconds(50), nanoseconds(60), nanoseconds(70), nanoseconds(80),
+                       nanoseconds(90), nanoseconds(100)}};
   message.body =
       Tuple{{*std::move(bytes), std::int64_t{-2}, List{{*std::move(one), None{}}}, "hi"}};
   return message;

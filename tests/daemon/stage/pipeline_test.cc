@@ -36,7 +36,8 @@ class Pipeline : public testing::TestWithParam<std::string> {
             0) {}
 
   std::unique_ptr<TwoStages> open(std::uint32_t queue = 4) {
-    const std::string address = transport_->reach() == transport::Reach::kNetwork ? "127.0.0.1:0" : "";
+    const std::string address =
+        transport_->reach() == transport::Reach::kNetwork ? "127.0.0.1:0" : "";
     auto opened = TwoStages::open(transport_, address, shard(2), shard(3), queue);
     EXPECT_TRUE(opened) << opened.error().message;
     return opened ? *std::move(opened) : nullptr;
@@ -73,11 +74,20 @@ TEST_P(Pipeline, ValuesFlowInOrderWithATimeline) {
       EXPECT_EQ(message.timeline[s].stage, s);
       EXPECT_GT(message.timeline[s].compute, Nanoseconds(0));
       EXPECT_GE(message.timeline[s].queue, Nanoseconds(0));
+      EXPECT_GE(message.timeline[s].receive, Nanoseconds(0));
+      EXPECT_GT(message.timeline[s].compute_cpu, Nanoseconds(0));
       // Those of the message before.
       if (i > 0) {
         EXPECT_GT(message.timeline[s].send, Nanoseconds(0));
+        EXPECT_GT(message.timeline[s].send_cpu, Nanoseconds(0));
       }
     }
+    // Here both stages are on one clock.
+    const auto& [first, second] = std::tie(message.timeline[0], message.timeline[1]);
+    EXPECT_GE(second.arrived,
+              first.arrived + first.receive + first.decode + first.queue + first.compute);
+    EXPECT_LE(second.arrived + second.receive + second.decode + second.queue + second.compute,
+              std::chrono::steady_clock::now().time_since_epoch());
   }
   const StageStatus status = pipeline->hosts[0]->status().at(0);
   EXPECT_EQ(status.state, StageState::kRunning);
