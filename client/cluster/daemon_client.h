@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "client/cluster/clock_offset.h"
 #include "client/cluster/cluster.h"
 #include "core/base/clock.h"
 #include "core/base/digest.h"
@@ -122,6 +123,8 @@ class DaemonClient {
                                             std::chrono::milliseconds timeout) = 0;
   virtual Expected<StageReport> close_stage(std::uint64_t pipeline, std::uint32_t stage) = 0;
   virtual Expected<DeviceStatus> status(std::chrono::milliseconds timeout) = 0;
+  /// The clock of its stages' timelines against this process's steady_clock, from the best of so many exchanges (at least 1).
+  virtual Expected<ClockOffset> clock_offset(int probes) = 0;
 
   /// Bytes of weights that put_tensors handed to the device so far.
   virtual std::uint64_t weights_sent_bytes() const = 0;

@@ -242,6 +242,22 @@ class GrpcDaemonClient final : public DaemonClient {
     return status;
   }
 
+  Expected<ClockOffset> clock_offset(int probes) override {
+    const auto now = [] {
+      return Nanoseconds(std::chrono::steady_clock::now().time_since_epoch());
+    };
+    std::vector<ClockExchange> exchanges;
+    for (int i = 0; i < probes; ++i) {
+      control::v1::ClockReply reply;
+      const Nanoseconds asked = now();
+      PARETO_TRY(call(&control::v1::Control::Stub::Clock, control::v1::ClockRequest(), reply,
+                      kShortCall, "asking for its clock"));
+      exchanges.push_back(
+          {asked, Nanoseconds(reply.received_ns()), Nanoseconds(reply.answered_ns()), now()});
+    }
+    return with_context(clock_offset_of(exchanges), "{} ({})", config_.name, config_.address);
+  }
+
   std::uint64_t weights_sent_bytes() const override { return sent_bytes_; }
 
  private:

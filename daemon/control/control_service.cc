@@ -344,4 +344,15 @@ grpc::Status ControlService::Profile(grpc::ServerContext*, const v1::ProfileRequ
   });
 }
 
+grpc::Status ControlService::Clock(grpc::ServerContext*, const v1::ClockRequest*,
+                                   v1::ClockReply* reply) {
+  const auto now = [] { return Nanoseconds(std::chrono::steady_clock::now().time_since_epoch()); };
+  const Nanoseconds received = now();
+  return answer("Clock", [&]() -> Expected<> {
+    reply->set_received_ns(received.count());
+    reply->set_answered_ns(now().count());
+    return {};
+  });
+}
+
 }  // namespace pareto::daemon

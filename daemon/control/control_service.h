@@ -44,6 +44,8 @@ class ControlService final : public control::v1::Control::Service {
                       control::v1::StatusReply* reply) override;
   grpc::Status Profile(grpc::ServerContext* context, const control::v1::ProfileRequest* request,
                        control::v1::ProfileReply* reply) override;
+  grpc::Status Clock(grpc::ServerContext* context, const control::v1::ClockRequest* request,
+                     control::v1::ClockReply* reply) override;
 
  private:
   Expected<> describe(const control::v1::DescribeRequest& request,

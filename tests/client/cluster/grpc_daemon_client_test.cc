@@ -66,6 +66,15 @@ class FakeControl final : public wire::Control::Service {
     session = request->session();
     return answer;
   }
+  grpc::Status Clock(grpc::ServerContext*, const wire::ClockRequest*,
+                     wire::ClockReply* reply) override {
+    const auto now = [this] {
+      return Nanoseconds(std::chrono::steady_clock::now().time_since_epoch() + ahead).count();
+    };
+    reply->set_received_ns(now());
+    reply->set_answered_ns(now() - (corrupt ? 1'000'000'000 : 0));
+    return grpc::Status::OK;
+  }
   grpc::Status Status(grpc::ServerContext* context, const wire::StatusRequest*,
                       wire::StatusReply*) override {
     // Answers nothing until the caller gave up.
@@ -77,6 +86,7 @@ class FakeControl final : public wire::Control::Service {
   std::uint32_t protocol = kProtocolVersion;
   std::uint32_t asked_protocol = 0;
   bool corrupt = false;
+  Nanoseconds ahead{};
   grpc::Status answer = grpc::Status::OK;
   std::map<std::string, std::uint64_t> sizes;
   std::map<std::string, std::string> received;
@@ -203,6 +213,25 @@ TEST_F(GrpcDaemonClientTest, AMalformedAnswerIsCorrupt) {
   EXPECT_THAT(client->missing_tensors({digest}).value(), testing::ElementsAre(digest));
   control_.corrupt = true;
   EXPECT_EQ(client->missing_tensors({digest}).error().code, ErrorCode::kCorrupt);
+}
+
+TEST_F(GrpcDaemonClientTest, ADevicesClockIsKnownWithinItsError) {
+  const auto client = connect().value();
+  for (const Nanoseconds ahead :
+       {Nanoseconds(0), Nanoseconds(std::chrono::hours(7)), Nanoseconds(std::chrono::hours(-7))}) {
+    control_.ahead = ahead;
+    const auto clock = client->clock_offset(8);
+    ASSERT_TRUE(clock) << clock.error().message;
+    EXPECT_GT(clock->error, Nanoseconds(0));
+    EXPECT_LE(clock->offset - clock->error, ahead);
+    EXPECT_GE(clock->offset + clock->error, ahead);
+  }
+  control_.corrupt = true;
+  const auto corrupt = client->clock_offset(1);
+  ASSERT_FALSE(corrupt);
+  EXPECT_EQ(corrupt.error().code, ErrorCode::kCorrupt);
+  EXPECT_THAT(corrupt.error().message, HasSubstr("pi-1"));
+  EXPECT_EQ(client->clock_offset(0).error().code, ErrorCode::kInvalidArgument);
 }
 
 TEST_F(GrpcDaemonClientTest, ACallThatIsNotAnsweredEndsAtItsDeadline) {

@@ -223,6 +223,11 @@ Expected<DeviceStatus> FakeDaemon::status(std::chrono::milliseconds) {
   return DeviceStatus{};
 }
 
+Expected<ClockOffset> FakeDaemon::clock_offset(int) {
+  PARETO_TRY(alive());
+  return ClockOffset{};
+}
+
 void FakeDaemon::accept_links() {
   while (auto link = listener_->accept()) {
     auto hello = (*link)->receive(deadline_after(kHandshake));
@@ -287,7 +292,9 @@ bool FakeDaemon::handle(Stage& stage, transport::Received received) {
   message.body = add_to_all(message.body, stage.operators);
   wire::StageTimes times;
   times.stage = stage.request.stage;
+  times.arrived = received.arrived.time_since_epoch();
   times.receive = received.receive;
+  times.decode = received.decode;
   times.compute = std::chrono::steady_clock::now() - start;
   message.timeline.push_back(times);
   return stage.downstream->send(message).has_value();

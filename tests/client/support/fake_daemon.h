@@ -55,6 +55,7 @@ class FakeDaemon final : public DaemonClient {
                                     std::chrono::milliseconds timeout) override;
   Expected<StageReport> close_stage(std::uint64_t pipeline, std::uint32_t stage) override;
   Expected<DeviceStatus> status(std::chrono::milliseconds timeout) override;
+  Expected<ClockOffset> clock_offset(int probes) override;
   std::uint64_t weights_sent_bytes() const override { return sent_bytes_; }
 
  private:

@@ -156,6 +156,18 @@ TEST_F(ControlTest, DescribesItself) {
   EXPECT_EQ(reply.store_limit_bytes(), 1U << 20);
 }
 
+TEST_F(ControlTest, TellsTheClockThatTimelinesAreOn) {
+  const auto now = [] {
+    return Nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+  };
+  const auto asked = now();
+  v1::ClockReply reply;
+  ASSERT_TRUE(call(&v1::Control::Stub::Clock, v1::ClockRequest(), reply).ok());
+  EXPECT_GE(reply.received_ns(), asked);
+  EXPECT_GE(reply.answered_ns(), reply.received_ns());
+  EXPECT_LE(reply.answered_ns(), now());
+}
+
 TEST_F(ControlTest, AnotherProtocolIsRefusedNamingBoth) {
   v1::DescribeRequest request;
   request.set_protocol(42);
