@@ -9,6 +9,7 @@
 #include "client/commands/show.h"
 #include "client/experiment/run_once.h"
 #include "client/program.h"
+#include "client/report/chrome_trace.h"
 #include "client/results/record_json.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
@@ -27,7 +28,8 @@ class RunCommand final : public Command {
     return "  paretoctl run --model mobilenetv2 --split after:features.7\n"
            "  paretoctl run --model resnet50 --split percent:40 --input photo.npy "
            "--output scores.npy\n"
-           "  paretoctl run --plan plan.json --devices inventory.yaml\n";
+           "  paretoctl run --plan plan.json --devices inventory.yaml\n"
+           "  paretoctl run --model resnet50 --split after:layer2 --requests 50 --trace run.json\n";
   }
   void add_options(CLI::App& app) override {
     model_.add_to(app, /*required=*/false, "--input-shape");
@@ -42,13 +44,18 @@ class RunCommand final : public Command {
     app.add_option("--batch", batch_, "batch size")->capture_default_str();
     app.add_option("--window", window_, "requests in flight for throughput; auto finds it")
         ->capture_default_str();
-    app.add_option("--requests", options_.requests, "measured for latency")->capture_default_str();
+    app.add_option("--requests", options_.requests, "measured for latency, and traced")
+        ->capture_default_str();
     app.add_option("--seed", options_.seed, "of the input, without --input")->capture_default_str();
     app.add_option("--input", inputs_,
                    "one .npy file an input of the model, its first dimension the batch")
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     app.add_option("--output", output_, "write the (first) output tensor to this .npy file");
     app.add_option("--save-plan", save_plan_, "write the plan to this file");
+    app.add_option(
+        "--trace", trace_,
+        "write where the time of each request went to this file, for ui.perfetto.dev and "
+        "chrome://tracing (--window 1: one request at a time)");
     app.add_flag("--json", json_, "one JSON document on stdout");
   }
 
@@ -61,6 +68,7 @@ class RunCommand final : public Command {
                   devices_.connect(context, plan_file_.empty() && split_.empty() ? 1 : 2));
     if (plan_file_.empty()) PARETO_TRY(make_plan(model, cluster, plan));
     if (!save_plan_.empty()) PARETO_TRY(write_file_atomically(save_plan_, to_json(plan) + "\n"));
+    options_.trace = !trace_.empty();
     auto ran = run_once(model, cluster, plan, options_);
     // From here on a device that breaks is a failure while running, not an environment that refuses.
     if (!ran && exit_code_of(ran.error().code) == kExitEnvironment) {
@@ -68,6 +76,7 @@ class RunCommand final : public Command {
     }
     PARETO_ASSIGN(const RunOnceResult result, std::move(ran));
     PARETO_TRY(save_output(result));
+    if (result.trace) PARETO_TRY(write_file_atomically(trace_, chrome_trace(*result.trace)));
     print(context, result);
     return kExitDone;
   }
@@ -206,6 +215,10 @@ class RunCommand final : public Command {
     }
     for (const Value& value : result.outputs)
       context.out << "output      " << describe(value) << '\n';
+    if (result.trace) {
+      context.out << fmt::format("trace       {} ({} requests, window {})\n", trace_,
+                                 result.trace->load.samples.size(), result.trace->plan.window);
+    }
   }
 
   ModelFlags model_;
@@ -221,6 +234,7 @@ class RunCommand final : public Command {
   std::vector<std::string> inputs_;
   std::string output_;
   std::string save_plan_;
+  std::string trace_;
   bool json_ = false;
 };
 

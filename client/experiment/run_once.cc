@@ -47,6 +47,13 @@ Expected<RunOnceResult> run_once(const partitioner::Model& model, const Cluster&
   budget.latency_requests = options.requests;
   TrialRecord& figures = result.figures;
   PARETO_ASSIGN(MeasuredRound measured, meter.measure(*deployment, request, 0, true, budget));
+  if (options.trace) {
+    Plan traced = plan;
+    traced.window = measured.round.window;
+    PARETO_ASSIGN(
+        result.trace,
+        with_context(trace_pipeline(*deployment, traced, request, options.requests), "tracing"));
+  }
   figures.rounds.push_back(std::move(measured.round));
   figures.plan = plan;
   figures.transport = plan.transport;

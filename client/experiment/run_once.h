@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "client/cluster/cluster.h"
+#include "client/experiment/trace.h"
 #include "client/results/record.h"
 #include "core/base/error.h"
 #include "core/plan/plan.h"
@@ -17,13 +18,15 @@ namespace pareto::client {
 struct RunOnceOptions {
   /// The model's arguments; none = seeded noise of the plan's batch.
   std::optional<std::vector<Value>> inputs;
-  int requests = 12;  ///< measured for latency
+  int requests = 12;   ///< measured for latency
+  bool trace = false;  ///< whether so many are traced behind that, at the window of the throughput
   std::uint64_t seed = 1;
 };
 
 struct RunOnceResult {
   std::vector<Value> outputs;  ///< the model's results for those inputs
   TrialRecord figures;         ///< as one round of a trial; its split holds only the names
+  std::optional<PipelineTrace> trace;
 };
 
 /// Fails: as Deployment::open and Load::run; kInvalidArgument (another number of inputs).

@@ -1,0 +1,72 @@
+#include "client/experiment/trace.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pareto::client {
+namespace {
+
+// A few dozen small calls: one of them meets no other packet on its way.
+constexpr int kProbes = 24;
+// Over 30 years: sums of a few of these do not overflow.
+constexpr Nanoseconds kLargest{std::int64_t{1} << 60};
+
+using Clocks = std::map<std::string, ClockOffset>;
+
+Expected<Clocks> clocks_of(const Deployment& deployment) {
+  Clocks clocks;
+  for (DaemonClient* const device : deployment.devices()) {
+    const std::string& name = device->config().name;
+    if (clocks.contains(name)) continue;
+    PARETO_ASSIGN(clocks[name], device->clock_offset(kProbes));
+  }
+  return clocks;
+}
+
+bool is_plausible(const wire::StageTimes& times) {
+  return std::ranges::all_of(
+      std::initializer_list<Nanoseconds>{times.arrived, times.receive, times.decode, times.queue,
+                                         times.compute, times.encode, times.send, times.receive_cpu,
+                                         times.compute_cpu, times.send_cpu},
+      [](Nanoseconds time) { return time >= Nanoseconds(0) && time <= kLargest; });
+}
+
+Expected<> check(const LoadResult& load, std::size_t stages) {
+  for (const RequestSample& sample : load.samples) {
+    if (sample.timeline.size() != stages) {
+      return fail(ErrorCode::kCorrupt, "a result passed {} stages, not {}", sample.timeline.size(),
+                  stages);
+    }
+    if (!std::ranges::all_of(sample.timeline, is_plausible)) {
+      return fail(ErrorCode::kCorrupt, "the timeline of request {} holds times of no clock",
+                  sample.request);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Expected<PipelineTrace> trace_pipeline(Deployment& deployment, const Plan& plan,
+                                       const Value& request, int requests) {
+  PipelineTrace trace;
+  trace.plan = plan;
+  for (std::size_t i = 0; i < deployment.devices().size(); ++i) {
+    trace.stages.push_back(
+        {deployment.devices()[i]->config().name, deployment.shards()[i]->input_bytes});
+  }
+  LoadOptions options;
+  options.window = plan.window;
+  options.requests = requests;
+  Load load(deployment.source(), deployment.sink(), deployment.pipeline());
+  PARETO_ASSIGN(const Clocks before, clocks_of(deployment));
+  PARETO_ASSIGN(trace.load, load.run(request, options));
+  PARETO_ASSIGN(const Clocks after, clocks_of(deployment));
+  PARETO_TRY(check(trace.load, trace.stages.size()));
+  for (const auto& [device, clock] : before) {
+    trace.clocks[device] = enclosing(clock, after.at(device));
+  }
+  return trace;
+}
+
+}  // namespace pareto::client

@@ -1,0 +1,36 @@
+// A pipeline in steady state, every request with all its times, and the clocks that they are on: what client/report/chrome_trace.h
+// draws.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "client/cluster/clock_offset.h"
+#include "client/cluster/deployment.h"
+#include "client/experiment/load.h"
+#include "core/base/error.h"
+#include "core/plan/plan.h"
+#include "core/tensor/value.h"
+
+namespace pareto::client {
+
+struct TracedStage {
+  std::string device;
+  std::uint64_t input_bytes = 0;  ///< tensors of one request, before a codec makes them smaller
+};
+
+struct PipelineTrace {
+  Plan plan;  ///< its window is the one that was used
+  std::vector<TracedStage> stages;
+  std::map<std::string, ClockOffset> clocks;  ///< of each device, for the whole of the load
+  LoadResult load;                            ///< every timeline has one entry a stage
+};
+
+/// Sends `requests` requests, at most `plan.window` at a time, and compares clocks before and after. Fails: as Load::run and
+/// DaemonClient::clock_offset; kCorrupt (timelines of another number of stages, or with times that no clock gives).
+Expected<PipelineTrace> trace_pipeline(Deployment& deployment, const Plan& plan,
+                                       const Value& request, int requests);
+
+}  // namespace pareto::client
