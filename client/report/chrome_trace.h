@@ -2,7 +2,7 @@
 //
 //   coordinator   source, sink, request (from sent to completed)
 //   each device   of each stage: receive, compute, send, queue
-//   links         of each link: wire (from the end of encode to the last byte's arrival)
+//   links         of each link: wire (from the end of encode to the last byte read: what waits for its reader counts)
 //
 // All on the coordinator's clock, 0 = when the load began. Events of a device are as exact as its clock offset: `otherData.clocks` has
 // offset and error of each. What a thread does one after the other never overlaps; what may (requests, queues, wires) takes a row more.

@@ -225,7 +225,7 @@ Expected<DeviceStatus> FakeDaemon::status(std::chrono::milliseconds) {
 
 Expected<ClockOffset> FakeDaemon::clock_offset(int) {
   PARETO_TRY(alive());
-  return ClockOffset{};
+  return clock_;
 }
 
 void FakeDaemon::accept_links() {
@@ -296,6 +296,7 @@ bool FakeDaemon::handle(Stage& stage, transport::Received received) {
   times.receive = received.receive;
   times.decode = received.decode;
   times.compute = std::chrono::steady_clock::now() - start;
+  if (misreporting_) times.compute = Nanoseconds(-1);
   message.timeline.push_back(times);
   return stage.downstream->send(message).has_value();
 }

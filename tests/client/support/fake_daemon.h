@@ -36,6 +36,11 @@ class FakeDaemon final : public DaemonClient {
   /// Its stages swallow requests.
   void hang() { hanging_ = true; }
 
+  /// What it says its clock shows. The times of its stages are on the real one all the same.
+  void set_clock(ClockOffset clock) { clock_ = clock; }
+  /// Its stages say that they took less than no time.
+  void misreport() { misreporting_ = true; }
+
   /// Its store is bounded, after all.
   void forget_tensors();
 
@@ -77,6 +82,8 @@ class FakeDaemon final : public DaemonClient {
   transport::Transport& transport_;
   std::atomic<bool> dead_{false};
   std::atomic<bool> hanging_{false};
+  std::atomic<bool> misreporting_{false};
+  ClockOffset clock_;
   std::atomic<std::uint64_t> failing_request_{~std::uint64_t{0}};
   std::atomic<std::uint64_t> last_request_{~std::uint64_t{0}};
   std::atomic<std::uint64_t> sent_bytes_{0};
