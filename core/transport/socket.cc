@@ -185,7 +185,9 @@ std::string remote_address(const FileDescriptor& socket) {
 
 bool stays_here(const FileDescriptor& socket) {
   // A connection to any address of its own leaves a machine's end with that same address.
-  const auto host = [](std::string address) { return address.substr(0, address.rfind(':')); };
+  const auto host = [](const std::string& address) {
+    return address.substr(0, address.rfind(':'));
+  };
   const std::string local = local_address(socket);
   return local != "?" && host(local) == host(remote_address(socket));
 }

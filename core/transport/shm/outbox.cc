@@ -59,12 +59,12 @@ Expected<> Outbox::send(const wire::EncodedFrame& frame, Deadline deadline) {
     at += piece.bytes.size();
   }
   block->used().store(1, std::memory_order_release);
-  const auto posted = send_packet(socket_,
-                                  {.kind = PacketKind::kFrame,
-                                   .block = block->id,
-                                   .offset = static_cast<std::uint32_t>(offset),
-                                   .bytes = frame.size_bytes()},
-                                  {}, {}, waker_, deadline);
+  auto posted = send_packet(socket_,
+                            {.kind = PacketKind::kFrame,
+                             .block = block->id,
+                             .offset = static_cast<std::uint32_t>(offset),
+                             .bytes = frame.size_bytes()},
+                            {}, {}, waker_, deadline);
   if (!posted) {
     block->used().store(0, std::memory_order_relaxed);
     return posted;
