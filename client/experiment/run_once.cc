@@ -17,12 +17,10 @@ constexpr double kSliceSeconds = 2;
 Expected<RunOnceResult> run_once(const partitioner::Model& model, const Cluster& cluster,
                                  const Plan& plan, const RunOnceOptions& options) {
   ModelWorkload workload(model);
-  std::vector<Value> inputs;
-  if (options.inputs) {
-    PARETO_ASSIGN(inputs, workload.to_first_shard(*options.inputs));
-  } else {
-    PARETO_ASSIGN(inputs, workload.example(plan.batch, options.seed));
-  }
+  PARETO_ASSIGN(const std::vector<Value> arguments,
+                options.inputs ? Expected<std::vector<Value>>(*options.inputs)
+                               : model.example_inputs(plan.batch, options.seed));
+  PARETO_ASSIGN(std::vector<Value> inputs, workload.to_first_shard(arguments));
   PARETO_ASSIGN(const auto transport, transport::make_transport(plan.transport));
   ShardPool pool(workload);
   PARETO_ASSIGN(const auto deployment,
@@ -35,9 +33,6 @@ Expected<RunOnceResult> run_once(const partitioner::Model& model, const Cluster&
     const auto* tuple = first.last_output.get_if<Tuple>();
     if (!tuple) return fail(ErrorCode::kCorrupt, "the pipeline's result is no tuple");
     PARETO_ASSIGN(result.outputs, workload.from_last_shard(tuple->items));
-    PARETO_ASSIGN(const std::vector<Value> arguments,
-                  options.inputs ? Expected<std::vector<Value>>(*options.inputs)
-                                 : model.example_inputs(plan.batch, options.seed));
     PARETO_ASSIGN(const std::vector<Value> expected, model.run_whole(arguments));
     result.figures.output_error = output_error(expected, result.outputs);
   }

@@ -62,7 +62,8 @@ class TrialMeter {
   double expected_latency_ms_ = 0;  ///< of the last few requests; 0 = not known yet
 };
 
-/// Fills all figures of a trial from its rounds, at least one. `deployment`: the one that was measured last.
+/// Fills all figures of a trial from its rounds, at least one. `deployment`: the one that was measured last; its stages are asked what
+/// travelled.
 void summarize(const Deployment& deployment, std::uint64_t seed, TrialRecord& trial);
 
 }  // namespace pareto::client

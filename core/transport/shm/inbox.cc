@@ -7,7 +7,6 @@
 namespace pareto::transport::shm {
 namespace {
 
-constexpr std::size_t kMostBlocks = 256;
 // Blocks are rounded up.
 constexpr std::uint64_t kBlockSlack = 128 << 10;
 constexpr std::uint64_t kIdleSlack = std::uint64_t{256} << 20;
@@ -37,7 +36,7 @@ Expected<std::optional<Inbox::Frame>> Inbox::take(Packet packet) {
     return fail(ErrorCode::kCorrupt, "a packet of kind {}, block {}",
                 static_cast<std::uint32_t>(header.kind), header.block);
   }
-  mapped_bytes_ -= block->second->memory.size_bytes();
+  mapped_bytes_ -= block->second->size_bytes();
   blocks_.erase(block);
   return std::nullopt;
 }
@@ -48,7 +47,7 @@ Expected<> Inbox::set_up(Packet packet) {
   }
   PARETO_ASSIGN(SharedMemory control,
                 SharedMemory::map(std::move(packet.descriptors[0]), kControlBytes));
-  bell_ = std::make_shared<const Bell>(Bell{std::move(control), std::move(packet.descriptors[1])});
+  bell_ = std::make_unique<const Bell>(Bell{std::move(control), std::move(packet.descriptors[1])});
   return {};
 }
 
@@ -67,19 +66,19 @@ Expected<> Inbox::add_block(Packet packet) {
                 bytes, mapped_bytes_, blocks_.size(), most);
   }
   PARETO_ASSIGN(SharedMemory memory, SharedMemory::map(std::move(packet.descriptors[0]), bytes));
-  blocks_.emplace(packet.header.block, std::make_shared<const Block>(Block{std::move(memory)}));
+  blocks_.emplace(packet.header.block, std::make_shared<const SharedMemory>(std::move(memory)));
   mapped_bytes_ += bytes;
   return {};
 }
 
 Expected<Inbox::Frame> Inbox::find_frame(const PacketHeader& header) {
   const auto block = blocks_.find(header.block);
-  const std::size_t size = block == blocks_.end() ? 0 : block->second->memory.size_bytes();
+  const std::size_t size = block == blocks_.end() ? 0 : block->second->size_bytes();
   if (header.offset < kFrameOffset || header.offset > size || header.bytes > size - header.offset) {
     return fail(ErrorCode::kCorrupt, "a frame of {} bytes at {} of block {}", header.bytes,
                 header.offset, header.block);
   }
-  std::byte* const start = block->second->memory.data();
+  std::byte* const start = block->second->data();
   bell_->shared().taken.fetch_add(header.bytes, std::memory_order_seq_cst);
   bell_->ring();
   // The block goes back to the sender with the last tensor that lies in it.

@@ -25,24 +25,20 @@ class Inbox {
   Expected<std::optional<Frame>> take(Packet packet);
 
  private:
-  /// What rings the sender. Outlives the link while a frame is held.
+  /// What rings the sender.
   struct Bell {
     SharedMemory control;
     FileDescriptor event;
     Control& shared() const { return *reinterpret_cast<Control*>(control.data()); }
     void ring() const;
   };
-  struct Block {
-    SharedMemory memory;
-  };
-
   Expected<> set_up(Packet packet);
   Expected<> add_block(Packet packet);
   Expected<Frame> find_frame(const PacketHeader& header);
 
   const Limits limits_;
-  std::shared_ptr<const Bell> bell_;
-  std::map<std::uint32_t, std::shared_ptr<const Block>> blocks_;
+  std::unique_ptr<const Bell> bell_;
+  std::map<std::uint32_t, std::shared_ptr<const SharedMemory>> blocks_;
   std::uint64_t mapped_bytes_ = 0;
 };
 

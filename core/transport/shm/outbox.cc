@@ -14,7 +14,6 @@ namespace pareto::transport::shm {
 namespace {
 
 constexpr std::size_t kBlockUnit = 64 << 10;
-constexpr std::size_t kMostBlocks = 256;
 // Of a block, beyond its frame: the state, and what brings the payload to a multiple of 64.
 constexpr std::size_t kOverhead = kFrameOffset + Tensor::kAlignment;
 // What one packet of pieces may hold; a small frame of more is copied through a block.

@@ -50,6 +50,8 @@ struct BlockState {
 };
 constexpr std::size_t kFrameOffset = 64;
 constexpr std::size_t kControlBytes = 4096;
+/// That one direction may have at a time.
+constexpr std::size_t kMostBlocks = 256;
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 /// Sends one packet, with up to two descriptors. Fails: kTimeout, kClosed, kUnavailable.

@@ -7,22 +7,10 @@
 #include "core/wire/codec_error.h"
 #include "core/wire/frame.h"
 #include "tests/core/wire/codec_tensors.h"
+#include "tests/core/wire/frame_bytes.h"
 
 namespace pareto::wire {
 namespace {
-
-using Bytes = std::vector<std::byte>;
-
-Bytes bytes_of(EncodedFrame frame) {
-  Bytes bytes;
-  for (const auto& piece : frame.pieces()) {
-    bytes.insert(bytes.end(), piece.bytes.begin(), piece.bytes.end());
-  }
-  const auto trailer = frame.trailer();
-  bytes.insert(bytes.end(), trailer.begin(), trailer.end());
-  EXPECT_EQ(bytes.size(), frame.size_bytes());
-  return bytes;
-}
 
 Bytes encode(const Message& message, const Codec* codec) {
   auto frame = encode_frame(message, {.codec = codec});

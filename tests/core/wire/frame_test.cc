@@ -7,21 +7,10 @@
 #include <fstream>
 #include <limits>
 
+#include "tests/core/wire/frame_bytes.h"
+
 namespace pareto::wire {
 namespace {
-
-using Bytes = std::vector<std::byte>;
-
-Bytes bytes_of(EncodedFrame frame) {
-  Bytes bytes;
-  for (const auto& piece : frame.pieces()) {
-    bytes.insert(bytes.end(), piece.bytes.begin(), piece.bytes.end());
-  }
-  const auto trailer = frame.trailer();
-  bytes.insert(bytes.end(), trailer.begin(), trailer.end());
-  EXPECT_EQ(bytes.size(), frame.size_bytes());
-  return bytes;
-}
 
 Bytes encode(const Message& message, const FrameOptions& options = {},
              const FrameLimits& limits = {}) {
