@@ -1,11 +1,13 @@
 #include "core/transport/shm/unix_socket.h"
 
-#include <poll.h>
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <random>
@@ -31,10 +33,20 @@ Expected<Address> address_of(const std::string& name) {
   return address;
 }
 
-Expected<FileDescriptor> open_socket() {
-  FileDescriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+Expected<FileDescriptor> open_socket(int flags) {
+  FileDescriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0));
   if (!socket) return fail(ErrorCode::kExhausted, "no socket: {}", errno_text(errno));
   return socket;
+}
+
+/// How long a connect() may wait for room in the listener's backlog.
+void set_patience(const FileDescriptor& socket, Deadline deadline) {
+  if (!deadline) return;
+  const auto left = std::max(std::chrono::duration_cast<std::chrono::microseconds>(
+                                 *deadline - std::chrono::steady_clock::now()),
+                             std::chrono::microseconds(1));
+  const timeval patience{left.count() / 1'000'000, left.count() % 1'000'000};
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 }
 
 }  // namespace
@@ -45,7 +57,7 @@ Expected<FileDescriptor> listen_unix(std::string& name) {
     name = fmt::format("pareto-{}-{:08x}{:08x}", ::getpid(), random(), random());
   }
   PARETO_ASSIGN(const Address address, address_of(name));
-  PARETO_ASSIGN(FileDescriptor socket, open_socket());
+  PARETO_ASSIGN(FileDescriptor socket, open_socket(SOCK_NONBLOCK));
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address.raw), address.size) != 0 ||
       ::listen(socket.get(), SOMAXCONN) != 0) {
     if (errno == EADDRINUSE) return fail(ErrorCode::kPermission, "{} is in use", name);
@@ -56,21 +68,18 @@ Expected<FileDescriptor> listen_unix(std::string& name) {
 
 Expected<FileDescriptor> connect_unix(const std::string& name, Deadline deadline) {
   PARETO_ASSIGN(const Address address, address_of(name));
-  PARETO_ASSIGN(FileDescriptor socket, open_socket());
+  // Blocking until it is connected: nothing announces that a full backlog has room again.
+  PARETO_ASSIGN(FileDescriptor socket, open_socket(0));
+  set_patience(socket, deadline);
   while (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address.raw), address.size) !=
          0) {
-    if (errno == EINTR) continue;
-    if (errno != EAGAIN) {
+    if (errno == EAGAIN) return fail(ErrorCode::kTimeout, "{} did not answer in time", name);
+    if (errno != EINTR) {
       return fail(ErrorCode::kUnavailable, "nobody listens on {}: {}", name, errno_text(errno));
     }
-    // The listener's backlog is full, which no event announces the end of.
-    const auto waited =
-        wait_until_ready(socket.get(), 0, nullptr, deadline_after(std::chrono::milliseconds(5)));
-    if (deadline && std::chrono::steady_clock::now() >= *deadline) {
-      return fail(ErrorCode::kTimeout, "{} did not answer in time", name);
-    }
-    static_cast<void>(waited);
+    set_patience(socket, deadline);
   }
+  ::fcntl(socket.get(), F_SETFL, O_NONBLOCK);
   if (!is_ours(socket)) {
     return fail(ErrorCode::kPermission,
                 "{} belongs to another user: processes share memory with those of the same user "
