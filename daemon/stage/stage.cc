@@ -124,13 +124,15 @@ Expected<Nanoseconds> Stage::start(TimePoint deadline) {
 
 void Stage::receive_requests() {
   for (;;) {
+    const TimePoint asked = std::chrono::steady_clock::now();
     auto received = upstream_->receive();
     if (!received) return upstream_ended(received.error());
-    if (!take(*std::move(received))) return;
+    const Nanoseconds waited = received->arrived - asked;
+    if (!take(*std::move(received), waited)) return;
   }
 }
 
-bool Stage::take(transport::Received received) {
+bool Stage::take(transport::Received received, Nanoseconds waited) {
   Message& message = received.message;
   switch (message.kind) {
     case MessageKind::kPing: {
@@ -147,7 +149,7 @@ bool Stage::take(transport::Received received) {
         return false;
       }
       if (message.kind == MessageKind::kValues) ++requests_;
-      ++in_flight_;
+      const bool alone = in_flight_++ == 0;
       bytes_received_ += received.wire_bytes;
       Item item{std::move(message), {}, received.arrived + received.receive + received.decode};
       item.times.stage = index_;
@@ -155,6 +157,7 @@ bool Stage::take(transport::Received received) {
       item.times.receive = received.receive;
       item.times.decode = received.decode;
       item.times.receive_cpu = received.cpu;
+      if (alone && may_compute_at_once(waited)) return compute_and_send(item);
       return to_compute_.push(std::move(item)).has_value();
     }
     case MessageKind::kEnd:
@@ -189,18 +192,25 @@ void Stage::upstream_ended(const Error& error) {
   end("upstream link: " + error.message);
 }
 
+bool Stage::may_compute_at_once(Nanoseconds waited) const {
+  // A message that was there already may have another one behind it, to be received while this one is computed.
+  constexpr Nanoseconds kIdle = std::chrono::microseconds(20);
+  // An engine's threads belong to the thread that runs it.
+  return waited > kIdle && shard_->options().threads == 1;
+}
+
 void Stage::compute_requests() {
   while (auto item = to_compute_.pop()) {
-    if (ended_) return;
-    const bool last = item->message.kind == MessageKind::kEnd;
-    if (item->message.kind == MessageKind::kValues) compute(*item);
-    if (may_send_at_once(*item)) {
-      if (!send(*item)) return;
-      continue;
-    }
-    ++unsent_;
-    if (!to_send_.push(*std::move(item)) || last) return;
+    if (ended_ || !compute_and_send(*item)) return;
   }
+}
+
+bool Stage::compute_and_send(Item& item) {
+  if (item.message.kind == MessageKind::kValues) compute(item);
+  if (may_send_at_once(item)) return send(item);
+  const bool last = item.message.kind == MessageKind::kEnd;
+  ++unsent_;
+  return to_send_.push(std::move(item)).has_value() && !last;
 }
 
 bool Stage::may_send_at_once(const Item& item) const {
@@ -271,9 +281,9 @@ bool Stage::send(Item& item) {
     end(std::nullopt);
     return false;
   }
-  --in_flight_;
   bytes_sent_ += sent->wire_bytes;
   last_sent_ = *sent;
+  --in_flight_;
   return true;
 }
 

@@ -3,8 +3,8 @@
 //   upstream Link ═receive═▶ queue ═compute (LoadedShard)═▶ queue ═send═▶ downstream Link
 //                                                        answer ◀═ pings from downstream
 //
-// Where nothing waits to be computed or sent, and sending takes little, the compute thread sends what it made itself: waking another
-// thread would only cost time.
+// Waking another thread costs time. Where nothing waits to be computed or sent, and sending takes little, the compute thread sends what
+// it made itself; and where a request comes to an idle stage whose engine has one thread, the receiving thread computes it.
 #pragma once
 
 #include <atomic>
@@ -99,12 +99,16 @@ class Stage {
   void send_results();
   void answer_downstream();
 
-  /// For the compute thread: whether to send what it made itself.
+  /// For the receiving thread: whether to compute a request that came, after so much waiting for it, to a stage with nothing to do.
+  bool may_compute_at_once(Nanoseconds waited) const;
+  /// For the thread that computed: whether to send what it made itself.
   bool may_send_at_once(const Item& item) const;
+  /// False: the stage has ended, or is about to.
+  bool compute_and_send(Item& item);
   /// False: the stage has ended.
   bool send(Item& item);
 
-  bool take(transport::Received received);
+  bool take(transport::Received received, Nanoseconds waited);
   void compute(Item& item);
   Expected<std::vector<Value>> run(Item& item);
   Expected<transport::Sent> send_downstream(const wire::Message& message);
@@ -139,7 +143,7 @@ class Stage {
   BoundedQueue<Item> to_send_;
   std::atomic<std::uint64_t> unsent_{0};  ///< given to the sending thread, not yet sent
   /// A message cannot carry what its own encoding and sending took: the next one does. Of the sending thread while something is
-  /// unsent, else of the compute thread.
+  /// unsent, else of the thread that computes.
   transport::Sent last_sent_;
   std::atomic<std::uint64_t> requests_{0};
   std::atomic<std::uint64_t> failed_requests_{0};

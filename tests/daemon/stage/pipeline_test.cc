@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <mutex>
+#include <set>
 #include <thread>
 
 #include "tests/daemon/support/fake_runner.h"
@@ -43,8 +45,12 @@ class Pipeline : public testing::TestWithParam<std::string> {
     return opened ? *std::move(opened) : nullptr;
   }
   std::shared_ptr<LoadedShard> shard(std::int64_t operators) {
-    return cache_.load(test::make_shard(0, operators), {}).value().shard;
+    runtime::RunnerOptions options;
+    options.threads = threads_;
+    return cache_.load(test::make_shard(0, operators), options).value().shard;
   }
+
+  int threads_ = 1;
 
   std::shared_ptr<FakeRuns> runs_ = std::make_shared<FakeRuns>();
   std::shared_ptr<transport::Transport> transport_;
@@ -95,6 +101,28 @@ TEST_P(Pipeline, ValuesFlowInOrderWithATimeline) {
   EXPECT_EQ(status.failed_requests, 0U);
   EXPECT_GT(status.bytes_received, kRequests * 16U);
   EXPECT_GT(status.bytes_sent, kRequests * 16U);
+}
+
+TEST_P(Pipeline, AnEngineOfSeveralThreadsIsRunByOneThread) {
+  threads_ = 2;
+  std::mutex mutex;
+  std::set<std::thread::id> runners;
+  runs_->on_run = [&](int) {
+    const std::lock_guard lock(mutex);
+    runners.insert(std::this_thread::get_id());
+    return Expected<>();
+  };
+  const auto pipeline = open();
+  ASSERT_TRUE(pipeline);
+  // Both to idle stages and one behind the other.
+  for (int i = 0; i < 20; ++i) {
+    for (int j = 0; j < 2; ++j) {
+      ASSERT_TRUE(
+          pipeline->source->send(request_message(TwoStages::kPipeline, 2 * i + j, 1.F), soon()));
+    }
+    for (int j = 0; j < 2; ++j) ASSERT_TRUE(pipeline->sink->receive(soon()));
+  }
+  EXPECT_EQ(runners.size(), 2U);  // one a stage
 }
 
 TEST_P(Pipeline, PingsAreAnsweredOnBothLinks) {
