@@ -6,11 +6,16 @@
 #include <thread>
 #include <utility>
 
+#include "core/wire/parts.h"
+
 namespace pareto::client {
 namespace {
 
 using wire::Message;
 using wire::MessageKind;
+
+// Of one model.
+constexpr std::size_t kMaxResults = 4096;
 
 /// What source and sink share: which requests are in flight, and how it all ends. Threads: any.
 class Window {
@@ -93,12 +98,23 @@ Error error_of(const Message& message) {
 /// Takes the result of `request`. Pipelines keep the order, so any other one is an error of the peer.
 Expected<transport::Received> take(transport::Link& sink, std::uint64_t request,
                                    TimePoint deadline) {
+  wire::PartAssembler assembler(kMaxResults);
+  Nanoseconds parts_cpu{};
+  std::uint64_t parts_bytes = 0;
   auto received = sink.receive(deadline);
+  while (received && received->message.kind == MessageKind::kPart) {
+    parts_cpu += received->cpu;
+    parts_bytes += received->wire_bytes;
+    PARETO_TRY(assembler.keep(std::move(received->message)));
+    received = sink.receive(deadline);
+  }
   if (!received && received.error().code == ErrorCode::kTimeout) {
     return fail(ErrorCode::kTimeout, "no result in time");
   }
   if (!received) return received;
-  const Message& message = received->message;
+  received->cpu += parts_cpu;
+  received->wire_bytes += parts_bytes;
+  Message& message = received->message;
   if (message.kind == MessageKind::kEnd) {
     return fail(ErrorCode::kClosed, "the last stage ended the pipeline");
   }
@@ -108,6 +124,7 @@ Expected<transport::Received> take(transport::Link& sink, std::uint64_t request,
                 static_cast<int>(message.kind), message.request);
   }
   if (message.kind == MessageKind::kError) return tl::unexpected(error_of(message));
+  PARETO_TRY(assembler.complete(message));
   return received;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/runtime/layout_change.h"
+#include "core/runtime/ready_marks.h"
 #include "core/runtime/shard_runner.h"
 
 namespace pareto::runtime {
@@ -20,12 +21,20 @@ struct LoadedModule {
   Precision precision = Precision::kFloat32;
 };
 
+/// EarlyOutputs in LibTorch's values.
+class EarlyResults {
+ public:
+  virtual ~EarlyResults() = default;
+  virtual bool wants(std::size_t index) = 0;
+  virtual void take(std::size_t index, const c10::IValue& result) = 0;
+};
+
 /// Threads: one at a time. May throw c10::Error and std::exception.
 class Engine {
  public:
   virtual ~Engine() = default;
-  /// Arguments of "run" on the engine's device; returns the elements of its tuple.
-  virtual std::vector<c10::IValue> run(std::vector<c10::IValue> inputs) = 0;
+  /// Arguments of "run" on the engine's device; returns the elements of its tuple, None where `early` took it. early may be null.
+  virtual std::vector<c10::IValue> run(std::vector<c10::IValue> inputs, EarlyResults* early) = 0;
 };
 
 struct EngineEntry {
@@ -53,21 +62,22 @@ class GraphEngine : public Engine {
   GraphEngine(std::shared_ptr<torch::jit::Graph> graph, c10::IValue self,
               std::vector<c10::IValue> extra = {}, Layout layout = Layout::kAsGiven,
               Precision precision = Precision::kFloat32);
-  std::vector<c10::IValue> run(std::vector<c10::IValue> inputs) override;
+  std::vector<c10::IValue> run(std::vector<c10::IValue> inputs, EarlyResults* early) override;
 
  private:
   bool prepares() const;
   at::Tensor prepared(const at::Tensor& tensor);
   c10::IValue finished(c10::IValue value);
 
+  c10::intrusive_ptr<ReadyMarks> marks_;
+  /// For each result the argument it is, unchanged, or -1.
+  std::vector<std::ptrdiff_t> passed_through_;
   torch::jit::Code code_;
   c10::IValue self_;
   std::vector<c10::IValue> extra_;
   Layout layout_;
   Precision precision_;
   LayoutChange layout_change_;
-  /// For each result the argument it is, or -1; empty where arguments are not prepared.
-  std::vector<std::ptrdiff_t> passed_through_;
 };
 
 /// The module frozen, its constants folded and its convolutions merged with their batch norms; "run" kept.

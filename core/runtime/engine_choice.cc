@@ -45,7 +45,7 @@ class Contest {
     // Anew for each run: a graph may write to its arguments.
     PARETO_ASSIGN(Arguments arguments, boundary_.to_arguments(examples_));
     const Nanoseconds start = now();
-    const Arguments results = engine.run(std::move(arguments));
+    const Arguments results = engine.run(std::move(arguments), nullptr);
     auto values = boundary_.to_values(results);
     took = now() - start;
     return values;
@@ -175,7 +175,7 @@ Expected<ChosenEngine> build_named(const EngineEntry& entry, const LoadedModule&
     if (entry.name == builtin_engines()[0].name) return chosen;
     PARETO_ASSIGN(const auto examples, boundary.example_values(batch, kExampleSeed));
     PARETO_ASSIGN(Arguments arguments, boundary.to_arguments(examples));
-    chosen.engine->run(std::move(arguments));
+    chosen.engine->run(std::move(arguments), nullptr);
     return chosen;
   });
 }

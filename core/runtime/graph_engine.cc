@@ -1,8 +1,10 @@
+#include <c10/util/ScopeExit.h>
 #include <torch/csrc/jit/ir/alias_analysis.h>
 #include <torch/csrc/jit/passes/freeze_module.h>
 #include <torch/csrc/jit/passes/frozen_graph_optimizations.h>
 
 #include <algorithm>
+#include <memory>
 #include <stdexcept>
 #include <utility>
 
@@ -27,27 +29,35 @@ void block_to_bfloat16(torch::jit::Block* block) {
 
 /// For each result the argument it is, unchanged; -1 for what the graph computes.
 std::vector<std::ptrdiff_t> find_passed_through(const std::shared_ptr<torch::jit::Graph>& graph) {
-  const torch::jit::AliasDb aliases(graph);
   const auto inputs = graph->inputs().slice(1);
+  std::unique_ptr<torch::jit::AliasDb> aliases;  // made where it is needed
   std::vector<std::ptrdiff_t> found;
   for (const torch::jit::Value* result : graph->outputs()[0]->node()->inputs()) {
     const auto input = std::find(inputs.begin(), inputs.end(), result);
-    const bool unchanged = input != inputs.end() && !aliases.hasWriters(result);
+    if (input != inputs.end() && !aliases) aliases = std::make_unique<torch::jit::AliasDb>(graph);
+    const bool unchanged = input != inputs.end() && !aliases->hasWriters(result);
     found.push_back(unchanged ? input - inputs.begin() : -1);
   }
   return found;
+}
+
+std::shared_ptr<torch::jit::Graph> marked(std::shared_ptr<torch::jit::Graph> graph) {
+  insert_ready_marks(graph);
+  return graph;
 }
 
 }  // namespace
 
 GraphEngine::GraphEngine(std::shared_ptr<torch::jit::Graph> graph, c10::IValue self,
                          std::vector<c10::IValue> extra, Layout layout, Precision precision)
-    : code_(graph, "run"),
+    : marks_(c10::make_intrusive<ReadyMarks>()),
+      passed_through_(find_passed_through(graph)),
+      code_(marked(graph), "run"),
       self_(std::move(self)),
       extra_(std::move(extra)),
       layout_(layout),
       precision_(precision) {
-  if (prepares()) passed_through_ = find_passed_through(graph);
+  extra_.push_back(c10::IValue::make_capsule(marks_));
 }
 
 at::Tensor GraphEngine::prepared(const at::Tensor& tensor) {
@@ -68,12 +78,25 @@ bool GraphEngine::prepares() const {
   return layout_ != Layout::kAsGiven || precision_ != Precision::kFloat32;
 }
 
-std::vector<c10::IValue> GraphEngine::run(std::vector<c10::IValue> inputs) {
+std::vector<c10::IValue> GraphEngine::run(std::vector<c10::IValue> inputs, EarlyResults* early) {
+  std::vector<bool> taken(passed_through_.size());
+  const auto offer = [&](std::size_t index, const auto& finish) {
+    if (early == nullptr || !early->wants(index)) return;
+    early->take(index, finish());
+    taken[index] = true;
+  };
   std::vector<c10::IValue> unchanged(passed_through_.size());
   for (std::size_t i = 0; i < unchanged.size(); ++i) {
-    if (passed_through_[i] >= 0)
-      unchanged[i] = inputs[static_cast<std::size_t>(passed_through_[i])];
+    if (passed_through_[i] < 0) continue;
+    unchanged[i] = inputs[static_cast<std::size_t>(passed_through_[i])];
+    offer(i, [&] { return unchanged[i]; });
   }
+  if (early != nullptr) {
+    marks_->ready = [&](std::size_t index, const c10::IValue& result) {
+      offer(index, [&] { return finished(result); });
+    };
+  }
+  const auto unmark = c10::make_scope_exit([&] { marks_->ready = nullptr; });
   torch::jit::Stack stack;
   stack.reserve(inputs.size() + extra_.size() + 1);
   stack.push_back(self_);
@@ -90,9 +113,14 @@ std::vector<c10::IValue> GraphEngine::run(std::vector<c10::IValue> inputs) {
   const auto& elements = result.toTupleRef().elements();
   std::vector<c10::IValue> outputs(elements.begin(), elements.end());
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    // What only passes through keeps the precision and layout it came in.
-    const bool passed = i < unchanged.size() && passed_through_[i] >= 0;
-    outputs[i] = passed ? std::move(unchanged[i]) : finished(std::move(outputs[i]));
+    if (taken[i]) {
+      outputs[i] = {};
+    } else if (passed_through_[i] >= 0) {
+      // What only passes through keeps the precision and layout it came in.
+      outputs[i] = std::move(unchanged[i]);
+    } else {
+      outputs[i] = finished(std::move(outputs[i]));
+    }
   }
   return outputs;
 }

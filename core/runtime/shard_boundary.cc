@@ -102,11 +102,15 @@ Expected<std::vector<Value>> ShardBoundary::to_values(
   std::vector<Value> values;
   values.reserve(results.size());
   for (std::size_t i = 0; i < results.size(); ++i) {
-    const bool keeps = i < outputs_.size() && contains(outputs_[i].spec, DType::kBFloat16);
-    PARETO_ASSIGN(Value value, from_ivalue(keeps ? results[i] : to_float32(results[i])));
+    PARETO_ASSIGN(Value value, to_value(i, results[i]));
     values.push_back(std::move(value));
   }
   return values;
+}
+
+Expected<Value> ShardBoundary::to_value(std::size_t index, const c10::IValue& result) const {
+  const bool keeps = index < outputs_.size() && contains(outputs_[index].spec, DType::kBFloat16);
+  return from_ivalue(keeps ? result : to_float32(result));
 }
 
 }  // namespace pareto::runtime

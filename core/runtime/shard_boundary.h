@@ -23,6 +23,8 @@ class ShardBoundary {
   Expected<std::vector<Value>> example_values(std::int64_t batch, std::uint64_t seed) const;
   /// Results of "run" as values in main memory, in the dtypes of the manifest: what was computed in bf16 is cast back.
   Expected<std::vector<Value>> to_values(const std::vector<c10::IValue>& results) const;
+  /// One of them.
+  Expected<Value> to_value(std::size_t index, const c10::IValue& result) const;
 
  private:
   Expected<c10::IValue> to_argument(const Value& value, std::size_t index) const;

@@ -4,6 +4,7 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/runtime/engine_choice.h"
@@ -46,6 +47,22 @@ Expected<c10::Device> parse_device(const std::string& name) {
   });
 }
 
+/// Hands an engine's early results on as values.
+struct EarlyValues final : EarlyResults {
+  EarlyValues(const ShardBoundary& b, EarlyOutputs& e) : boundary(b), early(e) {}
+
+  bool wants(std::size_t index) override { return early.wants(index); }
+  void take(std::size_t index, const c10::IValue& result) override {
+    auto value = boundary.to_value(index, result);
+    if (value) return early.take(index, *std::move(value));
+    error = std::move(value).error();
+  }
+
+  const ShardBoundary& boundary;
+  EarlyOutputs& early;
+  std::optional<Error> error;
+};
+
 class TorchShardRunner final : public ShardRunner {
  public:
   TorchShardRunner(Shard shard, LoadedModule loaded, const RunnerOptions& options)
@@ -67,11 +84,14 @@ class TorchShardRunner final : public ShardRunner {
   }
 
   Expected<std::vector<Value>> run(std::vector<Value> inputs) override {
-    const CallScope scope(threads_);
-    PARETO_ASSIGN(auto arguments, boundary_.to_arguments(inputs));
-    return guarded("running the shard", [&]() -> Expected<std::vector<Value>> {
-      return boundary_.to_values(engine_->run(std::move(arguments)));
-    });
+    return run_engine(std::move(inputs), nullptr);
+  }
+
+  Expected<std::vector<Value>> run_early(std::vector<Value> inputs, EarlyOutputs& early) override {
+    EarlyValues converted(boundary_, early);
+    auto outputs = run_engine(std::move(inputs), &converted);
+    if (outputs && converted.error) return tl::unexpected(*std::move(converted.error));
+    return outputs;
   }
 
   Expected<ShardProfile> profile(std::vector<Value> inputs, int repeats,
@@ -95,6 +115,14 @@ class TorchShardRunner final : public ShardRunner {
   const LoadReport& report() const override { return report_; }
 
  private:
+  Expected<std::vector<Value>> run_engine(std::vector<Value> inputs, EarlyResults* early) {
+    const CallScope scope(threads_);
+    PARETO_ASSIGN(auto arguments, boundary_.to_arguments(inputs));
+    return guarded("running the shard", [&]() -> Expected<std::vector<Value>> {
+      return boundary_.to_values(engine_->run(std::move(arguments), early));
+    });
+  }
+
   Shard shard_;
   LoadedModule loaded_;
   const int threads_;

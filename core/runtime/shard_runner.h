@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/clock.h"
@@ -71,6 +72,15 @@ struct ShardProfile {
   std::vector<SegmentTime> segments;
 };
 
+/// Takes outputs while the shard that makes them still runs, on the thread that runs it.
+class EarlyOutputs {
+ public:
+  virtual ~EarlyOutputs() = default;
+  /// Output `index` has been computed, others have not. Whether take() is to have it now.
+  virtual bool wants(std::size_t index) = 0;
+  virtual void take(std::size_t index, Value value) = 0;
+};
+
 /// One loaded shard.
 ///
 /// Threads: run() from one thread at a time; LibTorch's thread count is thread-local and set on the thread that calls.
@@ -86,6 +96,11 @@ class ShardRunner {
   /// inputs: in the order of shard.inputs; returns in the order of shard.outputs. Fails: kInvalidArgument (wrong number, type,
   /// dtype or shape that the graph refuses), kExhausted, kInternal (with LibTorch's first line).
   virtual Expected<std::vector<Value>> run(std::vector<Value> inputs) = 0;
+  /// The same, but what `early` took is None in what it returns. A runner may have nothing early.
+  virtual Expected<std::vector<Value>> run_early(std::vector<Value> inputs, EarlyOutputs& early) {
+    static_cast<void>(early);
+    return run(std::move(inputs));
+  }
   /// Times every operator one by one in the plain engine, `repeats` times. `cuts`: positions inside the shard, ascending, that part
   /// it into segments; none: it is one. Fails: kInvalidArgument (cuts), and as run() does.
   virtual Expected<ShardProfile> profile(std::vector<Value> inputs, int repeats,

@@ -45,6 +45,14 @@ struct Sent {
   Nanoseconds send{};
   std::uint64_t wire_bytes = 0;
   Nanoseconds cpu{};  ///< processor time of the sending thread during both
+
+  Sent& operator+=(const Sent& other) {
+    encode += other.encode;
+    send += other.send;
+    wire_bytes += other.wire_bytes;
+    cpu += other.cpu;
+    return *this;
+  }
 };
 
 /// One open connection.

@@ -45,7 +45,7 @@ struct FrameLimits {
 struct FrameOptions {
   /// Whether the tensors' bytes are summed too. The header and the metadata always are.
   bool payload_checksum = true;
-  /// How the tensors of kValues travel, those that it takes and makes smaller; the others, and all where it is null, as they are.
+  /// How the tensors of kValues and kPart travel, those that it takes and makes smaller; the others, and all where it is null, as they are.
   const Codec* codec = nullptr;
 };
 

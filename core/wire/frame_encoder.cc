@@ -23,7 +23,8 @@ Expected<EncodedFrame> encode_frame(const Message& message, const FrameOptions& 
   frame.head_.reserve(512);
   frame.head_.resize(kHeaderBytes);
   // A ping measures the link itself.
-  const Codec* const codec = message.kind == MessageKind::kValues ? options.codec : nullptr;
+  const bool encodes = message.kind == MessageKind::kValues || message.kind == MessageKind::kPart;
+  const Codec* const codec = encodes ? options.codec : nullptr;
   PARETO_ASSIGN(const SentPayload payload, write_metadata(message, codec, limits, frame.head_));
   frame.encoding_ = payload.encoding;
   const auto metadata = std::span<const std::byte>(frame.head_).subspan(kHeaderBytes);

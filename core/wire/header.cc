@@ -29,7 +29,9 @@ void store(std::array<std::byte, kHeaderBytes>& bytes, std::size_t offset, T num
 
 }  // namespace
 
-bool is_known(MessageKind kind) { return kind >= MessageKind::kHello && kind <= MessageKind::kEnd; }
+bool is_known(MessageKind kind) {
+  return kind >= MessageKind::kHello && kind <= MessageKind::kPart;
+}
 
 std::array<std::byte, kHeaderBytes> write_header(const Header& header) {
   std::array<std::byte, kHeaderBytes> bytes{};

@@ -19,7 +19,8 @@ enum class MessageKind : std::uint8_t {
   kPing =
       5,  ///< answered at once with kPong and the same body; primes the connection and measures it
   kPong = 6,
-  kEnd = 7,  ///< no more requests will follow on this link
+  kEnd = 7,   ///< no more requests will follow on this link
+  kPart = 8,  ///< one value of a request, ahead of its kValues: core/wire/parts.h
 };
 
 /// What one stage did with one request, on that stage's own clocks. Processor times are those of the one thread that each phase runs

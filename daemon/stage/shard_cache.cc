@@ -55,11 +55,14 @@ LoadedShard::LoadedShard(std::string handle, Shard shard, runtime::RunnerOptions
       options_(std::move(options)),
       runner_(std::move(runner)) {}
 
-Expected<LoadedShard::Result> LoadedShard::run(std::vector<Value> inputs) {
+Expected<LoadedShard::Result> LoadedShard::run(std::vector<Value> inputs,
+                                               runtime::EarlyOutputs* early) {
   const TimePoint asked = std::chrono::steady_clock::now();
   const std::lock_guard lock(mutex_);
   const TimePoint started = std::chrono::steady_clock::now();
-  PARETO_ASSIGN(std::vector<Value> outputs, runner_->run(std::move(inputs)));
+  PARETO_ASSIGN(std::vector<Value> outputs, early != nullptr
+                                                ? runner_->run_early(std::move(inputs), *early)
+                                                : runner_->run(std::move(inputs)));
   return Result{std::move(outputs), started - asked, std::chrono::steady_clock::now() - started};
 }
 

@@ -42,8 +42,8 @@ class LoadedShard {
   LoadedShard(std::string handle, Shard shard, runtime::RunnerOptions options,
               std::unique_ptr<runtime::ShardRunner> runner);
 
-  /// Fails: as ShardRunner::run does.
-  Expected<Result> run(std::vector<Value> inputs);
+  /// `early`, where given: takes outputs while others are computed. Fails: as ShardRunner::run does.
+  Expected<Result> run(std::vector<Value> inputs, runtime::EarlyOutputs* early = nullptr);
   /// On example inputs of that batch. `cuts`: as ShardRunner::profile. Fails: kInvalidArgument (batch, repeats, cuts), and as the
   /// runner does.
   Expected<Profile> profile(std::int64_t batch, int repeats,

@@ -43,7 +43,13 @@ Stage::Stage(StageParts parts)
       downstream_taken_(parts.downstream != nullptr),
       downstream_(std::move(parts.downstream)),
       to_compute_(parts.queue),
-      to_send_(parts.queue) {}
+      to_send_(parts.queue),
+      assembler_(shard_->shard().inputs.size()),
+      early_(
+          [this](Message part) {
+            static_cast<void>(queue_to_send({std::move(part), {}, {}}));
+          },
+          clock_) {}
 
 Stage::~Stage() { close(); }
 
@@ -141,25 +147,17 @@ bool Stage::take(transport::Received received, Nanoseconds waited) {
       if (!sent) upstream_ended(sent.error());
       return sent.has_value();
     }
+    case MessageKind::kPart:
     case MessageKind::kValues:
-    case MessageKind::kError: {
+    case MessageKind::kError:
       if (message.pipeline != pipeline_) {
         end(fmt::format("upstream {} sent a request of pipeline {}", upstream_->peer(),
                         message.pipeline));
         return false;
       }
-      if (message.kind == MessageKind::kValues) ++requests_;
-      const bool alone = in_flight_++ == 0;
       bytes_received_ += received.wire_bytes;
-      Item item{std::move(message), {}, received.arrived + received.receive + received.decode};
-      item.times.stage = index_;
-      item.times.arrived = received.arrived.time_since_epoch();
-      item.times.receive = received.receive;
-      item.times.decode = received.decode;
-      item.times.receive_cpu = received.cpu;
-      if (alone && may_compute_at_once(waited)) return compute_and_send(item);
-      return to_compute_.push(std::move(item)).has_value();
-    }
+      return message.kind == MessageKind::kPart ? take_part(std::move(received))
+                                                : take_request(std::move(received), waited);
     case MessageKind::kEnd:
       pass_end();
       return false;
@@ -171,6 +169,30 @@ bool Stage::take(transport::Received received, Nanoseconds waited) {
   end(fmt::format("upstream {} sent a message of kind {}", upstream_->peer(),
                   static_cast<int>(message.kind)));
   return false;
+}
+
+bool Stage::take_part(transport::Received received) {
+  parts_cpu_ += received.cpu;
+  const auto kept = assembler_.keep(std::move(received.message));
+  if (!kept) end(fmt::format("upstream {}: {}", upstream_->peer(), kept.error().message));
+  return kept.has_value();
+}
+
+bool Stage::take_request(transport::Received received, Nanoseconds waited) {
+  if (const auto whole = assembler_.complete(received.message); !whole) {
+    end(fmt::format("upstream {}: {}", upstream_->peer(), whole.error().message));
+    return false;
+  }
+  if (received.message.kind == MessageKind::kValues) ++requests_;
+  const bool alone = in_flight_++ == 0;
+  Item item{std::move(received.message), {}, received.arrived + received.receive + received.decode};
+  item.times.stage = index_;
+  item.times.arrived = received.arrived.time_since_epoch();
+  item.times.receive = received.receive;
+  item.times.decode = received.decode;
+  item.times.receive_cpu = received.cpu + std::exchange(parts_cpu_, {});
+  if (alone && may_compute_at_once(waited, received.wire_bytes)) return compute_and_send(item);
+  return to_compute_.push(std::move(item)).has_value();
 }
 
 void Stage::pass_end() {
@@ -192,11 +214,13 @@ void Stage::upstream_ended(const Error& error) {
   end("upstream link: " + error.message);
 }
 
-bool Stage::may_compute_at_once(Nanoseconds waited) const {
+bool Stage::may_compute_at_once(Nanoseconds waited, std::uint64_t wire_bytes) const {
   // A message that was there already may have another one behind it, to be received while this one is computed.
   constexpr Nanoseconds kIdle = std::chrono::microseconds(20);
+  // What links buffer by themselves: the next message of that size can come in meanwhile.
+  constexpr std::uint64_t kBuffered = 1 << 20;
   // An engine's threads belong to the thread that runs it.
-  return waited > kIdle && shard_->options().threads == 1;
+  return waited > kIdle && wire_bytes <= kBuffered && shard_->options().threads == 1;
 }
 
 void Stage::compute_requests() {
@@ -209,8 +233,12 @@ bool Stage::compute_and_send(Item& item) {
   if (item.message.kind == MessageKind::kValues) compute(item);
   if (may_send_at_once(item)) return send(item);
   const bool last = item.message.kind == MessageKind::kEnd;
+  return queue_to_send(std::move(item)) && !last;
+}
+
+bool Stage::queue_to_send(Item item) {
   ++unsent_;
-  return to_send_.push(std::move(item)).has_value() && !last;
+  return to_send_.push(std::move(item)).has_value();
 }
 
 bool Stage::may_send_at_once(const Item& item) const {
@@ -231,7 +259,6 @@ void Stage::compute(Item& item) {
   error.message = name() + ": " + error.message;
   spdlog::debug("pipeline {:016x} request {}: {}", pipeline_, item.message.request, error.message);
   Message failed = error_message(pipeline_, item.message.request, error);
-  failed.sequence = item.message.sequence;
   failed.timeline = std::move(item.message.timeline);
   item.message = std::move(failed);
 }
@@ -243,9 +270,11 @@ Expected<std::vector<Value>> Stage::run(Item& item) {
     return fail(ErrorCode::kInvalidArgument, "the request holds {}, the shard takes a tuple of {}",
                 describe(item.message.body), wanted);
   }
+  early_.begin(pipeline_, item.message.request);
   const Nanoseconds start_cpu = thread_cpu_time();
-  PARETO_ASSIGN(LoadedShard::Result result, shard_->run(std::move(inputs->items)));
+  PARETO_ASSIGN(LoadedShard::Result result, shard_->run(std::move(inputs->items), &early_));
   item.times.compute_cpu = thread_cpu_time() - start_cpu;
+  item.message.sequence = early_.end();
   item.times.queue += result.waited;
   item.times.compute = result.compute;
   return std::move(result.outputs);
@@ -260,6 +289,10 @@ void Stage::send_results() {
 
 bool Stage::send(Item& item) {
   Message& message = item.message;
+  if (message.kind == MessageKind::kValues && refused_ && refused_->request == message.request) {
+    ++failed_requests_;
+    message = error_message(pipeline_, message.request, refused_->error);
+  }
   if (message.kind == MessageKind::kValues) {
     item.times.encode = last_sent_.encode;
     item.times.send = last_sent_.send;
@@ -267,7 +300,12 @@ bool Stage::send(Item& item) {
     message.timeline.push_back(item.times);
   }
   auto sent = send_downstream(message);
-  if (!sent && message.kind == MessageKind::kValues && is_refusal(sent.error())) {
+  const bool refused = !sent && is_refusal(sent.error());
+  if (refused && message.kind == MessageKind::kPart) {
+    refused_ = {message.request, {sent.error().code, name() + ": " + sent.error().message}};
+    return true;
+  }
+  if (refused && message.kind == MessageKind::kValues) {
     ++failed_requests_;
     message = error_message(pipeline_, message.request,
                             {sent.error().code, name() + ": " + sent.error().message});
@@ -282,7 +320,9 @@ bool Stage::send(Item& item) {
     return false;
   }
   bytes_sent_ += sent->wire_bytes;
-  last_sent_ = *sent;
+  parts_sent_ += *sent;
+  if (message.kind == MessageKind::kPart) return true;
+  last_sent_ = std::exchange(parts_sent_, {});
   --in_flight_;
   return true;
 }

@@ -20,6 +20,8 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/transport/transport.h"
+#include "core/wire/parts.h"
+#include "daemon/stage/early_parts.h"
 #include "daemon/stage/handshake.h"
 #include "daemon/stage/shard_cache.h"
 
@@ -57,7 +59,7 @@ struct StageParts {
   std::unique_ptr<transport::Link> downstream;  ///< introduced already; null: the sink will connect
 };
 
-/// Requests leave in the order they came. One that fails leaves as kError, with this stage's name in its message; kError from
+/// Requests leave in the order they came; values of one that are ready early leave before its others (core/wire/parts.h). One that fails leaves as kError, with this stage's name in its message; kError from
 /// upstream passes. kEnd drains: it leaves after everything else, then the stage is closed. A broken link makes the stage failed and
 /// closes both links, so that the neighbours notice.
 ///
@@ -99,8 +101,9 @@ class Stage {
   void send_results();
   void answer_downstream();
 
-  /// For the receiving thread: whether to compute a request that came, after so much waiting for it, to a stage with nothing to do.
-  bool may_compute_at_once(Nanoseconds waited) const;
+  /// For the receiving thread: whether to compute a request of so many bytes that came, after so much waiting for it, to a stage with
+  /// nothing to do.
+  bool may_compute_at_once(Nanoseconds waited, std::uint64_t wire_bytes) const;
   /// For the thread that computed: whether to send what it made itself.
   bool may_send_at_once(const Item& item) const;
   /// False: the stage has ended, or is about to.
@@ -109,8 +112,12 @@ class Stage {
   bool send(Item& item);
 
   bool take(transport::Received received, Nanoseconds waited);
+  bool take_part(transport::Received received);
+  bool take_request(transport::Received received, Nanoseconds waited);
   void compute(Item& item);
   Expected<std::vector<Value>> run(Item& item);
+  /// For the thread that computes.
+  bool queue_to_send(Item item);
   Expected<transport::Sent> send_downstream(const wire::Message& message);
   void pass_end();
   void upstream_ended(const Error& error);
@@ -145,6 +152,17 @@ class Stage {
   /// A message cannot carry what its own encoding and sending took: the next one does. Of the sending thread while something is
   /// unsent, else of the thread that computes.
   transport::Sent last_sent_;
+  transport::Sent parts_sent_;  ///< of the request whose kValues are to come; same owner
+  /// A request one of whose parts no link would take; same owner.
+  struct Refused {
+    std::uint64_t request = 0;
+    Error error;
+  };
+  std::optional<Refused> refused_;
+  wire::PartAssembler assembler_;  ///< of the receiving thread …
+  Nanoseconds parts_cpu_{};        ///< … which took so long for the parts in it
+  const SteadyClock clock_;
+  EarlyParts early_;  ///< of the thread that computes
   std::atomic<std::uint64_t> requests_{0};
   std::atomic<std::uint64_t> failed_requests_{0};
   std::atomic<std::uint64_t> in_flight_{0};

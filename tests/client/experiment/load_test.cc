@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "core/base/bounded_queue.h"
+#include "core/wire/parts.h"
 #include "tests/client/support/memory_transport.h"
 
 namespace pareto::client {
@@ -73,6 +74,20 @@ TEST_F(LoadTest, CountsRequestsAndKeepsTheirTimes) {
     EXPECT_EQ(result.samples[i].timeline.at(0).compute, Nanoseconds(3));
     EXPECT_GE(result.samples[i].completed, result.samples[i > 0 ? i - 1 : 0].completed);
   }
+}
+
+TEST_F(LoadTest, ResultsThatTravelInPartsArePutTogether) {
+  serve([&](Message message) {
+    EXPECT_TRUE(stage_out_->send(wire::part_message(77, message.request, 0, 1, "late")));
+    message.sequence = 1;
+    message.body = Tuple{{"early", None{}}};
+    return message;
+  });
+  Load load(*source_, *sink_, 77);
+  const auto result = load.run(Value(None{}), options(2, 5));
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->samples.size(), 5U);
+  EXPECT_TRUE(bit_equal(result->last_output, Tuple{{"early", "late"}}));
 }
 
 TEST_F(LoadTest, NumbersGoOnWhereTheyStopped) {

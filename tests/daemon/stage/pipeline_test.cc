@@ -47,10 +47,11 @@ class Pipeline : public testing::TestWithParam<std::string> {
   std::shared_ptr<LoadedShard> shard(std::int64_t operators) {
     runtime::RunnerOptions options;
     options.threads = threads_;
-    return cache_.load(test::make_shard(0, operators), options).value().shard;
+    return cache_.load(test::make_shard(0, operators, {}, values_), options).value().shard;
   }
 
   int threads_ = 1;
+  std::size_t values_ = 1;
 
   std::shared_ptr<FakeRuns> runs_ = std::make_shared<FakeRuns>();
   std::shared_ptr<transport::Transport> transport_;
@@ -123,6 +124,48 @@ TEST_P(Pipeline, AnEngineOfSeveralThreadsIsRunByOneThread) {
     for (int j = 0; j < 2; ++j) ASSERT_TRUE(pipeline->sink->receive(soon()));
   }
   EXPECT_EQ(runners.size(), 2U);  // one a stage
+}
+
+TEST_P(Pipeline, AnEarlyOutputIsOnItsWayWhileTheShardStillRuns) {
+  values_ = 2;
+  std::promise<void> seen;
+  runs_->after_early = [&](int run) {
+    // Two stages: the first request tells them that output 0 has a lead; in the second, the last stage ends only once it was seen.
+    constexpr std::chrono::milliseconds kLead(2);
+    if (run == 3) seen.get_future().wait();
+    for (const auto start = std::chrono::steady_clock::now();
+         std::chrono::steady_clock::now() < start + kLead;) {
+    }
+  };
+  const auto pipeline = open();
+  ASSERT_TRUE(pipeline);
+  const auto send = [&](std::uint64_t request) {
+    return pipeline->source->send(request_message(TwoStages::kPipeline, request,
+                                                  Tuple{{test::filled(10.F), test::filled(20.F)}}),
+                                  soon());
+  };
+  ASSERT_TRUE(send(0));
+  const auto first = pipeline->sink->receive(soon());
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_EQ(first->message.kind, MessageKind::kValues);
+  ASSERT_TRUE(send(1));
+  const auto part = pipeline->sink->receive(soon());
+  seen.set_value();
+  ASSERT_TRUE(part) << part.error().message;
+  ASSERT_EQ(part->message.kind, MessageKind::kPart);
+  const auto rest = pipeline->sink->receive(soon());
+  ASSERT_TRUE(rest) << rest.error().message;
+  ASSERT_EQ(rest->message.kind, MessageKind::kValues);
+
+  wire::PartAssembler assembler(2);
+  ASSERT_TRUE(assembler.keep(part->message));
+  wire::Message whole = rest->message;
+  ASSERT_TRUE(assembler.complete(whole));
+  // What crossed between the stages in parts was put together again.
+  EXPECT_TRUE(bit_equal(whole.body, Tuple{{test::filled(15.F), test::filled(25.F)}}));
+  EXPECT_TRUE(bit_equal(first->message.body, whole.body));
+  const StageStatus status = pipeline->hosts[1]->status().at(0);
+  EXPECT_EQ(status.requests, 2U);
 }
 
 TEST_P(Pipeline, PingsAreAnsweredOnBothLinks) {

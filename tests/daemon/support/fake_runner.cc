@@ -38,6 +38,17 @@ class FakeRunner final : public runtime::ShardRunner {
     return outputs;
   }
 
+  Expected<std::vector<Value>> run_early(std::vector<Value> inputs,
+                                         runtime::EarlyOutputs& early) override {
+    PARETO_ASSIGN(std::vector<Value> outputs, run(std::move(inputs)));
+    if (!runs_->after_early) return outputs;
+    for (std::size_t i = 0; i + 1 < outputs.size(); ++i) {
+      if (early.wants(i)) early.take(i, std::exchange(outputs[i], None{}));
+    }
+    runs_->after_early(runs_->runs - 1);
+    return outputs;
+  }
+
   Expected<runtime::ShardProfile> profile(std::vector<Value>, int repeats,
                                           const std::vector<std::int64_t>& cuts) override {
     runtime::ShardProfile profile{{{0, "fake::add", "body", Nanoseconds(repeats)}}, {}};
@@ -72,7 +83,8 @@ RunnerFactory fake_runners(std::shared_ptr<FakeRuns> runs) {
   };
 }
 
-Shard make_shard(std::int64_t begin, std::int64_t end, std::vector<WeightRef> weights) {
+Shard make_shard(std::int64_t begin, std::int64_t end, std::vector<WeightRef> weights,
+                 std::size_t values) {
   ValueSpec spec;
   spec.kind = ValueSpec::Kind::kTensor;
   spec.tensor = {DType::kFloat32, {{0, 1}, {4, 0}}};
@@ -82,8 +94,8 @@ Shard make_shard(std::int64_t begin, std::int64_t end, std::vector<WeightRef> we
   shard.end = end;
   shard.archive = "archive";
   shard.weights = std::move(weights);
-  shard.inputs = {{"x", spec}};
-  shard.outputs = {{"y", spec}};
+  shard.inputs.assign(values, {"x", spec});
+  shard.outputs.assign(values, {"y", spec});
   shard.torch_version = "1.13.1";
   return shard;
 }

@@ -20,6 +20,9 @@ struct FakeRuns {
   std::atomic<int> most_at_once{0};
   /// Called with the number of each run, from 0, while it runs: may wait, or fail it.
   std::function<Expected<>(int)> on_run = [](int) { return Expected<>(); };
+  /// Where set, a runner offers all its outputs but the last to EarlyOutputs, and calls this with the number of the run before it
+  /// ends.
+  std::function<void(int)> after_early;
   /// Fails every load.
   std::function<Expected<>()> on_load = [] { return Expected<>(); };
 };
@@ -27,8 +30,9 @@ struct FakeRuns {
 /// Fetches every weight, as a real runner does; the sum added is the number of the shard's operators.
 RunnerFactory fake_runners(std::shared_ptr<FakeRuns> runs);
 
-/// Operators [begin, end); takes and gives one float32 tensor of shape Bx4.
-Shard make_shard(std::int64_t begin = 0, std::int64_t end = 2, std::vector<WeightRef> weights = {});
+/// Operators [begin, end); takes and gives float32 tensors of shape Bx4, so many of them.
+Shard make_shard(std::int64_t begin = 0, std::int64_t end = 2, std::vector<WeightRef> weights = {},
+                 std::size_t values = 1);
 
 /// A float32 tensor of shape 1x4, all of one value; and back.
 Tensor filled(float value);
