@@ -21,7 +21,7 @@ std::uint64_t random_pipeline() {
 }  // namespace
 
 ShardSettings shard_settings(const Plan& plan) {
-  return {plan.engine, plan.precision, plan.threads, plan.batch};
+  return {plan.engine, plan.precision, plan.threads, plan.message_batch()};
 }
 
 Expected<std::unique_ptr<Deployment>> Deployment::open(const Plan& plan, const Cluster& cluster,

@@ -118,6 +118,18 @@ Expected<std::vector<std::int64_t>> parse_batches(const std::string& text) {
   return batches;
 }
 
+Expected<std::vector<std::int64_t>> parse_micro_batches(const std::string& text) {
+  std::vector<std::int64_t> sizes;
+  for (const std::string& part : split_list(text)) {
+    PARETO_ASSIGN(const auto size, part == "none"
+                                       ? Expected<std::int64_t>(0)
+                                       : parse_number<std::int64_t>(part, "--micro-batch"));
+    if (std::find(sizes.begin(), sizes.end(), size) == sizes.end()) sizes.push_back(size);
+  }
+  if (sizes.empty()) return fail(ErrorCode::kInvalidArgument, "--micro-batch names no size");
+  return sizes;
+}
+
 std::string codec_names() {
   std::vector<std::string> names;
   for (const wire::Codec* codec : wire::builtin_codecs()) names.emplace_back(codec->name());

@@ -64,6 +64,8 @@ struct StoreFlags {
 
 /// "1,8" -> {1, 8}. Fails with kInvalidArgument naming the flag where one is below 1.
 Expected<std::vector<std::int64_t>> parse_batches(const std::string& text);
+/// "none,2" -> {0, 2}. Fails with kInvalidArgument naming the flag.
+Expected<std::vector<std::int64_t>> parse_micro_batches(const std::string& text);
 /// "none,fp16", each known and once. Fails: kNotFound with the nearest.
 Expected<std::vector<std::string>> parse_codecs(const std::string& text);
 /// "fp16, bf16, …": every codec but none, for help texts.

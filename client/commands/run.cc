@@ -42,6 +42,10 @@ class RunCommand final : public Command {
     app.add_option("--codec", codec_, "how tensors travel between stages: none, " + codec_names())
         ->capture_default_str();
     app.add_option("--batch", batch_, "batch size")->capture_default_str();
+    app.add_option("--micro-batch", micro_batch_,
+                   "samples of the batch that travel together, so that stages overlap within one "
+                   "request; none: the whole batch")
+        ->capture_default_str();
     app.add_option("--window", window_, "requests in flight for throughput; auto finds it")
         ->capture_default_str();
     app.add_option("--requests", options_.requests, "measured for latency, and traced")
@@ -96,11 +100,18 @@ class RunCommand final : public Command {
     PARETO_TRY(with_context(wire::find_codec(codec_), "--codec {}", codec_));
     if (batch_ < 1)
       return fail(ErrorCode::kInvalidArgument, "--batch {}: at least 1 is needed", batch_);
+    PARETO_ASSIGN(const auto micro_batches, parse_micro_batches(micro_batch_));
+    if (micro_batches.size() != 1 || micro_batches.front() > batch_) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "--micro-batch {}: one size, not above the batch of {}, or none", micro_batch_,
+                  batch_);
+    }
     if (options_.requests < 1)
       return fail(ErrorCode::kInvalidArgument, "--requests {}: at least 1 is needed",
                   options_.requests);
     PARETO_ASSIGN(plan.window, parse_window(window_));
     plan.batch = batch_;
+    plan.micro_batch = micro_batches.front();
     if (!inputs_.empty()) PARETO_TRY(read_inputs(plan));
     plan.model = model_.model;
     plan.transport = transport_;
@@ -230,6 +241,7 @@ class RunCommand final : public Command {
   std::string transport_ = "tcp";
   std::string codec_ = "none";
   std::int64_t batch_ = 1;
+  std::string micro_batch_ = "none";
   std::string window_ = "auto";
   std::vector<std::string> inputs_;
   std::string output_;

@@ -45,6 +45,10 @@ class SweepCommand final : public Command {
     app.add_option("--codec", codecs_, "how tensors travel between stages: none, " + codec_names())
         ->capture_default_str();
     app.add_option("--batch", batches_, "batch sizes")->capture_default_str();
+    app.add_option("--micro-batch", micro_batches_,
+                   "samples of a batch that travel together, so that stages overlap within one "
+                   "request; none: the whole batch")
+        ->capture_default_str();
     app.add_option("--window", window_, "requests in flight for throughput; auto finds it")
         ->capture_default_str();
     app.add_option("--network", options_.condition, "network condition; none: as it is")
@@ -95,6 +99,7 @@ class SweepCommand final : public Command {
     PARETO_ASSIGN(options_.transports, parse_transports(transports_));
     PARETO_ASSIGN(options_.codecs, parse_codecs(codecs_));
     PARETO_ASSIGN(options_.batches, parse_batches(batches_));
+    PARETO_ASSIGN(options_.micro_batches, parse_micro_batches(micro_batches_));
     PARETO_ASSIGN(options_.window, parse_window(window_));
     PARETO_TRY(at_least_one("--requests", options_.requests));
     PARETO_TRY(at_least_one("--rounds", options_.rounds));
@@ -214,6 +219,7 @@ class SweepCommand final : public Command {
   SweepOptions options_;
   std::string transports_ = "tcp,grpc";
   std::string codecs_ = "none";
+  std::string micro_batches_ = "none";
   std::string batches_ = "1";
   std::string window_ = "auto";
   std::string resume_;

@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "client/experiment/micro_batch.h"
 #include "core/wire/parts.h"
 
 namespace pareto::client {
@@ -17,20 +18,27 @@ using wire::MessageKind;
 // Of one model.
 constexpr std::size_t kMaxResults = 4096;
 
-/// What source and sink share: which requests are in flight, and how it all ends. Threads: any.
+/// What source and sink share: which messages are in flight, and how it all ends. Threads: any.
 class Window {
  public:
-  Window(const LoadOptions& options, std::uint64_t first_request)
-      : options_(options), first_(first_request), start_(std::chrono::steady_clock::now()) {}
+  /// Requests are `messages` messages each.
+  Window(const LoadOptions& options, std::size_t messages, std::uint64_t first)
+      : options_(options),
+        messages_(messages),
+        first_(first),
+        start_(std::chrono::steady_clock::now()) {}
 
-  /// Waits for room, and stamps the next request's start. None: no more are to be sent.
+  std::size_t most_in_flight() const {
+    return messages_ * static_cast<std::size_t>(options_.window);
+  }
+
+  /// Waits for room, and stamps the next message's start. None: no more are to be sent.
   std::optional<std::uint64_t> next() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] {
-      return stopped_ || sent_.size() < completed_ + static_cast<std::size_t>(options_.window);
-    });
+    changed_.wait(lock, [&] { return stopped_ || sent_.size() < completed_ + most_in_flight(); });
     const Nanoseconds now = std::chrono::steady_clock::now() - start_;
-    const bool enough = sent_.size() >= static_cast<std::size_t>(options_.requests) &&
+    const bool enough = sent_.size() % messages_ == 0 &&
+                        sent_.size() >= messages_ * static_cast<std::size_t>(options_.requests) &&
                         (!options_.duration || now >= *options_.duration);
     if (stopped_ || enough) {
       all_sent_ = true;
@@ -42,7 +50,7 @@ class Window {
     return first_ + sent_.size() - 1;
   }
 
-  /// Waits until a result is due. None: every request has completed, or the load was stopped.
+  /// Waits until a result is due. None: every message has completed, or the load was stopped.
   std::optional<std::uint64_t> oldest() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return stopped_ || all_sent_ || completed_ < sent_.size(); });
@@ -50,7 +58,7 @@ class Window {
     return first_ + completed_;
   }
 
-  /// When the oldest request in flight has failed.
+  /// When the oldest message in flight has failed.
   TimePoint deadline() {
     const std::lock_guard lock(mutex_);
     return start_ + sent_[completed_] + options_.request_timeout;
@@ -76,6 +84,7 @@ class Window {
 
  private:
   const LoadOptions& options_;
+  const std::size_t messages_;
   const std::uint64_t first_;
   const TimePoint start_;
   std::mutex mutex_;
@@ -99,12 +108,10 @@ Error error_of(const Message& message) {
 Expected<transport::Received> take(transport::Link& sink, std::uint64_t request,
                                    TimePoint deadline) {
   wire::PartAssembler assembler(kMaxResults);
-  Nanoseconds parts_cpu{};
-  std::uint64_t parts_bytes = 0;
+  transport::Received parts;
   auto received = sink.receive(deadline);
   while (received && received->message.kind == MessageKind::kPart) {
-    parts_cpu += received->cpu;
-    parts_bytes += received->wire_bytes;
+    parts.add_earlier(*received);
     PARETO_TRY(assembler.keep(std::move(received->message)));
     received = sink.receive(deadline);
   }
@@ -112,8 +119,7 @@ Expected<transport::Received> take(transport::Link& sink, std::uint64_t request,
     return fail(ErrorCode::kTimeout, "no result in time");
   }
   if (!received) return received;
-  received->cpu += parts_cpu;
-  received->wire_bytes += parts_bytes;
+  received->add_earlier(parts);
   Message& message = received->message;
   if (message.kind == MessageKind::kEnd) {
     return fail(ErrorCode::kClosed, "the last stage ended the pipeline");
@@ -128,6 +134,39 @@ Expected<transport::Received> take(transport::Link& sink, std::uint64_t request,
   return received;
 }
 
+/// Puts the times of a later message of the same request to those of the first.
+void add(RequestSample& request, const RequestSample& message) {
+  request.completed = message.completed;
+  request.source += message.source;
+  request.sink.receive += message.sink.receive;
+  request.sink.decode += message.sink.decode;
+  request.sink.cpu += message.sink.cpu;
+  request.sink.wire_bytes += message.sink.wire_bytes;
+  for (std::size_t i = 0; i < std::min(request.timeline.size(), message.timeline.size()); ++i) {
+    wire::StageTimes& sum = request.timeline[i];
+    const wire::StageTimes& one = message.timeline[i];
+    for (const auto time :
+         {&wire::StageTimes::receive, &wire::StageTimes::decode, &wire::StageTimes::queue,
+          &wire::StageTimes::compute, &wire::StageTimes::encode, &wire::StageTimes::send,
+          &wire::StageTimes::receive_cpu, &wire::StageTimes::compute_cpu,
+          &wire::StageTimes::send_cpu}) {
+      sum.*time += one.*time;
+    }
+  }
+}
+
+/// One sample for every so many; what is left over of a request that was not completed goes.
+std::vector<RequestSample> joined(std::vector<RequestSample> messages, std::size_t count) {
+  if (count == 1) return messages;
+  std::vector<RequestSample> requests;
+  for (std::size_t i = 0; i + count <= messages.size(); i += count) {
+    RequestSample request = std::move(messages[i]);
+    for (std::size_t j = i + 1; j < i + count; ++j) add(request, messages[j]);
+    requests.push_back(std::move(request));
+  }
+  return requests;
+}
+
 }  // namespace
 
 Expected<LoadResult> Load::run(const Value& body, const LoadOptions& options) {
@@ -135,17 +174,24 @@ Expected<LoadResult> Load::run(const Value& body, const LoadOptions& options) {
     return fail(ErrorCode::kInvalidArgument, "a load of {} requests, window {}: neither may be 0",
                 options.requests, options.window);
   }
-  Window window(options, next_request_);
+  std::vector<Value> bodies{body};
+  if (!options.micro_batches.empty()) {
+    PARETO_ASSIGN(bodies, split_batch(body, options.micro_batches));
+  }
+  const std::size_t messages = bodies.size();
+  std::vector<Value> outputs(messages);  // of the last request
+  Window window(options, messages, next_request_);
   std::optional<Error> send_error;
   std::optional<Error> receive_error;
   LoadResult result;
   result.began = window.start();
+  const std::uint64_t first = next_request_;
   std::vector<transport::Sent> sends;  // of the source until it has ended
   Message message;
   message.pipeline = pipeline_;
-  message.body = body;
   const auto send = [&](std::uint64_t request) {
     message.request = request;
+    message.body = bodies[(request - first) % messages];
     auto sent = source_.send(message, deadline_after(options.request_timeout));
     if (sent) {
       sends.push_back(*sent);
@@ -170,10 +216,10 @@ Expected<LoadResult> Load::run(const Value& body, const LoadOptions& options) {
                    received->cpu, received->wire_bytes};
     sample.timeline = std::move(received->message.timeline);
     result.samples.push_back(std::move(sample));
-    result.last_output = std::move(received->message.body);
+    outputs[(request - first) % messages] = std::move(received->message.body);
     return true;
   };
-  if (options.window == 1) {
+  if (window.most_in_flight() == 1) {
     // Nothing is in flight while it sends, so one thread cannot block itself, and none has to be woken between a result and the next request.
     while (const auto request = window.next()) {
       if (!send(*request) || !receive(*request)) break;
@@ -202,6 +248,12 @@ Expected<LoadResult> Load::run(const Value& body, const LoadOptions& options) {
       return fail(send_error->code, "sending a request: {}", send_error->message);
     }
     return tl::unexpected(*std::move(receive_error));
+  }
+  result.samples = joined(std::move(result.samples), messages);
+  if (options.micro_batches.empty()) {
+    result.last_output = std::move(outputs.front());
+  } else {
+    PARETO_ASSIGN(result.last_output, join_batch(outputs, options.micro_batches));
   }
   return result;
 }

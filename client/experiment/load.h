@@ -2,7 +2,7 @@
 //
 //   source ══▶ [stages] ══▶ sink (the calling thread);  each result lets the next request go
 //
-// The source has a thread of its own, but for a window of 1.
+// The source has a thread of its own, unless only one message is in flight.
 #pragma once
 
 #include <chrono>
@@ -18,12 +18,14 @@
 namespace pareto::client {
 
 struct LoadOptions {
-  int window = 1;
+  int window = 1;    ///< requests in flight
   int requests = 1;  ///< at least this many …
   /// … and more until this much time has passed since the first was sent.
   std::optional<Nanoseconds> duration;
   /// A request that takes longer has failed: how a dead device is noticed in bounded time.
   std::chrono::milliseconds request_timeout{30'000};
+  /// Samples of each message that a request travels in (client/experiment/micro_batch.h); empty: one message.
+  std::vector<std::int64_t> micro_batches;
 };
 
 /// How a result came to the sink.
@@ -35,11 +37,13 @@ struct SinkTimes {
   std::uint64_t wire_bytes = 0;
 };
 
+/// Of a request in micro-batches: sent with the first, completed with the last; all other times are sums over them, arrivals those of the
+/// first.
 struct RequestSample {
-  std::uint64_t request = 0;
-  Nanoseconds sent{};       ///< since the load began: when its send was called
-  Nanoseconds completed{};  ///< since the load began: when its result was decoded
-  transport::Sent source;   ///< its way into the source's link
+  std::uint64_t request = 0;  ///< of its first message
+  Nanoseconds sent{};         ///< since the load began: when its send was called
+  Nanoseconds completed{};    ///< since the load began: when its result was decoded
+  transport::Sent source;     ///< its way into the source's link
   wire::Timeline timeline;
   SinkTimes sink;
   Nanoseconds latency() const { return completed - sent; }
@@ -60,7 +64,8 @@ class Load {
 
   /// Sends `body` again and again; returns when every request has completed. The first failure ends it, and both links are then
   /// closed: a pipeline with lost requests is not used again. Fails: with a request's own error (kError), kTimeout (which
-  /// request), kCorrupt (a result nobody asked for), and as links do.
+  /// request), kCorrupt (a result nobody asked for), kInvalidArgument (micro-batches that the request or its result cannot be cut
+  /// into), and as links do.
   Expected<LoadResult> run(const Value& body, const LoadOptions& options);
 
  private:

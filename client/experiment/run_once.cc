@@ -3,6 +3,7 @@
 #include "client/cluster/deployment.h"
 #include "client/cluster/shard_pool.h"
 #include "client/cluster/workload.h"
+#include "client/experiment/micro_batch.h"
 #include "client/experiment/output_error.h"
 #include "client/experiment/trial_meter.h"
 #include "core/base/text.h"
@@ -26,17 +27,20 @@ Expected<RunOnceResult> run_once(const partitioner::Model& model, const Cluster&
   PARETO_ASSIGN(const auto deployment,
                 with_context(Deployment::open(plan, cluster, pool, *transport), "deploying"));
   const Value request{Tuple{std::move(inputs)}};
+  const std::vector<std::int64_t> micro_batches = micro_batch_sizes(plan);
   RunOnceResult result;
   {
     Load load(deployment->source(), deployment->sink(), deployment->pipeline());
-    PARETO_ASSIGN(const LoadResult first, load.run(request, {}));
+    LoadOptions once;
+    once.micro_batches = micro_batches;
+    PARETO_ASSIGN(const LoadResult first, load.run(request, once));
     const auto* tuple = first.last_output.get_if<Tuple>();
     if (!tuple) return fail(ErrorCode::kCorrupt, "the pipeline's result is no tuple");
     PARETO_ASSIGN(result.outputs, workload.from_last_shard(tuple->items));
     PARETO_ASSIGN(const std::vector<Value> expected, model.run_whole(arguments));
     result.figures.output_error = output_error(expected, result.outputs);
   }
-  TrialMeter meter(plan.window, options.seed);
+  TrialMeter meter(plan.window, options.seed, micro_batches);
   UnitBudget budget;
   budget.slice = std::chrono::duration<double>(kSliceSeconds);
   budget.latency_requests = options.requests;
@@ -62,7 +66,7 @@ Expected<RunOnceResult> run_once(const partitioner::Model& model, const Cluster&
     figures.split->name = join(plan.splits, "+");
     figures.split->position = plan.stages.front().end;
     for (std::size_t i = 1; i < plan.stages.size(); ++i) {
-      figures.split->boundary_bytes += deployment->shards()[i]->input_bytes;
+      figures.split->boundary_bytes += bytes_of_batch(deployment->shards()[i]->input_bytes, plan);
     }
   }
   summarize(*deployment, options.seed, figures);

@@ -23,8 +23,9 @@ struct SweepOptions {
   std::vector<std::string> transports{"tcp", "grpc"};
   std::vector<std::string> codecs{"none"};  ///< of the links between stages
   std::vector<std::int64_t> batches{1};
-  int window = 0;     ///< for throughput; 0 = auto
-  int requests = 12;  ///< measured a round and trial, for latency
+  std::vector<std::int64_t> micro_batches{0};  ///< of batches larger than that; 0: the whole batch
+  int window = 0;                              ///< for throughput; 0 = auto
+  int requests = 12;                           ///< measured a round and trial, for latency
   int rounds = 3;
   std::uint64_t seed = 1;
   std::string engine = "auto";

@@ -28,9 +28,13 @@ Expected<> check(const SweepOptions& options, const Cluster& cluster) {
   PARETO_TRY(refuse_below("rounds", options.rounds, 1));
   PARETO_TRY(refuse_below("threads", options.threads, 1));
   for (const std::int64_t batch : options.batches) PARETO_TRY(refuse_below("batch", batch, 1));
-  if (options.batches.empty() || options.transports.empty() || options.codecs.empty()) {
+  for (const std::int64_t size : options.micro_batches) {
+    PARETO_TRY(refuse_below("micro-batch", size, 0));
+  }
+  if (options.batches.empty() || options.micro_batches.empty() || options.transports.empty() ||
+      options.codecs.empty()) {
     return fail(ErrorCode::kInvalidArgument,
-                "a sweep needs at least one batch, one transport and one codec");
+                "a sweep needs at least one batch, micro-batch, transport and codec");
   }
   std::vector<std::string> engines = runtime::engine_names();
   engines.insert(engines.begin(), "auto");
@@ -61,6 +65,17 @@ void choose(const std::vector<std::size_t>& points, std::size_t count, std::size
     choose(points, count, i + 1, chosen, result);
     chosen.pop_back();
   }
+}
+
+/// Those that cut it; one that does not is the whole batch.
+std::vector<std::int64_t> micro_batches_of(std::int64_t batch,
+                                           const std::vector<std::int64_t>& sizes) {
+  std::vector<std::int64_t> fitting;
+  for (const std::int64_t size : sizes) {
+    const std::int64_t cuts = size < batch ? size : 0;
+    if (std::ranges::find(fitting, cuts) == fitting.end()) fitting.push_back(cuts);
+  }
+  return fitting;
 }
 
 }  // namespace
@@ -131,7 +146,8 @@ Expected<std::vector<TrialRecord>> plan_sweep(const partitioner::Model& model,
                   options.stages, options.stages - 1, options.splits, points.size());
     }
   }
-  const std::size_t kinds = options.transports.size() * options.batches.size();
+  const std::size_t kinds =
+      options.transports.size() * options.batches.size() * options.micro_batches.size();
   if ((choices.size() * options.codecs.size() + cluster.size()) * kinds > kMaxTrials) {
     return fail(ErrorCode::kInvalidArgument,
                 "that would be more than {} trials: choose fewer split points", kMaxTrials);
@@ -144,10 +160,12 @@ Expected<std::vector<TrialRecord>> plan_sweep(const partitioner::Model& model,
   std::vector<TrialRecord> trials;
   const auto add_one = [&](const std::vector<std::size_t>& points,
                            const std::vector<std::string>& on, std::int64_t batch,
-                           const std::string& transport, const std::string& codec) -> Expected<> {
+                           std::int64_t micro_batch, const std::string& transport,
+                           const std::string& codec) -> Expected<> {
     TrialRecord trial;
     PARETO_ASSIGN(trial.split, describe_split(model, points, batch));
     PARETO_ASSIGN(trial.plan, make_plan(model, points, on, transport, batch, options));
+    trial.plan.micro_batch = micro_batch;
     if (codec != "none") trial.plan.codecs.assign(points.size(), codec);
     trial.transport = transport;
     trial.codec = codec;
@@ -155,6 +173,7 @@ Expected<std::vector<TrialRecord>> plan_sweep(const partitioner::Model& model,
     trial.condition = options.condition;
     trial.id = fmt::format("{}/{}/b{}", trial.split ? trial.split->name : "all-on:" + on.front(),
                            transport, batch);
+    if (micro_batch > 0) trial.id += fmt::format("x{}", micro_batch);
     if (codec != "none") trial.id += "/" + codec;
     if (options.condition != "none") trial.id += "/" + options.condition;
     trials.push_back(std::move(trial));
@@ -165,9 +184,11 @@ Expected<std::vector<TrialRecord>> plan_sweep(const partitioner::Model& model,
   const auto add = [&](const std::vector<std::size_t>& points,
                        const std::vector<std::string>& on) -> Expected<> {
     for (const std::int64_t batch : options.batches) {
-      for (const std::string& transport : options.transports) {
-        for (const std::string& codec : points.empty() ? no_codec : options.codecs) {
-          PARETO_TRY(add_one(points, on, batch, transport, codec));
+      for (const std::int64_t micro_batch : micro_batches_of(batch, options.micro_batches)) {
+        for (const std::string& transport : options.transports) {
+          for (const std::string& codec : points.empty() ? no_codec : options.codecs) {
+            PARETO_TRY(add_one(points, on, batch, micro_batch, transport, codec));
+          }
         }
       }
     }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "client/experiment/front.h"
+#include "client/experiment/micro_batch.h"
 #include "client/experiment/output_error.h"
 #include "client/experiment/preload.h"
 #include "client/experiment/statistics.h"
@@ -93,7 +94,9 @@ void SweepRunner::find_pending() {
     trial.failure.clear();
     const int window = trial.rounds.empty() ? trial.plan.window : trial.rounds.front().window;
     progress_.total += rounds - std::min(rounds, trial.rounds.size());
-    pending_.push_back({&trial, TrialMeter(window, run_.seed + pending_.size()), false});
+    pending_.push_back(
+        {&trial, TrialMeter(window, run_.seed + pending_.size(), micro_batch_sizes(trial.plan)),
+         false});
   }
   const auto one_device = std::ranges::find_if(
       run_.trials, [](const TrialRecord& trial) { return trial.plan.stages.size() == 1; });

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/experiment/micro_batch.h"
+
 namespace pareto::client {
 namespace {
 
@@ -55,12 +57,18 @@ Expected<PipelineTrace> trace_pipeline(Deployment& deployment, const Plan& plan,
     trace.stages.push_back(
         {deployment.devices()[i]->config().name, deployment.shards()[i]->input_bytes});
   }
+  // Each message of a request is one to be seen.
+  Value message = request;
+  if (const auto micro_batches = micro_batch_sizes(plan); !micro_batches.empty()) {
+    PARETO_ASSIGN(const std::vector<Value> messages, split_batch(request, micro_batches));
+    message = messages.front();
+  }
   LoadOptions options;
-  options.window = plan.window;
-  options.requests = requests;
+  options.window = plan.window * static_cast<int>(plan.messages());
+  options.requests = requests * static_cast<int>(plan.messages());
   Load load(deployment.source(), deployment.sink(), deployment.pipeline());
   PARETO_ASSIGN(const Clocks before, clocks_of(deployment));
-  PARETO_ASSIGN(trace.load, load.run(request, options));
+  PARETO_ASSIGN(trace.load, load.run(message, options));
   PARETO_ASSIGN(const Clocks after, clocks_of(deployment));
   PARETO_TRY(check(trace.load, trace.stages.size()));
   for (const auto& [device, clock] : before) {

@@ -113,9 +113,8 @@ Expected<MeasuredRound> TrialMeter::measure(Deployment& deployment, const Value&
 }
 
 Expected<> TrialMeter::warm_up(Load& load, const Value& request, int requests) {
-  LoadOptions options;
+  LoadOptions options = options_for(1);
   options.requests = requests;
-  options.request_timeout = request_timeout(1);
   PARETO_ASSIGN(const LoadResult result, load.run(request, options));
   expected_latency_ms_ = median(latencies_of(result));
   return {};
@@ -126,9 +125,8 @@ Expected<LoadResult> TrialMeter::measure_latency(Load& load, const Value& reques
   const double slice_ms = budget.slice.count() * 1e3 * kLatencyShare;
   const int fitting =
       static_cast<int>(std::min(slice_ms / std::max(expected_latency_ms_, 1e-3), double{1 << 20}));
-  LoadOptions options;
+  LoadOptions options = options_for(1);
   options.requests = std::min(budget.latency_requests, std::max(kFewestRequests, fitting));
-  options.request_timeout = request_timeout(1);
   for (int attempt = 1;; ++attempt) {
     PARETO_ASSIGN(LoadResult result, load.run(request, options));
     const std::vector<double> latencies = latencies_of(result);
@@ -141,14 +139,12 @@ Expected<LoadResult> TrialMeter::measure_latency(Load& load, const Value& reques
 
 Expected<std::vector<double>> TrialMeter::measure_throughput(Load& load, const Value& request,
                                                              const UnitBudget& budget) {
-  LoadOptions options;
-  options.window = window_;
+  LoadOptions options = options_for(window_);
   // Fill and drain, and one completion more than the intervals between them.
   options.requests = 3 * window_ + kFewestIntervals + 1;
   const std::chrono::duration<double> wanted(expected_latency_ms_ / 1e3 * kThroughputLatencies);
   options.duration = std::chrono::duration_cast<Nanoseconds>(
       std::min(std::max(wanted, kShortestThroughput), budget.slice * (1 - kLatencyShare)));
-  options.request_timeout = request_timeout(window_);
   PARETO_ASSIGN(const LoadResult result, load.run(request, options));
   std::vector<double> completions;
   for (const RequestSample& sample : result.samples) {
@@ -157,11 +153,22 @@ Expected<std::vector<double>> TrialMeter::measure_throughput(Load& load, const V
   return steady_intervals(completions, window_);
 }
 
-std::chrono::milliseconds TrialMeter::request_timeout(int window) const {
-  if (expected_latency_ms_ <= 0) return kFirstTimeout;
-  const double patience_ms = expected_latency_ms_ * kPatience * window;
-  return std::max(kShortestTimeout,
-                  std::chrono::milliseconds(static_cast<std::int64_t>(std::min(patience_ms, 1e8))));
+LoadOptions TrialMeter::options_for(int window) const {
+  LoadOptions options;
+  options.window = window;
+  options.micro_batches = micro_batches_;
+  options.request_timeout = kFirstTimeout;
+  if (expected_latency_ms_ > 0) {
+    const double patience_ms = std::min(expected_latency_ms_ * kPatience * window, 1e8);
+    options.request_timeout = std::max(
+        kShortestTimeout, std::chrono::milliseconds(static_cast<std::int64_t>(patience_ms)));
+  }
+  return options;
+}
+
+std::uint64_t bytes_of_batch(std::uint64_t message_bytes, const Plan& plan) {
+  return message_bytes * static_cast<std::uint64_t>(plan.batch) /
+         static_cast<std::uint64_t>(plan.message_batch());
 }
 
 void summarize(const Deployment& deployment, std::uint64_t seed, TrialRecord& trial) {
@@ -204,9 +211,10 @@ void summarize(const Deployment& deployment, std::uint64_t seed, TrialRecord& tr
             : median_of_stage(rounds, i, &StageSamples::receive_ms);
     LinkFigures link;
     link.transfer_p50_ms = to_milliseconds(round_trips[i]) / 2 + receive_ms;
-    link.bytes =
+    const std::uint64_t message_bytes =
         to_sink ? deployment.shards()[i - 1]->output_bytes : deployment.shards()[i]->input_bytes;
-    link.wire_bytes = wire_bytes[i];
+    link.bytes = bytes_of_batch(message_bytes, trial.plan);
+    link.wire_bytes = wire_bytes[i] * static_cast<std::uint64_t>(trial.plan.messages());
     transfer_ms += link.transfer_p50_ms;
     trial.links.push_back(link);
     if (to_sink) break;

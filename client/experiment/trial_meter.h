@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "client/cluster/deployment.h"
@@ -41,8 +42,10 @@ struct MeasuredRound {
 /// Threads: one owner.
 class TrialMeter {
  public:
-  /// `window`: the requests in flight for throughput; 0 chooses it from the times of the first unit.
-  TrialMeter(int window, std::uint64_t seed) : window_(window), seed_(seed) {}
+  /// `window`: the requests in flight for throughput; 0 chooses it from the times of the first unit. `micro_batches`: as in
+  /// LoadOptions.
+  TrialMeter(int window, std::uint64_t seed, std::vector<std::int64_t> micro_batches = {})
+      : window_(window), seed_(seed), micro_batches_(std::move(micro_batches)) {}
 
   /// One round through an open deployment: warm-up, latency at window 1, throughput at the window. `fresh`: the deployment was not
   /// measured before. Fails: as Load::run.
@@ -55,12 +58,16 @@ class TrialMeter {
                                        const UnitBudget& budget);
   Expected<std::vector<double>> measure_throughput(Load& load, const Value& request,
                                                    const UnitBudget& budget);
-  std::chrono::milliseconds request_timeout(int window) const;
+  LoadOptions options_for(int window) const;
 
   int window_;
   const std::uint64_t seed_;
+  const std::vector<std::int64_t> micro_batches_;
   double expected_latency_ms_ = 0;  ///< of the last few requests; 0 = not known yet
 };
+
+/// Of a whole batch, from those of one message.
+std::uint64_t bytes_of_batch(std::uint64_t message_bytes, const Plan& plan);
 
 /// Fills all figures of a trial from its rounds, at least one. `deployment`: the one that was measured last; its stages are asked what
 /// travelled.

@@ -60,6 +60,7 @@ void for_each_column(const RunRecord& run, const TrialRecord& trial, Visit visit
   visit("transport", text_of(trial.transport));
   visit("codec", text_of(trial.codec));
   visit("batch", text_of(trial.batch));
+  visit("micro_batch", text_of(trial.plan.micro_batch));
   visit("condition", text_of(trial.condition));
   visit("precision", text_of(trial.plan.precision));
   visit("threads", text_of(trial.plan.threads));

@@ -12,7 +12,10 @@ std::string plan_name(const TrialRecord& trial) {
 }
 
 std::string link_of(const TrialRecord& trial) {
-  return trial.codec == "none" ? trial.transport : trial.transport + " " + trial.codec;
+  std::string text = trial.transport;
+  if (trial.codec != "none") text += " " + trial.codec;
+  if (trial.plan.micro_batch > 0) text += fmt::format(" by {}", trial.plan.micro_batch);
+  return text;
 }
 
 std::string setting_of(const TrialRecord& trial) {

@@ -36,6 +36,11 @@ Expected<> check(const Plan& plan) {
   }
   if (plan.batch < 1)
     return fail(ErrorCode::kInvalidArgument, "plan: batch {} is not at least 1", plan.batch);
+  if (plan.micro_batch < 0 || plan.micro_batch > plan.batch) {
+    return fail(ErrorCode::kInvalidArgument,
+                "plan: micro_batch {} is neither 0 (the whole batch) nor at most the batch of {}",
+                plan.micro_batch, plan.batch);
+  }
   if (plan.window < 0)
     return fail(ErrorCode::kInvalidArgument, "plan: window {} is negative (0 = auto)", plan.window);
   if (plan.threads < 1 || plan.threads > 256)
@@ -52,6 +57,7 @@ std::string to_json(const Plan& plan) {
                               {"transport", plan.transport},
                               {"codecs", plan.codecs},
                               {"batch", plan.batch},
+                              {"micro_batch", plan.micro_batch},
                               {"window", plan.window},
                               {"engine", plan.engine},
                               {"precision", plan.precision},
@@ -77,6 +83,7 @@ Expected<Plan> plan_from_json(const std::string& text) {
     plan.transport = json.value("transport", plan.transport);
     plan.codecs = json.value("codecs", plan.codecs);
     plan.batch = json.value("batch", plan.batch);
+    plan.micro_batch = json.value("micro_batch", plan.micro_batch);
     plan.window = json.value("window", plan.window);
     plan.engine = json.value("engine", plan.engine);
     plan.precision = json.value("precision", plan.precision);

@@ -26,11 +26,17 @@ struct Plan {
   /// How tensors travel from stage i to the next, by the names of core/wire/codec.h; empty: as they are everywhere.
   std::vector<std::string> codecs;
   std::int64_t batch = 1;
-  int window = 0;  ///< requests in flight; 0 = auto
+  std::int64_t micro_batch = 0;  ///< samples that travel together, at most the batch; 0 = all
+  int window = 0;                ///< requests (whole batches) in flight; 0 = auto
   std::string engine = "auto";
   std::string precision = "fp32";
   int threads = 1;
   bool operator==(const Plan&) const = default;
+
+  /// Samples of one message.
+  std::int64_t message_batch() const { return micro_batch > 0 ? micro_batch : batch; }
+  /// Messages of one request.
+  std::int64_t messages() const { return (batch + message_batch() - 1) / message_batch(); }
 };
 
 std::string to_json(const Plan& plan);

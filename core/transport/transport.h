@@ -38,6 +38,15 @@ struct Received {
   TimePoint arrived{};           ///< when its first byte was read
   Nanoseconds decode{};          ///< in codecs
   Nanoseconds cpu{};             ///< processor time of the receiving thread since `arrived`
+
+  /// Counts what came of the same request in a frame of its own, as if it had come right before this one.
+  void add_earlier(const Received& part) {
+    arrived -= part.receive + part.decode;
+    receive += part.receive;
+    decode += part.decode;
+    wire_bytes += part.wire_bytes;
+    cpu += part.cpu;
+  }
 };
 
 struct Sent {

@@ -27,8 +27,9 @@ enum class MessageKind : std::uint8_t {
 /// on: threads that an engine starts are not counted. What is sent of a message cannot be in it, so that encode and send are those of
 /// the message before on the link.
 struct StageTimes {
-  std::uint32_t stage = 0;    ///< 0 = first
-  Nanoseconds arrived{};      ///< the stage's monotonic clock when the first byte was read
+  std::uint32_t stage = 0;  ///< 0 = first
+  /// The stage's monotonic clock when the first byte was read. Of a request in parts: as if they had come without a gap between them.
+  Nanoseconds arrived{};
   Nanoseconds receive{};      ///< from the first byte of the frame to the last, without `decode`
   Nanoseconds decode{};       ///< in codecs; 0 where all tensors travelled as they are
   Nanoseconds queue{};        ///< waiting for the compute thread

@@ -172,7 +172,7 @@ bool Stage::take(transport::Received received, Nanoseconds waited) {
 }
 
 bool Stage::take_part(transport::Received received) {
-  parts_cpu_ += received.cpu;
+  parts_received_.add_earlier(received);
   const auto kept = assembler_.keep(std::move(received.message));
   if (!kept) end(fmt::format("upstream {}: {}", upstream_->peer(), kept.error().message));
   return kept.has_value();
@@ -183,6 +183,7 @@ bool Stage::take_request(transport::Received received, Nanoseconds waited) {
     end(fmt::format("upstream {}: {}", upstream_->peer(), whole.error().message));
     return false;
   }
+  received.add_earlier(std::exchange(parts_received_, {}));
   if (received.message.kind == MessageKind::kValues) ++requests_;
   const bool alone = in_flight_++ == 0;
   Item item{std::move(received.message), {}, received.arrived + received.receive + received.decode};
@@ -190,7 +191,7 @@ bool Stage::take_request(transport::Received received, Nanoseconds waited) {
   item.times.arrived = received.arrived.time_since_epoch();
   item.times.receive = received.receive;
   item.times.decode = received.decode;
-  item.times.receive_cpu = received.cpu + std::exchange(parts_cpu_, {});
+  item.times.receive_cpu = received.cpu;
   if (alone && may_compute_at_once(waited, received.wire_bytes)) return compute_and_send(item);
   return to_compute_.push(std::move(item)).has_value();
 }

@@ -159,8 +159,8 @@ class Stage {
     Error error;
   };
   std::optional<Refused> refused_;
-  wire::PartAssembler assembler_;  ///< of the receiving thread …
-  Nanoseconds parts_cpu_{};        ///< … which took so long for the parts in it
+  wire::PartAssembler assembler_;       ///< of the receiving thread …
+  transport::Received parts_received_;  ///< … as are the times of what is in it
   const SteadyClock clock_;
   EarlyParts early_;  ///< of the thread that computes
   std::atomic<std::uint64_t> requests_{0};

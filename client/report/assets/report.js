@@ -10,8 +10,11 @@
   addEventListener('error', (event) => problem(event.message));
 
   const run = JSON.parse(byId('run').textContent);
-  // A codec makes another kind of link: chosen, drawn and named like a transport.
-  for (const trial of run.trials) if (trial.codec !== 'none') trial.transport += ` ${trial.codec}`;
+  // A codec or a micro-batch makes another kind of link: chosen, drawn and named like a transport.
+  for (const trial of run.trials) {
+    if (trial.codec !== 'none') trial.transport += ` ${trial.codec}`;
+    if (trial.plan.micro_batch > 0) trial.transport += ` by ${trial.plan.micro_batch}`;
+  }
   const measured = run.trials.filter((trial) => trial.status === 'ok');
   const failed = run.trials.filter((trial) => trial.status === 'failed');
   const planned = run.trials.length - measured.length - failed.length;

@@ -132,11 +132,13 @@ TEST_F(Program, WrongWordsAreAnsweredWithTheNearest) {
 }
 
 TEST_F(Program, NumbersOutOfRange) {
-  for (const char* flag :
-       {"--batch", "--window", "--requests", "--rounds", "--threads", "--stages"}) {
+  for (const char* flag : {"--batch", "--micro-batch", "--window", "--requests", "--rounds",
+                           "--threads", "--stages"}) {
     refused(small("sweep", {flag, "0"}), kExitUsage, HasSubstr(std::string(flag) + " 0"));
   }
   refused(small("sweep", {"--batch", "1,two"}), kExitUsage, HasSubstr("two"));
+  refused(small("run", {"--batch", "2", "--micro-batch", "3"}), kExitUsage,
+          HasSubstr("not above the batch of 2"));
   refused(small("sweep", {"--precision", "fp7"}), kExitUsage, HasSubstr("fp7"));
   refused(small("verify", {"--batch", "0"}), kExitUsage, HasSubstr("--batch 0"));
   refused(small("splits", {"--batch", "-1"}), kExitUsage, HasSubstr("-1"));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <span>
 #include <thread>
 
 #include "core/base/bounded_queue.h"
@@ -88,6 +89,53 @@ TEST_F(LoadTest, ResultsThatTravelInPartsArePutTogether) {
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_EQ(result->samples.size(), 5U);
   EXPECT_TRUE(bit_equal(result->last_output, Tuple{{"early", "late"}}));
+}
+
+Tensor bytes_of(std::vector<std::uint8_t> numbers) {
+  Tensor tensor =
+      Tensor::allocate(DType::kUInt8, {static_cast<std::int64_t>(numbers.size())}).value();
+  std::ranges::copy(std::as_bytes(std::span(numbers)), tensor.mutable_bytes().begin());
+  return tensor;
+}
+
+TEST_F(LoadTest, MicroBatchesAreOneRequest) {
+  std::vector<std::int64_t> rows;
+  serve([&](Message message) {
+    rows.push_back(tensors_of(message.body).at(0)->shape().front());
+    wire::StageTimes times;
+    times.compute = Nanoseconds(3);
+    message.timeline.push_back(times);
+    return message;
+  });
+  Load load(*source_, *sink_, 77);
+  LoadOptions whole = options(2, 4);
+  whole.micro_batches = {2, 2, 1};
+  const Value request = Tuple{{bytes_of({1, 2, 3, 4, 5})}};
+  const auto result = load.run(request, whole);
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ(result->samples.size(), 4U);
+  EXPECT_TRUE(bit_equal(result->last_output, request));
+  EXPECT_THAT(rows, testing::ElementsAre(2, 2, 1, 2, 2, 1, 2, 2, 1, 2, 2, 1));
+  for (std::size_t i = 0; i < result->samples.size(); ++i) {
+    const RequestSample& sample = result->samples[i];
+    EXPECT_EQ(sample.request, 3 * i);
+    EXPECT_EQ(sample.timeline.at(0).compute, Nanoseconds(9));
+    EXPECT_LT(sample.sent, sample.completed);
+  }
+  // The next load goes on behind all messages, and cuts where requests begin.
+  const auto next = load.run(request, whole);
+  ASSERT_TRUE(next) << next.error().message;
+  EXPECT_EQ(next->samples.front().request, 12U);
+  EXPECT_TRUE(bit_equal(next->last_output, request));
+}
+
+TEST_F(LoadTest, MicroBatchesThatDoNotFitSendNothing) {
+  Load load(*source_, *sink_, 1);
+  LoadOptions whole = options(1, 1);
+  whole.micro_batches = {2, 2};
+  const auto result = load.run(Tuple{{bytes_of({1, 2, 3})}}, whole);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::kInvalidArgument);
 }
 
 TEST_F(LoadTest, NumbersGoOnWhereTheyStopped) {

@@ -89,6 +89,24 @@ TEST_F(SweepPlanTest, CodecsAreForLinksBetweenStages) {
   EXPECT_THAT(refusal(options), HasSubstr("int8"));
 }
 
+TEST_F(SweepPlanTest, MicroBatchesThatDoNotCutABatchAreTheWholeOfIt) {
+  SweepOptions options;
+  options.splits = "after:features.3";
+  options.transports = {"tcp"};
+  options.batches = {2, 8};
+  options.micro_batches = {0, 2, 3};
+  const auto trials = plan_sweep(model_, cluster_, options).value();
+  std::set<std::string> of_split;
+  for (const TrialRecord& trial : trials) {
+    EXPECT_TRUE(plan_from_json(to_json(trial.plan)).has_value()) << trial.id;
+    if (trial.split) of_split.insert(trial.id);
+  }
+  const std::string split = "after:features.3/tcp/";
+  EXPECT_EQ(of_split, (std::set{split + "b2", split + "b8", split + "b8x2", split + "b8x3"}));
+  options.micro_batches = {-1};
+  EXPECT_THAT(refusal(options), HasSubstr("micro-batch -1"));
+}
+
 TEST_F(SweepPlanTest, ThreeStagesTakeEveryPairOfSplitPoints) {
   const Cluster three = cluster(3);
   SweepOptions options;

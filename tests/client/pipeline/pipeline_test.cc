@@ -75,6 +75,25 @@ TEST_F(PipelineTest, TwoStagesGiveTheWholeModelsOutputsBitForBit) {
   }
 }
 
+TEST_F(PipelineTest, MicroBatchesGiveTheSameOutputs) {
+  RunOnceOptions once;
+  once.inputs = model_.example_inputs(3, 7).value();
+  Plan cut = plan("percent:40", "tcp");
+  cut.batch = 3;
+  const auto whole = run_once(model_, cluster_, cut, once);
+  ASSERT_TRUE(whole) << whole.error().message;
+  cut.micro_batch = 2;
+  const auto result = run_once(model_, cluster_, cut, once);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(tensors_of(result->outputs).at(0)->shape().front(), 3);
+  // Another batch may add in another order.
+  EXPECT_LT(relative_error(Tuple{whole->outputs}, Tuple{result->outputs}), 1e-5);
+  for (std::size_t i = 0; i < result->figures.links.size(); ++i) {
+    EXPECT_EQ(result->figures.links[i].bytes, whole->figures.links[i].bytes);
+  }
+  EXPECT_EQ(result->figures.split->boundary_bytes, whole->figures.split->boundary_bytes);
+}
+
 TEST_F(PipelineTest, ASweepMeasuresEveryPlan) {
   options_.splits = "percent:30,percent:60";
   RunRecord run = make_run(model_, cluster_, options_, "test").value();

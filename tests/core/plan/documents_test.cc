@@ -53,6 +53,7 @@ TEST(Plan, SaysWhatIsWrong) {
               HasSubstr("stage 0 names no device"));
   EXPECT_THAT(refusal([](Plan& p) { p.splits.clear(); }),
               HasSubstr("2 stages need 1 split points"));
+  EXPECT_THAT(refusal([](Plan& p) { p.micro_batch = p.batch + 1; }), HasSubstr("micro_batch"));
   EXPECT_THAT(refusal([](Plan& p) { p.codecs = {"int8", "none"}; }), HasSubstr("2 codecs"));
   EXPECT_THAT(refusal([](Plan& p) { p.batch = 0; }), HasSubstr("batch 0"));
   EXPECT_THAT(refusal([](Plan& p) { p.threads = 1000; }), HasSubstr("1000 threads"));
