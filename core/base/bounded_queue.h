@@ -4,7 +4,7 @@
 
 #include <condition_variable>
 #include <cstddef>
-#include <deque>
+#include <list>
 #include <mutex>
 #include <utility>
 
@@ -13,7 +13,8 @@
 
 namespace pareto {
 
-/// First in, first out, at most `capacity` items.
+/// First in, first out, at most `capacity` items. Places in it are made once and used again: who only passes items on takes nothing from
+/// the heap.
 ///
 /// Threads: any number of producers and consumers; it outlives every call, a waker's too. close() wakes all of them: afterwards push fails with
 /// kClosed, and pop hands out what is left before it fails with kClosed.
@@ -34,7 +35,12 @@ class BoundedQueue {
         return fail(ErrorCode::kTimeout, "the queue stayed full");
       }
       if (closed_) return fail(ErrorCode::kClosed, "the queue is closed");
-      items_.push_back(std::move(item));
+      if (free_.empty()) {
+        items_.push_back(std::move(item));
+      } else {
+        free_.front() = std::move(item);
+        items_.splice(items_.end(), free_, free_.begin());
+      }
     }
     // Not under the lock: who wakes on this core would run at once, only to wait for it.
     not_empty_.notify_one();
@@ -49,7 +55,7 @@ class BoundedQueue {
     }
     if (items_.empty()) return fail(ErrorCode::kClosed, "the queue is closed");
     T item = std::move(items_.front());
-    items_.pop_front();
+    free_.splice(free_.begin(), items_, items_.begin());
     lock.unlock();
     not_full_.notify_one();
     return item;
@@ -80,7 +86,8 @@ class BoundedQueue {
   mutable std::mutex mutex_;
   std::condition_variable not_full_;
   std::condition_variable not_empty_;
-  std::deque<T> items_;
+  std::list<T> items_;
+  std::list<T> free_;  ///< places whose items were taken out
   bool closed_ = false;
 };
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
@@ -43,6 +44,8 @@ class Tensor {
 
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
+  /// The shape's memory, from a tensor that nobody looks at any more.
+  Shape take_shape() && { return std::move(shape_); }
   std::size_t size_bytes() const { return size_bytes_; }
   std::span<const std::byte> bytes() const { return {data_, size_bytes_}; }
   /// The memory for its one writer, right after allocate() and before the tensor is shared.

@@ -8,8 +8,9 @@
 
 namespace pareto {
 
-/// A tensor's memory comes back when the last copy of it goes, and serves the next one of about its size: no page is zeroed and mapped
-/// anew for every request. What lies idle is bounded; what is in use is its users' matter.
+/// A tensor's memory comes back when the last copy of it goes, and serves the next one of about its size: a steady stream of tensors takes
+/// nothing from the heap, and no page is zeroed and mapped anew for every request. What lies idle is bounded, in bytes and in number;
+/// what is in use is its users' matter.
 ///
 /// Threads: any. Tensors may outlive the pool.
 class TensorPool {

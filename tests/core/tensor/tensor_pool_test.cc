@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
+#include <thread>
+#include <vector>
+
 namespace pareto {
 namespace {
 
@@ -25,6 +30,46 @@ TEST(TensorPool, MemoryServesTheNextTensorOfItsSize) {
   const Tensor again = take(pool, 99'000);
   EXPECT_EQ(again.bytes().data(), first);
   EXPECT_EQ(pool.idle_bytes(), 0U);
+}
+
+TEST(TensorPool, SmallTensorsToo) {
+  TensorPool pool;
+  const std::byte* first = nullptr;
+  {
+    Tensor tensor = take(pool, 3);
+    first = tensor.bytes().data();
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(first) % Tensor::kAlignment, 0U);
+    // All of it is the tensor's, and a copy counts.
+    std::memset(tensor.mutable_bytes().data(), 0xFF, tensor.size_bytes());
+    const Tensor copy = tensor;
+    EXPECT_EQ(copy.owner().use_count(), 2);
+  }
+  EXPECT_LE(pool.idle_bytes(), 1024U);
+  EXPECT_EQ(take(pool, 3).bytes().data(), first);
+}
+
+TEST(TensorPool, OnlySoManyLieIdle) {
+  TensorPool pool;
+  std::vector<Tensor> many;
+  for (int i = 0; i < 3000; ++i) many.push_back(take(pool, 16));
+  many.resize(1, Tensor());
+  const std::uint64_t idle = pool.idle_bytes();
+  many.clear();
+  EXPECT_EQ(pool.idle_bytes(), idle) << "the oldest of them goes";
+}
+
+TEST(TensorPool, ThreadsShareIt) {
+  TensorPool pool;
+  const auto work = [&pool](std::byte mark) {
+    for (std::int64_t i = 0; i < 3000; ++i) {
+      Tensor tensor = take(pool, 1000 + i % 3);
+      std::ranges::fill(tensor.mutable_bytes(), mark);
+      EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(tensor.bytes(), mark)),
+                tensor.size_bytes());
+    }
+  };
+  const std::jthread other([&] { work(std::byte{1}); });
+  work(std::byte{2});
 }
 
 TEST(TensorPool, MemoryInUseIsNotGivenTwiceAndMuchLargerIsNotWasted) {
