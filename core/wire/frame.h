@@ -1,10 +1,11 @@
 // A Message as bytes and back. The layout is specified in core/wire/FORMAT.md: a header of 64 bytes, the metadata (timeline,
 // tensor descriptors, value tree), the payload (the tensors' own bytes, each 64-byte aligned), a trailer with their checksum.
 //
-//   Message --encode_frame--> EncodedFrame, pieces for one scatter write    FrameDecoder --take--> Message
+//   Message --FrameEncoder--> EncodedFrame, pieces for one scatter write    FrameDecoder --take--> Message
 //
 // Nothing is copied but the metadata: an encoded frame points into the tensors, and a decoder hands out the tensors' final
 // memory for the transport to read into. Only a tensor that travels by a codec (core/wire/codec.h) has other bytes on the way.
+// Encoders and decoders keep their memory, so that a steady stream of messages without a codec takes nothing from the heap.
 #pragma once
 
 #include <array>
@@ -22,7 +23,8 @@
 
 namespace pareto::wire {
 
-struct ComingTensor;
+class MetadataReader;
+class MetadataWriter;
 
 inline constexpr std::size_t kHeaderBytes = 64;
 inline constexpr std::size_t kTrailerBytes = 8;
@@ -74,8 +76,7 @@ class EncodedFrame {
   Nanoseconds encoding() const { return encoding_; }
 
  private:
-  friend Expected<EncodedFrame> encode_frame(const Message&, const FrameOptions&,
-                                             const FrameLimits&);
+  friend class FrameEncoder;
   std::vector<std::byte> head_;
   std::vector<Piece> pieces_;
   std::vector<std::byte> trailer_;  // empty until asked for
@@ -84,7 +85,31 @@ class EncodedFrame {
   Nanoseconds encoding_{};
 };
 
-/// Fails: kExhausted (over a limit, which is named), kInvalidArgument (a kind that does not exist).
+/// Encodes one message after another.
+///
+/// Threads: one owner.
+class FrameEncoder {
+ public:
+  explicit FrameEncoder(const FrameOptions& options = {}, const FrameLimits& limits = {});
+  ~FrameEncoder();
+  FrameEncoder(const FrameEncoder&) = delete;
+  FrameEncoder& operator=(const FrameEncoder&) = delete;
+
+  /// Fails: kExhausted (over a limit, which is named), kInvalidArgument (a kind that does not exist).
+  Expected<EncodedFrame> encode(const Message& message);
+  /// A frame that was sent: lets go of its tensors, and makes the next one in its memory.
+  void reuse(EncodedFrame frame);
+
+ private:
+  Expected<> encode_into(EncodedFrame& frame, const Message& message);
+
+  const FrameOptions options_;
+  const FrameLimits limits_;
+  const std::unique_ptr<MetadataWriter> metadata_;
+  EncodedFrame spare_;
+};
+
+/// One that stands alone. Fails: as FrameEncoder.
 Expected<EncodedFrame> encode_frame(const Message& message, const FrameOptions& options = {},
                                     const FrameLimits& limits = {});
 
@@ -97,9 +122,8 @@ Expected<EncodedFrame> encode_frame(const Message& message, const FrameOptions& 
 /// Threads: one owner.
 class FrameDecoder {
  public:
-  /// Tensors get their memory from `pool`.
-  explicit FrameDecoder(const FrameLimits& limits = {}, TensorPool pool = TensorPool())
-      : limits_(limits), pool_(std::move(pool)) {}
+  explicit FrameDecoder(const FrameLimits& limits = {});
+  ~FrameDecoder();
   FrameDecoder(const FrameDecoder&) = delete;
   FrameDecoder& operator=(const FrameDecoder&) = delete;
 
@@ -118,7 +142,7 @@ class FrameDecoder {
   std::uint64_t received_bytes() const { return received_; }
   /// Time that codecs took for the frame last completed; 0 where all its tensors travelled as they are.
   Nanoseconds decoding() const { return decoding_; }
-  /// Requires complete(). The decoder is then ready for the next frame.
+  /// Requires complete(). The decoder is then ready for the next frame, and uses the message's memory again once that has ended.
   Message take();
 
  private:
@@ -137,13 +161,15 @@ class FrameDecoder {
 
   Expected<> accept_header();
   Expected<> accept_metadata();
-  Expected<> lay_out_payload(std::vector<ComingTensor>& tensors);
+  Expected<> lay_out_payload();
   Expected<> accept_payload(std::span<const std::byte> bytes, Part part);
   Expected<> finish_payload();
   Expected<> decode_tensors();
 
   const FrameLimits limits_;
-  TensorPool pool_;
+  const std::shared_ptr<MessagePool> messages_;
+  const std::unique_ptr<MetadataReader> metadata_reader_;
+  TensorPool tensors_;
   Phase phase_ = Phase::kHeader;
   std::uint64_t received_ = 0;
   std::array<std::byte, kHeaderBytes> header_{};

@@ -10,6 +10,13 @@
 
 namespace pareto::wire {
 
+FrameDecoder::FrameDecoder(const FrameLimits& limits)
+    : limits_(limits),
+      messages_(std::make_shared<MessagePool>()),
+      metadata_reader_(std::make_unique<MetadataReader>(limits, messages_)) {}
+
+FrameDecoder::~FrameDecoder() = default;
+
 std::size_t FrameDecoder::next(std::span<std::span<std::byte>> out) {
   if (out.empty()) return 0;
   switch (phase_) {
@@ -72,7 +79,7 @@ Expected<std::size_t> FrameDecoder::feed(std::span<const std::byte> bytes) {
 Message FrameDecoder::take() {
   phase_ = Phase::kHeader;
   received_ = 0;
-  return std::exchange(message_, Message{});
+  return std::exchange(message_, Message());
 }
 
 Expected<> FrameDecoder::accept_header() {
@@ -95,20 +102,20 @@ Expected<> FrameDecoder::accept_metadata() {
   if (checksum(metadata_) != metadata_checksum_) {
     return fail(ErrorCode::kCorrupt, "the metadata's checksum is wrong");
   }
-  PARETO_ASSIGN(Metadata metadata, read_metadata(metadata_, payload_bytes_, limits_,
-                                                 [&](DType dtype, Shape shape, auto) {
-                                                   return pool_.allocate(dtype, std::move(shape));
-                                                 }));
-  message_.timeline = std::move(metadata.timeline);
-  message_.body = std::move(metadata.body);
+  const auto make = [this](DType dtype, Shape shape, auto) {
+    return tensors_.allocate(dtype, std::move(shape));
+  };
+  message_.pool = messages_;
+  PARETO_TRY(metadata_reader_->read(metadata_, payload_bytes_, make, message_));
   sum_.reset();
   phase_ = Phase::kPayload;
   offset_ = 0;
-  PARETO_TRY(lay_out_payload(metadata.tensors));
+  PARETO_TRY(lay_out_payload());
   return pieces_.empty() ? finish_payload() : Expected<>{};
 }
 
-Expected<> FrameDecoder::lay_out_payload(std::vector<ComingTensor>& tensors) {
+Expected<> FrameDecoder::lay_out_payload() {
+  const std::span<ComingTensor> tensors = metadata_reader_->tensors();
   pieces_.clear();
   encoded_.clear();
   piece_ = 0;
@@ -127,13 +134,14 @@ Expected<> FrameDecoder::lay_out_payload(std::vector<ComingTensor>& tensors) {
     std::span<std::byte> place = coming.tensor.mutable_bytes();
     if (coming.codec != nullptr) {
       const auto size = static_cast<std::int64_t>(coming.travelling_bytes);
-      PARETO_ASSIGN(Tensor bytes, pool_.allocate(DType::kUInt8, {size}));
+      PARETO_ASSIGN(Tensor bytes, tensors_.allocate(DType::kUInt8, {size}));
       place = bytes.mutable_bytes();
-      encoded_.push_back({std::move(bytes), coming.codec, coming.tensor});
+      encoded_.push_back({std::move(bytes), coming.codec, std::move(coming.tensor)});
     }
     if (!place.empty()) pieces_.push_back({place, Part::kTensor});
     end = start + place.size();
   }
+  metadata_reader_->clear_tensors();
   if (payload_summed_) pieces_.push_back({trailer_, Part::kTrailer});
   return {};
 }

@@ -13,26 +13,49 @@ constexpr std::array<std::byte, Tensor::kAlignment> kZeros{};
 
 }  // namespace
 
+FrameEncoder::FrameEncoder(const FrameOptions& options, const FrameLimits& limits)
+    : options_(options), limits_(limits), metadata_(std::make_unique<MetadataWriter>(limits)) {}
+
+FrameEncoder::~FrameEncoder() = default;
+
+Expected<EncodedFrame> FrameEncoder::encode(const Message& message) {
+  EncodedFrame frame = std::exchange(spare_, EncodedFrame());
+  const auto encoded = encode_into(frame, message);
+  metadata_->clear();
+  PARETO_TRY(encoded);
+  return frame;
+}
+
+void FrameEncoder::reuse(EncodedFrame frame) {
+  frame.pieces_.clear();
+  spare_ = std::move(frame);
+}
+
 Expected<EncodedFrame> encode_frame(const Message& message, const FrameOptions& options,
                                     const FrameLimits& limits) {
+  return FrameEncoder(options, limits).encode(message);
+}
+
+Expected<> FrameEncoder::encode_into(EncodedFrame& frame, const Message& message) {
   if (!is_known(message.kind)) {
     return fail(ErrorCode::kInvalidArgument, "message kind {} does not exist",
                 static_cast<int>(message.kind));
   }
-  EncodedFrame frame;
   frame.head_.reserve(512);
   frame.head_.resize(kHeaderBytes);
+  frame.trailer_.clear();
   // A ping measures the link itself.
   const bool encodes = message.kind == MessageKind::kValues || message.kind == MessageKind::kPart;
-  const Codec* const codec = encodes ? options.codec : nullptr;
-  PARETO_ASSIGN(const SentPayload payload, write_metadata(message, codec, limits, frame.head_));
-  frame.encoding_ = payload.encoding;
+  const Codec* const codec = encodes ? options_.codec : nullptr;
+  PARETO_TRY(metadata_->write(message, codec, frame.head_));
+  frame.encoding_ = metadata_->encoding();
   const auto metadata = std::span<const std::byte>(frame.head_).subspan(kHeaderBytes);
 
   std::uint64_t payload_bytes = 0;
-  frame.pieces_.reserve(2 * payload.tensors.size() + 1);
+  frame.pieces_.clear();
+  frame.pieces_.reserve(2 * metadata_->tensors().size() + 1);
   frame.pieces_.push_back({frame.head_, nullptr});
-  for (const SentTensor& sent : payload.tensors) {
+  for (const SentTensor& sent : metadata_->tensors()) {
     const Tensor& tensor = sent.travelling();
     const std::uint64_t start = aligned(payload_bytes);
     if (start != payload_bytes) {
@@ -40,16 +63,16 @@ Expected<EncodedFrame> encode_frame(const Message& message, const FrameOptions& 
     }
     if (tensor.size_bytes() > 0) frame.pieces_.push_back({tensor.bytes(), tensor.owner()});
     payload_bytes = start + tensor.size_bytes();
-    PARETO_TRY(check_sizes(metadata.size(), payload_bytes, limits));
+    PARETO_TRY(check_sizes(metadata.size(), payload_bytes, limits_));
   }
-  PARETO_TRY(check_sizes(metadata.size(), payload_bytes, limits));
+  PARETO_TRY(check_sizes(metadata.size(), payload_bytes, limits_));
   if (metadata.size() > std::numeric_limits<std::uint32_t>::max()) {
     return fail(ErrorCode::kExhausted, "{} bytes of metadata do not fit a frame", metadata.size());
   }
 
   Header header;
   header.kind = message.kind;
-  header.payload_checksum_follows = options.payload_checksum && payload_bytes > 0;
+  header.payload_checksum_follows = options_.payload_checksum && payload_bytes > 0;
   header.pipeline = message.pipeline;
   header.request = message.request;
   header.sequence = message.sequence;
@@ -60,7 +83,7 @@ Expected<EncodedFrame> encode_frame(const Message& message, const FrameOptions& 
   std::copy(header_bytes.begin(), header_bytes.end(), frame.head_.begin());
   frame.has_trailer_ = header.payload_checksum_follows;
   frame.size_bytes_ = frame.head_.size() + payload_bytes + (frame.has_trailer_ ? kTrailerBytes : 0);
-  return frame;
+  return {};
 }
 
 std::span<const std::byte> EncodedFrame::trailer() {

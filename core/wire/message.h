@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/base/clock.h"
@@ -45,13 +46,26 @@ struct StageTimes {
 /// One entry a stage, in the order passed.
 using Timeline = std::vector<StageTimes>;
 
+struct MessagePool;
+
+/// A value: copied and moved.
 struct Message {
+  Message() = default;
+  Message(const Message&) = default;
+  Message(Message&&) noexcept = default;
+  Message& operator=(const Message& other) { return *this = Message(other); }
+  Message& operator=(Message&& other) noexcept;
+  ~Message();
+
   MessageKind kind = MessageKind::kValues;
   std::uint64_t pipeline = 0;  ///< which pipeline of the coordinator
   std::uint64_t request = 0;   ///< counts up from 0 at the source
   std::uint32_t sequence = 0;  ///< which part of the request, where it travels in several
   Timeline timeline;
   Value body;
+  /// Where the memory of timeline and body goes when the message ends, whatever they hold by then (core/wire/message_pool.h); set by
+  /// who received the message. Null: it is freed.
+  std::shared_ptr<MessagePool> pool;
 };
 
 }  // namespace pareto::wire

@@ -3,13 +3,16 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/wire/bytes.h"
 #include "core/wire/codec.h"
 #include "core/wire/frame.h"
+#include "core/wire/message_pool.h"
 
 namespace pareto::wire {
 
@@ -20,22 +23,57 @@ constexpr std::uint64_t aligned(std::uint64_t offset) {
 
 /// A tensor's place in a payload that is to be sent.
 struct SentTensor {
-  Tensor tensor;                 ///< as it is in the message
+  const Tensor* tensor = nullptr;  ///< as it is in the message
+  const Codec* codec = nullptr;    ///< null where it travels as it is
+  std::optional<Tensor> encoding;  ///< what travels instead, where there is a codec
+
+  const Tensor& travelling() const { return encoding ? *encoding : *tensor; }
+};
+
+/// Writes the metadata of one message after another, in memory that it keeps between them.
+///
+/// Threads: one owner.
+class MetadataWriter {
+ public:
+  explicit MetadataWriter(const FrameLimits& limits) : limits_(limits) {}
+  MetadataWriter(const MetadataWriter&) = delete;
+  MetadataWriter& operator=(const MetadataWriter&) = delete;
+
+  /// Appends the metadata of a message to `out`. `codec` (null: none) encodes those tensors that it takes and makes smaller.
+  /// Fails: kExhausted.
+  Expected<> write(const Message& message, const Codec* codec, std::vector<std::byte>& out);
+  /// Of the message last written, for as long as that lives: its tensors in the order of the payload, those that share their bytes
+  /// once.
+  std::span<const SentTensor> tensors() const { return tensors_; }
+  /// Time spent in the codec for it.
+  Nanoseconds encoding() const { return encoding_; }
+  /// Lets go of it.
+  void clear();
+
+ private:
+  // In this order: the tree is walked once to find its tensors, once to write it.
+  Expected<> find_tensors(const Value& value, std::uint32_t depth);
+  Expected<> number_tensors();
+  void find_shared_bytes();
+  Expected<> check_memory() const;
+  Expected<> encode_tensors(const Codec& codec);
+
+  const FrameLimits limits_;
+  std::uint32_t values_ = 0;
+  std::vector<const Tensor*> nodes_;       ///< the tensor of each kTensor node
+  std::vector<std::uint32_t> order_;       ///< … and its place in tensors_
+  std::vector<std::uint32_t> by_address_;  ///< nodes that have bytes, in the order of those
+  std::vector<SentTensor> tensors_;
+  Nanoseconds encoding_{};
+};
+
+/// What the metadata says of a tensor that is to come, checked.
+struct Descriptor {
+  DType dtype = DType::kFloat32;
+  Shape shape;
   const Codec* codec = nullptr;  ///< null where it travels as it is
-  Tensor encoding;               ///< what travels instead, where there is a codec
-
-  const Tensor& travelling() const { return codec == nullptr ? tensor : encoding; }
+  std::uint64_t travelling_bytes = 0;
 };
-
-struct SentPayload {
-  std::vector<SentTensor> tensors;  ///< those that share their bytes once
-  Nanoseconds encoding{};           ///< time spent in the codec
-};
-
-/// Appends the metadata of a message to `out`; returns its tensors in the order of the payload. `codec` (null: none) encodes those
-/// it takes and makes smaller. Fails: kExhausted.
-Expected<SentPayload> write_metadata(const Message& message, const Codec* codec,
-                                     const FrameLimits& limits, std::vector<std::byte>& out);
 
 /// A tensor's place in a payload that is to come.
 struct ComingTensor {
@@ -45,20 +83,37 @@ struct ComingTensor {
       0;  ///< of its encoding, where there is a codec; else of the tensor
 };
 
-/// What the metadata says, with memory for the tensors in the tree allocated but not filled.
-struct Metadata {
-  Timeline timeline;
-  std::vector<ComingTensor> tensors;  ///< in the order of the payload
-  Value body;
-};
-
 /// Where a tensor of the metadata gets its memory. `offset`: of its bytes in the payload; none where a codec makes them.
 using TensorMaker =
     std::function<Expected<Tensor>(DType dtype, Shape shape, std::optional<std::uint64_t> offset)>;
 
-/// `payload_bytes` is what the header announced: tensors that do not fill exactly that, and tensors that are over the limit once
-/// they are decoded, are refused before anything is allocated. Fails: kCorrupt, kExhausted.
-Expected<Metadata> read_metadata(std::span<const std::byte> bytes, std::uint64_t payload_bytes,
-                                 const FrameLimits& limits, const TensorMaker& make);
+/// Reads the metadata of one message after another, in memory that it keeps between them.
+///
+/// Threads: one owner.
+class MetadataReader {
+ public:
+  /// What messages keep comes from `pool`.
+  MetadataReader(const FrameLimits& limits, std::shared_ptr<MessagePool> pool)
+      : limits_(limits), pool_(std::move(pool)) {}
+
+  /// Sets timeline and body, whose tensors' memory is not filled yet. `payload_bytes` is what the header announced: tensors that do
+  /// not fill exactly that, and tensors that are over the limit once they are decoded, are refused before anything is allocated for
+  /// them. Fails: kCorrupt, kExhausted.
+  Expected<> read(std::span<const std::byte> bytes, std::uint64_t payload_bytes,
+                  const TensorMaker& make, Message& into);
+  /// Of the message last read, in the order of the payload. Cleared by who has no more use for them, and by the next read().
+  std::span<ComingTensor> tensors() { return tensors_; }
+  void clear_tensors();
+
+ private:
+  Expected<> read_timeline(ByteReader& reader, Timeline& timeline);
+  Expected<> read_descriptors(ByteReader& reader, std::uint64_t payload_bytes);
+  Expected<Descriptor> read_descriptor(ByteReader& reader);
+
+  const FrameLimits limits_;
+  const std::shared_ptr<MessagePool> pool_;
+  std::vector<Descriptor> descriptors_;
+  std::vector<ComingTensor> tensors_;
+};
 
 }  // namespace pareto::wire

@@ -6,62 +6,6 @@
 namespace pareto::wire {
 namespace {
 
-struct Descriptor {
-  DType dtype = DType::kFloat32;
-  Shape shape;
-  const Codec* codec = nullptr;
-  std::uint64_t travelling_bytes = 0;  // known from the start where there is a codec
-};
-
-Expected<Timeline> read_timeline(ByteReader& reader, const FrameLimits& limits) {
-  PARETO_ASSIGN(const auto count, reader.get<std::uint32_t>("the timeline"));
-  if (count > limits.max_timeline) {
-    return fail(ErrorCode::kExhausted, "a timeline of {} entries; at most {} are allowed", count,
-                limits.max_timeline);
-  }
-  Timeline timeline(count);
-  for (StageTimes& entry : timeline) {
-    PARETO_ASSIGN(entry.stage, reader.get<std::uint32_t>("the timeline"));
-    for (Nanoseconds* time :
-         {&entry.arrived, &entry.receive, &entry.decode, &entry.queue, &entry.compute,
-          &entry.encode, &entry.send, &entry.receive_cpu, &entry.compute_cpu, &entry.send_cpu}) {
-      PARETO_ASSIGN(const auto count_ns, reader.get<std::int64_t>("the timeline"));
-      *time = Nanoseconds(count_ns);
-    }
-  }
-  return timeline;
-}
-
-Expected<Descriptor> read_descriptor(ByteReader& reader, const FrameLimits& limits) {
-  constexpr std::string_view kWhat = "the tensor descriptors";
-  PARETO_ASSIGN(const auto dtype_number, reader.get<std::uint8_t>(kWhat));
-  PARETO_ASSIGN(const auto rank, reader.get<std::uint8_t>(kWhat));
-  PARETO_ASSIGN(const auto codec_number, reader.get<std::uint8_t>(kWhat));
-  PARETO_ASSIGN(const auto reserved, reader.get<std::uint8_t>(kWhat));
-  const auto dtype = dtype_from_number(dtype_number);
-  if (!dtype) return fail(ErrorCode::kCorrupt, "a tensor of unknown dtype {}", dtype_number);
-  if (reserved != 0) return fail(ErrorCode::kCorrupt, "a reserved field is not zero");
-  if (rank > limits.max_rank) {
-    return fail(ErrorCode::kExhausted, "a tensor has {} dimensions; at most {} are allowed", rank,
-                limits.max_rank);
-  }
-  Descriptor descriptor{.dtype = *dtype, .shape = Shape(rank)};
-  for (std::int64_t& size : descriptor.shape) {
-    PARETO_ASSIGN(size, reader.get<std::int64_t>(kWhat));
-  }
-  if (codec_number == 0) return descriptor;
-  descriptor.codec = codec_of_number(codec_number);
-  if (descriptor.codec == nullptr) {
-    return fail(ErrorCode::kCorrupt, "a tensor of unknown codec {}", codec_number);
-  }
-  if (!descriptor.codec->takes(*dtype)) {
-    return fail(ErrorCode::kCorrupt, "{} does not make tensors of {}", descriptor.codec->name(),
-                to_string(*dtype));
-  }
-  PARETO_ASSIGN(descriptor.travelling_bytes, reader.get<std::uint64_t>(kWhat));
-  return descriptor;
-}
-
 /// Checks the sizes of one tensor, all but its place in the payload; returns its bytes in memory.
 Expected<std::uint64_t> check_descriptor(Descriptor& descriptor, std::uint64_t payload_bytes,
                                          const FrameLimits& limits) {
@@ -93,44 +37,11 @@ Expected<std::uint64_t> check_descriptor(Descriptor& descriptor, std::uint64_t p
   return count * element_bytes;
 }
 
-/// Reads all descriptors and checks that they fill the payload exactly and memory not over the limit. Allocates nothing for the
-/// payload.
-Expected<std::vector<Descriptor>> read_descriptors(ByteReader& reader, std::uint64_t payload_bytes,
-                                                   const FrameLimits& limits) {
-  PARETO_ASSIGN(const auto count, reader.get<std::uint32_t>("the tensor descriptors"));
-  if (count > limits.max_tensors) {
-    return fail(ErrorCode::kExhausted, "{} tensors; at most {} are allowed", count,
-                limits.max_tensors);
-  }
-  std::vector<Descriptor> descriptors;
-  std::uint64_t end = 0;
-  std::uint64_t decoded = 0;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    PARETO_ASSIGN(Descriptor descriptor, read_descriptor(reader, limits));
-    PARETO_ASSIGN(
-        const std::uint64_t bytes,
-        with_context(check_descriptor(descriptor, payload_bytes, limits), "tensor {}", i));
-    // Only where there is no limit can it be over what 64 bits hold.
-    if (__builtin_add_overflow(decoded, bytes, &decoded)) decoded = ~std::uint64_t{0};
-    PARETO_TRY(check_decoded(decoded, limits));
-    end = aligned(end) + descriptor.travelling_bytes;
-    if (end > payload_bytes) {
-      return fail(ErrorCode::kCorrupt, "tensor {} ends at byte {} of a payload of {}", i, end,
-                  payload_bytes);
-    }
-    descriptors.push_back(std::move(descriptor));
-  }
-  if (end != payload_bytes) {
-    return fail(ErrorCode::kCorrupt, "the tensors take {} bytes of a payload of {}", end,
-                payload_bytes);
-  }
-  return descriptors;
-}
-
 class TreeReader {
  public:
-  TreeReader(ByteReader& reader, std::span<const ComingTensor> tensors, const FrameLimits& limits)
-      : reader_(reader), tensors_(tensors), limits_(limits) {}
+  TreeReader(ByteReader& reader, std::span<const ComingTensor> tensors, const FrameLimits& limits,
+             MessagePool& pool)
+      : reader_(reader), tensors_(tensors), limits_(limits), pool_(pool) {}
 
   Expected<Value> read(std::uint32_t depth = 1) {
     if (depth > limits_.max_depth) {
@@ -208,8 +119,7 @@ class TreeReader {
 
   Expected<std::vector<Value>> read_items(std::uint32_t depth) {
     PARETO_ASSIGN(const auto count, read_count(1));
-    std::vector<Value> items;
-    items.reserve(count);
+    std::vector<Value> items = pool_.values.take(count);
     for (std::uint32_t i = 0; i < count; ++i) {
       PARETO_ASSIGN(Value item, read(depth + 1));
       items.push_back(std::move(item));
@@ -219,8 +129,7 @@ class TreeReader {
 
   Expected<Value> read_dict(std::uint32_t depth) {
     PARETO_ASSIGN(const auto count, read_count(2));
-    Dict dict;
-    dict.items.reserve(count);
+    Dict dict{pool_.pairs.take(count)};
     for (std::uint32_t i = 0; i < count; ++i) {
       PARETO_ASSIGN(Value key, read(depth + 1));
       PARETO_ASSIGN(Value item, read(depth + 1));
@@ -237,40 +146,135 @@ class TreeReader {
                   tensors_.size());
     }
     if (index == used_) ++used_;
-    return Value(tensors_[index].tensor);
+    const Tensor& tensor = tensors_[index].tensor;
+    Shape shape = pool_.shapes.take(tensor.shape().size());
+    shape.assign(tensor.shape().begin(), tensor.shape().end());
+    PARETO_ASSIGN(Tensor shared, Tensor::borrow(tensor.dtype(), std::move(shape),
+                                                tensor.bytes().data(), tensor.owner()));
+    return Value(std::move(shared));
   }
 
   ByteReader& reader_;
   std::span<const ComingTensor> tensors_;
   const FrameLimits& limits_;
+  MessagePool& pool_;
   std::uint32_t values_ = 0;
   std::uint32_t used_ = 0;
 };
 
 }  // namespace
 
-Expected<Metadata> read_metadata(std::span<const std::byte> bytes, std::uint64_t payload_bytes,
-                                 const FrameLimits& limits, const TensorMaker& make) {
-  ByteReader reader(bytes);
-  Metadata metadata;
-  PARETO_ASSIGN(metadata.timeline, read_timeline(reader, limits));
-  PARETO_ASSIGN(auto descriptors, read_descriptors(reader, payload_bytes, limits));
-  metadata.tensors.reserve(descriptors.size());
+Expected<> MetadataReader::read_timeline(ByteReader& reader, Timeline& timeline) {
+  PARETO_ASSIGN(const auto count, reader.get<std::uint32_t>("the timeline"));
+  if (count > limits_.max_timeline) {
+    return fail(ErrorCode::kExhausted, "a timeline of {} entries; at most {} are allowed", count,
+                limits_.max_timeline);
+  }
+  // With room for the entry of the stage that receives it.
+  timeline = pool_->timelines.take(count + 1);
+  timeline.resize(count);
+  for (StageTimes& entry : timeline) {
+    PARETO_ASSIGN(entry.stage, reader.get<std::uint32_t>("the timeline"));
+    for (Nanoseconds* time :
+         {&entry.arrived, &entry.receive, &entry.decode, &entry.queue, &entry.compute,
+          &entry.encode, &entry.send, &entry.receive_cpu, &entry.compute_cpu, &entry.send_cpu}) {
+      PARETO_ASSIGN(const auto count_ns, reader.get<std::int64_t>("the timeline"));
+      *time = Nanoseconds(count_ns);
+    }
+  }
+  return {};
+}
+
+Expected<Descriptor> MetadataReader::read_descriptor(ByteReader& reader) {
+  constexpr std::string_view kWhat = "the tensor descriptors";
+  PARETO_ASSIGN(const auto dtype_number, reader.get<std::uint8_t>(kWhat));
+  PARETO_ASSIGN(const auto rank, reader.get<std::uint8_t>(kWhat));
+  PARETO_ASSIGN(const auto codec_number, reader.get<std::uint8_t>(kWhat));
+  PARETO_ASSIGN(const auto reserved, reader.get<std::uint8_t>(kWhat));
+  const auto dtype = dtype_from_number(dtype_number);
+  if (!dtype) return fail(ErrorCode::kCorrupt, "a tensor of unknown dtype {}", dtype_number);
+  if (reserved != 0) return fail(ErrorCode::kCorrupt, "a reserved field is not zero");
+  if (rank > limits_.max_rank) {
+    return fail(ErrorCode::kExhausted, "a tensor has {} dimensions; at most {} are allowed", rank,
+                limits_.max_rank);
+  }
+  Descriptor descriptor{.dtype = *dtype, .shape = pool_->shapes.take(rank)};
+  descriptor.shape.resize(rank);
+  for (std::int64_t& size : descriptor.shape) {
+    PARETO_ASSIGN(size, reader.get<std::int64_t>(kWhat));
+  }
+  if (codec_number == 0) return descriptor;
+  descriptor.codec = codec_of_number(codec_number);
+  if (descriptor.codec == nullptr) {
+    return fail(ErrorCode::kCorrupt, "a tensor of unknown codec {}", codec_number);
+  }
+  if (!descriptor.codec->takes(*dtype)) {
+    return fail(ErrorCode::kCorrupt, "{} does not make tensors of {}", descriptor.codec->name(),
+                to_string(*dtype));
+  }
+  PARETO_ASSIGN(descriptor.travelling_bytes, reader.get<std::uint64_t>(kWhat));
+  return descriptor;
+}
+
+/// Reads all descriptors and checks that they fill the payload exactly and memory not over the limit. Allocates nothing for the
+/// payload.
+Expected<> MetadataReader::read_descriptors(ByteReader& reader, std::uint64_t payload_bytes) {
+  descriptors_.clear();
+  PARETO_ASSIGN(const auto count, reader.get<std::uint32_t>("the tensor descriptors"));
+  if (count > limits_.max_tensors) {
+    return fail(ErrorCode::kExhausted, "{} tensors; at most {} are allowed", count,
+                limits_.max_tensors);
+  }
   std::uint64_t end = 0;
-  for (Descriptor& descriptor : descriptors) {
+  std::uint64_t decoded = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    PARETO_ASSIGN(Descriptor descriptor, read_descriptor(reader));
+    PARETO_ASSIGN(
+        const std::uint64_t bytes,
+        with_context(check_descriptor(descriptor, payload_bytes, limits_), "tensor {}", i));
+    // Only where there is no limit can it be over what 64 bits hold.
+    if (__builtin_add_overflow(decoded, bytes, &decoded)) decoded = ~std::uint64_t{0};
+    PARETO_TRY(check_decoded(decoded, limits_));
+    end = aligned(end) + descriptor.travelling_bytes;
+    if (end > payload_bytes) {
+      return fail(ErrorCode::kCorrupt, "tensor {} ends at byte {} of a payload of {}", i, end,
+                  payload_bytes);
+    }
+    descriptors_.push_back(std::move(descriptor));
+  }
+  if (end != payload_bytes) {
+    return fail(ErrorCode::kCorrupt, "the tensors take {} bytes of a payload of {}", end,
+                payload_bytes);
+  }
+  return {};
+}
+
+Expected<> MetadataReader::read(std::span<const std::byte> bytes, std::uint64_t payload_bytes,
+                                const TensorMaker& make, Message& into) {
+  clear_tensors();
+  ByteReader reader(bytes);
+  PARETO_TRY(read_timeline(reader, into.timeline));
+  PARETO_TRY(read_descriptors(reader, payload_bytes));
+  std::uint64_t end = 0;
+  for (Descriptor& descriptor : descriptors_) {
     const std::uint64_t start = aligned(end);
     end = start + descriptor.travelling_bytes;
     const auto offset = descriptor.codec == nullptr ? std::optional(start) : std::nullopt;
     PARETO_ASSIGN(Tensor tensor, make(descriptor.dtype, std::move(descriptor.shape), offset));
-    metadata.tensors.push_back({std::move(tensor), descriptor.codec, descriptor.travelling_bytes});
+    tensors_.push_back({std::move(tensor), descriptor.codec, descriptor.travelling_bytes});
   }
-  TreeReader tree(reader, metadata.tensors, limits);
-  PARETO_ASSIGN(metadata.body, tree.read());
+  TreeReader tree(reader, tensors_, limits_, *pool_);
+  PARETO_ASSIGN(into.body, tree.read());
   PARETO_TRY(tree.finish());
   if (reader.left() != 0) {
     return fail(ErrorCode::kCorrupt, "{} bytes of metadata after the value tree", reader.left());
   }
-  return metadata;
+  return {};
+}
+
+void MetadataReader::clear_tensors() {
+  for (ComingTensor& coming : tensors_) pool_->shapes.put(std::move(coming.tensor).take_shape());
+  tensors_.clear();
 }
 
 }  // namespace pareto::wire

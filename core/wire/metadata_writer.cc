@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <chrono>
-#include <unordered_map>
+#include <utility>
 
 #include "core/wire/bytes.h"
 #include "core/wire/header.h"
@@ -10,117 +10,60 @@
 namespace pareto::wire {
 namespace {
 
-/// Walks the tree twice: first to number its tensors, then to write it.
+// What a descriptor takes more for a tensor that a codec made.
+constexpr std::size_t kEncodedSizeBytes = sizeof(std::uint64_t);
+
+Expected<> encode(const Codec& codec, SentTensor& sent) {
+  const std::size_t size = sent.tensor->size_bytes();
+  if (size <= kEncodedSizeBytes || !codec.takes(sent.tensor->dtype())) return {};
+  auto encoding = codec.encode(*sent.tensor);
+  if (!encoding && encoding.error().code == ErrorCode::kInvalidArgument) return {};
+  PARETO_TRY(encoding);
+  if (encoding->size_bytes() + kEncodedSizeBytes >= size) return {};
+  sent.codec = &codec;
+  sent.encoding = *std::move(encoding);
+  return {};
+}
+
+void write_timeline(ByteWriter& bytes, const Timeline& timeline) {
+  bytes.put(static_cast<std::uint32_t>(timeline.size()));
+  for (const StageTimes& entry : timeline) {
+    bytes.put(entry.stage);
+    for (const Nanoseconds time :
+         {entry.arrived, entry.receive, entry.decode, entry.queue, entry.compute, entry.encode,
+          entry.send, entry.receive_cpu, entry.compute_cpu, entry.send_cpu}) {
+      bytes.put(static_cast<std::int64_t>(time.count()));
+    }
+  }
+}
+
+void write_descriptors(ByteWriter& bytes, std::span<const SentTensor> tensors) {
+  bytes.put(static_cast<std::uint32_t>(tensors.size()));
+  for (const SentTensor& sent : tensors) {
+    bytes.put(static_cast<std::uint8_t>(sent.tensor->dtype()));
+    bytes.put(static_cast<std::uint8_t>(sent.tensor->shape().size()));
+    bytes.put(sent.codec == nullptr ? std::uint8_t{0} : sent.codec->number());
+    bytes.put(std::uint8_t{0});
+    for (const std::int64_t size : sent.tensor->shape()) bytes.put(size);
+    if (sent.encoding) bytes.put(std::uint64_t{sent.encoding->size_bytes()});
+  }
+}
+
 class TreeWriter {
  public:
-  TreeWriter(const FrameLimits& limits, std::vector<std::byte>& out)
-      : limits_(limits), bytes_(out), out_(out) {}
+  /// `order`: the tensor of each kTensor node.
+  TreeWriter(const FrameLimits& limits, std::span<const std::uint32_t> order,
+             std::vector<std::byte>& out)
+      : limits_(limits), order_(order), bytes_(out), out_(out) {}
 
-  Expected<> number_tensors(const Value& value, std::uint32_t depth = 1) {
-    if (depth > limits_.max_depth) {
-      return fail(ErrorCode::kExhausted, "the value tree is deeper than {} levels",
-                  limits_.max_depth);
-    }
-    if (++values_ > limits_.max_values) {
-      return fail(ErrorCode::kExhausted, "the value tree has more than {} values",
-                  limits_.max_values);
-    }
-    if (const auto* tensor = value.get_if<Tensor>()) return number(*tensor);
-    if (const auto* list = value.get_if<List>()) {
-      for (const Value& item : list->items) PARETO_TRY(number_tensors(item, depth + 1));
-    } else if (const auto* tuple = value.get_if<Tuple>()) {
-      for (const Value& item : tuple->items) PARETO_TRY(number_tensors(item, depth + 1));
-    } else if (const auto* dict = value.get_if<Dict>()) {
-      for (const auto& [key, item] : dict->items) {
-        PARETO_TRY(number_tensors(key, depth + 1));
-        PARETO_TRY(number_tensors(item, depth + 1));
-      }
-    }
-    return {};
-  }
-
-  /// After number_tensors(): that the receiver may hold them. Fails: kExhausted.
-  Expected<> check_memory() const {
-    std::uint64_t bytes = 0;
-    for (const SentTensor& sent : tensors_) {
-      bytes += sent.tensor.size_bytes();
-      PARETO_TRY(check_decoded(bytes, limits_));
-    }
-    return {};
-  }
-
-  /// After number_tensors(). Fails: kExhausted.
-  Expected<> encode_tensors(const Codec& codec) {
-    const auto start = std::chrono::steady_clock::now();
-    for (SentTensor& sent : tensors_) PARETO_TRY(encode(codec, sent));
-    encoding_ = std::chrono::steady_clock::now() - start;
-    return {};
-  }
-
-  void write_descriptors() {
-    bytes_.put(static_cast<std::uint32_t>(tensors_.size()));
-    for (const SentTensor& sent : tensors_) {
-      bytes_.put(static_cast<std::uint8_t>(sent.tensor.dtype()));
-      bytes_.put(static_cast<std::uint8_t>(sent.tensor.shape().size()));
-      bytes_.put(sent.codec == nullptr ? std::uint8_t{0} : sent.codec->number());
-      bytes_.put(std::uint8_t{0});
-      for (const std::int64_t size : sent.tensor.shape()) bytes_.put(size);
-      if (sent.codec != nullptr) bytes_.put(std::uint64_t{sent.encoding.size_bytes()});
-    }
-  }
-
-  /// After number_tensors(): visits tensors in the same order. Fails: kExhausted.
+  /// Fails: kExhausted.
   Expected<> write(const Value& value) {
     // A tree of a few long strings is small in every count; its bytes are bounded here.
     if (out_.size() > limits_.max_metadata_bytes + kHeaderBytes) return too_long();
     return std::visit([this](const auto& held) { return write_held(held); }, value.storage());
   }
 
-  SentPayload take_payload() { return {std::move(tensors_), encoding_}; }
-
  private:
-  static Expected<> encode(const Codec& codec, SentTensor& sent) {
-    // What a descriptor takes more for it.
-    constexpr std::size_t kSizeBytes = sizeof(std::uint64_t);
-    const std::size_t size = sent.tensor.size_bytes();
-    if (size <= kSizeBytes || !codec.takes(sent.tensor.dtype())) return {};
-    auto encoding = codec.encode(sent.tensor);
-    if (!encoding && encoding.error().code == ErrorCode::kInvalidArgument) return {};
-    PARETO_TRY(encoding);
-    if (encoding->size_bytes() + kSizeBytes >= size) return {};
-    sent.codec = &codec;
-    sent.encoding = *std::move(encoding);
-    return {};
-  }
-
-  Expected<> number(const Tensor& tensor) {
-    // The descriptor keeps the rank in a byte.
-    const std::size_t max_rank = std::min<std::size_t>(limits_.max_rank, 255);
-    if (tensor.shape().size() > max_rank) {
-      return fail(ErrorCode::kExhausted, "a tensor has {} dimensions; at most {} are allowed",
-                  tensor.shape().size(), max_rank);
-    }
-    const auto next = static_cast<std::uint32_t>(tensors_.size());
-    std::uint32_t index = next;
-    // A list on a boundary often holds tensors that cross on their own too: their bytes travel once.
-    if (tensor.size_bytes() > 0) {
-      auto& candidates = by_address_[tensor.bytes().data()];
-      for (const std::uint32_t candidate : candidates) {
-        const Tensor& other = tensors_[candidate].tensor;
-        if (other.dtype() == tensor.dtype() && other.shape() == tensor.shape()) index = candidate;
-      }
-      if (index == next) candidates.push_back(next);
-    }
-    if (index == next) {
-      if (tensors_.size() >= limits_.max_tensors) {
-        return fail(ErrorCode::kExhausted, "more than {} tensors", limits_.max_tensors);
-      }
-      tensors_.push_back({.tensor = tensor, .codec = nullptr, .encoding = {}});
-    }
-    order_.push_back(index);
-    return {};
-  }
-
   Expected<> write_held(None) { return tag(ValueTag::kNone); }
   Expected<> write_held(Uninitialized) { return tag(ValueTag::kUninitialized); }
   Expected<> write_held(bool held) { return tag(ValueTag::kBool, std::uint8_t{held}); }
@@ -163,41 +106,125 @@ class TreeWriter {
   }
 
   const FrameLimits& limits_;
+  const std::span<const std::uint32_t> order_;
   ByteWriter bytes_;
   std::vector<std::byte>& out_;
-  std::uint32_t values_ = 0;
-  std::vector<SentTensor> tensors_;
-  Nanoseconds encoding_{};
-  std::unordered_map<const std::byte*, std::vector<std::uint32_t>> by_address_;
-  std::vector<std::uint32_t> order_;  // the tensor of each kTensor node
   std::size_t visited_ = 0;
 };
 
 }  // namespace
 
-Expected<SentPayload> write_metadata(const Message& message, const Codec* codec,
-                                     const FrameLimits& limits, std::vector<std::byte>& out) {
-  if (message.timeline.size() > limits.max_timeline) {
-    return fail(ErrorCode::kExhausted, "a timeline of {} entries; at most {} are allowed",
-                message.timeline.size(), limits.max_timeline);
+Expected<> MetadataWriter::find_tensors(const Value& value, std::uint32_t depth) {
+  if (depth > limits_.max_depth) {
+    return fail(ErrorCode::kExhausted, "the value tree is deeper than {} levels",
+                limits_.max_depth);
   }
-  ByteWriter bytes(out);
-  bytes.put(static_cast<std::uint32_t>(message.timeline.size()));
-  for (const StageTimes& entry : message.timeline) {
-    bytes.put(entry.stage);
-    for (const Nanoseconds time :
-         {entry.arrived, entry.receive, entry.decode, entry.queue, entry.compute, entry.encode,
-          entry.send, entry.receive_cpu, entry.compute_cpu, entry.send_cpu}) {
-      bytes.put(static_cast<std::int64_t>(time.count()));
+  if (++values_ > limits_.max_values) {
+    return fail(ErrorCode::kExhausted, "the value tree has more than {} values",
+                limits_.max_values);
+  }
+  if (const auto* tensor = value.get_if<Tensor>()) {
+    // The descriptor keeps the rank in a byte.
+    const std::size_t max_rank = std::min<std::size_t>(limits_.max_rank, 255);
+    if (tensor->shape().size() > max_rank) {
+      return fail(ErrorCode::kExhausted, "a tensor has {} dimensions; at most {} are allowed",
+                  tensor->shape().size(), max_rank);
+    }
+    nodes_.push_back(tensor);
+  } else if (const auto* list = value.get_if<List>()) {
+    for (const Value& item : list->items) PARETO_TRY(find_tensors(item, depth + 1));
+  } else if (const auto* tuple = value.get_if<Tuple>()) {
+    for (const Value& item : tuple->items) PARETO_TRY(find_tensors(item, depth + 1));
+  } else if (const auto* dict = value.get_if<Dict>()) {
+    for (const auto& [key, item] : dict->items) {
+      PARETO_TRY(find_tensors(key, depth + 1));
+      PARETO_TRY(find_tensors(item, depth + 1));
     }
   }
-  TreeWriter tree(limits, out);
-  PARETO_TRY(tree.number_tensors(message.body));
-  PARETO_TRY(tree.check_memory());
-  if (codec != nullptr) PARETO_TRY(tree.encode_tensors(*codec));
-  tree.write_descriptors();
-  PARETO_TRY(tree.write(message.body));
-  return tree.take_payload();
+  return {};
+}
+
+/// Sets order_ to the first node of the same bytes, dtype and shape. A list on a boundary often holds tensors that cross on their own
+/// too: their bytes travel once.
+void MetadataWriter::find_shared_bytes() {
+  order_.resize(nodes_.size());
+  by_address_.clear();
+  for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+    order_[node] = node;
+    if (nodes_[node]->size_bytes() > 0) by_address_.push_back(node);
+  }
+  const auto address = [this](std::uint32_t node) { return nodes_[node]->bytes().data(); };
+  std::ranges::sort(by_address_, {},
+                    [&](std::uint32_t node) { return std::pair(address(node), node); });
+  for (std::size_t begin = 0, i = 0; i < by_address_.size(); ++i) {
+    const std::uint32_t node = by_address_[i];
+    if (address(by_address_[begin]) != address(node)) begin = i;
+    for (std::size_t earlier = begin; earlier < i; ++earlier) {
+      const std::uint32_t other = by_address_[earlier];
+      if (order_[other] == other && nodes_[other]->dtype() == nodes_[node]->dtype() &&
+          nodes_[other]->shape() == nodes_[node]->shape()) {
+        order_[node] = other;
+        break;
+      }
+    }
+  }
+}
+
+Expected<> MetadataWriter::number_tensors() {
+  find_shared_bytes();
+  for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
+    if (order_[node] != node) {
+      order_[node] = order_[order_[node]];
+      continue;
+    }
+    if (tensors_.size() >= limits_.max_tensors) {
+      return fail(ErrorCode::kExhausted, "more than {} tensors", limits_.max_tensors);
+    }
+    order_[node] = static_cast<std::uint32_t>(tensors_.size());
+    tensors_.push_back({.tensor = nodes_[node], .codec = nullptr, .encoding = {}});
+  }
+  return {};
+}
+
+/// That the receiver may hold them.
+Expected<> MetadataWriter::check_memory() const {
+  std::uint64_t bytes = 0;
+  for (const SentTensor& sent : tensors_) {
+    bytes += sent.tensor->size_bytes();
+    PARETO_TRY(check_decoded(bytes, limits_));
+  }
+  return {};
+}
+
+Expected<> MetadataWriter::encode_tensors(const Codec& codec) {
+  const auto start = std::chrono::steady_clock::now();
+  for (SentTensor& sent : tensors_) PARETO_TRY(encode(codec, sent));
+  encoding_ = std::chrono::steady_clock::now() - start;
+  return {};
+}
+
+Expected<> MetadataWriter::write(const Message& message, const Codec* codec,
+                                 std::vector<std::byte>& out) {
+  clear();
+  if (message.timeline.size() > limits_.max_timeline) {
+    return fail(ErrorCode::kExhausted, "a timeline of {} entries; at most {} are allowed",
+                message.timeline.size(), limits_.max_timeline);
+  }
+  PARETO_TRY(find_tensors(message.body, 1));
+  PARETO_TRY(number_tensors());
+  PARETO_TRY(check_memory());
+  if (codec != nullptr) PARETO_TRY(encode_tensors(*codec));
+  ByteWriter bytes(out);
+  write_timeline(bytes, message.timeline);
+  write_descriptors(bytes, tensors_);
+  return TreeWriter(limits_, order_, out).write(message.body);
+}
+
+void MetadataWriter::clear() {
+  values_ = 0;
+  nodes_.clear();
+  tensors_.clear();
+  encoding_ = {};
 }
 
 }  // namespace pareto::wire

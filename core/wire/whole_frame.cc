@@ -60,11 +60,12 @@ Expected<Message> borrow_frame(std::span<const std::byte> bytes,
     }
     return Tensor::borrow(dtype, std::move(shape), payload.data() + *offset, owner);
   };
-  PARETO_ASSIGN(Metadata metadata,
-                read_metadata(metadata_bytes, header.payload_bytes, limits, make));
+  MetadataReader reader(limits, std::make_shared<MessagePool>());
+  Message message;
+  PARETO_TRY(reader.read(metadata_bytes, header.payload_bytes, make, message));
   std::uint64_t end = 0;
   Nanoseconds in_codecs{};
-  for (ComingTensor& coming : metadata.tensors) {
+  for (ComingTensor& coming : reader.tensors()) {
     const auto travelled = payload.subspan(aligned(end), coming.travelling_bytes);
     end = aligned(end) + coming.travelling_bytes;
     if (coming.tensor.bytes().data() == travelled.data()) continue;
@@ -73,13 +74,10 @@ Expected<Message> borrow_frame(std::span<const std::byte> bytes,
     if (coming.codec != nullptr) in_codecs += std::chrono::steady_clock::now() - start;
   }
   if (decoding != nullptr) *decoding = in_codecs;
-  Message message;
   message.kind = header.kind;
   message.pipeline = header.pipeline;
   message.request = header.request;
   message.sequence = header.sequence;
-  message.timeline = std::move(metadata.timeline);
-  message.body = std::move(metadata.body);
   return message;
 }
 

@@ -1,5 +1,5 @@
-// Any bytes as a frame: the decoder may refuse them, and no more. A message that it takes is encoded and decoded again by every
-// codec.
+// Any bytes as a frame: the decoder may refuse them, and no more. A message that it takes comes again in memory used before, comes from
+// a frame that lies in memory as a whole, and is encoded and decoded again by every codec.
 //
 //   input = a frame as it travels, or: 2 bytes how long the metadata is, the metadata, the payload; then the header is made here,
 //           with all checksums right, which no fuzzer would guess
@@ -54,6 +54,16 @@ void there_and_back(const Message& message, const Codec* codec) {
   if (exact && !bit_equal(decoder.take().body, message.body)) std::abort();
 }
 
+/// `bytes` hold the frame that `decoder` made `message` of.
+void again(FrameDecoder& decoder, std::span<const std::byte> bytes, const Message& message) {
+  for (int i = 0; i < 2; ++i) {
+    if (!decoder.feed(bytes) || !decoder.complete()) std::abort();
+    if (!bit_equal(decoder.take().body, message.body)) std::abort();
+  }
+  const auto whole = decode_frame(bytes, kLimits);
+  if (!whole || !bit_equal(whole->body, message.body)) std::abort();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -65,6 +75,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto fed = decoder.feed(bytes);
   if (!fed || !decoder.complete()) return 0;
   const Message message = decoder.take();
+  again(decoder, std::span(bytes).first(*fed), message);
   there_and_back(message, nullptr);
   for (const Codec* const codec : builtin_codecs()) there_and_back(message, codec);
   return 0;

@@ -39,9 +39,8 @@ Expected<std::unique_ptr<Link>> TcpLink::open(FileDescriptor socket, const Limit
 TcpLink::TcpLink(FileDescriptor socket, Waker waker, const Limits& limits)
     : socket_(std::move(socket)),
       waker_(std::move(waker)),
-      limits_(limits),
       peer_("tcp " + remote_address(socket_)),
-      here_(stays_here(socket_)),
+      encoder_(frame_options(limits, stays_here(socket_)), frame_limits(limits)),
       decoder_(frame_limits(limits)) {}
 
 TcpLink::~TcpLink() {
@@ -56,11 +55,14 @@ TcpLink::~TcpLink() {
 Expected<Sent> TcpLink::send(const wire::Message& message, Deadline deadline) {
   const TimePoint start = now();
   const Nanoseconds start_cpu = thread_cpu_time();
-  auto frame = wire::encode_frame(message, frame_options(limits_, here_), frame_limits(limits_));
+  auto frame = encoder_.encode(message);
   if (!frame) return with_context(Expected<Sent>(tl::unexpected(frame.error())), "{}", peer_);
   const TimePoint encoded = now();
   PARETO_TRY(with_context(write(*frame, deadline), "{}: sending", peer_));
-  return Sent{encoded - start, now() - encoded, frame->size_bytes(), thread_cpu_time() - start_cpu};
+  const Sent sent{encoded - start, now() - encoded, frame->size_bytes(),
+                  thread_cpu_time() - start_cpu};
+  encoder_.reuse(*std::move(frame));
+  return sent;
 }
 
 Expected<> TcpLink::write(wire::EncodedFrame& frame, Deadline deadline) {

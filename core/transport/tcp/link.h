@@ -15,7 +15,8 @@
 
 namespace pareto::transport::tcp {
 
-/// The socket never blocks: calls try first and wait for the socket, the deadline or close() when they have to.
+/// The socket never blocks: calls try first and wait for the socket, the deadline or close() when they have to. Tensors are sent from
+/// and received into their own memory; a steady stream of messages without a codec takes nothing from the heap, on either side.
 ///
 /// Threads: as Link says; members are grouped by the direction whose thread uses them.
 class TcpLink final : public Link {
@@ -41,13 +42,12 @@ class TcpLink final : public Link {
 
   const FileDescriptor socket_;
   Waker waker_;
-  const Limits limits_;
   const std::string peer_;
-  const bool here_;                        ///< the peer is on this machine
   std::atomic<bool> closed_ = false;       // on this side
   std::atomic<bool> peer_closed_ = false;  // seen by receive, told to send
 
   // The sending thread's.
+  wire::FrameEncoder encoder_;
   std::vector<iovec> unsent_;
 
   // The receiving thread's. A frame that a deadline cut stays in the decoder until the next receive().
