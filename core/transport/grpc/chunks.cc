@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <memory>
-#include <string>
+#include <utility>
 
 namespace pareto::transport::grpc {
 namespace {
@@ -11,11 +11,14 @@ namespace {
 constexpr std::size_t kCopyBelowBytes = 8 << 10;
 
 using Owner = std::shared_ptr<const void>;
+using Joined = std::vector<std::byte>;
 
-::grpc::Slice refer_to(std::span<const std::byte> bytes, const Owner& owner) {
+/// A slice that refers to bytes kept alive by `owner`.
+template <typename Held>
+::grpc::Slice refer_to(std::span<const std::byte> bytes, std::unique_ptr<Held> owner) {
   return ::grpc::Slice(
       const_cast<std::byte*>(bytes.data()), bytes.size(),
-      [](void* held) { delete static_cast<Owner*>(held); }, new Owner(owner));
+      [](void* held) { delete static_cast<Held*>(held); }, owner.release());
 }
 
 /// Gathers slices, small ones joined, into messages.
@@ -28,10 +31,10 @@ class ChunkWriter {
       const auto part = bytes.first(std::min(bytes.size(), chunk_bytes_ - filled_));
       bytes = bytes.subspan(part.size());
       if (part.size() < kCopyBelowBytes || !owner) {
-        joined_.append(reinterpret_cast<const char*>(part.data()), part.size());
+        joined_.insert(joined_.end(), part.begin(), part.end());
       } else {
         end_joined();
-        slices_.push_back(refer_to(part, owner));
+        slices_.push_back(refer_to(part, std::make_unique<Owner>(owner)));
       }
       filled_ += part.size();
       if (filled_ == chunk_bytes_) end_chunk();
@@ -45,8 +48,10 @@ class ChunkWriter {
 
  private:
   void end_joined() {
-    if (!joined_.empty()) slices_.emplace_back(joined_);
-    joined_.clear();
+    if (joined_.empty()) return;
+    auto joined = std::make_unique<Joined>(std::exchange(joined_, {}));
+    const std::span<const std::byte> bytes(*joined);
+    slices_.push_back(refer_to(bytes, std::move(joined)));
   }
   void end_chunk() {
     end_joined();
@@ -57,7 +62,7 @@ class ChunkWriter {
 
   const std::size_t chunk_bytes_;
   std::size_t filled_ = 0;  // of the message under way
-  std::string joined_;
+  Joined joined_;
   std::vector<::grpc::Slice> slices_;
   std::deque<::grpc::ByteBuffer> chunks_;
 };
