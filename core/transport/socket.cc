@@ -175,6 +175,31 @@ Expected<FileDescriptor> open_connection(const HostPort& address, Deadline deadl
   return socket;
 }
 
+Expected<FileDescriptor> accept_connection(const FileDescriptor& listening, const Waker& waker,
+                                           Deadline deadline) {
+  while (true) {
+    FileDescriptor socket(
+        ::accept4(listening.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (socket) return socket;
+    switch (const int number = errno; number) {
+      case EMFILE:
+      case ENFILE:
+      case ENOBUFS:
+      case ENOMEM:
+        return fail(ErrorCode::kExhausted, "{}", errno_text(number));
+      case EBADF:
+      case EINVAL:
+      case ENOTSOCK:
+        return fail(ErrorCode::kClosed, "the listener is closed");
+      case EAGAIN:
+        PARETO_TRY(wait_until_ready(listening.get(), POLLIN, &waker, deadline));
+        break;
+      default:  // befell a connection that ended before it was accepted: the next one may be well
+        break;
+    }
+  }
+}
+
 std::string local_address(const FileDescriptor& socket) {
   return name_of(&::getsockname, socket.get());
 }

@@ -62,6 +62,10 @@ Expected<> poll_until(std::span<pollfd> polled, Deadline deadline);
 /// Bound, listening, non-blocking. Fails: kPermission (port in use or not allowed), kInvalidArgument (no such host, or not this
 /// machine's), kExhausted.
 Expected<FileDescriptor> open_listener(const HostPort& address);
+/// The next connection that comes to a listening socket, of any family; non-blocking. Fails: kTimeout, kClosed (woken, or the socket was
+/// shut down), kExhausted (no descriptors or memory left).
+Expected<FileDescriptor> accept_connection(const FileDescriptor& listening, const Waker& waker,
+                                           Deadline deadline);
 /// Connected, non-blocking; a name's addresses are tried in order. Looking up a name takes as long as the resolver does, whatever the
 /// deadline. Fails: kUnavailable (also where no such host is known), kTimeout, kInvalidArgument (port 0), kExhausted.
 Expected<FileDescriptor> open_connection(const HostPort& address, Deadline deadline);

@@ -1,9 +1,7 @@
 #include "core/transport/shm/listener.h"
 
-#include <poll.h>
 #include <sys/socket.h>
 
-#include <cerrno>
 #include <utility>
 
 #include "core/transport/shm/link.h"
@@ -27,25 +25,14 @@ ShmListener::ShmListener(FileDescriptor socket, Waker waker, std::string name, c
 ShmListener::~ShmListener() { close(); }
 
 Expected<std::unique_ptr<Link>> ShmListener::accept(Deadline deadline) {
+  // Connections that were waiting when it was closed would still be handed out.
   while (!closed_) {
-    FileDescriptor socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (socket) {
-      // One that went away, or may not share memory with us, harms nobody else.
-      if (!is_ours(socket)) continue;
-      auto link = ShmLink::open(std::move(socket), name_, limits_);
-      if (link || link.error().code == ErrorCode::kExhausted) return link;
-      continue;
-    }
-    const int number = errno;
-    if (number == EMFILE || number == ENFILE || number == ENOBUFS || number == ENOMEM) {
-      return fail(ErrorCode::kExhausted, "shm {}: cannot accept: {}", name_, errno_text(number));
-    }
-    if (number == EAGAIN) {
-      PARETO_TRY(with_context(wait_until_ready(socket_.get(), POLLIN, &waker_, deadline),
-                              "shm {}: accepting", name_));
-    } else if (number == EBADF || number == EINVAL || number == ENOTSOCK) {
-      break;  // shut down by close()
-    }
+    PARETO_ASSIGN(FileDescriptor socket, with_context(accept_connection(socket_, waker_, deadline),
+                                                      "shm {}: accepting", name_));
+    // One that went away, or may not share memory with us, harms nobody else.
+    if (!is_ours(socket)) continue;
+    auto link = ShmLink::open(std::move(socket), name_, limits_);
+    if (link || link.error().code == ErrorCode::kExhausted) return link;
   }
   return fail(ErrorCode::kClosed, "shm {}: the listener is closed", name_);
 }

@@ -1,9 +1,6 @@
 #include "core/transport/tcp/listener.h"
 
-#include <poll.h>
 #include <sys/socket.h>
-
-#include <cerrno>
 
 #include "core/transport/tcp/link.h"
 
@@ -25,22 +22,9 @@ TcpListener::TcpListener(FileDescriptor socket, Waker waker, const Limits& limit
 TcpListener::~TcpListener() { close(); }
 
 Expected<std::unique_ptr<Link>> TcpListener::accept(Deadline deadline) {
-  while (!closed_) {
-    FileDescriptor socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (socket) return TcpLink::open(std::move(socket), limits_);
-    const int number = errno;
-    if (number == EMFILE || number == ENFILE || number == ENOBUFS || number == ENOMEM) {
-      return fail(ErrorCode::kExhausted, "tcp {}: cannot accept: {}", address_, errno_text(number));
-    }
-    if (number == EAGAIN) {
-      PARETO_TRY(with_context(wait_until_ready(socket_.get(), POLLIN, &waker_, deadline),
-                              "tcp {}: accepting", address_));
-    } else if (number == EBADF || number == EINVAL || number == ENOTSOCK) {
-      break;  // shut down by close()
-    }
-    // Anything else befell a connection that ended before it was accepted: the next one may be well.
-  }
-  return fail(ErrorCode::kClosed, "tcp {}: the listener is closed", address_);
+  PARETO_ASSIGN(FileDescriptor socket, with_context(accept_connection(socket_, waker_, deadline),
+                                                    "tcp {}: accepting", address_));
+  return TcpLink::open(std::move(socket), limits_);
 }
 
 void TcpListener::close() {
