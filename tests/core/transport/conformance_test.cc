@@ -1,37 +1,12 @@
-// What every transport promises (core/transport/transport.h), over all that are built in.
-#include <dirent.h>
-#include <sys/socket.h>
-
-#include <algorithm>
-#include <atomic>
+// What every transport promises (core/transport/transport.h), over all that are built in: of messages here, of the rest in the files
+// that conformance_suite.h names.
 #include <cstring>
 
-#include "core/transport/socket.h"
 #include "core/wire/codec_error.h"
-#include "tests/core/transport/fixture.h"
+#include "tests/core/transport/conformance_suite.h"
 
 namespace pareto::transport {
 namespace {
-
-class Conformance : public testing::TestWithParam<std::string> {
- protected:
-  Conformance() : transport_(must(make_transport(GetParam()))) {}
-
-  std::unique_ptr<Listener> listen(const Limits& limits = {}) {
-    return must(transport_->listen(listen_address(*transport_), limits));
-  }
-  Pair connect(Listener& listener, const Limits& limits = {}) {
-    auto client = must(transport_->connect(listener.address(), soon(), limits));
-    return {std::move(client), must(listener.accept(soon()))};
-  }
-  Pair pair(const Limits& limits = {}) {
-    const auto listener = listen(limits);
-    return connect(*listener, limits);
-  }
-  bool is_network() const { return transport_->reach() == Reach::kNetwork; }
-
-  std::unique_ptr<Transport> transport_;
-};
 
 void expect_same(const wire::Message& a, const wire::Message& b) {
   EXPECT_EQ(a.kind, b.kind);
@@ -40,24 +15,6 @@ void expect_same(const wire::Message& a, const wire::Message& b) {
   EXPECT_EQ(a.sequence, b.sequence);
   EXPECT_EQ(a.timeline, b.timeline);
   EXPECT_TRUE(bit_equal(a.body, b.body));
-}
-
-/// How often the other side took a message, and the error that ended it.
-struct Filled {
-  int sent = 0;
-  Error error;
-};
-Filled fill(Link& link, std::int64_t bytes, Deadline deadline) {
-  Filled filled;
-  const wire::Message message = message_of(0, bytes);
-  while (true) {
-    const auto sent = link.send(message, deadline);
-    if (!sent) {
-      filled.error = sent.error();
-      return filled;
-    }
-    ++filled.sent;
-  }
 }
 
 TEST_P(Conformance, MessagesArriveInOrderBothWays) {
@@ -181,188 +138,6 @@ TEST_P(Conformance, HundredsOfTensorsInOneMessage) {
   EXPECT_TRUE(bit_equal(received->message.body, message.body));
 }
 
-TEST_P(Conformance, PortZeroPicksAFreeOne) {
-  const auto first = listen();
-  const auto second = listen();
-  EXPECT_NE(first->address(), second->address());
-  EXPECT_FALSE(first->address().ends_with(":0")) << first->address();
-  const Pair to_first = connect(*first);
-  const Pair to_second = connect(*second);
-  ASSERT_TRUE(to_first.client->send(message_of(1, 10), soon()));
-  ASSERT_TRUE(to_second.client->send(message_of(2, 10), soon()));
-  EXPECT_EQ(must(to_first.server->receive(soon())).message.request, 1U);
-  EXPECT_EQ(must(to_second.server->receive(soon())).message.request, 2U);
-}
-
-TEST_P(Conformance, AnAddressInUseIsRefusedAndNamed) {
-  const auto listener = listen();
-  const auto second = transport_->listen(listener->address(), {});
-  ASSERT_EQ(code_of(second), ErrorCode::kPermission);
-  EXPECT_NE(second.error().message.find(listener->address()), std::string::npos)
-      << second.error().message;
-  EXPECT_NE(second.error().message.find("in use"), std::string::npos) << second.error().message;
-}
-
-TEST_P(Conformance, ConnectingToNobodyFailsAtOnce) {
-  std::string address;
-  {
-    const auto listener = listen();
-    address = listener->address();
-  }
-  const auto link = transport_->connect(address, soon(), {});
-  ASSERT_EQ(code_of(link), ErrorCode::kUnavailable);
-  EXPECT_NE(link.error().message.find(address), std::string::npos) << link.error().message;
-}
-
-TEST_P(Conformance, WhatIsNoAddressIsRefused) {
-  EXPECT_EQ(code_of(transport_->connect("", soon(), {})), ErrorCode::kInvalidArgument);
-  if (!is_network()) return;
-  for (const char* address : {"127.0.0.1", "127.0.0.1:", ":80", "127.0.0.1:70000", "::1:80",
-                              "[::1]", "a b:80", "127.0.0.1:http"}) {
-    EXPECT_EQ(code_of(transport_->listen(address, {})), ErrorCode::kInvalidArgument) << address;
-    EXPECT_EQ(code_of(transport_->connect(address, soon(), {})), ErrorCode::kInvalidArgument)
-        << address;
-  }
-  EXPECT_EQ(code_of(transport_->connect("127.0.0.1:0", soon(), {})), ErrorCode::kInvalidArgument);
-  EXPECT_EQ(code_of(transport_->listen("192.0.2.1:0", {})), ErrorCode::kInvalidArgument);
-}
-
-TEST_P(Conformance, SpeaksIpv6) {
-  if (!is_network()) GTEST_SKIP() << "has no addresses";
-  const auto listener = transport_->listen("[::1]:0", {});
-  if (!listener) GTEST_SKIP() << "no IPv6 here: " << listener.error().message;
-  EXPECT_TRUE((*listener)->address().starts_with("[::1]:")) << (*listener)->address();
-  const Pair links = connect(**listener);
-  ASSERT_TRUE(links.client->send(message_of(1, 10), soon()));
-  ASSERT_TRUE(links.server->receive(soon()));
-  EXPECT_NE(links.server->peer().find("[::1]:"), std::string::npos) << links.server->peer();
-}
-
-TEST_P(Conformance, PeersAreNamed) {
-  const Pair links = pair();
-  const std::string expected = GetParam() + (is_network() ? " 127.0.0.1:" : " ");
-  EXPECT_TRUE(links.client->peer().starts_with(expected)) << links.client->peer();
-  EXPECT_TRUE(links.server->peer().starts_with(expected)) << links.server->peer();
-}
-
-TEST_P(Conformance, AClosedPeersMessagesArriveThenClosed) {
-  for (const bool client_closes : {true, false}) {
-    Pair links = pair();
-    const auto& closing = client_closes ? links.client : links.server;
-    const auto& staying = client_closes ? links.server : links.client;
-    for (std::uint64_t i = 0; i < 2; ++i) {
-      ASSERT_TRUE(closing->send(message_of(i, 1000), soon()));
-    }
-    closing->close();
-    for (std::uint64_t i = 0; i < 2; ++i) {
-      const auto received = staying->receive(soon());
-      ASSERT_TRUE(received) << received.error().message;
-      EXPECT_EQ(received->message.request, i);
-    }
-    EXPECT_EQ(code_of(staying->receive(soon())), ErrorCode::kClosed);
-    EXPECT_EQ(code_of(staying->receive(soon())), ErrorCode::kClosed);
-    const Filled filled = fill(*staying, 1 << 20, soon());
-    EXPECT_EQ(filled.error.code, ErrorCode::kClosed) << filled.error.message;
-  }
-}
-
-TEST_P(Conformance, ADestroyedPeersMessagesArriveThenClosed) {
-  for (const bool client_goes : {true, false}) {
-    Pair links = pair();
-    auto& going = client_goes ? links.client : links.server;
-    auto& staying = client_goes ? links.server : links.client;
-    // Unread by the one that goes: must not take away what it sent.
-    ASSERT_TRUE(staying->send(message_of(9, 1000), soon()));
-    ASSERT_TRUE(going->send(message_of(1, 1000), soon()));
-    going.reset();
-    const auto received = staying->receive(soon());
-    ASSERT_TRUE(received) << received.error().message;
-    EXPECT_EQ(received->message.request, 1U);
-    EXPECT_EQ(code_of(staying->receive(soon())), ErrorCode::kClosed);
-  }
-}
-
-TEST_P(Conformance, APeerThatClosesWakesABlockedReceiveAndSend) {
-  for (const bool client_closes : {true, false}) {
-    Pair links = pair();
-    const auto& closing = client_closes ? links.client : links.server;
-    const auto& staying = client_closes ? links.server : links.client;
-    Async receiving([&] { return staying->receive(soon()); });
-    Async sending([&] { return fill(*staying, 1 << 20, soon()); });
-    closing->close();
-    EXPECT_EQ(code_of(receiving.get()), ErrorCode::kClosed);
-    const Filled filled = sending.get();
-    EXPECT_EQ(filled.error.code, ErrorCode::kClosed) << filled.error.message;
-  }
-}
-
-TEST_P(Conformance, OwnCloseWakesABlockedReceive) {
-  Pair links = pair();
-  Async receiving([&] { return links.server->receive(); });
-  links.server->close();
-  EXPECT_EQ(code_of(receiving.get()), ErrorCode::kClosed);
-  EXPECT_EQ(code_of(links.server->receive()), ErrorCode::kClosed);
-  EXPECT_EQ(code_of(links.server->send(message_of(0, 1))), ErrorCode::kClosed);
-  links.server->close();
-}
-
-TEST_P(Conformance, OwnCloseWakesABlockedSend) {
-  Pair links = pair();
-  Async sending([&] { return fill(*links.client, 4 << 20, std::nullopt); });
-  // The peer reads one message and no more: the sender surely runs, and surely will block.
-  ASSERT_TRUE(links.server->receive(soon()));
-  links.client->close();
-  const Filled filled = sending.get();
-  EXPECT_EQ(filled.error.code, ErrorCode::kClosed) << filled.error.message;
-}
-
-TEST_P(Conformance, OwnCloseWakesABlockedAccept) {
-  const auto listener = listen();
-  Async accepting([&] { return listener->accept(); });
-  listener->close();
-  EXPECT_EQ(code_of(accepting.get()), ErrorCode::kClosed);
-  EXPECT_EQ(code_of(listener->accept()), ErrorCode::kClosed);
-  listener->close();
-}
-
-TEST_P(Conformance, AcceptedLinksOutliveTheirListener) {
-  auto listener = listen();
-  const std::string address = listener->address();
-  Pair links = connect(*listener);
-  listener->close();
-  EXPECT_EQ(code_of(transport_->connect(address, soon(), {})), ErrorCode::kUnavailable);
-  ASSERT_TRUE(links.client->send(message_of(1, 10), soon()));
-  ASSERT_TRUE(links.server->receive(soon()));
-  listener.reset();
-  ASSERT_TRUE(links.server->send(message_of(2, 10), soon()));
-  ASSERT_TRUE(links.client->receive(soon()));
-}
-
-TEST_P(Conformance, AListenersAddressIsFreeOnceItIsGone) {
-  std::string address;
-  {
-    const auto listener = listen();
-    address = listener->address();
-    const Pair links = connect(*listener);
-    ASSERT_TRUE(links.client->send(message_of(1, 10), soon()));
-    ASSERT_TRUE(links.server->receive(soon()));
-  }
-  const auto again = transport_->listen(address, {});
-  EXPECT_TRUE(again) << again.error().message;
-}
-
-TEST_P(Conformance, DeadlinesPassAndTheLinkLivesOn) {
-  const auto listener = listen();
-  EXPECT_EQ(code_of(listener->accept(shortly())), ErrorCode::kTimeout);
-  Pair links = connect(*listener);
-  EXPECT_EQ(code_of(links.server->receive(shortly())), ErrorCode::kTimeout);
-  EXPECT_EQ(code_of(links.client->receive(std::chrono::steady_clock::now())), ErrorCode::kTimeout);
-  ASSERT_TRUE(links.client->send(message_of(1, 10), soon()));
-  ASSERT_TRUE(links.server->receive(soon()));
-  ASSERT_TRUE(links.server->send(message_of(1, 10), soon()));
-  ASSERT_TRUE(links.client->receive(soon()));
-}
-
 TEST_P(Conformance, ASlowReceiverBlocksTheSender) {
   constexpr std::int64_t kBytes = 8 << 20;
   Pair links = pair();
@@ -400,42 +175,6 @@ TEST_P(Conformance, OversizedFramesAreRefusedByBothEnds) {
   EXPECT_TRUE(code == ErrorCode::kClosed || code == ErrorCode::kUnavailable) << to_string(code);
 }
 
-TEST_P(Conformance, GarbageHarmsNobodyElse) {
-  if (!is_network()) GTEST_SKIP() << "carries no bytes";
-  const auto listener = listen();
-  const std::string garbage(100'000, '\x5A');
-  const HostPort address = must(parse_host_port(listener->address()));
-  std::vector<FileDescriptor> strangers;
-  for (int i = 0; i < 3; ++i) {
-    strangers.push_back(must(open_connection(address, soon())));
-    // May fail when the other side hangs up before all of it is taken.
-    [[maybe_unused]] const auto sent =
-        ::send(strangers.back().get(), garbage.data(), garbage.size(), MSG_NOSIGNAL);
-  }
-  // One that starts like a frame and hangs up.
-  strangers.push_back(must(open_connection(address, soon())));
-  ASSERT_EQ(::send(strangers.back().get(), "PFRM", 4, MSG_NOSIGNAL), 4);
-  strangers.pop_back();
-
-  const auto client = must(transport_->connect(listener->address(), soon(), {}));
-  ASSERT_TRUE(client->send(message_of(42, 10), soon()));
-  // A transport without a handshake hands the strangers out as links: those fail, and only they.
-  while (true) {
-    const auto link = must(listener->accept(soon()));
-    const auto received = link->receive(soon());
-    if (received) {
-      EXPECT_EQ(received->message.request, 42U);
-      break;
-    }
-    const ErrorCode code = received.error().code;
-    EXPECT_TRUE(code == ErrorCode::kCorrupt || code == ErrorCode::kUnavailable)
-        << received.error().message;
-    if (code == ErrorCode::kCorrupt) {
-      EXPECT_EQ(code_of(link->receive(soon())), ErrorCode::kClosed);
-    }
-  }
-}
-
 TEST_P(Conformance, BothDirectionsAtOnceOnOneLink) {
   Pair links = pair();
   constexpr std::uint64_t kCount = 40;
@@ -471,34 +210,6 @@ TEST_P(Conformance, TwoLinksDoNotMix) {
   first.client->close();
   const Filled filled = stuck.get();
   EXPECT_EQ(filled.error.code, ErrorCode::kClosed) << filled.error.message;
-}
-
-std::size_t open_descriptors() {
-  std::size_t count = 0;
-  DIR* folder = opendir("/proc/self/fd");
-  while (readdir(folder) != nullptr) ++count;
-  closedir(folder);
-  return count;
-}
-
-TEST_P(Conformance, AHundredConnectionsLeaveNoDescriptorBehind) {
-  const auto cycle = [&](int i) {
-    const auto listener = listen();
-    Pair links = connect(*listener);
-    ASSERT_TRUE(links.client->send(message_of(1, 100), soon()));
-    ASSERT_TRUE(links.server->receive(soon()));
-    (i % 2 == 0 ? links.client : links.server).reset();
-  };
-  // A library may open some for itself the first time.
-  for (int i = 0; i < 5; ++i) cycle(i);
-  const std::size_t before = open_descriptors();
-  for (int i = 0; i < 100; ++i) cycle(i);
-  // A library may close them a moment later; none of the hundred may stay.
-  const Deadline deadline = soon();
-  while (open_descriptors() > before + 4 && std::chrono::steady_clock::now() < *deadline) {
-    std::this_thread::yield();
-  }
-  EXPECT_LE(open_descriptors(), before + 4);
 }
 
 std::vector<std::string> names() {

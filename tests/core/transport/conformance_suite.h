@@ -1,0 +1,50 @@
+// The suite over all transports that are built in: what it is made of. Its tests, by what they ask of a transport:
+//   conformance_test.cc             messages: all arrive, in order, within the limits
+//   conformance_connecting_test.cc  addresses, listeners, strangers
+//   conformance_closing_test.cc     ends and deadlines
+#pragma once
+
+#include "tests/core/transport/fixture.h"
+
+namespace pareto::transport {
+
+/// One run for each transport (conformance_test.cc names them).
+class Conformance : public testing::TestWithParam<std::string> {
+ protected:
+  Conformance() : transport_(must(make_transport(GetParam()))) {}
+
+  std::unique_ptr<Listener> listen(const Limits& limits = {}) {
+    return must(transport_->listen(listen_address(*transport_), limits));
+  }
+  Pair connect(Listener& listener, const Limits& limits = {}) {
+    auto client = must(transport_->connect(listener.address(), soon(), limits));
+    return {std::move(client), must(listener.accept(soon()))};
+  }
+  Pair pair(const Limits& limits = {}) {
+    const auto listener = listen(limits);
+    return connect(*listener, limits);
+  }
+  bool is_network() const { return transport_->reach() == Reach::kNetwork; }
+
+  std::unique_ptr<Transport> transport_;
+};
+
+/// How often the other side took a message, and the error that ended it.
+struct Filled {
+  int sent = 0;
+  Error error;
+};
+inline Filled fill(Link& link, std::int64_t bytes, Deadline deadline) {
+  Filled filled;
+  const wire::Message message = message_of(0, bytes);
+  while (true) {
+    const auto sent = link.send(message, deadline);
+    if (!sent) {
+      filled.error = sent.error();
+      return filled;
+    }
+    ++filled.sent;
+  }
+}
+
+}  // namespace pareto::transport
