@@ -27,5 +27,7 @@ Expected<std::vector<Row>> pipeline_overhead(const std::string& name, const std:
 /// one-way streams of messages of 1 KB to 13 MB.
 Expected<std::vector<Row>> transport_latency(const std::string& name, const std::string& transport);
 Expected<std::vector<Row>> transport_goodput(const std::string& name, const std::string& transport);
+/// What grpc reaches of tcp's goodput, and how many times its processor time a byte.
+Expected<std::vector<Row>> grpc_over_tcp(const std::string& name);
 
 }  // namespace pareto::bench

@@ -48,6 +48,7 @@ std::vector<Bench> builtin_benches() {
     add("transport", "goodput/" + wire,
         [=](const std::string& name) { return transport_goodput(name, wire); });
   }
+  add("transport", "grpc_over_tcp", grpc_over_tcp);
   return benches;
 }
 

@@ -319,4 +319,33 @@ Expected<std::vector<Row>> transport_goodput(const std::string& name,
   return for_every_size(transport, measure);
 }
 
+Expected<std::vector<Row>> grpc_over_tcp(const std::string& name) {
+  constexpr std::int64_t kBytes = 4 << 20;
+  constexpr int kMessages = 16;
+  PARETO_ASSIGN(const auto peer, Peer::start());
+  PARETO_ASSIGN(const auto grpc, peer->wire("grpc", kBytes));
+  PARETO_ASSIGN(const auto tcp, peer->wire("tcp", kBytes));
+  std::vector<double> speeds;
+  std::vector<double> costs;
+  std::vector<double> grpc_costs;
+  std::vector<double> tcp_costs;
+  for (int round = 0; round <= kRounds; ++round) {
+    PARETO_ASSIGN(const Stream ours, stream(*grpc, kMessages));
+    PARETO_ASSIGN(const Stream reference, stream(*tcp, kMessages));
+    if (round == 0) continue;
+    speeds.push_back(reference.seconds / ours.seconds);
+    costs.push_back(ours.processor_seconds / reference.processor_seconds);
+    constexpr double kPerByte = 1e9 / (kMessages * static_cast<double>(kBytes));
+    grpc_costs.push_back(ours.processor_seconds * kPerByte);
+    tcp_costs.push_back(reference.processor_seconds * kPerByte);
+  }
+  Row cost;
+  cost.name = name + "/cpu_per_byte/4MB";
+  cost.ratio = client::median(costs);
+  cost.detail = fmt::format("{:.3f} ns / {:.3f} ns, both ends", client::median(grpc_costs),
+                            client::median(tcp_costs));
+  return std::vector<Row>{
+      {name + "/goodput/4MB", client::median(speeds), 0.5, true, "one-way stream"}, cost};
+}
+
 }  // namespace pareto::bench
