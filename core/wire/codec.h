@@ -32,9 +32,9 @@ class Codec {
   /// One dimension of uint8 in memory of its own, 64-byte aligned; may be longer than the tensor. Fails: kInvalidArgument (a
   /// tensor this codec cannot carry, by its dtype, size or content: it has to travel as it is), kExhausted (no memory).
   virtual Expected<Tensor> encode(const Tensor& tensor) const = 0;
-  /// Fills into.mutable_bytes(); `into` has the dtype and shape of the original. `encoded` may hold anything: what no encoder
-  /// would have made is refused, or decoded to numbers that mean nothing. Fails: kCorrupt (`into` is then partly filled),
-  /// kExhausted (no memory).
+  /// Fills into.mutable_bytes(); `into` has the dtype and shape of the original. `encoded` is aligned as its elements are and nobody
+  /// writes to it meanwhile, but it may hold anything: what no encoder would have made is refused, or decoded to numbers that mean
+  /// nothing. Fails: kCorrupt (`into` is then partly filled), kExhausted (no memory).
   virtual Expected<> decode(std::span<const std::byte> encoded, Tensor& into) const = 0;
 };
 

@@ -26,9 +26,15 @@ Expected<> check_payload(const Header& header, std::span<const std::byte> payloa
 
 /// Fills a tensor that does not stay where its bytes lie.
 Expected<> fill(ComingTensor& coming, std::span<const std::byte> travelled) {
-  if (coming.codec != nullptr) return coming.codec->decode(travelled, coming.tensor);
-  std::ranges::copy(travelled, coming.tensor.mutable_bytes().begin());
-  return {};
+  if (coming.codec == nullptr) {
+    std::ranges::copy(travelled, coming.tensor.mutable_bytes().begin());
+    return {};
+  }
+  // A codec reads numbers where they lie, and reads some of them twice: they have to be aligned, and out of the peer's hands.
+  PARETO_ASSIGN(Tensor own,
+                Tensor::allocate(DType::kUInt8, {static_cast<std::int64_t>(travelled.size())}));
+  std::ranges::copy(travelled, own.mutable_bytes().begin());
+  return coming.codec->decode(own.bytes(), coming.tensor);
 }
 
 }  // namespace
