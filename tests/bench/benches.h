@@ -22,6 +22,13 @@ Expected<std::vector<Row>> weights_sent(const std::string& name, const std::stri
 /// Milliseconds of a two-stage pipeline's latency that are no stage's compute, for a boundary of about 150 KB.
 Expected<std::vector<Row>> pipeline_overhead(const std::string& name, const std::string& model,
                                              const std::string& transport, double bar);
+/// How much of its bottleneck's time a pipeline uses with a window of ceil(L / B) + 2, and what a request then takes: the model cut in two
+/// on two daemons, a core and a thread each …
+Expected<std::vector<Row>> real_pipeline(const std::string& name, const std::string& model,
+                                         double bar);
+/// … or cut in `stages` (1 to 4), which are recorded first, and then replayed by processes that do not keep a core busy.
+Expected<std::vector<Row>> replayed_pipeline(const std::string& name, const std::string& model,
+                                             int stages, std::optional<double> bar);
 
 /// Every transport that leaves the process against a bare socket (shm: against memcpy), to another process on another core: round trips and
 /// one-way streams of messages of 1 KB to 13 MB.

@@ -40,6 +40,15 @@ std::vector<Bench> builtin_benches() {
       [](const std::string& name) { return weights_sent(name, "mobilenetv2", 1); });
   add("pipeline", "overhead_ms/k2",
       [](const std::string& name) { return pipeline_overhead(name, "mobilenetv2", "tcp", 0.5); });
+  // Each brings loaded_response/… along.
+  add("pipeline", "efficiency/k2",
+      [](const std::string& name) { return real_pipeline(name, "resnet50", 0.97); });
+  for (int stages = 1; stages <= 4; ++stages) {
+    const std::string name = fmt::format("efficiency/{}k{}", stages < 4 ? "replay_" : "", stages);
+    const auto bar = stages == 4 ? std::optional(0.95) : std::nullopt;
+    add("pipeline", name,
+        [=](const std::string& row) { return replayed_pipeline(row, "mobilenetv2", stages, bar); });
+  }
   for (const auto& transport : transport::builtin_transports()) {
     const std::string wire(transport->name());
     if (transport->reach() == transport::Reach::kProcess) continue;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "tests/bench/bench.h"
+#include "tests/bench/replay_stage.h"
 #include "tests/bench/wire_peer.h"
 
 namespace {
@@ -42,6 +43,9 @@ nlohmann::json to_json(const Row& row) {
 int main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "wire-peer") {
     return pareto::bench::run_wire_peer(argc - 1, argv + 1);
+  }
+  if (argc > 1 && std::string_view(argv[1]) == "replay-stage") {
+    return pareto::bench::run_replay_stage(argc - 1, argv + 1);
   }
   const auto benches = pareto::bench::builtin_benches();
   std::set<std::string> known;

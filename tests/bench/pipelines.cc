@@ -8,10 +8,10 @@
 namespace pareto::bench {
 
 Expected<std::unique_ptr<Pipelines>> Pipelines::start(const std::string& model_name,
-                                                      const std::string& transport) {
+                                                      const std::string& transport, int daemons) {
   PARETO_ASSIGN(auto model, partitioner::open_model(model_name, {}));
-  PARETO_ASSIGN(auto cluster,
-                client::Cluster::start_local(2, std::filesystem::path(PARETO_BIN_DIR) / "paretod"));
+  PARETO_ASSIGN(auto cluster, client::Cluster::start_local(
+                                  daemons, std::filesystem::path(PARETO_BIN_DIR) / "paretod"));
   std::unique_ptr<Pipelines> pipelines(new Pipelines(std::move(model), std::move(cluster)));
   PARETO_ASSIGN(pipelines->transport_, transport::make_transport(transport));
   PARETO_ASSIGN(auto inputs, pipelines->workload_.example(1, 1));

@@ -1,4 +1,4 @@
-// Two local daemons, each with a core of its own, and pipelines over them.
+// Local daemons, each with a core of its own where there are enough, and pipelines over them.
 #pragma once
 
 #include <memory>
@@ -18,13 +18,15 @@ namespace pareto::bench {
 class Pipelines {
  public:
   static Expected<std::unique_ptr<Pipelines>> start(const std::string& model,
-                                                    const std::string& transport);
+                                                    const std::string& transport, int daemons = 2);
 
   const partitioner::Model& model() const { return model_; }
   const client::Cluster& cluster() const { return cluster_; }
+  /// What is sent: noise.
+  const Value& request() const { return request_; }
   /// The model cut at `positions` over as many daemons as it has stages, ready; it must not outlive this.
   Expected<std::unique_ptr<client::Deployment>> deploy(const std::vector<std::int64_t>& positions);
-  /// Sends the same noise again and again through a deployment, with `window` requests in flight.
+  /// Sends the request again and again through a deployment, with `window` requests in flight.
   Expected<client::LoadResult> load(client::Deployment& deployment, int window,
                                     Nanoseconds duration);
 
