@@ -46,7 +46,8 @@ class RunCommand final : public Command {
                    "samples of the batch that travel together, so that stages overlap within one "
                    "request; none: the whole batch")
         ->capture_default_str();
-    app.add_option("--window", window_, "requests in flight for throughput; auto finds it")
+    app.add_option("--window", window_,
+                   "requests in flight for throughput; auto: the fewest within 1 % of the best")
         ->capture_default_str();
     app.add_option("--requests", options_.requests, "measured for latency, and traced")
         ->capture_default_str();

@@ -49,7 +49,8 @@ class SweepCommand final : public Command {
                    "samples of a batch that travel together, so that stages overlap within one "
                    "request; none: the whole batch")
         ->capture_default_str();
-    app.add_option("--window", window_, "requests in flight for throughput; auto finds it")
+    app.add_option("--window", window_,
+                   "requests in flight for throughput; auto: the fewest within 1 % of the best")
         ->capture_default_str();
     app.add_option("--network", options_.condition, "network condition; none: as it is")
         ->capture_default_str();

@@ -10,7 +10,6 @@ namespace {
 
 constexpr double kLow = 0.025;
 constexpr double kHigh = 0.975;
-constexpr int kLargestWindow = 64;
 
 double quantile_of_sorted(std::span<const double> sorted, double q) {
   if (sorted.empty()) return 0;
@@ -163,12 +162,6 @@ bool is_level(std::span<const double> samples, std::uint64_t seed) {
   }
   const Interval interval = interval_of(differences);
   return interval.low <= 0 && interval.high >= 0;
-}
-
-int automatic_window(double latency_ms, double bottleneck_ms) {
-  if (!(bottleneck_ms > 0) || !(latency_ms > 0)) return 2;
-  const double needed = std::ceil(latency_ms / bottleneck_ms) + 1;
-  return static_cast<int>(std::clamp(needed, 2.0, static_cast<double>(kLargestWindow)));
 }
 
 std::vector<double> steady_intervals(std::span<const double> completions_s, int window) {

@@ -49,9 +49,6 @@ int warm_up_requests(int window);
 /// interval of the difference includes 0. Fewer than 4 samples are not enough to say: false.
 bool is_level(std::span<const double> samples, std::uint64_t seed);
 
-/// The largest useful window: ⌈latency / bottleneck⌉ + 1, in 2 … 64. (latency: unloaded; bottleneck: the slowest stage)
-int automatic_window(double latency_ms, double bottleneck_ms);
-
 /// Completions between fill and drain as intervals: `completions_s` ascending; the first 2 × window are the fill. Nothing
 /// is sent any more while the last `window` complete: they are the drain. Empty where fewer than two are left.
 std::vector<double> steady_intervals(std::span<const double> completions_s, int window);

@@ -5,11 +5,13 @@
 #include <utility>
 
 #include "client/experiment/statistics.h"
+#include "client/experiment/window_search.h"
 
 namespace pareto::client {
 namespace {
 
 constexpr double kLatencyShare = 0.4;
+constexpr double kSearchShare = 0.1;
 constexpr int kWarmUpTries = 3;
 constexpr std::chrono::milliseconds kFirstTimeout{30'000};
 constexpr std::chrono::milliseconds kShortestTimeout{5'000};
@@ -50,12 +52,13 @@ Expected<TrialRound> samples_of(const LoadResult& result, std::size_t stages) {
   return round;
 }
 
-int window_for(const TrialRound& round) {
-  double bottleneck_ms = 0;
+/// What its slowest stage or link takes of a request: a stage receives and sends while it computes.
+double bottleneck_ms(const TrialRound& round) {
+  double slowest = median(round.sink_receive_ms);
   for (const StageSamples& stage : round.stages) {
-    bottleneck_ms = std::max(bottleneck_ms, median(stage.compute_ms));
+    slowest = std::max({slowest, median(stage.compute_ms), median(stage.receive_ms)});
   }
-  return automatic_window(median(round.latency_ms), bottleneck_ms);
+  return slowest;
 }
 
 /// The samples of one kind of all rounds, in the order measured.
@@ -89,14 +92,16 @@ std::string describe_rules(const UnitBudget& budget, int rounds) {
       "where they exceed two fifths of the slice, at least {}. Throughput: slope of the "
       "completions after the first 2 x window and "
       "before the last window, for {} latencies and at least {} s, within the rest of the slice "
-      "but for {} completions at least. Intervals: "
+      "but for {} completions at least. A window that is not given is the smallest within 1 % of "
+      "the best throughput, searched in a trial's first unit from latency / bottleneck to twice as "
+      "much, by two loads a window of at least {} completions. Intervals: "
       "95 %, stationary block bootstrap, "
       "blocks of 5 x the correlation length. Front: share of bootstrap resamples of rounds in "
       "which no other plan is better by more "
       "than 1 %.",
       rounds, budget.slice.count(), warm_up_requests(1), kWarmUpTries, kRewarmRequests,
       budget.latency_requests, std::min(kFewestRequests, budget.latency_requests),
-      kThroughputLatencies, kShortestThroughput.count(), kFewestIntervals);
+      kThroughputLatencies, kShortestThroughput.count(), kFewestIntervals, kSearchIntervals);
 }
 
 Expected<MeasuredRound> TrialMeter::measure(Deployment& deployment, const Value& request, int round,
@@ -105,10 +110,14 @@ Expected<MeasuredRound> TrialMeter::measure(Deployment& deployment, const Value&
   PARETO_TRY(warm_up(load, request, fresh ? warm_up_requests(1) : kRewarmRequests));
   PARETO_ASSIGN(LoadResult latency, measure_latency(load, request, fresh, budget));
   PARETO_ASSIGN(TrialRound measured, samples_of(latency, deployment.devices().size()));
-  if (window_ == 0) window_ = window_for(measured);
+  if (window_ == 0) PARETO_TRY(find_window(load, request, measured, budget));
   measured.round = round;
   measured.window = window_;
-  PARETO_ASSIGN(measured.intervals_s, measure_throughput(load, request, budget));
+  const std::chrono::duration<double> wanted(expected_latency_ms_ / 1e3 * kThroughputLatencies);
+  const auto duration =
+      std::min(std::max(wanted, kShortestThroughput), budget.slice * (1 - kLatencyShare));
+  PARETO_ASSIGN(measured.intervals_s,
+                measure_throughput(load, request, window_, {kFewestIntervals, duration}));
   return MeasuredRound{std::move(measured), std::move(latency.last_output)};
 }
 
@@ -137,20 +146,33 @@ Expected<LoadResult> TrialMeter::measure_latency(Load& load, const Value& reques
   }
 }
 
+Expected<> TrialMeter::find_window(Load& load, const Value& request, const TrialRound& alone,
+                                   const UnitBudget& budget) {
+  const double latency_ms = median(alone.latency_ms);
+  const Least least{kSearchIntervals, budget.slice * kSearchShare};
+  std::vector<WindowPoint> curve;
+  while (const auto window = next_window(curve, latency_ms, bottleneck_ms(alone))) {
+    PARETO_ASSIGN(const std::vector<double> intervals,
+                  measure_throughput(load, request, *window, least));
+    curve.push_back({*window, throughput_of_rounds({intervals}, 1).front(),
+                     throughput_interval({intervals}, 1, seed_)});
+  }
+  window_ = choose_window(curve);
+  return {};
+}
+
 Expected<std::vector<double>> TrialMeter::measure_throughput(Load& load, const Value& request,
-                                                             const UnitBudget& budget) {
-  LoadOptions options = options_for(window_);
+                                                             int window, const Least& least) {
+  LoadOptions options = options_for(window);
   // Fill and drain, and one completion more than the intervals between them.
-  options.requests = 3 * window_ + kFewestIntervals + 1;
-  const std::chrono::duration<double> wanted(expected_latency_ms_ / 1e3 * kThroughputLatencies);
-  options.duration = std::chrono::duration_cast<Nanoseconds>(
-      std::min(std::max(wanted, kShortestThroughput), budget.slice * (1 - kLatencyShare)));
+  options.requests = 3 * window + least.intervals + 1;
+  options.duration = std::chrono::duration_cast<Nanoseconds>(least.duration);
   PARETO_ASSIGN(const LoadResult result, load.run(request, options));
   std::vector<double> completions;
   for (const RequestSample& sample : result.samples) {
     completions.push_back(seconds(sample.completed));
   }
-  return steady_intervals(completions, window_);
+  return steady_intervals(completions, window);
 }
 
 LoadOptions TrialMeter::options_for(int window) const {

@@ -28,6 +28,8 @@ inline constexpr double kThroughputLatencies = 30;
 inline constexpr std::chrono::duration<double> kShortestThroughput{0.1};
 /// … and in any case for so many completions between fill and drain.
 inline constexpr int kFewestIntervals = 12;
+/// The loads that search for a window are shorter: a tenth of the slice each, and at least so many completions.
+inline constexpr int kSearchIntervals = 8;
 /// Requests discarded at the beginning of a unit that is not its trial's first: caches are cold, connections are not.
 inline constexpr int kRewarmRequests = 3;
 
@@ -42,7 +44,7 @@ struct MeasuredRound {
 /// Threads: one owner.
 class TrialMeter {
  public:
-  /// `window`: the requests in flight for throughput; 0 chooses it from the times of the first unit. `micro_batches`: as in
+  /// `window`: the requests in flight for throughput; 0 searches for it in the first unit (window_search.h). `micro_batches`: as in
   /// LoadOptions.
   TrialMeter(int window, std::uint64_t seed, std::vector<std::int64_t> micro_batches = {})
       : window_(window), seed_(seed), micro_batches_(std::move(micro_batches)) {}
@@ -56,11 +58,19 @@ class TrialMeter {
   Expected<> warm_up(Load& load, const Value& request, int requests);
   Expected<LoadResult> measure_latency(Load& load, const Value& request, bool fresh,
                                        const UnitBudget& budget);
-  Expected<std::vector<double>> measure_throughput(Load& load, const Value& request,
-                                                   const UnitBudget& budget);
+  /// Sets window_. `alone`: what requests took at window 1.
+  Expected<> find_window(Load& load, const Value& request, const TrialRound& alone,
+                         const UnitBudget& budget);
+  /// At least this long, and so many intervals between completions; those are returned.
+  struct Least {
+    int intervals = 0;
+    std::chrono::duration<double> duration{};
+  };
+  Expected<std::vector<double>> measure_throughput(Load& load, const Value& request, int window,
+                                                   const Least& least);
   LoadOptions options_for(int window) const;
 
-  int window_;
+  int window_;  ///< 0 = not known yet
   const std::uint64_t seed_;
   const std::vector<std::int64_t> micro_batches_;
   double expected_latency_ms_ = 0;  ///< of the last few requests; 0 = not known yet

@@ -116,16 +116,6 @@ TEST(WarmUp, NoiseAloneIsNoTrendAndATrendIs) {
   EXPECT_GE(trending, kTries * 85 / 100);
 }
 
-TEST(Window, CoversTheLatencyWithBottlenecks) {
-  EXPECT_EQ(automatic_window(10, 10), 2);
-  EXPECT_EQ(automatic_window(10.5, 10), 3);
-  EXPECT_EQ(automatic_window(20, 10), 3);
-  EXPECT_EQ(automatic_window(95, 10), 11);
-  EXPECT_EQ(automatic_window(1e9, 1), 64);
-  EXPECT_EQ(automatic_window(0, 0), 2);
-  EXPECT_EQ(automatic_window(NAN, 1), 2);
-}
-
 TEST(Throughput, IsTheSlopeBetweenFillAndDrain) {
   // Window 2: four completions of fill, two of drain; a slow start and a fast end must not count.
   const std::vector<double> completions{5, 9, 12, 14, 15, 16, 17, 18, 18.1, 18.2};

@@ -1,0 +1,42 @@
+// Finds the window of a trial's throughput: the smallest whose throughput is within 1 % of the best.
+//
+//   latency, bottleneck at window 1 ──▶ next_window ──▶ a short load at that window ──▶ a point of the curve ─┐
+//                                            ▲─────────────────────────────────────────────────────────────────┘
+//                                            none: choose_window(curve)
+//
+// Throughput grows with the window W as W / L until the bottleneck is always at work, at 1 / B: at W* = ⌈0.99 L / B⌉ where nothing
+// jitters (fewer cannot carry it, by Little's law), between W* + 1 and 2 W* where stages do. So 2 W* is measured first, next W*; where
+// W* is not enough, what lies between is bisected, for throughput does not fall as the window grows. Each is loaded twice, the first two
+// in turns, and its faster load counts: whatever else a machine does, it only slows it. That makes 4 to 6 short loads for two stages on
+// fast links, never more than 14.
+//
+// A window is as good as the best where its throughput, with the benefit of its own doubt, is within 1 % of it: the upper end
+// of its 95 % interval counts, but at most another 1 %, so that noise neither costs requests in flight nor, where there is much of it,
+// more than 2 % of throughput.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "client/results/record.h"
+
+namespace pareto::client {
+
+/// What one load gave. In requests a second.
+struct WindowPoint {
+  int window = 1;
+  double throughput = 0;
+  Interval ci95;
+};
+
+/// The smallest measured window that is as good as the best one measured; 1 for an empty curve. Any order.
+int choose_window(std::span<const WindowPoint> curve);
+
+/// The window to measure next; none: choose_window(curve) is found. `latency_ms` and `bottleneck_ms`: of a request alone, all of it and
+/// what its slowest stage or link took; W* is 1 where they are not known. None over kLargestWindow.
+std::optional<int> next_window(std::span<const WindowPoint> curve, double latency_ms,
+                               double bottleneck_ms);
+
+inline constexpr int kLargestWindow = 64;
+
+}  // namespace pareto::client
