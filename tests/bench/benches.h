@@ -29,6 +29,8 @@ Expected<std::vector<Row>> real_pipeline(const std::string& name, const std::str
 /// … or cut in `stages` (1 to 4), which are recorded first, and then replayed by processes that do not keep a core busy.
 Expected<std::vector<Row>> replayed_pipeline(const std::string& name, const std::string& model,
                                              int stages, std::optional<double> bar);
+/// What tensors hold at most in a stage, while its source has a window of 8 to fill and is faster than it, against 8 messages.
+Expected<std::vector<Row>> stage_memory(const std::string& name, double bar);
 
 /// Every transport that leaves the process against a bare socket (shm: against memcpy), to another process on another core: round trips and
 /// one-way streams of messages of 1 KB to 13 MB.

@@ -49,6 +49,8 @@ std::vector<Bench> builtin_benches() {
     add("pipeline", name,
         [=](const std::string& row) { return replayed_pipeline(row, "mobilenetv2", stages, bar); });
   }
+  add("pipeline", "stage_memory/window8",
+      [](const std::string& name) { return stage_memory(name, 1.05); });
   for (const auto& transport : transport::builtin_transports()) {
     const std::string wire(transport->name());
     if (transport->reach() == transport::Reach::kProcess) continue;

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "client/cluster/link_setup.h"
+#include "core/runtime/shard_runner.h"
 #include "core/tensor/tensor_pool.h"
 #include "daemon/process.h"
-#include "daemon/stage/stage_host.h"
 
 namespace pareto::bench {
 namespace {
@@ -82,15 +82,7 @@ Expected<> serve(std::uint32_t index, const std::string& recording_file,
   options.device = fmt::format("replay-{}", index);
   PARETO_ASSIGN(const auto host,
                 daemon::StageHost::listen(options, {tcp}, {{kTransport, "127.0.0.1:0"}}));
-  Shard shard;
-  shard.inputs = {tensor_value("x", 0)};
-  shard.outputs = {tensor_value("y", recording.output_bytes)};
-  daemon::OpenStage request;
-  request.pipeline = ReplayPipeline::kPipeline;
-  request.stage = index;
-  request.shard = std::make_shared<daemon::LoadedShard>("replay", shard, runtime::RunnerOptions{},
-                                                        replay_runner(std::move(recording)));
-  request.transport = kTransport;
+  daemon::OpenStage request = replay_stage(index, std::move(recording));
   request.downstream = downstream;
   PARETO_ASSIGN(const std::string address, host->open(std::move(request)));
   PARETO_TRY(daemon::tell_ready(ready_fd, address));
@@ -101,8 +93,18 @@ Expected<> serve(std::uint32_t index, const std::string& recording_file,
 
 }  // namespace
 
-std::unique_ptr<runtime::ShardRunner> replay_runner(StageRecording recording) {
-  return std::make_unique<ReplayRunner>(std::move(recording));
+daemon::OpenStage replay_stage(std::uint32_t index, StageRecording recording) {
+  Shard shard;
+  shard.inputs = {tensor_value("x", 0)};
+  shard.outputs = {tensor_value("y", recording.output_bytes)};
+  daemon::OpenStage stage;
+  stage.pipeline = ReplayPipeline::kPipeline;
+  stage.stage = index;
+  stage.shard =
+      std::make_shared<daemon::LoadedShard>("replay", std::move(shard), runtime::RunnerOptions{},
+                                            std::make_unique<ReplayRunner>(std::move(recording)));
+  stage.transport = kTransport;
+  return stage;
 }
 
 int run_replay_stage(int argc, char** argv) {

@@ -15,8 +15,8 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/runtime/shard_runner.h"
 #include "core/transport/transport.h"
+#include "daemon/stage/stage_host.h"
 
 namespace pareto::bench {
 
@@ -26,8 +26,8 @@ struct StageRecording {
   std::uint64_t output_bytes = 0;    ///< of a request
 };
 
-/// Waits instead of computing. Threads: as ShardRunner.
-std::unique_ptr<runtime::ShardRunner> replay_runner(StageRecording recording);
+/// To open as stage `index` of a ReplayPipeline over tcp: it waits instead of computing.
+daemon::OpenStage replay_stage(std::uint32_t index, StageRecording recording);
 
 /// Stages as processes, linked to each other and to this one; they end with it.
 ///
