@@ -104,10 +104,6 @@ Expected<FileDescriptor> connect_one(const HostPort& address, const addrinfo& ca
 
 }  // namespace
 
-void FileDescriptor::reset() {
-  if (number_ >= 0) ::close(std::exchange(number_, -1));
-}
-
 Expected<Waker> Waker::create() {
   FileDescriptor event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!event) return fail(ErrorCode::kExhausted, "no event descriptor: {}", errno_text(errno));

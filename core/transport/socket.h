@@ -5,35 +5,13 @@
 
 #include <span>
 #include <string>
-#include <utility>
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/file_descriptor.h"
 #include "core/transport/address.h"
 
 namespace pareto::transport {
-
-/// Owns an open file descriptor.
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int number = -1) : number_(number) {}
-  ~FileDescriptor() { reset(); }
-  FileDescriptor(FileDescriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
-    if (this != &other) {
-      reset();
-      number_ = std::exchange(other.number_, -1);
-    }
-    return *this;
-  }
-
-  int get() const { return number_; }
-  explicit operator bool() const { return number_ >= 0; }
-  void reset();
-
- private:
-  int number_;
-};
 
 /// Wakes every wait_until_ready() on it, present and future.
 ///
