@@ -122,6 +122,15 @@ Expected<std::chrono::nanoseconds> parse_duration(std::string_view text) {
   return std::chrono::nanoseconds(std::llround(nanoseconds));
 }
 
+Expected<std::uint64_t> parse_rate(std::string_view text) {
+  constexpr std::array<Unit, 4> kUnits{{{"bit", 1}, {"kbit", 1e3}, {"mbit", 1e6}, {"gbit", 1e9}}};
+  PARETO_ASSIGN(const double rate, parse_quantity(text, kUnits, true, "100mbit"));
+  if (rate >= 1e15) {
+    return fail(ErrorCode::kInvalidArgument, "\"{}\" is faster than any link", text);
+  }
+  return static_cast<std::uint64_t>(rate);
+}
+
 std::string format_bytes(std::uint64_t bytes) {
   constexpr std::array<std::string_view, 5> kUnits{"B", "KiB", "MiB", "GiB", "TiB"};
   double value = static_cast<double>(bytes);

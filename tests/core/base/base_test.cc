@@ -61,6 +61,10 @@ TEST(Text, Quantities) {
   EXPECT_EQ(parse_duration("1.5ms")->count(), 1500000);
   EXPECT_EQ(parse_duration("0")->count(), 0);
   EXPECT_FALSE(parse_duration("20"));
+  EXPECT_EQ(*parse_rate("1.5 mbit"), 1'500'000U);
+  EXPECT_EQ(*parse_rate("9600bit"), 9600U);
+  EXPECT_FALSE(parse_rate("100"));
+  EXPECT_FALSE(parse_rate("100Mbps"));
   EXPECT_EQ(format_bytes(412), "412 B");
   EXPECT_EQ(format_bytes(150 << 10), "150 KiB");
   EXPECT_EQ(format_bytes(13421773), "12.8 MiB");
