@@ -49,6 +49,7 @@ const std::map<std::string, std::set<std::string>>& allowed_arrows() {
       {"partitioner/emit",
        {"core/base", "core/tensor", "core/plan", "core/runtime", "partitioner/graph"}},
       {"partitioner/objective", {"core/base"}},
+      {"netem", {"core/base", "core/plan"}},
       {"daemon", kBelowDaemon},
       {"daemon/control", kBelowDaemon},
       {"daemon/stage", kBelowDaemon},

@@ -1,0 +1,33 @@
+// Network stacks of their own on one machine: what stands for another machine.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "core/base/error.h"
+#include "core/base/file_descriptor.h"
+
+namespace pareto::netem {
+
+/// Held open; one that create() made ends with the last of its holders, processes and sockets, also after kill -9.
+///
+/// Threads: any; a thread that enters stays in, and so do the threads and processes that it starts afterwards.
+class NetworkNamespace {
+ public:
+  /// A new one, its loopback up. Fails: kPermission (root is needed), kUnavailable (the kernel has none).
+  static Expected<NetworkNamespace> create();
+  /// One of `ip netns`. Fails: kNotFound, kPermission.
+  static Expected<NetworkNamespace> open(const std::string& name);
+
+  /// Moves the calling thread. Fails: kPermission.
+  Expected<> enter() const;
+  /// Does the work on a thread inside, and waits for it. Sockets opened there stay inside wherever they are used from. Fails: kPermission, and
+  /// as the work does.
+  Expected<> run(const std::function<Expected<>()>& work) const;
+
+ private:
+  explicit NetworkNamespace(FileDescriptor file) : file_(std::move(file)) {}
+  FileDescriptor file_;
+};
+
+}  // namespace pareto::netem

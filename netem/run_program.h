@@ -1,0 +1,15 @@
+// Small system programs (ip, tc) run to their end.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+
+namespace pareto::netem {
+
+/// Runs arguments[0], looked up in PATH, in the network namespace of the calling thread; its output is dropped. Fails: kNotFound (not
+/// installed), kUnavailable with its own words (it ended with another code than 0).
+Expected<> run_program(const std::vector<std::string>& arguments);
+
+}  // namespace pareto::netem

@@ -1,0 +1,40 @@
+#include "netem/token_bucket.h"
+
+#include <algorithm>
+
+namespace pareto::netem {
+namespace {
+
+std::uint64_t bytes_in(const LinkDirection& direction, std::uint64_t milliseconds) {
+  return direction.bits_per_second / 8 * milliseconds / 1000;
+}
+
+}  // namespace
+
+std::uint64_t burst_bytes(const LinkDirection& direction) {
+  return std::clamp<std::uint64_t>(bytes_in(direction, 4), 16 << 10, 256 << 10);
+}
+
+std::uint64_t queue_bytes(const LinkDirection& direction) {
+  if (direction.queue_bytes > 0) return direction.queue_bytes;
+  return std::max<std::uint64_t>(bytes_in(direction, 50), 64 << 10);
+}
+
+std::vector<std::string> token_bucket_command(const std::string& device,
+                                              const LinkDirection& direction) {
+  return {"tc",
+          "qdisc",
+          "replace",
+          "dev",
+          device,
+          "root",
+          "tbf",
+          "rate",
+          fmt::format("{}bit", direction.bits_per_second),
+          "burst",
+          fmt::format("{}b", burst_bytes(direction)),
+          "limit",
+          fmt::format("{}b", queue_bytes(direction))};
+}
+
+}  // namespace pareto::netem

@@ -1,0 +1,21 @@
+// The kernel's token bucket (tbf): the rate of a condition, and the queue before it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/plan/condition.h"
+
+namespace pareto::netem {
+
+/// What a condition's rate may be ahead of itself for a moment: what passes in 4 ms, so that a timer that is late costs no rate; at
+/// least 16 KiB and at most 256 KiB.
+std::uint64_t burst_bytes(const LinkDirection& direction);
+/// The queue asked for, or else what passes in 50 ms, at least 64 KiB.
+std::uint64_t queue_bytes(const LinkDirection& direction);
+
+/// tc's arguments that put it on what leaves through a device. The direction must have a rate.
+std::vector<std::string> token_bucket_command(const std::string& device,
+                                              const LinkDirection& direction);
+
+}  // namespace pareto::netem

@@ -1,0 +1,79 @@
+#include "netem/tun_device.h"
+
+#include <fcntl.h>
+#include <linux/if_tun.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include "core/base/file.h"
+#include "netem/run_program.h"
+#include "netem/token_bucket.h"
+
+namespace pareto::netem {
+namespace {
+
+// Room between the rate and the reader: the kernel loses what finds none.
+constexpr const char* kQueueLength = "10000";
+
+tl::unexpected<Error> no_device(int number) {
+  switch (number) {
+    case EPERM:
+    case EACCES:
+      return fail(ErrorCode::kPermission, "a TUN device needs root (CAP_NET_ADMIN): run with sudo");
+    case ENOENT:
+    case ENODEV:
+    case ENXIO:
+      return fail(
+          ErrorCode::kUnavailable,
+          "there is no /dev/net/tun: load it with modprobe tun, and give it to the container");
+    default:
+      return tl::unexpected(error_from_errno(number, "making a TUN device"));
+  }
+}
+
+/// In the namespace of the calling thread. Returns its name.
+Expected<std::string> attach(const FileDescriptor& file) {
+  ifreq request{};
+  std::strncpy(request.ifr_name, "pareto%d", IFNAMSIZ - 1);
+  request.ifr_flags = IFF_TUN | IFF_NO_PI | IFF_VNET_HDR;
+  if (::ioctl(file.get(), TUNSETIFF, &request) != 0) return no_device(errno);
+  const unsigned int offload = TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6;
+  if (::ioctl(file.get(), TUNSETOFFLOAD, offload) != 0) return no_device(errno);
+  return std::string(request.ifr_name);
+}
+
+Expected<> limit_rate(const std::string& device, const LinkDirection& out) {
+  auto limited = run_program(token_bucket_command(device, out));
+  if (!limited && limited.error().message.find("qdisc kind is unknown") != std::string::npos) {
+    return fail(ErrorCode::kUnavailable,
+                "this kernel has no sch_tbf: load it with modprobe sch_tbf, or leave out the rate");
+  }
+  return limited;
+}
+
+}  // namespace
+
+Expected<TunDevice> TunDevice::create(const NetworkNamespace& where, const std::string& address,
+                                      const std::string& peer, const LinkDirection& out) {
+  std::optional<TunDevice> device;
+  const auto make = [&]() -> Expected<> {
+    FileDescriptor file(::open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC));
+    if (!file) return no_device(errno);
+    PARETO_ASSIGN(const std::string name, attach(file));
+    device.emplace(TunDevice(std::move(file), name));
+    // Without addrgenmode none the kernel would speak IPv6 of its own accord.
+    PARETO_TRY(run_program({"ip", "link", "set", "dev", name, "mtu", "1500", "txqueuelen",
+                            kQueueLength, "addrgenmode", "none"}));
+    PARETO_TRY(run_program({"ip", "address", "add", address, "peer", peer, "dev", name}));
+    if (out.bits_per_second > 0) PARETO_TRY(limit_rate(name, out));
+    return run_program({"ip", "link", "set", "dev", name, "up"});
+  };
+  PARETO_TRY(where.run(make));
+  return *std::move(device);
+}
+
+}  // namespace pareto::netem

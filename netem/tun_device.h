@@ -1,0 +1,41 @@
+// One end of an emulated link: a network device whose packets this process reads and writes.
+#pragma once
+
+#include <string>
+
+#include "core/base/error.h"
+#include "core/base/file_descriptor.h"
+#include "core/plan/condition.h"
+#include "netem/network_namespace.h"
+
+namespace pareto::netem {
+
+/// Up, with an address, MTU 1500, and with segmentation and checksums left to whoever needs them: a packet read is a virtio_net_hdr
+/// and up to 64 KiB of TCP segments with one header, and may be written to another TunDevice as it is. The device ends with this
+/// object, also after kill -9.
+///
+/// Threads: the descriptor may be read by one thread while another writes.
+class TunDevice {
+ public:
+  /// What a read may take at most.
+  static constexpr std::size_t kMaxPacketBytes = 68 << 10;
+
+  /// `address` of this end and `peer` of the other, IPv4: "10.213.0.1". What leaves through the device is held to the direction's rate
+  /// and queue; its delay is not the device's concern. Fails: kPermission (root is needed), kUnavailable (no TUN or tbf in this
+  /// kernel, or what ip and tc say), kNotFound (iproute2 is not installed).
+  static Expected<TunDevice> create(const NetworkNamespace& where, const std::string& address,
+                                    const std::string& peer, const LinkDirection& out);
+
+  /// Non-blocking.
+  int descriptor() const { return file_.get(); }
+  const std::string& name() const { return name_; }
+
+ private:
+  TunDevice(FileDescriptor file, std::string name)
+      : file_(std::move(file)), name_(std::move(name)) {}
+
+  FileDescriptor file_;
+  std::string name_;
+};
+
+}  // namespace pareto::netem

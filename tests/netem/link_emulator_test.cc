@@ -1,0 +1,166 @@
+#include "netem/link_emulator.h"
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <thread>
+
+#include "core/base/file_descriptor.h"
+
+namespace pareto::netem {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr const char* kFirst = "10.213.0.1";
+constexpr const char* kSecond = "10.213.0.2";
+
+double milliseconds_since(TimePoint start) {
+  return to_milliseconds(std::chrono::steady_clock::now() - start);
+}
+
+sockaddr_in address_of(const char* host, std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  inet_pton(AF_INET, host, &address.sin_addr);
+  return address;
+}
+
+const sockaddr* plain(const sockaddr_in& address) {
+  return reinterpret_cast<const sockaddr*>(&address);
+}
+
+/// Two namespaces with an emulated link, and sockets in them.
+class LinkEmulatorTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto first = NetworkNamespace::create();
+    auto second = NetworkNamespace::create();
+    if (!first || !second) {
+      GTEST_SKIP() << "no namespaces here: " << (first ? second : first).error().message;
+    }
+    first_.emplace(*std::move(first));
+    second_.emplace(*std::move(second));
+  }
+
+  /// False: this machine cannot, and the test is skipped.
+  bool join(const Condition& condition) {
+    auto link = LinkEmulator::create({*first_, kFirst}, {*second_, kSecond}, condition);
+    if (!link) {
+      skipped_ = link.error().message;
+      return false;
+    }
+    link_ = *std::move(link);
+    return true;
+  }
+
+  static FileDescriptor bound_in(const NetworkNamespace& where, const char* host, int type) {
+    FileDescriptor socket;
+    const auto made = where.run([&]() -> Expected<> {
+      socket = FileDescriptor(::socket(AF_INET, type | SOCK_CLOEXEC, 0));
+      const sockaddr_in address = address_of(host, 7000);
+      if (::bind(socket.get(), plain(address), sizeof(address)) != 0) {
+        return fail(ErrorCode::kInternal, "bind: {}", errno);
+      }
+      // A test that waits for what never comes fails instead.
+      const timeval patience{20, 0};
+      setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+      return {};
+    });
+    EXPECT_TRUE(made) << made.error().message;
+    return socket;
+  }
+
+  /// A TCP connection from the first end to the second.
+  void connect() {
+    const FileDescriptor listener = bound_in(*second_, kSecond, SOCK_STREAM);
+    ASSERT_EQ(::listen(listener.get(), 1), 0);
+    near_ = bound_in(*first_, kFirst, SOCK_STREAM);
+    const sockaddr_in address = address_of(kSecond, 7000);
+    ASSERT_EQ(::connect(near_.get(), plain(address), sizeof(address)), 0);
+    far_ = FileDescriptor(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    ASSERT_TRUE(far_);
+  }
+
+  std::optional<NetworkNamespace> first_;
+  std::optional<NetworkNamespace> second_;
+  std::unique_ptr<LinkEmulator> link_;
+  std::string skipped_;
+  FileDescriptor near_;
+  FileDescriptor far_;
+};
+
+TEST_F(LinkEmulatorTest, ARoundTripTakesBothDelays) {
+  Condition condition;
+  condition.forward.delay = milliseconds(30);
+  condition.backward.delay = milliseconds(10);
+  if (!join(condition)) GTEST_SKIP() << skipped_;
+  connect();
+  char byte = 1;
+  const TimePoint start = std::chrono::steady_clock::now();
+  ASSERT_EQ(::send(near_.get(), &byte, 1, 0), 1);
+  ASSERT_EQ(::recv(far_.get(), &byte, 1, 0), 1);
+  EXPECT_GE(milliseconds_since(start), 30);
+  ASSERT_EQ(::send(far_.get(), &byte, 1, 0), 1);
+  ASSERT_EQ(::recv(near_.get(), &byte, 1, 0), 1);
+  EXPECT_GE(milliseconds_since(start), 40);
+  EXPECT_EQ(link_->lost_packets(), 0U);
+}
+
+TEST_F(LinkEmulatorTest, DataArrivesIntactNoFasterThanTheRate) {
+  Condition condition;
+  condition.forward = {milliseconds(2), 80'000'000, 0};
+  if (!join(condition)) GTEST_SKIP() << skipped_;
+  connect();
+  std::vector<char> data(2'000'000);
+  std::mt19937 random(1);  // NOLINT: the same bytes every time
+  std::ranges::generate(data, [&] { return static_cast<char>(random()); });
+  const TimePoint start = std::chrono::steady_clock::now();
+  const std::jthread sender(
+      [&] { EXPECT_EQ(::send(near_.get(), data.data(), data.size(), 0), std::ssize(data)); });
+  std::vector<char> received(data.size());
+  ASSERT_EQ(::recv(far_.get(), received.data(), received.size(), MSG_WAITALL), std::ssize(data));
+  // 10 MB/s, but for what the bucket lets pass at once.
+  EXPECT_GE(milliseconds_since(start), 190);
+  EXPECT_TRUE(data == received);
+  EXPECT_EQ(link_->lost_packets(), 0U);
+}
+
+TEST_F(LinkEmulatorTest, PacketsKeepTheirOrder) {
+  Condition condition;
+  condition.forward.delay = milliseconds(5);
+  if (!join(condition)) GTEST_SKIP() << skipped_;
+  const FileDescriptor near = bound_in(*first_, kFirst, SOCK_DGRAM);
+  const FileDescriptor far = bound_in(*second_, kSecond, SOCK_DGRAM);
+  const sockaddr_in address = address_of(kSecond, 7000);
+  for (int number = 0; number < 200; ++number) {
+    ASSERT_GT(::sendto(near.get(), &number, sizeof(number), 0, plain(address), sizeof(address)), 0);
+  }
+  for (int expected = 0; expected < 200; ++expected) {
+    int number = -1;
+    ASSERT_GT(::recv(far.get(), &number, sizeof(number), 0), 0) << "packet " << expected;
+    ASSERT_EQ(number, expected);
+  }
+}
+
+TEST_F(LinkEmulatorTest, NothingIsLeftBehind) {
+  if (!join({})) GTEST_SKIP() << skipped_;
+  link_.reset();
+  // Devices and addresses are free again.
+  EXPECT_TRUE(join({})) << skipped_;
+}
+
+TEST(NetworkNamespace, AMissingOneIsNamedWithItsRemedy) {
+  const auto missing = NetworkNamespace::open("pareto-no-such");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(missing.error().message, ::testing::HasSubstr("ip netns add pareto-no-such"));
+}
+
+}  // namespace
+}  // namespace pareto::netem
