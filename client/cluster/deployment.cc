@@ -7,6 +7,8 @@
 
 #include "client/cluster/link_setup.h"
 #include "core/base/text.h"
+#include "core/transport/prime.h"
+#include "core/transport/warm_link.h"
 
 namespace pareto::client {
 namespace {
@@ -150,14 +152,18 @@ Expected<> Deployment::start_stages() {
 }
 
 Expected<> Deployment::prime() {
-  PARETO_ASSIGN(round_trips_.front(),
-                with_context(prime_link(*source_, pipeline_, shards_.front()->input_bytes,
-                                        options_.link_timeout),
+  const auto in_time = [&] { return std::chrono::steady_clock::now() + options_.link_timeout; };
+  const std::uint64_t input_bytes = shards_.front()->input_bytes;
+  PARETO_ASSIGN(const auto source,
+                with_context(transport::prime(*source_, pipeline_, input_bytes, in_time()),
                              "priming the source's link"));
-  PARETO_ASSIGN(round_trips_.back(),
-                with_context(prime_link(*sink_, pipeline_, shards_.back()->output_bytes,
-                                        options_.link_timeout),
-                             "priming the sink's link"));
+  source_ = transport::keep_warm(std::move(source_), pipeline_, source, input_bytes);
+  PARETO_ASSIGN(
+      const auto sink,
+      with_context(transport::prime(*sink_, pipeline_, shards_.back()->output_bytes, in_time()),
+                   "priming the sink's link"));
+  round_trips_.front() = source.round_trip;
+  round_trips_.back() = sink.round_trip;
   return {};
 }
 

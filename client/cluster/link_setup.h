@@ -1,4 +1,4 @@
-// The first words on a coordinator's link to a stage: hello, ready, and a few pings that warm and measure the connection.
+// The first words on a coordinator's link to a stage: hello and ready.
 #pragma once
 
 #include <chrono>
@@ -25,10 +25,5 @@ Expected<std::unique_ptr<transport::Link>> connect_to_stage(transport::Transport
                                                             const std::string& address,
                                                             const Hello& hello,
                                                             std::chrono::milliseconds timeout);
-
-/// Small pings, a few of `boundary_bytes` so that congestion windows open, small ones again. Returns the smallest round trip of
-/// the small ones. Fails: as links do; kCorrupt where something else than the pong comes back.
-Expected<Nanoseconds> prime_link(transport::Link& link, std::uint64_t pipeline,
-                                 std::uint64_t boundary_bytes, std::chrono::milliseconds timeout);
 
 }  // namespace pareto::client

@@ -1,10 +1,8 @@
 #include "daemon/stage/handshake.h"
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <utility>
-#include <vector>
 
 #include "core/plan/protocol.h"
 
@@ -13,11 +11,6 @@ namespace {
 
 using wire::Message;
 using wire::MessageKind;
-
-constexpr int kSmallPings = 8;
-constexpr int kLargePings = 2;
-constexpr std::uint64_t kFirstLargePing = 64 << 10;
-constexpr std::uint64_t kLargestPing = 16 << 20;
 
 /// The value under a key of the hello's dict; null where there is none.
 const Value* find(const Message& message, std::string_view key) {
@@ -36,26 +29,6 @@ Expected<T> field(const Message& message, std::string_view key) {
   const T* held = value == nullptr ? nullptr : value->get_if<T>();
   if (held == nullptr) return fail(ErrorCode::kCorrupt, "hello without \"{}\"", key);
   return *held;
-}
-
-Expected<Nanoseconds> ping(transport::Link& link, const Message& message, TimePoint deadline) {
-  const TimePoint start = std::chrono::steady_clock::now();
-  PARETO_TRY(link.send(message, deadline));
-  PARETO_ASSIGN(const transport::Received answer, link.receive(deadline));
-  if (answer.message.kind != MessageKind::kPong || answer.message.request != message.request) {
-    return fail(ErrorCode::kCorrupt, "expected the answer to ping {}, got a message of kind {}",
-                message.request, static_cast<int>(answer.message.kind));
-  }
-  return std::chrono::steady_clock::now() - start;
-}
-
-/// 64 KiB, doubled up to the boundary's size, and that size again.
-std::vector<std::uint64_t> large_sizes(std::uint64_t boundary_bytes) {
-  const std::uint64_t largest = std::min(boundary_bytes, kLargestPing);
-  std::vector<std::uint64_t> sizes;
-  for (std::uint64_t size = kFirstLargePing; size < largest; size *= 2) sizes.push_back(size);
-  sizes.insert(sizes.end(), kLargePings, largest);
-  return sizes;
 }
 
 }  // namespace
@@ -134,35 +107,6 @@ Expected<> introduce(transport::Link& link, const Hello& hello, Deadline deadlin
   PARETO_ASSIGN(const transport::Received answer, link.receive(deadline));
   if (answer.message.kind == MessageKind::kReady) return {};
   return tl::unexpected(error_of(answer.message));
-}
-
-Expected<Nanoseconds> prime(transport::Link& link, std::uint64_t pipeline,
-                            std::uint64_t boundary_bytes, TimePoint deadline) {
-  Message message;
-  message.kind = MessageKind::kPing;
-  message.pipeline = pipeline;
-  Nanoseconds smallest = Nanoseconds::max();
-  const auto small_pings = [&]() -> Expected<> {
-    message.body = None{};
-    for (int i = 0; i < kSmallPings; ++i, ++message.request) {
-      PARETO_ASSIGN(const Nanoseconds round_trip, ping(link, message, deadline));
-      smallest = std::min(smallest, round_trip);
-    }
-    return {};
-  };
-  PARETO_TRY(small_pings());
-  for (const std::uint64_t size : large_sizes(boundary_bytes)) {
-    PARETO_ASSIGN(Tensor tensor,
-                  Tensor::allocate(DType::kUInt8, {static_cast<std::int64_t>(size)}));
-    std::ranges::fill(tensor.mutable_bytes(), std::byte{0});
-    message.body = std::move(tensor);
-    PARETO_ASSIGN(const Nanoseconds round_trip, ping(link, message, deadline));
-    ++message.request;
-    // The next one is twice as large: on a slow link it would eat the time that deploying has.
-    if (deadline - std::chrono::steady_clock::now() < 4 * round_trip) break;
-  }
-  PARETO_TRY(small_pings());
-  return smallest;
 }
 
 }  // namespace pareto::daemon

@@ -39,10 +39,4 @@ Error error_of(const wire::Message& message);
 /// Says hello and waits to be told ready. Fails: as links do, and with the peer's own error where it refuses.
 Expected<> introduce(transport::Link& link, const Hello& hello, Deadline deadline);
 
-/// Warms a link that nobody else uses yet: small pings, then growing ones up to `boundary_bytes` so that congestion windows open (as
-/// far as the deadline leaves room), then small ones. Returns the smallest round trip of the small ones. Fails: as links do;
-/// kCorrupt where something else than the pong comes back.
-Expected<Nanoseconds> prime(transport::Link& link, std::uint64_t pipeline,
-                            std::uint64_t boundary_bytes, TimePoint deadline);
-
 }  // namespace pareto::daemon

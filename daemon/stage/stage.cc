@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "core/base/cpu_time.h"
+#include "core/transport/prime.h"
+#include "core/transport/warm_link.h"
 
 namespace pareto::daemon {
 namespace {
@@ -109,23 +111,28 @@ Expected<Nanoseconds> Stage::start(TimePoint deadline) {
                   receiving_.joinable() ? "sink" : "upstream");
     }
   }
-  Nanoseconds round_trip{};
+  transport::LinkFigures figures;
   if (!sink_connects_) {
-    auto primed = prime(*downstream_, pipeline_, shard_->output_bytes(), deadline);
+    auto primed = transport::prime(*downstream_, pipeline_, shard_->output_bytes(), deadline);
     if (!primed) {
       end("priming the downstream link: " + primed.error().message);
-      return with_context(std::move(primed), "{}: priming the link to the next stage", name());
+      return fail(primed.error().code, "{}: priming the link to the next stage: {}", name(),
+                  primed.error().message);
     }
-    round_trip = *primed;
+    figures = *primed;
   }
   const std::lock_guard joining(join_mutex_);
   const std::lock_guard lock(mutex_);
   if (ended_) return fail(ErrorCode::kClosed, "{} has ended", name());
   if (state_ == StageState::kOpening) state_ = StageState::kRunning;
-  if (!sink_connects_) answering_ = std::jthread([this] { answer_downstream(); });
+  if (!sink_connects_) {
+    downstream_ =
+        transport::keep_warm(std::move(downstream_), pipeline_, figures, shard_->output_bytes());
+    answering_ = std::jthread([this] { answer_downstream(); });
+  }
   computing_ = std::jthread([this] { compute_requests(); });
   sending_ = std::jthread([this] { send_results(); });
-  return round_trip;
+  return figures.round_trip;
 }
 
 void Stage::receive_requests() {
@@ -158,10 +165,11 @@ bool Stage::take(transport::Received received, Nanoseconds waited) {
       bytes_received_ += received.wire_bytes;
       return message.kind == MessageKind::kPart ? take_part(std::move(received))
                                                 : take_request(std::move(received), waited);
+    case MessageKind::kPong:
+      return true;  // padding: it came to keep the connection warm
     case MessageKind::kEnd:
       pass_end();
       return false;
-    case MessageKind::kPong:
     case MessageKind::kHello:
     case MessageKind::kReady:
       break;

@@ -9,6 +9,7 @@
 #include <set>
 #include <thread>
 
+#include "core/transport/prime.h"
 #include "tests/daemon/support/fake_runner.h"
 
 namespace pareto::daemon {
@@ -172,8 +173,21 @@ TEST_P(Pipeline, PingsAreAnsweredOnBothLinks) {
   const auto pipeline = open();
   ASSERT_TRUE(pipeline);
   for (transport::Link* link : {pipeline->source.get(), pipeline->sink.get()}) {
-    EXPECT_TRUE(prime(*link, TwoStages::kPipeline, 3 << 20, soon()));
+    EXPECT_TRUE(transport::prime(*link, TwoStages::kPipeline, 3 << 20, soon()));
   }
+}
+
+TEST_P(Pipeline, PaddingIsDropped) {
+  const auto pipeline = open();
+  ASSERT_TRUE(pipeline);
+  auto padding = message_of(MessageKind::kPong, TwoStages::kPipeline);
+  padding.body = transport::incompressible(100'000).value();
+  ASSERT_TRUE(pipeline->source->send(padding, soon()));
+  ASSERT_TRUE(pipeline->source->send(request_message(TwoStages::kPipeline, 0, 1.0F), soon()));
+  const auto result = pipeline->sink->receive(soon());
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->message.kind, MessageKind::kValues);
+  EXPECT_EQ(pipeline->hosts[0]->status().at(0).requests, 1U);
 }
 
 TEST_P(Pipeline, AFailedRequestReachesTheSinkAndTheNextOnesPass) {

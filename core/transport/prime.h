@@ -1,0 +1,30 @@
+// Warming a connection before the first request: the same at both ends of a deployment, for every transport.
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/tensor/tensor.h"
+#include "core/transport/transport.h"
+
+namespace pareto::transport {
+
+/// What priming found out about a link.
+struct LinkFigures {
+  Nanoseconds round_trip{};            ///< the smallest of a small message
+  std::uint64_t bytes_per_second = 0;  ///< of large ones, both ways alike; 0: too fast to tell
+};
+
+/// For a link that nobody else uses yet: small pings for the round trip, then growing ones up to `boundary_bytes` (at most 16 MiB), then
+/// that size until it takes no less time than before: congestion windows and buffers are as large as they have to be, in both directions,
+/// whatever the transport and the kernel do inside. Stops early where the deadline leaves no room for more. Small pings come first
+/// only: a connection that sends little for long forgets its window.
+/// Fails: as links do; kCorrupt where something else than the pong comes back.
+Expected<LinkFigures> prime(Link& link, std::uint64_t pipeline, std::uint64_t boundary_bytes,
+                            TimePoint deadline);
+
+/// Bytes that no codec makes fewer. Fails: kExhausted.
+Expected<Tensor> incompressible(std::uint64_t bytes);
+
+}  // namespace pareto::transport

@@ -1,0 +1,94 @@
+#include "core/transport/warm_link.h"
+
+#include <utility>
+
+namespace pareto::transport {
+namespace {
+
+TimePoint now() { return std::chrono::steady_clock::now(); }
+
+}  // namespace
+
+std::unique_ptr<Link> keep_warm(std::unique_ptr<Link> link, std::uint64_t pipeline,
+                                const LinkFigures& figures, std::uint64_t boundary_bytes) {
+  const auto padding = padding_for(figures, boundary_bytes);
+  if (!padding || !idle_connections_cool()) return link;
+  auto body = incompressible(padding->bytes);
+  // Without memory for it the link is slow after a pause, nothing worse.
+  if (!body) return link;
+  wire::Message message;
+  message.kind = wire::MessageKind::kPong;
+  message.pipeline = pipeline;
+  message.body = *std::move(body);
+  return std::make_unique<WarmLink>(std::move(link), std::move(message), padding->interval);
+}
+
+WarmLink::WarmLink(std::unique_ptr<Link> link, wire::Message padding, Nanoseconds interval)
+    : link_(std::move(link)),
+      padding_(std::move(padding)),
+      schedule_(interval, now()),
+      thread_([this] { pad_when_idle(); }) {}
+
+WarmLink::~WarmLink() { close(); }
+
+Expected<Sent> WarmLink::send(const wire::Message& message, Deadline deadline) {
+  PARETO_TRY(begin_sending(deadline));
+  auto sent = link_->send(message, deadline);
+  end_sending(false);
+  return sent;
+}
+
+Expected<> WarmLink::begin_sending(Deadline deadline) {
+  std::unique_lock lock(mutex_);
+  const auto free = [this] { return !sending_; };
+  if (!deadline) {
+    free_.wait(lock, free);
+  } else if (!free_.wait_until(lock, *deadline, free)) {
+    return fail(ErrorCode::kTimeout, "{}: sending: the deadline passed", peer());
+  }
+  sending_ = true;
+  return {};
+}
+
+void WarmLink::end_sending(bool padding) {
+  const std::lock_guard lock(mutex_);
+  sending_ = false;
+  free_.notify_all();
+  if (padding) return schedule_.padded(now());
+  // While it pads by itself the thread need not be told: it looks again when the next padding is due.
+  if (!schedule_.next()) woken_.notify_one();
+  schedule_.used(now());
+}
+
+void WarmLink::pad_when_idle() {
+  std::unique_lock lock(mutex_);
+  while (!closed_) {
+    const Deadline due = schedule_.next();
+    if (!due) {
+      woken_.wait(lock);
+    } else if (*due > now()) {
+      woken_.wait_until(lock, *due);
+    } else if (sending_) {
+      // What is being sent keeps it warm as well.
+      free_.wait(lock);
+    } else {
+      sending_ = true;
+      lock.unlock();
+      const bool sent = link_->send(padding_, std::nullopt).has_value();
+      end_sending(true);
+      // A broken link is told to whoever uses it.
+      if (!sent) return;
+      lock.lock();
+    }
+  }
+}
+
+void WarmLink::close() {
+  // First of all: it wakes a send that blocks.
+  link_->close();
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  woken_.notify_one();
+}
+
+}  // namespace pareto::transport

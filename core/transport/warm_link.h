@@ -1,0 +1,56 @@
+// A link that does not cool while it is idle: what a stage sends its results on, and the coordinator its requests.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/transport/transport.h"
+#include "core/transport/warmth.h"
+
+namespace pareto::transport {
+
+/// The link that was primed with these figures, kept warm from now on for messages of `boundary_bytes`; as it is where that would not
+/// pay, or where this machine's connections do not cool.
+std::unique_ptr<Link> keep_warm(std::unique_ptr<Link> link, std::uint64_t pipeline,
+                                const LinkFigures& figures, std::uint64_t boundary_bytes);
+
+/// Passes everything to the link it owns. When that has been idle it sends padding (warmth.h): messages of kind kPong that answer no ping,
+/// which the peer drops (daemon/stage/FORMAT.md). Padding waits for whoever sends, and the other way round.
+///
+/// Threads: as Link, but any number may send; one of its own.
+class WarmLink final : public Link {
+ public:
+  /// `padding`: the message.
+  WarmLink(std::unique_ptr<Link> link, wire::Message padding, Nanoseconds interval);
+  /// Closes.
+  ~WarmLink() override;
+
+  Expected<Sent> send(const wire::Message& message, Deadline deadline) override;
+  Expected<Received> receive(Deadline deadline) override { return link_->receive(deadline); }
+  void close() override;
+  std::string peer() const override { return link_->peer(); }
+
+ private:
+  /// Waits until nobody else sends. Fails: kTimeout.
+  Expected<> begin_sending(Deadline deadline);
+  void end_sending(bool padding);
+  void pad_when_idle();
+
+  const std::unique_ptr<Link> link_;
+  const wire::Message padding_;
+  std::mutex mutex_;
+  std::condition_variable free_;   ///< nobody sends any more
+  std::condition_variable woken_;  ///< for the thread: closed, or used after padding had ended
+  bool sending_ = false;
+  bool closed_ = false;
+  IdleSchedule schedule_;
+  std::jthread thread_;  // last: it uses all of the above
+};
+
+}  // namespace pareto::transport

@@ -1,0 +1,44 @@
+#include "core/transport/warmth.h"
+
+#include <algorithm>
+#include <string>
+
+#include "core/base/file.h"
+
+namespace pareto::transport {
+namespace {
+
+constexpr std::chrono::microseconds kLeastRoundTrip{500};
+// Ten segments: the window that a connection starts with, and falls back to.
+constexpr double kFirstWindowBytes = 10 * 1448;
+// The kernel's timeout is the round trip and at least 200 ms; this is early enough on a busy machine.
+constexpr std::chrono::milliseconds kBelowTimeout{165};
+constexpr double kMostOfRate = 0.1;
+// A burst over half the window counts as using it. More of it would only be in the way of the next request.
+constexpr double kPartOfWindow = 9.0 / 16;
+
+}  // namespace
+
+std::optional<Padding> padding_for(const LinkFigures& figures, std::uint64_t boundary_bytes) {
+  if (figures.round_trip < kLeastRoundTrip || figures.bytes_per_second == 0) return std::nullopt;
+  const auto rate = static_cast<double>(figures.bytes_per_second);
+  const auto seconds = [](Nanoseconds time) { return std::chrono::duration<double>(time).count(); };
+  // What has to be in flight at a time, with room for a rate that was taken for less than it is.
+  const double window =
+      std::min(static_cast<double>(boundary_bytes), 2 * rate * seconds(figures.round_trip));
+  if (window <= kFirstWindowBytes) return std::nullopt;
+  const Nanoseconds interval = figures.round_trip + kBelowTimeout;
+  const double bytes = std::min(kPartOfWindow * window, kMostOfRate * rate * seconds(interval));
+  return Padding{interval, static_cast<std::uint64_t>(bytes)};
+}
+
+bool idle_connections_cool() {
+  constexpr std::uint64_t kLongestSetting = 64;
+  const auto setting = [](const char* name) {
+    return read_file(std::string("/proc/sys/net/ipv4/") + name, kLongestSetting).value_or("");
+  };
+  return !setting("tcp_slow_start_after_idle").starts_with("0") &&
+         !setting("tcp_congestion_control").starts_with("bbr");
+}
+
+}  // namespace pareto::transport

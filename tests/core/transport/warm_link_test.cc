@@ -1,0 +1,172 @@
+#include "core/transport/warm_link.h"
+
+#include <gmock/gmock.h>
+
+#include <set>
+#include <vector>
+
+#include "core/transport/prime.h"
+#include "core/wire/codec.h"
+#include "core/wire/frame.h"
+
+namespace pareto::transport {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using wire::Message;
+using wire::MessageKind;
+
+std::int64_t body_bytes(const Message& message) {
+  const Tensor* tensor = message.body.get_if<Tensor>();
+  return tensor == nullptr ? 0 : static_cast<std::int64_t>(tensor->size_bytes());
+}
+
+/// What a test sees of a link: everything sent, in order, and every ping answered.
+struct Seen {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<Message> sent;
+  bool closed = false;
+  bool blocked = false;  ///< send waits until close()
+  int sending = 0;
+  bool overlapped = false;  ///< two sent at the same time
+
+  bool wait_for(const std::function<bool()>& condition) {
+    std::unique_lock lock(mutex);
+    return changed.wait_for(lock, seconds(20), condition);
+  }
+  std::size_t count(MessageKind kind) const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(sent, [&](const Message& m) { return m.kind == kind; }));
+  }
+};
+
+class FakeLink final : public Link {
+ public:
+  explicit FakeLink(Seen& seen) : seen_(seen) {}
+  Expected<Sent> send(const Message& message, Deadline) override {
+    std::unique_lock lock(seen_.mutex);
+    if (++seen_.sending > 1) seen_.overlapped = true;
+    seen_.changed.notify_all();
+    seen_.changed.wait(lock, [&] { return !seen_.blocked || seen_.closed; });
+    --seen_.sending;
+    if (seen_.closed) return fail(ErrorCode::kClosed, "closed");
+    seen_.sent.push_back(message);
+    seen_.changed.notify_all();
+    return Sent{};
+  }
+  Expected<Received> receive(Deadline) override {
+    const std::lock_guard lock(seen_.mutex);
+    Received received;
+    received.message = seen_.sent.back();
+    received.message.kind = MessageKind::kPong;
+    return received;
+  }
+  void close() override {
+    const std::lock_guard lock(seen_.mutex);
+    seen_.closed = true;
+    seen_.changed.notify_all();
+  }
+  std::string peer() const override { return "fake"; }
+
+ private:
+  Seen& seen_;
+};
+
+Message padding(std::int64_t bytes) {
+  Message message;
+  message.kind = MessageKind::kPong;
+  message.body = Tensor::allocate(DType::kUInt8, {bytes}).value();
+  return message;
+}
+
+TimePoint soon() { return std::chrono::steady_clock::now() + seconds(20); }
+
+TEST(Prime, GrowsToTheBoundaryAndStaysThereUntilItIsNoFaster) {
+  Seen seen;
+  FakeLink link(seen);
+  const auto figures = prime(link, 7, 300'000, soon());
+  ASSERT_TRUE(figures) << figures.error().message;
+  std::vector<std::int64_t> sizes;
+  for (const Message& message : seen.sent) {
+    EXPECT_EQ(message.kind, MessageKind::kPing);
+    EXPECT_EQ(message.pipeline, 7U);
+    sizes.push_back(body_bytes(message));
+  }
+  EXPECT_TRUE(std::ranges::is_sorted(sizes));
+  EXPECT_EQ(sizes.front(), 0);
+  EXPECT_EQ(std::set(sizes.begin(), sizes.end()),
+            (std::set<std::int64_t>{0, 64 << 10, 128 << 10, 256 << 10, 300'000}));
+  EXPECT_GE(std::ranges::count(sizes, 300'000), 2);
+}
+
+TEST(Prime, LeavesTheTimeThatDeployingNeeds) {
+  Seen seen;
+  FakeLink link(seen);
+  // There is none left for a second large one.
+  ASSERT_TRUE(prime(link, 7, 1 << 20, std::chrono::steady_clock::now()));
+  EXPECT_EQ(body_bytes(seen.sent.back()), 64 << 10);
+}
+
+TEST(Prime, ACodecMakesItNoSmaller) {
+  const auto tensor = incompressible(1 << 20);
+  ASSERT_TRUE(tensor);
+  const auto made = wire::find_codec("zstd");
+  ASSERT_TRUE(made);
+  Message message;
+  message.body = *tensor;
+  const auto frame = wire::encode_frame(message, {.payload_checksum = false, .codec = *made}, {});
+  ASSERT_TRUE(frame);
+  EXPECT_GE(frame->size_bytes(), 1U << 20);
+}
+
+TEST(WarmLink, AnIdleLinkIsSentPaddingBetweenRequests) {
+  Seen seen;
+  WarmLink link(std::make_unique<FakeLink>(seen), padding(5'000), milliseconds(1));
+  Message request;
+  for (std::size_t i = 1; i <= 3; ++i) {
+    ASSERT_TRUE(link.send(request, soon()));
+    ASSERT_TRUE(seen.wait_for([&] { return seen.count(MessageKind::kPong) >= 2 * i; }));
+  }
+  const std::lock_guard lock(seen.mutex);
+  EXPECT_EQ(seen.count(MessageKind::kValues), 3U);
+  for (const Message& message : seen.sent) {
+    if (message.kind != MessageKind::kPong) continue;
+    EXPECT_EQ(body_bytes(message), 5'000);
+  }
+}
+
+TEST(WarmLink, PaddingAndRequestsAreSentOneAfterTheOther) {
+  Seen seen;
+  WarmLink link(std::make_unique<FakeLink>(seen), padding(1), std::chrono::microseconds(1));
+  for (int i = 0; i < 2000; ++i) ASSERT_TRUE(link.send({}, soon()));
+  ASSERT_TRUE(seen.wait_for([&] { return seen.count(MessageKind::kPong) > 0; }));
+  const std::lock_guard lock(seen.mutex);
+  EXPECT_FALSE(seen.overlapped);
+}
+
+TEST(WarmLink, ARequestBehindPaddingThatIsStuckHasItsDeadline) {
+  Seen seen;
+  seen.blocked = true;
+  WarmLink link(std::make_unique<FakeLink>(seen), padding(5'000), milliseconds(1));
+  ASSERT_TRUE(seen.wait_for([&] { return seen.sending == 1; }));
+  const auto sent = link.send({}, std::chrono::steady_clock::now() + milliseconds(1));
+  ASSERT_FALSE(sent);
+  EXPECT_EQ(sent.error().code, ErrorCode::kTimeout);
+  // Closing wakes what is stuck; the destructor would hang otherwise.
+  link.close();
+  EXPECT_EQ(link.send({}, soon()).error().code, ErrorCode::kClosed);
+}
+
+TEST(KeepWarm, LeavesALinkOnOneMachineAsItIs) {
+  Seen seen;
+  auto link = std::make_unique<FakeLink>(seen);
+  const Link* const plain = link.get();
+  const auto kept =
+      keep_warm(std::move(link), 7, {std::chrono::microseconds(50), 4'000'000'000}, 300'000);
+  EXPECT_EQ(kept.get(), plain);
+}
+
+}  // namespace
+}  // namespace pareto::transport
