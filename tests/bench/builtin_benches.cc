@@ -1,6 +1,7 @@
 #include "core/transport/transport.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/benches.h"
+#include "tests/bench/warm_links.h"
 
 namespace pareto::bench {
 
@@ -60,6 +61,10 @@ std::vector<Bench> builtin_benches() {
         [=](const std::string& name) { return transport_goodput(name, wire); });
   }
   add("transport", "grpc_over_tcp", grpc_over_tcp);
+  for (const char* congestion_control : {"bbr", "reno"}) {
+    add("warm", std::string("warm/") + congestion_control,
+        [=](const std::string& name) { return warm_links(name, "tcp", congestion_control); });
+  }
   return benches;
 }
 

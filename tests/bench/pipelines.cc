@@ -9,9 +9,15 @@ namespace pareto::bench {
 
 Expected<std::unique_ptr<Pipelines>> Pipelines::start(const std::string& model_name,
                                                       const std::string& transport, int daemons) {
-  PARETO_ASSIGN(auto model, partitioner::open_model(model_name, {}));
   PARETO_ASSIGN(auto cluster, client::Cluster::start_local(
                                   daemons, std::filesystem::path(PARETO_BIN_DIR) / "paretod"));
+  return over(std::move(cluster), model_name, transport);
+}
+
+Expected<std::unique_ptr<Pipelines>> Pipelines::over(client::Cluster cluster,
+                                                     const std::string& model_name,
+                                                     const std::string& transport) {
+  PARETO_ASSIGN(auto model, partitioner::open_model(model_name, {}));
   std::unique_ptr<Pipelines> pipelines(new Pipelines(std::move(model), std::move(cluster)));
   PARETO_ASSIGN(pipelines->transport_, transport::make_transport(transport));
   PARETO_ASSIGN(auto inputs, pipelines->workload_.example(1, 1));
@@ -41,6 +47,15 @@ Expected<client::LoadResult> Pipelines::load(client::Deployment& deployment, int
   options.window = window;
   options.requests = 4 * window;
   options.duration = duration;
+  return client::Load(deployment.source(), deployment.sink(), deployment.pipeline())
+      .run(request_, options);
+}
+
+Expected<client::LoadResult> Pipelines::load(client::Deployment& deployment, int window,
+                                             int requests) {
+  client::LoadOptions options;
+  options.window = window;
+  options.requests = requests;
   return client::Load(deployment.source(), deployment.sink(), deployment.pipeline())
       .run(request_, options);
 }

@@ -19,6 +19,10 @@ class Pipelines {
  public:
   static Expected<std::unique_ptr<Pipelines>> start(const std::string& model,
                                                     const std::string& transport, int daemons = 2);
+  /// Over devices that are there already.
+  static Expected<std::unique_ptr<Pipelines>> over(client::Cluster cluster,
+                                                   const std::string& model,
+                                                   const std::string& transport);
 
   const partitioner::Model& model() const { return model_; }
   const client::Cluster& cluster() const { return cluster_; }
@@ -29,6 +33,8 @@ class Pipelines {
   /// Sends the request again and again through a deployment, with `window` requests in flight.
   Expected<client::LoadResult> load(client::Deployment& deployment, int window,
                                     Nanoseconds duration);
+  /// The same, `requests` times.
+  Expected<client::LoadResult> load(client::Deployment& deployment, int window, int requests);
 
  private:
   Pipelines(partitioner::Model model, client::Cluster cluster)

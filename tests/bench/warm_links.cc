@@ -1,0 +1,198 @@
+#include "tests/bench/warm_links.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "client/cluster/process.h"
+#include "client/experiment/statistics.h"
+#include "core/base/file.h"
+#include "netem/link_emulator.h"
+#include "netem/network_namespace.h"
+#include "tests/bench/pipelines.h"
+
+namespace pareto::bench {
+namespace {
+
+using netem::NetworkNamespace;
+
+constexpr const char* kModel = "mobilenetv2";
+constexpr double kBytes = 300e3;
+constexpr const char* kHere = "10.213.0.1";
+constexpr const char* kThere = "10.213.0.2";
+constexpr int kDeployments = 3;
+constexpr int kPauses = 2;  // of each deployment
+constexpr int kWarm = 8;    // requests in a row before each pause
+constexpr auto kPause = std::chrono::seconds(2);
+constexpr double kBar = 1.2;
+constexpr std::chrono::seconds kStartTimeout{30};
+constexpr std::chrono::minutes kPatience{4};
+
+Condition condition() {
+  const LinkDirection direction{std::chrono::milliseconds(20), 100'000'000, 0};
+  return {direction, direction};
+}
+
+Expected<> use_congestion_control(const std::string& name) {
+  std::ofstream file("/proc/sys/net/ipv4/tcp_congestion_control");
+  file << name << std::flush;
+  if (file) return {};
+  return fail(ErrorCode::kUnavailable,
+              "this kernel has no congestion control \"{}\": modprobe "
+              "tcp_{}",
+              name, name);
+}
+
+/// This process's namespace, the other one, and the link between them.
+struct Network {
+  NetworkNamespace here;
+  NetworkNamespace there;
+  std::unique_ptr<netem::LinkEmulator> link;
+
+  /// Moves the calling thread, so it comes before any other is started.
+  static Expected<Network> open(const std::string& congestion_control) {
+    PARETO_ASSIGN(auto here, NetworkNamespace::create());
+    PARETO_ASSIGN(auto there, NetworkNamespace::create());
+    PARETO_TRY(here.enter());
+    PARETO_TRY(use_congestion_control(congestion_control));
+    PARETO_TRY(there.run([&] { return use_congestion_control(congestion_control); }));
+    PARETO_ASSIGN(auto link,
+                  netem::LinkEmulator::create({here, kHere}, {there, kThere}, condition()));
+    return Network{std::move(here), std::move(there), std::move(link)};
+  }
+};
+
+/// A daemon, its control service and its links on `host`; in the namespace of the calling thread.
+Expected<client::ChildProcess> start_daemon(const std::string& host,
+                                            const std::filesystem::path& state) {
+  return client::ChildProcess::start(
+      std::filesystem::path(PARETO_BIN_DIR) / "paretod",
+      {"--listen", host + ":0", "--data", "tcp=" + host + ":0", "--data", "grpc=" + host + ":0",
+       "--state-dir", state.string(), "--log-level", "warn"},
+      state.string() + ".log");
+}
+
+Expected<client::DeviceConfig> device(const char* name, client::ChildProcess& daemon) {
+  PARETO_ASSIGN(const std::string line, daemon.wait_ready(deadline_after(kStartTimeout)));
+  const auto ready = nlohmann::json::parse(line, nullptr, false);
+  return client::DeviceConfig{name, ready.value("control", "")};
+}
+
+/// What requests took that no stage computed, in milliseconds.
+struct Times {
+  std::vector<double> warm;
+  std::vector<double> first;
+  std::vector<double> after_pause;
+};
+
+Expected<std::vector<double>> requests(Pipelines& pipelines, client::Deployment& deployment,
+                                       int count) {
+  PARETO_ASSIGN(const auto result, pipelines.load(deployment, 1, count));
+  std::vector<double> times;
+  for (const auto& sample : result.samples) {
+    Nanoseconds compute{};
+    for (const auto& stage : sample.timeline) compute += stage.compute;
+    times.push_back(to_milliseconds(sample.latency() - compute));
+  }
+  return times;
+}
+
+Expected<Times> measure(Pipelines& pipelines, std::int64_t position) {
+  Times times;
+  for (int i = 0; i < kDeployments; ++i) {
+    PARETO_ASSIGN(const auto deployment, pipelines.deploy({position}));
+    for (int pause = 0; pause <= kPauses; ++pause) {
+      // The pause itself is what is measured.
+      if (pause > 0) std::this_thread::sleep_for(kPause);
+      PARETO_ASSIGN(const auto series, requests(pipelines, *deployment, 1 + kWarm));
+      (pause == 0 ? times.first : times.after_pause).push_back(series.front());
+      times.warm.insert(times.warm.end(), series.begin() + 1 + kWarm / 2, series.end());
+    }
+  }
+  return times;
+}
+
+nlohmann::json to_json(const Times& times) {
+  return {{"warm", times.warm}, {"first", times.first}, {"after_pause", times.after_pause}};
+}
+
+Expected<Times> measure_in(const Network& network, const std::string& transport) {
+  PARETO_ASSIGN(const auto folder, TemporaryFolder::create("pareto-warm"));
+  PARETO_ASSIGN(auto near, start_daemon("127.0.0.1", folder.path() / "near"));
+  std::optional<client::ChildProcess> far;
+  const auto start_far = [&]() -> Expected<> {
+    PARETO_ASSIGN(auto daemon, start_daemon(kThere, folder.path() / "far"));
+    far.emplace(std::move(daemon));
+    return {};
+  };
+  PARETO_TRY(network.there.run(start_far));
+  PARETO_ASSIGN(const auto first, device("near", near));
+  PARETO_ASSIGN(const auto second, device("far", *far));
+  PARETO_ASSIGN(auto cluster, client::Cluster::connect({first, second}));
+  PARETO_ASSIGN(const auto pipelines, Pipelines::over(std::move(cluster), kModel, transport));
+  const auto& model = pipelines->model();
+  const auto* point = best_split_point(model, [&](const auto& p) {
+    const auto bytes = partitioner::boundary_bytes(model.graph(), p.position, 1).value_or(0);
+    return std::abs(static_cast<double>(bytes) - kBytes);
+  });
+  if (point == nullptr) return fail(ErrorCode::kInternal, "no split point of one tensor");
+  return measure(*pipelines, point->position);
+}
+
+Row row(const std::string& name, const std::vector<double>& cold, const std::vector<double>& warm) {
+  Row row;
+  row.name = name;
+  row.ratio = client::median(cold) / client::median(warm);
+  row.bar = kBar;
+  row.detail = fmt::format("{:.1f} ms (worst {:.1f}) / {:.1f} ms warm, without compute; {} of them",
+                           client::median(cold), *std::ranges::max_element(cold),
+                           client::median(warm), cold.size());
+  return row;
+}
+
+}  // namespace
+
+Expected<std::vector<Row>> warm_links(const std::string& name, const std::string& transport,
+                                      const std::string& congestion_control) {
+  PARETO_ASSIGN(const auto folder, TemporaryFolder::create("pareto-bench"));
+  PARETO_ASSIGN(auto process,
+                client::ChildProcess::start("/proc/self/exe",
+                                            {"emulated-network", "--transport", transport,
+                                             "--congestion-control", congestion_control},
+                                            folder.path() / "log"));
+  PARETO_ASSIGN(const std::string line, process.wait_ready(deadline_after(kPatience)));
+  const auto times = nlohmann::json::parse(line);
+  const auto of = [&](const char* key) { return times[key].get<std::vector<double>>(); };
+  const std::string suffix = name.substr(name.find('/'));
+  return std::vector<Row>{row("warm/first_after_deployment" + suffix, of("first"), of("warm")),
+                          row("warm/after_idle" + suffix, of("after_pause"), of("warm"))};
+}
+
+int run_emulated_network(int argc, char** argv) {
+  CLI::App app("pipelines over an emulated link");
+  int ready_fd = -1;
+  std::string transport = "tcp";
+  std::string congestion_control = "reno";
+  app.add_option("--ready-fd", ready_fd)->required();
+  app.add_option("--transport", transport);
+  app.add_option("--congestion-control", congestion_control);
+  CLI11_PARSE(app, argc, argv);
+  const auto work = [&]() -> Expected<Times> {
+    PARETO_ASSIGN(const auto network, Network::open(congestion_control));
+    return measure_in(network, transport);
+  };
+  const auto times = work();
+  if (!times) {
+    fmt::print(stderr, "{}\n", times.error().message);
+    return 1;
+  }
+  const std::string line = to_json(*times).dump() + "\n";
+  return ::write(ready_fd, line.data(), line.size()) == std::ssize(line) ? 0 : 1;
+}
+
+}  // namespace pareto::bench
