@@ -15,6 +15,7 @@
 #include "core/base/error.h"
 #include "core/plan/shard.h"
 #include "core/tensor/tensor.h"
+#include "core/transport/place.h"
 
 namespace pareto::client {
 
@@ -34,7 +35,8 @@ struct DeviceInfo {
   std::uint64_t store_bytes = 0;
   std::uint64_t store_limit_bytes = 0;
   std::string os;
-  std::string device;  ///< what shards run on: "cpu", "cuda:0"
+  std::string device;      ///< what shards run on: "cpu", "cuda:0"
+  transport::Place place;  ///< of its daemon's process
 };
 
 /// How a device is to run a shard.

@@ -113,6 +113,8 @@ class GrpcDaemonClient final : public DaemonClient {
     info_.store_limit_bytes = reply.store_limit_bytes();
     info_.os = reply.os();
     info_.device = reply.device();
+    info_.place = {reply.place().boot_id(), reply.place().network_namespace(),
+                   reply.place().user()};
     return {};
   }
 

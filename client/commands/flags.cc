@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "client/cluster/transport_choice.h"
 #include "core/base/text.h"
 #include "core/transport/transport.h"
 #include "core/wire/codec.h"
@@ -151,6 +152,7 @@ Expected<std::vector<std::string>> parse_transports(const std::string& text) {
   for (const auto& transport : transport::builtin_transports()) {
     if (transport->reach() != transport::Reach::kProcess) known.emplace_back(transport->name());
   }
+  known.emplace_back(kAutoTransport);
   std::vector<std::string> chosen;
   for (const std::string& name : split_list(text)) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {

@@ -70,7 +70,7 @@ Expected<std::vector<std::int64_t>> parse_micro_batches(const std::string& text)
 Expected<std::vector<std::string>> parse_codecs(const std::string& text);
 /// "fp16, bf16, …": every codec but none, for help texts.
 std::string codec_names();
-/// "tcp,grpc", each known. Fails: kNotFound with the nearest.
+/// "tcp,grpc", "auto", each known. Fails: kNotFound with the nearest.
 Expected<std::vector<std::string>> parse_transports(const std::string& text);
 /// "auto" -> 0. Fails: kInvalidArgument.
 Expected<int> parse_window(const std::string& text);

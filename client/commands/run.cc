@@ -38,7 +38,10 @@ class RunCommand final : public Command {
     app.add_option("--split", split_, "one split point; none: the first device runs all");
     app.add_option("--plan", plan_file_,
                    "a plan file instead of --model, --split and what goes with them");
-    app.add_option("--transport", transport_, "of the links")->capture_default_str();
+    app.add_option("--transport", transport_,
+                   "of the links: tcp, grpc, shm; auto: shm where all devices are on this machine, "
+                   "else tcp")
+        ->capture_default_str();
     app.add_option("--codec", codec_, "how tensors travel between stages: none, " + codec_names())
         ->capture_default_str();
     app.add_option("--batch", batch_, "batch size")->capture_default_str();

@@ -40,7 +40,10 @@ class SweepCommand final : public Command {
                    "modules, all, auto, after:MODULE, percent:P, op:N; several separated by commas")
         ->capture_default_str();
     app.add_option("--stages", options_.stages, "devices a plan spans")->capture_default_str();
-    app.add_option("--transport", transports_, "of the links: tcp, grpc, shm")
+    app.add_option("--transport", transports_,
+                   "of the links: tcp, grpc, shm; auto: shm for plans whose devices are all on "
+                   "this machine, "
+                   "else tcp")
         ->capture_default_str();
     app.add_option("--codec", codecs_, "how tensors travel between stages: none, " + codec_names())
         ->capture_default_str();

@@ -2,6 +2,7 @@
 
 #include "client/cluster/deployment.h"
 #include "client/cluster/shard_pool.h"
+#include "client/cluster/transport_choice.h"
 #include "client/cluster/workload.h"
 #include "client/experiment/micro_batch.h"
 #include "client/experiment/output_error.h"
@@ -16,7 +17,8 @@ constexpr double kSliceSeconds = 2;
 }  // namespace
 
 Expected<RunOnceResult> run_once(const partitioner::Model& model, const Cluster& cluster,
-                                 const Plan& plan, const RunOnceOptions& options) {
+                                 const Plan& asked, const RunOnceOptions& options) {
+  PARETO_ASSIGN(const Plan plan, with_transport_named(asked, cluster));
   ModelWorkload workload(model);
   PARETO_ASSIGN(const std::vector<Value> arguments,
                 options.inputs ? Expected<std::vector<Value>>(*options.inputs)

@@ -31,6 +31,6 @@ struct RunOnceResult {
 
 /// Fails: as Deployment::open and Load::run; kInvalidArgument (another number of inputs).
 Expected<RunOnceResult> run_once(const partitioner::Model& model, const Cluster& cluster,
-                                 const Plan& plan, const RunOnceOptions& options);
+                                 const Plan& asked, const RunOnceOptions& options);
 
 }  // namespace pareto::client

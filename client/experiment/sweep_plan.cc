@@ -4,6 +4,7 @@
 #include <set>
 
 #include "client/cluster/daemon_client.h"
+#include "client/cluster/transport_choice.h"
 #include "core/base/text.h"
 #include "core/runtime/shard_runner.h"
 #include "core/transport/transport.h"
@@ -43,13 +44,31 @@ Expected<> check(const SweepOptions& options, const Cluster& cluster) {
                 join(engines));
   }
   PARETO_TRY(runtime::parse_precision(options.precision));
-  for (const std::string& name : options.transports) PARETO_TRY(transport::make_transport(name));
+  for (const std::string& name : options.transports) {
+    if (name != kAutoTransport) PARETO_TRY(transport::make_transport(name));
+  }
   for (const std::string& name : options.codecs) PARETO_TRY(wire::find_codec(name));
   if (static_cast<std::size_t>(options.stages) > cluster.size()) {
     return fail(ErrorCode::kInvalidArgument, "{} stages need as many devices; there are {}",
                 options.stages, cluster.size());
   }
   return {};
+}
+
+/// "auto" replaced by what it stands for on those devices; left out where that is asked for by name as well.
+Expected<std::vector<std::string>> name_transports(const std::vector<std::string>& asked,
+                                                   const std::vector<std::string>& devices,
+                                                   const Cluster& cluster) {
+  std::vector<std::string> named;
+  for (const std::string& name : asked) {
+    if (name != kAutoTransport) {
+      named.push_back(name);
+      continue;
+    }
+    PARETO_ASSIGN(std::string nearest, nearest_transport(devices, cluster));
+    if (std::ranges::find(asked, nearest) == asked.end()) named.push_back(std::move(nearest));
+  }
+  return named;
 }
 
 /// Every ascending choice of `count` of `points`, in order.
@@ -183,9 +202,11 @@ Expected<std::vector<TrialRecord>> plan_sweep(const partitioner::Model& model,
   const std::vector<std::string> no_codec{"none"};
   const auto add = [&](const std::vector<std::size_t>& points,
                        const std::vector<std::string>& on) -> Expected<> {
+    PARETO_ASSIGN(const std::vector<std::string> transports,
+                  name_transports(options.transports, on, cluster));
     for (const std::int64_t batch : options.batches) {
       for (const std::int64_t micro_batch : micro_batches_of(batch, options.micro_batches)) {
-        for (const std::string& transport : options.transports) {
+        for (const std::string& transport : transports) {
           for (const std::string& codec : points.empty() ? no_codec : options.codecs) {
             PARETO_TRY(add_one(points, on, batch, micro_batch, transport, codec));
           }

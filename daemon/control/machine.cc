@@ -63,6 +63,8 @@ std::string operating_system() {
 
 }  // namespace
 
-Machine describe_machine() { return {cpu_model(), usable_cores(), operating_system()}; }
+Machine describe_machine() {
+  return {cpu_model(), usable_cores(), operating_system(), transport::this_place()};
+}
 
 }  // namespace pareto::daemon

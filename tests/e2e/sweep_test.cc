@@ -98,6 +98,28 @@ TEST_F(Sweep, CodecsMakeLinksLighterAndSayWhatTheyCost) {
   }
 }
 
+TEST_F(Sweep, AutoSharesMemoryWithDaemonsOfThisMachine) {
+  const auto done = paretoctl(small_sweep(
+      {"--splits", "after:features.3", "--transport", "auto", "--rounds", "1", "--json"}));
+  ASSERT_EQ(done.exit_code, 0) << done.errors;
+  const json run = json::parse(done.output);
+  ASSERT_EQ(run["trials"].size(), 3U);
+  for (const json& trial : run["trials"]) {
+    ASSERT_EQ(trial["status"], "ok") << trial.dump(1);
+    EXPECT_EQ(trial["transport"], "shm");
+  }
+  // A daemon that serves no shm is spoken to by tcp.
+  Daemon first("first", folder());
+  std::vector<std::string> arguments{
+      "run",         "--json", "--engine",  "plain",
+      "--transport", "auto",   "--devices", inventory({{"first", first.address()}})};
+  const auto model = small_model();
+  arguments.insert(arguments.end(), model.begin(), model.end());
+  const auto ran = paretoctl(arguments);
+  ASSERT_EQ(ran.exit_code, 0) << ran.errors;
+  EXPECT_EQ(json::parse(ran.output)["trial"]["transport"], "tcp");
+}
+
 TEST_F(Sweep, SendsEachWeightToADeviceAtMostOnce) {
   const auto done = paretoctl(
       small_sweep({"--splits", "modules", "--transport", "tcp,grpc", "--rounds", "1", "--json"}));

@@ -26,6 +26,9 @@ class FakeControl final : public wire::Control::Service {
     reply->set_protocol(protocol);
     reply->set_version("9.9");
     reply->set_memory_bytes(1 << 20);
+    reply->mutable_place()->set_boot_id("boot");
+    reply->mutable_place()->set_network_namespace(4026531840);
+    reply->mutable_place()->set_user(1000);
     auto* data = reply->add_data();
     data->set_transport("tcp");
     data->set_address("0.0.0.0:7071");
@@ -136,6 +139,7 @@ TEST_F(GrpcDaemonClientTest, ExchangesVersionsAndLearnsAboutTheDevice) {
   EXPECT_EQ(control_.asked_protocol, kProtocolVersion);
   EXPECT_EQ(client->info().memory_bytes, 1U << 20);
   EXPECT_EQ(client->info().data.at("tcp"), "127.0.0.1:7071");
+  EXPECT_TRUE(share_memory(client->info().place, {"boot", 4026531840, 1000}));
 }
 
 TEST_F(GrpcDaemonClientTest, AnotherProtocolVersionIsRefusedNamingBoth) {

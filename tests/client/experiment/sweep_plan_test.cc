@@ -107,6 +107,35 @@ TEST_F(SweepPlanTest, MicroBatchesThatDoNotCutABatchAreTheWholeOfIt) {
   EXPECT_THAT(refusal(options), HasSubstr("micro-batch -1"));
 }
 
+TEST_F(SweepPlanTest, AutoNamesATransportForEachPlan) {
+  std::vector<std::unique_ptr<DaemonClient>> devices;
+  for (const bool here : {true, false}) {
+    auto daemon = std::make_unique<FakeDaemon>(here ? "near" : "far", transport_);
+    transport::Place place = transport::this_place();
+    if (!here) place.boot += "another";
+    daemon->set_place(place, true);
+    devices.push_back(std::move(daemon));
+  }
+  const Cluster cluster = Cluster::of(std::move(devices));
+  SweepOptions options;
+  options.splits = "after:features.3";
+  const auto ids = [&] {
+    std::vector<std::string> ids;
+    for (const TrialRecord& trial : plan_sweep(model_, cluster, options).value()) {
+      EXPECT_EQ(trial.plan.transport, trial.transport);
+      ids.push_back(trial.id);
+    }
+    return ids;
+  };
+  options.transports = {"auto"};
+  EXPECT_THAT(ids(),
+              ElementsAre("after:features.3/tcp/b1", "all-on:near/shm/b1", "all-on:far/tcp/b1"));
+  // What is asked for by name is not measured twice.
+  options.transports = {"tcp", "auto"};
+  EXPECT_THAT(ids(), ElementsAre("after:features.3/tcp/b1", "all-on:near/tcp/b1",
+                                 "all-on:near/shm/b1", "all-on:far/tcp/b1"));
+}
+
 TEST_F(SweepPlanTest, ThreeStagesTakeEveryPairOfSplitPoints) {
   const Cluster three = cluster(3);
   SweepOptions options;

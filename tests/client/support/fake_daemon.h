@@ -27,6 +27,11 @@ class FakeDaemon final : public DaemonClient {
   /// As a killed process: its links break and nobody answers any more.
   void die();
   void set_memory_limit(std::uint64_t bytes) { info_.memory_limit_bytes = bytes; }
+  /// Where it says it is, and whether it serves a transport that only a machine's own processes reach.
+  void set_place(const transport::Place& place, bool serves_shm) {
+    info_.place = place;
+    if (serves_shm) info_.data["shm"] = "fake";
+  }
   void fail_loads(std::optional<Error> error);
   void fail_start(std::optional<Error> error);
   /// Its stages answer this request of every pipeline with an error.

@@ -46,6 +46,7 @@ TEST(MachineDescription, HasAProcessorAndASystem) {
   EXPECT_FALSE(machine.cpu.empty());
   EXPECT_GE(machine.cores, 1U);
   EXPECT_THAT(machine.os, HasSubstr("Linux"));
+  EXPECT_TRUE(share_memory(machine.place, transport::this_place()));
 }
 
 class ControlTest : public testing::Test {

@@ -1,0 +1,20 @@
+// Where a process is, for transports that reach no further than a machine (Reach::kMachine).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace pareto::transport {
+
+struct Place {
+  std::string boot;           ///< the running kernel's boot id; empty: not known
+  std::uint64_t network = 0;  ///< inode of the network namespace; 0: not known
+  std::uint32_t user = 0;     ///< effective
+};
+
+/// This process's. Threads: any.
+Place this_place();
+/// Whether shared memory connects two processes there: one kernel, one network namespace, one user. False where a place is not known.
+bool share_memory(const Place& one, const Place& other);
+
+}  // namespace pareto::transport
