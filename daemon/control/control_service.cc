@@ -11,6 +11,7 @@
 
 #include "core/base/text.h"
 #include "core/plan/protocol.h"
+#include "core/wire/codec_cost.h"
 #include "daemon/control/status.h"
 
 namespace pareto::daemon {
@@ -343,6 +344,44 @@ grpc::Status ControlService::Profile(grpc::ServerContext*, const v1::ProfileRequ
       wire.set_median_ns(time.median.count());
     }
     reply->set_whole_median_ns(profile.whole_median.count());
+    return {};
+  });
+}
+
+Expected<Value> ControlService::values_of(const std::string& handle) const {
+  if (handle.empty()) return wire::standard_activations();
+  PARETO_ASSIGN(const auto shard, parts_.shards.find(handle));
+  PARETO_ASSIGN(std::vector<Value> outputs, shard->example_outputs());
+  return Value(Tuple{std::move(outputs)});
+}
+
+grpc::Status ControlService::MeasureCodecs(grpc::ServerContext*,
+                                           const v1::MeasureCodecsRequest* request,
+                                           v1::MeasureCodecsReply* reply) {
+  return answer("MeasureCodecs", [&]() -> Expected<> {
+    PARETO_ASSIGN(const Value values, values_of(request->shard()));
+    PARETO_ASSIGN(const std::vector<wire::CodecCost> costs, wire::codec_costs(values));
+    for (const wire::CodecCost& cost : costs) {
+      auto& wire = *reply->add_costs();
+      wire.set_codec(cost.codec);
+      wire.set_bytes(cost.bytes);
+      wire.set_encode_ns(cost.encode.count());
+      wire.set_decode_ns(cost.decode.count());
+      wire.set_error(cost.error);
+    }
+    return {};
+  });
+}
+
+grpc::Status ControlService::MeasureRate(grpc::ServerContext*,
+                                         const v1::MeasureRateRequest* request,
+                                         v1::MeasureRateReply* reply) {
+  return answer("MeasureRate", [&]() -> Expected<> {
+    const std::chrono::milliseconds timeout(std::min(request->timeout_ms(), kMaxTimeoutMs));
+    PARETO_ASSIGN(const double rate,
+                  parts_.stages.measure_rate(request->transport(), request->address(),
+                                             *deadline_after(timeout)));
+    reply->set_bytes_per_second(rate);
     return {};
   });
 }

@@ -44,6 +44,12 @@ class ControlService final : public control::v1::Control::Service {
                       control::v1::StatusReply* reply) override;
   grpc::Status Profile(grpc::ServerContext* context, const control::v1::ProfileRequest* request,
                        control::v1::ProfileReply* reply) override;
+  grpc::Status MeasureCodecs(grpc::ServerContext* context,
+                             const control::v1::MeasureCodecsRequest* request,
+                             control::v1::MeasureCodecsReply* reply) override;
+  grpc::Status MeasureRate(grpc::ServerContext* context,
+                           const control::v1::MeasureRateRequest* request,
+                           control::v1::MeasureRateReply* reply) override;
   grpc::Status Clock(grpc::ServerContext* context, const control::v1::ClockRequest* request,
                      control::v1::ClockReply* reply) override;
 
@@ -55,6 +61,8 @@ class ControlService final : public control::v1::Control::Service {
   Expected<> load(grpc::ServerContext& context, const control::v1::LoadShardRequest& request,
                   control::v1::LoadShardReply& reply);
   Expected<> open(const control::v1::OpenStageRequest& request, control::v1::OpenStageReply& reply);
+  /// What MeasureCodecs measures on.
+  Expected<Value> values_of(const std::string& shard) const;
   Expected<runtime::RunnerOptions> options_from(const control::v1::RunnerSettings& settings) const;
 
   const ControlParts parts_;

@@ -1,5 +1,6 @@
 #include "daemon/stage/handshake.h"
 
+#include <array>
 #include <bit>
 #include <cstring>
 #include <utility>
@@ -33,7 +34,10 @@ Expected<T> field(const Message& message, std::string_view key) {
 
 }  // namespace
 
-std::string_view to_string(Role role) { return role == Role::kUpstream ? "upstream" : "sink"; }
+std::string_view to_string(Role role) {
+  constexpr std::array<std::string_view, 3> kNames{"upstream", "sink", "probe"};
+  return kNames.at(static_cast<std::size_t>(role));
+}
 
 Message hello_message(const Hello& hello) {
   Message message;
@@ -65,14 +69,11 @@ Expected<Hello> parse_hello(const Message& message) {
   if (!std::in_range<std::uint32_t>(stage)) {
     return fail(ErrorCode::kCorrupt, "hello to stage {}", stage);
   }
-  Hello hello{std::bit_cast<std::uint64_t>(pipeline), static_cast<std::uint32_t>(stage),
-              Role::kUpstream};
-  if (role == to_string(Role::kSink)) {
-    hello.role = Role::kSink;
-  } else if (role != to_string(Role::kUpstream)) {
-    return fail(ErrorCode::kCorrupt, "hello in the unknown role \"{}\"", role);
+  for (const Role known : {Role::kUpstream, Role::kSink, Role::kProbe}) {
+    if (role != to_string(known)) continue;
+    return Hello{std::bit_cast<std::uint64_t>(pipeline), static_cast<std::uint32_t>(stage), known};
   }
-  return hello;
+  return fail(ErrorCode::kCorrupt, "hello in the unknown role \"{}\"", role);
 }
 
 Message ready_message(std::uint64_t pipeline) {

@@ -16,8 +16,9 @@ namespace pareto::daemon {
 enum class Role {
   kUpstream,  ///< the peer will send requests to this stage
   kSink,      ///< the peer takes the results of this last stage
+  kProbe,     ///< the peer measures the link, and speaks to no stage (daemon/stage/link_probe.h)
 };
-/// "upstream", "sink"
+/// "upstream", "sink", "probe"
 std::string_view to_string(Role role);
 
 struct Hello {

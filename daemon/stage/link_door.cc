@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemon/stage/link_probe.h"
+
 namespace pareto::daemon {
 namespace {
 
@@ -12,6 +14,7 @@ namespace {
 constexpr std::chrono::milliseconds kAcceptPause{200};
 // What a refused peer is given to take the reason.
 constexpr std::chrono::milliseconds kFarewell{500};
+constexpr std::chrono::seconds kLongestProbe{60};
 
 }  // namespace
 
@@ -79,6 +82,10 @@ void LinkDoor::greet(Pending& pending, transport::Link& link) {
     hello = parse_hello(received->message);
   } else {
     hello = tl::unexpected(std::move(received).error());
+  }
+  if (hello && hello->role == Role::kProbe) {
+    // Still the door's link: closing the door ends it.
+    return answer_probe(link, hello->pipeline, deadline_after(kLongestProbe));
   }
   // From here on the link is this thread's: the greeter's waits end with the stages, not with close().
   std::unique_ptr<transport::Link> own;

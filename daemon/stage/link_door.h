@@ -23,7 +23,7 @@ using Greeter = std::function<Expected<>(const Hello& hello, std::unique_ptr<tra
                                          TimePoint)>;
 
 /// A peer that is slow to say hello, or says it wrong, delays nobody else: each has a thread of its own until its deadline, and there
-/// is a bound on their number.
+/// is a bound on their number. Probes of the link are answered here, and count among them.
 ///
 /// Threads: constructed and destroyed by one owner; close() from any.
 class LinkDoor {

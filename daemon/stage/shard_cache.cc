@@ -87,6 +87,12 @@ Expected<LoadedShard::Profile> LoadedShard::profile(std::int64_t batch, int repe
   return profile;
 }
 
+Expected<std::vector<Value>> LoadedShard::example_outputs() {
+  PARETO_ASSIGN(std::vector<Value> inputs, examples(shard_, options_.batch));
+  PARETO_ASSIGN(Result result, run(std::move(inputs)));
+  return std::move(result.outputs);
+}
+
 std::uint64_t LoadedShard::output_bytes() const {
   return boundary_bytes(shard_.outputs, options_.batch);
 }

@@ -49,6 +49,9 @@ class LoadedShard {
   Expected<Profile> profile(std::int64_t batch, int repeats,
                             const std::vector<std::int64_t>& cuts = {});
 
+  /// What it sends on when it is run on example inputs of the batch it was loaded for. Fails: as run() does.
+  Expected<std::vector<Value>> example_outputs();
+
   const std::string& handle() const { return handle_; }
   /// Without its archive.
   const Shard& shard() const { return shard_; }

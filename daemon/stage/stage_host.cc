@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
+#include "daemon/stage/link_probe.h"
 
 namespace pareto::daemon {
 namespace {
@@ -214,6 +215,17 @@ std::vector<StageStatus> StageHost::status() const {
   std::vector<StageStatus> list;
   for (const auto& [key, entry] : stages_) list.push_back(entry.stage->status());
   return list;
+}
+
+Expected<double> StageHost::measure_rate(const std::string& transport, const std::string& address,
+                                         TimePoint deadline) const {
+  PARETO_ASSIGN(const Door* door, door_of(transport));
+  const auto measure = [&]() -> Expected<double> {
+    PARETO_ASSIGN(const auto link, door->transport->connect(address, deadline, options_.limits));
+    PARETO_TRY(introduce(*link, {0, 0, Role::kProbe}, deadline));
+    return daemon::measure_rate(*link, deadline);
+  };
+  return with_context(measure(), "measuring the link to {} {}", transport, address);
 }
 
 std::size_t StageHost::drain(TimePoint deadline) {

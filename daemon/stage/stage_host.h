@@ -74,6 +74,10 @@ class StageHost {
   /// Returns its last state. Fails: kNotFound.
   Expected<StageStatus> close(std::uint64_t pipeline, std::uint32_t stage);
   std::vector<StageStatus> status() const;
+  /// Bytes a second that a link of its own carries from here to another daemon's data address. Fails: kNotFound (transport), and as
+  /// measure_rate does.
+  Expected<double> measure_rate(const std::string& transport, const std::string& address,
+                                TimePoint deadline) const;
 
   /// No more links, stages and requests; waits until what is in flight has been sent. Returns how many stages were not done at the
   /// deadline and were cut off.

@@ -256,6 +256,42 @@ TEST_F(ControlTest, LoadsAndUnloads) {
             StatusCode::NOT_FOUND);
 }
 
+TEST_F(ControlTest, MeasuresCodecsOnWhatAShardSendsOn) {
+  v1::MeasureCodecsRequest request;
+  v1::MeasureCodecsReply standard;
+  ASSERT_TRUE(call(&v1::Control::Stub::MeasureCodecs, request, standard).ok());
+  request.set_shard(load());
+  v1::MeasureCodecsReply reply;
+  ASSERT_TRUE(call(&v1::Control::Stub::MeasureCodecs, request, reply).ok());
+  EXPECT_EQ(runs_->runs, 1);
+  for (const v1::MeasureCodecsReply& costs : {standard, reply}) {
+    ASSERT_EQ(static_cast<std::size_t>(costs.costs_size()), wire::builtin_codecs().size() + 1);
+    EXPECT_EQ(costs.costs(0).codec(), "none");
+    for (const v1::CodecCost& cost : costs.costs()) EXPECT_GT(cost.bytes(), 0U) << cost.codec();
+  }
+  EXPECT_LT(reply.costs(0).bytes(), 1000U);
+  EXPECT_GT(standard.costs(0).bytes(), 800'000U);
+  EXPECT_GT(standard.costs(1).encode_ns(), 0);
+  EXPECT_GT(standard.costs(1).error(), 0);
+  request.set_shard("none");
+  EXPECT_EQ(call(&v1::Control::Stub::MeasureCodecs, request, reply).error_code(),
+            StatusCode::NOT_FOUND);
+}
+
+TEST_F(ControlTest, MeasuresItsLinkToADaemon) {
+  v1::MeasureRateRequest request;
+  request.set_transport("tcp");
+  request.set_address(stages_->addresses().at(0).address);
+  request.set_timeout_ms(60'000);
+  v1::MeasureRateReply reply;
+  const auto status = call(&v1::Control::Stub::MeasureRate, request, reply);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_GT(reply.bytes_per_second(), 0);
+  request.set_transport("pigeon");
+  EXPECT_EQ(call(&v1::Control::Stub::MeasureRate, request, reply).error_code(),
+            StatusCode::NOT_FOUND);
+}
+
 TEST_F(ControlTest, ShardsThatCannotBeLoaded) {
   v1::LoadShardReply reply;
   const auto code = [&](const v1::LoadShardRequest& request) {

@@ -26,7 +26,7 @@ using wire::MessageKind;
 constexpr std::uint64_t kPipeline = 7;
 
 TEST(Hello, RoundTripsEveryBitOfThePipeline) {
-  for (const Role role : {Role::kUpstream, Role::kSink}) {
+  for (const Role role : {Role::kUpstream, Role::kSink, Role::kProbe}) {
     const Hello hello{0xfedcba9876543210, 0xffffffff, role};
     const Hello parsed = parse_hello(hello_message(hello)).value();
     EXPECT_EQ(parsed.pipeline, hello.pipeline);

@@ -1,0 +1,30 @@
+// What each way to send a value takes on this machine, measured on the value itself: what `--codec auto` decides by.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/tensor/value.h"
+#include "core/wire/codec.h"
+
+namespace pareto::wire {
+
+struct CodecCost {
+  std::string codec;        ///< "none", or a codec's name
+  std::uint64_t bytes = 0;  ///< of the frame on a wire
+  Nanoseconds encode{};     ///< in the codec; 0 for none
+  Nanoseconds decode{};
+  double error = 0;  ///< CodecError::mean of the worst tensor; 0 where nothing is lost
+};
+
+/// Of one codec; null: none. Times are medians of a few turns. Fails: as encode_frame and FrameDecoder do.
+Expected<CodecCost> codec_cost(const Value& body, const Codec* codec);
+/// None first, then every built-in codec in order. Fails: as above.
+Expected<std::vector<CodecCost>> codec_costs(const Value& body);
+/// What activations behind a ReLU look like: seeded noise, half of it zeros. The same tensor everywhere, to compare machines by.
+Expected<Value> standard_activations();
+
+}  // namespace pareto::wire

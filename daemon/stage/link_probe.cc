@@ -1,0 +1,88 @@
+#include "daemon/stage/link_probe.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "daemon/stage/handshake.h"
+
+namespace pareto::daemon {
+namespace {
+
+using wire::Message;
+using wire::MessageKind;
+
+constexpr std::int64_t kFirstSize = 32 << 10;
+constexpr std::int64_t kLargestSize = 16 << 20;
+/// What the larger ping should spend on the wire.
+constexpr Nanoseconds kLongEnough = std::chrono::milliseconds(20);
+constexpr int kPairs = 5;
+
+Expected<Message> ping_of(std::int64_t bytes) {
+  PARETO_ASSIGN(Tensor tensor, Tensor::allocate(DType::kUInt8, {bytes}));
+  // Pages that were never written are all one page of zeros.
+  std::ranges::fill(tensor.mutable_bytes(), std::byte{1});
+  Message message;
+  message.kind = MessageKind::kPing;
+  message.body = std::move(tensor);
+  return message;
+}
+
+Expected<Nanoseconds> time_ping(transport::Link& link, const Message& message, Deadline deadline) {
+  const TimePoint start = std::chrono::steady_clock::now();
+  PARETO_TRY(link.send(message, deadline));
+  PARETO_ASSIGN(const transport::Received answer, link.receive(deadline));
+  if (answer.message.kind != MessageKind::kPong) {
+    return fail(ErrorCode::kCorrupt, "expected the answer to a ping, got a message of kind {}",
+                static_cast<int>(answer.message.kind));
+  }
+  return std::chrono::steady_clock::now() - start;
+}
+
+/// The second of two: the first one opens the congestion window.
+Expected<Nanoseconds> time_warm_ping(transport::Link& link, std::int64_t bytes, Deadline deadline) {
+  PARETO_ASSIGN(const Message message, ping_of(bytes));
+  PARETO_TRY(time_ping(link, message, deadline));
+  return time_ping(link, message, deadline);
+}
+
+}  // namespace
+
+Expected<double> measure_rate(transport::Link& link, Deadline deadline) {
+  PARETO_ASSIGN(const Nanoseconds latency, time_warm_ping(link, 1, deadline));
+  std::int64_t size = kFirstSize;
+  for (; size < kLargestSize; size *= 2) {
+    PARETO_ASSIGN(const Nanoseconds warm, time_warm_ping(link, size, deadline));
+    if (warm - latency >= kLongEnough) break;
+  }
+  PARETO_ASSIGN(const Message large, ping_of(size));
+  PARETO_ASSIGN(const Message small, ping_of(size / 2));
+  std::vector<Nanoseconds> differences;
+  Nanoseconds fastest = Nanoseconds::max();
+  for (int pair = 0; pair < kPairs; ++pair) {
+    PARETO_ASSIGN(const Nanoseconds short_time, time_ping(link, small, deadline));
+    PARETO_ASSIGN(const Nanoseconds long_time, time_ping(link, large, deadline));
+    differences.push_back(long_time - short_time);
+    fastest = std::min(fastest, long_time);
+  }
+  std::ranges::sort(differences);
+  const std::chrono::duration<double> slope = differences[kPairs / 2];
+  // Where noise is all there is between the two, the wire is as fast as the larger one says at least.
+  const std::chrono::duration<double> whole = fastest;
+  return std::max(static_cast<double>(size - size / 2) / std::max(slope.count(), 1e-9),
+                  static_cast<double>(size) / std::max(whole.count(), 1e-9));
+}
+
+void answer_probe(transport::Link& link, std::uint64_t pipeline, Deadline deadline) {
+  auto sent = link.send(ready_message(pipeline), deadline);
+  while (sent) {
+    auto received = link.receive(deadline);
+    if (!received || received->message.kind != MessageKind::kPing) break;
+    received->message.kind = MessageKind::kPong;
+    received->message.body = None{};
+    sent = link.send(received->message, deadline);
+  }
+  link.close();
+}
+
+}  // namespace pareto::daemon

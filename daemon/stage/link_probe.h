@@ -1,0 +1,21 @@
+// How fast bytes cross a link from here: measured over a connection that carries nothing else.
+//
+//   connecting side --kHello (probe)--> accepting side --kReady--> kPing, growing --> kPong without the body …
+#pragma once
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/transport/transport.h"
+
+namespace pareto::daemon {
+
+/// Bytes a second: the slope between pings of two sizes, so that the latency and a shaper's burst, which both pay once, do not count. The
+/// sizes grow until the wire takes long enough to be measured. `link` has been introduced as a probe. Fails: as links do; kCorrupt
+/// where something else than the pong comes back.
+Expected<double> measure_rate(transport::Link& link, Deadline deadline);
+
+/// The other side, from the answer to hello on. Returns when the link closes, at the deadline, and after anything but a ping; the link is
+/// closed then.
+void answer_probe(transport::Link& link, std::uint64_t pipeline, Deadline deadline);
+
+}  // namespace pareto::daemon
