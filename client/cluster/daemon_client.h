@@ -16,6 +16,7 @@
 #include "core/plan/shard.h"
 #include "core/tensor/tensor.h"
 #include "core/transport/place.h"
+#include "core/wire/codec_cost.h"
 
 namespace pareto::client {
 
@@ -125,6 +126,12 @@ class DaemonClient {
                                             std::chrono::milliseconds timeout) = 0;
   virtual Expected<StageReport> close_stage(std::uint64_t pipeline, std::uint32_t stage) = 0;
   virtual Expected<DeviceStatus> status(std::chrono::milliseconds timeout) = 0;
+  /// What each codec costs on the device: for what a loaded shard sends on when it is run on example inputs; with an empty handle, for a
+  /// tensor that is the same everywhere.
+  virtual Expected<std::vector<wire::CodecCost>> measure_codecs(const std::string& handle) = 0;
+  /// Bytes a second from the device to another one's data address.
+  virtual Expected<double> measure_rate(const std::string& transport,
+                                        const std::string& address) = 0;
   /// The clock of its stages' timelines against this process's steady_clock, from the best of so many exchanges (at least 1).
   virtual Expected<ClockOffset> clock_offset(int probes) = 0;
 

@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "client/cluster/codec_choice.h"
 #include "client/cluster/link_setup.h"
 #include "core/base/text.h"
 #include "core/transport/prime.h"
@@ -34,6 +35,7 @@ Expected<std::unique_ptr<Deployment>> Deployment::open(const Plan& plan, const C
   std::unique_ptr<Deployment> deployment(new Deployment(random_pipeline(), options));
   PARETO_TRY(deployment->find_devices(plan, cluster));
   PARETO_TRY(deployment->load_shards(plan, pool));
+  PARETO_TRY(deployment->choose_codecs(plan));
   PARETO_TRY(deployment->open_stages(plan));
   PARETO_TRY(deployment->connect(transport));
   PARETO_TRY(deployment->start_stages());
@@ -106,6 +108,13 @@ Expected<> Deployment::load_shards(const Plan& plan, ShardPool& pool) {
   return {};
 }
 
+Expected<> Deployment::choose_codecs(const Plan& plan) {
+  CodecChooser own;
+  CodecChooser& chooser = options_.codecs == nullptr ? own : *options_.codecs;
+  PARETO_ASSIGN(codecs_, chooser.choose(plan, devices_, shards_));
+  return {};
+}
+
 Expected<> Deployment::open_stages(const Plan& plan) {
   std::string downstream;
   for (std::size_t i = devices_.size(); i-- > 0;) {
@@ -117,7 +126,7 @@ Expected<> Deployment::open_stages(const Plan& plan) {
     request.downstream = downstream;
     request.queue = options_.queue;
     request.max_frame_bytes = transport::Limits{}.max_frame_bytes;
-    if (i < plan.codecs.size()) request.codec = plan.codecs[i];
+    if (i < codecs_.size()) request.codec = codecs_[i];
     PARETO_ASSIGN(downstream, with_context(devices_[i]->open_stage(request), "stage {}", i));
     first_open_ = i;
     if (i + 1 == devices_.size()) sink_address_ = downstream;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "client/cluster/cluster.h"
@@ -17,11 +18,15 @@
 
 namespace pareto::client {
 
+class CodecChooser;  // client/cluster/codec_choice.h
+
 struct DeploymentOptions {
   /// For connecting, each handshake and each ping.
   std::chrono::milliseconds link_timeout{10'000};
   /// Capacity of the queues between a stage's threads: backpressure begins there.
   std::uint32_t queue = 4;
+  /// Names the codecs that plans leave open ("auto"), and outlives the deployment; null: one is made that loses nothing.
+  CodecChooser* codecs = nullptr;
 };
 
 /// Ready by handshake: when open() returns, a request may be sent at once. Undone in reverse order at destruction, and on any
@@ -48,6 +53,8 @@ class Deployment {
   /// One a stage, in order.
   const std::vector<ShardLease>& shards() const { return shards_; }
   const std::vector<DaemonClient*>& devices() const { return devices_; }
+  /// The plan's codecs, each by its name: those that it leaves open have been chosen.
+  const std::vector<std::string>& codecs() const { return codecs_; }
   /// Smallest round trip of a small message on each link: the source's, those between stages, the sink's.
   const std::vector<Nanoseconds>& round_trips() const { return round_trips_; }
   /// What one request took on each link so far, whole frames on average, asked of the stages; 0 where they do not say (yet).
@@ -58,6 +65,7 @@ class Deployment {
       : pipeline_(pipeline), options_(options) {}
   Expected<> find_devices(const Plan& plan, const Cluster& cluster);
   Expected<> load_shards(const Plan& plan, ShardPool& pool);
+  Expected<> choose_codecs(const Plan& plan);
   Expected<> open_stages(const Plan& plan);
   Expected<> connect(transport::Transport& transport);
   Expected<> start_stages();
@@ -67,6 +75,7 @@ class Deployment {
   const DeploymentOptions options_;
   std::vector<DaemonClient*> devices_;
   std::vector<ShardLease> shards_;
+  std::vector<std::string> codecs_;
   std::size_t first_open_ = 0;  ///< stages [first_open_, devices_.size()) are open
   std::string source_address_;
   std::string sink_address_;

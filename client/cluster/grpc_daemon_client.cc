@@ -20,6 +20,7 @@ constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
 // A shard's archive (KBs) and manifest travel in one message; gRPC's 4 MiB default would refuse large scripted ones.
 constexpr int kMaxMessageBytes = 256 << 20;
 constexpr seconds kShortCall{10};
+constexpr seconds kMeasuring{60};
 constexpr int kPingMs = 10'000;
 constexpr int kPingPatienceMs = 20'000;
 // Slowest link and slowest device that a transfer or an engine build is still waited for.
@@ -242,6 +243,31 @@ class GrpcDaemonClient final : public DaemonClient {
     status.store_bytes = reply.store_bytes();
     status.store_tensors = reply.store_tensors();
     return status;
+  }
+
+  Expected<std::vector<wire::CodecCost>> measure_codecs(const std::string& handle) override {
+    control::v1::MeasureCodecsRequest request;
+    request.set_shard(handle);
+    control::v1::MeasureCodecsReply reply;
+    PARETO_TRY(call(&control::v1::Control::Stub::MeasureCodecs, request, reply, kMeasuring,
+                    "measuring codecs"));
+    std::vector<wire::CodecCost> costs;
+    for (const auto& cost : reply.costs()) {
+      costs.push_back({cost.codec(), cost.bytes(), Nanoseconds(cost.encode_ns()),
+                       Nanoseconds(cost.decode_ns()), cost.error()});
+    }
+    return costs;
+  }
+
+  Expected<double> measure_rate(const std::string& transport, const std::string& address) override {
+    control::v1::MeasureRateRequest request;
+    request.set_transport(transport);
+    request.set_address(address);
+    request.set_timeout_ms(static_cast<std::uint32_t>(milliseconds(kMeasuring).count()));
+    control::v1::MeasureRateReply reply;
+    PARETO_TRY(call(&control::v1::Control::Stub::MeasureRate, request, reply,
+                    kMeasuring + seconds(2), "measuring a link"));
+    return reply.bytes_per_second();
   }
 
   Expected<ClockOffset> clock_offset(int probes) override {

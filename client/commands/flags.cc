@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "client/cluster/codec_choice.h"
 #include "client/cluster/transport_choice.h"
 #include "core/base/text.h"
 #include "core/transport/transport.h"
@@ -131,16 +132,27 @@ Expected<std::vector<std::int64_t>> parse_micro_batches(const std::string& text)
   return sizes;
 }
 
-std::string codec_names() {
-  std::vector<std::string> names;
+std::string codec_help() {
+  std::vector<std::string> names{"none"};
   for (const wire::Codec* codec : wire::builtin_codecs()) names.emplace_back(codec->name());
-  return join(names);
+  return "how tensors travel between stages: " + join(names) +
+         "; auto: by what encoding, decoding and the link are measured to take";
+}
+
+std::string codec_error_help() {
+  return "what auto may lose of a tensor: mean difference, relative to its largest magnitude; 0: "
+         "nothing";
+}
+
+Expected<> check_codec_error(double error) {
+  if (error >= 0) return {};
+  return fail(ErrorCode::kInvalidArgument, "--codec-error {}: at least 0 is needed", error);
 }
 
 Expected<std::vector<std::string>> parse_codecs(const std::string& text) {
   std::vector<std::string> chosen;
   for (const std::string& name : split_list(text)) {
-    PARETO_TRY(with_context(wire::find_codec(name), "--codec {}", name));
+    PARETO_TRY(with_context(check_codec_name(name), "--codec {}", name));
     if (std::find(chosen.begin(), chosen.end(), name) == chosen.end()) chosen.push_back(name);
   }
   if (chosen.empty()) return fail(ErrorCode::kInvalidArgument, "--codec names none");

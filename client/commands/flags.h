@@ -66,10 +66,13 @@ struct StoreFlags {
 Expected<std::vector<std::int64_t>> parse_batches(const std::string& text);
 /// "none,2" -> {0, 2}. Fails with kInvalidArgument naming the flag.
 Expected<std::vector<std::int64_t>> parse_micro_batches(const std::string& text);
-/// "none,fp16", each known and once. Fails: kNotFound with the nearest.
+/// "none,fp16", "auto", each known and once. Fails: kNotFound with the nearest.
 Expected<std::vector<std::string>> parse_codecs(const std::string& text);
-/// "fp16, bf16, …": every codec but none, for help texts.
-std::string codec_names();
+/// What --codec and --codec-error are, for help texts.
+std::string codec_help();
+std::string codec_error_help();
+/// Fails: kInvalidArgument.
+Expected<> check_codec_error(double error);
 /// "tcp,grpc", "auto", each known. Fails: kNotFound with the nearest.
 Expected<std::vector<std::string>> parse_transports(const std::string& text);
 /// "auto" -> 0. Fails: kInvalidArgument.

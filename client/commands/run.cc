@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "client/cluster/codec_choice.h"
 #include "client/cluster/daemon_client.h"
 #include "client/commands/commands.h"
 #include "client/commands/flags.h"
@@ -10,10 +11,10 @@
 #include "client/experiment/run_once.h"
 #include "client/program.h"
 #include "client/report/chrome_trace.h"
+#include "client/report/plan_text.h"
 #include "client/results/record_json.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
-#include "core/wire/codec.h"
 
 namespace pareto::client {
 namespace {
@@ -42,7 +43,8 @@ class RunCommand final : public Command {
                    "of the links: tcp, grpc, shm; auto: shm where all devices are on this machine, "
                    "else tcp")
         ->capture_default_str();
-    app.add_option("--codec", codec_, "how tensors travel between stages: none, " + codec_names())
+    app.add_option("--codec", codec_, codec_help())->capture_default_str();
+    app.add_option("--codec-error", options_.codec_error, codec_error_help())
         ->capture_default_str();
     app.add_option("--batch", batch_, "batch size")->capture_default_str();
     app.add_option("--micro-batch", micro_batch_,
@@ -91,6 +93,7 @@ class RunCommand final : public Command {
 
  private:
   Expected<> read_flags(Plan& plan) {
+    PARETO_TRY(check_codec_error(options_.codec_error));
     if (!plan_file_.empty()) {
       PARETO_ASSIGN(const std::string text, read_file(plan_file_));
       PARETO_ASSIGN(plan, with_context(plan_from_json(text), "{}", plan_file_));
@@ -101,7 +104,7 @@ class RunCommand final : public Command {
       return fail(ErrorCode::kInvalidArgument, "--model is missing (or --plan FILE)");
     PARETO_TRY(runner_.check());
     PARETO_TRY(parse_transports(transport_));
-    PARETO_TRY(with_context(wire::find_codec(codec_), "--codec {}", codec_));
+    PARETO_TRY(with_context(check_codec_name(codec_), "--codec {}", codec_));
     if (batch_ < 1)
       return fail(ErrorCode::kInvalidArgument, "--batch {}: at least 1 is needed", batch_);
     PARETO_ASSIGN(const auto micro_batches, parse_micro_batches(micro_batch_));
@@ -207,7 +210,7 @@ class RunCommand final : public Command {
       devices.push_back(fmt::format("{} [{}, {})", stage.device, stage.begin, stage.end));
     context.out << fmt::format("plan        {}{} over {}\n", join(devices, " -> "),
                                trial.plan.splits.empty() ? "" : ", " + join(trial.plan.splits, "+"),
-                               trial.plan.transport);
+                               link_of(trial));
     context.out << fmt::format(
         "latency     {:.2f} ms p50, {:.2f} ms p90 (window {}, {} requests, batch {})\n",
         trial.latency.p50_ms, trial.latency.p90_ms, trial.latency.window, trial.latency.samples,

@@ -45,7 +45,8 @@ class SweepCommand final : public Command {
                    "this machine, "
                    "else tcp")
         ->capture_default_str();
-    app.add_option("--codec", codecs_, "how tensors travel between stages: none, " + codec_names())
+    app.add_option("--codec", codecs_, codec_help())->capture_default_str();
+    app.add_option("--codec-error", options_.codec_error, codec_error_help())
         ->capture_default_str();
     app.add_option("--batch", batches_, "batch sizes")->capture_default_str();
     app.add_option("--micro-batch", micro_batches_,
@@ -102,6 +103,7 @@ class SweepCommand final : public Command {
     PARETO_TRY(runner_.check());
     PARETO_ASSIGN(options_.transports, parse_transports(transports_));
     PARETO_ASSIGN(options_.codecs, parse_codecs(codecs_));
+    PARETO_TRY(check_codec_error(options_.codec_error));
     PARETO_ASSIGN(options_.batches, parse_batches(batches_));
     PARETO_ASSIGN(options_.micro_batches, parse_micro_batches(micro_batches_));
     PARETO_ASSIGN(options_.window, parse_window(window_));

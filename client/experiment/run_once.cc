@@ -1,5 +1,6 @@
 #include "client/experiment/run_once.h"
 
+#include "client/cluster/codec_choice.h"
 #include "client/cluster/deployment.h"
 #include "client/cluster/shard_pool.h"
 #include "client/cluster/transport_choice.h"
@@ -18,7 +19,7 @@ constexpr double kSliceSeconds = 2;
 
 Expected<RunOnceResult> run_once(const partitioner::Model& model, const Cluster& cluster,
                                  const Plan& asked, const RunOnceOptions& options) {
-  PARETO_ASSIGN(const Plan plan, with_transport_named(asked, cluster));
+  PARETO_ASSIGN(Plan plan, with_transport_named(asked, cluster));
   ModelWorkload workload(model);
   PARETO_ASSIGN(const std::vector<Value> arguments,
                 options.inputs ? Expected<std::vector<Value>>(*options.inputs)
@@ -26,8 +27,13 @@ Expected<RunOnceResult> run_once(const partitioner::Model& model, const Cluster&
   PARETO_ASSIGN(std::vector<Value> inputs, workload.to_first_shard(arguments));
   PARETO_ASSIGN(const auto transport, transport::make_transport(plan.transport));
   ShardPool pool(workload);
-  PARETO_ASSIGN(const auto deployment,
-                with_context(Deployment::open(plan, cluster, pool, *transport), "deploying"));
+  CodecChooser codecs(options.codec_error);
+  DeploymentOptions deploying;
+  deploying.codecs = &codecs;
+  PARETO_ASSIGN(
+      const auto deployment,
+      with_context(Deployment::open(plan, cluster, pool, *transport, deploying), "deploying"));
+  plan.codecs = deployment->codecs();
   const Value request{Tuple{std::move(inputs)}};
   const std::vector<std::int64_t> micro_batches = micro_batch_sizes(plan);
   RunOnceResult result;
@@ -58,6 +64,8 @@ Expected<RunOnceResult> run_once(const partitioner::Model& model, const Cluster&
   figures.rounds.push_back(std::move(measured.round));
   figures.plan = plan;
   figures.transport = plan.transport;
+  figures.codec = codec_text(plan.codecs);
+  figures.auto_codec = plan.codecs != asked.codecs;
   figures.batch = plan.batch;
   figures.id = fmt::format(
       "{}/{}/b{}",

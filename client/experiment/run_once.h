@@ -18,7 +18,8 @@ namespace pareto::client {
 struct RunOnceOptions {
   /// The model's arguments; none = seeded noise of the plan's batch.
   std::optional<std::vector<Value>> inputs;
-  int requests = 12;   ///< measured for latency
+  int requests = 12;       ///< measured for latency
+  double codec_error = 0;  ///< what "auto" may lose, as CodecError::mean
   bool trace = false;  ///< whether so many are traced behind that, at the window of the throughput
   std::uint64_t seed = 1;
 };

@@ -21,7 +21,8 @@ struct SweepOptions {
   std::string splits = "modules";
   int stages = 2;
   std::vector<std::string> transports{"tcp", "grpc"};  ///< "auto": nearest_transport of each plan
-  std::vector<std::string> codecs{"none"};             ///< of the links between stages
+  std::vector<std::string> codecs{"none"};  ///< of the links between stages; "auto": CodecChooser's
+  double codec_error = 0;                   ///< what "auto" may lose, as CodecError::mean
   std::vector<std::int64_t> batches{1};
   std::vector<std::int64_t> micro_batches{0};  ///< of batches larger than that; 0: the whole batch
   int window = 0;                              ///< for throughput; 0 = auto

@@ -13,6 +13,7 @@ void for_each_field(Options& options, Visit visit) {
   visit("stages", options.stages);
   visit("transports", options.transports);
   visit("codecs", options.codecs);
+  visit("codec_error", options.codec_error);
   visit("batches", options.batches);
   visit("micro_batches", options.micro_batches);
   visit("window", options.window);

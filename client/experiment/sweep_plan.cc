@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <set>
 
+#include "client/cluster/codec_choice.h"
 #include "client/cluster/daemon_client.h"
 #include "client/cluster/transport_choice.h"
 #include "core/base/text.h"
 #include "core/runtime/shard_runner.h"
 #include "core/transport/transport.h"
-#include "core/wire/codec.h"
 #include "partitioner/graph/split_points.h"
 
 namespace pareto::client {
@@ -47,7 +47,11 @@ Expected<> check(const SweepOptions& options, const Cluster& cluster) {
   for (const std::string& name : options.transports) {
     if (name != kAutoTransport) PARETO_TRY(transport::make_transport(name));
   }
-  for (const std::string& name : options.codecs) PARETO_TRY(wire::find_codec(name));
+  for (const std::string& name : options.codecs) PARETO_TRY(check_codec_name(name));
+  if (!(options.codec_error >= 0)) {
+    return fail(ErrorCode::kInvalidArgument, "a codec's error of {} is not at least 0",
+                options.codec_error);
+  }
   if (static_cast<std::size_t>(options.stages) > cluster.size()) {
     return fail(ErrorCode::kInvalidArgument, "{} stages need as many devices; there are {}",
                 options.stages, cluster.size());
@@ -188,6 +192,7 @@ Expected<std::vector<TrialRecord>> plan_sweep(const partitioner::Model& model,
     if (codec != "none") trial.plan.codecs.assign(points.size(), codec);
     trial.transport = transport;
     trial.codec = codec;
+    trial.auto_codec = codec == kAutoCodec;
     trial.batch = batch;
     trial.condition = options.condition;
     trial.id = fmt::format("{}/{}/b{}", trial.split ? trial.split->name : "all-on:" + on.front(),

@@ -25,6 +25,11 @@ UnitBudget budget_for(std::size_t units, const SweepOptions& options,
   return budget;
 }
 
+DeploymentOptions with_chooser(DeploymentOptions options, CodecChooser& codecs) {
+  options.codecs = &codecs;
+  return options;
+}
+
 /// Whether an error may mean that a device is gone.
 bool smells_of_loss(ErrorCode code) {
   return code == ErrorCode::kUnavailable || code == ErrorCode::kTimeout ||
@@ -56,8 +61,9 @@ SweepRunner::SweepRunner(Environment environment, const SweepOptions& options, R
       options_(options),
       run_(run),
       pool_(environment_.workload),
+      codecs_(options.codec_error),
       deployments_(environment_.cluster, pool_, environment_.make_transport,
-                   environment_.deployment) {}
+                   with_chooser(environment_.deployment, codecs_)) {}
 
 Expected<> SweepRunner::run() {
   find_pending();
@@ -166,6 +172,9 @@ Expected<> SweepRunner::measure(std::size_t index, int round) {
   const auto through = [&]() -> Expected<> {
     PARETO_ASSIGN(const DeploymentCache::Lease lease,
                   with_context(deployments_.get(index, trial.plan), "deploying"));
+    // What was chosen when it was first deployed holds for all its rounds.
+    trial.plan.codecs = lease.deployment->codecs();
+    trial.codec = codec_text(trial.plan.codecs);
     const Request& request = request_of(trial);
     PARETO_ASSIGN(MeasuredRound measured, pending.meter.measure(*lease.deployment, request.body,
                                                                 round, lease.fresh, budget_));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "client/cluster/cluster.h"
+#include "client/cluster/codec_choice.h"
 #include "client/cluster/shard_pool.h"
 #include "client/cluster/workload.h"
 #include "client/experiment/deployment_cache.h"
@@ -83,6 +84,7 @@ class SweepRunner {
   const SweepOptions options_;
   RunRecord& run_;
   ShardPool pool_;
+  CodecChooser codecs_;
   DeploymentCache deployments_;
   std::vector<Pending> pending_;
   std::vector<Request> requests_;  ///< one a batch of options_.batches

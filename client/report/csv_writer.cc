@@ -59,6 +59,7 @@ void for_each_column(const RunRecord& run, const TrialRecord& trial, Visit visit
   visit("devices", quoted(devices_of(trial.plan)));
   visit("transport", text_of(trial.transport));
   visit("codec", text_of(trial.codec));
+  visit("auto_codec", text_of(trial.auto_codec));
   visit("batch", text_of(trial.batch));
   visit("micro_batch", text_of(trial.plan.micro_batch));
   visit("condition", text_of(trial.condition));

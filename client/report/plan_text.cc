@@ -13,7 +13,8 @@ std::string plan_name(const TrialRecord& trial) {
 
 std::string link_of(const TrialRecord& trial) {
   std::string text = trial.transport;
-  if (trial.codec != "none") text += " " + trial.codec;
+  if (trial.codec != "none" || trial.auto_codec) text += " " + trial.codec;
+  if (trial.auto_codec && trial.codec != "auto") text += " (auto)";
   if (trial.plan.micro_batch > 0) text += fmt::format(" by {}", trial.plan.micro_batch);
   return text;
 }

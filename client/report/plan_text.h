@@ -9,7 +9,7 @@ namespace pareto::client {
 
 /// "after:features.7", or "all on pi-1".
 std::string plan_name(const TrialRecord& trial);
-/// "tcp", "tcp int8" where a codec is used, "tcp by 2" where a batch travels in twos.
+/// "tcp"; "tcp int8" where a codec is used, "tcp lz4 (auto)" where it was chosen; "tcp by 2" where a batch travels in twos.
 std::string link_of(const TrialRecord& trial);
 /// "tcp, batch 8" or, under a condition, "tcp, batch 8, wifi".
 std::string setting_of(const TrialRecord& trial);

@@ -103,7 +103,9 @@ struct TrialRecord {
   std::optional<SplitRecord> split;  ///< none: one device runs the whole model
   Plan plan;
   std::string transport;
-  std::string codec = "none";  ///< of the links between stages
+  std::string codec =
+      "none";  ///< of the links between stages, the one in use; "auto" until it is chosen
+  bool auto_codec = false;  ///< whether it was left to be chosen
   std::int64_t batch = 1;
   std::string condition = "none";
   std::optional<OutputError> output_error;  ///< none: not known

@@ -154,6 +154,8 @@ double number_or_infinite(const Json& json) {
 
 Expected<> read_details(const Json& json, TrialRecord& trial) {
   PARETO_ASSIGN(trial.plan, plan_from_json(json.at("plan").dump()));
+  // Runs of before there was a choice lack it.
+  trial.auto_codec = json.value("auto_codec", false);
   if (trial.split) {
     trial.split->boundary.clear();
     for (const Json& tensor : json.at("boundary")) {
@@ -201,6 +203,7 @@ Json to_json(const TrialRecord& trial) {
             {"plan", plan_json(trial.plan)},
             {"transport", trial.transport},
             {"codec", trial.codec},
+            {"auto_codec", trial.auto_codec},
             {"batch", trial.batch},
             {"condition", trial.condition}};
   if (status == "ok") {
@@ -276,6 +279,7 @@ std::string dump(const Json& json, int indent) {
 std::string details_to_json(const TrialRecord& trial) {
   Json json{
       {"plan", plan_json(trial.plan)},
+      {"auto_codec", trial.auto_codec},
       {"boundary", kept_boundary(trial.split ? trial.split->boundary : std::vector<TensorSpec>())},
       {"stages", Json::array()},
       {"links", Json::array()},

@@ -98,6 +98,44 @@ TEST_F(Sweep, CodecsMakeLinksLighterAndSayWhatTheyCost) {
   }
 }
 
+TEST_F(Sweep, AutoChoosesACodecThatLosesNothingUnlessItMay) {
+  const auto done = paretoctl(small_sweep({"--splits", "after:features.3", "--transport", "tcp",
+                                           "--codec", "none,auto,fp16", "--json"}));
+  ASSERT_EQ(done.exit_code, 0) << done.errors;
+  const json run = json::parse(done.output);
+  ASSERT_EQ(run["trials"].size(), 5U);
+  const std::set<std::string> lossless{"none", "zero-bitmap", "lz4", "zstd"};
+  int chosen = 0;
+  for (const json& trial : run["trials"]) {
+    ASSERT_EQ(trial["status"], "ok") << trial.dump(1);
+    if (!trial["auto_codec"].get<bool>()) continue;
+    ++chosen;
+    EXPECT_TRUE(lossless.contains(trial["codec"])) << trial["codec"];
+    EXPECT_EQ(trial["plan"]["codecs"], json::array({trial["codec"]}));
+    EXPECT_THAT(trial["id"].get<std::string>(), testing::EndsWith("/auto"));
+  }
+  EXPECT_EQ(chosen, 1);
+  // What was stored says the same.
+  const auto front = paretoctl({"front", "--store", path("results.db"), "--json", "last"});
+  ASSERT_EQ(front.exit_code, 0) << front.errors;
+  const json stored = json::parse(front.output);
+  for (std::size_t i = 0; i < run["trials"].size(); ++i) {
+    for (const char* key : {"id", "codec", "auto_codec", "plan"}) {
+      EXPECT_EQ(stored["trials"][i][key], run["trials"][i][key]);
+    }
+  }
+
+  std::vector<std::string> arguments{"run",  "--json",   "--split", "after:features.3", "--codec",
+                                     "auto", "--engine", "plain",   "--codec-error",    "0.01"};
+  const auto model = small_model();
+  arguments.insert(arguments.end(), model.begin(), model.end());
+  const auto ran = paretoctl(arguments);
+  ASSERT_EQ(ran.exit_code, 0) << ran.errors;
+  const json trial = json::parse(ran.output)["trial"];
+  EXPECT_TRUE(trial["auto_codec"].get<bool>());
+  EXPECT_EQ(trial["plan"]["codecs"], json::array({trial["codec"]}));
+}
+
 TEST_F(Sweep, AutoSharesMemoryWithDaemonsOfThisMachine) {
   const auto done = paretoctl(small_sweep(
       {"--splits", "after:features.3", "--transport", "auto", "--rounds", "1", "--json"}));

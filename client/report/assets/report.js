@@ -12,7 +12,8 @@
   const run = JSON.parse(byId('run').textContent);
   // A codec or a micro-batch makes another kind of link: chosen, drawn and named like a transport.
   for (const trial of run.trials) {
-    if (trial.codec !== 'none') trial.transport += ` ${trial.codec}`;
+    if (trial.auto_codec) trial.transport += ` ${trial.codec} (auto)`;
+    else if (trial.codec !== 'none') trial.transport += ` ${trial.codec}`;
     if (trial.plan.micro_batch > 0) trial.transport += ` by ${trial.plan.micro_batch}`;
   }
   const measured = run.trials.filter((trial) => trial.status === 'ok');

@@ -118,6 +118,19 @@ TEST_F(DeploymentTest, AShardLargerThanTheDeviceFailsNamingIt) {
   expect_nothing_left();
 }
 
+TEST_F(DeploymentTest, NamesTheCodecsThatAPlanLeavesOpen) {
+  daemons_[1]->set_codec_costs({{.codec = "none", .bytes = 200}, {.codec = "lz4", .bytes = 100}},
+                               {});
+  Plan open_plan = plan({2, 7});
+  open_plan.splits = {"first", "second"};
+  open_plan.codecs = {"fp16", "auto"};
+  auto deployment = open(open_plan).value();
+  EXPECT_THAT(deployment->codecs(), testing::ElementsAre("fp16", "lz4"));
+  EXPECT_THAT(daemons_[0]->codecs(), testing::ElementsAre("fp16"));
+  EXPECT_THAT(daemons_[1]->codecs(), testing::ElementsAre("lz4"));
+  EXPECT_DOUBLE_EQ(answer(*deployment), 80);
+}
+
 TEST_F(DeploymentTest, UndoesEverythingWhereAStageFails) {
   daemons_[0]->fail_start(Error{ErrorCode::kInternal, "a: no threads"});
   const auto failed = open(plan({2, 7}));

@@ -69,6 +69,22 @@ class FakeControl final : public wire::Control::Service {
     session = request->session();
     return answer;
   }
+  grpc::Status MeasureCodecs(grpc::ServerContext*, const wire::MeasureCodecsRequest* request,
+                             wire::MeasureCodecsReply* reply) override {
+    auto* cost = reply->add_costs();
+    cost->set_codec("of " + request->shard());
+    cost->set_bytes(11);
+    cost->set_encode_ns(22);
+    cost->set_decode_ns(33);
+    cost->set_error(0.5);
+    return answer;
+  }
+  grpc::Status MeasureRate(grpc::ServerContext*, const wire::MeasureRateRequest* request,
+                           wire::MeasureRateReply* reply) override {
+    measured = request->transport() + "=" + request->address();
+    reply->set_bytes_per_second(1e6);
+    return answer;
+  }
   grpc::Status Clock(grpc::ServerContext*, const wire::ClockRequest*,
                      wire::ClockReply* reply) override {
     const auto now = [this] {
@@ -94,6 +110,7 @@ class FakeControl final : public wire::Control::Service {
   std::map<std::string, std::uint64_t> sizes;
   std::map<std::string, std::string> received;
   std::size_t largest_chunk = 0;
+  std::string measured;
   std::uint64_t session = 0;
   bool attendable = true;
   std::mutex mutex;
@@ -132,6 +149,22 @@ NamedTensor tensor_of(std::int64_t bytes, int fill) {
   Tensor tensor = Tensor::allocate(DType::kUInt8, {bytes}).value();
   std::ranges::fill(tensor.mutable_bytes(), static_cast<std::byte>(fill));
   return {sha256(tensor.bytes()), tensor};
+}
+
+TEST_F(GrpcDaemonClientTest, PassesOnWhatWasMeasured) {
+  const auto client = connect().value();
+  const auto costs = client->measure_codecs("shard-1").value();
+  ASSERT_EQ(costs.size(), 1U);
+  EXPECT_EQ(costs[0].codec, "of shard-1");
+  EXPECT_EQ(costs[0].bytes, 11U);
+  EXPECT_EQ(costs[0].encode, Nanoseconds(22));
+  EXPECT_EQ(costs[0].decode, Nanoseconds(33));
+  EXPECT_EQ(costs[0].error, 0.5);
+  EXPECT_EQ(client->measure_rate("tcp", "host:1").value(), 1e6);
+  EXPECT_EQ(control_.measured, "tcp=host:1");
+  control_.answer = {grpc::StatusCode::NOT_FOUND, "no such shard"};
+  EXPECT_EQ(client->measure_codecs("x").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(client->measure_rate("x", "y").error().code, ErrorCode::kNotFound);
 }
 
 TEST_F(GrpcDaemonClientTest, ExchangesVersionsAndLearnsAboutTheDevice) {

@@ -87,6 +87,13 @@ TEST_F(SweepPlanTest, CodecsAreForLinksBetweenStages) {
                                         "all-on:d0/tcp/b1", "all-on:d1/tcp/b1"}));
   options.codecs = {"int9"};
   EXPECT_THAT(refusal(options), HasSubstr("int8"));
+  options.codecs = {"none", "auto"};
+  for (const TrialRecord& trial : plan_sweep(model_, cluster_, options).value()) {
+    EXPECT_EQ(trial.auto_codec, trial.id == "after:features.3/tcp/b1/auto") << trial.id;
+    EXPECT_EQ(trial.codec, trial.auto_codec ? "auto" : "none");
+  }
+  options.codec_error = -1;
+  EXPECT_THAT(refusal(options), HasSubstr("-1"));
 }
 
 TEST_F(SweepPlanTest, MicroBatchesThatDoNotCutABatchAreTheWholeOfIt) {
@@ -210,11 +217,13 @@ TEST(SweepOptionsJson, ComesBackAsItWas) {
   options.batches = {1, 8};
   options.transports = {"grpc"};
   options.rounds = 9;
+  options.codec_error = 0.25;
   options.seed = ~std::uint64_t{0};
   options.condition = "wifi";
   const SweepOptions back = sweep_options_from_json(to_json(options)).value();
   EXPECT_EQ(to_json(back), to_json(options));
   EXPECT_THAT(back.batches, ElementsAre(1, 8));
+  EXPECT_EQ(back.codec_error, 0.25);
   EXPECT_EQ(back.seed, ~std::uint64_t{0});
   for (const char* text : {"", "{}", "[]", "{\"splits\":3}", "nonsense"}) {
     EXPECT_EQ(sweep_options_from_json(text).error().code, ErrorCode::kCorrupt) << text;

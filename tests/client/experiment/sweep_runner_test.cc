@@ -174,6 +174,28 @@ TEST_F(SweepRunnerTest, RoundsAreShuffledAndTheSeedRepeatsThem) {
   EXPECT_NE(order(), first);
 }
 
+TEST_F(SweepRunnerTest, ACodecLeftOpenIsChosenOnceAndKept) {
+  run_.trials[0].plan.splits = {"cut2"};
+  run_.trials[0].plan.codecs = {"auto"};
+  run_.trials[0].codec = "auto";
+  run_.trials[0].auto_codec = true;
+  daemons_[0]->set_codec_costs({{.codec = "none", .bytes = 200}, {.codec = "lz4", .bytes = 100}},
+                               {});
+  // From the second round on it would be another one.
+  on_progress_ = [this](const SweepProgress& now) {
+    if (now.done == 5) {
+      daemons_[0]->set_codec_costs({{.codec = "none", .bytes = 1}}, {});
+    }
+  };
+  ASSERT_TRUE(sweep());
+  EXPECT_EQ(trial("cut2").codec, "lz4");
+  EXPECT_TRUE(trial("cut2").auto_codec);
+  EXPECT_EQ(trial("cut2").plan.codecs, std::vector<std::string>{"lz4"});
+  EXPECT_EQ(store_.trials.at("cut2").codec, "lz4");
+  EXPECT_EQ(trial("cut5").codec, "none");
+  EXPECT_FALSE(trial("cut5").auto_codec);
+}
+
 TEST_F(SweepRunnerTest, FitsDevicesThatHoldOnlyAFewShards) {
   for (FakeDaemon* daemon : daemons_) {
     daemon->set_memory_limit(21 * kFakeWeightBytes);

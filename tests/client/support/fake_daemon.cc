@@ -175,6 +175,7 @@ Expected<std::string> FakeDaemon::open_stage(const StageRequest& request) {
     const auto shard = shards_.find(request.shard);
     if (shard == shards_.end()) return fail(ErrorCode::kNotFound, "no shard {}", request.shard);
     stage->operators = shard->second.operators;
+    codecs_.push_back(request.codec);
   }
   if (!request.downstream.empty()) {
     const Deadline deadline = deadline_after(kHandshake);
@@ -221,6 +222,22 @@ Expected<StageReport> FakeDaemon::close_stage(std::uint64_t pipeline, std::uint3
 Expected<DeviceStatus> FakeDaemon::status(std::chrono::milliseconds) {
   PARETO_TRY(alive());
   return DeviceStatus{};
+}
+
+std::vector<std::string> FakeDaemon::codecs() const {
+  const std::lock_guard lock(mutex_);
+  return codecs_;
+}
+
+Expected<std::vector<wire::CodecCost>> FakeDaemon::measure_codecs(const std::string& handle) {
+  PARETO_TRY(alive());
+  return handle.empty() ? standard_costs_ : shard_costs_;
+}
+
+Expected<double> FakeDaemon::measure_rate(const std::string&, const std::string&) {
+  PARETO_TRY(alive());
+  ++rates_measured_;
+  return rate_;
 }
 
 Expected<ClockOffset> FakeDaemon::clock_offset(int) {

@@ -32,6 +32,14 @@ class FakeDaemon final : public DaemonClient {
     info_.place = place;
     if (serves_shm) info_.data["shm"] = "fake";
   }
+  /// What it measures of codecs, and the rate of each of its links.
+  void set_codec_costs(std::vector<wire::CodecCost> of_shards,
+                       std::vector<wire::CodecCost> standard) {
+    shard_costs_ = std::move(of_shards);
+    standard_costs_ = std::move(standard);
+  }
+  void set_rate(double bytes_per_second) { rate_ = bytes_per_second; }
+  void set_cpu(std::string cpu) { info_.cpu = std::move(cpu); }
   void fail_loads(std::optional<Error> error);
   void fail_start(std::optional<Error> error);
   /// Its stages answer this request of every pipeline with an error.
@@ -53,6 +61,9 @@ class FakeDaemon final : public DaemonClient {
   std::size_t open_stages() const;
   std::size_t loaded_shards() const;
   int loads() const { return loads_; }
+  int rates_measured() const { return rates_measured_; }
+  /// Of every stage that was opened, in order.
+  std::vector<std::string> codecs() const;
 
   const DeviceConfig& config() const override { return config_; }
   const DeviceInfo& info() const override { return info_; }
@@ -65,6 +76,8 @@ class FakeDaemon final : public DaemonClient {
                                     std::chrono::milliseconds timeout) override;
   Expected<StageReport> close_stage(std::uint64_t pipeline, std::uint32_t stage) override;
   Expected<DeviceStatus> status(std::chrono::milliseconds timeout) override;
+  Expected<std::vector<wire::CodecCost>> measure_codecs(const std::string& handle) override;
+  Expected<double> measure_rate(const std::string& transport, const std::string& address) override;
   Expected<ClockOffset> clock_offset(int probes) override;
   std::uint64_t weights_sent_bytes() const override { return sent_bytes_; }
 
@@ -89,6 +102,10 @@ class FakeDaemon final : public DaemonClient {
   std::atomic<bool> hanging_{false};
   std::atomic<bool> misreporting_{false};
   ClockOffset clock_;
+  std::vector<wire::CodecCost> shard_costs_;
+  std::vector<wire::CodecCost> standard_costs_;
+  double rate_ = 1e6;
+  std::atomic<int> rates_measured_{0};
   std::atomic<std::uint64_t> failing_request_{~std::uint64_t{0}};
   std::atomic<std::uint64_t> last_request_{~std::uint64_t{0}};
   std::atomic<std::uint64_t> sent_bytes_{0};
@@ -97,6 +114,7 @@ class FakeDaemon final : public DaemonClient {
   std::condition_variable changed_;
   std::set<Digest> store_;
   std::map<std::string, Held> shards_;
+  std::vector<std::string> codecs_;
   std::optional<Error> load_error_;
   std::optional<Error> start_error_;
   std::map<StageKey, std::shared_ptr<Stage>> stages_;
