@@ -38,8 +38,9 @@ Expected<std::unique_ptr<Deployment>> Deployment::open(const Plan& plan, const C
   PARETO_TRY(deployment->choose_codecs(plan));
   PARETO_TRY(deployment->open_stages(plan));
   PARETO_TRY(deployment->connect(transport));
-  PARETO_TRY(deployment->start_stages());
   PARETO_TRY(deployment->prime());
+  // Last, because it primes the links between stages: nothing is warmer than what was used just now.
+  PARETO_TRY(deployment->start_stages());
   return deployment;
 }
 
@@ -150,12 +151,13 @@ Expected<> Deployment::connect(transport::Transport& transport) {
 }
 
 Expected<> Deployment::start_stages() {
-  round_trips_.assign(devices_.size() + 1, Nanoseconds{});
   for (std::size_t i = devices_.size(); i-- > 0;) {
     const auto stage = static_cast<std::uint32_t>(i);
-    PARETO_ASSIGN(round_trips_[i + 1],
+    PARETO_ASSIGN(const Nanoseconds round_trip,
                   with_context(devices_[i]->start_stage(pipeline_, stage, options_.link_timeout),
                                "stage {}", i));
+    // The last stage's next is the sink, which was measured from here.
+    if (i + 1 < devices_.size()) round_trips_[i + 1] = round_trip;
   }
   return {};
 }
@@ -171,6 +173,7 @@ Expected<> Deployment::prime() {
       const auto sink,
       with_context(transport::prime(*sink_, pipeline_, shards_.back()->output_bytes, in_time()),
                    "priming the sink's link"));
+  round_trips_.assign(devices_.size() + 1, Nanoseconds{});
   round_trips_.front() = source.round_trip;
   round_trips_.back() = sink.round_trip;
   return {};
