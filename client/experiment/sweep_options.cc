@@ -27,7 +27,7 @@ void for_each_field(Options& options, Visit visit) {
 }
 
 /// Of a field that runs of earlier versions lack; they did what its default says.
-bool is_newer(std::string_view name) { return name == "micro_batches"; }
+bool is_newer(std::string_view name) { return name == "micro_batches" || name == "codec_error"; }
 
 }  // namespace
 

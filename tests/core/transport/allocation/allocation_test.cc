@@ -100,7 +100,8 @@ using Queue = BoundedQueue<wire::Message>;
 /// What a stage makes of its n-th message.
 using Work = std::function<void(wire::Message&, int)>;
 
-/// source ═tcp═▶ receive ─queue─▶ work, send ═tcp═▶ sink, a thread each; at most kWindow messages on the way. Returns how often the heap was asked for memory during the last kCounted of them.
+/// source ═tcp═▶ receive ─queue─▶ work, send ═tcp═▶ sink, a thread each; at most kWindow messages on the way. Returns how often the heap was
+/// asked for memory during the last kCounted of them.
 int allocations_in_pipeline(const wire::Message& message, const Work& work) {
   constexpr int kAll = kWarmUp + kCounted;
   const Pair first = open_tcp();
