@@ -39,6 +39,7 @@ Expected<std::vector<Row>> stage_memory(const std::string& name, double bar) {
   options.requests = kRequests;
   PARETO_TRY(client::Load(*source, *sink, pipeline).run(request, options));
   const auto held = static_cast<double>(test::peak_tensor_bytes() - before);
+  PARETO_TRY(host->close(pipeline, 0));
   return std::vector<Row>{
       {name, held / static_cast<double>(kWindow * kMessageBytes), bar, false,
        fmt::format("{:.1f} MB held by tensors at most / {} x {:.1f} MB; a source that is always "
