@@ -43,9 +43,8 @@ Expected<> use_congestion_control(const std::string& name) {
   file << name << std::flush;
   if (file) return {};
   return fail(ErrorCode::kUnavailable,
-              "this kernel has no congestion control \"{}\": modprobe "
-              "tcp_{}",
-              name, name);
+              "congestion control \"{}\" is not among net.ipv4.tcp_allowed_congestion_control",
+              name);
 }
 
 /// This process's namespace, the other one, and the link between them.
