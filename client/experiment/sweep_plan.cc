@@ -207,8 +207,10 @@ Expected<std::vector<TrialRecord>> plan_sweep(const partitioner::Model& model,
   const std::vector<std::string> no_codec{"none"};
   const auto add = [&](const std::vector<std::size_t>& points,
                        const std::vector<std::string>& on) -> Expected<> {
+    const std::vector<std::string> used(
+        on.begin(), on.begin() + static_cast<std::ptrdiff_t>(points.size() + 1));
     PARETO_ASSIGN(const std::vector<std::string> transports,
-                  name_transports(options.transports, on, cluster));
+                  name_transports(options.transports, used, cluster));
     for (const std::int64_t batch : options.batches) {
       for (const std::int64_t micro_batch : micro_batches_of(batch, options.micro_batches)) {
         for (const std::string& transport : transports) {

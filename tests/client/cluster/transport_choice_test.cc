@@ -45,8 +45,8 @@ TEST_F(TransportChoice, SharesMemoryOnlyWhereEveryLinkStaysHere) {
 }
 
 TEST_F(TransportChoice, AnUnknownPlaceIsNotShared) {
-  EXPECT_FALSE(share_memory({}, {}));
-  EXPECT_FALSE(share_memory({"boot", 0, 1}, {"boot", 0, 1}));
+  EXPECT_FALSE(transport::share_memory({}, {}));
+  EXPECT_FALSE(transport::share_memory({"boot", 0, 1}, {"boot", 0, 1}));
   EXPECT_EQ(chosen({}), "tcp");
   EXPECT_EQ(nearest_transport({"a"}, *cluster_, {}).value(), "tcp");
 }

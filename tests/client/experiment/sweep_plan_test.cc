@@ -123,16 +123,16 @@ TEST_F(SweepPlanTest, AutoNamesATransportForEachPlan) {
     daemon->set_place(place, true);
     devices.push_back(std::move(daemon));
   }
-  const Cluster cluster = Cluster::of(std::move(devices));
+  const Cluster mixed = Cluster::of(std::move(devices));
   SweepOptions options;
   options.splits = "after:features.3";
   const auto ids = [&] {
-    std::vector<std::string> ids;
-    for (const TrialRecord& trial : plan_sweep(model_, cluster, options).value()) {
+    std::vector<std::string> planned;
+    for (const TrialRecord& trial : plan_sweep(model_, mixed, options).value()) {
       EXPECT_EQ(trial.plan.transport, trial.transport);
-      ids.push_back(trial.id);
+      planned.push_back(trial.id);
     }
-    return ids;
+    return planned;
   };
   options.transports = {"auto"};
   EXPECT_THAT(ids(),

@@ -59,7 +59,7 @@ class ControlTest : public testing::Test {
             1 << 20),
         transport_(transport::make_transport("tcp").value()),
         stages_(test::host_on(transport_, "127.0.0.1:0", "pi-1").value()) {
-    ControlParts parts{*store_, shards_, *stages_, "pi-1", 3, {"a cpu", 4, "an os"}, {}, {}};
+    ControlParts parts{*store_, shards_, *stages_, "pi-1", 3, {"a cpu", 4, "an os", {}}, {}, {}};
     parts.default_device = "cuda:3";
     parts.runtime = {"1.13.1", true, 0};
     parts.engines = {"plain", "fast"};
@@ -263,7 +263,7 @@ TEST_F(ControlTest, MeasuresCodecsOnWhatAShardSendsOn) {
   request.set_shard(load());
   v1::MeasureCodecsReply reply;
   ASSERT_TRUE(call(&v1::Control::Stub::MeasureCodecs, request, reply).ok());
-  EXPECT_EQ(runs_->runs, 1);
+  EXPECT_EQ(runs_->runs.load(), 1);
   for (const v1::MeasureCodecsReply& costs : {standard, reply}) {
     ASSERT_EQ(static_cast<std::size_t>(costs.costs_size()), wire::builtin_codecs().size() + 1);
     EXPECT_EQ(costs.costs(0).codec(), "none");
