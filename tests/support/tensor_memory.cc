@@ -17,8 +17,8 @@ struct Blocks {
 
 /// Never destroyed: tensors may be freed until the very end.
 Blocks& blocks() {
-  static auto* const all = new Blocks;
-  return *all;
+  static auto* const kAll = new Blocks;
+  return *kAll;
 }
 
 }  // namespace

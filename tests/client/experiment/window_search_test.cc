@@ -52,8 +52,9 @@ Found search(double latency_ms, double bottleneck_ms,
 }
 
 TEST(WindowSearch, FindsTheSmallestWindowOfFixedServiceTimes) {
-  for (double bottleneck = 1; bottleneck < 40; bottleneck *= 1.07) {
+  for (int step = 0; step < 55; ++step) {
     constexpr double kLatency = 40;
+    const double bottleneck = std::pow(1.07, step);
     const auto throughput = [&](int window) {
       return std::min(window / kLatency, 1 / bottleneck) * 1e3;
     };
@@ -68,7 +69,8 @@ TEST(WindowSearch, FindsTheSmallestWindowOfFixedServiceTimes) {
 }
 
 TEST(WindowSearch, NeverTakesMoreThanFourteenLoads) {
-  for (double latency = 1; latency < 200; latency *= 1.1) {
+  for (int step = 0; step < 56; ++step) {
+    const double latency = std::pow(1.1, step);
     // Each window but the largest is worse than the one before.
     const Found found = search(latency, 1, [](int window) { return point(window, window); });
     EXPECT_GE(found.window, std::min(2 * latency * 0.99, 64.0)) << latency;
