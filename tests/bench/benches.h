@@ -32,6 +32,12 @@ Expected<std::vector<Row>> replayed_pipeline(const std::string& name, const std:
 /// What tensors hold at most in a stage, while its source has a window of 8 to fill and is faster than it, against 8 messages.
 Expected<std::vector<Row>> stage_memory(const std::string& name, double bar);
 
+/// A message's crossing by the codec that auto chooses against the best codec, at 5 to 1000 Mbit/s, for what crosses a model's module split
+/// points; the worst of all of them. Codecs are measured, and the wire is its rate. Rows beside, where it may lose up to 1 %.
+Expected<std::vector<Row>> codec_auto(const std::string& name, const std::string& model);
+/// The same over wires that are as slow, for a few split points, auto's rate measured as daemons do. Needs root.
+Expected<std::vector<Row>> codec_auto_wire(const std::string& name, const std::string& model);
+
 /// Every transport that leaves the process against a bare socket (shm: against memcpy), to another process on another core: round trips and
 /// one-way streams of messages of 1 KB to 13 MB.
 Expected<std::vector<Row>> transport_latency(const std::string& name, const std::string& transport);

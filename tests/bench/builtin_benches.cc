@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include "core/transport/transport.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/benches.h"
@@ -52,6 +54,12 @@ std::vector<Bench> builtin_benches() {
   }
   add("pipeline", "stage_memory/window8",
       [](const std::string& name) { return stage_memory(name, 1.05); });
+  add("codec", "codec_auto",
+      [](const std::string& name) { return codec_auto(name, "inceptionv3"); });
+  if (::geteuid() == 0) {
+    add("codec", "codec_auto_wire",
+        [](const std::string& name) { return codec_auto_wire(name, "inceptionv3"); });
+  }
   for (const auto& transport : transport::builtin_transports()) {
     const std::string wire(transport->name());
     if (transport->reach() == transport::Reach::kProcess) continue;

@@ -14,6 +14,7 @@ enum class Order : std::uint32_t {
   kReport = 2,  ///< answer with the processor time this process has spent, in nanoseconds
 };
 
+/// Links that begin with hello are probes of their rate (daemon/stage/link_probe.h).
 /// `pareto_bench wire-peer …`, the arguments behind that word. Ends by SIGTERM.
 int run_wire_peer(int argc, char** argv);
 

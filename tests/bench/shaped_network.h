@@ -1,0 +1,38 @@
+// Two network namespaces of this machine with a wire between them as slow as is asked for: the calling thread in one, a wire peer in the
+// other. They need root, and go with the thread and the peer.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "client/cluster/process.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/transport/transport.h"
+
+namespace pareto::bench {
+
+/// Threads: one, made for it: that thread stays in its namespace.
+class ShapedNetwork {
+ public:
+  /// Fails: kPermission (no root, or no veth), kUnavailable (the peer).
+  static Expected<std::unique_ptr<ShapedNetwork>> make();
+
+  /// Both directions, by tbf.
+  Expected<> shape(int megabits_per_second);
+  /// To the peer, over tcp. See wire_peer.h for what it does.
+  Expected<std::unique_ptr<transport::Link>> connect(const wire::Codec* codec = nullptr);
+  /// Bytes a second, as a daemon measures its link to the next one.
+  Expected<double> measured_rate();
+
+ private:
+  ShapedNetwork() = default;
+  Expected<> join();
+
+  std::unique_ptr<TemporaryFolder> folder_;
+  std::unique_ptr<client::ChildProcess> peer_;
+  std::unique_ptr<transport::Transport> tcp_;
+  std::string address_;
+};
+
+}  // namespace pareto::bench
