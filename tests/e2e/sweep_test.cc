@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -115,13 +116,15 @@ TEST_F(Sweep, AutoChoosesACodecThatLosesNothingUnlessItMay) {
     EXPECT_THAT(trial["id"].get<std::string>(), testing::EndsWith("/auto"));
   }
   EXPECT_EQ(chosen, 1);
-  // What was stored says the same.
   const auto front = paretoctl({"front", "--store", path("results.db"), "--json", "last"});
   ASSERT_EQ(front.exit_code, 0) << front.errors;
   const json stored = json::parse(front.output);
-  for (std::size_t i = 0; i < run["trials"].size(); ++i) {
-    for (const char* key : {"id", "codec", "auto_codec", "plan"}) {
-      EXPECT_EQ(stored["trials"][i][key], run["trials"][i][key]);
+  // What was stored says the same.
+  std::map<std::string, json> by_id;
+  for (const json& trial : stored["trials"]) by_id[trial["id"]] = trial;
+  for (const json& trial : run["trials"]) {
+    for (const char* key : {"codec", "auto_codec", "plan"}) {
+      EXPECT_EQ(by_id[trial["id"]][key], trial[key]) << trial["id"];
     }
   }
 

@@ -88,7 +88,8 @@ TEST_F(SweepPlanTest, CodecsAreForLinksBetweenStages) {
   options.codecs = {"int9"};
   EXPECT_THAT(refusal(options), HasSubstr("int8"));
   options.codecs = {"none", "auto"};
-  for (const TrialRecord& trial : plan_sweep(model_, cluster_, options).value()) {
+  const auto chosen = plan_sweep(model_, cluster_, options).value();
+  for (const TrialRecord& trial : chosen) {
     EXPECT_EQ(trial.auto_codec, trial.id == "after:features.3/tcp/b1/auto") << trial.id;
     EXPECT_EQ(trial.codec, trial.auto_codec ? "auto" : "none");
   }
@@ -128,7 +129,8 @@ TEST_F(SweepPlanTest, AutoNamesATransportForEachPlan) {
   options.splits = "after:features.3";
   const auto ids = [&] {
     std::vector<std::string> planned;
-    for (const TrialRecord& trial : plan_sweep(model_, mixed, options).value()) {
+    const auto trials = plan_sweep(model_, mixed, options).value();
+    for (const TrialRecord& trial : trials) {
       EXPECT_EQ(trial.plan.transport, trial.transport);
       planned.push_back(trial.id);
     }
