@@ -132,6 +132,7 @@ Expected<Nanoseconds> Stage::start(TimePoint deadline) {
   }
   computing_ = std::jthread([this] { compute_requests(); });
   sending_ = std::jthread([this] { send_results(); });
+  running_ = true;
   return figures.round_trip;
 }
 
@@ -229,7 +230,7 @@ bool Stage::may_compute_at_once(Nanoseconds waited, std::uint64_t wire_bytes) co
   // What links buffer by themselves: the next message of that size can come in meanwhile.
   constexpr std::uint64_t kBuffered = 1 << 20;
   // An engine's threads belong to the thread that runs it.
-  return waited > kIdle && wire_bytes <= kBuffered && shard_->options().threads == 1;
+  return running_ && waited > kIdle && wire_bytes <= kBuffered && shard_->options().threads == 1;
 }
 
 void Stage::compute_requests() {

@@ -141,6 +141,7 @@ class Stage {
   bool downstream_taken_;
   bool started_ = false;
   std::atomic<bool> ended_{false};
+  std::atomic<bool> running_{false};  ///< both links are set for good, and may be sent on
   // Set once under mutex_, before the threads that use them start; closed by anyone, destroyed after all threads ended.
   std::unique_ptr<transport::Link> upstream_;
   std::unique_ptr<transport::Link> downstream_;

@@ -220,6 +220,25 @@ TEST_F(StageHostTest, StartingWaitsForBothLinksAndSaysWhichIsMissing) {
   EXPECT_TRUE(started.get());
 }
 
+TEST_F(StageHostTest, ARequestThatComesBeforeTheStartWaitsForIt) {
+  ASSERT_TRUE(host_->open(request()));
+  const auto source = connect({kPipeline, 0, Role::kUpstream});
+  ASSERT_TRUE(source) << source.error().message;
+  // A stage that has waited for a request would like to compute it at once.
+  const TimePoint begin = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() < begin + std::chrono::milliseconds(1)) {
+  }
+  ASSERT_TRUE((*source)->send(request_message(kPipeline, 0, 1.F), soon()));
+  while (host_->status().at(0).requests == 0) std::this_thread::yield();
+  const auto sink = connect({kPipeline, 0, Role::kSink});
+  ASSERT_TRUE(sink) << sink.error().message;
+  EXPECT_EQ(runs_->runs, 0);
+  ASSERT_TRUE(host_->start(kPipeline, 0, soon()));
+  const auto result = (*sink)->receive(soon());
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->message.kind, MessageKind::kValues);
+}
+
 TEST_F(StageHostTest, ClosingWakesWhoWaitsForTheStart) {
   ASSERT_TRUE(host_->open(request()));
   auto started = std::async(std::launch::async,
