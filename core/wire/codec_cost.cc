@@ -1,7 +1,6 @@
 #include "core/wire/codec_cost.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <random>
 
@@ -11,7 +10,7 @@
 namespace pareto::wire {
 namespace {
 
-constexpr std::size_t kTurns = 5;
+constexpr int kTurns = 9;
 
 std::vector<std::byte> joined(EncodedFrame& frame) {
   std::vector<std::byte> bytes;
@@ -20,11 +19,6 @@ std::vector<std::byte> joined(EncodedFrame& frame) {
     bytes.insert(bytes.end(), piece.bytes.begin(), piece.bytes.end());
   }
   return bytes;
-}
-
-Nanoseconds median_of(std::array<Nanoseconds, kTurns> times) {
-  std::ranges::sort(times);
-  return times[kTurns / 2];
 }
 
 double worst_error(const Value& original, const Value& decoded) {
@@ -45,22 +39,18 @@ Expected<CodecCost> codec_cost(const Value& body, const Codec* codec) {
   const FrameOptions options{.payload_checksum = false, .codec = codec};
   CodecCost cost;
   cost.codec = codec == nullptr ? "none" : std::string(codec->name());
-  std::array<Nanoseconds, kTurns> encode{};
-  std::array<Nanoseconds, kTurns> decode{};
   // Its pool gives every turn but the first memory that was used before, as on a link.
   FrameDecoder decoder;
-  for (std::size_t turn = 0; turn < kTurns; ++turn) {
+  for (int turn = 0; turn < kTurns; ++turn) {
     PARETO_ASSIGN(EncodedFrame frame, encode_frame(message, options));
     cost.bytes = frame.size_bytes();
     if (codec == nullptr) return cost;
-    encode[turn] = frame.encoding();
+    cost.encode = std::min(turn == 0 ? Nanoseconds::max() : cost.encode, frame.encoding());
     PARETO_TRY(decoder.feed(joined(frame)));
-    decode[turn] = decoder.decoding();
+    cost.decode = std::min(turn == 0 ? Nanoseconds::max() : cost.decode, decoder.decoding());
     const Message decoded = decoder.take();
     if (turn == 0 && !codec->lossless()) cost.error = worst_error(body, decoded.body);
   }
-  cost.encode = median_of(encode);
-  cost.decode = median_of(decode);
   return cost;
 }
 

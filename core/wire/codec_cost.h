@@ -20,7 +20,7 @@ struct CodecCost {
   double error = 0;  ///< CodecError::mean of the worst tensor; 0 where nothing is lost
 };
 
-/// Of one codec; null: none. Times are medians of a few turns. Fails: as encode_frame and FrameDecoder do.
+/// Of one codec; null: none. Times are the shortest of a few turns: whatever else a machine does only adds to them. Fails: as encode_frame and FrameDecoder do.
 Expected<CodecCost> codec_cost(const Value& body, const Codec* codec);
 /// None first, then every built-in codec in order. Fails: as above.
 Expected<std::vector<CodecCost>> codec_costs(const Value& body);
