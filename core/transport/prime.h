@@ -24,6 +24,10 @@ struct LinkFigures {
 Expected<LinkFigures> prime(Link& link, std::uint64_t pipeline, std::uint64_t boundary_bytes,
                             TimePoint deadline);
 
+/// Sends a message of kind kPing and waits for its answer: how long both took. Fails: as links do; kCorrupt where something else than the
+/// pong comes back.
+Expected<Nanoseconds> ping(Link& link, const wire::Message& message, Deadline deadline);
+
 /// Bytes that no codec makes fewer. Fails: kExhausted.
 Expected<Tensor> incompressible(std::uint64_t bytes);
 

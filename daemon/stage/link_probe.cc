@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/transport/prime.h"
 #include "daemon/stage/handshake.h"
 
 namespace pareto::daemon {
@@ -19,31 +20,18 @@ constexpr Nanoseconds kLongEnough = std::chrono::milliseconds(20);
 constexpr int kPairs = 5;
 
 Expected<Message> ping_of(std::int64_t bytes) {
-  PARETO_ASSIGN(Tensor tensor, Tensor::allocate(DType::kUInt8, {bytes}));
-  // Pages that were never written are all one page of zeros.
-  std::ranges::fill(tensor.mutable_bytes(), std::byte{1});
+  PARETO_ASSIGN(Tensor tensor, transport::incompressible(static_cast<std::uint64_t>(bytes)));
   Message message;
   message.kind = MessageKind::kPing;
   message.body = std::move(tensor);
   return message;
 }
 
-Expected<Nanoseconds> time_ping(transport::Link& link, const Message& message, Deadline deadline) {
-  const TimePoint start = std::chrono::steady_clock::now();
-  PARETO_TRY(link.send(message, deadline));
-  PARETO_ASSIGN(const transport::Received answer, link.receive(deadline));
-  if (answer.message.kind != MessageKind::kPong) {
-    return fail(ErrorCode::kCorrupt, "expected the answer to a ping, got a message of kind {}",
-                static_cast<int>(answer.message.kind));
-  }
-  return std::chrono::steady_clock::now() - start;
-}
-
 /// The second of two: the first one opens the congestion window.
 Expected<Nanoseconds> time_warm_ping(transport::Link& link, std::int64_t bytes, Deadline deadline) {
   PARETO_ASSIGN(const Message message, ping_of(bytes));
-  PARETO_TRY(time_ping(link, message, deadline));
-  return time_ping(link, message, deadline);
+  PARETO_TRY(transport::ping(link, message, deadline));
+  return transport::ping(link, message, deadline);
 }
 
 }  // namespace
@@ -60,8 +48,8 @@ Expected<double> measure_rate(transport::Link& link, Deadline deadline) {
   std::vector<Nanoseconds> differences;
   Nanoseconds fastest = Nanoseconds::max();
   for (int pair = 0; pair < kPairs; ++pair) {
-    PARETO_ASSIGN(const Nanoseconds short_time, time_ping(link, small, deadline));
-    PARETO_ASSIGN(const Nanoseconds long_time, time_ping(link, large, deadline));
+    PARETO_ASSIGN(const Nanoseconds short_time, transport::ping(link, small, deadline));
+    PARETO_ASSIGN(const Nanoseconds long_time, transport::ping(link, large, deadline));
     differences.push_back(long_time - short_time);
     fastest = std::min(fastest, long_time);
   }
