@@ -26,6 +26,18 @@ Expected<Number> parse_number(const std::string& text, const char* flag) {
   return number;
 }
 
+std::string codec_help() {
+  std::vector<std::string> names{"none"};
+  for (const wire::Codec* codec : wire::builtin_codecs()) names.emplace_back(codec->name());
+  return "how tensors travel between stages: " + join(names) +
+         "; auto: by what encoding, decoding and the link are measured to take";
+}
+
+std::string codec_error_help() {
+  return "what auto may lose of a tensor: mean difference, relative to its largest magnitude; 0: "
+         "nothing";
+}
+
 }  // namespace
 
 void ModelFlags::add_to(CLI::App& app, bool required, const std::string& shape_flags) {
@@ -73,6 +85,22 @@ Expected<Cluster> DeviceFlags::connect(const Context& context, int count) const 
   }
   PARETO_ASSIGN(const auto devices, read_inventory(inventory));
   return Cluster::connect(devices);
+}
+
+void PipelineFlags::add_to(CLI::App& app) {
+  app.add_option("--transport", transport,
+                 "of the links: tcp, grpc, shm; auto: shm for plans whose devices are all on this "
+                 "machine, else tcp")
+      ->capture_default_str();
+  app.add_option("--codec", codec, codec_help())->capture_default_str();
+  app.add_option("--codec-error", codec_error, codec_error_help())->capture_default_str();
+  app.add_option("--micro-batch", micro_batch,
+                 "samples of a batch that travel together, so that stages overlap within one "
+                 "request; none: the whole batch")
+      ->capture_default_str();
+  app.add_option("--window", window,
+                 "requests in flight for throughput; auto: the fewest within 1 % of the best")
+      ->capture_default_str();
 }
 
 void RunnerFlags::add_to(CLI::App& app) {
@@ -130,18 +158,6 @@ Expected<std::vector<std::int64_t>> parse_micro_batches(const std::string& text)
   }
   if (sizes.empty()) return fail(ErrorCode::kInvalidArgument, "--micro-batch names no size");
   return sizes;
-}
-
-std::string codec_help() {
-  std::vector<std::string> names{"none"};
-  for (const wire::Codec* codec : wire::builtin_codecs()) names.emplace_back(codec->name());
-  return "how tensors travel between stages: " + join(names) +
-         "; auto: by what encoding, decoding and the link are measured to take";
-}
-
-std::string codec_error_help() {
-  return "what auto may lose of a tensor: mean difference, relative to its largest magnitude; 0: "
-         "nothing";
 }
 
 Expected<> check_codec_error(double error) {

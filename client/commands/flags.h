@@ -41,6 +41,17 @@ struct DeviceFlags {
   Expected<Cluster> connect(const Context& context, int count) const;
 };
 
+/// How requests travel through a pipeline. A command says whether it takes one of each or a list.
+struct PipelineFlags {
+  std::string transport;
+  std::string codec = "none";
+  double codec_error = 0;
+  std::string micro_batch = "none";
+  std::string window = "auto";
+
+  void add_to(CLI::App& app);
+};
+
 /// How a shard is run.
 struct RunnerFlags {
   std::string engine = "auto";
@@ -68,9 +79,6 @@ Expected<std::vector<std::int64_t>> parse_batches(const std::string& text);
 Expected<std::vector<std::int64_t>> parse_micro_batches(const std::string& text);
 /// "none,fp16", "auto", each known and once. Fails: kNotFound with the nearest.
 Expected<std::vector<std::string>> parse_codecs(const std::string& text);
-/// What --codec and --codec-error are, for help texts.
-std::string codec_help();
-std::string codec_error_help();
 /// Fails: kInvalidArgument.
 Expected<> check_codec_error(double error);
 /// "tcp,grpc", "auto", each known. Fails: kNotFound with the nearest.

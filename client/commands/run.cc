@@ -39,21 +39,8 @@ class RunCommand final : public Command {
     app.add_option("--split", split_, "one split point; none: the first device runs all");
     app.add_option("--plan", plan_file_,
                    "a plan file instead of --model, --split and what goes with them");
-    app.add_option("--transport", transport_,
-                   "of the links: tcp, grpc, shm; auto: shm where all devices are on this machine, "
-                   "else tcp")
-        ->capture_default_str();
-    app.add_option("--codec", codec_, codec_help())->capture_default_str();
-    app.add_option("--codec-error", options_.codec_error, codec_error_help())
-        ->capture_default_str();
+    pipeline_.add_to(app);
     app.add_option("--batch", batch_, "batch size")->capture_default_str();
-    app.add_option("--micro-batch", micro_batch_,
-                   "samples of the batch that travel together, so that stages overlap within one "
-                   "request; none: the whole batch")
-        ->capture_default_str();
-    app.add_option("--window", window_,
-                   "requests in flight for throughput; auto: the fewest within 1 % of the best")
-        ->capture_default_str();
     app.add_option("--requests", options_.requests, "measured for latency, and traced")
         ->capture_default_str();
     app.add_option("--seed", options_.seed, "of the input, without --input")->capture_default_str();
@@ -93,7 +80,8 @@ class RunCommand final : public Command {
 
  private:
   Expected<> read_flags(Plan& plan) {
-    PARETO_TRY(check_codec_error(options_.codec_error));
+    PARETO_TRY(check_codec_error(pipeline_.codec_error));
+    options_.codec_error = pipeline_.codec_error;
     if (!plan_file_.empty()) {
       PARETO_ASSIGN(const std::string text, read_file(plan_file_));
       PARETO_ASSIGN(plan, with_context(plan_from_json(text), "{}", plan_file_));
@@ -103,25 +91,25 @@ class RunCommand final : public Command {
     if (model_.model.empty())
       return fail(ErrorCode::kInvalidArgument, "--model is missing (or --plan FILE)");
     PARETO_TRY(runner_.check());
-    PARETO_TRY(parse_transports(transport_));
-    PARETO_TRY(with_context(check_codec_name(codec_), "--codec {}", codec_));
+    PARETO_TRY(parse_transports(pipeline_.transport));
+    PARETO_TRY(with_context(check_codec_name(pipeline_.codec), "--codec {}", pipeline_.codec));
     if (batch_ < 1)
       return fail(ErrorCode::kInvalidArgument, "--batch {}: at least 1 is needed", batch_);
-    PARETO_ASSIGN(const auto micro_batches, parse_micro_batches(micro_batch_));
+    PARETO_ASSIGN(const auto micro_batches, parse_micro_batches(pipeline_.micro_batch));
     if (micro_batches.size() != 1 || micro_batches.front() > batch_) {
       return fail(ErrorCode::kInvalidArgument,
-                  "--micro-batch {}: one size, not above the batch of {}, or none", micro_batch_,
-                  batch_);
+                  "--micro-batch {}: one size, not above the batch of {}, or none",
+                  pipeline_.micro_batch, batch_);
     }
     if (options_.requests < 1)
       return fail(ErrorCode::kInvalidArgument, "--requests {}: at least 1 is needed",
                   options_.requests);
-    PARETO_ASSIGN(plan.window, parse_window(window_));
+    PARETO_ASSIGN(plan.window, parse_window(pipeline_.window));
     plan.batch = batch_;
     plan.micro_batch = micro_batches.front();
     if (!inputs_.empty()) PARETO_TRY(read_inputs(plan));
     plan.model = model_.model;
-    plan.transport = transport_;
+    plan.transport = pipeline_.transport;
     plan.engine = runner_.engine;
     plan.precision = runner_.precision;
     plan.threads = runner_.threads;
@@ -182,7 +170,7 @@ class RunCommand final : public Command {
       return fail(ErrorCode::kInvalidArgument, "a split needs two devices, the inventory has one");
     const auto& point = model.split_points()[chosen.front()];
     plan.splits = {point.name};
-    if (codec_ != "none") plan.codecs = {codec_};
+    if (pipeline_.codec != "none") plan.codecs = {pipeline_.codec};
     plan.stages = {{cluster.device(0).config().name, 0, point.position},
                    {cluster.device(1).config().name, point.position, end}};
     return {};
@@ -242,14 +230,11 @@ class RunCommand final : public Command {
   ModelFlags model_;
   DeviceFlags devices_;
   RunnerFlags runner_;
+  PipelineFlags pipeline_{.transport = "tcp"};
   RunOnceOptions options_;
   std::string split_;
   std::string plan_file_;
-  std::string transport_ = "tcp";
-  std::string codec_ = "none";
   std::int64_t batch_ = 1;
-  std::string micro_batch_ = "none";
-  std::string window_ = "auto";
   std::vector<std::string> inputs_;
   std::string output_;
   std::string save_plan_;

@@ -40,22 +40,8 @@ class SweepCommand final : public Command {
                    "modules, all, auto, after:MODULE, percent:P, op:N; several separated by commas")
         ->capture_default_str();
     app.add_option("--stages", options_.stages, "devices a plan spans")->capture_default_str();
-    app.add_option("--transport", transports_,
-                   "of the links: tcp, grpc, shm; auto: shm for plans whose devices are all on "
-                   "this machine, "
-                   "else tcp")
-        ->capture_default_str();
-    app.add_option("--codec", codecs_, codec_help())->capture_default_str();
-    app.add_option("--codec-error", options_.codec_error, codec_error_help())
-        ->capture_default_str();
+    pipeline_.add_to(app);
     app.add_option("--batch", batches_, "batch sizes")->capture_default_str();
-    app.add_option("--micro-batch", micro_batches_,
-                   "samples of a batch that travel together, so that stages overlap within one "
-                   "request; none: the whole batch")
-        ->capture_default_str();
-    app.add_option("--window", window_,
-                   "requests in flight for throughput; auto: the fewest within 1 % of the best")
-        ->capture_default_str();
     app.add_option("--network", options_.condition, "network condition; none: as it is")
         ->capture_default_str();
     app.add_option("--requests", options_.requests, "measured a plan and round")
@@ -101,12 +87,13 @@ class SweepCommand final : public Command {
       return fail(ErrorCode::kInvalidArgument, "{} {}: at least 1 is needed", flag, number);
     };
     PARETO_TRY(runner_.check());
-    PARETO_ASSIGN(options_.transports, parse_transports(transports_));
-    PARETO_ASSIGN(options_.codecs, parse_codecs(codecs_));
-    PARETO_TRY(check_codec_error(options_.codec_error));
+    PARETO_ASSIGN(options_.transports, parse_transports(pipeline_.transport));
+    PARETO_ASSIGN(options_.codecs, parse_codecs(pipeline_.codec));
+    PARETO_TRY(check_codec_error(pipeline_.codec_error));
+    options_.codec_error = pipeline_.codec_error;
     PARETO_ASSIGN(options_.batches, parse_batches(batches_));
-    PARETO_ASSIGN(options_.micro_batches, parse_micro_batches(micro_batches_));
-    PARETO_ASSIGN(options_.window, parse_window(window_));
+    PARETO_ASSIGN(options_.micro_batches, parse_micro_batches(pipeline_.micro_batch));
+    PARETO_ASSIGN(options_.window, parse_window(pipeline_.window));
     PARETO_TRY(at_least_one("--requests", options_.requests));
     PARETO_TRY(at_least_one("--rounds", options_.rounds));
     if (options_.stages != 2) {
@@ -221,13 +208,10 @@ class SweepCommand final : public Command {
   ModelFlags model_;
   DeviceFlags devices_;
   RunnerFlags runner_;
+  PipelineFlags pipeline_{.transport = "tcp,grpc"};
   StoreFlags store_;
   SweepOptions options_;
-  std::string transports_ = "tcp,grpc";
-  std::string codecs_ = "none";
-  std::string micro_batches_ = "none";
   std::string batches_ = "1";
-  std::string window_ = "auto";
   std::string resume_;
   std::string report_;
   bool dry_run_ = false;
