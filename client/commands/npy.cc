@@ -119,7 +119,8 @@ Expected<> write_npy(const std::filesystem::path& path, const Tensor& tensor) {
   file += static_cast<char>(header.size() & 0xff);
   file += static_cast<char>(header.size() >> 8);
   file += header;
-  file.append(reinterpret_cast<const char*>(tensor.bytes().data()), tensor.size_bytes());
+  PARETO_ASSIGN(const Tensor rows, row_major(tensor));
+  file.append(reinterpret_cast<const char*>(rows.bytes().data()), rows.size_bytes());
   return write_file_atomically(path, file);
 }
 

@@ -20,7 +20,7 @@ Expected<Tensor> rows(const Tensor& tensor, std::int64_t begin, std::int64_t cou
   shape.front() = count;
   return Tensor::borrow(tensor.dtype(), std::move(shape),
                         tensor.bytes().data() + static_cast<std::size_t>(begin) * row_bytes,
-                        tensor.owner());
+                        tensor.owner(), tensor.layout());
 }
 
 /// A copy of the tree with `change` applied to each tensor.
@@ -84,8 +84,9 @@ Expected<Tensor> join_tensors(const std::vector<const Tensor*>& parts,
   PARETO_ASSIGN(Tensor joined, Tensor::allocate(first.dtype(), std::move(shape)));
   std::byte* to = joined.mutable_bytes().data();
   for (const Tensor* part : parts) {
-    if (part->size_bytes() > 0) std::memcpy(to, part->bytes().data(), part->size_bytes());
-    to += part->size_bytes();
+    PARETO_ASSIGN(const Tensor rows, row_major(*part));
+    if (rows.size_bytes() > 0) std::memcpy(to, rows.bytes().data(), rows.size_bytes());
+    to += rows.size_bytes();
   }
   return joined;
 }

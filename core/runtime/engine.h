@@ -51,8 +51,8 @@ std::unique_ptr<Engine> build_onednn_engine(const LoadedModule& loaded);
 std::unique_ptr<Engine> build_channels_last_engine(const LoadedModule& loaded);
 std::unique_ptr<Engine> build_prepacked_engine(const LoadedModule& loaded);
 
-/// How a GraphEngine prepares its arguments.
-enum class Layout { kAsGiven, kChannelsLast };
+/// How a GraphEngine wants images. Its results lie as the graph made them.
+enum class Layout { kRowMajor, kChannelsLast };
 
 /// Interprets a graph whose first input is the module's object: what every engine ends in. The graph returns one tuple. With bf16 its
 /// results may be bf16 where the model's are float32: whoever calls casts them back.
@@ -60,14 +60,12 @@ class GraphEngine : public Engine {
  public:
   /// `extra`: values of the graph's last inputs, made once (packed weights).
   GraphEngine(std::shared_ptr<torch::jit::Graph> graph, c10::IValue self,
-              std::vector<c10::IValue> extra = {}, Layout layout = Layout::kAsGiven,
+              std::vector<c10::IValue> extra = {}, Layout layout = Layout::kRowMajor,
               Precision precision = Precision::kFloat32);
   std::vector<c10::IValue> run(std::vector<c10::IValue> inputs, EarlyResults* early) override;
 
  private:
-  bool prepares() const;
   at::Tensor prepared(const at::Tensor& tensor);
-  c10::IValue finished(c10::IValue value);
 
   c10::intrusive_ptr<ReadyMarks> marks_;
   /// For each result the argument it is, unchanged, or -1.

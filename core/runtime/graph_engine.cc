@@ -63,47 +63,34 @@ GraphEngine::GraphEngine(std::shared_ptr<torch::jit::Graph> graph, c10::IValue s
 at::Tensor GraphEngine::prepared(const at::Tensor& tensor) {
   const bool casts = precision_ == Precision::kBFloat16 && tensor.scalar_type() == at::kFloat;
   const auto type = casts ? at::kBFloat16 : tensor.scalar_type();
-  if (layout_ != Layout::kChannelsLast || tensor.dim() != 4) return tensor.to(type);
-  return layout_change_.apply(tensor, at::MemoryFormat::ChannelsLast, type);
-}
-
-c10::IValue GraphEngine::finished(c10::IValue value) {
-  if (layout_ != Layout::kChannelsLast || !value.isTensor()) return value;
-  const at::Tensor& tensor = value.toTensor();
-  if (!tensor.defined() || tensor.dim() != 4) return value;
-  return layout_change_.apply(tensor, at::MemoryFormat::Contiguous, tensor.scalar_type());
-}
-
-bool GraphEngine::prepares() const {
-  return layout_ != Layout::kAsGiven || precision_ != Precision::kFloat32;
+  if (tensor.dim() != 4) return tensor.to(type);
+  const bool channels_last = layout_ == Layout::kChannelsLast;
+  return layout_change_.apply(
+      tensor, channels_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous, type);
 }
 
 std::vector<c10::IValue> GraphEngine::run(std::vector<c10::IValue> inputs, EarlyResults* early) {
   std::vector<bool> taken(passed_through_.size());
-  const auto offer = [&](std::size_t index, const auto& finish) {
+  const auto offer = [&](std::size_t index, const c10::IValue& result) {
     if (early == nullptr || !early->wants(index)) return;
-    early->take(index, finish());
+    early->take(index, result);
     taken[index] = true;
   };
   std::vector<c10::IValue> unchanged(passed_through_.size());
   for (std::size_t i = 0; i < unchanged.size(); ++i) {
     if (passed_through_[i] < 0) continue;
     unchanged[i] = inputs[static_cast<std::size_t>(passed_through_[i])];
-    offer(i, [&] { return unchanged[i]; });
+    offer(i, unchanged[i]);
   }
   if (early != nullptr) {
-    marks_->ready = [&](std::size_t index, const c10::IValue& result) {
-      offer(index, [&] { return finished(result); });
-    };
+    marks_->ready = offer;
   }
   const auto unmark = c10::make_scope_exit([&] { marks_->ready = nullptr; });
   torch::jit::Stack stack;
   stack.reserve(inputs.size() + extra_.size() + 1);
   stack.push_back(self_);
   for (c10::IValue& input : inputs) {
-    if (prepares()) {
-      input = map_tensors(input, [&](const at::Tensor& tensor) { return prepared(tensor); });
-    }
+    input = map_tensors(input, [&](const at::Tensor& tensor) { return prepared(tensor); });
     stack.push_back(std::move(input));
   }
   inputs.clear();  // the graph frees an argument after its last use
@@ -118,8 +105,6 @@ std::vector<c10::IValue> GraphEngine::run(std::vector<c10::IValue> inputs, Early
     } else if (passed_through_[i] >= 0) {
       // What only passes through keeps the precision and layout it came in.
       outputs[i] = std::move(unchanged[i]);
-    } else {
-      outputs[i] = finished(std::move(outputs[i]));
     }
   }
   return outputs;

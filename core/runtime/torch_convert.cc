@@ -10,6 +10,35 @@ constexpr int kMaxDepth = 64;
 
 Expected<Value> convert(const c10::IValue& value, int depth);
 
+MemoryLayout layout_of(const at::Tensor& tensor) {
+  const bool channels_last = tensor.layout() == c10::kStrided && tensor.dim() == 4 &&
+                             !tensor.is_contiguous() &&
+                             tensor.is_contiguous(at::MemoryFormat::ChannelsLast);
+  return channels_last ? MemoryLayout::kChannelsLast : MemoryLayout::kRowMajor;
+}
+
+at::MemoryFormat format_of(MemoryLayout layout) {
+  return layout == MemoryLayout::kChannelsLast ? at::MemoryFormat::ChannelsLast
+                                               : at::MemoryFormat::Contiguous;
+}
+
+/// In that layout; the same bytes where it lies so already.
+Expected<Tensor> share(const at::Tensor& tensor, MemoryLayout layout) {
+  const auto dtype = from_scalar_type(tensor.scalar_type());
+  if (!dtype || tensor.layout() != c10::kStrided || tensor.is_meta()) {
+    return fail(ErrorCode::kInvalidArgument, "a tensor of type {} cannot cross a boundary",
+                tensor.toString());
+  }
+  try {
+    const auto dense = std::make_shared<const at::Tensor>(
+        tensor.detach().cpu().resolve_conj().resolve_neg().contiguous(format_of(layout)));
+    return Tensor::borrow(*dtype, dense->sizes().vec(),
+                          static_cast<const std::byte*>(dense->data_ptr()), dense, layout);
+  } catch (const c10::Error& error) {
+    return fail(ErrorCode::kExhausted, "copying a tensor: {}", error.what_without_backtrace());
+  }
+}
+
 template <typename Items>
 Expected<std::vector<Value>> convert_all(const Items& items, int depth) {
   std::vector<Value> values;
@@ -36,7 +65,7 @@ Expected<Value> convert(const c10::IValue& value, int depth) {
   if (value.isNone()) return Value(None{});
   if (value.isTensor()) {
     if (!value.toTensor().defined()) return Value(Uninitialized{});
-    PARETO_ASSIGN(Tensor tensor, from_torch(value.toTensor()));
+    PARETO_ASSIGN(Tensor tensor, share(value.toTensor(), layout_of(value.toTensor())));
     return Value(std::move(tensor));
   }
   if (value.isBool()) return Value(value.toBool());
@@ -155,27 +184,19 @@ std::optional<DType> from_scalar_type(c10::ScalarType type) {
 c10::ScalarType to_scalar_type(DType dtype) { return static_cast<c10::ScalarType>(dtype); }
 
 Expected<Tensor> from_torch(const at::Tensor& tensor) {
-  const auto dtype = from_scalar_type(tensor.scalar_type());
-  if (!dtype || tensor.layout() != c10::kStrided || tensor.is_meta()) {
-    return fail(ErrorCode::kInvalidArgument, "a tensor of type {} cannot cross a boundary",
-                tensor.toString());
-  }
-  try {
-    const auto dense = std::make_shared<const at::Tensor>(
-        tensor.detach().cpu().resolve_conj().resolve_neg().contiguous());
-    return Tensor::borrow(*dtype, dense->sizes().vec(),
-                          static_cast<const std::byte*>(dense->data_ptr()), dense);
-  } catch (const c10::Error& error) {
-    return fail(ErrorCode::kExhausted, "copying a tensor: {}", error.what_without_backtrace());
-  }
+  return share(tensor, MemoryLayout::kRowMajor);
 }
 
 at::Tensor to_torch(const Tensor& tensor) {
   const auto options = at::TensorOptions().dtype(to_scalar_type(tensor.dtype()));
   if (tensor.size_bytes() == 0) return at::empty(tensor.shape(), options);
-  return at::from_blob(
-      const_cast<std::byte*>(tensor.bytes().data()), tensor.shape(),
-      [owner = tensor.owner()](void*) {}, options);
+  void* const bytes = const_cast<std::byte*>(tensor.bytes().data());
+  const auto let_go = [owner = tensor.owner()](void*) {};
+  if (tensor.layout() == MemoryLayout::kRowMajor) {
+    return at::from_blob(bytes, tensor.shape(), let_go, options);
+  }
+  const auto strides = c10::get_channels_last_strides_2d(tensor.shape());
+  return at::from_blob(bytes, tensor.shape(), strides, let_go, options);
 }
 
 Expected<Value> from_ivalue(const c10::IValue& value) { return convert(value, 0); }

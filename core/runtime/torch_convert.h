@@ -15,14 +15,14 @@ namespace pareto::runtime {
 std::optional<DType> from_scalar_type(c10::ScalarType type);
 c10::ScalarType to_scalar_type(DType dtype);
 
-/// Shares the bytes where the tensor is dense, row-major and in main memory; else makes them so. Fails with
-/// kInvalidArgument for sparse, quantised and meta tensors.
+/// Row-major. Shares the bytes where the tensor is so, dense and in main memory. Fails with kInvalidArgument for sparse, quantised
+/// and meta tensors.
 Expected<Tensor> from_torch(const at::Tensor& tensor);
 /// Shares the bytes, which stay alive with the result. They are immutable: what writes in place must clone first.
 at::Tensor to_torch(const Tensor& tensor);
 
 /// Tensors, numbers, bools, strings, None, uninitialised, lists, tuples and dicts of those. Fails with kInvalidArgument, naming
-/// what was met, for all else (devices, objects, futures …).
+/// what was met, for all else (devices, objects, futures …). A tensor keeps its MemoryLayout, any other order becomes row-major.
 Expected<Value> from_ivalue(const c10::IValue& value);
 /// `type` is what the graph expects there: it alone knows the element type of an empty list. Throws c10::Error where the value
 /// does not fit it.

@@ -24,7 +24,13 @@ Expected<std::size_t> byte_count(DType dtype, std::span<const std::int64_t> shap
 /// "1x3x224x224"; "scalar" for {}.
 std::string to_string(std::span<const std::int64_t> shape);
 
-/// Dense, row-major, immutable once shared. Copies share the bytes.
+/// In which order a dense tensor's elements lie.
+enum class MemoryLayout : std::uint8_t {
+  kRowMajor = 0,      ///< the last dimension's neighbours are neighbours in memory
+  kChannelsLast = 1,  ///< rank 4 only, N × C × H × W: as a row-major N × H × W × C
+};
+
+/// Dense, immutable once shared. Copies share the bytes.
 ///
 /// Threads: a const Tensor may be read by any number of threads.
 class Tensor {
@@ -35,17 +41,21 @@ class Tensor {
   /// An empty float32 tensor of shape {0}.
   Tensor();
 
-  /// Uninitialised memory, 64-byte aligned. Fails: kInvalidArgument (bad shape), kExhausted (no memory).
-  static Expected<Tensor> allocate(DType dtype, Shape shape);
+  /// Uninitialised memory, 64-byte aligned. Fails: kInvalidArgument (bad shape, a rank that the layout does not suit), kExhausted
+  /// (no memory).
+  static Expected<Tensor> allocate(DType dtype, Shape shape,
+                                   MemoryLayout layout = MemoryLayout::kRowMajor);
   /// Memory of somebody else, kept alive by `owner` for as long as any copy of the tensor lives. `data` holds at least
-  /// element_count × size_of(dtype) bytes; alignment as it comes. Fails: kInvalidArgument (bad shape).
+  /// element_count × size_of(dtype) bytes; alignment as it comes. Fails: kInvalidArgument (as allocate).
   static Expected<Tensor> borrow(DType dtype, Shape shape, const std::byte* data,
-                                 std::shared_ptr<const void> owner);
+                                 std::shared_ptr<const void> owner,
+                                 MemoryLayout layout = MemoryLayout::kRowMajor);
 
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
   /// The shape's memory, from a tensor that nobody looks at any more.
   Shape take_shape() && { return std::move(shape_); }
+  MemoryLayout layout() const { return layout_; }
   std::size_t size_bytes() const { return size_bytes_; }
   std::span<const std::byte> bytes() const { return {data_, size_bytes_}; }
   /// The memory for its one writer, right after allocate() and before the tensor is shared.
@@ -55,16 +65,24 @@ class Tensor {
 
  private:
   Tensor(DType dtype, Shape shape, std::size_t size_bytes, const std::byte* data,
-         std::shared_ptr<const void> owner);
+         std::shared_ptr<const void> owner, MemoryLayout layout);
 
   DType dtype_;
+  MemoryLayout layout_;
   Shape shape_;
   std::size_t size_bytes_;
   const std::byte* data_;
   std::shared_ptr<const void> owner_;
 };
 
-/// Same dtype, shape and bytes (so NaN equals the same NaN, and -0 differs from 0).
+/// Whether a tensor of that rank can lie so.
+constexpr bool suits(MemoryLayout layout, std::size_t rank) {
+  return layout == MemoryLayout::kRowMajor || rank == 4;
+}
+/// The same tensor in row-major order: itself where it is so already, else a copy. Fails: kExhausted.
+Expected<Tensor> row_major(const Tensor& tensor);
+
+/// Same dtype, shape and bits of every element (so NaN equals the same NaN, and -0 differs from 0), however they lie in memory.
 bool bit_equal(const Tensor& a, const Tensor& b);
 
 }  // namespace pareto

@@ -119,14 +119,14 @@ class TensorPool::State::CountAllocator {
 TensorPool::TensorPool(std::uint64_t max_idle_bytes)
     : state_(std::make_shared<State>(max_idle_bytes)) {}
 
-Expected<Tensor> TensorPool::allocate(DType dtype, Shape shape) {
+Expected<Tensor> TensorPool::allocate(DType dtype, Shape shape, MemoryLayout layout) {
   PARETO_ASSIGN(const std::size_t bytes, byte_count(dtype, shape));
   const Block block = state_->take(bytes);
   if (block.memory == nullptr) return fail(ErrorCode::kExhausted, "no memory for {} bytes", bytes);
   const auto leave = [](const void*) {};  // the count takes the block with it
   std::shared_ptr<const void> owner(block.memory, leave,
                                     State::CountAllocator<std::byte>(state_, block));
-  return Tensor::borrow(dtype, std::move(shape), block.memory, std::move(owner));
+  return Tensor::borrow(dtype, std::move(shape), block.memory, std::move(owner), layout);
 }
 
 std::uint64_t TensorPool::idle_bytes() const {

@@ -18,7 +18,8 @@ class TensorPool {
   explicit TensorPool(std::uint64_t max_idle_bytes = std::uint64_t{64} << 20);
 
   /// As Tensor::allocate: uninitialised, 64-byte aligned. Fails: kInvalidArgument, kExhausted.
-  Expected<Tensor> allocate(DType dtype, Shape shape);
+  Expected<Tensor> allocate(DType dtype, Shape shape,
+                            MemoryLayout layout = MemoryLayout::kRowMajor);
 
   std::uint64_t idle_bytes() const;
 

@@ -75,6 +75,13 @@ struct Differences {
       worst = kInfinity;
       return;
     }
+    if (expected.layout() != actual.layout()) {
+      const auto one = row_major(expected);
+      const auto other = row_major(actual);
+      if (one && other) return add_tensor(*one, *other);
+      worst = kInfinity;
+      return;
+    }
     switch (expected.dtype()) {
       case DType::kFloat32:
       case DType::kComplex64:

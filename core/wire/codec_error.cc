@@ -16,6 +16,11 @@ CodecError codec_error(const Tensor& original, const Tensor& decoded) {
       original.shape() != decoded.shape()) {
     return kWorst;
   }
+  if (original.layout() != decoded.layout()) {
+    const auto one = row_major(original);
+    const auto other = row_major(decoded);
+    return one && other ? codec_error(*one, *other) : kWorst;
+  }
   double largest = 0;
   double worst = 0;
   double sum = 0;

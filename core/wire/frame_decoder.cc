@@ -102,8 +102,8 @@ Expected<> FrameDecoder::accept_metadata() {
   if (checksum(metadata_) != metadata_checksum_) {
     return fail(ErrorCode::kCorrupt, "the metadata's checksum is wrong");
   }
-  const auto make = [this](DType dtype, Shape shape, auto) {
-    return tensors_.allocate(dtype, std::move(shape));
+  const auto make = [this](DType dtype, Shape shape, MemoryLayout layout, auto) {
+    return tensors_.allocate(dtype, std::move(shape), layout);
   };
   message_.pool = messages_;
   PARETO_TRY(metadata_reader_->read(metadata_, payload_bytes_, make, message_));

@@ -71,6 +71,7 @@ class MetadataWriter {
 struct Descriptor {
   DType dtype = DType::kFloat32;
   Shape shape;
+  MemoryLayout layout = MemoryLayout::kRowMajor;
   const Codec* codec = nullptr;  ///< null where it travels as it is
   std::uint64_t travelling_bytes = 0;
 };
@@ -84,8 +85,8 @@ struct ComingTensor {
 };
 
 /// Where a tensor of the metadata gets its memory. `offset`: of its bytes in the payload; none where a codec makes them.
-using TensorMaker =
-    std::function<Expected<Tensor>(DType dtype, Shape shape, std::optional<std::uint64_t> offset)>;
+using TensorMaker = std::function<Expected<Tensor>(DType dtype, Shape shape, MemoryLayout layout,
+                                                   std::optional<std::uint64_t> offset)>;
 
 /// Reads the metadata of one message after another, in memory that it keeps between them.
 ///

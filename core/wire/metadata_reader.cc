@@ -149,8 +149,9 @@ class TreeReader {
     const Tensor& tensor = tensors_[index].tensor;
     Shape shape = pool_.shapes.take(tensor.shape().size());
     shape.assign(tensor.shape().begin(), tensor.shape().end());
-    PARETO_ASSIGN(Tensor shared, Tensor::borrow(tensor.dtype(), std::move(shape),
-                                                tensor.bytes().data(), tensor.owner()));
+    PARETO_ASSIGN(Tensor shared,
+                  Tensor::borrow(tensor.dtype(), std::move(shape), tensor.bytes().data(),
+                                 tensor.owner(), tensor.layout()));
     return Value(std::move(shared));
   }
 
@@ -190,15 +191,18 @@ Expected<Descriptor> MetadataReader::read_descriptor(ByteReader& reader) {
   PARETO_ASSIGN(const auto dtype_number, reader.get<std::uint8_t>(kWhat));
   PARETO_ASSIGN(const auto rank, reader.get<std::uint8_t>(kWhat));
   PARETO_ASSIGN(const auto codec_number, reader.get<std::uint8_t>(kWhat));
-  PARETO_ASSIGN(const auto reserved, reader.get<std::uint8_t>(kWhat));
+  PARETO_ASSIGN(const auto layout_number, reader.get<std::uint8_t>(kWhat));
   const auto dtype = dtype_from_number(dtype_number);
   if (!dtype) return fail(ErrorCode::kCorrupt, "a tensor of unknown dtype {}", dtype_number);
-  if (reserved != 0) return fail(ErrorCode::kCorrupt, "a reserved field is not zero");
+  const auto layout = static_cast<MemoryLayout>(layout_number);
+  if (layout_number > 1 || !suits(layout, rank)) {
+    return fail(ErrorCode::kCorrupt, "a tensor of rank {} in layout {}", rank, layout_number);
+  }
   if (rank > limits_.max_rank) {
     return fail(ErrorCode::kExhausted, "a tensor has {} dimensions; at most {} are allowed", rank,
                 limits_.max_rank);
   }
-  Descriptor descriptor{.dtype = *dtype, .shape = pool_->shapes.take(rank)};
+  Descriptor descriptor{.dtype = *dtype, .shape = pool_->shapes.take(rank), .layout = layout};
   descriptor.shape.resize(rank);
   for (std::int64_t& size : descriptor.shape) {
     PARETO_ASSIGN(size, reader.get<std::int64_t>(kWhat));
@@ -260,7 +264,8 @@ Expected<> MetadataReader::read(std::span<const std::byte> bytes, std::uint64_t 
     const std::uint64_t start = aligned(end);
     end = start + descriptor.travelling_bytes;
     const auto offset = descriptor.codec == nullptr ? std::optional(start) : std::nullopt;
-    PARETO_ASSIGN(Tensor tensor, make(descriptor.dtype, std::move(descriptor.shape), offset));
+    PARETO_ASSIGN(Tensor tensor,
+                  make(descriptor.dtype, std::move(descriptor.shape), descriptor.layout, offset));
     tensors_.push_back({std::move(tensor), descriptor.codec, descriptor.travelling_bytes});
   }
   TreeReader tree(reader, tensors_, limits_, *pool_);

@@ -43,7 +43,7 @@ void write_descriptors(ByteWriter& bytes, std::span<const SentTensor> tensors) {
     bytes.put(static_cast<std::uint8_t>(sent.tensor->dtype()));
     bytes.put(static_cast<std::uint8_t>(sent.tensor->shape().size()));
     bytes.put(sent.codec == nullptr ? std::uint8_t{0} : sent.codec->number());
-    bytes.put(std::uint8_t{0});
+    bytes.put(static_cast<std::uint8_t>(sent.tensor->layout()));
     for (const std::int64_t size : sent.tensor->shape()) bytes.put(size);
     if (sent.encoding) bytes.put(std::uint64_t{sent.encoding->size_bytes()});
   }
@@ -144,7 +144,7 @@ Expected<> MetadataWriter::find_tensors(const Value& value, std::uint32_t depth)
   return {};
 }
 
-/// Sets order_ to the first node of the same bytes, dtype and shape. A list on a boundary often holds tensors that cross on their own
+/// Sets order_ to the first node of the same bytes, dtype, shape and layout. A list on a boundary often holds tensors that cross on their own
 /// too: their bytes travel once.
 void MetadataWriter::find_shared_bytes() {
   order_.resize(nodes_.size());
@@ -162,7 +162,8 @@ void MetadataWriter::find_shared_bytes() {
     for (std::size_t earlier = begin; earlier < i; ++earlier) {
       const std::uint32_t other = by_address_[earlier];
       if (order_[other] == other && nodes_[other]->dtype() == nodes_[node]->dtype() &&
-          nodes_[other]->shape() == nodes_[node]->shape()) {
+          nodes_[other]->shape() == nodes_[node]->shape() &&
+          nodes_[other]->layout() == nodes_[node]->layout()) {
         order_[node] = other;
         break;
       }

@@ -60,11 +60,12 @@ Expected<Message> borrow_frame(std::span<const std::byte> bytes,
     return fail(ErrorCode::kCorrupt, "the metadata's checksum is wrong");
   }
   PARETO_TRY(check_payload(header, payload, bytes.last(trailer_bytes)));
-  const auto make = [&](DType dtype, Shape shape, std::optional<std::uint64_t> offset) {
+  const auto make = [&](DType dtype, Shape shape, MemoryLayout layout,
+                        std::optional<std::uint64_t> offset) {
     if (!offset || owner == nullptr || !is_aligned(payload.data() + *offset)) {
-      return Tensor::allocate(dtype, std::move(shape));
+      return Tensor::allocate(dtype, std::move(shape), layout);
     }
-    return Tensor::borrow(dtype, std::move(shape), payload.data() + *offset, owner);
+    return Tensor::borrow(dtype, std::move(shape), payload.data() + *offset, owner, layout);
   };
   MetadataReader reader(limits, std::make_shared<MessagePool>());
   Message message;

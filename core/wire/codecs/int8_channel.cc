@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "core/wire/codecs/codecs.h"
 #include "core/wire/codecs/quantise.h"
 #include "core/wire/codecs/support.h"
@@ -5,22 +7,29 @@
 namespace pareto::wire::codecs {
 namespace {
 
-/// A tensor as images × channels × elements of one channel of one image, which lie together.
-struct Layout {
-  explicit Layout(const Tensor& tensor) : count(element_count_of(tensor)) {
+/// A tensor as images × channels × elements of one channel of one image. Row-major, these lie together; channels-last, those of the same
+/// place in all channels do.
+struct Planes {
+  explicit Planes(const Tensor& tensor)
+      : count(element_count_of(tensor)),
+        side_by_side(count > 0 && tensor.layout() == MemoryLayout::kChannelsLast) {
     const Shape& shape = tensor.shape();
     if (shape.size() >= 2 && count > 0) channels = static_cast<std::size_t>(shape[1]);
     if (shape.size() >= 2 && count > 0) images = static_cast<std::size_t>(shape[0]);
     plane = count / (images * channels);
   }
+  std::size_t table_bytes() const { return channels * kStepsBytes; }
   std::size_t first_of(std::size_t image, std::size_t channel) const {
     return (image * channels + channel) * plane;
   }
+  /// Where channels lie side by side.
+  std::size_t rows() const { return images * plane; }
 
   std::size_t count = 0;
   std::size_t images = 1;
   std::size_t channels = 1;
   std::size_t plane = 0;
+  bool side_by_side = false;
 };
 
 class Int8ChannelCodec final : public Codec {
@@ -32,43 +41,73 @@ class Int8ChannelCodec final : public Codec {
 
   Expected<Tensor> encode(const Tensor& tensor) const override {
     PARETO_TRY(check_takes(*this, tensor));
-    const Layout layout(tensor);
-    const std::size_t table_bytes = layout.channels * kStepsBytes;
-    PARETO_ASSIGN(Tensor encoded, allocate_bytes(table_bytes + layout.count));
+    const Planes planes(tensor);
     const std::byte* const from = tensor.bytes().data();
-    std::byte* const to = encoded.mutable_bytes().data();
-    for (std::size_t channel = 0; channel < layout.channels; ++channel) {
-      Range range;
-      for (std::size_t image = 0; image < layout.images; ++image) {
-        const std::byte* const plane = from + layout.first_of(image, channel) * sizeof(float);
-        widen(range, image == 0, plane, layout.plane);
-      }
-      const auto steps = steps_over(range);
-      if (!steps) return fail(ErrorCode::kInvalidArgument, "{} takes finite numbers only", name());
-      store_steps(*steps, to + channel * kStepsBytes);
-      for (std::size_t image = 0; image < layout.images; ++image) {
-        const std::size_t first = layout.first_of(image, channel);
-        quantise(*steps, from + first * sizeof(float), layout.plane, to + table_bytes + first);
+    PARETO_ASSIGN(Tensor encoded, allocate_bytes(planes.table_bytes() + planes.count));
+    std::byte* const table = encoded.mutable_bytes().data();
+    PARETO_ASSIGN(const ChannelSteps steps, steps_of(planes, from));
+    for (std::size_t channel = 0; channel < planes.channels; ++channel) {
+      store_steps(steps.of(channel), table + channel * kStepsBytes);
+    }
+    std::byte* const to = table + planes.table_bytes();
+    if (planes.side_by_side) {
+      quantise_rows(steps, from, planes.rows(), to);
+      return encoded;
+    }
+    for (std::size_t channel = 0; channel < planes.channels; ++channel) {
+      for (std::size_t image = 0; image < planes.images; ++image) {
+        const std::size_t first = planes.first_of(image, channel);
+        quantise(steps.of(channel), from + first * sizeof(float), planes.plane, to + first);
       }
     }
     return encoded;
   }
 
   Expected<> decode(std::span<const std::byte> encoded, Tensor& into) const override {
-    const Layout layout(into);
-    const std::size_t table_bytes = layout.channels * kStepsBytes;
-    PARETO_TRY(check_encoded(*this, encoded, table_bytes + layout.count, into));
-    const std::byte* const from = encoded.data() + table_bytes;
+    const Planes planes(into);
+    PARETO_TRY(check_encoded(*this, encoded, planes.table_bytes() + planes.count, into));
+    ChannelSteps steps;
+    for (std::size_t channel = 0; channel < planes.channels; ++channel) {
+      const auto loaded = load_steps(encoded.data() + channel * kStepsBytes);
+      if (!loaded) return fail(ErrorCode::kCorrupt, "a scale that is not finite");
+      steps.add(*loaded);
+    }
+    const std::byte* const from = encoded.data() + planes.table_bytes();
     std::byte* const to = into.mutable_bytes().data();
-    for (std::size_t channel = 0; channel < layout.channels; ++channel) {
-      const auto steps = load_steps(encoded.data() + channel * kStepsBytes);
-      if (!steps) return fail(ErrorCode::kCorrupt, "a scale that is not finite");
-      for (std::size_t image = 0; image < layout.images; ++image) {
-        const std::size_t first = layout.first_of(image, channel);
-        dequantise(*steps, from + first, layout.plane, to + first * sizeof(float));
+    if (planes.side_by_side) {
+      dequantise_rows(steps, from, planes.rows(), to);
+      return {};
+    }
+    for (std::size_t channel = 0; channel < planes.channels; ++channel) {
+      for (std::size_t image = 0; image < planes.images; ++image) {
+        const std::size_t first = planes.first_of(image, channel);
+        dequantise(steps.of(channel), from + first, planes.plane, to + first * sizeof(float));
       }
     }
     return {};
+  }
+
+ private:
+  Expected<ChannelSteps> steps_of(const Planes& planes, const std::byte* from) const {
+    ChannelSteps all;
+    ChannelRanges side_by_side(planes.side_by_side ? planes.channels : 0);
+    if (planes.side_by_side) widen_rows(side_by_side, from, planes.rows());
+    for (std::size_t channel = 0; channel < planes.channels; ++channel) {
+      const auto steps = steps_over(planes.side_by_side ? side_by_side.of(channel)
+                                                        : range_of(planes, channel, from));
+      if (!steps) return fail(ErrorCode::kInvalidArgument, "{} takes finite numbers only", name());
+      all.add(*steps);
+    }
+    return all;
+  }
+
+  static Range range_of(const Planes& planes, std::size_t channel, const std::byte* from) {
+    Range range;
+    for (std::size_t image = 0; image < planes.images; ++image) {
+      const std::byte* const plane = from + planes.first_of(image, channel) * sizeof(float);
+      widen(range, image == 0, plane, planes.plane);
+    }
+    return range;
   }
 };
 

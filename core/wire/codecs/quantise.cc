@@ -57,18 +57,63 @@ struct Widen {
   }
 };
 
+/// A NaN leaves low and high as they are, but is seen.
+struct WidenRows {
+  PARETO_INLINE static void run(float* low, float* high, std::size_t channels,
+                                const std::byte* from, std::size_t rows, bool* finite) {
+    const Float* in = reinterpret_cast<const Float*>(from);
+    std::uint32_t broken = 0;
+    for (std::size_t row = 0; row < rows; ++row, in += channels) {
+      for (std::size_t i = 0; i < channels; ++i) {
+        const float x = in[i];
+        low[i] = x < low[i] ? x : low[i];
+        high[i] = x > high[i] ? x : high[i];
+        broken |= (std::bit_cast<std::uint32_t>(x) & 0x7F80'0000) == 0x7F80'0000 ? 1 : 0;
+      }
+    }
+    if (broken != 0) *finite = false;
+  }
+};
+
+/// The step a number comes to lie on, in the lowest byte. In this order a NaN (zero steps of infinite inverse: a single number next
+/// to zero) is step 0.
+PARETO_INLINE std::uint8_t step_of(float number, float low, float inverse) {
+  float step = (number - low) * inverse;
+  step = step > 0 ? step : 0;
+  step = step < kMostSteps ? step : kMostSteps;
+  return static_cast<std::uint8_t>(std::bit_cast<std::uint32_t>(step + kRounding));
+}
+
+struct QuantiseRows {
+  PARETO_INLINE static void run(const float* low, const float* inverse, std::size_t channels,
+                                const std::byte* from, std::size_t rows, std::byte* to) {
+    const Float* in = reinterpret_cast<const Float*>(from);
+    Byte* out = reinterpret_cast<Byte*>(to);
+    for (std::size_t row = 0; row < rows; ++row, in += channels, out += channels) {
+      for (std::size_t i = 0; i < channels; ++i) out[i] = step_of(in[i], low[i], inverse[i]);
+    }
+  }
+};
+
+struct DequantiseRows {
+  PARETO_INLINE static void run(const float* zero_point, const float* scale, std::size_t channels,
+                                const std::byte* from, std::size_t rows, std::byte* to) {
+    const Byte* in = reinterpret_cast<const Byte*>(from);
+    Float* out = reinterpret_cast<Float*>(to);
+    for (std::size_t row = 0; row < rows; ++row, in += channels, out += channels) {
+      for (std::size_t i = 0; i < channels; ++i) {
+        out[i] = (static_cast<float>(in[i]) - zero_point[i]) * scale[i];
+      }
+    }
+  }
+};
+
 struct Quantise {
   PARETO_INLINE static void run(float low, float inverse, const std::byte* from, std::size_t count,
                                 std::byte* to) {
     const Float* const in = reinterpret_cast<const Float*>(from);
     Byte* const out = reinterpret_cast<Byte*>(to);
-    for (std::size_t i = 0; i < count; ++i) {
-      float step = (in[i] - low) * inverse;
-      // In this order a NaN (zero steps of infinite inverse: a single number next to zero) is step 0.
-      step = step > 0 ? step : 0;
-      step = step < kMostSteps ? step : kMostSteps;
-      out[i] = static_cast<std::uint8_t>(std::bit_cast<std::uint32_t>(step + kRounding));
-    }
+    for (std::size_t i = 0; i < count; ++i) out[i] = step_of(in[i], low, inverse);
   }
 };
 
@@ -117,6 +162,38 @@ void quantise(const Steps& steps, const std::byte* from, std::size_t count, std:
 
 void dequantise(const Steps& steps, const std::byte* from, std::size_t count, std::byte* to) {
   widest<Dequantise>(steps, from, count, to);
+}
+
+ChannelRanges::ChannelRanges(std::size_t channels)
+    : low(channels, std::numeric_limits<float>::infinity()),
+      high(channels, -std::numeric_limits<float>::infinity()) {}
+
+void ChannelSteps::add(const Steps& steps) {
+  scale.push_back(steps.scale);
+  zero_point.push_back(steps.zero_point);
+}
+
+void widen_rows(ChannelRanges& ranges, const std::byte* from, std::size_t rows) {
+  widest<WidenRows>(ranges.low.data(), ranges.high.data(), ranges.low.size(), from, rows,
+                    &ranges.finite);
+}
+
+void quantise_rows(const ChannelSteps& steps, const std::byte* from, std::size_t rows,
+                   std::byte* to) {
+  const std::size_t channels = steps.scale.size();
+  std::vector<float> low(channels);
+  std::vector<float> inverse(channels);
+  for (std::size_t i = 0; i < channels; ++i) {
+    low[i] = -steps.zero_point[i] * steps.scale[i];
+    inverse[i] = 1 / steps.scale[i];
+  }
+  widest<QuantiseRows>(low.data(), inverse.data(), channels, from, rows, to);
+}
+
+void dequantise_rows(const ChannelSteps& steps, const std::byte* from, std::size_t rows,
+                     std::byte* to) {
+  widest<DequantiseRows>(steps.zero_point.data(), steps.scale.data(), steps.scale.size(), from,
+                         rows, to);
 }
 
 std::optional<Steps> load_steps(const std::byte* from) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <vector>
 
 namespace pareto::wire::codecs {
 
@@ -31,6 +32,32 @@ std::optional<Steps> steps_over(const Range& range);
 /// `count` floats to as many bytes: off by half a step at most, and by the rounding of float32.
 void quantise(const Steps& steps, const std::byte* from, std::size_t count, std::byte* to);
 void dequantise(const Steps& steps, const std::byte* from, std::size_t count, std::byte* to);
+
+// The same for numbers of several channels that lie side by side, row after row, each channel with steps of its own.
+
+struct ChannelRanges {
+  explicit ChannelRanges(std::size_t channels);
+  /// Of a channel that has been seen.
+  Range of(std::size_t channel) const { return {low[channel], high[channel], finite}; }
+
+  std::vector<float> low;
+  std::vector<float> high;
+  bool finite = true;  ///< all of them
+};
+
+struct ChannelSteps {
+  std::vector<float> scale;
+  std::vector<float> zero_point;
+  void add(const Steps& steps);
+  Steps of(std::size_t channel) const { return {scale[channel], zero_point[channel]}; }
+};
+
+/// `rows` rows of floats at `from`; what has seen none yet holds no range.
+void widen_rows(ChannelRanges& ranges, const std::byte* from, std::size_t rows);
+void quantise_rows(const ChannelSteps& steps, const std::byte* from, std::size_t rows,
+                   std::byte* to);
+void dequantise_rows(const ChannelSteps& steps, const std::byte* from, std::size_t rows,
+                     std::byte* to);
 
 /// Of a stranger's bytes, which hold kStepsBytes; none where they are not finite.
 std::optional<Steps> load_steps(const std::byte* from);

@@ -57,6 +57,17 @@ TEST_F(Npy, GivesBackWhatWasWritten) {
   EXPECT_FALSE(write_npy(path(), Tensor::allocate(DType::kBFloat16, {1}).value()));
 }
 
+TEST_F(Npy, ImagesAreWrittenRowByRowHoweverTheyLie) {
+  Tensor images =
+      Tensor::allocate(DType::kUInt8, {1, 2, 1, 2}, MemoryLayout::kChannelsLast).value();
+  for (std::size_t i = 0; i < 4; ++i) images.mutable_bytes()[i] = static_cast<std::byte>(i);
+  ASSERT_TRUE(write_npy(path(), images));
+  const auto back = read_npy(path());
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_TRUE(bit_equal(*back, images));
+  EXPECT_EQ(back->bytes()[1], std::byte{2});
+}
+
 TEST_F(Npy, ReadsWhatNumPyWrites) {
   // numpy.save of numpy.array([[1, 2, 3]], dtype='<i4'), numpy 1.24
   const auto tensor = read(file(

@@ -109,6 +109,40 @@ TEST(ShardRunner, EveryEngineAgreesWithPlain) {
   }
 }
 
+/// What images come to, flattened by a view: it takes row-major tensors only.
+HandMade flat_suffix() {
+  torch::manual_seed(2);
+  HandMade shard;
+  shard.weight("w", torch::randn({4, 16 * 16 * 16}) * 0.01)
+      .input("y", from_torch(torch::randn({1, 16, 16, 16})).value())
+      .code(R"(
+def run(self, y):
+    return (torch.matmul(y.view([-1, 4096]), self.w.t()),)
+)");
+  return shard;
+}
+
+TEST(ShardRunner, ImagesKeepTheirLayoutOnABoundary) {
+  auto prefix = small_network();
+  auto suffix = flat_suffix();
+  const std::vector<Value> inputs{picture(), std::int64_t{7}};
+  const Value whole = prefix.load("plain").value()->run(inputs).value()[1];
+  const auto expected = suffix.load("plain").value()->run({whole}).value();
+  for (const std::string& engine : engine_names()) {
+    const Value boundary = prefix.load(engine).value()->run(inputs).value()[1];
+    const bool channels_last = engine == "channels_last" || engine == "prepacked";
+    EXPECT_EQ(boundary.get_if<Tensor>()->layout() == MemoryLayout::kChannelsLast, channels_last)
+        << engine;
+    for (const std::string& next : engine_names()) {
+      const auto runner = suffix.load(next);
+      if (!runner) continue;  // an engine without anything to do
+      const auto outputs = (*runner)->run({boundary});
+      ASSERT_TRUE(outputs) << engine << " to " << next << ": " << outputs.error().message;
+      EXPECT_LT(relative_error(Tuple{expected}, Tuple{*outputs}), 1e-4) << engine << " to " << next;
+    }
+  }
+}
+
 /// Takes everything it is offered.
 struct TakeAll final : EarlyOutputs {
   bool wants(std::size_t index) override {

@@ -27,6 +27,23 @@ inline Tensor tensor_from(const std::vector<float>& values) {
   return tensor_from(values, {static_cast<std::int64_t>(values.size())});
 }
 
+/// The same numbers, in another order in memory.
+inline Tensor channels_last(const Tensor& tensor) {
+  const Shape& shape = tensor.shape();
+  auto moved = *Tensor::allocate(tensor.dtype(), shape, MemoryLayout::kChannelsLast);
+  const std::size_t size = size_of(tensor.dtype());
+  const auto channels = static_cast<std::size_t>(shape[1]);
+  const auto plane = static_cast<std::size_t>(shape[2] * shape[3]);
+  for (std::size_t from = 0; from * size < tensor.size_bytes(); ++from) {
+    const std::size_t image = from / (channels * plane);
+    const std::size_t channel = from / plane % channels;
+    const std::size_t to = (image * plane + from % plane) * channels + channel;
+    std::memcpy(moved.mutable_bytes().data() + to * size, tensor.bytes().data() + from * size,
+                size);
+  }
+  return moved;
+}
+
 inline Tensor random_bytes(std::mt19937& random, DType dtype, Shape shape) {
   auto tensor = *Tensor::allocate(dtype, std::move(shape));
   for (std::byte& byte : tensor.mutable_bytes()) byte = static_cast<std::byte>(random());
@@ -73,6 +90,9 @@ inline std::vector<Named> finite_tensors() {
       {"more than a half holds", tensor_from({65504, 65519, -65519, 1, 0.5F})},
       {"features", activations(random, {1, 24, 14, 14})},
       {"a batch", activations(random, {3, 5, 7, 9}, 0, false)},
+      {"channels last", channels_last(activations(random, {1, 24, 14, 14}))},
+      {"a batch, channels last", channels_last(activations(random, {3, 21, 7, 9}, 0, false))},
+      {"no elements, channels last", channels_last(tensor_from({}, {2, 3, 0, 4}))},
       {"logits", activations(random, {1, 1000}, -5, false)},
   };
   for (const std::int64_t size : {1, 2, 15, 16, 17, 31, 63, 64, 65, 127, 128, 129, 1001, 4099}) {

@@ -21,7 +21,7 @@ Expected<Tensor> round_trip(const Codec& codec, const Tensor& tensor) {
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(encoded.bytes().data()) % Tensor::kAlignment, 0U);
     EXPECT_NE(encoded.owner(), tensor.owner());
   }
-  PARETO_ASSIGN(Tensor decoded, Tensor::allocate(tensor.dtype(), tensor.shape()));
+  PARETO_ASSIGN(Tensor decoded, Tensor::allocate(tensor.dtype(), tensor.shape(), tensor.layout()));
   if (decoded.size_bytes() > 0) {
     std::memset(decoded.mutable_bytes().data(), 0xA5, decoded.size_bytes());
   }
@@ -97,6 +97,19 @@ TEST_P(EveryCodec, StaysWithinItsBoundOfError) {
     // Steps of the smallest normal number and subnormal results are as fine as it gets.
     EXPECT_LE(error.max, bound_of(codec()) + 0.51 * 1.2e-38 / largest) << name;
     EXPECT_LE(error.mean, error.max) << name;
+  }
+}
+
+TEST_P(EveryCodec, NumbersComeBackTheSameInAnyLayout) {
+  std::mt19937 random(7);
+  for (const Shape& shape : {Shape{1, 3, 5, 7}, Shape{2, 40, 3, 3}, Shape{4, 17, 1, 6}}) {
+    const Tensor rows = activations(random, shape, 0.5F, false);
+    const auto one = round_trip(codec(), rows);
+    const auto other = round_trip(codec(), channels_last(rows));
+    ASSERT_TRUE(one) << one.error().message;
+    ASSERT_TRUE(other) << other.error().message;
+    EXPECT_EQ(other->layout(), MemoryLayout::kChannelsLast);
+    EXPECT_TRUE(bit_equal(*one, *other)) << to_string(shape);
   }
 }
 

@@ -182,6 +182,23 @@ TEST(Frame, RoundTripsEveryDtypeAlignedAndPaddedInAnyOrder) {
   }
 }
 
+TEST(Frame, KeepsTheLayoutOfATensor) {
+  const Tensor rows = tensor_of(DType::kFloat32, {2, 3, 4, 5}, 1);
+  const Tensor channels_last = Tensor::borrow(rows.dtype(), rows.shape(), rows.bytes().data(),
+                                              rows.owner(), MemoryLayout::kChannelsLast)
+                                   .value();
+  Message message;
+  message.body = Tuple{{rows, channels_last, channels_last}};
+  const auto decoded = decode(encode(message));
+  ASSERT_TRUE(decoded) << decoded.error().message;
+  expect_same(*decoded, message);
+  const auto received = tensors_of(decoded->body);
+  EXPECT_EQ(received[0]->layout(), MemoryLayout::kRowMajor);
+  EXPECT_EQ(received[1]->layout(), MemoryLayout::kChannelsLast);
+  EXPECT_NE(received[0]->owner(), received[1]->owner()) << "the same bytes are other tensors";
+  EXPECT_EQ(received[1]->owner(), received[2]->owner());
+}
+
 TEST(Frame, SendsSharedTensorsOnce) {
   const Tensor shared = tensor_of(DType::kFloat32, {1000});
   Message message;

@@ -128,7 +128,8 @@ TEST(HostileFrame, UnknownKindFlagsTagsAndDtypes) {
   expect_corrupt(Forge().no_timeline().u32(0).u8(10), "tag");
   expect_corrupt(Forge().no_timeline().u32(0).u8(2).u8(2), "bool");
   expect_corrupt(Forge().no_timeline().u32(1).u8(12).u8(0).u16(0).u8(9).u32(0), "dtype");
-  expect_corrupt(Forge().no_timeline().u32(1).u8(6).u8(0).u8(0).u8(1).u8(9).u32(0), "reserved");
+  expect_corrupt(Forge().no_timeline().u32(1).u8(6).u8(0).u8(0).u8(2).u8(9).u32(0), "layout 2");
+  expect_corrupt(Forge().no_timeline().u32(1).u8(6).u8(0).u8(0).u8(1).u8(9).u32(0), "layout 1");
 }
 
 TEST(HostileFrame, AnotherVersionIsNamed) {
