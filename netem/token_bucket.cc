@@ -1,23 +1,24 @@
 #include "netem/token_bucket.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace pareto::netem {
 namespace {
 
-std::uint64_t bytes_in(const LinkDirection& direction, std::uint64_t milliseconds) {
-  return direction.bits_per_second / 8 * milliseconds / 1000;
+std::uint64_t bytes_in(const LinkDirection& direction, std::chrono::microseconds time) {
+  return direction.bits_per_second / 8 * static_cast<std::uint64_t>(time.count()) / 1'000'000;
 }
 
 }  // namespace
 
 std::uint64_t burst_bytes(const LinkDirection& direction) {
-  return std::clamp<std::uint64_t>(bytes_in(direction, 4), 16 << 10, 256 << 10);
+  return std::max<std::uint64_t>(bytes_in(direction, std::chrono::microseconds(200)), 4 << 10);
 }
 
 std::uint64_t queue_bytes(const LinkDirection& direction) {
   if (direction.queue_bytes > 0) return direction.queue_bytes;
-  return std::max<std::uint64_t>(bytes_in(direction, 50), 64 << 10);
+  return std::max<std::uint64_t>(bytes_in(direction, std::chrono::milliseconds(50)), 64 << 10);
 }
 
 std::vector<std::string> token_bucket_command(const std::string& device,

@@ -5,6 +5,7 @@
 #include "client/cluster/codec_choice.h"
 #include "client/experiment/statistics.h"
 #include "core/base/text.h"
+#include "core/transport/prime.h"
 #include "core/wire/codec_cost.h"
 #include "tests/bench/benches.h"
 #include "tests/bench/boundaries.h"
@@ -19,6 +20,9 @@ using wire::CodecCost;
 constexpr int kRates[] = {5, 50, 200, 1000};  // Mbit/s
 constexpr double kBar = 1.02;
 constexpr int kRounds = 3;
+// Of a boundary that goes over the wire.
+constexpr std::uint64_t kLargestSample = 1 << 20;
+constexpr std::chrono::seconds kMostPriming{30};
 
 /// What auto may lose, and how its rows are called.
 struct Allowance {
@@ -104,15 +108,25 @@ Expected<double> cross(transport::Link& link, const Value& body) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Each codec's median over the wire, on a connection of its own, all taking turns.
-Expected<std::vector<double>> wire_seconds(ShapedNetwork& network, const Value& values) {
-  std::vector<std::unique_ptr<transport::Link>> links;
-  PARETO_ASSIGN(auto plain, network.connect());
-  links.push_back(std::move(plain));
-  for (const wire::Codec* const codec : wire::builtin_codecs()) {
+using Links = std::vector<std::unique_ptr<transport::Link>>;
+
+/// A connection for each codec, none first; primed, as a deployment does it.
+Expected<Links> codec_links(ShapedNetwork& network, double rate) {
+  std::vector<const wire::Codec*> codecs{nullptr};
+  codecs.insert(codecs.end(), wire::builtin_codecs().begin(), wire::builtin_codecs().end());
+  // What passes in a tenth of a second is as much as a slow link needs.
+  const auto bytes = std::min(kLargestSample, static_cast<std::uint64_t>(rate / 10));
+  Links links;
+  for (const wire::Codec* const codec : codecs) {
     PARETO_ASSIGN(auto link, network.connect(codec));
+    PARETO_TRY(transport::prime(*link, 0, bytes, std::chrono::steady_clock::now() + kMostPriming));
     links.push_back(std::move(link));
   }
+  return links;
+}
+
+/// Each codec's median over the wire, all taking turns.
+Expected<std::vector<double>> wire_seconds(const Links& links, const Value& values) {
   std::vector<std::vector<double>> samples(links.size());
   for (int round = 0; round < kRounds; ++round) {
     for (std::size_t i = 0; i < links.size(); ++i) {
@@ -129,10 +143,9 @@ Expected<std::vector<double>> wire_seconds(ShapedNetwork& network, const Value& 
 /// A few boundaries of no more than a megabyte, evenly spread.
 std::vector<const Boundary*> sample_of(const std::vector<Boundary>& boundaries) {
   constexpr std::size_t kSample = 4;
-  constexpr std::uint64_t kLargest = 1 << 20;
   std::vector<const Boundary*> small;
   for (const Boundary& boundary : boundaries) {
-    if (bytes_of(boundary.values) <= kLargest) small.push_back(&boundary);
+    if (bytes_of(boundary.values) <= kLargestSample) small.push_back(&boundary);
   }
   std::vector<const Boundary*> sample;
   for (std::size_t i = 0; i < kSample && i < small.size(); ++i) {
@@ -154,9 +167,10 @@ Expected<std::vector<Row>> over_the_wire(const std::string& name,
       PARETO_ASSIGN(auto measured, wire::codec_costs(boundary->values));
       costs.push_back(std::move(measured));
     }
+    PARETO_ASSIGN(const Links links, codec_links(*network, rate));
     std::vector<Crossing> crossings;
     for (std::size_t i = 0; i < sample.size(); ++i) {
-      PARETO_ASSIGN(std::vector<double> seconds, wire_seconds(*network, sample[i]->values));
+      PARETO_ASSIGN(std::vector<double> seconds, wire_seconds(links, sample[i]->values));
       crossings.push_back({&sample[i]->split, &costs[i], rate, std::move(seconds)});
     }
     add_rows(name, megabits, crossings, rows);

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/transport/transport.h"
+#include "netem/network_namespace.h"
 
 namespace pareto::bench {
 
@@ -26,9 +27,12 @@ class ShapedNetwork {
   Expected<double> measured_rate();
 
  private:
-  ShapedNetwork() = default;
+  explicit ShapedNetwork(netem::NetworkNamespace there) : there_(std::move(there)) {}
+  /// In the other namespace.
+  Expected<> start_peer();
   Expected<> join();
 
+  netem::NetworkNamespace there_;
   std::unique_ptr<TemporaryFolder> folder_;
   std::unique_ptr<client::ChildProcess> peer_;
   std::unique_ptr<transport::Transport> tcp_;

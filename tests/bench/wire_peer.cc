@@ -1,10 +1,8 @@
 #include "tests/bench/wire_peer.h"
 
 #include <sched.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdlib>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -25,8 +23,10 @@ void serve(transport::Link& link) {
       return daemon::answer_probe(link, message.pipeline, std::nullopt);
     }
     const auto order = static_cast<Order>(message.sequence);
-    if (order == Order::kTake) continue;
-    if (order == Order::kReport) message.body = Value(processor_time().count());
+    const bool ping = message.kind == wire::MessageKind::kPing;
+    if (ping) message.kind = wire::MessageKind::kPong;
+    if (!ping && order == Order::kTake) continue;
+    if (!ping && order == Order::kReport) message.body = Value(processor_time().count());
     if (!link.send(message)) return;
   }
 }
@@ -46,10 +46,10 @@ int run_wire_peer(int argc, char** argv) {
   CLI::App app("the far end of the transport benches");
   int ready_fd = -1;
   int cpu = -1;
-  bool own_network = false;
+  std::string host = "127.0.0.1";
   app.add_option("--ready-fd", ready_fd)->required();
   app.add_option("--cpu", cpu);
-  app.add_flag("--own-network", own_network, "in a network namespace of its own");
+  app.add_option("--host", host, "where it listens");
   CLI11_PARSE(app, argc, argv);
   if (cpu >= 0) {
     cpu_set_t set;
@@ -57,25 +57,23 @@ int run_wire_peer(int argc, char** argv) {
     CPU_SET(cpu, &set);
     sched_setaffinity(0, sizeof(set), &set);
   }
-  // Even its loopback begins down.
-  if (own_network && (::unshare(CLONE_NEWNET) != 0 || std::system("ip link set lo up") != 0))
-    return 1;
   nlohmann::json ready;
   std::vector<std::unique_ptr<transport::Listener>> listeners;
   std::vector<std::jthread> threads;
   for (const auto& transport : transport::builtin_transports()) {
     if (transport->reach() == transport::Reach::kProcess) continue;
     const bool network = transport->reach() == transport::Reach::kNetwork;
-    auto listener = transport->listen(!network      ? "auto"
-                                      : own_network ? "0.0.0.0:0"
-                                                    : "127.0.0.1:0");
+    auto listener = transport->listen(network ? host + ":0" : "auto");
     if (!listener) {
       fmt::print(stderr, "{}\n", listener.error().message);
       return 1;
     }
     ready[std::string(transport->name())] = (*listener)->address();
     threads.emplace_back([&open = **listener] {
-      while (const auto link = open.accept()) serve(**link);
+      std::vector<std::jthread> serving;
+      while (auto link = open.accept()) {
+        serving.emplace_back([link = *std::move(link)] { serve(*link); });
+      }
     });
     listeners.push_back(*std::move(listener));
   }

@@ -40,20 +40,20 @@ TEST(DelayLine, LosesWhatItHasNoRoomFor) {
 
 TEST(TokenBucket, BurstAndQueueFollowTheRate) {
   const LinkDirection slow{{}, 1'000'000, 0};
-  EXPECT_EQ(burst_bytes(slow), 16U << 10);
+  EXPECT_EQ(burst_bytes(slow), 4U << 10);
   EXPECT_EQ(queue_bytes(slow), 64U << 10);
   const LinkDirection middle{{}, 100'000'000, 0};
-  EXPECT_EQ(burst_bytes(middle), 50'000U);
+  EXPECT_EQ(burst_bytes(middle), 4U << 10);
   EXPECT_EQ(queue_bytes(middle), 625'000U);
   const LinkDirection fast{{}, 1'000'000'000, 1 << 20};
-  EXPECT_EQ(burst_bytes(fast), 256U << 10);
+  EXPECT_EQ(burst_bytes(fast), 25'000U);
   EXPECT_EQ(queue_bytes(fast), 1U << 20);
 }
 
 TEST(TokenBucket, ArgumentsForTc) {
   EXPECT_THAT(token_bucket_command("pareto0", {{}, 100'000'000, 0}),
               ElementsAre("tc", "qdisc", "replace", "dev", "pareto0", "root", "tbf", "rate",
-                          "100000000bit", "burst", "50000b", "limit", "625000b"));
+                          "100000000bit", "burst", "4096b", "limit", "625000b"));
 }
 
 TEST(RunProgram, TellsWhatTheProgramSaid) {
