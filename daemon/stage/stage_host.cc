@@ -64,6 +64,7 @@ std::map<StageHost::Key, StageHost::Entry> StageHost::take_all() {
     closing_ = true;
     stages.swap(stages_);
     opened_.notify_all();
+    for (transport::Link* const probe : probes_) probe->close();
   }
   for (const Door& door : doors_) door.door->close();
   return stages;
@@ -217,11 +218,33 @@ std::vector<StageStatus> StageHost::status() const {
   return list;
 }
 
+class StageHost::Probe {
+ public:
+  Probe(StageHost& host, transport::Link& link) : host_(host), link_(link) {
+    const std::lock_guard lock(host_.mutex_);
+    if (host_.closing_) link_.close();
+    host_.probes_.insert(&link_);
+  }
+  ~Probe() {
+    const std::lock_guard lock(host_.mutex_);
+    host_.probes_.erase(&link_);
+  }
+  Probe(const Probe&) = delete;
+  Probe& operator=(const Probe&) = delete;
+
+ private:
+  StageHost& host_;
+  transport::Link& link_;
+};
+
 Expected<double> StageHost::measure_rate(const std::string& transport, const std::string& address,
-                                         TimePoint deadline) const {
+                                         TimePoint deadline) {
   PARETO_ASSIGN(const Door* door, door_of(transport));
   const auto measure = [&]() -> Expected<double> {
-    PARETO_ASSIGN(const auto link, door->transport->connect(address, deadline, options_.limits));
+    const TimePoint patience = *deadline_after(options_.connect_timeout);
+    PARETO_ASSIGN(const auto link,
+                  door->transport->connect(address, std::min(deadline, patience), options_.limits));
+    const Probe probe(*this, *link);
     PARETO_TRY(introduce(*link, {0, 0, Role::kProbe}, deadline));
     return daemon::measure_rate(*link, deadline);
   };

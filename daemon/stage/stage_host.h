@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,9 +76,9 @@ class StageHost {
   Expected<StageStatus> close(std::uint64_t pipeline, std::uint32_t stage);
   std::vector<StageStatus> status() const;
   /// Bytes a second that a link of its own carries from here to another daemon's data address. Fails: kNotFound (transport), and as
-  /// measure_rate does.
+  /// measure_rate does; kClosed where the daemon ends meanwhile.
   Expected<double> measure_rate(const std::string& transport, const std::string& address,
-                                TimePoint deadline) const;
+                                TimePoint deadline);
 
   /// No more links, stages and requests; waits until what is in flight has been sent. Returns how many stages were not done at the
   /// deadline and were cut off.
@@ -90,6 +91,8 @@ class StageHost {
     std::string address;
     std::unique_ptr<LinkDoor> door;
   };
+  /// A link that nobody but one call uses: closed when the daemon ends.
+  class Probe;
   struct Entry {
     std::shared_ptr<Stage> stage;
     TimePoint opened;
@@ -111,6 +114,7 @@ class StageHost {
   std::condition_variable opened_;
   bool closing_ = false;
   std::map<Key, Entry> stages_;
+  std::set<transport::Link*> probes_;
   // Last: their threads use all of the above.
   std::vector<Door> doors_;
 };

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
+
 #include "tests/daemon/support/pipeline.h"
 
 namespace pareto::daemon {
@@ -76,6 +78,21 @@ TEST_F(LinkProbe, EndsWithTheDaemon) {
   const auto link = probe();
   hosts_[1].reset();
   EXPECT_EQ(link->receive(soon()).error().code, ErrorCode::kClosed);
+}
+
+TEST_F(LinkProbe, EndsWithTheDaemonThatMeasures) {
+  const auto tcp = transport::make_transport("tcp").value();
+  const auto silent = tcp->listen("127.0.0.1:0").value();
+  auto measured = std::async(std::launch::async, [&] {
+    return hosts_[0]->measure_rate("tcp", silent->address(),
+                                   *deadline_after(std::chrono::hours(1)));
+  });
+  const auto link = silent->accept(soon()).value();
+  ASSERT_TRUE(link->receive(soon()));  // its hello, which nobody answers
+  hosts_[0]->drain(soon());
+  const auto ended = measured.get();
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().code, ErrorCode::kClosed) << ended.error().message;
 }
 
 }  // namespace
