@@ -1,6 +1,7 @@
-// Packets on their way through one direction of a link, in order.
+// Packets on their way through one direction of a link.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <optional>
@@ -11,7 +12,8 @@
 
 namespace pareto::netem {
 
-/// Every packet leaves `delay` after it came. Time is the caller's, so that it is tested without waiting.
+/// Every packet leaves its delay after it came, but never before one that came earlier, unless it overtakes. Time is the caller's, so
+/// that it is tested without waiting.
 ///
 /// Threads: one owner.
 class DelayLine {
@@ -19,13 +21,18 @@ class DelayLine {
   /// What it holds at most: 1 Gbit/s for two seconds.
   static constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
 
-  explicit DelayLine(Nanoseconds delay) : delay_(delay) {}
-
   /// False: there is no room, and the packet is lost.
-  bool push(TimePoint now, std::span<const std::byte> packet) {
-    if (held_bytes_ + packet.size() > kMaxBytes) return false;
-    held_bytes_ += packet.size();
-    packets_.push_back({now + delay_, {packet.begin(), packet.end()}});
+  bool push(TimePoint now, Nanoseconds delay, std::span<const std::byte> packet) {
+    if (!has_room(packet)) return false;
+    latest_ = std::max(latest_, now + delay);
+    packets_.push_back({latest_, {packet.begin(), packet.end()}});
+    return true;
+  }
+
+  /// Leaves at once, before all others.
+  bool push_first(TimePoint now, std::span<const std::byte> packet) {
+    if (!has_room(packet)) return false;
+    packets_.push_front({now, {packet.begin(), packet.end()}});
     return true;
   }
 
@@ -49,7 +56,14 @@ class DelayLine {
     TimePoint leaves;
     std::vector<std::byte> bytes;
   };
-  const Nanoseconds delay_;
+
+  bool has_room(std::span<const std::byte> packet) {
+    if (held_bytes_ + packet.size() > kMaxBytes) return false;
+    held_bytes_ += packet.size();
+    return true;
+  }
+
+  TimePoint latest_{};  ///< when the last one leaves
   std::size_t held_bytes_ = 0;
   std::deque<Packet> packets_;
 };

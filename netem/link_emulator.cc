@@ -9,12 +9,18 @@
 
 #include <array>
 #include <atomic>
+#include <condition_variable>
+#include <future>
+#include <mutex>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
 #include "core/base/file.h"
 #include "core/base/file_descriptor.h"
 #include "netem/delay_line.h"
+#include "netem/packet_fates.h"
+#include "netem/trace.h"
 #include "netem/tun_device.h"
 
 namespace pareto::netem {
@@ -36,11 +42,15 @@ void be_prompt() {
 /// One direction. Threads: its own; the destructor ends it.
 class Pump {
  public:
-  Pump(int from, int to, Nanoseconds delay, FileDescriptor stop)
+  Pump(int from, int to, const LinkDirection& direction, std::uint64_t seed, TimePoint start,
+       FileDescriptor stop)
       : from_(from),
         to_(to),
+        varies_(direction.varies_by_packet()),
+        trace_(direction),
+        start_(start),
+        fates_(direction, seed),
         stop_(std::move(stop)),
-        line_(delay),
         packet_(TunDevice::kMaxPacketBytes),
         thread_([this] { run(); }) {}
   ~Pump() {
@@ -51,6 +61,7 @@ class Pump {
   Pump& operator=(const Pump&) = delete;
 
   std::uint64_t lost() const { return lost_; }
+  std::uint64_t dropped() const { return dropped_; }
 
  private:
   void run() {
@@ -67,7 +78,23 @@ class Pump {
     for (int i = 0; i < kMostReads; ++i) {
       const ssize_t got = ::read(from_, packet_.data(), packet_.size());
       if (got <= 0) return;
-      if (!line_.push(now(), {packet_.data(), static_cast<std::size_t>(got)})) ++lost_;
+      accept({packet_.data(), static_cast<std::size_t>(got)});
+    }
+  }
+
+  void accept(std::span<const std::byte> packet) {
+    const TimePoint came = now();
+    const Nanoseconds delay = trace_.at(came - start_).delay;
+    PacketFate fate{.delay = delay};
+    if (varies_) fate = fates_.next(delay);
+    if (fate.lost) {
+      ++dropped_;
+      return;
+    }
+    for (int copies = fate.duplicated ? 2 : 1; copies > 0; --copies) {
+      const bool taken =
+          fate.overtakes ? line_.push_first(came, packet) : line_.push(came, fate.delay, packet);
+      if (!taken) ++lost_;
     }
   }
 
@@ -90,10 +117,71 @@ class Pump {
 
   const int from_;
   const int to_;
+  const bool varies_;
+  const Trace trace_;
+  const TimePoint start_;
+  PacketFates fates_;
   const FileDescriptor stop_;  ///< readable: the end
   DelayLine line_;
   std::vector<std::byte> packet_;
   std::atomic<std::uint64_t> lost_{0};
+  std::atomic<std::uint64_t> dropped_{0};
+  std::jthread thread_;  // last: it uses all of the above
+};
+
+/// Changes a device's rate as the trace has it. Threads: its own, inside the device's namespace; the destructor ends it.
+class RateChanger {
+ public:
+  RateChanger(const NetworkNamespace& where, std::string device, const LinkDirection& direction,
+              TimePoint start)
+      : device_(std::move(device)), direction_(direction), trace_(direction), start_(start) {
+    if (!trace_.changes_rate()) return;
+    std::promise<void> inside;
+    thread_ = std::jthread([&, this](const std::stop_token& stop) {
+      note(where.enter());
+      inside.set_value();
+      run(stop);
+    });
+    // The namespace may go afterwards.
+    inside.get_future().wait();
+  }
+  RateChanger(const RateChanger&) = delete;
+  RateChanger& operator=(const RateChanger&) = delete;
+
+  Expected<> check() const {
+    const std::lock_guard lock(mutex_);
+    return failure_;
+  }
+
+ private:
+  void run(const std::stop_token& stop) {
+    std::uint64_t current = trace_.at(Nanoseconds(0)).bits_per_second;
+    while (!stop.stop_requested()) {
+      const Trace::State state = trace_.at(now() - start_);
+      if (state.bits_per_second != current) {
+        current = state.bits_per_second;
+        direction_.bits_per_second = current;
+        note(limit_rate(device_, direction_));
+      }
+      std::unique_lock lock(mutex_);
+      if (!state.until) return;
+      stopped_.wait_until(lock, stop, start_ + *state.until, [] { return false; });
+    }
+  }
+
+  void note(Expected<> done) {
+    if (done) return;
+    const std::lock_guard lock(mutex_);
+    if (failure_) failure_ = std::move(done);
+  }
+
+  const std::string device_;
+  LinkDirection direction_;  ///< with the rate as it is now
+  const Trace trace_;
+  const TimePoint start_;
+  mutable std::mutex mutex_;
+  std::condition_variable_any stopped_;
+  Expected<> failure_;
   std::jthread thread_;  // last: it uses all of the above
 };
 
@@ -106,37 +194,61 @@ Expected<FileDescriptor> stop_event() {
 /// Threads: as LinkEmulator.
 class TunEmulator final : public LinkEmulator {
  public:
-  TunEmulator(TunDevice first, TunDevice second, const Condition& condition,
-              FileDescriptor stop_forward, FileDescriptor stop_backward)
-      : first_(std::move(first)),
-        second_(std::move(second)),
-        forward_(first_.descriptor(), second_.descriptor(), condition.forward.delay,
-                 std::move(stop_forward)),
-        backward_(second_.descriptor(), first_.descriptor(), condition.backward.delay,
-                  std::move(stop_backward)) {}
+  /// One end's device, and what ends the thread that reads it.
+  struct End {
+    const NetworkNamespace& where;
+    TunDevice device;
+    FileDescriptor stop;
+  };
+
+  TunEmulator(End first, End second, const Condition& condition, std::uint64_t seed)
+      : first_(std::move(first.device)),
+        second_(std::move(second.device)),
+        start_(now()),
+        forward_(first_.descriptor(), second_.descriptor(), condition.forward, 2 * seed, start_,
+                 std::move(first.stop)),
+        backward_(second_.descriptor(), first_.descriptor(), condition.backward, 2 * seed + 1,
+                  start_, std::move(second.stop)),
+        forward_rate_(first.where, first_.name(), condition.forward, start_),
+        backward_rate_(second.where, second_.name(), condition.backward, start_) {}
 
   std::uint64_t lost_packets() const override { return forward_.lost() + backward_.lost(); }
+  std::uint64_t dropped_packets() const override {
+    return forward_.dropped() + backward_.dropped();
+  }
+  Expected<> check() const override {
+    PARETO_TRY(forward_rate_.check());
+    return backward_rate_.check();
+  }
 
  private:
   const TunDevice first_;
   const TunDevice second_;
+  const TimePoint start_;
   Pump forward_;
   Pump backward_;
+  RateChanger forward_rate_;
+  RateChanger backward_rate_;
 };
+
+Expected<TunEmulator::End> make_end(const LinkEnd& here, const LinkEnd& there, LinkDirection out) {
+  // What its trace begins with.
+  out.bits_per_second = Trace(out).at(Nanoseconds(0)).bits_per_second;
+  PARETO_ASSIGN(TunDevice device, TunDevice::create(here.where, here.address, there.address, out));
+  PARETO_ASSIGN(FileDescriptor stop, stop_event());
+  return TunEmulator::End{here.where, std::move(device), std::move(stop)};
+}
 
 }  // namespace
 
 Expected<std::unique_ptr<LinkEmulator>> LinkEmulator::create(const LinkEnd& first,
                                                              const LinkEnd& second,
-                                                             const Condition& condition) {
-  PARETO_ASSIGN(TunDevice first_device,
-                TunDevice::create(first.where, first.address, second.address, condition.forward));
-  PARETO_ASSIGN(TunDevice second_device,
-                TunDevice::create(second.where, second.address, first.address, condition.backward));
-  PARETO_ASSIGN(FileDescriptor stop_forward, stop_event());
-  PARETO_ASSIGN(FileDescriptor stop_backward, stop_event());
-  return std::make_unique<TunEmulator>(std::move(first_device), std::move(second_device), condition,
-                                       std::move(stop_forward), std::move(stop_backward));
+                                                             const Condition& condition,
+                                                             std::uint64_t seed) {
+  PARETO_ASSIGN(auto first_end, make_end(first, second, condition.forward));
+  PARETO_ASSIGN(auto second_end, make_end(second, first, condition.backward));
+  return std::make_unique<TunEmulator>(std::move(first_end), std::move(second_end), condition,
+                                       seed);
 }
 
 }  // namespace pareto::netem

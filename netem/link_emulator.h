@@ -1,9 +1,9 @@
 // A link between two network namespaces with a condition on it, for kernels without netem: no more than TUN devices and tbf.
 //
-//   namespace A: sockets ─▶ tbf (rate, queue) ─▶ TUN ─▶ [this process: delay] ─▶ TUN ─▶ sockets, namespace B     and the same back
+//   namespace A: sockets ─▶ tbf (rate, queue) ─▶ TUN ─▶ [this process: delay, loss, …] ─▶ TUN ─▶ sockets, namespace B     and the same back
 //
-// Packets are handed on in order and as they are, up to 64 KiB of TCP segments at a time. What the queue has no room for is dropped on
-// the sender's own machine, which tells its TCP at once; it is not a loss that must be found out by waiting.
+// Packets are handed on as they are: up to 64 KiB of TCP segments at a time where all fare alike, else one by one. What the queue has no
+// room for is dropped on the sender's own machine, which tells its TCP at once; it is not a loss that must be found out by waiting.
 #pragma once
 
 #include <cstdint>
@@ -27,14 +27,20 @@ struct LinkEnd {
 /// Threads: one owner; it has one of its own for each direction.
 class LinkEmulator {
  public:
-  /// Forward is from `first` to `second`. Fails: kPermission (root is needed), kUnavailable (the kernel has no TUN or no tbf),
+  /// Forward is from `first` to `second`; both may go afterwards. Time begins now for what changes with it. The same seed gives packets
+  /// the same fates. Fails: kPermission (root is needed), kUnavailable (the kernel has no TUN or no tbf),
   /// kNotFound (iproute2 is not installed); each with its remedy.
   static Expected<std::unique_ptr<LinkEmulator>> create(const LinkEnd& first, const LinkEnd& second,
-                                                        const Condition& condition);
+                                                        const Condition& condition,
+                                                        std::uint64_t seed = 1);
   virtual ~LinkEmulator() = default;
 
   /// Packets that were lost because this machine could not keep up: a measurement under way then measured something else.
   virtual std::uint64_t lost_packets() const = 0;
+  /// What was lost as the condition has it: `loss` and `burst_loss`, both directions.
+  virtual std::uint64_t dropped_packets() const = 0;
+  /// Fails, as tc does, where a change of the rate could not be made: the link is not what was asked for since then.
+  virtual Expected<> check() const = 0;
 
  protected:
   LinkEmulator() = default;

@@ -35,16 +35,18 @@ tl::unexpected<Error> no_device(int number) {
   }
 }
 
-/// In the namespace of the calling thread. Returns its name.
-Expected<std::string> attach(const FileDescriptor& file) {
+/// In the namespace of the calling thread. Returns its name. `whole`: TCP segments may be read many at once.
+Expected<std::string> attach(const FileDescriptor& file, bool whole) {
   ifreq request{};
   std::strncpy(request.ifr_name, "pareto%d", IFNAMSIZ - 1);
   request.ifr_flags = IFF_TUN | IFF_NO_PI | IFF_VNET_HDR;
   if (::ioctl(file.get(), TUNSETIFF, &request) != 0) return no_device(errno);
-  const unsigned int offload = TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6;
+  const unsigned int offload = whole ? TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 : TUN_F_CSUM;
   if (::ioctl(file.get(), TUNSETOFFLOAD, offload) != 0) return no_device(errno);
   return std::string(request.ifr_name);
 }
+
+}  // namespace
 
 Expected<> limit_rate(const std::string& device, const LinkDirection& out) {
   auto limited = run_program(token_bucket_command(device, out));
@@ -55,15 +57,13 @@ Expected<> limit_rate(const std::string& device, const LinkDirection& out) {
   return limited;
 }
 
-}  // namespace
-
 Expected<TunDevice> TunDevice::create(const NetworkNamespace& where, const std::string& address,
                                       const std::string& peer, const LinkDirection& out) {
   std::optional<TunDevice> device;
   const auto make = [&]() -> Expected<> {
     FileDescriptor file(::open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC));
     if (!file) return no_device(errno);
-    PARETO_ASSIGN(const std::string name, attach(file));
+    PARETO_ASSIGN(const std::string name, attach(file, !out.varies_by_packet()));
     device.emplace(TunDevice(std::move(file), name));
     // Without addrgenmode none the kernel would speak IPv6 of its own accord.
     PARETO_TRY(run_program({"ip", "link", "set", "dev", name, "mtu", "1500", "txqueuelen",

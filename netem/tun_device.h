@@ -21,7 +21,7 @@ class TunDevice {
   static constexpr std::size_t kMaxPacketBytes = 68 << 10;
 
   /// `address` of this end and `peer` of the other, IPv4: "10.213.0.1". What leaves through the device is held to the direction's rate
-  /// and queue; its delay is not the device's concern. Fails: kPermission (root is needed), kUnavailable (no TUN or tbf in this
+  /// and queue, and comes in packets as on a wire where the direction varies by packet; all else is not the device's concern. Fails: kPermission (root is needed), kUnavailable (no TUN or tbf in this
   /// kernel, or what ip and tc say), kNotFound (iproute2 is not installed).
   static Expected<TunDevice> create(const NetworkNamespace& where, const std::string& address,
                                     const std::string& peer, const LinkDirection& out);
@@ -37,5 +37,9 @@ class TunDevice {
   FileDescriptor file_;
   std::string name_;
 };
+
+/// Holds what leaves through a device of the calling thread's namespace to the direction's rate and queue, from now on. Fails: kUnavailable
+/// (no tbf in this kernel, or what tc says), kNotFound (iproute2 is not installed).
+Expected<> limit_rate(const std::string& device, const LinkDirection& out);
 
 }  // namespace pareto::netem

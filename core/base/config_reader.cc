@@ -95,26 +95,32 @@ void ConfigSection::optional(const std::string& key, std::vector<std::string>& t
   read(key, target, "a list of texts");
 }
 
-void ConfigSection::optional_bytes(const std::string& key, std::uint64_t& target) {
+template <typename T, typename Parse>
+void ConfigSection::read_quantity(const std::string& key, T& target, Parse parse) {
   std::string text;
   optional(key, text);
   if (text.empty()) return;
-  if (auto bytes = parse_bytes(text)) {
-    target = *bytes;
+  if (auto quantity = parse(text)) {
+    target = *quantity;
   } else {
-    problem(key, bytes.error().message);
+    problem(key, quantity.error().message);
   }
 }
 
+void ConfigSection::optional_bytes(const std::string& key, std::uint64_t& target) {
+  read_quantity(key, target, parse_bytes);
+}
+
 void ConfigSection::optional_duration(const std::string& key, std::chrono::nanoseconds& target) {
-  std::string text;
-  optional(key, text);
-  if (text.empty()) return;
-  if (auto duration = parse_duration(text)) {
-    target = *duration;
-  } else {
-    problem(key, duration.error().message);
-  }
+  read_quantity(key, target, parse_duration);
+}
+
+void ConfigSection::optional_share(const std::string& key, double& target) {
+  read_quantity(key, target, parse_share);
+}
+
+void ConfigSection::optional_rate(const std::string& key, std::uint64_t& target) {
+  read_quantity(key, target, parse_rate);
 }
 
 void ConfigSection::required(const std::string& key, std::string& target) {

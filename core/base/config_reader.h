@@ -39,6 +39,10 @@ class ConfigSection {
   void optional_bytes(const std::string& key, std::uint64_t& target);
   /// "20ms"
   void optional_duration(const std::string& key, std::chrono::nanoseconds& target);
+  /// "1%", as 0.01
+  void optional_share(const std::string& key, double& target);
+  /// "100mbit", in bits per second
+  void optional_rate(const std::string& key, std::uint64_t& target);
   /// As optional, but an absent key is a problem too.
   void required(const std::string& key, std::string& target);
 
@@ -62,6 +66,8 @@ class ConfigSection {
                 std::shared_ptr<config_detail::Node> node);
   template <typename T>
   void read(const std::string& key, T& target, const char* wanted);
+  template <typename T, typename Parse>
+  void read_quantity(const std::string& key, T& target, Parse parse);
 
   std::shared_ptr<config_detail::Document> document_;
   std::shared_ptr<config_detail::Node> node_;

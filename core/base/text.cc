@@ -122,6 +122,13 @@ Expected<std::chrono::nanoseconds> parse_duration(std::string_view text) {
   return std::chrono::nanoseconds(std::llround(nanoseconds));
 }
 
+Expected<double> parse_share(std::string_view text) {
+  constexpr std::array<Unit, 1> kUnits{{{"%", 0.01}}};
+  PARETO_ASSIGN(const double share, parse_quantity(text, kUnits, true, "1%"));
+  if (share > 1) return fail(ErrorCode::kInvalidArgument, "\"{}\" is more than 100%", text);
+  return share;
+}
+
 Expected<std::uint64_t> parse_rate(std::string_view text) {
   constexpr std::array<Unit, 4> kUnits{{{"bit", 1}, {"kbit", 1e3}, {"mbit", 1e6}, {"gbit", 1e9}}};
   PARETO_ASSIGN(const double rate, parse_quantity(text, kUnits, true, "100mbit"));

@@ -28,6 +28,8 @@ std::string join(std::span<const std::string> parts, std::string_view separator 
 Expected<std::uint64_t> parse_bytes(std::string_view text);
 /// "20ms", "1.5s", "200us", "3min", "0": a unit is required unless it is zero. Fails: kInvalidArgument.
 Expected<std::chrono::nanoseconds> parse_duration(std::string_view text);
+/// "1%", "0.05%": 0 … 1, the sign is required unless it is zero. Fails: kInvalidArgument.
+Expected<double> parse_share(std::string_view text);
 /// "100mbit", "1.5 gbit", "512kbit", "9600bit": bits per second, in steps of 1000. Fails: kInvalidArgument.
 Expected<std::uint64_t> parse_rate(std::string_view text);
 /// "412 B", "147 KiB", "12.8 MiB": three significant digits.

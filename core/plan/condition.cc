@@ -1,5 +1,8 @@
 #include "core/plan/condition.h"
 
+#include <algorithm>
+#include <array>
+
 #include "core/base/config_reader.h"
 #include "core/base/text.h"
 
@@ -11,28 +14,125 @@ constexpr std::uint64_t kMinRate = 8'000;
 constexpr std::uint64_t kMaxRate = 100'000'000'000;
 constexpr std::uint64_t kMinQueue = 4 << 10;
 constexpr std::uint64_t kMaxQueue = 1 << 30;
+constexpr std::size_t kMaxTraceRows = 100'000;
+constexpr std::array kShapes{JitterShape::kNormal, JitterShape::kUniform, JitterShape::kPareto};
 
-void read_rate(ConfigSection& section, std::uint64_t& target) {
-  std::string text;
-  section.optional("rate", text);
-  if (text.empty()) return;
-  const auto rate = parse_rate(text);
-  if (!rate) return section.problem("rate", rate.error().message);
-  if (*rate < kMinRate || *rate > kMaxRate) {
-    return section.problem("rate", fmt::format("{} is not from 8kbit to 100gbit", text));
+void read_delay(ConfigSection& section, Nanoseconds& delay) {
+  section.optional_duration("delay", delay);
+  if (delay > kMaxDelay) section.problem("delay", "is longer than 60s");
+}
+
+void read_rate(ConfigSection& section, std::uint64_t& rate) {
+  section.optional_rate("rate", rate);
+  if (rate != 0 && (rate < kMinRate || rate > kMaxRate)) {
+    section.problem("rate", fmt::format("{}bit is not from 8kbit to 100gbit", rate));
   }
-  target = *rate;
+}
+
+void read_shape(ConfigSection& section, JitterShape& shape) {
+  std::string name;
+  section.optional("jitter_shape", name);
+  if (name.empty()) return;
+  std::vector<std::string> names;
+  for (const JitterShape one : kShapes) {
+    if (to_string(one) == name) {
+      shape = one;
+      return;
+    }
+    names.emplace_back(to_string(one));
+  }
+  section.problem("jitter_shape", fmt::format("is one of {}", join(names)));
+}
+
+void read_burst_loss(ConfigSection& section, std::optional<BurstLoss>& target) {
+  auto burst = section.section("burst_loss");
+  if (!burst) return;
+  BurstLoss& loss = target.emplace();
+  burst->optional_share("enter", loss.enter);
+  burst->optional_share("leave", loss.leave);
+  burst->optional_share("when_bad", loss.when_bad);
+  burst->optional_share("when_good", loss.when_good);
+  if (loss.enter == 0) burst->problem("enter", "is needed: how often the link turns bad, as 1%");
+  if (loss.leave == 0) burst->problem("leave", "is 0: a link that turned bad would stay so");
+}
+
+ConditionChange read_change(ConfigSection& row) {
+  ConditionChange change;
+  row.optional_duration("at", change.at);
+  if (!row.has("at")) row.problem("at", "is needed: when the row begins, as 10s");
+  if (row.has("delay")) read_delay(row, change.delay.emplace());
+  if (row.has("rate")) {
+    read_rate(row, change.bits_per_second.emplace());
+    if (change.bits_per_second == 0U) row.problem("rate", "is not from 8kbit to 100gbit");
+  }
+  if (!change.delay && !change.bits_per_second) row.problem("at", "changes neither delay nor rate");
+  return change;
+}
+
+void read_trace(ConfigSection& section, LinkDirection& direction) {
+  section.optional_duration("trace_period", direction.trace_period);
+  std::vector<ConfigSection> rows = section.sections("trace");
+  if (rows.empty()) return;
+  direction.trace.clear();
+  if (rows.size() > kMaxTraceRows) {
+    return section.problem("trace", fmt::format("has more than {} rows", kMaxTraceRows));
+  }
+  for (ConfigSection& row : rows) {
+    const ConditionChange change = read_change(row);
+    if (!direction.trace.empty() && change.at <= direction.trace.back().at) {
+      row.problem("at", "does not come after the row before");
+    }
+    direction.trace.push_back(change);
+  }
 }
 
 /// The keys of one direction, or of both; what is absent stays as it is.
 void read_direction(ConfigSection& section, LinkDirection& direction) {
-  section.optional_duration("delay", direction.delay);
-  if (direction.delay > kMaxDelay) section.problem("delay", "is longer than 60s");
+  read_delay(section, direction.delay);
   read_rate(section, direction.bits_per_second);
   section.optional_bytes("queue", direction.queue_bytes);
-  if (!section.has("queue")) return;
-  if (direction.queue_bytes < kMinQueue || direction.queue_bytes > kMaxQueue) {
+  if (section.has("queue") &&
+      (direction.queue_bytes < kMinQueue || direction.queue_bytes > kMaxQueue)) {
     section.problem("queue", "is not from 4KiB to 1GiB");
+  }
+  section.optional_duration("jitter", direction.jitter.deviation);
+  section.optional_share("jitter_correlation", direction.jitter.correlation);
+  read_shape(section, direction.jitter.shape);
+  section.optional_share("loss", direction.loss);
+  read_burst_loss(section, direction.burst_loss);
+  section.optional_share("reorder", direction.reorder);
+  section.optional_share("duplicate", direction.duplicate);
+  read_trace(section, direction);
+}
+
+/// What only the whole of a direction shows. A problem is told where its key stands: in `own` or in `both`.
+void check(const LinkDirection& direction, ConfigSection* own, ConfigSection& both) {
+  const auto problem = [&](const char* key, const char* sentence) {
+    (own != nullptr && own->has(key) ? *own : both).problem(key, sentence);
+  };
+  const bool any_rate =
+      direction.bits_per_second > 0 || std::ranges::any_of(direction.trace, [](const auto& row) {
+        return row.bits_per_second.has_value();
+      });
+  if (direction.queue_bytes > 0 && !any_rate) {
+    problem("queue", "needs a rate beside it: without one nothing waits");
+  }
+  Nanoseconds shortest = direction.delay;
+  for (const ConditionChange& row : direction.trace) {
+    shortest = std::min(shortest, row.delay.value_or(shortest));
+  }
+  if (2 * direction.jitter.deviation > shortest) {
+    problem("jitter", "is more than half the delay: packets would arrive before they leave");
+  }
+  if (direction.loss > 0 && direction.burst_loss) {
+    problem("loss", "stands beside burst_loss, which has when_good for it");
+  }
+  if (direction.reorder > 0 && shortest.count() == 0) {
+    problem("reorder", "needs a delay: there is nothing to overtake without one");
+  }
+  if (direction.trace_period.count() > 0 &&
+      (direction.trace.empty() || direction.trace_period <= direction.trace.back().at)) {
+    problem("trace_period", "ends before the last row of the trace begins");
   }
 }
 
@@ -42,22 +142,32 @@ Expected<Condition> read(Expected<ConfigReader> file) {
   LinkDirection both;
   read_direction(root, both);
   Condition condition{both, both};
-  const auto read_one = [&](const char* key, LinkDirection& direction) {
-    auto section = root.section(key);
-    if (section) read_direction(*section, direction);
-    // Without a rate nothing waits.
-    if (direction.queue_bytes > 0 && direction.bits_per_second == 0) {
-      ConfigSection& named = section && section->has("queue") ? *section : root;
-      named.problem("queue", "needs a rate beside it: without one nothing waits");
-    }
-  };
-  read_one("forward", condition.forward);
-  read_one("backward", condition.backward);
+  auto forward = root.section("forward");
+  auto backward = root.section("backward");
+  if (forward) read_direction(*forward, condition.forward);
+  if (backward) read_direction(*backward, condition.backward);
+  check(condition.forward, forward ? &*forward : nullptr, root);
+  // What is wrong with both is told once.
+  if (condition.backward != condition.forward) {
+    check(condition.backward, backward ? &*backward : nullptr, root);
+  }
   PARETO_TRY(file->finish());
   return condition;
 }
 
 }  // namespace
+
+std::string_view to_string(JitterShape shape) {
+  switch (shape) {
+    case JitterShape::kNormal:
+      return "normal";
+    case JitterShape::kUniform:
+      return "uniform";
+    case JitterShape::kPareto:
+      break;
+  }
+  return "pareto";
+}
 
 Expected<Condition> read_condition(const std::filesystem::path& path) {
   return read(ConfigReader::from_file(path));

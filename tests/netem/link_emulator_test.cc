@@ -2,11 +2,14 @@
 
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <random>
+#include <set>
 #include <thread>
 
 #include "core/base/file_descriptor.h"
@@ -33,6 +36,13 @@ sockaddr_in address_of(const char* host, std::uint16_t port) {
 
 const sockaddr* plain(const sockaddr_in& address) {
   return reinterpret_cast<const sockaddr*>(&address);
+}
+
+std::vector<char> noise(std::size_t bytes) {
+  std::vector<char> data(bytes);
+  std::mt19937 random(1);  // NOLINT: the same bytes every time
+  std::ranges::generate(data, [&] { return static_cast<char>(random()); });
+  return data;
 }
 
 /// Two namespaces with an emulated link, and sockets in them.
@@ -87,6 +97,34 @@ class LinkEmulatorTest : public ::testing::Test {
     ASSERT_TRUE(far_);
   }
 
+  /// Sends that many numbered datagrams to the second end, some at a time, and waits until each has arrived or was dropped. Returns
+  /// what arrived, in that order.
+  std::vector<int> numbers_across(int count) {
+    constexpr std::size_t kAtATime = 100;
+    const FileDescriptor near = bound_in(*first_, kFirst, SOCK_DGRAM);
+    const FileDescriptor far = bound_in(*second_, kSecond, SOCK_DGRAM);
+    const sockaddr_in address = address_of(kSecond, 7000);
+    const TimePoint patience = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    std::vector<int> arrived;
+    std::set<int> seen;
+    for (int number = 0; number < count; ++number) {
+      EXPECT_GT(::sendto(near.get(), &number, sizeof(number), 0, plain(address), sizeof(address)),
+                0);
+      const std::size_t sent = static_cast<std::size_t>(number) + 1;
+      if (sent % kAtATime != 0) continue;
+      while (seen.size() + link_->dropped_packets() < sent) {
+        if (std::chrono::steady_clock::now() > patience) return arrived;
+        pollfd polled{far.get(), POLLIN, 0};
+        int got = -1;
+        if (::poll(&polled, 1, 10) > 0 && ::recv(far.get(), &got, sizeof(got), 0) > 0) {
+          arrived.push_back(got);
+          seen.insert(got);
+        }
+      }
+    }
+    return arrived;
+  }
+
   std::optional<NetworkNamespace> first_;
   std::optional<NetworkNamespace> second_;
   std::unique_ptr<LinkEmulator> link_;
@@ -114,12 +152,11 @@ TEST_F(LinkEmulatorTest, ARoundTripTakesBothDelays) {
 
 TEST_F(LinkEmulatorTest, DataArrivesIntactNoFasterThanTheRate) {
   Condition condition;
-  condition.forward = {milliseconds(2), 80'000'000, 0};
+  condition.forward.delay = milliseconds(2);
+  condition.forward.bits_per_second = 80'000'000;
   if (!join(condition)) GTEST_SKIP() << skipped_;
   connect();
-  std::vector<char> data(2'000'000);
-  std::mt19937 random(1);  // NOLINT: the same bytes every time
-  std::ranges::generate(data, [&] { return static_cast<char>(random()); });
+  const std::vector<char> data = noise(2'000'000);
   const TimePoint start = std::chrono::steady_clock::now();
   const std::jthread sender(
       [&] { EXPECT_EQ(::send(near_.get(), data.data(), data.size(), 0), std::ssize(data)); });
@@ -146,6 +183,76 @@ TEST_F(LinkEmulatorTest, PacketsKeepTheirOrder) {
     ASSERT_GT(::recv(far.get(), &number, sizeof(number), 0), 0) << "packet " << expected;
     ASSERT_EQ(number, expected);
   }
+}
+
+TEST_F(LinkEmulatorTest, LosesTheShareAskedForOfEveryPacketByItself) {
+  constexpr int kPackets = 20'000;
+  Condition condition;
+  condition.forward.loss = 0.05;
+  if (!join(condition)) GTEST_SKIP() << skipped_;
+  const std::vector<int> arrived = numbers_across(kPackets);
+  EXPECT_EQ(arrived.size(), kPackets - link_->dropped_packets());
+  // The 99 % interval of a binomial distribution.
+  const double lost = static_cast<double>(link_->dropped_packets()) / kPackets;
+  EXPECT_NEAR(lost, 0.05, 2.576 * std::sqrt(0.05 * 0.95 / kPackets));
+  EXPECT_EQ(link_->lost_packets(), 0U);
+}
+
+TEST_F(LinkEmulatorTest, PacketsMayArriveTwiceAndBeforeOthers) {
+  constexpr int kPackets = 2'000;
+  Condition condition;
+  condition.forward.delay = milliseconds(1);
+  condition.forward.duplicate = 0.1;
+  condition.forward.reorder = 0.1;
+  if (!join(condition)) GTEST_SKIP() << skipped_;
+  const std::vector<int> numbers = numbers_across(kPackets);
+  const std::set<int> seen(numbers.begin(), numbers.end());
+  EXPECT_EQ(std::ssize(seen), kPackets);
+  EXPECT_NEAR(static_cast<double>(numbers.size() - seen.size()) / kPackets, 0.1, 0.02);
+  int steps_back = 0;
+  for (std::size_t i = 1; i < numbers.size(); ++i)
+    steps_back += numbers[i] < numbers[i - 1] ? 1 : 0;
+  EXPECT_GT(steps_back, 0);
+}
+
+TEST_F(LinkEmulatorTest, ABadLinkDamagesNoStream) {
+  Condition condition;
+  condition.forward.delay = condition.backward.delay = milliseconds(4);
+  condition.forward.jitter.deviation = milliseconds(1);
+  condition.forward.loss = condition.forward.duplicate = condition.forward.reorder = 0.01;
+  condition.forward.bits_per_second = 200'000'000;
+  if (!join(condition)) GTEST_SKIP() << skipped_;
+  connect();
+  const std::vector<char> data = noise(1'000'000);
+  const std::jthread sender(
+      [&] { EXPECT_EQ(::send(near_.get(), data.data(), data.size(), 0), std::ssize(data)); });
+  std::vector<char> received(data.size());
+  ASSERT_EQ(::recv(far_.get(), received.data(), received.size(), MSG_WAITALL), std::ssize(data));
+  EXPECT_TRUE(data == received);
+  EXPECT_GT(link_->dropped_packets(), 0U);
+}
+
+TEST_F(LinkEmulatorTest, ATraceChangesTheRate) {
+  Condition condition;
+  condition.forward.trace = {{milliseconds(30), std::nullopt, 80'000'000}};
+  if (!join(condition)) GTEST_SKIP() << skipped_;
+  connect();
+  // 10 MB/s from some time on; before, far faster.
+  std::vector<char> block(200'000);
+  const TimePoint patience = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  int slow = 0;
+  while (slow < 3 && std::chrono::steady_clock::now() < patience) {
+    const TimePoint start = std::chrono::steady_clock::now();
+    const std::jthread sender(
+        [&] { EXPECT_EQ(::send(near_.get(), block.data(), block.size(), 0), std::ssize(block)); });
+    std::vector<char> received(block.size());
+    ASSERT_EQ(::recv(far_.get(), received.data(), received.size(), MSG_WAITALL),
+              std::ssize(received));
+    slow = milliseconds_since(start) >= 18 ? slow + 1 : 0;
+  }
+  EXPECT_EQ(slow, 3);
+  const auto checked = link_->check();
+  EXPECT_TRUE(checked) << checked.error().message;
 }
 
 TEST_F(LinkEmulatorTest, NothingIsLeftBehind) {

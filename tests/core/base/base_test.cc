@@ -64,6 +64,10 @@ TEST(Text, Quantities) {
   EXPECT_EQ(*parse_rate("1.5 mbit"), 1'500'000U);
   EXPECT_EQ(*parse_rate("9600bit"), 9600U);
   EXPECT_FALSE(parse_rate("100"));
+  EXPECT_DOUBLE_EQ(*parse_share("0.5%"), 0.005);
+  EXPECT_EQ(*parse_share("0"), 0);
+  EXPECT_FALSE(parse_share("0.5"));
+  EXPECT_FALSE(parse_share("101%"));
   EXPECT_FALSE(parse_rate("100Mbps"));
   EXPECT_EQ(format_bytes(412), "412 B");
   EXPECT_EQ(format_bytes(150 << 10), "150 KiB");

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 
 namespace pareto {
@@ -20,8 +21,80 @@ TEST(Condition, KeysHoldForBothDirectionsUnlessOneIsNamed) {
   const auto condition = parse_condition(
       "delay: 20ms\nrate: 100mbit\nbackward:\n  rate: 512kbit\n  queue: 64KiB\n", "dsl.yaml");
   ASSERT_TRUE(condition) << condition.error().message;
-  EXPECT_EQ(condition->forward, (LinkDirection{milliseconds(20), 100'000'000, 0}));
-  EXPECT_EQ(condition->backward, (LinkDirection{milliseconds(20), 512'000, 64 << 10}));
+  const LinkDirection forward{.delay = milliseconds(20), .bits_per_second = 100'000'000};
+  EXPECT_EQ(condition->forward, forward);
+  LinkDirection backward = forward;
+  backward.bits_per_second = 512'000;
+  backward.queue_bytes = 64 << 10;
+  EXPECT_EQ(condition->backward, backward);
+}
+
+TEST(Condition, PacketsMayFareDifferently) {
+  const auto condition = parse_condition(
+      "delay: 10ms\njitter: 2ms\njitter_correlation: 25%\njitter_shape: pareto\n"
+      "reorder: 1%\nduplicate: 0.5%\nloss: 2%\n",
+      "bad.yaml");
+  ASSERT_TRUE(condition) << condition.error().message;
+  const LinkDirection expected{
+      .delay = milliseconds(10),
+      .jitter = {milliseconds(2), 0.25, JitterShape::kPareto},
+      .loss = 0.02,
+      .reorder = 0.01,
+      .duplicate = 0.005,
+  };
+  EXPECT_EQ(condition->forward, expected);
+  EXPECT_EQ(condition->backward, expected);
+  EXPECT_TRUE(expected.varies_by_packet());
+  EXPECT_FALSE(LinkDirection{}.varies_by_packet());
+}
+
+TEST(Condition, LossesMayComeTogetherAndOneWayOnly) {
+  const auto condition = parse_condition(
+      "forward:\n  burst_loss: {enter: 1%, leave: 25%, when_bad: 50%}\n", "burst.yaml");
+  ASSERT_TRUE(condition) << condition.error().message;
+  EXPECT_EQ(condition->forward.burst_loss, (BurstLoss{0.01, 0.25, 0.5, 0}));
+  EXPECT_FALSE(condition->backward.burst_loss);
+}
+
+TEST(Condition, ATraceChangesItOverTime) {
+  const auto condition = parse_condition(
+      "delay: 5ms\nrate: 100mbit\ntrace_period: 1min\n"
+      "trace:\n  - {at: 10s, rate: 10mbit}\n  - {at: 20s, delay: 50ms, rate: 1mbit}\n",
+      "trace.yaml");
+  ASSERT_TRUE(condition) << condition.error().message;
+  ASSERT_EQ(condition->forward.trace.size(), 2U);
+  EXPECT_EQ(condition->forward.trace[0],
+            (ConditionChange{std::chrono::seconds(10), std::nullopt, 10'000'000}));
+  EXPECT_EQ(condition->forward.trace[1],
+            (ConditionChange{std::chrono::seconds(20), milliseconds(50), 1'000'000}));
+  EXPECT_EQ(condition->backward.trace_period, std::chrono::minutes(1));
+}
+
+TEST(Condition, WhatCannotBeIsToldWhereItStands) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"delay: 4ms\njitter: 3ms", "x.yaml:2: \"jitter\": is more than half the delay"},
+      {"delay: 4ms\nforward:\n  jitter: 3ms", "x.yaml:3: \"forward.jitter\": is more than half"},
+      {"jitter_shape: round", "\"jitter_shape\": is one of normal, uniform, pareto"},
+      {"loss: 0.5", "\"0.5\" is not a quantity such as 1%"},
+      {"loss: 1%\nburst_loss: {enter: 1%}", "x.yaml:1: \"loss\": stands beside burst_loss"},
+      {"burst_loss: {leave: 1%}", "\"burst_loss.enter\": is needed"},
+      {"burst_loss: {enter: 1%, leave: 0%}", "would stay so"},
+      {"reorder: 1%", "\"reorder\": needs a delay"},
+      {"trace: [{rate: 1mbit}]", "is needed: when the row begins"},
+      {"trace: [{at: 1s}]", "changes neither delay nor rate"},
+      {"trace: [{at: 1s, rate: 0}]", "is not from 8kbit to 100gbit"},
+      {"trace: [{at: 2s, delay: 1ms}, {at: 2s, delay: 2ms}]", "does not come after the row before"},
+      {"trace_period: 1s\ntrace: [{at: 2s, delay: 1ms}]", "ends before the last row"},
+      {"trace_period: 1s", "ends before the last row"},
+      {"delay: 20ms\njitter: 5ms\ntrace: [{at: 1s, delay: 6ms}]", "is more than half the delay"},
+  };
+  for (const auto& [text, sentence] : cases) {
+    const auto condition = parse_condition(text, "x.yaml");
+    ASSERT_FALSE(condition) << text;
+    EXPECT_THAT(condition.error().message, HasSubstr(sentence));
+    // Told once, though both directions have it.
+    EXPECT_EQ(std::ranges::count(condition.error().message, '\n'), 0) << condition.error().message;
+  }
 }
 
 TEST(Condition, EveryProblemIsTold) {
@@ -54,7 +127,7 @@ TEST(Condition, EverySampleParses) {
     EXPECT_TRUE(condition) << condition.error().message;
     ++samples;
   }
-  EXPECT_GE(samples, 1U);
+  EXPECT_GE(samples, 9U);
 }
 
 }  // namespace

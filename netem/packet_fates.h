@@ -1,0 +1,46 @@
+// What a direction of a link does to one packet after another: dice, seeded. No network.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <random>
+
+#include "core/base/clock.h"
+#include "core/plan/condition.h"
+
+namespace pareto::netem {
+
+struct PacketFate {
+  bool lost = false;
+  bool duplicated = false;
+  bool overtakes = false;  ///< leaves at once, before what waits
+  Nanoseconds delay{};     ///< never less than 0
+};
+
+/// The same seed gives the same fates.
+///
+/// Threads: one owner.
+class PacketFates {
+ public:
+  PacketFates(const LinkDirection& direction, std::uint64_t seed);
+
+  /// Of the next packet, which comes while the direction's delay is `delay`.
+  PacketFate next(Nanoseconds delay);
+
+ private:
+  bool happens(double share);
+  bool is_lost();
+  /// Beyond the delay; of mean 0.
+  Nanoseconds jitter();
+
+  const Jitter jitter_;
+  const double loss_;
+  const std::optional<BurstLoss> burst_loss_;
+  const double reorder_;
+  const double duplicate_;
+  std::mt19937_64 random_;
+  bool bad_ = false;    ///< the link, as BurstLoss has it
+  double deviate_ = 0;  ///< the last packet's, standard normal
+};
+
+}  // namespace pareto::netem

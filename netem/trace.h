@@ -1,0 +1,38 @@
+// How one direction of a link is at a time. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/plan/condition.h"
+
+namespace pareto::netem {
+
+/// Threads: const members from any.
+class Trace {
+ public:
+  struct State {
+    Nanoseconds delay{};
+    std::uint64_t bits_per_second = 0;
+    std::optional<Nanoseconds> until;  ///< when it may be different; none: it stays so
+  };
+
+  explicit Trace(const LinkDirection& direction);
+
+  /// `since` the link was made, 0 or more.
+  State at(Nanoseconds since) const;
+  bool changes_rate() const { return changes_rate_; }
+
+ private:
+  struct Row {
+    Nanoseconds at{};
+    Nanoseconds delay{};
+    std::uint64_t bits_per_second = 0;
+  };
+  std::vector<Row> rows_;  ///< the first at 0
+  Nanoseconds period_{};
+  bool changes_rate_ = false;
+};
+
+}  // namespace pareto::netem
