@@ -10,8 +10,8 @@
 #include <array>
 #include <atomic>
 #include <condition_variable>
-#include <future>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <thread>
 #include <vector>
@@ -39,39 +39,68 @@ void be_prompt() {
   prctl(PR_SET_TIMERSLACK, 1);
 }
 
+/// What happens to packets of one direction.
+struct Treatment {
+  Treatment(const LinkDirection& direction, std::uint64_t seed)
+      : varies(direction.varies_by_packet()), trace(direction), fates(direction, seed) {}
+
+  bool varies;
+  Trace trace;
+  PacketFates fates;
+  TimePoint start = now();
+};
+
 /// One direction. Threads: its own; the destructor ends it.
 class Pump {
  public:
-  Pump(int from, int to, const LinkDirection& direction, std::uint64_t seed, TimePoint start,
-       FileDescriptor stop)
+  Pump(int from, int to, const LinkDirection& direction, std::uint64_t seed, FileDescriptor wake)
       : from_(from),
         to_(to),
-        varies_(direction.varies_by_packet()),
-        trace_(direction),
-        start_(start),
-        fates_(direction, seed),
-        stop_(std::move(stop)),
+        seed_(seed),
+        wake_(std::move(wake)),
         packet_(TunDevice::kMaxPacketBytes),
+        treatment_(direction, seed),
         thread_([this] { run(); }) {}
   ~Pump() {
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const auto written = ::write(stop_.get(), &one, sizeof(one));
+    stopping_ = true;
+    wake();
   }
   Pump(const Pump&) = delete;
   Pump& operator=(const Pump&) = delete;
 
+  void change(const LinkDirection& direction) {
+    {
+      const std::lock_guard lock(mutex_);
+      next_.emplace(direction, seed_);
+    }
+    wake();
+  }
   std::uint64_t lost() const { return lost_; }
   std::uint64_t dropped() const { return dropped_; }
 
  private:
+  void wake() {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const auto written = ::write(wake_.get(), &one, sizeof(one));
+  }
+
   void run() {
     be_prompt();
-    std::array<pollfd, 2> polled{{{from_, POLLIN, 0}, {stop_.get(), POLLIN, 0}}};
-    while (polled[1].revents == 0) {
+    std::array<pollfd, 2> polled{{{from_, POLLIN, 0}, {wake_.get(), POLLIN, 0}}};
+    while (!stopping_) {
+      if (polled[1].revents != 0) take_over();
       take();
       hand_over();
       wait(polled);
     }
+  }
+
+  void take_over() {
+    std::uint64_t count = 0;
+    [[maybe_unused]] const auto got = ::read(wake_.get(), &count, sizeof(count));
+    const std::lock_guard lock(mutex_);
+    if (next_) treatment_ = *std::move(next_);
+    next_.reset();
   }
 
   void take() {
@@ -84,9 +113,9 @@ class Pump {
 
   void accept(std::span<const std::byte> packet) {
     const TimePoint came = now();
-    const Nanoseconds delay = trace_.at(came - start_).delay;
+    const Nanoseconds delay = treatment_.trace.at(came - treatment_.start).delay;
     PacketFate fate{.delay = delay};
-    if (varies_) fate = fates_.next(delay);
+    if (treatment_.varies) fate = treatment_.fates.next(delay);
     if (fate.lost) {
       ++dropped_;
       return;
@@ -117,33 +146,27 @@ class Pump {
 
   const int from_;
   const int to_;
-  const bool varies_;
-  const Trace trace_;
-  const TimePoint start_;
-  PacketFates fates_;
-  const FileDescriptor stop_;  ///< readable: the end
+  const std::uint64_t seed_;
+  const FileDescriptor wake_;  ///< readable: there is something else than packets
   DelayLine line_;
   std::vector<std::byte> packet_;
+  Treatment treatment_;
+  std::mutex mutex_;
+  std::optional<Treatment> next_;  ///< guarded by mutex_
+  std::atomic<bool> stopping_{false};
   std::atomic<std::uint64_t> lost_{0};
   std::atomic<std::uint64_t> dropped_{0};
   std::jthread thread_;  // last: it uses all of the above
 };
 
-/// Changes a device's rate as the trace has it. Threads: its own, inside the device's namespace; the destructor ends it.
+/// Changes a device's rate as the trace has it. Threads: its own; the destructor ends it.
 class RateChanger {
  public:
-  RateChanger(const NetworkNamespace& where, std::string device, const LinkDirection& direction,
-              TimePoint start)
-      : device_(std::move(device)), direction_(direction), trace_(direction), start_(start) {
-    if (!trace_.changes_rate()) return;
-    std::promise<void> inside;
-    thread_ = std::jthread([&, this](const std::stop_token& stop) {
-      note(where.enter());
-      inside.set_value();
-      run(stop);
-    });
-    // The namespace may go afterwards.
-    inside.get_future().wait();
+  RateChanger(TunDevice& device, const LinkDirection& direction)
+      : device_(device), direction_(direction), trace_(direction) {
+    if (trace_.changes_rate()) {
+      thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+    }
   }
   RateChanger(const RateChanger&) = delete;
   RateChanger& operator=(const RateChanger&) = delete;
@@ -158,86 +181,100 @@ class RateChanger {
     std::uint64_t current = trace_.at(Nanoseconds(0)).bits_per_second;
     while (!stop.stop_requested()) {
       const Trace::State state = trace_.at(now() - start_);
+      Expected<> changed;
       if (state.bits_per_second != current) {
         current = state.bits_per_second;
         direction_.bits_per_second = current;
-        note(limit_rate(device_, direction_));
+        changed = device_.change(direction_);
       }
       std::unique_lock lock(mutex_);
+      if (failure_) failure_ = std::move(changed);
       if (!state.until) return;
       stopped_.wait_until(lock, stop, start_ + *state.until, [] { return false; });
     }
   }
 
-  void note(Expected<> done) {
-    if (done) return;
-    const std::lock_guard lock(mutex_);
-    if (failure_) failure_ = std::move(done);
-  }
-
-  const std::string device_;
+  TunDevice& device_;
   LinkDirection direction_;  ///< with the rate as it is now
   const Trace trace_;
-  const TimePoint start_;
+  const TimePoint start_ = now();
   mutable std::mutex mutex_;
   std::condition_variable_any stopped_;
   Expected<> failure_;
   std::jthread thread_;  // last: it uses all of the above
 };
 
-Expected<FileDescriptor> stop_event() {
+Expected<FileDescriptor> make_event() {
   FileDescriptor event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!event) return tl::unexpected(error_from_errno(errno, "making an event"));
   return event;
 }
 
+/// With the rate that its trace begins with.
+LinkDirection at_first(LinkDirection direction) {
+  direction.bits_per_second = Trace(direction).at(Nanoseconds(0)).bits_per_second;
+  return direction;
+}
+
+/// One direction with all it takes. Threads: as LinkEmulator.
+class Direction {
+ public:
+  Direction(TunDevice& from, const TunDevice& to, const LinkDirection& direction,
+            std::uint64_t seed, FileDescriptor wake)
+      : device_(from), pump_(from.descriptor(), to.descriptor(), direction, seed, std::move(wake)) {
+    rate_.emplace(device_, direction);
+  }
+
+  Expected<> change(const LinkDirection& direction) {
+    rate_.reset();
+    PARETO_TRY(device_.change(at_first(direction)));
+    pump_.change(direction);
+    rate_.emplace(device_, direction);
+    return {};
+  }
+  Expected<> check() const {
+    if (rate_) return rate_->check();
+    return fail(ErrorCode::kInternal, "the link's condition could not be changed");
+  }
+  const Pump& pump() const { return pump_; }
+
+ private:
+  TunDevice& device_;
+  Pump pump_;
+  std::optional<RateChanger> rate_;
+};
+
 /// Threads: as LinkEmulator.
 class TunEmulator final : public LinkEmulator {
  public:
-  /// One end's device, and what ends the thread that reads it.
-  struct End {
-    const NetworkNamespace& where;
-    TunDevice device;
-    FileDescriptor stop;
-  };
+  TunEmulator(TunDevice first, TunDevice second, const Condition& condition, std::uint64_t seed,
+              FileDescriptor wake_forward, FileDescriptor wake_backward)
+      : first_(std::move(first)),
+        second_(std::move(second)),
+        forward_(first_, second_, condition.forward, 2 * seed, std::move(wake_forward)),
+        backward_(second_, first_, condition.backward, 2 * seed + 1, std::move(wake_backward)) {}
 
-  TunEmulator(End first, End second, const Condition& condition, std::uint64_t seed)
-      : first_(std::move(first.device)),
-        second_(std::move(second.device)),
-        start_(now()),
-        forward_(first_.descriptor(), second_.descriptor(), condition.forward, 2 * seed, start_,
-                 std::move(first.stop)),
-        backward_(second_.descriptor(), first_.descriptor(), condition.backward, 2 * seed + 1,
-                  start_, std::move(second.stop)),
-        forward_rate_(first.where, first_.name(), condition.forward, start_),
-        backward_rate_(second.where, second_.name(), condition.backward, start_) {}
-
-  std::uint64_t lost_packets() const override { return forward_.lost() + backward_.lost(); }
+  Expected<> change(const Condition& condition) override {
+    PARETO_TRY(forward_.change(condition.forward));
+    return backward_.change(condition.backward);
+  }
+  std::uint64_t lost_packets() const override {
+    return forward_.pump().lost() + backward_.pump().lost();
+  }
   std::uint64_t dropped_packets() const override {
-    return forward_.dropped() + backward_.dropped();
+    return forward_.pump().dropped() + backward_.pump().dropped();
   }
   Expected<> check() const override {
-    PARETO_TRY(forward_rate_.check());
-    return backward_rate_.check();
+    PARETO_TRY(forward_.check());
+    return backward_.check();
   }
 
  private:
-  const TunDevice first_;
-  const TunDevice second_;
-  const TimePoint start_;
-  Pump forward_;
-  Pump backward_;
-  RateChanger forward_rate_;
-  RateChanger backward_rate_;
+  TunDevice first_;
+  TunDevice second_;
+  Direction forward_;
+  Direction backward_;
 };
-
-Expected<TunEmulator::End> make_end(const LinkEnd& here, const LinkEnd& there, LinkDirection out) {
-  // What its trace begins with.
-  out.bits_per_second = Trace(out).at(Nanoseconds(0)).bits_per_second;
-  PARETO_ASSIGN(TunDevice device, TunDevice::create(here.where, here.address, there.address, out));
-  PARETO_ASSIGN(FileDescriptor stop, stop_event());
-  return TunEmulator::End{here.where, std::move(device), std::move(stop)};
-}
 
 }  // namespace
 
@@ -245,10 +282,16 @@ Expected<std::unique_ptr<LinkEmulator>> LinkEmulator::create(const LinkEnd& firs
                                                              const LinkEnd& second,
                                                              const Condition& condition,
                                                              std::uint64_t seed) {
-  PARETO_ASSIGN(auto first_end, make_end(first, second, condition.forward));
-  PARETO_ASSIGN(auto second_end, make_end(second, first, condition.backward));
-  return std::make_unique<TunEmulator>(std::move(first_end), std::move(second_end), condition,
-                                       seed);
+  PARETO_ASSIGN(
+      TunDevice first_device,
+      TunDevice::create(first.where, first.address, second.address, at_first(condition.forward)));
+  PARETO_ASSIGN(
+      TunDevice second_device,
+      TunDevice::create(second.where, second.address, first.address, at_first(condition.backward)));
+  PARETO_ASSIGN(FileDescriptor wake_forward, make_event());
+  PARETO_ASSIGN(FileDescriptor wake_backward, make_event());
+  return std::make_unique<TunEmulator>(std::move(first_device), std::move(second_device), condition,
+                                       seed, std::move(wake_forward), std::move(wake_backward));
 }
 
 }  // namespace pareto::netem

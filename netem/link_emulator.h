@@ -35,6 +35,10 @@ class LinkEmulator {
                                                         std::uint64_t seed = 1);
   virtual ~LinkEmulator() = default;
 
+  /// Another condition from now on; its time begins now. Packets on their way arrive as they would have. Fails: as create does; the link
+  /// may then be neither the one nor the other.
+  virtual Expected<> change(const Condition& condition) = 0;
+
   /// Packets that were lost because this machine could not keep up: a measurement under way then measured something else.
   virtual std::uint64_t lost_packets() const = 0;
   /// What was lost as the condition has it: `loss` and `burst_loss`, both directions.

@@ -61,6 +61,12 @@ Expected<NetworkNamespace> NetworkNamespace::open(const std::string& name) {
   return NetworkNamespace(*std::move(file));
 }
 
+Expected<NetworkNamespace> NetworkNamespace::copy() const {
+  FileDescriptor file(::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0));
+  if (!file) return tl::unexpected(error_from_errno(errno, "copying a descriptor"));
+  return NetworkNamespace(std::move(file));
+}
+
 Expected<> NetworkNamespace::enter() const {
   if (::setns(file_.get(), CLONE_NEWNET) == 0) return {};
   return refused(errno, "entering a network namespace");

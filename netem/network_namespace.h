@@ -19,6 +19,9 @@ class NetworkNamespace {
   /// One of `ip netns`. Fails: kNotFound, kPermission.
   static Expected<NetworkNamespace> open(const std::string& name);
 
+  /// Another holder of the same. Fails: kExhausted.
+  Expected<NetworkNamespace> copy() const;
+
   /// Moves the calling thread. Fails: kPermission.
   Expected<> enter() const;
   /// Does the work on a thread inside, and waits for it. Sockets opened there stay inside wherever they are used from. Fails: kPermission, and

@@ -33,11 +33,11 @@ class PacketFates {
   /// Beyond the delay; of mean 0.
   Nanoseconds jitter();
 
-  const Jitter jitter_;
-  const double loss_;
-  const std::optional<BurstLoss> burst_loss_;
-  const double reorder_;
-  const double duplicate_;
+  Jitter jitter_;
+  double loss_;
+  std::optional<BurstLoss> burst_loss_;
+  double reorder_;
+  double duplicate_;
   std::mt19937_64 random_;
   bool bad_ = false;    ///< the link, as BurstLoss has it
   double deviate_ = 0;  ///< the last packet's, standard normal

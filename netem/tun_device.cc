@@ -35,19 +35,23 @@ tl::unexpected<Error> no_device(int number) {
   }
 }
 
-/// In the namespace of the calling thread. Returns its name. `whole`: TCP segments may be read many at once.
-Expected<std::string> attach(const FileDescriptor& file, bool whole) {
+/// In the namespace of the calling thread. Returns its name.
+Expected<std::string> attach(const FileDescriptor& file) {
   ifreq request{};
   std::strncpy(request.ifr_name, "pareto%d", IFNAMSIZ - 1);
   request.ifr_flags = IFF_TUN | IFF_NO_PI | IFF_VNET_HDR;
   if (::ioctl(file.get(), TUNSETIFF, &request) != 0) return no_device(errno);
-  const unsigned int offload = whole ? TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 : TUN_F_CSUM;
-  if (::ioctl(file.get(), TUNSETOFFLOAD, offload) != 0) return no_device(errno);
   return std::string(request.ifr_name);
 }
 
-}  // namespace
+/// Whether many TCP segments may be read at once.
+Expected<> set_whole(const FileDescriptor& file, bool whole) {
+  const unsigned int offload = whole ? TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 : TUN_F_CSUM;
+  if (::ioctl(file.get(), TUNSETOFFLOAD, offload) != 0) return no_device(errno);
+  return {};
+}
 
+/// Of what leaves through a device of the calling thread's namespace.
 Expected<> limit_rate(const std::string& device, const LinkDirection& out) {
   auto limited = run_program(token_bucket_command(device, out));
   if (!limited && limited.error().message.find("qdisc kind is unknown") != std::string::npos) {
@@ -57,23 +61,36 @@ Expected<> limit_rate(const std::string& device, const LinkDirection& out) {
   return limited;
 }
 
+}  // namespace
+
 Expected<TunDevice> TunDevice::create(const NetworkNamespace& where, const std::string& address,
                                       const std::string& peer, const LinkDirection& out) {
+  PARETO_ASSIGN(NetworkNamespace held, where.copy());
   std::optional<TunDevice> device;
   const auto make = [&]() -> Expected<> {
     FileDescriptor file(::open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC));
     if (!file) return no_device(errno);
-    PARETO_ASSIGN(const std::string name, attach(file, !out.varies_by_packet()));
-    device.emplace(TunDevice(std::move(file), name));
+    PARETO_ASSIGN(const std::string name, attach(file));
+    device.emplace(TunDevice(std::move(file), name, std::move(held)));
     // Without addrgenmode none the kernel would speak IPv6 of its own accord.
     PARETO_TRY(run_program({"ip", "link", "set", "dev", name, "mtu", "1500", "txqueuelen",
                             kQueueLength, "addrgenmode", "none"}));
     PARETO_TRY(run_program({"ip", "address", "add", address, "peer", peer, "dev", name}));
+    PARETO_TRY(set_whole(device->file_, !out.varies_by_packet()));
     if (out.bits_per_second > 0) PARETO_TRY(limit_rate(name, out));
     return run_program({"ip", "link", "set", "dev", name, "up"});
   };
   PARETO_TRY(where.run(make));
   return *std::move(device);
+}
+
+Expected<> TunDevice::change(const LinkDirection& out) {
+  PARETO_TRY(set_whole(file_, !out.varies_by_packet()));
+  return where_.run([&]() -> Expected<> {
+    if (out.bits_per_second > 0) return limit_rate(name_, out);
+    // The queue that every device has from the start, in place of any other.
+    return run_program({"tc", "qdisc", "replace", "dev", name_, "root", "pfifo_fast"});
+  });
 }
 
 }  // namespace pareto::netem

@@ -14,7 +14,7 @@ namespace pareto::netem {
 /// and up to 64 KiB of TCP segments with one header, and may be written to another TunDevice as it is. The device ends with this
 /// object, also after kill -9.
 ///
-/// Threads: the descriptor may be read by one thread while another writes.
+/// Threads: the descriptor may be read by one thread while another writes, and a third makes changes.
 class TunDevice {
  public:
   /// What a read may take at most.
@@ -28,18 +28,17 @@ class TunDevice {
 
   /// Non-blocking.
   int descriptor() const { return file_.get(); }
-  const std::string& name() const { return name_; }
+
+  /// As create() has it, from now on; packets that wait keep waiting. Fails: kUnavailable, kNotFound.
+  Expected<> change(const LinkDirection& out);
 
  private:
-  TunDevice(FileDescriptor file, std::string name)
-      : file_(std::move(file)), name_(std::move(name)) {}
+  TunDevice(FileDescriptor file, std::string name, NetworkNamespace where)
+      : file_(std::move(file)), name_(std::move(name)), where_(std::move(where)) {}
 
   FileDescriptor file_;
   std::string name_;
+  NetworkNamespace where_;
 };
-
-/// Holds what leaves through a device of the calling thread's namespace to the direction's rate and queue, from now on. Fails: kUnavailable
-/// (no tbf in this kernel, or what tc says), kNotFound (iproute2 is not installed).
-Expected<> limit_rate(const std::string& device, const LinkDirection& out);
 
 }  // namespace pareto::netem

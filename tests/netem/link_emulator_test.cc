@@ -255,6 +255,32 @@ TEST_F(LinkEmulatorTest, ATraceChangesTheRate) {
   EXPECT_TRUE(checked) << checked.error().message;
 }
 
+TEST_F(LinkEmulatorTest, AnotherConditionHoldsFromNowOn) {
+  if (!join({})) GTEST_SKIP() << skipped_;
+  connect();
+  Condition slow;
+  slow.forward.delay = milliseconds(30);
+  slow.forward.bits_per_second = 8'000'000;
+  slow.forward.loss = 1e-9;  // packets one by one
+  const auto changed = link_->change(slow);
+  ASSERT_TRUE(changed) << changed.error().message;
+  std::vector<char> data(100'000);
+  const auto send = [&] {
+    const TimePoint start = std::chrono::steady_clock::now();
+    const std::jthread sender(
+        [&] { EXPECT_EQ(::send(near_.get(), data.data(), data.size(), 0), std::ssize(data)); });
+    EXPECT_EQ(::recv(far_.get(), data.data(), data.size(), MSG_WAITALL), std::ssize(data));
+    return milliseconds_since(start);
+  };
+  EXPECT_GE(send(), 30 + 90);  // at a megabyte a second
+  ASSERT_TRUE(link_->change({}));
+  const TimePoint patience = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  double took = send();
+  while (took >= 30 && std::chrono::steady_clock::now() < patience) took = send();
+  EXPECT_LT(took, 30) << "never without the delay";
+  EXPECT_TRUE(link_->check());
+}
+
 TEST_F(LinkEmulatorTest, NothingIsLeftBehind) {
   if (!join({})) GTEST_SKIP() << skipped_;
   link_.reset();
