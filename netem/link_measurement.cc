@@ -1,0 +1,285 @@
+#include "netem/link_measurement.h"
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "core/base/file.h"
+#include "core/base/file_descriptor.h"
+#include "core/base/text.h"
+
+namespace pareto::netem {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::size_t kHeaderBytes = 28;  // IPv4 and UDP
+constexpr std::size_t kProbeBytes = 64;
+constexpr std::size_t kStreamBytes = 1472;
+constexpr std::int64_t kFewestStreamed = 30;
+constexpr int kSendBuffer = 32 << 10;
+/// After the last packet of a kind was sent: what is not there by then was lost.
+constexpr milliseconds kPatience{1000};
+
+TimePoint now() { return std::chrono::steady_clock::now(); }
+
+/// What a packet carries.
+struct Content {
+  std::int64_t number = 0;
+  std::int64_t sent_ns = 0;
+};
+
+Expected<sockaddr_in> parse_address(const std::string& host) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  if (inet_pton(AF_INET, host.c_str(), &address.sin_addr) == 1) return address;
+  return fail(ErrorCode::kInvalidArgument, "\"{}\" is not an IPv4 address", host);
+}
+
+/// A UDP socket on one end of the link, joined to another.
+class Endpoint {
+ public:
+  static Expected<Endpoint> open(const LinkEnd& end) {
+    PARETO_ASSIGN(sockaddr_in address, parse_address(end.address));
+    Endpoint endpoint;
+    const auto make = [&]() -> Expected<> {
+      endpoint.socket_ = FileDescriptor(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+      if (!endpoint.socket_) return tl::unexpected(error_from_errno(errno, "making a socket"));
+      const int fd = endpoint.socket_.get();
+      ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &kSendBuffer, sizeof(kSendBuffer));
+      const int room = 8 << 20;
+      ::setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room));
+      if (::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
+        return tl::unexpected(error_from_errno(errno, "binding to " + end.address));
+      }
+      socklen_t size = sizeof(endpoint.address_);
+      ::getsockname(fd, reinterpret_cast<sockaddr*>(&endpoint.address_), &size);
+      return {};
+    };
+    PARETO_TRY(end.where.run(make));
+    return endpoint;
+  }
+
+  Expected<> join(const Endpoint& other) const {
+    const auto* const to = reinterpret_cast<const sockaddr*>(&other.address_);
+    if (::connect(socket_.get(), to, sizeof(other.address_)) == 0) return {};
+    return tl::unexpected(error_from_errno(errno, "joining two sockets"));
+  }
+
+  void send(const Content& content, std::size_t bytes) const {
+    std::array<char, kStreamBytes> packet{};
+    std::memcpy(packet.data(), &content, sizeof(content));
+    // What a queue has no room for is lost, as anywhere on the way.
+    static_cast<void>(::send(socket_.get(), packet.data(), bytes, 0));
+  }
+
+  /// False: none came until then.
+  bool receive(Content& content, TimePoint until) const {
+    const auto left = std::max<Nanoseconds>(until - now(), Nanoseconds(0));
+    const timespec patience{left.count() / 1'000'000'000, left.count() % 1'000'000'000};
+    pollfd polled{socket_.get(), POLLIN, 0};
+    if (::ppoll(&polled, 1, &patience, nullptr) <= 0) return false;
+    std::array<char, kStreamBytes> packet{};
+    const ssize_t got = ::recv(socket_.get(), packet.data(), packet.size(), MSG_DONTWAIT);
+    if (got < static_cast<ssize_t>(sizeof(content))) return false;
+    std::memcpy(&content, packet.data(), sizeof(content));
+    return true;
+  }
+
+ private:
+  FileDescriptor socket_;
+  sockaddr_in address_{};
+};
+
+/// Sends back each probe once, and counts them. Threads: its own; the destructor ends it.
+class Echo {
+ public:
+  Echo(const Endpoint& endpoint, int probes)
+      : seen_(static_cast<std::size_t>(probes)), thread_([&, this](const std::stop_token& stop) {
+          while (!stop.stop_requested()) {
+            Content content;
+            if (!endpoint.receive(content, now() + milliseconds(20))) continue;
+            if (content.number < 0 || content.number >= std::ssize(seen_)) continue;
+            auto& seen = seen_[static_cast<std::size_t>(content.number)];
+            if (std::exchange(seen, 1) == 1) continue;
+            ++count_;
+            endpoint.send(content, kProbeBytes);
+          }
+        }) {}
+  std::int64_t count() const { return count_; }
+
+ private:
+  std::vector<char> seen_;
+  std::atomic<std::int64_t> count_{0};
+  std::jthread thread_;  // last: it uses all of the above
+};
+
+Expected<> probe(const Endpoint& near, const Endpoint& far, const MeasurementOptions& options,
+                 LinkMeasurement& result) {
+  std::vector<Nanoseconds> times;
+  std::vector<char> seen(static_cast<std::size_t>(options.probes));
+  const auto take = [&](TimePoint until) {
+    Content content;
+    if (!near.receive(content, until)) return false;
+    auto& twice = seen[static_cast<std::size_t>(content.number)];
+    if (std::exchange(twice, 1) == 0) {
+      times.push_back(now().time_since_epoch() - Nanoseconds(content.sent_ns));
+    }
+    return true;
+  };
+  std::int64_t echoed = 0;
+  {
+    const Echo echo(far, options.probes);
+    TimePoint next = now();
+    for (int number = 0; number < options.probes; ++number) {
+      near.send({number, now().time_since_epoch().count()}, kProbeBytes);
+      next += options.interval;
+      while (now() < next) take(next);
+    }
+    while (std::ssize(times) < options.probes && take(now() + kPatience)) {
+    }
+    echoed = echo.count();
+  }
+  if (times.empty()) return fail(ErrorCode::kTimeout, "no packet came across and back");
+  const auto share = [](std::int64_t lost, std::int64_t of) {
+    return of == 0 ? 1.0 : static_cast<double>(lost) / static_cast<double>(of);
+  };
+  result.forward.probes = options.probes;
+  result.forward.loss = share(options.probes - echoed, options.probes);
+  result.backward.probes = echoed;
+  result.backward.loss = share(echoed - std::ssize(times), echoed);
+  double mean = 0;
+  for (const Nanoseconds time : times) mean += static_cast<double>(time.count());
+  mean /= static_cast<double>(times.size());
+  double squares = 0;
+  for (const Nanoseconds time : times) {
+    squares += std::pow(static_cast<double>(time.count()) - mean, 2);
+  }
+  result.round_trip_deviation =
+      Nanoseconds(std::llround(std::sqrt(squares / static_cast<double>(times.size()))));
+  std::ranges::nth_element(times, times.begin() + std::ssize(times) / 2);
+  result.round_trip = times[times.size() / 2];
+  return {};
+}
+
+/// Bits a second that come across while more are sent than the link takes.
+Expected<double> stream(const Endpoint& from, const Endpoint& to, Nanoseconds duration) {
+  std::atomic<bool> sending{true};
+  const std::jthread sender([&] {
+    const TimePoint end = now() + duration;
+    for (std::int64_t number = 0; number < kFewestStreamed || now() < end; ++number) {
+      from.send({number, 0}, kStreamBytes);
+    }
+    sending = false;
+  });
+  Content content;
+  if (!to.receive(content, now() + 10 * kPatience)) {
+    return fail(ErrorCode::kTimeout, "no packet of a stream came across");
+  }
+  const TimePoint began = now();
+  TimePoint ended = began;
+  std::int64_t packets = 0;  // after the first
+  for (;;) {
+    const bool was_sending = sending;
+    if (to.receive(content, now() + kPatience)) {
+      ended = now();
+      ++packets;
+    } else if (!was_sending) {
+      break;
+    }
+  }
+  const std::chrono::duration<double> took = ended - began;
+  const double bits = static_cast<double>(packets) * (kStreamBytes + kHeaderBytes) * 8;
+  return bits / std::max(took.count(), 1e-9);
+}
+
+/// In the long run.
+double loss_of(const LinkDirection& direction) {
+  if (!direction.burst_loss) return direction.loss;
+  const BurstLoss& burst = *direction.burst_loss;
+  const double bad = burst.enter / (burst.enter + burst.leave);
+  return bad * burst.when_bad + (1 - bad) * burst.when_good;
+}
+
+void compare_rate(const char* direction, const LinkDirection& asked,
+                  const DirectionMeasurement& measured, std::vector<std::string>& off) {
+  constexpr double kLeast = 0.9;
+  constexpr double kMost = 1.03;
+  if (asked.bits_per_second == 0 || measured.bits_per_second == 0 || !asked.trace.empty()) return;
+  const double expected =
+      static_cast<double>(asked.bits_per_second) * (1 - loss_of(asked)) * (1 + asked.duplicate);
+  const double share = measured.bits_per_second / expected;
+  if (share >= kLeast && share <= kMost) return;
+  off.push_back(fmt::format("{}: {:.4g} Mbit/s of {:.4g}", direction,
+                            measured.bits_per_second / 1e6, expected / 1e6));
+}
+
+void compare_loss(const char* direction, const LinkDirection& asked,
+                  const DirectionMeasurement& measured, std::vector<std::string>& off) {
+  constexpr double kDeviations = 3.5;
+  const double share = loss_of(asked);
+  const auto probes = static_cast<double>(std::max<std::int64_t>(measured.probes, 1));
+  // Losses in bursts of n vary as single ones of a n-th of the packets do.
+  const double burst = asked.burst_loss ? 2 / asked.burst_loss->leave : 1;
+  const double chance = kDeviations * std::sqrt(share * (1 - share) * burst / probes);
+  if (std::abs(measured.loss - share) <= chance + 1 / probes) return;
+  off.push_back(
+      fmt::format("{}: {:.2g}% lost, not {:.2g}%", direction, measured.loss * 100, share * 100));
+}
+
+void compare_round_trip(const Condition& asked, const LinkMeasurement& measured,
+                        std::vector<std::string>& off) {
+  const LinkDirection& there = asked.forward;
+  const LinkDirection& back = asked.backward;
+  if (!there.trace.empty() || !back.trace.empty()) return;
+  double expected = to_milliseconds(there.delay + back.delay);
+  for (const LinkDirection* direction : {&there, &back}) {
+    if (direction->bits_per_second == 0) continue;
+    expected +=
+        (kProbeBytes + kHeaderBytes) * 8e3 / static_cast<double>(direction->bits_per_second);
+  }
+  const double deviation =
+      std::hypot(to_milliseconds(there.jitter.deviation), to_milliseconds(back.jitter.deviation));
+  const auto probes = static_cast<double>(std::max<std::int64_t>(measured.forward.probes, 1));
+  const double chance = 5 * deviation / std::sqrt(probes);
+  const double found = to_milliseconds(measured.round_trip);
+  if (std::abs(found - expected) <= std::max(expected / 20, 2.0) + chance) return;
+  off.push_back(fmt::format("a round trip of {:.1f} ms, not {:.1f}", found, expected));
+}
+
+}  // namespace
+
+Expected<LinkMeasurement> measure_link(const LinkEnd& first, const LinkEnd& second,
+                                       const MeasurementOptions& options) {
+  PARETO_ASSIGN(const Endpoint near, Endpoint::open(first));
+  PARETO_ASSIGN(const Endpoint far, Endpoint::open(second));
+  PARETO_TRY(near.join(far));
+  PARETO_TRY(far.join(near));
+  LinkMeasurement result;
+  PARETO_TRY(probe(near, far, options, result));
+  if (options.stream.count() == 0) return result;
+  PARETO_ASSIGN(result.forward.bits_per_second, stream(near, far, options.stream));
+  PARETO_ASSIGN(result.backward.bits_per_second, stream(far, near, options.stream));
+  return result;
+}
+
+Expected<> check_measurement(const Condition& asked, const LinkMeasurement& measured) {
+  std::vector<std::string> off;
+  compare_round_trip(asked, measured, off);
+  compare_rate("forward", asked.forward, measured.forward, off);
+  compare_rate("backward", asked.backward, measured.backward, off);
+  compare_loss("forward", asked.forward, measured.forward, off);
+  compare_loss("backward", asked.backward, measured.backward, off);
+  if (off.empty()) return {};
+  return fail(ErrorCode::kUnavailable, "the link is not what was asked for: {}", join(off, "; "));
+}
+
+}  // namespace pareto::netem

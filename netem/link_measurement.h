@@ -1,0 +1,46 @@
+// What a link is like, found out by sending packets over it: whether an emulation does what it was asked for.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/plan/condition.h"
+#include "netem/link_emulator.h"
+
+namespace pareto::netem {
+
+struct MeasurementOptions {
+  int probes = 100;                                     ///< small packets there and back
+  Nanoseconds interval = std::chrono::milliseconds(5);  ///< between them
+  Nanoseconds stream = std::chrono::milliseconds(500);  ///< for each direction's rate; 0: none
+};
+
+struct DirectionMeasurement {
+  double bits_per_second = 0;  ///< that arrive, IP headers included; 0: not measured
+  double loss = 0;             ///< share of the probes
+  std::int64_t probes = 0;
+};
+
+struct LinkMeasurement {
+  Nanoseconds round_trip{};            ///< median
+  Nanoseconds round_trip_deviation{};  ///< standard deviation
+  DirectionMeasurement forward;
+  DirectionMeasurement backward;
+};
+
+/// Over UDP, in the order: probes, forward rate, backward rate. Nothing else should use the link meanwhile. Takes the options' times, and
+/// a second for each of the three. Fails: kTimeout (nothing comes across), kPermission, kInvalidArgument (addresses).
+///
+/// Threads: one owner; it starts one beside the caller's for a while.
+Expected<LinkMeasurement> measure_link(const LinkEnd& first, const LinkEnd& second,
+                                       const MeasurementOptions& options);
+
+/// Whether a link is what was asked for. Round trip: within 5 % or 2 ms, and what chance may do to a median. Rate: 0.9 to 1.03 of what it
+/// leaves after losses.
+/// Loss: within 3.5 standard deviations of a binomial distribution. What a trace changes is not judged. Fails: kUnavailable, with all that is
+/// off.
+Expected<> check_measurement(const Condition& asked, const LinkMeasurement& measured);
+
+}  // namespace pareto::netem

@@ -1,0 +1,98 @@
+// A link measured, and what is said where it is not the link asked for.
+#include "netem/link_measurement.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace pareto::netem {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+
+constexpr const char* kFirst = "10.213.0.1";
+constexpr const char* kSecond = "10.213.0.2";
+
+Condition slow_link() {
+  Condition condition;
+  condition.forward.delay = condition.backward.delay = milliseconds(10);
+  condition.forward.bits_per_second = 20'000'000;
+  condition.backward.bits_per_second = 5'000'000;
+  return condition;
+}
+
+TEST(LinkMeasurement, FindsWhatWasAskedFor) {
+  const auto first = NetworkNamespace::create();
+  const auto second = NetworkNamespace::create();
+  if (!first || !second) GTEST_SKIP() << (first ? second : first).error().message;
+  const LinkEnd near{*first, kFirst};
+  const LinkEnd far{*second, kSecond};
+  Condition condition = slow_link();
+  condition.forward.loss = 0.2;
+  const auto link = LinkEmulator::create(near, far, condition);
+  if (!link) GTEST_SKIP() << link.error().message;
+  const auto measured = measure_link(near, far, {});
+  ASSERT_TRUE(measured) << measured.error().message;
+  // Nothing arrives early, and no more than was let through.
+  EXPECT_GE(measured->round_trip, milliseconds(20));
+  EXPECT_GT(measured->forward.loss, 0.05);
+  EXPECT_EQ(measured->backward.loss, 0);
+  EXPECT_GT(measured->forward.bits_per_second, 0);
+  EXPECT_LT(measured->forward.bits_per_second, 20e6 * 1.03);
+  EXPECT_LT(measured->backward.bits_per_second, 5e6 * 1.03);
+}
+
+TEST(LinkMeasurement, AnAddressThatIsNoneIsNamed) {
+  const auto here = NetworkNamespace::create();
+  if (!here) GTEST_SKIP() << here.error().message;
+  const auto measured = measure_link({*here, "somewhere"}, {*here, kSecond}, {});
+  ASSERT_FALSE(measured);
+  EXPECT_EQ(measured.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(measured.error().message, HasSubstr("\"somewhere\""));
+}
+
+LinkMeasurement as_asked() {
+  LinkMeasurement measured;
+  measured.round_trip = milliseconds(20);
+  measured.forward = {19.5e6, 0, 1000};
+  measured.backward = {4.8e6, 0, 1000};
+  return measured;
+}
+
+TEST(CheckMeasurement, TakesWhatIsNear) {
+  EXPECT_TRUE(check_measurement(slow_link(), as_asked()));
+  LinkMeasurement without_rates = as_asked();
+  without_rates.forward.bits_per_second = without_rates.backward.bits_per_second = 0;
+  EXPECT_TRUE(check_measurement(slow_link(), without_rates));
+}
+
+TEST(CheckMeasurement, TellsAllThatIsOff) {
+  LinkMeasurement measured = as_asked();
+  measured.round_trip = milliseconds(30);
+  measured.forward.bits_per_second = 10e6;
+  measured.backward.loss = 0.1;
+  const auto checked = check_measurement(slow_link(), measured);
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(checked.error().message, HasSubstr("a round trip of 30.0 ms, not 20.2"));
+  EXPECT_THAT(checked.error().message, HasSubstr("forward: 10 Mbit/s of 20"));
+  EXPECT_THAT(checked.error().message, HasSubstr("backward: 10% lost, not 0%"));
+}
+
+TEST(CheckMeasurement, KnowsWhatChanceMayDo) {
+  Condition condition = slow_link();
+  condition.forward.loss = 0.05;
+  LinkMeasurement measured = as_asked();
+  measured.forward = {19e6, 0.06, 1000};
+  EXPECT_TRUE(check_measurement(condition, measured));
+  measured.forward.loss = 0.1;
+  EXPECT_FALSE(check_measurement(condition, measured));
+  // Half of the time bad, for two hundred packets: a tenth more or less is nothing unusual.
+  condition.forward.loss = 0;
+  condition.forward.burst_loss = BurstLoss{.enter = 0.005, .leave = 0.005};
+  measured.forward = {10e6, 0.6, 1000};
+  EXPECT_TRUE(check_measurement(condition, measured));
+}
+
+}  // namespace
+}  // namespace pareto::netem
