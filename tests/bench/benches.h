@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "core/base/clock.h"
+#include "core/plan/condition.h"
 #include "core/runtime/shard_runner.h"
 #include "tests/bench/bench.h"
 
@@ -44,5 +46,14 @@ Expected<std::vector<Row>> transport_latency(const std::string& name, const std:
 Expected<std::vector<Row>> transport_goodput(const std::string& name, const std::string& transport);
 /// What grpc reaches of tcp's goodput, and how many times its processor time a byte.
 Expected<std::vector<Row>> grpc_over_tcp(const std::string& name);
+
+/// The emulated link against what it is asked for, each against what it may be off by. Needs root.
+Expected<std::vector<Row>> emulated_round_trip(const std::string& name, double milliseconds);
+Expected<std::vector<Row>> emulated_goodput(const std::string& name, int megabits,
+                                            Nanoseconds delay, double bar);
+Expected<std::vector<Row>> emulated_loss(const std::string& name, double share);
+Expected<std::vector<Row>> emulated_jitter(const std::string& name, JitterShape shape);
+/// From 100 to 10 Mbit/s: until no more than that comes across.
+Expected<std::vector<Row>> emulated_step(const std::string& name);
 
 }  // namespace pareto::bench

@@ -73,6 +73,29 @@ std::vector<Bench> builtin_benches() {
     add("warm", std::string("warm/") + congestion_control,
         [=](const std::string& name) { return warm_links(name, "tcp", congestion_control); });
   }
+  if (::geteuid() != 0) return benches;
+  for (const double milliseconds : {1.0, 10.0, 40.0, 100.0, 400.0}) {
+    add("netem", fmt::format("round_trip/{}ms", milliseconds),
+        [=](const std::string& name) { return emulated_round_trip(name, milliseconds); });
+  }
+  for (const int megabits : {1, 10, 100, 500}) {
+    add("netem", fmt::format("goodput/{}mbit", megabits), [=](const std::string& name) {
+      return emulated_goodput(name, megabits, std::chrono::milliseconds(5), 0.93);
+    });
+  }
+  add("netem", "goodput/1000mbit", [](const std::string& name) {
+    return emulated_goodput(name, 1000, std::chrono::microseconds(50), 0.9);
+  });
+  for (const int percent : {1, 5}) {
+    add("netem", fmt::format("loss/{}percent", percent),
+        [=](const std::string& name) { return emulated_loss(name, percent / 100.0); });
+  }
+  for (const JitterShape shape :
+       {JitterShape::kNormal, JitterShape::kUniform, JitterShape::kPareto}) {
+    add("netem", fmt::format("jitter/{}", to_string(shape)),
+        [=](const std::string& name) { return emulated_jitter(name, shape); });
+  }
+  add("netem", "step", emulated_step);
   return benches;
 }
 
