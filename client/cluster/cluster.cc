@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/cluster/daemon_client.h"
+#include "client/cluster/network.h"
 #include "client/cluster/process.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
@@ -36,16 +37,39 @@ Expected<std::string> control_address(const std::string& ready_line) {
   return json["control"].get<std::string>();
 }
 
+std::string local_name(std::size_t number) { return fmt::format("local-{}", number); }
+
 }  // namespace
 
 struct Cluster::Impl {
-  // In this order: clients end before the daemons, the daemons before the folder that holds their state.
+  // In this order: clients end before the daemons, the daemons before the folder that holds their state and the network between them.
+  std::unique_ptr<Network> network;
   std::unique_ptr<TemporaryFolder> folder;
   std::vector<ChildProcess> children;
   std::vector<std::unique_ptr<DaemonClient>> devices;
 
   ~Impl() {
     for (ChildProcess& child : children) child.ask_to_end();
+  }
+
+  /// `place`: null where all share the machine's network.
+  Expected<> start(std::size_t number, const std::filesystem::path& paretod,
+                   std::vector<std::string> arguments, const EmulatedNetwork* place) {
+    const std::string name = local_name(number);
+    const std::string any_port =
+        (place != nullptr ? EmulatedNetwork::host(number) : "127.0.0.1") + ":0";
+    arguments.insert(arguments.end(), {"--listen", any_port, "--data", "tcp=" + any_port, "--data",
+                                       "grpc=" + any_port, "--data", "shm=auto", "--name", name,
+                                       "--state-dir", (folder->path() / name).string(),
+                                       "--log-level", "warn", "--exit-with-parent"});
+    // On this thread: the daemon ends with the thread that started it.
+    if (place != nullptr) PARETO_TRY(place->enter(number));
+    auto child =
+        ChildProcess::start(paretod, std::move(arguments), folder->path() / (name + ".log"));
+    if (place != nullptr) PARETO_TRY(place->enter(0));
+    PARETO_TRY(child);
+    children.push_back(*std::move(child));
+    return {};
   }
 };
 
@@ -55,8 +79,14 @@ Cluster& Cluster::operator=(Cluster&&) noexcept = default;
 Cluster::~Cluster() = default;
 
 Cluster Cluster::of(std::vector<std::unique_ptr<DaemonClient>> devices) {
+  return of(std::move(devices), nullptr);
+}
+
+Cluster Cluster::of(std::vector<std::unique_ptr<DaemonClient>> devices,
+                    std::unique_ptr<Network> network) {
   auto impl = std::make_unique<Impl>();
   impl->devices = std::move(devices);
+  impl->network = std::move(network);
   return Cluster(std::move(impl));
 }
 
@@ -70,44 +100,35 @@ Expected<Cluster> Cluster::connect(const std::vector<DeviceConfig>& devices) {
 }
 
 Expected<Cluster> Cluster::start_local(int count, const std::filesystem::path& paretod) {
+  return start_local(count, paretod, nullptr);
+}
+
+Expected<Cluster> Cluster::start_local(int count, const std::filesystem::path& paretod,
+                                       std::unique_ptr<EmulatedNetwork> network) {
   if (count < 1)
     return fail(ErrorCode::kInvalidArgument, "{} local daemons, not at least 1", count);
+  const auto wanted = static_cast<std::size_t>(count);
+  if (network && wanted > EmulatedNetwork::kDevices) {
+    return fail(ErrorCode::kInvalidArgument, "{} local daemons: an emulated network joins {}",
+                count, EmulatedNetwork::kDevices);
+  }
   auto impl = std::make_unique<Impl>();
   PARETO_ASSIGN(TemporaryFolder folder, TemporaryFolder::create("pareto-local"));
   impl->folder = std::make_unique<TemporaryFolder>(std::move(folder));
+  const EmulatedNetwork* const place = network.get();
+  impl->network = std::move(network);
   const std::vector<int> cores = usable_cores();
-  const auto wanted = static_cast<std::size_t>(count);
   impl->children.reserve(wanted);
   for (std::size_t i = 0; i < wanted; ++i) {
-    const std::string name = fmt::format("local-{}", i);
-    std::vector<std::string> arguments{"--listen",
-                                       "127.0.0.1:0",
-                                       "--data",
-                                       "tcp=127.0.0.1:0",
-                                       "--data",
-                                       "grpc=127.0.0.1:0",
-                                       "--data",
-                                       "shm=auto",
-                                       "--name",
-                                       name,
-                                       "--state-dir",
-                                       (impl->folder->path() / name).string(),
-                                       "--log-level",
-                                       "warn",
-                                       "--exit-with-parent"};
-    if (wanted <= cores.size()) {
-      arguments.insert(arguments.end(), {"--cpu", std::to_string(cores[i])});
-    }
-    PARETO_ASSIGN(ChildProcess child,
-                  with_context(ChildProcess::start(paretod, std::move(arguments),
-                                                   impl->folder->path() / (name + ".log")),
-                               "starting the local daemon {}", name));
-    impl->children.push_back(std::move(child));
+    std::vector<std::string> pinned;
+    if (wanted <= cores.size()) pinned = {"--cpu", std::to_string(cores[i])};
+    PARETO_TRY(with_context(impl->start(i, paretod, std::move(pinned), place),
+                            "starting the local daemon {}", local_name(i)));
   }
   // All of them start at once; then each is waited for.
   const Deadline deadline = deadline_after(kStartTimeout);
   for (std::size_t i = 0; i < wanted; ++i) {
-    const std::string name = fmt::format("local-{}", i);
+    const std::string name = local_name(i);
     PARETO_ASSIGN(const std::string line,
                   with_context(impl->children[i].wait_ready(deadline),
                                "starting the local daemon {} ({})", name, paretod.string()));
@@ -131,6 +152,8 @@ Expected<DaemonClient*> Cluster::find(const std::string& name) const {
   }
   return fail(ErrorCode::kNotFound, "no device \"{}\"{}", name, did_you_mean(name, names));
 }
+
+Network* Cluster::network() const { return impl_->network.get(); }
 
 std::vector<int> Cluster::local_pids() const {
   std::vector<int> pids;

@@ -11,7 +11,9 @@
 
 namespace pareto::client {
 
-class DaemonClient;  // client/cluster/daemon_client.h
+class DaemonClient;     // client/cluster/daemon_client.h
+class EmulatedNetwork;  // client/cluster/network.h
+class Network;
 
 /// One entry of an inventory (configs/inventory.yaml).
 struct DeviceConfig {
@@ -31,10 +33,15 @@ class Cluster {
   /// kInvalidArgument (another protocol version, both named).
   static Expected<Cluster> connect(const std::vector<DeviceConfig>& devices);
   /// Starts `count` daemons of this build on loopback, each pinned to a core of its own where there are enough, ready by
-  /// their word and not by waiting; they end with the cluster, also when this process is killed.
+  /// their word and not by waiting; they end with the cluster, also when this process is killed. With a network each is where the network
+  /// has its device. Fails: kInvalidArgument (more devices than the network has), and as ChildProcess does.
   static Expected<Cluster> start_local(int count, const std::filesystem::path& paretod);
+  static Expected<Cluster> start_local(int count, const std::filesystem::path& paretod,
+                                       std::unique_ptr<EmulatedNetwork> network);
   /// Of devices connected by the caller.
   static Cluster of(std::vector<std::unique_ptr<DaemonClient>> devices);
+  static Cluster of(std::vector<std::unique_ptr<DaemonClient>> devices,
+                    std::unique_ptr<Network> network);
   Cluster(Cluster&&) noexcept;
   Cluster& operator=(Cluster&&) noexcept;
   ~Cluster();
@@ -43,6 +50,8 @@ class Cluster {
   DaemonClient& device(std::size_t index) const;
   /// Fails: kNotFound with the nearest names.
   Expected<DaemonClient*> find(const std::string& name) const;
+  /// Between the devices; null where there is nothing to be changed about it.
+  Network* network() const;
   /// Process ids of the daemons that start_local started, in order; empty otherwise.
   std::vector<int> local_pids() const;
 

@@ -74,9 +74,10 @@ void DeviceFlags::add_to(CLI::App& app) {
       "this machine");
 }
 
-Expected<Cluster> DeviceFlags::connect(const Context& context, int count) const {
+Expected<Cluster> DeviceFlags::connect(const Context& context, int count,
+                                       std::unique_ptr<EmulatedNetwork> network) const {
   if (inventory.empty()) {
-    auto local = Cluster::start_local(count, context.paretod);
+    auto local = Cluster::start_local(count, context.paretod, std::move(network));
     // A missing program is no wrong flag.
     if (!local && local.error().code == ErrorCode::kNotFound) {
       local.error().code = ErrorCode::kUnavailable;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "client/cluster/cluster.h"
+#include "client/cluster/network.h"
 #include "client/command.h"
 #include "client/results/store.h"
 #include "core/base/error.h"
@@ -38,7 +39,8 @@ struct DeviceFlags {
   void add_to(CLI::App& app);
   /// The devices of the inventory, or `count` daemons of this build on loopback. Fails: as Cluster does; kUnavailable where
   /// there is no paretod to start.
-  Expected<Cluster> connect(const Context& context, int count) const;
+  Expected<Cluster> connect(const Context& context, int count,
+                            std::unique_ptr<EmulatedNetwork> network = nullptr) const;
 };
 
 /// How requests travel through a pipeline. A command says whether it takes one of each or a list.

@@ -10,6 +10,7 @@
 #include "client/commands/flags.h"
 #include "client/commands/progress.h"
 #include "client/commands/show.h"
+#include "core/base/text.h"
 
 namespace pareto::client {
 namespace {
@@ -28,6 +29,7 @@ class SweepCommand final : public Command {
            "percent:25,percent:50\n"
            "  paretoctl sweep --model resnet50 --devices inventory.yaml --batch 1,8 --report "
            "front.html\n"
+           "  sudo paretoctl sweep --model mobilenetv2 --network none,configs/network/lte.yaml\n"
            "  paretoctl sweep --resume last\n";
   }
 
@@ -42,7 +44,10 @@ class SweepCommand final : public Command {
     app.add_option("--stages", options_.stages, "devices a plan spans")->capture_default_str();
     pipeline_.add_to(app);
     app.add_option("--batch", batches_, "batch sizes")->capture_default_str();
-    app.add_option("--network", options_.condition, "network condition; none: as it is")
+    app.add_option(
+           "--network", networks_,
+           "conditions of an emulated network between two daemons on this machine, as "
+           "configs/network/lte.yaml; several separated by commas; none: as it is. Needs root")
         ->capture_default_str();
     app.add_option("--requests", options_.requests, "measured a plan and round")
         ->capture_default_str();
@@ -66,7 +71,7 @@ class SweepCommand final : public Command {
     PARETO_TRY(check());
     PARETO_ASSIGN(const partitioner::Model model, model_.open());
     PARETO_TRY(partitioner::select_split_points(model.split_points(), options_.splits));
-    PARETO_ASSIGN(Cluster cluster, devices_.connect(context, options_.stages));
+    PARETO_ASSIGN(Cluster cluster, connect(context));
     PARETO_ASSIGN(RunRecord run, make_run(model, cluster, options_, context.command_line));
     run.options_json = remembered();
     if (dry_run_) {
@@ -100,15 +105,32 @@ class SweepCommand final : public Command {
       return fail(ErrorCode::kInvalidArgument, "--stages {}: plans span 2 devices",
                   options_.stages);
     }
-    if (options_.condition != "none") {
-      return fail(ErrorCode::kInvalidArgument,
-                  "--network {}: only none, the network as it is, can be measured",
-                  options_.condition);
+    options_.conditions.clear();
+    for (const std::string& file : split_list(networks_)) {
+      options_.conditions.push_back(file == "none" ? file : absolute(file));
     }
     options_.engine = runner_.engine;
     options_.precision = runner_.precision;
     options_.threads = runner_.threads;
     return {};
+  }
+
+  /// The devices, and where a condition of the network is asked for, that between them. Before any thread is started.
+  Expected<Cluster> connect(const Context& context) const {
+    std::vector<NamedCondition> conditions;
+    for (const std::string& file : options_.conditions) {
+      if (file == "none") continue;
+      PARETO_ASSIGN(Condition condition, read_condition(file));
+      conditions.push_back({condition_name(file), std::move(condition)});
+    }
+    if (conditions.empty()) return devices_.connect(context, options_.stages);
+    if (!devices_.inventory.empty()) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "--network and --devices: only a network on this machine is emulated, between "
+                  "daemons that are started there; leave out one of the two");
+    }
+    PARETO_ASSIGN(auto network, EmulatedNetwork::create(std::move(conditions)));
+    return devices_.connect(context, options_.stages, std::move(network));
   }
 
   static bool is_file(const std::string& model) {
@@ -159,7 +181,7 @@ class SweepCommand final : public Command {
     }
     PARETO_TRY(recall(run));
     PARETO_ASSIGN(const partitioner::Model model, model_.open());
-    PARETO_ASSIGN(Cluster cluster, devices_.connect(context, options_.stages));
+    PARETO_ASSIGN(Cluster cluster, connect(context));
     PARETO_TRY(continue_run(model, cluster, options_, run));
     return measure(context, model, cluster, run, *store);
   }
@@ -212,6 +234,7 @@ class SweepCommand final : public Command {
   StoreFlags store_;
   SweepOptions options_;
   std::string batches_ = "1";
+  std::string networks_ = "none";
   std::string resume_;
   std::string report_;
   bool dry_run_ = false;

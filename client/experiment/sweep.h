@@ -32,8 +32,12 @@ struct SweepOptions {
   std::string engine = "auto";
   std::string precision = "fp32";
   int threads = 1;
-  std::string condition = "none";
+  /// Of the network between devices: "none", or a file of core/plan/condition.h, which is called by its name without folder and ending.
+  std::vector<std::string> conditions{"none"};
 };
+
+/// "lte" of "configs/network/lte.yaml"; "none" of "none".
+std::string condition_name(const std::string& file);
 
 /// JSON and back: what a run keeps so that it can be resumed.
 std::string to_json(const SweepOptions& options);

@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -23,13 +24,19 @@ void for_each_field(Options& options, Visit visit) {
   visit("engine", options.engine);
   visit("precision", options.precision);
   visit("threads", options.threads);
-  visit("condition", options.condition);
+  visit("conditions", options.conditions);
 }
 
 /// Of a field that runs of earlier versions lack; they did what its default says.
-bool is_newer(std::string_view name) { return name == "micro_batches" || name == "codec_error"; }
+bool is_newer(std::string_view name) {
+  return name == "micro_batches" || name == "codec_error" || name == "conditions";
+}
 
 }  // namespace
+
+std::string condition_name(const std::string& file) {
+  return std::filesystem::path(file).stem().string();
+}
 
 std::string to_json(const SweepOptions& options) {
   nlohmann::ordered_json json;

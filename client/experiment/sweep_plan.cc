@@ -33,9 +33,9 @@ Expected<> check(const SweepOptions& options, const Cluster& cluster) {
     PARETO_TRY(refuse_below("micro-batch", size, 0));
   }
   if (options.batches.empty() || options.micro_batches.empty() || options.transports.empty() ||
-      options.codecs.empty()) {
+      options.codecs.empty() || options.conditions.empty()) {
     return fail(ErrorCode::kInvalidArgument,
-                "a sweep needs at least one batch, micro-batch, transport and codec");
+                "a sweep needs at least one batch, micro-batch, transport, codec and network");
   }
   std::vector<std::string> engines = runtime::engine_names();
   engines.insert(engines.begin(), "auto");
@@ -169,8 +169,8 @@ Expected<std::vector<TrialRecord>> plan_sweep(const partitioner::Model& model,
                   options.stages, options.stages - 1, options.splits, points.size());
     }
   }
-  const std::size_t kinds =
-      options.transports.size() * options.batches.size() * options.micro_batches.size();
+  const std::size_t kinds = options.transports.size() * options.batches.size() *
+                            options.micro_batches.size() * options.conditions.size();
   if ((choices.size() * options.codecs.size() + cluster.size()) * kinds > kMaxTrials) {
     return fail(ErrorCode::kInvalidArgument,
                 "that would be more than {} trials: choose fewer split points", kMaxTrials);
@@ -184,7 +184,7 @@ Expected<std::vector<TrialRecord>> plan_sweep(const partitioner::Model& model,
   const auto add_one = [&](const std::vector<std::size_t>& points,
                            const std::vector<std::string>& on, std::int64_t batch,
                            std::int64_t micro_batch, const std::string& transport,
-                           const std::string& codec) -> Expected<> {
+                           const std::string& codec, const std::string& condition) -> Expected<> {
     TrialRecord trial;
     PARETO_ASSIGN(trial.split, describe_split(model, points, batch));
     PARETO_ASSIGN(trial.plan, make_plan(model, points, on, transport, batch, options));
@@ -194,12 +194,12 @@ Expected<std::vector<TrialRecord>> plan_sweep(const partitioner::Model& model,
     trial.codec = codec;
     trial.auto_codec = codec == kAutoCodec;
     trial.batch = batch;
-    trial.condition = options.condition;
+    trial.condition = condition;
     trial.id = fmt::format("{}/{}/b{}", trial.split ? trial.split->name : "all-on:" + on.front(),
                            transport, batch);
     if (micro_batch > 0) trial.id += fmt::format("x{}", micro_batch);
     if (codec != "none") trial.id += "/" + codec;
-    if (options.condition != "none") trial.id += "/" + options.condition;
+    if (condition != "none") trial.id += "/" + condition;
     trials.push_back(std::move(trial));
     return {};
   };
@@ -215,7 +215,10 @@ Expected<std::vector<TrialRecord>> plan_sweep(const partitioner::Model& model,
       for (const std::int64_t micro_batch : micro_batches_of(batch, options.micro_batches)) {
         for (const std::string& transport : transports) {
           for (const std::string& codec : points.empty() ? no_codec : options.codecs) {
-            PARETO_TRY(add_one(points, on, batch, micro_batch, transport, codec));
+            for (const std::string& file : options.conditions) {
+              PARETO_TRY(
+                  add_one(points, on, batch, micro_batch, transport, codec, condition_name(file)));
+            }
           }
         }
       }

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "client/cluster/network.h"
 #include "client/experiment/front.h"
 #include "client/experiment/micro_batch.h"
 #include "client/experiment/output_error.h"
@@ -170,6 +171,7 @@ Expected<> SweepRunner::measure(std::size_t index, int round) {
     return fail(ErrorCode::kUnavailable, "{} does not answer any more", *lost);
   }
   const auto through = [&]() -> Expected<> {
+    PARETO_TRY(apply_condition(trial));
     PARETO_ASSIGN(const DeploymentCache::Lease lease,
                   with_context(deployments_.get(index, trial.plan), "deploying"));
     // What was chosen when it was first deployed holds for all its rounds.
@@ -178,6 +180,9 @@ Expected<> SweepRunner::measure(std::size_t index, int round) {
     const Request& request = request_of(trial);
     PARETO_ASSIGN(MeasuredRound measured, pending.meter.measure(*lease.deployment, request.body,
                                                                 round, lease.fresh, budget_));
+    if (const Network* const network = environment_.cluster.network()) {
+      PARETO_TRY(network->check());
+    }
     put_round(trial, std::move(measured.round));
     const auto* outputs = measured.output.get_if<Tuple>();
     if (request.expected && outputs != nullptr) {
@@ -194,7 +199,26 @@ Expected<> SweepRunner::measure(std::size_t index, int round) {
   return done;
 }
 
+Expected<> SweepRunner::apply_condition(TrialRecord& trial) {
+  Network* const network = environment_.cluster.network();
+  if (network == nullptr) {
+    if (trial.condition == "none") return {};
+    return fail(ErrorCode::kInvalidArgument,
+                "network {}: the network between these devices cannot be changed", trial.condition);
+  }
+  PARETO_ASSIGN(const netem::LinkMeasurement link, network->apply(trial.condition));
+  trial.network = NetworkFigures{to_milliseconds(link.round_trip),
+                                 to_milliseconds(link.round_trip_deviation),
+                                 link.forward.bits_per_second / 1e6,
+                                 link.backward.bits_per_second / 1e6,
+                                 link.forward.loss,
+                                 link.backward.loss};
+  return {};
+}
+
 SentinelReading SweepRunner::read_sentinel() {
+  Network* const network = environment_.cluster.network();
+  if (network != nullptr && !network->apply("none")) return {};
   SentinelReading reading;
   reading.loop_ms = time_sentinel_loop();
   if (sentinel_ == nullptr || lost_device_of(sentinel_->plan)) return reading;

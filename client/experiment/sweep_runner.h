@@ -68,6 +68,8 @@ class SweepRunner {
   Expected<> run_unit(std::size_t index, int round, bool repeat);
   /// One round of a trial, in place of what it has of that round. Asks its devices whether they are there where it fails.
   Expected<> measure(std::size_t index, int round);
+  /// Gives the network between devices the trial's condition.
+  Expected<> apply_condition(TrialRecord& trial);
   SentinelReading read_sentinel();
   Expected<> record_failure(Pending& pending, const Error& error);
   /// The first device of the plan that no longer answers; asks those of a trial that has just failed.

@@ -97,6 +97,16 @@ struct TrialRound {
 
 enum class TrialStatus { kOk, kFailed };
 
+/// What the network between devices was measured to be like under the trial's condition, before it was measured itself.
+struct NetworkFigures {
+  double round_trip_ms = 0;            ///< median of small packets
+  double round_trip_deviation_ms = 0;  ///< standard deviation
+  double forward_mbit_per_s = 0;       ///< IP headers included
+  double backward_mbit_per_s = 0;
+  double forward_loss = 0;  ///< share of packets
+  double backward_loss = 0;
+};
+
 struct TrialRecord {
   std::string
       id;  ///< "after:features.7/tcp/b1": unique in its run, and the same when the run is resumed
@@ -108,6 +118,7 @@ struct TrialRecord {
   bool auto_codec = false;  ///< whether it was left to be chosen
   std::int64_t batch = 1;
   std::string condition = "none";
+  std::optional<NetworkFigures> network;    ///< none: not measured, it was left as it is
   std::optional<OutputError> output_error;  ///< none: not known
   LatencyFigures latency;
   ThroughputFigures throughput;

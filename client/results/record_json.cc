@@ -148,6 +148,22 @@ Json output_error_json(const OutputError& error) {
   return {{"max", error.max}, {"mean", error.mean}, {"top1_agreement", error.top1_agreement}};
 }
 
+Json network_json(const NetworkFigures& network) {
+  return {{"round_trip_ms", network.round_trip_ms},
+          {"round_trip_deviation_ms", network.round_trip_deviation_ms},
+          {"forward_mbit_per_s", network.forward_mbit_per_s},
+          {"backward_mbit_per_s", network.backward_mbit_per_s},
+          {"forward_loss", network.forward_loss},
+          {"backward_loss", network.backward_loss}};
+}
+
+NetworkFigures network_from(const Json& json) {
+  const auto number = [&](const char* key) { return json.at(key).get<double>(); };
+  return {number("round_trip_ms"),      number("round_trip_deviation_ms"),
+          number("forward_mbit_per_s"), number("backward_mbit_per_s"),
+          number("forward_loss"),       number("backward_loss")};
+}
+
 double number_or_infinite(const Json& json) {
   return json.is_number() ? json.get<double>() : std::numeric_limits<double>::infinity();
 }
@@ -169,6 +185,7 @@ Expected<> read_details(const Json& json, TrialRecord& trial) {
         OutputError{number_or_infinite(error.at("max")), number_or_infinite(error.at("mean")),
                     error.at("top1_agreement").get<double>()};
   }
+  if (json.contains("network")) trial.network = network_from(json.at("network"));
   for (const Json& stage : json.at("stages")) trial.stages.push_back(stage_from(stage));
   for (const Json& link : json.at("links")) trial.links.push_back(link_from(link));
   for (const Json& round : json.at("rounds")) {
@@ -206,6 +223,7 @@ Json to_json(const TrialRecord& trial) {
             {"auto_codec", trial.auto_codec},
             {"batch", trial.batch},
             {"condition", trial.condition}};
+  if (trial.network) json["network"] = network_json(*trial.network);
   if (status == "ok") {
     json["rounds"] = trial.rounds.size();
     json["latency_ms"] = latency_json(trial.latency);
@@ -284,6 +302,7 @@ std::string details_to_json(const TrialRecord& trial) {
       {"stages", Json::array()},
       {"links", Json::array()},
       {"rounds", Json::array()}};
+  if (trial.network) json["network"] = network_json(*trial.network);
   if (trial.output_error) json["output_error"] = output_error_json(*trial.output_error);
   for (const StageFigures& stage : trial.stages) json["stages"].push_back(stage_json(stage));
   for (const LinkFigures& link : trial.links) json["links"].push_back(link_json(link));

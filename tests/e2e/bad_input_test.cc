@@ -51,6 +51,14 @@ TEST_F(BadInput, NumbersOutOfRange) {
   expect(small_sweep({"--no-such-flag"}), 2, "--no-such-flag");
 }
 
+TEST_F(BadInput, ANetworkThatIsNone) {
+  expect(small_sweep({"--network", path("absent.yaml")}), 2, "absent.yaml");
+  expect(small_sweep({"--network", write("odd.yaml", "delai: 5ms\n")}), 2, "did you mean delay");
+  expect(small_sweep({"--network", write("lte.yaml", "delay: 5ms\n"), "--devices",
+                      inventory({{"ghost", "127.0.0.1:1"}})}),
+         2, "leave out one of the two");
+}
+
 TEST_F(BadInput, WeightsThatDoNotFit) {
   auto arguments = small_sweep({"--weights", write("bad.pth", "no checkpoint")});
   expect(arguments, 2, "bad.pth");

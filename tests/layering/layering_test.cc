@@ -32,6 +32,7 @@ const std::map<std::string, std::set<std::string>>& allowed_arrows() {
                                                   "client/report",
                                                   "client/commands",
                                                   "client",
+                                                  "netem",
                                                   "proto"};
   static const std::set<std::string> kBelowDaemon{
       "core/base",    "core/tensor",    "core/plan",    "core/wire", "core/transport",

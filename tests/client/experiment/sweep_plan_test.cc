@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "client/experiment/sweep.h"
@@ -42,6 +43,22 @@ class SweepPlanTest : public testing::Test {
   partitioner::Model model_;
   Cluster cluster_;
 };
+
+TEST_F(SweepPlanTest, ConditionsAreADimensionCalledByTheirFiles) {
+  SweepOptions options;
+  options.splits = "after:features.3";
+  options.transports = {"tcp"};
+  options.conditions = {"none", "/somewhere/lte.yaml"};
+  const auto trials = plan_sweep(model_, cluster_, options).value();
+  ASSERT_EQ(trials.size(), (1U + 2U) * 2U);
+  EXPECT_EQ(trials[0].condition, "none");
+  EXPECT_EQ(trials[1].condition, "lte");
+  EXPECT_EQ(trials[1].id, trials[0].id + "/lte");
+  options.conditions = {"/a/lte.yaml", "/b/lte.yaml"};
+  EXPECT_THAT(refusal(options), HasSubstr("/lte would be measured twice"));
+  options.conditions.clear();
+  EXPECT_THAT(refusal(options), HasSubstr("at least one"));
+}
 
 TEST_F(SweepPlanTest, CrossesSplitsWithTransportsAndBatchesAndAddsOneDevicePlans) {
   SweepOptions options;
@@ -221,12 +238,16 @@ TEST(SweepOptionsJson, ComesBackAsItWas) {
   options.rounds = 9;
   options.codec_error = 0.25;
   options.seed = ~std::uint64_t{0};
-  options.condition = "wifi";
+  options.conditions = {"/somewhere/wifi.yaml"};
   const SweepOptions back = sweep_options_from_json(to_json(options)).value();
   EXPECT_EQ(to_json(back), to_json(options));
   EXPECT_THAT(back.batches, ElementsAre(1, 8));
   EXPECT_EQ(back.codec_error, 0.25);
   EXPECT_EQ(back.seed, ~std::uint64_t{0});
+  // Of before the network could be another one.
+  auto old = nlohmann::json::parse(to_json(options));
+  old.erase("conditions");
+  EXPECT_THAT(sweep_options_from_json(old.dump()).value().conditions, ElementsAre("none"));
   for (const char* text : {"", "{}", "[]", "{\"splits\":3}", "nonsense"}) {
     EXPECT_EQ(sweep_options_from_json(text).error().code, ErrorCode::kCorrupt) << text;
   }

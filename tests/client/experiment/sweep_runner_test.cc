@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "client/cluster/network.h"
 #include "client/experiment/front.h"
 #include "tests/client/support/fake_daemon.h"
 #include "tests/client/support/fake_workload.h"
@@ -38,6 +39,24 @@ class SharedTransport final : public transport::Transport {
   Transport& shared_;
 };
 
+/// Notes what is applied.
+class FakeNetwork final : public Network {
+ public:
+  Expected<netem::LinkMeasurement> apply(const std::string& condition) override {
+    applied.push_back(condition);
+    if (condition == "unreachable") return fail(ErrorCode::kUnavailable, "not what was asked for");
+    netem::LinkMeasurement link;
+    link.round_trip = std::chrono::milliseconds(condition == "none" ? 0 : 40);
+    return link;
+  }
+  Expected<> check() const override {
+    if (applied.back() != "overloaded") return {};
+    return fail(ErrorCode::kUnavailable, "could not keep up");
+  }
+
+  std::vector<std::string> applied;
+};
+
 class SweepRunnerTest : public testing::Test {
  protected:
   SweepRunnerTest() {
@@ -47,7 +66,9 @@ class SweepRunnerTest : public testing::Test {
       daemons_.push_back(daemon.get());
       devices.push_back(std::move(daemon));
     }
-    cluster_.emplace(Cluster::of(std::move(devices)));
+    auto network = std::make_unique<FakeNetwork>();
+    network_ = network.get();
+    cluster_.emplace(Cluster::of(std::move(devices), std::move(network)));
     options_.requests = 8;
     options_.rounds = 3;
     run_.id = "run";
@@ -89,6 +110,7 @@ class SweepRunnerTest : public testing::Test {
   FakeWorkload workload_;
   MemoryTransport transport_;
   std::vector<FakeDaemon*> daemons_;
+  FakeNetwork* network_ = nullptr;
   std::optional<Cluster> cluster_;
   MemoryStore store_;
   std::atomic<bool> stop_{false};
@@ -97,6 +119,32 @@ class SweepRunnerTest : public testing::Test {
   std::vector<SweepProgress> progress_;
   std::function<void(const SweepProgress&)> on_progress_;
 };
+
+TEST_F(SweepRunnerTest, EachTrialIsMeasuredUnderItsCondition) {
+  run_.trials[0].condition = "lte";
+  options_.rounds = 1;
+  ASSERT_TRUE(sweep());
+  EXPECT_EQ(std::ranges::count(network_->applied, "lte"),
+            std::ssize(run_.passes));  // once a pass, disturbed ones again
+  ASSERT_TRUE(run_.trials[0].network);
+  EXPECT_EQ(run_.trials[0].network->round_trip_ms, 40);
+  EXPECT_EQ(run_.trials[1].network->round_trip_ms, 0);
+  // The sentinel is about the machine.
+  EXPECT_EQ(network_->applied.front(), "none");
+  EXPECT_EQ(network_->applied.back(), "none");
+}
+
+TEST_F(SweepRunnerTest, AConditionThatDoesNotHoldFailsTheTrial) {
+  run_.trials[0].condition = "unreachable";
+  run_.trials[1].condition = "overloaded";
+  ASSERT_TRUE(sweep());
+  EXPECT_EQ(run_.trials[0].status, TrialStatus::kFailed);
+  EXPECT_THAT(run_.trials[0].failure, HasSubstr("not what was asked for"));
+  EXPECT_EQ(run_.trials[1].status, TrialStatus::kFailed);
+  EXPECT_THAT(run_.trials[1].failure, HasSubstr("could not keep up"));
+  EXPECT_TRUE(run_.trials[1].rounds.empty());
+  EXPECT_EQ(run_.trials[2].status, TrialStatus::kOk);
+}
 
 TEST_F(SweepRunnerTest, MeasuresEveryTrialInEveryRound) {
   ASSERT_TRUE(sweep());

@@ -1,0 +1,105 @@
+#include "client/cluster/network.h"
+
+#include <array>
+#include <map>
+#include <utility>
+
+#include "core/base/text.h"
+#include "netem/network_namespace.h"
+
+namespace pareto::client {
+namespace {
+
+constexpr const char* kNone = "none";
+
+netem::MeasurementOptions measuring(const Condition& condition) {
+  netem::MeasurementOptions options;
+  // Slow links are not to be filled with probes: a hundred bytes each take a tenth of the rate at most.
+  for (const LinkDirection* direction : {&condition.forward, &condition.backward}) {
+    if (direction->bits_per_second == 0) continue;
+    constexpr double kBitsOfProbes = 100 * 8 * 10;
+    const double seconds = kBitsOfProbes / static_cast<double>(direction->bits_per_second);
+    options.interval =
+        std::max(options.interval, Nanoseconds(static_cast<std::int64_t>(seconds * 1e9)));
+  }
+  return options;
+}
+
+}  // namespace
+
+struct EmulatedNetwork::Impl {
+  std::map<std::string, Condition> conditions;
+  std::array<netem::NetworkNamespace, kDevices> places;
+  std::unique_ptr<netem::LinkEmulator> link;
+  std::string current;
+  std::uint64_t lost_before = 0;  ///< packets, when the current condition was applied
+  std::map<std::string, Expected<netem::LinkMeasurement>> measured;
+
+  netem::LinkEnd end(std::size_t device) const { return {places[device], host(device)}; }
+
+  Expected<netem::LinkMeasurement> measure(const Condition& condition) const {
+    PARETO_ASSIGN(const auto found, netem::measure_link(end(0), end(1), measuring(condition)));
+    PARETO_TRY(netem::check_measurement(condition, found));
+    return found;
+  }
+};
+
+EmulatedNetwork::EmulatedNetwork(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+EmulatedNetwork::~EmulatedNetwork() = default;
+
+std::string EmulatedNetwork::host(std::size_t device) {
+  return fmt::format("10.213.0.{}", device + 1);
+}
+
+Expected<std::unique_ptr<EmulatedNetwork>> EmulatedNetwork::create(
+    std::vector<NamedCondition> conditions) {
+  PARETO_ASSIGN(auto here, netem::NetworkNamespace::create());
+  PARETO_ASSIGN(auto there, netem::NetworkNamespace::create());
+  std::map<std::string, Condition> by_name{{kNone, {}}};
+  for (NamedCondition& named : conditions) {
+    by_name.insert_or_assign(std::move(named.name), std::move(named.condition));
+  }
+  auto impl = std::unique_ptr<Impl>(
+      new Impl{std::move(by_name), {std::move(here), std::move(there)}, nullptr, kNone, 0, {}});
+  PARETO_ASSIGN(impl->link, netem::LinkEmulator::create(impl->end(0), impl->end(1), {}));
+  std::unique_ptr<EmulatedNetwork> network(new EmulatedNetwork(std::move(impl)));
+  PARETO_TRY(network->enter(0));
+  return network;
+}
+
+Expected<> EmulatedNetwork::enter(std::size_t device) const {
+  return impl_->places.at(device).enter();
+}
+
+Expected<netem::LinkMeasurement> EmulatedNetwork::apply(const std::string& name) {
+  const auto found = impl_->conditions.find(name);
+  if (found == impl_->conditions.end()) {
+    std::vector<std::string> names;
+    for (const auto& [known, condition] : impl_->conditions) names.push_back(known);
+    return fail(ErrorCode::kNotFound, "no network condition \"{}\"{}", name,
+                did_you_mean(name, names));
+  }
+  if (impl_->current != name) {
+    PARETO_TRY(with_context(impl_->link->change(found->second), "network {}", name));
+    impl_->current = name;
+  }
+  auto measured = impl_->measured.find(name);
+  if (measured == impl_->measured.end()) {
+    auto link = with_context(impl_->measure(found->second), "network {}", name);
+    measured = impl_->measured.emplace(name, std::move(link)).first;
+  }
+  impl_->lost_before = impl_->link->lost_packets();
+  return measured->second;
+}
+
+Expected<> EmulatedNetwork::check() const {
+  PARETO_TRY(with_context(impl_->link->check(), "network {}", impl_->current));
+  const std::uint64_t lost = impl_->link->lost_packets() - impl_->lost_before;
+  if (lost == 0) return {};
+  return fail(ErrorCode::kUnavailable,
+              "network {}: this machine could not keep up with the emulated link and lost {} "
+              "packets: fewer at a time are needed (--window), or a slower link",
+              impl_->current, lost);
+}
+
+}  // namespace pareto::client
