@@ -21,6 +21,18 @@ constexpr std::uint64_t aligned(std::uint64_t offset) {
   return (offset + Tensor::kAlignment - 1) / Tensor::kAlignment * Tensor::kAlignment;
 }
 
+/// One more value of a tree, at that depth. Fails: kExhausted.
+inline Expected<> count_value(const FrameLimits& limits, std::uint32_t depth,
+                              std::uint32_t& values) {
+  if (depth > limits.max_depth) {
+    return fail(ErrorCode::kExhausted, "the value tree is deeper than {} levels", limits.max_depth);
+  }
+  if (++values > limits.max_values) {
+    return fail(ErrorCode::kExhausted, "the value tree has more than {} values", limits.max_values);
+  }
+  return {};
+}
+
 /// A tensor's place in a payload that is to be sent.
 struct SentTensor {
   const Tensor* tensor = nullptr;  ///< as it is in the message

@@ -44,14 +44,7 @@ class TreeReader {
       : reader_(reader), tensors_(tensors), limits_(limits), pool_(pool) {}
 
   Expected<Value> read(std::uint32_t depth = 1) {
-    if (depth > limits_.max_depth) {
-      return fail(ErrorCode::kExhausted, "the value tree is deeper than {} levels",
-                  limits_.max_depth);
-    }
-    if (++values_ > limits_.max_values) {
-      return fail(ErrorCode::kExhausted, "the value tree has more than {} values",
-                  limits_.max_values);
-    }
+    PARETO_TRY(count_value(limits_, depth, values_));
     PARETO_ASSIGN(const auto tag, reader_.get<std::uint8_t>(kWhat));
     switch (static_cast<ValueTag>(tag)) {
       case ValueTag::kNone:

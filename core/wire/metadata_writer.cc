@@ -115,14 +115,7 @@ class TreeWriter {
 }  // namespace
 
 Expected<> MetadataWriter::find_tensors(const Value& value, std::uint32_t depth) {
-  if (depth > limits_.max_depth) {
-    return fail(ErrorCode::kExhausted, "the value tree is deeper than {} levels",
-                limits_.max_depth);
-  }
-  if (++values_ > limits_.max_values) {
-    return fail(ErrorCode::kExhausted, "the value tree has more than {} values",
-                limits_.max_values);
-  }
+  PARETO_TRY(count_value(limits_, depth, values_));
   if (const auto* tensor = value.get_if<Tensor>()) {
     // The descriptor keeps the rank in a byte.
     const std::size_t max_rank = std::min<std::size_t>(limits_.max_rank, 255);
