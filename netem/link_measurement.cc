@@ -201,14 +201,6 @@ Expected<double> stream(const Endpoint& from, const Endpoint& to, Nanoseconds du
   return bits / std::max(took.count(), 1e-9);
 }
 
-/// In the long run.
-double loss_of(const LinkDirection& direction) {
-  if (!direction.burst_loss) return direction.loss;
-  const BurstLoss& burst = *direction.burst_loss;
-  const double bad = burst.enter / (burst.enter + burst.leave);
-  return bad * burst.when_bad + (1 - bad) * burst.when_good;
-}
-
 void compare_rate(const char* direction, const LinkDirection& asked,
                   const DirectionMeasurement& measured, std::vector<std::string>& off) {
   constexpr double kLeast = 0.9;
@@ -256,6 +248,28 @@ void compare_round_trip(const Condition& asked, const LinkMeasurement& measured,
 }
 
 }  // namespace
+
+double loss_of(const LinkDirection& direction) {
+  if (!direction.burst_loss) return direction.loss;
+  const BurstLoss& burst = *direction.burst_loss;
+  const double bad = burst.enter / (burst.enter + burst.leave);
+  return bad * burst.when_bad + (1 - bad) * burst.when_good;
+}
+
+MeasurementOptions measurement_for(const Condition& condition) {
+  MeasurementOptions options;
+  if (loss_of(condition.forward) > 0 || loss_of(condition.backward) > 0) {
+    options.probes = 2000;
+    options.interval = milliseconds(1);
+  }
+  for (const LinkDirection* direction : {&condition.forward, &condition.backward}) {
+    if (direction->bits_per_second == 0) continue;
+    constexpr double kBits = (kProbeBytes + kHeaderBytes) * 8 * 10;
+    const double seconds = kBits / static_cast<double>(direction->bits_per_second);
+    options.interval = std::max(options.interval, Nanoseconds(std::llround(seconds * 1e9)));
+  }
+  return options;
+}
 
 Expected<LinkMeasurement> measure_link(const LinkEnd& first, const LinkEnd& second,
                                        const MeasurementOptions& options) {

@@ -17,6 +17,12 @@ struct MeasurementOptions {
   Nanoseconds stream = std::chrono::milliseconds(500);  ///< for each direction's rate; 0: none
 };
 
+/// As it suits a link of that condition: many probes where some are lost, and a tenth of its rate for them at most.
+MeasurementOptions measurement_for(const Condition& condition);
+
+/// The share of packets that it loses in the long run.
+double loss_of(const LinkDirection& direction);
+
 struct DirectionMeasurement {
   double bits_per_second = 0;  ///< that arrive, IP headers included; 0: not measured
   double loss = 0;             ///< share of the probes

@@ -12,19 +12,6 @@ namespace {
 
 constexpr const char* kNone = "none";
 
-netem::MeasurementOptions measuring(const Condition& condition) {
-  netem::MeasurementOptions options;
-  // Slow links are not to be filled with probes: a hundred bytes each take a tenth of the rate at most.
-  for (const LinkDirection* direction : {&condition.forward, &condition.backward}) {
-    if (direction->bits_per_second == 0) continue;
-    constexpr double kBitsOfProbes = 100 * 8 * 10;
-    const double seconds = kBitsOfProbes / static_cast<double>(direction->bits_per_second);
-    options.interval =
-        std::max(options.interval, Nanoseconds(static_cast<std::int64_t>(seconds * 1e9)));
-  }
-  return options;
-}
-
 }  // namespace
 
 struct EmulatedNetwork::Impl {
@@ -38,7 +25,8 @@ struct EmulatedNetwork::Impl {
   netem::LinkEnd end(std::size_t device) const { return {places[device], host(device)}; }
 
   Expected<netem::LinkMeasurement> measure(const Condition& condition) const {
-    PARETO_ASSIGN(const auto found, netem::measure_link(end(0), end(1), measuring(condition)));
+    PARETO_ASSIGN(const auto found,
+                  netem::measure_link(end(0), end(1), netem::measurement_for(condition)));
     PARETO_TRY(netem::check_measurement(condition, found));
     return found;
   }

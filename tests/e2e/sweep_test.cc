@@ -1,7 +1,6 @@
 // A sweep from its command line to its files, with real daemons on loopback.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <csignal>
 #include <fstream>
@@ -160,34 +159,6 @@ TEST_F(Sweep, AutoSharesMemoryWithDaemonsOfThisMachine) {
   const auto ran = paretoctl(arguments);
   ASSERT_EQ(ran.exit_code, 0) << ran.errors;
   EXPECT_EQ(json::parse(ran.output)["trial"]["transport"], "tcp");
-}
-
-TEST_F(Sweep, AnEmulatedNetworkIsADimension) {
-  if (::geteuid() != 0) GTEST_SKIP() << "network namespaces need root";
-  std::ofstream(path("slow.yaml")) << "delay: 20ms\nrate: 50mbit\n";
-  const auto done =
-      paretoctl(small_sweep({"--splits", "after:features.3", "--transport", "tcp", "--rounds", "1",
-                             "--window", "1", "--network", "none," + path("slow.yaml"), "--json"}));
-  if (done.errors.find("no network namespaces") != std::string::npos ||
-      done.errors.find("there is no /dev/net/tun") != std::string::npos) {
-    GTEST_SKIP() << done.errors;
-  }
-  ASSERT_EQ(done.exit_code, 0) << done.errors;
-  const json run = json::parse(done.output);
-  // (1 split point + 2 one-device plans) x 2 conditions
-  ASSERT_EQ(run["trials"].size(), 6U);
-  for (const json& trial : run["trials"]) {
-    ASSERT_EQ(trial["status"], "ok") << trial.dump(1);
-    const bool slow = trial["condition"] == "slow";
-    EXPECT_EQ(slow, trial["id"].get<std::string>().ends_with("/slow"));
-    const double round_trip = trial["network"]["round_trip_ms"];
-    EXPECT_EQ(round_trip >= 40, slow) << round_trip;
-    // What is on the device beside the coordinator does not cross the link.
-    const bool crosses = trial["plan"]["stages"].back()["device"] == "local-1";
-    if (slow && crosses) {
-      EXPECT_GE(trial["latency_ms"]["p50"].get<double>(), 40) << trial["id"];
-    }
-  }
 }
 
 TEST_F(Sweep, SendsEachWeightToADeviceAtMostOnce) {

@@ -1,0 +1,67 @@
+// Emulated networks from the command line: daemons in namespaces of their own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/e2e/fixture.h"
+
+namespace pareto::test {
+namespace {
+
+using nlohmann::json;
+
+class Networks : public EndToEnd {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "network namespaces need root";
+    std::ofstream(path("slow.yaml")) << "delay: 20ms\nrate: 50mbit\n";
+  }
+  /// This kernel or container cannot emulate a link.
+  static bool lacks_something(const Finished& done) {
+    return done.errors.find("no network namespaces") != std::string::npos ||
+           done.errors.find("there is no /dev/net/tun") != std::string::npos;
+  }
+};
+
+TEST_F(Networks, AreADimensionOfASweep) {
+  const auto done =
+      paretoctl(small_sweep({"--splits", "after:features.3", "--transport", "tcp", "--rounds", "1",
+                             "--window", "1", "--network", "none," + path("slow.yaml"), "--json"}));
+  if (lacks_something(done)) GTEST_SKIP() << done.errors;
+  ASSERT_EQ(done.exit_code, 0) << done.errors;
+  const json run = json::parse(done.output);
+  // (1 split point + 2 one-device plans) x 2 conditions
+  ASSERT_EQ(run["trials"].size(), 6U);
+  for (const json& trial : run["trials"]) {
+    ASSERT_EQ(trial["status"], "ok") << trial.dump(1);
+    const bool slow = trial["condition"] == "slow";
+    EXPECT_EQ(slow, trial["id"].get<std::string>().ends_with("/slow"));
+    const double round_trip = trial["network"]["round_trip_ms"];
+    EXPECT_EQ(round_trip >= 40, slow) << round_trip;
+    // What is on the device beside the coordinator does not cross the link.
+    const bool crosses = trial["plan"]["stages"].back()["device"] == "local-1";
+    if (slow && crosses) {
+      EXPECT_GE(trial["latency_ms"]["p50"].get<double>(), 40) << trial["id"];
+    }
+  }
+}
+
+TEST_F(Networks, AreMeasuredAgainstWhatWasAskedFor) {
+  const auto done = paretoctl({"netem", "check", path("slow.yaml"), "--json"});
+  if (lacks_something(done)) GTEST_SKIP() << done.errors;
+  const json links = json::parse(done.output);
+  ASSERT_EQ(links.size(), 1U);
+  EXPECT_EQ(links[0]["condition"], "slow");
+  EXPECT_EQ(links[0]["asked_round_trip_ms"], 40);
+  // Never early and never faster; on a busy machine it may be late, and says so.
+  EXPECT_GE(links[0]["round_trip_ms"].get<double>(), 40);
+  EXPECT_LE(links[0]["forward"]["bits_per_s"].get<double>(), 50e6 * 1.03);
+  EXPECT_EQ(links[0]["holds"].get<bool>(), done.exit_code == 0) << done.output;
+  EXPECT_EQ(links[0]["holds"].get<bool>(), links[0]["problem"] == "");
+}
+
+}  // namespace
+}  // namespace pareto::test
