@@ -32,7 +32,8 @@ std::string_view to_string(JitterShape shape);
 struct Jitter {
   Nanoseconds deviation{};  ///< the standard deviation, whatever the shape; at most half the delay
   double correlation = 0;   ///< of a packet's delay with that of the one before, 0 … 1
-  JitterShape shape = JitterShape::kNormal;  ///< pareto: of index 3, with a long tail of late packets
+  JitterShape shape =
+      JitterShape::kNormal;  ///< pareto: of index 3, with a long tail of late packets
   bool operator==(const Jitter&) const = default;
 };
 
@@ -63,8 +64,8 @@ struct LinkDirection {
   Jitter jitter{};  ///< keeps packets in their order
   double loss = 0;  ///< of each packet by itself, 0 … 1
   std::optional<BurstLoss> burst_loss{};
-  double reorder = 0;                  ///< overtake all others: they have no delay
-  double duplicate = 0;                ///< arrive twice
+  double reorder = 0;                    ///< overtake all others: they have no delay
+  double duplicate = 0;                  ///< arrive twice
   std::vector<ConditionChange> trace{};  ///< ascending
   Nanoseconds trace_period{};  ///< after which the trace begins again; 0: its last row stays
 
