@@ -15,10 +15,14 @@ constexpr const char* kNone = "none";
 }  // namespace
 
 struct EmulatedNetwork::Impl {
+  Impl(std::map<std::string, Condition> by_name, netem::NetworkNamespace here,
+       netem::NetworkNamespace there)
+      : conditions(std::move(by_name)), places{std::move(here), std::move(there)} {}
+
   std::map<std::string, Condition> conditions;
   std::array<netem::NetworkNamespace, kDevices> places;
   std::unique_ptr<netem::LinkEmulator> link;
-  std::string current;
+  std::string current = kNone;
   std::uint64_t lost_before = 0;  ///< packets, when the current condition was applied
   std::map<std::string, Expected<netem::LinkMeasurement>> measured;
 
@@ -47,8 +51,7 @@ Expected<std::unique_ptr<EmulatedNetwork>> EmulatedNetwork::create(
   for (NamedCondition& named : conditions) {
     by_name.insert_or_assign(std::move(named.name), std::move(named.condition));
   }
-  auto impl = std::unique_ptr<Impl>(
-      new Impl{std::move(by_name), {std::move(here), std::move(there)}, nullptr, kNone, 0, {}});
+  auto impl = std::make_unique<Impl>(std::move(by_name), std::move(here), std::move(there));
   PARETO_ASSIGN(impl->link, netem::LinkEmulator::create(impl->end(0), impl->end(1), {}));
   std::unique_ptr<EmulatedNetwork> network(new EmulatedNetwork(std::move(impl)));
   PARETO_TRY(network->enter(0));
