@@ -57,7 +57,8 @@ Expected<double> measure_rate(transport::Link& link, Deadline deadline) {
   const std::chrono::duration<double> slope = differences[kPairs / 2];
   // Where noise is all there is between the two, the wire is as fast as the larger one says at least.
   const std::chrono::duration<double> whole = fastest;
-  return std::max(static_cast<double>(size - size / 2) / std::max(slope.count(), 1e-9),
+  // Its sizes are powers of two.
+  return std::max(static_cast<double>(size) / 2 / std::max(slope.count(), 1e-9),
                   static_cast<double>(size) / std::max(whole.count(), 1e-9));
 }
 

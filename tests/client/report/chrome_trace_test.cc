@@ -12,7 +12,6 @@ namespace pareto::client {
 namespace {
 
 using nlohmann::json;
-using testing::DoubleNear;
 using testing::ElementsAre;
 using testing::UnorderedElementsAre;
 

@@ -44,13 +44,14 @@ TEST(StandardActivations, AreTheSameEverywhereAndHalfZeros) {
   const Tensor& tensor = *one.get_if<Tensor>();
   EXPECT_TRUE(bit_equal(tensor, *standard_activations().value().get_if<Tensor>()));
   std::size_t zeros = 0;
+  const std::size_t numbers = tensor.size_bytes() / sizeof(float);
   for (std::size_t at = 0; at < tensor.size_bytes(); at += sizeof(float)) {
     float number = 0;
     std::memcpy(&number, tensor.bytes().data() + at, sizeof(number));
     EXPECT_GE(number, 0);
     zeros += number == 0 ? 1 : 0;
   }
-  EXPECT_NEAR(static_cast<double>(zeros) / static_cast<double>(tensor.size_bytes() / 4), 0.5, 0.01);
+  EXPECT_NEAR(static_cast<double>(zeros) / static_cast<double>(numbers), 0.5, 0.01);
 }
 
 }  // namespace
