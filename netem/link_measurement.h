@@ -43,7 +43,7 @@ struct LinkMeasurement {
 Expected<LinkMeasurement> measure_link(const LinkEnd& first, const LinkEnd& second,
                                        const MeasurementOptions& options);
 
-/// Whether a link is what was asked for. Round trip: within 5 % or 2 ms, and what chance may do to a median. Rate: 0.9 to 1.03 of what it
+/// Whether a link is what was asked for. Round trip: within 5 % or 2 ms, and what chance may do to a median. Rate: 0.9 to 1.1 of what it
 /// leaves after losses.
 /// Loss: within 3.5 standard deviations of a binomial distribution. What a trace changes is not judged. Fails: kUnavailable, with all that is
 /// off.
