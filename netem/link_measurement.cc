@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstring>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/base/file.h"
@@ -99,17 +100,29 @@ class Endpoint {
   sockaddr_in address_{};
 };
 
+/// Which probes have been seen.
+class Seen {
+ public:
+  explicit Seen(int probes) : seen_(static_cast<std::size_t>(probes)) {}
+  /// Whether it is a probe's number, and comes the first time.
+  bool is_new(std::int64_t number) {
+    if (number < 0 || number >= std::ssize(seen_)) return false;
+    return std::exchange(seen_[static_cast<std::size_t>(number)], 1) == 0;
+  }
+
+ private:
+  std::vector<char> seen_;
+};
+
 /// Sends back each probe once, and counts them. Threads: its own; the destructor ends it.
 class Echo {
  public:
   Echo(const Endpoint& endpoint, int probes)
-      : seen_(static_cast<std::size_t>(probes)), thread_([&, this](const std::stop_token& stop) {
+      : seen_(probes), thread_([&, this](const std::stop_token& stop) {
           while (!stop.stop_requested()) {
             Content content;
             if (!endpoint.receive(content, now() + milliseconds(20))) continue;
-            if (content.number < 0 || content.number >= std::ssize(seen_)) continue;
-            auto& seen = seen_[static_cast<std::size_t>(content.number)];
-            if (std::exchange(seen, 1) == 1) continue;
+            if (!seen_.is_new(content.number)) continue;
             ++count_;
             endpoint.send(content, kProbeBytes);
           }
@@ -117,7 +130,7 @@ class Echo {
   std::int64_t count() const { return count_; }
 
  private:
-  std::vector<char> seen_;
+  Seen seen_;
   std::atomic<std::int64_t> count_{0};
   std::jthread thread_;  // last: it uses all of the above
 };
@@ -125,12 +138,11 @@ class Echo {
 Expected<> probe(const Endpoint& near, const Endpoint& far, const MeasurementOptions& options,
                  LinkMeasurement& result) {
   std::vector<Nanoseconds> times;
-  std::vector<char> seen(static_cast<std::size_t>(options.probes));
+  Seen seen(options.probes);
   const auto take = [&](TimePoint until) {
     Content content;
     if (!near.receive(content, until)) return false;
-    auto& twice = seen[static_cast<std::size_t>(content.number)];
-    if (std::exchange(twice, 1) == 0) {
+    if (seen.is_new(content.number)) {
       times.push_back(now().time_since_epoch() - Nanoseconds(content.sent_ns));
     }
     return true;
