@@ -1,11 +1,10 @@
 #include "client/cluster/network.h"
 
-#include <array>
 #include <map>
 #include <utility>
 
 #include "core/base/text.h"
-#include "netem/network_namespace.h"
+#include "netem/emulated_pair.h"
 
 namespace pareto::client {
 namespace {
@@ -15,22 +14,22 @@ constexpr const char* kNone = "none";
 }  // namespace
 
 struct EmulatedNetwork::Impl {
-  Impl(std::map<std::string, Condition> by_name, netem::NetworkNamespace here,
-       netem::NetworkNamespace there)
-      : conditions(std::move(by_name)), places{std::move(here), std::move(there)} {}
+  Impl(std::map<std::string, Condition> by_name, netem::EmulatedPair joined)
+      : conditions(std::move(by_name)), pair(std::move(joined)) {}
 
   std::map<std::string, Condition> conditions;
-  std::array<netem::NetworkNamespace, kDevices> places;
-  std::unique_ptr<netem::LinkEmulator> link;
+  netem::EmulatedPair pair;
   std::string current = kNone;
   std::uint64_t lost_before = 0;  ///< packets, when the current condition was applied
   std::map<std::string, Expected<netem::LinkMeasurement>> measured;
 
-  netem::LinkEnd end(std::size_t device) const { return {places[device], host(device)}; }
+  netem::LinkEnd end(std::size_t device) const {
+    return device == 0 ? pair.first() : pair.second();
+  }
 
   Expected<netem::LinkMeasurement> measure(const Condition& condition) const {
-    PARETO_ASSIGN(const auto found,
-                  netem::measure_link(end(0), end(1), netem::measurement_for(condition)));
+    PARETO_ASSIGN(const auto found, netem::measure_link(pair.first(), pair.second(),
+                                                        netem::measurement_for(condition)));
     PARETO_TRY(netem::check_measurement(condition, found));
     return found;
   }
@@ -40,26 +39,24 @@ EmulatedNetwork::EmulatedNetwork(std::unique_ptr<Impl> impl) : impl_(std::move(i
 EmulatedNetwork::~EmulatedNetwork() = default;
 
 std::string EmulatedNetwork::host(std::size_t device) {
-  return fmt::format("10.213.0.{}", device + 1);
+  return device == 0 ? netem::EmulatedPair::kFirst : netem::EmulatedPair::kSecond;
 }
 
 Expected<std::unique_ptr<EmulatedNetwork>> EmulatedNetwork::create(
     std::vector<NamedCondition> conditions) {
-  PARETO_ASSIGN(auto here, netem::NetworkNamespace::create());
-  PARETO_ASSIGN(auto there, netem::NetworkNamespace::create());
+  PARETO_ASSIGN(auto pair, netem::EmulatedPair::create({}));
   std::map<std::string, Condition> by_name{{kNone, {}}};
   for (NamedCondition& named : conditions) {
     by_name.insert_or_assign(std::move(named.name), std::move(named.condition));
   }
-  auto impl = std::make_unique<Impl>(std::move(by_name), std::move(here), std::move(there));
-  PARETO_ASSIGN(impl->link, netem::LinkEmulator::create(impl->end(0), impl->end(1), {}));
+  auto impl = std::make_unique<Impl>(std::move(by_name), std::move(pair));
   std::unique_ptr<EmulatedNetwork> network(new EmulatedNetwork(std::move(impl)));
   PARETO_TRY(network->enter(0));
   return network;
 }
 
 Expected<> EmulatedNetwork::enter(std::size_t device) const {
-  return impl_->places.at(device).enter();
+  return impl_->end(device).where.enter();
 }
 
 Expected<netem::LinkMeasurement> EmulatedNetwork::apply(const std::string& name) {
@@ -71,7 +68,7 @@ Expected<netem::LinkMeasurement> EmulatedNetwork::apply(const std::string& name)
                 did_you_mean(name, names));
   }
   if (impl_->current != name) {
-    PARETO_TRY(with_context(impl_->link->change(found->second), "network {}", name));
+    PARETO_TRY(with_context(impl_->pair.link().change(found->second), "network {}", name));
     impl_->current = name;
   }
   auto measured = impl_->measured.find(name);
@@ -79,13 +76,13 @@ Expected<netem::LinkMeasurement> EmulatedNetwork::apply(const std::string& name)
     auto link = with_context(impl_->measure(found->second), "network {}", name);
     measured = impl_->measured.emplace(name, std::move(link)).first;
   }
-  impl_->lost_before = impl_->link->lost_packets();
+  impl_->lost_before = impl_->pair.link().lost_packets();
   return measured->second;
 }
 
 Expected<> EmulatedNetwork::check() const {
-  PARETO_TRY(with_context(impl_->link->check(), "network {}", impl_->current));
-  const std::uint64_t lost = impl_->link->lost_packets() - impl_->lost_before;
+  PARETO_TRY(with_context(impl_->pair.link().check(), "network {}", impl_->current));
+  const std::uint64_t lost = impl_->pair.link().lost_packets() - impl_->lost_before;
   if (lost == 0) return {};
   return fail(ErrorCode::kUnavailable,
               "network {}: this machine could not keep up with the emulated link and lost {} "

@@ -7,16 +7,13 @@
 #include "client/commands/show.h"
 #include "client/experiment/sweep.h"
 #include "client/report/text_table.h"
+#include "netem/emulated_pair.h"
 #include "netem/link_measurement.h"
-#include "netem/network_namespace.h"
 
 namespace pareto::client {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr const char* kFirst = "10.213.0.1";
-constexpr const char* kSecond = "10.213.0.2";
 
 struct Checked {
   std::string name;
@@ -30,13 +27,9 @@ Expected<Checked> check(const std::string& file) {
   Checked checked;
   checked.name = condition_name(file);
   PARETO_ASSIGN(checked.asked, read_condition(file));
-  PARETO_ASSIGN(const auto first, netem::NetworkNamespace::create());
-  PARETO_ASSIGN(const auto second, netem::NetworkNamespace::create());
-  const netem::LinkEnd near{first, kFirst};
-  const netem::LinkEnd far{second, kSecond};
-  PARETO_ASSIGN(const auto link, netem::LinkEmulator::create(near, far, checked.asked));
-  PARETO_ASSIGN(checked.measured,
-                netem::measure_link(near, far, netem::measurement_for(checked.asked)));
+  PARETO_ASSIGN(const auto pair, netem::EmulatedPair::create(checked.asked));
+  PARETO_ASSIGN(checked.measured, netem::measure_link(pair.first(), pair.second(),
+                                                      netem::measurement_for(checked.asked)));
   const auto judged = netem::check_measurement(checked.asked, checked.measured);
   if (!judged) checked.problem = judged.error().message;
   return checked;

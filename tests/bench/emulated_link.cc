@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/file.h"
+#include "netem/emulated_pair.h"
 #include "netem/link_measurement.h"
 #include "tests/bench/benches.h"
 #include "tests/bench/interleaved.h"
@@ -17,16 +18,12 @@
 namespace pareto::bench {
 namespace {
 
-using netem::LinkEmulator;
-using netem::LinkEnd;
+using netem::EmulatedPair;
 using netem::LinkMeasurement;
-using netem::NetworkNamespace;
 using std::chrono::duration;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-constexpr const char* kFirst = "10.213.0.1";
-constexpr const char* kSecond = "10.213.0.2";
 /// Of a wire's bytes, what a full packet of TCP with time stamps has as payload.
 constexpr double kPayloadShare = 1448.0 / 1500;
 
@@ -34,26 +31,10 @@ TimePoint now() { return std::chrono::steady_clock::now(); }
 
 Condition both_ways(const LinkDirection& direction) { return {direction, direction}; }
 
-/// Two namespaces joined by an emulated link.
-struct Joined {
-  NetworkNamespace first;
-  NetworkNamespace second;
-  std::unique_ptr<LinkEmulator> link;
-
-  static Expected<Joined> make(const Condition& condition) {
-    PARETO_ASSIGN(auto first, NetworkNamespace::create());
-    PARETO_ASSIGN(auto second, NetworkNamespace::create());
-    PARETO_ASSIGN(auto link, LinkEmulator::create({first, kFirst}, {second, kSecond}, condition));
-    return Joined{std::move(first), std::move(second), std::move(link)};
-  }
-  LinkEnd near() const { return {first, kFirst}; }
-  LinkEnd far() const { return {second, kSecond}; }
-};
-
 Expected<LinkMeasurement> measured(const Condition& condition,
                                    const netem::MeasurementOptions& options) {
-  PARETO_ASSIGN(const Joined joined, Joined::make(condition));
-  return netem::measure_link(joined.near(), joined.far(), options);
+  PARETO_ASSIGN(const EmulatedPair pair, EmulatedPair::create(condition));
+  return netem::measure_link(pair.first(), pair.second(), options);
 }
 
 /// One TCP connection over the link.
@@ -61,16 +42,16 @@ struct Stream {
   FileDescriptor near;
   FileDescriptor far;
 
-  static Expected<Stream> open(const Joined& joined) {
+  static Expected<Stream> open(const EmulatedPair& pair) {
     Stream stream;
     FileDescriptor listener;
     sockaddr_in address{};
     address.sin_family = AF_INET;
-    inet_pton(AF_INET, kSecond, &address.sin_addr);
+    inet_pton(AF_INET, EmulatedPair::kSecond, &address.sin_addr);
     const auto failed = [](const char* what) {
       return tl::unexpected(error_from_errno(errno, what));
     };
-    PARETO_TRY(joined.second.run([&]() -> Expected<> {
+    PARETO_TRY(pair.second().where.run([&]() -> Expected<> {
       listener = FileDescriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
       if (::bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0)
         return failed("bind");
@@ -79,7 +60,7 @@ struct Stream {
       ::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &size);
       return {};
     }));
-    PARETO_TRY(joined.first.run([&]() -> Expected<> {
+    PARETO_TRY(pair.first().where.run([&]() -> Expected<> {
       stream.near = FileDescriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
       if (::connect(stream.near.get(), reinterpret_cast<const sockaddr*>(&address),
                     sizeof(address)) != 0) {
@@ -119,8 +100,8 @@ struct Goodput {
 
 /// Of one warm TCP stream: its first seconds do not count.
 Expected<Goodput> goodput(const LinkDirection& direction, Nanoseconds warm, Nanoseconds counted) {
-  PARETO_ASSIGN(const Joined joined, Joined::make(both_ways(direction)));
-  PARETO_ASSIGN(Stream stream, Stream::open(joined));
+  PARETO_ASSIGN(const EmulatedPair pair, EmulatedPair::create(both_ways(direction)));
+  PARETO_ASSIGN(Stream stream, Stream::open(pair));
   const TimePoint start = now();
   std::optional<TimePoint> from;
   Nanoseconds spent_before{};
@@ -216,10 +197,10 @@ Expected<std::vector<Row>> emulated_step(const std::string& name) {
   direction.bits_per_second = 100'000'000;
   direction.trace = {{kStep, std::nullopt, static_cast<std::uint64_t>(kSlow)}};
   const TimePoint start = now();
-  PARETO_ASSIGN(const Joined joined, Joined::make(both_ways(direction)));
+  PARETO_ASSIGN(const EmulatedPair pair, EmulatedPair::create(both_ways(direction)));
   // Its time begins between these two.
   const Nanoseconds unsure = now() - start;
-  PARETO_ASSIGN(Stream stream, Stream::open(joined));
+  PARETO_ASSIGN(Stream stream, Stream::open(pair));
   std::vector<double> bytes(static_cast<std::size_t>((kStep + std::chrono::seconds(1)) / kBin));
   stream.run([&](double got, TimePoint when) {
     const auto bin = static_cast<std::size_t>((when - start) / kBin);

@@ -1,0 +1,39 @@
+// Two network namespaces and an emulated link between them: two machines on one.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "netem/link_emulator.h"
+#include "netem/network_namespace.h"
+
+namespace pareto::netem {
+
+/// Threads: as its parts.
+class EmulatedPair {
+ public:
+  static constexpr const char* kFirst = "10.213.0.1";
+  static constexpr const char* kSecond = "10.213.0.2";
+
+  /// Fails: as NetworkNamespace and LinkEmulator do.
+  static Expected<EmulatedPair> create(const Condition& condition) {
+    PARETO_ASSIGN(auto first, NetworkNamespace::create());
+    PARETO_ASSIGN(auto second, NetworkNamespace::create());
+    PARETO_ASSIGN(auto link, LinkEmulator::create({first, kFirst}, {second, kSecond}, condition));
+    return EmulatedPair(std::move(first), std::move(second), std::move(link));
+  }
+
+  LinkEnd first() const { return {first_, kFirst}; }
+  LinkEnd second() const { return {second_, kSecond}; }
+  LinkEmulator& link() const { return *link_; }
+
+ private:
+  EmulatedPair(NetworkNamespace first, NetworkNamespace second, std::unique_ptr<LinkEmulator> link)
+      : first_(std::move(first)), second_(std::move(second)), link_(std::move(link)) {}
+
+  NetworkNamespace first_;
+  NetworkNamespace second_;
+  std::unique_ptr<LinkEmulator> link_;
+};
+
+}  // namespace pareto::netem
