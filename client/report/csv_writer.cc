@@ -63,6 +63,13 @@ void for_each_column(const RunRecord& run, const TrialRecord& trial, Visit visit
   visit("batch", text_of(trial.batch));
   visit("micro_batch", text_of(trial.plan.micro_batch));
   visit("condition", text_of(trial.condition));
+  // Of the network they are known before the trial is measured, and where it failed.
+  const auto network = [&](const char* column, double NetworkFigures::*field) {
+    visit(column, trial.network ? text_of((*trial.network).*field) : "");
+  };
+  network("network_round_trip_ms", &NetworkFigures::round_trip_ms);
+  network("network_forward_mbit_per_s", &NetworkFigures::forward_mbit_per_s);
+  network("network_backward_mbit_per_s", &NetworkFigures::backward_mbit_per_s);
   visit("precision", text_of(trial.plan.precision));
   visit("threads", text_of(trial.plan.threads));
   figure("latency_p50_ms", trial.latency.p50_ms);

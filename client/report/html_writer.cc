@@ -54,6 +54,7 @@ class HtmlWriter final : public ReportWriter {
                                   {"css", report_css()},
                                   {"data", data},
                                   {"echarts", library},
+                                  {"networks", report_networks()},
                                   {"js", report_js()}});
   }
 };

@@ -2,6 +2,7 @@
 #include <map>
 #include <utility>
 
+#include "client/report/network_table.h"
 #include "client/report/plan_text.h"
 #include "client/report/text_table.h"
 #include "client/report/writers.h"
@@ -115,6 +116,7 @@ class TableWriter final : public ReportWriter {
     for (const auto& [key, trials] : groups) {
       text += write_group(group_name(key.first, key.second), trials, style);
     }
+    text += write_network_table(run, style);
     text += write_failures(run, style);
     for (const DeviceRecord& device : run.devices) {
       text += fmt::format("{}: {} of weights sent ({} in the model)\n", device.name,

@@ -4,6 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "client/results/best_by_network.h"
 #include "core/base/text.h"
 
 namespace pareto::client {
@@ -195,6 +196,32 @@ Expected<> read_details(const Json& json, TrialRecord& trial) {
   return {};
 }
 
+Json networks_json(const RunRecord& run) {
+  const auto id = [](const TrialRecord* trial) { return trial ? Json(trial->id) : Json(); };
+  const auto rate = [](double mbit_per_s) {
+    return mbit_per_s > 0 ? Json(mbit_per_s * 1e6) : Json();
+  };
+  Json json = Json::array();
+  for (const NetworkBest& at : best_by_network(run)) {
+    const NetworkFigures network = at.network.value_or(NetworkFigures{});
+    json.push_back({{"condition", at.condition},
+                    {"batch", at.batch},
+                    {"round_trip_ms", at.network ? Json(network.round_trip_ms) : Json()},
+                    {"forward_bits_per_s", rate(network.forward_mbit_per_s)},
+                    {"backward_bits_per_s", rate(network.backward_mbit_per_s)},
+                    {"trials", at.trials},
+                    {"measured", at.measured},
+                    {"failed", at.failed},
+                    {"fastest", id(at.best.fastest)},
+                    {"most_productive", id(at.best.most_productive)},
+                    {"fastest_split", id(at.split.fastest)},
+                    {"most_productive_split", id(at.split.most_productive)},
+                    {"fastest_unsplit", id(at.unsplit.fastest)},
+                    {"most_productive_unsplit", id(at.unsplit.most_productive)}});
+  }
+  return json;
+}
+
 Json passes_json(const std::vector<PassRecord>& passes) {
   Json json = Json::array();
   for (const PassRecord& pass : passes) {
@@ -287,6 +314,7 @@ Json to_json(const RunRecord& run) {
   for (const DeviceRecord& device : run.devices) json["devices"].push_back(to_json(device));
   for (const TrialRecord& trial : run.trials) json["trials"].push_back(to_json(trial));
   json["front"] = front_ids(run);
+  json["networks"] = networks_json(run);
   return json;
 }
 

@@ -16,8 +16,15 @@ using client::RunRecord;
 using client::TrialRecord;
 using client::TrialRound;
 
-constexpr double kModelMs = 16.5;    // one device, one sample
-constexpr double kSlowFactor = 1.6;  // the second device
+constexpr double kModelMs = 16.5;  // one device, one sample
+
+/// What a trial's requests take, in ms.
+struct Work {
+  double first = 0;
+  double second = 0;
+  double link = 0;  ///< from end to end, all links together
+  double busy = 0;  ///< of that, while no other request can use the slowest of them
+};
 
 /// Channels and edge of the activation after module `i` of a network shaped like MobileNetV2.
 TensorSpec boundary_after(int i, int count) {
@@ -31,11 +38,11 @@ TensorSpec boundary_after(int i, int count) {
   return {DType::kFloat32, {{0, 1}, {channels, 0}, {edge, 0}, {edge, 0}}};
 }
 
-void fill_figures(TrialRecord& trial, double first_ms, double second_ms, double link_ms,
-                  std::mt19937_64& random) {
+void fill_figures(TrialRecord& trial, const Work& work, std::mt19937_64& random) {
+  const auto [first_ms, second_ms, link_ms, busy_ms] = work;
   std::normal_distribution<double> noise(1, 0.04);
   const double latency = first_ms + second_ms + link_ms + 0.35;
-  const double bottleneck = std::max({first_ms, second_ms, link_ms});
+  const double bottleneck = std::max({first_ms, second_ms, busy_ms});
   std::vector<double> sorted;
   std::vector<double> rates;
   for (int i = 0; i < 3; ++i) {
@@ -75,7 +82,9 @@ void fill_figures(TrialRecord& trial, double first_ms, double second_ms, double 
 }
 
 TrialRecord make_trial(int split, const std::string& device, const std::string& transport,
-                       std::int64_t batch, int count, std::mt19937_64& random) {
+                       std::int64_t batch, const SyntheticOptions& options,
+                       const SyntheticNetwork* network, std::mt19937_64& random) {
+  const int count = options.split_points;
   TrialRecord trial;
   trial.transport = transport;
   trial.batch = batch;
@@ -85,10 +94,20 @@ TrialRecord make_trial(int split, const std::string& device, const std::string& 
   const double scale = std::pow(static_cast<double>(batch), 0.9);
   const double per_byte = transport == "grpc" ? 1.1e-6 : 4e-7;
   const double per_message = transport == "grpc" ? 0.35 : 0.06;
+  // What crosses the network waits for the rate, and half a round trip; so does the result on its way back.
+  const auto crossing_ms = [&](double bytes) {
+    return network != nullptr ? bytes * 8e-3 / network->mbit_per_s : 0;
+  };
+  const double round_trip_ms = network != nullptr ? network->round_trip_ms : 0;
   if (split < 0) {
     trial.plan.stages = {{device, 0, 153}};
-    const double ms = kModelMs * scale * (device == "pi-2" ? kSlowFactor : 1);
-    fill_figures(trial, ms, 0, 2 * per_message + 6e5 * per_byte, random);
+    const bool second = device == "pi-2";
+    const double ms = kModelMs * scale * (second ? options.slow_factor : 1);
+    const double link = 2 * per_message + 6e5 * per_byte;
+    const double crossing = second ? crossing_ms(6e5 * static_cast<double>(batch)) : 0;
+    fill_figures(trial,
+                 {ms, 0, link + crossing + (second ? round_trip_ms : 0), std::max(link, crossing)},
+                 random);
   } else {
     const double share = std::pow((split + 1.0) / (count + 1), 0.8);
     const std::int64_t position = 1 + 152 * (split + 1) / (count + 1);
@@ -100,11 +119,21 @@ TrialRecord make_trial(int split, const std::string& device, const std::string& 
     trial.split->boundary_bytes = trial.split->boundary[0].size_bytes(batch).value();
     trial.plan.splits = {trial.split->name};
     const double bytes = static_cast<double>(trial.split->boundary_bytes);
-    fill_figures(trial, kModelMs * scale * share, kModelMs * scale * (1 - share) * kSlowFactor,
-                 3 * per_message + (6e5 + bytes) * per_byte + 0.3, random);
+    const double link = 3 * per_message + (6e5 + bytes) * per_byte + 0.3;
+    const double crossing = crossing_ms(bytes);
+    fill_figures(trial,
+                 {kModelMs * scale * share, kModelMs * scale * (1 - share) * options.slow_factor,
+                  link + crossing + round_trip_ms, std::max(link, crossing)},
+                 random);
   }
   trial.id = fmt::format("{}/{}/b{}", trial.split ? trial.split->name : "all-on:" + device,
                          transport, batch);
+  if (network != nullptr) {
+    trial.condition = network->name;
+    trial.network = client::NetworkFigures{network->round_trip_ms, 0.02, network->mbit_per_s,
+                                           network->mbit_per_s};
+    if (network->name != "none") trial.id += "/" + network->name;
+  }
   return trial;
 }
 
@@ -115,11 +144,13 @@ void mark_fronts(std::vector<TrialRecord>& trials) {
       objectives.push_back(&objective);
     }
   }
-  std::map<std::int64_t, std::vector<TrialRecord*>> groups;
+  std::map<std::pair<std::int64_t, std::string>, std::vector<TrialRecord*>> groups;
   for (TrialRecord& trial : trials) {
-    if (trial.status == client::TrialStatus::kOk) groups[trial.batch].push_back(&trial);
+    if (trial.status == client::TrialStatus::kOk) {
+      groups[{trial.batch, trial.condition}].push_back(&trial);
+    }
   }
-  for (auto& [batch, group] : groups) {
+  for (auto& [key, group] : groups) {
     std::vector<partitioner::Measurement> points(group.size());
     for (std::size_t i = 0; i < group.size(); ++i) {
       points[i].latency_p50_ms = group[i]->latency.p50_ms;
@@ -131,6 +162,19 @@ void mark_fronts(std::vector<TrialRecord>& trials) {
       group[i]->p_front = 0.9;
     }
   }
+}
+
+void mark_failed(TrialRecord& trial, const std::string& failure) {
+  trial.status = client::TrialStatus::kFailed;
+  trial.failure = failure;
+  trial.on_front = false;
+  trial.p_front = 0;
+  trial.latency = {};
+  trial.throughput = {};
+  trial.time_split = {};
+  trial.stages.clear();
+  trial.links.clear();
+  trial.rounds.clear();
 }
 
 }  // namespace
@@ -154,28 +198,48 @@ RunRecord synthetic_run(const SyntheticOptions& options) {
   run.passes = {
       {0, 16.9, 1.02, false}, {1, 21.3, 1.2, false}, {2, 16.7, 1.01, false}, {1, 16.8, 1, true}};
   run.note = "3 rounds in random order; the first 10 requests of each unit are dropped.";
+  std::vector<const SyntheticNetwork*> networks{nullptr};
+  if (!options.networks.empty()) {
+    networks.clear();
+    for (const SyntheticNetwork& network : options.networks) networks.push_back(&network);
+  }
   for (const std::int64_t batch : options.batches) {
     for (const std::string& transport : options.transports) {
-      for (int split = 0; split < options.split_points; ++split) {
-        run.trials.push_back(make_trial(split, "", transport, batch, options.split_points, random));
-      }
-      for (const char* device : {"pi-1", "pi-2"}) {
-        run.trials.push_back(make_trial(-1, device, transport, batch, 0, random));
+      for (const SyntheticNetwork* network : networks) {
+        for (int split = 0; split < options.split_points; ++split) {
+          run.trials.push_back(make_trial(split, "", transport, batch, options, network, random));
+        }
+        for (const char* device : {"pi-1", "pi-2"}) {
+          run.trials.push_back(make_trial(-1, device, transport, batch, options, network, random));
+        }
       }
     }
   }
   if (options.with_failure) {
-    TrialRecord& failed = run.trials[run.trials.size() - 3];
-    failed.status = client::TrialStatus::kFailed;
-    failed.failure = "deploying: stage 1 on pi-2: 1.2 GiB is more than its limit of 1 GiB";
-    failed.latency = {};
-    failed.throughput = {};
-    failed.time_split = {};
-    failed.stages.clear();
-    failed.links.clear();
-    failed.rounds.clear();
+    mark_failed(run.trials[run.trials.size() - 3],
+                "deploying: stage 1 on pi-2: 1.2 GiB is more than its limit of 1 GiB");
   }
   mark_fronts(run.trials);
+  return run;
+}
+
+RunRecord synthetic_network_sweep() {
+  RunRecord run = synthetic_run({.with_failure = false,
+                                 .networks = {{"20-far", 60.2, 19.9},
+                                              {"1-near", 4.1, 0.99},
+                                              {"none", 0.08, 1870},
+                                              {"100-near", 4.2, 100.1},
+                                              {"1-far", 61.3, 1.01},
+                                              {"4-near", 4.1, 4.02},
+                                              {"1000-far", 60.1, 958},
+                                              {"20-near", 4.1, 20.03},
+                                              {"100-far", 60.1, 99.8},
+                                              {"4-far", 60.4, 3.98},
+                                              {"1000-near", 4.1, 961}},
+                                 .slow_factor = 0.3});
+  for (TrialRecord& trial : run.trials) {
+    if (trial.condition == "1-far") mark_failed(trial, "measuring: no result within 30 s");
+  }
   return run;
 }
 

@@ -2,11 +2,19 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "client/results/record.h"
 
 namespace pareto::test {
+
+/// A condition between the two devices, measured to be exactly this. The coordinator is on the first device.
+struct SyntheticNetwork {
+  std::string name;
+  double round_trip_ms = 0;
+  double mbit_per_s = 0;
+};
 
 struct SyntheticOptions {
   std::vector<std::string> transports{"tcp", "grpc"};
@@ -14,9 +22,15 @@ struct SyntheticOptions {
   int split_points = 19;
   bool with_failure = true;  ///< the last split over grpc at the last batch failed
   std::uint64_t seed = 7;
+  std::vector<SyntheticNetwork> networks{};  ///< empty: "none", of which nothing was measured
+  double slow_factor = 1.6;  ///< how many times longer the second device takes than the first
 };
 
 /// Figures follow a simple cost model with noise; fronts are marked; samples are there. The same options give the same run.
 client::RunRecord synthetic_run(const SyntheticOptions& options = {});
+
+/// "none", and conditions "R-near" and "R-far" of R = 1, 4, 20, 100, 1000 Mbit/s with round trips of 4 and 60 ms, in no order; the second
+/// device is a fast one, so that the best split moves with the rate. Of all trials under "1-far" none came across.
+client::RunRecord synthetic_network_sweep();
 
 }  // namespace pareto::test

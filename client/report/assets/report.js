@@ -10,6 +10,11 @@
   addEventListener('error', (event) => problem(event.message));
 
   const run = JSON.parse(byId('run').textContent);
+  // What makes a plan the same one under another network; before its codec, which may be chosen for a network, joins its name.
+  for (const trial of run.trials) {
+    trial.key = [trial.split ? trial.split.name : '', ...trial.plan.stages.map((stage) => stage.device), trial.transport,
+      trial.auto_codec ? 'auto' : trial.codec, trial.plan.micro_batch, trial.batch].join('\n');
+  }
   // A codec or a micro-batch makes another kind of link: chosen, drawn and named like a transport.
   for (const trial of run.trials) {
     if (trial.auto_codec) trial.transport += ` ${trial.codec} (auto)`;
@@ -22,7 +27,7 @@
   const distinct = (values) => [...new Set(values)];
   const transports = distinct(run.trials.map((trial) => trial.transport));
   const batches = distinct(run.trials.map((trial) => trial.batch)).sort((a, b) => a - b);
-  const conditions = distinct(run.trials.map((trial) => trial.condition));
+  const conditions = distinct(run.networks.map((network) => network.condition));
   const PARTS = [['compute', 'computing'], ['transfer', 'transfer'], ['wait', 'waiting']];
   const SHAPES = ['circle', 'diamond', 'triangle', 'rect'];
   const SHAPE_PATHS = ['M6 1a5 5 0 1 0 .01 0z', 'M6 0l6 6-6 6-6-6z', 'M6 0l6 11H0z', 'M1 1h10v10H1z'];
@@ -90,6 +95,8 @@
     off: new Set((address.get('without') || '').split(',').filter((name) => transports.includes(name))),
     zoom: address.get('zoom') === 'front' ? 'front' : 'all',
     plan: address.get('plan'),
+    scales: address.get('scales') === 'one' ? 'one' : 'own',
+    goal: address.get('goal') === 'throughput' ? 'throughput' : 'latency',
     sort: 'latency',
     descending: false,
   };
@@ -99,6 +106,8 @@
     if (conditions.length > 1) kept.set('condition', choice.condition);
     if (choice.off.size) kept.set('without', [...choice.off].join(','));
     if (choice.zoom !== 'all') kept.set('zoom', choice.zoom);
+    if (choice.scales !== 'own') kept.set('scales', choice.scales);
+    if (choice.goal !== 'latency') kept.set('goal', choice.goal);
     if (choice.plan) kept.set('plan', choice.plan);
     try { history.replaceState(null, '', `#${kept}`); } catch { /* a page in a sandbox has no history */ }
   };
@@ -107,16 +116,21 @@
   let shown = [];   // plans of the batch, condition and transports chosen
   let front = [];   // those of them that no other shown one beats, in order of latency
   let beaters = new Map();
-  const look = () => {
-    shown = measured.filter((trial) =>
-      trial.batch === choice.batch && trial.condition === choice.condition && !choice.off.has(trial.transport));
-    const sorted = [...shown].sort((a, b) => latency(a) - latency(b) || rate(b) - rate(a));
+  /** Plans of the batch and transports chosen, under some condition. */
+  const under = (condition) => measured.filter((trial) =>
+    trial.batch === choice.batch && trial.condition === condition && !choice.off.has(trial.transport));
+  const frontOf = (trials) => {
+    const sorted = [...trials].sort((a, b) => latency(a) - latency(b) || rate(b) - rate(a));
     let best = null;
-    front = sorted.filter((trial) => {
+    return sorted.filter((trial) => {
       const on = !best || rate(trial) > rate(best) || (rate(trial) === rate(best) && latency(trial) === latency(best));
       if (on) best = trial;
       return on;
     });
+  };
+  const look = () => {
+    shown = under(choice.condition);
+    front = frontOf(shown);
     beaters = new Map(shown.map((trial) => [trial, front.filter((other) => beats(other, trial))]));
   };
   const isFront = (trial) => front.includes(trial);
@@ -238,25 +252,34 @@
 
   // ---- filters and headlines -------------------------------------------------------------------------------------------------
 
-  const segmented = (label, values, current, text, onPick) => el('div', {class: 'filter'},
-    label ? el('span', {}, label) : undefined,
-    el('div', {class: 'segmented', role: 'group', 'aria-label': label || text(values[0])}, ...values.map((value) =>
-      el('button', {type: 'button', 'aria-pressed': value === current, click: () => { onPick(value); draw(); }}, text(value)))));
+  /** A button that is made anew with every drawing: by its key it keeps the focus. */
+  const toggle = (key, pressed, onPick, ...children) => el('button',
+    {type: 'button', 'data-key': key, 'aria-pressed': pressed, click: () => { onPick(); draw(); }}, ...children);
+  const segmented = (label, values, current, text, onPick) => el('div', {class: 'filter'}, el('span', {}, label),
+    el('div', {class: 'segmented', role: 'group', 'aria-label': label}, ...values.map((value) =>
+      toggle(`${label} ${value}`, value === current, () => onPick(value), text(value)))));
+  /** Under another network the plan chosen stays the one it was, where it was measured there too. */
+  const chooseCondition = (condition) => {
+    const plan = chosen();
+    choice.condition = condition;
+    const same = plan && under(condition).find((trial) => trial.key === plan.key);
+    if (same) choice.plan = same.id;
+  };
 
   const drawFilters = () => {
     const filters = [segmented('Batch', batches, choice.batch, String, (batch) => { choice.batch = batch; })];
     if (conditions.length > 1) {
-      filters.push(segmented('Network', conditions, choice.condition, String, (name) => { choice.condition = name; }));
+      filters.push(segmented('Network', conditions, choice.condition, String, chooseCondition));
     }
     filters.push(el('div', {class: 'filter'}, el('span', {}, 'Transport'), el('div', {class: 'chips'}, ...transports.map((name, i) =>
-      el('button', {class: 'chip', type: 'button', 'aria-pressed': !choice.off.has(name), click: () => {
+      el('button', {class: 'chip', type: 'button', 'data-key': `Transport ${name}`, 'aria-pressed': !choice.off.has(name), click: () => {
         if (choice.off.has(name)) choice.off.delete(name);
         else if (choice.off.size + 1 < transports.length) choice.off.add(name);
         draw();
       }}, shapeIcon(i, `var(--t${i % 4})`), name)))));
     byId('filters').replaceChildren(...filters);
     byId('zoom').replaceChildren(...[['all', 'Everything'], ['front', 'Front']].map(([value, text]) =>
-      el('button', {type: 'button', 'aria-pressed': choice.zoom === value, click: () => { choice.zoom = value; draw(); }}, text)));
+      toggle(`Zoom ${value}`, choice.zoom === value, () => { choice.zoom = value; }, text)));
   };
 
   const headline = (label, value, unit, trial) => el('button', {class: 'headline', type: 'button', click: () => select(trial)},
@@ -321,7 +344,11 @@
         el('b', {}, `${short(split[part])} ms`), el('small', {}, `${Math.round(100 * split[part] / latency(trial))} %`)))),
       el('h3', {}, 'Its way'), pathOf(trial));
   };
-  const select = (trial) => { choice.plan = trial.id; draw(); };
+  const select = (trial) => {
+    choice.condition = trial.condition;
+    choice.plan = trial.id;
+    draw();
+  };
 
   // ---- bars and table --------------------------------------------------------------------------------------------------------
 
@@ -403,7 +430,12 @@
 
   // ---- putting it together ---------------------------------------------------------------------------------------------------
 
+  const networks = conditions.length > 1 ? networkCards({run, conditions, choice, under, frontOf, select, toggle, colours, bounds,
+    chooseCondition: (condition) => { chooseCondition(condition); draw(); }, canvas: measured.length > 1500,
+    byId, el, shapeIcon, figure, short, bytes, percent, nameOf, latency, rate, devicesOf, shapeOf, SHAPES, several: transports.length > 1}) : null;
+
   const draw = () => {
+    const held = document.activeElement && document.activeElement.dataset.key;
     look();
     if (!chosen()) choice.plan = front.length ? front[front.length - 1].id : null;
     drawFilters();
@@ -412,6 +444,11 @@
     drawDetail();
     drawTimes();
     drawTable();
+    if (networks) networks.draw();
+    if (held) {
+      const again = document.querySelector(`[data-key="${CSS.escape(held)}"]`);
+      if (again) again.focus({preventScroll: true});
+    }
     byId('chart-note').textContent = shown.length
       ? `${front.length} of ${shown.length} plans ${front.length === 1 ? 'is' : 'are'} beaten by no other. Up and left is better.`
       : 'Nothing was measured for this choice.';
@@ -424,8 +461,12 @@
   const wished = matchMedia('(prefers-color-scheme: dark)');
   const setTheme = (dark) => { document.documentElement.dataset.theme = dark ? 'dark' : 'light'; };
   setTheme(wished.matches);
-  wished.addEventListener('change', () => { setTheme(wished.matches); drawChart(); });
-  byId('theme').addEventListener('click', () => { setTheme(document.documentElement.dataset.theme !== 'dark'); drawChart(); });
+  const drawCharts = () => {
+    drawChart();
+    if (networks) networks.drawCharts();
+  };
+  wished.addEventListener('change', () => { setTheme(wished.matches); drawCharts(); });
+  byId('theme').addEventListener('click', () => { setTheme(document.documentElement.dataset.theme !== 'dark'); drawCharts(); });
   // In the next frame: resizing within the observer's own turn would make it report a loop.
   new ResizeObserver(() => requestAnimationFrame(() => { chart.resize(); drawChart(); })).observe(byId('chart'));
   drawHead();

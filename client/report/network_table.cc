@@ -1,0 +1,96 @@
+#include "client/report/network_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "client/report/plan_text.h"
+#include "client/report/text_table.h"
+#include "client/results/best_by_network.h"
+
+namespace pareto::client {
+namespace {
+
+/// "100", or "9.89 / 39.9" where the way back has another rate: forward, then backward.
+std::string rate_of(const NetworkFigures& network) {
+  const auto rate = [](double value) {
+    const int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+    return value > 0 ? fmt::format("{:.{}f}", value, decimals) : std::string("-");
+  };
+  const double forward = network.forward_mbit_per_s;
+  const double backward = network.backward_mbit_per_s;
+  if (std::min(forward, backward) > 0.95 * std::max(forward, backward)) return rate(forward);
+  return rate(forward) + " / " + rate(backward);
+}
+
+std::string why_nothing(const NetworkBest& at) {
+  if (at.failed == 0) return "not measured";
+  if (at.failed < at.trials) return fmt::format("{} of {} plans failed", at.failed, at.trials);
+  return fmt::format("all {} plans failed", at.failed);
+}
+
+class Names {
+ public:
+  explicit Names(const RunRecord& run) {
+    for (const TrialRecord& trial : run.trials) links_.insert(link_of(trial));
+  }
+  /// The link is part of a plan's name where there are several.
+  std::string operator()(const TrialRecord& trial) const {
+    return links_.size() > 1 ? plan_name(trial) + ", " + link_of(trial) : plan_name(trial);
+  }
+
+ private:
+  std::set<std::string> links_;
+};
+
+TextTable empty_table() {
+  return TextTable({{"network", Align::kLeft, 0},
+                    {"RTT ms", Align::kRight, 2},
+                    {"Mbit/s", Align::kRight, 1},
+                    {"lowest latency", Align::kLeft, 0},
+                    {"p50 ms", Align::kRight, 0},
+                    {"unsplit", Align::kRight, 4},
+                    {"highest throughput", Align::kLeft, 3},
+                    {"samples/s", Align::kRight, 3},
+                    {"unsplit", Align::kRight, 5}});
+}
+
+void add_row(TextTable& table, const NetworkBest& at, const Names& name) {
+  const auto latency = [](const TrialRecord* trial) {
+    return trial != nullptr ? format_figure(trial->latency.p50_ms) : "-";
+  };
+  const auto throughput = [](const TrialRecord* trial) {
+    return trial != nullptr ? format_figure(trial->throughput.samples_per_s) : "-";
+  };
+  const std::string nothing = at.measured == 0 ? why_nothing(at) : "-";
+  table.add({at.condition, at.network ? format_figure(at.network->round_trip_ms) : "-",
+             at.network ? rate_of(*at.network) : "-",
+             at.split.fastest != nullptr ? name(*at.split.fastest) : nothing,
+             latency(at.split.fastest), latency(at.unsplit.fastest),
+             at.split.most_productive != nullptr ? name(*at.split.most_productive) : nothing,
+             throughput(at.split.most_productive), throughput(at.unsplit.most_productive)},
+            at.measured == 0 && at.failed > 0 ? RowStyle::kBad : RowStyle::kPlain);
+}
+
+}  // namespace
+
+std::string write_network_table(const RunRecord& run, const ReportStyle& style) {
+  const std::vector<NetworkBest> networks = best_by_network(run);
+  const bool several = std::ranges::any_of(
+      networks, [&](const NetworkBest& at) { return at.condition != networks.front().condition; });
+  if (!several) return {};
+  const Names name(run);
+  std::string text;
+  for (auto at = networks.begin(); at != networks.end();) {
+    const std::int64_t batch = at->batch;
+    TextTable table = empty_table();
+    for (; at != networks.end() && at->batch == batch; ++at) add_row(table, *at, name);
+    const std::string title = fmt::format("Best split by network, batch {}", batch);
+    text += (style.colour ? "\x1b[1m" + title + "\x1b[0m" : title) + "\n";
+    text += table.render(style) + "\n";
+  }
+  return text;
+}
+
+}  // namespace pareto::client
