@@ -50,10 +50,10 @@ TextTable empty_table() {
                     {"Mbit/s", Align::kRight, 1},
                     {"lowest latency", Align::kLeft, 0},
                     {"p50 ms", Align::kRight, 0},
-                    {"unsplit", Align::kRight, 4},
+                    {"unsplit ms", Align::kRight, 4},
                     {"highest throughput", Align::kLeft, 3},
                     {"samples/s", Align::kRight, 3},
-                    {"unsplit", Align::kRight, 5}});
+                    {"unsplit /s", Align::kRight, 5}});
 }
 
 void add_row(TextTable& table, const NetworkBest& at, const Names& name) {

@@ -67,7 +67,7 @@ const networkCards = (page) => {
   // ---- axes ------------------------------------------------------------------------------------------------------------------
 
   /** 1, 2, 5, 10, … within bounds, and fewer of them where there are many. */
-  const logTicks = (low, high) => {
+  const logTicks = (low, high, most) => {
     const ticks = (steps) => {
       const all = [];
       for (let decade = Math.floor(Math.log10(low)); decade <= Math.ceil(Math.log10(high)); ++decade) {
@@ -75,17 +75,17 @@ const networkCards = (page) => {
       }
       return all;
     };
-    return [[1, 2, 5], [1, 3], [1]].map(ticks).find((all) => all.length <= 7) || ticks([1]);
+    return [[1, 2, 5], [1, 3], [1]].map(ticks).find((all) => all.length <= most) || ticks([1]);
   };
   const tickText = (value) => (value >= 1 ? String(Math.round(value)) : String(Number(value.toPrecision(1))));
   /** An axis of logarithms, drawn as a plain one: ticks stand where they read well, whatever the range. */
-  const logAxis = (values, margins, colour) => {
+  const logAxis = (values, margins, colour, most = 7) => {
     const low = Math.log10(Math.min(...values));
     const high = Math.log10(Math.max(...values));
     const span = Math.max(high - low, 0.3);
     const min = low - span * margins[0];
     const max = high + span * margins[1];
-    const ticks = logTicks(10 ** min, 10 ** max).map((tick) => Math.log10(tick));
+    const ticks = logTicks(10 ** min, 10 ** max, most).map((tick) => Math.log10(tick));
     return {...axisOf(colour), min, max, axisTick: {show: false, customValues: ticks}, splitLine: {lineStyle: {color: colour('line')}, customValues: ticks},
       axisLabel: {...axisOf(colour).axisLabel, customValues: ticks, formatter: (tick) => tickText(10 ** tick)}};
   };
@@ -115,8 +115,8 @@ const networkCards = (page) => {
     const place = (trial) => (shared ? [Math.log10(latency(trial)), Math.log10(rate(trial))] : [latency(trial), rate(trial)]);
     const linear = (values, below) => ({...axisOf(colour), ...bounds(values, below), splitNumber: 4,
       axisLabel: {...axisOf(colour).axisLabel, showMinLabel: false, showMaxLabel: false}});
-    const x = shared ? logAxis(shared.map(latency), [0.07, 0.07], colour) : linear(trials.map(latency), 0.1);
-    const y = shared ? logAxis(shared.map(rate), [0.07, 0.07], colour) : linear(trials.map(rate), 0.1);
+    const x = shared ? logAxis(shared.map(latency), [0.07, 0.07], colour, 5) : linear(trials.map(latency), 0.1);
+    const y = shared ? logAxis(shared.map(rate), [0.07, 0.07], colour, 5) : linear(trials.map(rate), 0.1);
     const edge = front.map(place);
     if (edge.length) {
       edge.unshift([edge[0][0], y.min]);
@@ -160,8 +160,9 @@ const networkCards = (page) => {
       drawSmall(small, choice.scales === 'one' ? all : null);
       const front = frontOf(under(small.condition));
       const ends = front.length > 1 ? [front[0], front[front.length - 1]] : front;
+      const speeds = (trial) => [`${figure(latency(trial))} ms`, `${figure(rate(trial))} samples/s`];
       small.best.replaceChildren(...ends.map((trial, i) => planButton(`end ${i} of ${small.condition}`, trial,
-        el('b', {}, i === 0 ? `${figure(latency(trial))} ms` : `${figure(rate(trial))} samples/s`), ` ${planText(trial)}`)));
+        el('b', {}, ends.length === 1 ? speeds(trial).join(', ') : speeds(trial)[i]), ` ${planText(trial)}`)));
     }
     byId('scales').replaceChildren(...[['own', 'Own scales'], ['one', 'One scale']].map(([value, text]) =>
       toggle(`Scales ${value}`, choice.scales === value, () => { choice.scales = value; }, text)));
@@ -211,7 +212,7 @@ const networkCards = (page) => {
     }
     const roomy = moves.getWidth() > 560;
     // "No limit" has its place right of all rates, a fifth of their range away.
-    const x = logAxis(limits.length ? limits : [1], anyUnlimited ? [0.06, limits.length ? 0.32 : 1] : [0.06, 0.1], colour);
+    const x = logAxis(limits.length ? limits : [1], anyUnlimited ? [0.06, !limits.length ? 1 : roomy ? 0.32 : 0.42] : [0.06, 0.1], colour);
     const most = Math.log10(limits.length ? Math.max(...limits) : 1);
     const end = x.max - (x.max - most) * 0.3;
     if (anyUnlimited) {
@@ -222,16 +223,19 @@ const networkCards = (page) => {
     }
     const y = logAxis(points.map(({trial}) => goal.value(trial)), [0.16, 0.16], colour);
     const at = ({network, trial}) => [isUnlimited(network) ? end : Math.log10(network.forward_bits_per_s / 1e6), Math.log10(goal.value(trial))];
-    // Short of a limit the slower line lies above the faster one in latency, and below it in throughput: names go to the outside.
-    const above = (i) => (choice.goal === 'latency' ? i === lines.length - 1 && lines.length > 1 : i === 0);
+    // Latency falls and throughput rises to the right: a name stands on the side that the line leaves free.
+    const falling = choice.goal === 'latency';
+    const placeOf = (point, k, count) => {
+      const last = isUnlimited(point.network) || k === count - 1 && k > 0;
+      return {position: falling === last ? 'bottom' : 'top', align: last ? 'right' : 'left', offset: last ? [6, 0] : [-6, 0]};
+    };
     const series = lines.flatMap(({name, i, split, unsplit}) => [
-      {type: 'line', name, z: 3, symbol: SHAPES[i % 4], symbolSize: 10, lineStyle: {color: colour(`t${i % 4}`), width: 2},
+      {type: 'line', name, z: 3, symbol: SHAPES[i % 4], symbolSize: 12, lineStyle: {color: colour(`t${i % 4}`), width: 2},
         itemStyle: {color: colour(`t${i % 4}`), borderColor: colour('card'), borderWidth: 1.5},
         labelLayout: {hideOverlap: true},
         data: split.map((point, k) => ({value: at(point), trial: point.trial,
           // A name stands where the split changes; between such points it stays the same.
-          label: {show: k === 0 || split[k - 1].trial.key !== point.trial.key, position: above(i) ? 'top' : 'bottom', distance: 8,
-            align: k === 0 && split.length > 1 && !isUnlimited(point.network) ? 'left' : isUnlimited(point.network) || k === split.length - 1 ? 'right' : 'center',
+          label: {show: k === 0 || nameOf(split[k - 1].trial) !== nameOf(point.trial), ...placeOf(point, k, split.length), distance: 10,
             formatter: () => nameOf(point.trial), color: colour('ink'), fontSize: roomy ? 12 : 11, textBorderColor: colour('card'), textBorderWidth: 3}}))},
       {type: 'line', z: 2, symbol: 'circle', symbolSize: 5, lineStyle: {color: colour('dominated'), width: 1.3, type: 'dashed'},
         itemStyle: {color: colour('dominated')}, data: unsplit.map((point) => ({value: at(point), trial: point.trial}))},
@@ -250,7 +254,7 @@ const networkCards = (page) => {
         {type: 'scatter', silent: true, z: 2, symbol: 'circle', symbolSize: 22, data: ring.map(at),
           itemStyle: {color: 'transparent', borderColor: colour('ring'), borderWidth: 2}},
         {type: 'scatter', silent: true, z: 4, symbol: 'path://M1 0L5 4 9 0 10 1 6 5 10 9 9 10 5 6 1 10 0 9 4 5 0 1z', symbolSize: 10,
-          itemStyle: {color: colour('bad')}, data: lost.map((network) => ({value: [at({network, trial: points[0].trial})[0], y.min + (y.max - y.min) * 0.04],
+          itemStyle: {color: colour('bad')}, data: lost.map((network) => ({value: [at({network, trial: points[0].trial})[0], y.min + (y.max - y.min) * (falling ? 0.04 : 0.96)],
             label: {show: true, position: 'right', color: colour('bad'), fontSize: 11.5, formatter: () => `${network.condition}: all failed`}}))},
       ],
     }, true);
@@ -263,7 +267,7 @@ const networkCards = (page) => {
   const compromise = (goal) => {
     const there = conditions.filter((condition) => bestOf(condition, goal, 'split'));
     let found = null;
-    for (const plan of under(there[0]).filter((trial) => trial.split)) {
+    for (const plan of there.slice(0, 1).flatMap(under).filter((trial) => trial.split)) {
       const same = there.map((condition) => under(condition).find((trial) => trial.key === plan.key));
       if (!same.every(Boolean)) continue;
       const losses = same.map((trial, i) => lossOf(trial, bestOf(there[i], goal, 'split'), goal));
@@ -272,7 +276,26 @@ const networkCards = (page) => {
     }
     return found;
   };
-  const times = (loss) => (loss < 1.0005 ? 'the best' : loss < 2 ? `${percent(loss - 1)} worse` : `${figure(loss).slice(0, 4).replace(/\.$/, '')} × worse`);
+  const worse = (loss, goal) => {
+    if (loss < 1.0005) return 'the best';
+    if (goal === GOALS.throughput) return `${percent(1 - 1 / loss)} fewer`;
+    return loss < 2 ? `${percent(loss - 1)} slower` : `${loss.toFixed(loss < 9.95 ? 1 : 0)} × slower`;
+  };
+  const compromiseText = (goal) => {
+    const one = compromise(goal);
+    if (!one) return '';
+    const at = goal === GOALS.latency ? `is at most ${worse(one.worst, goal)} than` : `has at most ${worse(one.worst, goal)} samples/s than`;
+    return `One split for all of them: ${planText(one.plan)} ${one.worst < 1.0005 ? 'is the best under each' : `${at} the best of each (under ${one.at})`}.`;
+  };
+  /** Where not splitting at all is better. */
+  const aloneText = (goal) => {
+    const compared = conditions.map((condition) => [condition, bestOf(condition, goal, 'split'), bestOf(condition, goal, 'unsplit')])
+      .filter(([, split, unsplit]) => split && unsplit);
+    const alone = compared.filter(([, split, unsplit]) => goal.better(unsplit, split) < 0).map(([condition]) => condition);
+    if (!compared.length) return '';
+    const where = alone.length === compared.length ? 'every network' : alone.length > 3 ? `${alone.length} of ${compared.length} networks` : alone.join(', ');
+    return alone.length ? `One device alone is better than any split under ${where}.` : 'Every network has a split that is better than one device alone.';
+  };
   const crosses = (trial) => {
     const wire = trial.links.slice(1, -1).reduce((sum, link) => sum + link.wire_bytes, 0);
     return trial.codec !== 'none' && wire ? `${bytes(wire)} of ${bytes(trial.split.boundary_bytes)}` : bytes(trial.split.boundary_bytes);
@@ -281,8 +304,9 @@ const networkCards = (page) => {
   const drawMovesTable = () => {
     const goal = GOALS[choice.goal];
     const kept = bestOf(choice.condition, goal, 'split');
-    const heads = [['Network', 'text'], ['Round trip'], ['Mbit/s'], ['Lowest latency', 'text'], ['p50 ms'], ['Crosses'],
-      ['Highest throughput', 'text'], ['Samples/s'], ['Crosses'], [kept ? `With the split of ${choice.condition}` : 'With another split'], ['Unsplit']];
+    const heads = [['Network', 'text'], ['Round trip'], ['Mbit/s'], ['Lowest latency', 'text'], ['p50 ms'], ['Highest throughput', 'text'], ['Samples/s'],
+      [kept ? `With the split of ${choice.condition}` : 'With another split'], ['Unsplit']];
+    const beneath = (text) => el('small', {}, text);
     const unitOf = (trial) => `${figure(goal.value(trial))} ${goal.unit}`;
     const row = (condition) => {
       const network = figuresOf(condition);
@@ -297,11 +321,11 @@ const networkCards = (page) => {
           el('td', {class: 'text why', colspan: heads.length - cells.length}, why));
       }
       for (const key of ['latency', 'throughput']) {
-        cells.push([[planButton(`${key} of ${condition}`, best[key], planText(best[key]))], 'text'],
-          [[figure(GOALS[key].value(best[key]))]], [[crosses(best[key])]]);
+        cells.push([[planButton(`${key} of ${condition}`, best[key], planText(best[key])), beneath(`${crosses(best[key])} cross`)], 'text'],
+          [[figure(GOALS[key].value(best[key]))]]);
       }
       const same = kept && under(condition).find((trial) => trial.key === kept.key);
-      cells.push([same ? [unitOf(same), el('small', {}, times(lossOf(same, best[choice.goal], goal)))] : ['–']]);
+      cells.push([same ? [unitOf(same), beneath(worse(lossOf(same, best[choice.goal], goal), goal))] : ['–']]);
       const unsplit = bestOf(condition, goal, 'unsplit');
       cells.push([unsplit ? [unitOf(unsplit)] : ['–']]);
       return el('tr', {class: condition === choice.condition ? 'chosen' : undefined}, ...cells.map(([content, kind]) => el('td', {class: kind}, ...content)));
@@ -309,9 +333,7 @@ const networkCards = (page) => {
     byId('moves-table').replaceChildren(
       el('thead', {}, el('tr', {}, ...heads.map(([head, kind]) => el('th', {class: kind, scope: 'col'}, head)))),
       el('tbody', {}, ...conditions.map(row)));
-    const one = conditions.some((condition) => bestOf(condition, goal, 'split')) && compromise(goal);
-    byId('moves-all').textContent = one ? `One split for all of them: ${planText(one.plan)} is ${one.worst < 1.0005 ? 'the best under each'
-      : `at most ${times(one.worst)} than the best of each (${one.at})`}.` : '';
+    byId('moves-all').textContent = [compromiseText(goal), aloneText(goal)].filter(Boolean).join(' ');
     byId('goal').replaceChildren(...Object.entries(GOALS).map(([value, {text}]) =>
       toggle(`Goal ${value}`, choice.goal === value, () => { choice.goal = value; }, text)));
     byId('moves-note').textContent = `The best plan that splits the model, batch ${choice.batch}, against the measured rate from the first device to the second.`;

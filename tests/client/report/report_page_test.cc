@@ -6,6 +6,7 @@
 #include <regex>
 
 #include "client/report/report_writer.h"
+#include "client/results/best_by_network.h"
 #include "core/base/file.h"
 #include "tests/support/process.h"
 #include "tests/support/synthetic_run.h"
@@ -20,10 +21,12 @@ class ReportPage : public testing::Test {
  protected:
   ReportPage() : folder_(TemporaryFolder::create("report").value()) {}
 
-  /// The page's elements once its scripts have run. `view`: what stands behind '#'.
-  std::string dom(const RunRecord& run, const std::string& view = "") {
+  /// The page's elements once its scripts have run. `view`: what stands behind '#'; `hand`: a script that does what a reader might.
+  std::string dom(const RunRecord& run, const std::string& view = "",
+                  const std::string& hand = "") {
     const auto page = folder_.path() / "report.html";
-    std::ofstream(page, std::ios::binary) << (*make_writer("html"))->write(run, {}).value();
+    std::ofstream(page, std::ios::binary)
+        << (*make_writer("html"))->write(run, {}).value() << "<script>" << hand << "</script>";
     const auto done = test::run(
         {"/usr/bin/chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
          "--no-first-run", "--disable-background-networking", "--disable-component-update",
@@ -45,6 +48,13 @@ class ReportPage : public testing::Test {
     std::size_t found = 0;
     for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; ++at) ++found;
     return found;
+  }
+  /// What stands from `begin` to the next `end`.
+  static std::string part(const std::string& dom, const std::string& begin,
+                          const std::string& end) {
+    const std::size_t at = dom.find(begin);
+    EXPECT_NE(at, std::string::npos) << begin;
+    return at == std::string::npos ? "" : dom.substr(at, dom.find(end, at) - at);
   }
   static std::size_t measured(const RunRecord& run, std::int64_t batch,
                               const std::string& transport) {
@@ -107,6 +117,116 @@ TEST_F(ReportPage, AnUnfinishedOrEmptyRunIsShownAsSuch) {
   run.trials.clear();
   run.devices.clear();
   EXPECT_THAT(dom(run), HasSubstr("unfinished"));
+}
+
+TEST_F(ReportPage, HasNoCardsOfNetworksWhereThereIsOne) {
+  const std::string page = dom(test::synthetic_run({.batches = {1}, .split_points = 3}));
+  EXPECT_THAT(page, HasSubstr("id=\"fronts\" hidden"));
+  EXPECT_THAT(page, HasSubstr("id=\"moves\" hidden"));
+}
+
+TEST_F(ReportPage, ShowsAFrontForEachNetwork) {
+  const RunRecord run = test::synthetic_network_sweep();
+  for (const char* view : {"", "scales=one"}) {
+    const std::string page = dom(run, view);
+    EXPECT_EQ(count(page, "class=\"small\""), 11U);
+    EXPECT_EQ(count(page, "data-shown=\"42\""), 10U);
+    EXPECT_THAT(page, HasSubstr("4.2 ms round trip · 100 Mbit/s"));
+    EXPECT_THAT(page, HasSubstr("The network was reached, but all 42 plans failed: "
+                                "measuring: no result within 30 s"));
+    const std::string chart = part(page, "data-shown", "</figure>");
+    EXPECT_GE(count(chart, "<path"), 42U) << "a path a point";
+  }
+}
+
+TEST_F(ReportPage, ShowsTheBestSplitOfEachNetwork) {
+  const RunRecord run = test::synthetic_network_sweep();
+  const std::string page = dom(run);
+  EXPECT_EQ(attribute(page, "data-moves"), 10);
+  const std::string table = part(page, "id=\"moves-table\"", "</table>");
+  for (const NetworkBest& at : best_by_network(run)) {
+    if (at.batch != 1) continue;
+    const std::string row = part(table, "data-key=\"row of " + at.condition + "\"", "</tr>");
+    if (at.measured == 0) {
+      EXPECT_THAT(row, HasSubstr("but all 42 plans failed"));
+      continue;
+    }
+    EXPECT_THAT(row, HasSubstr(at.split.fastest->split->name + ", " + at.split.fastest->transport));
+    EXPECT_THAT(row, HasSubstr(at.split.most_productive->split->name + ", " +
+                               at.split.most_productive->transport));
+  }
+  EXPECT_THAT(page, HasSubstr("One split for all of them: after:features."));
+  // What the page finds by itself, where a transport is left out, is what the run would say without it.
+  RunRecord without = run;
+  std::erase_if(without.trials, [](const TrialRecord& trial) { return trial.transport == "tcp"; });
+  const std::string fewer =
+      part(dom(run, "without=tcp&goal=throughput"), "id=\"moves-table\"", "</table>");
+  for (const NetworkBest& at : best_by_network(without)) {
+    if (at.batch != 1 || at.measured == 0) continue;
+    const std::string row = part(fewer, "data-key=\"row of " + at.condition + "\"", "</tr>");
+    EXPECT_THAT(row, HasSubstr(at.split.fastest->split->name + ", grpc"));
+    EXPECT_THAT(row, HasSubstr(at.split.most_productive->split->name + ", grpc"));
+  }
+}
+
+TEST_F(ReportPage, ATitleChoosesItsNetworkAndKeepsThePlanAndTheFocus) {
+  const std::string page =
+      dom(test::synthetic_network_sweep(), "plan=after:features.7/tcp/b1&condition=none", R"(
+        const button = document.querySelector('[data-key="row of 4-near"]');
+        button.focus();
+        button.click();
+        document.body.dataset.focus = document.activeElement.dataset.key;
+        const title = [...document.querySelectorAll('.small-title')].find((title) => title.textContent.startsWith('20-far'));
+        title.click();)");
+  EXPECT_THAT(page, HasSubstr("data-focus=\"row of 4-near\""));
+  EXPECT_THAT(page, HasSubstr("data-key=\"Network 20-far\" aria-pressed=\"true\""));
+  EXPECT_THAT(page, HasSubstr("data-key=\"front of 20-far\" aria-pressed=\"true\""));
+  EXPECT_THAT(part(page, "id=\"detail\"", "</aside>"), HasSubstr("after:features.7<"));
+}
+
+TEST_F(ReportPage, APointChoosesItsPlanAndNetwork) {
+  // Where the pictures' points lie is known to the chart library alone; the mouse is what a reader uses.
+  const std::string mouse = R"(
+    const click = (element, series) => {
+      element.scrollIntoView();
+      const chart = echarts.getInstanceByDom(element);
+      const [point] = chart.getOption().series[series].data;
+      const [x, y] = chart.convertToPixel({xAxisIndex: 0, yAxisIndex: 0}, point.value);
+      const root = element.firstElementChild;
+      const box = root.getBoundingClientRect();
+      for (const type of ['mousemove', 'mousedown', 'mouseup', 'click']) {
+        root.dispatchEvent(new MouseEvent(type, {bubbles: true, clientX: box.left + x, clientY: box.top + y}));
+      }
+      document.body.dataset.clicked = point.trial.id;
+    };
+  )";
+  const RunRecord run = test::synthetic_network_sweep();
+  for (const auto& [what, network] :
+       {std::pair("click(document.querySelectorAll('.small-chart')[4], 1);", "100-far"),
+        std::pair("click(document.getElementById('moves-chart'), 2);", "1-near")}) {
+    const std::string page = dom(run, "", mouse + what);
+    const std::string id = part(page, "data-clicked=\"", "\">").substr(14);
+    EXPECT_THAT(id, HasSubstr(network));
+    EXPECT_THAT(
+        page, HasSubstr("data-key=\"Network " + std::string(network) + "\" aria-pressed=\"true\""));
+    EXPECT_THAT(part(page, "id=\"detail\"", "</aside>"),
+                HasSubstr(id.substr(0, id.find('/')) + "<"));
+  }
+}
+
+TEST_F(ReportPage, NamesOfNetworksAreTextToo) {
+  RunRecord run = test::synthetic_network_sweep();
+  std::erase_if(run.trials, [](const TrialRecord& trial) {
+    return trial.batch != 1 || (trial.condition != "none" && !trial.condition.ends_with("far"));
+  });
+  for (TrialRecord& trial : run.trials) {
+    if (trial.condition != "none") trial.condition = "<img src=x>\"" + trial.condition;
+  }
+  const std::string page = dom(run, "", "document.querySelectorAll('.small-title')[2].click()");
+  const std::string body =
+      page.substr(page.find("<body>"), page.find("<script") - page.find("<body>"));
+  EXPECT_THAT(body, Not(HasSubstr("<img")));
+  EXPECT_THAT(body, HasSubstr("&lt;img src=x"));
 }
 
 }  // namespace

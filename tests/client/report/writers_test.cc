@@ -57,7 +57,7 @@ std::vector<RunRecord> all_kinds_of_runs() {
   RunRecord odd = test::synthetic_run({.batches = {1}, .split_points = 2});
   odd.model = "</script><b>\"a\", 'b'\n\xff.pt";
   odd.trials[0].split->name = "{{js}}, \"quoted\" </script>";
-  return {test::synthetic_run(), planned, empty, odd};
+  return {test::synthetic_run(), planned, empty, odd, test::synthetic_network_sweep()};
 }
 
 TEST(Writers, AllTakeEveryKindOfRun) {
@@ -99,7 +99,7 @@ TEST(JsonWriter, TheSchemaWouldNoticeEveryMissingOrStrangeField) {
     EXPECT_THAT(test::violations(schema(), bad), Not(IsEmpty())) << name;
   }
   for (const char* path : {"/extra", "/trials/0/extra", "/trials/0/latency_ms/extra",
-                           "/trials/0/stages/0/extra", "/devices/0/extra"}) {
+                           "/trials/0/stages/0/extra", "/devices/0/extra", "/networks/0/extra"}) {
     json bad = good;
     bad[json::json_pointer(path)] = 1;
     EXPECT_THAT(test::violations(schema(), bad), Not(IsEmpty())) << path;
@@ -133,6 +133,41 @@ TEST(JsonWriter, HoldsTheFiguresOfTheRun) {
     }
   }
   EXPECT_GT(last, 0);
+}
+
+TEST(JsonWriter, NamesTheBestTrialsOfEveryNetwork) {
+  const json document = json::parse(written("json", test::synthetic_network_sweep()));
+  ASSERT_EQ(document["networks"].size(), 22U) << "11 conditions at two batches";
+  const json& first = document["networks"][0];
+  EXPECT_EQ(first["condition"], "none");
+  EXPECT_EQ(first["batch"], 1);
+  EXPECT_EQ(first["round_trip_ms"], 0.08);
+  EXPECT_EQ(first["forward_bits_per_s"], 1870e6);
+  EXPECT_EQ(first["measured"], 42);
+  for (const char* best : {"fastest", "most_productive", "fastest_split", "most_productive_split",
+                           "fastest_unsplit", "most_productive_unsplit"}) {
+    const auto trial = std::ranges::find_if(
+        document["trials"], [&](const json& candidate) { return candidate["id"] == first[best]; });
+    ASSERT_NE(trial, document["trials"].end()) << best;
+    EXPECT_EQ((*trial)["condition"], "none");
+  }
+  const json& lost = document["networks"][10];
+  EXPECT_EQ(lost["condition"], "1-far");
+  EXPECT_EQ(lost["failed"], lost["trials"]);
+  EXPECT_TRUE(lost["fastest"].is_null());
+  const json untouched = json::parse(written("json", test::synthetic_run()));
+  EXPECT_TRUE(untouched["networks"][0]["round_trip_ms"].is_null()) << "it was not measured";
+  EXPECT_TRUE(untouched["networks"][0]["forward_bits_per_s"].is_null());
+}
+
+TEST(CsvWriter, SaysWhatTheNetworkWasMeasuredToBeLike) {
+  const RunRecord run = test::synthetic_network_sweep();
+  const std::vector<std::string> lines = lines_of(written("csv", run));
+  EXPECT_THAT(lines[0], HasSubstr(",condition,network_round_trip_ms,network_forward_mbit_per_s,"
+                                  "network_backward_mbit_per_s,"));
+  EXPECT_EQ(run.trials[0].condition, "20-far");
+  EXPECT_THAT(lines[1], HasSubstr(",20-far,60.2,19.9,19.9,"));
+  EXPECT_THAT(written("csv", test::synthetic_run()), HasSubstr(",none,,,,"));
 }
 
 TEST(CsvWriter, HasOneLineATrialWithOneCellAColumn) {
@@ -227,7 +262,7 @@ TEST(HtmlWriter, IsOneFileThatFetchesNothing) {
     for (const char* fetch : {"src=\"http", "href=\"http", "@import", "url(http"}) {
       EXPECT_THAT(page, Not(HasSubstr(fetch)));
     }
-    EXPECT_LT(page.size(), 2U << 20);
+    EXPECT_LT(page.size(), 3U << 20);
     const std::string open = "id=\"run\">";
     const std::size_t begin = page.find(open) + open.size();
     const json data = json::parse(page.substr(begin, page.find("</script>", begin) - begin));

@@ -1,0 +1,66 @@
+#include "client/report/network_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/support/synthetic_run.h"
+
+namespace pareto::client {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// Two conditions, two splits and two devices; the figures are plain.
+RunRecord small_run(const std::vector<std::string>& transports) {
+  RunRecord run = test::synthetic_run({.transports = transports,
+                                       .batches = {1},
+                                       .split_points = 2,
+                                       .with_failure = false,
+                                       .networks = {{"slow", 52, 9.89}, {"none", 0.08, 1870}}});
+  for (std::size_t i = 0; i < run.trials.size(); ++i) {
+    run.trials[i].latency.p50_ms = 10 + static_cast<double>(i);
+    run.trials[i].throughput.samples_per_s = 100 + static_cast<double>(i);
+  }
+  run.trials[0].network->backward_mbit_per_s = 39.9;
+  return run;
+}
+
+TEST(NetworkTable, IsThereForSeveralNetworksOnly) {
+  EXPECT_THAT(write_network_table(test::synthetic_run(), {}), IsEmpty());
+  EXPECT_THAT(write_network_table(RunRecord{}, {}), IsEmpty());
+}
+
+TEST(NetworkTable, NamesTheBestSplitOfEach) {
+  EXPECT_EQ(write_network_table(small_run({"tcp"}), {}),
+            "Best split by network, batch 1\n"
+            "network  RTT ms       Mbit/s  lowest latency    p50 ms  unsplit ms  highest throughput"
+            "  samples/s  unsplit /s\n"
+            "none      0.080         1870  after:features.0   14.00       16.00  after:features.1  "
+            "      105.0       107.0\n"
+            "slow      52.00  9.89 / 39.9  after:features.0   10.00       12.00  after:features.1  "
+            "      101.0       103.0\n"
+            "\n");
+  EXPECT_THAT(write_network_table(small_run({"tcp", "grpc"}), {}),
+              HasSubstr("after:features.0, tcp"));
+}
+
+TEST(NetworkTable, SaysWhereNothingWasMeasured) {
+  RunRecord run = small_run({"tcp"});
+  for (TrialRecord& trial : run.trials) {
+    trial.latency = {};
+    if (trial.condition == "slow") trial.status = TrialStatus::kFailed;
+  }
+  std::string text = write_network_table(run, {});
+  EXPECT_THAT(text, HasSubstr("all 4 plans failed"));
+  EXPECT_THAT(text, HasSubstr("not measured"));
+  run.trials[0].status = TrialStatus::kOk;
+  text = write_network_table(run, {.colour = true});
+  EXPECT_THAT(text, HasSubstr("3 of 4 plans failed"));
+  EXPECT_THAT(text, HasSubstr("\x1b[31m"));
+}
+
+}  // namespace
+}  // namespace pareto::client
