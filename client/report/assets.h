@@ -9,6 +9,6 @@ std::string_view report_html();  ///< the template, with {{names}} to be filled
 std::string_view report_css();
 std::string_view report_js();
 std::string_view report_networks();  ///< what report_js() shows of several networks; before it
-std::string_view report_echarts();  ///< Apache-2.0; its licence stands at its head
+std::string_view report_echarts();   ///< Apache-2.0; its licence stands at its head
 
 }  // namespace pareto::client

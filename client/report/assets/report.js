@@ -467,6 +467,12 @@
   };
   wished.addEventListener('change', () => { setTheme(wished.matches); drawCharts(); });
   byId('theme').addEventListener('click', () => { setTheme(document.documentElement.dataset.theme !== 'dark'); drawCharts(); });
+  // Paper has another width than the screen: with a view box drawings are scaled to it, by the style sheet.
+  addEventListener('beforeprint', () => {
+    for (const svg of document.querySelectorAll('#chart svg, #moves-chart svg, .small-chart svg')) {
+      svg.setAttribute('viewBox', `0 0 ${svg.getAttribute('width')} ${svg.getAttribute('height')}`);
+    }
+  });
   // In the next frame: resizing within the observer's own turn would make it report a loop.
   new ResizeObserver(() => requestAnimationFrame(() => { chart.resize(); drawChart(); })).observe(byId('chart'));
   drawHead();

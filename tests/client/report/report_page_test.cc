@@ -214,6 +214,30 @@ TEST_F(ReportPage, APointChoosesItsPlanAndNetwork) {
   }
 }
 
+TEST_F(ReportPage, NetworksMayBeUnmeasuredOrHaveNoSplit) {
+  RunRecord run = test::synthetic_network_sweep();
+  std::erase_if(run.trials, [](const TrialRecord& trial) {
+    return trial.batch != 1 || trial.transport != "tcp" ||
+           (trial.condition != "none" && trial.condition != "4-far");
+  });
+  RunRecord unsplit = run;
+  std::erase_if(unsplit.trials, [](const TrialRecord& trial) { return trial.split.has_value(); });
+  std::string page = part(dom(unsplit), "<body>", "<script");
+  EXPECT_EQ(count(page, "data-shown=\"2\""), 2U);
+  EXPECT_EQ(count(page, "No split was measured."), 2U);
+  // Begun, and nothing done yet: of the second network nothing is known.
+  for (TrialRecord& trial : run.trials) {
+    trial.latency = {};
+    trial.on_front = false;
+    if (trial.condition != "none") trial.network.reset();
+  }
+  page = part(dom(run), "<body>", "<script");
+  EXPECT_EQ(count(page, "class=\"small\""), 2U);
+  EXPECT_EQ(count(page, "data-shown"), 0U);
+  EXPECT_THAT(page, HasSubstr("Not measured yet."));
+  EXPECT_THAT(page, HasSubstr("id=\"problem\" class=\"problem\" role=\"alert\" hidden"));
+}
+
 TEST_F(ReportPage, NamesOfNetworksAreTextToo) {
   RunRecord run = test::synthetic_network_sweep();
   std::erase_if(run.trials, [](const TrialRecord& trial) {
