@@ -3,8 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <sstream>
 
+#include "client/report/text_table.h"
 #include "tests/support/synthetic_run.h"
 
 namespace pareto::client {
@@ -60,6 +61,17 @@ TEST(NetworkTable, SaysWhereNothingWasMeasured) {
   text = write_network_table(run, {.colour = true});
   EXPECT_THAT(text, HasSubstr("3 of 4 plans failed"));
   EXPECT_THAT(text, HasSubstr("\x1b[31m"));
+}
+
+TEST(NetworkTable, FitsTheTerminal) {
+  const RunRecord run = test::synthetic_network_sweep();
+  for (const int width : {60, 80, 120}) {
+    std::istringstream text(write_network_table(run, {false, width}));
+    for (std::string line; std::getline(text, line);) {
+      EXPECT_LE(display_width(line), static_cast<std::size_t>(width)) << line;
+    }
+  }
+  EXPECT_THAT(write_network_table(run, {false, 60}), HasSubstr("lowest latency"));
 }
 
 }  // namespace
