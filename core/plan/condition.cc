@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
 
 #include "core/base/config_reader.h"
 #include "core/base/text.h"
+#include "core/plan/mahimahi.h"
 
 namespace pareto {
 namespace {
@@ -69,6 +72,24 @@ ConditionChange read_change(ConfigSection& row) {
   return change;
 }
 
+/// The folder that files named in a condition are looked for in; none: there are no files.
+using Folder = std::optional<std::filesystem::path>;
+
+void read_packet_trace(ConfigSection& section, LinkDirection& direction, const Folder& folder) {
+  std::string file;
+  section.optional("mahimahi", file);
+  if (file.empty()) return;
+  if (section.has("trace") || section.has("trace_period") || section.has("rate")) {
+    return section.problem("mahimahi", "is a rate and a trace of its own: leave out the others");
+  }
+  if (!folder) return section.problem("mahimahi", "names a file, and there are none here");
+  auto trace = read_mahimahi(*folder / file);
+  if (!trace) return section.problem("mahimahi", trace.error().message);
+  direction.bits_per_second = *trace->rows.front().bits_per_second;
+  direction.trace = std::move(trace->rows);
+  direction.trace_period = trace->period;
+}
+
 void read_trace(ConfigSection& section, LinkDirection& direction) {
   section.optional_duration("trace_period", direction.trace_period);
   std::vector<ConfigSection> rows = section.sections("trace");
@@ -87,7 +108,7 @@ void read_trace(ConfigSection& section, LinkDirection& direction) {
 }
 
 /// The keys of one direction, or of both; what is absent stays as it is.
-void read_direction(ConfigSection& section, LinkDirection& direction) {
+void read_direction(ConfigSection& section, LinkDirection& direction, const Folder& folder) {
   read_delay(section, direction.delay);
   read_rate(section, direction.bits_per_second);
   section.optional_bytes("queue", direction.queue_bytes);
@@ -103,6 +124,7 @@ void read_direction(ConfigSection& section, LinkDirection& direction) {
   section.optional_share("reorder", direction.reorder);
   section.optional_share("duplicate", direction.duplicate);
   read_trace(section, direction);
+  read_packet_trace(section, direction, folder);
 }
 
 /// What only the whole of a direction shows. A problem is told where its key stands: in `own` or in `both`.
@@ -136,16 +158,16 @@ void check(const LinkDirection& direction, ConfigSection* own, ConfigSection& bo
   }
 }
 
-Expected<Condition> read(Expected<ConfigReader> file) {
+Expected<Condition> read(Expected<ConfigReader> file, const Folder& folder) {
   PARETO_TRY(file);
   ConfigSection root = file->root();
   LinkDirection both;
-  read_direction(root, both);
+  read_direction(root, both, folder);
   Condition condition{both, both};
   auto forward = root.section("forward");
   auto backward = root.section("backward");
-  if (forward) read_direction(*forward, condition.forward);
-  if (backward) read_direction(*backward, condition.backward);
+  if (forward) read_direction(*forward, condition.forward, folder);
+  if (backward) read_direction(*backward, condition.backward, folder);
   check(condition.forward, forward ? &*forward : nullptr, root);
   // What is wrong with both is told once.
   if (condition.backward != condition.forward) {
@@ -170,11 +192,11 @@ std::string_view to_string(JitterShape shape) {
 }
 
 Expected<Condition> read_condition(const std::filesystem::path& path) {
-  return read(ConfigReader::from_file(path));
+  return read(ConfigReader::from_file(path), path.parent_path());
 }
 
 Expected<Condition> parse_condition(const std::string& text, const std::string& name) {
-  return read(ConfigReader::from_text(text, name));
+  return read(ConfigReader::from_text(text, name), {});
 }
 
 }  // namespace pareto

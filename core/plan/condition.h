@@ -84,7 +84,7 @@ struct Condition {
 
 /// Read whole and validated whole. Fails: kNotFound, kPermission, kInvalidArgument with file, line and nearest key.
 Expected<Condition> read_condition(const std::filesystem::path& path);
-/// `name` stands for the file in errors.
+/// `name` stands for the file in errors; the text may name no other files.
 Expected<Condition> parse_condition(const std::string& text, const std::string& name);
 
 }  // namespace pareto

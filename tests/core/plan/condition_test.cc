@@ -4,6 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+
+#include "core/base/file.h"
+#include "core/plan/mahimahi.h"
 
 namespace pareto {
 namespace {
@@ -128,6 +132,57 @@ TEST(Condition, EverySampleParses) {
     ++samples;
   }
   EXPECT_GE(samples, 9U);
+}
+
+TEST(Mahimahi, BecomesRatesOverSteps) {
+  // 2 packets in the first 100 ms, none in the second, 1 in the 50 ms after, which it repeats from.
+  const RateTrace trace = parse_mahimahi("0\n99\n250\n", "lte.up").value();
+  EXPECT_EQ(trace.period, milliseconds(250));
+  ASSERT_EQ(trace.rows.size(), 3U);
+  EXPECT_EQ(trace.rows[0].bits_per_second, 240'000U);
+  EXPECT_EQ(trace.rows[1].at, milliseconds(100));
+  EXPECT_EQ(trace.rows[1].bits_per_second, 8'000U);
+  EXPECT_EQ(trace.rows[2].at, milliseconds(200));
+  EXPECT_EQ(trace.rows[2].bits_per_second, 240'000U);
+}
+
+TEST(Mahimahi, SteadyTracesAreOneRate) {
+  std::string text;
+  for (int ms = 1; ms <= 1000; ++ms) text += std::to_string(ms) + "\n";
+  const RateTrace trace = parse_mahimahi(text, "12mbit").value();
+  EXPECT_EQ(trace.period, std::chrono::seconds(1));
+  // A packet on the border of two steps is in the later one: 99, 100, …, 101.
+  EXPECT_EQ(trace.rows.front().bits_per_second, 99U * 12'000 * 10);
+  EXPECT_EQ(trace.rows[1].bits_per_second, 12'000'000U);
+  EXPECT_EQ(trace.rows.back().bits_per_second, 101U * 12'000 * 10);
+}
+
+TEST(Mahimahi, OtherFilesAreRefusedWithTheirLine) {
+  EXPECT_THAT(parse_mahimahi("1\nx\n", "t").error().message, HasSubstr("t:2:"));
+  EXPECT_THAT(parse_mahimahi("5\n4\n", "t").error().message, HasSubstr("t:2:"));
+  EXPECT_THAT(parse_mahimahi("-1\n", "t").error().message, HasSubstr("t:1:"));
+  EXPECT_THAT(parse_mahimahi("99999999999\n", "t").error().message, HasSubstr("t:1:"));
+  EXPECT_THAT(parse_mahimahi("", "t").error().message, HasSubstr("no duration"));
+  EXPECT_THAT(parse_mahimahi("0\n0\n", "t").error().message, HasSubstr("no duration"));
+}
+
+TEST(Mahimahi, IsNamedInAConditionsFile) {
+  const auto folder = TemporaryFolder::create("condition-test").value();
+  const auto file = folder.path() / "train.yaml";
+  std::ofstream(folder.path() / "train.up") << "50\n100\n";
+  std::ofstream(file) << "delay: 20ms\nforward: {mahimahi: train.up}\n";
+  const Condition condition = read_condition(file).value();
+  EXPECT_EQ(condition.forward.bits_per_second, 240'000U);
+  EXPECT_EQ(condition.forward.trace_period, milliseconds(100));
+  EXPECT_EQ(condition.forward.delay, milliseconds(20));
+  EXPECT_EQ(condition.backward.bits_per_second, 0U);
+
+  std::ofstream(file) << "mahimahi: train.up\nrate: 5mbit\n";
+  EXPECT_THAT(read_condition(file).error().message, HasSubstr("leave out the others"));
+  std::ofstream(file) << "mahimahi: gone.up\n";
+  EXPECT_THAT(read_condition(file).error().message, HasSubstr("gone.up"));
+  EXPECT_THAT(parse_condition("mahimahi: /etc/passwd\n", "peer").error().message,
+              HasSubstr("there are none here"));
 }
 
 }  // namespace
