@@ -1,23 +1,17 @@
 #include "core/base/file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <vector>
 
 namespace pareto {
 namespace {
-
-/// A descriptor closed at the end of its scope.
-struct Descriptor {
-  int value;
-  ~Descriptor() {
-    if (value >= 0) ::close(value);
-  }
-};
 
 Expected<> write_all(int fd, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
@@ -30,6 +24,25 @@ Expected<> write_all(int fd, std::span<const std::byte> bytes) {
   }
   if (::fsync(fd) != 0) return tl::unexpected(error_from_errno(errno, "flushing"));
   return {};
+}
+
+/// Removes this user's folders of that name that no process has.
+void remove_abandoned(const std::filesystem::path& place, const std::string& start) {
+  constexpr std::size_t kRandomLetters = 6;
+  std::error_code ignored;
+  std::vector<std::filesystem::path> found;
+  for (const auto& entry : std::filesystem::directory_iterator(place, ignored)) {
+    const std::string name = entry.path().filename().string();
+    struct stat status {};
+    if (name.starts_with(start) && name.size() == start.size() + kRandomLetters &&
+        ::lstat(entry.path().c_str(), &status) == 0 && status.st_uid == ::geteuid()) {
+      found.push_back(entry.path());
+    }
+  }
+  for (const auto& folder : found) {
+    const auto lock = FolderLock::try_take(folder);
+    if (lock && *lock) std::filesystem::remove_all(folder, ignored);
+  }
 }
 
 }  // namespace
@@ -73,10 +86,10 @@ Error error_from_errno(int errno_value, std::string_view what) {
 }
 
 Expected<std::string> read_file(const std::filesystem::path& path, std::uint64_t limit_bytes) {
-  const Descriptor fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (fd.value < 0) return tl::unexpected(error_from_errno(errno, path.string()));
+  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (fd.get() < 0) return tl::unexpected(error_from_errno(errno, path.string()));
   struct stat status {};
-  if (::fstat(fd.value, &status) != 0) {
+  if (::fstat(fd.get(), &status) != 0) {
     return tl::unexpected(error_from_errno(errno, path.string()));
   }
   if (S_ISDIR(status.st_mode)) {
@@ -91,7 +104,7 @@ Expected<std::string> read_file(const std::filesystem::path& path, std::uint64_t
   content.reserve(static_cast<std::size_t>(status.st_size));
   char buffer[1 << 16];
   for (;;) {
-    const ssize_t count = ::read(fd.value, buffer, sizeof buffer);
+    const ssize_t count = ::read(fd.get(), buffer, sizeof buffer);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return tl::unexpected(error_from_errno(errno, path.string()));
     if (count == 0) return content;
@@ -106,10 +119,10 @@ Expected<std::string> read_file(const std::filesystem::path& path, std::uint64_t
 Expected<> write_file_atomically(const std::filesystem::path& path,
                                  std::span<const std::byte> bytes) {
   std::string temporary = path.string() + ".XXXXXX";
-  const Descriptor fd{::mkstemp(temporary.data())};
-  if (fd.value < 0) return tl::unexpected(error_from_errno(errno, path.string()));
-  auto written = write_all(fd.value, bytes);
-  ::fchmod(fd.value, 0644);
+  const FileDescriptor fd(::mkstemp(temporary.data()));
+  if (fd.get() < 0) return tl::unexpected(error_from_errno(errno, path.string()));
+  auto written = write_all(fd.get(), bytes);
+  ::fchmod(fd.get(), 0644);
   if (written && ::rename(temporary.c_str(), path.c_str()) != 0) {
     written = tl::unexpected(error_from_errno(errno, "renaming"));
   }
@@ -121,17 +134,42 @@ Expected<> write_file_atomically(const std::filesystem::path& path, std::string_
   return write_file_atomically(path, std::as_bytes(std::span(text)));
 }
 
-Expected<TemporaryFolder> TemporaryFolder::create(std::string_view prefix) {
-  std::string pattern =
-      (std::filesystem::temp_directory_path() / (std::string(prefix) + ".XXXXXX")).string();
-  if (::mkdtemp(pattern.data()) == nullptr) {
-    return tl::unexpected(error_from_errno(errno, pattern));
+Expected<std::optional<FolderLock>> FolderLock::try_take(const std::filesystem::path& folder) {
+  FileDescriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!opened) return tl::unexpected(error_from_errno(errno, folder.string()));
+  if (::flock(opened.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK) return std::nullopt;
+    return tl::unexpected(error_from_errno(errno, "locking " + folder.string()));
   }
-  return TemporaryFolder(std::filesystem::path(pattern));
+  // Whoever had it before may have removed it meanwhile.
+  struct stat locked {};
+  struct stat there {};
+  if (::fstat(opened.get(), &locked) != 0 || ::lstat(folder.c_str(), &there) != 0 ||
+      locked.st_ino != there.st_ino || locked.st_dev != there.st_dev) {
+    return fail(ErrorCode::kNotFound, "{}: the folder is gone", folder.string());
+  }
+  return FolderLock(std::move(opened));
+}
+
+Expected<TemporaryFolder> TemporaryFolder::create(std::string_view prefix) {
+  const std::string start = std::string(prefix) + ".";
+  const std::filesystem::path place = std::filesystem::temp_directory_path();
+  remove_abandoned(place, start);
+  for (;;) {
+    std::string pattern = (place / (start + "XXXXXX")).string();
+    if (::mkdtemp(pattern.data()) == nullptr) {
+      return tl::unexpected(error_from_errno(errno, pattern));
+    }
+    auto lock = FolderLock::try_take(pattern);
+    // In the moment before it was locked, somebody else could take it for abandoned.
+    if (lock ? !*lock : lock.error().code == ErrorCode::kNotFound) continue;
+    PARETO_TRY(lock);
+    return TemporaryFolder(pattern, *std::move(*lock));
+  }
 }
 
 TemporaryFolder::TemporaryFolder(TemporaryFolder&& other) noexcept
-    : path_(std::exchange(other.path_, {})) {}
+    : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}
 
 TemporaryFolder::~TemporaryFolder() {
   std::error_code ignored;

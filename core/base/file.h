@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "core/base/error.h"
+#include "core/base/file_descriptor.h"
 
 namespace pareto {
 
@@ -19,7 +21,19 @@ Expected<> write_file_atomically(const std::filesystem::path& path,
                                  std::span<const std::byte> bytes);
 Expected<> write_file_atomically(const std::filesystem::path& path, std::string_view text);
 
-/// A folder of its own below the system's temporary folder, removed with all it holds when this ends.
+/// A folder that belongs to one process, until it lets go or ends, whatever ends it. Threads: one owner.
+class FolderLock {
+ public:
+  /// None: another process has it. Fails: kNotFound (no such folder), kPermission.
+  static Expected<std::optional<FolderLock>> try_take(const std::filesystem::path& folder);
+
+ private:
+  explicit FolderLock(FileDescriptor folder) : folder_(std::move(folder)) {}
+  FileDescriptor folder_;
+};
+
+/// A folder of its own below the system's temporary folder, removed with all it holds when this ends. What a process that was killed
+/// left behind is removed when the next one is made with the same prefix.
 class TemporaryFolder {
  public:
   static Expected<TemporaryFolder> create(std::string_view prefix);
@@ -29,8 +43,10 @@ class TemporaryFolder {
   const std::filesystem::path& path() const { return path_; }
 
  private:
-  explicit TemporaryFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  TemporaryFolder(std::filesystem::path path, FolderLock lock)
+      : path_(std::move(path)), lock_(std::move(lock)) {}
   std::filesystem::path path_;
+  FolderLock lock_;
 };
 
 /// The Error for an errno: kNotFound, kPermission, kExhausted (ENOSPC, EMFILE, ENOMEM), … with its text.

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <fstream>
@@ -118,6 +120,40 @@ TEST(File, AFailedWriteLeavesTheOldFileAndNoOther) {
   EXPECT_EQ(result.error().code, ErrorCode::kExhausted);
   EXPECT_EQ(read_file(path).value(), "old");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder->path()), {}), 1);
+}
+
+TEST(FolderLock, BelongsToOneAtATime) {
+  const auto folder = TemporaryFolder::create("pareto-test");
+  const auto path = folder->path() / "a";
+  EXPECT_EQ(FolderLock::try_take(path).error().code, ErrorCode::kNotFound);
+  std::filesystem::create_directory(path);
+  auto lock = FolderLock::try_take(path);
+  ASSERT_TRUE(lock && *lock);
+  EXPECT_EQ(FolderLock::try_take(path).value(), std::nullopt);
+  (*lock).reset();
+  EXPECT_NE(FolderLock::try_take(path).value(), std::nullopt);
+}
+
+TEST(TemporaryFolder, OfAKilledProcessIsRemovedByTheNext) {
+  const std::string prefix = "pareto-test-" + std::to_string(::getpid());
+  const auto own = TemporaryFolder::create(prefix);
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto left_behind = TemporaryFolder::create(prefix);
+    const std::string path = left_behind->path().string();
+    (void)!::write(ends[1], path.data(), path.size());
+    ::kill(::getpid(), SIGKILL);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  std::string path(512, '\0');
+  path.resize(static_cast<std::size_t>(::read(ends[0], path.data(), path.size())));
+  ASSERT_TRUE(std::filesystem::is_directory(path)) << path;
+  const auto next = TemporaryFolder::create(prefix);
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_TRUE(std::filesystem::exists(own->path())) << "its owner lives";
 }
 
 TEST(CpuTime, CountsWorkOfThisThreadOnly) {
