@@ -9,8 +9,9 @@ namespace pareto::daemon {
 struct MemoryReading {
   std::uint64_t resident_bytes = 0;       ///< of this process now
   std::uint64_t peak_resident_bytes = 0;  ///< of this process ever
-  std::uint64_t available_bytes = 0;  ///< what the machine could give without swapping; 0 = unknown
-  std::uint64_t total_bytes = 0;      ///< physical
+  std::uint64_t available_bytes =
+      0;  ///< what the machine or the control group could give without swapping; 0 = unknown
+  std::uint64_t total_bytes = 0;  ///< physical, or what this process's control group may take
 };
 
 using MemoryProbe = std::function<MemoryReading()>;
