@@ -89,7 +89,7 @@ Expected<std::string> CodecChooser::choose_for_link(const std::string& transport
 
 Expected<double> CodecChooser::rate_of(const std::string& transport, DaemonClient& sender,
                                        DaemonClient& receiver) {
-  const auto key = std::tuple(transport, &sender, &receiver);
+  const auto key = std::tuple(condition_, transport, &sender, &receiver);
   if (const auto known = rates_.find(key); known != rates_.end()) return known->second;
   const auto address = receiver.info().data.find(transport);
   if (address == receiver.info().data.end()) {

@@ -48,6 +48,8 @@ class CodecChooser {
   Expected<std::vector<std::string>> choose(const Plan& plan,
                                             const std::vector<DaemonClient*>& devices,
                                             const std::vector<ShardLease>& shards);
+  /// The network is another one from now on, or one that it was before: what was measured of links holds for that condition alone.
+  void network_changed(const std::string& condition) { condition_ = condition; }
 
  private:
   using Costs = std::vector<wire::CodecCost>;
@@ -58,7 +60,9 @@ class CodecChooser {
   Expected<const Costs*> standard_costs_of(DaemonClient& device);
 
   const double allowed_error_;
-  std::map<std::tuple<std::string, DaemonClient*, DaemonClient*>, double> rates_;
+  std::string condition_;
+  std::map<std::tuple<std::string, std::string, DaemonClient*, DaemonClient*>, double>
+      rates_;  ///< by condition and transport
   std::map<DaemonClient*, Costs> standard_costs_;
 };
 

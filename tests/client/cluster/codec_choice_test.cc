@@ -103,6 +103,17 @@ TEST_F(CodecChooserTest, EveryLinkByItsOwnRateMeasuredOnce) {
   EXPECT_TRUE(chosen({}).empty());
 }
 
+TEST_F(CodecChooserTest, ByTheNetworkAsItIs) {
+  daemons_[0]->set_rate(1e12);
+  EXPECT_THAT(chosen({"auto"}), ElementsAre("none"));
+  daemons_[0]->set_rate(1e6);
+  chooser_.network_changed("lte");
+  EXPECT_THAT(chosen({"auto"}), ElementsAre("lz4"));
+  chooser_.network_changed("");
+  EXPECT_THAT(chosen({"auto"}), ElementsAre("none"));
+  EXPECT_EQ(daemons_[0]->rates_measured(), 2);
+}
+
 TEST_F(CodecChooserTest, ByTheReceiversSpeedWhereItIsAnotherProcessor) {
   daemons_[0]->set_rate(5e6);
   EXPECT_THAT(chosen({"auto"}), ElementsAre("lz4"));
