@@ -1,7 +1,9 @@
 #include "netem/network_namespace.h"
 
 #include <fcntl.h>
+#include <linux/nsfs.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 
 #include <cerrno>
 #include <optional>
@@ -32,7 +34,7 @@ Expected<> on_a_thread(const std::function<Expected<>()>& work) {
   return *std::move(result);
 }
 
-Expected<FileDescriptor> open_file(const std::string& path) {
+Expected<FileDescriptor> open_at(const std::string& path) {
   FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return refused(errno, path);
   return file;
@@ -44,7 +46,7 @@ Expected<NetworkNamespace> NetworkNamespace::create() {
   FileDescriptor file;
   const auto make = [&]() -> Expected<> {
     if (::unshare(CLONE_NEWNET) != 0) return refused(errno, "making a network namespace");
-    PARETO_ASSIGN(file, open_file("/proc/thread-self/ns/net"));
+    PARETO_ASSIGN(file, open_at("/proc/thread-self/ns/net"));
     return run_program({"ip", "link", "set", "dev", "lo", "up"});
   };
   PARETO_TRY(on_a_thread(make));
@@ -52,13 +54,21 @@ Expected<NetworkNamespace> NetworkNamespace::create() {
 }
 
 Expected<NetworkNamespace> NetworkNamespace::open(const std::string& name) {
-  auto file = open_file("/run/netns/" + name);
+  auto file = open_at("/run/netns/" + name);
   if (!file && file.error().code == ErrorCode::kNotFound) {
     return fail(ErrorCode::kNotFound, "no network namespace \"{0}\": make it with ip netns add {0}",
                 name);
   }
   PARETO_TRY(file);
   return NetworkNamespace(*std::move(file));
+}
+
+Expected<NetworkNamespace> NetworkNamespace::open_file(const std::string& path) {
+  PARETO_ASSIGN(FileDescriptor file, open_at(path));
+  if (::ioctl(file.get(), NS_GET_NSTYPE) != CLONE_NEWNET) {
+    return fail(ErrorCode::kInvalidArgument, "{} is no network namespace", path);
+  }
+  return NetworkNamespace(std::move(file));
 }
 
 Expected<NetworkNamespace> NetworkNamespace::copy() const {

@@ -19,6 +19,9 @@ class NetworkNamespace {
   /// One of `ip netns`. Fails: kNotFound, kPermission.
   static Expected<NetworkNamespace> open(const std::string& name);
 
+  /// That of a file: "/proc/PID/ns/net". Fails: kNotFound, kPermission, kInvalidArgument (it is something else).
+  static Expected<NetworkNamespace> open_file(const std::string& path);
+
   /// Another holder of the same. Fails: kExhausted.
   Expected<NetworkNamespace> copy() const;
 

@@ -9,13 +9,14 @@
 #include "client/cluster/process.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "netem/resource_group.h"
 
 namespace pareto::client {
 namespace {
 
 constexpr std::chrono::seconds kConnectTimeout{5};
-// LibTorch alone takes a second or two to be mapped on a slow disk.
-constexpr std::chrono::seconds kStartTimeout{30};
+// LibTorch alone takes a second or two to be mapped on a slow disk, and ten times that on an imitated slow device.
+constexpr std::chrono::seconds kStartTimeout{60};
 
 /// The cores that this process may use.
 std::vector<int> usable_cores() {
@@ -37,14 +38,15 @@ Expected<std::string> control_address(const std::string& ready_line) {
   return json["control"].get<std::string>();
 }
 
-std::string local_name(std::size_t number) { return fmt::format("local-{}", number); }
-
 }  // namespace
 
 struct Cluster::Impl {
-  // In this order: clients end before the daemons, the daemons before the folder that holds their state and the network between them.
+  // In this order: clients end before the daemons, the daemons before their control groups, the folder that holds their state and the
+  // network between them.
+  std::optional<TestbedRegistry::Claim> claim;
   std::unique_ptr<Network> network;
   std::unique_ptr<TemporaryFolder> folder;
+  std::vector<netem::ResourceGroup> groups;
   std::vector<ChildProcess> children;
   std::vector<std::unique_ptr<DaemonClient>> devices;
 
@@ -53,22 +55,29 @@ struct Cluster::Impl {
   }
 
   /// `place`: null where all share the machine's network.
-  Expected<> start(std::size_t number, const std::filesystem::path& paretod,
-                   std::vector<std::string> arguments, const EmulatedNetwork* place) {
-    const std::string name = local_name(number);
+  Expected<> start(const netem::Testbed& bed, std::size_t number,
+                   const std::filesystem::path& paretod, std::vector<std::string> arguments,
+                   const EmulatedNetwork* place) {
+    const netem::TestbedDevice& device = bed.devices[number];
     const std::string any_port =
         (place != nullptr ? EmulatedNetwork::host(number) : "127.0.0.1") + ":0";
     arguments.insert(arguments.end(), {"--listen", any_port, "--data", "tcp=" + any_port, "--data",
-                                       "grpc=" + any_port, "--data", "shm=auto", "--name", name,
-                                       "--state-dir", (folder->path() / name).string(),
+                                       "grpc=" + any_port, "--data", "shm=auto", "--name",
+                                       device.name, "--threads", std::to_string(device.threads),
+                                       "--state-dir", (folder->path() / device.name).string(),
                                        "--log-level", "warn", "--exit-with-parent"});
+    PARETO_ASSIGN(auto group,
+                  netem::ResourceGroup::create(fmt::format("{}/{}", bed.name, device.name),
+                                               {device.speed, device.memory_bytes}));
     // On this thread: the daemon ends with the thread that started it.
     if (place != nullptr) PARETO_TRY(place->enter(number));
     auto child =
-        ChildProcess::start(paretod, std::move(arguments), folder->path() / (name + ".log"));
+        ChildProcess::start(paretod, std::move(arguments), folder->path() / (device.name + ".log"));
     if (place != nullptr) PARETO_TRY(place->enter(0));
     PARETO_TRY(child);
     children.push_back(*std::move(child));
+    PARETO_TRY(group.add(children.back().pid()));
+    groups.push_back(std::move(group));
     return {};
   }
 };
@@ -91,7 +100,13 @@ Cluster Cluster::of(std::vector<std::unique_ptr<DaemonClient>> devices,
 }
 
 Expected<Cluster> Cluster::connect(const std::vector<DeviceConfig>& devices) {
+  return connect(devices, nullptr);
+}
+
+Expected<Cluster> Cluster::connect(const std::vector<DeviceConfig>& devices,
+                                   std::unique_ptr<Network> network) {
   auto impl = std::make_unique<Impl>();
+  impl->network = std::move(network);
   for (const DeviceConfig& device : devices) {
     PARETO_ASSIGN(auto client, connect_daemon(device, kConnectTimeout));
     impl->devices.push_back(std::move(client));
@@ -100,19 +115,18 @@ Expected<Cluster> Cluster::connect(const std::vector<DeviceConfig>& devices) {
 }
 
 Expected<Cluster> Cluster::start_local(int count, const std::filesystem::path& paretod) {
-  return start_local(count, paretod, nullptr);
-}
-
-Expected<Cluster> Cluster::start_local(int count, const std::filesystem::path& paretod,
-                                       std::unique_ptr<EmulatedNetwork> network) {
   if (count < 1)
     return fail(ErrorCode::kInvalidArgument, "{} local daemons, not at least 1", count);
-  const auto wanted = static_cast<std::size_t>(count);
-  if (network && wanted > EmulatedNetwork::kDevices) {
-    return fail(ErrorCode::kInvalidArgument, "{} local daemons: an emulated network joins {}",
-                count, EmulatedNetwork::kDevices);
-  }
+  return start_local(netem::plain_testbed(static_cast<std::size_t>(count)), paretod, nullptr, {});
+}
+
+Expected<Cluster> Cluster::start_local(const netem::Testbed& bed,
+                                       const std::filesystem::path& paretod,
+                                       std::unique_ptr<EmulatedNetwork> network,
+                                       std::optional<TestbedRegistry::Claim> claim) {
+  const std::size_t wanted = bed.devices.size();
   auto impl = std::make_unique<Impl>();
+  if (claim) impl->claim.emplace(*std::move(claim));
   PARETO_ASSIGN(TemporaryFolder folder, TemporaryFolder::create("pareto-local"));
   impl->folder = std::make_unique<TemporaryFolder>(std::move(folder));
   const EmulatedNetwork* const place = network.get();
@@ -122,13 +136,13 @@ Expected<Cluster> Cluster::start_local(int count, const std::filesystem::path& p
   for (std::size_t i = 0; i < wanted; ++i) {
     std::vector<std::string> pinned;
     if (wanted <= cores.size()) pinned = {"--cpu", std::to_string(cores[i])};
-    PARETO_TRY(with_context(impl->start(i, paretod, std::move(pinned), place),
-                            "starting the local daemon {}", local_name(i)));
+    PARETO_TRY(with_context(impl->start(bed, i, paretod, std::move(pinned), place),
+                            "starting the local daemon {}", bed.devices[i].name));
   }
   // All of them start at once; then each is waited for.
   const Deadline deadline = deadline_after(kStartTimeout);
   for (std::size_t i = 0; i < wanted; ++i) {
-    const std::string name = local_name(i);
+    const std::string& name = bed.devices[i].name;
     PARETO_ASSIGN(const std::string line,
                   with_context(impl->children[i].wait_ready(deadline),
                                "starting the local daemon {} ({})", name, paretod.string()));
@@ -154,6 +168,10 @@ Expected<DaemonClient*> Cluster::find(const std::string& name) const {
 }
 
 Network* Cluster::network() const { return impl_->network.get(); }
+
+const TestbedRegistry::Claim* Cluster::claim() const {
+  return impl_->claim ? &*impl_->claim : nullptr;
+}
 
 std::vector<int> Cluster::local_pids() const {
   std::vector<int> pids;

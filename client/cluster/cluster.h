@@ -4,10 +4,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "client/cluster/testbed_registry.h"
 #include "core/base/error.h"
+#include "netem/testbed.h"
 
 namespace pareto::client {
 
@@ -32,12 +35,17 @@ class Cluster {
   /// Connects to every device and checks protocol versions. Fails: kUnavailable or kTimeout naming the device,
   /// kInvalidArgument (another protocol version, both named).
   static Expected<Cluster> connect(const std::vector<DeviceConfig>& devices);
+  static Expected<Cluster> connect(const std::vector<DeviceConfig>& devices,
+                                   std::unique_ptr<Network> network);
   /// Starts `count` daemons of this build on loopback, each pinned to a core of its own where there are enough, ready by
-  /// their word and not by waiting; they end with the cluster, also when this process is killed. With a network each is where the network
-  /// has its device. Fails: kInvalidArgument (more devices than the network has), and as ChildProcess does.
+  /// their word and not by waiting; they end with the cluster, also when this process is killed. Fails: as ChildProcess does.
   static Expected<Cluster> start_local(int count, const std::filesystem::path& paretod);
-  static Expected<Cluster> start_local(int count, const std::filesystem::path& paretod,
-                                       std::unique_ptr<EmulatedNetwork> network);
+  /// The same as the devices of a test bed, with its limits, each where the network has it. Control groups are called as the test bed,
+  /// which is `claim`ed where it has limits. Fails: as ResourceGroup does too.
+  static Expected<Cluster> start_local(const netem::Testbed& bed,
+                                       const std::filesystem::path& paretod,
+                                       std::unique_ptr<EmulatedNetwork> network,
+                                       std::optional<TestbedRegistry::Claim> claim);
   /// Of devices connected by the caller.
   static Cluster of(std::vector<std::unique_ptr<DaemonClient>> devices);
   static Cluster of(std::vector<std::unique_ptr<DaemonClient>> devices,
@@ -54,6 +62,8 @@ class Cluster {
   Network* network() const;
   /// Process ids of the daemons that start_local started, in order; empty otherwise.
   std::vector<int> local_pids() const;
+  /// Of the test bed that start_local was given; null without one.
+  const TestbedRegistry::Claim* claim() const;
 
  private:
   struct Impl;

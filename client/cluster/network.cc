@@ -1,37 +1,65 @@
 #include "client/cluster/network.h"
 
+#include <filesystem>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "core/base/text.h"
-#include "netem/emulated_pair.h"
+#include "netem/testbed_network.h"
 
 namespace pareto::client {
 namespace {
 
 constexpr const char* kNone = "none";
 
+/// Of each link.
+using Conditions = std::vector<Condition>;
+
+Conditions own_conditions(const netem::Testbed& bed) {
+  Conditions own;
+  for (const netem::TestbedLink& link : bed.links) own.push_back(link.condition);
+  return own;
+}
+
 }  // namespace
 
-struct EmulatedNetwork::Impl {
-  Impl(std::map<std::string, Condition> by_name, netem::EmulatedPair joined)
-      : conditions(std::move(by_name)), pair(std::move(joined)) {}
+std::string condition_name(const std::string& file) {
+  return std::filesystem::path(file).stem().string();
+}
 
-  std::map<std::string, Condition> conditions;
-  netem::EmulatedPair pair;
-  std::string current = kNone;
+struct EmulatedNetwork::Impl {
+  Impl(std::map<std::string, Conditions> by_name, netem::TestbedNetwork made)
+      : conditions(std::move(by_name)), network(std::move(made)) {}
+
+  std::map<std::string, Conditions> conditions;
+  netem::TestbedNetwork network;
+  std::string current = kOwn;
   std::uint64_t lost_before = 0;  ///< packets, when the current condition was applied
   std::map<std::string, Expected<netem::LinkMeasurement>> measured;
 
-  netem::LinkEnd end(std::size_t device) const {
-    return device == 0 ? pair.first() : pair.second();
+  Expected<> change(const Conditions& wanted) {
+    for (std::size_t i = 0; i < wanted.size(); ++i) PARETO_TRY(network.link(i).change(wanted[i]));
+    return {};
   }
 
-  Expected<netem::LinkMeasurement> measure(const Condition& condition) const {
-    PARETO_ASSIGN(const auto found, netem::measure_link(pair.first(), pair.second(),
-                                                        netem::measurement_for(condition)));
-    PARETO_TRY(netem::check_measurement(condition, found));
-    return found;
+  /// Every link is judged. Where there is more than one, what is told is the way between the first two devices.
+  Expected<netem::LinkMeasurement> measure(const Conditions& asked) const {
+    netem::LinkMeasurement found;
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      PARETO_ASSIGN(found, netem::measure_link(network.first(i), network.second(i),
+                                               netem::measurement_for(asked[i])));
+      PARETO_TRY(with_context(netem::check_measurement(asked[i], found), "link {}", i));
+    }
+    if (network.devices() < 2 || asked.size() < 2) return found;
+    return netem::measure_link({network.device(0), host(0)}, {network.device(1), host(1)},
+                               netem::measurement_for(asked[0]));
+  }
+
+  std::uint64_t lost_packets() const {
+    std::uint64_t lost = 0;
+    for (std::size_t i = 0; i < network.links(); ++i) lost += network.link(i).lost_packets();
+    return lost;
   }
 };
 
@@ -39,55 +67,105 @@ EmulatedNetwork::EmulatedNetwork(std::unique_ptr<Impl> impl) : impl_(std::move(i
 EmulatedNetwork::~EmulatedNetwork() = default;
 
 std::string EmulatedNetwork::host(std::size_t device) {
-  return device == 0 ? netem::EmulatedPair::kFirst : netem::EmulatedPair::kSecond;
+  return netem::TestbedNetwork::host(device);
 }
 
 Expected<std::unique_ptr<EmulatedNetwork>> EmulatedNetwork::create(
-    std::vector<NamedCondition> conditions) {
-  PARETO_ASSIGN(auto pair, netem::EmulatedPair::create({}));
-  std::map<std::string, Condition> by_name{{kNone, {}}};
+    const netem::Testbed& bed, std::vector<NamedCondition> conditions) {
+  PARETO_ASSIGN(auto network, netem::TestbedNetwork::create(bed));
+  const std::size_t links = bed.links.size();
+  std::map<std::string, Conditions> by_name{{kNone, Conditions(links)},
+                                            {kOwn, own_conditions(bed)}};
   for (NamedCondition& named : conditions) {
-    by_name.insert_or_assign(std::move(named.name), std::move(named.condition));
+    by_name.insert_or_assign(std::move(named.name), Conditions(links, named.condition));
   }
-  auto impl = std::make_unique<Impl>(std::move(by_name), std::move(pair));
-  std::unique_ptr<EmulatedNetwork> network(new EmulatedNetwork(std::move(impl)));
-  PARETO_TRY(network->enter(0));
-  return network;
+  auto impl = std::make_unique<Impl>(std::move(by_name), std::move(network));
+  std::unique_ptr<EmulatedNetwork> made(new EmulatedNetwork(std::move(impl)));
+  PARETO_TRY(made->enter(0));
+  return made;
 }
 
 Expected<> EmulatedNetwork::enter(std::size_t device) const {
-  return impl_->end(device).where.enter();
+  return impl_->network.device(device).enter();
+}
+
+Expected<> EmulatedNetwork::offers(const std::string& name) const {
+  if (impl_->conditions.contains(name)) return {};
+  std::vector<std::string> names;
+  for (const auto& [known, condition] : impl_->conditions) names.push_back(known);
+  return fail(ErrorCode::kNotFound, "no network condition \"{}\"{}", name,
+              did_you_mean(name, names));
 }
 
 Expected<netem::LinkMeasurement> EmulatedNetwork::apply(const std::string& name) {
-  const auto found = impl_->conditions.find(name);
-  if (found == impl_->conditions.end()) {
-    std::vector<std::string> names;
-    for (const auto& [known, condition] : impl_->conditions) names.push_back(known);
-    return fail(ErrorCode::kNotFound, "no network condition \"{}\"{}", name,
-                did_you_mean(name, names));
-  }
+  PARETO_TRY(offers(name));
+  const Conditions& asked = impl_->conditions.at(name);
   if (impl_->current != name) {
-    PARETO_TRY(with_context(impl_->pair.link().change(found->second), "network {}", name));
+    PARETO_TRY(with_context(impl_->change(asked), "network {}", name));
     impl_->current = name;
   }
   auto measured = impl_->measured.find(name);
   if (measured == impl_->measured.end()) {
-    auto link = with_context(impl_->measure(found->second), "network {}", name);
+    auto link = with_context(impl_->measure(asked), "network {}", name);
     measured = impl_->measured.emplace(name, std::move(link)).first;
   }
-  impl_->lost_before = impl_->pair.link().lost_packets();
+  impl_->lost_before = impl_->lost_packets();
   return measured->second;
 }
 
 Expected<> EmulatedNetwork::check() const {
-  PARETO_TRY(with_context(impl_->pair.link().check(), "network {}", impl_->current));
-  const std::uint64_t lost = impl_->pair.link().lost_packets() - impl_->lost_before;
+  for (std::size_t i = 0; i < impl_->network.links(); ++i) {
+    PARETO_TRY(with_context(impl_->network.link(i).check(), "network {}", impl_->current));
+  }
+  const std::uint64_t lost = impl_->lost_packets() - impl_->lost_before;
   if (lost == 0) return {};
   return fail(ErrorCode::kUnavailable,
               "network {}: this machine could not keep up with the emulated link and lost {} "
               "packets: fewer at a time are needed (--window), or a slower link",
               impl_->current, lost);
+}
+
+struct JoinedNetwork::Impl {
+  std::string condition;
+  std::vector<netem::NetworkNamespace> places;
+  std::optional<Expected<netem::LinkMeasurement>> measured;
+};
+
+JoinedNetwork::JoinedNetwork(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+JoinedNetwork::~JoinedNetwork() = default;
+
+std::string JoinedNetwork::resting_condition() const { return impl_->condition; }
+
+Expected<std::unique_ptr<JoinedNetwork>> JoinedNetwork::create(
+    std::string condition, const std::vector<std::string>& places) {
+  auto impl = std::make_unique<Impl>();
+  impl->condition = std::move(condition);
+  for (const std::string& file : places) {
+    PARETO_ASSIGN(auto place, netem::NetworkNamespace::open_file(file));
+    impl->places.push_back(std::move(place));
+  }
+  PARETO_TRY(impl->places.front().enter());
+  return std::unique_ptr<JoinedNetwork>(new JoinedNetwork(std::move(impl)));
+}
+
+Expected<> JoinedNetwork::offers(const std::string& name) const {
+  if (name == impl_->condition) return {};
+  return fail(ErrorCode::kInvalidArgument,
+              "network {}: the test bed is up with {}; to change its network take it down first "
+              "(paretoctl testbed down)",
+              name, impl_->condition);
+}
+
+Expected<netem::LinkMeasurement> JoinedNetwork::apply(const std::string& name) {
+  PARETO_TRY(offers(name));
+  if (impl_->places.size() < 2) return netem::LinkMeasurement{};
+  if (!impl_->measured) {
+    impl_->measured =
+        with_context(netem::measure_link({impl_->places[0], netem::TestbedNetwork::host(0)},
+                                         {impl_->places[1], netem::TestbedNetwork::host(1)}, {}),
+                     "network {}", name);
+  }
+  return *impl_->measured;
 }
 
 }  // namespace pareto::client

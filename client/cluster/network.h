@@ -1,4 +1,4 @@
-// The network between the devices of an experiment, where it can be made worse on purpose.
+// The network between the devices of an experiment, where something is known or can be changed about it.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/plan/condition.h"
 #include "netem/link_measurement.h"
+#include "netem/testbed.h"
 
 namespace pareto::client {
 
@@ -16,6 +17,9 @@ struct NamedCondition {
   std::string name;  ///< "lte"; never "none"
   Condition condition;
 };
+
+/// "lte" of "configs/network/lte.yaml"; "none" of "none".
+std::string condition_name(const std::string& file);
 
 /// Threads: one owner.
 class Network {
@@ -25,26 +29,33 @@ class Network {
   /// From now on links have that condition; "none" is a network left as it is. Returns what it was measured to be like when it was first
   /// applied. Fails: kNotFound (no such condition), kUnavailable (the link is not what was asked for), kTimeout.
   virtual Expected<netem::LinkMeasurement> apply(const std::string& condition) = 0;
+  /// Whether it may be applied. Fails: kNotFound or kInvalidArgument with the remedy.
+  virtual Expected<> offers(const std::string& condition) const = 0;
   /// Whether the condition held since it was applied. Fails: kUnavailable (this machine could not keep up), and as tc does.
   virtual Expected<> check() const = 0;
+  /// The condition for what is not a trial: "none" where it can be had.
+  virtual std::string resting_condition() const = 0;
 };
 
-/// Two devices on this machine, each in a network namespace of its own, and an emulated link between them:
-///
-///   coordinator, device 0 ══ condition, forward ══▶ device 1      and back
+/// That of a test bed of this process: each device in a network namespace of its own, emulated links between them.
 class EmulatedNetwork final : public Network {
  public:
-  static constexpr std::size_t kDevices = 2;
+  /// Its own conditions of each link, where they differ.
+  static constexpr const char* kOwn = "testbed";
 
-  /// Moves the calling thread, which is the process's first and has started no others yet, into device 0's namespace for good. Fails:
+  /// `conditions` may be applied to all links, beside "none" and kOwn. Moves the calling thread, which is the process's first and has
+  /// started no others that matter, into device 0's namespace for good. Fails:
   /// kPermission (root is needed), kUnavailable (this kernel has no namespaces, TUN or tbf), kNotFound (iproute2 is missing).
-  static Expected<std::unique_ptr<EmulatedNetwork>> create(std::vector<NamedCondition> conditions);
+  static Expected<std::unique_ptr<EmulatedNetwork>> create(const netem::Testbed& bed,
+                                                           std::vector<NamedCondition> conditions);
   ~EmulatedNetwork() override;
 
   Expected<netem::LinkMeasurement> apply(const std::string& condition) override;
+  Expected<> offers(const std::string& condition) const override;
   Expected<> check() const override;
+  std::string resting_condition() const override { return "none"; }
 
-  /// The device's address on the link.
+  /// The device's address for all others.
   static std::string host(std::size_t device);
   /// Moves the calling thread to a device. What it starts then is there.
   Expected<> enter(std::size_t device) const;
@@ -52,6 +63,26 @@ class EmulatedNetwork final : public Network {
  private:
   struct Impl;
   explicit EmulatedNetwork(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+/// That of a test bed which another process holds: it has the one condition it was made with.
+class JoinedNetwork final : public Network {
+ public:
+  /// `places`: the files of the devices' namespaces. Moves the calling thread as EmulatedNetwork does. Fails: kNotFound (the test bed is
+  /// gone), kPermission.
+  static Expected<std::unique_ptr<JoinedNetwork>> create(std::string condition,
+                                                         const std::vector<std::string>& places);
+  ~JoinedNetwork() override;
+
+  Expected<netem::LinkMeasurement> apply(const std::string& condition) override;
+  Expected<> offers(const std::string& condition) const override;
+  Expected<> check() const override { return {}; }
+  std::string resting_condition() const override;
+
+ private:
+  struct Impl;
+  explicit JoinedNetwork(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
 

@@ -114,6 +114,8 @@ void ChildProcess::ask_to_end() {
   if (!std::exchange(asked_to_end_, true)) kill(pid_, SIGTERM);
 }
 
+void ChildProcess::leave_running() { pid_ = 0; }
+
 Expected<std::string> ChildProcess::wait_ready(Deadline deadline) {
   std::string line;
   while (line.size() < kMaxReadyLine) {

@@ -31,6 +31,8 @@ class ChildProcess {
   Expected<std::string> wait_ready(Deadline deadline);
   /// SIGTERM, without waiting: several end at the same time before their destructors wait for them.
   void ask_to_end();
+  /// It goes on when this ends, and when this process does.
+  void leave_running();
   pid_t pid() const { return pid_; }
 
  private:

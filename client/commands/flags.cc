@@ -68,21 +68,41 @@ Expected<partitioner::Model> ModelFlags::open() const {
 }
 
 void DeviceFlags::add_to(CLI::App& app) {
-  app.add_option(
+  auto* devices = app.add_option(
       "--devices", inventory,
       "inventory of daemons (configs/inventory.yaml); without it, daemons are started on "
       "this machine");
+  app.add_option(
+         "--testbed", testbed,
+         "devices and links imitated on this machine (configs/testbed/two-pi4.yaml), or the "
+         "name of a test bed that is up. Needs root")
+      ->excludes(devices);
 }
 
 Expected<Cluster> DeviceFlags::connect(const Context& context, int count,
-                                       std::unique_ptr<EmulatedNetwork> network) const {
+                                       std::vector<NamedCondition> conditions) const {
+  const auto start = [&]() -> Expected<Cluster> {
+    if (!testbed.empty()) {
+      PARETO_ASSIGN(const ChosenTestbed chosen, find_testbed(testbed));
+      return open_testbed(chosen, std::move(conditions), context.paretod);
+    }
+    if (conditions.empty()) return Cluster::start_local(count, context.paretod);
+    const netem::Testbed bed = netem::plain_testbed(static_cast<std::size_t>(count));
+    PARETO_ASSIGN(auto network, EmulatedNetwork::create(bed, std::move(conditions)));
+    return Cluster::start_local(bed, context.paretod, std::move(network), {});
+  };
   if (inventory.empty()) {
-    auto local = Cluster::start_local(count, context.paretod, std::move(network));
+    auto local = start();
     // A missing program is no wrong flag.
-    if (!local && local.error().code == ErrorCode::kNotFound) {
+    if (!local && local.error().code == ErrorCode::kNotFound && testbed.empty()) {
       local.error().code = ErrorCode::kUnavailable;
     }
     return local;
+  }
+  if (!conditions.empty()) {
+    return fail(ErrorCode::kInvalidArgument,
+                "--network and --devices: only a network on this machine is emulated, between "
+                "daemons that are started there; leave out one of the two");
   }
   PARETO_ASSIGN(const auto devices, read_inventory(inventory));
   return Cluster::connect(devices);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "client/cluster/cluster.h"
-#include "client/cluster/network.h"
+#include "client/cluster/testbed_cluster.h"
 #include "client/command.h"
 #include "client/results/store.h"
 #include "core/base/error.h"
@@ -35,12 +35,14 @@ struct ModelFlags {
 /// Where it runs.
 struct DeviceFlags {
   std::string inventory;
+  std::string testbed;
 
   void add_to(CLI::App& app);
-  /// The devices of the inventory, or `count` daemons of this build on loopback. Fails: as Cluster does; kUnavailable where
-  /// there is no paretod to start.
+  /// The devices of the inventory or of the test bed, or `count` daemons of this build on loopback; with conditions to be applied, in
+  /// namespaces of this machine. Fails: as Cluster and open_testbed do; kUnavailable where there is no paretod to start; kInvalidArgument
+  /// (conditions of an inventory's network).
   Expected<Cluster> connect(const Context& context, int count,
-                            std::unique_ptr<EmulatedNetwork> network = nullptr) const;
+                            std::vector<NamedCondition> conditions = {}) const;
 };
 
 /// How requests travel through a pipeline. A command says whether it takes one of each or a list.

@@ -30,6 +30,7 @@ class SweepCommand final : public Command {
            "  paretoctl sweep --model resnet50 --devices inventory.yaml --batch 1,8 --report "
            "front.html\n"
            "  sudo paretoctl sweep --model mobilenetv2 --network none,configs/network/lte.yaml\n"
+           "  sudo paretoctl sweep --model mobilenetv2 --testbed configs/testbed/two-pi4.yaml\n"
            "  paretoctl sweep --resume last\n";
   }
 
@@ -45,10 +46,10 @@ class SweepCommand final : public Command {
     pipeline_.add_to(app);
     app.add_option("--batch", batches_, "batch sizes")->capture_default_str();
     app.add_option(
-           "--network", networks_,
-           "conditions of an emulated network between two daemons on this machine, as "
-           "configs/network/lte.yaml; several separated by commas; none: as it is. Needs root")
-        ->capture_default_str();
+        "--network", networks_,
+        "conditions of an emulated network between two daemons on this machine, as "
+        "configs/network/lte.yaml; several separated by commas; none: as it is. Needs root "
+        "(default: none, or what the test bed has)");
     app.add_option("--requests", options_.requests, "measured a plan and round")
         ->capture_default_str();
     app.add_option("--rounds", options_.rounds, "in each of which every plan is measured once")
@@ -105,9 +106,16 @@ class SweepCommand final : public Command {
       return fail(ErrorCode::kInvalidArgument, "--stages {}: plans span 2 devices",
                   options_.stages);
     }
+    if (networks_.empty()) {
+      networks_ = "none";
+      if (!devices_.testbed.empty()) {
+        PARETO_ASSIGN(const ChosenTestbed chosen, find_testbed(devices_.testbed));
+        networks_ = chosen.network();
+      }
+    }
     options_.conditions.clear();
     for (const std::string& file : split_list(networks_)) {
-      options_.conditions.push_back(file == "none" ? file : absolute(file));
+      options_.conditions.push_back(is_condition_file(file) ? absolute(file) : file);
     }
     options_.engine = runner_.engine;
     options_.precision = runner_.precision;
@@ -115,26 +123,33 @@ class SweepCommand final : public Command {
     return {};
   }
 
+  static bool is_condition_file(const std::string& network) {
+    return network != "none" && network != EmulatedNetwork::kOwn;
+  }
+
   /// The devices, and where a condition of the network is asked for, that between them. Before any thread is started.
   Expected<Cluster> connect(const Context& context) const {
     std::vector<NamedCondition> conditions;
     for (const std::string& file : options_.conditions) {
-      if (file == "none") continue;
+      if (!is_condition_file(file)) continue;
       PARETO_ASSIGN(Condition condition, read_condition(file));
       conditions.push_back({condition_name(file), std::move(condition)});
     }
-    if (conditions.empty()) return devices_.connect(context, options_.stages);
-    if (!devices_.inventory.empty()) {
-      return fail(ErrorCode::kInvalidArgument,
-                  "--network and --devices: only a network on this machine is emulated, between "
-                  "daemons that are started there; leave out one of the two");
+    PARETO_ASSIGN(Cluster cluster,
+                  devices_.connect(context, options_.stages, std::move(conditions)));
+    if (Network* const network = cluster.network()) {
+      for (const std::string& file : options_.conditions) {
+        PARETO_TRY(network->offers(condition_name(file)));
+      }
+      // What is sent before the first trial need not cross a slow network.
+      PARETO_TRY(network->apply(network->resting_condition()));
     }
-    PARETO_ASSIGN(auto network, EmulatedNetwork::create(std::move(conditions)));
-    return devices_.connect(context, options_.stages, std::move(network));
+    return cluster;
   }
 
-  static bool is_file(const std::string& model) {
-    return model.find('/') != std::string::npos || model.ends_with(".pt");
+  /// And not a name.
+  static bool is_file(const std::string& what) {
+    return what.find('/') != std::string::npos || what.ends_with(".pt") || what.ends_with(".yaml");
   }
   /// A run may be resumed from another folder.
   static std::string absolute(const std::string& path) {
@@ -143,14 +158,16 @@ class SweepCommand final : public Command {
 
   /// All flags that `--resume` needs to go on.
   std::string remembered() const {
-    return Json{{"sweep", Json::parse(to_json(options_))},
-                {"model",
-                 {{"model", is_file(model_.model) ? absolute(model_.model) : model_.model},
-                  {"input_shape", model_.input_shape},
-                  {"num_classes", model_.num_classes},
-                  {"weights", absolute(model_.weights)},
-                  {"model_seed", model_.model_seed}}},
-                {"devices", absolute(devices_.inventory)}}
+    return Json{
+        {"sweep", Json::parse(to_json(options_))},
+        {"model",
+         {{"model", is_file(model_.model) ? absolute(model_.model) : model_.model},
+          {"input_shape", model_.input_shape},
+          {"num_classes", model_.num_classes},
+          {"weights", absolute(model_.weights)},
+          {"model_seed", model_.model_seed}}},
+        {"devices", absolute(devices_.inventory)},
+        {"testbed", is_file(devices_.testbed) ? absolute(devices_.testbed) : devices_.testbed}}
         .dump();
   }
 
@@ -164,7 +181,10 @@ class SweepCommand final : public Command {
       model_.num_classes = model.at("num_classes").get<std::int64_t>();
       model_.weights = model.at("weights").get<std::string>();
       model_.model_seed = model.at("model_seed").get<std::uint64_t>();
-      if (devices_.inventory.empty()) devices_.inventory = json.at("devices").get<std::string>();
+      if (devices_.inventory.empty() && devices_.testbed.empty()) {
+        devices_.inventory = json.at("devices").get<std::string>();
+        devices_.testbed = json.value("testbed", "");
+      }
       return {};
     } catch (const nlohmann::json::exception& error) {
       return fail(ErrorCode::kCorrupt, "run {}: its flags cannot be read: {}", run.id,
@@ -234,7 +254,7 @@ class SweepCommand final : public Command {
   StoreFlags store_;
   SweepOptions options_;
   std::string batches_ = "1";
-  std::string networks_ = "none";
+  std::string networks_;
   std::string resume_;
   std::string report_;
   bool dry_run_ = false;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "client/cluster/cluster.h"
+#include "client/cluster/network.h"
 #include "client/results/record.h"
 #include "client/results/store.h"
 #include "core/base/error.h"
@@ -35,9 +36,6 @@ struct SweepOptions {
   /// Of the network between devices: "none", or a file of core/plan/condition.h, which is called by its name without folder and ending.
   std::vector<std::string> conditions{"none"};
 };
-
-/// "lte" of "configs/network/lte.yaml"; "none" of "none".
-std::string condition_name(const std::string& file);
 
 /// JSON and back: what a run keeps so that it can be resumed.
 std::string to_json(const SweepOptions& options);

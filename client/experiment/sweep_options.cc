@@ -1,4 +1,3 @@
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -33,10 +32,6 @@ bool is_newer(std::string_view name) {
 }
 
 }  // namespace
-
-std::string condition_name(const std::string& file) {
-  return std::filesystem::path(file).stem().string();
-}
 
 std::string to_json(const SweepOptions& options) {
   nlohmann::ordered_json json;

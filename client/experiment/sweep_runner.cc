@@ -200,6 +200,7 @@ Expected<> SweepRunner::measure(std::size_t index, int round) {
 }
 
 Expected<> SweepRunner::apply_condition(TrialRecord& trial) {
+  codecs_.network_changed(trial.condition);
   Network* const network = environment_.cluster.network();
   if (network == nullptr) {
     if (trial.condition == "none") return {};
@@ -218,7 +219,7 @@ Expected<> SweepRunner::apply_condition(TrialRecord& trial) {
 
 SentinelReading SweepRunner::read_sentinel() {
   Network* const network = environment_.cluster.network();
-  if (network != nullptr && !network->apply("none")) return {};
+  if (network != nullptr && !network->apply(network->resting_condition())) return {};
   SentinelReading reading;
   reading.loop_ms = time_sentinel_loop();
   if (sentinel_ == nullptr || lost_device_of(sentinel_->plan)) return reading;

@@ -49,6 +49,8 @@ class FakeNetwork final : public Network {
     link.round_trip = std::chrono::milliseconds(condition == "none" ? 0 : 40);
     return link;
   }
+  Expected<> offers(const std::string& /*condition*/) const override { return {}; }
+  std::string resting_condition() const override { return "none"; }
   Expected<> check() const override {
     if (applied.back() != "overloaded") return {};
     return fail(ErrorCode::kUnavailable, "could not keep up");

@@ -1,0 +1,205 @@
+#include "client/cluster/testbed_registry.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <nlohmann/json.hpp>
+
+#include "core/base/file_descriptor.h"
+#include "netem/resource_group.h"
+
+namespace pareto::client {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kFile = "testbed.json";
+constexpr std::uint64_t kLimit = 1 << 20;
+constexpr int kPatience_ms = 30'000;
+constexpr int kPatienceAfterKill_ms = 5'000;
+
+}  // namespace
+
+// NOLINTBEGIN(readability-identifier-naming): names that the library looks for
+static void to_json(Json& json, const RunningDevice& device) {
+  json = {{"name", device.name},
+          {"preset", device.preset},
+          {"control", device.control},
+          {"place", device.place},
+          {"process", device.process},
+          {"speed", device.speed},
+          {"memory_bytes", device.memory_bytes}};
+}
+static void from_json(const Json& json, RunningDevice& device) {
+  json.at("name").get_to(device.name);
+  json.at("preset").get_to(device.preset);
+  json.at("control").get_to(device.control);
+  json.at("place").get_to(device.place);
+  json.at("process").get_to(device.process);
+  json.at("speed").get_to(device.speed);
+  json.at("memory_bytes").get_to(device.memory_bytes);
+}
+static void to_json(Json& json, const RunningLink& link) {
+  json = {{"first", link.first}, {"second", link.second}, {"network", link.network}};
+}
+static void from_json(const Json& json, RunningLink& link) {
+  json.at("first").get_to(link.first);
+  json.at("second").get_to(link.second);
+  json.at("network").get_to(link.network);
+}
+// NOLINTEND(readability-identifier-naming)
+
+namespace {
+
+std::string text_of(const RunningTestbed& bed) {
+  return Json{{"name", bed.name},       {"process", bed.process}, {"content", bed.content},
+              {"network", bed.network}, {"devices", bed.devices}, {"links", bed.links}}
+             .dump(2) +
+         "\n";
+}
+
+Expected<RunningTestbed> read_running(const fs::path& file) {
+  PARETO_ASSIGN(const std::string text, read_file(file, kLimit));
+  try {
+    const Json json = Json::parse(text);
+    return RunningTestbed{json.at("name").get<std::string>(),
+                          json.at("process").get<int>(),
+                          json.at("content").get<std::string>(),
+                          json.at("network").get<std::string>(),
+                          json.at("devices").get<std::vector<RunningDevice>>(),
+                          json.at("links").get<std::vector<RunningLink>>()};
+  } catch (const Json::exception& error) {
+    return fail(ErrorCode::kCorrupt, "{}: {}", file.string(), error.what());
+  }
+}
+
+/// What somebody typed stays within the registry.
+bool is_one_folder(const std::string& name) {
+  return !name.empty() && name.front() != '.' && name.find('/') == std::string::npos;
+}
+
+/// True once the process has ended.
+bool wait_for_end(const FileDescriptor& process, int patience_ms) {
+  pollfd ended{process.get(), POLLIN, 0};
+  for (;;) {
+    const int count = ::poll(&ended, 1, patience_ms);
+    if (count >= 0 || errno != EINTR) return count > 0;
+  }
+}
+
+}  // namespace
+
+TestbedRegistry::Claim::~Claim() {
+  if (!lock_ || folder_.empty()) return;
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
+Expected<> TestbedRegistry::Claim::publish(const RunningTestbed& bed) const {
+  return write_file_atomically(folder_ / kFile, text_of(bed));
+}
+
+Expected<std::vector<std::string>> TestbedRegistry::names() const {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder_, error)) {
+    found.push_back(entry.path().filename().string());
+  }
+  if (error && error != std::errc::no_such_file_or_directory) {
+    return tl::unexpected(error_from_errno(error.value(), folder_.string()));
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+Expected<> TestbedRegistry::repair(const std::string& name) const {
+  const fs::path folder = folder_ / name;
+  const auto lock = FolderLock::try_take(folder);
+  if (!lock && lock.error().code == ErrorCode::kNotFound) return {};
+  PARETO_TRY(lock);
+  if (!*lock) return {};
+  // Namespaces, devices and daemons ended with the process that had them; its control groups did not.
+  PARETO_TRY(with_context(netem::remove_groups(name), "test bed {}, left behind", name));
+  std::error_code error;
+  fs::remove_all(folder, error);
+  if (error) return tl::unexpected(error_from_errno(error.value(), folder.string()));
+  return {};
+}
+
+Expected<std::optional<TestbedRegistry::Claim>> TestbedRegistry::claim(
+    const std::string& name) const {
+  PARETO_ASSIGN(const auto known, names());
+  for (const std::string& one : known) PARETO_TRY(repair(one));
+  const fs::path folder = folder_ / name;
+  for (;;) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error == std::errc::permission_denied || error == std::errc::operation_not_permitted) {
+      return fail(ErrorCode::kPermission, "{}: a test bed needs root: run it with sudo",
+                  folder.string());
+    }
+    if (error) return tl::unexpected(error_from_errno(error.value(), folder.string()));
+    auto lock = FolderLock::try_take(folder);
+    // Its holder may remove it between the two.
+    if (!lock && lock.error().code == ErrorCode::kNotFound) continue;
+    PARETO_TRY(lock);
+    if (!*lock) return std::nullopt;
+    return Claim(folder, *std::move(*lock));
+  }
+}
+
+Expected<std::optional<RunningTestbed>> TestbedRegistry::find(const std::string& name) const {
+  if (!is_one_folder(name)) return std::nullopt;
+  const fs::path folder = folder_ / name;
+  const auto lock = FolderLock::try_take(folder);
+  if (!lock && lock.error().code == ErrorCode::kNotFound) return std::nullopt;
+  PARETO_TRY(lock);
+  if (*lock) return std::nullopt;
+  auto bed = read_running(folder / kFile);
+  if (!bed && bed.error().code == ErrorCode::kNotFound) return std::nullopt;
+  PARETO_TRY(bed);
+  return *std::move(bed);
+}
+
+Expected<std::vector<RunningTestbed>> TestbedRegistry::all() const {
+  PARETO_ASSIGN(const auto known, names());
+  std::vector<RunningTestbed> beds;
+  for (const std::string& name : known) {
+    PARETO_ASSIGN(auto bed, find(name));
+    if (bed) beds.push_back(*std::move(bed));
+  }
+  return beds;
+}
+
+Expected<bool> TestbedRegistry::end(const std::string& name) const {
+  PARETO_ASSIGN(const auto bed, find(name));
+  if (!bed) {
+    if (is_one_folder(name)) PARETO_TRY(repair(name));
+    return false;
+  }
+  const FileDescriptor process(static_cast<int>(::syscall(SYS_pidfd_open, bed->process, 0)));
+  if (!process && errno != ESRCH) {
+    return tl::unexpected(error_from_errno(errno, fmt::format("process {}", bed->process)));
+  }
+  const auto ask = [&](int signal) -> Expected<> {
+    if (::syscall(SYS_pidfd_send_signal, process.get(), signal, nullptr, 0) == 0 || errno == ESRCH)
+      return {};
+    return tl::unexpected(error_from_errno(errno, fmt::format("ending process {}", bed->process)));
+  };
+  if (process) {
+    PARETO_TRY(ask(SIGTERM));
+    if (!wait_for_end(process, kPatience_ms)) {
+      PARETO_TRY(ask(SIGKILL));
+      wait_for_end(process, kPatienceAfterKill_ms);
+    }
+  }
+  PARETO_TRY(repair(name));
+  return true;
+}
+
+}  // namespace pareto::client

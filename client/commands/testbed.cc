@@ -1,0 +1,233 @@
+#include <signal.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "client/cluster/process.h"
+#include "client/cluster/testbed_cluster.h"
+#include "client/commands/commands.h"
+#include "client/commands/show.h"
+#include "client/report/text_table.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+
+namespace pareto::client {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Daemons start at once; on an imitated slow device each takes a while.
+constexpr std::chrono::seconds kStartTimeout{90};
+
+std::string speed_of(const RunningDevice& device) {
+  return device.speed > 0 ? fmt::format("{:.3g} of a core", device.speed) : "all";
+}
+
+std::string memory_of(const RunningDevice& device) {
+  return device.memory_bytes > 0 ? format_bytes(device.memory_bytes) : "all";
+}
+
+Json to_json(const RunningTestbed& bed) {
+  auto devices = Json::array();
+  for (const RunningDevice& device : bed.devices) {
+    devices.push_back({{"name", device.name},
+                       {"preset", device.preset},
+                       {"speed", device.speed},
+                       {"memory_bytes", device.memory_bytes},
+                       {"control", device.control},
+                       {"process", device.process},
+                       {"namespace", device.place}});
+  }
+  auto links = Json::array();
+  for (const RunningLink& link : bed.links) {
+    links.push_back({{"first", link.first}, {"second", link.second}, {"network", link.network}});
+  }
+  return {{"name", bed.name}, {"process", bed.process}, {"devices", devices}, {"links", links}};
+}
+
+void print(Context& context, const RunningTestbed& bed) {
+  TextTable devices({{"device"},
+                     {"imitates"},
+                     {"speed"},
+                     {"memory"},
+                     {"control address"},
+                     {"its network: nsenter --net=", Align::kLeft, 1}});
+  for (const RunningDevice& device : bed.devices) {
+    devices.add({device.name, device.preset, speed_of(device), memory_of(device), device.control,
+                 device.place});
+  }
+  context.out << fmt::format("test bed {}, process {}\n", bed.name, bed.process)
+              << devices.render(style_of(context));
+  if (bed.links.empty()) return;
+  TextTable links({{"link"}, {"network"}});
+  for (const RunningLink& link : bed.links) {
+    links.add({link.first + " - " + link.second, link.network});
+  }
+  context.out << links.render(style_of(context));
+}
+
+Expected<> tell_ready(int descriptor) {
+  if (::write(descriptor, "up\n", 3) == 3) {
+    ::close(descriptor);
+    return {};
+  }
+  return tl::unexpected(error_from_errno(errno, fmt::format("--ready-fd {}", descriptor)));
+}
+
+class TestbedCommand final : public Command {
+ public:
+  std::string_view name() const override { return "testbed"; }
+  std::string_view summary() const override {
+    return "imitate several devices and the links between them on this machine";
+  }
+  std::string_view examples() const override {
+    return "  sudo paretoctl testbed up configs/testbed/two-pi4.yaml\n"
+           "  sudo paretoctl sweep --model mobilenetv2 --testbed two-pi4\n"
+           "  sudo paretoctl testbed status\n"
+           "  sudo paretoctl testbed down two-pi4\n";
+  }
+
+  void add_options(CLI::App& app) override {
+    app.add_option("action", action_,
+                   "up FILE: there until it is taken down; down FILE|NAME; status [FILE|NAME]; "
+                   "presets: what devices can imitate")
+        ->required()
+        ->check(CLI::IsMember({"up", "down", "status", "presets"}));
+    app.add_option("testbed", what_,
+                   "a file as in configs/testbed/, or the name of one that is up");
+    app.add_flag("--foreground", foreground_, "up: until Ctrl-C, rather than in the background");
+    app.add_option("--ready-fd", ready_fd_,
+                   "up --foreground: a line is written to this descriptor once it is up");
+    app.add_flag("--json", json_, "one JSON document on stdout");
+  }
+
+  Expected<int> run(Context& context) override {
+    if (action_ == "presets") return show_presets(context);
+    if (action_ == "status") return show_status(context);
+    if (what_.empty()) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "testbed {}: which one? Give a file, as in "
+                  "configs/testbed/{}",
+                  action_, action_ == "down" ? ", or a name" : "");
+    }
+    if (action_ == "down") return take_down(context);
+    return foreground_ ? hold(context) : put_up(context);
+  }
+
+ private:
+  /// The document of one that is up, for people or programs.
+  int show(Context& context, const RunningTestbed& bed) const {
+    if (json_) {
+      context.out << to_json(bed).dump(2) << '\n';
+    } else {
+      print(context, bed);
+    }
+    return kExitDone;
+  }
+
+  Expected<int> put_up(Context& context) const {
+    PARETO_ASSIGN(const ChosenTestbed chosen, find_testbed(what_));
+    if (chosen.running) {
+      context.err << fmt::format("test bed {} is up\n", chosen.name());
+      return show(context, *chosen.running);
+    }
+    PARETO_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("pareto-testbed"));
+    std::vector<std::string> arguments{"testbed", "up", what_, "--foreground"};
+    PARETO_ASSIGN(ChildProcess holder, ChildProcess::start("/proc/self/exe", std::move(arguments),
+                                                           folder.path() / "log"));
+    PARETO_TRY(with_context(holder.wait_ready(deadline_after(kStartTimeout)), "test bed {}",
+                            chosen.name()));
+    holder.leave_running();
+    PARETO_ASSIGN(const auto running, TestbedRegistry().find(chosen.name()));
+    if (running) return show(context, *running);
+    return fail(ErrorCode::kUnavailable, "test bed {} ended as soon as it was up", chosen.name());
+  }
+
+  Expected<int> hold(Context& context) const {
+    // The terminal may go; the test bed stays.
+    static_cast<void>(::signal(SIGHUP, SIG_IGN));
+    PARETO_ASSIGN(const ChosenTestbed chosen, find_testbed(what_));
+    if (chosen.running) {
+      return fail(ErrorCode::kUnavailable, "test bed {} is up, held by process {}", chosen.name(),
+                  chosen.running->process);
+    }
+    const std::atomic<bool>& stop = context.stop.watch();
+    PARETO_ASSIGN(const Cluster cluster, open_testbed(chosen, {}, context.paretod));
+    PARETO_ASSIGN(const auto running, TestbedRegistry().find(chosen.name()));
+    if (ready_fd_ >= 0) {
+      PARETO_TRY(tell_ready(ready_fd_));
+    } else if (running) {
+      show(context, *running);
+    }
+    stop.wait(false);
+    return kExitDone;
+  }
+
+  Expected<int> take_down(Context& context) const {
+    std::string name = what_;
+    if (name.find('/') != std::string::npos || name.ends_with(".yaml")) {
+      PARETO_ASSIGN(const netem::Testbed bed, netem::read_testbed(what_));
+      name = bed.name;
+    }
+    PARETO_ASSIGN(const bool was_up, TestbedRegistry().end(name));
+    context.err << fmt::format("test bed {} {}\n", name, was_up ? "is down" : "was not up");
+    return kExitDone;
+  }
+
+  Expected<int> show_status(Context& context) const {
+    std::vector<RunningTestbed> beds;
+    if (what_.empty()) {
+      PARETO_ASSIGN(beds, TestbedRegistry().all());
+    } else {
+      PARETO_ASSIGN(const ChosenTestbed chosen, find_testbed(what_));
+      if (chosen.running) beds.push_back(*chosen.running);
+    }
+    if (json_) {
+      auto all = Json::array();
+      for (const RunningTestbed& bed : beds) all.push_back(to_json(bed));
+      context.out << all.dump(2) << '\n';
+      return kExitDone;
+    }
+    if (beds.empty()) context.out << "no test bed is up\n";
+    for (const RunningTestbed& bed : beds) print(context, bed);
+    return kExitDone;
+  }
+
+  Expected<int> show_presets(Context& context) const {
+    TextTable table({{"preset"}, {"speed"}, {"memory"}, {"imitates"}});
+    auto all = Json::array();
+    for (const netem::DevicePreset& preset : netem::device_presets()) {
+      table.add({preset.name,
+                 preset.speed > 0 ? fmt::format("{:.3g} of a core", preset.speed) : "all",
+                 preset.memory_bytes > 0 ? format_bytes(preset.memory_bytes) : "all", preset.what});
+      all.push_back({{"name", preset.name},
+                     {"speed", preset.speed},
+                     {"memory_bytes", preset.memory_bytes},
+                     {"imitates", preset.what}});
+    }
+    if (json_) {
+      context.out << all.dump(2) << '\n';
+    } else {
+      context.out
+          << table.render(style_of(context))
+          << "Imitations: the share of one core of this machine that the whole device gets, "
+             "and its memory; nothing else is as there.\n";
+    }
+    return kExitDone;
+  }
+
+  std::string action_;
+  std::string what_;
+  bool foreground_ = false;
+  int ready_fd_ = -1;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_testbed_command() { return std::make_unique<TestbedCommand>(); }
+
+}  // namespace pareto::client

@@ -1,0 +1,170 @@
+#include "netem/resource_group.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+
+#include "core/base/control_group.h"
+#include "core/base/file.h"
+#include "core/base/file_descriptor.h"
+#include "core/base/text.h"
+
+namespace pareto::netem {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kOurs = "pareto-edge";
+constexpr double kShortestPeriod = 4000;  // us
+constexpr double kLongestPeriod = 10'000;
+constexpr double kShortestShare = 1000;
+constexpr int kPatience_ms = 5000;
+constexpr std::array<const char*, 2> kControllers{"cpu", "memory"};
+
+/// A control file takes one value a write, and says by errno what it thinks of it.
+Expected<> write_control(const fs::path& file, const std::string& value) {
+  std::ofstream out(file);
+  errno = 0;
+  if (out << value << std::flush) return {};
+  return tl::unexpected(error_from_errno(errno == 0 ? EIO : errno, file.string()));
+}
+
+std::vector<pid_t> processes_in(const fs::path& folder) {
+  std::vector<pid_t> found;
+  for (const std::string& line :
+       split_list(read_file(folder / "cgroup.procs", 1 << 20).value_or(""), '\n')) {
+    pid_t process = 0;
+    std::from_chars(line.data(), line.data() + line.size(), process);
+    if (process > 0) found.push_back(process);
+  }
+  return found;
+}
+
+/// Ends what is in a group; a descriptor of the process is what waits for its end.
+void make_empty(const fs::path& folder) {
+  for (const pid_t process : processes_in(folder)) {
+    const FileDescriptor handle(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+    ::kill(process, SIGKILL);
+    pollfd ended{handle.get(), POLLIN, 0};
+    if (handle) ::poll(&ended, 1, kPatience_ms);
+  }
+}
+
+/// A folder of a control group has no other content than groups below it: those go first.
+Expected<> remove_tree(const fs::path& folder) {
+  std::error_code gone;
+  std::vector<fs::path> below;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, gone)) {
+    if (entry.is_directory(gone)) below.push_back(entry.path());
+  }
+  for (const fs::path& group : below) PARETO_TRY(remove_tree(group));
+  make_empty(folder);
+  if (::rmdir(folder.c_str()) == 0 || errno == ENOENT) return {};
+  return fail(ErrorCode::kUnavailable, "the control group {} cannot be removed: {}",
+              folder.string(), error_from_errno(errno, "rmdir").message);
+}
+
+/// The folder "pareto-edge/two-pi4/pi-1" of a tree; in version 2 each level must be told to hand its controllers down.
+Expected<fs::path> make_folder(const ControllerTree& tree, const std::string& name,
+                               std::string_view controller) {
+  fs::path folder = tree.root;
+  for (const fs::path& part : fs::path(kOurs) / name) {
+    if (tree.version == 2) {
+      PARETO_TRY(with_context(
+          write_control(folder / "cgroup.subtree_control", fmt::format("+{}", controller)),
+          "control groups below {}", folder.string()));
+    }
+    folder /= part;
+    if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) {
+      return tl::unexpected(error_from_errno(errno, "making the control group " + folder.string()));
+    }
+  }
+  return folder;
+}
+
+Expected<> limit_cpu(const fs::path& folder, int version, double cpus) {
+  const CpuQuota quota = cpu_quota(cpus);
+  if (version == 2) {
+    return write_control(folder / "cpu.max", fmt::format("{} {}", quota.share_us, quota.period_us));
+  }
+  PARETO_TRY(write_control(folder / "cpu.cfs_period_us", std::to_string(quota.period_us)));
+  return write_control(folder / "cpu.cfs_quota_us", std::to_string(quota.share_us));
+}
+
+Expected<> limit_memory(const fs::path& folder, int version, std::uint64_t bytes) {
+  return write_control(folder / (version == 2 ? "memory.max" : "memory.limit_in_bytes"),
+                       std::to_string(bytes));
+}
+
+}  // namespace
+
+CpuQuota cpu_quota(double cpus) {
+  const double period = std::clamp(kShortestShare / cpus, kShortestPeriod, kLongestPeriod);
+  return {std::max(std::llround(period * cpus), std::llround(kShortestShare)),
+          std::llround(period)};
+}
+
+Expected<ResourceGroup> ResourceGroup::create(const std::string& name,
+                                              const ResourceLimits& limits) {
+  ResourceGroup group;
+  const auto make = [&](const char* controller, const auto& limit) -> Expected<> {
+    PARETO_ASSIGN(const ControllerTree tree, find_controller(controller));
+    PARETO_ASSIGN(const fs::path folder, make_folder(tree, name, controller));
+    if (std::ranges::find(group.folders_, folder) == group.folders_.end()) {
+      make_empty(folder);
+      group.folders_.push_back(folder);
+    }
+    return limit(folder, tree.version);
+  };
+  if (limits.cpus > 0) {
+    PARETO_TRY(make("cpu", [&](const fs::path& folder, int version) {
+      return limit_cpu(folder, version, limits.cpus);
+    }));
+  }
+  if (limits.memory_bytes > 0) {
+    PARETO_TRY(make("memory", [&](const fs::path& folder, int version) {
+      return limit_memory(folder, version, limits.memory_bytes);
+    }));
+  }
+  return group;
+}
+
+ResourceGroup::~ResourceGroup() {
+  for (const fs::path& folder : folders_) {
+    static_cast<void>(remove_tree(folder));
+    // What was made above it goes with the last group in it.
+    static_cast<void>(::rmdir(folder.parent_path().c_str()));
+    static_cast<void>(::rmdir(folder.parent_path().parent_path().c_str()));
+  }
+}
+
+Expected<> ResourceGroup::add(pid_t process) {
+  for (const fs::path& folder : folders_) {
+    PARETO_TRY(write_control(folder / "cgroup.procs", std::to_string(process)));
+  }
+  return {};
+}
+
+Expected<> remove_groups(const std::string& name) {
+  for (const char* controller : kControllers) {
+    const auto tree = find_controller(controller);
+    if (!tree) continue;
+    const fs::path folder = tree->root / kOurs / name;
+    std::error_code gone;
+    if (!fs::is_directory(folder, gone)) continue;
+    PARETO_TRY(remove_tree(folder));
+    static_cast<void>(::rmdir(folder.parent_path().c_str()));
+  }
+  return {};
+}
+
+}  // namespace pareto::netem
