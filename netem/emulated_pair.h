@@ -16,10 +16,12 @@ class EmulatedPair {
   static constexpr const char* kSecond = "10.213.0.2";
 
   /// Fails: as NetworkNamespace and LinkEmulator do.
-  static Expected<EmulatedPair> create(const Condition& condition) {
+  static Expected<EmulatedPair> create(const Condition& condition,
+                                       EmulatorKind kind = EmulatorKind::kAuto) {
     PARETO_ASSIGN(auto first, NetworkNamespace::create());
     PARETO_ASSIGN(auto second, NetworkNamespace::create());
-    PARETO_ASSIGN(auto link, LinkEmulator::create({first, kFirst}, {second, kSecond}, condition));
+    PARETO_ASSIGN(auto link,
+                  LinkEmulator::create({first, kFirst}, {second, kSecond}, condition, kind));
     return EmulatedPair(std::move(first), std::move(second), std::move(link));
   }
 

@@ -1,297 +1,35 @@
 #include "netem/link_emulator.h"
 
-#include <poll.h>
-#include <pthread.h>
-#include <sched.h>
-#include <sys/eventfd.h>
-#include <sys/prctl.h>
-#include <unistd.h>
-
 #include <array>
-#include <atomic>
-#include <condition_variable>
-#include <mutex>
-#include <optional>
-#include <stop_token>
-#include <thread>
-#include <vector>
 
-#include "core/base/file.h"
-#include "core/base/file_descriptor.h"
-#include "netem/delay_line.h"
-#include "netem/packet_fates.h"
-#include "netem/trace.h"
-#include "netem/tun_device.h"
+#include "netem/tc_emulator.h"
+#include "netem/traffic_control.h"
+#include "netem/user_emulator.h"
 
 namespace pareto::netem {
 namespace {
 
-/// Packets of one direction at least every so often leave while more keep coming.
-constexpr int kMostReads = 64;
-
-TimePoint now() { return std::chrono::steady_clock::now(); }
-
-/// Packets on time matter more than anybody's fair share. Best effort: without the right to it they are late now and then.
-void be_prompt() {
-  sched_param priority{};
-  priority.sched_priority = 1;
-  pthread_setschedparam(pthread_self(), SCHED_FIFO, &priority);
-  prctl(PR_SET_TIMERSLACK, 1);
-}
-
-/// What happens to packets of one direction.
-struct Treatment {
-  Treatment(const LinkDirection& direction, std::uint64_t seed)
-      : varies(direction.varies_by_packet()), trace(direction), fates(direction, seed) {}
-
-  bool varies;
-  Trace trace;
-  PacketFates fates;
-  TimePoint start = now();
-};
-
-/// One direction. Threads: its own; the destructor ends it.
-class Pump {
- public:
-  Pump(int from, int to, const LinkDirection& direction, std::uint64_t seed, FileDescriptor wake)
-      : from_(from),
-        to_(to),
-        seed_(seed),
-        wake_(std::move(wake)),
-        packet_(TunDevice::kMaxPacketBytes),
-        treatment_(direction, seed),
-        thread_([this] { run(); }) {}
-  ~Pump() {
-    stopping_ = true;
-    wake();
-  }
-  Pump(const Pump&) = delete;
-  Pump& operator=(const Pump&) = delete;
-
-  void change(const LinkDirection& direction) {
-    {
-      const std::lock_guard lock(mutex_);
-      next_.emplace(direction, seed_);
-    }
-    wake();
-  }
-  std::uint64_t lost() const { return lost_; }
-  std::uint64_t dropped() const { return dropped_; }
-
- private:
-  void wake() {
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const auto written = ::write(wake_.get(), &one, sizeof(one));
-  }
-
-  void run() {
-    be_prompt();
-    std::array<pollfd, 2> polled{{{from_, POLLIN, 0}, {wake_.get(), POLLIN, 0}}};
-    while (!stopping_) {
-      if (polled[1].revents != 0) take_over();
-      take();
-      hand_over();
-      wait(polled);
-    }
-  }
-
-  void take_over() {
-    std::uint64_t count = 0;
-    [[maybe_unused]] const auto got = ::read(wake_.get(), &count, sizeof(count));
-    const std::lock_guard lock(mutex_);
-    if (next_) treatment_ = *std::move(next_);
-    next_.reset();
-  }
-
-  void take() {
-    for (int i = 0; i < kMostReads; ++i) {
-      const ssize_t got = ::read(from_, packet_.data(), packet_.size());
-      if (got <= 0) return;
-      accept({packet_.data(), static_cast<std::size_t>(got)});
-    }
-  }
-
-  void accept(std::span<const std::byte> packet) {
-    const TimePoint came = now();
-    const Nanoseconds delay = treatment_.trace.at(came - treatment_.start).delay;
-    PacketFate fate{.delay = delay};
-    if (treatment_.varies) fate = treatment_.fates.next(delay);
-    if (fate.lost) {
-      ++dropped_;
-      return;
-    }
-    for (int copies = fate.duplicated ? 2 : 1; copies > 0; --copies) {
-      const bool taken =
-          fate.overtakes ? line_.push_first(came, packet) : line_.push(came, fate.delay, packet);
-      if (!taken) ++lost_;
-    }
-  }
-
-  void hand_over() {
-    while (const auto packet = line_.pop(now())) {
-      if (::write(to_, packet->data(), packet->size()) < 0) ++lost_;
-    }
-  }
-
-  void wait(std::array<pollfd, 2>& polled) {
-    timespec left{};
-    const Deadline next = line_.next();
-    if (next) {
-      const auto wait = std::max<Nanoseconds>(*next - now(), Nanoseconds(0));
-      left.tv_sec = wait.count() / 1'000'000'000;
-      left.tv_nsec = wait.count() % 1'000'000'000;
-    }
-    ::ppoll(polled.data(), polled.size(), next ? &left : nullptr, nullptr);
-  }
-
-  const int from_;
-  const int to_;
-  const std::uint64_t seed_;
-  const FileDescriptor wake_;  ///< readable: there is something else than packets
-  DelayLine line_;
-  std::vector<std::byte> packet_;
-  Treatment treatment_;
-  std::mutex mutex_;
-  std::optional<Treatment> next_;  ///< guarded by mutex_
-  std::atomic<bool> stopping_{false};
-  std::atomic<std::uint64_t> lost_{0};
-  std::atomic<std::uint64_t> dropped_{0};
-  std::jthread thread_;  // last: it uses all of the above
-};
-
-/// Changes a device's rate as the trace has it. Threads: its own; the destructor ends it.
-class RateChanger {
- public:
-  RateChanger(TunDevice& device, const LinkDirection& direction)
-      : device_(device), direction_(direction), trace_(direction) {
-    if (trace_.changes_rate()) {
-      thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
-    }
-  }
-  RateChanger(const RateChanger&) = delete;
-  RateChanger& operator=(const RateChanger&) = delete;
-
-  Expected<> check() const {
-    const std::lock_guard lock(mutex_);
-    return failure_;
-  }
-
- private:
-  void run(const std::stop_token& stop) {
-    std::uint64_t current = trace_.at(Nanoseconds(0)).bits_per_second;
-    while (!stop.stop_requested()) {
-      const Trace::State state = trace_.at(now() - start_);
-      Expected<> changed;
-      if (state.bits_per_second != current) {
-        current = state.bits_per_second;
-        direction_.bits_per_second = current;
-        changed = device_.change(direction_);
-      }
-      std::unique_lock lock(mutex_);
-      if (failure_) failure_ = std::move(changed);
-      if (!state.until) return;
-      stopped_.wait_until(lock, stop, start_ + *state.until, [] { return false; });
-    }
-  }
-
-  TunDevice& device_;
-  LinkDirection direction_;  ///< with the rate as it is now
-  const Trace trace_;
-  const TimePoint start_ = now();
-  mutable std::mutex mutex_;
-  std::condition_variable_any stopped_;
-  Expected<> failure_;
-  std::jthread thread_;  // last: it uses all of the above
-};
-
-Expected<FileDescriptor> make_event() {
-  FileDescriptor event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!event) return tl::unexpected(error_from_errno(errno, "making an event"));
-  return event;
-}
-
-/// With the rate that its trace begins with.
-LinkDirection at_first(LinkDirection direction) {
-  direction.bits_per_second = Trace(direction).at(Nanoseconds(0)).bits_per_second;
-  return direction;
-}
-
-/// One direction with all it takes. Threads: as LinkEmulator.
-class Direction {
- public:
-  Direction(TunDevice& from, const TunDevice& to, const LinkDirection& direction,
-            std::uint64_t seed, FileDescriptor wake)
-      : device_(from), pump_(from.descriptor(), to.descriptor(), direction, seed, std::move(wake)) {
-    rate_.emplace(device_, direction);
-  }
-
-  Expected<> change(const LinkDirection& direction) {
-    rate_.reset();
-    PARETO_TRY(device_.change(at_first(direction)));
-    pump_.change(direction);
-    rate_.emplace(device_, direction);
-    return {};
-  }
-  Expected<> check() const {
-    if (rate_) return rate_->check();
-    return fail(ErrorCode::kInternal, "the link's condition could not be changed");
-  }
-  const Pump& pump() const { return pump_; }
-
- private:
-  TunDevice& device_;
-  Pump pump_;
-  std::optional<RateChanger> rate_;
-};
-
-/// Threads: as LinkEmulator.
-class TunEmulator final : public LinkEmulator {
- public:
-  TunEmulator(TunDevice first, TunDevice second, const Condition& condition, std::uint64_t seed,
-              FileDescriptor wake_forward, FileDescriptor wake_backward)
-      : first_(std::move(first)),
-        second_(std::move(second)),
-        forward_(first_, second_, condition.forward, 2 * seed, std::move(wake_forward)),
-        backward_(second_, first_, condition.backward, 2 * seed + 1, std::move(wake_backward)) {}
-
-  Expected<> change(const Condition& condition) override {
-    PARETO_TRY(forward_.change(condition.forward));
-    return backward_.change(condition.backward);
-  }
-  std::uint64_t lost_packets() const override {
-    return forward_.pump().lost() + backward_.pump().lost();
-  }
-  std::uint64_t dropped_packets() const override {
-    return forward_.pump().dropped() + backward_.pump().dropped();
-  }
-  Expected<> check() const override {
-    PARETO_TRY(forward_.check());
-    return backward_.check();
-  }
-
- private:
-  TunDevice first_;
-  TunDevice second_;
-  Direction forward_;
-  Direction backward_;
-};
+constexpr std::array<std::string_view, 3> kNames{"auto", "tc", "user"};
 
 }  // namespace
+
+std::string_view to_string(EmulatorKind kind) { return kNames.at(static_cast<std::size_t>(kind)); }
+
+Expected<EmulatorKind> parse_emulator_kind(std::string_view name) {
+  for (const EmulatorKind kind : {EmulatorKind::kAuto, EmulatorKind::kTc, EmulatorKind::kUser}) {
+    if (name == to_string(kind)) return kind;
+  }
+  return fail(ErrorCode::kInvalidArgument, "no emulator \"{}\": auto, tc or user", name);
+}
 
 Expected<std::unique_ptr<LinkEmulator>> LinkEmulator::create(const LinkEnd& first,
                                                              const LinkEnd& second,
                                                              const Condition& condition,
+                                                             EmulatorKind kind,
                                                              std::uint64_t seed) {
-  PARETO_ASSIGN(
-      TunDevice first_device,
-      TunDevice::create(first.where, first.address, second.address, at_first(condition.forward)));
-  PARETO_ASSIGN(
-      TunDevice second_device,
-      TunDevice::create(second.where, second.address, first.address, at_first(condition.backward)));
-  PARETO_ASSIGN(FileDescriptor wake_forward, make_event());
-  PARETO_ASSIGN(FileDescriptor wake_backward, make_event());
-  return std::make_unique<TunEmulator>(std::move(first_device), std::move(second_device), condition,
-                                       seed, std::move(wake_forward), std::move(wake_backward));
+  if (kind == EmulatorKind::kAuto) kind = try_tc() ? EmulatorKind::kTc : EmulatorKind::kUser;
+  if (kind == EmulatorKind::kTc) return make_tc_emulator(first, second, condition);
+  return make_user_emulator(first, second, condition, seed);
 }
 
 }  // namespace pareto::netem

@@ -4,6 +4,7 @@
 #include <linux/nsfs.h>
 #include <sched.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <optional>
@@ -75,6 +76,10 @@ Expected<NetworkNamespace> NetworkNamespace::copy() const {
   FileDescriptor file(::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0));
   if (!file) return tl::unexpected(error_from_errno(errno, "copying a descriptor"));
   return NetworkNamespace(std::move(file));
+}
+
+std::string NetworkNamespace::path() const {
+  return fmt::format("/proc/{}/fd/{}", ::getpid(), file_.get());
 }
 
 Expected<> NetworkNamespace::enter() const {

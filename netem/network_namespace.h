@@ -25,6 +25,9 @@ class NetworkNamespace {
   /// Another holder of the same. Fails: kExhausted.
   Expected<NetworkNamespace> copy() const;
 
+  /// A file that stands for it while this process holds it: for programs (`ip link … netns PATH`).
+  std::string path() const;
+
   /// Moves the calling thread. Fails: kPermission.
   Expected<> enter() const;
   /// Does the work on a thread inside, and waits for it. Sockets opened there stay inside wherever they are used from. Fails: kPermission, and

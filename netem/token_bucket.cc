@@ -22,20 +22,21 @@ std::uint64_t queue_bytes(const LinkDirection& direction) {
 }
 
 std::vector<std::string> token_bucket_command(const std::string& device,
-                                              const LinkDirection& direction) {
-  return {"tc",
-          "qdisc",
-          "replace",
-          "dev",
-          device,
-          "root",
-          "tbf",
-          "rate",
-          fmt::format("{}bit", direction.bits_per_second),
-          "burst",
-          fmt::format("{}b", burst_bytes(direction)),
-          "limit",
-          fmt::format("{}b", queue_bytes(direction))};
+                                              const LinkDirection& direction,
+                                              const std::vector<std::string>& place,
+                                              std::uint64_t largest_packet_bytes) {
+  const std::uint64_t burst = std::max(burst_bytes(direction), largest_packet_bytes);
+  std::vector<std::string> command{"tc", "qdisc", "replace", "dev", device};
+  command.insert(command.end(), place.begin(), place.end());
+  const std::vector<std::string> bucket{"tbf",
+                                        "rate",
+                                        fmt::format("{}bit", direction.bits_per_second),
+                                        "burst",
+                                        fmt::format("{}b", burst),
+                                        "limit",
+                                        fmt::format("{}b", queue_bytes(direction))};
+  command.insert(command.end(), bucket.begin(), bucket.end());
+  return command;
 }
 
 }  // namespace pareto::netem

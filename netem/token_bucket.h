@@ -14,8 +14,11 @@ std::uint64_t burst_bytes(const LinkDirection& direction);
 /// The queue asked for, or else what passes in 50 ms, at least 64 KiB.
 std::uint64_t queue_bytes(const LinkDirection& direction);
 
-/// tc's arguments that put it on what leaves through a device. The direction must have a rate.
+/// tc's arguments that put it on what leaves through a device, in that place of its queues. The direction must have a rate. A packet
+/// larger than the bucket never passes: it has room for `largest_packet_bytes` at least.
 std::vector<std::string> token_bucket_command(const std::string& device,
-                                              const LinkDirection& direction);
+                                              const LinkDirection& direction,
+                                              const std::vector<std::string>& place = {"root"},
+                                              std::uint64_t largest_packet_bytes = 1514);
 
 }  // namespace pareto::netem
