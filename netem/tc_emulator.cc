@@ -91,6 +91,14 @@ class VethPair {
   bool made_ = false;
 };
 
+/// What else there is, where netem is missing.
+Expected<> with_remedy(Expected<> result) {
+  if (!result && result.error().message.find("no sch_netem") != std::string::npos) {
+    result.error().message += "; use the user emulator";
+  }
+  return result;
+}
+
 /// What leaves through one device. Threads: as LinkEmulator.
 class Direction {
  public:
@@ -122,7 +130,7 @@ class Direction {
 
  private:
   Expected<> apply(const LinkDirection& direction) const {
-    return where_.run([&] { return control_traffic(device_, direction); });
+    return with_remedy(where_.run([&] { return control_traffic(device_, direction); }));
   }
   /// Whether segments fare each by itself.
   Expected<> send_alone(bool alone) {

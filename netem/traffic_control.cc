@@ -41,8 +41,7 @@ tl::unexpected<Error> explained(const TcCommand& command, Error error) {
                        has(words, "classifier not found") || has(words, "Failed to load TC action");
   if (unknown) {
     if (names(command, "netem")) {
-      return fail(ErrorCode::kUnavailable,
-                  "this kernel has no sch_netem (modprobe sch_netem); use the user emulator");
+      return fail(ErrorCode::kUnavailable, "this kernel has no sch_netem (modprobe sch_netem)");
     }
     for (const char* part : {"tbf", "ingress"}) {
       if (!names(command, part)) continue;
@@ -72,14 +71,19 @@ Expected<Json> json_of(const std::vector<std::string>& command) {
               command.front());
 }
 
+ifreq request_for(const std::string& device) {
+  ifreq request{};
+  std::strncpy(request.ifr_name, device.c_str(), IFNAMSIZ - 1);
+  return request;
+}
+
 /// SIOCETHTOOL with one value. Returns the value afterwards.
 Expected<std::uint32_t> ethtool(const std::string& device, std::uint32_t what,
                                 std::uint32_t value) {
   const FileDescriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!socket) return tl::unexpected(error_from_errno(errno, "making a socket"));
   ethtool_value request{what, value};
-  ifreq device_request{};
-  std::strncpy(device_request.ifr_name, device.c_str(), IFNAMSIZ - 1);
+  ifreq device_request = request_for(device);
   device_request.ifr_data = reinterpret_cast<char*>(&request);
   if (::ioctl(socket.get(), SIOCETHTOOL, &device_request) != 0) {
     return tl::unexpected(error_from_errno(errno, "offloads of " + device));
@@ -141,6 +145,20 @@ Expected<std::uint32_t> most_segments(const std::string& device) {
     return fail(ErrorCode::kUnavailable, "ip does not know one device {}", device);
   }
   return all[0].value("gso_max_segs", kManySegments);
+}
+
+Expected<std::uint32_t> mtu_of(const std::string& device) {
+  const FileDescriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!socket) return tl::unexpected(error_from_errno(errno, "making a socket"));
+  ifreq request = request_for(device);
+  if (::ioctl(socket.get(), SIOCGIFMTU, &request) != 0) {
+    return tl::unexpected(error_from_errno(errno, device));
+  }
+  return static_cast<std::uint32_t>(request.ifr_mtu);
+}
+
+Expected<std::string> ingress_filters(const std::string& device) {
+  return run_program_for_output({"tc", "filter", "show", "dev", device, "parent", "ffff:"});
 }
 
 Expected<bool> joins_incoming(const std::string& device) {

@@ -38,9 +38,15 @@ constexpr std::uint32_t kManySegments = 65'535;
 /// Fails: kNotFound, kUnavailable.
 Expected<std::uint32_t> most_segments(const std::string& device);
 
+/// The largest IP packet. Fails: kNotFound.
+Expected<std::uint32_t> mtu_of(const std::string& device);
+
 /// Whether packets that come in are joined (GRO, by SIOCETHTOOL). Fails: kNotFound, kPermission; kUnavailable (the driver refuses).
 Expected<bool> joins_incoming(const std::string& device);
 Expected<> set_joins_incoming(const std::string& device, bool joins);
+
+/// What is done with what comes in, in tc's words; empty: nothing. The device must have an ingress. Fails: kNotFound, kUnavailable.
+Expected<std::string> ingress_filters(const std::string& device);
 
 /// Whether this kernel has all that the tc emulator takes (netem, veth), found by trying it in a namespace of its own. Fails: kPermission,
 /// kUnavailable, kNotFound; each with its remedy.
