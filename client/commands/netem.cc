@@ -4,10 +4,13 @@
 #include <ostream>
 
 #include "client/commands/commands.h"
+#include "client/commands/netem_interface.h"
 #include "client/commands/show.h"
 #include "client/experiment/sweep.h"
 #include "client/report/text_table.h"
+#include "core/base/text.h"
 #include "netem/emulated_pair.h"
+#include "netem/interface_emulation.h"
 #include "netem/link_measurement.h"
 
 namespace pareto::client {
@@ -18,16 +21,18 @@ using Json = nlohmann::ordered_json;
 struct Checked {
   std::string name;
   Condition asked;
+  netem::EmulatorKind emulator = netem::EmulatorKind::kAuto;
   netem::LinkMeasurement measured;
   std::string problem;  ///< empty: it is what was asked for
 };
 
 /// Between two network namespaces that nobody else uses.
-Expected<Checked> check(const std::string& file) {
+Expected<Checked> check(const std::string& file, netem::EmulatorKind emulator) {
   Checked checked;
   checked.name = condition_name(file);
   PARETO_ASSIGN(checked.asked, read_condition(file));
-  PARETO_ASSIGN(const auto pair, netem::EmulatedPair::create(checked.asked));
+  PARETO_ASSIGN(const auto pair, netem::EmulatedPair::create(checked.asked, emulator));
+  checked.emulator = pair.link().kind();
   PARETO_ASSIGN(checked.measured, netem::measure_link(pair.first(), pair.second(),
                                                       netem::measurement_for(checked.asked)));
   const auto judged = netem::check_measurement(checked.asked, checked.measured);
@@ -44,21 +49,78 @@ class NetemCommand final : public Command {
  public:
   std::string_view name() const override { return "netem"; }
   std::string_view summary() const override {
-    return "emulate network conditions on this machine, and measure whether they are what was "
-           "asked for";
+    return "emulate network conditions: measure whether they are what was asked for, put them on "
+           "an interface";
   }
   std::string_view examples() const override {
     return "  sudo paretoctl netem check configs/network/lte.yaml\n"
-           "  sudo paretoctl netem check configs/network/*.yaml --json\n";
+           "  sudo paretoctl netem check configs/network/*.yaml --emulator tc --json\n"
+           "  sudo paretoctl netem apply --interface eth1 configs/network/lte.yaml\n"
+           "  sudo paretoctl netem apply --interface eth1 configs/network/lte.yaml --for 60s\n"
+           "  sudo paretoctl netem show\n"
+           "  sudo paretoctl netem clear --interface eth1\n"
+           "\n"
+           "check measures a link between two network namespaces that nobody else uses. apply "
+           "makes "
+           "all that leaves\n"
+           "an interface fare as the condition's forward direction has it, and all that comes in "
+           "as "
+           "its backward one,\n"
+           "until clear; a condition that changes over time, until Ctrl-C. Never on the interface "
+           "that leads to you.\n";
   }
 
   void add_options(CLI::App& app) override {
-    app.add_option("action", action_, "check")->required()->check(CLI::IsMember({"check"}));
-    app.add_option("files", files_, "conditions, as in configs/network/")->required();
+    app.add_option("action", action_, "check, apply, show or clear")
+        ->required()
+        ->check(CLI::IsMember({"check", "apply", "show", "clear"}));
+    app.add_option("files", files_, "conditions, as in configs/network/: for check, one for apply");
+    app.add_option("--interface", interface_, "of this machine: for apply, show, clear");
+    app.add_option("--for", duration_, "apply: for that long, then clear (60s)");
+    app.add_option("--emulator", emulator_,
+                   "check: auto (the kernel's where it has netem), tc or user")
+        ->capture_default_str();
+    app.add_option("--state", folder_, "where what was done to interfaces is recorded")
+        ->capture_default_str();
     app.add_flag("--json", json_, "one JSON document on stdout");
   }
 
   Expected<int> run(Context& context) override {
+    PARETO_TRY(check_flags());
+    if (action_ == "check") return check_all(context);
+    InterfaceOptions options{interface_, folder_, std::nullopt, json_};
+    if (action_ == "show") return show_interfaces(context, options);
+    if (action_ == "clear") return clear_interfaces(context, options);
+    if (!duration_.empty()) {
+      PARETO_ASSIGN(options.duration, with_context(parse_duration(duration_), "--for"));
+    }
+    return apply_to_interface(context, files_.front(), options);
+  }
+
+ private:
+  Expected<> check_flags() const {
+    const bool applies = action_ == "apply";
+    const bool takes_files = applies || action_ == "check";
+    if (takes_files ? files_.empty() : !files_.empty()) {
+      return fail(ErrorCode::kInvalidArgument, "netem {} takes {}", action_,
+                  takes_files ? "a file, as in configs/network/" : "no files");
+    }
+    if (applies && (files_.size() != 1 || interface_.empty())) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "netem apply takes one file and an interface (--interface eth1)");
+    }
+    if (!applies && !duration_.empty()) {
+      return fail(ErrorCode::kInvalidArgument, "--for is for netem apply");
+    }
+    if (action_ == "check" && !interface_.empty()) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "netem check makes a link of its own: --interface is for apply, show and clear");
+    }
+    return {};
+  }
+
+  Expected<int> check_all(Context& context) {
+    PARETO_ASSIGN(const netem::EmulatorKind emulator, netem::parse_emulator_kind(emulator_));
     TextTable table({{"condition"},
                      {"round trip ms", Align::kRight},
                      {"deviation ms", Align::kRight},
@@ -66,12 +128,13 @@ class NetemCommand final : public Command {
                      {"Mbit/s backward", Align::kRight},
                      {"loss % forward", Align::kRight, 1},
                      {"loss % backward", Align::kRight, 1},
+                     {"emulator", Align::kLeft, 2},
                      {"is it so"}});
     auto json = Json::array();
     bool all_hold = true;
     for (const std::string& file : files_) {
       context.err << "measuring " << file << '\n';
-      PARETO_ASSIGN(const Checked checked, with_context(check(file), "{}", file));
+      PARETO_ASSIGN(const Checked checked, with_context(check(file, emulator), "{}", file));
       all_hold = all_hold && checked.problem.empty();
       add_row(table, checked);
       json.push_back(to_json(checked));
@@ -84,7 +147,6 @@ class NetemCommand final : public Command {
     return all_hold ? kExitDone : kExitFailed;
   }
 
- private:
   static void add_row(TextTable& table, const Checked& checked) {
     const LinkDirection& forward = checked.asked.forward;
     const LinkDirection& backward = checked.asked.backward;
@@ -104,6 +166,7 @@ class NetemCommand final : public Command {
                rate(backward, found.backward.bits_per_second),
                pair_of(netem::loss_of(forward) * 100, found.forward.loss * 100),
                pair_of(netem::loss_of(backward) * 100, found.backward.loss * 100),
+               std::string(to_string(checked.emulator)),
                checked.problem.empty() ? "yes" : checked.problem},
               checked.problem.empty() ? RowStyle::kPlain : RowStyle::kBad);
   }
@@ -118,6 +181,7 @@ class NetemCommand final : public Command {
                   {"probes", measured.probes}};
     };
     return {{"condition", checked.name},
+            {"emulator", to_string(checked.emulator)},
             {"asked_round_trip_ms",
              to_milliseconds(checked.asked.forward.delay + checked.asked.backward.delay)},
             {"round_trip_ms", to_milliseconds(checked.measured.round_trip)},
@@ -130,6 +194,10 @@ class NetemCommand final : public Command {
 
   std::string action_;
   std::vector<std::string> files_;
+  std::string interface_;
+  std::string duration_;
+  std::string emulator_ = "auto";
+  std::string folder_ = netem::kEmulationFolder;
   bool json_ = false;
 };
 
