@@ -28,6 +28,7 @@ struct DaemonConfig {
   std::uint64_t max_frame_bytes = std::uint64_t{1} << 30;
   Nanoseconds drain_timeout = std::chrono::seconds(10);
   std::string log_level = "info";
+  bool allow_netem = false;  ///< coordinators may make this device's network worse
 };
 
 /// One setting under its one name: "store_limit" in the file, --store-limit, PARETOD_STORE_LIMIT. All are text first, and parsed and

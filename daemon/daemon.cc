@@ -76,9 +76,12 @@ Expected<std::unique_ptr<Daemon>> Daemon::start(const DaemonConfig& config, Daem
   options.limits.max_frame_bytes = config.max_frame_bytes;
   PARETO_ASSIGN(daemon->stages_,
                 StageHost::listen(std::move(options), std::move(parts.transports), config.data));
-  ControlParts control{*daemon->store_, *daemon->shards_,   *daemon->stages_, name,
-                       config.threads,  describe_machine(), parts.runtime,    parts.engines,
-                       parts.memory,    config.device};
+  daemon->network_ = std::make_unique<NetworkLease>(config.allow_netem, std::move(parts.network));
+  if (config.allow_netem) clear_abandoned_networks();
+  ControlParts control{
+      *daemon->store_, *daemon->shards_,   *daemon->stages_, *daemon->network_, name,
+      config.threads,  describe_machine(), parts.runtime,    parts.engines,     parts.memory,
+      config.device};
   PARETO_ASSIGN(daemon->control_, ControlServer::start(config.listen, std::move(control)));
   spdlog::info("{} serves at {}", name, daemon->control_->address());
   return daemon;

@@ -13,6 +13,7 @@
 #include "core/transport/transport.h"
 #include "daemon/config.h"
 #include "daemon/control/control_server.h"
+#include "daemon/control/network_lease.h"
 #include "daemon/stage/shard_cache.h"
 #include "daemon/stage/stage_host.h"
 #include "daemon/stage/tensor_store.h"
@@ -25,6 +26,7 @@ struct DaemonParts {
   MemoryProbe memory = read_memory;
   runtime::RuntimeInfo runtime;
   std::vector<std::string> engines;
+  NetworkLease::Change network = kernel_change();
   std::vector<std::shared_ptr<transport::Transport>> transports;
 };
 /// LibTorch, this machine, every transport of this build.
@@ -58,6 +60,7 @@ class Daemon {
   std::unique_ptr<TensorStore> store_;
   std::unique_ptr<ShardCache> shards_;
   std::unique_ptr<StageHost> stages_;
+  std::unique_ptr<NetworkLease> network_;
   std::unique_ptr<ControlServer> control_;
 };
 

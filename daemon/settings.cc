@@ -115,7 +115,7 @@ std::string get_bytes(const DaemonConfig& config) {
   return std::to_string(config.*Member);
 }
 
-const std::array<Setting, 12> kSettings{{
+const std::array<Setting, 13> kSettings{{
     {"listen", "ADDR", "control service, HOST:PORT; port 0 picks a free one", false,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
        PARETO_TRY(check_address(text));
@@ -184,6 +184,15 @@ const std::array<Setting, 12> kSettings{{
        return {};
      },
      get_text<&DaemonConfig::log_level>},
+    {"allow_netem", "BOOL", "true: coordinators may make this device's network worse", false,
+     [](DaemonConfig& config, const std::string& text) -> Expected<> {
+       if (text != "true" && text != "false") {
+         return fail(ErrorCode::kInvalidArgument, "\"{}\" is neither true nor false", text);
+       }
+       config.allow_netem = text == "true";
+       return {};
+     },
+     [](const DaemonConfig& config) { return std::string(config.allow_netem ? "true" : "false"); }},
 }};
 
 }  // namespace

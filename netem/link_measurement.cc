@@ -228,6 +228,7 @@ void compare_rate(const char* direction, const LinkDirection& asked,
 
 void compare_loss(const char* direction, const LinkDirection& asked,
                   const DirectionMeasurement& measured, std::vector<std::string>& off) {
+  if (measured.probes == 0) return;
   constexpr double kDeviations = 3.5;
   const double share = loss_of(asked);
   const auto probes = static_cast<double>(std::max<std::int64_t>(measured.probes, 1));

@@ -49,6 +49,7 @@ struct Cluster::Impl {
   std::vector<netem::ResourceGroup> groups;
   std::vector<ChildProcess> children;
   std::vector<std::unique_ptr<DaemonClient>> devices;
+  std::unique_ptr<Network> asking;  ///< uses the devices; else null
 
   ~Impl() {
     for (ChildProcess& child : children) child.ask_to_end();
@@ -167,7 +168,11 @@ Expected<DaemonClient*> Cluster::find(const std::string& name) const {
   return fail(ErrorCode::kNotFound, "no device \"{}\"{}", name, did_you_mean(name, names));
 }
 
-Network* Cluster::network() const { return impl_->network.get(); }
+Network* Cluster::network() const {
+  return impl_->asking ? impl_->asking.get() : impl_->network.get();
+}
+
+void Cluster::use_network(std::unique_ptr<Network> network) { impl_->asking = std::move(network); }
 
 const TestbedRegistry::Claim* Cluster::claim() const {
   return impl_->claim ? &*impl_->claim : nullptr;

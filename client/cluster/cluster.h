@@ -22,6 +22,9 @@ class Network;
 struct DeviceConfig {
   std::string name;     ///< "pi-1"
   std::string address;  ///< "192.168.1.20:7070": its control service
+  std::string
+      netem_interface{};  ///< "eth1": made worse where a condition is asked for; empty: none
+  bool netem_control_too = false;  ///< even if it carries the control service
 };
 
 /// inventory.yaml, read whole and validated whole. Fails: kNotFound, kInvalidArgument with file, line and nearest key.
@@ -60,6 +63,8 @@ class Cluster {
   Expected<DaemonClient*> find(const std::string& name) const;
   /// Between the devices; null where there is nothing to be changed about it.
   Network* network() const;
+  /// One that asks the devices to change theirs; it ends before they do.
+  void use_network(std::unique_ptr<Network> network);
   /// Process ids of the daemons that start_local started, in order; empty otherwise.
   std::vector<int> local_pids() const;
   /// Of the test bed that start_local was given; null without one.

@@ -96,7 +96,8 @@ Expected<double> CodecChooser::rate_of(const std::string& transport, DaemonClien
     return fail(ErrorCode::kNotFound, "{} has no data address for transport \"{}\"",
                 receiver.config().name, transport);
   }
-  PARETO_ASSIGN(const double rate, sender.measure_rate(transport, address->second));
+  PARETO_ASSIGN(const LinkSpeed speed, sender.measure_link(transport, address->second));
+  const double rate = speed.bytes_per_second;
   if (!(rate > 0)) {
     return fail(ErrorCode::kCorrupt, "{}: measured a rate of {} bytes/s", sender.config().name,
                 rate);

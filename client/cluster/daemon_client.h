@@ -13,6 +13,7 @@
 #include "core/base/clock.h"
 #include "core/base/digest.h"
 #include "core/base/error.h"
+#include "core/plan/condition.h"
 #include "core/plan/shard.h"
 #include "core/tensor/tensor.h"
 #include "core/transport/place.h"
@@ -101,6 +102,24 @@ struct NamedTensor {
   Tensor tensor;
 };
 
+struct LinkSpeed {
+  double bytes_per_second = 0;  ///< of large messages
+  Nanoseconds round_trip{};     ///< of a small one
+};
+
+/// What makes a device's network worse: proto/control.proto, Emulate.
+struct EmulationWish {
+  std::string interface;
+  Condition condition;
+  std::string name;  ///< of the condition
+  bool control_interface_too = false;
+};
+
+struct EmulationLease {
+  std::uint64_t number = 0;
+  std::chrono::milliseconds duration{};  ///< until it is renewed
+};
+
 /// Every call has a deadline; an error begins with the device's name.
 /// Fails: as the daemon says (kInvalidArgument, kNotFound, kCorrupt, kExhausted, kPermission, kInternal, kClosed), kUnavailable
 /// (nobody answers at its address), kTimeout.
@@ -129,9 +148,14 @@ class DaemonClient {
   /// What each codec costs on the device: for what a loaded shard sends on when it is run on example inputs; with an empty handle, for a
   /// tensor that is the same everywhere.
   virtual Expected<std::vector<wire::CodecCost>> measure_codecs(const std::string& handle) = 0;
-  /// Bytes a second from the device to another one's data address.
-  virtual Expected<double> measure_rate(const std::string& transport,
-                                        const std::string& address) = 0;
+  /// From the device to another one's data address.
+  virtual Expected<LinkSpeed> measure_link(const std::string& transport,
+                                           const std::string& address) = 0;
+  /// Until the lease runs out or is ended. Fails: kPermission (the device does not allow it), kUnavailable.
+  virtual Expected<EmulationLease> emulate(const EmulationWish& wish) = 0;
+  /// For as long again. Fails: kNotFound (it ran out).
+  virtual Expected<> renew_emulation(std::uint64_t lease) = 0;
+  virtual Expected<> end_emulation(std::uint64_t lease) = 0;
   /// The clock of its stages' timelines against this process's steady_clock, from the best of so many exchanges (at least 1).
   virtual Expected<ClockOffset> clock_offset(int probes) = 0;
 

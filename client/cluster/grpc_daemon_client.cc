@@ -21,6 +21,8 @@ constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
 constexpr int kMaxMessageBytes = 256 << 20;
 constexpr seconds kShortCall{10};
 constexpr seconds kMeasuring{60};
+// A device whose network was made worse is left alone for no longer.
+constexpr seconds kLease{15};
 constexpr int kPingMs = 10'000;
 constexpr int kPingPatienceMs = 20'000;
 // Slowest link and slowest device that a transfer or an engine build is still waited for.
@@ -259,7 +261,8 @@ class GrpcDaemonClient final : public DaemonClient {
     return costs;
   }
 
-  Expected<double> measure_rate(const std::string& transport, const std::string& address) override {
+  Expected<LinkSpeed> measure_link(const std::string& transport,
+                                   const std::string& address) override {
     control::v1::MeasureRateRequest request;
     request.set_transport(transport);
     request.set_address(address);
@@ -267,7 +270,37 @@ class GrpcDaemonClient final : public DaemonClient {
     control::v1::MeasureRateReply reply;
     PARETO_TRY(call(&control::v1::Control::Stub::MeasureRate, request, reply,
                     kMeasuring + seconds(2), "measuring a link"));
-    return reply.bytes_per_second();
+    return LinkSpeed{reply.bytes_per_second(), Nanoseconds(reply.round_trip_ns())};
+  }
+
+  Expected<EmulationLease> emulate(const EmulationWish& wish) override {
+    control::v1::EmulateRequest request;
+    request.set_interface(wish.interface);
+    request.set_condition(to_text(wish.condition));
+    request.set_name(wish.name);
+    request.set_lease_ms(static_cast<std::uint32_t>(milliseconds(kLease).count()));
+    request.set_control_interface_too(wish.control_interface_too);
+    control::v1::EmulateReply reply;
+    PARETO_TRY(call(&control::v1::Control::Stub::Emulate, request, reply, kShortCall,
+                    "changing its network"));
+    return EmulationLease{reply.lease(), milliseconds(reply.lease_ms())};
+  }
+
+  Expected<> renew_emulation(std::uint64_t lease) override {
+    control::v1::EmulateRequest request;
+    request.set_lease(lease);
+    control::v1::EmulateReply reply;
+    return call(&control::v1::Control::Stub::Emulate, request, reply, kShortCall,
+                "keeping its network changed");
+  }
+
+  Expected<> end_emulation(std::uint64_t lease) override {
+    control::v1::EmulateRequest request;
+    request.set_lease(lease);
+    request.set_end(true);
+    control::v1::EmulateReply reply;
+    return call(&control::v1::Control::Stub::Emulate, request, reply, kShortCall,
+                "leaving its network as it was");
   }
 
   Expected<ClockOffset> clock_offset(int probes) override {

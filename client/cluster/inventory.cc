@@ -14,6 +14,8 @@ Expected<std::vector<DeviceConfig>> read_inventory(const std::filesystem::path& 
     DeviceConfig device;
     entry.required("name", device.name);
     entry.required("address", device.address);
+    entry.optional("netem_interface", device.netem_interface);
+    entry.optional("netem_control_too", device.netem_control_too);
     if (entry.has("name") && device.name.empty()) {
       entry.problem("name", "a device needs a name");
     } else if (entry.has("name") && !names.insert(device.name).second) {

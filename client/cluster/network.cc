@@ -85,6 +85,11 @@ Expected<std::unique_ptr<EmulatedNetwork>> EmulatedNetwork::create(
   return made;
 }
 
+std::string EmulatedNetwork::emulator() const {
+  if (impl_->network.links() == 0) return "";
+  return std::string(netem::to_string(impl_->network.link(0).kind()));
+}
+
 Expected<> EmulatedNetwork::enter(std::size_t device) const {
   return impl_->network.device(device).enter();
 }
@@ -127,6 +132,7 @@ Expected<> EmulatedNetwork::check() const {
 
 struct JoinedNetwork::Impl {
   std::string condition;
+  std::string emulator;
   std::vector<netem::NetworkNamespace> places;
   std::optional<Expected<netem::LinkMeasurement>> measured;
 };
@@ -137,9 +143,10 @@ JoinedNetwork::~JoinedNetwork() = default;
 std::string JoinedNetwork::resting_condition() const { return impl_->condition; }
 
 Expected<std::unique_ptr<JoinedNetwork>> JoinedNetwork::create(
-    std::string condition, const std::vector<std::string>& places) {
+    std::string condition, std::string emulator, const std::vector<std::string>& places) {
   auto impl = std::make_unique<Impl>();
   impl->condition = std::move(condition);
+  impl->emulator = std::move(emulator);
   for (const std::string& file : places) {
     PARETO_ASSIGN(auto place, netem::NetworkNamespace::open_file(file));
     impl->places.push_back(std::move(place));
@@ -147,6 +154,8 @@ Expected<std::unique_ptr<JoinedNetwork>> JoinedNetwork::create(
   PARETO_TRY(impl->places.front().enter());
   return std::unique_ptr<JoinedNetwork>(new JoinedNetwork(std::move(impl)));
 }
+
+std::string JoinedNetwork::emulator() const { return impl_->emulator; }
 
 Expected<> JoinedNetwork::offers(const std::string& name) const {
   if (name == impl_->condition) return {};

@@ -35,6 +35,8 @@ class Network {
   virtual Expected<> check() const = 0;
   /// The condition for what is not a trial: "none" where it can be had.
   virtual std::string resting_condition() const = 0;
+  /// What makes it so: as NetworkFigures::emulator.
+  virtual std::string emulator() const = 0;
 };
 
 /// That of a test bed of this process: each device in a network namespace of its own, emulated links between them.
@@ -54,6 +56,7 @@ class EmulatedNetwork final : public Network {
   Expected<> offers(const std::string& condition) const override;
   Expected<> check() const override;
   std::string resting_condition() const override { return "none"; }
+  std::string emulator() const override;
 
   /// The device's address for all others.
   static std::string host(std::size_t device);
@@ -72,6 +75,7 @@ class JoinedNetwork final : public Network {
   /// `places`: the files of the devices' namespaces. Moves the calling thread as EmulatedNetwork does. Fails: kNotFound (the test bed is
   /// gone), kPermission.
   static Expected<std::unique_ptr<JoinedNetwork>> create(std::string condition,
+                                                         std::string emulator,
                                                          const std::vector<std::string>& places);
   ~JoinedNetwork() override;
 
@@ -79,6 +83,7 @@ class JoinedNetwork final : public Network {
   Expected<> offers(const std::string& condition) const override;
   Expected<> check() const override { return {}; }
   std::string resting_condition() const override;
+  std::string emulator() const override;
 
  private:
   struct Impl;

@@ -15,6 +15,7 @@ RunningTestbed describe(const netem::Testbed& bed, const Cluster& cluster) {
                          .process = ::getpid(),
                          .content = bed.content,
                          .network = bed.common_network(),
+                         .emulator = cluster.network()->emulator(),
                          .devices = {},
                          .links = {}};
   const std::vector<int> processes = cluster.local_pids();
@@ -44,7 +45,8 @@ Expected<Cluster> join(const RunningTestbed& bed) {
     devices.push_back({device.name, device.control});
   }
   PARETO_ASSIGN(auto network,
-                JoinedNetwork::create(condition_name(ChosenTestbed{{}, bed}.network()), places));
+                JoinedNetwork::create(condition_name(ChosenTestbed{{}, bed}.network()),
+                                      bed.emulator, places));
   return Cluster::connect(devices, std::move(network));
 }
 

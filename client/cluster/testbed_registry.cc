@@ -57,8 +57,9 @@ static void from_json(const Json& json, RunningLink& link) {
 namespace {
 
 std::string text_of(const RunningTestbed& bed) {
-  return Json{{"name", bed.name},       {"process", bed.process}, {"content", bed.content},
-              {"network", bed.network}, {"devices", bed.devices}, {"links", bed.links}}
+  return Json{{"name", bed.name},       {"process", bed.process},   {"content", bed.content},
+              {"network", bed.network}, {"emulator", bed.emulator}, {"devices", bed.devices},
+              {"links", bed.links}}
              .dump(2) +
          "\n";
 }
@@ -71,6 +72,7 @@ Expected<RunningTestbed> read_running(const fs::path& file) {
                           json.at("process").get<int>(),
                           json.at("content").get<std::string>(),
                           json.at("network").get<std::string>(),
+                          json.at("emulator").get<std::string>(),
                           json.at("devices").get<std::vector<RunningDevice>>(),
                           json.at("links").get<std::vector<RunningLink>>()};
   } catch (const Json::exception& error) {

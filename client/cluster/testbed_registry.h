@@ -36,7 +36,8 @@ struct RunningTestbed {
   int process = 0;  ///< that holds it
   std::string
       content;  ///< digest of all that it was read from: whether a file is that of this test bed
-  std::string network;  ///< of all links; empty where they differ
+  std::string network;   ///< of all links; empty where they differ
+  std::string emulator;  ///< of its links: "user", "tc"
   std::vector<RunningDevice> devices;
   std::vector<RunningLink> links;
 };

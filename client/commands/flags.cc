@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "client/cluster/codec_choice.h"
+#include "client/cluster/remote_network.h"
 #include "client/cluster/transport_choice.h"
 #include "core/base/text.h"
 #include "core/transport/transport.h"
@@ -99,13 +100,15 @@ Expected<Cluster> DeviceFlags::connect(const Context& context, int count,
     }
     return local;
   }
-  if (!conditions.empty()) {
-    return fail(ErrorCode::kInvalidArgument,
-                "--network and --devices: only a network on this machine is emulated, between "
-                "daemons that are started there; leave out one of the two");
-  }
   PARETO_ASSIGN(const auto devices, read_inventory(inventory));
-  return Cluster::connect(devices);
+  PARETO_ASSIGN(Cluster cluster, Cluster::connect(devices));
+  if (!conditions.empty()) {
+    std::vector<DaemonClient*> clients;
+    for (std::size_t i = 0; i < cluster.size(); ++i) clients.push_back(&cluster.device(i));
+    PARETO_ASSIGN(auto network, RemoteNetwork::create(std::move(conditions), std::move(clients)));
+    cluster.use_network(std::move(network));
+  }
+  return cluster;
 }
 
 void PipelineFlags::add_to(CLI::App& app) {

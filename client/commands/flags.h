@@ -40,7 +40,7 @@ struct DeviceFlags {
   void add_to(CLI::App& app);
   /// The devices of the inventory or of the test bed, or `count` daemons of this build on loopback; with conditions to be applied, in
   /// namespaces of this machine. Fails: as Cluster and open_testbed do; kUnavailable where there is no paretod to start; kInvalidArgument
-  /// (conditions of an inventory's network).
+  /// (conditions for devices that let nobody change their network).
   Expected<Cluster> connect(const Context& context, int count,
                             std::vector<NamedCondition> conditions = {}) const;
 };

@@ -3,10 +3,10 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "client/cluster/network.h"
 #include "client/commands/commands.h"
 #include "client/commands/netem_interface.h"
 #include "client/commands/show.h"
-#include "client/experiment/sweep.h"
 #include "client/report/text_table.h"
 #include "core/base/text.h"
 #include "netem/emulated_pair.h"

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "client/cluster/network.h"
 #include "client/commands/show.h"
-#include "client/experiment/sweep.h"
 #include "client/report/text_table.h"
 #include "core/base/text.h"
 #include "netem/interface_emulation.h"

@@ -74,7 +74,7 @@ class SweepCommand final : public Command {
     PARETO_TRY(partitioner::select_split_points(model.split_points(), options_.splits));
     PARETO_ASSIGN(Cluster cluster, connect(context));
     PARETO_ASSIGN(RunRecord run, make_run(model, cluster, options_, context.command_line));
-    run.options_json = remembered();
+    PARETO_ASSIGN(run.options_json, remembered());
     if (dry_run_) {
       PARETO_TRY(print_run(context, run, json_ ? "json" : "table"));
       return kExitDone;
@@ -157,7 +157,13 @@ class SweepCommand final : public Command {
   }
 
   /// All flags that `--resume` needs to go on.
-  std::string remembered() const {
+  Expected<std::string> remembered() const {
+    auto networks = Json::object();
+    for (const std::string& file : options_.conditions) {
+      if (!is_condition_file(file)) continue;
+      PARETO_ASSIGN(const Condition condition, read_condition(file));
+      networks[condition_name(file)] = to_text(condition);
+    }
     return Json{
         {"sweep", Json::parse(to_json(options_))},
         {"model",
@@ -167,6 +173,7 @@ class SweepCommand final : public Command {
           {"weights", absolute(model_.weights)},
           {"model_seed", model_.model_seed}}},
         {"devices", absolute(devices_.inventory)},
+        {"networks", std::move(networks)},
         {"testbed", is_file(devices_.testbed) ? absolute(devices_.testbed) : devices_.testbed}}
         .dump();
   }

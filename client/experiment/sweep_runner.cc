@@ -213,7 +213,8 @@ Expected<> SweepRunner::apply_condition(TrialRecord& trial) {
                                  link.forward.bits_per_second / 1e6,
                                  link.backward.bits_per_second / 1e6,
                                  link.forward.loss,
-                                 link.backward.loss};
+                                 link.backward.loss,
+                                 network->emulator()};
   return {};
 }
 

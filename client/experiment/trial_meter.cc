@@ -94,20 +94,24 @@ std::string describe_rules(const UnitBudget& budget, int rounds) {
       "before the last window, for {} latencies and at least {} s, within the rest of the slice "
       "but for {} completions at least. A window that is not given is the smallest within 1 % of "
       "the best throughput, searched in a trial's first unit from latency / bottleneck to twice as "
-      "much, by two loads a window of at least {} completions. Intervals: "
+      "much, by two loads a window of at least {} completions. Plans whose requests take more than "
+      "{} ms have fewer of all: {} discarded, at least {} for latency and {} completions for "
+      "throughput, at a window of 1.25 x latency / bottleneck. Intervals: "
       "95 %, stationary block bootstrap, "
       "blocks of 5 x the correlation length. Front: share of bootstrap resamples of rounds in "
       "which no other plan is better by more "
       "than 1 %.",
       rounds, budget.slice.count(), warm_up_requests(1), kWarmUpTries, kRewarmRequests,
       budget.latency_requests, std::min(kFewestRequests, budget.latency_requests),
-      kThroughputLatencies, kShortestThroughput.count(), kFewestIntervals, kSearchIntervals);
+      kThroughputLatencies, kShortestThroughput.count(), kFewestIntervals, kSearchIntervals,
+      kDearRequest_ms, kRewarmRequests, std::min(kFewestDearRequests, budget.latency_requests),
+      kFewestDearIntervals);
 }
 
 Expected<MeasuredRound> TrialMeter::measure(Deployment& deployment, const Value& request, int round,
                                             bool fresh, const UnitBudget& budget) {
   Load load(deployment.source(), deployment.sink(), deployment.pipeline());
-  PARETO_TRY(warm_up(load, request, fresh ? warm_up_requests(1) : kRewarmRequests));
+  PARETO_TRY(warm_up(load, request, fresh));
   PARETO_ASSIGN(LoadResult latency, measure_latency(load, request, fresh, budget));
   PARETO_ASSIGN(TrialRound measured, samples_of(latency, deployment.devices().size()));
   if (window_ == 0) PARETO_TRY(find_window(load, request, measured, budget));
@@ -117,15 +121,20 @@ Expected<MeasuredRound> TrialMeter::measure(Deployment& deployment, const Value&
   const auto duration =
       std::min(std::max(wanted, kShortestThroughput), budget.slice * (1 - kLatencyShare));
   PARETO_ASSIGN(measured.intervals_s,
-                measure_throughput(load, request, window_, {kFewestIntervals, duration}));
+                measure_throughput(load, request, window_,
+                                   {dear() ? kFewestDearIntervals : kFewestIntervals, duration}));
   return MeasuredRound{std::move(measured), std::move(latency.last_output)};
 }
 
-Expected<> TrialMeter::warm_up(Load& load, const Value& request, int requests) {
+Expected<> TrialMeter::warm_up(Load& load, const Value& request, bool fresh) {
   LoadOptions options = options_for(1);
-  options.requests = requests;
-  PARETO_ASSIGN(const LoadResult result, load.run(request, options));
-  expected_latency_ms_ = median(latencies_of(result));
+  options.requests = kRewarmRequests;
+  PARETO_ASSIGN(const LoadResult first, load.run(request, options));
+  expected_latency_ms_ = median(latencies_of(first));
+  if (!fresh || dear()) return {};
+  options.requests = warm_up_requests(1) - kRewarmRequests;
+  PARETO_ASSIGN(const LoadResult more, load.run(request, options));
+  expected_latency_ms_ = median(latencies_of(more));
   return {};
 }
 
@@ -135,13 +144,15 @@ Expected<LoadResult> TrialMeter::measure_latency(Load& load, const Value& reques
   const int fitting =
       static_cast<int>(std::min(slice_ms / std::max(expected_latency_ms_, 1e-3), double{1 << 20}));
   LoadOptions options = options_for(1);
-  options.requests = std::min(budget.latency_requests, std::max(kFewestRequests, fitting));
+  const int fewest = dear() ? kFewestDearRequests : kFewestRequests;
+  options.requests = std::min(budget.latency_requests, std::max(fewest, fitting));
   for (int attempt = 1;; ++attempt) {
     PARETO_ASSIGN(LoadResult result, load.run(request, options));
     const std::vector<double> latencies = latencies_of(result);
     expected_latency_ms_ = median(latencies);
     const bool enough = latencies.size() >= 4;
-    if (fresh && attempt < kWarmUpTries && enough && !is_level(latencies, seed_)) continue;
+    if (fresh && !dear() && attempt < kWarmUpTries && enough && !is_level(latencies, seed_))
+      continue;
     return result;
   }
 }
@@ -149,6 +160,10 @@ Expected<LoadResult> TrialMeter::measure_latency(Load& load, const Value& reques
 Expected<> TrialMeter::find_window(Load& load, const Value& request, const TrialRound& alone,
                                    const UnitBudget& budget) {
   const double latency_ms = median(alone.latency_ms);
+  if (dear()) {
+    window_ = reckoned_window(latency_ms, bottleneck_ms(alone));
+    return {};
+  }
   const Least least{kSearchIntervals, budget.slice * kSearchShare};
   std::vector<WindowPoint> curve;
   while (const auto window = next_window(curve, latency_ms, bottleneck_ms(alone))) {

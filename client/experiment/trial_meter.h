@@ -32,6 +32,12 @@ inline constexpr int kFewestIntervals = 12;
 inline constexpr int kSearchIntervals = 8;
 /// Requests discarded at the beginning of a unit that is not its trial's first: caches are cold, connections are not.
 inline constexpr int kRewarmRequests = 3;
+/// Requests that take longer are dear: over a slow network, where what varies is small beside what does not. A plan of such requests has
+/// fewer of all: those of a rewarming are discarded, so many are measured for latency, so many intervals for throughput, and its window
+/// is reckoned (reckoned_window) and not searched.
+inline constexpr double kDearRequest_ms = 250;
+inline constexpr int kFewestDearRequests = 4;
+inline constexpr int kFewestDearIntervals = 4;
 
 /// The rules above in words, for the report.
 std::string describe_rules(const UnitBudget& budget, int rounds);
@@ -55,7 +61,9 @@ class TrialMeter {
                                   bool fresh, const UnitBudget& budget);
 
  private:
-  Expected<> warm_up(Load& load, const Value& request, int requests);
+  /// The first unit's are more, unless they are dear.
+  Expected<> warm_up(Load& load, const Value& request, bool fresh);
+  bool dear() const { return expected_latency_ms_ > kDearRequest_ms; }
   Expected<LoadResult> measure_latency(Load& load, const Value& request, bool fresh,
                                        const UnitBudget& budget);
   /// Sets window_. `alone`: what requests took at window 1.

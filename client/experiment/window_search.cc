@@ -9,6 +9,7 @@ namespace {
 constexpr double kWithin = 0.01;
 constexpr double kMostDoubt = 0.01;
 constexpr int kLoadsEach = 2;
+constexpr double kReckonedShare = 1.25;
 
 double best_of(std::span<const WindowPoint> curve) {
   return std::ranges::max_element(curve, {}, &WindowPoint::throughput)->throughput;
@@ -19,11 +20,16 @@ bool as_good(const WindowPoint& point, double best) {
   return point.throughput + doubt >= (1 - kWithin) * best;
 }
 
+/// The fewest requests in flight that carry `share` of what the bottleneck could.
+int window_for(double share, double latency_ms, double bottleneck_ms) {
+  if (!(bottleneck_ms > 0) || !(latency_ms > 0)) return 1;
+  const double needed = std::ceil(share * latency_ms / bottleneck_ms);
+  return static_cast<int>(std::clamp(needed, 1.0, double{kLargestWindow}));
+}
+
 /// W*
 int least_window(double latency_ms, double bottleneck_ms) {
-  if (!(bottleneck_ms > 0) || !(latency_ms > 0)) return 1;
-  const double needed = std::ceil((1 - kWithin) * latency_ms / bottleneck_ms);
-  return static_cast<int>(std::clamp(needed, 1.0, double{kLargestWindow}));
+  return window_for(1 - kWithin, latency_ms, bottleneck_ms);
 }
 
 }  // namespace
@@ -36,6 +42,10 @@ int choose_window(std::span<const WindowPoint> curve) {
     if (as_good(point, best)) chosen = std::min(chosen, point.window);
   }
   return chosen;
+}
+
+int reckoned_window(double latency_ms, double bottleneck_ms) {
+  return window_for(kReckonedShare, latency_ms, bottleneck_ms);
 }
 
 std::optional<int> next_window(std::span<const WindowPoint> curve, double latency_ms,

@@ -37,6 +37,9 @@ int choose_window(std::span<const WindowPoint> curve);
 std::optional<int> next_window(std::span<const WindowPoint> curve, double latency_ms,
                                double bottleneck_ms);
 
+/// Without any load: a quarter more than latency / bottleneck, so that the bottleneck is at work although stages vary.
+int reckoned_window(double latency_ms, double bottleneck_ms);
+
 inline constexpr int kLargestWindow = 64;
 
 }  // namespace pareto::client

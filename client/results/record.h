@@ -105,6 +105,7 @@ struct NetworkFigures {
   double backward_mbit_per_s = 0;
   double forward_loss = 0;  ///< share of packets
   double backward_loss = 0;
+  std::string emulator = "user";  ///< what made it so: "user", "tc", "devices" (their own tc)
 };
 
 struct TrialRecord {

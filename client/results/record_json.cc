@@ -155,14 +155,19 @@ Json network_json(const NetworkFigures& network) {
           {"forward_mbit_per_s", network.forward_mbit_per_s},
           {"backward_mbit_per_s", network.backward_mbit_per_s},
           {"forward_loss", network.forward_loss},
-          {"backward_loss", network.backward_loss}};
+          {"backward_loss", network.backward_loss},
+          {"emulator", network.emulator}};
 }
 
 NetworkFigures network_from(const Json& json) {
   const auto number = [&](const char* key) { return json.at(key).get<double>(); };
-  return {number("round_trip_ms"),      number("round_trip_deviation_ms"),
-          number("forward_mbit_per_s"), number("backward_mbit_per_s"),
-          number("forward_loss"),       number("backward_loss")};
+  return {number("round_trip_ms"),
+          number("round_trip_deviation_ms"),
+          number("forward_mbit_per_s"),
+          number("backward_mbit_per_s"),
+          number("forward_loss"),
+          number("backward_loss"),
+          json.value("emulator", NetworkFigures{}.emulator)};
 }
 
 double number_or_infinite(const Json& json) {

@@ -158,6 +158,45 @@ void check(const LinkDirection& direction, ConfigSection* own, ConfigSection& bo
   }
 }
 
+std::string to_text(Nanoseconds duration) { return fmt::format("{}ns", duration.count()); }
+
+/// As a flow mapping of all keys that are not as by default.
+std::string to_text(const LinkDirection& direction) {
+  std::vector<std::string> keys;
+  const auto add = [&](const char* key, const std::string& value) {
+    keys.push_back(fmt::format("{}: {}", key, value));
+  };
+  const auto add_share = [&](const char* key, double share) {
+    if (share > 0) add(key, fmt::format("{}%", share * 100));
+  };
+  if (direction.delay.count() > 0) add("delay", to_text(direction.delay));
+  if (direction.bits_per_second > 0) add("rate", fmt::format("{}bit", direction.bits_per_second));
+  if (direction.queue_bytes > 0) add("queue", fmt::format("{}", direction.queue_bytes));
+  if (direction.jitter.deviation.count() > 0) add("jitter", to_text(direction.jitter.deviation));
+  add_share("jitter_correlation", direction.jitter.correlation);
+  add("jitter_shape", std::string(to_string(direction.jitter.shape)));
+  add_share("loss", direction.loss);
+  if (const auto& burst = direction.burst_loss) {
+    add("burst_loss",
+        fmt::format("{{enter: {}%, leave: {}%, when_bad: {}%, when_good: {}%}}", burst->enter * 100,
+                    burst->leave * 100, burst->when_bad * 100, burst->when_good * 100));
+  }
+  add_share("reorder", direction.reorder);
+  add_share("duplicate", direction.duplicate);
+  if (!direction.trace.empty()) {
+    std::vector<std::string> rows;
+    for (const ConditionChange& row : direction.trace) {
+      std::string text = "{at: " + to_text(row.at);
+      if (row.delay) text += ", delay: " + to_text(*row.delay);
+      if (row.bits_per_second) text += fmt::format(", rate: {}bit", *row.bits_per_second);
+      rows.push_back(text + "}");
+    }
+    add("trace", "[" + join(rows) + "]");
+  }
+  if (direction.trace_period.count() > 0) add("trace_period", to_text(direction.trace_period));
+  return "{" + join(keys) + "}";
+}
+
 Expected<Condition> read(Expected<ConfigReader> file, const Folder& folder) {
   PARETO_TRY(file);
   ConfigSection root = file->root();
@@ -197,6 +236,11 @@ Expected<Condition> read_condition(const std::filesystem::path& path) {
 
 Expected<Condition> parse_condition(const std::string& text, const std::string& name) {
   return read(ConfigReader::from_text(text, name), {});
+}
+
+std::string to_text(const Condition& condition) {
+  return fmt::format("forward: {}\nbackward: {}\n", to_text(condition.forward),
+                     to_text(condition.backward));
 }
 
 }  // namespace pareto

@@ -86,5 +86,7 @@ struct Condition {
 Expected<Condition> read_condition(const std::filesystem::path& path);
 /// `name` stands for the file in errors; the text may name no other files.
 Expected<Condition> parse_condition(const std::string& text, const std::string& name);
+/// What parse_condition reads the same from.
+std::string to_text(const Condition& condition);
 
 }  // namespace pareto

@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/runtime/shard_runner.h"
 #include "daemon/control/machine.h"
+#include "daemon/control/network_lease.h"
 #include "daemon/stage/memory.h"
 #include "daemon/stage/shard_cache.h"
 #include "daemon/stage/stage_host.h"
@@ -27,6 +28,7 @@ struct ControlParts {
   TensorStore& store;
   ShardCache& shards;
   StageHost& stages;
+  NetworkLease& network;
   std::string name;
   int default_threads = 1;  ///< for settings that name none
   Machine machine;

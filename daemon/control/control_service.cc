@@ -73,6 +73,20 @@ void fill(const StageStatus& status, v1::StageStatus& wire) {
   wire.set_bytes_sent(status.bytes_sent);
 }
 
+/// "10.0.0.1" of "ipv4:10.0.0.1:4711", "fe80::1" of "ipv6:%5Bfe80::1%5D:4711"; whatever else comes back as it is.
+std::string host_of_peer(std::string peer) {
+  const std::size_t scheme = peer.find(':');
+  const std::size_t port = peer.rfind(':');
+  if (scheme == std::string::npos || port <= scheme) return peer;
+  peer = peer.substr(scheme + 1, port - scheme - 1);
+  for (const char* bracket : {"%5B", "%5D", "[", "]"}) {
+    if (const std::size_t at = peer.find(bracket); at != std::string::npos) {
+      peer.erase(at, std::string_view(bracket).size());
+    }
+  }
+  return peer;
+}
+
 }  // namespace
 
 Expected<> ControlService::describe(const v1::DescribeRequest& request,
@@ -378,12 +392,46 @@ grpc::Status ControlService::MeasureRate(grpc::ServerContext*,
                                          v1::MeasureRateReply* reply) {
   return answer("MeasureRate", [&]() -> Expected<> {
     const std::chrono::milliseconds timeout(std::min(request->timeout_ms(), kMaxTimeoutMs));
-    PARETO_ASSIGN(const double rate,
-                  parts_.stages.measure_rate(request->transport(), request->address(),
+    PARETO_ASSIGN(const LinkSpeed speed,
+                  parts_.stages.measure_link(request->transport(), request->address(),
                                              *deadline_after(timeout)));
-    reply->set_bytes_per_second(rate);
+    reply->set_bytes_per_second(speed.bytes_per_second);
+    reply->set_round_trip_ns(speed.round_trip.count());
     return {};
   });
+}
+
+grpc::Status ControlService::Emulate(grpc::ServerContext* context,
+                                     const v1::EmulateRequest* request, v1::EmulateReply* reply) {
+  return answer("Emulate", [&] { return emulate(*context, *request, *reply); });
+}
+
+Expected<> ControlService::emulate(const grpc::ServerContext& context,
+                                   const v1::EmulateRequest& request,
+                                   v1::EmulateReply& reply) const {
+  if (request.end()) {
+    parts_.network.end(request.lease());
+    return {};
+  }
+  Lease lease;
+  if (request.lease() != 0) {
+    PARETO_ASSIGN(lease, parts_.network.renew(request.lease()));
+  } else {
+    LeaseWish wish;
+    wish.interface = request.interface();
+    PARETO_ASSIGN(wish.condition, parse_condition(request.condition(), "condition"));
+    wish.name = request.name();
+    wish.duration = std::chrono::milliseconds(request.lease_ms());
+    // Who is not known to come another way may come this one.
+    wish.control_interface =
+        interface_towards(host_of_peer(context.peer())).value_or(wish.interface);
+    wish.control_interface_too = request.control_interface_too();
+    PARETO_ASSIGN(lease, parts_.network.take(wish));
+  }
+  reply.set_lease(lease.number);
+  reply.set_lease_ms(static_cast<std::uint32_t>(
+      std::chrono::floor<std::chrono::milliseconds>(lease.duration).count()));
+  return {};
 }
 
 grpc::Status ControlService::Clock(grpc::ServerContext*, const v1::ClockRequest*,

@@ -50,6 +50,8 @@ class ControlService final : public control::v1::Control::Service {
   grpc::Status MeasureRate(grpc::ServerContext* context,
                            const control::v1::MeasureRateRequest* request,
                            control::v1::MeasureRateReply* reply) override;
+  grpc::Status Emulate(grpc::ServerContext* context, const control::v1::EmulateRequest* request,
+                       control::v1::EmulateReply* reply) override;
   grpc::Status Clock(grpc::ServerContext* context, const control::v1::ClockRequest* request,
                      control::v1::ClockReply* reply) override;
 
@@ -61,6 +63,8 @@ class ControlService final : public control::v1::Control::Service {
   Expected<> load(grpc::ServerContext& context, const control::v1::LoadShardRequest& request,
                   control::v1::LoadShardReply& reply);
   Expected<> open(const control::v1::OpenStageRequest& request, control::v1::OpenStageReply& reply);
+  Expected<> emulate(const grpc::ServerContext& context, const control::v1::EmulateRequest& request,
+                     control::v1::EmulateReply& reply) const;
   /// What MeasureCodecs measures on.
   Expected<Value> values_of(const std::string& shard) const;
   Expected<runtime::RunnerOptions> options_from(const control::v1::RunnerSettings& settings) const;

@@ -36,7 +36,7 @@ Expected<Nanoseconds> time_warm_ping(transport::Link& link, std::int64_t bytes, 
 
 }  // namespace
 
-Expected<double> measure_rate(transport::Link& link, Deadline deadline) {
+Expected<LinkSpeed> measure_link(transport::Link& link, Deadline deadline) {
   PARETO_ASSIGN(const Nanoseconds latency, time_warm_ping(link, 1, deadline));
   std::int64_t size = kFirstSize;
   for (; size < kLargestSize; size *= 2) {
@@ -58,8 +58,9 @@ Expected<double> measure_rate(transport::Link& link, Deadline deadline) {
   // Where noise is all there is between the two, the wire is as fast as the larger one says at least.
   const std::chrono::duration<double> whole = fastest;
   // Its sizes are powers of two.
-  return std::max(static_cast<double>(size) / 2 / std::max(slope.count(), 1e-9),
-                  static_cast<double>(size) / std::max(whole.count(), 1e-9));
+  return LinkSpeed{std::max(static_cast<double>(size) / 2 / std::max(slope.count(), 1e-9),
+                            static_cast<double>(size) / std::max(whole.count(), 1e-9)),
+                   latency};
 }
 
 void answer_probe(transport::Link& link, std::uint64_t pipeline, Deadline deadline) {

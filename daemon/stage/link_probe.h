@@ -9,10 +9,15 @@
 
 namespace pareto::daemon {
 
-/// Bytes a second: the slope between pings of two sizes, so that the latency and a shaper's burst, which both pay once, do not count. The
+struct LinkSpeed {
+  double bytes_per_second = 0;
+  Nanoseconds round_trip{};  ///< of a small message
+};
+
+/// The rate is the slope between pings of two sizes, so that the latency and a shaper's burst, which both pay once, do not count. The
 /// sizes grow until the wire takes long enough to be measured. `link` has been introduced as a probe. Fails: as links do; kCorrupt
 /// where something else than the pong comes back.
-Expected<double> measure_rate(transport::Link& link, Deadline deadline);
+Expected<LinkSpeed> measure_link(transport::Link& link, Deadline deadline);
 
 /// The other side, from the answer to hello on. Returns when the link closes, at the deadline, and after anything but a ping; the link is
 /// closed then.

@@ -237,16 +237,16 @@ class StageHost::Probe {
   transport::Link& link_;
 };
 
-Expected<double> StageHost::measure_rate(const std::string& transport, const std::string& address,
-                                         TimePoint deadline) {
+Expected<LinkSpeed> StageHost::measure_link(const std::string& transport,
+                                            const std::string& address, TimePoint deadline) {
   PARETO_ASSIGN(const Door* door, door_of(transport));
-  const auto measure = [&]() -> Expected<double> {
+  const auto measure = [&]() -> Expected<LinkSpeed> {
     const TimePoint patience = *deadline_after(options_.connect_timeout);
     PARETO_ASSIGN(const auto link,
                   door->transport->connect(address, std::min(deadline, patience), options_.limits));
     const Probe probe(*this, *link);
     PARETO_TRY(introduce(*link, {0, 0, Role::kProbe}, deadline));
-    return daemon::measure_rate(*link, deadline);
+    return daemon::measure_link(*link, deadline);
   };
   return with_context(measure(), "measuring the link to {} {}", transport, address);
 }

@@ -16,6 +16,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/transport/transport.h"
+#include "daemon/stage/link_probe.h"
 #include "daemon/stage/link_door.h"
 #include "daemon/stage/shard_cache.h"
 #include "daemon/stage/stage.h"
@@ -76,9 +77,9 @@ class StageHost {
   Expected<StageStatus> close(std::uint64_t pipeline, std::uint32_t stage);
   std::vector<StageStatus> status() const;
   /// Bytes a second that a link of its own carries from here to another daemon's data address. Fails: kNotFound (transport), and as
-  /// measure_rate does; kClosed where the daemon ends meanwhile.
-  Expected<double> measure_rate(const std::string& transport, const std::string& address,
-                                TimePoint deadline);
+  /// measure_link does; kClosed where the daemon ends meanwhile.
+  Expected<LinkSpeed> measure_link(const std::string& transport, const std::string& address,
+                                   TimePoint deadline);
 
   /// No more links, stages and requests; waits until what is in flight has been sent. Returns how many stages were not done at the
   /// deadline and were cut off.

@@ -72,7 +72,8 @@ Expected<std::unique_ptr<transport::Link>> ShapedNetwork::connect(const wire::Co
 Expected<double> ShapedNetwork::measured_rate() {
   PARETO_ASSIGN(const auto link, connect());
   PARETO_TRY(daemon::introduce(*link, {0, 0, daemon::Role::kProbe}, deadline_after(kPatience)));
-  return daemon::measure_rate(*link, deadline_after(kPatience));
+  PARETO_ASSIGN(const auto speed, daemon::measure_link(*link, deadline_after(kPatience)));
+  return speed.bytes_per_second;
 }
 
 }  // namespace pareto::bench

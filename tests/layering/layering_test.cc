@@ -35,8 +35,8 @@ const std::map<std::string, std::set<std::string>>& allowed_arrows() {
                                                   "netem",
                                                   "proto"};
   static const std::set<std::string> kBelowDaemon{
-      "core/base",    "core/tensor",    "core/plan",    "core/wire", "core/transport",
-      "core/runtime", "daemon/control", "daemon/stage", "daemon",    "proto"};
+      "core/base",      "core/tensor",  "core/plan", "core/wire", "core/transport", "core/runtime",
+      "daemon/control", "daemon/stage", "daemon",    "netem",     "proto"};
   static const std::map<std::string, std::set<std::string>> kArrows{
       {"core/base", {}},
       {"core/tensor", {"core/base"}},

@@ -160,11 +160,11 @@ TEST_F(GrpcDaemonClientTest, PassesOnWhatWasMeasured) {
   EXPECT_EQ(costs[0].encode, Nanoseconds(22));
   EXPECT_EQ(costs[0].decode, Nanoseconds(33));
   EXPECT_EQ(costs[0].error, 0.5);
-  EXPECT_EQ(client->measure_rate("tcp", "host:1").value(), 1e6);
+  EXPECT_EQ(client->measure_link("tcp", "host:1").value().bytes_per_second, 1e6);
   EXPECT_EQ(control_.measured, "tcp=host:1");
   control_.answer = {grpc::StatusCode::NOT_FOUND, "no such shard"};
   EXPECT_EQ(client->measure_codecs("x").error().code, ErrorCode::kNotFound);
-  EXPECT_EQ(client->measure_rate("x", "y").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(client->measure_link("x", "y").error().code, ErrorCode::kNotFound);
 }
 
 TEST_F(GrpcDaemonClientTest, ExchangesVersionsAndLearnsAboutTheDevice) {

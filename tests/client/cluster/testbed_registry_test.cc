@@ -19,6 +19,7 @@ class Registry : public testing::Test {
             .process = process,
             .content = "abc",
             .network = "none",
+            .emulator = "user",
             .devices = {{"pi-1", "pi4", "10.0.0.1:70", "/proc/1/ns/net", 7, 0.2, 1 << 30}},
             .links = {{"pi-1", "switch", "none"}}};
   }

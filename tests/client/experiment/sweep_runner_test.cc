@@ -51,6 +51,7 @@ class FakeNetwork final : public Network {
   }
   Expected<> offers(const std::string& /*condition*/) const override { return {}; }
   std::string resting_condition() const override { return "none"; }
+  std::string emulator() const override { return "tc"; }
   Expected<> check() const override {
     if (applied.back() != "overloaded") return {};
     return fail(ErrorCode::kUnavailable, "could not keep up");
@@ -130,6 +131,7 @@ TEST_F(SweepRunnerTest, EachTrialIsMeasuredUnderItsCondition) {
             std::ssize(run_.passes));  // once a pass, disturbed ones again
   ASSERT_TRUE(run_.trials[0].network);
   EXPECT_EQ(run_.trials[0].network->round_trip_ms, 40);
+  EXPECT_EQ(run_.trials[0].network->emulator, "tc");
   EXPECT_EQ(run_.trials[1].network->round_trip_ms, 0);
   // The sentinel is about the machine.
   EXPECT_EQ(network_->applied.front(), "none");

@@ -153,5 +153,13 @@ TEST(WindowSearch, AFewNoisyCompletionsAreEnough) {
   EXPECT_GE(right, kTries * 8 / 10);
 }
 
+TEST(ReckonedWindow, KeepsTheBottleneckAtWork) {
+  EXPECT_EQ(reckoned_window(1700, 1280), 2);
+  EXPECT_EQ(reckoned_window(500, 80), 8);
+  EXPECT_EQ(reckoned_window(500, 500), 2);
+  EXPECT_EQ(reckoned_window(1e6, 1), kLargestWindow);
+  EXPECT_EQ(reckoned_window(500, 0), 1);
+}
+
 }  // namespace
 }  // namespace pareto::client

@@ -234,10 +234,54 @@ Expected<std::vector<wire::CodecCost>> FakeDaemon::measure_codecs(const std::str
   return handle.empty() ? standard_costs_ : shard_costs_;
 }
 
-Expected<double> FakeDaemon::measure_rate(const std::string&, const std::string&) {
+Expected<LinkSpeed> FakeDaemon::measure_link(const std::string&, const std::string&) {
   PARETO_TRY(alive());
   ++rates_measured_;
-  return rate_;
+  return LinkSpeed{rate_, round_trip_};
+}
+
+Expected<EmulationLease> FakeDaemon::emulate(const EmulationWish& wish) {
+  PARETO_TRY(alive());
+  const std::lock_guard lock(mutex_);
+  if (emulated_) return fail(ErrorCode::kUnavailable, "another coordinator");
+  emulated_ = wish;
+  return EmulationLease{++leases_, std::chrono::milliseconds(30)};
+}
+
+Expected<> FakeDaemon::renew_emulation(std::uint64_t lease) {
+  PARETO_TRY(alive());
+  const std::lock_guard lock(mutex_);
+  if (!emulated_ || lease != leases_) return fail(ErrorCode::kNotFound, "the lease ran out");
+  ++renewals_;
+  renewed_.notify_all();
+  return {};
+}
+
+Expected<> FakeDaemon::end_emulation(std::uint64_t lease) {
+  PARETO_TRY(alive());
+  const std::lock_guard lock(mutex_);
+  if (lease == leases_) emulated_.reset();
+  return {};
+}
+
+std::optional<EmulationWish> FakeDaemon::emulated() const {
+  const std::lock_guard lock(mutex_);
+  return emulated_;
+}
+
+void FakeDaemon::forget_emulation() {
+  const std::lock_guard lock(mutex_);
+  emulated_.reset();
+}
+
+int FakeDaemon::renewals() const {
+  const std::lock_guard lock(mutex_);
+  return renewals_;
+}
+
+bool FakeDaemon::wait_for_renewals(int count) const {
+  std::unique_lock lock(mutex_);
+  return renewed_.wait_for(lock, std::chrono::minutes(1), [&] { return renewals_ >= count; });
 }
 
 Expected<ClockOffset> FakeDaemon::clock_offset(int) {

@@ -39,6 +39,9 @@ class FakeDaemon final : public DaemonClient {
     standard_costs_ = std::move(standard);
   }
   void set_rate(double bytes_per_second) { rate_ = bytes_per_second; }
+  void set_round_trip(Nanoseconds round_trip) { round_trip_ = round_trip; }
+  void set_netem_interface(const std::string& name) { config_.netem_interface = name; }
+  void serve_tcp() { info_.data["tcp"] = "test:2"; }
   void set_cpu(std::string cpu) { info_.cpu = std::move(cpu); }
   void fail_loads(std::optional<Error> error);
   void fail_start(std::optional<Error> error);
@@ -65,6 +68,14 @@ class FakeDaemon final : public DaemonClient {
   /// Of every stage that was opened, in order.
   std::vector<std::string> codecs() const;
 
+  /// What it was asked to do to its network; none: nothing, or no more.
+  std::optional<EmulationWish> emulated() const;
+  /// As a device whose lease ran out.
+  void forget_emulation();
+  int renewals() const;
+  /// False where they do not come within a minute.
+  bool wait_for_renewals(int count) const;
+
   const DeviceConfig& config() const override { return config_; }
   const DeviceInfo& info() const override { return info_; }
   Expected<std::vector<Digest>> missing_tensors(const std::vector<Digest>& digests) override;
@@ -77,7 +88,11 @@ class FakeDaemon final : public DaemonClient {
   Expected<StageReport> close_stage(std::uint64_t pipeline, std::uint32_t stage) override;
   Expected<DeviceStatus> status(std::chrono::milliseconds timeout) override;
   Expected<std::vector<wire::CodecCost>> measure_codecs(const std::string& handle) override;
-  Expected<double> measure_rate(const std::string& transport, const std::string& address) override;
+  Expected<LinkSpeed> measure_link(const std::string& transport,
+                                   const std::string& address) override;
+  Expected<EmulationLease> emulate(const EmulationWish& wish) override;
+  Expected<> renew_emulation(std::uint64_t lease) override;
+  Expected<> end_emulation(std::uint64_t lease) override;
   Expected<ClockOffset> clock_offset(int probes) override;
   std::uint64_t weights_sent_bytes() const override { return sent_bytes_; }
 
@@ -95,7 +110,7 @@ class FakeDaemon final : public DaemonClient {
   static void answer_pings(transport::Link& link);
   bool handle(Stage& stage, transport::Received received);
 
-  const DeviceConfig config_;
+  DeviceConfig config_;
   DeviceInfo info_;
   transport::Transport& transport_;
   std::atomic<bool> dead_{false};
@@ -105,6 +120,7 @@ class FakeDaemon final : public DaemonClient {
   std::vector<wire::CodecCost> shard_costs_;
   std::vector<wire::CodecCost> standard_costs_;
   double rate_ = 1e6;
+  Nanoseconds round_trip_{};
   std::atomic<int> rates_measured_{0};
   std::atomic<std::uint64_t> failing_request_{~std::uint64_t{0}};
   std::atomic<std::uint64_t> last_request_{~std::uint64_t{0}};
@@ -115,6 +131,10 @@ class FakeDaemon final : public DaemonClient {
   std::set<Digest> store_;
   std::map<std::string, Held> shards_;
   std::vector<std::string> codecs_;
+  std::optional<EmulationWish> emulated_;
+  std::uint64_t leases_ = 0;
+  int renewals_ = 0;
+  mutable std::condition_variable renewed_;
   std::optional<Error> load_error_;
   std::optional<Error> start_error_;
   std::map<StageKey, std::shared_ptr<Stage>> stages_;

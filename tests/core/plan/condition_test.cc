@@ -134,6 +134,28 @@ TEST(Condition, EverySampleParses) {
   EXPECT_GE(samples, 9U);
 }
 
+TEST(Condition, ReadsTheSameFromItsText) {
+  std::vector<Condition> conditions{{}};
+  for (const auto& file :
+       std::filesystem::directory_iterator(PARETO_SOURCE_DIR "/configs/network")) {
+    conditions.push_back(read_condition(file.path()).value());
+  }
+  conditions.push_back(
+      parse_condition("delay: 10ms\njitter: 1234567ns\njitter_correlation: 33.3%\n"
+                      "jitter_shape: uniform\nreorder: 0.1%\nduplicate: 0.7%\nrate: 1mbit\n"
+                      "queue: 70KiB\nforward: {loss: 0.3%}\n"
+                      "backward: {burst_loss: {enter: 1%, leave: 7%, when_good: 0.1%}}\n"
+                      "trace: [{at: 1s, rate: 2mbit}, {at: 2s, delay: 20ms}]\n"
+                      "trace_period: 3s\n",
+                      "all")
+          .value());
+  for (const Condition& condition : conditions) {
+    const auto again = parse_condition(to_text(condition), "text");
+    ASSERT_TRUE(again) << again.error().message << to_text(condition);
+    EXPECT_EQ(*again, condition) << to_text(condition);
+  }
+}
+
 TEST(Mahimahi, BecomesRatesOverSteps) {
   // 2 packets in the first 100 ms, none in the second, 1 in the 50 ms after, which it repeats from.
   const RateTrace trace = parse_mahimahi("0\n99\n250\n", "lte.up").value();

@@ -49,6 +49,11 @@ TEST(MachineDescription, HasAProcessorAndASystem) {
   EXPECT_TRUE(share_memory(machine.place, transport::this_place()));
 }
 
+class NoChange final : public InterfaceChange {
+ public:
+  Expected<> check() const override { return {}; }
+};
+
 class ControlTest : public testing::Test {
  protected:
   ControlTest()
@@ -59,7 +64,8 @@ class ControlTest : public testing::Test {
             1 << 20),
         transport_(transport::make_transport("tcp").value()),
         stages_(test::host_on(transport_, "127.0.0.1:0", "pi-1").value()) {
-    ControlParts parts{*store_, shards_, *stages_, "pi-1", 3, {"a cpu", 4, "an os", {}}, {}, {}};
+    ControlParts parts{*store_, shards_, *stages_, network_, "pi-1", 3, {"a cpu", 4, "an os", {}},
+                       {},      {}};
     parts.default_device = "cuda:3";
     parts.runtime = {"1.13.1", true, 0};
     parts.engines = {"plain", "fast"};
@@ -129,6 +135,12 @@ class ControlTest : public testing::Test {
   ShardCache shards_;
   std::shared_ptr<transport::Transport> transport_;
   std::unique_ptr<StageHost> stages_;
+  /// Nothing is changed, and the wish kept.
+  NetworkLease network_{true, [this](const LeaseWish& wish) {
+                          wished_ = wish;
+                          return std::make_unique<NoChange>();
+                        }};
+  LeaseWish wished_;
   std::unique_ptr<ControlServer> server_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::Control::Stub> stub_;
@@ -287,9 +299,44 @@ TEST_F(ControlTest, MeasuresItsLinkToADaemon) {
   const auto status = call(&v1::Control::Stub::MeasureRate, request, reply);
   ASSERT_TRUE(status.ok()) << status.error_message();
   EXPECT_GT(reply.bytes_per_second(), 0);
+  EXPECT_GT(reply.round_trip_ns(), 0);
   request.set_transport("pigeon");
   EXPECT_EQ(call(&v1::Control::Stub::MeasureRate, request, reply).error_code(),
             StatusCode::NOT_FOUND);
+}
+
+TEST_F(ControlTest, LeasesItsNetwork) {
+  v1::EmulateRequest request;
+  request.set_interface("eth1");
+  request.set_condition("forward: {delay: 20ms}\n");
+  request.set_name("slow");
+  request.set_lease_ms(5'000);
+  v1::EmulateReply reply;
+  const auto emulate = [&] {
+    return call(&v1::Control::Stub::Emulate, request, reply).error_code();
+  };
+  ASSERT_EQ(emulate(), StatusCode::OK);
+  EXPECT_EQ(reply.lease_ms(), 5'000U);
+  EXPECT_EQ(wished_.interface, "eth1");
+  EXPECT_EQ(wished_.name, "slow");
+  EXPECT_EQ(wished_.condition.forward.delay, std::chrono::milliseconds(20));
+  EXPECT_EQ(wished_.control_interface, "lo") << "that which this call came by";
+  EXPECT_EQ(emulate(), StatusCode::UNAVAILABLE) << "one at a time";
+  request.set_lease(reply.lease());
+  EXPECT_EQ(emulate(), StatusCode::OK) << "renewed";
+  request.set_end(true);
+  EXPECT_EQ(emulate(), StatusCode::OK);
+  request.set_end(false);
+  EXPECT_EQ(emulate(), StatusCode::NOT_FOUND);
+
+  request.Clear();
+  request.set_interface("lo");
+  EXPECT_EQ(emulate(), StatusCode::PERMISSION_DENIED);
+  request.set_interface("eth1");
+  for (const char* bad : {"delay: much", "{", "mahimahi: /etc/passwd", "nonsense: 1"}) {
+    request.set_condition(bad);
+    EXPECT_EQ(emulate(), StatusCode::INVALID_ARGUMENT) << bad;
+  }
 }
 
 TEST_F(ControlTest, ShardsThatCannotBeLoaded) {
@@ -493,7 +540,7 @@ TEST_F(ControlTest, Profiles) {
 }
 
 TEST_F(ControlTest, APortInUseIsNamed) {
-  ControlParts parts{*store_, shards_, *stages_, "pi-2", 1, {}, {}, {}};
+  ControlParts parts{*store_, shards_, *stages_, network_, "pi-2", 1, {}, {}, {}};
   const auto second = ControlServer::start(server_->address(), std::move(parts));
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, ErrorCode::kPermission);

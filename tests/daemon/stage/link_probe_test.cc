@@ -37,20 +37,21 @@ TEST_F(LinkProbe, MeasuresEveryTransportBetweenDaemons) {
   for (const auto& [transport, address] : std::vector<std::pair<std::string, std::string>>{
            {"tcp", "127.0.0.1:0"}, {"grpc", "127.0.0.1:0"}, {"shm", "auto"}}) {
     listen(transport, address);
-    const auto rate = hosts_[0]->measure_rate(transport, this->address(1), soon());
-    ASSERT_TRUE(rate) << transport << ": " << rate.error().message;
-    EXPECT_GT(*rate, 0) << transport;
+    const auto speed = hosts_[0]->measure_link(transport, this->address(1), soon());
+    ASSERT_TRUE(speed) << transport << ": " << speed.error().message;
+    EXPECT_GT(speed->bytes_per_second, 0) << transport;
+    EXPECT_GT(speed->round_trip.count(), 0) << transport;
     // No stage and no link is left of it.
     EXPECT_TRUE(hosts_[1]->status().empty());
   }
 }
 
 TEST_F(LinkProbe, NamesWhatItCannotMeasure) {
-  const auto unknown = hosts_[0]->measure_rate("pigeon", address(1), soon());
+  const auto unknown = hosts_[0]->measure_link("pigeon", address(1), soon());
   EXPECT_EQ(unknown.error().code, ErrorCode::kNotFound);
   const std::string gone = address(1);
   hosts_[1].reset();
-  const auto unreachable = hosts_[0]->measure_rate("tcp", gone, soon());
+  const auto unreachable = hosts_[0]->measure_link("tcp", gone, soon());
   EXPECT_EQ(unreachable.error().code, ErrorCode::kUnavailable);
   EXPECT_THAT(unreachable.error().message, HasSubstr(gone));
 }
@@ -84,7 +85,7 @@ TEST_F(LinkProbe, EndsWithTheDaemonThatMeasures) {
   const auto tcp = transport::make_transport("tcp").value();
   const auto silent = tcp->listen("127.0.0.1:0").value();
   auto measured = std::async(std::launch::async, [&] {
-    return hosts_[0]->measure_rate("tcp", silent->address(),
+    return hosts_[0]->measure_link("tcp", silent->address(),
                                    *deadline_after(std::chrono::hours(1)));
   });
   const auto link = silent->accept(soon()).value();

@@ -1,0 +1,188 @@
+#include "client/cluster/remote_network.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+
+#include "core/base/text.h"
+
+namespace pareto::client {
+namespace {
+
+constexpr const char* kNone = "none";
+// TCP's payload in packets of 1500 bytes.
+constexpr double kPayloadShare = 1448.0 / 1500.0;
+
+/// What one device does to make a link so. `first`: it is the link's first end; `alone`: nobody else does anything.
+Condition share_of(const Condition& whole, bool first, bool alone) {
+  Condition own = first ? whole : Condition{whole.backward, whole.forward};
+  if (!alone) own.backward = {};
+  return own;
+}
+
+}  // namespace
+
+struct RemoteNetwork::Impl {
+  struct Held {
+    DaemonClient* device;
+    EmulationLease lease;
+  };
+
+  std::map<std::string, Condition> conditions;
+  std::vector<DaemonClient*> devices;
+  std::string current = kNone;
+  std::map<std::string, Expected<netem::LinkMeasurement>> measured;
+
+  std::mutex mutex;
+  std::condition_variable_any changed;
+  std::vector<Held> held;   ///< guarded by mutex
+  Expected<> kept;          ///< guarded by mutex: whether all leases could be renewed
+  std::jthread renewing{};  ///< last to begin, first to end
+
+  ~Impl() {
+    renewing = {};
+    release();
+  }
+
+  void release() {
+    const std::lock_guard lock(mutex);
+    // Who does not answer forgets by itself.
+    for (const Held& one : held) static_cast<void>(one.device->end_emulation(one.lease.number));
+    held.clear();
+    kept = {};
+  }
+
+  Expected<> take(const std::string& name, const Condition& condition) {
+    const auto changes = [](const DaemonClient* device) {
+      return !device->config().netem_interface.empty();
+    };
+    const bool alone = std::ranges::count_if(devices, changes) == 1;
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      if (!changes(devices[i])) continue;
+      const DeviceConfig& config = devices[i]->config();
+      PARETO_ASSIGN(const EmulationLease lease,
+                    devices[i]->emulate({config.netem_interface, share_of(condition, i == 0, alone),
+                                         name, config.netem_control_too}));
+      const std::lock_guard lock(mutex);
+      held.push_back({devices[i], lease});
+      changed.notify_all();
+    }
+    return {};
+  }
+
+  void renew(const std::stop_token& stop) {
+    std::unique_lock lock(mutex);
+    while (!stop.stop_requested()) {
+      if (held.empty()) {
+        changed.wait(lock, stop, [this] { return !held.empty(); });
+        continue;
+      }
+      const auto shortest = std::ranges::min(held, {}, [](const Held& one) {
+                              return one.lease.duration;
+                            }).lease.duration;
+      // Three times within its duration: one may be late and one lost.
+      changed.wait_for(lock, stop, shortest / 3, [this] { return held.empty(); });
+      for (const Held& one : held) {
+        if (stop.stop_requested()) return;
+        auto renewed = one.device->renew_emulation(one.lease.number);
+        if (!renewed && kept) kept = std::move(renewed);
+      }
+    }
+  }
+
+  Expected<netem::DirectionMeasurement> measure_one_way(DaemonClient& from, DaemonClient& to,
+                                                        Nanoseconds& round_trip) const {
+    const auto address = to.info().data.find("tcp");
+    if (address == to.info().data.end()) {
+      return fail(ErrorCode::kInvalidArgument, "{} has no tcp data address to measure its link by",
+                  to.config().name);
+    }
+    PARETO_ASSIGN(const LinkSpeed speed, from.measure_link("tcp", address->second));
+    round_trip = speed.round_trip;
+    return netem::DirectionMeasurement{speed.bytes_per_second * 8 / kPayloadShare, 0, 0};
+  }
+
+  Expected<netem::LinkMeasurement> measure() const {
+    netem::LinkMeasurement found;
+    Nanoseconds there{};
+    Nanoseconds back{};
+    PARETO_ASSIGN(found.forward, measure_one_way(*devices[0], *devices[1], there));
+    PARETO_ASSIGN(found.backward, measure_one_way(*devices[1], *devices[0], back));
+    found.round_trip = std::min(there, back);
+    return found;
+  }
+
+  /// Against the network as it is by itself.
+  Expected<netem::LinkMeasurement> measure_and_judge(const std::string& name) {
+    PARETO_ASSIGN(const auto found, measure());
+    const auto bare = measured.find(kNone);
+    if (name == kNone || bare == measured.end() || !bare->second) return found;
+    netem::LinkMeasurement added = found;
+    added.round_trip -= std::min(bare->second->round_trip, added.round_trip);
+    PARETO_TRY(netem::check_measurement(conditions.at(name), added));
+    return found;
+  }
+};
+
+RemoteNetwork::RemoteNetwork(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {
+  impl_->renewing =
+      std::jthread([state = impl_.get()](const std::stop_token& stop) { state->renew(stop); });
+}
+RemoteNetwork::~RemoteNetwork() = default;
+
+Expected<std::unique_ptr<RemoteNetwork>> RemoteNetwork::create(
+    std::vector<NamedCondition> conditions, std::vector<DaemonClient*> devices) {
+  const bool any = std::ranges::any_of(devices, [](const DaemonClient* device) {
+    return !device->config().netem_interface.empty();
+  });
+  if (devices.size() < 2 || !any) {
+    return fail(
+        ErrorCode::kInvalidArgument,
+        "--network: none of these devices lets its network be changed: name the interface "
+        "in the inventory (netem_interface: eth1) and set allow_netem: true in its "
+        "paretod.yaml; or leave out --devices, and the network is emulated on this machine");
+  }
+  auto impl = std::make_unique<Impl>();
+  impl->devices = std::move(devices);
+  impl->conditions.emplace(kNone, Condition{});
+  for (NamedCondition& named : conditions) {
+    impl->conditions.insert_or_assign(std::move(named.name), std::move(named.condition));
+  }
+  return std::unique_ptr<RemoteNetwork>(new RemoteNetwork(std::move(impl)));
+}
+
+Expected<> RemoteNetwork::offers(const std::string& name) const {
+  if (impl_->conditions.contains(name)) return {};
+  std::vector<std::string> names;
+  for (const auto& [known, condition] : impl_->conditions) names.push_back(known);
+  return fail(ErrorCode::kNotFound, "no network condition \"{}\"{}", name,
+              did_you_mean(name, names));
+}
+
+Expected<netem::LinkMeasurement> RemoteNetwork::apply(const std::string& name) {
+  PARETO_TRY(offers(name));
+  if (impl_->current != name) {
+    impl_->release();
+    impl_->current = kNone;
+    if (name != kNone) {
+      PARETO_TRY(with_context(impl_->take(name, impl_->conditions.at(name)), "network {}", name));
+    }
+    impl_->current = name;
+  }
+  auto measured = impl_->measured.find(name);
+  if (measured == impl_->measured.end()) {
+    auto link = with_context(impl_->measure_and_judge(name), "network {}", name);
+    measured = impl_->measured.emplace(name, std::move(link)).first;
+  }
+  return measured->second;
+}
+
+Expected<> RemoteNetwork::check() const {
+  const std::lock_guard lock(impl_->mutex);
+  return with_context(impl_->kept, "network {}", impl_->current);
+}
+
+}  // namespace pareto::client

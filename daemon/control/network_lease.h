@@ -1,0 +1,90 @@
+// A condition on one of this device's own network interfaces, at a coordinator's wish and for no longer than it keeps asking: where the
+// coordinator goes, or can no longer reach the device, the interface is as before by itself.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/plan/condition.h"
+
+namespace pareto::daemon {
+
+/// What makes an interface worse, as long as it lives; tests have their own.
+class InterfaceChange {
+ public:
+  virtual ~InterfaceChange() = default;
+  /// Fails where it is not what was asked for any more.
+  virtual Expected<> check() const = 0;
+};
+
+struct LeaseWish {
+  std::string interface;
+  Condition condition;
+  std::string name;  ///< of the condition, for people
+  Nanoseconds duration =
+      std::chrono::seconds(10);        ///< until it is renewed; longer ones are cut short
+  std::string control_interface;       ///< that leads to who asks; empty: not known
+  bool control_interface_too = false;  ///< even that one
+};
+
+struct Lease {
+  std::uint64_t number = 0;
+  Nanoseconds duration{};  ///< as it was granted
+};
+
+/// One lease at a time. Threads: any; one of its own ends leases that run out.
+class NetworkLease {
+ public:
+  using Change = std::function<Expected<std::unique_ptr<InterfaceChange>>(const LeaseWish&)>;
+
+  static constexpr Nanoseconds kLongest = std::chrono::minutes(1);
+  /// Where the interface carries the coordinator's own calls: below the shortest time that it waits for an answer.
+  static constexpr Nanoseconds kLongestOnControl = std::chrono::seconds(5);
+
+  /// Not allowed: every wish is refused.
+  NetworkLease(bool allowed, Change change);
+  /// The interface is as before.
+  ~NetworkLease();
+  NetworkLease(const NetworkLease&) = delete;
+  NetworkLease& operator=(const NetworkLease&) = delete;
+
+  /// Fails: kPermission (allow_netem is off; the control interface, unless it is named on purpose), kUnavailable (another has a lease), and
+  /// as the change does.
+  Expected<Lease> take(const LeaseWish& wish);
+  /// For as long again. Fails: kNotFound (it ran out), and as the change's check does.
+  Expected<Lease> renew(std::uint64_t number);
+  /// One that ran out is none to end.
+  void end(std::uint64_t number);
+
+ private:
+  void watch(const std::stop_token& stop);
+
+  const bool allowed_;
+  const Change change_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::uint64_t last_ = 0;
+  std::optional<Lease> lease_;
+  TimePoint runs_out_{};
+  std::unique_ptr<InterfaceChange> interface_;
+  std::jthread watcher_;  // last: it uses all of the above
+};
+
+/// The real one: netem/interface_emulation.h.
+NetworkLease::Change kernel_change();
+/// Takes back what a daemon that was killed left on interfaces; what cannot be is told in the log.
+void clear_abandoned_networks();
+
+/// The interface of this device that leads to an address ("10.0.0.1"; IPv4 or IPv6). Fails: kNotFound (none does, or it is a name).
+Expected<std::string> interface_towards(const std::string& host);
+
+}  // namespace pareto::daemon
