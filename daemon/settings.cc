@@ -27,6 +27,8 @@ Expected<int> parse_int(std::string_view text, int least, int most) {
   return value;
 }
 
+constexpr std::string_view kUnixScheme = "unix:";
+
 Expected<> check_address(const std::string& address) {
   const std::size_t colon = address.rfind(':');
   if (colon == std::string::npos || colon == 0) {
@@ -116,9 +118,9 @@ std::string get_bytes(const DaemonConfig& config) {
 }
 
 const std::array<Setting, 13> kSettings{{
-    {"listen", "ADDR", "control service, HOST:PORT; port 0 picks a free one", false,
+    {"listen", "ADDR", "control service, HOST:PORT, port 0 picks a free one; or unix:/FILE", false,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
-       PARETO_TRY(check_address(text));
+       if (!text.starts_with(kUnixScheme)) PARETO_TRY(check_address(text));
        config.listen = text;
        return {};
      },

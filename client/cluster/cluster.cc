@@ -62,7 +62,11 @@ struct Cluster::Impl {
     const netem::TestbedDevice& device = bed.devices[number];
     const std::string any_port =
         (place != nullptr ? EmulatedNetwork::host(number) : "127.0.0.1") + ":0";
-    arguments.insert(arguments.end(), {"--listen", any_port, "--data", "tcp=" + any_port, "--data",
+    // What is said to a device of an emulated network does not cross it.
+    const std::string control =
+        place != nullptr ? fmt::format("unix:{}/{}.socket", folder->path().string(), device.name)
+                         : any_port;
+    arguments.insert(arguments.end(), {"--listen", control, "--data", "tcp=" + any_port, "--data",
                                        "grpc=" + any_port, "--data", "shm=auto", "--name",
                                        device.name, "--threads", std::to_string(device.threads),
                                        "--state-dir", (folder->path() / device.name).string(),

@@ -37,6 +37,7 @@ struct DeviceInfo {
   std::uint64_t store_bytes = 0;
   std::uint64_t store_limit_bytes = 0;
   std::string os;
+  int threads = 1;         ///< of a shard, where its settings name no number
   std::string device;      ///< what shards run on: "cpu", "cuda:0"
   transport::Place place;  ///< of its daemon's process
 };
@@ -45,7 +46,7 @@ struct DeviceInfo {
 struct ShardSettings {
   std::string engine = "auto";
   std::string precision = "fp32";
-  int threads = 1;
+  int threads = 0;         ///< 0: as the device is set
   std::int64_t batch = 1;  ///< engines are timed at this one
   auto operator<=>(const ShardSettings&) const = default;
 };

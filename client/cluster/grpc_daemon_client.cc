@@ -116,6 +116,7 @@ class GrpcDaemonClient final : public DaemonClient {
     info_.store_limit_bytes = reply.store_limit_bytes();
     info_.os = reply.os();
     info_.device = reply.device();
+    info_.threads = static_cast<int>(std::clamp<std::uint32_t>(reply.threads(), 1, 256));
     info_.place = {reply.place().boot_id(), reply.place().network_namespace(),
                    reply.place().user()};
     return {};
@@ -399,6 +400,8 @@ std::string resolve_data_address(const std::string& data, const std::string& con
   if (host != "0.0.0.0" && host != "[::]" && host != "::" && host != "*" && !host.empty()) {
     return data;
   }
+  // Who is reached by a file is on this machine.
+  if (control.starts_with("unix:")) return "127.0.0.1" + data.substr(port);
   return control.substr(0, control.rfind(':')) + data.substr(port);
 }
 

@@ -22,11 +22,12 @@ Expected<std::vector<DeviceConfig>> read_inventory(const std::filesystem::path& 
       entry.problem("name", fmt::format("another device is called \"{}\" as well", device.name));
     }
     const std::size_t colon = device.address.rfind(':');
-    if (entry.has("address") &&
+    if (entry.has("address") && !device.address.starts_with("unix:/") &&
         (colon == std::string::npos || colon == 0 ||
          device.address.find_first_not_of("0123456789", colon + 1) != std::string::npos ||
          colon + 1 == device.address.size())) {
-      entry.problem("address", fmt::format("\"{}\" is not HOST:PORT", device.address));
+      entry.problem("address",
+                    fmt::format("\"{}\" is neither HOST:PORT nor unix:/FILE", device.address));
     }
     devices.push_back(std::move(device));
   }

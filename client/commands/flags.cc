@@ -132,7 +132,9 @@ void RunnerFlags::add_to(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--precision", precision, "fp32, or bf16 where an error below a percent is fine")
       ->capture_default_str();
-  app.add_option("--threads", threads, "a device uses for one request")->capture_default_str();
+  app.add_option("--threads", threads,
+                 "a device uses for one request; 0: as each is set (paretod.yaml: threads)")
+      ->capture_default_str();
 }
 
 Expected<> RunnerFlags::check() const {
@@ -141,8 +143,8 @@ Expected<> RunnerFlags::check() const {
     return fail(ErrorCode::kInvalidArgument, "--engine {}: no such engine{}; there are auto, {}",
                 engine, did_you_mean(engine, names), join(names));
   }
-  if (threads < 1 || threads > 256) {
-    return fail(ErrorCode::kInvalidArgument, "--threads {}: 1 to 256 are possible", threads);
+  if (threads < 0 || threads > 256) {
+    return fail(ErrorCode::kInvalidArgument, "--threads {}: 0 to 256 are possible", threads);
   }
   PARETO_TRY(with_context(runtime::parse_precision(precision), "--precision"));
   return {};

@@ -60,7 +60,7 @@ struct PipelineFlags {
 struct RunnerFlags {
   std::string engine = "auto";
   std::string precision = "fp32";
-  int threads = 1;
+  int threads = 0;  ///< 0: as each device is set
 
   void add_to(CLI::App& app);
   Expected<> check() const;

@@ -52,7 +52,7 @@ class VerifyCommand final : public Command {
     options.batches = batches;
     options.points = points;
     options.runner.engine = "plain";
-    options.runner.threads = runner_.threads;
+    options.runner.threads = std::max(1, runner_.threads);
     PARETO_ASSIGN(const auto plain, rows_of(context, model, options));
     std::vector<VerifyRow> fast;
     if (runner_.engine != "plain") {

@@ -28,8 +28,9 @@ Expected<RunRecord> make_run(const partitioner::Model& model, const Cluster& clu
   for (std::size_t i = 0; i < cluster.size(); ++i) {
     const DeviceInfo& info = cluster.device(i).info();
     const DeviceConfig& config = cluster.device(i).config();
-    run.devices.push_back({config.name, config.address, options.threads, info.cpu,
-                           info.memory_bytes, info.torch_version, 0});
+    const int threads = options.threads > 0 ? options.threads : info.threads;
+    run.devices.push_back(
+        {config.name, config.address, threads, info.cpu, info.memory_bytes, info.torch_version, 0});
   }
   return run;
 }

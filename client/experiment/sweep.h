@@ -32,7 +32,7 @@ struct SweepOptions {
   std::uint64_t seed = 1;
   std::string engine = "auto";
   std::string precision = "fp32";
-  int threads = 1;
+  int threads = 0;  ///< 0: as each device is set
   /// Of the network between devices: "none", or a file of core/plan/condition.h, which is called by its name without folder and ending.
   std::vector<std::string> conditions{"none"};
 };

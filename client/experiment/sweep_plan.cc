@@ -27,7 +27,7 @@ Expected<> check(const SweepOptions& options, const Cluster& cluster) {
   PARETO_TRY(refuse_below("window", options.window, 0));
   PARETO_TRY(refuse_below("requests", options.requests, 1));
   PARETO_TRY(refuse_below("rounds", options.rounds, 1));
-  PARETO_TRY(refuse_below("threads", options.threads, 1));
+  PARETO_TRY(refuse_below("threads", options.threads, 0));
   for (const std::int64_t batch : options.batches) PARETO_TRY(refuse_below("batch", batch, 1));
   for (const std::int64_t size : options.micro_batches) {
     PARETO_TRY(refuse_below("micro-batch", size, 0));

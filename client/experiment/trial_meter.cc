@@ -95,7 +95,7 @@ std::string describe_rules(const UnitBudget& budget, int rounds) {
       "but for {} completions at least. A window that is not given is the smallest within 1 % of "
       "the best throughput, searched in a trial's first unit from latency / bottleneck to twice as "
       "much, by two loads a window of at least {} completions. Plans whose requests take more than "
-      "{} ms have fewer of all: {} discarded, at least {} for latency and {} completions for "
+      "{} ms have fewer of all: one discarded, at least {} for latency and {} completions for "
       "throughput, at a window of 1.25 x latency / bottleneck. Intervals: "
       "95 %, stationary block bootstrap, "
       "blocks of 5 x the correlation length. Front: share of bootstrap resamples of rounds in "
@@ -104,7 +104,7 @@ std::string describe_rules(const UnitBudget& budget, int rounds) {
       rounds, budget.slice.count(), warm_up_requests(1), kWarmUpTries, kRewarmRequests,
       budget.latency_requests, std::min(kFewestRequests, budget.latency_requests),
       kThroughputLatencies, kShortestThroughput.count(), kFewestIntervals, kSearchIntervals,
-      kDearRequest_ms, kRewarmRequests, std::min(kFewestDearRequests, budget.latency_requests),
+      kDearRequest_ms, std::min(kFewestDearRequests, budget.latency_requests),
       kFewestDearIntervals);
 }
 
@@ -128,11 +128,11 @@ Expected<MeasuredRound> TrialMeter::measure(Deployment& deployment, const Value&
 
 Expected<> TrialMeter::warm_up(Load& load, const Value& request, bool fresh) {
   LoadOptions options = options_for(1);
-  options.requests = kRewarmRequests;
+  options.requests = 1;
   PARETO_ASSIGN(const LoadResult first, load.run(request, options));
   expected_latency_ms_ = median(latencies_of(first));
-  if (!fresh || dear()) return {};
-  options.requests = warm_up_requests(1) - kRewarmRequests;
+  if (dear()) return {};
+  options.requests = (fresh ? warm_up_requests(1) : kRewarmRequests) - 1;
   PARETO_ASSIGN(const LoadResult more, load.run(request, options));
   expected_latency_ms_ = median(latencies_of(more));
   return {};

@@ -43,8 +43,8 @@ Expected<> check(const Plan& plan) {
   }
   if (plan.window < 0)
     return fail(ErrorCode::kInvalidArgument, "plan: window {} is negative (0 = auto)", plan.window);
-  if (plan.threads < 1 || plan.threads > 256)
-    return fail(ErrorCode::kInvalidArgument, "plan: {} threads, not 1 to 256", plan.threads);
+  if (plan.threads < 0 || plan.threads > 256)
+    return fail(ErrorCode::kInvalidArgument, "plan: {} threads, not 0 to 256", plan.threads);
   return {};
 }
 

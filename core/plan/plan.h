@@ -30,7 +30,7 @@ struct Plan {
   int window = 0;                ///< requests (whole batches) in flight; 0 = auto
   std::string engine = "auto";
   std::string precision = "fp32";
-  int threads = 1;
+  int threads = 0;  ///< of a request on a device; 0: as each device is set
   bool operator==(const Plan&) const = default;
 
   /// Samples of one message.

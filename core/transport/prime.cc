@@ -9,6 +9,11 @@ using wire::Message;
 using wire::MessageKind;
 
 constexpr int kSmallPings = 8;
+// Fewer where they take long: what varies is small beside that.
+constexpr int kFewestSmallPings = 2;
+constexpr std::chrono::milliseconds kSmallPingsTime{100};
+// Every connection begins with room for that much (RFC 6928).
+constexpr std::uint64_t kAlwaysFits = 8 << 10;
 constexpr std::uint64_t kFirstLargeBytes = 64 << 10;
 constexpr std::uint64_t kMostBytes = 16 << 20;
 // Of the largest size, at most: where times never settle, more of them help no more.
@@ -47,6 +52,41 @@ class Pinger {
   Message message_;
 };
 
+/// The times of pings whose sizes double. Threads: one owner.
+class Growth {
+ public:
+  explicit Growth(Nanoseconds round_trip) : round_trip_(round_trip), last_(round_trip) {}
+
+  /// While a window opens, each doubling takes another round trip; where the rate is what holds it up, each takes twice as much more as
+  /// the one before. Then a window is open once a message is longer on its way, each way, than a round trip.
+  bool is_held_by_rate(Nanoseconds time) {
+    const Nanoseconds more = time - last_;
+    const bool linear =
+        more.count() > 0 && more_before_.count() > 0 &&
+        static_cast<double>(more.count()) >= kTwice * static_cast<double>(more_before_.count());
+    const bool longer_than_window = time >= 3 * round_trip_ && more >= kNoticeable;
+    more_before_ = more;
+    last_ = time;
+    return linear && longer_than_window;
+  }
+
+ private:
+  static constexpr double kTwice = 1.8;
+  /// On links so fast that doubling costs less, noise is as large.
+  static constexpr Nanoseconds kNoticeable = std::chrono::milliseconds(20);
+
+  const Nanoseconds round_trip_;
+  Nanoseconds last_;
+  Nanoseconds more_before_{};
+};
+
+/// Of a ping of so many bytes that took so long beyond a round trip, there and back; 0: too fast to tell.
+std::uint64_t rate_of(std::uint64_t bytes, Nanoseconds moving) {
+  if (moving.count() <= 0) return 0;
+  return static_cast<std::uint64_t>(static_cast<double>(2 * bytes) * 1e9 /
+                                    static_cast<double>(moving.count()));
+}
+
 }  // namespace
 
 Expected<Nanoseconds> ping(Link& link, const Message& message, Deadline deadline) {
@@ -75,15 +115,23 @@ Expected<LinkFigures> prime(Link& link, std::uint64_t pipeline, std::uint64_t bo
   Pinger pinger(link, pipeline, deadline);
   LinkFigures figures;
   figures.round_trip = Nanoseconds::max();
+  const TimePoint began = now();
   for (int i = 0; i < kSmallPings; ++i) {
     PARETO_ASSIGN(const Nanoseconds time, pinger.ping());
     figures.round_trip = std::min(figures.round_trip, time);
+    if (i + 1 >= kFewestSmallPings && now() - began > kSmallPingsTime) break;
   }
   const std::uint64_t largest = std::min(boundary_bytes, kMostBytes);
+  if (largest <= kAlwaysFits && figures.round_trip > kSmallPingsTime / kSmallPings) return figures;
+  Growth growth(figures.round_trip);
   for (std::uint64_t size = kFirstLargeBytes; size < largest; size *= 2) {
     PARETO_TRY(pinger.set_size(size));
     PARETO_ASSIGN(const Nanoseconds time, pinger.ping());
     if (!pinger.has_time_after(time)) return figures;
+    if (growth.is_held_by_rate(time)) {
+      figures.bytes_per_second = rate_of(size, time - figures.round_trip);
+      return figures;
+    }
   }
   PARETO_TRY(pinger.set_size(largest));
   Nanoseconds best = Nanoseconds::max();
@@ -94,11 +142,7 @@ Expected<LinkFigures> prime(Link& link, std::uint64_t pipeline, std::uint64_t bo
     best = std::min(best, time);
     if (settled || !pinger.has_time_after(time)) break;
   }
-  const Nanoseconds moving = best - figures.round_trip;
-  if (moving.count() > 0) {
-    figures.bytes_per_second = static_cast<std::uint64_t>(static_cast<double>(2 * largest) * 1e9 /
-                                                          static_cast<double>(moving.count()));
-  }
+  figures.bytes_per_second = rate_of(largest, best - figures.round_trip);
   return figures;
 }
 

@@ -18,7 +18,8 @@ struct LinkFigures {
 
 /// For a link that nobody else uses yet: small pings for the round trip, then growing ones up to `boundary_bytes` (at most 16 MiB), then
 /// that size until it takes no less time than before: congestion windows and buffers are as large as they have to be, in both directions,
-/// whatever the transport and the kernel do inside. Stops early where the deadline leaves no room for more. Small pings come first
+/// whatever the transport and the kernel do inside. Stops early where the deadline leaves no room for more, and where the link's rate is
+/// all that holds a message up: twice the bytes then take twice the time, and more of them than are under way at once have passed. Small pings come first
 /// only: a connection that sends little for long forgets its window.
 /// Fails: as links do; kCorrupt where something else than the pong comes back.
 Expected<LinkFigures> prime(Link& link, std::uint64_t pipeline, std::uint64_t boundary_bytes,

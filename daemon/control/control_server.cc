@@ -22,6 +22,9 @@ constexpr int kPingPatienceMs = 20'000;
 
 /// gRPC does not say why it could not listen: ask the system the same.
 Error why_not(const std::string& address) {
+  if (address.starts_with("unix:")) {
+    return {ErrorCode::kPermission, "the socket's file cannot be made: is its folder there?"};
+  }
   const std::size_t colon = address.rfind(':');
   std::string host = address.substr(0, colon);
   const std::string port = address.substr(colon + 1);
@@ -85,7 +88,8 @@ Expected<std::unique_ptr<ControlServer>> ControlServer::start(const std::string&
     const Error reason = why_not(address);
     return fail(reason.code, "control address {}: {}", address, reason.message);
   }
-  impl->address = fmt::format("{}:{}", address.substr(0, colon), port);
+  const bool on_file = address.starts_with("unix:");
+  impl->address = on_file ? address : fmt::format("{}:{}", address.substr(0, colon), port);
   return std::unique_ptr<ControlServer>(new ControlServer(std::move(impl)));
 }
 

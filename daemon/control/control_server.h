@@ -43,7 +43,7 @@ struct ControlParts {
 /// Threads: calls are answered on gRPC's own threads; start and stop from the owner.
 class ControlServer {
  public:
-  /// address: "HOST:PORT", port 0 picks one. Fails: kPermission naming the address and why (in use, not allowed),
+  /// address: "HOST:PORT", port 0 picks one; "unix:/FILE". Fails: kPermission naming the address and why (in use, not allowed),
   /// kInvalidArgument (no address).
   static Expected<std::unique_ptr<ControlServer>> start(const std::string& address,
                                                         ControlParts parts);

@@ -104,6 +104,7 @@ Expected<> ControlService::describe(const v1::DescribeRequest& request,
   reply.set_cores(parts_.machine.cores);
   reply.set_os(parts_.machine.os);
   reply.set_device(parts_.default_device);
+  reply.set_threads(static_cast<std::uint32_t>(parts_.default_threads));
   reply.mutable_place()->set_boot_id(parts_.machine.place.boot);
   reply.mutable_place()->set_network_namespace(parts_.machine.place.network);
   reply.mutable_place()->set_user(parts_.machine.place.user);
@@ -422,9 +423,11 @@ Expected<> ControlService::emulate(const grpc::ServerContext& context,
     PARETO_ASSIGN(wish.condition, parse_condition(request.condition(), "condition"));
     wish.name = request.name();
     wish.duration = std::chrono::milliseconds(request.lease_ms());
-    // Who is not known to come another way may come this one.
-    wish.control_interface =
-        interface_towards(host_of_peer(context.peer())).value_or(wish.interface);
+    // Who is not known to come another way may come this one; a file is no interface.
+    if (!context.peer().starts_with("unix:")) {
+      wish.control_interface =
+          interface_towards(host_of_peer(context.peer())).value_or(wish.interface);
+    }
     wish.control_interface_too = request.control_interface_too();
     PARETO_ASSIGN(lease, parts_.network.take(wish));
   }

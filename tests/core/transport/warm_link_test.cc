@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <set>
+#include <thread>
 #include <vector>
 
 #include "core/transport/prime.h"
@@ -42,7 +43,7 @@ struct Seen {
   }
 };
 
-class FakeLink final : public Link {
+class FakeLink : public Link {
  public:
   explicit FakeLink(Seen& seen) : seen_(seen) {}
   Expected<Sent> send(const Message& message, Deadline) override {
@@ -99,6 +100,35 @@ TEST(Prime, GrowsToTheBoundaryAndStaysThereUntilItIsNoFaster) {
   EXPECT_EQ(std::set(sizes.begin(), sizes.end()),
             (std::set<std::int64_t>{0, 64 << 10, 128 << 10, 256 << 10, 300'000}));
   EXPECT_GE(std::ranges::count(sizes, 300'000), 2);
+}
+
+/// One that is as slow as 2 MB/s and a round trip of 10 ms make it, both ways.
+class SlowLink final : public FakeLink {
+ public:
+  using FakeLink::FakeLink;
+  Expected<Sent> send(const Message& message, Deadline deadline) override {
+    const std::chrono::duration<double> takes(0.01 + 2 * body_bytes(message) / 2e6);
+    arrives_ = std::chrono::steady_clock::now() + std::chrono::duration_cast<Nanoseconds>(takes);
+    return FakeLink::send(message, deadline);
+  }
+  Expected<Received> receive(Deadline deadline) override {
+    std::this_thread::sleep_until(arrives_);
+    return FakeLink::receive(deadline);
+  }
+
+ private:
+  TimePoint arrives_{};
+};
+
+TEST(Prime, StopsWhereTheRateIsAllThatHoldsItUp) {
+  Seen seen;
+  SlowLink link(seen);
+  const auto figures = prime(link, 7, 8 << 20, soon());
+  ASSERT_TRUE(figures) << figures.error().message;
+  EXPECT_LE(body_bytes(seen.sent.back()), 2 << 20) << "and not the boundary";
+  EXPECT_GE(figures->round_trip, std::chrono::milliseconds(10));
+  EXPECT_GT(figures->bytes_per_second, 0U);
+  EXPECT_LE(figures->bytes_per_second, 2'100'000U);
 }
 
 TEST(Prime, LeavesTheTimeThatDeployingNeeds) {
