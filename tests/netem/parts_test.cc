@@ -124,5 +124,15 @@ TEST(RunProgram, TellsWhatTheProgramSaid) {
   EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
 }
 
+TEST(RunProgram, ReturnsWhatIsPrintedWhileTheOtherStreamIsFull) {
+  const auto printed =
+      run_program_for_output({"sh", "-c", "head -c 300000 /dev/zero >&2; echo done"});
+  ASSERT_TRUE(printed) << printed.error().message;
+  EXPECT_EQ(*printed, "done\n");
+  const auto too_much = run_program_for_output({"head", "-c", "2000000", "/dev/zero"});
+  ASSERT_FALSE(too_much);
+  EXPECT_EQ(too_much.error().code, ErrorCode::kExhausted);
+}
+
 }  // namespace
 }  // namespace pareto::netem

@@ -1,0 +1,114 @@
+// netem apply, show and clear from the command line, on an interface in a namespace of its own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "client/program.h"
+#include "core/base/file.h"
+#include "netem/network_namespace.h"
+#include "netem/traffic_control.h"
+
+namespace pareto::client {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class NeverStopped final : public StopSignal {
+ public:
+  const std::atomic<bool>& watch() override { return stop_; }
+
+ private:
+  std::atomic<bool> stop_{false};
+};
+
+struct Done {
+  int code = -1;
+  std::string out;
+  std::string err;
+};
+
+class NetemCommand : public testing::Test {
+ protected:
+  NetemCommand() : folder_(TemporaryFolder::create("netem").value()) {
+    std::ofstream(path("rate.yaml")) << "forward:\n  rate: 20mbit\n";
+    std::ofstream(path("step.yaml")) << "forward:\n  trace:\n    - {at: 0s, rate: 5mbit}\n";
+  }
+
+  Done netem(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), "netem");
+    arguments.insert(arguments.end(), {"--state", path("state")});
+    std::ostringstream out;
+    std::ostringstream err;
+    NeverStopped stop;
+    Context context{.out = out,
+                    .err = err,
+                    .command_line = quoted_command_line(arguments),
+                    .paretod = path("no-paretod"),
+                    .default_store = path("results.db"),
+                    .stop = stop};
+    const int code = run_program(arguments, context);
+    return {code, out.str(), err.str()};
+  }
+  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+
+  void refused(const std::vector<std::string>& arguments, const std::string& why) const {
+    const Done done = netem(arguments);
+    EXPECT_EQ(done.code, kExitUsage);
+    EXPECT_THAT(done.out, IsEmpty());
+    EXPECT_THAT(done.err, HasSubstr(why));
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(NetemCommand, WrongFlags) {
+  refused({"check"}, "netem check takes a file");
+  refused({"apply", path("rate.yaml")}, "an interface (--interface eth1)");
+  refused({"apply", path("rate.yaml"), path("step.yaml"), "--interface", "eth1"}, "one file");
+  refused({"apply", path("rate.yaml"), "--interface=-all"}, "\"-all\" is not the name");
+  refused({"apply", path("rate.yaml"), "--interface", "eth1", "--for", "1"}, "--for");
+  refused({"apply", path("none.yaml"), "--interface", "eth1"}, "none.yaml");
+  refused({"show", path("rate.yaml")}, "netem show takes no files");
+  refused({"clear", "--for", "1s"}, "--for is for netem apply");
+  refused({"clear", "--interface", "eth1"}, "no network is emulated on \"eth1\"");
+  refused({"check", path("rate.yaml"), "--interface", "eth1"}, "--interface is for apply");
+  refused({"check", path("rate.yaml"), "--emulator", "tun"}, "auto, tc or user");
+}
+
+TEST_F(NetemCommand, AppliesShowsAndClears) {
+  const auto aside = netem::NetworkNamespace::create();
+  if (!aside) GTEST_SKIP() << aside.error().message;
+  const auto ran = aside->run([&]() -> Expected<> {
+    PARETO_TRY(netem::run_tc({"ip", "link", "add", "edge0", "type", "veth", "peer", "edge1"}));
+    const auto kind = [] { return netem::queues_of("edge0").value().root_kind; };
+    const std::string before = kind();
+
+    Done done = netem({"apply", path("rate.yaml"), "--interface", "edge0"});
+    EXPECT_EQ(done.code, kExitDone) << done.err;
+    EXPECT_EQ(kind(), "tbf");
+    done = netem({"show", "--json"});
+    EXPECT_EQ(json::parse(done.out), json::parse(R"([{"interface": "edge0", "condition": "rate",
+                                     "state": "kept", "process": null, "ingress_device": null}])"));
+    done = netem({"clear"});
+    EXPECT_EQ(done.code, kExitDone) << done.err;
+    EXPECT_THAT(done.err, HasSubstr("cleared edge0"));
+    EXPECT_EQ(kind(), before);
+
+    // What changes over time is there for as long as the command runs.
+    done = netem({"apply", path("step.yaml"), "--interface", "edge0", "--for", "10ms"});
+    EXPECT_EQ(done.code, kExitDone) << done.err;
+    EXPECT_THAT(done.out, HasSubstr("held"));
+    EXPECT_EQ(kind(), before);
+    EXPECT_EQ(json::parse(netem({"show", "--json"}).out), json::array());
+    return {};
+  });
+  if (!ran) GTEST_SKIP() << ran.error().message;
+}
+
+}  // namespace
+}  // namespace pareto::client
