@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <optional>
 
 #include "core/base/file_descriptor.h"
 #include "netem/emulated_pair.h"
@@ -20,7 +21,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using ::testing::HasSubstr;
 
 LinkDirection direction(int delay_ms, double megabits) {
   LinkDirection made;
