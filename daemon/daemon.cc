@@ -77,7 +77,7 @@ Expected<std::unique_ptr<Daemon>> Daemon::start(const DaemonConfig& config, Daem
   PARETO_ASSIGN(daemon->stages_,
                 StageHost::listen(std::move(options), std::move(parts.transports), config.data));
   daemon->network_ = std::make_unique<NetworkLease>(config.allow_netem, std::move(parts.network));
-  if (config.allow_netem) clear_abandoned_networks();
+  clear_abandoned_networks();
   ControlParts control{
       *daemon->store_, *daemon->shards_,   *daemon->stages_, *daemon->network_, name,
       config.threads,  describe_machine(), parts.runtime,    parts.engines,     parts.memory,

@@ -53,9 +53,10 @@ std::vector<pid_t> processes_in(const fs::path& folder) {
 void make_empty(const fs::path& folder) {
   for (const pid_t process : processes_in(folder)) {
     const FileDescriptor handle(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
-    ::kill(process, SIGKILL);
+    if (!handle) continue;  // it has ended
+    ::syscall(SYS_pidfd_send_signal, handle.get(), SIGKILL, nullptr, 0);
     pollfd ended{handle.get(), POLLIN, 0};
-    if (handle) ::poll(&ended, 1, kPatience_ms);
+    ::poll(&ended, 1, kPatience_ms);
   }
 }
 
@@ -73,16 +74,23 @@ Expected<> remove_tree(const fs::path& folder) {
               folder.string(), error_from_errno(errno, "rmdir").message);
 }
 
+/// The kernel's rule of version 2: a group that hands its controllers down holds no processes itself.
+Expected<> hand_down(const fs::path& folder, std::string_view controller) {
+  auto done = write_control(folder / "cgroup.subtree_control", fmt::format("+{}", controller));
+  if (done) return done;
+  return fail(done.error().code == ErrorCode::kPermission ? ErrorCode::kPermission
+                                                          : ErrorCode::kUnavailable,
+              "no control groups for {} below {}: {} (a container must not run its processes in "
+              "the root of its groups)",
+              controller, folder.string(), done.error().message);
+}
+
 /// The folder "pareto-edge/two-pi4/pi-1" of a tree; in version 2 each level must be told to hand its controllers down.
 Expected<fs::path> make_folder(const ControllerTree& tree, const std::string& name,
                                std::string_view controller) {
   fs::path folder = tree.root;
   for (const fs::path& part : fs::path(kOurs) / name) {
-    if (tree.version == 2) {
-      PARETO_TRY(with_context(
-          write_control(folder / "cgroup.subtree_control", fmt::format("+{}", controller)),
-          "control groups below {}", folder.string()));
-    }
+    if (tree.version == 2) PARETO_TRY(hand_down(folder, controller));
     folder /= part;
     if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) {
       return tl::unexpected(error_from_errno(errno, "making the control group " + folder.string()));

@@ -39,8 +39,7 @@ Expected<TestbedLink> read_link(const std::string& network, const std::filesyste
   const auto file = std::filesystem::absolute(base.parent_path() / network).lexically_normal();
   link.network = file.string();
   PARETO_ASSIGN(link.condition, read_condition(file));
-  PARETO_ASSIGN(const std::string text, read_file(file));
-  content.update(text);
+  content.update(to_text(link.condition));
   return link;
 }
 

@@ -23,6 +23,8 @@ constexpr seconds kShortCall{10};
 constexpr seconds kMeasuring{60};
 // A device whose network was made worse is left alone for no longer.
 constexpr seconds kLease{15};
+// One device that does not answer costs the others no lease.
+constexpr seconds kRenewal{3};
 constexpr int kPingMs = 10'000;
 constexpr int kPingPatienceMs = 20'000;
 // Slowest link and slowest device that a transfer or an engine build is still waited for.
@@ -282,7 +284,7 @@ class GrpcDaemonClient final : public DaemonClient {
     request.set_lease_ms(static_cast<std::uint32_t>(milliseconds(kLease).count()));
     request.set_control_interface_too(wish.control_interface_too);
     control::v1::EmulateReply reply;
-    PARETO_TRY(call(&control::v1::Control::Stub::Emulate, request, reply, kShortCall,
+    PARETO_TRY(call(&control::v1::Control::Stub::Emulate, request, reply, kMeasuring,
                     "changing its network"));
     return EmulationLease{reply.lease(), milliseconds(reply.lease_ms())};
   }
@@ -291,7 +293,7 @@ class GrpcDaemonClient final : public DaemonClient {
     control::v1::EmulateRequest request;
     request.set_lease(lease);
     control::v1::EmulateReply reply;
-    return call(&control::v1::Control::Stub::Emulate, request, reply, kShortCall,
+    return call(&control::v1::Control::Stub::Emulate, request, reply, kRenewal,
                 "keeping its network changed");
   }
 

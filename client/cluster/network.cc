@@ -151,6 +151,7 @@ Expected<std::unique_ptr<JoinedNetwork>> JoinedNetwork::create(
     PARETO_ASSIGN(auto place, netem::NetworkNamespace::open_file(file));
     impl->places.push_back(std::move(place));
   }
+  if (impl->places.empty()) return fail(ErrorCode::kCorrupt, "the test bed has no devices");
   PARETO_TRY(impl->places.front().enter());
   return std::unique_ptr<JoinedNetwork>(new JoinedNetwork(std::move(impl)));
 }

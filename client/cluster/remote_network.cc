@@ -29,6 +29,7 @@ struct RemoteNetwork::Impl {
   struct Held {
     DaemonClient* device;
     EmulationLease lease;
+    TimePoint runs_out{};  ///< at the latest, once it is no longer renewed
   };
 
   std::map<std::string, Condition> conditions;
@@ -38,21 +39,36 @@ struct RemoteNetwork::Impl {
 
   std::mutex mutex;
   std::condition_variable_any changed;
-  std::vector<Held> held;   ///< guarded by mutex
-  Expected<> kept;          ///< guarded by mutex: whether all leases could be renewed
-  std::jthread renewing{};  ///< last to begin, first to end
+  std::vector<Held> held;    ///< guarded by mutex
+  std::vector<Held> ending;  ///< could not be ended: they run out by themselves
+  Expected<> kept;           ///< guarded by mutex: whether all leases could be renewed
+  std::jthread renewing{};   ///< last to begin, first to end
 
   ~Impl() {
     renewing = {};
-    release();
+    static_cast<void>(release());
   }
 
-  void release() {
-    const std::lock_guard lock(mutex);
-    // Who does not answer forgets by itself.
-    for (const Held& one : held) static_cast<void>(one.device->end_emulation(one.lease.number));
-    held.clear();
-    kept = {};
+  /// Fails where a device may still have a condition: it does not answer, and its lease has not run out.
+  Expected<> release() {
+    {
+      const std::lock_guard lock(mutex);
+      const TimePoint now = std::chrono::steady_clock::now();
+      for (Held& one : held) one.runs_out = now + one.lease.duration;
+      ending.insert(ending.end(), held.begin(), held.end());
+      held.clear();
+      kept = {};
+    }
+    Expected<> released;
+    std::vector<Held> left;
+    for (const Held& one : ending) {
+      auto ended = one.device->end_emulation(one.lease.number);
+      if (ended || std::chrono::steady_clock::now() > one.runs_out) continue;
+      left.push_back(one);
+      if (released) released = std::move(ended);
+    }
+    ending = std::move(left);
+    return released;
   }
 
   Expected<> take(const std::string& name, const Condition& condition) {
@@ -67,7 +83,7 @@ struct RemoteNetwork::Impl {
                     devices[i]->emulate({config.netem_interface, share_of(condition, i == 0, alone),
                                          name, config.netem_control_too}));
       const std::lock_guard lock(mutex);
-      held.push_back({devices[i], lease});
+      held.push_back({devices[i], lease, {}});
       changed.notify_all();
     }
     return {};
@@ -85,12 +101,23 @@ struct RemoteNetwork::Impl {
                             }).lease.duration;
       // Three times within its duration: one may be late and one lost.
       changed.wait_for(lock, stop, shortest / 3, [this] { return held.empty(); });
-      for (const Held& one : held) {
+      const std::vector<Held> all = held;
+      lock.unlock();
+      for (const Held& one : all) {
         if (stop.stop_requested()) return;
         auto renewed = one.device->renew_emulation(one.lease.number);
-        if (!renewed && kept) kept = std::move(renewed);
+        if (!renewed) note_lost(one, std::move(renewed));
       }
+      lock.lock();
     }
+  }
+
+  void note_lost(const Held& lost, Expected<> failure) {
+    const std::lock_guard lock(mutex);
+    const bool is_held = std::ranges::any_of(held, [&](const Held& one) {
+      return one.device == lost.device && one.lease.number == lost.lease.number;
+    });
+    if (is_held && kept) kept = std::move(failure);
   }
 
   Expected<netem::DirectionMeasurement> measure_one_way(DaemonClient& from, DaemonClient& to,
@@ -122,8 +149,22 @@ struct RemoteNetwork::Impl {
     if (name == kNone || bare == measured.end() || !bare->second) return found;
     netem::LinkMeasurement added = found;
     added.round_trip -= std::min(bare->second->round_trip, added.round_trip);
-    PARETO_TRY(netem::check_measurement(conditions.at(name), added));
+    PARETO_TRY(netem::check_measurement(judged(conditions.at(name), added), added));
     return found;
+  }
+
+  /// What a few messages over TCP can tell of a condition: where packets are lost or late they come at any rate below the one asked for.
+  static Condition judged(Condition asked, const netem::LinkMeasurement& found) {
+    const auto leave_out = [](LinkDirection& direction,
+                              const netem::DirectionMeasurement& measured) {
+      constexpr double kMost = 1.1;
+      if (!direction.varies_by_packet()) return;
+      const double most = kMost * static_cast<double>(direction.bits_per_second);
+      if (measured.bits_per_second <= most) direction.bits_per_second = 0;
+    };
+    leave_out(asked.forward, found.forward);
+    leave_out(asked.backward, found.backward);
+    return asked;
   }
 };
 
@@ -164,17 +205,23 @@ Expected<> RemoteNetwork::offers(const std::string& name) const {
 
 Expected<netem::LinkMeasurement> RemoteNetwork::apply(const std::string& name) {
   PARETO_TRY(offers(name));
-  if (impl_->current != name) {
-    impl_->release();
-    impl_->current = kNone;
+  // What was lost is taken again.
+  if (impl_->current != name || !check()) {
+    impl_->current.clear();
+    PARETO_TRY(with_context(impl_->release(), "network {}", name));
     if (name != kNone) {
-      PARETO_TRY(with_context(impl_->take(name, impl_->conditions.at(name)), "network {}", name));
+      auto taken = with_context(impl_->take(name, impl_->conditions.at(name)), "network {}", name);
+      // One device alone makes no condition.
+      if (!taken) static_cast<void>(impl_->release());
+      PARETO_TRY(taken);
     }
     impl_->current = name;
   }
   auto measured = impl_->measured.find(name);
   if (measured == impl_->measured.end()) {
     auto link = with_context(impl_->measure_and_judge(name), "network {}", name);
+    // One bad draw is no verdict on all its trials.
+    if (!link) link = with_context(impl_->measure_and_judge(name), "network {}", name);
     measured = impl_->measured.emplace(name, std::move(link)).first;
   }
   return measured->second;

@@ -70,12 +70,16 @@ std::string ChosenTestbed::network() const {
   return common.empty() ? EmulatedNetwork::kOwn : common;
 }
 
+bool is_testbed_file(const std::string& what) {
+  std::error_code none;
+  return what.find('/') != std::string::npos || what.ends_with(".yaml") || what.ends_with(".yml") ||
+         fs::is_regular_file(what, none);
+}
+
 Expected<ChosenTestbed> find_testbed(const std::string& what) {
   const TestbedRegistry registry;
   ChosenTestbed chosen;
-  const bool is_file = what.find('/') != std::string::npos || what.ends_with(".yaml") ||
-                       what.ends_with(".yml") || fs::exists(what);
-  if (!is_file) {
+  if (!is_testbed_file(what)) {
     PARETO_ASSIGN(chosen.running, registry.find(what));
     if (chosen.running) return chosen;
     return fail(ErrorCode::kNotFound, "no test bed \"{}\" is up, and there is no such file", what);

@@ -24,6 +24,9 @@ struct ChosenTestbed {
   std::string network() const;
 };
 
+/// Whether it is a file that is meant, and not the name of one that is up.
+bool is_testbed_file(const std::string& what);
+
 /// `what`: a file, or the name of one that is up. Fails: as read_testbed does; kNotFound (no such file, none of that name);
 /// kInvalidArgument (one of that name is up, made of another file).
 Expected<ChosenTestbed> find_testbed(const std::string& what);

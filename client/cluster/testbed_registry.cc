@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <nlohmann/json.hpp>
+#include <thread>
 
+#include "core/base/clock.h"
 #include "core/base/file_descriptor.h"
 #include "netem/resource_group.h"
 
@@ -21,6 +23,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kFile = "testbed.json";
 constexpr std::uint64_t kLimit = 1 << 20;
 constexpr int kPatience_ms = 30'000;
+constexpr std::chrono::milliseconds kLookersTime{100};
 constexpr int kPatienceAfterKill_ms = 5'000;
 
 }  // namespace
@@ -138,9 +141,13 @@ Expected<std::optional<TestbedRegistry::Claim>> TestbedRegistry::claim(
   PARETO_ASSIGN(const auto known, names());
   for (const std::string& one : known) PARETO_TRY(repair(one));
   const fs::path folder = folder_ / name;
+  // Whoever only looks has it for a moment.
+  const TimePoint patience = std::chrono::steady_clock::now() + kLookersTime;
   for (;;) {
     std::error_code error;
     fs::create_directories(folder, error);
+    // Others could hold its lock for ever.
+    if (!error) fs::permissions(folder, fs::perms::owner_all, error);
     if (error == std::errc::permission_denied || error == std::errc::operation_not_permitted) {
       return fail(ErrorCode::kPermission, "{}: a test bed needs root: run it with sudo",
                   folder.string());
@@ -150,18 +157,19 @@ Expected<std::optional<TestbedRegistry::Claim>> TestbedRegistry::claim(
     // Its holder may remove it between the two.
     if (!lock && lock.error().code == ErrorCode::kNotFound) continue;
     PARETO_TRY(lock);
-    if (!*lock) return std::nullopt;
-    return Claim(folder, *std::move(*lock));
+    if (*lock) return Claim(folder, *std::move(*lock));
+    if (std::chrono::steady_clock::now() > patience) return std::nullopt;
+    std::this_thread::yield();
   }
 }
 
 Expected<std::optional<RunningTestbed>> TestbedRegistry::find(const std::string& name) const {
   if (!is_one_folder(name)) return std::nullopt;
   const fs::path folder = folder_ / name;
-  const auto lock = FolderLock::try_take(folder);
-  if (!lock && lock.error().code == ErrorCode::kNotFound) return std::nullopt;
-  PARETO_TRY(lock);
-  if (*lock) return std::nullopt;
+  const auto taken = FolderLock::is_taken(folder);
+  if (!taken && taken.error().code == ErrorCode::kNotFound) return std::nullopt;
+  PARETO_TRY(taken);
+  if (!*taken) return std::nullopt;
   auto bed = read_running(folder / kFile);
   if (!bed && bed.error().code == ErrorCode::kNotFound) return std::nullopt;
   PARETO_TRY(bed);
@@ -181,8 +189,12 @@ Expected<std::vector<RunningTestbed>> TestbedRegistry::all() const {
 Expected<bool> TestbedRegistry::end(const std::string& name) const {
   PARETO_ASSIGN(const auto bed, find(name));
   if (!bed) {
-    if (is_one_folder(name)) PARETO_TRY(repair(name));
-    return false;
+    if (!is_one_folder(name)) return false;
+    PARETO_TRY(repair(name));
+    std::error_code gone;
+    if (!fs::exists(folder_ / name, gone)) return false;
+    return fail(ErrorCode::kUnavailable, "test bed {} is on its way: try again once it is up",
+                name);
   }
   const FileDescriptor process(static_cast<int>(::syscall(SYS_pidfd_open, bed->process, 0)));
   if (!process && errno != ESRCH) {

@@ -73,7 +73,8 @@ class TestbedRegistry {
   Expected<std::optional<RunningTestbed>> find(const std::string& name) const;
   /// In order of their names.
   Expected<std::vector<RunningTestbed>> all() const;
-  /// Asks its process to end, and waits for that; ends it by force after half a minute. False: it was not up. Fails: kPermission.
+  /// Asks its process to end, and waits for that; ends it by force after half a minute. False: it was not up. Fails: kPermission,
+  /// kUnavailable (it is on its way).
   Expected<bool> end(const std::string& name) const;
 
  private:

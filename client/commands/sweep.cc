@@ -30,6 +30,7 @@ class SweepCommand final : public Command {
            "  paretoctl sweep --model resnet50 --devices inventory.yaml --batch 1,8 --report "
            "front.html\n"
            "  sudo paretoctl sweep --model mobilenetv2 --network none,configs/network/lte.yaml\n"
+           "  paretoctl sweep --model resnet50 --devices inventory.yaml --network none,lte.yaml\n"
            "  sudo paretoctl sweep --model mobilenetv2 --testbed configs/testbed/two-pi4.yaml\n"
            "  paretoctl sweep --resume last\n";
   }
@@ -47,9 +48,10 @@ class SweepCommand final : public Command {
     app.add_option("--batch", batches_, "batch sizes")->capture_default_str();
     app.add_option(
         "--network", networks_,
-        "conditions of an emulated network between two daemons on this machine, as "
-        "configs/network/lte.yaml; several separated by commas; none: as it is. Needs root "
-        "(default: none, or what the test bed has)");
+        "conditions of the network, as configs/network/lte.yaml; several separated by commas; "
+        "none: as it is. Between daemons on this machine it is emulated, which needs root; with "
+        "--devices they change their own (netem_interface, allow_netem) (default: none, or what "
+        "the test bed has)");
     app.add_option("--requests", options_.requests, "measured a plan and round")
         ->capture_default_str();
     app.add_option("--rounds", options_.rounds, "in each of which every plan is measured once")
@@ -115,6 +117,11 @@ class SweepCommand final : public Command {
     }
     options_.conditions.clear();
     for (const std::string& file : split_list(networks_)) {
+      if (is_condition_file(file) && !is_condition_file(condition_name(file))) {
+        return fail(ErrorCode::kInvalidArgument,
+                    "--network {}: \"{}\" is the name of another network: call the file otherwise",
+                    file, condition_name(file));
+      }
       options_.conditions.push_back(is_condition_file(file) ? absolute(file) : file);
     }
     options_.engine = runner_.engine;
@@ -147,9 +154,9 @@ class SweepCommand final : public Command {
     return cluster;
   }
 
-  /// And not a name.
-  static bool is_file(const std::string& what) {
-    return what.find('/') != std::string::npos || what.ends_with(".pt") || what.ends_with(".yaml");
+  /// And not a built-in name.
+  static bool is_file(const std::string& model) {
+    return model.find('/') != std::string::npos || model.ends_with(".pt");
   }
   /// A run may be resumed from another folder.
   static std::string absolute(const std::string& path) {
@@ -164,17 +171,17 @@ class SweepCommand final : public Command {
       PARETO_ASSIGN(const Condition condition, read_condition(file));
       networks[condition_name(file)] = to_text(condition);
     }
-    return Json{
-        {"sweep", Json::parse(to_json(options_))},
-        {"model",
-         {{"model", is_file(model_.model) ? absolute(model_.model) : model_.model},
-          {"input_shape", model_.input_shape},
-          {"num_classes", model_.num_classes},
-          {"weights", absolute(model_.weights)},
-          {"model_seed", model_.model_seed}}},
-        {"devices", absolute(devices_.inventory)},
-        {"networks", std::move(networks)},
-        {"testbed", is_file(devices_.testbed) ? absolute(devices_.testbed) : devices_.testbed}}
+    return Json{{"sweep", Json::parse(to_json(options_))},
+                {"model",
+                 {{"model", is_file(model_.model) ? absolute(model_.model) : model_.model},
+                  {"input_shape", model_.input_shape},
+                  {"num_classes", model_.num_classes},
+                  {"weights", absolute(model_.weights)},
+                  {"model_seed", model_.model_seed}}},
+                {"devices", absolute(devices_.inventory)},
+                {"networks", std::move(networks)},
+                {"testbed",
+                 is_testbed_file(devices_.testbed) ? absolute(devices_.testbed) : devices_.testbed}}
         .dump();
   }
 

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -136,8 +137,10 @@ class TestbedCommand final : public Command {
     }
     PARETO_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("pareto-testbed"));
     std::vector<std::string> arguments{"testbed", "up", what_, "--foreground"};
-    PARETO_ASSIGN(ChildProcess holder, ChildProcess::start("/proc/self/exe", std::move(arguments),
-                                                           folder.path() / "log"));
+    std::error_code no_proc;
+    const auto program = std::filesystem::read_symlink("/proc/self/exe", no_proc);
+    PARETO_ASSIGN(ChildProcess holder,
+                  ChildProcess::start(program, std::move(arguments), folder.path() / "log"));
     PARETO_TRY(with_context(holder.wait_ready(deadline_after(kStartTimeout)), "test bed {}",
                             chosen.name()));
     holder.leave_running();
@@ -149,6 +152,8 @@ class TestbedCommand final : public Command {
   Expected<int> hold(Context& context) const {
     // The terminal may go; the test bed stays.
     static_cast<void>(::signal(SIGHUP, SIG_IGN));
+    // Whoever wanted to know that it is up may have gone: then it ends in order.
+    static_cast<void>(::signal(SIGPIPE, SIG_IGN));
     PARETO_ASSIGN(const ChosenTestbed chosen, find_testbed(what_));
     if (chosen.running) {
       return fail(ErrorCode::kUnavailable, "test bed {} is up, held by process {}", chosen.name(),
@@ -168,7 +173,7 @@ class TestbedCommand final : public Command {
 
   Expected<int> take_down(Context& context) const {
     std::string name = what_;
-    if (name.find('/') != std::string::npos || name.ends_with(".yaml")) {
+    if (is_testbed_file(what_)) {
       PARETO_ASSIGN(const netem::Testbed bed, netem::read_testbed(what_));
       name = bed.name;
     }

@@ -95,7 +95,7 @@ std::string describe_rules(const UnitBudget& budget, int rounds) {
       "but for {} completions at least. A window that is not given is the smallest within 1 % of "
       "the best throughput, searched in a trial's first unit from latency / bottleneck to twice as "
       "much, by two loads a window of at least {} completions. Plans whose requests take more than "
-      "{} ms have fewer of all: one discarded, at least {} for latency and {} completions for "
+      "{} ms have fewer of all: two discarded, at least {} for latency and {} completions for "
       "throughput, at a window of 1.25 x latency / bottleneck. Intervals: "
       "95 %, stationary block bootstrap, "
       "blocks of 5 x the correlation length. Front: share of bootstrap resamples of rounds in "
@@ -130,8 +130,13 @@ Expected<> TrialMeter::warm_up(Load& load, const Value& request, bool fresh) {
   LoadOptions options = options_for(1);
   options.requests = 1;
   PARETO_ASSIGN(const LoadResult first, load.run(request, options));
-  expected_latency_ms_ = median(latencies_of(first));
-  if (dear()) return {};
+  expected_latency_ms_ = latencies_of(first).front();
+  if (dear()) {
+    // Its first may be one of a kind.
+    PARETO_ASSIGN(const LoadResult second, load.run(request, options));
+    expected_latency_ms_ = std::min(expected_latency_ms_, latencies_of(second).front());
+    if (dear()) return {};
+  }
   options.requests = (fresh ? warm_up_requests(1) : kRewarmRequests) - 1;
   PARETO_ASSIGN(const LoadResult more, load.run(request, options));
   expected_latency_ms_ = median(latencies_of(more));

@@ -2,6 +2,7 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <map>
 #include <set>
 
 #include "core/base/file.h"
@@ -22,6 +23,7 @@ struct Document {
   std::string name;
   YAML::Node root;
   std::vector<std::shared_ptr<Node>> nodes;  ///< every mapping handed out, in that order
+  std::map<std::string, std::shared_ptr<Node>> by_path;
   std::vector<std::string> problems;
 
   std::string where(const YAML::Node& node) const {
@@ -30,11 +32,12 @@ struct Document {
   }
   std::shared_ptr<Node> add(const YAML::Node& yaml, std::string path) {
     // A section read twice is one section: what either reader asked for is known.
-    for (const auto& node : nodes) {
-      if (node->path == path) return node;
+    std::shared_ptr<Node>& node = by_path[path];
+    if (node == nullptr) {
+      node = std::make_shared<Node>(Node{yaml, std::move(path), {}, false});
+      nodes.push_back(node);
     }
-    nodes.push_back(std::make_shared<Node>(Node{yaml, std::move(path), {}, false}));
-    return nodes.back();
+    return node;
   }
 };
 

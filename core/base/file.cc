@@ -151,6 +151,16 @@ Expected<std::optional<FolderLock>> FolderLock::try_take(const std::filesystem::
   return FolderLock(std::move(opened));
 }
 
+Expected<bool> FolderLock::is_taken(const std::filesystem::path& folder) {
+  const FileDescriptor opened(
+      ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!opened) return tl::unexpected(error_from_errno(errno, folder.string()));
+  // Shared, so that several may look at the same time.
+  if (::flock(opened.get(), LOCK_SH | LOCK_NB) == 0) return false;
+  if (errno == EWOULDBLOCK) return true;
+  return tl::unexpected(error_from_errno(errno, "locking " + folder.string()));
+}
+
 Expected<TemporaryFolder> TemporaryFolder::create(std::string_view prefix) {
   const std::string start = std::string(prefix) + ".";
   const std::filesystem::path place = std::filesystem::temp_directory_path();
@@ -163,8 +173,8 @@ Expected<TemporaryFolder> TemporaryFolder::create(std::string_view prefix) {
     auto lock = FolderLock::try_take(pattern);
     // In the moment before it was locked, somebody else could take it for abandoned.
     if (lock ? !*lock : lock.error().code == ErrorCode::kNotFound) continue;
-    PARETO_TRY(lock);
-    return TemporaryFolder(pattern, *std::move(*lock));
+    // On a file system without locks nobody takes it for abandoned.
+    return TemporaryFolder(pattern, lock ? std::move(*lock) : std::nullopt);
   }
 }
 

@@ -26,6 +26,8 @@ class FolderLock {
  public:
   /// None: another process has it. Fails: kNotFound (no such folder), kPermission.
   static Expected<std::optional<FolderLock>> try_take(const std::filesystem::path& folder);
+  /// Whether a process has it, without taking it. Fails: as try_take.
+  static Expected<bool> is_taken(const std::filesystem::path& folder);
 
  private:
   explicit FolderLock(FileDescriptor folder) : folder_(std::move(folder)) {}
@@ -43,10 +45,10 @@ class TemporaryFolder {
   const std::filesystem::path& path() const { return path_; }
 
  private:
-  TemporaryFolder(std::filesystem::path path, FolderLock lock)
+  TemporaryFolder(std::filesystem::path path, std::optional<FolderLock> lock)
       : path_(std::move(path)), lock_(std::move(lock)) {}
   std::filesystem::path path_;
-  FolderLock lock_;
+  std::optional<FolderLock> lock_;  ///< none: its file system has no locks
 };
 
 /// The Error for an errno: kNotFound, kPermission, kExhausted (ENOSPC, EMFILE, ENOMEM), … with its text.

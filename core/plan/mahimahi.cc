@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::uint64_t kPacketBits = 1500 * 8;
 constexpr std::uint64_t kStep_ms = 100;
-constexpr std::uint64_t kLongest_ms = 3 * 3600 * 1000;
+constexpr std::uint64_t kLongest_ms = 9'000'000;
+constexpr std::uint64_t kMostBitsPerSecond = 100'000'000'000;
 constexpr std::uint64_t kLeastBitsPerSecond = 8'000;
 constexpr std::uint64_t kMaxFile = 256 << 20;
 
@@ -57,6 +58,10 @@ Expected<RateTrace> parse_mahimahi(std::string_view text, std::string_view name)
     const std::uint64_t width_ms = std::min(kStep_ms, last_ms - i * kStep_ms);
     const std::uint64_t rate =
         std::max(packets[i] * kPacketBits * 1000 / width_ms, kLeastBitsPerSecond);
+    if (rate > kMostBitsPerSecond) {
+      return fail(ErrorCode::kInvalidArgument, "{}: more than 100 gbit/s from {} ms on", name,
+                  i * kStep_ms);
+    }
     if (!trace.rows.empty() && trace.rows.back().bits_per_second == rate) continue;
     trace.rows.push_back({std::chrono::milliseconds(i * kStep_ms), {}, rate});
   }

@@ -73,6 +73,9 @@ void fill(const StageStatus& status, v1::StageStatus& wire) {
   wire.set_bytes_sent(status.bytes_sent);
 }
 
+/// A long trace.
+constexpr std::size_t kMaxConditionBytes = 8 << 20;
+
 /// "10.0.0.1" of "ipv4:10.0.0.1:4711", "fe80::1" of "ipv6:%5Bfe80::1%5D:4711"; whatever else comes back as it is.
 std::string host_of_peer(std::string peer) {
   const std::size_t scheme = peer.find(':');
@@ -418,6 +421,11 @@ Expected<> ControlService::emulate(const grpc::ServerContext& context,
   if (request.lease() != 0) {
     PARETO_ASSIGN(lease, parts_.network.renew(request.lease()));
   } else {
+    PARETO_TRY(parts_.network.check_allowed());
+    if (request.condition().size() > kMaxConditionBytes) {
+      return fail(ErrorCode::kInvalidArgument, "a condition of {} bytes, not at most {}",
+                  request.condition().size(), kMaxConditionBytes);
+    }
     LeaseWish wish;
     wish.interface = request.interface();
     PARETO_ASSIGN(wish.condition, parse_condition(request.condition(), "condition"));

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "core/base/file.h"
 #include "core/base/file_descriptor.h"
@@ -39,6 +41,16 @@ bool same_host(const sockaddr* one, const sockaddr_storage& other) {
                      sizeof(in6_addr)) == 0;
 }
 
+/// Whether what goes by `upper` goes by `interface`: they are one, or the one is made of the other (a bridge, a VLAN).
+bool carries(const std::string& interface, const std::string& upper) {
+  if (upper.empty()) return false;
+  const unsigned int index = ::if_nametoindex(interface.c_str());
+  if (interface == upper || (index != 0 && index == ::if_nametoindex(upper.c_str()))) return true;
+  std::error_code none;
+  return interface.find('/') == std::string::npos &&
+         std::filesystem::exists("/sys/class/net/" + upper + "/lower_" + interface, none);
+}
+
 Expected<sockaddr_storage> parse_host(const std::string& host) {
   sockaddr_storage address{};
   auto& four = reinterpret_cast<sockaddr_in&>(address);
@@ -61,17 +73,21 @@ Expected<sockaddr_storage> parse_host(const std::string& host) {
 NetworkLease::NetworkLease(bool allowed, Change change)
     : allowed_(allowed),
       change_(std::move(change)),
+      numbers_(std::random_device()()),
       watcher_([this](const std::stop_token& stop) { watch(stop); }) {}
 
 NetworkLease::~NetworkLease() = default;
 
+Expected<> NetworkLease::check_allowed() const {
+  if (allowed_) return {};
+  return fail(ErrorCode::kPermission,
+              "this device does not let its network be changed: set allow_netem: true in its "
+              "paretod.yaml");
+}
+
 Expected<Lease> NetworkLease::take(const LeaseWish& wish) {
-  if (!allowed_) {
-    return fail(ErrorCode::kPermission,
-                "this device does not let its network be changed: set allow_netem: true in its "
-                "paretod.yaml");
-  }
-  const bool on_control = wish.interface == wish.control_interface;
+  PARETO_TRY(check_allowed());
+  const bool on_control = carries(wish.interface, wish.control_interface);
   if (on_control && !wish.control_interface_too) {
     return fail(ErrorCode::kPermission,
                 "{} carries the coordinator's own calls: name another interface, or say "
@@ -85,8 +101,8 @@ Expected<Lease> NetworkLease::take(const LeaseWish& wish) {
                 "until it is done");
   }
   PARETO_ASSIGN(interface_, change_(wish));
-  lease_ = {++last_, std::clamp(wish.duration, Nanoseconds(std::chrono::milliseconds(100)),
-                                on_control ? kLongestOnControl : kLongest)};
+  lease_ = {numbers_(), std::clamp(wish.duration, Nanoseconds(std::chrono::milliseconds(100)),
+                                   on_control ? kLongestOnControl : kLongest)};
   runs_out_ = std::chrono::steady_clock::now() + lease_->duration;
   changed_.notify_all();
   spdlog::info("{} is as {} for a coordinator", wish.interface, wish.name);
@@ -138,6 +154,8 @@ NetworkLease::Change kernel_change() {
 }
 
 void clear_abandoned_networks() {
+  std::error_code none;
+  if (!std::filesystem::exists(netem::kEmulationFolder, none)) return;
   const auto cleared = netem::clear_stale();
   if (!cleared) return spdlog::warn("emulated networks left behind: {}", cleared.error().message);
   for (const std::string& interface : *cleared) {
@@ -163,7 +181,8 @@ Expected<std::string> interface_towards(const std::string& host) {
     if (same_host(one->ifa_addr, own)) name = one->ifa_name;
   }
   ::freeifaddrs(all);
-  if (!name.empty()) return name;
+  // "eth0:1" is another address of eth0.
+  if (!name.empty()) return name.substr(0, name.find(':'));
   return fail(ErrorCode::kNotFound, "no interface leads to {}", host);
 }
 

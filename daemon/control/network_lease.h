@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <random>
 #include <string>
 #include <thread>
 
@@ -57,6 +58,8 @@ class NetworkLease {
   NetworkLease(const NetworkLease&) = delete;
   NetworkLease& operator=(const NetworkLease&) = delete;
 
+  /// Fails: kPermission, with the remedy.
+  Expected<> check_allowed() const;
   /// Fails: kPermission (allow_netem is off; the control interface, unless it is named on purpose), kUnavailable (another has a lease), and
   /// as the change does.
   Expected<Lease> take(const LeaseWish& wish);
@@ -72,7 +75,7 @@ class NetworkLease {
   const Change change_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::uint64_t last_ = 0;
+  std::mt19937_64 numbers_;  ///< of leases: those of a daemon that ran before are none of this one
   std::optional<Lease> lease_;
   TimePoint runs_out_{};
   std::unique_ptr<InterfaceChange> interface_;

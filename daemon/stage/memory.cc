@@ -25,6 +25,16 @@ std::uint64_t bytes_of(std::string_view text, std::string_view key) {
   return kibibytes * 1024;
 }
 
+/// The number behind a word at the beginning of a line.
+std::uint64_t count_of(const std::string& text, const std::string& word) {
+  const std::string lines = "\n" + text;
+  const std::size_t at = lines.find("\n" + word);
+  if (at == std::string::npos) return 0;
+  std::uint64_t number = 0;
+  std::from_chars(lines.data() + at + 1 + word.size(), lines.data() + lines.size(), number);
+  return number;
+}
+
 /// The number a file holds; none where it holds "max", or there is no such file.
 std::optional<std::uint64_t> number_in(const std::filesystem::path& file) {
   const std::string text = read_file(file, kLimit).value_or("");
@@ -34,28 +44,33 @@ std::optional<std::uint64_t> number_in(const std::filesystem::path& file) {
   return number;
 }
 
-/// A container, or an imitated device, has less than its machine.
-void limit_to_control_group(MemoryReading& reading) {
-  const auto tree = find_controller("memory");
-  if (!tree) return;
-  const bool first = tree->version == 1;
-  const auto group = own_control_group(*tree, "memory");
+}  // namespace
+
+void limit_to_control_group(MemoryReading& reading, const std::filesystem::path& group,
+                            bool first) {
   const auto limit = number_in(group / (first ? "memory.limit_in_bytes" : "memory.max"));
   if (!limit || *limit >= reading.total_bytes) return;
-  const auto used = number_in(group / (first ? "memory.usage_in_bytes" : "memory.current"));
-  const std::uint64_t left = *limit - std::min(used.value_or(0), *limit);
+  const std::uint64_t used =
+      number_in(group / (first ? "memory.usage_in_bytes" : "memory.current")).value_or(0);
+  // Files that it read or wrote are kept as long as nobody needs the room.
+  const std::string parts = read_file(group / "memory.stat", kLimit).value_or("");
+  const std::uint64_t files = count_of(parts, first ? "total_active_file " : "active_file ") +
+                              count_of(parts, first ? "total_inactive_file " : "inactive_file ");
+  const std::uint64_t taken = used - std::min(files, used);
   reading.total_bytes = *limit;
-  reading.available_bytes = std::min(reading.available_bytes, left);
+  // 0 would be "unknown".
+  reading.available_bytes = std::max<std::uint64_t>(
+      std::min(reading.available_bytes, *limit - std::min(taken, *limit)), 1);
 }
-
-}  // namespace
 
 MemoryReading read_memory() {
   const std::string own = read_file("/proc/self/status", kLimit).value_or("");
   const std::string machine = read_file("/proc/meminfo", kLimit).value_or("");
   MemoryReading reading{bytes_of(own, "VmRSS:"), bytes_of(own, "VmHWM:"),
                         bytes_of(machine, "MemAvailable:"), bytes_of(machine, "MemTotal:")};
-  limit_to_control_group(reading);
+  if (const auto tree = find_controller("memory")) {
+    limit_to_control_group(reading, own_control_group(*tree, "memory"), tree->version == 1);
+  }
   return reading;
 }
 

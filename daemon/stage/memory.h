@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 
 namespace pareto::daemon {
@@ -15,6 +16,9 @@ struct MemoryReading {
 };
 
 using MemoryProbe = std::function<MemoryReading()>;
+
+/// A container, or an imitated device, has less than its machine: what its control group's folder says. `first`: of version 1.
+void limit_to_control_group(MemoryReading& reading, const std::filesystem::path& group, bool first);
 
 /// From /proc; figures that cannot be read are 0. Threads: any.
 MemoryReading read_memory();

@@ -16,8 +16,8 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/transport/transport.h"
-#include "daemon/stage/link_probe.h"
 #include "daemon/stage/link_door.h"
+#include "daemon/stage/link_probe.h"
 #include "daemon/stage/shard_cache.h"
 #include "daemon/stage/stage.h"
 

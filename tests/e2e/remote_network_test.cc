@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -104,7 +105,9 @@ TEST_F(RemoteNetworks, AreADimensionOfASweep) {
     return {};
   }));
   ASSERT_TRUE(done.exit_code == 0 || done.exit_code == 4) << done.errors;
+  std::map<std::string, int> measured;
   for (const json& trial : json::parse(done.output)["trials"]) {
+    if (trial["status"] == "ok") ++measured[trial["condition"]];
     if (trial["status"] == "failed") {
       EXPECT_THAT(trial["failure"].get<std::string>(), HasSubstr("network slow"));
       continue;
@@ -116,6 +119,8 @@ TEST_F(RemoteNetworks, AreADimensionOfASweep) {
       EXPECT_GT(rate, 25);
     }
   }
+  EXPECT_GT(measured["none"], 0);
+  EXPECT_GT(measured["slow"], 0) << done.errors;
   EXPECT_NE(root_queue(*near_), "tbf") << "all is as before";
   EXPECT_NE(root_queue(*far_), "tbf");
 }

@@ -7,6 +7,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "core/base/control_group.h"
 #include "tests/e2e/fixture.h"
@@ -90,14 +91,17 @@ TEST_F(Testbeds, MayBeJoinedByASweep) {
       paretoctl(small_sweep({"--splits", "after:features.3", "--transport", "tcp", "--rounds", "1",
                              "--window", "1", "--testbed", name_, "--json"}));
   ASSERT_TRUE(done.exit_code == 0 || done.exit_code == 4) << done.errors;
+  int measured = 0;
   for (const json& trial : json::parse(done.output)["trials"]) {
     EXPECT_EQ(trial["condition"], "slow");
     if (trial["status"] != "ok") continue;
+    ++measured;
     EXPECT_GE(trial["network"]["round_trip_ms"].get<double>(), 20);
     if (trial["plan"]["stages"].back()["device"] == "right") {
       EXPECT_GE(trial["latency_ms"]["p50"].get<double>(), 20);
     }
   }
+  EXPECT_GT(measured, 0) << done.errors;
   EXPECT_FALSE(status().is_null()) << "it was up before and stays so";
 
   const auto another =
@@ -110,6 +114,7 @@ TEST_F(Testbeds, LeaveNothingBehindWhenTheyAreKilled) {
   const auto folder = std::filesystem::path("/run/pareto-edge/testbed") / name_;
   for (int i = 0; i < 3; ++i) {
     ASSERT_EQ(::kill(up_["process"].get<int>(), SIGKILL), 0);
+    while (runs(up_)) std::this_thread::yield();
     const auto again = paretoctl({"testbed", "up", bed_, "--json"});
     ASSERT_EQ(again.exit_code, 0) << again.errors;
     const json before = std::exchange(up_, json::parse(again.output));

@@ -80,6 +80,15 @@ TEST_F(RemoteNetworkTest, AConditionThatIsNotReachedFails) {
   EXPECT_THAT(network->apply("slo").error().message, HasSubstr("slow"));
 }
 
+TEST_F(RemoteNetworkTest, ARateThatVariesIsJudgedByItsBoundAlone) {
+  slow_.forward.jitter.deviation = milliseconds(2);
+  slow_.backward = slow_.forward;
+  const auto network = this->network();
+  ASSERT_TRUE(network->apply("none"));
+  measure_as(6, milliseconds(41));
+  EXPECT_TRUE(network->apply("slow")) << "slower than asked, as jitter makes TCP";
+}
+
 TEST_F(RemoteNetworkTest, LeasesAreRenewedUntilItEnds) {
   {
     const auto network = this->network();
@@ -102,6 +111,9 @@ TEST_F(RemoteNetworkTest, ALostLeaseIsTold) {
   const auto held = network->check();
   ASSERT_FALSE(held);
   EXPECT_THAT(held.error().message, HasSubstr("ran out"));
+  ASSERT_TRUE(network->apply("slow")) << "taken again";
+  EXPECT_TRUE(first_.emulated());
+  EXPECT_TRUE(network->check());
 }
 
 TEST_F(RemoteNetworkTest, ADeviceThatRefusesIsNoNetwork) {
@@ -109,6 +121,9 @@ TEST_F(RemoteNetworkTest, ADeviceThatRefusesIsNoNetwork) {
   ASSERT_TRUE(second_.emulate({"eth1", {}, "another's", false}));
   EXPECT_FALSE(network->apply("slow"));
   EXPECT_THAT(network->apply("slow").error().message, HasSubstr("another coordinator"));
+  EXPECT_FALSE(first_.emulated()) << "one device alone makes no condition";
+  ASSERT_TRUE(network->apply("none"));
+  EXPECT_FALSE(first_.emulated());
 }
 
 TEST_F(RemoteNetworkTest, NeedsADeviceThatMayBeChanged) {

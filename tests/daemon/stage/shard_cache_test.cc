@@ -4,9 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <latch>
 #include <thread>
 
+#include "core/base/file.h"
 #include "tests/daemon/support/fake_runner.h"
 
 namespace pareto::daemon {
@@ -189,6 +191,40 @@ TEST_F(ShardCacheTest, Profiles) {
   EXPECT_EQ(profile.parts.segments[0].end, 1);
   EXPECT_EQ(shard->profile(0, 5).error().code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(shard->profile(1, 0).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST(Memory, OfAControlGroupIsWhatItMayTakeWithoutTheFilesItKeeps) {
+  const auto folder = TemporaryFolder::create("memory-test").value();
+  const auto write = [&](const char* name, const char* text) {
+    std::ofstream(folder.path() / name) << text;
+  };
+  const MemoryReading machine{0, 0, 8'000, 10'000};
+  MemoryReading reading = machine;
+  limit_to_control_group(reading, folder.path(), false);
+  EXPECT_EQ(reading.total_bytes, 10'000U) << "no limit is known";
+  write("memory.max", "max\n");
+  limit_to_control_group(reading, folder.path(), false);
+  EXPECT_EQ(reading.available_bytes, 8'000U);
+
+  write("memory.max", "4000\n");
+  write("memory.current", "3900\n");
+  write("memory.stat", "anon 1500\ninactive_file 2000\nactive_file 300\n");
+  limit_to_control_group(reading, folder.path(), false);
+  EXPECT_EQ(reading.total_bytes, 4'000U);
+  EXPECT_EQ(reading.available_bytes, 4'000U - (3'900U - 2'300U));
+
+  write("memory.stat", "anon 3900\n");
+  write("memory.current", "4000\n");
+  reading = machine;
+  limit_to_control_group(reading, folder.path(), false);
+  EXPECT_EQ(reading.available_bytes, 1U) << "0 would be unknown";
+
+  write("memory.limit_in_bytes", "5000\n");
+  write("memory.usage_in_bytes", "1000\n");
+  reading = machine;
+  limit_to_control_group(reading, folder.path(), true);
+  EXPECT_EQ(reading.total_bytes, 5'000U);
+  EXPECT_EQ(reading.available_bytes, 4'000U);
 }
 
 TEST(Memory, ThisProcessHasSome) {
