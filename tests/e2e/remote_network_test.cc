@@ -63,7 +63,7 @@ class RemoteNetworks : public EndToEnd {
           allowed, "--ready-fd", "1"});
       return {};
     }));
-    EXPECT_TRUE(daemon->wait_for_output("\n")) << daemon->errors();
+    EXPECT_TRUE(daemon->wait_for_output("\"pid\":")) << daemon->errors();
     return json::parse(daemon->output())["control"];
   }
   void start_both(const char* allowed = "true") {
@@ -105,8 +105,9 @@ TEST_F(RemoteNetworks, AreADimensionOfASweep) {
     return {};
   }));
   ASSERT_TRUE(done.exit_code == 0 || done.exit_code == 4) << done.errors;
+  const json run = json::parse(done.output);
   std::map<std::string, int> measured;
-  for (const json& trial : json::parse(done.output)["trials"]) {
+  for (const json& trial : run["trials"]) {
     if (trial["status"] == "ok") ++measured[trial["condition"]];
     if (trial["status"] == "failed") {
       EXPECT_THAT(trial["failure"].get<std::string>(), HasSubstr("network slow"));

@@ -91,8 +91,9 @@ TEST_F(Testbeds, MayBeJoinedByASweep) {
       paretoctl(small_sweep({"--splits", "after:features.3", "--transport", "tcp", "--rounds", "1",
                              "--window", "1", "--testbed", name_, "--json"}));
   ASSERT_TRUE(done.exit_code == 0 || done.exit_code == 4) << done.errors;
+  const json run = json::parse(done.output);
   int measured = 0;
-  for (const json& trial : json::parse(done.output)["trials"]) {
+  for (const json& trial : run["trials"]) {
     EXPECT_EQ(trial["condition"], "slow");
     if (trial["status"] != "ok") continue;
     ++measured;
