@@ -132,10 +132,11 @@ TEST_F(Program, WrongWordsAreAnsweredWithTheNearest) {
 }
 
 TEST_F(Program, NumbersOutOfRange) {
-  for (const char* flag : {"--batch", "--micro-batch", "--window", "--requests", "--rounds",
-                           "--threads", "--stages"}) {
+  for (const char* flag :
+       {"--batch", "--micro-batch", "--window", "--requests", "--rounds", "--stages"}) {
     refused(small("sweep", {flag, "0"}), kExitUsage, HasSubstr(std::string(flag) + " 0"));
   }
+  refused(small("sweep", {"--threads", "257"}), kExitUsage, HasSubstr("--threads 257"));
   refused(small("sweep", {"--batch", "1,two"}), kExitUsage, HasSubstr("two"));
   refused(small("run", {"--batch", "2", "--micro-batch", "3"}), kExitUsage,
           HasSubstr("not above the batch of 2"));
