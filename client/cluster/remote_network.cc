@@ -168,6 +168,17 @@ struct RemoteNetwork::Impl {
   }
 };
 
+Expected<> check_changeable(const std::vector<DeviceConfig>& devices) {
+  const bool any = std::ranges::any_of(
+      devices, [](const DeviceConfig& device) { return !device.netem_interface.empty(); });
+  if (any && devices.size() >= 2) return {};
+  return fail(
+      ErrorCode::kInvalidArgument,
+      "--network: none of these devices lets its network be changed: name the interface in "
+      "the inventory (netem_interface: eth1) and set allow_netem: true in its paretod.yaml; "
+      "or leave out --devices, and the network is emulated on this machine");
+}
+
 RemoteNetwork::RemoteNetwork(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {
   impl_->renewing =
       std::jthread([state = impl_.get()](const std::stop_token& stop) { state->renew(stop); });
@@ -176,16 +187,9 @@ RemoteNetwork::~RemoteNetwork() = default;
 
 Expected<std::unique_ptr<RemoteNetwork>> RemoteNetwork::create(
     std::vector<NamedCondition> conditions, std::vector<DaemonClient*> devices) {
-  const bool any = std::ranges::any_of(devices, [](const DaemonClient* device) {
-    return !device->config().netem_interface.empty();
-  });
-  if (devices.size() < 2 || !any) {
-    return fail(
-        ErrorCode::kInvalidArgument,
-        "--network: none of these devices lets its network be changed: name the interface "
-        "in the inventory (netem_interface: eth1) and set allow_netem: true in its "
-        "paretod.yaml; or leave out --devices, and the network is emulated on this machine");
-  }
+  std::vector<DeviceConfig> configs;
+  for (const DaemonClient* device : devices) configs.push_back(device->config());
+  PARETO_TRY(check_changeable(configs));
   auto impl = std::make_unique<Impl>();
   impl->devices = std::move(devices);
   impl->conditions.emplace(kNone, Condition{});

@@ -13,6 +13,9 @@
 
 namespace pareto::client {
 
+/// Whether any of an inventory's devices lets its network be changed. Fails: kInvalidArgument with the remedy.
+Expected<> check_changeable(const std::vector<DeviceConfig>& devices);
+
 /// A condition is added to what the network is by itself, and judged by the difference. Leases are renewed as long as this lives; devices
 /// that cannot be reached any more take their condition back by themselves.
 ///

@@ -101,6 +101,7 @@ Expected<Cluster> DeviceFlags::connect(const Context& context, int count,
     return local;
   }
   PARETO_ASSIGN(const auto devices, read_inventory(inventory));
+  if (!conditions.empty()) PARETO_TRY(check_changeable(devices));
   PARETO_ASSIGN(Cluster cluster, Cluster::connect(devices));
   if (!conditions.empty()) {
     std::vector<DaemonClient*> clients;

@@ -56,7 +56,7 @@ TEST_F(BadInput, ANetworkThatIsNone) {
   expect(small_sweep({"--network", write("odd.yaml", "delai: 5ms\n")}), 2, "did you mean delay");
   expect(small_sweep({"--network", write("lte.yaml", "delay: 5ms\n"), "--devices",
                       inventory({{"ghost", "127.0.0.1:1"}})}),
-         2, "leave out one of the two");
+         2, "netem_interface");
 }
 
 TEST_F(BadInput, WeightsThatDoNotFit) {
