@@ -5,13 +5,10 @@
 #include <optional>
 #include <utility>
 
-#include "core/base/text.h"
 #include "netem/testbed_network.h"
 
 namespace pareto::client {
 namespace {
-
-constexpr const char* kNone = "none";
 
 /// Of each link.
 using Conditions = std::vector<Condition>;
@@ -95,11 +92,7 @@ Expected<> EmulatedNetwork::enter(std::size_t device) const {
 }
 
 Expected<> EmulatedNetwork::offers(const std::string& name) const {
-  if (impl_->conditions.contains(name)) return {};
-  std::vector<std::string> names;
-  for (const auto& [known, condition] : impl_->conditions) names.push_back(known);
-  return fail(ErrorCode::kNotFound, "no network condition \"{}\"{}", name,
-              did_you_mean(name, names));
+  return known(name, impl_->conditions);
 }
 
 Expected<netem::LinkMeasurement> EmulatedNetwork::apply(const std::string& name) {

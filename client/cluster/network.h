@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/plan/condition.h"
 #include "netem/link_measurement.h"
 #include "netem/testbed.h"
@@ -24,6 +25,9 @@ std::string condition_name(const std::string& file);
 /// Threads: one owner.
 class Network {
  public:
+  /// The condition of a network that is left as it is.
+  static constexpr const char* kNone = "none";
+
   virtual ~Network() = default;
 
   /// From now on links have that condition; "none" is a network left as it is. Returns what it was measured to be like when it was first
@@ -37,6 +41,17 @@ class Network {
   virtual std::string resting_condition() const = 0;
   /// What makes it so: as NetworkFigures::emulator.
   virtual std::string emulator() const = 0;
+
+ protected:
+  /// Whether a map by name has it. Fails: kNotFound with the nearest.
+  template <typename ByName>
+  static Expected<> known(const std::string& condition, const ByName& conditions) {
+    if (conditions.contains(condition)) return {};
+    std::vector<std::string> names;
+    for (const auto& [name, value] : conditions) names.push_back(name);
+    return fail(ErrorCode::kNotFound, "no network condition \"{}\"{}", condition,
+                did_you_mean(condition, names));
+  }
 };
 
 /// That of a test bed of this process: each device in a network namespace of its own, emulated links between them.
@@ -55,7 +70,7 @@ class EmulatedNetwork final : public Network {
   Expected<netem::LinkMeasurement> apply(const std::string& condition) override;
   Expected<> offers(const std::string& condition) const override;
   Expected<> check() const override;
-  std::string resting_condition() const override { return "none"; }
+  std::string resting_condition() const override { return kNone; }
   std::string emulator() const override;
 
   /// The device's address for all others.

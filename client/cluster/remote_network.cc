@@ -7,12 +7,9 @@
 #include <stop_token>
 #include <thread>
 
-#include "core/base/text.h"
-
 namespace pareto::client {
 namespace {
 
-constexpr const char* kNone = "none";
 // TCP's payload in packets of 1500 bytes.
 constexpr double kPayloadShare = 1448.0 / 1500.0;
 
@@ -200,11 +197,7 @@ Expected<std::unique_ptr<RemoteNetwork>> RemoteNetwork::create(
 }
 
 Expected<> RemoteNetwork::offers(const std::string& name) const {
-  if (impl_->conditions.contains(name)) return {};
-  std::vector<std::string> names;
-  for (const auto& [known, condition] : impl_->conditions) names.push_back(known);
-  return fail(ErrorCode::kNotFound, "no network condition \"{}\"{}", name,
-              did_you_mean(name, names));
+  return known(name, impl_->conditions);
 }
 
 Expected<netem::LinkMeasurement> RemoteNetwork::apply(const std::string& name) {

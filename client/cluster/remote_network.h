@@ -30,7 +30,7 @@ class RemoteNetwork final : public Network {
   Expected<netem::LinkMeasurement> apply(const std::string& condition) override;
   Expected<> offers(const std::string& condition) const override;
   Expected<> check() const override;
-  std::string resting_condition() const override { return "none"; }
+  std::string resting_condition() const override { return kNone; }
   std::string emulator() const override { return "devices"; }
 
  private:

@@ -91,6 +91,22 @@ class RemoteNetworks : public EndToEnd {
     return kind;
   }
 
+  /// A coordinator that makes the network slow until it is ended. Returns once it has done so to the far side.
+  std::unique_ptr<Process> endless_sweep() const {
+    std::unique_ptr<Process> coordinator;
+    EXPECT_TRUE(near_->run([&]() -> Expected<> {
+      auto arguments = sweep({"--network", path("slow.yaml"), "--rounds", "1000"});
+      arguments.insert(arguments.begin(), "paretoctl");
+      coordinator = std::make_unique<Process>(arguments);
+      return {};
+    }));
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+    while (root_queue(*far_) != "tbf" && std::chrono::steady_clock::now() < deadline) {
+    }
+    EXPECT_EQ(root_queue(*far_), "tbf") << coordinator->errors();
+    return coordinator;
+  }
+
   std::optional<NetworkNamespace> near_;
   std::optional<NetworkNamespace> far_;
   std::unique_ptr<Process> first_;
@@ -128,17 +144,7 @@ TEST_F(RemoteNetworks, AreADimensionOfASweep) {
 
 TEST_F(RemoteNetworks, AreAsBeforeWhenTheCoordinatorIsKilled) {
   start_both();
-  std::unique_ptr<Process> coordinator;
-  ASSERT_TRUE(near_->run([&]() -> Expected<> {
-    auto arguments = sweep({"--network", path("slow.yaml"), "--rounds", "1000"});
-    arguments.insert(arguments.begin(), "paretoctl");
-    coordinator = std::make_unique<Process>(arguments);
-    return {};
-  }));
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
-  while (root_queue(*far_) != "tbf" && std::chrono::steady_clock::now() < deadline) {
-  }
-  ASSERT_EQ(root_queue(*far_), "tbf") << coordinator->errors();
+  std::unique_ptr<Process> coordinator = endless_sweep();
   coordinator->signal(SIGKILL);
   EXPECT_TRUE(first_->wait_for_output("ran out")) << first_->errors();
   EXPECT_TRUE(second_->wait_for_output("ran out")) << second_->errors();
@@ -148,16 +154,7 @@ TEST_F(RemoteNetworks, AreAsBeforeWhenTheCoordinatorIsKilled) {
 
 TEST_F(RemoteNetworks, AreRepairedByTheNextDaemonWhenOneIsKilled) {
   start_both();
-  std::unique_ptr<Process> coordinator;
-  ASSERT_TRUE(near_->run([&]() -> Expected<> {
-    auto arguments = sweep({"--network", path("slow.yaml"), "--rounds", "1000"});
-    arguments.insert(arguments.begin(), "paretoctl");
-    coordinator = std::make_unique<Process>(arguments);
-    return {};
-  }));
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
-  while (root_queue(*far_) != "tbf" && std::chrono::steady_clock::now() < deadline) {
-  }
+  std::unique_ptr<Process> coordinator = endless_sweep();
   second_->signal(SIGKILL);
   coordinator.reset();
   EXPECT_EQ(root_queue(*far_), "tbf") << "nobody could take it back";

@@ -4,12 +4,11 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "client/program.h"
 #include "core/base/file.h"
 #include "netem/network_namespace.h"
 #include "netem/traffic_control.h"
+#include "tests/client/support/program.h"
 
 namespace pareto::client {
 namespace {
@@ -17,20 +16,6 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-class NeverStopped final : public StopSignal {
- public:
-  const std::atomic<bool>& watch() override { return stop_; }
-
- private:
-  std::atomic<bool> stop_{false};
-};
-
-struct Done {
-  int code = -1;
-  std::string out;
-  std::string err;
-};
 
 class NetemCommand : public testing::Test {
  protected:
@@ -42,17 +27,7 @@ class NetemCommand : public testing::Test {
   Done netem(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), "netem");
     arguments.insert(arguments.end(), {"--state", path("state")});
-    std::ostringstream out;
-    std::ostringstream err;
-    NeverStopped stop;
-    Context context{.out = out,
-                    .err = err,
-                    .command_line = quoted_command_line(arguments),
-                    .paretod = path("no-paretod"),
-                    .default_store = path("results.db"),
-                    .stop = stop};
-    const int code = run_program(arguments, context);
-    return {code, out.str(), err.str()};
+    return run_in(folder_.path(), arguments);
   }
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
 

@@ -6,11 +6,11 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "client/commands/npy.h"
 #include "client/results/store.h"
 #include "core/base/file.h"
+#include "tests/client/support/program.h"
 #include "tests/support/json_schema.h"
 #include "tests/support/synthetic_run.h"
 
@@ -24,36 +24,12 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-class NeverStopped final : public StopSignal {
- public:
-  const std::atomic<bool>& watch() override { return stop_; }
-
- private:
-  std::atomic<bool> stop_{false};
-};
-
-struct Done {
-  int code = -1;
-  std::string out;
-  std::string err;
-};
-
 class Program : public testing::Test {
  protected:
   Program() : folder_(TemporaryFolder::create("program").value()) {}
 
   Done run(const std::vector<std::string>& arguments) const {
-    std::ostringstream out;
-    std::ostringstream err;
-    NeverStopped stop;
-    Context context{.out = out,
-                    .err = err,
-                    .command_line = quoted_command_line(arguments),
-                    .paretod = path("no-paretod"),
-                    .default_store = path("results.db"),
-                    .stop = stop};
-    const int code = run_program(arguments, context);
-    return {code, out.str(), err.str()};
+    return run_in(folder_.path(), arguments);
   }
 
   /// Refused with this exit code, nothing on stdout, and one error that says why and names what is meant.
