@@ -138,9 +138,9 @@ void NetworkLease::watch(const std::stop_token& stop) {
     const TimePoint until = runs_out_;
     changed_.wait_until(lock, stop, until, [&] { return !lease_ || runs_out_ != until; });
     if (lease_ && runs_out_ <= std::chrono::steady_clock::now()) {
-      spdlog::warn("the coordinator's lease of the network ran out: it is as before");
       lease_.reset();
       interface_.reset();
+      spdlog::warn("the coordinator's lease of the network ran out: it is as before");
     }
   }
 }
