@@ -49,8 +49,10 @@ int warm_up_requests(int window);
 /// interval of the difference includes 0. Fewer than 4 samples are not enough to say: false.
 bool is_level(std::span<const double> samples, std::uint64_t seed);
 
-/// Completions between fill and drain as intervals: `completions_s` ascending; the first 2 × window are the fill. Nothing
-/// is sent any more while the last `window` complete: they are the drain. Empty where fewer than two are left.
+/// Completions between fill and drain as intervals: `completions_s` ascending, the first `fill` and the last `drain` of them left out.
+/// Empty where fewer than two are left.
+std::vector<double> steady_intervals(std::span<const double> completions_s, int fill, int drain);
+/// The fill is 2 × window. Nothing is sent any more while the last `window` complete: they are the drain.
 std::vector<double> steady_intervals(std::span<const double> completions_s, int window);
 
 /// The slope of each round, in samples/s: `batch` samples a completion. A round without intervals is 0.

@@ -95,8 +95,10 @@ std::string describe_rules(const UnitBudget& budget, int rounds) {
       "but for {} completions at least. A window that is not given is the smallest within 1 % of "
       "the best throughput, searched in a trial's first unit from latency / bottleneck to twice as "
       "much, by two loads a window of at least {} completions. Plans whose requests take more than "
-      "{} ms have fewer of all: two discarded, at least {} for latency and {} completions for "
-      "throughput, at a window of 1.25 x latency / bottleneck. Intervals: "
+      "{} ms have fewer of all: two discarded (later one), at least {} for latency and {} "
+      "completions for "
+      "throughput after one window and up to the last, at a window of 1.25 x latency / bottleneck. "
+      "Intervals: "
       "95 %, stationary block bootstrap, "
       "blocks of 5 x the correlation length. Front: share of bootstrap resamples of rounds in "
       "which no other plan is better by more "
@@ -131,6 +133,7 @@ Expected<> TrialMeter::warm_up(Load& load, const Value& request, bool fresh) {
   options.requests = 1;
   PARETO_ASSIGN(const LoadResult first, load.run(request, options));
   expected_latency_ms_ = latencies_of(first).front();
+  if (dear() && !fresh) return {};
   if (dear()) {
     // Its first may be one of a kind.
     PARETO_ASSIGN(const LoadResult second, load.run(request, options));
@@ -184,15 +187,18 @@ Expected<> TrialMeter::find_window(Load& load, const Value& request, const Trial
 Expected<std::vector<double>> TrialMeter::measure_throughput(Load& load, const Value& request,
                                                              int window, const Least& least) {
   LoadOptions options = options_for(window);
-  // Fill and drain, and one completion more than the intervals between them.
-  options.requests = 3 * window + least.intervals + 1;
+  // What holds dear requests up is a link, and whoever waits before it is there from the first window on and to the last request.
+  const int fill = dear() ? window : 2 * window;
+  const int drain = dear() ? 0 : window;
+  // One completion more than the intervals between them.
+  options.requests = fill + least.intervals + 1 + drain;
   options.duration = std::chrono::duration_cast<Nanoseconds>(least.duration);
   PARETO_ASSIGN(const LoadResult result, load.run(request, options));
   std::vector<double> completions;
   for (const RequestSample& sample : result.samples) {
     completions.push_back(seconds(sample.completed));
   }
-  return steady_intervals(completions, window);
+  return steady_intervals(completions, fill, drain);
 }
 
 LoadOptions TrialMeter::options_for(int window) const {

@@ -121,6 +121,7 @@ TEST(Throughput, IsTheSlopeBetweenFillAndDrain) {
   const std::vector<double> completions{5, 9, 12, 14, 15, 16, 17, 18, 18.1, 18.2};
   EXPECT_THAT(steady_intervals(completions, 2), ElementsAre(1, 1, 1));
   EXPECT_TRUE(steady_intervals(std::vector<double>{1, 2, 3, 4, 5, 6, 7}, 2).empty());
+  EXPECT_THAT(steady_intervals(std::vector<double>{5, 9, 10, 11}, 1, 0), ElementsAre(1, 1));
   EXPECT_THAT(throughput_of_rounds({{0.5, 0.5}, {0.25}, {}}, 8), ElementsAre(16, 32, 0));
   const Interval interval = throughput_interval({{0.9, 1.1, 1}, {1, 1.05, 0.95}, {1, 1, 1}}, 1, 7);
   EXPECT_LE(interval.low, 1);
