@@ -1,0 +1,155 @@
+#include "partitioner/cost/cost_inputs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace pareto::partitioner {
+namespace {
+
+/// On a link, and in a processor: a plan's latency is then below 2^53 ns, which even a double holds exactly; its bottleneck times the
+/// largest window, and its energy at the largest power, are below 2^63.
+constexpr Nanoseconds kLongestOnLink = std::chrono::hours(1);
+constexpr Nanoseconds kLongestInProcessor = std::chrono::minutes(4);
+constexpr std::int64_t kMostMilliwatts = 1'000'000;
+
+const LinkCodec& codec_of(const LinkCosts& link, int codec) {
+  static const LinkCodec kNone;
+  return link.codecs.empty() ? kNone : link.codecs[static_cast<std::size_t>(codec)];
+}
+
+Nanoseconds rounded(double nanoseconds) { return Nanoseconds(std::llround(nanoseconds)); }
+
+bool is_time(Nanoseconds time, Nanoseconds longest) { return time.count() >= 0 && time <= longest; }
+bool is_factor(double factor) { return factor >= 0 && std::isfinite(factor); }
+
+template <typename T>
+Expected<> check_prefix_sums(const std::vector<T>& sums, std::size_t positions, const char* what) {
+  if (sums.size() != positions || sums.front() != T{} || !std::ranges::is_sorted(sums)) {
+    return fail(ErrorCode::kInvalidArgument,
+                "{} has to be {} prefix sums, which begin with 0 and do not descend", what,
+                positions);
+  }
+  return {};
+}
+
+Expected<> check_device(const DeviceCosts& device, std::size_t positions) {
+  PARETO_TRY(check_prefix_sums(device.compute, positions, "compute"));
+  if (!device.weight_bytes.empty()) {
+    PARETO_TRY(check_prefix_sums(device.weight_bytes, positions, "weight_bytes"));
+  }
+  if (!device.working_bytes.empty() && device.working_bytes.size() != positions - 1) {
+    return fail(ErrorCode::kInvalidArgument, "working_bytes has {} rows for {} operators",
+                device.working_bytes.size(), positions - 1);
+  }
+  const bool negative =
+      std::ranges::any_of(device.working_bytes, [](std::int64_t bytes) { return bytes < 0; });
+  if (negative || device.memory_limit_bytes < 0 || device.milliwatts < 0 ||
+      device.milliwatts > kMostMilliwatts) {
+    return fail(ErrorCode::kInvalidArgument, "a memory or power is out of range");
+  }
+  if (!is_time(device.compute.back(), kLongestInProcessor) ||
+      !is_time(device.overhead, kLongestInProcessor)) {
+    return fail(ErrorCode::kInvalidArgument, "a time is negative or longer than four minutes");
+  }
+  return {};
+}
+
+Expected<> check_link(const CostInputs& inputs, const LinkCosts& link) {
+  if (link.medium < -1 || link.medium >= inputs.media) {
+    return fail(ErrorCode::kInvalidArgument, "medium {} of {}", link.medium, inputs.media);
+  }
+  if (!is_factor(link.bytes_per_second) || !is_factor(link.send_ns_per_byte) ||
+      !is_factor(link.receive_ns_per_byte)) {
+    return fail(ErrorCode::kInvalidArgument, "a rate is negative or no number");
+  }
+  const std::int64_t largest = std::ranges::max(inputs.boundary_bytes);
+  for (int codec = 0; codec < codec_count(link); ++codec) {
+    const LinkCodec& chosen = codec_of(link, codec);
+    if (!is_factor(chosen.bytes_factor) || !is_factor(chosen.encode_ns_per_byte) ||
+        !is_factor(chosen.decode_ns_per_byte) || chosen.loss < 0) {
+      return fail(ErrorCode::kInvalidArgument, "codec {}: a number is negative or none",
+                  chosen.name);
+    }
+    // The largest boundary takes longest in all of them; as doubles, for a rounded one could be out of range.
+    const auto bytes = static_cast<double>(largest);
+    const double on_wire =
+        link.bytes_per_second > 0 ? bytes * chosen.bytes_factor / link.bytes_per_second * 1e9 : 0;
+    const double in_processor =
+        bytes * std::max(link.send_ns_per_byte + chosen.encode_ns_per_byte,
+                         link.receive_ns_per_byte + chosen.decode_ns_per_byte);
+    if (on_wire > static_cast<double>(kLongestOnLink.count()) ||
+        in_processor > static_cast<double>(kLongestInProcessor.count()) ||
+        !is_time(link.delay, kLongestOnLink) || !is_time(link.message, kLongestOnLink) ||
+        !is_time(link.send, kLongestInProcessor) || !is_time(link.receive, kLongestInProcessor)) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "a time is negative or longer than an hour, in a processor four minutes");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+int codec_count(const LinkCosts& link) { return std::max(1, static_cast<int>(link.codecs.size())); }
+
+std::int64_t codec_loss(const LinkCosts& link, int codec) { return codec_of(link, codec).loss; }
+
+Expected<> check(const CostInputs& inputs) {
+  const std::size_t positions = inputs.boundary_bytes.size();
+  if (positions < 2 || inputs.legal.size() != positions) {
+    return fail(
+        ErrorCode::kInvalidArgument,
+        "there have to be two positions or more, each legal or not: {} boundaries, {} flags",
+        positions, inputs.legal.size());
+  }
+  if (std::ranges::any_of(inputs.boundary_bytes, [](std::int64_t bytes) { return bytes < 0; })) {
+    return fail(ErrorCode::kInvalidArgument, "a boundary of less than no bytes");
+  }
+  if (inputs.devices.empty()) return fail(ErrorCode::kInvalidArgument, "no device");
+  for (const DeviceCosts& device : inputs.devices) {
+    PARETO_TRY(with_context(check_device(device, positions), "device {}", device.name));
+  }
+  const std::size_t ends = inputs.devices.size() + 1;
+  const bool square =
+      inputs.links.size() == ends &&
+      std::ranges::all_of(inputs.links, [ends](const auto& row) { return row.size() == ends; });
+  if (!square) {
+    return fail(ErrorCode::kInvalidArgument, "links have to be {} rows of {}", ends, ends);
+  }
+  for (std::size_t from = 0; from < ends; ++from) {
+    for (std::size_t to = 0; to < ends; ++to) {
+      PARETO_TRY(
+          with_context(check_link(inputs, inputs.links[from][to]), "link from {} to {}", from, to));
+    }
+  }
+  return {};
+}
+
+LinkTimes link_times(const LinkCosts& link, int codec, std::int64_t boundary_bytes) {
+  const LinkCodec& chosen = codec_of(link, codec);
+  const auto bytes = static_cast<double>(boundary_bytes);
+  LinkTimes times;
+  times.occupancy = link.message;
+  if (link.bytes_per_second > 0) {
+    times.occupancy += rounded(bytes * chosen.bytes_factor / link.bytes_per_second * 1e9);
+  }
+  times.delay = link.delay;
+  times.send = link.send + rounded(bytes * (link.send_ns_per_byte + chosen.encode_ns_per_byte));
+  times.receive =
+      link.receive + rounded(bytes * (link.receive_ns_per_byte + chosen.decode_ns_per_byte));
+  return times;
+}
+
+std::int64_t stage_memory_bytes(const DeviceCosts& device, int begin, int end) {
+  std::int64_t bytes = 0;
+  if (!device.weight_bytes.empty()) {
+    bytes = device.weight_bytes[static_cast<std::size_t>(end)] -
+            device.weight_bytes[static_cast<std::size_t>(begin)];
+  }
+  if (device.working_bytes.empty()) return bytes;
+  const auto first = device.working_bytes.begin();
+  return bytes + *std::max_element(first + begin, first + end);
+}
+
+}  // namespace pareto::partitioner

@@ -1,0 +1,97 @@
+// What a prediction is made from: what every position takes on every device, and what every link does to a message. Plain values, filled
+// from device profiles and conditions, read by evaluate() and by partitioner/search.
+//
+// All times are whole nanoseconds: sums and maxima of them are exact, and so is the comparison of two plans.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+
+namespace pareto::partitioner {
+
+/// A way to send what crosses a link.
+struct LinkCodec {
+  std::string name = "none";
+  double bytes_factor = 1;        ///< bytes on the wire for one byte of the boundary
+  double encode_ns_per_byte = 0;  ///< of the boundary's bytes, on the device that sends
+  double decode_ns_per_byte = 0;  ///< … and on the one that receives
+  std::int64_t loss = 0;          ///< of accuracy, in any unit; those of a plan's links add up
+};
+
+/// One direction of a link. The default is a link that takes no time.
+struct LinkCosts {
+  bool usable = true;           ///< else no plan sends anything that way
+  double bytes_per_second = 0;  ///< 0: bytes take no time
+  Nanoseconds delay{};          ///< of every message; another may be under way meanwhile
+  Nanoseconds message{};        ///< that a message occupies the link beyond its bytes: headers
+  Nanoseconds send{};           ///< of processor time for a message, on the device that sends
+  Nanoseconds receive{};        ///< … and on the one that receives
+  double send_ns_per_byte = 0;
+  double receive_ns_per_byte = 0;
+  int medium =
+      -1;  ///< links of one medium (a Wi-Fi channel, a network card) share its time; -1: its own
+  std::vector<LinkCodec> codecs{};  ///< of which a plan takes one; empty: the default LinkCodec
+};
+
+/// One device. Positions of the model are 0 … N; operators (or segments) lie between them.
+struct DeviceCosts {
+  std::string name;
+  std::vector<Nanoseconds> compute;  ///< N + 1 prefix sums: what runs before each position; from 0
+  Nanoseconds overhead{};            ///< of a stage for each message, beyond its operators
+  std::vector<std::int64_t> weight_bytes{};     ///< N + 1 prefix sums, or empty: not modelled
+  std::vector<std::int64_t> working_bytes{};    ///< N, what each needs while it runs, or empty
+  std::int64_t memory_limit_bytes = INT64_MAX;  ///< for weights and the largest working memory
+  std::int64_t milliwatts = 0;  ///< while it computes, sends or receives: modelled energy
+  bool may_be_first = true;     ///< a pinned first device is the only one with this
+  bool may_be_last = true;
+};
+
+struct CostInputs {
+  /// N + 1: what crosses each position; at 0 the model's inputs, at N its outputs.
+  std::vector<std::int64_t> boundary_bytes;
+  std::vector<bool> legal;  ///< N + 1: where the model may be cut; 0 and N are read as true
+  std::vector<DeviceCosts> devices;
+  /// [from][to], the last row and column the coordinator: source of what the first device gets, sink of what the last one sends.
+  std::vector<std::vector<LinkCosts>> links;
+  int media = 0;  ///< how many LinkCosts::medium refer to
+
+  int positions() const { return static_cast<int>(boundary_bytes.size()) - 1; }  ///< N
+  int coordinator() const { return static_cast<int>(devices.size()); }
+  const LinkCosts& link(int from, int to) const {
+    return links[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
+  }
+  std::int64_t boundary(int position) const {
+    return boundary_bytes[static_cast<std::size_t>(position)];
+  }
+  bool may_cut(int position) const {
+    return position == 0 || position == positions() || legal[static_cast<std::size_t>(position)];
+  }
+};
+
+/// Whether sizes fit each other, prefix sums ascend, and nothing is negative or so large that sums of it would not
+/// be exact: an hour on a link, four minutes in a processor, a kilowatt. Fails: kInvalidArgument naming the device or link.
+Expected<> check(const CostInputs& inputs);
+
+/// What one message takes on a link, by one of its codecs.
+struct LinkTimes {
+  Nanoseconds occupancy{};  ///< of the link, or of its medium
+  Nanoseconds delay{};
+  Nanoseconds send{};  ///< of the sending stage: encoding and processor time
+  Nanoseconds receive{};
+};
+/// `codec` counts link.codecs; 0 where there are none.
+LinkTimes link_times(const LinkCosts& link, int codec, std::int64_t boundary_bytes);
+/// How many codecs a plan chooses from, at least 1.
+int codec_count(const LinkCosts& link);
+/// What one of them loses.
+std::int64_t codec_loss(const LinkCosts& link, int codec);
+
+/// Of a stage of the operators [begin, end): all its weights and the largest working memory.
+std::int64_t stage_memory_bytes(const DeviceCosts& device, int begin, int end);
+
+}  // namespace pareto::partitioner

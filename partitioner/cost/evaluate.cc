@@ -1,0 +1,181 @@
+#include "partitioner/cost/evaluate.h"
+
+#include <algorithm>
+#include <set>
+
+namespace pareto::partitioner {
+namespace {
+
+/// Sums and maxima of one pipeline.
+struct Totals {
+  explicit Totals(const CostInputs& inputs)
+      : media(static_cast<std::size_t>(std::max(inputs.media, 0))) {}
+
+  Nanoseconds latency{};
+  Nanoseconds bottleneck{};
+  std::vector<Nanoseconds> media;
+  std::int64_t energy_picojoules = 0;
+  std::int64_t peak_memory_bytes = 0;
+  std::int64_t loss = 0;
+  std::int64_t boundary_bytes = 0;
+};
+
+Expected<> check_stage(const CostInputs& inputs, const PlacedStage& stage, int begin) {
+  if (stage.device < 0 || stage.device >= inputs.coordinator()) {
+    return fail(ErrorCode::kInvalidArgument, "there is no device {}", stage.device);
+  }
+  if (stage.begin != begin || stage.end <= stage.begin || stage.end > inputs.positions()) {
+    return fail(ErrorCode::kInvalidArgument, "operators {} to {} after {} of {}", stage.begin,
+                stage.end, begin, inputs.positions());
+  }
+  if (!inputs.may_cut(stage.end)) {
+    return fail(ErrorCode::kInvalidArgument, "no cut is legal at {}", stage.end);
+  }
+  const DeviceCosts& device = inputs.devices[static_cast<std::size_t>(stage.device)];
+  if ((stage.begin == 0 && !device.may_be_first) ||
+      (stage.end == inputs.positions() && !device.may_be_last)) {
+    return fail(ErrorCode::kInvalidArgument, "{} may not stand there", device.name);
+  }
+  const std::int64_t bytes = stage_memory_bytes(device, stage.begin, stage.end);
+  if (bytes > device.memory_limit_bytes) {
+    return fail(ErrorCode::kExhausted, "{} needs {} bytes of {}", device.name, bytes,
+                device.memory_limit_bytes);
+  }
+  return {};
+}
+
+/// Adds a link at `position`; what it takes.
+Expected<LinkTimes> cross(const CostInputs& inputs, int from, int to, int codec, int position,
+                          Totals& totals) {
+  const LinkCosts& link = inputs.link(from, to);
+  if (!link.usable) return fail(ErrorCode::kUnavailable, "no link from {} to {}", from, to);
+  if (codec < 0 || codec >= codec_count(link)) {
+    return fail(ErrorCode::kInvalidArgument, "the link from {} to {} has no codec {}", from, to,
+                codec);
+  }
+  const LinkTimes times = link_times(link, codec, inputs.boundary(position));
+  totals.latency += times.occupancy + times.delay;
+  totals.bottleneck = std::max(totals.bottleneck, times.occupancy);
+  if (link.medium >= 0) totals.media[static_cast<std::size_t>(link.medium)] += times.occupancy;
+  totals.loss += codec_loss(link, codec);
+  return times;
+}
+
+Expected<Totals> follow(const CostInputs& inputs, const std::vector<PlacedStage>& stages,
+                        const std::vector<int>& codecs) {
+  if (stages.empty() || (!codecs.empty() && codecs.size() != stages.size() + 1)) {
+    return fail(ErrorCode::kInvalidArgument, "{} stages with {} codecs", stages.size(),
+                codecs.size());
+  }
+  const auto codec = [&](std::size_t link) { return codecs.empty() ? 0 : codecs[link]; };
+  Totals totals(inputs);
+  std::set<int> used;
+  int begin = 0;
+  PARETO_ASSIGN(LinkTimes arrival, cross(inputs, inputs.coordinator(),
+                                         std::clamp(stages.front().device, 0, inputs.coordinator()),
+                                         codec(0), 0, totals));
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const PlacedStage& stage = stages[i];
+    PARETO_TRY(check_stage(inputs, stage, begin));
+    if (!used.insert(stage.device).second) {
+      return fail(ErrorCode::kInvalidArgument, "device {} has two stages", stage.device);
+    }
+    const bool last = i + 1 == stages.size();
+    const int next =
+        last ? inputs.coordinator() : std::clamp(stages[i + 1].device, 0, inputs.coordinator() - 1);
+    PARETO_ASSIGN(const LinkTimes departure,
+                  cross(inputs, stage.device, next, codec(i + 1), stage.end, totals));
+    const DeviceCosts& device = inputs.devices[static_cast<std::size_t>(stage.device)];
+    const Nanoseconds time = device.overhead + arrival.receive +
+                             device.compute[static_cast<std::size_t>(stage.end)] -
+                             device.compute[static_cast<std::size_t>(stage.begin)] + departure.send;
+    totals.latency += time;
+    totals.bottleneck = std::max(totals.bottleneck, time);
+    totals.energy_picojoules += device.milliwatts * time.count();
+    totals.peak_memory_bytes =
+        std::max(totals.peak_memory_bytes, stage_memory_bytes(device, stage.begin, stage.end));
+    if (!last) totals.boundary_bytes += inputs.boundary(stage.end);
+    arrival = departure;
+    begin = stage.end;
+  }
+  if (begin != inputs.positions()) {
+    return fail(ErrorCode::kInvalidArgument, "operators from {} on run nowhere", begin);
+  }
+  return totals;
+}
+
+Evaluation evaluation_of(const Totals& totals, int turn) {
+  Evaluation evaluation;
+  evaluation.bottleneck = std::max(totals.bottleneck, Nanoseconds(1));
+  for (const Nanoseconds load : totals.media) {
+    evaluation.bottleneck = std::max(evaluation.bottleneck, load);
+  }
+  evaluation.latency = std::max(totals.latency, Nanoseconds(1));
+  evaluation.turn = turn;
+  evaluation.energy_picojoules = (totals.energy_picojoules + turn - 1) / turn;
+  evaluation.peak_memory_bytes = totals.peak_memory_bytes;
+  evaluation.loss = totals.loss;
+  evaluation.boundary_bytes = totals.boundary_bytes;
+  return evaluation;
+}
+
+}  // namespace
+
+Expected<Evaluation> evaluate(const CostInputs& inputs, const Placement& placement) {
+  if (!placement.replicated) {
+    PARETO_ASSIGN(const Totals totals, follow(inputs, placement.stages, placement.codecs));
+    return evaluation_of(totals, 1);
+  }
+  Totals all(inputs);
+  std::set<int> used;
+  for (const PlacedStage& stage : placement.stages) {
+    PARETO_ASSIGN(const Totals one, follow(inputs, {stage}, {}));
+    if (!used.insert(stage.device).second) {
+      return fail(ErrorCode::kInvalidArgument, "device {} is two replicas", stage.device);
+    }
+    all.latency = std::max(all.latency, one.latency);
+    all.bottleneck = std::max(all.bottleneck, one.bottleneck);
+    for (std::size_t i = 0; i < all.media.size(); ++i) all.media[i] += one.media[i];
+    all.energy_picojoules += one.energy_picojoules;
+    all.peak_memory_bytes = std::max(all.peak_memory_bytes, one.peak_memory_bytes);
+    all.loss = std::max(all.loss, one.loss);
+  }
+  if (used.empty()) return fail(ErrorCode::kInvalidArgument, "no replicas");
+  return evaluation_of(all, static_cast<int>(used.size()));
+}
+
+OperatingPoint at_window(const Evaluation& evaluation, int window) {
+  const std::int64_t turn = evaluation.turn;
+  const Nanoseconds filled((window * evaluation.bottleneck.count() + turn - 1) / turn);
+  return {std::max(evaluation.latency, filled), window};
+}
+
+std::vector<OperatingPoint> operating_points(const Evaluation& evaluation, WindowRange range) {
+  const std::int64_t work = evaluation.latency.count() * evaluation.turn;
+  const std::int64_t bottleneck = evaluation.bottleneck.count();
+  const auto in_range = [range](std::int64_t window) {
+    return static_cast<int>(std::clamp<std::int64_t>(window, range.least, range.most));
+  };
+  const int below = in_range(work / bottleneck);
+  const int above = in_range((work + bottleneck - 1) / bottleneck);
+  if (below == above) return {at_window(evaluation, below)};
+  return {at_window(evaluation, below), at_window(evaluation, above)};
+}
+
+Measurement predicted_measurement(const Evaluation& evaluation, OperatingPoint point,
+                                  std::int64_t batch) {
+  Measurement measurement;
+  const double milliseconds = to_milliseconds(point.latency);
+  measurement.latency_p50_ms = milliseconds;
+  measurement.latency_p90_ms = milliseconds;
+  measurement.latency_p99_ms = milliseconds;
+  measurement.latency_mean_ms = milliseconds;
+  measurement.latency_window = point.window;
+  measurement.throughput_per_s = point.throughput_per_s() * static_cast<double>(batch);
+  measurement.throughput_window = point.window;
+  measurement.peak_memory_bytes = static_cast<std::uint64_t>(evaluation.peak_memory_bytes);
+  measurement.boundary_bytes = static_cast<std::uint64_t>(evaluation.boundary_bytes);
+  return measurement;
+}
+
+}  // namespace pareto::partitioner

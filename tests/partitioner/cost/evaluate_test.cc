@@ -1,0 +1,221 @@
+#include "partitioner/cost/evaluate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace pareto::partitioner {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<Nanoseconds> prefix_sums(const std::vector<std::int64_t>& each) {
+  std::vector<Nanoseconds> sums{Nanoseconds(0)};
+  for (const std::int64_t time : each) sums.push_back(sums.back() + Nanoseconds(time));
+  return sums;
+}
+
+/// Three operators on a fast and a slow device; every link takes 1 ns a byte (1 GB/s) and has a delay of 50 ns.
+CostInputs two_devices() {
+  CostInputs inputs;
+  inputs.boundary_bytes = {100, 40, 20, 10};
+  inputs.legal = {true, true, true, true};
+  DeviceCosts fast;
+  fast.name = "fast";
+  fast.compute = prefix_sums({10, 20, 30});
+  fast.overhead = Nanoseconds(5);
+  fast.weight_bytes = {0, 1000, 1500, 1600};
+  fast.working_bytes = {7, 70, 700};
+  fast.milliwatts = 3;
+  DeviceCosts slow = fast;
+  slow.name = "slow";
+  slow.compute = prefix_sums({100, 200, 300});
+  slow.milliwatts = 1;
+  inputs.devices = {fast, slow};
+  LinkCosts link;
+  link.bytes_per_second = 1e9;
+  link.delay = Nanoseconds(50);
+  inputs.links.assign(3, std::vector<LinkCosts>(3, link));
+  return inputs;
+}
+
+OperatingPoint point(std::int64_t latency, int window) { return {Nanoseconds(latency), window}; }
+
+TEST(Evaluate, OneDevice) {
+  const auto result = evaluate(two_devices(), {{{0, 0, 3}}});
+  ASSERT_TRUE(result) << result.error().message;
+  // 100 + 50 to it, 5 + 60 on it, 10 + 50 back.
+  EXPECT_EQ(result->latency.count(), 275);
+  EXPECT_EQ(result->bottleneck.count(), 100);
+  EXPECT_EQ(result->energy_picojoules, 3 * 65);
+  EXPECT_EQ(result->peak_memory_bytes, 1600 + 700);
+  EXPECT_EQ(result->boundary_bytes, 0);
+}
+
+TEST(Evaluate, TwoDevicesInEitherOrder) {
+  const CostInputs inputs = two_devices();
+  const auto forward = evaluate(inputs, {{{0, 0, 2}, {1, 2, 3}}});
+  ASSERT_TRUE(forward);
+  // Links 100, 20, 10 with 50 each; 5 + 30 on the fast one, 5 + 300 on the slow one.
+  EXPECT_EQ(forward->latency.count(), 130 + 150 + 35 + 305);
+  EXPECT_EQ(forward->bottleneck.count(), 305);
+  EXPECT_EQ(forward->energy_picojoules, 3 * 35 + 305);
+  EXPECT_EQ(forward->peak_memory_bytes, 1500 + 70);
+  EXPECT_EQ(forward->boundary_bytes, 20);
+  const auto backward = evaluate(inputs, {{{1, 0, 1}, {0, 1, 3}}});
+  ASSERT_TRUE(backward);
+  EXPECT_EQ(backward->latency.count(), 150 + 150 + 105 + 55);
+  EXPECT_EQ(backward->bottleneck.count(), 105);
+}
+
+TEST(Evaluate, ProcessorTimeOfLinksAndCodecs) {
+  CostInputs inputs = two_devices();
+  LinkCosts& link = inputs.links[0][1];
+  link.message = Nanoseconds(3);
+  link.send = Nanoseconds(11);
+  link.receive = Nanoseconds(13);
+  link.send_ns_per_byte = 0.5;
+  link.codecs = {{}, {"half", 0.5, 2, 1, 9}};
+  const Placement plain{{{0, 0, 1}, {1, 1, 3}}};
+  const auto as_they_are = evaluate(inputs, plain);
+  ASSERT_TRUE(as_they_are);
+  // The link 43, sending 11 + 20, receiving 13.
+  EXPECT_EQ(as_they_are->latency.count(), 100 + 43 + 10 + 150 + (5 + 10 + 31) + (13 + 5 + 500));
+  Placement encoded = plain;
+  encoded.codecs = {0, 1, 0};
+  const auto in_half = evaluate(inputs, encoded);
+  ASSERT_TRUE(in_half);
+  // The link 23, sending 11 + 20 + 80, receiving 13 + 40.
+  EXPECT_EQ(in_half->latency.count(), 100 + 23 + 10 + 150 + (5 + 10 + 111) + (53 + 5 + 500));
+  EXPECT_EQ(in_half->bottleneck.count(), 558);
+  EXPECT_EQ(in_half->loss, 9);
+}
+
+TEST(Evaluate, LinksOfOneMediumShareItsTime) {
+  CostInputs inputs = two_devices();
+  inputs.media = 1;
+  inputs.links[2][0].medium = 0;  // 100 ns
+  inputs.links[0][1].medium = 0;  // 40 ns
+  inputs.devices[1].compute = prefix_sums({1, 2, 3});
+  const auto result = evaluate(inputs, {{{0, 0, 1}, {1, 1, 3}}});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->bottleneck.count(), 140);
+}
+
+TEST(Evaluate, ReplicasServeATurn) {
+  CostInputs inputs = two_devices();
+  const auto both = evaluate(inputs, {{{0, 0, 3}, {1, 0, 3}}, {}, true});
+  ASSERT_TRUE(both);
+  EXPECT_EQ(both->latency.count(), 150 + 605 + 60);
+  EXPECT_EQ(both->bottleneck.count(), 605);
+  EXPECT_EQ(both->turn, 2);
+  EXPECT_EQ(both->energy_picojoules, (3 * 65 + 605) / 2);
+  // Windows 2 * 815 / 605 = 2.7: 2 at the latency, 3 at three halves of the bottleneck.
+  EXPECT_THAT(operating_points(*both, {}), ElementsAre(point(815, 2), point(908, 3)));
+  inputs.media = 1;
+  inputs.links[2][0].medium = 0;
+  inputs.links[2][1].medium = 0;
+  inputs.devices[1].compute = inputs.devices[0].compute;
+  EXPECT_EQ(evaluate(inputs, {{{0, 0, 3}, {1, 0, 3}}, {}, true})->bottleneck.count(), 200);
+}
+
+TEST(OperatingPoints, AreThoseBesideTheRatio) {
+  Evaluation evaluation;
+  evaluation.latency = Nanoseconds(100);
+  evaluation.bottleneck = Nanoseconds(30);
+  EXPECT_THAT(operating_points(evaluation, {}), ElementsAre(point(100, 3), point(120, 4)));
+  EXPECT_DOUBLE_EQ(operating_points(evaluation, {})[1].throughput_per_s(), 1e9 / 30);
+  EXPECT_THAT(operating_points(evaluation, {1, 2}), ElementsAre(point(100, 2)));
+  EXPECT_THAT(operating_points(evaluation, {6, 9}), ElementsAre(point(180, 6)));
+  evaluation.bottleneck = Nanoseconds(25);
+  EXPECT_THAT(operating_points(evaluation, {}), ElementsAre(point(100, 4)));
+}
+
+TEST(OperatingPoints, AreNoWorseThanAnyOtherWindow) {
+  for (std::int64_t latency = 1; latency <= 40; ++latency) {
+    for (std::int64_t bottleneck = 1; bottleneck <= latency; ++bottleneck) {
+      Evaluation evaluation;
+      evaluation.latency = Nanoseconds(latency);
+      evaluation.bottleneck = Nanoseconds(bottleneck);
+      const auto chosen = operating_points(evaluation, {});
+      for (int window = 1; window < 50; ++window) {
+        const OperatingPoint other = at_window(evaluation, window);
+        EXPECT_TRUE(std::ranges::any_of(chosen,
+                                        [&](const OperatingPoint& mine) {
+                                          return mine.latency <= other.latency &&
+                                                 mine.window * other.latency >=
+                                                     other.window * mine.latency;
+                                        }))
+            << latency << " " << bottleneck << " " << window;
+      }
+    }
+  }
+}
+
+TEST(Evaluate, ZeroCostsTakeANanosecond) {
+  CostInputs inputs;
+  inputs.boundary_bytes = {0, 0};
+  inputs.legal = {true, true};
+  inputs.devices.resize(1);
+  inputs.devices[0].compute = prefix_sums({0});
+  inputs.links.assign(2, std::vector<LinkCosts>(2));
+  ASSERT_TRUE(check(inputs));
+  EXPECT_THAT(operating_points(*evaluate(inputs, {{{0, 0, 1}}}), {}), ElementsAre(point(1, 1)));
+}
+
+TEST(Evaluate, RefusesWhatIsNoPlan) {
+  CostInputs inputs = two_devices();
+  const auto code = [&](const Placement& placement) {
+    const auto result = evaluate(inputs, placement);
+    return result ? ErrorCode::kInternal : result.error().code;
+  };
+  using enum ErrorCode;
+  EXPECT_EQ(code({}), kInvalidArgument);
+  EXPECT_EQ(code({{{2, 0, 3}}}), kInvalidArgument);
+  EXPECT_EQ(code({{{-1, 0, 3}}}), kInvalidArgument);
+  EXPECT_EQ(code({{{0, 0, 2}}}), kInvalidArgument);
+  EXPECT_EQ(code({{{0, 0, 2}, {7, 2, 3}}}), kInvalidArgument);
+  EXPECT_EQ(code({{{0, 0, 1}, {1, 2, 3}}}), kInvalidArgument);
+  EXPECT_EQ(code({{{0, 0, 1}, {1, 1, 2}, {0, 2, 3}}}), kInvalidArgument);
+  EXPECT_EQ(code({{{0, 0, 3}}, {0, 1}}), kInvalidArgument);
+  EXPECT_EQ(code({{}, {}, true}), kInvalidArgument);
+  EXPECT_EQ(code({{{0, 0, 3}, {0, 0, 3}}, {}, true}), kInvalidArgument);
+  inputs.legal[1] = false;
+  EXPECT_EQ(code({{{0, 0, 1}, {1, 1, 3}}}), kInvalidArgument);
+  inputs.devices[1].may_be_first = false;
+  EXPECT_EQ(code({{{1, 0, 3}}}), kInvalidArgument);
+  inputs.links[0][1].usable = false;
+  EXPECT_EQ(code({{{0, 0, 2}, {1, 2, 3}}}), kUnavailable);
+  inputs.devices[0].memory_limit_bytes = 2000;
+  EXPECT_EQ(code({{{0, 0, 3}}}), kExhausted);
+}
+
+TEST(Check, NamesWhatIsWrong) {
+  const auto message = [](auto spoil) {
+    CostInputs inputs = two_devices();
+    spoil(inputs);
+    const auto result = check(inputs);
+    return result ? "" : result.error().message;
+  };
+  EXPECT_EQ(message([](CostInputs&) {}), "");
+  EXPECT_THAT(message([](CostInputs& i) { i.legal.pop_back(); }), HasSubstr("flags"));
+  EXPECT_THAT(message([](CostInputs& i) { i.devices.clear(); }), HasSubstr("no device"));
+  EXPECT_THAT(message([](CostInputs& i) { i.devices[1].compute[1] = Nanoseconds(-1); }),
+              HasSubstr("device slow: compute"));
+  EXPECT_THAT(message([](CostInputs& i) { i.devices[0].weight_bytes[3] = 1; }),
+              HasSubstr("device fast: weight_bytes"));
+  EXPECT_THAT(message([](CostInputs& i) { i.devices[0].working_bytes.pop_back(); }),
+              HasSubstr("working_bytes"));
+  EXPECT_THAT(message([](CostInputs& i) { i.links.pop_back(); }), HasSubstr("rows"));
+  EXPECT_THAT(message([](CostInputs& i) { i.links[0][2].medium = 0; }),
+              HasSubstr("link from 0 to 2: medium"));
+  EXPECT_THAT(message([](CostInputs& i) { i.links[1][0].bytes_per_second = 1e-9; }),
+              HasSubstr("longer than an hour"));
+  EXPECT_THAT(message([](CostInputs& i) {
+                i.links[1][0].codecs = {{"bad", -1, 0, 0, 0}};
+              }),
+              HasSubstr("codec bad"));
+}
+
+}  // namespace
+}  // namespace pareto::partitioner
