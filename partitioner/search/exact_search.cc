@@ -1,0 +1,33 @@
+#include "partitioner/search/point_front.h"
+#include "partitioner/search/strategies.h"
+#include "partitioner/search/threshold_search.h"
+
+namespace pareto::partitioner {
+namespace {
+
+class ExactSearch final : public SearchStrategy {
+ public:
+  std::string_view name() const override { return "exact"; }
+
+  Expected<std::vector<FrontPoint>> search(const CostInputs& inputs,
+                                           const SearchOptions& options) const override {
+    PARETO_TRY(check_search(inputs, options));
+    if (options.third != ThirdObjective::kNone || inputs.media > 0) {
+      return fail(ErrorCode::kInvalidArgument, "only two objectives, and no shared media");
+    }
+    PointFront front(options.windows);
+    std::vector<Placement> witnesses;
+    threshold_search(inputs, options.windows, front, witnesses);
+    add_replicas(inputs, options, front, witnesses);
+    return with_placements(front, witnesses, inputs, options);
+  }
+};
+
+}  // namespace
+
+const SearchStrategy* exact_search() {
+  static const ExactSearch kSearch;
+  return &kSearch;
+}
+
+}  // namespace pareto::partitioner

@@ -1,0 +1,180 @@
+// Every placement, one after the other, by plain recursion over stages. It shares nothing with the other strategies but the front it
+// fills, so that agreeing with it means something.
+#include <algorithm>
+#include <memory>
+
+#include "partitioner/search/point_front.h"
+#include "partitioner/search/strategies.h"
+
+namespace pareto::partitioner {
+namespace {
+
+/// Placements of K devices on N operators grow with K! times N choose K - 1.
+constexpr double kMostPlacements = 1e9;
+
+class Enumeration {
+ public:
+  Enumeration(const CostInputs& inputs, const SearchOptions& options)
+      : inputs_(inputs),
+        options_(options),
+        front_(options.windows),
+        used_(inputs.devices.size(), false),
+        media_(static_cast<std::size_t>(inputs.media), 0) {}
+
+  Expected<std::vector<FrontPoint>> run() {
+    begin_stage(inputs_.coordinator(), {}, 0);
+    add_replicas(inputs_, options_, front_, witnesses_);
+    return with_placements(front_, witnesses_, inputs_, options_);
+  }
+
+ private:
+  struct Sums {
+    std::int64_t latency = 0;
+    std::int64_t bottleneck = 1;
+    std::int64_t third = 0;
+  };
+
+  /// Sends position `begin` from a device (or the source) to every other that is free.
+  void begin_stage(int from, const Sums& sums, int begin) {
+    for (int device = 0; device < inputs_.coordinator(); ++device) {
+      const DeviceCosts& costs = inputs_.devices[static_cast<std::size_t>(device)];
+      if (used_[static_cast<std::size_t>(device)] || (begin == 0 && !costs.may_be_first)) continue;
+      used_[static_cast<std::size_t>(device)] = true;
+      over_link(from, device, sums, begin, [&](const Sums& there, std::int64_t receive) {
+        for (int end = begin + 1; end <= inputs_.positions(); ++end) {
+          if (inputs_.may_cut(end)) end_stage(device, there, receive, begin, end);
+        }
+      });
+      used_[static_cast<std::size_t>(device)] = false;
+    }
+  }
+
+  void end_stage(int device, const Sums& sums, std::int64_t receive, int begin, int end) {
+    const DeviceCosts& costs = inputs_.devices[static_cast<std::size_t>(device)];
+    const std::int64_t memory = stage_memory_bytes(costs, begin, end);
+    const bool last = end == inputs_.positions();
+    if (memory > costs.memory_limit_bytes || (last && !costs.may_be_last)) return;
+    placement_.stages.push_back({device, begin, end});
+    const std::int64_t computed = (costs.overhead + costs.compute[static_cast<std::size_t>(end)] -
+                                   costs.compute[static_cast<std::size_t>(begin)])
+                                      .count();
+    // What the stage takes depends on the link it sends over, so it ends with one.
+    const auto with_send = [&](Sums there, std::int64_t send) {
+      const std::int64_t time = receive + computed + send;
+      there.latency += time;
+      there.bottleneck = std::max(there.bottleneck, time);
+      if (options_.third == ThirdObjective::kEnergy) there.third += costs.milliwatts * time;
+      if (options_.third == ThirdObjective::kMemory) there.third = std::max(there.third, memory);
+      return there;
+    };
+    if (last) {
+      for_each_codec(device, inputs_.coordinator(), end, [&](const LinkTimes& times, int codec) {
+        crossing(device, inputs_.coordinator(), codec, times, with_send(sums, times.send.count()),
+                 [&](const Sums& all) { complete(all); });
+      });
+    } else {
+      for (int next = 0; next < inputs_.coordinator(); ++next) {
+        if (used_[static_cast<std::size_t>(next)]) continue;
+        used_[static_cast<std::size_t>(next)] = true;
+        for_each_codec(device, next, end, [&](const LinkTimes& times, int codec) {
+          crossing(device, next, codec, times, with_send(sums, times.send.count()),
+                   [&](const Sums& there) {
+                     for (int further = end + 1; further <= inputs_.positions(); ++further) {
+                       if (inputs_.may_cut(further)) {
+                         end_stage(next, there, times.receive.count(), end, further);
+                       }
+                     }
+                   });
+        });
+        used_[static_cast<std::size_t>(next)] = false;
+      }
+    }
+    placement_.stages.pop_back();
+  }
+
+  template <typename Then>
+  void over_link(int from, int to, const Sums& sums, int position, Then then) {
+    for_each_codec(from, to, position, [&](const LinkTimes& times, int codec) {
+      crossing(from, to, codec, times, sums,
+               [&](const Sums& there) { then(there, times.receive.count()); });
+    });
+  }
+
+  template <typename Then>
+  void for_each_codec(int from, int to, int position, Then then) {
+    const LinkCosts& link = inputs_.link(from, to);
+    if (!link.usable) return;
+    for (int codec = 0; codec < codec_count(link); ++codec) {
+      then(link_times(link, codec, inputs_.boundary(position)), codec);
+    }
+  }
+
+  template <typename Then>
+  void crossing(int from, int to, int codec, const LinkTimes& times, Sums sums, Then then) {
+    const LinkCosts& link = inputs_.link(from, to);
+    const std::int64_t occupancy = times.occupancy.count();
+    sums.latency += occupancy + times.delay.count();
+    sums.bottleneck = std::max(sums.bottleneck, occupancy);
+    if (options_.third == ThirdObjective::kLoss) sums.third += codec_loss(link, codec);
+    if (link.medium >= 0) media_[static_cast<std::size_t>(link.medium)] += occupancy;
+    placement_.codecs.push_back(codec);
+    then(sums);
+    placement_.codecs.pop_back();
+    if (link.medium >= 0) media_[static_cast<std::size_t>(link.medium)] -= occupancy;
+  }
+
+  void complete(const Sums& sums) {
+    Criteria criteria{std::max<std::int64_t>(sums.latency, 1), sums.bottleneck, sums.third};
+    for (const std::int64_t load : media_)
+      criteria.bottleneck = std::max(criteria.bottleneck, load);
+    if (front_.add(criteria, witnesses_.size())) witnesses_.push_back(placement_);
+  }
+
+  const CostInputs& inputs_;
+  const SearchOptions& options_;
+  PointFront front_;
+  std::vector<Placement> witnesses_;
+  std::vector<bool> used_;
+  std::vector<std::int64_t> media_;
+  Placement placement_;
+};
+
+/// Without memory limits, pins and codecs.
+double placements(const CostInputs& inputs) {
+  double cuts = 0;
+  for (int position = 1; position < inputs.positions(); ++position)
+    cuts += inputs.may_cut(position);
+  double all = 0;
+  double of_stages = static_cast<double>(inputs.devices.size());
+  for (std::size_t stages = 1; stages <= inputs.devices.size(); ++stages) {
+    all += of_stages;
+    const auto cut = static_cast<double>(stages);
+    of_stages *=
+        (static_cast<double>(inputs.devices.size()) - cut) * std::max(0.0, cuts - cut + 1) / cut;
+  }
+  return all;
+}
+
+class ExhaustiveSearch final : public SearchStrategy {
+ public:
+  std::string_view name() const override { return "exhaustive"; }
+
+  Expected<std::vector<FrontPoint>> search(const CostInputs& inputs,
+                                           const SearchOptions& options) const override {
+    PARETO_TRY(check_search(inputs, options));
+    const double count = placements(inputs);
+    if (count > kMostPlacements) {
+      return fail(ErrorCode::kExhausted, "{:.0e} placements are too many to try all", count);
+    }
+    return Enumeration(inputs, options).run();
+  }
+};
+
+}  // namespace
+
+const SearchStrategy* exhaustive_search() {
+  static const ExhaustiveSearch kSearch;
+  return &kSearch;
+}
+
+}  // namespace pareto::partitioner

@@ -1,0 +1,204 @@
+#include "partitioner/search/tables.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace pareto::partitioner {
+namespace {
+
+bool alike(const LinkCodec& a, const LinkCodec& b) {
+  return a.bytes_factor == b.bytes_factor && a.encode_ns_per_byte == b.encode_ns_per_byte &&
+         a.decode_ns_per_byte == b.decode_ns_per_byte && a.loss == b.loss;
+}
+
+bool alike(const LinkCosts& a, const LinkCosts& b) {
+  return a.usable == b.usable && a.bytes_per_second == b.bytes_per_second && a.delay == b.delay &&
+         a.message == b.message && a.send == b.send && a.receive == b.receive &&
+         a.send_ns_per_byte == b.send_ns_per_byte &&
+         a.receive_ns_per_byte == b.receive_ns_per_byte && a.medium == b.medium &&
+         std::ranges::equal(a.codecs, b.codecs,
+                            [](const auto& x, const auto& y) { return alike(x, y); });
+}
+
+bool alike(const DeviceCosts& a, const DeviceCosts& b) {
+  return a.compute == b.compute && a.overhead == b.overhead && a.weight_bytes == b.weight_bytes &&
+         a.working_bytes == b.working_bytes && a.memory_limit_bytes == b.memory_limit_bytes &&
+         a.milliwatts == b.milliwatts && a.may_be_first == b.may_be_first &&
+         a.may_be_last == b.may_be_last;
+}
+
+/// Whether exchanging the two changes nothing. That is an equivalence, so that a kind's devices may be permuted at will.
+bool exchangeable(const CostInputs& inputs, int i, int j) {
+  if (!alike(inputs.devices[static_cast<std::size_t>(i)],
+             inputs.devices[static_cast<std::size_t>(j)]) ||
+      !alike(inputs.link(i, j), inputs.link(j, i))) {
+    return false;
+  }
+  for (int other = 0; other <= inputs.coordinator(); ++other) {
+    if (other == i || other == j) continue;
+    if (!alike(inputs.link(i, other), inputs.link(j, other)) ||
+        !alike(inputs.link(other, i), inputs.link(other, j))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+class TableBuilder {
+ public:
+  TableBuilder(const CostInputs& inputs, int step) : inputs_(inputs) {
+    std::vector<int> legal;
+    for (int p = 1; p < inputs.positions(); ++p) {
+      if (inputs.may_cut(p)) legal.push_back(p);
+    }
+    tables_.positions.push_back(0);
+    for (std::size_t i = static_cast<std::size_t>(step) - 1; i < legal.size();
+         i += static_cast<std::size_t>(step)) {
+      tables_.positions.push_back(legal[i]);
+    }
+    tables_.positions.push_back(inputs.positions());
+  }
+
+  SearchTables build() {
+    find_kinds();
+    const int kinds = static_cast<int>(tables_.kinds.size());
+    for (int to = 0; to < kinds; ++to) {
+      if (kind(to).may_be_first) add_hops(-1, to);
+    }
+    for (int from = 0; from < kinds; ++from) {
+      for (int to = 0; to < kinds; ++to) {
+        if (from != to || kind(from).count() > 1) add_hops(from, to);
+      }
+      if (kind(from).may_be_last) add_hops(from, -1);
+    }
+    return std::move(tables_);
+  }
+
+ private:
+  Kind& kind(int index) { return tables_.kinds[static_cast<std::size_t>(index)]; }
+
+  void find_kinds() {
+    for (int device = 0; device < inputs_.coordinator(); ++device) {
+      const auto same = std::ranges::find_if(tables_.kinds, [&](const Kind& other) {
+        return exchangeable(inputs_, other.devices.front(), device);
+      });
+      if (same != tables_.kinds.end()) {
+        same->devices.push_back(device);
+        continue;
+      }
+      const DeviceCosts& costs = inputs_.devices[static_cast<std::size_t>(device)];
+      Kind& added = tables_.kinds.emplace_back();
+      added.devices = {device};
+      added.may_be_first = costs.may_be_first;
+      added.may_be_last = costs.may_be_last;
+      added.milliwatts = costs.milliwatts;
+      added.farthest = farthest_ends(costs);
+    }
+    for (Kind& of : tables_.kinds) {
+      of.stride = tables_.usages;
+      tables_.usages *= static_cast<std::size_t>(of.count()) + 1;
+    }
+  }
+
+  std::vector<int> farthest_ends(const DeviceCosts& costs) const {
+    const std::vector<int>& at = tables_.positions;
+    std::vector<int> ends;
+    std::size_t end = 0;
+    for (std::size_t begin = 0; begin < at.size(); ++begin) {
+      end = std::max(end, begin);
+      while (end + 1 < at.size() &&
+             stage_memory_bytes(costs, at[begin], at[end + 1]) <= costs.memory_limit_bytes) {
+        ++end;
+      }
+      ends.push_back(static_cast<int>(end));
+    }
+    return ends;
+  }
+
+  void add_hops(int from, int to) {
+    const int sender = from < 0 ? inputs_.coordinator() : kind(from).devices.front();
+    // Within a kind all links are alike: that of its first two stands for them.
+    const int receiver = to < 0 ? inputs_.coordinator() : kind(to).devices[from == to ? 1 : 0];
+    const LinkCosts& link = inputs_.link(sender, receiver);
+    if (!link.usable) return;
+    for (int codec = 0; codec < codec_count(link); ++codec) {
+      Hop hop;
+      hop.from = from;
+      hop.to = to;
+      hop.codec = codec;
+      hop.medium = link.medium;
+      hop.delay = link.delay.count();
+      hop.loss = codec_loss(link, codec);
+      Times send;
+      Times receive;
+      for (const int position : tables_.positions) {
+        const LinkTimes times = link_times(link, codec, inputs_.boundary(position));
+        hop.occupancy.push_back(times.occupancy.count());
+        send.push_back(times.send.count());
+        receive.push_back(times.receive.count());
+      }
+      if (from >= 0) hop.exit = port(tables_.exits, kind(from).exits, from, std::move(send), 1);
+      if (to >= 0) hop.entry = port(tables_.entries, kind(to).entries, to, std::move(receive), -1);
+      const int index = static_cast<int>(tables_.hops.size());
+      (from < 0 ? tables_.source_hops : kind(from).hops).push_back(index);
+      tables_.hops.push_back(std::move(hop));
+    }
+  }
+
+  /// The port with these times, made where there is none. sign: of the prefix sums in it.
+  int port(std::vector<Port>& ports, std::vector<int>& of_kind, int owner, Times times, int sign) {
+    const DeviceCosts& costs =
+        inputs_.devices[static_cast<std::size_t>(kind(owner).devices.front())];
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      const auto position = static_cast<std::size_t>(tables_.positions[i]);
+      times[i] += sign * costs.compute[position].count();
+      if (sign < 0) times[i] += costs.overhead.count();
+    }
+    for (const int index : of_kind) {
+      if (ports[static_cast<std::size_t>(index)].times == times) return index;
+    }
+    of_kind.push_back(static_cast<int>(ports.size()));
+    ports.push_back({owner, std::move(times)});
+    return of_kind.back();
+  }
+
+  const CostInputs& inputs_;
+  SearchTables tables_;
+};
+
+}  // namespace
+
+std::vector<std::size_t> SearchTables::ascending_usages() const {
+  std::vector<std::size_t> order(usages);
+  std::iota(order.begin(), order.end(), 0);
+  const auto total = [this](std::size_t usage) {
+    int sum = 0;
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+      sum += used(usage, static_cast<int>(kind));
+    return sum;
+  };
+  std::ranges::stable_sort(order, {}, total);
+  return order;
+}
+
+SearchTables make_tables(const CostInputs& inputs, int step) {
+  return TableBuilder(inputs, step).build();
+}
+
+Placement to_placement(const SearchTables& tables, const std::vector<TracedStage>& stages,
+                       const std::vector<int>& hops) {
+  Placement placement;
+  std::vector<std::size_t> taken(tables.kinds.size(), 0);
+  for (const TracedStage& stage : stages) {
+    const auto kind = static_cast<std::size_t>(stage.kind);
+    placement.stages.push_back({tables.kinds[kind].devices[taken[kind]++],
+                                tables.positions[static_cast<std::size_t>(stage.begin)],
+                                tables.positions[static_cast<std::size_t>(stage.end)]});
+  }
+  for (const int hop : hops) {
+    placement.codecs.push_back(tables.hops[static_cast<std::size_t>(hop)].codec);
+  }
+  return placement;
+}
+
+}  // namespace pareto::partitioner

@@ -1,0 +1,90 @@
+// An instance laid out for dynamic programs: costs of stages and links as arrays over the positions that are searched.
+//
+// What a stage takes splits into a part that depends on where it begins and one that depends on where it ends:
+//
+//   S(a, b) = before[a] + after[b],    before[a] = overhead + receive - P[a],    after[b] = P[b] + send
+//
+// The processor time of a message may differ from link to link and codec to codec, so a device has an *entry* for each different array
+// of receive times and an *exit* for each of send times; mostly one of each. A hop leads from an exit to an entry.
+//
+// Devices that may be exchanged for each other (the same costs, the same links to all others) are one *kind*: a search then counts how many
+// of a kind it has used, instead of which.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "partitioner/cost/cost_inputs.h"
+#include "partitioner/cost/evaluate.h"
+
+namespace pareto::partitioner {
+
+using Times = std::vector<std::int64_t>;  ///< nanoseconds, one for each searched position
+
+/// One way over one link, from a kind's exit to a kind's entry; -1 as kind: the coordinator.
+struct Hop {
+  int from = -1;
+  int to = -1;
+  int codec = 0;
+  int exit = 0;   ///< of all exits; 0 at the source
+  int entry = 0;  ///< of all entries; 0 at the sink
+  int medium = -1;
+  std::int64_t delay = 0;
+  std::int64_t loss = 0;
+  Times occupancy;
+};
+
+/// A kind's receive or send times made part of its stages.
+struct Port {
+  int kind = 0;
+  Times times;  ///< of an entry: before[a]; of an exit: after[b]
+};
+
+struct Kind {
+  std::vector<int> devices;  ///< of CostInputs; all alike
+  bool may_be_first = true;
+  bool may_be_last = true;
+  std::int64_t milliwatts = 0;
+  std::vector<int> entries;  ///< of SearchTables::entries
+  std::vector<int> exits;
+  std::vector<int> hops;      ///< of SearchTables::hops, those that leave it
+  std::vector<int> farthest;  ///< for each begin, the last end that memory allows, >= begin
+  std::size_t stride = 1;     ///< what using one more adds to a usage's code
+
+  int count() const { return static_cast<int>(devices.size()); }
+};
+
+struct SearchTables {
+  std::vector<int> positions;  ///< of the model that are searched: 0 … N, ascending
+  std::vector<Kind> kinds;
+  std::vector<Port> entries;
+  std::vector<Port> exits;
+  std::vector<Hop> hops;
+  std::vector<int> source_hops;
+  /// Usages are vectors of counts, one a kind, written as numbers of mixed radix: code = sum of count * stride.
+  std::size_t usages = 1;
+
+  int last() const { return static_cast<int>(positions.size()) - 1; }
+  int used(std::size_t usage, int kind) const {
+    const Kind& of = kinds[static_cast<std::size_t>(kind)];
+    return static_cast<int>(usage / of.stride % (static_cast<std::size_t>(of.count()) + 1));
+  }
+  /// Codes in an order in which every usage stands behind those it contains.
+  std::vector<std::size_t> ascending_usages() const;
+};
+
+/// Every `step`th legal position, and the two ends. `inputs` pass check().
+SearchTables make_tables(const CostInputs& inputs, int step);
+
+/// A stage as searches know it; and a hop to it, the last one to the sink.
+struct TracedStage {
+  int kind = 0;
+  int begin = 0;  ///< of SearchTables::positions
+  int end = 0;
+};
+/// Gives every stage a device of its kind. `hops`: stages + 1.
+Placement to_placement(const SearchTables& tables, const std::vector<TracedStage>& stages,
+                       const std::vector<int>& hops);
+
+}  // namespace pareto::partitioner

@@ -1,0 +1,60 @@
+#include "tests/partitioner/search/agreement.h"
+
+#include <fmt/format.h>
+
+#include "partitioner/search/point_front.h"
+
+namespace pareto::test {
+
+using partitioner::FrontPoint;
+
+namespace {
+
+bool same(const FrontPoint& a, const FrontPoint& b) {
+  return a.point == b.point && a.third == b.third;
+}
+
+std::string text(const FrontPoint& point) {
+  return fmt::format("{} ns at window {}, third {}", point.point.latency.count(),
+                     point.point.window, point.third);
+}
+
+__extension__ using Wide = __int128;
+
+bool as_good(const FrontPoint& a, const FrontPoint& b) {
+  return a.point.latency <= b.point.latency && a.third <= b.third &&
+         Wide{a.point.window} * b.point.latency.count() >=
+             Wide{b.point.window} * a.point.latency.count();
+}
+
+}  // namespace
+
+std::string difference(const std::vector<FrontPoint>& a, const std::vector<FrontPoint>& b) {
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    if (!same(a[i], b[i])) return fmt::format("{}: {} | {}", i, text(a[i]), text(b[i]));
+  }
+  return a.size() == b.size() ? "" : fmt::format("{} | {} points", a.size(), b.size());
+}
+
+std::string flaw(const std::vector<FrontPoint>& front, const partitioner::CostInputs& inputs,
+                 const partitioner::SearchOptions& options) {
+  for (std::size_t i = 0; i < front.size(); ++i) {
+    const FrontPoint& here = front[i];
+    const auto evaluation = evaluate(inputs, here.placement);
+    if (!evaluation) return evaluation.error().message;
+    if (at_window(*evaluation, here.point.window) != here.point ||
+        third_of(*evaluation, options.third) != here.third ||
+        here.point.window < options.windows.least || here.point.window > options.windows.most) {
+      return fmt::format("{} is not what its placement does", text(here));
+    }
+    if (i > 0 && front[i - 1].point.latency > here.point.latency) {
+      return text(here) + " stands in the wrong place";
+    }
+    for (std::size_t j = 0; j < front.size(); ++j) {
+      if (i != j && as_good(front[j], here)) return text(here) + " is beaten by " + text(front[j]);
+    }
+  }
+  return "";
+}
+
+}  // namespace pareto::test

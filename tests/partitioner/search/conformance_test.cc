@@ -1,0 +1,165 @@
+// Every strategy of the builtin list against the exhaustive one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "partitioner/search/search_strategy.h"
+#include "partitioner/search/strategies.h"
+#include "tests/partitioner/search/agreement.h"
+#include "tests/support/random_costs.h"
+
+namespace pareto::partitioner {
+namespace {
+
+using test::RandomCosts;
+
+class Conformance : public testing::TestWithParam<const SearchStrategy*> {
+ protected:
+  /// Compares on `count` instances that `make` makes.
+  template <typename Make>
+  static void expect_agreement(int count, const SearchOptions& options, Make make) {
+    std::mt19937_64 random(20);
+    std::size_t largest = 0;
+    for (int i = 0; i < count; ++i) {
+      const CostInputs inputs = make(random);
+      const auto expected = exhaustive_search()->search(inputs, options);
+      const auto front = GetParam()->search(inputs, options);
+      ASSERT_TRUE(expected) << expected.error().message;
+      ASSERT_TRUE(front) << front.error().message;
+      ASSERT_EQ(test::difference(*front, *expected), "") << "instance " << i;
+      ASSERT_EQ(test::flaw(*front, inputs, options), "") << "instance " << i;
+      largest = std::max(largest, front->size());
+    }
+    EXPECT_GT(largest, 1U) << "instances too easy to tell anything";
+  }
+
+  static void expect_agreement(int count, const SearchOptions& options, const RandomCosts& costs) {
+    expect_agreement(count, options,
+                     [&](std::mt19937_64& random) { return test::random_costs(costs, random); });
+  }
+};
+
+RandomCosts costs(int devices, int positions) {
+  RandomCosts options;
+  options.devices = devices;
+  options.positions = positions;
+  return options;
+}
+
+TEST_P(Conformance, OnInstancesOfAllKinds) {
+  expect_agreement(2000, {}, [](std::mt19937_64& random) {
+    return test::random_costs(test::random_options(random, 4, 12), random);
+  });
+}
+
+TEST_P(Conformance, OnLongerModels) {
+  expect_agreement(200, {}, costs(2, 30));
+  expect_agreement(100, {}, costs(3, 30));
+  expect_agreement(20, {}, costs(4, 18));
+}
+
+TEST_P(Conformance, WithFewDifferentTimes) {
+  RandomCosts options = costs(3, 14);
+  options.largest_time = 3;
+  expect_agreement(300, {}, options);
+}
+
+TEST_P(Conformance, WithProcessorTimeOfMessages) {
+  RandomCosts options = costs(3, 14);
+  options.processor = 1;
+  expect_agreement(300, {}, options);
+}
+
+TEST_P(Conformance, WithCodecsToChooseFrom) {
+  RandomCosts options = costs(3, 9);
+  options.codecs = 0.7;
+  options.processor = 0.5;
+  expect_agreement(200, {}, options);
+}
+
+TEST_P(Conformance, WithIdenticalDevices) {
+  RandomCosts options = costs(4, 12);
+  options.identical = 0.7;
+  expect_agreement(200, {}, options);
+}
+
+TEST_P(Conformance, WithMemoryLimitsAndPins) {
+  RandomCosts options = costs(4, 12);
+  options.limited = 0.8;
+  options.pinned = 0.5;
+  options.missing = 0.1;
+  expect_agreement(200, {}, options);
+}
+
+TEST_P(Conformance, WithinARangeOfWindows) {
+  for (const WindowRange windows : {WindowRange{1, 1}, {1, 3}, {3, 5}, {4, 4}}) {
+    SearchOptions options;
+    options.windows = windows;
+    options.replicas = false;
+    std::mt19937_64 random(21);
+    for (int i = 0; i < 200; ++i) {
+      const CostInputs inputs = test::random_costs(costs(3, 12), random);
+      const auto expected = exhaustive_search()->search(inputs, options);
+      const auto front = GetParam()->search(inputs, options);
+      ASSERT_TRUE(expected && front);
+      ASSERT_EQ(test::difference(*front, *expected), "") << "instance " << i;
+      ASSERT_EQ(test::flaw(*front, inputs, options), "") << "instance " << i;
+    }
+  }
+}
+
+TEST_P(Conformance, WhereNothingFits) {
+  std::mt19937_64 random(22);
+  CostInputs inputs = test::random_costs(costs(3, 6), random);
+  for (DeviceCosts& device : inputs.devices) device.memory_limit_bytes = 0;
+  const auto front = GetParam()->search(inputs, {});
+  ASSERT_TRUE(front);
+  EXPECT_TRUE(front->empty());
+}
+
+TEST_P(Conformance, RefusesInputsThatAreNone) {
+  const auto code = [](const CostInputs& inputs, const SearchOptions& options) {
+    const auto front = GetParam()->search(inputs, options);
+    return front ? ErrorCode::kInternal : front.error().code;
+  };
+  EXPECT_EQ(code({}, {}), ErrorCode::kInvalidArgument);
+  std::mt19937_64 random(23);
+  const CostInputs inputs = test::random_costs(costs(3, 6), random);
+  SearchOptions options;
+  options.windows = {2, 1};
+  EXPECT_EQ(code(inputs, options), ErrorCode::kInvalidArgument);
+  options.windows = {0, 1};
+  EXPECT_EQ(code(inputs, options), ErrorCode::kInvalidArgument);
+  options.windows = {1, kLargestWindow + 1};
+  EXPECT_EQ(code(inputs, options), ErrorCode::kInvalidArgument);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Conformance, testing::ValuesIn(builtin_searches()),
+                         [](const auto& each) { return std::string(each.param->name()); });
+
+TEST(BuiltinSearches, AreFoundByName) {
+  for (const SearchStrategy* const strategy : builtin_searches()) {
+    EXPECT_EQ(find_search(strategy->name()).value(), strategy);
+  }
+  const auto none = find_search("exakt");
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(none.error().message, testing::HasSubstr("exact"));
+}
+
+TEST(Exhaustive, RefusesWhatWouldTakeYears) {
+  const auto front = exhaustive_search()->search(test::model_like_costs(8, 100, 1), {});
+  ASSERT_FALSE(front);
+  EXPECT_EQ(front.error().code, ErrorCode::kExhausted);
+}
+
+TEST(Exact, FindsAFrontOfAModelsSize) {
+  // 1e17 placements.
+  const CostInputs inputs = test::model_like_costs(8, 200, 1);
+  const auto front = exact_search()->search(inputs, {});
+  ASSERT_TRUE(front) << front.error().message;
+  EXPECT_EQ(test::flaw(*front, inputs, {}), "");
+  EXPECT_GT(front->size(), 3U);
+}
+
+}  // namespace
+}  // namespace pareto::partitioner

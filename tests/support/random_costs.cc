@@ -1,0 +1,161 @@
+#include "tests/support/random_costs.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pareto::test {
+
+using partitioner::CostInputs;
+using partitioner::DeviceCosts;
+using partitioner::LinkCosts;
+
+namespace {
+
+bool chance(double share, std::mt19937_64& random) {
+  return std::uniform_real_distribution<>(0, 1)(random) < share;
+}
+
+int up_to(int most, std::mt19937_64& random) {
+  return std::uniform_int_distribution<>(0, most)(random);
+}
+
+Nanoseconds time_up_to(int most, std::mt19937_64& random) {
+  // Every fifth takes no time.
+  return Nanoseconds(chance(0.2, random) ? 0 : up_to(most, random));
+}
+
+DeviceCosts random_device(const RandomCosts& options, std::mt19937_64& random) {
+  DeviceCosts device;
+  device.compute.emplace_back(0);
+  device.weight_bytes.push_back(0);
+  for (int i = 0; i < options.positions; ++i) {
+    device.compute.push_back(device.compute.back() + time_up_to(options.largest_time, random));
+    device.weight_bytes.push_back(device.weight_bytes.back() + up_to(100, random));
+    device.working_bytes.push_back(up_to(200, random));
+  }
+  device.overhead = time_up_to(options.largest_time / 4, random);
+  if (chance(options.limited, random)) {
+    device.memory_limit_bytes = 100 + up_to(static_cast<int>(device.weight_bytes.back()), random);
+  }
+  device.milliwatts = up_to(20, random);
+  return device;
+}
+
+LinkCosts random_link(const RandomCosts& options, std::mt19937_64& random) {
+  LinkCosts link;
+  link.usable = !chance(options.missing, random);
+  if (chance(0.9, random)) link.bytes_per_second = 1e8 * (1 + up_to(20, random));
+  link.delay = time_up_to(options.largest_time, random);
+  link.message = time_up_to(options.largest_time / 8, random);
+  if (chance(options.processor, random)) {
+    link.send = time_up_to(options.largest_time / 8, random);
+    link.receive = time_up_to(options.largest_time / 8, random);
+    link.send_ns_per_byte = up_to(4, random);
+    link.receive_ns_per_byte = up_to(4, random);
+  }
+  if (chance(options.codecs, random)) {
+    link.codecs = {{}, {"small", 0.25, 0.1 * up_to(20, random), 0.1 * up_to(20, random), 5}};
+  }
+  link.medium = options.media > 0 ? up_to(options.media, random) - 1 : -1;
+  return link;
+}
+
+/// Makes device `to` like device `from`, with links alike on all sides.
+void copy_device(CostInputs& inputs, std::size_t from, std::size_t to) {
+  inputs.devices[to] = inputs.devices[from];
+  for (std::size_t other = 0; other < inputs.links.size(); ++other) {
+    inputs.links[to][other] = inputs.links[from][other];
+    inputs.links[other][to] = inputs.links[other][from];
+  }
+  inputs.links[from][to] = inputs.links[to][from] = inputs.links[from][from];
+}
+
+}  // namespace
+
+CostInputs random_costs(const RandomCosts& options, std::mt19937_64& random) {
+  CostInputs inputs;
+  inputs.media = options.media;
+  for (int p = 0; p <= options.positions; ++p) {
+    inputs.boundary_bytes.push_back(up_to(options.largest_time / 10, random));
+    inputs.legal.push_back(!chance(options.illegal, random));
+  }
+  const auto devices = static_cast<std::size_t>(options.devices);
+  for (std::size_t i = 0; i < devices; ++i) {
+    inputs.devices.push_back(random_device(options, random));
+  }
+  inputs.links.resize(devices + 1);
+  for (auto& row : inputs.links) {
+    for (std::size_t i = 0; i <= devices; ++i) row.push_back(random_link(options, random));
+  }
+  for (std::size_t i = 1; i < devices; ++i) {
+    if (chance(options.identical, random)) copy_device(inputs, 0, i);
+  }
+  if (chance(options.pinned, random)) {
+    const auto first = static_cast<std::size_t>(up_to(options.devices - 1, random));
+    for (std::size_t i = 0; i < devices; ++i) inputs.devices[i].may_be_first = i == first;
+  }
+  if (chance(options.pinned, random)) {
+    const auto last = static_cast<std::size_t>(up_to(options.devices - 1, random));
+    for (std::size_t i = 0; i < devices; ++i) inputs.devices[i].may_be_last = i == last;
+  }
+  return inputs;
+}
+
+RandomCosts random_options(std::mt19937_64& random, int most_devices, int most_positions) {
+  constexpr double kShares[] = {0, 0, 0.4, 1};
+  const auto share = [&] { return kShares[up_to(3, random)]; };
+  RandomCosts options;
+  options.devices = 2 + up_to(most_devices - 2, random);
+  options.positions = 3 + up_to(most_positions - 3, random);
+  options.illegal = chance(0.5, random) ? 0 : 0.3;
+  options.limited = share();
+  options.pinned = chance(0.7, random) ? 0 : 1;
+  options.identical = share();
+  options.processor = share();
+  options.missing = chance(0.8, random) ? 0 : 0.2;
+  options.largest_time = chance(0.3, random) ? 10 : chance(0.5, random) ? 100 : 100'000;
+  return options;
+}
+
+CostInputs model_like_costs(int devices, int positions, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<> unit(0, 1);
+  CostInputs inputs;
+  std::vector<double> operators;
+  for (int i = 0; i < positions; ++i) {
+    operators.push_back(100e6 / positions * std::exp(1.2 * std::normal_distribution<>()(random)));
+  }
+  for (int p = 0; p <= positions; ++p) {
+    const double along = static_cast<double>(p) / positions;
+    inputs.boundary_bytes.push_back(
+        static_cast<std::int64_t>(600e3 * std::exp(-3 * along) * (0.2 + unit(random))));
+    inputs.legal.push_back(true);
+  }
+  for (int d = 0; d < devices; ++d) {
+    DeviceCosts device;
+    device.compute.emplace_back(0);
+    device.weight_bytes.push_back(0);
+    const double slowness = std::exp(1.5 * unit(random));
+    for (const double time : operators) {
+      const double here = time * slowness * (2.0 / 3 + unit(random) * 2 / 3);
+      device.compute.push_back(device.compute.back() + Nanoseconds(std::llround(here)));
+      device.weight_bytes.push_back(device.weight_bytes.back() + up_to(100'000, random));
+    }
+    device.overhead = Nanoseconds(50'000 + up_to(50'000, random));
+    device.milliwatts = 1000 + up_to(9000, random);
+    inputs.devices.push_back(std::move(device));
+  }
+  inputs.links.resize(inputs.devices.size() + 1);
+  for (auto& row : inputs.links) {
+    for (int i = 0; i <= devices; ++i) {
+      LinkCosts link;
+      link.bytes_per_second = 1e6 / 8 * 50 * std::exp(3 * unit(random));
+      link.delay = Nanoseconds(up_to(2'000'000, random));
+      link.message = Nanoseconds(up_to(20'000, random));
+      row.push_back(std::move(link));
+    }
+  }
+  return inputs;
+}
+
+}  // namespace pareto::test

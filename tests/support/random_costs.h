@@ -1,0 +1,32 @@
+// Made-up instances for searches: small ones that have everything that may go wrong, and large ones that look like models on devices.
+#pragma once
+
+#include <cstdint>
+#include <random>
+
+#include "partitioner/cost/cost_inputs.h"
+
+namespace pareto::test {
+
+struct RandomCosts {
+  int devices = 3;
+  int positions = 12;
+  double illegal = 0.2;     ///< share of the positions that may not be cut
+  double limited = 0;       ///< share of the devices that have too little memory for the model
+  double pinned = 0;        ///< share of instances with a pinned first, or last, device
+  double identical = 0;     ///< share of the devices that are like the first
+  double processor = 0;     ///< share of links that take processor time for messages
+  double codecs = 0;        ///< share of links with a second codec
+  double missing = 0;       ///< share of links that are not usable
+  int media = 0;            ///< each link may share one of them
+  int largest_time = 1000;  ///< small numbers make ties, and many times are 0
+};
+partitioner::CostInputs random_costs(const RandomCosts& options, std::mt19937_64& random);
+/// A choice of options that has some of everything, for `random_costs`.
+RandomCosts random_options(std::mt19937_64& random, int most_devices, int most_positions);
+
+/// Devices of different speeds, each operator's time off by up to a third on each; boundaries that shrink along the model; links of 50 to
+/// 1000 Mbit/s with delays up to 2 ms. In whole nanoseconds, so that hardly two sums are equal.
+partitioner::CostInputs model_like_costs(int devices, int positions, std::uint64_t seed);
+
+}  // namespace pareto::test
