@@ -7,7 +7,8 @@
 namespace pareto::partitioner {
 
 const std::vector<const SearchStrategy*>& builtin_searches() {
-  static const std::vector<const SearchStrategy*> kAll{exact_search(), exhaustive_search()};
+  static const std::vector<const SearchStrategy*> kAll{exact_search(), label_search(),
+                                                       exhaustive_search()};
   return kAll;
 }
 

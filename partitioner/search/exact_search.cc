@@ -13,7 +13,7 @@ class ExactSearch final : public SearchStrategy {
                                            const SearchOptions& options) const override {
     PARETO_TRY(check_search(inputs, options));
     if (options.third != ThirdObjective::kNone || inputs.media > 0) {
-      return fail(ErrorCode::kInvalidArgument, "only two objectives, and no shared media");
+      return label_search()->search(inputs, options);
     }
     PointFront front(options.windows);
     std::vector<Placement> witnesses;

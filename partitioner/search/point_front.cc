@@ -24,13 +24,6 @@ bool stands_before(const PointFront::Entry& a, const PointFront::Entry& b) {
   return a.third < b.third;
 }
 
-Evaluation as_evaluation(const Criteria& criteria) {
-  Evaluation evaluation;
-  evaluation.latency = Nanoseconds(criteria.latency);
-  evaluation.bottleneck = Nanoseconds(criteria.bottleneck);
-  return evaluation;
-}
-
 /// Largest instance in which choices of replicas are counted out.
 constexpr int kMostReplicas = 16;
 
@@ -48,10 +41,18 @@ bool PointFront::covers_point(const Entry& point) const {
 }
 
 bool PointFront::covers(const Criteria& criteria) const {
-  for (const OperatingPoint& point : operating_points(as_evaluation(criteria), windows_)) {
-    if (!covers_point({point.latency.count(), point.window, criteria.third, 0})) return false;
+  for (const std::int64_t window : windows_of(criteria)) {
+    const std::int64_t response = std::max(criteria.latency, window * criteria.bottleneck);
+    if (!covers_point({response, window, criteria.third, 0})) return false;
   }
   return true;
+}
+
+std::array<std::int64_t, 2> PointFront::windows_of(const Criteria& criteria) const {
+  const std::int64_t below = criteria.latency / criteria.bottleneck;
+  const std::int64_t above = below + (criteria.latency % criteria.bottleneck == 0 ? 0 : 1);
+  return {std::clamp<std::int64_t>(below, windows_.least, windows_.most),
+          std::clamp<std::int64_t>(above, windows_.least, windows_.most)};
 }
 
 bool PointFront::add_point(const Entry& point) {
@@ -67,8 +68,9 @@ bool PointFront::add(OperatingPoint point, std::int64_t third, std::size_t witne
 
 bool PointFront::add(const Criteria& criteria, std::size_t witness) {
   bool kept = false;
-  for (const OperatingPoint& point : operating_points(as_evaluation(criteria), windows_)) {
-    kept = add(point, criteria.third, witness) || kept;
+  for (const std::int64_t window : windows_of(criteria)) {
+    const std::int64_t response = std::max(criteria.latency, window * criteria.bottleneck);
+    kept = add_point({response, window, criteria.third, witness}) || kept;
   }
   return kept;
 }

@@ -1,6 +1,7 @@
 // The best operating points so far. What every strategy collects its results in, and prunes by.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -41,6 +42,8 @@ class PointFront {
   const std::vector<Entry>& entries() const { return entries_; }
 
  private:
+  /// Those of operating_points(), perhaps twice the same.
+  std::array<std::int64_t, 2> windows_of(const Criteria& criteria) const;
   bool covers_point(const Entry& point) const;
   bool add_point(const Entry& point);
 

@@ -5,8 +5,10 @@
 
 namespace pareto::partitioner {
 
-/// By thresholds; of two objectives, without shared media.
+/// By thresholds where two objectives are asked for and no medium is shared, else by labels.
 const SearchStrategy* exact_search();
+/// A label-setting dynamic program, for any criteria.
+const SearchStrategy* label_search();
 /// One placement after the other: for small instances, and to check the others by.
 const SearchStrategy* exhaustive_search();
 

@@ -90,6 +90,44 @@ TEST_P(Conformance, WithMemoryLimitsAndPins) {
   expect_agreement(200, {}, options);
 }
 
+TEST_P(Conformance, WithAThirdObjective) {
+  for (const ThirdObjective third :
+       {ThirdObjective::kEnergy, ThirdObjective::kMemory, ThirdObjective::kLoss}) {
+    SearchOptions options;
+    options.third = third;
+    expect_agreement(300, options, [&](std::mt19937_64& random) {
+      RandomCosts of_all = test::random_options(random, 4, 10);
+      if (third == ThirdObjective::kLoss) {
+        of_all.codecs = 0.5;
+        of_all.devices = std::min(of_all.devices, 3);
+      }
+      return test::random_costs(of_all, random);
+    });
+  }
+}
+
+TEST_P(Conformance, WithSharedMedia) {
+  for (const int media : {1, 2}) {
+    for (const ThirdObjective third : {ThirdObjective::kNone, ThirdObjective::kEnergy}) {
+      SearchOptions options;
+      options.third = third;
+      expect_agreement(200, options, [&](std::mt19937_64& random) {
+        RandomCosts of_all = test::random_options(random, 4, 10);
+        of_all.media = media;
+        return test::random_costs(of_all, random);
+      });
+    }
+  }
+}
+
+TEST_P(Conformance, OnGrids) {
+  // Long enough for the coarse grids of a search.
+  expect_agreement(30, {}, costs(2, 70));
+  SearchOptions options;
+  options.third = ThirdObjective::kEnergy;
+  expect_agreement(10, options, costs(2, 70));
+}
+
 TEST_P(Conformance, WithinARangeOfWindows) {
   for (const WindowRange windows : {WindowRange{1, 1}, {1, 3}, {3, 5}, {4, 4}}) {
     SearchOptions options;

@@ -1,0 +1,256 @@
+#include "partitioner/search/label_search.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "partitioner/search/label_bounds.h"
+#include "partitioner/search/labels.h"
+#include "partitioner/search/strategies.h"
+#include "partitioner/search/tables.h"
+
+namespace pareto::partitioner {
+namespace {
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+/// Memory of each kind's stages, by begin and end.
+using MemoryTable = std::vector<std::vector<std::int64_t>>;
+
+MemoryTable memory_table(const CostInputs& inputs, const SearchTables& tables) {
+  MemoryTable memory;
+  const std::size_t row = tables.positions.size();
+  for (const Kind& kind : tables.kinds) {
+    const DeviceCosts& costs = inputs.devices[at(kind.devices.front())];
+    std::vector<std::int64_t>& bytes = memory.emplace_back(row * row, 0);
+    for (std::size_t begin = 0; begin < row; ++begin) {
+      std::int64_t working = 0;
+      for (std::size_t end = begin + 1; end < row; ++end) {
+        const std::size_t first = at(tables.positions[begin]);
+        const std::size_t last = at(tables.positions[end]);
+        for (std::size_t i = at(tables.positions[end - 1]); i < last; ++i) {
+          if (!costs.working_bytes.empty()) working = std::max(working, costs.working_bytes[i]);
+        }
+        bytes[begin * row + end] = working;
+        if (!costs.weight_bytes.empty()) {
+          bytes[begin * row + end] += costs.weight_bytes[last] - costs.weight_bytes[first];
+        }
+      }
+    }
+  }
+  return memory;
+}
+
+/// One grid of positions. Threads: one.
+template <int D>
+class LabelGrid {
+ public:
+  LabelGrid(const CostInputs& inputs, const SearchOptions& options, int step, PointFront& front,
+            std::vector<Placement>& witnesses)
+      : inputs_(inputs),
+        third_(options.third),
+        first_medium_(options.third == ThirdObjective::kNone ? 2 : 3),
+        front_(front),
+        witnesses_(witnesses),
+        tables_(make_tables(inputs, step)),
+        bounds_(tables_, options.third),
+        row_(tables_.positions.size()) {}
+
+  void run() {
+    if (!bounds_.feasible()) return;
+    if (third_ == ThirdObjective::kMemory) memory_ = memory_table(inputs_, tables_);
+    pending_.resize(tables_.usages * tables_.entries.size() * row_);
+    for (const int hop : tables_.source_hops) cross(Label<D>{}, hop, 0, 0);
+    for (const std::size_t usage : tables_.ascending_usages()) {
+      for (const Kind& kind : tables_.kinds) extend(usage, kind);
+    }
+  }
+
+ private:
+  /// An arrival that was kept: for the way back.
+  struct Step {
+    std::int32_t parent;
+    std::int32_t hop;
+    std::int32_t position;
+  };
+  /// What has arrived at each position of an entry; `parent` is its own step.
+  using Arrivals = std::vector<std::vector<Label<D>>>;
+
+  Criteria criteria_of(const Label<D>& label) const {
+    return {label.costs[0], std::max<std::int64_t>(label.costs[1], 1),
+            third_ == ThirdObjective::kNone ? 0 : label.costs[D > 2 ? 2 : 1]};
+  }
+
+  /// Lets everything that has arrived at a kind's entries run stages of it, and leave.
+  void extend(std::size_t usage, const Kind& kind) {
+    std::vector<Arrivals> arrived;
+    bool any = false;
+    for (const int entry : kind.entries) {
+      arrived.push_back(arrivals(usage, entry));
+      for (const auto& labels : arrived.back()) any = any || !labels.empty();
+    }
+    if (!any) return;
+    std::vector<Label<D>> leaving;
+    for (const int exit : kind.exits) {
+      for (int end = 1; end <= tables_.last(); ++end) {
+        leaving.clear();
+        for (std::size_t i = 0; i < arrived.size(); ++i) {
+          run_stages(kind, arrived[i], kind.entries[i], exit, end, leaving);
+        }
+        keep_best(leaving);
+        std::erase_if(leaving, [&](const Label<D>& label) {
+          return bounds_.hopeless_at_exit(front_, criteria_of(label), usage, exit, end);
+        });
+        for (const Label<D>& label : leaving) leave(label, usage, kind, exit, end);
+      }
+    }
+  }
+
+  Arrivals arrivals(std::size_t usage, int entry) {
+    Arrivals all(row_);
+    for (int position = 0; position < tables_.last(); ++position) {
+      std::vector<Label<D>> labels = std::move(pending(usage, entry, position));
+      keep_best(labels);
+      std::erase_if(labels, [&](const Label<D>& label) {
+        return bounds_.hopeless_at_entry(front_, criteria_of(label), usage, entry, position);
+      });
+      for (Label<D>& label : labels) {
+        steps_.push_back({label.parent, label.hop, position});
+        label.parent = static_cast<std::int32_t>(steps_.size()) - 1;
+      }
+      all[at(position)] = std::move(labels);
+    }
+    return all;
+  }
+
+  void run_stages(const Kind& kind, const Arrivals& arrived, int entry, int exit, int end,
+                  std::vector<Label<D>>& leaving) const {
+    const Times& before = tables_.entries[at(entry)].times;
+    const std::int64_t after = tables_.exits[at(exit)].times[at(end)];
+    for (int begin = end - 1; begin >= 0 && kind.farthest[at(begin)] >= end; --begin) {
+      const std::int64_t time = before[at(begin)] + after;
+      for (Label<D> label : arrived[at(begin)]) {
+        label.costs[0] += time;
+        label.costs[1] = std::max(label.costs[1], time);
+        if constexpr (D > 2) {
+          if (third_ == ThirdObjective::kEnergy) label.costs[2] += kind.milliwatts * time;
+          if (third_ == ThirdObjective::kMemory) {
+            const std::size_t index = static_cast<std::size_t>(&kind - tables_.kinds.data());
+            label.costs[2] = std::max(label.costs[2], memory_[index][at(begin) * row_ + at(end)]);
+          }
+        }
+        leaving.push_back(label);
+      }
+    }
+  }
+
+  void leave(const Label<D>& label, std::size_t usage, const Kind& kind, int exit, int end) {
+    for (const int index : kind.hops) {
+      const Hop& hop = tables_.hops[at(index)];
+      if (hop.exit != exit || (hop.to < 0) != (end == tables_.last())) continue;
+      if (hop.to >= 0 && tables_.used(usage, hop.to) == tables_.kinds[at(hop.to)].count()) continue;
+      cross(label, index, usage, end);
+    }
+  }
+
+  void cross(Label<D> label, int index, std::size_t usage, int position) {
+    const Hop& hop = tables_.hops[at(index)];
+    const std::int64_t occupancy = hop.occupancy[at(position)];
+    label.hop = index;
+    label.costs[0] += occupancy + hop.delay;
+    label.costs[1] = std::max(label.costs[1], occupancy);
+    if constexpr (D > 2) {
+      if (third_ == ThirdObjective::kLoss) label.costs[2] += hop.loss;
+      if (hop.medium >= 0) {
+        std::int64_t& load = label.costs[at(first_medium_ + hop.medium)];
+        load += occupancy;
+        label.costs[1] = std::max(label.costs[1], load);
+      }
+    }
+    if (hop.to < 0) {
+      complete(label);
+    } else {
+      pending(usage + tables_.kinds[at(hop.to)].stride, hop.entry, position).push_back(label);
+    }
+  }
+
+  void complete(const Label<D>& label) {
+    Criteria criteria = criteria_of(label);
+    criteria.latency = std::max(criteria.latency, criteria.bottleneck);
+    if (!front_.add(criteria, witnesses_.size())) return;
+    std::vector<TracedStage> stages;
+    std::vector<int> hops{label.hop};
+    int end = tables_.last();
+    for (std::int32_t step = label.parent; step >= 0; step = steps_[at(step)].parent) {
+      const Step& arrival = steps_[at(step)];
+      stages.push_back({tables_.hops[at(arrival.hop)].to, arrival.position, end});
+      hops.push_back(arrival.hop);
+      end = arrival.position;
+    }
+    std::ranges::reverse(stages);
+    std::ranges::reverse(hops);
+    witnesses_.push_back(to_placement(tables_, stages, hops));
+  }
+
+  std::vector<Label<D>>& pending(std::size_t usage, int entry, int position) {
+    return pending_[(usage * tables_.entries.size() + at(entry)) * row_ + at(position)];
+  }
+
+  const CostInputs& inputs_;
+  ThirdObjective third_;
+  int first_medium_;  ///< its load among a label's costs
+  PointFront& front_;
+  std::vector<Placement>& witnesses_;
+  SearchTables tables_;
+  LabelBounds bounds_;
+  std::size_t row_;
+  MemoryTable memory_;
+  std::vector<std::vector<Label<D>>> pending_;  ///< arrived, by usage, entry and position
+  std::vector<Step> steps_;
+};
+
+template <int D>
+void search_grids(const CostInputs& inputs, const SearchOptions& options, PointFront& front,
+                  std::vector<Placement>& witnesses) {
+  for (const int step : {16, 4, 1}) {
+    // On a few positions a coarse grid is no help.
+    if (step > 1 && inputs.positions() < 4 * step) continue;
+    LabelGrid<D>(inputs, options, step, front, witnesses).run();
+  }
+}
+
+class LabelSearch final : public SearchStrategy {
+ public:
+  std::string_view name() const override { return "labels"; }
+
+  Expected<std::vector<FrontPoint>> search(const CostInputs& inputs,
+                                           const SearchOptions& options) const override {
+    PARETO_TRY(check_search(inputs, options));
+    if (inputs.media > kMostMedia) {
+      return fail(ErrorCode::kExhausted, "{} shared media are more than {}", inputs.media,
+                  kMostMedia);
+    }
+    PointFront front(options.windows);
+    std::vector<Placement> witnesses;
+    add_replicas(inputs, options, front, witnesses);
+    label_search(inputs, options, front, witnesses);
+    return with_placements(front, witnesses, inputs, options);
+  }
+};
+
+}  // namespace
+
+void label_search(const CostInputs& inputs, const SearchOptions& options, PointFront& front,
+                  std::vector<Placement>& witnesses) {
+  const int criteria = 2 + (options.third == ThirdObjective::kNone ? 0 : 1) + inputs.media;
+  if (criteria == 2) search_grids<2>(inputs, options, front, witnesses);
+  if (criteria == 3) search_grids<3>(inputs, options, front, witnesses);
+  if (criteria == 4) search_grids<4>(inputs, options, front, witnesses);
+  if (criteria == 5) search_grids<5>(inputs, options, front, witnesses);
+}
+
+const SearchStrategy* label_search() {
+  static const LabelSearch kSearch;
+  return &kSearch;
+}
+
+}  // namespace pareto::partitioner
