@@ -34,6 +34,16 @@ Expected<std::vector<Row>> replayed_pipeline(const std::string& name, const std:
 /// What tensors hold at most in a stage, while its source has a window of 8 to fill and is faster than it, against 8 messages.
 Expected<std::vector<Row>> stage_memory(const std::string& name, double bar);
 
+/// Every search strategy against trying all placements, on 100,000 random instances: how many fronts differ.
+Expected<std::vector<Row>> search_mismatches(const std::string& name);
+/// The search's time for a model of so many positions on so many different devices, against what it may take; the worst of a few
+/// instances, each on one thread.
+Expected<std::vector<Row>> search_time(const std::string& name, int positions, int devices,
+                                       std::chrono::milliseconds most);
+/// The same with modelled energy as a third objective, in milliseconds.
+Expected<std::vector<Row>> search_time_of_three(const std::string& name, int positions,
+                                                int devices);
+
 /// A message's crossing by the codec that auto chooses against the best codec, at 5 to 1000 Mbit/s, for what crosses a model's module split
 /// points; the worst of all of them. Codecs are measured, and the wire is its rate. Rows beside, where it may lose up to 1 %.
 Expected<std::vector<Row>> codec_auto(const std::string& name, const std::string& model);

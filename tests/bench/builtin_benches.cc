@@ -54,6 +54,26 @@ std::vector<Bench> builtin_benches() {
   }
   add("pipeline", "stage_memory/window8",
       [](const std::string& name) { return stage_memory(name, 1.05); });
+  add("search", "mismatches", search_mismatches);
+  struct SearchBar {
+    int positions;
+    int devices;
+    std::chrono::milliseconds most;
+  };
+  using std::chrono::milliseconds;
+  for (const SearchBar& bar : {SearchBar{200, 4, milliseconds(5)},
+                               {200, 6, milliseconds(100)},
+                               {200, 8, milliseconds(1000)},
+                               {500, 8, milliseconds(5000)}}) {
+    add("search", fmt::format("time/N{}K{}", bar.positions, bar.devices),
+        [=](const std::string& name) {
+          return search_time(name, bar.positions, bar.devices, bar.most);
+        });
+  }
+  for (const int devices : {3, 4}) {
+    add("search", fmt::format("three_ms/N200K{}", devices),
+        [=](const std::string& name) { return search_time_of_three(name, 200, devices); });
+  }
   add("codec", "codec_auto",
       [](const std::string& name) { return codec_auto(name, "inceptionv3"); });
   if (::geteuid() == 0) {

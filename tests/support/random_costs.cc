@@ -45,7 +45,7 @@ LinkCosts random_link(const RandomCosts& options, std::mt19937_64& random) {
   LinkCosts link;
   link.usable = !chance(options.missing, random);
   if (chance(0.9, random)) link.bytes_per_second = 1e8 * (1 + up_to(20, random));
-  link.delay = time_up_to(options.largest_time, random);
+  link.delay = time_up_to(options.largest_time * options.delays, random);
   link.message = time_up_to(options.largest_time / 8, random);
   if (chance(options.processor, random)) {
     link.send = time_up_to(options.largest_time / 8, random);
@@ -113,11 +113,12 @@ RandomCosts random_options(std::mt19937_64& random, int most_devices, int most_p
   options.identical = share();
   options.processor = share();
   options.missing = chance(0.8, random) ? 0 : 0.2;
+  options.delays = chance(0.7, random) ? 1 : 20;
   options.largest_time = chance(0.3, random) ? 10 : chance(0.5, random) ? 100 : 100'000;
   return options;
 }
 
-CostInputs model_like_costs(int devices, int positions, std::uint64_t seed) {
+CostInputs model_like_costs(int devices, int positions, std::uint64_t seed, Nanoseconds delay) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<> unit(0, 1);
   CostInputs inputs;
@@ -150,7 +151,7 @@ CostInputs model_like_costs(int devices, int positions, std::uint64_t seed) {
     for (int i = 0; i <= devices; ++i) {
       LinkCosts link;
       link.bytes_per_second = 1e6 / 8 * 50 * std::exp(3 * unit(random));
-      link.delay = Nanoseconds(up_to(2'000'000, random));
+      link.delay = Nanoseconds(up_to(static_cast<int>(delay.count()), random));
       link.message = Nanoseconds(up_to(20'000, random));
       row.push_back(std::move(link));
     }

@@ -19,6 +19,7 @@ struct RandomCosts {
   double codecs = 0;        ///< share of links with a second codec
   double missing = 0;       ///< share of links that are not usable
   int media = 0;            ///< each link may share one of them
+  int delays = 1;           ///< how many times longer than other times they may be: many windows
   int largest_time = 1000;  ///< small numbers make ties, and many times are 0
 };
 partitioner::CostInputs random_costs(const RandomCosts& options, std::mt19937_64& random);
@@ -26,7 +27,8 @@ partitioner::CostInputs random_costs(const RandomCosts& options, std::mt19937_64
 RandomCosts random_options(std::mt19937_64& random, int most_devices, int most_positions);
 
 /// Devices of different speeds, each operator's time off by up to a third on each; boundaries that shrink along the model; links of 50 to
-/// 1000 Mbit/s with delays up to 2 ms. In whole nanoseconds, so that hardly two sums are equal.
-partitioner::CostInputs model_like_costs(int devices, int positions, std::uint64_t seed);
+/// 1000 Mbit/s with delays up to `delay`. In whole nanoseconds, so that hardly two sums are equal.
+partitioner::CostInputs model_like_costs(int devices, int positions, std::uint64_t seed,
+                                         Nanoseconds delay = std::chrono::milliseconds(2));
 
 }  // namespace pareto::test

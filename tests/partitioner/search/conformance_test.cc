@@ -4,7 +4,7 @@
 
 #include "partitioner/search/search_strategy.h"
 #include "partitioner/search/strategies.h"
-#include "tests/partitioner/search/agreement.h"
+#include "tests/support/front_agreement.h"
 #include "tests/support/random_costs.h"
 
 namespace pareto::partitioner {
@@ -60,6 +60,12 @@ TEST_P(Conformance, OnLongerModels) {
 TEST_P(Conformance, WithFewDifferentTimes) {
   RandomCosts options = costs(3, 14);
   options.largest_time = 3;
+  expect_agreement(300, {}, options);
+}
+
+TEST_P(Conformance, WithManyWindows) {
+  RandomCosts options = costs(3, 14);
+  options.delays = 100;
   expect_agreement(300, {}, options);
 }
 

@@ -1,4 +1,4 @@
-#include "tests/partitioner/search/agreement.h"
+#include "tests/support/front_agreement.h"
 
 #include <fmt/format.h>
 

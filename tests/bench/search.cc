@@ -1,0 +1,120 @@
+#include <algorithm>
+
+#include "core/base/clock.h"
+#include "partitioner/search/search_strategy.h"
+#include "partitioner/search/strategies.h"
+#include "tests/bench/benches.h"
+#include "tests/support/front_agreement.h"
+#include "tests/support/random_costs.h"
+
+namespace pareto::bench {
+namespace {
+
+using partitioner::CostInputs;
+using partitioner::FrontPoint;
+using partitioner::SearchOptions;
+using partitioner::SearchStrategy;
+using partitioner::ThirdObjective;
+
+constexpr int kInstances = 100'000;
+constexpr int kModels = 8;
+constexpr int kRounds = 3;
+
+/// Every fourth with a third objective, every fourth with a shared medium.
+struct Instance {
+  CostInputs inputs;
+  SearchOptions options;
+};
+
+Instance random_instance(int number, std::mt19937_64& random) {
+  constexpr ThirdObjective kThirds[] = {ThirdObjective::kEnergy, ThirdObjective::kMemory,
+                                        ThirdObjective::kLoss};
+  test::RandomCosts costs = test::random_options(random, 4, 12);
+  Instance instance;
+  if (number % 4 == 1) instance.options.third = kThirds[number / 4 % 3];
+  if (number % 4 == 2) costs.media = 1;
+  if (number % 16 == 3 || instance.options.third == ThirdObjective::kLoss) {
+    costs.codecs = 0.5;
+    costs.devices = std::min(costs.devices, 3);
+  }
+  instance.inputs = test::random_costs(costs, random);
+  return instance;
+}
+
+struct Timed {
+  Nanoseconds shortest = Nanoseconds::max();
+  std::size_t points = 0;
+};
+
+Expected<Timed> time_search(const CostInputs& inputs, const SearchOptions& options) {
+  Timed timed;
+  const SteadyClock clock;
+  for (int round = 0; round < kRounds; ++round) {
+    const TimePoint start = clock.now();
+    PARETO_ASSIGN(const std::vector<FrontPoint> front,
+                  partitioner::exact_search()->search(inputs, options));
+    timed.shortest = std::min(timed.shortest, Nanoseconds(clock.now() - start));
+    timed.points = front.size();
+  }
+  return timed;
+}
+
+/// Of several made-up models.
+Expected<Timed> worst_time(int positions, int devices, const SearchOptions& options) {
+  Timed worst{Nanoseconds(0), 0};
+  for (int seed = 1; seed <= kModels; ++seed) {
+    const CostInputs inputs =
+        test::model_like_costs(devices, positions, static_cast<std::uint64_t>(seed));
+    PARETO_ASSIGN(const Timed timed, time_search(inputs, options));
+    if (timed.shortest > worst.shortest) worst = timed;
+  }
+  return worst;
+}
+
+}  // namespace
+
+Expected<std::vector<Row>> search_mismatches(const std::string& name) {
+  std::mt19937_64 random(1);
+  int mismatches = 0;
+  std::size_t points = 0;
+  for (int i = 0; i < kInstances; ++i) {
+    const Instance instance = random_instance(i, random);
+    PARETO_ASSIGN(const std::vector<FrontPoint> expected,
+                  partitioner::exhaustive_search()->search(instance.inputs, instance.options));
+    points += expected.size();
+    for (const SearchStrategy* const strategy : partitioner::builtin_searches()) {
+      if (strategy == partitioner::exhaustive_search()) continue;
+      PARETO_ASSIGN(const std::vector<FrontPoint> front,
+                    strategy->search(instance.inputs, instance.options));
+      if (!test::difference(front, expected).empty() ||
+          !test::flaw(front, instance.inputs, instance.options).empty()) {
+        ++mismatches;
+      }
+    }
+  }
+  return std::vector<Row>{
+      {name, static_cast<double>(mismatches), 0.0, false,
+       fmt::format("{} random instances of up to 4 devices, {} points", kInstances, points)}};
+}
+
+Expected<std::vector<Row>> search_time(const std::string& name, int positions, int devices,
+                                       std::chrono::milliseconds most) {
+  PARETO_ASSIGN(const Timed worst, worst_time(positions, devices, {}));
+  const double took = to_milliseconds(worst.shortest);
+  return std::vector<Row>{
+      {name, took / static_cast<double>(most.count()), 1.0, false,
+       fmt::format("{:.2f} ms / {} ms, the worst of {} models; {} points on its front", took,
+                   most.count(), kModels, worst.points)}};
+}
+
+Expected<std::vector<Row>> search_time_of_three(const std::string& name, int positions,
+                                                int devices) {
+  SearchOptions options;
+  options.third = ThirdObjective::kEnergy;
+  PARETO_ASSIGN(const Timed worst, worst_time(positions, devices, options));
+  return std::vector<Row>{
+      {name, to_milliseconds(worst.shortest), std::nullopt, false,
+       fmt::format("the worst of {} models; {} points on its front", kModels, worst.points)}};
+}
+
+}  // namespace pareto::bench
