@@ -23,9 +23,40 @@ Nanoseconds rounded(double nanoseconds) { return Nanoseconds(std::llround(nanose
 bool is_time(Nanoseconds time, Nanoseconds longest) { return time.count() >= 0 && time <= longest; }
 bool is_factor(double factor) { return factor >= 0 && std::isfinite(factor); }
 
+/// Whether they descend along no stage.
 template <typename T>
-Expected<> check_prefix_sums(const std::vector<T>& sums, std::size_t positions, const char* what) {
-  if (sums.size() != positions || sums.front() != T{} || !std::ranges::is_sorted(sums)) {
+bool ascends(const std::vector<T>& sums, const std::vector<std::vector<int>>& ends) {
+  if (ends.empty()) return std::ranges::is_sorted(sums);
+  for (std::size_t begin = 0; begin < ends.size(); ++begin) {
+    for (const int end : ends[begin]) {
+      if (sums[static_cast<std::size_t>(end)] < sums[begin]) return false;
+    }
+  }
+  return true;
+}
+
+Expected<> check_ends(const CostInputs& inputs) {
+  const std::size_t positions = inputs.boundary_bytes.size();
+  if (inputs.ends.empty()) return {};
+  bool sound = inputs.ends.size() == positions;
+  for (std::size_t begin = 0; sound && begin < positions; ++begin) {
+    const std::vector<int>& ends = inputs.ends[begin];
+    sound = std::ranges::is_sorted(ends) &&
+            (ends.empty() ||
+             (ends.front() > static_cast<int>(begin) && ends.back() < static_cast<int>(positions)));
+  }
+  if (!sound) {
+    return fail(ErrorCode::kInvalidArgument, "ends have to be {} rows, each of later positions",
+                positions);
+  }
+  return {};
+}
+
+template <typename T>
+Expected<> check_prefix_sums(const std::vector<T>& sums, const CostInputs& inputs,
+                             const char* what) {
+  const std::size_t positions = inputs.boundary_bytes.size();
+  if (sums.size() != positions || sums.front() != T{} || !ascends(sums, inputs.ends)) {
     return fail(ErrorCode::kInvalidArgument,
                 "{} has to be {} prefix sums, which begin with 0 and do not descend", what,
                 positions);
@@ -33,14 +64,16 @@ Expected<> check_prefix_sums(const std::vector<T>& sums, std::size_t positions, 
   return {};
 }
 
-Expected<> check_device(const DeviceCosts& device, std::size_t positions) {
-  PARETO_TRY(check_prefix_sums(device.compute, positions, "compute"));
+Expected<> check_device(const CostInputs& inputs, const DeviceCosts& device) {
+  PARETO_TRY(check_prefix_sums(device.compute, inputs, "compute"));
   if (!device.weight_bytes.empty()) {
-    PARETO_TRY(check_prefix_sums(device.weight_bytes, positions, "weight_bytes"));
+    PARETO_TRY(check_prefix_sums(device.weight_bytes, inputs, "weight_bytes"));
   }
-  if (!device.working_bytes.empty() && device.working_bytes.size() != positions - 1) {
+  const std::size_t operators =
+      inputs.ends.empty() ? static_cast<std::size_t>(inputs.positions()) : 0;
+  if (!device.working_bytes.empty() && device.working_bytes.size() != operators) {
     return fail(ErrorCode::kInvalidArgument, "working_bytes has {} rows for {} operators",
-                device.working_bytes.size(), positions - 1);
+                device.working_bytes.size(), operators);
   }
   const bool negative =
       std::ranges::any_of(device.working_bytes, [](std::int64_t bytes) { return bytes < 0; });
@@ -106,9 +139,10 @@ Expected<> check(const CostInputs& inputs) {
   if (std::ranges::any_of(inputs.boundary_bytes, [](std::int64_t bytes) { return bytes < 0; })) {
     return fail(ErrorCode::kInvalidArgument, "a boundary of less than no bytes");
   }
+  PARETO_TRY(check_ends(inputs));
   if (inputs.devices.empty()) return fail(ErrorCode::kInvalidArgument, "no device");
   for (const DeviceCosts& device : inputs.devices) {
-    PARETO_TRY(with_context(check_device(device, positions), "device {}", device.name));
+    PARETO_TRY(with_context(check_device(inputs, device), "device {}", device.name));
   }
   const std::size_t ends = inputs.devices.size() + 1;
   const bool square =

@@ -4,6 +4,7 @@
 // All times are whole nanoseconds: sums and maxima of them are exact, and so is the comparison of two plans.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -58,6 +59,10 @@ struct CostInputs {
   std::vector<DeviceCosts> devices;
   /// [from][to], the last row and column the coordinator: source of what the first device gets, sink of what the last one sends.
   std::vector<std::vector<LinkCosts>> links;
+  /// For each position, those at which a stage that begins there may end, ascending; N + 1 rows, of which the last is empty. No rows: all
+  /// that come after it, as in a chain of operators. Rows are there where positions are sets of operators (partitioner/search/ideals.h):
+  /// of two sets a stage lies between only if one contains the other. Prefix sums are then sums over the sets, and working_bytes is empty.
+  std::vector<std::vector<int>> ends{};
   int media = 0;  ///< how many LinkCosts::medium refer to
 
   int positions() const { return static_cast<int>(boundary_bytes.size()) - 1; }  ///< N
@@ -67,6 +72,11 @@ struct CostInputs {
   }
   std::int64_t boundary(int position) const {
     return boundary_bytes[static_cast<std::size_t>(position)];
+  }
+  /// Whether a stage may lie between these positions.
+  bool may_lie(int begin, int end) const {
+    return begin < end &&
+           (ends.empty() || std::ranges::binary_search(ends[static_cast<std::size_t>(begin)], end));
   }
   bool may_cut(int position) const {
     return position == 0 || position == positions() || legal[static_cast<std::size_t>(position)];

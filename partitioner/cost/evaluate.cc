@@ -28,6 +28,10 @@ Expected<> check_stage(const CostInputs& inputs, const PlacedStage& stage, int b
     return fail(ErrorCode::kInvalidArgument, "operators {} to {} after {} of {}", stage.begin,
                 stage.end, begin, inputs.positions());
   }
+  if (!inputs.may_lie(stage.begin, stage.end)) {
+    return fail(ErrorCode::kInvalidArgument, "no stage lies between {} and {}", stage.begin,
+                stage.end);
+  }
   if (!inputs.may_cut(stage.end)) {
     return fail(ErrorCode::kInvalidArgument, "no cut is legal at {}", stage.end);
   }

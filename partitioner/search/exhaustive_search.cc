@@ -42,11 +42,15 @@ class Enumeration {
       used_[static_cast<std::size_t>(device)] = true;
       over_link(from, device, sums, begin, [&](const Sums& there, std::int64_t receive) {
         for (int end = begin + 1; end <= inputs_.positions(); ++end) {
-          if (inputs_.may_cut(end)) end_stage(device, there, receive, begin, end);
+          if (may_end(begin, end)) end_stage(device, there, receive, begin, end);
         }
       });
       used_[static_cast<std::size_t>(device)] = false;
     }
+  }
+
+  bool may_end(int begin, int end) const {
+    return inputs_.may_cut(end) && inputs_.may_lie(begin, end);
   }
 
   void end_stage(int device, const Sums& sums, std::int64_t receive, int begin, int end) {
@@ -80,7 +84,7 @@ class Enumeration {
           crossing(device, next, codec, times, with_send(sums, times.send.count()),
                    [&](const Sums& there) {
                      for (int further = end + 1; further <= inputs_.positions(); ++further) {
-                       if (inputs_.may_cut(further)) {
+                       if (may_end(end, further)) {
                          end_stage(next, there, times.receive.count(), end, further);
                        }
                      }

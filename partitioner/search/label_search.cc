@@ -126,7 +126,7 @@ class LabelGrid {
                   std::vector<Label<D>>& leaving) const {
     const Times& before = tables_.entries[at(entry)].times;
     const std::int64_t after = tables_.exits[at(exit)].times[at(end)];
-    for (int begin = end - 1; begin >= 0 && kind.farthest[at(begin)] >= end; --begin) {
+    const auto run_stage = [&](int begin) {
       const std::int64_t time = before[at(begin)] + after;
       for (Label<D> label : arrived[at(begin)]) {
         label.costs[0] += time;
@@ -140,6 +140,13 @@ class LabelGrid {
         }
         leaving.push_back(label);
       }
+    };
+    if (!kind.begins.empty()) {
+      for (const int begin : kind.begins[at(end)]) run_stage(begin);
+      return;
+    }
+    for (int begin = end - 1; begin >= 0 && kind.farthest[at(begin)] >= end; --begin) {
+      run_stage(begin);
     }
   }
 

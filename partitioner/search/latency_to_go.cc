@@ -25,6 +25,7 @@ std::vector<double> scaled(const Times& times, double factor) {
 LatencyToGo::LatencyToGo(const SearchTables& tables, Quantity quantity)
     : tables_(tables), row_(tables.positions.size()), order_(tables.ascending_usages()) {
   std::ranges::reverse(order_);
+  for (const Kind& kind : tables.kinds) is_chain_ = is_chain_ && kind.ends.empty();
   const auto weight = [quantity](const Kind& kind) {
     if (quantity == Quantity::kLatency) return 1.0;
     return quantity == Quantity::kEnergy ? static_cast<double>(kind.milliwatts) : 0.0;
@@ -51,7 +52,8 @@ LatencyToGo::LatencyToGo(const SearchTables& tables, Quantity quantity)
   for (const Kind& kind : tables.kinds) {
     for (const int entry : kind.entries) {
       for (const int exit : kind.exits) {
-        reaches_.push_back({entry, exit, std::vector<int>(row_), std::vector<int>(row_)});
+        reaches_.push_back(
+            {entry, exit, std::vector<int>(row_), std::vector<int>(row_), kind.ends});
       }
     }
   }
@@ -65,8 +67,9 @@ void LatencyToGo::set_cap(std::int64_t cap) {
   cap_ = cap;
   for (std::size_t h = 0; h < hop_.size(); ++h) {
     const Times& occupancy = tables_.hops[h].occupancy;
+    hop_[h] = hop_uncapped_[h];
     for (std::size_t i = 0; i < row_; ++i) {
-      hop_[h][i] = occupancy[i] <= cap ? hop_uncapped_[h][i] : kInfinity;
+      if (occupancy[i] > cap) hop_[h][i] = kInfinity;
     }
   }
   for (Reach& reach : reaches_) set_reach(reach);
@@ -79,6 +82,13 @@ void LatencyToGo::set_reach(Reach& reach) const {
   const std::vector<int>& farthest =
       tables_.kinds[at(tables_.entries[at(reach.entry)].kind)].farthest;
   const int last = tables_.last();
+  if (!is_chain_) {
+    reach.ends = tables_.kinds[at(tables_.entries[at(reach.entry)].kind)].ends;
+    for (int begin = 0; begin < last; ++begin) {
+      std::erase_if(reach.ends[at(begin)], [&](int end) { return !allowed(reach, begin, end); });
+    }
+    return;
+  }
   int near = last;
   int far = last;
   int nearest = last;
@@ -146,12 +156,38 @@ void LatencyToGo::fill_arrive(std::size_t usage, const Reach& reach) {
         behind_[at(end)] = least;
       }
     }
-    double least = near >= split ? std::min(ahead, behind_[at(near)]) : kInfinity;
+    double least = kInfinity;
+    if (near >= split) least = std::min(ahead, behind_[at(near)]);
     for (int end = std::max(near, begin) + 1; end <= reach.far[at(begin)]; ++end) {
       if (allowed(reach, begin, end)) least = std::min(least, ends_[at(end)]);
     }
     arrive[begin] = std::min(arrive[begin], before[at(begin)] + least);
   }
+}
+
+void LatencyToGo::fill_arrive_by_lists(std::size_t usage, const Reach& reach) {
+  const double* const leave = row_of(leave_, usage * tables_.exits.size() + at(reach.exit), row_);
+  const std::vector<double>& after = after_[at(reach.exit)];
+  for (std::size_t i = 0; i < row_; ++i) ends_[i] = after[i] + leave[i];
+  double* const arrive = row_of(arrive_, usage * tables_.entries.size() + at(reach.entry), row_);
+  for (int begin = tables_.last() - 1; begin >= 0; --begin) {
+    double least = kInfinity;
+    for (const int end : reach.ends[at(begin)]) least = std::min(least, ends_[at(end)]);
+    arrive[begin] = std::min(arrive[begin], before_[at(reach.entry)][at(begin)] + least);
+  }
+}
+
+template <typename Predicate>
+int LatencyToGo::find_end(const Reach& reach, int begin, Predicate is_it) const {
+  if (!is_chain_) {
+    const std::vector<int>& ends = reach.ends[at(begin)];
+    const auto found = std::ranges::find_if(ends, is_it);
+    return found == ends.end() ? 0 : *found;
+  }
+  for (int end = begin + 1; end <= reach.far[at(begin)]; ++end) {
+    if (allowed(reach, begin, end) && is_it(end)) return end;
+  }
+  return 0;
 }
 
 std::optional<std::int64_t> LatencyToGo::solve(std::int64_t cap) {
@@ -167,7 +203,7 @@ std::optional<std::int64_t> LatencyToGo::solve(std::int64_t cap) {
     }
     for (const Reach& reach : reaches_) {
       if (tables_.used(usage, tables_.entries[at(reach.entry)].kind) > 0) {
-        fill_arrive(usage, reach);
+        is_chain_ ? fill_arrive(usage, reach) : fill_arrive_by_lists(usage, reach);
       }
     }
   }
@@ -203,13 +239,14 @@ Placement LatencyToGo::trace() const {
     int left_by = -1;
     for (const Reach& reach : reaches_) {
       if (reach.entry != arrived.entry) continue;
-      for (int end = begin + 1; end <= reach.far[at(begin)] && left_by < 0; ++end) {
-        const double way = before_[at(reach.entry)][at(begin)] + after_[at(reach.exit)][at(end)] +
-                           leave(usage, reach.exit, end);
-        if (way != target || !allowed(reach, begin, end)) continue;
-        stage.end = end;
-        left_by = reach.exit;
-      }
+      const int end = left_by >= 0 ? 0 : find_end(reach, begin, [&](int here) {
+        return before_[at(reach.entry)][at(begin)] + after_[at(reach.exit)][at(here)] +
+                   leave(usage, reach.exit, here) ==
+               target;
+      });
+      if (end == 0) continue;
+      stage.end = end;
+      left_by = reach.exit;
     }
     if (left_by < 0) break;
     for (const int index : tables_.kinds[at(arrived.to)].hops) {

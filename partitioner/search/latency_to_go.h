@@ -58,15 +58,22 @@ class LatencyToGo {
     int exit = 0;
     std::vector<int> near;
     std::vector<int> far;
+    /// Where positions are no chain, in place of both: the ends allowed.
+    std::vector<std::vector<int>> ends;
   };
 
   void set_cap(std::int64_t cap);
   void set_reach(Reach& reach) const;
   void fill_leave(std::size_t usage, int exit);
   void fill_arrive(std::size_t usage, const Reach& reach);
+  void fill_arrive_by_lists(std::size_t usage, const Reach& reach);
+  /// From near to far, the first end at which `is_it` holds, among those allowed; 0 if there is none.
+  template <typename Predicate>
+  int find_end(const Reach& reach, int begin, Predicate is_it) const;
   bool allowed(const Reach& reach, int begin, int end) const;
 
   const SearchTables& tables_;
+  bool is_chain_ = true;
   std::size_t row_;                 ///< positions
   std::vector<std::size_t> order_;  ///< of usages, the largest first
   std::int64_t cap_ = 0;

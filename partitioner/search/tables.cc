@@ -92,7 +92,11 @@ class TableBuilder {
       added.may_be_first = costs.may_be_first;
       added.may_be_last = costs.may_be_last;
       added.milliwatts = costs.milliwatts;
-      added.farthest = farthest_ends(costs);
+      if (inputs_.ends.empty()) {
+        added.farthest = farthest_ends(costs);
+      } else {
+        list_stages(costs, added);
+      }
     }
     for (Kind& of : tables_.kinds) {
       of.stride = tables_.usages;
@@ -113,6 +117,23 @@ class TableBuilder {
       ends.push_back(static_cast<int>(end));
     }
     return ends;
+  }
+
+  /// What farthest_ends() says in a chain, stage by stage.
+  void list_stages(const DeviceCosts& costs, Kind& of) const {
+    const std::vector<int>& at = tables_.positions;
+    of.ends.resize(at.size());
+    of.begins.resize(at.size());
+    for (std::size_t begin = 0; begin < at.size(); ++begin) {
+      for (std::size_t end = begin + 1; end < at.size(); ++end) {
+        if (!inputs_.may_lie(at[begin], at[end]) ||
+            stage_memory_bytes(costs, at[begin], at[end]) > costs.memory_limit_bytes) {
+          continue;
+        }
+        of.ends[begin].push_back(static_cast<int>(end));
+        of.begins[end].push_back(static_cast<int>(begin));
+      }
+    }
   }
 
   void add_hops(int from, int to) {

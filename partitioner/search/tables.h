@@ -50,7 +50,10 @@ struct Kind {
   std::vector<int> exits;
   std::vector<int> hops;      ///< of SearchTables::hops, those that leave it
   std::vector<int> farthest;  ///< for each begin, the last end that memory allows, >= begin
-  std::size_t stride = 1;     ///< what using one more adds to a usage's code
+  /// Where CostInputs has ends: those of a stage by its begin, and its begins by its end; as far as memory allows. Else empty.
+  std::vector<std::vector<int>> ends{};
+  std::vector<std::vector<int>> begins{};
+  std::size_t stride = 1;  ///< what using one more adds to a usage's code
 
   int count() const { return static_cast<int>(devices.size()); }
 };
