@@ -36,8 +36,8 @@ Expected<std::vector<Row>> stage_memory(const std::string& name, double bar);
 
 /// Every search strategy against trying all placements, on 100,000 random instances: how many fronts differ.
 Expected<std::vector<Row>> search_mismatches(const std::string& name);
-/// The search's time for a model of so many positions on so many different devices, against what it may take; the worst of a few
-/// instances, each on one thread.
+/// The search's processor time for a model of so many positions on so many different devices, against what it may take; the worst of
+/// a few instances, each on one thread.
 Expected<std::vector<Row>> search_time(const std::string& name, int positions, int devices,
                                        std::chrono::milliseconds most);
 /// The same with modelled energy as a third objective, in milliseconds.
