@@ -17,7 +17,8 @@ class View : public Command {
  public:
   void add_options(CLI::App& app) override {
     store_.add_to(app);
-    app.add_option("run", run_, "a run's name, the beginning of one, or last")
+    app.add_option("run", run_,
+                   "a run's name, the beginning of one, last, or last~1 for the one before")
         ->capture_default_str();
   }
 

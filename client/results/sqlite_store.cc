@@ -3,6 +3,8 @@
 #include <SQLiteCpp/Transaction.h>
 #include <sqlite3.h>
 
+#include <charconv>
+#include <optional>
 #include <utility>
 
 #include "client/results/record_json.h"
@@ -275,13 +277,31 @@ class SqliteStore final : public ResultStore {
                 id, did_you_mean(id, ids), ids.front());
   }
 
-  /// The whole id for a whole one, a unique beginning, or "last".
+  /// How many runs before the last, of "last" and "last~2".
+  static std::optional<int> steps_back(const std::string& id) {
+    constexpr std::string_view kLast = "last";
+    if (!id.starts_with(kLast)) return std::nullopt;
+    if (id == kLast) return 0;
+    if (id[kLast.size()] != '~') return std::nullopt;
+    int steps = 0;
+    const char* const end = id.data() + id.size();
+    const auto [at, status] = std::from_chars(id.data() + kLast.size() + 1, end, steps);
+    if (status != std::errc() || at != end || steps < 0) return std::nullopt;
+    return steps;
+  }
+
+  /// The whole id for a whole one, a unique beginning, "last" or "last~1".
   Expected<std::string> find_run(const std::string& id) {
+    const std::optional<int> back = steps_back(id);
     SQLite::Statement row(*database_,
-                          id == "last" ? "SELECT id FROM runs ORDER BY id DESC LIMIT 1"
-                                       : "SELECT id FROM runs WHERE substr(id, 1, length(:id))=:id "
-                                         "ORDER BY id");
-    if (id != "last") row.bind(":id", id);
+                          back ? "SELECT id FROM runs ORDER BY id DESC LIMIT 1 OFFSET :back"
+                               : "SELECT id FROM runs WHERE substr(id, 1, length(:id))=:id "
+                                 "ORDER BY id");
+    if (back) {
+      row.bind(":back", *back);
+    } else {
+      row.bind(":id", id);
+    }
     std::vector<std::string> found;
     while (row.executeStep()) found.push_back(row.getColumn(0).getString());
     if (found.empty() || id.empty()) return no_such_run(id);

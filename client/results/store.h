@@ -28,7 +28,7 @@ class ResultStore {
                                const TrialRecord& trial) = 0;  ///< replaces one of that id
   /// Finished, devices, passes and note; p_front and on_front of all its trials.
   virtual Expected<> update_run(const RunRecord& run) = 0;
-  /// With its trials. `id`: whole, a unique beginning, or "last".
+  /// With its trials. `id`: whole, a unique beginning, "last", or "last~1" for the one before that.
   virtual Expected<RunRecord> load_run(const std::string& id) = 0;
   virtual Expected<std::vector<RunRecord>> list_runs() = 0;  ///< newest first, without samples
 };

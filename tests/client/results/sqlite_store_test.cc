@@ -137,6 +137,11 @@ TEST_F(Store, FindsRunsByIdBeginningAndLast) {
     put_all(*store, run);
   }
   EXPECT_EQ(store->load_run("last")->id, "20260202-080000-ef56");
+  EXPECT_EQ(store->load_run("last~0")->id, "20260202-080000-ef56");
+  EXPECT_EQ(store->load_run("last~1")->id, "20260131-101502-cd34");
+  for (const char* none : {"last~99", "last~", "last~x", "last~-1", "lastly"}) {
+    EXPECT_EQ(store->load_run(none).error().code, ErrorCode::kNotFound) << none;
+  }
   EXPECT_EQ(store->load_run("20260131-101502-c")->id, "20260131-101502-cd34");
   EXPECT_EQ(store->load_run("20260131-101502-ab12")->id, "20260131-101502-ab12");
   EXPECT_EQ(store->load_run("20260131").error().code, ErrorCode::kInvalidArgument);
