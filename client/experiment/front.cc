@@ -13,12 +13,10 @@ namespace {
 
 RoundSamples rounds_of(const TrialRecord& trial) {
   RoundSamples samples;
-  std::vector<std::vector<double>> intervals_s;
   for (const TrialRound& round : trial.rounds) {
     samples.latency_ms.push_back(round.latency_ms);
-    intervals_s.push_back(round.intervals_s);
+    samples.intervals_s.push_back(round.intervals_s);
   }
-  samples.throughput = throughput_of_rounds(intervals_s, trial.batch);
   return samples;
 }
 

@@ -79,7 +79,7 @@ Expected<RunOnceResult> run_once(const partitioner::Model& model, const Cluster&
       figures.split->boundary_bytes += bytes_of_batch(deployment->shards()[i]->input_bytes, plan);
     }
   }
-  summarize(*deployment, options.seed, figures);
+  summarize(*deployment, figures);
   return result;
 }
 

@@ -40,6 +40,20 @@ Interval interval_of(std::vector<double>& values) {
   return {quantile_of_sorted(values, kLow), quantile_of_sorted(values, kHigh)};
 }
 
+/// The statistic of each resample.
+std::vector<double> bootstrap(std::span<const double> samples, const Statistic& statistic,
+                              std::uint64_t seed, int replicates) {
+  const double block = block_length(samples);
+  Random random(seed);
+  std::vector<double> drawn;
+  std::vector<double> values;
+  for (int i = 0; i < replicates; ++i) {
+    resample(samples, block, random, drawn);
+    values.push_back(statistic(drawn));
+  }
+  return values;
+}
+
 double slope(std::span<const double> intervals_s, std::int64_t batch) {
   const double interval = mean(intervals_s);
   return interval > 0 ? static_cast<double>(batch) / interval : 0;
@@ -56,14 +70,40 @@ bool beats(const Point& a, const Point& b) {
          a.throughput > b.throughput * (1 + kFrontTolerance);
 }
 
-Point point_of(const RoundSamples& trial, std::span<const std::size_t> rounds) {
+/// One round of one trial, and how long its blocks are.
+struct Unit {
+  std::span<const double> latency_ms;
+  std::span<const double> intervals_s;
+  double latency_block = 1;
+  double interval_block = 1;
+};
+
+std::vector<Unit> units_of(const RoundSamples& trial) {
+  std::vector<Unit> units;
+  for (std::size_t i = 0; i < trial.latency_ms.size(); ++i) {
+    const std::vector<double>& latency = trial.latency_ms[i];
+    const std::vector<double>& intervals = trial.intervals_s[i];
+    units.push_back({latency, intervals, block_length(latency), block_length(intervals)});
+  }
+  return units;
+}
+
+/// A trial's figures in one resample: of the drawn rounds, and of the samples within them.
+Point point_of(std::span<const Unit> units, std::span<const std::size_t> rounds, Random& random,
+               std::vector<double>& scratch) {
+  if (units.empty()) return {std::numeric_limits<double>::infinity(), 0};
   std::vector<double> latency;
   std::vector<double> throughput;
-  if (trial.throughput.empty()) return {std::numeric_limits<double>::infinity(), 0};
   for (const std::size_t drawn : rounds) {
-    const std::size_t round = drawn % trial.throughput.size();
-    latency.insert(latency.end(), trial.latency_ms[round].begin(), trial.latency_ms[round].end());
-    throughput.push_back(trial.throughput[round]);
+    const Unit& unit = units[drawn % units.size()];
+    if (!unit.latency_ms.empty()) {
+      resample(unit.latency_ms, unit.latency_block, random, scratch);
+      latency.insert(latency.end(), scratch.begin(), scratch.end());
+    }
+    if (!unit.intervals_s.empty()) {
+      resample(unit.intervals_s, unit.interval_block, random, scratch);
+      throughput.push_back(slope(scratch, 1));
+    }
   }
   return {median(latency), median(throughput)};
 }
@@ -129,15 +169,18 @@ Interval bootstrap_interval(std::span<const double> samples, const Statistic& st
     const double only = statistic(samples);
     return {only, only};
   }
-  const double block = block_length(samples);
-  Random random(seed);
-  std::vector<double> drawn;
-  std::vector<double> values;
-  for (int i = 0; i < replicates; ++i) {
-    resample(samples, block, random, drawn);
-    values.push_back(statistic(drawn));
-  }
+  std::vector<double> values = bootstrap(samples, statistic, seed, replicates);
   return interval_of(values);
+}
+
+double bootstrap_error(std::span<const double> samples, const Statistic& statistic,
+                       std::uint64_t seed, int replicates) {
+  if (samples.size() < 2 || replicates < 2) return 0;
+  const std::vector<double> values = bootstrap(samples, statistic, seed, replicates);
+  const double centre = mean(values);
+  double squares = 0;
+  for (const double value : values) squares += (value - centre) * (value - centre);
+  return std::sqrt(squares / (replicates - 1));
 }
 
 int warm_up_requests(int window) { return std::max(2 * window, 10); }
@@ -209,14 +252,21 @@ std::vector<double> front_probability(const std::vector<RoundSamples>& trials, s
   std::vector<double> share(trials.size(), 0);
   std::vector<int> unbeaten(trials.size(), 0);
   std::size_t rounds = 0;
-  for (const RoundSamples& trial : trials) rounds = std::max(rounds, trial.throughput.size());
+  std::vector<std::vector<Unit>> units;
+  for (const RoundSamples& trial : trials) {
+    units.push_back(units_of(trial));
+    rounds = std::max(rounds, units.back().size());
+  }
   if (rounds == 0 || replicates < 1) return share;
   Random random(seed);
   std::vector<std::size_t> drawn(rounds);
+  std::vector<double> scratch;
   std::vector<Point> points(trials.size());
   for (int replicate = 0; replicate < replicates; ++replicate) {
     for (std::size_t& round : drawn) round = random.below(rounds);
-    for (std::size_t i = 0; i < trials.size(); ++i) points[i] = point_of(trials[i], drawn);
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      points[i] = point_of(units[i], drawn, random, scratch);
+    }
     for (std::size_t i = 0; i < trials.size(); ++i) {
       const bool beaten =
           std::ranges::any_of(points, [&](const Point& other) { return beats(other, points[i]); });

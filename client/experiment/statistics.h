@@ -42,6 +42,9 @@ using Statistic = std::function<double(std::span<const double>)>;
 /// wrapping around. 95 % interval of the statistic; both ends are the statistic itself for fewer than 2 samples.
 Interval bootstrap_interval(std::span<const double> samples, const Statistic& statistic,
                             std::uint64_t seed, int replicates = 400);
+/// The standard deviation of the statistic over such resamples; 0 for fewer than 2 samples.
+double bootstrap_error(std::span<const double> samples, const Statistic& statistic,
+                       std::uint64_t seed, int replicates = 200);
 
 /// What is discarded before anything is measured: max(2 × window, 10) requests.
 int warm_up_requests(int window);
@@ -65,15 +68,18 @@ Interval throughput_interval(const std::vector<std::vector<double>>& intervals_s
 /// One trial as the front sees it: its samples, a list a round. Rounds are the same ones for all trials; a trial that lacks the last
 /// of them (its sweep was interrupted) stands in with its earlier ones.
 struct RoundSamples {
-  std::vector<std::vector<double>> latency_ms;  ///< [round][request]
-  std::vector<double> throughput;               ///< [round], samples/s
+  std::vector<std::vector<double>> latency_ms;   ///< [round][request]
+  std::vector<std::vector<double>> intervals_s;  ///< [round][completion], as many rounds
 };
 
-/// The relative difference below which two figures count as equal.
+/// The epsilon of the domination below: by less, nobody is beaten.
 inline constexpr double kFrontTolerance = 0.01;
 
-/// For each trial the share of bootstrap resamples of rounds in which no other trial beats it: is not worse in either figure
-/// and better by more than kFrontTolerance in one. Trials of one batch and condition.
+/// For each trial the share of bootstrap resamples in which no other trial beats it: is not worse in either figure and better by more
+/// than kFrontTolerance in one. (Epsilon makes it harder to be dominated. Laumanns et al., 2002, use the word for a relation that makes it
+/// easier, under which two equal plans would drive each other off the front.) A resample draws rounds, the same ones for all trials since
+/// they share what happened in a round, and in each of them, for each trial, blocks of its samples (Davison and Hinkley 1997, 3.8): of
+/// three rounds alone there are but ten different resamples. Trials of one batch and condition.
 std::vector<double> front_probability(const std::vector<RoundSamples>& trials, std::uint64_t seed,
                                       int replicates = 200);
 

@@ -188,7 +188,7 @@ Expected<> SweepRunner::measure(std::size_t index, int round) {
     if (request.expected && outputs != nullptr) {
       trial.output_error = output_error(*request.expected, outputs->items);
     }
-    summarize(*lease.deployment, run_.seed + index, trial);
+    summarize(*lease.deployment, trial);
     return {};
   };
   auto done = through();

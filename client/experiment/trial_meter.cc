@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "client/experiment/statistics.h"
+#include "client/experiment/statistics_rounds.h"
 #include "client/experiment/window_search.h"
 
 namespace pareto::client {
@@ -96,13 +97,11 @@ std::string describe_rules(const UnitBudget& budget, int rounds) {
       "the best throughput, searched in a trial's first unit from latency / bottleneck to twice as "
       "much, by two loads a window of at least {} completions. Plans whose requests take more than "
       "{} ms have fewer of all: two discarded (later one), at least {} for latency and {} "
-      "completions for "
-      "throughput after one window and up to the last, at a window of 1.25 x latency / bottleneck. "
-      "Intervals: "
-      "95 %, stationary block bootstrap, "
-      "blocks of 5 x the correlation length. Front: share of bootstrap resamples of rounds in "
-      "which no other plan is better by more "
-      "than 1 %.",
+      "completions for throughput after one window and up to the last, at a window of 1.25 x "
+      "latency / bottleneck. Intervals: 95 %, Student's of the rounds' logarithms, a round one "
+      "observation, and no narrower than by a stationary block bootstrap within the rounds, blocks "
+      "of 5 x the correlation length. Front: share of bootstrap resamples of rounds, and of blocks "
+      "within them, in which no other plan is better by more than 1 %.",
       rounds, budget.slice.count(), warm_up_requests(1), kWarmUpTries, kRewarmRequests,
       budget.latency_requests, std::min(kFewestRequests, budget.latency_requests),
       kThroughputLatencies, kShortestThroughput.count(), kFewestIntervals, kSearchIntervals,
@@ -219,7 +218,7 @@ std::uint64_t bytes_of_batch(std::uint64_t message_bytes, const Plan& plan) {
          static_cast<std::uint64_t>(plan.message_batch());
 }
 
-void summarize(const Deployment& deployment, std::uint64_t seed, TrialRecord& trial) {
+void summarize(const Deployment& deployment, TrialRecord& trial) {
   const std::vector<TrialRound>& rounds = trial.rounds;
   const std::vector<double> latency_ms = joined(
       rounds, [](const TrialRound& round) -> auto& { return round.latency_ms; });
@@ -228,7 +227,7 @@ void summarize(const Deployment& deployment, std::uint64_t seed, TrialRecord& tr
   latency.p90_ms = quantile(latency_ms, 0.9);
   latency.p99_ms = quantile(latency_ms, 0.99);
   latency.mean_ms = mean(latency_ms);
-  latency.ci95_ms = bootstrap_interval(latency_ms, median, seed);
+  latency.ci95_ms = figure_interval(latency.p50_ms, latency_figures(rounds));
   latency.window = 1;
   latency.samples = static_cast<std::int64_t>(latency_ms.size());
 
@@ -236,7 +235,8 @@ void summarize(const Deployment& deployment, std::uint64_t seed, TrialRecord& tr
   for (const TrialRound& round : rounds) intervals_s.push_back(round.intervals_s);
   ThroughputFigures& throughput = trial.throughput;
   throughput.samples_per_s = median(throughput_of_rounds(intervals_s, trial.batch));
-  throughput.ci95 = throughput_interval(intervals_s, trial.batch, seed);
+  throughput.ci95 =
+      figure_interval(throughput.samples_per_s, throughput_figures(rounds, trial.batch));
   throughput.window = rounds.front().window;
   throughput.samples = 0;
   for (const auto& round : intervals_s) {

@@ -89,6 +89,6 @@ std::uint64_t bytes_of_batch(std::uint64_t message_bytes, const Plan& plan);
 
 /// Fills all figures of a trial from its rounds, at least one. `deployment`: the one that was measured last; its stages are asked what
 /// travelled.
-void summarize(const Deployment& deployment, std::uint64_t seed, TrialRecord& trial);
+void summarize(const Deployment& deployment, TrialRecord& trial);
 
 }  // namespace pareto::client
