@@ -43,6 +43,11 @@ class Program : public testing::Test {
     EXPECT_TRUE(done.err.ends_with('\n'));
   }
 
+  Done run_diff(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), "diff");
+    return run(arguments);
+  }
+
   static std::vector<std::string> small(const std::string& command,
                                         const std::vector<std::string>& more = {}) {
     std::vector<std::string> arguments{
@@ -52,7 +57,10 @@ class Program : public testing::Test {
   }
 
   RunRecord stored_run(const test::SyntheticOptions& options = {}) const {
-    RunRecord run = test::synthetic_run(options);
+    return stored(test::synthetic_run(options));
+  }
+
+  RunRecord stored(RunRecord run) const {
     const auto store = ResultStore::open(path("results.db")).value();
     EXPECT_TRUE(store->begin_run(run));
     for (const TrialRecord& trial : run.trials) EXPECT_TRUE(store->put_trial(run.id, trial));
@@ -223,6 +231,69 @@ TEST_F(Program, ViewsOfAStoredRun) {
   EXPECT_EQ(runs[0]["run"], stored.id);
   EXPECT_EQ(runs[0]["failed"], 1);
   EXPECT_THAT(run({"runs"}).out, HasSubstr(stored.command_line));
+}
+
+TEST_F(Program, DiffOfTwoStoredRuns) {
+  RunRecord run = stored_run();
+  const std::string first = run.id;
+  run.id = "20260201-101502-cd34";
+  TrialRecord& slower = run.trials[4];
+  slower.latency.p50_ms *= 3;
+  for (TrialRound& round : slower.rounds) {
+    for (double& ms : round.latency_ms) ms *= 3;
+  }
+  run.trials[5].batch = 32;
+  for (TrialRecord& trial : run.trials) trial.plan.precision = "bf16";
+  stored(run);
+  const Done table = run_diff({});
+  EXPECT_EQ(table.code, kExitFailed) << table.err;
+  EXPECT_THAT(table.out,
+              AllOf(HasSubstr("A: run " + first), HasSubstr("B: run " + run.id),
+                    HasSubstr("not the same: precision: fp32 in A, bf16 in B"),
+                    HasSubstr("REGRESSED"), HasSubstr("1 regressed by more than 2 %"),
+                    HasSubstr("only in A: after:features.5/tcp/b1"), HasSubstr("3.000 [")));
+  EXPECT_EQ(run_diff({"--tolerance", "400%"}).code, kExitUsage);
+  EXPECT_EQ(run_diff({"last", "last~1"}).code, kExitDone) << "now it is faster";
+  EXPECT_THAT(run_diff({"last", "last~1"}).out, HasSubstr("1 faster"));
+
+  const json schema = json::parse(
+      read_file(std::filesystem::path(PARETO_SOURCE_DIR) / "tests/golden/diff.schema.json")
+          .value());
+  const Done document = run_diff({first, "20260201", "--json"});
+  EXPECT_EQ(document.code, kExitFailed);
+  const json parsed = json::parse(document.out);
+  EXPECT_THAT(test::violations(schema, parsed), IsEmpty());
+  EXPECT_EQ(parsed["regressions"], 1);
+  EXPECT_EQ(parsed["plans"][0]["change"], "regressed");
+  EXPECT_EQ(parsed["plans"][0]["latency_ms"]["verdict"], "slower");
+  EXPECT_EQ(parsed["plans"][0]["throughput"]["regressed"], false);
+  EXPECT_EQ(parsed["only_in_b"].size(), 1U);
+
+  const Done between =
+      run_diff({"--between", "after:features.2/tcp/b1,after:features.4/tcp/b1", "--json"});
+  EXPECT_EQ(between.code, kExitFailed) << between.err;
+  const json pair = json::parse(between.out);
+  EXPECT_THAT(test::violations(schema, pair), IsEmpty());
+  EXPECT_EQ(pair["a"], pair["b"]);
+  EXPECT_EQ(pair["plans"][0]["paired"], true);
+  EXPECT_THAT(run_diff({"--between", "after:features.2/tcp/b1,after:features.4/tcp/b1"}).out,
+              HasSubstr("1 plan compared"));
+}
+
+TEST_F(Program, DiffOfWhatCannotBeCompared) {
+  refused({"diff"}, kExitUsage, HasSubstr("holds no run"));
+  RunRecord run = stored_run({.batches = {1}, .split_points = 2});
+  refused({"diff"}, kExitUsage, HasSubstr("last~1"));
+  refused({"diff", run.id}, kExitUsage, HasSubstr("the same run"));
+  refused({"diff", "--between", "a"}, kExitUsage, HasSubstr("ID,ID"));
+  refused({"diff", "--between", "after:features.0/tcp/b2,after:features.0/tcp/b1"}, kExitUsage,
+          HasSubstr("did you mean after:features.0/tcp/b1"));
+  refused({"diff", "--tolerance", "2"}, kExitUsage, HasSubstr("--tolerance"));
+  run.id = "20260201-101502-cd34";
+  run.model_digest = std::string(64, 'b');
+  stored(run);
+  refused({"diff"}, kExitUsage, HasSubstr("other models"));
+  refused({"diff", "a", "b", "c"}, kExitUsage, HasSubstr("c"));
 }
 
 TEST_F(Program, ViewsOfWhatIsNotThere) {

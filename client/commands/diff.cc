@@ -1,0 +1,95 @@
+// diff: what changed from one stored run to another.
+#include <CLI/CLI.hpp>
+#include <ostream>
+
+#include "client/commands/commands.h"
+#include "client/commands/flags.h"
+#include "client/commands/show.h"
+#include "client/experiment/run_diff.h"
+#include "client/report/diff_writer.h"
+#include "core/base/text.h"
+
+namespace pareto::client {
+namespace {
+
+class DiffCommand final : public Command {
+ public:
+  std::string_view name() const override { return "diff"; }
+  std::string_view summary() const override {
+    return "compare two stored runs plan by plan, with intervals";
+  }
+  std::string_view examples() const override {
+    return "  paretoctl diff                     the last run against the one before\n"
+           "  paretoctl diff 20260131 last --tolerance 5%\n"
+           "  paretoctl diff last --between after:features.7/tcp/b1,all-on:device-1/tcp/b1\n"
+           "\n"
+           "Each plan that both runs measured is faster, slower, the same (within the tolerance, "
+           "at 95 %\n"
+           "confidence) or can't be told; the exit code is 1 where one is worse by more than the "
+           "tolerance,\n"
+           "its whole interval, or failed. Runs of different models or input sizes are refused; "
+           "other settings\n"
+           "or devices are named above the table. Few rounds give wide intervals: sweep --rounds "
+           "10.\n";
+  }
+  void add_options(CLI::App& app) override {
+    store_.add_to(app);
+    app.add_option("runs", runs_,
+                   "A and B: a run's name, the beginning of one, last, or last~1 for the one "
+                   "before (default: last~1 last)")
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->expected(0, 2);
+    app.add_option("--between", between_, "ID,ID: two plans of one run instead, round by round");
+    app.add_option("--tolerance", tolerance_, "what counts as the same, and as no regression")
+        ->capture_default_str();
+    app.add_flag("--json", json_, "one JSON document on stdout");
+  }
+
+  Expected<int> run(Context& context) override {
+    PARETO_ASSIGN(const double tolerance, with_context(parse_share(tolerance_), "--tolerance"));
+    PARETO_ASSIGN(const auto store, store_.open(context));
+    if (!between_.empty()) return between(context, *store, tolerance);
+    const std::string name_a = runs_.empty() ? "last~1" : runs_.front();
+    const std::string name_b = runs_.size() < 2 ? "last" : runs_.back();
+    PARETO_ASSIGN(const RunRecord a, store->load_run(name_a));
+    PARETO_ASSIGN(const RunRecord b, store->load_run(name_b));
+    if (a.id == b.id) {
+      return fail(ErrorCode::kInvalidArgument, "\"{}\" and \"{}\" are the same run, {}", name_a,
+                  name_b, a.id);
+    }
+    PARETO_ASSIGN(const RunDiff diff, diff_runs(a, b, tolerance));
+    return show(context, {a, b}, diff);
+  }
+
+ private:
+  Expected<int> between(Context& context, ResultStore& store, double tolerance) const {
+    const std::vector<std::string> ids = split_list(between_);
+    if (ids.size() != 2 || runs_.size() > 1) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "--between {}: two plans of one run are compared, ID,ID (see `paretoctl export "
+                  "--csv`)",
+                  between_);
+    }
+    PARETO_ASSIGN(const RunRecord run, store.load_run(runs_.empty() ? "last" : runs_.front()));
+    PARETO_ASSIGN(const RunDiff diff, diff_trials(run, ids[0], ids[1], tolerance));
+    return show(context, {run, run}, diff);
+  }
+
+  Expected<int> show(Context& context, const DiffSides& sides, const RunDiff& diff) const {
+    context.out << (json_ ? write_diff_json(sides, diff)
+                          : write_diff_table(sides, diff, style_of(context)));
+    return diff.regressions() > 0 ? kExitFailed : kExitDone;
+  }
+
+  StoreFlags store_;
+  std::vector<std::string> runs_;
+  std::string between_;
+  std::string tolerance_ = "2%";
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_diff_command() { return std::make_unique<DiffCommand>(); }
+
+}  // namespace pareto::client

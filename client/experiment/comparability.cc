@@ -1,0 +1,129 @@
+#include "client/experiment/comparability.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "client/experiment/front.h"
+#include "core/base/text.h"
+
+namespace pareto::client {
+namespace {
+
+// A loop that took this much longer is worth a word; less is seen between any two runs.
+constexpr double kMachineTolerance = 0.02;
+
+std::vector<std::string> devices_of(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const StagePlan& stage : plan.stages) names.push_back(stage.device);
+  return names;
+}
+
+std::string codec_of(const TrialRecord& trial) { return trial.auto_codec ? "auto" : trial.codec; }
+
+std::string window_of(const Plan& plan) {
+  return plan.window == 0 ? "auto" : std::to_string(plan.window);
+}
+
+/// What differs, each once however many plans it concerns.
+class Differences {
+ public:
+  void compare(const std::string& what, const std::string& a, const std::string& b) {
+    if (a == b) return;
+    std::string sentence = fmt::format("{}: {} in A, {} in B", what, a, b);
+    if (seen_.insert(sentence).second) sentences_.push_back(std::move(sentence));
+  }
+  void say(std::string sentence) { sentences_.push_back(std::move(sentence)); }
+  std::vector<std::string> take() { return std::move(sentences_); }
+
+ private:
+  std::set<std::string> seen_;
+  std::vector<std::string> sentences_;
+};
+
+void compare_devices(const RunRecord& a, const RunRecord& b, Differences& differences) {
+  for (const DeviceRecord& device : a.devices) {
+    const auto other = std::ranges::find(b.devices, device.name, &DeviceRecord::name);
+    if (other == b.devices.end()) continue;
+    const std::string& name = device.name;
+    differences.compare("cpu of " + name, device.cpu, other->cpu);
+    differences.compare("memory of " + name, format_bytes(device.memory_bytes),
+                        format_bytes(other->memory_bytes));
+    differences.compare("LibTorch of " + name, device.torch_version, other->torch_version);
+  }
+}
+
+/// Sizes of the inputs do not show in a plan.
+std::uint64_t input_bytes(const TrialRecord& trial) {
+  return trial.links.empty() ? 0 : trial.links.front().bytes;
+}
+
+Expected<> compare_plans(const RunRecord& a, const RunRecord& b, Differences& differences) {
+  for (const TrialRecord& trial : a.trials) {
+    const auto other = std::ranges::find_if(
+        b.trials, [&](const TrialRecord& candidate) { return same_plan(trial, candidate); });
+    if (other == b.trials.end()) continue;
+    if (is_measured(trial) && is_measured(*other) && input_bytes(trial) != input_bytes(*other)) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "runs {} and {} cannot be compared: the inputs of {} are {} in one and {} in the "
+                  "other",
+                  a.id, b.id, trial.id, format_bytes(input_bytes(trial)),
+                  format_bytes(input_bytes(*other)));
+    }
+    differences.compare("engine", trial.plan.engine, other->plan.engine);
+    differences.compare("precision", trial.plan.precision, other->plan.precision);
+    differences.compare("threads", std::to_string(trial.plan.threads),
+                        std::to_string(other->plan.threads));
+    differences.compare("window asked for", window_of(trial.plan), window_of(other->plan));
+    if (trial.auto_codec) {
+      differences.compare("codec chosen for " + trial.id, trial.codec, other->codec);
+    }
+  }
+  return {};
+}
+
+std::vector<RoundFigure> loop_figures(const RunRecord& run) {
+  std::vector<RoundFigure> figures;
+  for (const PassRecord& pass : run.passes) {
+    if (pass.loop_ms > 0) figures.push_back({pass.round, std::log(pass.loop_ms), 0});
+  }
+  return figures;
+}
+
+}  // namespace
+
+bool same_plan(const TrialRecord& a, const TrialRecord& b) {
+  return a.plan.splits == b.plan.splits && devices_of(a.plan) == devices_of(b.plan) &&
+         a.transport == b.transport && codec_of(a) == codec_of(b) && a.batch == b.batch &&
+         a.plan.micro_batch == b.plan.micro_batch && a.condition == b.condition;
+}
+
+Ratio machine_ratio(const RunRecord& a, const RunRecord& b) {
+  return unpaired_ratio(loop_figures(a), loop_figures(b));
+}
+
+Expected<std::vector<std::string>> compare_settings(const RunRecord& a, const RunRecord& b) {
+  if (a.model_digest != b.model_digest) {
+    return fail(ErrorCode::kInvalidArgument,
+                "runs {} and {} cannot be compared: they measured other models, {} and {}", a.id,
+                b.id, a.model, b.model == a.model ? "another of that name" : b.model);
+  }
+  Differences differences;
+  PARETO_TRY(compare_plans(a, b, differences));
+  compare_devices(a, b, differences);
+  const Ratio machine = machine_ratio(a, b);
+  if (machine.ci95 && std::abs(std::log(machine.value)) > kMachineTolerance &&
+      (machine.ci95->low > 1 || machine.ci95->high < 1)) {
+    differences.say(fmt::format(
+        "the machine: the sentinel's loop, which only computes, took {:.3f} [{:.3f}, {:.3f}] times "
+        "as long in B",
+        machine.value, machine.ci95->low, machine.ci95->high));
+  }
+  for (const RunRecord* run : {&a, &b}) {
+    if (run->finished.empty()) differences.say("run " + run->id + " is not finished");
+  }
+  return differences.take();
+}
+
+}  // namespace pareto::client

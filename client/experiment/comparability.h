@@ -1,0 +1,24 @@
+// Whether two stored runs measured the same thing, and what was different about how they did.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "client/experiment/statistics_comparison.h"
+#include "client/results/record.h"
+#include "core/base/error.h"
+
+namespace pareto::client {
+
+/// Two trials of the same plan: same split points, devices (by name), transport, codec asked for, batch, micro-batch and condition.
+bool same_plan(const TrialRecord& a, const TrialRecord& b);
+
+/// What sets two runs apart beside the software: settings, devices, an unfinished run, and a fixed loop of the sentinel that took longer.
+/// They are differences somebody may want to measure (what does bf16 bring?), so they are told and not refused. One sentence each.
+/// Fails: kInvalidArgument where no ratio would mean anything: another model, or inputs of another size.
+Expected<std::vector<std::string>> compare_settings(const RunRecord& a, const RunRecord& b);
+
+/// How many times longer the sentinel's loop, which only computes, took in b: the machine itself, whatever was measured on it.
+Ratio machine_ratio(const RunRecord& a, const RunRecord& b);
+
+}  // namespace pareto::client

@@ -1,0 +1,161 @@
+#include "client/experiment/run_diff.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "client/experiment/comparability.h"
+#include "client/experiment/front.h"
+#include "core/base/text.h"
+
+namespace pareto::client {
+namespace {
+
+using partitioner::Direction;
+using Compare = Ratio (*)(std::span<const RoundFigure>, std::span<const RoundFigure>);
+
+void judge_figure(FigureDiff& figure, Direction direction, double tolerance) {
+  figure.verdict = judge(figure.ratio, direction, tolerance);
+  figure.regressed = is_regression(figure.ratio, direction, tolerance);
+}
+
+Change change_of(const FigureDiff& latency, const FigureDiff& throughput) {
+  const auto either = [&](Verdict verdict) {
+    return latency.verdict == verdict || throughput.verdict == verdict;
+  };
+  if (latency.regressed || throughput.regressed) return Change::kRegressed;
+  if (either(Verdict::kSlower)) return Change::kSlower;
+  if (either(Verdict::kFaster)) return Change::kFaster;
+  return either(Verdict::kCannotTell) ? Change::kCannotTell : Change::kSame;
+}
+
+/// `machine`: how many times slower it was in b.
+PlanDiff diff_plan(const TrialRecord& a, const TrialRecord& b, Compare compare, double machine,
+                   double tolerance) {
+  PlanDiff diff{.a = &a, .b = &b};
+  diff.latency = {
+      a.latency.p50_ms, b.latency.p50_ms, a.latency.window, b.latency.window,
+      allow_for(compare(latency_figures(a.rounds), latency_figures(b.rounds)), 1 / machine)};
+  diff.throughput = {a.throughput.samples_per_s, b.throughput.samples_per_s, a.throughput.window,
+                     b.throughput.window,
+                     allow_for(compare(throughput_figures(a.rounds, a.batch),
+                                       throughput_figures(b.rounds, b.batch)),
+                               machine)};
+  judge_figure(diff.latency, Direction::kSmallerIsBetter, tolerance);
+  judge_figure(diff.throughput, Direction::kLargerIsBetter, tolerance);
+  diff.change = change_of(diff.latency, diff.throughput);
+  return diff;
+}
+
+/// The larger of the two changes, whichever way.
+double size_of(const PlanDiff& diff) {
+  return std::max(std::abs(std::log(diff.latency.ratio.value)),
+                  std::abs(std::log(diff.throughput.ratio.value)));
+}
+
+void sort_plans(std::vector<PlanDiff>& plans) {
+  std::ranges::stable_sort(plans, [](const PlanDiff& left, const PlanDiff& right) {
+    if (left.change != right.change) return left.change < right.change;
+    return size_of(left) > size_of(right);
+  });
+}
+
+const TrialRecord* find_plan(const RunRecord& run, const TrialRecord& like) {
+  const auto found = std::ranges::find_if(
+      run.trials, [&](const TrialRecord& trial) { return same_plan(trial, like); });
+  return found == run.trials.end() ? nullptr : &*found;
+}
+
+/// Those of `run` that were measured there and have no figures in `other`.
+std::vector<LonePlan> lone_plans(const RunRecord& run, const RunRecord& other) {
+  std::vector<LonePlan> lone;
+  for (const TrialRecord& trial : run.trials) {
+    if (!is_measured(trial)) continue;
+    const TrialRecord* const match = find_plan(other, trial);
+    if (match == nullptr) {
+      lone.push_back({&trial, ""});
+    } else if (!is_measured(*match)) {
+      lone.push_back({&trial, match->failure});
+    }
+  }
+  return lone;
+}
+
+Expected<const TrialRecord*> find_trial(const RunRecord& run, const std::string& id) {
+  const auto found = std::ranges::find(run.trials, id, &TrialRecord::id);
+  if (found == run.trials.end()) {
+    std::vector<std::string> ids;
+    for (const TrialRecord& trial : run.trials) ids.push_back(trial.id);
+    return fail(ErrorCode::kNotFound, "run {} has no plan \"{}\"{}", run.id, id,
+                did_you_mean(id, ids));
+  }
+  if (!is_measured(*found)) {
+    return fail(ErrorCode::kInvalidArgument, "run {}: {} was not measured{}{}", run.id, id,
+                found->failure.empty() ? "" : ": ", found->failure);
+  }
+  return &*found;
+}
+
+}  // namespace
+
+std::string_view to_string(Change change) {
+  switch (change) {
+    case Change::kRegressed:
+      return "regressed";
+    case Change::kSlower:
+      return "slower";
+    case Change::kFaster:
+      return "faster";
+    case Change::kSame:
+      return "same";
+    case Change::kCannotTell:
+      break;
+  }
+  return "can't tell";
+}
+
+std::size_t RunDiff::count(Change change) const {
+  return static_cast<std::size_t>(std::ranges::count(plans, change, &PlanDiff::change));
+}
+
+std::size_t RunDiff::regressions() const {
+  const auto broken =
+      std::ranges::count_if(only_in_a, [](const LonePlan& plan) { return !plan.failure.empty(); });
+  return count(Change::kRegressed) + static_cast<std::size_t>(broken);
+}
+
+Expected<RunDiff> diff_runs(const RunRecord& a, const RunRecord& b, double tolerance) {
+  RunDiff diff{.tolerance = tolerance};
+  PARETO_ASSIGN(diff.warnings, compare_settings(a, b));
+  diff.machine = machine_ratio(a, b);
+  for (const TrialRecord& trial : a.trials) {
+    const TrialRecord* const other = find_plan(b, trial);
+    if (other == nullptr || !is_measured(trial) || !is_measured(*other)) continue;
+    diff.plans.push_back(diff_plan(trial, *other, unpaired_ratio, diff.machine.value, tolerance));
+  }
+  diff.only_in_a = lone_plans(a, b);
+  diff.only_in_b = lone_plans(b, a);
+  if (diff.plans.empty() && diff.regressions() == 0) {
+    return fail(ErrorCode::kInvalidArgument,
+                "runs {} and {} cannot be compared: no plan was measured in both", a.id, b.id);
+  }
+  sort_plans(diff.plans);
+  return diff;
+}
+
+Expected<RunDiff> diff_trials(const RunRecord& run, const std::string& id_a,
+                              const std::string& id_b, double tolerance) {
+  PARETO_ASSIGN(const TrialRecord* const a, find_trial(run, id_a));
+  PARETO_ASSIGN(const TrialRecord* const b, find_trial(run, id_b));
+  RunDiff diff{.tolerance = tolerance};
+  if (a->batch != b->batch) {
+    diff.warnings.push_back(fmt::format("batch: {} in A, {} in B", a->batch, b->batch));
+  }
+  if (a->condition != b->condition) {
+    diff.warnings.push_back(fmt::format("network: {} in A, {} in B", a->condition, b->condition));
+  }
+  diff.plans.push_back(diff_plan(*a, *b, paired_ratio, 1, tolerance));
+  return diff;
+}
+
+}  // namespace pareto::client

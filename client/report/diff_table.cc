@@ -1,0 +1,155 @@
+#include <cmath>
+
+#include "client/report/diff_writer.h"
+#include "client/report/plan_text.h"
+#include "client/report/text_table.h"
+#include "core/base/text.h"
+
+namespace pareto::client {
+namespace {
+
+/// A machine that was this much faster or slower is worth a word.
+constexpr double kMachineWord = 0.005;
+
+/// "2 %", "0.5 %".
+std::string percent(double share) { return fmt::format("{:g} %", share * 100); }
+
+/// "0.931 [0.88, 0.98]"; of the ratio alone where nothing is known of its error.
+std::string ratio_text(const Ratio& ratio) {
+  if (!ratio.ci95) return fmt::format("{:.3f}", ratio.value);
+  return fmt::format("{:.3f} [{:.3f}, {:.3f}]", ratio.value, ratio.ci95->low, ratio.ci95->high);
+}
+
+std::string figures_text(const FigureDiff& figure) {
+  return format_figure(figure.a) + " > " + format_figure(figure.b);
+}
+
+std::string windows_text(const FigureDiff& figure) {
+  if (figure.window_a == figure.window_b) return std::to_string(figure.window_a);
+  return fmt::format("{} > {}", figure.window_a, figure.window_b);
+}
+
+std::string verdict_text(const FigureDiff& figure) {
+  return figure.regressed ? "REGRESSED" : std::string(to_string(figure.verdict));
+}
+
+RowStyle style_for(Change change) {
+  switch (change) {
+    case Change::kRegressed:
+      return RowStyle::kBad;
+    case Change::kFaster:
+      return RowStyle::kStrong;
+    case Change::kSame:
+      return RowStyle::kFaint;
+    case Change::kSlower:
+    case Change::kCannotTell:
+      break;
+  }
+  return RowStyle::kPlain;
+}
+
+std::string side_text(char letter, const RunRecord& run) {
+  return fmt::format("{}: run {} of {}, {}, pareto-edge {}\n", letter, run.id, run.model,
+                     run.started, run.software_version);
+}
+
+std::string table_text(const RunDiff& diff, const ReportStyle& style) {
+  TextTable table({{"plan"},
+                   {"setting", Align::kLeft},
+                   {"p50 ms", Align::kRight, 2},
+                   {"B/A 95 %"},
+                   {"latency"},
+                   {"samples/s", Align::kRight, 2},
+                   {"W", Align::kRight, 1},
+                   {"B/A 95 %"},
+                   {"throughput"}});
+  for (const PlanDiff& plan : diff.plans) {
+    table.add({plan_name(*plan.b), setting_of(*plan.b), figures_text(plan.latency),
+               ratio_text(plan.latency.ratio), verdict_text(plan.latency),
+               figures_text(plan.throughput), windows_text(plan.throughput),
+               ratio_text(plan.throughput.ratio), verdict_text(plan.throughput)},
+              style_for(plan.change));
+  }
+  return table.render(style) + "\n";
+}
+
+std::string lone_text(const char* here, const char* there, const std::vector<LonePlan>& plans,
+                      bool is_worse, const ReportStyle& style) {
+  std::string text;
+  for (const LonePlan& plan : plans) {
+    const bool failed = !plan.failure.empty();
+    std::string line = fmt::format("only in {}: {}", here, plan.trial->id);
+    if (failed) line += fmt::format(" (failed in {}: {})", there, plan.failure);
+    text += styled(line, failed && is_worse ? RowStyle::kBad : RowStyle::kPlain, style) + "\n";
+  }
+  return text;
+}
+
+/// What the reader of the table has to know of its intervals.
+std::string note_of(const RunDiff& diff) {
+  if (diff.plans.empty()) return "";
+  std::string note = fmt::format(
+      "B/A with 95 % intervals{}: of these {}, up to one in twenty excludes 1 where nothing "
+      "changed.\n",
+      diff.plans.front().latency.ratio.paired ? " of the ratio within each round" : "",
+      2 * diff.plans.size());
+  if (std::abs(std::log(diff.machine.value)) > kMachineWord) {
+    note += fmt::format(
+        "The sentinel's loop, which only computes, took {:.3f} times as long in B: intervals are "
+        "stretched to hold the ratio with and without that.\n",
+        diff.machine.value);
+  }
+  if (diff.count(Change::kCannotTell) > 0) {
+    note +=
+        "can't tell: the interval holds both a change and none; more rounds narrow it (sweep "
+        "--rounds).\n";
+  }
+  return note;
+}
+
+}  // namespace
+
+std::string summary_of(const RunDiff& diff) {
+  std::vector<std::string> parts;
+  const auto add = [&](Change change, const std::string& words) {
+    const std::size_t count = diff.count(change);
+    if (count > 0) parts.push_back(fmt::format("{} {}", count, words));
+  };
+  add(Change::kRegressed, "regressed by more than " + percent(diff.tolerance));
+  add(Change::kSlower, "slower");
+  add(Change::kFaster, "faster");
+  add(Change::kCannotTell, "can't tell");
+  add(Change::kSame, "the same within " + percent(diff.tolerance));
+  const std::size_t broken = diff.regressions() - diff.count(Change::kRegressed);
+  if (broken > 0) parts.push_back(fmt::format("{} failed in B", broken));
+  std::string text = fmt::format("{} plan{} compared: {}", diff.plans.size(),
+                                 diff.plans.size() == 1 ? "" : "s", join(parts));
+  if (diff.only_in_a.size() > broken) {
+    text += fmt::format("; {} only in A", diff.only_in_a.size() - broken);
+  }
+  if (!diff.only_in_b.empty()) text += fmt::format("; {} only in B", diff.only_in_b.size());
+  return text;
+}
+
+std::string write_diff_table(const DiffSides& sides, const RunDiff& diff,
+                             const ReportStyle& style) {
+  std::string text;
+  if (&sides.a != &sides.b) {
+    text = side_text('A', sides.a) + side_text('B', sides.b);
+  } else if (!diff.plans.empty()) {
+    text = side_text('A', sides.a);
+    text.replace(0, 1, "A and B");
+    text += fmt::format("A: {}\nB: {}\n", diff.plans.front().a->id, diff.plans.front().b->id);
+  }
+  for (const std::string& warning : diff.warnings) {
+    text += styled("not the same: " + warning, RowStyle::kBad, style) + "\n";
+  }
+  text += "\n";
+  if (!diff.plans.empty()) text += table_text(diff, style);
+  text += lone_text("A", "B", diff.only_in_a, true, style);
+  text += lone_text("B", "A", diff.only_in_b, false, style);
+  text += note_of(diff);
+  return text + summary_of(diff) + "\n";
+}
+
+}  // namespace pareto::client
