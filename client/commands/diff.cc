@@ -29,8 +29,11 @@ class DiffCommand final : public Command {
            "tolerance,\n"
            "its whole interval, or failed. Runs of different models or input sizes are refused; "
            "other settings\n"
-           "or devices are named above the table. Few rounds give wide intervals: sweep --rounds "
-           "10.\n";
+           "or devices are named above the table. Few rounds give wide intervals (sweep --rounds "
+           "10), and of\n"
+           "twenty unchanged plans on a busy machine one now and then looks worse: measure again "
+           "before you\n"
+           "believe a single one.\n";
   }
   void add_options(CLI::App& app) override {
     store_.add_to(app);

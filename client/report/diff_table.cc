@@ -11,6 +11,9 @@ namespace {
 /// A machine that was this much faster or slower is worth a word.
 constexpr double kMachineWord = 0.005;
 
+/// Of so many plans, each with two intervals whose worse end is beyond 1 by chance in up to one of forty, one is expected to.
+constexpr std::size_t kManyPlans = 10;
+
 /// "2 %", "0.5 %".
 std::string percent(double share) { return fmt::format("{:g} %", share * 100); }
 
@@ -98,6 +101,10 @@ std::string note_of(const RunDiff& diff) {
         "The sentinel's loop, which only computes, took {:.3f} times as long in B: intervals are "
         "stretched to hold the ratio with and without that.\n",
         diff.machine.value);
+  }
+  if (diff.plans.size() > kManyPlans && diff.count(Change::kRegressed) > 0 &&
+      diff.count(Change::kRegressed) <= diff.plans.size() / kManyPlans) {
+    note += "Of so many plans this few may have regressed by chance: measure again.\n";
   }
   if (diff.count(Change::kCannotTell) > 0) {
     note +=

@@ -167,6 +167,39 @@ TEST_F(RunDiffTest, ACodecLeftOpenIsOnePlanWhicheverWasChosen) {
   EXPECT_FALSE(same_plan(a_.trials[0], b_.trials[0]));
 }
 
+TEST_F(RunDiffTest, TheSameSweepTwiceHasSeldomChanged) {
+  std::size_t compared = 0;
+  std::size_t differ = 0;
+  std::size_t regressed = 0;
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    const std::vector<double> latencies_ms{8, 9, 12, 15};
+    const auto sweep = [&](RunRecord& run, std::uint64_t seed) {
+      test::SimulatedRun machine({}, 3, seed);
+      for (std::size_t plan = 0; plan < latencies_ms.size(); ++plan) {
+        TrialRecord& trial = run.trials[plan];
+        trial.rounds = machine.measure(trial.id, latencies_ms[plan], 200).rounds;
+      }
+      run.trials.resize(latencies_ms.size());
+    };
+    sweep(a_, 100 + i);
+    sweep(b_, 90'000 + i);
+    const auto diff = diff_runs(a_, b_, kTolerance);
+    ASSERT_TRUE(diff);
+    for (const PlanDiff& plan : diff->plans) {
+      for (const FigureDiff* figure : {&plan.latency, &plan.throughput}) {
+        ++compared;
+        const bool unchanged =
+            figure->verdict == Verdict::kSame || figure->verdict == Verdict::kCannotTell;
+        differ += unchanged ? 0 : 1;
+        regressed += figure->regressed ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_EQ(compared, 320U);
+  EXPECT_LE(differ, compared / 20);
+  EXPECT_LE(regressed, compared / 40);
+}
+
 TEST_F(RunDiffTest, TwoPlansOfOneRunArePaired) {
   test::SimulatedRun machine({.drift = 0.3, .unit = 0.002, .noise = 0.01}, 4, 3);
   for (const auto& [id, ms] : {std::pair("slow", 12.0), std::pair("fast", 10.0)}) {
