@@ -151,7 +151,7 @@ Tally compare_pairs(const Disturbance& disturbance, int rounds, bool one_run, do
   return tally;
 }
 
-// Over 1000 pairs each of these lies between 0.011 and 0.057.
+// Over 1000 pairs each of these lies between 0.012 and 0.058.
 TEST(TheSamePlanTwice, DiffersInAtMostOneOfTwentyComparisons) {
   constexpr int kPairs = 120;
   Tally all;

@@ -74,7 +74,6 @@ TEST(FigureInterval, HoldsTheTruthNineteenTimesInTwenty) {
         const Interval interval = figure_interval(printed, figures);
         held += interval.low <= 10 && interval.high >= 10 ? 1 : 0;
       }
-      // A bootstrap of all samples as one series: 87 to 115.
       EXPECT_GE(held, kTries * 92 / 100) << rounds << " rounds, correlation " << correlation;
     }
   }
