@@ -118,7 +118,7 @@ TEST_F(RunDiffTest, OtherSettingsAndDevicesAreTold) {
   ASSERT_TRUE(warnings);
   EXPECT_THAT(*warnings, SizeIs(7)) << "each once";
   EXPECT_THAT(*warnings, Contains("precision: fp32 in A, bf16 in B"));
-  EXPECT_THAT(*warnings, Contains("threads: 1 in A, 2 in B"));
+  EXPECT_THAT(*warnings, Contains("threads: 0 in A, 2 in B"));
   EXPECT_THAT(*warnings, Contains("engine: auto in A, plain in B"));
   EXPECT_THAT(*warnings, Contains("window asked for: auto in A, 8 in B"));
   EXPECT_THAT(*warnings, Contains("cpu of pi-2: Cortex-A72 in A, Cortex-A53 in B"));
