@@ -36,9 +36,9 @@ Expected<std::unique_ptr<Deployment>> Deployment::open(const Plan& plan, const C
   PARETO_TRY(deployment->find_devices(plan, cluster));
   PARETO_TRY(deployment->load_shards(plan, pool));
   PARETO_TRY(deployment->choose_codecs(plan));
-  PARETO_TRY(deployment->open_stages(plan));
-  PARETO_TRY(deployment->connect(transport));
-  PARETO_TRY(deployment->prime());
+  PARETO_TRY(deployment->open_stages(plan, transport));
+  PARETO_TRY(deployment->prime_source());
+  PARETO_TRY(deployment->prime_sink());
   // Last, because it primes the links between stages: nothing is warmer than what was used just now.
   PARETO_TRY(deployment->start_stages());
   return deployment;
@@ -106,6 +106,7 @@ Expected<> Deployment::load_shards(const Plan& plan, ShardPool& pool) {
     PARETO_ASSIGN(ShardLease lease, with_context(std::move(*results[i]), "stage {}", i));
     shards_.push_back(std::move(lease));
   }
+  round_trips_.assign(stages + 1, Nanoseconds{});
   return {};
 }
 
@@ -116,37 +117,51 @@ Expected<> Deployment::choose_codecs(const Plan& plan) {
   return {};
 }
 
-Expected<> Deployment::open_stages(const Plan& plan) {
+Expected<> Deployment::open_stages(const Plan& plan, transport::Transport& transport) {
   std::string downstream;
-  for (std::size_t i = devices_.size(); i-- > 0;) {
-    StageRequest request;
-    request.pipeline = pipeline_;
-    request.stage = static_cast<std::uint32_t>(i);
-    request.shard = shards_[i]->loaded.handle;
-    request.transport = plan.transport;
-    request.downstream = downstream;
-    request.queue = options_.queue;
-    request.max_frame_bytes = transport::Limits{}.max_frame_bytes;
-    if (i < codecs_.size()) request.codec = codecs_[i];
-    PARETO_ASSIGN(downstream, with_context(devices_[i]->open_stage(request), "stage {}", i));
-    first_open_ = i;
-    if (i + 1 == devices_.size()) sink_address_ = downstream;
+  Expected<> connected;
+  {
+    std::jthread sink;
+    for (std::size_t i = devices_.size(); i-- > 0;) {
+      PARETO_TRY(open_stage(plan, i, downstream));
+      if (i + 1 < devices_.size()) continue;
+      sink =
+          std::jthread([&, address = downstream] { connected = connect_sink(transport, address); });
+    }
+    PARETO_TRY(connect_source(transport, downstream));
   }
-  source_address_ = downstream;
+  return connected;
+}
+
+Expected<> Deployment::open_stage(const Plan& plan, std::size_t stage, std::string& downstream) {
+  StageRequest request;
+  request.pipeline = pipeline_;
+  request.stage = static_cast<std::uint32_t>(stage);
+  request.shard = shards_[stage]->loaded.handle;
+  request.transport = plan.transport;
+  request.downstream = downstream;
+  request.queue = options_.queue;
+  request.max_frame_bytes = transport::Limits{}.max_frame_bytes;
+  if (stage < codecs_.size()) request.codec = codecs_[stage];
+  PARETO_ASSIGN(downstream, with_context(devices_[stage]->open_stage(request), "stage {}", stage));
+  first_open_ = stage;
   return {};
 }
 
-Expected<> Deployment::connect(transport::Transport& transport) {
-  const auto last = static_cast<std::uint32_t>(devices_.size() - 1);
+Expected<> Deployment::connect_source(transport::Transport& transport, const std::string& address) {
   PARETO_ASSIGN(
-      source_, with_context(connect_to_stage(transport, source_address_, {pipeline_, 0, "upstream"},
+      source_, with_context(connect_to_stage(transport, address, {pipeline_, 0, "upstream"},
                                              options_.link_timeout),
                             "the source's link to stage 0 on {}", devices_.front()->config().name));
-  PARETO_ASSIGN(
-      sink_,
-      with_context(connect_to_stage(transport, sink_address_, {pipeline_, last, "sink"},
-                                    options_.link_timeout),
-                   "the sink's link to stage {} on {}", last, devices_.back()->config().name));
+  return {};
+}
+
+Expected<> Deployment::connect_sink(transport::Transport& transport, const std::string& address) {
+  const auto last = static_cast<std::uint32_t>(devices_.size() - 1);
+  PARETO_ASSIGN(sink_, with_context(connect_to_stage(transport, address, {pipeline_, last, "sink"},
+                                                     options_.link_timeout),
+                                    "the sink's link to stage {} on {}", last,
+                                    devices_.back()->config().name));
   return {};
 }
 
@@ -162,20 +177,22 @@ Expected<> Deployment::start_stages() {
   return {};
 }
 
-Expected<> Deployment::prime() {
-  const auto in_time = [&] { return std::chrono::steady_clock::now() + options_.link_timeout; };
-  const std::uint64_t input_bytes = shards_.front()->input_bytes;
-  PARETO_ASSIGN(const auto source,
-                with_context(transport::prime(*source_, pipeline_, input_bytes, in_time()),
+Expected<> Deployment::prime_source() {
+  const std::uint64_t bytes = shards_.front()->input_bytes;
+  PARETO_ASSIGN(const auto figures,
+                with_context(transport::prime(*source_, pipeline_, bytes, in_time()),
                              "priming the source's link"));
-  source_ = transport::keep_warm(std::move(source_), pipeline_, source, input_bytes);
+  source_ = transport::keep_warm(std::move(source_), pipeline_, figures, bytes);
+  round_trips_.front() = figures.round_trip;
+  return {};
+}
+
+Expected<> Deployment::prime_sink() {
   PARETO_ASSIGN(
-      const auto sink,
+      const auto figures,
       with_context(transport::prime(*sink_, pipeline_, shards_.back()->output_bytes, in_time()),
                    "priming the sink's link"));
-  round_trips_.assign(devices_.size() + 1, Nanoseconds{});
-  round_trips_.front() = source.round_trip;
-  round_trips_.back() = sink.round_trip;
+  round_trips_.back() = figures.round_trip;
   return {};
 }
 

@@ -66,10 +66,15 @@ class Deployment {
   Expected<> find_devices(const Plan& plan, const Cluster& cluster);
   Expected<> load_shards(const Plan& plan, ShardPool& pool);
   Expected<> choose_codecs(const Plan& plan);
-  Expected<> open_stages(const Plan& plan);
-  Expected<> connect(transport::Transport& transport);
+  /// Stages, last first, and the links to them. The sink connects while the others open: over a slow network each takes round trips.
+  Expected<> open_stages(const Plan& plan, transport::Transport& transport);
+  Expected<> open_stage(const Plan& plan, std::size_t stage, std::string& downstream);
+  Expected<> connect_source(transport::Transport& transport, const std::string& address);
+  Expected<> connect_sink(transport::Transport& transport, const std::string& address);
+  Expected<> prime_source();
+  Expected<> prime_sink();
   Expected<> start_stages();
-  Expected<> prime();
+  TimePoint in_time() const { return std::chrono::steady_clock::now() + options_.link_timeout; }
 
   const std::uint64_t pipeline_;
   const DeploymentOptions options_;
@@ -77,8 +82,6 @@ class Deployment {
   std::vector<ShardLease> shards_;
   std::vector<std::string> codecs_;
   std::size_t first_open_ = 0;  ///< stages [first_open_, devices_.size()) are open
-  std::string source_address_;
-  std::string sink_address_;
   std::unique_ptr<transport::Link> source_;
   std::unique_ptr<transport::Link> sink_;
   std::vector<Nanoseconds> round_trips_;
