@@ -97,7 +97,8 @@ std::string describe_rules(const UnitBudget& budget, int rounds) {
       "the best throughput, searched in a trial's first unit from latency / bottleneck to twice as "
       "much, by two loads a window of at least {} completions. Plans whose requests take more than "
       "{} ms have fewer of all: two discarded (later one), at least {} for latency and {} "
-      "completions for throughput after one window and up to the last, at a window of 1.25 x "
+      "completions, in whole windows, for throughput after one window and up to the last, at a "
+      "window of 1.25 x "
       "latency / bottleneck. Intervals: 95 %, Student's of the rounds' logarithms, a round one "
       "observation, and no narrower than by a stationary block bootstrap within the rounds, blocks "
       "of 5 x the correlation length. Front: share of bootstrap resamples of rounds, and of blocks "
@@ -189,8 +190,11 @@ Expected<std::vector<double>> TrialMeter::measure_throughput(Load& load, const V
   // What holds dear requests up is a link, and whoever waits before it is there from the first window on and to the last request.
   const int fill = dear() ? window : 2 * window;
   const int drain = dear() ? 0 : window;
+  // While the window is all that holds requests up they come back in bursts of it: few intervals tell the slope over whole windows only.
+  const int intervals =
+      dear() ? window * ((least.intervals + window - 1) / window) : least.intervals;
   // One completion more than the intervals between them.
-  options.requests = fill + least.intervals + 1 + drain;
+  options.requests = fill + intervals + 1 + drain;
   options.duration = std::chrono::duration_cast<Nanoseconds>(least.duration);
   PARETO_ASSIGN(const LoadResult result, load.run(request, options));
   std::vector<double> completions;
