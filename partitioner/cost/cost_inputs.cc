@@ -66,6 +66,14 @@ Expected<> check_prefix_sums(const std::vector<T>& sums, const CostInputs& input
 
 Expected<> check_device(const CostInputs& inputs, const DeviceCosts& device) {
   PARETO_TRY(check_prefix_sums(device.compute, inputs, "compute"));
+  if (!device.enter.empty() && (device.enter.size() != inputs.boundary_bytes.size() ||
+                                !std::ranges::all_of(device.enter, [](Nanoseconds time) {
+                                  return is_time(time, kLongestInProcessor);
+                                }))) {
+    return fail(ErrorCode::kInvalidArgument,
+                "enter has to be {} times, none negative or longer than four minutes",
+                inputs.boundary_bytes.size());
+  }
   if (!device.weight_bytes.empty()) {
     PARETO_TRY(check_prefix_sums(device.weight_bytes, inputs, "weight_bytes"));
   }

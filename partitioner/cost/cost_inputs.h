@@ -44,12 +44,22 @@ struct DeviceCosts {
   std::string name;
   std::vector<Nanoseconds> compute;  ///< N + 1 prefix sums: what runs before each position; from 0
   Nanoseconds overhead{};            ///< of a stage for each message, beyond its operators
+  /// N + 1, what beginning at a position adds to the operators after it, or empty: what engines no longer fuse or keep laid out. That of
+  /// ending at one is part of the prefix sums.
+  std::vector<Nanoseconds> enter{};
   std::vector<std::int64_t> weight_bytes{};     ///< N + 1 prefix sums, or empty: not modelled
   std::vector<std::int64_t> working_bytes{};    ///< N, what each needs while it runs, or empty
   std::int64_t memory_limit_bytes = INT64_MAX;  ///< for weights and the largest working memory
   std::int64_t milliwatts = 0;  ///< while it computes, sends or receives: modelled energy
   bool may_be_first = true;     ///< a pinned first device is the only one with this
   bool may_be_last = true;
+
+  /// Of a stage of the operators [begin, end), without its links.
+  Nanoseconds stage_time(int begin, int end) const {
+    const auto first = static_cast<std::size_t>(begin);
+    return overhead + (enter.empty() ? Nanoseconds{} : enter[first]) +
+           compute[static_cast<std::size_t>(end)] - compute[first];
+  }
 };
 
 struct CostInputs {

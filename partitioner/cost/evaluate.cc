@@ -90,9 +90,8 @@ Expected<Totals> follow(const CostInputs& inputs, const std::vector<PlacedStage>
     PARETO_ASSIGN(const LinkTimes departure,
                   cross(inputs, stage.device, next, codec(i + 1), stage.end, totals));
     const DeviceCosts& device = inputs.devices[static_cast<std::size_t>(stage.device)];
-    const Nanoseconds time = device.overhead + arrival.receive +
-                             device.compute[static_cast<std::size_t>(stage.end)] -
-                             device.compute[static_cast<std::size_t>(stage.begin)] + departure.send;
+    const Nanoseconds time =
+        arrival.receive + device.stage_time(stage.begin, stage.end) + departure.send;
     totals.latency += time;
     totals.bottleneck = std::max(totals.bottleneck, time);
     totals.energy_picojoules += device.milliwatts * time.count();

@@ -1,6 +1,6 @@
 // What a plan will take, before it has run once: the cost model.
 //
-//   stage on device d of [a, b):  S = overhead + receive + decode + P[b] - P[a] + encode + send      P: prefix sums of the profile
+//   stage on device d of [a, b):  S = overhead + receive + decode + enter[a] + P[b] - P[a] + encode + send      P: prefix sums of the profile
 //   link with boundary c:         O = message + bytes(c) / rate, and delay; links of one medium share its time
 //   latency of a lone request     L = sum of S, O and delay
 //   bottleneck                    B = max(all S, all O, each medium's sum of O): a stage moves messages while it computes

@@ -59,9 +59,7 @@ class Enumeration {
     const bool last = end == inputs_.positions();
     if (memory > costs.memory_limit_bytes || (last && !costs.may_be_last)) return;
     placement_.stages.push_back({device, begin, end});
-    const std::int64_t computed = (costs.overhead + costs.compute[static_cast<std::size_t>(end)] -
-                                   costs.compute[static_cast<std::size_t>(begin)])
-                                      .count();
+    const std::int64_t computed = costs.stage_time(begin, end).count();
     // What the stage takes depends on the link it sends over, so it ends with one.
     const auto with_send = [&](Sums there, std::int64_t send) {
       const std::int64_t time = receive + computed + send;

@@ -21,10 +21,10 @@ bool alike(const LinkCosts& a, const LinkCosts& b) {
 }
 
 bool alike(const DeviceCosts& a, const DeviceCosts& b) {
-  return a.compute == b.compute && a.overhead == b.overhead && a.weight_bytes == b.weight_bytes &&
-         a.working_bytes == b.working_bytes && a.memory_limit_bytes == b.memory_limit_bytes &&
-         a.milliwatts == b.milliwatts && a.may_be_first == b.may_be_first &&
-         a.may_be_last == b.may_be_last;
+  return a.compute == b.compute && a.overhead == b.overhead && a.enter == b.enter &&
+         a.weight_bytes == b.weight_bytes && a.working_bytes == b.working_bytes &&
+         a.memory_limit_bytes == b.memory_limit_bytes && a.milliwatts == b.milliwatts &&
+         a.may_be_first == b.may_be_first && a.may_be_last == b.may_be_last;
 }
 
 /// Whether exchanging the two changes nothing. That is an equivalence, so that a kind's devices may be permuted at will.
@@ -174,6 +174,7 @@ class TableBuilder {
       const auto position = static_cast<std::size_t>(tables_.positions[i]);
       times[i] += sign * costs.compute[position].count();
       if (sign < 0) times[i] += costs.overhead.count();
+      if (sign < 0 && !costs.enter.empty()) times[i] += costs.enter[position].count();
     }
     for (const int index : of_kind) {
       if (ports[static_cast<std::size_t>(index)].times == times) return index;

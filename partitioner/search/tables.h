@@ -2,7 +2,7 @@
 //
 // What a stage takes splits into a part that depends on where it begins and one that depends on where it ends:
 //
-//   S(a, b) = before[a] + after[b],    before[a] = overhead + receive - P[a],    after[b] = P[b] + send
+//   S(a, b) = before[a] + after[b],    before[a] = overhead + enter[a] + receive - P[a],    after[b] = P[b] + send
 //
 // The processor time of a message may differ from link to link and codec to codec, so a device has an *entry* for each different array
 // of receive times and an *exit* for each of send times; mostly one of each. A hop leads from an exit to an entry.

@@ -34,6 +34,11 @@ DeviceCosts random_device(const RandomCosts& options, std::mt19937_64& random) {
     device.working_bytes.push_back(up_to(200, random));
   }
   device.overhead = time_up_to(options.largest_time / 4, random);
+  if (chance(0.5, random)) {
+    for (int i = 0; i <= options.positions; ++i) {
+      device.enter.push_back(time_up_to(options.largest_time / 4, random));
+    }
+  }
   if (chance(options.limited, random)) {
     device.memory_limit_bytes = 100 + up_to(static_cast<int>(device.weight_bytes.back()), random);
   }
