@@ -11,6 +11,8 @@ namespace {
 /// largest window, and its energy at the largest power, are below 2^63.
 constexpr Nanoseconds kLongestOnLink = std::chrono::hours(1);
 constexpr Nanoseconds kLongestInProcessor = std::chrono::minutes(4);
+/// In nanoseconds: longer than any, and exact as a double.
+constexpr double kNoTime = 1e15;
 constexpr std::int64_t kMostMilliwatts = 1'000'000;
 
 const LinkCodec& codec_of(const LinkCosts& link, int codec) {
@@ -19,6 +21,26 @@ const LinkCodec& codec_of(const LinkCosts& link, int codec) {
 }
 
 Nanoseconds rounded(double nanoseconds) { return Nanoseconds(std::llround(nanoseconds)); }
+
+/// The times of a message of so many bytes on the wire. points: not empty.
+LinkTimes interpolated(const std::vector<LinkPoint>& points, double bytes) {
+  if (points.size() == 1 || bytes <= static_cast<double>(points.front().bytes)) {
+    return points.front().times;
+  }
+  std::size_t next = 1;
+  while (next + 1 < points.size() && static_cast<double>(points[next].bytes) < bytes) ++next;
+  const LinkPoint& a = points[next - 1];
+  const LinkPoint& b = points[next];
+  const double part =
+      (bytes - static_cast<double>(a.bytes)) / static_cast<double>(b.bytes - a.bytes);
+  const auto between = [&](Nanoseconds LinkTimes::*time) {
+    const auto from = static_cast<double>((a.times.*time).count());
+    const auto to = static_cast<double>((b.times.*time).count());
+    return rounded(std::clamp(from + part * (to - from), 0.0, kNoTime));
+  };
+  return {between(&LinkTimes::occupancy), between(&LinkTimes::delay), between(&LinkTimes::send),
+          between(&LinkTimes::receive)};
+}
 
 bool is_time(Nanoseconds time, Nanoseconds longest) { return time.count() >= 0 && time <= longest; }
 bool is_factor(double factor) { return factor >= 0 && std::isfinite(factor); }
@@ -96,6 +118,19 @@ Expected<> check_device(const CostInputs& inputs, const DeviceCosts& device) {
   return {};
 }
 
+Error bad_time() {
+  return {ErrorCode::kInvalidArgument,
+          "a time is negative or longer than an hour, in a processor four minutes"};
+}
+
+Expected<> check_times(const LinkTimes& times) {
+  if (is_time(times.occupancy, kLongestOnLink) && is_time(times.delay, kLongestOnLink) &&
+      is_time(times.send, kLongestInProcessor) && is_time(times.receive, kLongestInProcessor)) {
+    return {};
+  }
+  return tl::unexpected(bad_time());
+}
+
 Expected<> check_link(const CostInputs& inputs, const LinkCosts& link) {
   if (link.medium < -1 || link.medium >= inputs.media) {
     return fail(ErrorCode::kInvalidArgument, "medium {} of {}", link.medium, inputs.media);
@@ -103,6 +138,13 @@ Expected<> check_link(const CostInputs& inputs, const LinkCosts& link) {
   if (!is_factor(link.bytes_per_second) || !is_factor(link.send_ns_per_byte) ||
       !is_factor(link.receive_ns_per_byte)) {
     return fail(ErrorCode::kInvalidArgument, "a rate is negative or no number");
+  }
+  for (std::size_t i = 0; i < link.measured.size(); ++i) {
+    const LinkPoint& point = link.measured[i];
+    if (point.bytes < 0 || (i > 0 && point.bytes <= link.measured[i - 1].bytes)) {
+      return fail(ErrorCode::kInvalidArgument, "measured points have to ascend in bytes");
+    }
+    PARETO_TRY(check_times(point.times));
   }
   const std::int64_t largest = std::ranges::max(inputs.boundary_bytes);
   for (int codec = 0; codec < codec_count(link); ++codec) {
@@ -120,12 +162,11 @@ Expected<> check_link(const CostInputs& inputs, const LinkCosts& link) {
         bytes * std::max(link.send_ns_per_byte + chosen.encode_ns_per_byte,
                          link.receive_ns_per_byte + chosen.decode_ns_per_byte);
     if (on_wire > static_cast<double>(kLongestOnLink.count()) ||
-        in_processor > static_cast<double>(kLongestInProcessor.count()) ||
-        !is_time(link.delay, kLongestOnLink) || !is_time(link.message, kLongestOnLink) ||
-        !is_time(link.send, kLongestInProcessor) || !is_time(link.receive, kLongestInProcessor)) {
-      return fail(ErrorCode::kInvalidArgument,
-                  "a time is negative or longer than an hour, in a processor four minutes");
+        in_processor > static_cast<double>(kLongestInProcessor.count())) {
+      return tl::unexpected(bad_time());
     }
+    PARETO_TRY(check_times({link.message, link.delay, link.send, link.receive}));
+    PARETO_TRY(check_times(link_times(link, codec, largest)));
   }
   return {};
 }
@@ -171,6 +212,12 @@ Expected<> check(const CostInputs& inputs) {
 LinkTimes link_times(const LinkCosts& link, int codec, std::int64_t boundary_bytes) {
   const LinkCodec& chosen = codec_of(link, codec);
   const auto bytes = static_cast<double>(boundary_bytes);
+  if (!link.measured.empty()) {
+    LinkTimes times = interpolated(link.measured, bytes * chosen.bytes_factor);
+    times.send += rounded(bytes * chosen.encode_ns_per_byte);
+    times.receive += rounded(bytes * chosen.decode_ns_per_byte);
+    return times;
+  }
   LinkTimes times;
   times.occupancy = link.message;
   if (link.bytes_per_second > 0) {

@@ -24,6 +24,24 @@ struct LinkCodec {
   std::int64_t loss = 0;          ///< of accuracy, in any unit; those of a plan's links add up
 };
 
+/// What one message takes on a link.
+struct LinkTimes {
+  Nanoseconds occupancy{};  ///< of the link, or of its medium
+  Nanoseconds delay{};      ///< of the message; another may be under way meanwhile
+  Nanoseconds send{};       ///< of the sending stage: encoding and processor time
+  Nanoseconds receive{};
+
+  bool operator==(const LinkTimes&) const = default;
+};
+
+/// A message of so many bytes on the wire, measured; `times` without its codec.
+struct LinkPoint {
+  std::int64_t bytes = 0;
+  LinkTimes times;
+
+  bool operator==(const LinkPoint&) const = default;
+};
+
 /// One direction of a link. The default is a link that takes no time.
 struct LinkCosts {
   bool usable = true;           ///< else no plan sends anything that way
@@ -37,6 +55,9 @@ struct LinkCosts {
   int medium =
       -1;  ///< links of one medium (a Wi-Fi channel, a network card) share its time; -1: its own
   std::vector<LinkCodec> codecs{};  ///< of which a plan takes one; empty: the default LinkCodec
+  /// By ascending bytes, in place of all times above: what lies between two points is interpolated, beyond the last one goes on as between
+  /// the last two. No connection is as simple as a rate and a delay: windows open, small messages are paced.
+  std::vector<LinkPoint> measured{};
 };
 
 /// One device. Positions of the model are 0 … N; operators (or segments) lie between them.
@@ -97,14 +118,7 @@ struct CostInputs {
 /// be exact: an hour on a link, four minutes in a processor, a kilowatt. Fails: kInvalidArgument naming the device or link.
 Expected<> check(const CostInputs& inputs);
 
-/// What one message takes on a link, by one of its codecs.
-struct LinkTimes {
-  Nanoseconds occupancy{};  ///< of the link, or of its medium
-  Nanoseconds delay{};
-  Nanoseconds send{};  ///< of the sending stage: encoding and processor time
-  Nanoseconds receive{};
-};
-/// `codec` counts link.codecs; 0 where there are none.
+/// What one message takes on a link by one of its codecs: `codec` counts link.codecs; 0 where there are none.
 LinkTimes link_times(const LinkCosts& link, int codec, std::int64_t boundary_bytes);
 /// How many codecs a plan chooses from, at least 1.
 int codec_count(const LinkCosts& link);

@@ -163,7 +163,7 @@ class LabelGrid {
     const Hop& hop = tables_.hops[at(index)];
     const std::int64_t occupancy = hop.occupancy[at(position)];
     label.hop = index;
-    label.costs[0] += occupancy + hop.delay;
+    label.costs[0] += occupancy + hop.delay[at(position)];
     label.costs[1] = std::max(label.costs[1], occupancy);
     if constexpr (D > 2) {
       if (third_ == ThirdObjective::kLoss) label.costs[2] += hop.loss;

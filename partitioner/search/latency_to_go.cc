@@ -44,7 +44,7 @@ LatencyToGo::LatencyToGo(const SearchTables& tables, Quantity quantity)
     std::vector<double>& row = hop_uncapped_.emplace_back(row_, 0.0);
     for (std::size_t i = 0; i < row_; ++i) {
       if (quantity == Quantity::kLatency)
-        row[i] = static_cast<double>(hop.occupancy[i] + hop.delay);
+        row[i] = static_cast<double>(hop.occupancy[i] + hop.delay[i]);
       if (quantity == Quantity::kLoss) row[i] = static_cast<double>(hop.loss);
     }
   }

@@ -16,6 +16,7 @@ bool alike(const LinkCosts& a, const LinkCosts& b) {
          a.message == b.message && a.send == b.send && a.receive == b.receive &&
          a.send_ns_per_byte == b.send_ns_per_byte &&
          a.receive_ns_per_byte == b.receive_ns_per_byte && a.medium == b.medium &&
+         a.measured == b.measured &&
          std::ranges::equal(a.codecs, b.codecs,
                             [](const auto& x, const auto& y) { return alike(x, y); });
 }
@@ -148,13 +149,13 @@ class TableBuilder {
       hop.to = to;
       hop.codec = codec;
       hop.medium = link.medium;
-      hop.delay = link.delay.count();
       hop.loss = codec_loss(link, codec);
       Times send;
       Times receive;
       for (const int position : tables_.positions) {
         const LinkTimes times = link_times(link, codec, inputs_.boundary(position));
         hop.occupancy.push_back(times.occupancy.count());
+        hop.delay.push_back(times.delay.count());
         send.push_back(times.send.count());
         receive.push_back(times.receive.count());
       }

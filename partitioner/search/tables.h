@@ -30,9 +30,9 @@ struct Hop {
   int exit = 0;   ///< of all exits; 0 at the source
   int entry = 0;  ///< of all entries; 0 at the sink
   int medium = -1;
-  std::int64_t delay = 0;
   std::int64_t loss = 0;
   Times occupancy;
+  Times delay;
 };
 
 /// A kind's receive or send times made part of its stages.

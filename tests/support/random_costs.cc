@@ -58,6 +58,14 @@ LinkCosts random_link(const RandomCosts& options, std::mt19937_64& random) {
     link.send_ns_per_byte = up_to(4, random);
     link.receive_ns_per_byte = up_to(4, random);
   }
+  if (chance(options.measured, random)) {
+    std::int64_t bytes = 0;
+    for (int i = 0; i < 3; ++i) {
+      bytes += 1 + up_to(options.largest_time / 20, random);
+      const auto time = [&] { return time_up_to(options.largest_time / 4, random); };
+      link.measured.push_back({bytes, {time(), time(), time(), time()}});
+    }
+  }
   if (chance(options.codecs, random)) {
     link.codecs = {{}, {"small", 0.25, 0.1 * up_to(20, random), 0.1 * up_to(20, random), 5}};
   }
@@ -117,6 +125,7 @@ RandomCosts random_options(std::mt19937_64& random, int most_devices, int most_p
   options.pinned = chance(0.7, random) ? 0 : 1;
   options.identical = share();
   options.processor = share();
+  options.measured = share();
   options.missing = chance(0.8, random) ? 0 : 0.2;
   options.delays = chance(0.7, random) ? 1 : 20;
   options.largest_time = chance(0.3, random) ? 10 : chance(0.5, random) ? 100 : 100'000;

@@ -16,6 +16,7 @@ struct RandomCosts {
   double pinned = 0;        ///< share of instances with a pinned first, or last, device
   double identical = 0;     ///< share of the devices that are like the first
   double processor = 0;     ///< share of links that take processor time for messages
+  double measured = 0;      ///< share of links known by measured points
   double codecs = 0;        ///< share of links with a second codec
   double missing = 0;       ///< share of links that are not usable
   int media = 0;            ///< each link may share one of them

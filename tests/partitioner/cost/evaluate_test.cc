@@ -91,6 +91,33 @@ TEST(Evaluate, ProcessorTimeOfLinksAndCodecs) {
   EXPECT_EQ(in_half->loss, 9);
 }
 
+TEST(Evaluate, BeginningInsideTheModelCosts) {
+  CostInputs inputs = two_devices();
+  inputs.devices[1].enter = {Nanoseconds(1), Nanoseconds(2), Nanoseconds(4), Nanoseconds(8)};
+  const auto result = evaluate(inputs, {{{0, 0, 2}, {1, 2, 3}}});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->bottleneck.count(), 305 + 4);
+}
+
+TEST(LinkTimes, LieBetweenMeasuredPoints) {
+  LinkCosts link;
+  link.measured = {{100, {Nanoseconds(10), Nanoseconds(50), Nanoseconds(1), Nanoseconds(2)}},
+                   {200, {Nanoseconds(30), Nanoseconds(40), Nanoseconds(3), Nanoseconds(2)}},
+                   {300, {Nanoseconds(60), Nanoseconds(40), Nanoseconds(3), Nanoseconds(2)}}};
+  link.codecs = {{}, {"half", 0.5, 2, 1, 9}};
+  const auto times = [&](int codec, std::int64_t bytes) { return link_times(link, codec, bytes); };
+  const auto expect = [](std::int64_t occupancy, std::int64_t delay, std::int64_t send,
+                         std::int64_t receive) {
+    return LinkTimes{Nanoseconds(occupancy), Nanoseconds(delay), Nanoseconds(send),
+                     Nanoseconds(receive)};
+  };
+  EXPECT_EQ(times(0, 0), expect(10, 50, 1, 2)) << "nothing is known below the smallest";
+  EXPECT_EQ(times(0, 150), expect(20, 45, 2, 2));
+  EXPECT_EQ(times(0, 300), expect(60, 40, 3, 2));
+  EXPECT_EQ(times(0, 500), expect(120, 40, 3, 2)) << "as between the last two";
+  EXPECT_EQ(times(1, 300), expect(20, 45, 2 + 600, 2 + 300)) << "150 bytes on the wire";
+}
+
 TEST(Evaluate, LinksOfOneMediumShareItsTime) {
   CostInputs inputs = two_devices();
   inputs.media = 1;
@@ -210,6 +237,17 @@ TEST(Check, NamesWhatIsWrong) {
   EXPECT_THAT(message([](CostInputs& i) { i.links[0][2].medium = 0; }),
               HasSubstr("link from 0 to 2: medium"));
   EXPECT_THAT(message([](CostInputs& i) { i.links[1][0].bytes_per_second = 1e-9; }),
+              HasSubstr("longer than an hour"));
+  EXPECT_THAT(message([](CostInputs& i) { i.devices[0].enter = {Nanoseconds(0)}; }),
+              HasSubstr("device fast: enter"));
+  EXPECT_THAT(message([](CostInputs& i) {
+                i.links[1][0].measured = {{8, {}}, {8, {}}};
+              }),
+              HasSubstr("ascend in bytes"));
+  EXPECT_THAT(message([](CostInputs& i) {
+                i.boundary_bytes[0] = std::int64_t{1} << 60;
+                i.links[1][0].measured = {{0, {}}, {1, {Nanoseconds(1'000'000)}}};
+              }),
               HasSubstr("longer than an hour"));
   EXPECT_THAT(message([](CostInputs& i) {
                 i.links[1][0].codecs = {{"bad", -1, 0, 0, 0}};
