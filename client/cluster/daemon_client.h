@@ -16,6 +16,7 @@
 #include "core/plan/condition.h"
 #include "core/plan/shard.h"
 #include "core/tensor/tensor.h"
+#include "core/transport/link_probe.h"
 #include "core/transport/place.h"
 #include "core/wire/codec_cost.h"
 
@@ -103,6 +104,13 @@ struct NamedTensor {
   Tensor tensor;
 };
 
+/// How long a shard ran on a device.
+struct ShardTimes {
+  std::vector<Nanoseconds> whole;  ///< in the engine in use, run by run
+  std::map<std::int64_t, Nanoseconds>
+      operators;  ///< by position in the model: the median of each, in the plain engine
+};
+
 struct LinkSpeed {
   double bytes_per_second = 0;  ///< of large messages
   Nanoseconds round_trip{};     ///< of a small one
@@ -149,6 +157,14 @@ class DaemonClient {
   /// What each codec costs on the device: for what a loaded shard sends on when it is run on example inputs; with an empty handle, for a
   /// tensor that is the same everywhere.
   virtual Expected<std::vector<wire::CodecCost>> measure_codecs(const std::string& handle) = 0;
+  /// What a loaded shard takes on example inputs of that batch, run `repeats` times, and its operators, run one by one in the plain engine
+  /// `operator_repeats` times; 0: not at all.
+  virtual Expected<ShardTimes> profile(const std::string& handle, std::int64_t batch, int repeats,
+                                       int operator_repeats) = 0;
+  /// What messages take on their way from the device to another one's data address.
+  virtual Expected<transport::ProbeResult> probe_link(const std::string& transport,
+                                                      const std::string& address,
+                                                      const transport::ProbeOptions& options) = 0;
   /// From the device to another one's data address.
   virtual Expected<LinkSpeed> measure_link(const std::string& transport,
                                            const std::string& address) = 0;

@@ -14,6 +14,8 @@
 namespace pareto::client {
 namespace {
 
+using transport::PingWay;
+
 constexpr std::chrono::milliseconds kFarewell{200};
 
 std::uint64_t random_pipeline() {
@@ -179,19 +181,19 @@ Expected<> Deployment::start_stages() {
 
 Expected<> Deployment::prime_source() {
   const std::uint64_t bytes = shards_.front()->input_bytes;
-  PARETO_ASSIGN(const auto figures,
-                with_context(transport::prime(*source_, pipeline_, bytes, in_time()),
-                             "priming the source's link"));
+  PARETO_ASSIGN(const auto figures, with_context(transport::prime(*source_, pipeline_, bytes,
+                                                                  PingWay::kThere, in_time()),
+                                                 "priming the source's link"));
   source_ = transport::keep_warm(std::move(source_), pipeline_, figures, bytes);
   round_trips_.front() = figures.round_trip;
   return {};
 }
 
 Expected<> Deployment::prime_sink() {
-  PARETO_ASSIGN(
-      const auto figures,
-      with_context(transport::prime(*sink_, pipeline_, shards_.back()->output_bytes, in_time()),
-                   "priming the sink's link"));
+  PARETO_ASSIGN(const auto figures,
+                with_context(transport::prime(*sink_, pipeline_, shards_.back()->output_bytes,
+                                              PingWay::kBack, in_time()),
+                             "priming the sink's link"));
   round_trips_.back() = figures.round_trip;
   return {};
 }

@@ -264,6 +264,46 @@ class GrpcDaemonClient final : public DaemonClient {
     return costs;
   }
 
+  Expected<ShardTimes> profile(const std::string& handle, std::int64_t batch, int repeats,
+                               int operator_repeats) override {
+    control::v1::ProfileRequest request;
+    request.set_shard(handle);
+    request.set_batch(batch);
+    request.set_repeats(static_cast<std::uint32_t>(repeats));
+    request.set_operator_repeats(static_cast<std::uint32_t>(operator_repeats));
+    control::v1::ProfileReply reply;
+    PARETO_TRY(call(&control::v1::Control::Stub::Profile, request, reply, kMeasuring,
+                    "profiling a shard"));
+    ShardTimes times;
+    for (const std::int64_t time : reply.whole_ns()) times.whole.emplace_back(time);
+    for (const auto& one : reply.operators()) {
+      times.operators[one.position()] = Nanoseconds(one.median_ns());
+    }
+    return times;
+  }
+
+  Expected<transport::ProbeResult> probe_link(const std::string& transport,
+                                              const std::string& address,
+                                              const transport::ProbeOptions& options) override {
+    control::v1::ProbeLinkRequest request;
+    request.set_transport(transport);
+    request.set_address(address);
+    request.set_timeout_ms(static_cast<std::uint32_t>(milliseconds(kMeasuring).count()));
+    for (const std::uint64_t size : options.sizes) request.add_sizes(size);
+    request.set_budget_ns(options.budget.count());
+    control::v1::ProbeLinkReply reply;
+    PARETO_TRY(call(&control::v1::Control::Stub::ProbeLink, request, reply, kMeasuring + seconds(2),
+                    "probing a link"));
+    transport::ProbeResult result;
+    result.round_trip = Nanoseconds(reply.round_trip_ns());
+    for (const auto& point : reply.points()) {
+      result.points.push_back({point.bytes(), Nanoseconds(point.crossing_ns()),
+                               Nanoseconds(point.interval_ns()), Nanoseconds(point.send_cpu_ns()),
+                               Nanoseconds(point.receive_cpu_ns())});
+    }
+    return result;
+  }
+
   Expected<LinkSpeed> measure_link(const std::string& transport,
                                    const std::string& address) override {
     control::v1::MeasureRateRequest request;

@@ -6,6 +6,6 @@
 namespace pareto {
 
 /// Both sides must have the same; a difference is refused at the first call, naming both numbers.
-inline constexpr std::uint32_t kProtocolVersion = 6;
+inline constexpr std::uint32_t kProtocolVersion = 7;
 
 }  // namespace pareto

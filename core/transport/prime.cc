@@ -26,15 +26,14 @@ TimePoint now() { return std::chrono::steady_clock::now(); }
 /// One link and the pings sent on it. Threads: one owner.
 class Pinger {
  public:
-  Pinger(Link& link, std::uint64_t pipeline, TimePoint deadline)
-      : link_(link), deadline_(deadline) {
+  Pinger(Link& link, std::uint64_t pipeline, PingWay way, TimePoint deadline)
+      : link_(link), way_(way), deadline_(deadline) {
     message_.kind = MessageKind::kPing;
     message_.pipeline = pipeline;
   }
 
   Expected<> set_size(std::uint64_t bytes) {
-    PARETO_ASSIGN(Tensor tensor, incompressible(bytes));
-    message_.body = std::move(tensor);
+    PARETO_ASSIGN(message_.body, ping_body(bytes, way_));
     return {};
   }
 
@@ -48,6 +47,7 @@ class Pinger {
 
  private:
   Link& link_;
+  const PingWay way_;
   const TimePoint deadline_;
   Message message_;
 };
@@ -58,13 +58,13 @@ class Growth {
   explicit Growth(Nanoseconds round_trip) : round_trip_(round_trip), last_(round_trip) {}
 
   /// While a window opens, each doubling takes another round trip; where the rate is what holds it up, each takes twice as much more as
-  /// the one before. Then a window is open once a message is longer on its way, each way, than a round trip.
+  /// the one before. Then a window is open once a message is longer on its way than a round trip.
   bool is_held_by_rate(Nanoseconds time) {
     const Nanoseconds more = time - last_;
     const bool linear =
         more.count() > 0 && more_before_.count() > 0 &&
         static_cast<double>(more.count()) >= kTwice * static_cast<double>(more_before_.count());
-    const bool longer_than_window = time >= 3 * round_trip_ && more >= kNoticeable;
+    const bool longer_than_window = time >= 2 * round_trip_ && more >= kNoticeable;
     more_before_ = more;
     last_ = time;
     return linear && longer_than_window;
@@ -80,39 +80,18 @@ class Growth {
   Nanoseconds more_before_{};
 };
 
-/// Of a ping of so many bytes that took so long beyond a round trip, there and back; 0: too fast to tell.
+/// Of a ping of so many bytes that took so long beyond a round trip; 0: too fast to tell.
 std::uint64_t rate_of(std::uint64_t bytes, Nanoseconds moving) {
   if (moving.count() <= 0) return 0;
-  return static_cast<std::uint64_t>(static_cast<double>(2 * bytes) * 1e9 /
+  return static_cast<std::uint64_t>(static_cast<double>(bytes) * 1e9 /
                                     static_cast<double>(moving.count()));
 }
 
 }  // namespace
 
-Expected<Nanoseconds> ping(Link& link, const Message& message, Deadline deadline) {
-  const TimePoint start = now();
-  PARETO_TRY(link.send(message, deadline));
-  PARETO_ASSIGN(const Received answer, link.receive(deadline));
-  if (answer.message.kind != MessageKind::kPong || answer.message.request != message.request) {
-    return fail(ErrorCode::kCorrupt, "expected the answer to ping {}, got a message of kind {}",
-                message.request, static_cast<int>(answer.message.kind));
-  }
-  return now() - start;
-}
-
-Expected<Tensor> incompressible(std::uint64_t bytes) {
-  PARETO_ASSIGN(Tensor tensor, Tensor::allocate(DType::kUInt8, {static_cast<std::int64_t>(bytes)}));
-  std::uint64_t state = 1;
-  for (std::byte& byte : tensor.mutable_bytes()) {
-    state = state * 6364136223846793005U + 1442695040888963407U;
-    byte = static_cast<std::byte>(state >> 56);
-  }
-  return tensor;
-}
-
 Expected<LinkFigures> prime(Link& link, std::uint64_t pipeline, std::uint64_t boundary_bytes,
-                            TimePoint deadline) {
-  Pinger pinger(link, pipeline, deadline);
+                            PingWay way, TimePoint deadline) {
+  Pinger pinger(link, pipeline, way, deadline);
   LinkFigures figures;
   figures.round_trip = Nanoseconds::max();
   const TimePoint began = now();

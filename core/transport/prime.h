@@ -5,7 +5,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/tensor/tensor.h"
+#include "core/transport/ping.h"
 #include "core/transport/transport.h"
 
 namespace pareto::transport {
@@ -13,23 +13,16 @@ namespace pareto::transport {
 /// What priming found out about a link.
 struct LinkFigures {
   Nanoseconds round_trip{};            ///< the smallest of a small message
-  std::uint64_t bytes_per_second = 0;  ///< of large ones, both ways alike; 0: too fast to tell
+  std::uint64_t bytes_per_second = 0;  ///< of large ones, the way they went; 0: too fast to tell
 };
 
 /// For a link that nobody else uses yet: small pings for the round trip, then growing ones up to `boundary_bytes` (at most 16 MiB), then
-/// that size until it takes no less time than before: congestion windows and buffers are as large as they have to be, in both directions,
-/// whatever the transport and the kernel do inside. Stops early where the deadline leaves no room for more, and where the link's rate is
+/// that size until it takes no less time than before: congestion windows and buffers are as large as they have to be, the way that the
+/// bytes go, whatever the transport and the kernel do inside. Stops early where the deadline leaves no room for more, and where the link's rate is
 /// all that holds a message up: twice the bytes then take twice the time, and more of them than are under way at once have passed. Small pings come first
 /// only: a connection that sends little for long forgets its window.
 /// Fails: as links do; kCorrupt where something else than the pong comes back.
 Expected<LinkFigures> prime(Link& link, std::uint64_t pipeline, std::uint64_t boundary_bytes,
-                            TimePoint deadline);
-
-/// Sends a message of kind kPing and waits for its answer: how long both took. Fails: as links do; kCorrupt where something else than the
-/// pong comes back.
-Expected<Nanoseconds> ping(Link& link, const wire::Message& message, Deadline deadline);
-
-/// Bytes that no codec makes fewer. Fails: kExhausted.
-Expected<Tensor> incompressible(std::uint64_t bytes);
+                            PingWay way, TimePoint deadline);
 
 }  // namespace pareto::transport

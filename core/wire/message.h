@@ -18,7 +18,7 @@ enum class MessageKind : std::uint8_t {
   kError =
       4,  ///< the request failed: body is Tuple(code, message); travels downstream to the sink like values
   kPing =
-      5,  ///< answered at once with kPong and the same body; primes the connection and measures it
+      5,  ///< answered at once with kPong (core/transport/ping.h); primes the connection and measures it
   kPong = 6,
   kEnd = 7,   ///< no more requests will follow on this link
   kPart = 8,  ///< one value of a request, ahead of its kValues: core/wire/parts.h

@@ -4,14 +4,12 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <exception>
-#include <new>
 #include <span>
 #include <utility>
 
 #include "core/base/text.h"
 #include "core/plan/protocol.h"
-#include "core/wire/codec_cost.h"
+#include "daemon/control/answer.h"
 #include "daemon/control/status.h"
 
 namespace pareto::daemon {
@@ -20,23 +18,7 @@ namespace {
 namespace v1 = control::v1;
 
 constexpr int kMaxDigests = 1 << 20;
-constexpr std::uint32_t kMaxTimeoutMs = 600'000;
 constexpr std::uint32_t kMaxThreads = 256;
-
-/// Runs a call's body. No exception may reach gRPC: it would end the daemon.
-template <typename Body>
-grpc::Status answer(const char* call, Body body) {
-  Expected<> result;
-  try {
-    result = body();
-  } catch (const std::bad_alloc&) {
-    result = fail(ErrorCode::kExhausted, "no memory");
-  } catch (const std::exception& error) {
-    result = fail(ErrorCode::kInternal, "{}: {}", call, error.what());
-  }
-  if (!result) spdlog::info("{}: {}", call, result.error().message);
-  return to_status(result);
-}
 
 Expected<Digest> digest_from(const std::string& bytes) {
   Digest digest;
@@ -336,71 +318,6 @@ grpc::Status ControlService::Status(grpc::ServerContext*, const v1::StatusReques
     const TensorStore::Status store = parts_.store.status();
     reply->set_store_bytes(store.bytes);
     reply->set_store_tensors(store.tensors);
-    return {};
-  });
-}
-
-grpc::Status ControlService::Profile(grpc::ServerContext*, const v1::ProfileRequest* request,
-                                     v1::ProfileReply* reply) {
-  return answer("Profile", [&]() -> Expected<> {
-    PARETO_ASSIGN(const auto shard, parts_.shards.find(request->shard()));
-    const int repeats = static_cast<int>(std::min<std::uint32_t>(request->repeats(), 1 << 20));
-    const std::vector<std::int64_t> cuts(request->cuts().begin(), request->cuts().end());
-    PARETO_ASSIGN(const LoadedShard::Profile profile,
-                  shard->profile(request->batch(), repeats, cuts));
-    for (const runtime::SegmentTime& time : profile.parts.segments) {
-      auto& wire = *reply->add_segments();
-      wire.set_begin(time.begin);
-      wire.set_end(time.end);
-      wire.set_median_ns(time.median.count());
-    }
-    for (const runtime::OperatorTime& time : profile.parts.operators) {
-      auto& wire = *reply->add_operators();
-      wire.set_position(time.position);
-      wire.set_kind(time.kind);
-      wire.set_scope(time.scope);
-      wire.set_median_ns(time.median.count());
-    }
-    reply->set_whole_median_ns(profile.whole_median.count());
-    return {};
-  });
-}
-
-Expected<Value> ControlService::values_of(const std::string& handle) const {
-  if (handle.empty()) return wire::standard_activations();
-  PARETO_ASSIGN(const auto shard, parts_.shards.find(handle));
-  PARETO_ASSIGN(std::vector<Value> outputs, shard->example_outputs());
-  return Value(Tuple{std::move(outputs)});
-}
-
-grpc::Status ControlService::MeasureCodecs(grpc::ServerContext*,
-                                           const v1::MeasureCodecsRequest* request,
-                                           v1::MeasureCodecsReply* reply) {
-  return answer("MeasureCodecs", [&]() -> Expected<> {
-    PARETO_ASSIGN(const Value values, values_of(request->shard()));
-    PARETO_ASSIGN(const std::vector<wire::CodecCost> costs, wire::codec_costs(values));
-    for (const wire::CodecCost& cost : costs) {
-      auto& wire = *reply->add_costs();
-      wire.set_codec(cost.codec);
-      wire.set_bytes(cost.bytes);
-      wire.set_encode_ns(cost.encode.count());
-      wire.set_decode_ns(cost.decode.count());
-      wire.set_error(cost.error);
-    }
-    return {};
-  });
-}
-
-grpc::Status ControlService::MeasureRate(grpc::ServerContext*,
-                                         const v1::MeasureRateRequest* request,
-                                         v1::MeasureRateReply* reply) {
-  return answer("MeasureRate", [&]() -> Expected<> {
-    const std::chrono::milliseconds timeout(std::min(request->timeout_ms(), kMaxTimeoutMs));
-    PARETO_ASSIGN(const LinkSpeed speed,
-                  parts_.stages.measure_link(request->transport(), request->address(),
-                                             *deadline_after(timeout)));
-    reply->set_bytes_per_second(speed.bytes_per_second);
-    reply->set_round_trip_ns(speed.round_trip.count());
     return {};
   });
 }

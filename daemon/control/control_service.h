@@ -50,6 +50,8 @@ class ControlService final : public control::v1::Control::Service {
   grpc::Status MeasureRate(grpc::ServerContext* context,
                            const control::v1::MeasureRateRequest* request,
                            control::v1::MeasureRateReply* reply) override;
+  grpc::Status ProbeLink(grpc::ServerContext* context, const control::v1::ProbeLinkRequest* request,
+                         control::v1::ProbeLinkReply* reply) override;
   grpc::Status Emulate(grpc::ServerContext* context, const control::v1::EmulateRequest* request,
                        control::v1::EmulateReply* reply) override;
   grpc::Status Clock(grpc::ServerContext* context, const control::v1::ClockRequest* request,

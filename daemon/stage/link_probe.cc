@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/transport/prime.h"
+#include "core/transport/ping.h"
 #include "daemon/stage/handshake.h"
 
 namespace pareto::daemon {
@@ -65,12 +65,11 @@ Expected<LinkSpeed> measure_link(transport::Link& link, Deadline deadline) {
 
 void answer_probe(transport::Link& link, std::uint64_t pipeline, Deadline deadline) {
   auto sent = link.send(ready_message(pipeline), deadline);
+  transport::PingAnswers answers;
   while (sent) {
     auto received = link.receive(deadline);
     if (!received || received->message.kind != MessageKind::kPing) break;
-    received->message.kind = MessageKind::kPong;
-    received->message.body = None{};
-    sent = link.send(received->message, deadline);
+    if (!answers.answer(link, *std::move(received), deadline)) break;
   }
   link.close();
 }

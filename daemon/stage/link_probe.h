@@ -1,6 +1,8 @@
 // How fast bytes cross a link from here: measured over a connection that carries nothing else.
 //
 //   connecting side --kHello (probe)--> accepting side --kReady--> kPing, growing --> kPong without the body …
+//
+// The accepting side answers as on any link (core/transport/ping.h).
 #pragma once
 
 #include "core/base/clock.h"

@@ -67,23 +67,23 @@ Expected<LoadedShard::Result> LoadedShard::run(std::vector<Value> inputs,
 }
 
 Expected<LoadedShard::Profile> LoadedShard::profile(std::int64_t batch, int repeats,
+                                                    int part_repeats,
                                                     const std::vector<std::int64_t>& cuts) {
-  if (batch < 1 || batch > kMaxBatch || repeats < 1 || repeats > kMaxRepeats) {
+  const auto in_range = [](int count) { return count >= 0 && count <= kMaxRepeats; };
+  if (batch < 1 || batch > kMaxBatch || !in_range(repeats) || !in_range(part_repeats)) {
     return fail(ErrorCode::kInvalidArgument,
-                "profiling at batch {}, {} times: batch 1 to {}, 1 to {} times", batch, repeats,
-                kMaxBatch, kMaxRepeats);
+                "profiling at batch {}, {} times, its parts {} times: batch 1 to {}, 0 to {} times",
+                batch, repeats, part_repeats, kMaxBatch, kMaxRepeats);
   }
   PARETO_ASSIGN(const std::vector<Value> inputs, examples(shard_, batch));
   Profile profile;
-  std::vector<Nanoseconds> times;
-  for (int i = 0; i < repeats; ++i) {
+  for (int i = -1; i < repeats && repeats > 0; ++i) {
     PARETO_ASSIGN(const Result result, run(inputs));
-    times.push_back(result.compute);
+    if (i >= 0) profile.whole.push_back(result.compute);
   }
-  std::ranges::sort(times);
-  profile.whole_median = times[times.size() / 2];
+  if (part_repeats == 0) return profile;
   const std::lock_guard lock(mutex_);
-  PARETO_ASSIGN(profile.parts, runner_->profile(inputs, repeats, cuts));
+  PARETO_ASSIGN(profile.parts, runner_->profile(inputs, part_repeats, cuts));
   return profile;
 }
 

@@ -35,8 +35,8 @@ class LoadedShard {
     Nanoseconds compute{};  ///< running the shard
   };
   struct Profile {
+    std::vector<Nanoseconds> whole;  ///< the engine in use, run by run
     runtime::ShardProfile parts;
-    Nanoseconds whole_median{};  ///< the engine in use
   };
 
   LoadedShard(std::string handle, Shard shard, runtime::RunnerOptions options,
@@ -44,9 +44,9 @@ class LoadedShard {
 
   /// `early`, where given: takes outputs while others are computed. Fails: as ShardRunner::run does.
   Expected<Result> run(std::vector<Value> inputs, runtime::EarlyOutputs* early = nullptr);
-  /// On example inputs of that batch. `cuts`: as ShardRunner::profile. Fails: kInvalidArgument (batch, repeats, cuts), and as the
-  /// runner does.
-  Expected<Profile> profile(std::int64_t batch, int repeats,
+  /// On example inputs of that batch: the whole so many times, after a run that is not counted, and its parts so many times; 0: not at all.
+  /// `cuts`: as ShardRunner::profile. Fails: kInvalidArgument (batch, repeats, cuts), and as the runner does.
+  Expected<Profile> profile(std::int64_t batch, int repeats, int part_repeats,
                             const std::vector<std::int64_t>& cuts = {});
 
   /// What it sends on when it is run on example inputs of the batch it was loaded for. Fails: as run() does.

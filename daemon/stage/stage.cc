@@ -113,7 +113,8 @@ Expected<Nanoseconds> Stage::start(TimePoint deadline) {
   }
   transport::LinkFigures figures;
   if (!sink_connects_) {
-    auto primed = transport::prime(*downstream_, pipeline_, shard_->output_bytes(), deadline);
+    auto primed = transport::prime(*downstream_, pipeline_, shard_->output_bytes(),
+                                   transport::PingWay::kThere, deadline);
     if (!primed) {
       end("priming the downstream link: " + primed.error().message);
       return fail(primed.error().code, "{}: priming the link to the next stage: {}", name(),
@@ -150,8 +151,7 @@ bool Stage::take(transport::Received received, Nanoseconds waited) {
   Message& message = received.message;
   switch (message.kind) {
     case MessageKind::kPing: {
-      message.kind = MessageKind::kPong;
-      const auto sent = upstream_->send(message);
+      const auto sent = upstream_answers_.answer(*upstream_, std::move(received));
       if (!sent) upstream_ended(sent.error());
       return sent.has_value();
     }
@@ -343,17 +343,21 @@ Expected<transport::Sent> Stage::send_downstream(const Message& message) {
 }
 
 void Stage::answer_downstream() {
+  transport::PingAnswers answers;
   for (;;) {
     auto received = downstream_->receive();
     if (!received) return downstream_ended(received.error());
-    Message& message = received->message;
+    const Message& message = received->message;
     if (message.kind == MessageKind::kPong) continue;
     if (message.kind != MessageKind::kPing) {
       return end(fmt::format("downstream {} sent a message of kind {}", downstream_->peer(),
                              static_cast<int>(message.kind)));
     }
-    message.kind = MessageKind::kPong;
-    if (auto sent = send_downstream(message); !sent) return downstream_ended(sent.error());
+    const auto answered = [&] {
+      const std::lock_guard lock(send_mutex_);
+      return answers.answer(*downstream_, *std::move(received));
+    }();
+    if (!answered) return downstream_ended(answered.error());
   }
 }
 

@@ -19,6 +19,7 @@
 #include "core/base/bounded_queue.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/transport/ping.h"
 #include "core/transport/transport.h"
 #include "core/wire/parts.h"
 #include "daemon/stage/early_parts.h"
@@ -144,6 +145,7 @@ class Stage {
   std::atomic<bool> running_{false};  ///< both links are set for good, and may be sent on
   // Set once under mutex_, before the threads that use them start; closed by anyone, destroyed after all threads ended.
   std::unique_ptr<transport::Link> upstream_;
+  transport::PingAnswers upstream_answers_;
   std::unique_ptr<transport::Link> downstream_;
 
   std::mutex send_mutex_;  ///< results and pongs share the downstream link

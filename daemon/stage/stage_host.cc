@@ -237,18 +237,35 @@ class StageHost::Probe {
   transport::Link& link_;
 };
 
-Expected<LinkSpeed> StageHost::measure_link(const std::string& transport,
-                                            const std::string& address, TimePoint deadline) {
-  PARETO_ASSIGN(const Door* door, door_of(transport));
-  const auto measure = [&]() -> Expected<LinkSpeed> {
+template <typename Measure>
+auto StageHost::on_probe(const std::string& transport, const std::string& address,
+                         TimePoint deadline, Measure measure)
+    -> decltype(measure(std::declval<transport::Link&>())) {
+  const auto through = [&]() -> decltype(measure(std::declval<transport::Link&>())) {
+    PARETO_ASSIGN(const Door* door, door_of(transport));
     const TimePoint patience = *deadline_after(options_.connect_timeout);
     PARETO_ASSIGN(const auto link,
                   door->transport->connect(address, std::min(deadline, patience), options_.limits));
     const Probe probe(*this, *link);
     PARETO_TRY(introduce(*link, {0, 0, Role::kProbe}, deadline));
-    return daemon::measure_link(*link, deadline);
+    return measure(*link);
   };
-  return with_context(measure(), "measuring the link to {} {}", transport, address);
+  return with_context(through(), "measuring the link to {} {}", transport, address);
+}
+
+Expected<LinkSpeed> StageHost::measure_link(const std::string& transport,
+                                            const std::string& address, TimePoint deadline) {
+  return on_probe(transport, address, deadline,
+                  [&](transport::Link& link) { return daemon::measure_link(link, deadline); });
+}
+
+Expected<transport::ProbeResult> StageHost::probe_link(const std::string& transport,
+                                                       const std::string& address,
+                                                       const transport::ProbeOptions& options,
+                                                       TimePoint deadline) {
+  return on_probe(transport, address, deadline, [&](transport::Link& link) {
+    return transport::probe_link(link, options, deadline);
+  });
 }
 
 std::size_t StageHost::drain(TimePoint deadline) {

@@ -15,6 +15,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/transport/link_probe.h"
 #include "core/transport/transport.h"
 #include "daemon/stage/link_door.h"
 #include "daemon/stage/link_probe.h"
@@ -80,6 +81,11 @@ class StageHost {
   /// measure_link does; kClosed where the daemon ends meanwhile.
   Expected<LinkSpeed> measure_link(const std::string& transport, const std::string& address,
                                    TimePoint deadline);
+  /// What messages take from here to another daemon's data address. Fails: as measure_link() and transport::probe_link do.
+  Expected<transport::ProbeResult> probe_link(const std::string& transport,
+                                              const std::string& address,
+                                              const transport::ProbeOptions& options,
+                                              TimePoint deadline);
 
   /// No more links, stages and requests; waits until what is in flight has been sent. Returns how many stages were not done at the
   /// deadline and were cut off.
@@ -104,6 +110,10 @@ class StageHost {
   Expected<std::shared_ptr<Stage>> find(const Key& key) const;
   Expected<std::unique_ptr<transport::Link>> connect_downstream(transport::Transport& transport,
                                                                 const OpenStage& request) const;
+  /// Calls measure(link) with a link that nobody else uses.
+  template <typename Measure>
+  auto on_probe(const std::string& transport, const std::string& address, TimePoint deadline,
+                Measure measure) -> decltype(measure(std::declval<transport::Link&>()));
   Expected<> greet(const Hello& hello, std::unique_ptr<transport::Link>& link, TimePoint deadline);
   Expected<> check_room(const Key& key) const;
   std::vector<std::shared_ptr<Stage>> take_forgotten();

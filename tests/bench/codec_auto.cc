@@ -119,7 +119,8 @@ Expected<Links> codec_links(ShapedNetwork& network, double rate) {
   Links links;
   for (const wire::Codec* const codec : codecs) {
     PARETO_ASSIGN(auto link, network.connect(codec));
-    PARETO_TRY(transport::prime(*link, 0, bytes, std::chrono::steady_clock::now() + kMostPriming));
+    PARETO_TRY(transport::prime(*link, 0, bytes, transport::PingWay::kThere,
+                                std::chrono::steady_clock::now() + kMostPriming));
     links.push_back(std::move(link));
   }
   return links;

@@ -234,6 +234,36 @@ Expected<std::vector<wire::CodecCost>> FakeDaemon::measure_codecs(const std::str
   return handle.empty() ? standard_costs_ : shard_costs_;
 }
 
+Expected<ShardTimes> FakeDaemon::profile(const std::string& handle, std::int64_t batch, int repeats,
+                                         int operator_repeats) {
+  PARETO_TRY(alive());
+  const std::lock_guard lock(mutex_);
+  const auto held = shards_.find(handle);
+  if (held == shards_.end()) return fail(ErrorCode::kNotFound, "no shard {}", handle);
+  const std::int64_t operators = held->second.operators;
+  ShardTimes times;
+  times.whole.assign(static_cast<std::size_t>(repeats),
+                     batch * operators * operator_time_ + shard_time_);
+  for (std::int64_t i = 0; operator_repeats > 0 && i < operators; ++i) {
+    times.operators[i] = batch * operator_time_;
+  }
+  return times;
+}
+
+/// Half the round trip, and its bytes by the rate.
+Expected<transport::ProbeResult> FakeDaemon::probe_link(const std::string&, const std::string&,
+                                                        const transport::ProbeOptions& options) {
+  PARETO_TRY(alive());
+  ++rates_measured_;
+  transport::ProbeResult result;
+  result.round_trip = round_trip_;
+  for (const std::uint64_t size : options.sizes) {
+    const Nanoseconds moving(static_cast<std::int64_t>(static_cast<double>(size) / rate_ * 1e9));
+    result.points.push_back({size, round_trip_ / 2 + moving, moving, {}, {}});
+  }
+  return result;
+}
+
 Expected<LinkSpeed> FakeDaemon::measure_link(const std::string&, const std::string&) {
   PARETO_TRY(alive());
   ++rates_measured_;
@@ -316,10 +346,10 @@ void FakeDaemon::accept_links() {
 }
 
 void FakeDaemon::answer_pings(transport::Link& link) {
+  transport::PingAnswers answers;
   while (auto received = link.receive()) {
     if (received->message.kind != MessageKind::kPing) continue;
-    received->message.kind = MessageKind::kPong;
-    if (!link.send(received->message)) return;
+    if (!answers.answer(link, *std::move(received))) return;
   }
 }
 
@@ -333,8 +363,7 @@ void FakeDaemon::serve_requests(Stage& stage) {
 bool FakeDaemon::handle(Stage& stage, transport::Received received) {
   Message& message = received.message;
   if (message.kind == MessageKind::kPing) {
-    message.kind = MessageKind::kPong;
-    return stage.upstream->send(message).has_value();
+    return transport::PingAnswers().answer(*stage.upstream, std::move(received)).has_value();
   }
   if (message.kind == MessageKind::kEnd) return false;
   if (message.kind == MessageKind::kError) return stage.downstream->send(message).has_value();

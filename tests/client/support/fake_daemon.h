@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "client/cluster/daemon_client.h"
+#include "core/transport/ping.h"
 #include "core/transport/transport.h"
 
 namespace pareto::client {
@@ -37,6 +38,11 @@ class FakeDaemon final : public DaemonClient {
                        std::vector<wire::CodecCost> standard) {
     shard_costs_ = std::move(of_shards);
     standard_costs_ = std::move(standard);
+  }
+  /// What each operator of the fake model takes when it is profiled, and each shard beyond its operators.
+  void set_operator_time(Nanoseconds time, Nanoseconds of_shard) {
+    operator_time_ = time;
+    shard_time_ = of_shard;
   }
   void set_rate(double bytes_per_second) { rate_ = bytes_per_second; }
   void set_round_trip(Nanoseconds round_trip) { round_trip_ = round_trip; }
@@ -88,6 +94,11 @@ class FakeDaemon final : public DaemonClient {
   Expected<StageReport> close_stage(std::uint64_t pipeline, std::uint32_t stage) override;
   Expected<DeviceStatus> status(std::chrono::milliseconds timeout) override;
   Expected<std::vector<wire::CodecCost>> measure_codecs(const std::string& handle) override;
+  Expected<ShardTimes> profile(const std::string& handle, std::int64_t batch, int repeats,
+                               int operator_repeats) override;
+  Expected<transport::ProbeResult> probe_link(const std::string& transport,
+                                              const std::string& address,
+                                              const transport::ProbeOptions& options) override;
   Expected<LinkSpeed> measure_link(const std::string& transport,
                                    const std::string& address) override;
   Expected<EmulationLease> emulate(const EmulationWish& wish) override;
@@ -120,6 +131,8 @@ class FakeDaemon final : public DaemonClient {
   std::vector<wire::CodecCost> shard_costs_;
   std::vector<wire::CodecCost> standard_costs_;
   double rate_ = 1e6;
+  Nanoseconds operator_time_ = std::chrono::milliseconds(1);
+  Nanoseconds shard_time_{};
   Nanoseconds round_trip_{};
   std::atomic<int> rates_measured_{0};
   std::atomic<std::uint64_t> failing_request_{~std::uint64_t{0}};

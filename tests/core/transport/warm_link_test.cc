@@ -19,7 +19,9 @@ using wire::Message;
 using wire::MessageKind;
 
 std::int64_t body_bytes(const Message& message) {
-  const Tensor* tensor = message.body.get_if<Tensor>();
+  const auto* tuple = message.body.get_if<Tuple>();
+  const Tensor* tensor =
+      tuple != nullptr ? tuple->items.back().get_if<Tensor>() : message.body.get_if<Tensor>();
   return tensor == nullptr ? 0 : static_cast<std::int64_t>(tensor->size_bytes());
 }
 
@@ -87,7 +89,7 @@ TimePoint soon() { return std::chrono::steady_clock::now() + seconds(20); }
 TEST(Prime, GrowsToTheBoundaryAndStaysThereUntilItIsNoFaster) {
   Seen seen;
   FakeLink link(seen);
-  const auto figures = prime(link, 7, 300'000, soon());
+  const auto figures = prime(link, 7, 300'000, PingWay::kThere, soon());
   ASSERT_TRUE(figures) << figures.error().message;
   std::vector<std::int64_t> sizes;
   for (const Message& message : seen.sent) {
@@ -102,12 +104,12 @@ TEST(Prime, GrowsToTheBoundaryAndStaysThereUntilItIsNoFaster) {
   EXPECT_GE(std::ranges::count(sizes, 300'000), 2);
 }
 
-/// One that is as slow as 2 MB/s and a round trip of 10 ms make it, both ways.
+/// One that is as slow as 2 MB/s and a round trip of 10 ms make it.
 class SlowLink final : public FakeLink {
  public:
   using FakeLink::FakeLink;
   Expected<Sent> send(const Message& message, Deadline deadline) override {
-    const std::chrono::duration<double> takes(0.01 + 2 * body_bytes(message) / 2e6);
+    const std::chrono::duration<double> takes(0.01 + body_bytes(message) / 2e6);
     arrives_ = std::chrono::steady_clock::now() + std::chrono::duration_cast<Nanoseconds>(takes);
     return FakeLink::send(message, deadline);
   }
@@ -123,7 +125,7 @@ class SlowLink final : public FakeLink {
 TEST(Prime, StopsWhereTheRateIsAllThatHoldsItUp) {
   Seen seen;
   SlowLink link(seen);
-  const auto figures = prime(link, 7, 8 << 20, soon());
+  const auto figures = prime(link, 7, 8 << 20, PingWay::kThere, soon());
   ASSERT_TRUE(figures) << figures.error().message;
   EXPECT_LE(body_bytes(seen.sent.back()), 2 << 20) << "and not the boundary";
   EXPECT_GE(figures->round_trip, std::chrono::milliseconds(10));
@@ -135,7 +137,7 @@ TEST(Prime, LeavesTheTimeThatDeployingNeeds) {
   Seen seen;
   FakeLink link(seen);
   // There is none left for a second large one.
-  ASSERT_TRUE(prime(link, 7, 1 << 20, std::chrono::steady_clock::now()));
+  ASSERT_TRUE(prime(link, 7, 1 << 20, PingWay::kThere, std::chrono::steady_clock::now()));
   EXPECT_EQ(body_bytes(seen.sent.back()), 64 << 10);
 }
 

@@ -173,7 +173,8 @@ TEST_P(Pipeline, PingsAreAnsweredOnBothLinks) {
   const auto pipeline = open();
   ASSERT_TRUE(pipeline);
   for (transport::Link* link : {pipeline->source.get(), pipeline->sink.get()}) {
-    EXPECT_TRUE(transport::prime(*link, TwoStages::kPipeline, 3 << 20, soon()));
+    EXPECT_TRUE(
+        transport::prime(*link, TwoStages::kPipeline, 3 << 20, transport::PingWay::kBack, soon()));
   }
 }
 

@@ -183,14 +183,15 @@ TEST_F(ShardCacheTest, LoadsOfTheSameShardAtTheSameTime) {
 TEST_F(ShardCacheTest, Profiles) {
   ShardCache cache = make_cache();
   const auto shard = cache.load(make_shard(), {}).value().shard;
-  const auto profile = shard->profile(2, 5, {1}).value();
-  EXPECT_EQ(runs_->runs, 5);
+  const auto profile = shard->profile(2, 3, 5, {1}).value();
+  EXPECT_EQ(runs_->runs, 4) << "the first warms up";
+  EXPECT_EQ(profile.whole.size(), 3U);
   ASSERT_EQ(profile.parts.operators.size(), 1U);
   EXPECT_EQ(profile.parts.operators[0].median, Nanoseconds(5));
   ASSERT_EQ(profile.parts.segments.size(), 1U);
   EXPECT_EQ(profile.parts.segments[0].end, 1);
-  EXPECT_EQ(shard->profile(0, 5).error().code, ErrorCode::kInvalidArgument);
-  EXPECT_EQ(shard->profile(1, 0).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(shard->profile(0, 5, 0).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(shard->profile(1, -1, 0).error().code, ErrorCode::kInvalidArgument);
 }
 
 TEST(Memory, OfAControlGroupIsWhatItMayTakeWithoutTheFilesItKeeps) {

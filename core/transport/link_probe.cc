@@ -1,0 +1,158 @@
+#include "core/transport/link_probe.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "core/transport/ping.h"
+
+namespace pareto::transport {
+namespace {
+
+using wire::Message;
+using wire::MessageKind;
+
+constexpr int kSmallPings = 9;
+constexpr int kMostMessages = 9;
+constexpr int kFewestMessages = 3;
+// Of those that follow each other the first few find the link empty.
+constexpr int kFill = 2;
+
+TimePoint now() { return std::chrono::steady_clock::now(); }
+
+Nanoseconds median(std::vector<Nanoseconds> times) {
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::ranges::nth_element(times, middle);
+  return *middle;
+}
+
+/// Messages of one size on one link. Threads: one owner.
+class Prober {
+ public:
+  Prober(Link& link, PingWay way, TimePoint deadline)
+      : link_(link), way_(way), deadline_(deadline) {}
+
+  Expected<> set_size(std::uint64_t bytes) {
+    const bool there = way_ == PingWay::kThere;
+    PARETO_ASSIGN(Tensor tensor, incompressible(there ? bytes : 1));
+    message_.kind = MessageKind::kPing;
+    message_.body =
+        Tuple{{there ? std::int64_t{1} : static_cast<std::int64_t>(bytes), std::move(tensor)}};
+    point_ = {};
+    point_.bytes = bytes;
+    return {};
+  }
+
+  /// One there and back.
+  Expected<Nanoseconds> round_trip() {
+    const TimePoint start = now();
+    ++message_.request;
+    PARETO_ASSIGN(const Sent sent, link_.send(message_, deadline_));
+    PARETO_ASSIGN(const Received received, link_.receive(deadline_));
+    const Nanoseconds time = now() - start;
+    PARETO_ASSIGN(const PingAnswer answer, read_pong(received.message, message_.request));
+    const bool there = way_ == PingWay::kThere;
+    point_.send_cpu = there ? sent.cpu : answer.send_cpu;
+    point_.receive_cpu = there ? answer.receive_cpu : received.cpu;
+    return time;
+  }
+
+  /// So many at once: the time between the results that found the link full.
+  Expected<Nanoseconds> interval(int count) {
+    Expected<> sent;
+    std::vector<TimePoint> arrivals;
+    {
+      const std::uint64_t first = message_.request + 1;
+      const std::jthread sender([&] {
+        for (int i = 0; sent && i < count; ++i) {
+          ++message_.request;
+          const auto done = link_.send(message_, deadline_);
+          if (done) continue;
+          sent = tl::unexpected(done.error());
+          link_.close();
+        }
+      });
+      for (int i = 0; i < count; ++i) {
+        auto received = link_.receive(deadline_);
+        const auto answer =
+            received ? read_pong(received->message, first + static_cast<std::uint64_t>(i))
+                     : tl::unexpected(std::move(received).error());
+        if (!answer) {
+          link_.close();
+          return tl::unexpected(answer.error());
+        }
+        arrivals.push_back(now());
+      }
+    }
+    PARETO_TRY(sent);
+    const auto fill = std::min<std::ptrdiff_t>(kFill, count - 2);
+    return (arrivals.back() - arrivals[static_cast<std::size_t>(fill)]) / (count - 1 - fill);
+  }
+
+  const ProbePoint& point() const { return point_; }
+
+ private:
+  Link& link_;
+  const PingWay way_;
+  const TimePoint deadline_;
+  Message message_;
+  ProbePoint point_;
+};
+
+/// How many messages of that time fit.
+int count_within(Nanoseconds budget, Nanoseconds time) {
+  const auto fitting = static_cast<int>(
+      std::min<std::int64_t>(budget / std::max(time, Nanoseconds(1)), kMostMessages));
+  return std::max(fitting, kFewestMessages);
+}
+
+Expected<ProbePoint> measure(Prober& prober, std::uint64_t bytes, const ProbeOptions& options,
+                             Nanoseconds back) {
+  PARETO_TRY(prober.set_size(bytes));
+  // The first opens windows and touches memory.
+  PARETO_ASSIGN(Nanoseconds time, prober.round_trip());
+  std::vector<Nanoseconds> times;
+  const int count = count_within(options.budget / 2, time);
+  for (int i = 0; i < count; ++i) {
+    PARETO_ASSIGN(time, prober.round_trip());
+    times.push_back(time);
+  }
+  ProbePoint point = prober.point();
+  const Nanoseconds whole = median(std::move(times));
+  point.crossing = std::max(whole - back, Nanoseconds(0));
+  // Several under way at a time take the round trip once.
+  PARETO_ASSIGN(point.interval,
+                prober.interval(count_within(options.budget / 2, whole - 2 * back) + kFill));
+  return point;
+}
+
+}  // namespace
+
+Expected<ProbeResult> probe_link(Link& link, const ProbeOptions& options, TimePoint deadline) {
+  std::vector<std::uint64_t> sizes = options.sizes;
+  std::ranges::sort(sizes);
+  for (const std::uint64_t bytes : sizes) {
+    if (bytes < 1 || bytes > kLargestPingBytes) {
+      return fail(ErrorCode::kInvalidArgument, "a message of {} bytes to probe with: 1 to {}",
+                  bytes, kLargestPingBytes);
+    }
+  }
+  Prober prober(link, options.way, deadline);
+  PARETO_TRY(prober.set_size(0));
+  std::vector<Nanoseconds> small;
+  const TimePoint began = now();
+  for (int i = 0; i < kSmallPings; ++i) {
+    PARETO_ASSIGN(const Nanoseconds time, prober.round_trip());
+    small.push_back(time);
+    if (i >= kFewestMessages && now() - began > options.budget) break;
+  }
+  ProbeResult result;
+  result.round_trip = median(small);
+  for (const std::uint64_t bytes : sizes) {
+    PARETO_ASSIGN(ProbePoint point, measure(prober, bytes, options, result.round_trip / 2));
+    result.points.push_back(point);
+  }
+  return result;
+}
+
+}  // namespace pareto::transport

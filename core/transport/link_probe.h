@@ -1,0 +1,41 @@
+// What messages of given sizes take on a link, each by itself and one behind the other: what plans that nobody has run are predicted from.
+// Made of pings (ping.h).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/transport/ping.h"
+#include "core/transport/transport.h"
+
+namespace pareto::transport {
+
+struct ProbeOptions {
+  std::vector<std::uint64_t>
+      sizes;  ///< of messages, each 1 … kLargestPingBytes; measured in ascending order
+  PingWay way = PingWay::kThere;
+  /// What each size should take at most; where messages are slow there are fewer of them, but never less than a few.
+  Nanoseconds budget = std::chrono::milliseconds(250);
+};
+
+struct ProbePoint {
+  std::uint64_t bytes = 0;
+  Nanoseconds
+      crossing{};  ///< of a message alone on the link: from the call of send to its value on the other side
+  Nanoseconds interval{};     ///< between messages that follow each other as fast as they can
+  Nanoseconds send_cpu{};     ///< of processor time on the side that sends
+  Nanoseconds receive_cpu{};  ///< … and on the one that receives
+};
+
+struct ProbeResult {
+  Nanoseconds round_trip{};  ///< the median of a small message
+  std::vector<ProbePoint> points;
+};
+
+/// Half the round trip of a small message is taken to be its way back. `link`: introduced, and nobody else's. Fails: kInvalidArgument (a
+/// size), kCorrupt (something else than the answer comes back), and as links do.
+Expected<ProbeResult> probe_link(Link& link, const ProbeOptions& options, TimePoint deadline);
+
+}  // namespace pareto::transport

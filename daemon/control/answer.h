@@ -1,0 +1,33 @@
+// What all calls of the control service have in common.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdint>
+#include <exception>
+#include <new>
+
+#include "core/base/error.h"
+#include "daemon/control/status.h"
+
+namespace pareto::daemon {
+
+inline constexpr std::uint32_t kMaxTimeoutMs = 600'000;
+
+/// Runs a call's body. No exception may reach gRPC: it would end the daemon.
+template <typename Body>
+grpc::Status answer(const char* call, Body body) {
+  Expected<> result;
+  try {
+    result = body();
+  } catch (const std::bad_alloc&) {
+    result = fail(ErrorCode::kExhausted, "no memory");
+  } catch (const std::exception& error) {
+    result = fail(ErrorCode::kInternal, "{}: {}", call, error.what());
+  }
+  if (!result) spdlog::info("{}: {}", call, result.error().message);
+  return to_status(result);
+}
+
+}  // namespace pareto::daemon
