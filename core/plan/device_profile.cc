@@ -1,0 +1,113 @@
+#include "core/plan/device_profile.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace pareto {
+namespace {
+
+constexpr int kFormat = 1;
+constexpr std::size_t kMaxOperators = 1 << 20;
+constexpr std::size_t kMaxShards = 1 << 20;
+constexpr Nanoseconds kLongest = std::chrono::hours(1);
+
+bool is_time(Nanoseconds time) { return time.count() >= 0 && time <= kLongest; }
+
+Expected<> check(const DeviceProfile& profile) {
+  const auto refuse = [](std::string_view what) {
+    return fail(ErrorCode::kInvalidArgument, "profile: {}", what);
+  };
+  if (profile.device.empty() || profile.model.empty())
+    return refuse("a device and a model are named");
+  if (profile.batch < 1 || profile.threads < 0 || profile.threads > 256) {
+    return refuse("batch 1 or more, 0 to 256 threads");
+  }
+  const auto count = static_cast<std::int64_t>(profile.operators.size());
+  if (count == 0 || profile.operators.size() > kMaxOperators ||
+      profile.shards.size() > kMaxShards) {
+    return refuse("1 to 1048576 operators and as many shards");
+  }
+  if (!is_time(profile.overhead) || !std::ranges::all_of(profile.operators, is_time)) {
+    return refuse("a time is negative or longer than an hour");
+  }
+  bool whole = false;
+  const ShardTime* last = nullptr;
+  for (const ShardTime& shard : profile.shards) {
+    if (shard.begin < 0 || shard.end <= shard.begin || shard.end > count ||
+        !is_time(shard.median)) {
+      return fail(ErrorCode::kInvalidArgument, "profile: a shard of operators {} to {} of {}",
+                  shard.begin, shard.end, count);
+    }
+    if (last != nullptr && std::pair(last->begin, last->end) >= std::pair(shard.begin, shard.end)) {
+      return refuse("shards are not in order");
+    }
+    whole = whole || (shard.begin == 0 && shard.end == count);
+    last = &shard;
+  }
+  return whole ? Expected<>() : refuse("the whole model is not among its shards");
+}
+
+}  // namespace
+
+std::string to_json(const DeviceProfile& profile) {
+  nlohmann::ordered_json json{{"format", kFormat},
+                              {"device", profile.device},
+                              {"cpu", profile.cpu},
+                              {"torch", profile.torch_version},
+                              {"model", profile.model},
+                              {"digest", profile.model_digest},
+                              {"engine", profile.engine},
+                              {"precision", profile.precision},
+                              {"threads", profile.threads},
+                              {"batch", profile.batch},
+                              {"measured", profile.measured},
+                              {"overhead_ns", profile.overhead.count()},
+                              {"operators_ns", nlohmann::ordered_json::array()},
+                              {"shards", nlohmann::ordered_json::array()}};
+  for (const Nanoseconds time : profile.operators) json["operators_ns"].push_back(time.count());
+  for (const ShardTime& shard : profile.shards) {
+    json["shards"].push_back({{"begin", shard.begin},
+                              {"end", shard.end},
+                              {"ns", shard.median.count()},
+                              {"memory_bytes", shard.memory_bytes}});
+  }
+  return json.dump();
+}
+
+Expected<DeviceProfile> device_profile_from_json(const std::string& text) {
+  try {
+    const auto json = nlohmann::json::parse(text);
+    if (json.at("format").get<int>() != kFormat) {
+      return fail(ErrorCode::kInvalidArgument, "profile: format {}, not {}",
+                  json.at("format").get<int>(), kFormat);
+    }
+    DeviceProfile profile;
+    profile.device = json.at("device").get<std::string>();
+    profile.cpu = json.at("cpu").get<std::string>();
+    profile.torch_version = json.at("torch").get<std::string>();
+    profile.model = json.at("model").get<std::string>();
+    profile.model_digest = json.at("digest").get<std::string>();
+    profile.engine = json.at("engine").get<std::string>();
+    profile.precision = json.at("precision").get<std::string>();
+    profile.threads = json.at("threads").get<int>();
+    profile.batch = json.at("batch").get<std::int64_t>();
+    profile.measured = json.at("measured").get<std::string>();
+    profile.overhead = Nanoseconds(json.at("overhead_ns").get<std::int64_t>());
+    for (const auto& time : json.at("operators_ns")) {
+      profile.operators.emplace_back(time.get<std::int64_t>());
+    }
+    for (const auto& shard : json.at("shards")) {
+      profile.shards.push_back({shard.at("begin").get<std::int64_t>(),
+                                shard.at("end").get<std::int64_t>(),
+                                Nanoseconds(shard.at("ns").get<std::int64_t>()),
+                                shard.at("memory_bytes").get<std::uint64_t>()});
+    }
+    PARETO_TRY(check(profile));
+    return profile;
+  } catch (const nlohmann::json::exception& error) {
+    return fail(ErrorCode::kInvalidArgument, "profile: {}", error.what());
+  }
+}
+
+}  // namespace pareto
