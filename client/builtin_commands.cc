@@ -6,6 +6,8 @@ std::vector<std::unique_ptr<Command>> builtin_commands() {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(make_sweep_command());
   commands.push_back(make_splits_command());
+  commands.push_back(make_profile_command());
+  commands.push_back(make_plan_command());
   commands.push_back(make_run_command());
   commands.push_back(make_verify_command());
   commands.push_back(make_front_command());

@@ -165,6 +165,25 @@ std::filesystem::path StoreFlags::file(const Context& context) const {
 
 std::string StoreFlags::hint() const { return path.empty() ? "" : " --store " + path; }
 
+bool is_condition_file(const std::string& network) {
+  return network != Network::kNone && network != EmulatedNetwork::kOwn;
+}
+
+Expected<std::vector<NamedCondition>> read_conditions(const std::string& networks) {
+  std::vector<NamedCondition> conditions;
+  for (const std::string& file : split_list(networks)) {
+    if (!is_condition_file(file)) continue;
+    if (!is_condition_file(condition_name(file))) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "--network {}: \"{}\" is the name of another network: call the file otherwise",
+                  file, condition_name(file));
+    }
+    PARETO_ASSIGN(Condition condition, read_condition(file));
+    conditions.push_back({condition_name(file), std::move(condition)});
+  }
+  return conditions;
+}
+
 Expected<std::vector<std::int64_t>> parse_batches(const std::string& text) {
   std::vector<std::int64_t> batches;
   for (const std::string& part : split_list(text)) {

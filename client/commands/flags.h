@@ -77,6 +77,12 @@ struct StoreFlags {
   std::string hint() const;
 };
 
+/// "none", or what a test bed has of its own; else a condition's file.
+bool is_condition_file(const std::string& network);
+/// "none,lte.yaml": the conditions of those that are files, by their names. Fails: as read_condition; kInvalidArgument (a file that is
+/// called like no file).
+Expected<std::vector<NamedCondition>> read_conditions(const std::string& networks);
+
 /// "1,8" -> {1, 8}. Fails with kInvalidArgument naming the flag where one is below 1.
 Expected<std::vector<std::int64_t>> parse_batches(const std::string& text);
 /// "none,2" -> {0, 2}. Fails with kInvalidArgument naming the flag.

@@ -115,13 +115,9 @@ class SweepCommand final : public Command {
         networks_ = chosen.network();
       }
     }
+    PARETO_TRY(read_conditions(networks_));
     options_.conditions.clear();
     for (const std::string& file : split_list(networks_)) {
-      if (is_condition_file(file) && !is_condition_file(condition_name(file))) {
-        return fail(ErrorCode::kInvalidArgument,
-                    "--network {}: \"{}\" is the name of another network: call the file otherwise",
-                    file, condition_name(file));
-      }
       options_.conditions.push_back(is_condition_file(file) ? absolute(file) : file);
     }
     options_.engine = runner_.engine;
@@ -130,18 +126,10 @@ class SweepCommand final : public Command {
     return {};
   }
 
-  static bool is_condition_file(const std::string& network) {
-    return network != "none" && network != EmulatedNetwork::kOwn;
-  }
-
   /// The devices, and where a condition of the network is asked for, that between them. Before any thread is started.
   Expected<Cluster> connect(const Context& context) const {
-    std::vector<NamedCondition> conditions;
-    for (const std::string& file : options_.conditions) {
-      if (!is_condition_file(file)) continue;
-      PARETO_ASSIGN(Condition condition, read_condition(file));
-      conditions.push_back({condition_name(file), std::move(condition)});
-    }
+    PARETO_ASSIGN(std::vector<NamedCondition> conditions,
+                  read_conditions(join(options_.conditions, ",")));
     PARETO_ASSIGN(Cluster cluster,
                   devices_.connect(context, options_.stages, std::move(conditions)));
     if (Network* const network = cluster.network()) {
@@ -166,11 +154,9 @@ class SweepCommand final : public Command {
   /// All flags that `--resume` needs to go on.
   Expected<std::string> remembered() const {
     auto networks = Json::object();
-    for (const std::string& file : options_.conditions) {
-      if (!is_condition_file(file)) continue;
-      PARETO_ASSIGN(const Condition condition, read_condition(file));
-      networks[condition_name(file)] = to_text(condition);
-    }
+    PARETO_ASSIGN(const std::vector<NamedCondition> conditions,
+                  read_conditions(join(options_.conditions, ",")));
+    for (const NamedCondition& one : conditions) networks[one.name] = to_text(one.condition);
     return Json{{"sweep", Json::parse(to_json(options_))},
                 {"model",
                  {{"model", is_file(model_.model) ? absolute(model_.model) : model_.model},

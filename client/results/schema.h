@@ -62,4 +62,15 @@ CREATE TABLE trials (
 );
 )sql";
 
+/// Beside them since later: added to files that lack it, which older builds can still read. `document` is core/plan/device_profile.h's.
+inline constexpr const char* kProfileSchema = R"sql(
+CREATE TABLE IF NOT EXISTS profiles (
+  key      TEXT PRIMARY KEY,
+  device   TEXT NOT NULL,
+  model    TEXT NOT NULL,
+  measured TEXT NOT NULL,
+  document TEXT NOT NULL
+) WITHOUT ROWID;
+)sql";
+
 }  // namespace pareto::client

@@ -207,6 +207,35 @@ class SqliteStore final : public ResultStore {
     });
   }
 
+  Expected<> put_profile(const std::string& key, const DeviceProfile& profile) override {
+    return guarded([&]() -> Expected<> {
+      database_->exec(kProfileSchema);
+      SQLite::Statement insert(*database_,
+                               "INSERT INTO profiles (key, device, model, measured, document) "
+                               "VALUES (:key, :device, :model, :measured, :document) "
+                               "ON CONFLICT (key) DO UPDATE SET measured=excluded.measured, "
+                               "document=excluded.document");
+      insert.bind(":key", key);
+      insert.bind(":device", profile.device);
+      insert.bind(":model", profile.model);
+      insert.bind(":measured", profile.measured);
+      insert.bind(":document", to_json(profile));
+      insert.exec();
+      return {};
+    });
+  }
+
+  Expected<std::optional<DeviceProfile>> find_profile(const std::string& key) override {
+    return guarded([&]() -> Expected<std::optional<DeviceProfile>> {
+      if (!database_->tableExists("profiles")) return std::nullopt;
+      SQLite::Statement row(*database_, "SELECT document FROM profiles WHERE key=:key");
+      row.bind(":key", key);
+      if (!row.executeStep()) return std::nullopt;
+      const auto profile = device_profile_from_json(row.getColumn("document").getString());
+      return profile ? std::optional(*profile) : std::nullopt;
+    });
+  }
+
  private:
   /// Runs `body`, whose SQLite exceptions become errors.
   template <typename Body>

@@ -4,11 +4,13 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "client/results/record.h"
 #include "core/base/error.h"
+#include "core/plan/device_profile.h"
 
 namespace pareto::client {
 
@@ -31,6 +33,11 @@ class ResultStore {
   /// With its trials. `id`: whole, a unique beginning, "last", or "last~1" for the one before that.
   virtual Expected<RunRecord> load_run(const std::string& id) = 0;
   virtual Expected<std::vector<RunRecord>> list_runs() = 0;  ///< newest first, without samples
+
+  /// What was measured of a device, by client/planning's key; replaces what was kept under it.
+  virtual Expected<> put_profile(const std::string& key, const DeviceProfile& profile) = 0;
+  /// None: there is none, or one that this build cannot read.
+  virtual Expected<std::optional<DeviceProfile>> find_profile(const std::string& key) = 0;
 };
 
 }  // namespace pareto::client

@@ -27,6 +27,16 @@ class MemoryStore final : public ResultStore {
   }
   Expected<std::vector<RunRecord>> list_runs() override { return std::vector<RunRecord>{}; }
 
+  Expected<> put_profile(const std::string& key, const DeviceProfile& profile) override {
+    profiles[key] = profile;
+    return {};
+  }
+  Expected<std::optional<DeviceProfile>> find_profile(const std::string& key) override {
+    const auto found = profiles.find(key);
+    return found == profiles.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  std::map<std::string, DeviceProfile> profiles;
   std::map<std::string, TrialRecord> trials;
   std::optional<RunRecord> updated;
   std::size_t room = 100'000;  ///< trials that fit the disk

@@ -1,0 +1,61 @@
+// What `profile` and `plan` share: flags, and the planner that they make.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/cluster/workload.h"
+#include "client/commands/flags.h"
+#include "client/planning/planner.h"
+
+namespace pareto::client {
+
+struct PlanningFlags {
+  ModelFlags model;
+  DeviceFlags devices;
+  RunnerFlags runner;
+  StoreFlags store;
+  std::string transport = "auto";
+  std::int64_t batch = 1;
+  int local_devices = 2;
+  PlanningOptions options;
+
+  void add_to(CLI::App& app);
+  /// Fails: kInvalidArgument naming the flag.
+  Expected<> check() const;
+};
+
+/// A planner and all that it uses. Threads: one owner.
+class PlanningSession {
+ public:
+  /// Opens the model, the devices (with those conditions of their network) and the store, and profiles the devices.
+  static Expected<std::unique_ptr<PlanningSession>> open(Context& context,
+                                                         const PlanningFlags& flags,
+                                                         std::vector<NamedCondition> conditions);
+  ~PlanningSession();
+  PlanningSession(const PlanningSession&) = delete;
+  PlanningSession& operator=(const PlanningSession&) = delete;
+
+  /// Under that condition of the network.
+  Expected<ProbedLinks> probe(Context& context, const std::string& condition);
+
+  const partitioner::Model& model() const { return model_; }
+  const Cluster& cluster() const { return cluster_; }
+  const Planner& planner() const { return *planner_; }
+  const std::string& transport() const { return transport_; }
+
+ private:
+  PlanningSession(partitioner::Model model, Cluster cluster, std::unique_ptr<ResultStore> store);
+
+  partitioner::Model model_;
+  Cluster cluster_;
+  std::unique_ptr<ResultStore> store_;
+  ModelWorkload workload_;
+  ShardPool pool_;
+  std::unique_ptr<Planner> planner_;
+  std::string transport_;
+};
+
+}  // namespace pareto::client

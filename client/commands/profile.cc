@@ -1,0 +1,158 @@
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "client/cluster/daemon_client.h"
+#include "client/commands/commands.h"
+#include "client/commands/planning.h"
+#include "client/commands/show.h"
+#include "client/report/plan_text.h"
+#include "client/report/text_table.h"
+#include "core/base/text.h"
+
+namespace pareto::client {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+class ProfileCommand final : public Command {
+ public:
+  std::string_view name() const override { return "profile"; }
+  std::string_view summary() const override {
+    return "time a model on each device, cut by cut, and the links between them; kept for plan";
+  }
+  std::string_view examples() const override {
+    return "  paretoctl profile --model mobilenetv2\n"
+           "  paretoctl profile --model resnet50 --devices inventory.yaml --batch 8\n"
+           "  paretoctl profile --model inceptionv3 --devices inventory.yaml --splits all "
+           "--measured-cuts 0 --fresh\n";
+  }
+  void add_options(CLI::App& app) override {
+    flags_.add_to(app);
+    app.add_flag("--json", json_, "one JSON document on stdout");
+  }
+
+  Expected<int> run(Context& context) override {
+    PARETO_ASSIGN(const auto session, PlanningSession::open(context, flags_, {}));
+    std::string condition = "none";
+    if (const Network* const network = session->cluster().network()) {
+      condition = network->resting_condition();
+    }
+    PARETO_ASSIGN(const ProbedLinks links, session->probe(context, condition));
+    PARETO_ASSIGN(const partitioner::CostInputs inputs, session->planner().cost_inputs(links));
+    if (json_) {
+      context.out << to_json(*session, links).dump(2) << '\n';
+    } else {
+      print_times(context, *session, inputs);
+      print_links(context, *session, links);
+    }
+    return kExitDone;
+  }
+
+ private:
+  static std::string end_name(const PlanningSession& session, std::size_t end) {
+    return end == session.cluster().size() ? "coordinator"
+                                           : session.cluster().device(end).config().name;
+  }
+
+  /// What each side of each cut takes on each device.
+  void print_times(Context& context, const PlanningSession& session,
+                   const partitioner::CostInputs& inputs) const {
+    std::vector<TextColumn> columns{{"cut"}, {"bytes", Align::kRight}};
+    for (const partitioner::DeviceCosts& device : inputs.devices) {
+      columns.push_back({device.name + ": ms before", Align::kRight});
+      columns.push_back({"after", Align::kRight});
+    }
+    TextTable table(columns);
+    const int end = inputs.positions();
+    for (int position = 0; position <= end; ++position) {
+      if (position == 0) continue;
+      const bool whole = position == end;
+      const std::string name =
+          whole ? "the whole model"
+                : session.model()
+                      .split_points()[session.planner()
+                                          .splits()[static_cast<std::size_t>(position) - 1]]
+                      .name;
+      std::vector<std::string> row{
+          name, whole ? "" : format_bytes(static_cast<std::uint64_t>(inputs.boundary(position)))};
+      for (const partitioner::DeviceCosts& device : inputs.devices) {
+        row.push_back(format_figure(to_milliseconds(device.stage_time(0, position))));
+        row.push_back(whole ? ""
+                            : format_figure(to_milliseconds(device.stage_time(position, end))));
+      }
+      table.add(std::move(row), whole ? RowStyle::kStrong : RowStyle::kPlain);
+    }
+    context.out << fmt::format("{}, batch {}, {} {}\n", session.model().name(), flags_.batch,
+                               flags_.runner.engine, flags_.runner.precision)
+                << table.render(style_of(context)) << '\n';
+    for (std::size_t i = 0; i < session.planner().devices().size(); ++i) {
+      const DeviceProfile& profile = session.planner().devices()[i].profile;
+      context.out << fmt::format(
+          "{}: {}\n", profile.device,
+          session.planner().measured_now()[i] ? "measured now" : "as measured " + profile.measured);
+    }
+    context.out << '\n';
+  }
+
+  static void print_links(Context& context, const PlanningSession& session,
+                          const ProbedLinks& links) {
+    TextTable table({{"link"},
+                     {"bytes", Align::kRight},
+                     {"round trip ms", Align::kRight},
+                     {"alone ms", Align::kRight},
+                     {"each of many ms", Align::kRight},
+                     {"cpu send ms", Align::kRight, 1},
+                     {"receive ms", Align::kRight, 1}});
+    for (std::size_t from = 0; from < links.size(); ++from) {
+      for (std::size_t to = 0; to < links.size(); ++to) {
+        for (const transport::ProbePoint& point : links[from][to].points) {
+          const bool first = &point == links[from][to].points.data();
+          table.add({first ? end_name(session, from) + " > " + end_name(session, to) : "",
+                     format_bytes(point.bytes),
+                     first ? format_figure(to_milliseconds(links[from][to].round_trip)) : "",
+                     format_figure(to_milliseconds(point.crossing)),
+                     format_figure(to_milliseconds(point.interval)),
+                     format_figure(to_milliseconds(point.send_cpu)),
+                     format_figure(to_milliseconds(point.receive_cpu))});
+        }
+      }
+    }
+    context.out << "Links, " << session.transport() << '\n' << table.render(style_of(context));
+  }
+
+  static Json to_json(const PlanningSession& session, const ProbedLinks& links) {
+    Json json{
+        {"devices", Json::array()}, {"transport", session.transport()}, {"links", Json::array()}};
+    for (const DeviceFacts& device : session.planner().devices()) {
+      json["devices"].push_back(Json::parse(pareto::to_json(device.profile)));
+    }
+    for (std::size_t from = 0; from < links.size(); ++from) {
+      for (std::size_t to = 0; to < links.size(); ++to) {
+        if (links[from][to].points.empty()) continue;
+        Json link{{"from", end_name(session, from)},
+                  {"to", end_name(session, to)},
+                  {"round_trip_ms", to_milliseconds(links[from][to].round_trip)},
+                  {"points", Json::array()}};
+        for (const transport::ProbePoint& point : links[from][to].points) {
+          link["points"].push_back({{"bytes", point.bytes},
+                                    {"crossing_ms", to_milliseconds(point.crossing)},
+                                    {"interval_ms", to_milliseconds(point.interval)},
+                                    {"send_cpu_ms", to_milliseconds(point.send_cpu)},
+                                    {"receive_cpu_ms", to_milliseconds(point.receive_cpu)}});
+        }
+        json["links"].push_back(std::move(link));
+      }
+    }
+    return json;
+  }
+
+  PlanningFlags flags_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_profile_command() { return std::make_unique<ProfileCommand>(); }
+
+}  // namespace pareto::client

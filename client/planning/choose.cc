@@ -1,0 +1,63 @@
+#include "client/planning/choose.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/base/text.h"
+
+namespace pareto::client {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, Preference>, 3> kNames{
+    {{"balanced", Preference::kBalanced},
+     {"latency", Preference::kLatency},
+     {"throughput", Preference::kThroughput}}};
+
+double latency_ms(const partitioner::OperatingPoint& point) {
+  return to_milliseconds(point.latency);
+}
+
+}  // namespace
+
+Expected<Preference> parse_preference(std::string_view name) {
+  const auto found =
+      std::ranges::find(kNames, name, &std::pair<std::string_view, Preference>::first);
+  if (found != kNames.end()) return found->second;
+  return fail(ErrorCode::kInvalidArgument, "--prefer {}: balanced, latency or throughput", name);
+}
+
+std::optional<std::size_t> choose_plan(const std::vector<partitioner::FrontPoint>& front,
+                                       const Limits& limits, Preference preference,
+                                       std::int64_t batch) {
+  const auto cost = [&](const partitioner::FrontPoint& one) {
+    switch (preference) {
+      case Preference::kLatency:
+        return latency_ms(one.point);
+      case Preference::kThroughput:
+        return -one.point.throughput_per_s();
+      case Preference::kBalanced:
+        break;
+    }
+    return latency_ms(one.point) / one.point.throughput_per_s();
+  };
+  std::optional<std::size_t> best;
+  for (std::size_t i = 0; i < front.size(); ++i) {
+    const double samples = front[i].point.throughput_per_s() * static_cast<double>(batch);
+    if (latency_ms(front[i].point) > limits.latency_ms || samples < limits.samples_per_s) continue;
+    if (!best || cost(front[i]) < cost(front[*best])) best = i;
+  }
+  return best;
+}
+
+std::optional<std::size_t> beaten_by(const std::vector<partitioner::FrontPoint>& front,
+                                     const partitioner::OperatingPoint& point, double share) {
+  for (std::size_t i = 0; i < front.size(); ++i) {
+    const double slower = latency_ms(point) / latency_ms(front[i].point);
+    const double less = front[i].point.throughput_per_s() / point.throughput_per_s();
+    if (slower >= 1 && less >= 1 && std::max(slower, less) > 1 + share) return i;
+  }
+  return std::nullopt;
+}
+
+}  // namespace pareto::client

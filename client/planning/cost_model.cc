@@ -1,0 +1,160 @@
+#include "client/planning/cost_model.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "partitioner/cost/device_costs.h"
+#include "partitioner/graph/split_points.h"
+
+namespace pareto::client {
+namespace {
+
+using partitioner::CostInputs;
+using partitioner::Model;
+
+/// Where nothing was measured: the mapped weights, and the copy in the layout that an engine wants.
+constexpr double kWeightCopies = 2;
+
+std::vector<std::int64_t> positions_of(const Model& model, const SplitChoice& splits) {
+  std::vector<std::int64_t> positions{0};
+  for (const std::size_t index : splits) {
+    positions.push_back(model.split_points()[index].position);
+  }
+  positions.push_back(static_cast<std::int64_t>(model.graph().operators.size()));
+  return positions;
+}
+
+/// Bytes of weights that the operators before each position need.
+std::vector<std::int64_t> weights_before(const Model& model, const SplitChoice& splits) {
+  std::vector<std::int64_t> before{0};
+  for (const std::size_t index : splits) {
+    before.push_back(static_cast<std::int64_t>(model.split_points()[index].weight_bytes_before));
+  }
+  std::int64_t all = 0;
+  for (const auto& weight : model.graph().weights) {
+    all += static_cast<std::int64_t>(weight.size_bytes);
+  }
+  before.push_back(std::max(all, before.back()));
+  return before;
+}
+
+/// How much memory a byte of weights takes on that device.
+double weight_copies(const DeviceProfile& profile, std::int64_t weight_bytes) {
+  const auto operators = static_cast<std::int64_t>(profile.operators.size());
+  for (const ShardTime& shard : profile.shards) {
+    if (shard.begin != 0 || shard.end != operators || weight_bytes == 0) continue;
+    // What was loaded before may have left the memory that this one took.
+    return std::max(static_cast<double>(shard.memory_bytes) / static_cast<double>(weight_bytes),
+                    1.0);
+  }
+  return kWeightCopies;
+}
+
+partitioner::LinkCosts to_costs(const transport::ProbeResult& probed) {
+  partitioner::LinkCosts costs;
+  costs.usable = !probed.points.empty();
+  for (const transport::ProbePoint& point : probed.points) {
+    costs.measured.push_back(link_point(point));
+  }
+  return costs;
+}
+
+}  // namespace
+
+partitioner::LinkPoint link_point(const transport::ProbePoint& probed) {
+  partitioner::LinkPoint point;
+  point.bytes = static_cast<std::int64_t>(probed.bytes);
+  Nanoseconds send = probed.send_cpu;
+  Nanoseconds receive = probed.receive_cpu;
+  // Both sides work at the same time on what passes in pieces: together they take no longer than the message.
+  if (send + receive > probed.crossing) {
+    const double share = static_cast<double>(probed.crossing.count()) /
+                         static_cast<double>((send + receive).count());
+    send = Nanoseconds(static_cast<std::int64_t>(share * static_cast<double>(send.count())));
+    receive = probed.crossing - send;
+  }
+  const Nanoseconds rest = probed.crossing - send - receive;
+  point.times = {std::min(probed.interval, rest), Nanoseconds(0), send, receive};
+  point.times.delay = rest - point.times.occupancy;
+  return point;
+}
+
+Expected<CostInputs> make_cost_inputs(const Model& model, const SplitChoice& splits,
+                                      std::int64_t batch, const std::vector<DeviceFacts>& devices,
+                                      const ProbedLinks& links) {
+  if (links.size() != devices.size() + 1) {
+    return fail(ErrorCode::kInvalidArgument, "links of {} ends for {} devices and the coordinator",
+                links.size(), devices.size());
+  }
+  CostInputs inputs;
+  const std::vector<std::int64_t> positions = positions_of(model, splits);
+  for (const std::int64_t position : positions) {
+    PARETO_ASSIGN(const std::uint64_t bytes,
+                  partitioner::boundary_bytes(model.graph(), position, batch));
+    inputs.boundary_bytes.push_back(static_cast<std::int64_t>(bytes));
+  }
+  inputs.legal.assign(positions.size(), true);
+  const std::vector<std::int64_t> weights = weights_before(model, splits);
+  for (const DeviceFacts& device : devices) {
+    PARETO_ASSIGN(partitioner::DeviceCosts costs,
+                  with_context(partitioner::device_costs(device.profile, positions), "device {}",
+                               device.profile.device));
+    const double copies = weight_copies(device.profile, weights.back());
+    for (const std::int64_t bytes : weights) {
+      costs.weight_bytes.push_back(static_cast<std::int64_t>(copies * static_cast<double>(bytes)));
+    }
+    if (device.memory_limit_bytes > 0) {
+      costs.memory_limit_bytes = static_cast<std::int64_t>(device.memory_limit_bytes);
+    }
+    inputs.devices.push_back(std::move(costs));
+  }
+  for (const auto& row : links) {
+    auto& costs = inputs.links.emplace_back();
+    for (const transport::ProbeResult& probed : row) costs.push_back(to_costs(probed));
+  }
+  PARETO_TRY(partitioner::check(inputs));
+  return inputs;
+}
+
+void place(const Model& model, const SplitChoice& splits, const std::vector<DeviceFacts>& devices,
+           const partitioner::Placement& placement, Plan& plan) {
+  const std::vector<std::int64_t> positions = positions_of(model, splits);
+  plan.splits.clear();
+  plan.stages.clear();
+  for (const partitioner::PlacedStage& stage : placement.stages) {
+    plan.stages.push_back({devices[static_cast<std::size_t>(stage.device)].profile.device,
+                           positions[static_cast<std::size_t>(stage.begin)],
+                           positions[static_cast<std::size_t>(stage.end)]});
+    if (stage.begin == 0) continue;
+    const std::size_t index = splits[static_cast<std::size_t>(stage.begin) - 1];
+    plan.splits.push_back(model.split_points()[index].name);
+  }
+}
+
+Expected<partitioner::Placement> placement_of(const Plan& plan, const Model& model,
+                                              const SplitChoice& splits,
+                                              const std::vector<DeviceFacts>& devices) {
+  const std::vector<std::int64_t> positions = positions_of(model, splits);
+  const auto index_of = [&](std::int64_t position) -> Expected<int> {
+    const auto found = std::ranges::lower_bound(positions, position);
+    if (found != positions.end() && *found == position) {
+      return static_cast<int>(found - positions.begin());
+    }
+    return fail(ErrorCode::kNotFound, "a cut at operator {} is not among those looked at",
+                position);
+  };
+  partitioner::Placement placement;
+  for (const StagePlan& stage : plan.stages) {
+    const auto device = std::ranges::find_if(
+        devices, [&](const DeviceFacts& facts) { return facts.profile.device == stage.device; });
+    if (device == devices.end()) {
+      return fail(ErrorCode::kNotFound, "nothing is known of device {}", stage.device);
+    }
+    PARETO_ASSIGN(const int begin, index_of(stage.begin));
+    PARETO_ASSIGN(const int end, index_of(stage.end));
+    placement.stages.push_back({static_cast<int>(device - devices.begin()), begin, end});
+  }
+  return placement;
+}
+
+}  // namespace pareto::client

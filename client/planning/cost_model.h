@@ -1,0 +1,48 @@
+// Profiles and probes as the numbers that predictions and searches are made from.
+//
+//   Model + positions + DeviceProfiles + ProbedLinks ──▶ CostInputs ──▶ partitioner/cost, partitioner/search
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "client/planning/link_prober.h"
+#include "core/base/error.h"
+#include "core/plan/device_profile.h"
+#include "core/plan/plan.h"
+#include "partitioner/cost/cost_inputs.h"
+#include "partitioner/cost/evaluate.h"
+#include "partitioner/graph/model.h"
+
+namespace pareto::client {
+
+/// A device as predictions see it.
+struct DeviceFacts {
+  DeviceProfile profile;
+  std::uint64_t memory_limit_bytes = 0;  ///< 0: none
+};
+
+/// Where plans may be cut, by index of model.split_points(), ascending.
+using SplitChoice = std::vector<std::size_t>;
+
+/// Positions of the result: 0, those of `splits`, and the end of the model. `devices` and `links` in the cluster's order. Fails: as
+/// partitioner::device_costs does; kInvalidArgument (no such links).
+Expected<partitioner::CostInputs> make_cost_inputs(const partitioner::Model& model,
+                                                   const SplitChoice& splits, std::int64_t batch,
+                                                   const std::vector<DeviceFacts>& devices,
+                                                   const ProbedLinks& links);
+
+/// What a probed message takes: where there is no more than processor time to it, none is left for the link.
+partitioner::LinkPoint link_point(const transport::ProbePoint& probed);
+
+/// The stages of a placement as those of a plan; all else of the plan is the caller's.
+void place(const partitioner::Model& model, const SplitChoice& splits,
+           const std::vector<DeviceFacts>& devices, const partitioner::Placement& placement,
+           Plan& plan);
+/// Its placement among those positions. Fails: kNotFound (a device or a cut that is not among them).
+Expected<partitioner::Placement> placement_of(const Plan& plan, const partitioner::Model& model,
+                                              const SplitChoice& splits,
+                                              const std::vector<DeviceFacts>& devices);
+
+}  // namespace pareto::client

@@ -1,0 +1,30 @@
+// What messages take on every way that a plan may take: between devices, from the coordinator and back to it; through the real transport.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "client/cluster/cluster.h"
+#include "core/base/error.h"
+#include "core/transport/link_probe.h"
+
+namespace pareto::client {
+
+/// [from][to] by the cluster's order of devices, the coordinator last; what has no points is no way. There is none from the coordinator
+/// to itself, nor from a device to itself.
+using ProbedLinks = std::vector<std::vector<transport::ProbeResult>>;
+
+/// One after the other, so that none disturbs another. `devices`: those that matter, by their place in the cluster. `progress`: before each,
+/// what is probed. Fails: kNotFound (a device without that transport), and as links and devices do.
+Expected<ProbedLinks> probe_links(const Cluster& cluster, const std::vector<std::size_t>& devices,
+                                  const std::string& transport,
+                                  const std::vector<std::uint64_t>& sizes,
+                                  const std::function<void(const std::string&)>& progress);
+
+/// From the smallest to the largest by factors of 4, and the largest: what lies between is interpolated.
+std::vector<std::uint64_t> probe_sizes(std::uint64_t smallest, std::uint64_t largest);
+
+}  // namespace pareto::client

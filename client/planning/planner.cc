@@ -1,0 +1,107 @@
+#include "client/planning/planner.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "client/planning/device_profiler.h"
+#include "partitioner/graph/split_points.h"
+
+namespace pareto::client {
+
+SplitChoice spread_by_work(const std::vector<partitioner::SplitPoint>& points,
+                           const SplitChoice& splits, std::size_t count) {
+  if (count == 0 || splits.size() <= count) return splits;
+  if (count == 1) return {splits[splits.size() / 2]};
+  const auto work = [&](std::size_t index) { return points[index].flops_before; };
+  const double first = work(splits.front());
+  const double last = work(splits.back());
+  SplitChoice chosen;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double wanted =
+        first + (last - first) * static_cast<double>(i) / static_cast<double>(count - 1);
+    const auto next = std::ranges::lower_bound(splits, wanted, {}, work);
+    const std::size_t index = next == splits.end() ? splits.back() : *next;
+    if (chosen.empty() || chosen.back() < index) chosen.push_back(index);
+  }
+  if (chosen.back() != splits.back()) chosen.push_back(splits.back());
+  return chosen;
+}
+
+Expected<> Planner::profile(const std::atomic<bool>& stop, const Progress& progress) {
+  PARETO_ASSIGN(splits_, partitioner::select_split_points(model_.split_points(), options_.splits));
+  devices_.clear();
+  measured_now_.clear();
+  for (std::size_t i = 0; i < cluster_.size(); ++i) {
+    PARETO_ASSIGN(DeviceFacts facts, profile_one(cluster_.device(i), stop, progress));
+    devices_.push_back(std::move(facts));
+  }
+  return {};
+}
+
+Expected<DeviceFacts> Planner::profile_one(DaemonClient& device, const std::atomic<bool>& stop,
+                                           const Progress& progress) {
+  ProfileWish wish;
+  wish.model = model_.name();
+  wish.model_digest = model_.digest().hex();
+  wish.operators = static_cast<std::int64_t>(model_.graph().operators.size());
+  for (const std::size_t index :
+       spread_by_work(model_.split_points(), splits_, options_.measured_cuts)) {
+    wish.cuts.push_back(model_.split_points()[index].position);
+  }
+  wish.settings = options_.settings;
+  wish.seed = options_.seed;
+
+  const std::string key = profile_key(device, wish);
+  DeviceFacts facts;
+  facts.memory_limit_bytes = device.info().memory_limit_bytes;
+  std::optional<DeviceProfile> known;
+  if (!options_.fresh) {
+    PARETO_ASSIGN(known, store_.find_profile(key));
+  }
+  const bool enough = known &&
+                      known->operators.size() == static_cast<std::size_t>(wish.operators) &&
+                      missing_cuts(*known, wish).empty();
+  measured_now_.push_back(!enough);
+  if (enough) {
+    facts.profile = *std::move(known);
+    return facts;
+  }
+  const std::string& name = device.config().name;
+  progress("profiling " + name, 0, wish.cuts.size());
+  PARETO_ASSIGN(facts.profile, profile_device(device, pool_, wish, known ? &*known : nullptr, stop,
+                                              [&](std::size_t done, std::size_t total) {
+                                                progress("profiling " + name, done, total);
+                                              }));
+  PARETO_TRY(store_.put_profile(key, facts.profile));
+  return facts;
+}
+
+Expected<ProbedLinks> Planner::probe(const std::string& transport, const Progress& progress) const {
+  const auto operators = static_cast<std::int64_t>(model_.graph().operators.size());
+  std::vector<std::int64_t> positions{0, operators};
+  for (const std::size_t index : splits_) {
+    positions.push_back(model_.split_points()[index].position);
+  }
+  std::uint64_t smallest = ~std::uint64_t{0};
+  std::uint64_t largest = 0;
+  for (const std::int64_t position : positions) {
+    PARETO_ASSIGN(const std::uint64_t bytes,
+                  partitioner::boundary_bytes(model_.graph(), position, options_.settings.batch));
+    smallest = std::min(smallest, bytes);
+    largest = std::max(largest, bytes);
+  }
+  std::vector<std::size_t> devices(cluster_.size());
+  std::iota(devices.begin(), devices.end(), 0);
+  const std::size_t total = devices.size() * devices.size();
+  std::size_t done = 0;
+  return probe_links(cluster_, devices, transport, probe_sizes(smallest, largest),
+                     [&](const std::string& now) { progress("probing " + now, done++, total); });
+}
+
+Expected<partitioner::CostInputs> Planner::cost_inputs(const ProbedLinks& links) const {
+  return make_cost_inputs(model_, splits_, options_.settings.batch, devices_, links);
+}
+
+}  // namespace pareto::client

@@ -1,0 +1,72 @@
+// What has to be known before plans can be predicted: profiles of the devices, kept from earlier runs or measured now, and their links.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "client/cluster/cluster.h"
+#include "client/cluster/shard_pool.h"
+#include "client/planning/cost_model.h"
+#include "client/planning/link_prober.h"
+#include "client/results/store.h"
+#include "core/base/error.h"
+#include "partitioner/graph/model.h"
+
+namespace pareto::client {
+
+struct PlanningOptions {
+  std::string splits = "modules";  ///< where plans may be cut
+  ShardSettings settings;          ///< its batch is that of messages
+  /// Cuts that are measured, spread by the work before them; the others lie between. 0: all.
+  std::size_t measured_cuts = 24;
+  bool fresh = false;  ///< whatever is kept from earlier is measured again
+  std::uint64_t seed = 1;
+};
+
+/// Threads: one owner. `cluster`, `pool`, `store` and `model` outlive it.
+class Planner {
+ public:
+  using Progress = std::function<void(const std::string& now, std::size_t done, std::size_t total)>;
+
+  Planner(const partitioner::Model& model, const Cluster& cluster, ShardPool& pool,
+          ResultStore& store, PlanningOptions options)
+      : model_(model),
+        cluster_(cluster),
+        pool_(pool),
+        store_(store),
+        options_(std::move(options)) {}
+
+  /// Profiles every device and keeps what it measured. Fails: as profile_device, the store, and split points that nobody knows do.
+  Expected<> profile(const std::atomic<bool>& stop, const Progress& progress);
+  /// Over one transport, under the network's present condition, after profile().
+  Expected<ProbedLinks> probe(const std::string& transport, const Progress& progress) const;
+
+  const SplitChoice& splits() const { return splits_; }
+  const std::vector<DeviceFacts>& devices() const { return devices_; }
+  /// Which of the profiles were measured now, in part at least.
+  const std::vector<bool>& measured_now() const { return measured_now_; }
+  Expected<partitioner::CostInputs> cost_inputs(const ProbedLinks& links) const;
+
+ private:
+  Expected<DeviceFacts> profile_one(DaemonClient& device, const std::atomic<bool>& stop,
+                                    const Progress& progress);
+
+  const partitioner::Model& model_;
+  const Cluster& cluster_;
+  ShardPool& pool_;
+  ResultStore& store_;
+  const PlanningOptions options_;
+  SplitChoice splits_;
+  std::vector<DeviceFacts> devices_;
+  std::vector<bool> measured_now_;
+};
+
+/// At most `count` of the split points, the first and the last among them, each nearest to an equal share of the work between those; 0: all.
+SplitChoice spread_by_work(const std::vector<partitioner::SplitPoint>& points,
+                           const SplitChoice& splits, std::size_t count);
+
+}  // namespace pareto::client
