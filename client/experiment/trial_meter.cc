@@ -96,7 +96,7 @@ std::string describe_rules(const UnitBudget& budget, int rounds) {
       "but for {} completions at least. A window that is not given is the smallest within 1 % of "
       "the best throughput, searched in a trial's first unit from latency / bottleneck to twice as "
       "much, by two loads a window of at least {} completions. Plans whose requests take more than "
-      "{} ms have fewer of all: two discarded (later one), at least {} for latency and {} "
+      "{} ms have fewer of all: one discarded, at least {} for latency and {} "
       "completions, in whole windows, for throughput after one window and up to the last, at a "
       "window of 1.25 x "
       "latency / bottleneck. Intervals: 95 %, Student's of the rounds' logarithms, a round one "
@@ -133,13 +133,8 @@ Expected<> TrialMeter::warm_up(Load& load, const Value& request, bool fresh) {
   options.requests = 1;
   PARETO_ASSIGN(const LoadResult first, load.run(request, options));
   expected_latency_ms_ = latencies_of(first).front();
-  if (dear() && !fresh) return {};
-  if (dear()) {
-    // Its first may be one of a kind.
-    PARETO_ASSIGN(const LoadResult second, load.run(request, options));
-    expected_latency_ms_ = std::min(expected_latency_ms_, latencies_of(second).front());
-    if (dear()) return {};
-  }
+  // Its connection was primed, and its latency is the network's.
+  if (dear()) return {};
   options.requests = (fresh ? warm_up_requests(1) : kRewarmRequests) - 1;
   PARETO_ASSIGN(const LoadResult more, load.run(request, options));
   expected_latency_ms_ = median(latencies_of(more));
@@ -148,16 +143,22 @@ Expected<> TrialMeter::warm_up(Load& load, const Value& request, bool fresh) {
 
 Expected<LoadResult> TrialMeter::measure_latency(Load& load, const Value& request, bool fresh,
                                                  const UnitBudget& budget) {
-  const double slice_ms = budget.slice.count() * 1e3 * kLatencyShare;
-  const int fitting =
-      static_cast<int>(std::min(slice_ms / std::max(expected_latency_ms_, 1e-3), double{1 << 20}));
   LoadOptions options = options_for(1);
-  const int fewest = dear() ? kFewestDearRequests : kFewestRequests;
-  options.requests = std::min(budget.latency_requests, std::max(fewest, fitting));
+  const auto as_many_as_fit = [&] {
+    const double fitting =
+        budget.slice.count() * 1e3 * kLatencyShare / std::max(expected_latency_ms_, 1e-3);
+    const int fewest = dear() ? kFewestDearRequests : kFewestRequests;
+    return std::min(budget.latency_requests,
+                    std::max(fewest, static_cast<int>(std::min(fitting, double{1 << 20}))));
+  };
   for (int attempt = 1;; ++attempt) {
+    const bool was_dear = dear();
+    options.requests = as_many_as_fit();
     PARETO_ASSIGN(LoadResult result, load.run(request, options));
     const std::vector<double> latencies = latencies_of(result);
     expected_latency_ms_ = median(latencies);
+    // The one discarded was dear by accident.
+    if (was_dear && !dear()) continue;
     const bool enough = latencies.size() >= 4;
     if (fresh && !dear() && attempt < kWarmUpTries && enough && !is_level(latencies, seed_))
       continue;

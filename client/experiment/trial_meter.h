@@ -33,11 +33,11 @@ inline constexpr int kSearchIntervals = 8;
 /// Requests discarded at the beginning of a unit that is not its trial's first: caches are cold, connections are not.
 inline constexpr int kRewarmRequests = 3;
 /// Requests that take longer are dear: over a slow network, where what varies is small beside what does not. A plan of such requests has
-/// fewer of all: two are discarded (in later units one), so many are measured for latency, so many intervals for throughput after a single
+/// fewer of all: one is discarded, so many are measured for latency, so many intervals for throughput after a single
 /// window and without a drain, and its window is reckoned (reckoned_window) and not searched.
 inline constexpr double kDearRequest_ms = 250;
 inline constexpr int kFewestDearRequests = 3;
-inline constexpr int kFewestDearIntervals = 4;
+inline constexpr int kFewestDearIntervals = 2;
 
 /// The rules above in words, for the report.
 std::string describe_rules(const UnitBudget& budget, int rounds);

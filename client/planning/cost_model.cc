@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/plan/shard.h"
 #include "partitioner/cost/device_costs.h"
 #include "partitioner/graph/split_points.h"
 
@@ -11,9 +12,6 @@ namespace {
 
 using partitioner::CostInputs;
 using partitioner::Model;
-
-/// Where nothing was measured: the mapped weights, and the copy in the layout that an engine wants.
-constexpr double kWeightCopies = 2;
 
 std::vector<std::int64_t> positions_of(const Model& model, const SplitChoice& splits) {
   std::vector<std::int64_t> positions{0};
@@ -36,18 +34,6 @@ std::vector<std::int64_t> weights_before(const Model& model, const SplitChoice& 
   }
   before.push_back(std::max(all, before.back()));
   return before;
-}
-
-/// How much memory a byte of weights takes on that device.
-double weight_copies(const DeviceProfile& profile, std::int64_t weight_bytes) {
-  const auto operators = static_cast<std::int64_t>(profile.operators.size());
-  for (const ShardTime& shard : profile.shards) {
-    if (shard.begin != 0 || shard.end != operators || weight_bytes == 0) continue;
-    // What was loaded before may have left the memory that this one took.
-    return std::max(static_cast<double>(shard.memory_bytes) / static_cast<double>(weight_bytes),
-                    1.0);
-  }
-  return kWeightCopies;
 }
 
 partitioner::LinkCosts to_costs(const transport::ProbeResult& probed) {
@@ -99,9 +85,10 @@ Expected<CostInputs> make_cost_inputs(const Model& model, const SplitChoice& spl
     PARETO_ASSIGN(partitioner::DeviceCosts costs,
                   with_context(partitioner::device_costs(device.profile, positions), "device {}",
                                device.profile.device));
-    const double copies = weight_copies(device.profile, weights.back());
-    for (const std::int64_t bytes : weights) {
-      costs.weight_bytes.push_back(static_cast<std::int64_t>(copies * static_cast<double>(bytes)));
+    for (const std::int64_t bytes : weights) costs.weight_bytes.push_back(kWeightCopies * bytes);
+    for (int i = 0; i < inputs.positions(); ++i) {
+      costs.working_bytes.push_back(kBoundaryCopies *
+                                    (inputs.boundary(i) + inputs.boundary(i + 1)));
     }
     if (device.memory_limit_bytes > 0) {
       costs.memory_limit_bytes = static_cast<std::int64_t>(device.memory_limit_bytes);

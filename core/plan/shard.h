@@ -47,6 +47,11 @@ struct Shard {
   Digest digest() const;
 };
 
+/// What a device sets aside to load a shard: the mapped weights and the copy in the layout that an engine wants, and room for what crosses
+/// its boundaries. What is predicted and what a daemon admits are reckoned alike.
+inline constexpr std::int64_t kWeightCopies = 2;
+inline constexpr std::int64_t kBoundaryCopies = 4;
+
 /// All but the archive, as JSON text; and back, with every count, size and name of foreign text checked.
 std::string manifest_json(const Shard& shard);
 Expected<Shard> shard_from_manifest(const std::string& json, std::string archive);

@@ -8,9 +8,6 @@
 namespace pareto::daemon {
 namespace {
 
-// The mapped weights, and the copy in the layout an engine wants.
-constexpr std::uint64_t kWeightCopies = 2;
-constexpr std::uint64_t kBoundaryCopies = 4;
 constexpr std::uint64_t kExampleSeed = 1;
 constexpr int kMaxRepeats = 1000;
 constexpr std::int64_t kMaxBatch = 1 << 16;
