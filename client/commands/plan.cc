@@ -1,6 +1,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 
 #include "client/cluster/daemon_client.h"
@@ -29,6 +32,13 @@ using partitioner::Placement;
 struct Candidate {
   Placement placement;
   Evaluation evaluation;
+};
+
+/// What was asked for, by the places of devices in the cluster.
+struct Constraints {
+  std::map<std::size_t, std::int64_t> memory;  ///< bytes that stages may take
+  std::optional<std::size_t> first;
+  std::optional<std::size_t> last;
 };
 
 /// What was found under one condition of the network.
@@ -87,13 +97,15 @@ class PlanCommand final : public Command {
     PARETO_ASSIGN(const auto* search, partitioner::find_search(search_));
     PARETO_ASSIGN(const std::vector<NamedCondition> conditions, read_conditions(networks_));
     PARETO_ASSIGN(const auto session, PlanningSession::open(context, flags_, conditions));
+    PARETO_ASSIGN(const Constraints constraints, read_constraints(session->cluster()));
+    PARETO_TRY(session->profile(context));
     std::vector<Outlook> outlooks;
     for (const std::string& network : split_list(networks_)) {
       Outlook outlook;
       outlook.condition = condition_name(network);
       PARETO_ASSIGN(const ProbedLinks links, session->probe(context, outlook.condition));
       PARETO_ASSIGN(outlook.inputs, session->planner().cost_inputs(links));
-      PARETO_TRY(constrain(*session, outlook.inputs));
+      constrain(constraints, outlook.inputs);
       PARETO_ASSIGN(outlook.front, search->search(outlook.inputs, {}));
       // A plan file has one device for each stage.
       std::erase_if(outlook.front,
@@ -114,16 +126,16 @@ class PlanCommand final : public Command {
   }
 
  private:
-  /// The limits and pins asked for.
-  Expected<> constrain(const PlanningSession& session, CostInputs& inputs) const {
+  Expected<Constraints> read_constraints(const Cluster& cluster) const {
     const auto find = [&](const std::string& name) -> Expected<std::size_t> {
       std::vector<std::string> names;
-      for (std::size_t i = 0; i < session.cluster().size(); ++i) {
-        names.push_back(session.cluster().device(i).config().name);
+      for (std::size_t i = 0; i < cluster.size(); ++i) {
+        names.push_back(cluster.device(i).config().name);
         if (names.back() == name) return i;
       }
       return fail(ErrorCode::kNotFound, "no device \"{}\"{}", name, did_you_mean(name, names));
     };
+    Constraints constraints;
     for (const std::string& limit : split_list(max_memory_)) {
       const auto equals = limit.find('=');
       if (equals == std::string::npos) {
@@ -134,20 +146,28 @@ class PlanCommand final : public Command {
                     with_context(find(limit.substr(0, equals)), "--max-memory"));
       PARETO_ASSIGN(const std::uint64_t bytes,
                     with_context(parse_bytes(limit.substr(equals + 1)), "--max-memory"));
-      auto& most = inputs.devices[device].memory_limit_bytes;
-      most = std::min(most, static_cast<std::int64_t>(std::min<std::uint64_t>(
-                                bytes, std::numeric_limits<std::int64_t>::max())));
+      constraints.memory[device] =
+          static_cast<std::int64_t>(std::min<std::uint64_t>(bytes, INT64_MAX));
     }
-    const auto pin = [&](const std::string& name, const char* flag,
-                         bool partitioner::DeviceCosts::*may) -> Expected<> {
-      if (name.empty()) return {};
-      PARETO_ASSIGN(const std::size_t pinned, with_context(find(name), "{}", flag));
-      for (auto& device : inputs.devices) device.*may = false;
-      inputs.devices[pinned].*may = true;
-      return {};
-    };
-    PARETO_TRY(pin(first_, "--first", &partitioner::DeviceCosts::may_be_first));
-    return pin(last_, "--last", &partitioner::DeviceCosts::may_be_last);
+    if (!first_.empty()) {
+      PARETO_ASSIGN(constraints.first, with_context(find(first_), "--first"));
+    }
+    if (!last_.empty()) {
+      PARETO_ASSIGN(constraints.last, with_context(find(last_), "--last"));
+    }
+    return constraints;
+  }
+
+  static void constrain(const Constraints& constraints, CostInputs& inputs) {
+    for (std::size_t i = 0; i < inputs.devices.size(); ++i) {
+      partitioner::DeviceCosts& device = inputs.devices[i];
+      const auto limit = constraints.memory.find(i);
+      if (limit != constraints.memory.end()) {
+        device.memory_limit_bytes = std::min(device.memory_limit_bytes, limit->second);
+      }
+      device.may_be_first = !constraints.first || *constraints.first == i;
+      device.may_be_last = !constraints.last || *constraints.last == i;
+    }
   }
 
   /// Every plan of one device, and of two in the cluster's order.

@@ -61,7 +61,7 @@ PlanningSession::~PlanningSession() = default;
 Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
     Context& context, const PlanningFlags& flags, std::vector<NamedCondition> conditions) {
   PARETO_TRY(flags.check());
-  const std::atomic<bool>& stop = context.stop.watch();
+  context.stop.watch();
   PARETO_ASSIGN(partitioner::Model model, flags.model.open());
   PARETO_TRY(partitioner::select_split_points(model.split_points(), flags.options.splits));
   PARETO_ASSIGN(Cluster cluster,
@@ -85,10 +85,15 @@ Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
                       flags.batch};
   session->planner_ = std::make_unique<Planner>(session->model_, session->cluster_, session->pool_,
                                                 *session->store_, std::move(options));
-  Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
-  PARETO_TRY(session->planner_->profile(stop, shown_on(progress)));
-  if (stop) return fail(ErrorCode::kClosed, "stopped; what was measured is kept");
   return session;
+}
+
+Expected<> PlanningSession::profile(Context& context) {
+  const std::atomic<bool>& stop = context.stop.watch();
+  Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
+  PARETO_TRY(planner_->profile(stop, shown_on(progress)));
+  if (stop) return fail(ErrorCode::kClosed, "stopped; what was measured is kept");
+  return {};
 }
 
 Expected<ProbedLinks> PlanningSession::probe(Context& context, const std::string& condition) {

@@ -30,7 +30,7 @@ struct PlanningFlags {
 /// A planner and all that it uses. Threads: one owner.
 class PlanningSession {
  public:
-  /// Opens the model, the devices (with those conditions of their network) and the store, and profiles the devices.
+  /// Opens the model, the devices (with those conditions of their network) and the store.
   static Expected<std::unique_ptr<PlanningSession>> open(Context& context,
                                                          const PlanningFlags& flags,
                                                          std::vector<NamedCondition> conditions);
@@ -38,7 +38,9 @@ class PlanningSession {
   PlanningSession(const PlanningSession&) = delete;
   PlanningSession& operator=(const PlanningSession&) = delete;
 
-  /// Under that condition of the network.
+  /// What is not known of the devices is measured. Fails: as Planner::profile does; kClosed where it was stopped.
+  Expected<> profile(Context& context);
+  /// After that, under that condition of the network.
   Expected<ProbedLinks> probe(Context& context, const std::string& condition);
 
   const partitioner::Model& model() const { return model_; }

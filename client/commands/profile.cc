@@ -34,6 +34,7 @@ class ProfileCommand final : public Command {
 
   Expected<int> run(Context& context) override {
     PARETO_ASSIGN(const auto session, PlanningSession::open(context, flags_, {}));
+    PARETO_TRY(session->profile(context));
     std::string condition = "none";
     if (const Network* const network = session->cluster().network()) {
       condition = network->resting_condition();

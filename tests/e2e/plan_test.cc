@@ -18,8 +18,13 @@ class Planning : public EndToEnd {
   /// A command on the small model with this test's store.
   std::vector<std::string> planning(const std::string& command,
                                     const std::vector<std::string>& more) const {
-    std::vector<std::string> arguments{command, "--store", path("results.db"), "--transport",
-                                       "tcp"};
+    std::vector<std::string> arguments{command,
+                                       "--store",
+                                       path("results.db"),
+                                       "--transport",
+                                       "tcp",
+                                       "--splits",
+                                       "after:features.3,after:features.9"};
     const std::vector<std::string> model = small_model();
     arguments.insert(arguments.end(), model.begin(), model.end());
     arguments.insert(arguments.end(), more.begin(), more.end());
