@@ -7,20 +7,12 @@
 
 #include <future>
 
-#include "core/base/file.h"
-#include "core/plan/protocol.h"
-#include "daemon/control/control_server.h"
-#include "daemon/control/status.h"
-#include "proto/control.grpc.pb.h"
-#include "tests/daemon/support/fake_runner.h"
-#include "tests/daemon/support/pipeline.h"
+#include "tests/daemon/control/control_fixture.h"
 
 namespace pareto::daemon {
 namespace {
 
-namespace v1 = control::v1;
 using grpc::StatusCode;
-using test::FakeRuns;
 using test::soon;
 using testing::HasSubstr;
 
@@ -48,103 +40,6 @@ TEST(MachineDescription, HasAProcessorAndASystem) {
   EXPECT_THAT(machine.os, HasSubstr("Linux"));
   EXPECT_TRUE(share_memory(machine.place, transport::this_place()));
 }
-
-class NoChange final : public InterfaceChange {
- public:
-  Expected<> check() const override { return {}; }
-};
-
-class ControlTest : public testing::Test {
- protected:
-  ControlTest()
-      : folder_(TemporaryFolder::create("control").value()),
-        store_(TensorStore::open(folder_.path(), 1 << 20).value()),
-        shards_(
-            test::fake_runners(runs_), [this](const Digest& digest) { return store_->get(digest); },
-            1 << 20),
-        transport_(transport::make_transport("tcp").value()),
-        stages_(test::host_on(transport_, "127.0.0.1:0", "pi-1").value()) {
-    ControlParts parts{*store_, shards_, *stages_, network_, "pi-1", 3, {"a cpu", 4, "an os", {}},
-                       {},      {}};
-    parts.default_device = "cuda:3";
-    parts.runtime = {"1.13.1", true, 0};
-    parts.engines = {"plain", "fast"};
-    server_ = ControlServer::start("127.0.0.1:0", std::move(parts)).value();
-    channel_ = grpc::CreateChannel(server_->address(), grpc::InsecureChannelCredentials());
-    stub_ = v1::Control::NewStub(channel_);
-  }
-
-  template <typename Method, typename Request, typename Reply>
-  grpc::Status call(Method method, const Request& request, Reply& reply) {
-    grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + test::kPatience);
-    return ((*stub_).*method)(&context, request, &reply);
-  }
-  grpc::Status put(const std::vector<v1::TensorChunk>& chunks, v1::PutTensorsReply& reply) {
-    grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + test::kPatience);
-    const auto writer = stub_->PutTensors(&context, &reply);
-    for (const auto& chunk : chunks) {
-      if (!writer->Write(chunk)) break;
-    }
-    writer->WritesDone();
-    return writer->Finish();
-  }
-  static std::string digest_bytes(const std::string& data) {
-    const Digest digest = sha256(data);
-    return {reinterpret_cast<const char*>(digest.bytes.data()), digest.bytes.size()};
-  }
-  static v1::TensorChunk first_chunk(const std::string& whole, std::size_t size) {
-    v1::TensorChunk chunk;
-    chunk.set_digest(digest_bytes(whole));
-    chunk.set_dtype(static_cast<std::uint32_t>(DType::kUInt8));
-    chunk.add_shape(static_cast<std::int64_t>(whole.size()));
-    chunk.set_size_bytes(whole.size());
-    chunk.set_data(whole.substr(0, size));
-    return chunk;
-  }
-  static v1::LoadShardRequest load_request(const Shard& shard) {
-    v1::LoadShardRequest request;
-    request.set_manifest(manifest_json(shard));
-    request.set_archive(shard.archive);
-    request.mutable_settings()->set_batch(1);
-    return request;
-  }
-  std::string load() {
-    v1::LoadShardReply reply;
-    const auto status =
-        call(&v1::Control::Stub::LoadShard, load_request(test::make_shard()), reply);
-    EXPECT_TRUE(status.ok()) << status.error_message();
-    return reply.shard();
-  }
-
-  /// Tells when the daemon holds nothing any more, or that it never came to that.
-  bool holds_nothing() {
-    for (const auto end = std::chrono::steady_clock::now() + test::kPatience;
-         std::chrono::steady_clock::now() < end;) {
-      v1::StatusReply status;
-      if (!call(&v1::Control::Stub::Status, v1::StatusRequest(), status).ok()) return false;
-      if (status.shards_size() == 0 && status.stages_size() == 0) return true;
-    }
-    return false;
-  }
-
-  std::shared_ptr<FakeRuns> runs_ = std::make_shared<FakeRuns>();
-  TemporaryFolder folder_;
-  std::unique_ptr<TensorStore> store_;
-  ShardCache shards_;
-  std::shared_ptr<transport::Transport> transport_;
-  std::unique_ptr<StageHost> stages_;
-  /// Nothing is changed, and the wish kept.
-  NetworkLease network_{true, [this](const LeaseWish& wish) {
-                          wished_ = wish;
-                          return std::make_unique<NoChange>();
-                        }};
-  LeaseWish wished_;
-  std::unique_ptr<ControlServer> server_;
-  std::shared_ptr<grpc::Channel> channel_;
-  std::unique_ptr<v1::Control::Stub> stub_;
-};
 
 TEST_F(ControlTest, DescribesItself) {
   v1::DescribeRequest request;
@@ -265,43 +160,6 @@ TEST_F(ControlTest, LoadsAndUnloads) {
   EXPECT_TRUE(call(&v1::Control::Stub::UnloadShard, unload, unloaded).ok());
   EXPECT_TRUE(call(&v1::Control::Stub::UnloadShard, unload, unloaded).ok());
   EXPECT_EQ(call(&v1::Control::Stub::UnloadShard, unload, unloaded).error_code(),
-            StatusCode::NOT_FOUND);
-}
-
-TEST_F(ControlTest, MeasuresCodecsOnWhatAShardSendsOn) {
-  v1::MeasureCodecsRequest request;
-  v1::MeasureCodecsReply standard;
-  ASSERT_TRUE(call(&v1::Control::Stub::MeasureCodecs, request, standard).ok());
-  request.set_shard(load());
-  v1::MeasureCodecsReply reply;
-  ASSERT_TRUE(call(&v1::Control::Stub::MeasureCodecs, request, reply).ok());
-  EXPECT_EQ(runs_->runs.load(), 1);
-  for (const v1::MeasureCodecsReply& costs : {standard, reply}) {
-    ASSERT_EQ(static_cast<std::size_t>(costs.costs_size()), wire::builtin_codecs().size() + 1);
-    EXPECT_EQ(costs.costs(0).codec(), "none");
-    for (const v1::CodecCost& cost : costs.costs()) EXPECT_GT(cost.bytes(), 0U) << cost.codec();
-  }
-  EXPECT_LT(reply.costs(0).bytes(), 1000U);
-  EXPECT_GT(standard.costs(0).bytes(), 800'000U);
-  EXPECT_GT(standard.costs(1).encode_ns(), 0);
-  EXPECT_GT(standard.costs(1).error(), 0);
-  request.set_shard("none");
-  EXPECT_EQ(call(&v1::Control::Stub::MeasureCodecs, request, reply).error_code(),
-            StatusCode::NOT_FOUND);
-}
-
-TEST_F(ControlTest, MeasuresItsLinkToADaemon) {
-  v1::MeasureRateRequest request;
-  request.set_transport("tcp");
-  request.set_address(stages_->addresses().at(0).address);
-  request.set_timeout_ms(60'000);
-  v1::MeasureRateReply reply;
-  const auto status = call(&v1::Control::Stub::MeasureRate, request, reply);
-  ASSERT_TRUE(status.ok()) << status.error_message();
-  EXPECT_GT(reply.bytes_per_second(), 0);
-  EXPECT_GT(reply.round_trip_ns(), 0);
-  request.set_transport("pigeon");
-  EXPECT_EQ(call(&v1::Control::Stub::MeasureRate, request, reply).error_code(),
             StatusCode::NOT_FOUND);
 }
 
@@ -446,100 +304,6 @@ TEST_F(ControlTest, RunsAStageFromOpenToClose) {
 }
 
 /// A coordinator: there until it is destroyed.
-class Coordinator {
- public:
-  explicit Coordinator(v1::Control::Stub& stub) : stream_(stub.Attend(&context_)) {
-    v1::AttendReply reply;
-    EXPECT_TRUE(stream_->Read(&reply));
-    session_ = reply.session();
-  }
-  ~Coordinator() {
-    context_.TryCancel();
-    stream_->Finish();
-  }
-  Coordinator(const Coordinator&) = delete;
-  Coordinator& operator=(const Coordinator&) = delete;
-  std::uint64_t session() const { return session_; }
-
- private:
-  grpc::ClientContext context_;
-  std::unique_ptr<grpc::ClientReaderWriter<v1::AttendRequest, v1::AttendReply>> stream_;
-  std::uint64_t session_ = 0;
-};
-
-TEST_F(ControlTest, WhatACoordinatorHoldsGoesWithIt) {
-  auto request = load_request(test::make_shard());
-  v1::LoadShardReply loaded;
-  {
-    const Coordinator coordinator(*stub_);
-    request.set_session(coordinator.session());
-    ASSERT_TRUE(call(&v1::Control::Stub::LoadShard, request, loaded).ok());
-    ASSERT_TRUE(call(&v1::Control::Stub::LoadShard, request, loaded).ok());
-    v1::OpenStageRequest open;
-    open.set_pipeline(5);
-    open.set_shard(loaded.shard());
-    open.set_transport("tcp");
-    open.set_queue(1);
-    open.set_session(coordinator.session());
-    v1::OpenStageReply opened;
-    ASSERT_TRUE(call(&v1::Control::Stub::OpenStage, open, opened).ok());
-    EXPECT_EQ(shards_.entries().at(0).users, 2U);
-    EXPECT_EQ(stages_->status().size(), 1U);
-  }
-  EXPECT_TRUE(holds_nothing());
-  const auto late = call(&v1::Control::Stub::LoadShard, request, loaded);
-  EXPECT_EQ(late.error_code(), StatusCode::UNAVAILABLE);
-  EXPECT_THAT(late.error_message(), HasSubstr("session"));
-  EXPECT_TRUE(shards_.entries().empty());
-}
-
-TEST_F(ControlTest, OneCoordinatorCannotUnloadAnothersShard) {
-  const Coordinator first(*stub_);
-  const Coordinator second(*stub_);
-  auto request = load_request(test::make_shard());
-  request.set_session(first.session());
-  v1::LoadShardReply loaded;
-  ASSERT_TRUE(call(&v1::Control::Stub::LoadShard, request, loaded).ok());
-  v1::UnloadShardRequest unload;
-  unload.set_shard(loaded.shard());
-  unload.set_session(second.session());
-  v1::UnloadShardReply unloaded;
-  EXPECT_EQ(call(&v1::Control::Stub::UnloadShard, unload, unloaded).error_code(),
-            StatusCode::NOT_FOUND);
-  EXPECT_EQ(shards_.entries().size(), 1U);
-  unload.set_session(first.session());
-  EXPECT_TRUE(call(&v1::Control::Stub::UnloadShard, unload, unloaded).ok());
-  EXPECT_TRUE(shards_.entries().empty());
-}
-
-TEST_F(ControlTest, StoppingEndsSessions) {
-  const Coordinator coordinator(*stub_);
-  auto request = load_request(test::make_shard());
-  request.set_session(coordinator.session());
-  v1::LoadShardReply loaded;
-  ASSERT_TRUE(call(&v1::Control::Stub::LoadShard, request, loaded).ok());
-  // Would otherwise wait for the coordinator, until its deadline.
-  server_->stop(std::chrono::steady_clock::now() + std::chrono::hours(1));
-  EXPECT_TRUE(shards_.entries().empty());
-}
-
-TEST_F(ControlTest, Profiles) {
-  v1::ProfileRequest request;
-  request.set_shard(load());
-  request.set_batch(1);
-  request.set_repeats(3);
-  request.set_operator_repeats(4);
-  request.add_cuts(1);
-  v1::ProfileReply reply;
-  ASSERT_TRUE(call(&v1::Control::Stub::Profile, request, reply).ok());
-  ASSERT_EQ(reply.operators_size(), 1);
-  EXPECT_EQ(reply.operators(0).kind(), "fake::add");
-  EXPECT_EQ(reply.operators(0).median_ns(), 4);
-  ASSERT_EQ(reply.segments_size(), 1);
-  EXPECT_EQ(reply.segments(0).end(), 1);
-  EXPECT_EQ(reply.whole_ns_size(), 3);
-}
-
 TEST_F(ControlTest, APortInUseIsNamed) {
   ControlParts parts{*store_, shards_, *stages_, network_, "pi-2", 1, {}, {}, {}};
   const auto second = ControlServer::start(server_->address(), std::move(parts));

@@ -1,0 +1,134 @@
+#include "core/transport/link_probe.h"
+
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "core/transport/ping.h"
+
+namespace pareto::transport {
+namespace {
+
+using testing::HasSubstr;
+using wire::Message;
+using wire::MessageKind;
+
+TimePoint soon() { return std::chrono::steady_clock::now() + std::chrono::seconds(20); }
+
+/// Two ends of a link, of which the far one answers pings until it is closed.
+class LinkProbeTest : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override { connect(); }
+  void connect() {
+    const bool named = std::string_view(GetParam()) == "inproc";
+    transport_ = make_transport(GetParam()).value();
+    auto listener = transport_->listen(named ? "" : "127.0.0.1:0").value();
+    near_ = transport_->connect(listener->address(), soon()).value();
+    far_ = listener->accept(soon()).value();
+    answering_ = std::jthread([this] {
+      PingAnswers answers;
+      while (auto received = far_->receive()) {
+        const auto answered = answers.answer(*far_, *std::move(received));
+        if (answered) continue;
+        refusal_ = answered.error();
+        break;
+      }
+      far_->close();
+    });
+  }
+  void TearDown() override { near_->close(); }
+
+  Message ping(Value body) {
+    Message message;
+    message.kind = MessageKind::kPing;
+    message.request = ++request_;
+    message.body = std::move(body);
+    return message;
+  }
+
+  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<Link> near_;
+  std::unique_ptr<Link> far_;
+  std::uint64_t request_ = 0;
+  Error refusal_{ErrorCode::kInternal, ""};
+  std::jthread answering_;
+};
+
+TEST_P(LinkProbeTest, MeasuresEverySizeBothWays) {
+  for (const PingWay way : {PingWay::kThere, PingWay::kBack}) {
+    ProbeOptions options;
+    options.sizes = {300'000, 1000};
+    options.way = way;
+    const auto result = probe_link(*near_, options, soon());
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_GT(result->round_trip.count(), 0);
+    ASSERT_EQ(result->points.size(), 2U);
+    EXPECT_EQ(result->points[0].bytes, 1000U) << "the smaller first";
+    EXPECT_EQ(result->points[1].bytes, 300'000U);
+    for (const ProbePoint& point : result->points) {
+      EXPECT_GE(point.crossing.count(), 0);
+      EXPECT_GT(point.interval.count(), 0);
+    }
+  }
+}
+
+TEST_P(LinkProbeTest, RefusesSizesThatAreNone) {
+  for (const std::uint64_t bytes : {std::uint64_t{0}, kLargestPingBytes + 1}) {
+    ProbeOptions options;
+    options.sizes = {bytes};
+    const auto result = probe_link(*near_, options, soon());
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().code, ErrorCode::kInvalidArgument);
+  }
+}
+
+TEST_P(LinkProbeTest, EndsWithTheLink) {
+  far_->close();
+  ProbeOptions options;
+  options.sizes = {1000};
+  EXPECT_FALSE(probe_link(*near_, options, soon()));
+}
+
+TEST_P(LinkProbeTest, PingsAreAnsweredWithAsManyBytesAsTheyWant) {
+  for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{5}, std::uint64_t{70'000}}) {
+    const Message message = ping(ping_body(bytes, PingWay::kBack).value());
+    ASSERT_TRUE(near_->send(message, soon()));
+    const auto pong = near_->receive(soon());
+    ASSERT_TRUE(pong);
+    EXPECT_TRUE(read_pong(pong->message, message.request));
+    EXPECT_FALSE(read_pong(pong->message, message.request + 1));
+    EXPECT_EQ(tensors_of(pong->message.body).at(0)->size_bytes(), bytes);
+  }
+}
+
+TEST_P(LinkProbeTest, AnyOtherPingIsAnsweredWithoutABody) {
+  for (const Value& body :
+       {Value(None{}), Value(std::int64_t{7}), Value(Tuple{{std::string("x"), None{}}}),
+        Value(incompressible(100).value())}) {
+    const Message message = ping(body);
+    ASSERT_TRUE(near_->send(message, soon()));
+    const auto pong = near_->receive(soon());
+    ASSERT_TRUE(pong);
+    EXPECT_EQ(pong->message.kind, MessageKind::kPong);
+    EXPECT_NE(pong->message.body.get_if<None>(), nullptr);
+    EXPECT_EQ(read_pong(pong->message, message.request).error().code, ErrorCode::kCorrupt);
+  }
+}
+
+TEST_P(LinkProbeTest, NobodyIsMadeToHoldMoreThanTheLimit) {
+  for (const std::int64_t wanted :
+       {std::int64_t{-1}, std::int64_t{kLargestPingBytes} + 1, INT64_MAX}) {
+    ASSERT_TRUE(near_->send(ping(Tuple{{wanted, None{}}}), soon()));
+    EXPECT_FALSE(near_->receive(soon())) << "it hangs up";
+    answering_.join();
+    EXPECT_EQ(refusal_.code, ErrorCode::kCorrupt);
+    EXPECT_THAT(refusal_.message, HasSubstr("wants"));
+    connect();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Transports, LinkProbeTest, testing::Values("inproc", "tcp"),
+                         [](const auto& transport) { return std::string(transport.param); });
+
+}  // namespace
+}  // namespace pareto::transport

@@ -1,0 +1,95 @@
+// What a coordinator holds, and what becomes of it when the coordinator goes.
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "tests/daemon/control/control_fixture.h"
+
+namespace pareto::daemon {
+namespace {
+
+using grpc::StatusCode;
+using test::soon;
+using testing::HasSubstr;
+
+class Coordinator {
+ public:
+  explicit Coordinator(v1::Control::Stub& stub) : stream_(stub.Attend(&context_)) {
+    v1::AttendReply reply;
+    EXPECT_TRUE(stream_->Read(&reply));
+    session_ = reply.session();
+  }
+  ~Coordinator() {
+    context_.TryCancel();
+    stream_->Finish();
+  }
+  Coordinator(const Coordinator&) = delete;
+  Coordinator& operator=(const Coordinator&) = delete;
+  std::uint64_t session() const { return session_; }
+
+ private:
+  grpc::ClientContext context_;
+  std::unique_ptr<grpc::ClientReaderWriter<v1::AttendRequest, v1::AttendReply>> stream_;
+  std::uint64_t session_ = 0;
+};
+
+TEST_F(ControlTest, WhatACoordinatorHoldsGoesWithIt) {
+  auto request = load_request(test::make_shard());
+  v1::LoadShardReply loaded;
+  {
+    const Coordinator coordinator(*stub_);
+    request.set_session(coordinator.session());
+    ASSERT_TRUE(call(&v1::Control::Stub::LoadShard, request, loaded).ok());
+    ASSERT_TRUE(call(&v1::Control::Stub::LoadShard, request, loaded).ok());
+    v1::OpenStageRequest open;
+    open.set_pipeline(5);
+    open.set_shard(loaded.shard());
+    open.set_transport("tcp");
+    open.set_queue(1);
+    open.set_session(coordinator.session());
+    v1::OpenStageReply opened;
+    ASSERT_TRUE(call(&v1::Control::Stub::OpenStage, open, opened).ok());
+    EXPECT_EQ(shards_.entries().at(0).users, 2U);
+    EXPECT_EQ(stages_->status().size(), 1U);
+  }
+  EXPECT_TRUE(holds_nothing());
+  const auto late = call(&v1::Control::Stub::LoadShard, request, loaded);
+  EXPECT_EQ(late.error_code(), StatusCode::UNAVAILABLE);
+  EXPECT_THAT(late.error_message(), HasSubstr("session"));
+  EXPECT_TRUE(shards_.entries().empty());
+}
+
+TEST_F(ControlTest, OneCoordinatorCannotUnloadAnothersShard) {
+  const Coordinator first(*stub_);
+  const Coordinator second(*stub_);
+  auto request = load_request(test::make_shard());
+  request.set_session(first.session());
+  v1::LoadShardReply loaded;
+  ASSERT_TRUE(call(&v1::Control::Stub::LoadShard, request, loaded).ok());
+  v1::UnloadShardRequest unload;
+  unload.set_shard(loaded.shard());
+  unload.set_session(second.session());
+  v1::UnloadShardReply unloaded;
+  EXPECT_EQ(call(&v1::Control::Stub::UnloadShard, unload, unloaded).error_code(),
+            StatusCode::NOT_FOUND);
+  EXPECT_EQ(shards_.entries().size(), 1U);
+  unload.set_session(first.session());
+  EXPECT_TRUE(call(&v1::Control::Stub::UnloadShard, unload, unloaded).ok());
+  EXPECT_TRUE(shards_.entries().empty());
+}
+
+TEST_F(ControlTest, StoppingEndsSessions) {
+  const Coordinator coordinator(*stub_);
+  auto request = load_request(test::make_shard());
+  request.set_session(coordinator.session());
+  v1::LoadShardReply loaded;
+  ASSERT_TRUE(call(&v1::Control::Stub::LoadShard, request, loaded).ok());
+  // Would otherwise wait for the coordinator, until its deadline.
+  server_->stop(std::chrono::steady_clock::now() + std::chrono::hours(1));
+  EXPECT_TRUE(shards_.entries().empty());
+}
+
+}  // namespace
+}  // namespace pareto::daemon
