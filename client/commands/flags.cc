@@ -87,6 +87,11 @@ Expected<Cluster> DeviceFlags::connect(const Context& context, int count,
       PARETO_ASSIGN(const ChosenTestbed chosen, find_testbed(testbed));
       return open_testbed(chosen, std::move(conditions), context.paretod);
     }
+    if (static_cast<std::size_t>(count) > netem::Testbed::kMaxDevices) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "{} devices on this machine are more than {}: name others (--devices)", count,
+                  netem::Testbed::kMaxDevices);
+    }
     if (conditions.empty()) return Cluster::start_local(count, context.paretod);
     const netem::Testbed bed = netem::plain_testbed(static_cast<std::size_t>(count));
     PARETO_ASSIGN(auto network, EmulatedNetwork::create(bed, std::move(conditions)));
@@ -182,6 +187,20 @@ Expected<std::vector<NamedCondition>> read_conditions(const std::string& network
     conditions.push_back({condition_name(file), std::move(condition)});
   }
   return conditions;
+}
+
+Expected<std::vector<int>> parse_stages(const std::string& text) {
+  std::vector<int> numbers;
+  if (text == "auto") return numbers;
+  for (const std::string& part : split_list(text)) {
+    PARETO_ASSIGN(const int number, parse_number<int>(part, "--stages"));
+    if (std::find(numbers.begin(), numbers.end(), number) == numbers.end())
+      numbers.push_back(number);
+  }
+  if (numbers.empty()) {
+    return fail(ErrorCode::kInvalidArgument, "--stages names no number; auto: as many as devices");
+  }
+  return numbers;
 }
 
 Expected<std::vector<std::int64_t>> parse_batches(const std::string& text) {

@@ -83,6 +83,8 @@ bool is_condition_file(const std::string& network);
 /// called like no file).
 Expected<std::vector<NamedCondition>> read_conditions(const std::string& networks);
 
+/// "2,3" -> {2, 3}; "auto" -> {}. Fails with kInvalidArgument naming the flag where one is below 1.
+Expected<std::vector<int>> parse_stages(const std::string& text);
 /// "1,8" -> {1, 8}. Fails with kInvalidArgument naming the flag where one is below 1.
 Expected<std::vector<std::int64_t>> parse_batches(const std::string& text);
 /// "none,2" -> {0, 2}. Fails with kInvalidArgument naming the flag.

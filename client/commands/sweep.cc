@@ -17,6 +17,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Started where no devices are named and the number of stages does not say how many.
+constexpr int kLocalDevices = 2;
+
 class SweepCommand final : public Command {
  public:
   std::string_view name() const override { return "sweep"; }
@@ -29,6 +32,7 @@ class SweepCommand final : public Command {
            "percent:25,percent:50\n"
            "  paretoctl sweep --model resnet50 --devices inventory.yaml --batch 1,8 --report "
            "front.html\n"
+           "  paretoctl sweep --model resnet50 --devices inventory.yaml --stages auto\n"
            "  sudo paretoctl sweep --model mobilenetv2 --network none,configs/network/lte.yaml\n"
            "  paretoctl sweep --model resnet50 --devices inventory.yaml --network none,lte.yaml\n"
            "  sudo paretoctl sweep --model mobilenetv2 --testbed configs/testbed/two-pi4.yaml\n"
@@ -43,7 +47,11 @@ class SweepCommand final : public Command {
     app.add_option("--splits", options_.splits,
                    "modules, all, auto, after:MODULE, percent:P, op:N; several separated by commas")
         ->capture_default_str();
-    app.add_option("--stages", options_.stages, "devices a plan spans")->capture_default_str();
+    app.add_option(
+           "--stages", stages_,
+           "devices a plan spans; several separated by commas; 1: plans on one device alone, "
+           "which every sweep measures; auto: every number from 2 to that of the devices")
+        ->capture_default_str();
     pipeline_.add_to(app);
     app.add_option("--batch", batches_, "batch sizes")->capture_default_str();
     app.add_option(
@@ -73,8 +81,10 @@ class SweepCommand final : public Command {
     }
     PARETO_TRY(check());
     PARETO_ASSIGN(const partitioner::Model model, model_.open());
-    PARETO_TRY(partitioner::select_split_points(model.split_points(), options_.splits));
+    PARETO_ASSIGN(const std::vector<std::size_t> points,
+                  partitioner::select_split_points(model.split_points(), options_.splits));
     PARETO_ASSIGN(Cluster cluster, connect(context));
+    if (options_.stages.empty()) options_.stages = every_number(cluster.size(), points.size());
     PARETO_ASSIGN(RunRecord run, make_run(model, cluster, options_, context.command_line));
     PARETO_ASSIGN(run.options_json, remembered());
     if (dry_run_) {
@@ -104,10 +114,7 @@ class SweepCommand final : public Command {
     PARETO_ASSIGN(options_.window, parse_window(pipeline_.window));
     PARETO_TRY(at_least_one("--requests", options_.requests));
     PARETO_TRY(at_least_one("--rounds", options_.rounds));
-    if (options_.stages != 2) {
-      return fail(ErrorCode::kInvalidArgument, "--stages {}: plans span 2 devices",
-                  options_.stages);
-    }
+    PARETO_ASSIGN(options_.stages, parse_stages(stages_));
     if (networks_.empty()) {
       networks_ = "none";
       if (!devices_.testbed.empty()) {
@@ -126,12 +133,22 @@ class SweepCommand final : public Command {
     return {};
   }
 
+  /// Of stages that so many devices and split points allow, beyond one.
+  static std::vector<int> every_number(std::size_t devices, std::size_t points) {
+    std::vector<int> numbers;
+    const std::size_t most = std::min(devices, points + 1);
+    for (std::size_t number = 2; number <= most; ++number) {
+      numbers.push_back(static_cast<int>(number));
+    }
+    return numbers.empty() ? std::vector<int>{1} : numbers;
+  }
+
   /// The devices, and where a condition of the network is asked for, that between them. Before any thread is started.
   Expected<Cluster> connect(const Context& context) const {
     PARETO_ASSIGN(std::vector<NamedCondition> conditions,
                   read_conditions(join(options_.conditions, ",")));
-    PARETO_ASSIGN(Cluster cluster,
-                  devices_.connect(context, options_.stages, std::move(conditions)));
+    const int count = options_.stages.empty() ? kLocalDevices : std::ranges::max(options_.stages);
+    PARETO_ASSIGN(Cluster cluster, devices_.connect(context, count, std::move(conditions)));
     if (Network* const network = cluster.network()) {
       for (const std::string& file : options_.conditions) {
         PARETO_TRY(network->offers(condition_name(file)));
@@ -253,6 +270,7 @@ class SweepCommand final : public Command {
   PipelineFlags pipeline_{.transport = "tcp,grpc"};
   StoreFlags store_;
   SweepOptions options_;
+  std::string stages_ = "2";
   std::string batches_ = "1";
   std::string networks_;
   std::string resume_;

@@ -7,6 +7,7 @@
 #include "client/cluster/workload.h"
 #include "client/experiment/micro_batch.h"
 #include "client/experiment/output_error.h"
+#include "client/experiment/sweep_plan.h"
 #include "client/experiment/trial_meter.h"
 #include "core/base/text.h"
 
@@ -71,14 +72,7 @@ Expected<RunOnceResult> run_once(const partitioner::Model& model, const Cluster&
       "{}/{}/b{}",
       plan.splits.empty() ? "all-on:" + plan.stages.front().device : join(plan.splits, "+"),
       plan.transport, plan.batch);
-  if (!plan.splits.empty()) {
-    figures.split.emplace();
-    figures.split->name = join(plan.splits, "+");
-    figures.split->position = plan.stages.front().end;
-    for (std::size_t i = 1; i < plan.stages.size(); ++i) {
-      figures.split->boundary_bytes += bytes_of_batch(deployment->shards()[i]->input_bytes, plan);
-    }
-  }
+  PARETO_ASSIGN(figures.split, describe_split(model, plan));
   summarize(*deployment, figures);
   return result;
 }

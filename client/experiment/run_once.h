@@ -26,7 +26,7 @@ struct RunOnceOptions {
 
 struct RunOnceResult {
   std::vector<Value> outputs;  ///< the model's results for those inputs
-  TrialRecord figures;         ///< as one round of a trial; its split holds only the names
+  TrialRecord figures;         ///< as one round of a trial
   std::optional<PipelineTrace> trace;
 };
 

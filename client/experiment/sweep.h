@@ -20,7 +20,8 @@ namespace pareto::client {
 
 struct SweepOptions {
   std::string splits = "modules";
-  int stages = 2;
+  std::vector<int> stages{
+      2};  ///< devices a plan spans, each number once; 1: one-device plans alone
   std::vector<std::string> transports{"tcp", "grpc"};  ///< "auto": nearest_transport of each plan
   std::vector<std::string> codecs{"none"};  ///< of the links between stages; "auto": CodecChooser's
   double codec_error = 0;                   ///< what "auto" may lose, as CodecError::mean

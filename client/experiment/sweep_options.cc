@@ -42,7 +42,11 @@ std::string to_json(const SweepOptions& options) {
 Expected<SweepOptions> sweep_options_from_json(const std::string& text) {
   SweepOptions options;
   try {
-    const auto json = nlohmann::json::parse(text);
+    auto json = nlohmann::json::parse(text);
+    // One number, before there could be several.
+    if (json.contains("stages") && json["stages"].is_number_integer()) {
+      json["stages"] = nlohmann::json::array({json["stages"]});
+    }
     for_each_field(options, [&](const char* name, auto& field) {
       if (json.contains(name) || !is_newer(name)) json.at(name).get_to(field);
     });

@@ -7,57 +7,13 @@
 #include "client/cluster/daemon_client.h"
 #include "client/cluster/transport_choice.h"
 #include "core/base/text.h"
-#include "core/runtime/shard_runner.h"
-#include "core/transport/transport.h"
 #include "partitioner/graph/split_points.h"
 
 namespace pareto::client {
 namespace {
 
 // A sweep of more trials is a typing error, or years.
-constexpr std::size_t kMaxTrials = 100'000;
-
-Expected<> check(const SweepOptions& options, const Cluster& cluster) {
-  const auto refuse_below = [](const char* what, std::int64_t value,
-                               std::int64_t smallest) -> Expected<> {
-    if (value >= smallest) return {};
-    return fail(ErrorCode::kInvalidArgument, "{} {} is less than {}", what, value, smallest);
-  };
-  PARETO_TRY(refuse_below("stages", options.stages, 1));
-  PARETO_TRY(refuse_below("window", options.window, 0));
-  PARETO_TRY(refuse_below("requests", options.requests, 1));
-  PARETO_TRY(refuse_below("rounds", options.rounds, 1));
-  PARETO_TRY(refuse_below("threads", options.threads, 0));
-  for (const std::int64_t batch : options.batches) PARETO_TRY(refuse_below("batch", batch, 1));
-  for (const std::int64_t size : options.micro_batches) {
-    PARETO_TRY(refuse_below("micro-batch", size, 0));
-  }
-  if (options.batches.empty() || options.micro_batches.empty() || options.transports.empty() ||
-      options.codecs.empty() || options.conditions.empty()) {
-    return fail(ErrorCode::kInvalidArgument,
-                "a sweep needs at least one batch, micro-batch, transport, codec and network");
-  }
-  std::vector<std::string> engines = runtime::engine_names();
-  engines.insert(engines.begin(), "auto");
-  if (std::ranges::find(engines, options.engine) == engines.end()) {
-    return fail(ErrorCode::kInvalidArgument, "no engine \"{}\": there are {}", options.engine,
-                join(engines));
-  }
-  PARETO_TRY(runtime::parse_precision(options.precision));
-  for (const std::string& name : options.transports) {
-    if (name != kAutoTransport) PARETO_TRY(transport::make_transport(name));
-  }
-  for (const std::string& name : options.codecs) PARETO_TRY(check_codec_name(name));
-  if (!(options.codec_error >= 0)) {
-    return fail(ErrorCode::kInvalidArgument, "a codec's error of {} is not at least 0",
-                options.codec_error);
-  }
-  if (static_cast<std::size_t>(options.stages) > cluster.size()) {
-    return fail(ErrorCode::kInvalidArgument, "{} stages need as many devices; there are {}",
-                options.stages, cluster.size());
-  }
-  return {};
-}
+constexpr int kMaxTrials = 100'000;
 
 /// "auto" replaced by what it stands for on those devices; left out where that is asked for by name as well.
 Expected<std::vector<std::string>> name_transports(const std::vector<std::string>& asked,
@@ -78,7 +34,6 @@ Expected<std::vector<std::string>> name_transports(const std::vector<std::string
 /// Every ascending choice of `count` of `points`, in order.
 void choose(const std::vector<std::size_t>& points, std::size_t count, std::size_t from,
             std::vector<std::size_t>& chosen, std::vector<std::vector<std::size_t>>& result) {
-  if (result.size() > kMaxTrials) return;
   if (chosen.size() == count) {
     result.push_back(chosen);
     return;
@@ -88,6 +43,16 @@ void choose(const std::vector<std::size_t>& points, std::size_t count, std::size
     choose(points, count, i + 1, chosen, result);
     chosen.pop_back();
   }
+}
+
+/// How many those are: whole as long as it is below 2^53.
+double choices(std::size_t points, std::size_t count) {
+  if (count > points) return 0;
+  double ways = 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    ways = ways * static_cast<double>(points - i) / static_cast<double>(i + 1);
+  }
+  return ways;
 }
 
 /// Those that cut it; one that does not is the whole batch.
@@ -104,15 +69,14 @@ std::vector<std::int64_t> micro_batches_of(std::int64_t batch,
 }  // namespace
 
 Expected<Plan> make_plan(const partitioner::Model& model, const std::vector<std::size_t>& points,
-                         const std::vector<std::string>& devices, const std::string& transport,
-                         std::int64_t batch, const SweepOptions& options) {
+                         const std::vector<std::string>& devices, std::int64_t batch,
+                         const SweepOptions& options) {
   if (devices.size() < points.size() + 1) {
     return fail(ErrorCode::kInvalidArgument, "{} stages need as many devices; there are {}",
                 points.size() + 1, devices.size());
   }
   Plan plan;
   plan.model = model.name();
-  plan.transport = transport;
   plan.batch = batch;
   plan.window = options.window;
   plan.engine = options.engine;
@@ -134,106 +98,166 @@ Expected<Plan> make_plan(const partitioner::Model& model, const std::vector<std:
 }
 
 Expected<std::optional<SplitRecord>> describe_split(const partitioner::Model& model,
-                                                    const std::vector<std::size_t>& points,
-                                                    std::int64_t batch) {
-  if (points.empty()) return std::optional<SplitRecord>();
+                                                    const Plan& plan) {
+  if (plan.splits.empty()) return std::optional<SplitRecord>();
   SplitRecord record;
-  record.position = model.split_points()[points.front()].position;
-  std::vector<std::string> names;
-  for (const std::size_t index : points) {
-    const partitioner::SplitPoint& point = model.split_points()[index];
-    names.push_back(point.name);
-    for (const BoundaryValue& value : partitioner::boundary(model.graph(), point.position)) {
+  record.name = join(plan.splits, "+");
+  record.position = plan.stages.front().end;
+  for (std::size_t i = 0; i < plan.splits.size(); ++i) {
+    CutRecord cut;
+    cut.name = plan.splits[i];
+    cut.position = plan.stages[i].end;
+    for (const BoundaryValue& value : partitioner::boundary(model.graph(), cut.position)) {
       const std::vector<TensorSpec> tensors = tensors_of(value.spec);
-      record.boundary.insert(record.boundary.end(), tensors.begin(), tensors.end());
+      cut.boundary.insert(cut.boundary.end(), tensors.begin(), tensors.end());
     }
-    PARETO_ASSIGN(const std::uint64_t bytes,
-                  partitioner::boundary_bytes(model.graph(), point.position, batch));
-    record.boundary_bytes += bytes;
+    PARETO_ASSIGN(cut.boundary_bytes,
+                  partitioner::boundary_bytes(model.graph(), cut.position, plan.batch));
+    record.boundary.insert(record.boundary.end(), cut.boundary.begin(), cut.boundary.end());
+    record.boundary_bytes += cut.boundary_bytes;
+    record.cuts.push_back(std::move(cut));
   }
-  record.name = join(names, "+");
   return std::optional<SplitRecord>(std::move(record));
 }
 
-Expected<std::vector<TrialRecord>> plan_sweep(const partitioner::Model& model,
-                                              const Cluster& cluster, const SweepOptions& options) {
-  PARETO_TRY(check(options, cluster));
-  std::vector<std::vector<std::size_t>> choices;
-  if (options.stages > 1) {
-    PARETO_ASSIGN(const std::vector<std::size_t> points,
-                  partitioner::select_split_points(model.split_points(), options.splits));
-    std::vector<std::size_t> chosen;
-    choose(points, static_cast<std::size_t>(options.stages - 1), 0, chosen, choices);
-    if (choices.empty()) {
-      return fail(ErrorCode::kInvalidArgument, "{} stages need {} split points; \"{}\" selects {}",
-                  options.stages, options.stages - 1, options.splits, points.size());
+namespace {
+
+/// The trials of one sweep, one layout (split points on devices) after the other, each multiplied by everything that is varied.
+///
+/// Threads: one owner.
+class Planner {
+ public:
+  Planner(const partitioner::Model& model, const Cluster& cluster, const SweepOptions& options)
+      : model_(model), cluster_(cluster), options_(options) {
+    for (std::size_t i = 0; i < cluster.size(); ++i) {
+      devices_.push_back(cluster.device(i).config().name);
     }
   }
-  const std::size_t kinds = options.transports.size() * options.batches.size() *
-                            options.micro_batches.size() * options.conditions.size();
-  if ((choices.size() * options.codecs.size() + cluster.size()) * kinds > kMaxTrials) {
-    return fail(ErrorCode::kInvalidArgument,
-                "that would be more than {} trials: choose fewer split points", kMaxTrials);
-  }
-  std::vector<std::string> devices;
-  for (std::size_t i = 0; i < cluster.size(); ++i) {
-    devices.push_back(cluster.device(i).config().name);
+
+  Expected<std::vector<TrialRecord>> plan() {
+    std::vector<std::size_t> points;
+    if (std::ranges::max(options_.stages) > 1) {
+      PARETO_ASSIGN(points,
+                    partitioner::select_split_points(model_.split_points(), options_.splits));
+    }
+    PARETO_TRY(check_size(points.size()));
+    for (const int stages : options_.stages) {
+      if (stages == 1) continue;  // those plans follow in any case
+      std::vector<std::vector<std::size_t>> chosen;
+      std::vector<std::size_t> room;
+      choose(points, static_cast<std::size_t>(stages - 1), 0, room, chosen);
+      for (const std::vector<std::size_t>& cuts : chosen) PARETO_TRY(add(cuts, first(stages)));
+    }
+    for (const std::string& device : devices_) PARETO_TRY(add({}, {device}));
+    return check_ids();
   }
 
-  std::vector<TrialRecord> trials;
-  const auto add_one = [&](const std::vector<std::size_t>& points,
-                           const std::vector<std::string>& on, std::int64_t batch,
-                           std::int64_t micro_batch, const std::string& transport,
-                           const std::string& codec, const std::string& condition) -> Expected<> {
-    TrialRecord trial;
-    PARETO_ASSIGN(trial.split, describe_split(model, points, batch));
-    PARETO_ASSIGN(trial.plan, make_plan(model, points, on, transport, batch, options));
-    trial.plan.micro_batch = micro_batch;
-    if (codec != "none") trial.plan.codecs.assign(points.size(), codec);
-    trial.transport = transport;
-    trial.codec = codec;
-    trial.auto_codec = codec == kAutoCodec;
-    trial.batch = batch;
-    trial.condition = condition;
-    trial.id = fmt::format("{}/{}/b{}", trial.split ? trial.split->name : "all-on:" + on.front(),
-                           transport, batch);
-    if (micro_batch > 0) trial.id += fmt::format("x{}", micro_batch);
-    if (codec != "none") trial.id += "/" + codec;
-    if (condition != "none") trial.id += "/" + condition;
-    trials.push_back(std::move(trial));
-    return {};
-  };
-  // One device has no link between stages that a codec could change.
-  const std::vector<std::string> no_codec{"none"};
-  const auto add = [&](const std::vector<std::size_t>& points,
-                       const std::vector<std::string>& on) -> Expected<> {
-    const std::vector<std::string> used(
-        on.begin(), on.begin() + static_cast<std::ptrdiff_t>(points.size() + 1));
-    PARETO_ASSIGN(const std::vector<std::string> transports,
-                  name_transports(options.transports, used, cluster));
-    for (const std::int64_t batch : options.batches) {
-      for (const std::int64_t micro_batch : micro_batches_of(batch, options.micro_batches)) {
+ private:
+  std::vector<std::string> first(int stages) const {
+    return {devices_.begin(), devices_.begin() + stages};
+  }
+
+  /// Before any of them is made.
+  Expected<> check_size(std::size_t points) const {
+    double trials = 0;
+    for (const int stages : options_.stages) {
+      if (stages == 1) continue;
+      const auto cuts = static_cast<std::size_t>(stages - 1);
+      if (cuts > points) {
+        return fail(ErrorCode::kInvalidArgument,
+                    "{} stages need {} split points; \"{}\" selects {}", stages, cuts,
+                    options_.splits, points);
+      }
+      PARETO_ASSIGN(const std::size_t kinds, kinds_of(first(stages)));
+      trials += choices(points, cuts) * static_cast<double>(kinds * options_.codecs.size());
+    }
+    for (const std::string& device : devices_) {
+      PARETO_ASSIGN(const std::size_t kinds, kinds_of({device}));
+      trials += static_cast<double>(kinds);
+    }
+    if (trials <= kMaxTrials) return {};
+    return fail(ErrorCode::kInvalidArgument,
+                "that would be {} trials, more than {}: choose fewer split points or stages "
+                "(--splits auto, percent:25,percent:50,percent:75)",
+                trials < 1e15 ? fmt::format("{:.0f}", trials) : fmt::format("{:.1e}", trials),
+                kMaxTrials);
+  }
+
+  /// Trials of one layout on those devices and with one codec.
+  Expected<std::size_t> kinds_of(const std::vector<std::string>& on) const {
+    std::size_t messages = 0;
+    for (const std::int64_t batch : options_.batches) {
+      messages += micro_batches_of(batch, options_.micro_batches).size();
+    }
+    PARETO_ASSIGN(const auto transports, name_transports(options_.transports, on, cluster_));
+    return messages * transports.size() * options_.conditions.size();
+  }
+
+  Expected<> add(const std::vector<std::size_t>& points, const std::vector<std::string>& on) {
+    // One device has no link between stages that a codec could change.
+    static const std::vector<std::string> kNoCodec{"none"};
+    PARETO_ASSIGN(const auto transports, name_transports(options_.transports, on, cluster_));
+    for (const std::int64_t batch : options_.batches) {
+      PARETO_ASSIGN(Plan plan, make_plan(model_, points, on, batch, options_));
+      PARETO_ASSIGN(const std::optional<SplitRecord> split, describe_split(model_, plan));
+      for (const std::int64_t micro_batch : micro_batches_of(batch, options_.micro_batches)) {
+        plan.micro_batch = micro_batch;
         for (const std::string& transport : transports) {
-          for (const std::string& codec : points.empty() ? no_codec : options.codecs) {
-            for (const std::string& file : options.conditions) {
-              PARETO_TRY(
-                  add_one(points, on, batch, micro_batch, transport, codec, condition_name(file)));
+          plan.transport = transport;
+          for (const std::string& codec : points.empty() ? kNoCodec : options_.codecs) {
+            for (const std::string& file : options_.conditions) {
+              add_one(plan, split, codec, condition_name(file));
             }
           }
         }
       }
     }
     return {};
-  };
-  for (const std::vector<std::size_t>& points : choices) PARETO_TRY(add(points, devices));
-  for (const std::string& device : devices) PARETO_TRY(add({}, {device}));
-  std::set<std::string> ids;
-  for (const TrialRecord& trial : trials) {
-    if (!ids.insert(trial.id).second) {
-      return fail(ErrorCode::kInvalidArgument, "the trial {} would be measured twice", trial.id);
-    }
   }
-  return trials;
+
+  void add_one(const Plan& plan, const std::optional<SplitRecord>& split, const std::string& codec,
+               const std::string& condition) {
+    TrialRecord trial;
+    trial.plan = plan;
+    trial.split = split;
+    if (codec != "none") trial.plan.codecs.assign(plan.splits.size(), codec);
+    trial.transport = plan.transport;
+    trial.codec = codec;
+    trial.auto_codec = codec == kAutoCodec;
+    trial.batch = plan.batch;
+    trial.condition = condition;
+    trial.id = fmt::format("{}/{}/b{}",
+                           trial.split ? trial.split->name : "all-on:" + plan.stages.front().device,
+                           trial.transport, trial.batch);
+    if (plan.micro_batch > 0) trial.id += fmt::format("x{}", plan.micro_batch);
+    if (codec != "none") trial.id += "/" + codec;
+    if (condition != "none") trial.id += "/" + condition;
+    trials_.push_back(std::move(trial));
+  }
+
+  Expected<std::vector<TrialRecord>> check_ids() {
+    std::set<std::string> ids;
+    for (const TrialRecord& trial : trials_) {
+      if (!ids.insert(trial.id).second) {
+        return fail(ErrorCode::kInvalidArgument, "the trial {} would be measured twice", trial.id);
+      }
+    }
+    return std::move(trials_);
+  }
+
+  const partitioner::Model& model_;
+  const Cluster& cluster_;
+  const SweepOptions& options_;
+  std::vector<std::string> devices_;
+  std::vector<TrialRecord> trials_;
+};
+
+}  // namespace
+
+Expected<std::vector<TrialRecord>> plan_sweep(const partitioner::Model& model,
+                                              const Cluster& cluster, const SweepOptions& options) {
+  PARETO_TRY(check_sweep(options, cluster));
+  return Planner(model, cluster, options).plan();
 }
 
 }  // namespace pareto::client

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,12 +18,14 @@ namespace pareto::client {
 /// A plan that cuts the model at `points` (indices into model.split_points(), ascending), its stages on devices[0], devices[1], …
 /// Fails: kInvalidArgument (an illegal point, too few devices).
 Expected<Plan> make_plan(const partitioner::Model& model, const std::vector<std::size_t>& points,
-                         const std::vector<std::string>& devices, const std::string& transport,
-                         std::int64_t batch, const SweepOptions& options);
+                         const std::vector<std::string>& devices, std::int64_t batch,
+                         const SweepOptions& options);
 
-/// What a plan's split points look like in a table. Empty for a plan without any.
+/// What crosses between the stages of a plan of that model, at its batch. Empty for a plan with one stage.
 Expected<std::optional<SplitRecord>> describe_split(const partitioner::Model& model,
-                                                    const std::vector<std::size_t>& points,
-                                                    std::int64_t batch);
+                                                    const Plan& plan);
+
+/// Whether a sweep of those devices can be asked for: numbers in range, names known. Fails: kInvalidArgument, kNotFound.
+Expected<> check_sweep(const SweepOptions& options, const Cluster& cluster);
 
 }  // namespace pareto::client

@@ -56,6 +56,9 @@ void for_each_column(const RunRecord& run, const TrialRecord& trial, Visit visit
   visit("split", trial.split ? text_of(trial.split->name) : "");
   visit("position", trial.split ? text_of(trial.split->position) : "");
   visit("boundary_bytes", trial.split ? text_of(trial.split->boundary_bytes) : "");
+  const std::vector<CutRecord> cuts = trial.split ? trial.split->cuts : std::vector<CutRecord>{};
+  visit("cut_positions", joined(cuts, &CutRecord::position));
+  visit("cut_bytes", joined(cuts, &CutRecord::boundary_bytes));
   visit("devices", quoted(devices_of(trial.plan)));
   visit("transport", text_of(trial.transport));
   visit("codec", text_of(trial.codec));
@@ -88,6 +91,7 @@ void for_each_column(const RunRecord& run, const TrialRecord& trial, Visit visit
   figure("compute_ms", trial.time_split.compute_ms);
   figure("transfer_ms", trial.time_split.transfer_ms);
   figure("wait_ms", trial.time_split.wait_ms);
+  figure("link_bytes", joined(trial.links, &LinkFigures::bytes));
   figure("link_wire_bytes", joined(trial.links, &LinkFigures::wire_bytes));
   figure("stage_engines", joined(trial.stages, &StageFigures::engine));
   figure("stage_compute_ms", joined(trial.stages, &StageFigures::compute_p50_ms));

@@ -34,13 +34,18 @@ TextTable figures_table(const std::string& first_title) {
                     {"p(front)", Align::kRight, 2}});
 }
 
-/// "588 KiB", or "588 KiB > 147 KiB" where a codec made it smaller.
+/// "588 KiB", or "588 KiB > 147 KiB" where a codec made it smaller; of several cuts each: "588 KiB + 98 KiB".
 std::string boundary_of(const TrialRecord& trial) {
   if (!trial.split) return "-";
-  std::string text = format_bytes(trial.split->boundary_bytes);
-  std::uint64_t travelled = 0;
-  for (std::size_t i = 1; i + 1 < trial.links.size(); ++i) travelled += trial.links[i].wire_bytes;
-  if (trial.codec != "none" && travelled > 0) text += " > " + format_bytes(travelled);
+  std::vector<std::string> crossing;
+  for (const CutRecord& cut : trial.split->cuts)
+    crossing.push_back(format_bytes(cut.boundary_bytes));
+  std::vector<std::string> travelled;
+  for (std::size_t i = 1; i + 1 < trial.links.size(); ++i) {
+    if (trial.links[i].wire_bytes > 0) travelled.push_back(format_bytes(trial.links[i].wire_bytes));
+  }
+  std::string text = join(crossing, " + ");
+  if (trial.codec != "none" && !travelled.empty()) text += " > " + join(travelled, " + ");
   return text;
 }
 

@@ -61,12 +61,22 @@ struct TimeSplit {
   double wait_ms = 0;  ///< everything else: queues, scheduling, encode and decode
 };
 
-struct SplitRecord {
-  std::string name;           ///< of the split points, joined by '+'
-  std::int64_t position = 0;  ///< of the first
+/// Where a plan cuts between one stage and the next.
+struct CutRecord {
+  std::string name;  ///< of its split point
+  std::int64_t position = 0;
   std::vector<TensorSpec> boundary;
-  std::uint64_t boundary_bytes =
-      0;  ///< at the trial's batch, all boundaries between stages together
+  std::uint64_t boundary_bytes = 0;  ///< at the trial's batch
+  bool operator==(const CutRecord&) const = default;
+};
+
+/// All cuts of a plan.
+struct SplitRecord {
+  std::string name;                  ///< of the split points, joined by '+'
+  std::int64_t position = 0;         ///< of the first
+  std::vector<TensorSpec> boundary;  ///< of all cuts, one behind the other
+  std::uint64_t boundary_bytes = 0;  ///< of all cuts together
+  std::vector<CutRecord> cuts;       ///< each by itself, in order: cut i lies on link i + 1
 };
 
 /// What the requests of one stage took, in ms, in the order they were measured.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/results/best_by_network.h"
+#include "client/results/split_json.h"
 #include "core/base/text.h"
 
 namespace pareto::client {
@@ -15,17 +16,6 @@ using Json = nlohmann::ordered_json;
 Json to_json(const Interval& interval) { return Json::array({interval.low, interval.high}); }
 
 Json plan_json(const Plan& plan) { return Json::parse(pareto::to_json(plan), nullptr, false); }
-
-Json split_json(const SplitRecord& split, std::int64_t batch) {
-  Json boundary = Json::array();
-  for (const TensorSpec& tensor : split.boundary) {
-    boundary.push_back({{"dtype", to_string(tensor.dtype)}, {"shape", tensor.shape(batch)}});
-  }
-  return {{"name", split.name},
-          {"position", split.position},
-          {"boundary", std::move(boundary)},
-          {"boundary_bytes", split.boundary_bytes}};
-}
 
 Json latency_json(const LatencyFigures& latency) {
   return {{"p50", latency.p50_ms},
@@ -80,31 +70,6 @@ LinkFigures link_from(const Json& json) {
   json.at("bytes").get_to(link.bytes);
   json.at("wire_bytes").get_to(link.wire_bytes);
   return link;
-}
-
-/// Unlike a split in the document, a kept one has symbolic dimensions: [constant, per sample].
-Json kept_boundary(const std::vector<TensorSpec>& boundary) {
-  Json json = Json::array();
-  for (const TensorSpec& tensor : boundary) {
-    Json dims = Json::array();
-    for (const SymbolicDim& dim : tensor.dims) {
-      dims.push_back(Json::array({dim.constant, dim.per_sample}));
-    }
-    json.push_back({{"dtype", to_string(tensor.dtype)}, {"dims", std::move(dims)}});
-  }
-  return json;
-}
-
-Expected<TensorSpec> tensor_from(const Json& json) {
-  TensorSpec tensor;
-  const auto name = json.at("dtype").get<std::string>();
-  const auto dtype = dtype_from_string(name);
-  if (!dtype) return fail(ErrorCode::kCorrupt, "no dtype \"{}\"", name);
-  tensor.dtype = *dtype;
-  for (const Json& dim : json.at("dims")) {
-    tensor.dims.push_back({dim.at(0).get<std::int64_t>(), dim.at(1).get<std::int64_t>()});
-  }
-  return tensor;
 }
 
 Json round_json(const TrialRound& round) {
@@ -178,13 +143,7 @@ Expected<> read_details(const Json& json, TrialRecord& trial) {
   PARETO_ASSIGN(trial.plan, plan_from_json(json.at("plan").dump()));
   // Runs of before there was a choice lack it.
   trial.auto_codec = json.value("auto_codec", false);
-  if (trial.split) {
-    trial.split->boundary.clear();
-    for (const Json& tensor : json.at("boundary")) {
-      PARETO_ASSIGN(TensorSpec spec, tensor_from(tensor));
-      trial.split->boundary.push_back(std::move(spec));
-    }
-  }
+  if (trial.split) PARETO_TRY(read_cuts(json, trial.plan, *trial.split));
   if (json.contains("output_error")) {
     const Json& error = json.at("output_error");
     trial.output_error =
@@ -328,13 +287,12 @@ std::string dump(const Json& json, int indent) {
 }
 
 std::string details_to_json(const TrialRecord& trial) {
-  Json json{
-      {"plan", plan_json(trial.plan)},
-      {"auto_codec", trial.auto_codec},
-      {"boundary", kept_boundary(trial.split ? trial.split->boundary : std::vector<TensorSpec>())},
-      {"stages", Json::array()},
-      {"links", Json::array()},
-      {"rounds", Json::array()}};
+  Json json{{"plan", plan_json(trial.plan)},
+            {"auto_codec", trial.auto_codec},
+            {"cuts", trial.split ? kept_cuts(*trial.split) : Json::array()},
+            {"stages", Json::array()},
+            {"links", Json::array()},
+            {"rounds", Json::array()}};
   if (trial.network) json["network"] = network_json(*trial.network);
   if (trial.output_error) json["output_error"] = output_error_json(*trial.output_error);
   for (const StageFigures& stage : trial.stages) json["stages"].push_back(stage_json(stage));

@@ -117,6 +117,8 @@ TrialRecord make_trial(int split, const std::string& device, const std::string& 
     trial.split->position = position;
     trial.split->boundary = {boundary_after(split, count)};
     trial.split->boundary_bytes = trial.split->boundary[0].size_bytes(batch).value();
+    trial.split->cuts = {
+        {trial.split->name, position, trial.split->boundary, trial.split->boundary_bytes}};
     trial.plan.splits = {trial.split->name};
     const double bytes = static_cast<double>(trial.split->boundary_bytes);
     const double link = 3 * per_message + (6e5 + bytes) * per_byte + 0.3;
@@ -220,6 +222,31 @@ RunRecord synthetic_run(const SyntheticOptions& options) {
                 "deploying: stage 1 on pi-2: 1.2 GiB is more than its limit of 1 GiB");
   }
   mark_fronts(run.trials);
+  return run;
+}
+
+RunRecord synthetic_chain_sweep() {
+  RunRecord run = synthetic_run({.batches = {1}, .split_points = 6, .with_failure = false});
+  run.devices.push_back(run.devices.back());
+  run.devices.back().name = "pi-3";
+  for (std::size_t i = 0; i < run.trials.size(); i += 2) {
+    TrialRecord& trial = run.trials[i];
+    if (!trial.split) continue;
+    const client::CutRecord second{
+        "after:avgpool", 150, {{DType::kFloat32, {{0, 1}, {392, 0}}}}, 1568};
+    trial.split->cuts.push_back(second);
+    trial.split->boundary.push_back(second.boundary.front());
+    trial.split->boundary_bytes += second.boundary_bytes;
+    trial.split->name += "+" + second.name;
+    trial.id = trial.split->name + "/" + trial.transport + "/b1";
+    trial.plan.splits.push_back(second.name);
+    trial.plan.stages.back().end = second.position;
+    trial.plan.stages.push_back({"pi-3", second.position, 153});
+    trial.stages.push_back(trial.stages.back());
+    trial.stages.back().device = "pi-3";
+    trial.links.insert(trial.links.end() - 1, {0.07, second.boundary_bytes});
+    for (TrialRound& round : trial.rounds) round.stages.push_back(round.stages.back());
+  }
   return run;
 }
 

@@ -33,4 +33,7 @@ client::RunRecord synthetic_run(const SyntheticOptions& options = {});
 /// device is a fast one, so that the best split moves with the rate. Of all trials under "1-far" none came across.
 client::RunRecord synthetic_network_sweep();
 
+/// Plans of two and of three stages: a second cut, of 1568 bytes a sample, behind every other one.
+client::RunRecord synthetic_chain_sweep();
+
 }  // namespace pareto::test

@@ -52,6 +52,8 @@
   const percent = (ratio) => `${ratio < 0.1 ? ratio.toFixed(3).replace(/^0\.0*(\d)(\d?).*/, (_, a) => a) : Math.round(ratio * 100)} %`;
   const devicesOf = (trial) => trial.plan.stages.map((stage) => stage.device);
   const nameOf = (trial) => (trial.split ? trial.split.name : `all on ${devicesOf(trial)[0]}`);
+  /** What crosses at each cut. */
+  const crossesOf = (trial) => (trial.split ? trial.split.cuts.map((cut) => bytes(cut.boundary_bytes)).join(' + ') : '–');
   const latency = (trial) => trial.latency_ms.p50;
   const rate = (trial) => trial.throughput.samples_per_s;
   const shapeOf = (trial) => transports.indexOf(trial.transport) % 4;
@@ -310,11 +312,12 @@
     trial.links.forEach((link, i) => {
       const last = i === trial.links.length - 1;
       const title = i === 0 ? 'input arrives' : last ? 'result returns' : `over ${trial.transport}`;
-      const crossing = !last && i > 0 && trial.split ? trial.split.boundary : [];
-      const what = crossing.length && trial.links.length === 3
+      const cut = !last && i > 0 && trial.split ? trial.split.cuts[i - 1] : undefined;
+      const crossing = cut ? cut.boundary : [];
+      const what = crossing.length
         ? crossing.slice(0, 3).map((value) => `${value.dtype} ${value.shape.join('×')}`).join(', ') + (crossing.length > 3 ? ` and ${crossing.length - 3} more` : '')
         : '';
-      steps.push(stepOf('transfer', title, `${short(link.transfer_ms.p50)} ms`, [bytes(link.bytes), what].filter(Boolean).join(' · ')));
+      steps.push(stepOf('transfer', title, `${short(link.transfer_ms.p50)} ms`, [cut && trial.split.cuts.length > 1 ? cut.name : '', bytes(link.bytes), what].filter(Boolean).join(' · ')));
       const stage = trial.stages[i];
       if (stage) {
         steps.push(stepOf('compute', stage.device, `${short(stage.compute_ms.p50)} ms`,
@@ -372,7 +375,7 @@
     ['p99', 'p99 ms', (trial) => trial.latency_ms.p99, (trial) => [figure(trial.latency_ms.p99)]],
     ['rate', 'Samples/s', rate, (trial) => [figure(rate(trial)), el('small', {}, range(trial.throughput.ci95))]],
     ['window', 'Window', (trial) => trial.throughput.window, (trial) => [`${trial.latency_ms.window}, ${trial.throughput.window}`]],
-    ['boundary', 'Crosses', (trial) => (trial.split ? trial.split.boundary_bytes : 0), (trial) => [trial.split ? bytes(trial.split.boundary_bytes) : '–']],
+    ['boundary', 'Crosses', (trial) => (trial.split ? trial.split.boundary_bytes : 0), (trial) => [crossesOf(trial)]],
     ['time', 'Compute, transfer, wait', (trial) => trial.time_split_ms.compute / latency(trial), (trial) => [bar(trial)]],
     ['p', 'P(front)', (trial) => trial.p_front, (trial) => [trial.p_front.toFixed(2)]],
   ];

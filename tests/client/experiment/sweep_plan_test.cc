@@ -7,6 +7,7 @@
 #include <set>
 
 #include "client/experiment/sweep.h"
+#include "partitioner/graph/split_points.h"
 #include "partitioner/models/model_builder.h"
 #include "tests/client/support/fake_daemon.h"
 #include "tests/client/support/memory_transport.h"
@@ -166,13 +167,74 @@ TEST_F(SweepPlanTest, ThreeStagesTakeEveryPairOfSplitPoints) {
   const Cluster three = cluster(3);
   SweepOptions options;
   options.splits = "percent:20,percent:50,percent:80";
-  options.stages = 3;
+  options.stages = {3};
   options.transports = {"tcp"};
+  options.batches = {4};
+  options.codecs = {"fp16"};
   const auto trials = plan_sweep(model_, three, options).value();
   ASSERT_EQ(trials.size(), 3U + 3U);
-  EXPECT_EQ(trials[0].plan.stages.size(), 3U);
-  EXPECT_THAT(trials[0].split->name, HasSubstr("+"));
-  EXPECT_EQ(trials[0].plan.stages[1].device, "d1");
+  const TrialRecord& first = trials.front();
+  ASSERT_EQ(first.plan.stages.size(), 3U);
+  EXPECT_EQ(first.plan.stages[1].device, "d1");
+  EXPECT_THAT(first.plan.codecs, ElementsAre("fp16", "fp16"));
+  EXPECT_EQ(first.id, first.plan.splits[0] + "+" + first.plan.splits[1] + "/tcp/b4/fp16");
+  // Each cut by itself, and all together.
+  ASSERT_EQ(first.split->cuts.size(), 2U);
+  std::uint64_t bytes = 0;
+  std::size_t tensors = 0;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const CutRecord& cut = first.split->cuts[i];
+    EXPECT_EQ(cut.name, first.plan.splits[i]);
+    EXPECT_EQ(cut.position, first.plan.stages[i].end);
+    std::uint64_t crossing = 0;
+    for (const TensorSpec& tensor : cut.boundary) crossing += tensor.size_bytes(4).value();
+    EXPECT_EQ(cut.boundary_bytes, crossing);
+    EXPECT_GT(crossing, 0U);
+    tensors += cut.boundary.size();
+    bytes += cut.boundary_bytes;
+  }
+  EXPECT_EQ(first.split->boundary_bytes, bytes);
+  EXPECT_EQ(first.split->boundary.size(), tensors);
+  EXPECT_LT(first.split->cuts[0].position, first.split->cuts[1].position);
+}
+
+TEST_F(SweepPlanTest, SeveralNumbersOfStagesAreADimension) {
+  const Cluster four = cluster(4);
+  SweepOptions options;
+  options.splits = "percent:20,percent:50,percent:80";
+  options.stages = {2, 4, 1};
+  options.transports = {"tcp"};
+  const auto trials = plan_sweep(model_, four, options).value();
+  ASSERT_EQ(trials.size(), 3U + 1U + 4U);
+  EXPECT_EQ(trials[2].plan.stages.size(), 2U);
+  EXPECT_EQ(trials[3].plan.stages.size(), 4U);
+  EXPECT_EQ(trials[3].plan.stages[3].device, "d3");
+  options.stages = {1};
+  EXPECT_EQ(plan_sweep(model_, four, options).value().size(), 4U);
+}
+
+TEST_F(SweepPlanTest, ASweepWithoutEndSaysHowManyTrialsItWouldBe) {
+  std::vector<std::size_t> points =
+      partitioner::select_split_points(model_.split_points(), "all").value();
+  const std::size_t count = points.size();
+  ASSERT_GT(count, 50U);
+  const Cluster four = cluster(4);
+  SweepOptions options;
+  options.splits = "all";
+  options.stages = {4, 2};
+  options.transports = {"tcp", "grpc"};
+  options.batches = {1, 8};
+  options.micro_batches = {0, 2};  // which cuts one of the batches
+  const std::size_t layouts = count * (count - 1) * (count - 2) / 6 + count;
+  const auto refused = plan_sweep(model_, four, options);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr(fmt::format("{} trials", (layouts + 4) * 2 * 3)));
+  // Many more are only counted.
+  const Cluster forty = cluster(40);
+  options.stages = {40};
+  const auto astronomic = plan_sweep(model_, forty, options);
+  ASSERT_FALSE(astronomic);
+  EXPECT_THAT(astronomic.error().message, HasSubstr("e+"));
 }
 
 TEST_F(SweepPlanTest, RefusesWhatCannotBeMeasured) {
@@ -180,8 +242,19 @@ TEST_F(SweepPlanTest, RefusesWhatCannotBeMeasured) {
   options.batches = {0};
   EXPECT_THAT(refusal(options), HasSubstr("batch 0"));
   options = {};
-  options.stages = 3;
-  EXPECT_THAT(refusal(options), HasSubstr("3 stages"));
+  options.stages = {3};
+  EXPECT_THAT(refusal(options), HasSubstr("3 stages need as many devices; there are 2"));
+  options.stages = {2, 2};
+  EXPECT_THAT(refusal(options), HasSubstr("stages 2 would be measured twice"));
+  options.stages = {};
+  EXPECT_THAT(refusal(options), HasSubstr("at least one number of stages"));
+  options.stages = {2};
+  options.splits = "percent:50";
+  const Cluster three = cluster(3);
+  options.stages = {3};
+  const auto few = plan_sweep(model_, three, options);
+  ASSERT_FALSE(few);
+  EXPECT_THAT(few.error().message, HasSubstr("3 stages need 2 split points"));
   options = {};
   options.engine = "onnx";
   EXPECT_THAT(refusal(options), testing::AllOf(HasSubstr("onnx"), HasSubstr("plain")));
@@ -233,6 +306,7 @@ TEST_F(SweepPlanTest, ARunIsNewAndThenContinuedWithoutWhatItMeasured) {
 TEST(SweepOptionsJson, ComesBackAsItWas) {
   SweepOptions options;
   options.splits = "percent:5";
+  options.stages = {2, 3};
   options.batches = {1, 8};
   options.transports = {"grpc"};
   options.rounds = 9;
@@ -248,6 +322,9 @@ TEST(SweepOptionsJson, ComesBackAsItWas) {
   auto old = nlohmann::json::parse(to_json(options));
   old.erase("conditions");
   EXPECT_THAT(sweep_options_from_json(old.dump()).value().conditions, ElementsAre("none"));
+  // Of before a plan could span another number of devices than 2.
+  old["stages"] = 2;
+  EXPECT_THAT(sweep_options_from_json(old.dump()).value().stages, ElementsAre(2));
   for (const char* text : {"", "{}", "[]", "{\"splits\":3}", "nonsense"}) {
     EXPECT_EQ(sweep_options_from_json(text).error().code, ErrorCode::kCorrupt) << text;
   }

@@ -37,7 +37,9 @@ class PipelineTest : public testing::Test {
 
   Plan plan(const std::string& split, const std::string& transport) {
     const auto points = partitioner::select_split_points(model_.split_points(), split).value();
-    return make_plan(model_, points, {"local-0", "local-1"}, transport, 2, options_).value();
+    Plan plan = make_plan(model_, points, {"local-0", "local-1"}, 2, options_).value();
+    plan.transport = transport;
+    return plan;
   }
 
   void signal_second(int number) const { ASSERT_EQ(kill(cluster_.local_pids().at(1), number), 0); }
@@ -53,7 +55,7 @@ TEST_F(PipelineTest, TwoStagesGiveTheWholeModelsOutputsBitForBit) {
   RunOnceOptions once;
   once.inputs = model_.example_inputs(2, 7).value();
   const auto here = model_.run_whole(*once.inputs).value();
-  const Plan uncut = make_plan(model_, {}, {"local-1"}, "tcp", 2, options_).value();
+  const Plan uncut = make_plan(model_, {}, {"local-1"}, 2, options_).value();
   const auto whole = run_once(model_, cluster_, uncut, once).value().outputs;
   ASSERT_EQ(whole.size(), here.size());
   // This process may run on more threads than a daemon, and add in another order.

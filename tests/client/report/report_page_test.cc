@@ -8,6 +8,7 @@
 #include "client/report/report_writer.h"
 #include "client/results/best_by_network.h"
 #include "core/base/file.h"
+#include "core/base/text.h"
 #include "tests/support/process.h"
 #include "tests/support/synthetic_run.h"
 
@@ -94,6 +95,19 @@ TEST_F(ReportPage, TheAddressKeepsAView) {
   EXPECT_THAT(aside, HasSubstr("after:features.3"));
   EXPECT_THAT(aside, HasSubstr("pi-1 → pi-2"));
   EXPECT_THAT(aside, HasSubstr("computing"));
+}
+
+TEST_F(ReportPage, ShowsTheWayThroughEveryStage) {
+  const RunRecord run = test::synthetic_chain_sweep();
+  ASSERT_EQ(run.trials[0].id, "after:features.0+after:avgpool/tcp/b1");
+  const std::string page = dom(run, "plan=after:features.0%2Bafter:avgpool/tcp/b1");
+  const std::string aside = part(page, "id=\"detail\"", "</aside>");
+  EXPECT_THAT(aside, HasSubstr("pi-1 → pi-2 → pi-3"));
+  // What crosses each link, and what it is.
+  const std::string first = format_bytes(run.trials[0].split->cuts[0].boundary_bytes);
+  EXPECT_THAT(aside, HasSubstr("after:features.0 · " + first + " · float32 1×"));
+  EXPECT_THAT(aside, HasSubstr("after:avgpool · 1.53 KiB · float32 1×392"));
+  EXPECT_THAT(page, HasSubstr(first + " + 1.53 KiB</td>"));
 }
 
 TEST_F(ReportPage, NamesAreTextWhateverTheyHold) {

@@ -57,7 +57,8 @@ std::vector<RunRecord> all_kinds_of_runs() {
   RunRecord odd = test::synthetic_run({.batches = {1}, .split_points = 2});
   odd.model = "</script><b>\"a\", 'b'\n\xff.pt";
   odd.trials[0].split->name = "{{js}}, \"quoted\" </script>";
-  return {test::synthetic_run(), planned, empty, odd, test::synthetic_network_sweep()};
+  return {test::synthetic_run(),        planned, empty, odd, test::synthetic_network_sweep(),
+          test::synthetic_chain_sweep()};
 }
 
 TEST(Writers, AllTakeEveryKindOfRun) {
@@ -135,6 +136,22 @@ TEST(JsonWriter, HoldsTheFiguresOfTheRun) {
   EXPECT_GT(last, 0);
 }
 
+TEST(JsonWriter, TellsEveryCutOfALongerChain) {
+  const RunRecord run = test::synthetic_chain_sweep();
+  const json document = json::parse(written("json", run));
+  const json& shown = document["trials"][0];
+  ASSERT_EQ(shown["stages"].size(), 3U);
+  ASSERT_EQ(shown["links"].size(), 4U);
+  ASSERT_EQ(shown["split"]["cuts"].size(), 2U);
+  EXPECT_EQ(shown["split"]["cuts"][1]["name"], "after:avgpool");
+  EXPECT_EQ(shown["split"]["cuts"][1]["boundary"],
+            json::parse(R"([{"dtype": "float32", "shape": [1, 392]}])"));
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(shown["split"]["cuts"][i]["boundary_bytes"], shown["links"][i + 1]["bytes"]);
+    EXPECT_EQ(shown["split"]["cuts"][i]["position"], shown["plan"]["stages"][i]["end"]);
+  }
+}
+
 TEST(JsonWriter, NamesTheBestTrialsOfEveryNetwork) {
   const json document = json::parse(written("json", test::synthetic_network_sweep()));
   ASSERT_EQ(document["networks"].size(), 22U) << "11 conditions at two batches";
@@ -198,6 +215,11 @@ TEST(CsvWriter, HasOneLineATrialWithOneCellAColumn) {
       const TrialRecord& trial = run.trials[i];
       const auto& row = rows[i + 1];
       EXPECT_EQ(row[column("id")], trial.id);
+      const std::vector<CutRecord> cuts =
+          trial.split ? trial.split->cuts : std::vector<CutRecord>{};
+      std::vector<std::string> positions;
+      for (const CutRecord& cut : cuts) positions.push_back(fmt::format("{}", cut.position));
+      EXPECT_EQ(row[column("cut_positions")], join(positions, "+"));
       EXPECT_EQ(row[column("latency_p50_ms")],
                 trial.latency.samples > 0 ? fmt::format("{}", trial.latency.p50_ms) : "");
     }
@@ -220,6 +242,19 @@ TEST(TableWriter, ShowsTheFrontEveryPlanAndEveryFailure) {
   EXPECT_THAT(text, HasSubstr("1.2 GiB is more than its limit of 1 GiB"));
   EXPECT_THAT(text, Not(HasSubstr("\x1b"))) << "no colours but on a terminal";
   EXPECT_THAT(written("table", run, {true, 0}), HasSubstr("\x1b[1;32m"));
+}
+
+TEST(TableWriter, ShowsWhatCrossesAtEveryCut) {
+  RunRecord run = test::synthetic_chain_sweep();
+  TrialRecord& trial = run.trials[0];
+  const std::string crossing =
+      format_bytes(trial.split->cuts[0].boundary_bytes) + " + " + format_bytes(1568);
+  EXPECT_THAT(written("table", run), HasSubstr(crossing + "  "));
+  trial.codec = "fp16";
+  trial.links[1].wire_bytes = 2000;
+  trial.links[2].wire_bytes = 800;
+  EXPECT_THAT(written("table", run),
+              HasSubstr(crossing + " > " + format_bytes(2000) + " + " + format_bytes(800)));
 }
 
 TEST(TableWriter, FitsTheTerminal) {

@@ -74,9 +74,40 @@ TEST_F(Store, GivesBackWhatWasPut) {
     }
     if (run.trials[i].split) {
       EXPECT_EQ(loaded->trials[i].split->boundary, run.trials[i].split->boundary);
+      EXPECT_EQ(loaded->trials[i].split->cuts, run.trials[i].split->cuts);
     }
   }
   EXPECT_EQ(loaded->options_json, run.options_json);
+}
+
+TEST_F(Store, KeepsEveryCutOfALongerChain) {
+  const RunRecord run = test::synthetic_chain_sweep();
+  put_all(*open(), run);
+  const auto loaded = open()->load_run(run.id);
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ(dump(to_json(*loaded)), dump(to_json(run)));
+  EXPECT_EQ(loaded->trials[0].split->cuts, run.trials[0].split->cuts);
+  EXPECT_EQ(loaded->trials[0].split->cuts.size(), 2U);
+}
+
+TEST(Details, OfBeforePlansHadSeveralCutsHoldTheOne) {
+  const RunRecord run = test::synthetic_run();
+  TrialRecord trial = run.trials[0];
+  auto details = nlohmann::ordered_json::parse(details_to_json(trial));
+  const auto cut = details["cuts"][0];
+  details.erase("cuts");
+  details["boundary"] = cut["boundary"];
+  // Its columns are read first.
+  trial.split->cuts.clear();
+  trial.split->boundary.clear();
+  ASSERT_TRUE(details_from_json(details.dump(), trial));
+  EXPECT_EQ(trial.split->cuts, run.trials[0].split->cuts);
+  EXPECT_EQ(trial.split->boundary, run.trials[0].split->boundary);
+  // Another number of cuts than the plan has.
+  details["cuts"] = {cut, cut};
+  EXPECT_EQ(details_from_json(details.dump(), trial).error().code, ErrorCode::kCorrupt);
+  details["cuts"] = "many";
+  EXPECT_EQ(details_from_json(details.dump(), trial).error().code, ErrorCode::kCorrupt);
 }
 
 TEST_F(Store, ColumnsCanBeQueried) {

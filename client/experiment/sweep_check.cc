@@ -1,0 +1,84 @@
+#include <algorithm>
+#include <set>
+
+#include "client/cluster/codec_choice.h"
+#include "client/cluster/transport_choice.h"
+#include "client/experiment/sweep_plan.h"
+#include "core/base/text.h"
+#include "core/runtime/shard_runner.h"
+#include "core/transport/transport.h"
+
+namespace pareto::client {
+namespace {
+
+Expected<> refuse_below(const char* what, std::int64_t value, std::int64_t smallest) {
+  if (value >= smallest) return {};
+  return fail(ErrorCode::kInvalidArgument, "{} {} is less than {}", what, value, smallest);
+}
+
+/// Trials of what is named twice would be one and the same.
+template <typename Item>
+Expected<> refuse_twice(const char* what, const std::vector<Item>& items) {
+  std::set<Item> seen;
+  for (const Item& item : items) {
+    if (!seen.insert(item).second) {
+      return fail(ErrorCode::kInvalidArgument, "{} {} would be measured twice", what, item);
+    }
+  }
+  return {};
+}
+
+Expected<> check_numbers(const SweepOptions& options) {
+  PARETO_TRY(refuse_below("window", options.window, 0));
+  PARETO_TRY(refuse_below("requests", options.requests, 1));
+  PARETO_TRY(refuse_below("rounds", options.rounds, 1));
+  PARETO_TRY(refuse_below("threads", options.threads, 0));
+  for (const int stages : options.stages) PARETO_TRY(refuse_below("stages", stages, 1));
+  for (const std::int64_t batch : options.batches) PARETO_TRY(refuse_below("batch", batch, 1));
+  for (const std::int64_t size : options.micro_batches) {
+    PARETO_TRY(refuse_below("micro-batch", size, 0));
+  }
+  if (!(options.codec_error >= 0)) {
+    return fail(ErrorCode::kInvalidArgument, "a codec's error of {} is not at least 0",
+                options.codec_error);
+  }
+  return {};
+}
+
+Expected<> check_names(const SweepOptions& options) {
+  std::vector<std::string> engines = runtime::engine_names();
+  engines.insert(engines.begin(), "auto");
+  if (std::ranges::find(engines, options.engine) == engines.end()) {
+    return fail(ErrorCode::kInvalidArgument, "no engine \"{}\": there are {}", options.engine,
+                join(engines));
+  }
+  PARETO_TRY(runtime::parse_precision(options.precision));
+  for (const std::string& name : options.transports) {
+    if (name != kAutoTransport) PARETO_TRY(transport::make_transport(name));
+  }
+  for (const std::string& name : options.codecs) PARETO_TRY(check_codec_name(name));
+  return {};
+}
+
+}  // namespace
+
+Expected<> check_sweep(const SweepOptions& options, const Cluster& cluster) {
+  if (options.stages.empty() || options.batches.empty() || options.micro_batches.empty() ||
+      options.transports.empty() || options.codecs.empty() || options.conditions.empty()) {
+    return fail(ErrorCode::kInvalidArgument,
+                "a sweep needs at least one number of stages, batch, micro-batch, transport, codec "
+                "and network");
+  }
+  PARETO_TRY(check_numbers(options));
+  PARETO_TRY(check_names(options));
+  PARETO_TRY(refuse_twice("stages", options.stages));
+  PARETO_TRY(refuse_twice("transport", options.transports));
+  const int most = std::ranges::max(options.stages);
+  if (static_cast<std::size_t>(most) > cluster.size()) {
+    return fail(ErrorCode::kInvalidArgument, "{} stages need as many devices; there are {}", most,
+                cluster.size());
+  }
+  return {};
+}
+
+}  // namespace pareto::client

@@ -1,0 +1,122 @@
+// Pipelines of three stages, with real daemons: what a sweep plans and measures of them, and that they compute what the model does.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tests/e2e/fixture.h"
+
+namespace pareto::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class Chain : public EndToEnd {
+ protected:
+  Chain() {
+    std::vector<std::pair<std::string, std::string>> devices;
+    for (const char* name : {"first", "second", "third"}) {
+      daemons_.push_back(
+          std::make_unique<Daemon>(name, folder(), std::vector<std::string>{"--data", "shm=auto"}));
+      devices.emplace_back(name, daemons_.back()->address());
+    }
+    inventory_ = inventory(devices);
+  }
+
+  /// A sweep of the small model on the three, measured little; its document.
+  json sweep(const std::vector<std::string>& more) const {
+    std::vector<std::string> arguments{"--devices", inventory_, "--rounds", "1", "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const auto done = paretoctl(small_sweep(arguments));
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    return json::parse(done.output, nullptr, false);
+  }
+
+  std::vector<std::unique_ptr<Daemon>> daemons_;
+  std::string inventory_;
+};
+
+TEST_F(Chain, EveryNumberOfStagesIsMeasuredAndGivesTheModelsOutput) {
+  const json run = sweep({"--splits", "after:features.3,percent:60", "--stages", "auto",
+                          "--transport", "tcp", "--codec", "none,zero-bitmap"});
+  // (2 points for two stages, both for three) x 2 codecs, and three devices alone.
+  ASSERT_EQ(run["trials"].size(), 3U * 2U + 3U);
+  EXPECT_EQ(run["options"]["sweep"]["stages"], json::array({2, 3}));
+  std::map<std::size_t, int> by_stages;
+  for (const json& trial : run["trials"]) {
+    ASSERT_EQ(trial["status"], "ok") << trial.dump(1);
+    const std::size_t stages = trial["plan"]["stages"].size();
+    ++by_stages[stages];
+    EXPECT_EQ(trial["stages"].size(), stages);
+    ASSERT_EQ(trial["links"].size(), stages + 1);
+    EXPECT_LT(trial["output_error"]["max"].get<double>(), 1e-4) << trial["id"];
+    if (stages == 1) continue;
+    const json& cuts = trial["split"]["cuts"];
+    ASSERT_EQ(cuts.size(), stages - 1);
+    for (std::size_t i = 0; i + 1 < stages; ++i) {
+      EXPECT_EQ(cuts[i]["boundary_bytes"], trial["links"][i + 1]["bytes"]) << trial["id"];
+      EXPECT_EQ(cuts[i]["position"], trial["plan"]["stages"][i]["end"]);
+      EXPECT_GT(trial["links"][i + 1]["wire_bytes"].get<int>(), 0);
+    }
+  }
+  EXPECT_EQ(by_stages, (std::map<std::size_t, int>{{1, 3}, {2, 4}, {3, 2}}));
+  // What is kept says the same.
+  const auto front = paretoctl({"front", "--store", path("results.db"), "--json", "last"});
+  ASSERT_EQ(front.exit_code, 0) << front.errors;
+  std::map<std::string, json> kept;
+  const json stored = json::parse(front.output);
+  for (const json& trial : stored["trials"]) kept[trial["id"]] = trial;
+  for (const json& trial : run["trials"]) {
+    EXPECT_TRUE(kept[trial["id"]] == trial) << trial["id"];
+  }
+}
+
+TEST_F(Chain, AnInterruptedRunOfThreeStagesGoesOn) {
+  const std::vector<std::string> flags{
+      "--devices",   inventory_, "--stages", "3", "--splits", "percent:20,percent:40,percent:60",
+      "--transport", "tcp",      "--rounds", "4"};
+  auto arguments = small_sweep(flags);
+  arguments.insert(arguments.begin(), "paretoctl");
+  Process process(arguments);
+  ASSERT_TRUE(process.wait_for_output("round 1")) << process.errors();
+  process.signal(SIGINT);
+  ASSERT_EQ(process.wait(), 4) << process.errors();
+  const auto resumed =
+      paretoctl({"sweep", "--store", path("results.db"), "--resume", "last", "--json"});
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
+  const json run = json::parse(resumed.output);
+  std::size_t of_three = 0;
+  for (const json& trial : run["trials"]) {
+    EXPECT_EQ(trial["status"], "ok") << trial.dump(1);
+    of_three += trial["plan"]["stages"].size() == 3 ? 1U : 0U;
+  }
+  EXPECT_EQ(of_three, 3U);
+  EXPECT_FALSE(run["finished"].is_null());
+}
+
+TEST_F(Chain, MoreStagesThanDevicesAreRefused) {
+  const auto refused =
+      paretoctl(small_sweep({"--devices", inventory_, "--stages", "2,4", "--dry-run"}));
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.errors, HasSubstr("4 stages need as many devices; there are 3"));
+}
+
+TEST(LocalChain, AsManyDaemonsAreStartedAsAPlanSpans) {
+  // No folder is needed: nothing is kept of a dry run.
+  std::vector<std::string> arguments{"paretoctl", "sweep", "--dry-run", "--json",
+                                     "--stages",  "3",     "--splits",  "percent:30,percent:60"};
+  const auto model = small_model();
+  arguments.insert(arguments.end(), model.begin(), model.end());
+  const auto done = run(arguments);
+  ASSERT_EQ(done.exit_code, 0) << done.errors;
+  const json document = json::parse(done.output);
+  ASSERT_EQ(document["devices"].size(), 3U);
+  ASSERT_EQ(document["trials"].size(), 2U * (1U + 3U));
+  EXPECT_EQ(document["trials"][0]["plan"]["stages"][2]["device"], "local-2");
+}
+
+}  // namespace
+}  // namespace pareto::test
