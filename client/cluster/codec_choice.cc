@@ -66,7 +66,7 @@ Expected<std::vector<std::string>> CodecChooser::choose(const Plan& plan,
   std::vector<std::string> codecs = plan.codecs;
   for (std::size_t i = 0; i < codecs.size(); ++i) {
     if (codecs[i] != kAutoCodec) continue;
-    PARETO_ASSIGN(codecs[i], with_context(choose_for_link(plan.transport, *devices[i],
+    PARETO_ASSIGN(codecs[i], with_context(choose_for_link(plan.transport_of(i + 1), *devices[i],
                                                           *devices[i + 1], shards[i]),
                                           "choosing the codec from stage {} to {}", i, i + 1));
   }

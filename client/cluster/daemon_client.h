@@ -71,11 +71,18 @@ struct StageRequest {
   std::uint64_t pipeline = 0;
   std::uint32_t stage = 0;
   std::string shard;
-  std::string transport;
-  std::string downstream;  ///< empty: the sink will connect here
+  std::string transport;             ///< of the link that its upstream connects
+  std::string downstream_transport;  ///< of the link to the next stage, or the sink's
+  std::string downstream;  ///< address of the next stage; empty: the sink will connect here
   std::uint32_t queue = 4;
   std::uint64_t max_frame_bytes = 0;
   std::string codec;  ///< of what it sends to the next stage; empty: none
+};
+
+/// Where the links that a stage accepts come to.
+struct OpenedStage {
+  std::string upstream;
+  std::string sink;  ///< empty where there is a next stage
 };
 
 struct StageReport {
@@ -147,8 +154,7 @@ class DaemonClient {
   /// Counted by the daemon: each load_shard wants one unload_shard.
   virtual Expected<LoadedShard> load_shard(const Shard& shard, const ShardSettings& settings) = 0;
   virtual Expected<> unload_shard(const std::string& handle) = 0;
-  /// Returns where the stage's upstream connects to (for the last stage the sink as well).
-  virtual Expected<std::string> open_stage(const StageRequest& request) = 0;
+  virtual Expected<OpenedStage> open_stage(const StageRequest& request) = 0;
   /// Returns the smallest round trip of the stage's downstream link; 0 where the sink connects.
   virtual Expected<Nanoseconds> start_stage(std::uint64_t pipeline, std::uint32_t stage,
                                             std::chrono::milliseconds timeout) = 0;

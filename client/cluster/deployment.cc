@@ -23,6 +23,14 @@ std::uint64_t random_pipeline() {
   return (std::uint64_t{device()} << 32) | device();
 }
 
+Expected<> check_serves(const DaemonClient& device, const std::string& transport) {
+  if (device.info().data.contains(transport)) return {};
+  std::vector<std::string> names;
+  for (const auto& [name, address] : device.info().data) names.push_back(name);
+  return fail(ErrorCode::kNotFound, "{} has no data address for transport \"{}\", only {}",
+              device.config().name, transport, join(names));
+}
+
 }  // namespace
 
 ShardSettings shard_settings(const Plan& plan) {
@@ -30,15 +38,14 @@ ShardSettings shard_settings(const Plan& plan) {
 }
 
 Expected<std::unique_ptr<Deployment>> Deployment::open(const Plan& plan, const Cluster& cluster,
-                                                       ShardPool& pool,
-                                                       transport::Transport& transport,
+                                                       ShardPool& pool, TransportSet& transports,
                                                        const DeploymentOptions& options) {
   // From here on the destructor undoes what was done.
   std::unique_ptr<Deployment> deployment(new Deployment(random_pipeline(), options));
   PARETO_TRY(deployment->find_devices(plan, cluster));
   PARETO_TRY(deployment->load_shards(plan, pool));
   PARETO_TRY(deployment->choose_codecs(plan));
-  PARETO_TRY(deployment->open_stages(plan, transport));
+  PARETO_TRY(deployment->open_stages(plan, transports));
   PARETO_TRY(deployment->prime_source());
   PARETO_TRY(deployment->prime_sink());
   // Last, because it primes the links between stages: nothing is warmer than what was used just now.
@@ -77,16 +84,12 @@ std::vector<std::uint64_t> Deployment::wire_bytes() const {
 
 Expected<> Deployment::find_devices(const Plan& plan, const Cluster& cluster) {
   std::vector<DaemonClient*> devices;
-  for (const StagePlan& stage : plan.stages) {
-    PARETO_ASSIGN(DaemonClient * device, cluster.find(stage.device));
-    if (!device->info().data.contains(plan.transport)) {
-      std::vector<std::string> names;
-      for (const auto& [name, address] : device->info().data) names.push_back(name);
-      return fail(ErrorCode::kNotFound, "{} has no data address for transport \"{}\", only {}",
-                  stage.device, plan.transport, join(names));
-    }
+  for (std::size_t i = 0; i < plan.stages.size(); ++i) {
+    PARETO_ASSIGN(DaemonClient * device, cluster.find(plan.stages[i].device));
+    PARETO_TRY(check_serves(*device, plan.transport_of(i)));
     devices.push_back(device);
   }
+  PARETO_TRY(check_serves(*devices.back(), plan.transport_of(plan.stages.size())));
   devices_ = std::move(devices);
   first_open_ = devices_.size();
   return {};
@@ -119,35 +122,42 @@ Expected<> Deployment::choose_codecs(const Plan& plan) {
   return {};
 }
 
-Expected<> Deployment::open_stages(const Plan& plan, transport::Transport& transport) {
+Expected<> Deployment::open_stages(const Plan& plan, TransportSet& transports) {
   std::string downstream;
+  PARETO_ASSIGN(transport::Transport * to_source, transports.named(plan.transport_of(0)));
+  PARETO_ASSIGN(transport::Transport * to_sink,
+                transports.named(plan.transport_of(devices_.size())));
   Expected<> connected;
   {
     std::jthread sink;
     for (std::size_t i = devices_.size(); i-- > 0;) {
-      PARETO_TRY(open_stage(plan, i, downstream));
+      PARETO_ASSIGN(OpenedStage opened, open_stage(plan, i, downstream));
+      downstream = std::move(opened.upstream);
       if (i + 1 < devices_.size()) continue;
-      sink =
-          std::jthread([&, address = downstream] { connected = connect_sink(transport, address); });
+      sink = std::jthread(
+          [&, address = std::move(opened.sink)] { connected = connect_sink(*to_sink, address); });
     }
-    PARETO_TRY(connect_source(transport, downstream));
+    PARETO_TRY(connect_source(*to_source, downstream));
   }
   return connected;
 }
 
-Expected<> Deployment::open_stage(const Plan& plan, std::size_t stage, std::string& downstream) {
+Expected<OpenedStage> Deployment::open_stage(const Plan& plan, std::size_t stage,
+                                             const std::string& downstream) {
   StageRequest request;
   request.pipeline = pipeline_;
   request.stage = static_cast<std::uint32_t>(stage);
   request.shard = shards_[stage]->loaded.handle;
-  request.transport = plan.transport;
+  request.transport = plan.transport_of(stage);
+  request.downstream_transport = plan.transport_of(stage + 1);
   request.downstream = downstream;
   request.queue = options_.queue;
   request.max_frame_bytes = transport::Limits{}.max_frame_bytes;
   if (stage < codecs_.size()) request.codec = codecs_[stage];
-  PARETO_ASSIGN(downstream, with_context(devices_[stage]->open_stage(request), "stage {}", stage));
+  PARETO_ASSIGN(OpenedStage opened,
+                with_context(devices_[stage]->open_stage(request), "stage {}", stage));
   first_open_ = stage;
-  return {};
+  return opened;
 }
 
 Expected<> Deployment::connect_source(transport::Transport& transport, const std::string& address) {

@@ -11,6 +11,7 @@
 
 #include "client/cluster/cluster.h"
 #include "client/cluster/shard_pool.h"
+#include "client/cluster/transport_set.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/plan/plan.h"
@@ -35,11 +36,11 @@ struct DeploymentOptions {
 /// Threads: one owner; source() and sink() may be used by one thread each.
 class Deployment {
  public:
-  /// The cluster, the pool and the transport must outlive it. Fails: kNotFound (a device of the plan, or its transport, does
-  /// not exist), and as devices and links do; the sentence names the stage and the device.
+  /// Of a plan whose transports are named; only its source's and its sink's are taken of `transports`. Cluster, pool and transports must
+  /// outlive it. Fails: kNotFound (a device of the plan, or a transport that it listens on, does not exist), and as devices and links do; the
+  /// sentence names the stage and the device.
   static Expected<std::unique_ptr<Deployment>> open(const Plan& plan, const Cluster& cluster,
-                                                    ShardPool& pool,
-                                                    transport::Transport& transport,
+                                                    ShardPool& pool, TransportSet& transports,
                                                     const DeploymentOptions& options = {});
   ~Deployment();
   Deployment(const Deployment&) = delete;
@@ -67,8 +68,9 @@ class Deployment {
   Expected<> load_shards(const Plan& plan, ShardPool& pool);
   Expected<> choose_codecs(const Plan& plan);
   /// Stages, last first, and the links to them. The sink connects while the others open: over a slow network each takes round trips.
-  Expected<> open_stages(const Plan& plan, transport::Transport& transport);
-  Expected<> open_stage(const Plan& plan, std::size_t stage, std::string& downstream);
+  Expected<> open_stages(const Plan& plan, TransportSet& transports);
+  Expected<OpenedStage> open_stage(const Plan& plan, std::size_t stage,
+                                   const std::string& downstream);
   Expected<> connect_source(transport::Transport& transport, const std::string& address);
   Expected<> connect_sink(transport::Transport& transport, const std::string& address);
   Expected<> prime_source();

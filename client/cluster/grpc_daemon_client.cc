@@ -196,12 +196,13 @@ class GrpcDaemonClient final : public DaemonClient {
                 "unloading shard");
   }
 
-  Expected<std::string> open_stage(const StageRequest& stage) override {
+  Expected<OpenedStage> open_stage(const StageRequest& stage) override {
     control::v1::OpenStageRequest request;
     request.set_pipeline(stage.pipeline);
     request.set_stage(stage.stage);
     request.set_shard(stage.shard);
     request.set_transport(stage.transport);
+    request.set_downstream_transport(stage.downstream_transport);
     request.set_downstream(stage.downstream);
     request.set_queue(stage.queue);
     request.set_max_frame_bytes(stage.max_frame_bytes);
@@ -211,7 +212,11 @@ class GrpcDaemonClient final : public DaemonClient {
     control::v1::OpenStageReply reply;
     PARETO_TRY(
         call(&control::v1::Control::Stub::OpenStage, request, reply, kShortCall, "opening stage"));
-    return resolve_data_address(reply.address(), config_.address);
+    OpenedStage opened{resolve_data_address(reply.address(), config_.address), ""};
+    if (!reply.sink_address().empty()) {
+      opened.sink = resolve_data_address(reply.sink_address(), config_.address);
+    }
+    return opened;
   }
 
   Expected<Nanoseconds> start_stage(std::uint64_t pipeline, std::uint32_t stage,

@@ -1,30 +1,22 @@
 #include "client/cluster/transport_choice.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "client/cluster/daemon_client.h"
 #include "core/base/text.h"
 #include "core/transport/transport.h"
 
 namespace pareto::client {
+namespace {
 
-Expected<std::string> nearest_transport(const std::vector<std::string>& devices,
-                                        const Cluster& cluster, const transport::Place& here) {
-  std::vector<const DeviceInfo*> infos;
-  for (const std::string& name : devices) {
-    PARETO_ASSIGN(const DaemonClient* device, cluster.find(name));
-    infos.push_back(&device->info());
-  }
+Expected<std::string> nearest(const transport::Place& from, const transport::Place& to,
+                              const DeviceInfo& listener) {
   std::optional<std::string> across;
   for (const auto& transport : transport::builtin_transports()) {
     const std::string name(transport->name());
-    const auto within_reach = [&](const DeviceInfo* info) {
-      return share_memory(info->place, here) && info->data.contains(name);
-    };
     switch (transport->reach()) {
       case transport::Reach::kMachine:
-        if (std::ranges::all_of(infos, within_reach)) return name;
+        if (share_memory(from, to) && listener.data.contains(name)) return name;
         break;
       case transport::Reach::kNetwork:
         if (!across) across = name;
@@ -34,14 +26,72 @@ Expected<std::string> nearest_transport(const std::vector<std::string>& devices,
     }
   }
   if (across) return *across;
-  return fail(ErrorCode::kNotFound, "no transport of this build reaches {}", join(devices));
+  return fail(ErrorCode::kNotFound, "no transport of this build crosses a network");
 }
 
-Expected<Plan> with_transport_named(Plan plan, const Cluster& cluster) {
-  if (plan.transport != kAutoTransport) return plan;
+}  // namespace
+
+Expected<std::vector<std::string>> parse_transport_mix(const std::string& text) {
+  std::vector<std::string> known;
+  for (const auto& transport : transport::builtin_transports()) {
+    if (transport->reach() != transport::Reach::kProcess) known.emplace_back(transport->name());
+  }
+  known.emplace_back(kAutoTransport);
+  std::vector<std::string> mix = split_list(text, '+');
+  for (const std::string& name : mix) {
+    if (std::ranges::find(known, name) == known.end()) {
+      return fail(ErrorCode::kNotFound, "no transport \"{}\"; there are {}", name, join(known));
+    }
+  }
+  if (static_cast<std::ptrdiff_t>(mix.size()) != std::ranges::count(text, '+') + 1) {
+    return fail(ErrorCode::kInvalidArgument,
+                "\"{}\" leaves a link without a transport; there are {}", text, join(known));
+  }
+  return mix;
+}
+
+std::optional<std::vector<std::string>> fit_transports(const std::vector<std::string>& mix,
+                                                       std::size_t links) {
+  if (mix.size() == links) return mix;
+  if (mix.size() == 1) return std::vector<std::string>(links, mix.front());
+  if (links != 2 && mix.size() != 3) return std::nullopt;
+  std::vector<std::string> fitted(links, mix[1]);
+  fitted.front() = mix.front();
+  fitted.back() = mix.back();
+  return fitted;
+}
+
+Expected<std::vector<std::string>> nearest_transports(const std::vector<std::string>& devices,
+                                                      const Cluster& cluster,
+                                                      const transport::Place& here) {
+  std::vector<std::string> names;
+  const DeviceInfo* last = nullptr;
+  for (const std::string& device : devices) {
+    PARETO_ASSIGN(const DaemonClient* client, cluster.find(device));
+    const DeviceInfo& info = client->info();
+    PARETO_ASSIGN(std::string name,
+                  nearest(last == nullptr ? here : last->place, info.place, info));
+    names.push_back(std::move(name));
+    last = &info;
+  }
+  if (last == nullptr) return names;
+  // The sink connects to the last stage.
+  PARETO_ASSIGN(std::string name, nearest(here, last->place, *last));
+  names.push_back(std::move(name));
+  return names;
+}
+
+Expected<Plan> with_transports_named(Plan plan, const Cluster& cluster) {
+  std::vector<std::string> names;
+  for (std::size_t link = 0; link < plan.links(); ++link) names.push_back(plan.transport_of(link));
+  if (std::ranges::find(names, kAutoTransport) == names.end()) return plan;
   std::vector<std::string> devices;
   for (const StagePlan& stage : plan.stages) devices.push_back(stage.device);
-  PARETO_ASSIGN(plan.transport, nearest_transport(devices, cluster));
+  PARETO_ASSIGN(const std::vector<std::string> nearest, nearest_transports(devices, cluster));
+  for (std::size_t link = 0; link < names.size(); ++link) {
+    if (names[link] == kAutoTransport) names[link] = nearest[link];
+  }
+  plan.set_transports(std::move(names));
   return plan;
 }
 

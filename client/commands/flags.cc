@@ -8,7 +8,6 @@
 #include "client/cluster/remote_network.h"
 #include "client/cluster/transport_choice.h"
 #include "core/base/text.h"
-#include "core/transport/transport.h"
 #include "core/wire/codec.h"
 #include "partitioner/models/model_builder.h"
 
@@ -118,9 +117,11 @@ Expected<Cluster> DeviceFlags::connect(const Context& context, int count,
 }
 
 void PipelineFlags::add_to(CLI::App& app) {
-  app.add_option("--transport", transport,
-                 "of the links: tcp, grpc, shm; auto: shm for plans whose devices are all on this "
-                 "machine, else tcp")
+  app.add_option(
+         "--transport", transport,
+         "of the links: tcp, grpc, shm; auto: of each link by itself shm where both its "
+         "ends are on one machine, else tcp; shm+tcp+grpc: a mix, of the source's link, those "
+         "between stages, and the sink's")
       ->capture_default_str();
   app.add_option("--codec", codec, codec_help())->capture_default_str();
   app.add_option("--codec-error", codec_error, codec_error_help())->capture_default_str();
@@ -241,21 +242,12 @@ Expected<std::vector<std::string>> parse_codecs(const std::string& text) {
 }
 
 Expected<std::vector<std::string>> parse_transports(const std::string& text) {
-  std::vector<std::string> known;
-  for (const auto& transport : transport::builtin_transports()) {
-    if (transport->reach() != transport::Reach::kProcess) known.emplace_back(transport->name());
-  }
-  known.emplace_back(kAutoTransport);
   std::vector<std::string> chosen;
-  for (const std::string& name : split_list(text)) {
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      return fail(ErrorCode::kInvalidArgument, "--transport {}: no such transport; there are {}",
-                  name, join(known));
-    }
-    if (std::find(chosen.begin(), chosen.end(), name) == chosen.end()) chosen.push_back(name);
+  for (const std::string& mix : split_list(text)) {
+    PARETO_TRY(with_context(parse_transport_mix(mix), "--transport {}", mix));
+    if (std::find(chosen.begin(), chosen.end(), mix) == chosen.end()) chosen.push_back(mix);
   }
-  if (chosen.empty())
-    return fail(ErrorCode::kInvalidArgument, "--transport names none of {}", join(known));
+  if (chosen.empty()) return fail(ErrorCode::kInvalidArgument, "--transport names none");
   return chosen;
 }
 

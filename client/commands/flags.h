@@ -93,7 +93,7 @@ Expected<std::vector<std::int64_t>> parse_micro_batches(const std::string& text)
 Expected<std::vector<std::string>> parse_codecs(const std::string& text);
 /// Fails: kInvalidArgument.
 Expected<> check_codec_error(double error);
-/// "tcp,grpc", "auto", each known. Fails: kNotFound with the nearest.
+/// "tcp,grpc", "auto", "shm+tcp+grpc", each known and once. Fails: as parse_transport_mix.
 Expected<std::vector<std::string>> parse_transports(const std::string& text);
 /// "auto" -> 0. Fails: kInvalidArgument.
 Expected<int> parse_window(const std::string& text);

@@ -1,9 +1,11 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "client/cluster/codec_choice.h"
 #include "client/cluster/daemon_client.h"
+#include "client/cluster/transport_choice.h"
 #include "client/commands/commands.h"
 #include "client/commands/flags.h"
 #include "client/commands/npy.h"
@@ -29,6 +31,8 @@ class RunCommand final : public Command {
     return "  paretoctl run --model mobilenetv2 --split after:features.7\n"
            "  paretoctl run --model resnet50 --split percent:40 --input photo.npy "
            "--output scores.npy\n"
+           "  paretoctl run --model resnet50 --split after:layer1,after:layer3 --transport "
+           "shm+tcp+grpc\n"
            "  paretoctl run --plan plan.json --devices inventory.yaml\n"
            "  paretoctl run --model resnet50 --split after:layer2 --requests 50 --trace run.json\n";
   }
@@ -36,7 +40,10 @@ class RunCommand final : public Command {
     model_.add_to(app, /*required=*/false, "--input-shape");
     devices_.add_to(app);
     runner_.add_to(app);
-    app.add_option("--split", split_, "one split point; none: the first device runs all");
+    app.add_option(
+        "--split", split_,
+        "a split point, or several separated by commas, between one device and the next; "
+        "none: the first device runs all");
     app.add_option("--plan", plan_file_,
                    "a plan file instead of --model, --split and what goes with them");
     pipeline_.add_to(app);
@@ -61,9 +68,11 @@ class RunCommand final : public Command {
     PARETO_TRY(read_flags(plan));
     PARETO_ASSIGN(const Model model, model_.open());
     PARETO_TRY(check_inputs(model));
-    PARETO_ASSIGN(const Cluster cluster,
-                  devices_.connect(context, plan_file_.empty() && split_.empty() ? 1 : 2));
-    if (plan_file_.empty()) PARETO_TRY(make_plan(model, cluster, plan));
+    PARETO_ASSIGN(const std::vector<std::size_t> points, find_points(model));
+    const std::size_t stages =
+        plan_file_.empty() ? points.size() + 1 : std::max<std::size_t>(plan.stages.size(), 2);
+    PARETO_ASSIGN(const Cluster cluster, devices_.connect(context, static_cast<int>(stages)));
+    if (plan_file_.empty()) PARETO_TRY(make_plan(model, cluster, points, plan));
     if (!save_plan_.empty()) PARETO_TRY(write_file_atomically(save_plan_, to_json(plan) + "\n"));
     options_.trace = !trace_.empty();
     auto ran = run_once(model, cluster, plan, options_);
@@ -91,7 +100,8 @@ class RunCommand final : public Command {
     if (model_.model.empty())
       return fail(ErrorCode::kInvalidArgument, "--model is missing (or --plan FILE)");
     PARETO_TRY(runner_.check());
-    PARETO_TRY(parse_transports(pipeline_.transport));
+    PARETO_TRY(with_context(parse_transport_mix(pipeline_.transport), "--transport {}",
+                            pipeline_.transport));
     PARETO_TRY(with_context(check_codec_name(pipeline_.codec), "--codec {}", pipeline_.codec));
     if (batch_ < 1)
       return fail(ErrorCode::kInvalidArgument, "--batch {}: at least 1 is needed", batch_);
@@ -109,7 +119,6 @@ class RunCommand final : public Command {
     plan.micro_batch = micro_batches.front();
     if (!inputs_.empty()) PARETO_TRY(read_inputs(plan));
     plan.model = model_.model;
-    plan.transport = pipeline_.transport;
     plan.engine = runner_.engine;
     plan.precision = runner_.precision;
     plan.threads = runner_.threads;
@@ -154,25 +163,51 @@ class RunCommand final : public Command {
     return {};
   }
 
-  Expected<> make_plan(const Model& model, const Cluster& cluster, Plan& plan) const {
+  /// Those of --split, as a list or joined as they are in tables: "after:features.3+after:features.7".
+  Expected<std::vector<std::size_t>> find_points(const Model& model) const {
+    std::vector<std::size_t> points;
+    const std::vector<std::string> names = split_list(join(split_list(split_, '+'), ","));
+    for (const std::string& name : names) {
+      PARETO_ASSIGN(const auto chosen,
+                    partitioner::select_split_points(model.split_points(), name));
+      if (chosen.size() != 1) {
+        return fail(ErrorCode::kInvalidArgument, "--split {} names {} split points, not one", name,
+                    chosen.size());
+      }
+      if (!points.empty() && chosen.front() <= points.back()) {
+        return fail(ErrorCode::kInvalidArgument,
+                    "--split {}: {} does not lie behind the one before it", split_, name);
+      }
+      points.push_back(chosen.front());
+    }
+    return points;
+  }
+
+  Expected<> make_plan(const Model& model, const Cluster& cluster,
+                       const std::vector<std::size_t>& points, Plan& plan) const {
+    if (cluster.size() < points.size() + 1) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "--split {}: {} stages need as many devices, there {}", split_, points.size() + 1,
+                  cluster.size() == 1 ? "is 1" : fmt::format("are {}", cluster.size()));
+    }
+    std::int64_t begin = 0;
+    for (const std::size_t index : points) {
+      const auto& point = model.split_points()[index];
+      plan.splits.push_back(point.name);
+      plan.stages.push_back(
+          {cluster.device(plan.stages.size()).config().name, begin, point.position});
+      begin = point.position;
+    }
     const auto end = static_cast<std::int64_t>(model.graph().operators.size());
-    if (split_.empty()) {
-      plan.stages = {{cluster.device(0).config().name, 0, end}};
-      return {};
+    plan.stages.push_back({cluster.device(plan.stages.size()).config().name, begin, end});
+    if (pipeline_.codec != "none") plan.codecs.assign(points.size(), pipeline_.codec);
+    PARETO_ASSIGN(const auto mix, parse_transport_mix(pipeline_.transport));
+    auto transports = fit_transports(mix, plan.links());
+    if (!transports) {
+      return fail(ErrorCode::kInvalidArgument, "--transport {}: {} transports for {} links",
+                  pipeline_.transport, mix.size(), plan.links());
     }
-    PARETO_ASSIGN(const auto chosen,
-                  partitioner::select_split_points(model.split_points(), split_));
-    if (chosen.size() != 1) {
-      return fail(ErrorCode::kInvalidArgument, "--split {} names {} split points, not one", split_,
-                  chosen.size());
-    }
-    if (cluster.size() < 2)
-      return fail(ErrorCode::kInvalidArgument, "a split needs two devices, the inventory has one");
-    const auto& point = model.split_points()[chosen.front()];
-    plan.splits = {point.name};
-    if (pipeline_.codec != "none") plan.codecs = {pipeline_.codec};
-    plan.stages = {{cluster.device(0).config().name, 0, point.position},
-                   {cluster.device(1).config().name, point.position, end}};
+    plan.set_transports(*std::move(transports));
     return {};
   }
 

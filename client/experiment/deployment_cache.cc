@@ -9,10 +9,9 @@ Expected<DeploymentCache::Lease> DeploymentCache::get(std::size_t key, const Pla
     found->second.last_used = ++clock_;
     return Lease{found->second.deployment.get(), false};
   }
-  PARETO_ASSIGN(transport::Transport * transport, transport_named(plan.transport));
   if (open_.size() >= kMostOpen) drop_oldest();
   for (;;) {
-    auto deployment = Deployment::open(plan, cluster_, pool_, *transport, options_);
+    auto deployment = Deployment::open(plan, cluster_, pool_, transports_, options_);
     if (deployment) {
       Deployment* const opened = deployment->get();
       open_[key] = {*std::move(deployment), ++clock_};
@@ -30,14 +29,6 @@ bool DeploymentCache::drop_oldest() {
   if (oldest == open_.end()) return false;
   open_.erase(oldest);
   return true;
-}
-
-Expected<transport::Transport*> DeploymentCache::transport_named(const std::string& name) {
-  std::unique_ptr<transport::Transport>& transport = transports_[name];
-  if (!transport) {
-    PARETO_ASSIGN(transport, make_transport_(name));
-  }
-  return transport.get();
 }
 
 }  // namespace pareto::client

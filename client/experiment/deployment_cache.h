@@ -4,17 +4,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
-#include <string>
+#include <utility>
 
 #include "client/cluster/cluster.h"
 #include "client/cluster/deployment.h"
 #include "client/cluster/shard_pool.h"
+#include "client/cluster/transport_set.h"
 #include "core/base/error.h"
 #include "core/plan/plan.h"
-#include "core/transport/transport.h"
 
 namespace pareto::client {
 
@@ -24,15 +23,9 @@ class DeploymentCache {
   /// Two descriptors here and a few threads on each device are what an open pipeline costs.
   static constexpr std::size_t kMostOpen = 128;
 
-  using TransportFactory =
-      std::function<Expected<std::unique_ptr<transport::Transport>>(std::string_view name)>;
-
-  DeploymentCache(const Cluster& cluster, ShardPool& pool, TransportFactory make_transport,
+  DeploymentCache(const Cluster& cluster, ShardPool& pool, TransportSet::Factory make_transport,
                   DeploymentOptions options)
-      : cluster_(cluster),
-        pool_(pool),
-        make_transport_(std::move(make_transport)),
-        options_(options) {}
+      : cluster_(cluster), pool_(pool), transports_(std::move(make_transport)), options_(options) {}
 
   struct Lease {
     Deployment* deployment = nullptr;  ///< valid until the next get() or drop()
@@ -48,13 +41,11 @@ class DeploymentCache {
     std::uint64_t last_used = 0;
   };
   bool drop_oldest();
-  Expected<transport::Transport*> transport_named(const std::string& name);
 
   const Cluster& cluster_;
   ShardPool& pool_;
-  const TransportFactory make_transport_;
+  TransportSet transports_;
   const DeploymentOptions options_;
-  std::map<std::string, std::unique_ptr<transport::Transport>> transports_;
   std::map<std::size_t, Entry> open_;
   std::uint64_t clock_ = 0;
 };

@@ -20,20 +20,20 @@ constexpr double kSliceSeconds = 2;
 
 Expected<RunOnceResult> run_once(const partitioner::Model& model, const Cluster& cluster,
                                  const Plan& asked, const RunOnceOptions& options) {
-  PARETO_ASSIGN(Plan plan, with_transport_named(asked, cluster));
+  PARETO_ASSIGN(Plan plan, with_transports_named(asked, cluster));
   ModelWorkload workload(model);
   PARETO_ASSIGN(const std::vector<Value> arguments,
                 options.inputs ? Expected<std::vector<Value>>(*options.inputs)
                                : model.example_inputs(plan.batch, options.seed));
   PARETO_ASSIGN(std::vector<Value> inputs, workload.to_first_shard(arguments));
-  PARETO_ASSIGN(const auto transport, transport::make_transport(plan.transport));
+  TransportSet transports;
   ShardPool pool(workload);
   CodecChooser codecs(options.codec_error);
   DeploymentOptions deploying;
   deploying.codecs = &codecs;
   PARETO_ASSIGN(
       const auto deployment,
-      with_context(Deployment::open(plan, cluster, pool, *transport, deploying), "deploying"));
+      with_context(Deployment::open(plan, cluster, pool, transports, deploying), "deploying"));
   plan.codecs = deployment->codecs();
   const Value request{Tuple{std::move(inputs)}};
   const std::vector<std::int64_t> micro_batches = micro_batch_sizes(plan);
@@ -64,14 +64,14 @@ Expected<RunOnceResult> run_once(const partitioner::Model& model, const Cluster&
   }
   figures.rounds.push_back(std::move(measured.round));
   figures.plan = plan;
-  figures.transport = plan.transport;
+  figures.transport = plan.transport_text();
   figures.codec = codec_text(plan.codecs);
   figures.auto_codec = plan.codecs != asked.codecs;
   figures.batch = plan.batch;
   figures.id = fmt::format(
       "{}/{}/b{}",
       plan.splits.empty() ? "all-on:" + plan.stages.front().device : join(plan.splits, "+"),
-      plan.transport, plan.batch);
+      figures.transport, plan.batch);
   PARETO_ASSIGN(figures.split, describe_split(model, plan));
   summarize(*deployment, figures);
   return result;

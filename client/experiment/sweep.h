@@ -22,7 +22,7 @@ struct SweepOptions {
   std::string splits = "modules";
   std::vector<int> stages{
       2};  ///< devices a plan spans, each number once; 1: one-device plans alone
-  std::vector<std::string> transports{"tcp", "grpc"};  ///< "auto": nearest_transport of each plan
+  std::vector<std::string> transports{"tcp", "grpc"};  ///< or mixes: parse_transport_mix
   std::vector<std::string> codecs{"none"};  ///< of the links between stages; "auto": CodecChooser's
   double codec_error = 0;                   ///< what "auto" may lose, as CodecError::mean
   std::vector<std::int64_t> batches{1};

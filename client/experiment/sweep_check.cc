@@ -6,7 +6,6 @@
 #include "client/experiment/sweep_plan.h"
 #include "core/base/text.h"
 #include "core/runtime/shard_runner.h"
-#include "core/transport/transport.h"
 
 namespace pareto::client {
 namespace {
@@ -54,9 +53,28 @@ Expected<> check_names(const SweepOptions& options) {
   }
   PARETO_TRY(runtime::parse_precision(options.precision));
   for (const std::string& name : options.transports) {
-    if (name != kAutoTransport) PARETO_TRY(transport::make_transport(name));
+    PARETO_TRY(parse_transport_mix(name));
   }
   for (const std::string& name : options.codecs) PARETO_TRY(check_codec_name(name));
+  return {};
+}
+
+/// A mix that fits no plan asked for would go unnoticed.
+Expected<> check_mixes(const SweepOptions& options) {
+  for (const std::string& text : options.transports) {
+    PARETO_ASSIGN(const auto mix, parse_transport_mix(text));
+    const auto fits = [&](int stages) {
+      return fit_transports(mix, static_cast<std::size_t>(stages) + 1).has_value();
+    };
+    if (std::ranges::any_of(options.stages, fits)) continue;
+    std::vector<std::string> links;
+    for (const int stages : options.stages) links.push_back(std::to_string(stages + 1));
+    return fail(
+        ErrorCode::kInvalidArgument,
+        "transport {} names {} links, the plans have {}: one name for all; or the source's, "
+        "one for all between stages, and the sink's; or as many as links",
+        text, mix.size(), join(links, " or "));
+  }
   return {};
 }
 
@@ -73,6 +91,7 @@ Expected<> check_sweep(const SweepOptions& options, const Cluster& cluster) {
   PARETO_TRY(check_names(options));
   PARETO_TRY(refuse_twice("stages", options.stages));
   PARETO_TRY(refuse_twice("transport", options.transports));
+  PARETO_TRY(check_mixes(options));
   const int most = std::ranges::max(options.stages);
   if (static_cast<std::size_t>(most) > cluster.size()) {
     return fail(ErrorCode::kInvalidArgument, "{} stages need as many devices; there are {}", most,

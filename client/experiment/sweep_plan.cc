@@ -15,20 +15,23 @@ namespace {
 // A sweep of more trials is a typing error, or years.
 constexpr int kMaxTrials = 100'000;
 
-/// "auto" replaced by what it stands for on those devices; left out where that is asked for by name as well.
-Expected<std::vector<std::string>> name_transports(const std::vector<std::string>& asked,
-                                                   const std::vector<std::string>& devices,
-                                                   const Cluster& cluster) {
-  std::vector<std::string> named;
-  for (const std::string& name : asked) {
-    if (name != kAutoTransport) {
-      named.push_back(name);
-      continue;
-    }
-    PARETO_ASSIGN(std::string nearest, nearest_transport(devices, cluster));
-    if (std::ranges::find(asked, nearest) == asked.end()) named.push_back(std::move(nearest));
+/// The plan over each of the transports that were asked for and fit it, named: every one once. A plan may have none.
+Expected<std::vector<Plan>> over_transports(const Plan& plan, const std::vector<std::string>& asked,
+                                            const Cluster& cluster) {
+  std::vector<Plan> plans;
+  for (const std::string& text : asked) {
+    PARETO_ASSIGN(const std::vector<std::string> mix, parse_transport_mix(text));
+    auto fitted = fit_transports(mix, plan.links());
+    if (!fitted) continue;
+    Plan over = plan;
+    over.set_transports(*std::move(fitted));
+    PARETO_ASSIGN(over, with_transports_named(std::move(over), cluster));
+    const auto same = [&](const Plan& other) {
+      return other.transport_text() == over.transport_text();
+    };
+    if (std::ranges::none_of(plans, same)) plans.push_back(std::move(over));
   }
-  return named;
+  return plans;
 }
 
 /// Every ascending choice of `count` of `points`, in order.
@@ -189,24 +192,25 @@ class Planner {
     for (const std::int64_t batch : options_.batches) {
       messages += micro_batches_of(batch, options_.micro_batches).size();
     }
-    PARETO_ASSIGN(const auto transports, name_transports(options_.transports, on, cluster_));
-    return messages * transports.size() * options_.conditions.size();
+    Plan plan;
+    for (const std::string& device : on) plan.stages.push_back({device, 0, 0});
+    PARETO_ASSIGN(const auto plans, over_transports(plan, options_.transports, cluster_));
+    return messages * plans.size() * options_.conditions.size();
   }
 
   Expected<> add(const std::vector<std::size_t>& points, const std::vector<std::string>& on) {
     // One device has no link between stages that a codec could change.
     static const std::vector<std::string> kNoCodec{"none"};
-    PARETO_ASSIGN(const auto transports, name_transports(options_.transports, on, cluster_));
     for (const std::int64_t batch : options_.batches) {
       PARETO_ASSIGN(Plan plan, make_plan(model_, points, on, batch, options_));
       PARETO_ASSIGN(const std::optional<SplitRecord> split, describe_split(model_, plan));
       for (const std::int64_t micro_batch : micro_batches_of(batch, options_.micro_batches)) {
         plan.micro_batch = micro_batch;
-        for (const std::string& transport : transports) {
-          plan.transport = transport;
+        PARETO_ASSIGN(const auto plans, over_transports(plan, options_.transports, cluster_));
+        for (const Plan& over : plans) {
           for (const std::string& codec : points.empty() ? kNoCodec : options_.codecs) {
             for (const std::string& file : options_.conditions) {
-              add_one(plan, split, codec, condition_name(file));
+              add_one(over, split, codec, condition_name(file));
             }
           }
         }
@@ -221,7 +225,7 @@ class Planner {
     trial.plan = plan;
     trial.split = split;
     if (codec != "none") trial.plan.codecs.assign(plan.splits.size(), codec);
-    trial.transport = plan.transport;
+    trial.transport = plan.transport_text();
     trial.codec = codec;
     trial.auto_codec = codec == kAutoCodec;
     trial.batch = plan.batch;

@@ -39,7 +39,7 @@ class SweepRunner {
     ResultStore& store;
     const std::atomic<bool>& stop;
     std::function<void(const SweepProgress&)> on_progress;
-    DeploymentCache::TransportFactory make_transport;
+    TransportSet::Factory make_transport;
     DeploymentOptions deployment;
     Pace pace;
   };

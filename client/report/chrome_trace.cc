@@ -276,7 +276,7 @@ Json other_data(const PipelineTrace& trace) {
   return {{"software", "paretoctl " PARETO_VERSION},
           {"model", trace.plan.model},
           {"splits", trace.plan.splits},
-          {"transport", trace.plan.transport},
+          {"transport", trace.plan.transport_text()},
           {"batch", trace.plan.batch},
           {"window", trace.plan.window},
           {"requests", trace.load.samples.size()},

@@ -153,6 +153,10 @@ Expected<> read_details(const Json& json, TrialRecord& trial) {
   if (json.contains("network")) trial.network = network_from(json.at("network"));
   for (const Json& stage : json.at("stages")) trial.stages.push_back(stage_from(stage));
   for (const Json& link : json.at("links")) trial.links.push_back(link_from(link));
+  if (!trial.links.empty() && trial.links.size() != trial.plan.links()) {
+    return fail(ErrorCode::kCorrupt, "figures of {} links, its plan has {}", trial.links.size(),
+                trial.plan.links());
+  }
   for (const Json& round : json.at("rounds")) {
     PARETO_ASSIGN(TrialRound read, round_from(round, trial.plan.stages.size()));
     trial.rounds.push_back(std::move(read));
@@ -222,7 +226,10 @@ Json to_json(const TrialRecord& trial) {
     json["stages"] = Json::array();
     for (const StageFigures& stage : trial.stages) json["stages"].push_back(stage_json(stage));
     json["links"] = Json::array();
-    for (const LinkFigures& link : trial.links) json["links"].push_back(link_json(link));
+    for (std::size_t i = 0; i < trial.links.size(); ++i) {
+      json["links"].push_back(link_json(trial.links[i]));
+      json["links"].back()["transport"] = trial.plan.transport_of(i);
+    }
     if (trial.output_error) json["output_error"] = output_error_json(*trial.output_error);
     json["time_split_ms"] = {{"compute", trial.time_split.compute_ms},
                              {"transfer", trial.time_split.transfer_ms},

@@ -1,11 +1,31 @@
 #include "core/plan/plan.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "core/base/text.h"
 
 namespace pareto {
 namespace {
 
 constexpr std::size_t kMaxStages = 1024;
+
+Expected<> check_transports(const Plan& plan) {
+  if (!plan.transports.empty() && plan.transports.size() != plan.links()) {
+    return fail(ErrorCode::kInvalidArgument,
+                "plan: {} transports for {} links: the source's, one between each stage and the "
+                "next, and the sink's",
+                plan.transports.size(), plan.links());
+  }
+  for (std::size_t link = 0; link < plan.links(); ++link) {
+    if (plan.transport_of(link).empty()) {
+      return fail(ErrorCode::kInvalidArgument, "plan: the transport of link {} has no name", link);
+    }
+  }
+  return {};
+}
 
 Expected<> check(const Plan& plan) {
   if (plan.model.empty()) return fail(ErrorCode::kInvalidArgument, "plan: \"model\" is missing");
@@ -34,6 +54,7 @@ Expected<> check(const Plan& plan) {
     return fail(ErrorCode::kInvalidArgument, "plan: {} codecs for {} links between stages",
                 plan.codecs.size(), plan.splits.size());
   }
+  PARETO_TRY(check_transports(plan));
   if (plan.batch < 1)
     return fail(ErrorCode::kInvalidArgument, "plan: batch {} is not at least 1", plan.batch);
   if (plan.micro_batch < 0 || plan.micro_batch > plan.batch) {
@@ -48,30 +69,76 @@ Expected<> check(const Plan& plan) {
   return {};
 }
 
+Expected<> check_keys(const nlohmann::json& json, const std::vector<std::string>& known,
+                      const std::string& where) {
+  for (const auto& [key, value] : json.items()) {
+    if (std::ranges::find(known, key) == known.end()) {
+      return fail(ErrorCode::kInvalidArgument, "{}: unknown key \"{}\"{}", where, key,
+                  did_you_mean(key, known));
+    }
+  }
+  return {};
+}
+
+Expected<> check_all_keys(const nlohmann::json& json) {
+  PARETO_TRY(check_keys(json,
+                        {"model", "splits", "stages", "transport", "transports", "codecs", "batch",
+                         "micro_batch", "window", "engine", "precision", "threads"},
+                        "plan"));
+  if (json.contains("transport") && json.contains("transports")) {
+    return fail(ErrorCode::kInvalidArgument,
+                "plan: \"transport\" of all links and \"transports\" of each: one of them is too "
+                "many");
+  }
+  for (std::size_t i = 0; i < json.at("stages").size(); ++i) {
+    PARETO_TRY(check_keys(json.at("stages").at(i), {"device", "begin", "end"},
+                          fmt::format("plan: stage {}", i)));
+  }
+  return {};
+}
+
 }  // namespace
 
+void Plan::set_transports(std::vector<std::string> names) {
+  transports = std::move(names);
+  if (std::set<std::string>(transports.begin(), transports.end()).size() > 1) {
+    transport = Plan{}.transport;
+    return;
+  }
+  if (!transports.empty()) transport = transports.front();
+  transports.clear();
+}
+
+std::string Plan::transport_text() const {
+  return transports.empty() ? transport : join(transports, "+");
+}
+
 std::string to_json(const Plan& plan) {
-  nlohmann::ordered_json json{{"model", plan.model},
-                              {"splits", plan.splits},
-                              {"stages", nlohmann::ordered_json::array()},
-                              {"transport", plan.transport},
-                              {"codecs", plan.codecs},
-                              {"batch", plan.batch},
-                              {"micro_batch", plan.micro_batch},
-                              {"window", plan.window},
-                              {"engine", plan.engine},
-                              {"precision", plan.precision},
-                              {"threads", plan.threads}};
+  nlohmann::ordered_json json{
+      {"model", plan.model}, {"splits", plan.splits}, {"stages", nlohmann::ordered_json::array()}};
   for (const StagePlan& stage : plan.stages) {
     json["stages"].push_back(
         {{"device", stage.device}, {"begin", stage.begin}, {"end", stage.end}});
   }
+  if (plan.transports.empty()) {
+    json["transport"] = plan.transport;
+  } else {
+    json["transports"] = plan.transports;
+  }
+  json["codecs"] = plan.codecs;
+  json["batch"] = plan.batch;
+  json["micro_batch"] = plan.micro_batch;
+  json["window"] = plan.window;
+  json["engine"] = plan.engine;
+  json["precision"] = plan.precision;
+  json["threads"] = plan.threads;
   return json.dump();
 }
 
 Expected<Plan> plan_from_json(const std::string& text) {
   try {
     const auto json = nlohmann::json::parse(text);
+    PARETO_TRY(check_all_keys(json));
     Plan plan;
     plan.model = json.at("model").get<std::string>();
     plan.splits = json.at("splits").get<std::vector<std::string>>();
@@ -81,6 +148,7 @@ Expected<Plan> plan_from_json(const std::string& text) {
                              stage.at("end").get<std::int64_t>()});
     }
     plan.transport = json.value("transport", plan.transport);
+    plan.transports = json.value("transports", plan.transports);
     plan.codecs = json.value("codecs", plan.codecs);
     plan.batch = json.value("batch", plan.batch);
     plan.micro_batch = json.value("micro_batch", plan.micro_batch);
@@ -89,6 +157,8 @@ Expected<Plan> plan_from_json(const std::string& text) {
     plan.precision = json.value("precision", plan.precision);
     plan.threads = json.value("threads", plan.threads);
     PARETO_TRY(check(plan));
+    plan.set_transports(plan.transports.empty() ? std::vector<std::string>{plan.transport}
+                                                : plan.transports);
     return plan;
   } catch (const nlohmann::json::exception& error) {
     return fail(ErrorCode::kInvalidArgument, "plan: {}", error.what());

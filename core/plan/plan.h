@@ -22,7 +22,9 @@ struct Plan {
   std::vector<std::string>
       splits;  ///< names of the split points, one fewer than stages; empty: one device runs all
   std::vector<StagePlan> stages;  ///< in order, without gaps
-  std::string transport = "tcp";
+  std::string transport = "tcp";  ///< of every link, where `transports` is empty
+  /// One a link, where they differ: the source's, those between stages, the sink's. Set by set_transports alone.
+  std::vector<std::string> transports;
   /// How tensors travel from stage i to the next, by the names of core/wire/codec.h; empty: as they are everywhere.
   std::vector<std::string> codecs;
   std::int64_t batch = 1;
@@ -33,6 +35,17 @@ struct Plan {
   int threads = 0;  ///< of a request on a device; 0: as each device is set
   bool operator==(const Plan&) const = default;
 
+  /// From the source through the stages to the sink.
+  std::size_t links() const { return stages.size() + 1; }
+  /// Of link 0 (the source's) … links() - 1 (the sink's).
+  const std::string& transport_of(std::size_t link) const {
+    return transports.empty() ? transport : transports[link];
+  }
+  /// One a link; where all are alike, that one becomes `transport`.
+  void set_transports(std::vector<std::string> names);
+  /// "tcp"; of links that differ all of them: "tcp+shm+tcp".
+  std::string transport_text() const;
+
   /// Samples of one message.
   std::int64_t message_batch() const { return micro_batch > 0 ? micro_batch : batch; }
   /// Messages of one request.
@@ -40,7 +53,8 @@ struct Plan {
 };
 
 std::string to_json(const Plan& plan);
-/// Checks that stages are contiguous from 0, names present, numbers in range. Fails: kInvalidArgument.
+/// Checks that stages are contiguous from 0, names present, numbers in range, and that no key is unknown. Fails: kInvalidArgument, an
+/// unknown key with the nearest known one.
 Expected<Plan> plan_from_json(const std::string& json);
 
 }  // namespace pareto

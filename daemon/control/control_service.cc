@@ -253,20 +253,26 @@ grpc::Status ControlService::UnloadShard(grpc::ServerContext*,
 
 Expected<> ControlService::open(const v1::OpenStageRequest& request, v1::OpenStageReply& reply) {
   PARETO_TRY(sessions_.check(request.session()));
-  pareto::daemon::OpenStage stage{request.pipeline(),       request.stage(),      nullptr,
-                                  request.transport(),      request.downstream(), request.queue(),
-                                  request.max_frame_bytes()};
+  pareto::daemon::OpenStage stage;
+  stage.pipeline = request.pipeline();
+  stage.stage = request.stage();
+  stage.transport = request.transport();
+  stage.downstream_transport = request.downstream_transport();
+  stage.downstream = request.downstream();
+  stage.queue = request.queue();
+  stage.max_frame_bytes = request.max_frame_bytes();
   if (!request.codec().empty()) {
     PARETO_ASSIGN(stage.codec, wire::find_codec(request.codec()));
   }
   PARETO_ASSIGN(stage.shard, parts_.shards.find(request.shard()));
-  PARETO_ASSIGN(std::string address, parts_.stages.open(std::move(stage)));
+  PARETO_ASSIGN(StageAddresses addresses, parts_.stages.open(std::move(stage)));
   if (auto held = sessions_.hold_stage(request.session(), request.pipeline(), request.stage());
       !held) {
     PARETO_TRY(parts_.stages.close(request.pipeline(), request.stage()));
     return held;
   }
-  reply.set_address(std::move(address));
+  reply.set_address(std::move(addresses.upstream));
+  reply.set_sink_address(std::move(addresses.sink));
   return {};
 }
 

@@ -50,6 +50,7 @@ Expected<std::unique_ptr<StageHost>> StageHost::listen(
                                            host->options_.hello_timeout);
     host->doors_.push_back({*found, address, std::move(door)});
   }
+  host->transports_ = std::move(transports);
   return host;
 }
 
@@ -85,6 +86,16 @@ Expected<const StageHost::Door*> StageHost::door_of(const std::string& transport
   }
   return fail(ErrorCode::kNotFound, "this daemon does not serve transport \"{}\", only {}",
               transport, join(names));
+}
+
+Expected<transport::Transport*> StageHost::transport_named(const std::string& name) const {
+  std::vector<std::string> names;
+  for (const auto& transport : transports_) {
+    if (transport->name() == name) return transport.get();
+    names.emplace_back(transport->name());
+  }
+  return fail(ErrorCode::kNotFound, "this daemon has no transport \"{}\", only {}", name,
+              join(names));
 }
 
 Expected<std::shared_ptr<Stage>> StageHost::find(const Key& key) const {
@@ -142,12 +153,18 @@ std::vector<std::shared_ptr<Stage>> StageHost::take_forgotten() {
   return forgotten;
 }
 
-Expected<std::string> StageHost::open(OpenStage request) {
+Expected<StageAddresses> StageHost::open(OpenStage request) {
   if (request.queue < 1 || request.queue > kMaxQueue) {
     return fail(ErrorCode::kInvalidArgument, "a queue of {}, not 1 to {}", request.queue,
                 kMaxQueue);
   }
   PARETO_ASSIGN(const Door* door, door_of(request.transport));
+  StageAddresses addresses{door->address, ""};
+  const bool sink_connects = request.downstream.empty();
+  if (sink_connects) {
+    PARETO_ASSIGN(const Door* const sink, door_of(request.downstream_transport));
+    addresses.sink = sink->address;
+  }
   const Key key{request.pipeline, request.stage};
   // Closed outside the lock, when this returns.
   std::vector<std::shared_ptr<Stage>> forgotten;
@@ -158,15 +175,16 @@ Expected<std::string> StageHost::open(OpenStage request) {
   }
   StageParts parts{request.pipeline, request.stage, options_.device,
                    request.shard,    request.queue, nullptr};
-  if (!request.downstream.empty()) {
-    PARETO_ASSIGN(parts.downstream, connect_downstream(*door->transport, request));
+  if (!sink_connects) {
+    PARETO_ASSIGN(transport::Transport * next, transport_named(request.downstream_transport));
+    PARETO_ASSIGN(parts.downstream, connect_downstream(*next, request));
   }
   auto stage = std::make_shared<Stage>(std::move(parts));
   const std::lock_guard lock(mutex_);
   PARETO_TRY(check_room(key));
   stages_[key] = {std::move(stage), std::chrono::steady_clock::now()};
   opened_.notify_all();
-  return door->address;
+  return addresses;
 }
 
 Expected<> StageHost::greet(const Hello& hello, std::unique_ptr<transport::Link>& link,
@@ -242,10 +260,10 @@ auto StageHost::on_probe(const std::string& transport, const std::string& addres
                          TimePoint deadline, Measure measure)
     -> decltype(measure(std::declval<transport::Link&>())) {
   const auto through = [&]() -> decltype(measure(std::declval<transport::Link&>())) {
-    PARETO_ASSIGN(const Door* door, door_of(transport));
+    PARETO_ASSIGN(transport::Transport * by, transport_named(transport));
     const TimePoint patience = *deadline_after(options_.connect_timeout);
     PARETO_ASSIGN(const auto link,
-                  door->transport->connect(address, std::min(deadline, patience), options_.limits));
+                  by->connect(address, std::min(deadline, patience), options_.limits));
     const Probe probe(*this, *link);
     PARETO_TRY(introduce(*link, {0, 0, Role::kProbe}, deadline));
     return measure(*link);

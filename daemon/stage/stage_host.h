@@ -41,11 +41,18 @@ struct OpenStage {
   std::uint64_t pipeline = 0;
   std::uint32_t stage = 0;
   std::shared_ptr<LoadedShard> shard;
-  std::string transport;
-  std::string downstream;              ///< empty: the sink will connect
+  std::string transport;               ///< that its upstream connects by
+  std::string downstream_transport;    ///< to the next stage, or the one that the sink connects by
+  std::string downstream;              ///< address of the next stage; empty: the sink will connect
   std::uint32_t queue = 4;             ///< 1 … 1024
   std::uint64_t max_frame_bytes = 0;   ///< for the downstream link; 0 = the host's limit
   const wire::Codec* codec = nullptr;  ///< of what is sent on it; null: none
+};
+
+/// Where the links that a stage accepts come to.
+struct StageAddresses {
+  std::string upstream;
+  std::string sink;  ///< empty where there is a next stage
 };
 
 /// Threads: any.
@@ -54,7 +61,7 @@ class StageHost {
   static constexpr std::uint32_t kMaxQueue = 1024;
   static constexpr std::size_t kMaxStages = 1024;
 
-  /// Listens on every address, in order. `transports` holds one of each name used there. Fails: kPermission (port in use),
+  /// Listens on every address, in order. `transports` holds one of each name used there, and of each that is only connected by. Fails: kPermission (port in use),
   /// kNotFound (no such transport), kInvalidArgument.
   static Expected<std::unique_ptr<StageHost>> listen(
       StageHostOptions options, std::vector<std::shared_ptr<transport::Transport>> transports,
@@ -67,10 +74,10 @@ class StageHost {
   /// Where peers connect to, in the order given to listen(): the hosts asked for, with the real ports.
   std::vector<DataAddress> addresses() const;
 
-  /// Connects and introduces itself to the next stage, if there is one; afterwards the stage takes its links. Returns the address
-  /// for its upstream. Fails: kInvalidArgument (queue, a stage that is there already), kNotFound (transport), kExhausted (too many
+  /// Connects and introduces itself to the next stage, if there is one; afterwards the stage takes its links. Each may be of another
+  /// transport. Fails: kInvalidArgument (queue, a stage that is there already), kNotFound (transport), kExhausted (too many
   /// stages), kUnavailable or kTimeout (the next stage), kClosed (the daemon is ending).
-  Expected<std::string> open(OpenStage request);
+  Expected<StageAddresses> open(OpenStage request);
   /// Fails: kNotFound, and as Stage::start does.
   Expected<Nanoseconds> start(std::uint64_t pipeline, std::uint32_t stage, TimePoint deadline);
   /// Finishes what is in flight if that takes no more than half a second, announces the end to the next stage, and forgets the stage.
@@ -107,6 +114,8 @@ class StageHost {
 
   explicit StageHost(StageHostOptions options) : options_(std::move(options)) {}
   Expected<const Door*> door_of(const std::string& transport) const;
+  /// To connect by, whether or not it is listened on.
+  Expected<transport::Transport*> transport_named(const std::string& name) const;
   Expected<std::shared_ptr<Stage>> find(const Key& key) const;
   Expected<std::unique_ptr<transport::Link>> connect_downstream(transport::Transport& transport,
                                                                 const OpenStage& request) const;
@@ -121,6 +130,7 @@ class StageHost {
   std::map<Key, Entry> take_all();
 
   const StageHostOptions options_;
+  std::vector<std::shared_ptr<transport::Transport>> transports_;
   mutable std::mutex mutex_;
   std::condition_variable opened_;
   bool closing_ = false;

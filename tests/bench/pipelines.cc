@@ -3,7 +3,6 @@
 #include <filesystem>
 
 #include "client/cluster/daemon_client.h"
-#include "core/transport/transport.h"
 
 namespace pareto::bench {
 
@@ -19,7 +18,7 @@ Expected<std::unique_ptr<Pipelines>> Pipelines::over(client::Cluster cluster,
                                                      const std::string& transport) {
   PARETO_ASSIGN(auto model, partitioner::open_model(model_name, {}));
   std::unique_ptr<Pipelines> pipelines(new Pipelines(std::move(model), std::move(cluster)));
-  PARETO_ASSIGN(pipelines->transport_, transport::make_transport(transport));
+  pipelines->transport_ = transport;
   PARETO_ASSIGN(auto inputs, pipelines->workload_.example(1, 1));
   pipelines->request_ = Tuple{std::move(inputs)};
   return pipelines;
@@ -29,7 +28,7 @@ Expected<std::unique_ptr<client::Deployment>> Pipelines::deploy(
     const std::vector<std::int64_t>& positions) {
   Plan plan;
   plan.model = model_.name();
-  plan.transport = transport_->name();
+  plan.transport = transport_;
   std::int64_t begin = 0;
   for (std::size_t i = 0; i <= positions.size(); ++i) {
     const auto operators = static_cast<std::int64_t>(model_.graph().operators.size());
@@ -38,7 +37,7 @@ Expected<std::unique_ptr<client::Deployment>> Pipelines::deploy(
     if (i < positions.size()) plan.splits.push_back(fmt::format("op:{}", end));
     begin = end;
   }
-  return client::Deployment::open(plan, cluster_, pool_, *transport_);
+  return client::Deployment::open(plan, cluster_, pool_, transports_);
 }
 
 Expected<client::LoadResult> Pipelines::load(client::Deployment& deployment, int window,

@@ -47,7 +47,8 @@ class Pipelines {
   client::Cluster cluster_;
   client::ModelWorkload workload_;
   client::ShardPool pool_;
-  std::unique_ptr<transport::Transport> transport_;
+  client::TransportSet transports_;
+  std::string transport_;
   Value request_;
 };
 

@@ -84,8 +84,8 @@ Expected<> serve(std::uint32_t index, const std::string& recording_file,
                 daemon::StageHost::listen(options, {tcp}, {{kTransport, "127.0.0.1:0"}}));
   daemon::OpenStage request = replay_stage(index, std::move(recording));
   request.downstream = downstream;
-  PARETO_ASSIGN(const std::string address, host->open(std::move(request)));
-  PARETO_TRY(daemon::tell_ready(ready_fd, address));
+  PARETO_ASSIGN(const daemon::StageAddresses addresses, host->open(std::move(request)));
+  PARETO_TRY(daemon::tell_ready(ready_fd, addresses.upstream));
   PARETO_TRY(host->start(ReplayPipeline::kPipeline, index, *deadline_after(kPatience)));
   daemon::wait_signal();
   return {};
@@ -104,6 +104,7 @@ daemon::OpenStage replay_stage(std::uint32_t index, StageRecording recording) {
       std::make_shared<daemon::LoadedShard>("replay", std::move(shard), runtime::RunnerOptions{},
                                             std::make_unique<ReplayRunner>(std::move(recording)));
   stage.transport = kTransport;
+  stage.downstream_transport = kTransport;
   return stage;
 }
 

@@ -22,12 +22,13 @@ Expected<std::vector<Row>> stage_memory(const std::string& name, double bar) {
   constexpr std::chrono::seconds kPatience{10};
   PARETO_ASSIGN(std::shared_ptr<transport::Transport> tcp, transport::make_transport("tcp"));
   PARETO_ASSIGN(const auto host, daemon::StageHost::listen({}, {tcp}, {{"tcp", "127.0.0.1:0"}}));
-  PARETO_ASSIGN(const std::string address, host->open(replay_stage(0, {{kCompute}, kOutputBytes})));
+  PARETO_ASSIGN(const daemon::StageAddresses addresses,
+                host->open(replay_stage(0, {{kCompute}, kOutputBytes})));
   const std::uint64_t pipeline = ReplayPipeline::kPipeline;
-  PARETO_ASSIGN(const auto source,
-                client::connect_to_stage(*tcp, address, {pipeline, 0, "upstream"}, kPatience));
-  PARETO_ASSIGN(const auto sink,
-                client::connect_to_stage(*tcp, address, {pipeline, 0, "sink"}, kPatience));
+  PARETO_ASSIGN(const auto source, client::connect_to_stage(*tcp, addresses.upstream,
+                                                            {pipeline, 0, "upstream"}, kPatience));
+  PARETO_ASSIGN(const auto sink, client::connect_to_stage(*tcp, addresses.upstream,
+                                                          {pipeline, 0, "sink"}, kPatience));
   PARETO_TRY(host->start(pipeline, 0, *deadline_after(kPatience)));
   PARETO_ASSIGN(Tensor input, Tensor::allocate(DType::kFloat32, {kMessageBytes / sizeof(float)}));
   const Value request{Tuple{{Value(std::move(input))}}};

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -13,6 +15,11 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+
+std::string slurp(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
 
 class Chain : public EndToEnd {
  protected:
@@ -95,6 +102,61 @@ TEST_F(Chain, AnInterruptedRunOfThreeStagesGoesOn) {
   }
   EXPECT_EQ(of_three, 3U);
   EXPECT_FALSE(run["finished"].is_null());
+}
+
+TEST_F(Chain, EachLinkMayHaveAnotherTransport) {
+  const auto run_over = [&](const std::string& split, const std::string& transport) {
+    std::vector<std::string> arguments{
+        "run",         "--json",         "--engine", "plain",    "--devices",
+        inventory_,    "--transport",    transport,  "--output", path(transport + ".npy"),
+        "--save-plan", path("plan.json")};
+    if (!split.empty()) arguments.insert(arguments.end(), {"--split", split});
+    const auto model = small_model();
+    arguments.insert(arguments.end(), model.begin(), model.end());
+    const auto done = paretoctl(arguments);
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    return json::parse(done.output, nullptr, false);
+  };
+  run_over("", "tcp");
+  const std::string split = "after:features.3,percent:60";
+  // The daemons' shm is offered to this process too: all are on one machine.
+  for (const char* mix : {"tcp+grpc+shm+tcp", "shm+tcp+grpc+shm", "grpc+shm+grpc"}) {
+    const json trial = run_over(split, mix)["trial"];
+    const std::string text = mix == std::string("grpc+shm+grpc") ? "grpc+shm+shm+grpc" : mix;
+    EXPECT_EQ(trial["transport"], text);
+    std::string of_links;
+    for (const json& link : trial["links"]) {
+      of_links += (of_links.empty() ? "" : "+") + link["transport"].get<std::string>();
+    }
+    EXPECT_EQ(of_links, text);
+    // Bit for bit what one device computes.
+    EXPECT_EQ(slurp(path(std::string(mix) + ".npy")), slurp(path("tcp.npy"))) << mix;
+  }
+  EXPECT_EQ(run_over(split, "auto")["trial"]["transport"], "shm");
+  // The plan that was saved is run as it is.
+  run_over(split, "tcp+grpc+shm+tcp");
+  const auto again = paretoctl({"run", "--json", "--input-shape", "3x64x64", "--num-classes", "10",
+                                "--devices", inventory_, "--plan", path("plan.json")});
+  ASSERT_EQ(again.exit_code, 0) << again.errors;
+  EXPECT_EQ(json::parse(again.output)["trial"]["transport"], "tcp+grpc+shm+tcp");
+}
+
+TEST_F(Chain, ASweepMeasuresMixesBesideEachOther) {
+  const json run = sweep({"--splits", "after:features.3,percent:60", "--stages", "3", "--transport",
+                          "tcp,grpc+shm+tcp"});
+  ASSERT_EQ(run["trials"].size(), (1U + 3U) * 2U);
+  for (const json& trial : run["trials"]) {
+    ASSERT_EQ(trial["status"], "ok") << trial.dump(1);
+    EXPECT_LT(trial["output_error"]["max"].get<double>(), 1e-4) << trial["id"];
+    const bool mixed = trial["transport"] != "tcp";
+    EXPECT_EQ(trial["plan"].contains("transports"), mixed);
+    if (!mixed) continue;
+    EXPECT_EQ(trial["transport"], trial["split"].is_null() ? "grpc+tcp" : "grpc+shm+shm+tcp");
+  }
+  const auto refused = paretoctl(
+      small_sweep({"--devices", inventory_, "--transport", "tcp+grpc+shm+tcp", "--dry-run"}));
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.errors, HasSubstr("names 4 links, the plans have 3"));
 }
 
 TEST_F(Chain, MoreStagesThanDevicesAreRefused) {

@@ -311,7 +311,8 @@
     const steps = [];
     trial.links.forEach((link, i) => {
       const last = i === trial.links.length - 1;
-      const title = i === 0 ? 'input arrives' : last ? 'result returns' : `over ${trial.transport}`;
+      const codec = !last && i > 0 ? trial.plan.codecs[i - 1] : undefined;
+      const title = `${i === 0 ? 'input arrives ' : last ? 'result returns ' : ''}over ${link.transport}${codec && codec !== 'none' ? ` ${codec}` : ''}`;
       const cut = !last && i > 0 && trial.split ? trial.split.cuts[i - 1] : undefined;
       const crossing = cut ? cut.boundary : [];
       const what = crossing.length

@@ -41,7 +41,7 @@ class DeploymentTest : public testing::Test {
   }
 
   Expected<std::unique_ptr<Deployment>> open(const Plan& plan) {
-    return Deployment::open(plan, cluster_, *pool_, transport_);
+    return Deployment::open(plan, cluster_, *pool_, transports_);
   }
 
   double answer(Deployment& deployment) {
@@ -56,6 +56,7 @@ class DeploymentTest : public testing::Test {
 
   FakeWorkload workload_;
   MemoryTransport transport_;
+  TransportSet transports_{sharing(transport_)};
   std::vector<FakeDaemon*> daemons_;
   Cluster cluster_;
   std::optional<ShardPool> pool_;
@@ -129,6 +130,27 @@ TEST_F(DeploymentTest, NamesTheCodecsThatAPlanLeavesOpen) {
   EXPECT_THAT(daemons_[0]->codecs(), testing::ElementsAre("fp16"));
   EXPECT_THAT(daemons_[1]->codecs(), testing::ElementsAre("lz4"));
   EXPECT_DOUBLE_EQ(answer(*deployment), 80);
+}
+
+TEST_F(DeploymentTest, EachLinkHasItsTransport) {
+  for (FakeDaemon* daemon : daemons_) daemon->serve("tcp");
+  daemons_[1]->serve("shm");
+  daemons_[2]->serve("grpc");
+  Plan mixed = plan({2, 7});
+  mixed.splits = {"first", "second"};
+  mixed.set_transports({"memory", "shm", "tcp", "grpc"});
+  auto deployment = open(mixed).value();
+  EXPECT_DOUBLE_EQ(answer(*deployment), 80);
+  EXPECT_THAT(daemons_[0]->transports(), testing::ElementsAre("memory>shm"));
+  EXPECT_THAT(daemons_[1]->transports(), testing::ElementsAre("shm>tcp"));
+  EXPECT_THAT(daemons_[2]->transports(), testing::ElementsAre("tcp>grpc"));
+  // Who connects need not listen: the first serves no shm. The sink's is asked of the last stage.
+  mixed.set_transports({"memory", "grpc", "tcp", "grpc"});
+  EXPECT_THAT(open(mixed).error().message,
+              HasSubstr("b has no data address for transport \"grpc\""));
+  mixed.set_transports({"memory", "shm", "tcp", "shm"});
+  EXPECT_THAT(open(mixed).error().message,
+              HasSubstr("c has no data address for transport \"shm\""));
 }
 
 TEST_F(DeploymentTest, UndoesEverythingWhereAStageFails) {

@@ -1,14 +1,17 @@
 #include "client/cluster/transport_choice.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
-
+#include "core/base/text.h"
 #include "tests/client/support/fake_daemon.h"
 #include "tests/client/support/memory_transport.h"
 
 namespace pareto::client {
 namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
 
 const transport::Place kHere{"boot", 7, 1000};
 
@@ -24,31 +27,34 @@ class TransportChoice : public testing::Test {
       devices.push_back(std::move(daemon));
     }
     cluster_.emplace(Cluster::of(std::move(devices)));
-    return nearest_transport({"a", "b"}, *cluster_, kHere).value();
+    return nearest({"a", "b"}, kHere);
+  }
+  std::string nearest(const std::vector<std::string>& devices, const transport::Place& here) {
+    return join(nearest_transports(devices, *cluster_, here).value(), "+");
   }
 
   MemoryTransport transport_;
   std::optional<Cluster> cluster_;
 };
 
-TEST_F(TransportChoice, SharesMemoryOnlyWhereEveryLinkStaysHere) {
-  EXPECT_EQ(chosen(kHere), "shm");
-  EXPECT_EQ(chosen(kHere, /*serves_shm=*/false), "tcp");
-  EXPECT_EQ(chosen({"another", 7, 1000}), "tcp");
-  EXPECT_EQ(chosen({"boot", 8, 1000}), "tcp");
-  EXPECT_EQ(chosen({"boot", 7, 0}), "tcp");
-  // A plan on the first device alone.
-  EXPECT_EQ(nearest_transport({"a"}, *cluster_, kHere).value(), "shm");
-  // Two devices of one machine that is not ours: the source's link and the sink's do not stay there.
-  EXPECT_EQ(nearest_transport({"a"}, *cluster_, {"another", 7, 1000}).value(), "tcp");
-  EXPECT_EQ(nearest_transport({"c"}, *cluster_, kHere).error().code, ErrorCode::kNotFound);
+TEST_F(TransportChoice, EachLinkSharesMemoryWhereBothItsEndsDo) {
+  EXPECT_EQ(chosen(kHere), "shm+shm+shm");
+  EXPECT_EQ(chosen(kHere, /*serves_shm=*/false), "shm+tcp+tcp");
+  EXPECT_EQ(chosen({"another", 7, 1000}), "shm+tcp+tcp");
+  EXPECT_EQ(chosen({"boot", 8, 1000}), "shm+tcp+tcp");
+  EXPECT_EQ(chosen({"boot", 7, 0}), "shm+tcp+tcp");
+  EXPECT_EQ(nearest({"a"}, kHere), "shm+shm");
+  EXPECT_EQ(nearest({"b", "a"}, kHere), "tcp+tcp+shm");
+  // Two stages of one machine that is not ours: what lies between them stays there.
+  EXPECT_EQ(nearest({"a", "a"}, {"another", 7, 1000}), "tcp+shm+tcp");
+  EXPECT_EQ(nearest_transports({"c"}, *cluster_, kHere).error().code, ErrorCode::kNotFound);
 }
 
 TEST_F(TransportChoice, AnUnknownPlaceIsNotShared) {
   EXPECT_FALSE(transport::share_memory({}, {}));
   EXPECT_FALSE(transport::share_memory({"boot", 0, 1}, {"boot", 0, 1}));
-  EXPECT_EQ(chosen({}), "tcp");
-  EXPECT_EQ(nearest_transport({"a"}, *cluster_, {}).value(), "tcp");
+  EXPECT_EQ(chosen({}), "shm+tcp+tcp");
+  EXPECT_EQ(nearest({"a"}, {}), "tcp+tcp");
 }
 
 TEST_F(TransportChoice, NamesOnlyWhatAPlanLeavesOpen) {
@@ -56,9 +62,42 @@ TEST_F(TransportChoice, NamesOnlyWhatAPlanLeavesOpen) {
   Plan plan;
   plan.stages = {{"b", 0, 4}};
   plan.transport = "grpc";
-  EXPECT_EQ(with_transport_named(plan, *cluster_).value(), plan);
+  EXPECT_EQ(with_transports_named(plan, *cluster_).value(), plan);
   plan.transport = "auto";
-  EXPECT_EQ(with_transport_named(plan, *cluster_).value().transport, "shm");
+  const Plan named = with_transports_named(plan, *cluster_).value();
+  EXPECT_EQ(named.transport, "shm");
+  EXPECT_TRUE(named.transports.empty());
+  plan.set_transports({"auto", "grpc"});
+  EXPECT_EQ(with_transports_named(plan, *cluster_).value().transport_text(), "shm+grpc");
+}
+
+TEST(TransportMix, IsOneNameOrOneForEachLink) {
+  EXPECT_THAT(parse_transport_mix("tcp").value(), ElementsAre("tcp"));
+  EXPECT_THAT(parse_transport_mix("shm + tcp+auto").value(), ElementsAre("shm", "tcp", "auto"));
+  for (const char* text : {"tcp+", "+tcp", "tcp++grpc", "", "+"}) {
+    EXPECT_EQ(parse_transport_mix(text).error().code, ErrorCode::kInvalidArgument) << text;
+  }
+  const auto unknown = parse_transport_mix("tcp+tpc+tcp");
+  EXPECT_EQ(unknown.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(unknown.error().message, HasSubstr("\"tpc\"; there are tcp, grpc"));
+  EXPECT_FALSE(parse_transport_mix("inproc")) << "no link between processes";
+}
+
+TEST(TransportMix, FitsChainsByRepeatingWhatLiesBetween) {
+  const auto fitted = [](const std::string& mix, std::size_t links) {
+    const auto names = fit_transports(parse_transport_mix(mix).value(), links);
+    return names ? join(*names, "+") : "none";
+  };
+  EXPECT_EQ(fitted("tcp", 2), "tcp+tcp");
+  EXPECT_EQ(fitted("tcp", 4), "tcp+tcp+tcp+tcp");
+  EXPECT_EQ(fitted("shm+tcp+grpc", 2), "shm+grpc");
+  EXPECT_EQ(fitted("shm+tcp+grpc", 3), "shm+tcp+grpc");
+  EXPECT_EQ(fitted("shm+tcp+grpc", 5), "shm+tcp+tcp+tcp+grpc");
+  EXPECT_EQ(fitted("shm+tcp+shm+grpc", 4), "shm+tcp+shm+grpc");
+  EXPECT_EQ(fitted("shm+tcp+shm+grpc", 2), "shm+grpc");
+  EXPECT_EQ(fitted("shm+tcp+shm+grpc", 3), "none");
+  EXPECT_EQ(fitted("shm+grpc", 2), "shm+grpc");
+  EXPECT_EQ(fitted("shm+grpc", 3), "none");
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -149,18 +151,43 @@ TEST_F(SweepPlanTest, AutoNamesATransportForEachPlan) {
     std::vector<std::string> planned;
     const auto trials = plan_sweep(model_, mixed, options).value();
     for (const TrialRecord& trial : trials) {
-      EXPECT_EQ(trial.plan.transport, trial.transport);
+      EXPECT_EQ(trial.plan.transport_text(), trial.transport);
       planned.push_back(trial.id);
     }
     return planned;
   };
   options.transports = {"auto"};
-  EXPECT_THAT(ids(),
-              ElementsAre("after:features.3/tcp/b1", "all-on:near/shm/b1", "all-on:far/tcp/b1"));
+  EXPECT_THAT(ids(), ElementsAre("after:features.3/shm+tcp+tcp/b1", "all-on:near/shm/b1",
+                                 "all-on:far/tcp/b1"));
   // What is asked for by name is not measured twice.
   options.transports = {"tcp", "auto"};
-  EXPECT_THAT(ids(), ElementsAre("after:features.3/tcp/b1", "all-on:near/tcp/b1",
-                                 "all-on:near/shm/b1", "all-on:far/tcp/b1"));
+  EXPECT_THAT(ids(), ElementsAre("after:features.3/tcp/b1", "after:features.3/shm+tcp+tcp/b1",
+                                 "all-on:near/tcp/b1", "all-on:near/shm/b1", "all-on:far/tcp/b1"));
+}
+
+TEST_F(SweepPlanTest, AMixNamesTheTransportOfEachLink) {
+  const Cluster three = cluster(3);
+  SweepOptions options;
+  options.splits = "percent:30,percent:60";
+  options.stages = {2, 3};
+  options.transports = {"tcp", "tcp+shm+tcp", "tcp+shm+grpc+tcp"};
+  const auto trials = plan_sweep(model_, three, options).value();
+  std::map<std::size_t, std::vector<std::string>> seen;
+  for (const TrialRecord& trial : trials) {
+    std::vector<std::string>& texts = seen[trial.plan.stages.size()];
+    if (std::ranges::find(texts, trial.transport) == texts.end()) texts.push_back(trial.transport);
+    EXPECT_EQ(plan_from_json(to_json(trial.plan)).value(), trial.plan);
+  }
+  // What a mix is on one device is measured once; what does not fit a chain is left out.
+  EXPECT_THAT(seen[1], ElementsAre("tcp"));
+  EXPECT_THAT(seen[2], ElementsAre("tcp", "tcp+shm+tcp"));
+  EXPECT_THAT(seen[3], ElementsAre("tcp", "tcp+shm+shm+tcp", "tcp+shm+grpc+tcp"));
+  EXPECT_EQ(trials.size(), 3U * 1U + 2U * 2U + 1U * 3U);
+  // Asked for, and on no plan.
+  options.stages = {2};
+  const auto unfit = plan_sweep(model_, three, options);
+  ASSERT_FALSE(unfit);
+  EXPECT_THAT(unfit.error().message, HasSubstr("tcp+shm+grpc+tcp names 4 links, the plans have 3"));
 }
 
 TEST_F(SweepPlanTest, ThreeStagesTakeEveryPairOfSplitPoints) {

@@ -20,25 +20,6 @@ using testing::HasSubstr;
 /// Only the floors of requests and completions remain.
 const SweepRunner::Pace kNoTime{.measuring = {}, .shortest_slice = {}, .longest_slice = {}};
 
-/// Shares the one transport that the fake daemons listen on.
-class SharedTransport final : public transport::Transport {
- public:
-  explicit SharedTransport(Transport& shared) : shared_(shared) {}
-  std::string_view name() const override { return shared_.name(); }
-  transport::Reach reach() const override { return transport::Reach::kProcess; }
-  Expected<std::unique_ptr<transport::Listener>> listen(const std::string& address,
-                                                        const transport::Limits& limits) override {
-    return shared_.listen(address, limits);
-  }
-  Expected<std::unique_ptr<transport::Link>> connect(const std::string& address, Deadline deadline,
-                                                     const transport::Limits& limits) override {
-    return shared_.connect(address, deadline, limits);
-  }
-
- private:
-  Transport& shared_;
-};
-
 /// Notes what is applied.
 class FakeNetwork final : public Network {
  public:
@@ -94,15 +75,13 @@ class SweepRunnerTest : public testing::Test {
   }
 
   Expected<> sweep() {
-    const auto make = [this](std::string_view) -> Expected<std::unique_ptr<transport::Transport>> {
-      return std::make_unique<SharedTransport>(transport_);
-    };
     const auto progress = [this](const SweepProgress& now) {
       progress_.push_back(now);
       if (on_progress_) on_progress_(now);
     };
-    SweepRunner runner({workload_, *cluster_, store_, stop_, progress, make, {}, kNoTime}, options_,
-                       run_);
+    SweepRunner runner(
+        {workload_, *cluster_, store_, stop_, progress, sharing(transport_), {}, kNoTime}, options_,
+        run_);
     return runner.run();
   }
 

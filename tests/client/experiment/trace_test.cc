@@ -19,7 +19,7 @@ class TraceTest : public testing::Test {
     plan_.transport = "memory";
     plan_.window = 3;
     plan_.stages = {{"a", 0, 3}, {"b", 3, kFakeOperators}};
-    deployment_ = Deployment::open(plan_, cluster_, pool_, transport_).value();
+    deployment_ = Deployment::open(plan_, cluster_, pool_, transports_).value();
   }
 
   std::vector<std::unique_ptr<DaemonClient>> make_devices() {
@@ -39,6 +39,7 @@ class TraceTest : public testing::Test {
 
   FakeWorkload workload_;
   MemoryTransport transport_;
+  TransportSet transports_{sharing(transport_)};
   std::vector<FakeDaemon*> daemons_;
   Cluster cluster_;
   ShardPool pool_;

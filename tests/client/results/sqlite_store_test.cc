@@ -98,16 +98,28 @@ TEST(Details, OfBeforePlansHadSeveralCutsHoldTheOne) {
   details.erase("cuts");
   details["boundary"] = cut["boundary"];
   // Its columns are read first.
-  trial.split->cuts.clear();
-  trial.split->boundary.clear();
+  const auto columns = [&] {
+    TrialRecord read;
+    read.split.emplace();
+    read.split->name = trial.split->name;
+    read.split->position = trial.split->position;
+    read.split->boundary_bytes = trial.split->boundary_bytes;
+    return read;
+  };
+  trial = columns();
   ASSERT_TRUE(details_from_json(details.dump(), trial));
   EXPECT_EQ(trial.split->cuts, run.trials[0].split->cuts);
   EXPECT_EQ(trial.split->boundary, run.trials[0].split->boundary);
-  // Another number of cuts than the plan has.
-  details["cuts"] = {cut, cut};
-  EXPECT_EQ(details_from_json(details.dump(), trial).error().code, ErrorCode::kCorrupt);
-  details["cuts"] = "many";
-  EXPECT_EQ(details_from_json(details.dump(), trial).error().code, ErrorCode::kCorrupt);
+  // Another number of cuts or links than the plan has.
+  const auto refused = [&](const char* key, const nlohmann::ordered_json& value) {
+    auto changed = details;
+    changed[key] = value;
+    TrialRecord read = columns();
+    return details_from_json(changed.dump(), read).error().code == ErrorCode::kCorrupt;
+  };
+  EXPECT_TRUE(refused("cuts", {cut, cut}));
+  EXPECT_TRUE(refused("cuts", "many"));
+  EXPECT_TRUE(refused("links", {details["links"][0]}));
 }
 
 TEST_F(Store, ColumnsCanBeQueried) {

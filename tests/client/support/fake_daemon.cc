@@ -166,7 +166,7 @@ Expected<> FakeDaemon::unload_shard(const std::string& handle) {
   return {};
 }
 
-Expected<std::string> FakeDaemon::open_stage(const StageRequest& request) {
+Expected<OpenedStage> FakeDaemon::open_stage(const StageRequest& request) {
   PARETO_TRY(alive());
   auto stage = std::make_shared<Stage>();
   stage->request = request;
@@ -176,6 +176,7 @@ Expected<std::string> FakeDaemon::open_stage(const StageRequest& request) {
     if (shard == shards_.end()) return fail(ErrorCode::kNotFound, "no shard {}", request.shard);
     stage->operators = shard->second.operators;
     codecs_.push_back(request.codec);
+    transports_.push_back(request.transport + ">" + request.downstream_transport);
   }
   if (!request.downstream.empty()) {
     const Deadline deadline = deadline_after(kHandshake);
@@ -190,7 +191,7 @@ Expected<std::string> FakeDaemon::open_stage(const StageRequest& request) {
   }
   const std::lock_guard lock(mutex_);
   stages_[{request.pipeline, request.stage}] = std::move(stage);
-  return listener_->address();
+  return OpenedStage{listener_->address(), request.downstream.empty() ? listener_->address() : ""};
 }
 
 Expected<Nanoseconds> FakeDaemon::start_stage(std::uint64_t pipeline, std::uint32_t index,
@@ -227,6 +228,11 @@ Expected<DeviceStatus> FakeDaemon::status(std::chrono::milliseconds) {
 std::vector<std::string> FakeDaemon::codecs() const {
   const std::lock_guard lock(mutex_);
   return codecs_;
+}
+
+std::vector<std::string> FakeDaemon::transports() const {
+  const std::lock_guard lock(mutex_);
+  return transports_;
 }
 
 Expected<std::vector<wire::CodecCost>> FakeDaemon::measure_codecs(const std::string& handle) {

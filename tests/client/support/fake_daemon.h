@@ -48,6 +48,8 @@ class FakeDaemon final : public DaemonClient {
   void set_round_trip(Nanoseconds round_trip) { round_trip_ = round_trip; }
   void set_netem_interface(const std::string& name) { config_.netem_interface = name; }
   void serve_tcp() { info_.data["tcp"] = "test:2"; }
+  /// Its stages may be spoken to by that name too; it is the same transport.
+  void serve(const std::string& transport) { info_.data[transport] = listener_->address(); }
   void set_cpu(std::string cpu) { info_.cpu = std::move(cpu); }
   void fail_loads(std::optional<Error> error);
   void fail_start(std::optional<Error> error);
@@ -73,6 +75,8 @@ class FakeDaemon final : public DaemonClient {
   int rates_measured() const { return rates_measured_; }
   /// Of every stage that was opened, in order.
   std::vector<std::string> codecs() const;
+  /// "tcp>shm" of a stage whose upstream comes by tcp and whose next one, or sink, by shm.
+  std::vector<std::string> transports() const;
 
   /// What it was asked to do to its network; none: nothing, or no more.
   std::optional<EmulationWish> emulated() const;
@@ -88,7 +92,7 @@ class FakeDaemon final : public DaemonClient {
   Expected<> put_tensors(const std::vector<NamedTensor>& tensors) override;
   Expected<LoadedShard> load_shard(const Shard& shard, const ShardSettings& settings) override;
   Expected<> unload_shard(const std::string& handle) override;
-  Expected<std::string> open_stage(const StageRequest& request) override;
+  Expected<OpenedStage> open_stage(const StageRequest& request) override;
   Expected<Nanoseconds> start_stage(std::uint64_t pipeline, std::uint32_t stage,
                                     std::chrono::milliseconds timeout) override;
   Expected<StageReport> close_stage(std::uint64_t pipeline, std::uint32_t stage) override;
@@ -144,6 +148,7 @@ class FakeDaemon final : public DaemonClient {
   std::set<Digest> store_;
   std::map<std::string, Held> shards_;
   std::vector<std::string> codecs_;
+  std::vector<std::string> transports_;
   std::optional<EmulationWish> emulated_;
   std::uint64_t leases_ = 0;
   int renewals_ = 0;

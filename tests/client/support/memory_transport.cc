@@ -50,6 +50,25 @@ class MemoryListener final : public transport::Listener {
   std::shared_ptr<MemoryTransport::Backlog> backlog_;
 };
 
+/// Shares another one.
+class SharedTransport final : public transport::Transport {
+ public:
+  explicit SharedTransport(transport::Transport& shared) : shared_(shared) {}
+  std::string_view name() const override { return shared_.name(); }
+  transport::Reach reach() const override { return transport::Reach::kProcess; }
+  Expected<std::unique_ptr<transport::Listener>> listen(const std::string& address,
+                                                        const transport::Limits& limits) override {
+    return shared_.listen(address, limits);
+  }
+  Expected<std::unique_ptr<transport::Link>> connect(const std::string& address, Deadline deadline,
+                                                     const transport::Limits& limits) override {
+    return shared_.connect(address, deadline, limits);
+  }
+
+ private:
+  transport::Transport& shared_;
+};
+
 }  // namespace
 
 Expected<std::unique_ptr<transport::Listener>> MemoryTransport::listen(const std::string&,
@@ -78,6 +97,12 @@ std::pair<std::unique_ptr<Link>, std::unique_ptr<Link>> MemoryTransport::pair() 
   auto there = std::make_shared<Queue>(1024);
   auto back = std::make_shared<Queue>(1024);
   return {std::make_unique<MemoryLink>(back, there), std::make_unique<MemoryLink>(there, back)};
+}
+
+TransportSet::Factory sharing(MemoryTransport& transport) {
+  return [&transport](std::string_view) -> Expected<std::unique_ptr<transport::Transport>> {
+    return std::make_unique<SharedTransport>(transport);
+  };
 }
 
 }  // namespace pareto::client

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 
+#include "client/cluster/transport_set.h"
 #include "core/base/bounded_queue.h"
 #include "core/transport/transport.h"
 
@@ -29,5 +30,8 @@ class MemoryTransport final : public transport::Transport {
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Backlog>> listening_;
 };
+
+/// Makes a transport of any name that is this one, which outlives it.
+TransportSet::Factory sharing(MemoryTransport& transport);
 
 }  // namespace pareto::client

@@ -41,6 +41,81 @@ TEST(Plan, ReadsBackFromJson) {
   EXPECT_EQ(plan_from_json(to_json(plan)).value(), plan);
 }
 
+TEST(Plan, IsWrittenAsSpecified) {
+  EXPECT_EQ(
+      to_json(sample_plan()),
+      R"({"model":"mobilenetv2","splits":["after:features.7"],)"
+      R"("stages":[{"device":"pi-1","begin":0,"end":41},{"device":"pi-2","begin":41,"end":153}],)"
+      R"("transport":"tcp","codecs":[],"batch":1,"micro_batch":0,"window":0,)"
+      R"("engine":"auto","precision":"fp32","threads":0})");
+  Plan mixed = sample_plan();
+  mixed.set_transports({"shm", "tcp", "grpc"});
+  EXPECT_EQ(
+      to_json(mixed),
+      R"({"model":"mobilenetv2","splits":["after:features.7"],)"
+      R"("stages":[{"device":"pi-1","begin":0,"end":41},{"device":"pi-2","begin":41,"end":153}],)"
+      R"("transports":["shm","tcp","grpc"],"codecs":[],"batch":1,"micro_batch":0,"window":0,)"
+      R"("engine":"auto","precision":"fp32","threads":0})");
+}
+
+TEST(Plan, EachLinkHasATransport) {
+  Plan plan = sample_plan();
+  EXPECT_EQ(plan.links(), 3U);
+  EXPECT_EQ(plan.transport_of(2), "tcp");
+  EXPECT_EQ(plan.transport_text(), "tcp");
+  plan.set_transports({"shm", "tcp", "grpc"});
+  EXPECT_EQ(plan.transport_of(0), "shm");
+  EXPECT_EQ(plan.transport_of(2), "grpc");
+  EXPECT_EQ(plan.transport_text(), "shm+tcp+grpc");
+  EXPECT_EQ(plan_from_json(to_json(plan)).value(), plan);
+  // What is alike is one, however it was written.
+  plan.set_transports({"grpc", "grpc", "grpc"});
+  EXPECT_EQ(plan.transport_text(), "grpc");
+  EXPECT_TRUE(plan.transports.empty());
+  auto json = nlohmann::json::parse(to_json(plan));
+  json.erase("transport");
+  json["transports"] = {"grpc", "grpc", "grpc"};
+  EXPECT_EQ(plan_from_json(json.dump()).value(), plan);
+}
+
+TEST(Plan, ForeignFilesAreChecked) {
+  const auto refusal = [](auto change) {
+    auto json = nlohmann::json::parse(to_json(sample_plan()));
+    change(json);
+    const auto read = plan_from_json(json.dump());
+    if (read) return std::string("accepted");
+    EXPECT_EQ(read.error().code, ErrorCode::kInvalidArgument);
+    return read.error().message;
+  };
+  EXPECT_EQ(refusal([](auto&) {}), "accepted");
+  EXPECT_THAT(refusal([](auto& j) {
+                j["transports"] = {"tcp", "tcp", "tcp"};
+              }),
+              HasSubstr("\"transports\" of each"));
+  const auto mixed = [&](const nlohmann::json& transports) {
+    return refusal([&](auto& j) {
+      j.erase("transport");
+      j["transports"] = transports;
+    });
+  };
+  EXPECT_THAT(mixed({"tcp", "shm"}), HasSubstr("2 transports for 3 links"));
+  EXPECT_THAT(mixed({"tcp", "", "shm"}), HasSubstr("link 1 has no name"));
+  EXPECT_THAT(mixed("tcp"), HasSubstr("plan: "));
+  EXPECT_THAT(mixed({1, 2, 3}), HasSubstr("plan: "));
+  EXPECT_THAT(mixed(std::vector<std::string>(100'000, "tcp")), HasSubstr("100000 transports"));
+  EXPECT_THAT(refusal([](auto& j) { j["transport"] = ""; }), HasSubstr("no name"));
+  EXPECT_THAT(refusal([](auto& j) { j["transprots"] = "tcp"; }),
+              HasSubstr("\"transprots\" (did you mean transport"));
+  EXPECT_THAT(refusal([](auto& j) { j["stages"][1]["begins"] = 3; }),
+              HasSubstr("stage 1: unknown key \"begins\" (did you mean begin"));
+  for (const char* text :
+       {"3", "\"plan\"", "[1]", "null", R"({"model":"m","splits":[],"stages":3})",
+        R"({"model":"m","splits":[],"stages":[3]})",
+        R"({"model":"m","splits":[],"stages":"many"})"}) {
+    EXPECT_EQ(plan_from_json(text).error().code, ErrorCode::kInvalidArgument) << text;
+  }
+}
+
 TEST(Plan, SaysWhatIsWrong) {
   const auto refusal = [](auto change) {
     Plan plan = sample_plan();

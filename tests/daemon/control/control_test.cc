@@ -261,6 +261,7 @@ TEST_F(ControlTest, RunsAStageFromOpenToClose) {
   open.set_pipeline(~std::uint64_t{0});
   open.set_shard("nobody");
   open.set_transport("tcp");
+  open.set_downstream_transport("tcp");
   open.set_queue(2);
   v1::OpenStageReply opened;
   EXPECT_EQ(call(&v1::Control::Stub::OpenStage, open, opened).error_code(), StatusCode::NOT_FOUND);
@@ -303,7 +304,6 @@ TEST_F(ControlTest, RunsAStageFromOpenToClose) {
             StatusCode::NOT_FOUND);
 }
 
-/// A coordinator: there until it is destroyed.
 TEST_F(ControlTest, APortInUseIsNamed) {
   ControlParts parts{*store_, shards_, *stages_, network_, "pi-2", 1, {}, {}, {}};
   const auto second = ControlServer::start(server_->address(), std::move(parts));

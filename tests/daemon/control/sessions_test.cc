@@ -14,6 +14,7 @@ using grpc::StatusCode;
 using test::soon;
 using testing::HasSubstr;
 
+/// A coordinator: there until it is destroyed.
 class Coordinator {
  public:
   explicit Coordinator(v1::Control::Stub& stub) : stream_(stub.Attend(&context_)) {
@@ -47,6 +48,7 @@ TEST_F(ControlTest, WhatACoordinatorHoldsGoesWithIt) {
     open.set_pipeline(5);
     open.set_shard(loaded.shard());
     open.set_transport("tcp");
+    open.set_downstream_transport("tcp");
     open.set_queue(1);
     open.set_session(coordinator.session());
     v1::OpenStageReply opened;

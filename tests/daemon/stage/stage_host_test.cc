@@ -88,7 +88,7 @@ class StageHostTest : public testing::Test {
     address_ = host_->addresses().at(0).address;
   }
   OpenStage request(std::uint64_t pipeline = kPipeline, std::uint32_t stage = 0) const {
-    return {pipeline, stage, shard_, "inproc", "", 4, 0};
+    return {pipeline, stage, shard_, "inproc", "inproc", "", 4, 0};
   }
   Expected<std::unique_ptr<transport::Link>> connect(const Hello& hello) {
     return connect_as(*transport_, address_, hello);
@@ -121,6 +121,40 @@ TEST_F(StageHostTest, RefusesWhatCannotBeOpened) {
   EXPECT_EQ(host_->start(kPipeline, 1, soon()).error().code, ErrorCode::kNotFound);
   EXPECT_EQ(host_->close(8, 0).error().code, ErrorCode::kNotFound);
   EXPECT_EQ(host_->status().size(), 1U);
+}
+
+TEST_F(StageHostTest, TakesAndConnectsLinksOfDifferentTransports) {
+  const std::shared_ptr<transport::Transport> tcp = transport::make_transport("tcp").value();
+  StageHostOptions options;
+  options.device = "here";
+  // Listens by one, and knows both.
+  const auto first =
+      StageHost::listen(options, {tcp, transport_}, {{"tcp", "127.0.0.1:0"}}).value();
+  const auto last =
+      StageHost::listen(options, {tcp, transport_}, {{"tcp", "127.0.0.1:0"}, {"inproc", ""}})
+          .value();
+  const StageAddresses end = last->open({kPipeline, 1, shard_, "inproc", "tcp", "", 4, 0}).value();
+  EXPECT_EQ(end.upstream, last->addresses().at(1).address);
+  EXPECT_EQ(end.sink, last->addresses().at(0).address);
+  const StageAddresses front =
+      first->open({kPipeline, 0, shard_, "tcp", "inproc", end.upstream, 4, 0}).value();
+  EXPECT_EQ(front.sink, "");
+  const auto source = connect_as(*tcp, front.upstream, {kPipeline, 0, Role::kUpstream}).value();
+  const auto sink = connect_as(*tcp, end.sink, {kPipeline, 1, Role::kSink}).value();
+  ASSERT_TRUE(last->start(kPipeline, 1, soon()));
+  ASSERT_TRUE(first->start(kPipeline, 0, soon()));
+  ASSERT_TRUE(source->send(request_message(kPipeline, 0, 1.0F), soon()));
+  const auto result = sink->receive(soon());
+  ASSERT_TRUE(result) << result.error().message;
+  // Each adds its number of operators.
+  const auto operators = static_cast<float>(shard_->shard().end - shard_->shard().begin);
+  EXPECT_EQ(test::first_float(result->message.body), 1 + 2 * operators);
+
+  const auto sink_by_neither = first->open({8, 0, shard_, "tcp", "inproc", "", 4, 0});
+  EXPECT_EQ(sink_by_neither.error().code, ErrorCode::kNotFound);
+  const auto next_by_neither = first->open({8, 0, shard_, "tcp", "pigeon", "nest", 4, 0});
+  EXPECT_EQ(next_by_neither.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(next_by_neither.error().message, HasSubstr("only tcp, inproc"));
 }
 
 TEST(StageHostListening, TwiceOnOnePortIsRefused) {

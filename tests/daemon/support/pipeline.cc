@@ -46,12 +46,15 @@ Expected<std::unique_ptr<TwoStages>> TwoStages::open(
   PARETO_ASSIGN(pipeline->hosts[0], host_on(transport, address, "first"));
   PARETO_ASSIGN(pipeline->hosts[1], host_on(transport, address, "second"));
   const std::string name(transport->name());
-  PARETO_ASSIGN(const std::string last,
-                pipeline->hosts[1]->open({kPipeline, 1, std::move(second), name, "", queue, 0}));
-  PARETO_ASSIGN(const std::string front,
-                pipeline->hosts[0]->open({kPipeline, 0, std::move(first), name, last, queue, 0}));
-  PARETO_ASSIGN(pipeline->source, connect_as(*transport, front, {kPipeline, 0, Role::kUpstream}));
-  PARETO_ASSIGN(pipeline->sink, connect_as(*transport, last, {kPipeline, 1, Role::kSink}));
+  PARETO_ASSIGN(
+      const StageAddresses last,
+      pipeline->hosts[1]->open({kPipeline, 1, std::move(second), name, name, "", queue, 0}));
+  PARETO_ASSIGN(const StageAddresses front,
+                pipeline->hosts[0]->open(
+                    {kPipeline, 0, std::move(first), name, name, last.upstream, queue, 0}));
+  PARETO_ASSIGN(pipeline->source,
+                connect_as(*transport, front.upstream, {kPipeline, 0, Role::kUpstream}));
+  PARETO_ASSIGN(pipeline->sink, connect_as(*transport, last.sink, {kPipeline, 1, Role::kSink}));
   PARETO_TRY(pipeline->hosts[1]->start(kPipeline, 1, soon()));
   PARETO_ASSIGN(pipeline->round_trip, pipeline->hosts[0]->start(kPipeline, 0, soon()));
   return pipeline;
