@@ -10,6 +10,7 @@
 #include "client/commands/flags.h"
 #include "client/commands/npy.h"
 #include "client/commands/show.h"
+#include "client/experiment/plan_file.h"
 #include "client/experiment/run_once.h"
 #include "client/program.h"
 #include "client/report/chrome_trace.h"
@@ -70,9 +71,13 @@ class RunCommand final : public Command {
     PARETO_TRY(check_inputs(model));
     PARETO_ASSIGN(const std::vector<std::size_t> points, find_points(model));
     const std::size_t stages =
-        plan_file_.empty() ? points.size() + 1 : std::max<std::size_t>(plan.stages.size(), 2);
+        plan_file_.empty() ? points.size() + 1 : std::max<std::size_t>(devices_named({named_}), 2);
     PARETO_ASSIGN(const Cluster cluster, devices_.connect(context, static_cast<int>(stages)));
-    if (plan_file_.empty()) PARETO_TRY(make_plan(model, cluster, points, plan));
+    if (plan_file_.empty()) {
+      PARETO_TRY(make_plan(model, cluster, points, plan));
+    } else {
+      PARETO_TRY(check_plan(named_, model, cluster));
+    }
     if (!save_plan_.empty()) PARETO_TRY(write_file_atomically(save_plan_, to_json(plan) + "\n"));
     options_.trace = !trace_.empty();
     auto ran = run_once(model, cluster, plan, options_);
@@ -92,9 +97,9 @@ class RunCommand final : public Command {
     PARETO_TRY(check_codec_error(pipeline_.codec_error));
     options_.codec_error = pipeline_.codec_error;
     if (!plan_file_.empty()) {
-      PARETO_ASSIGN(const std::string text, read_file(plan_file_));
-      PARETO_ASSIGN(plan, with_context(plan_from_json(text), "{}", plan_file_));
-      model_.model = plan.model;
+      PARETO_ASSIGN(named_, read_plan_file(plan_file_));
+      plan = named_.plan;
+      if (model_.model.empty()) model_.model = plan.model;
       return {};
     }
     if (model_.model.empty())
@@ -269,6 +274,7 @@ class RunCommand final : public Command {
   RunOnceOptions options_;
   std::string split_;
   std::string plan_file_;
+  NamedPlan named_;  ///< of it
   std::int64_t batch_ = 1;
   std::vector<std::string> inputs_;
   std::string output_;

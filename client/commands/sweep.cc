@@ -36,6 +36,7 @@ class SweepCommand final : public Command {
            "  sudo paretoctl sweep --model mobilenetv2 --network none,configs/network/lte.yaml\n"
            "  paretoctl sweep --model resnet50 --devices inventory.yaml --network none,lte.yaml\n"
            "  sudo paretoctl sweep --model mobilenetv2 --testbed configs/testbed/two-pi4.yaml\n"
+           "  paretoctl sweep --plans mine.json,theirs.json --devices inventory.yaml --rounds 10\n"
            "  paretoctl sweep --resume last\n";
   }
 
@@ -44,6 +45,11 @@ class SweepCommand final : public Command {
     devices_.add_to(app);
     runner_.add_to(app);
     store_.add_to(app);
+    auto* plans = app.add_option(
+        "--plans", plans_,
+        "plan files (as of run --save-plan), or folders of them, separated by commas: measured as "
+        "they "
+        "stand, in place of split points on devices; with --network under every condition");
     app.add_option("--splits", options_.splits,
                    "modules, all, auto, after:MODULE, percent:P, op:N; several separated by commas")
         ->capture_default_str();
@@ -66,6 +72,11 @@ class SweepCommand final : public Command {
         ->capture_default_str();
     app.add_option("--seed", options_.seed, "of the order of plans and of the inputs")
         ->capture_default_str();
+    // A plan file says all of these itself.
+    for (const char* flag : {"--splits", "--stages", "--transport", "--codec", "--micro-batch",
+                             "--window", "--batch", "--engine", "--precision", "--threads"}) {
+      plans->excludes(app.get_option(flag));
+    }
     app.add_flag("--dry-run", dry_run_, "list the trials and measure none");
     app.add_option("--resume", resume_, "RUN or last: go on where it stopped, with its own flags");
     app.add_option("--report", report_,
@@ -76,13 +87,22 @@ class SweepCommand final : public Command {
   Expected<int> run(Context& context) override {
     stop_ = &context.stop.watch();
     if (!resume_.empty()) return resume(context);
+    if (!plans_.empty()) {
+      PARETO_ASSIGN(options_.plans, with_context(read_plan_files(split_list(plans_)), "--plans"));
+      if (options_.plans.empty()) return fail(ErrorCode::kInvalidArgument, "--plans names none");
+      if (model_.model.empty()) model_.model = options_.plans.front().plan.model;
+    }
     if (model_.model.empty()) {
-      return fail(ErrorCode::kInvalidArgument, "--model is missing (or --resume RUN)");
+      return fail(ErrorCode::kInvalidArgument,
+                  "--model is missing (or --plans FILE, --resume RUN)");
     }
     PARETO_TRY(check());
     PARETO_ASSIGN(const partitioner::Model model, model_.open());
-    PARETO_ASSIGN(const std::vector<std::size_t> points,
-                  partitioner::select_split_points(model.split_points(), options_.splits));
+    std::vector<std::size_t> points;
+    if (options_.plans.empty()) {
+      PARETO_ASSIGN(points,
+                    partitioner::select_split_points(model.split_points(), options_.splits));
+    }
     PARETO_ASSIGN(Cluster cluster, connect(context));
     if (options_.stages.empty()) options_.stages = every_number(cluster.size(), points.size());
     PARETO_ASSIGN(RunRecord run, make_run(model, cluster, options_, context.command_line));
@@ -133,6 +153,14 @@ class SweepCommand final : public Command {
     return {};
   }
 
+  /// To be started where none are named.
+  int local_devices() const {
+    if (!options_.plans.empty()) {
+      return std::max(kLocalDevices, static_cast<int>(devices_named(options_.plans)));
+    }
+    return options_.stages.empty() ? kLocalDevices : std::ranges::max(options_.stages);
+  }
+
   /// Of stages that so many devices and split points allow, beyond one.
   static std::vector<int> every_number(std::size_t devices, std::size_t points) {
     std::vector<int> numbers;
@@ -147,8 +175,8 @@ class SweepCommand final : public Command {
   Expected<Cluster> connect(const Context& context) const {
     PARETO_ASSIGN(std::vector<NamedCondition> conditions,
                   read_conditions(join(options_.conditions, ",")));
-    const int count = options_.stages.empty() ? kLocalDevices : std::ranges::max(options_.stages);
-    PARETO_ASSIGN(Cluster cluster, devices_.connect(context, count, std::move(conditions)));
+    PARETO_ASSIGN(Cluster cluster,
+                  devices_.connect(context, local_devices(), std::move(conditions)));
     if (Network* const network = cluster.network()) {
       for (const std::string& file : options_.conditions) {
         PARETO_TRY(network->offers(condition_name(file)));
@@ -270,6 +298,7 @@ class SweepCommand final : public Command {
   PipelineFlags pipeline_{.transport = "tcp,grpc"};
   StoreFlags store_;
   SweepOptions options_;
+  std::string plans_;
   std::string stages_ = "2";
   std::string batches_ = "1";
   std::string networks_;

@@ -11,6 +11,7 @@
 
 #include "client/cluster/cluster.h"
 #include "client/cluster/network.h"
+#include "client/experiment/plan_file.h"
 #include "client/results/record.h"
 #include "client/results/store.h"
 #include "core/base/error.h"
@@ -19,6 +20,9 @@
 namespace pareto::client {
 
 struct SweepOptions {
+  /// Measured as they stand, in place of all that splits, stages, transports, codecs, batches, micro_batches, window, engine, precision and
+  /// threads say; none: plans are made of those.
+  std::vector<NamedPlan> plans;
   std::string splits = "modules";
   std::vector<int> stages{
       2};  ///< devices a plan spans, each number once; 1: one-device plans alone

@@ -36,6 +36,12 @@ bool is_newer(std::string_view name) {
 std::string to_json(const SweepOptions& options) {
   nlohmann::ordered_json json;
   for_each_field(options, [&](const char* name, const auto& field) { json[name] = field; });
+  if (options.plans.empty()) return json.dump();
+  json["plans"] = nlohmann::ordered_json::array();
+  for (const NamedPlan& named : options.plans) {
+    json["plans"].push_back({{"name", named.name},
+                             {"plan", nlohmann::ordered_json::parse(pareto::to_json(named.plan))}});
+  }
   return json.dump();
 }
 
@@ -50,6 +56,13 @@ Expected<SweepOptions> sweep_options_from_json(const std::string& text) {
     for_each_field(options, [&](const char* name, auto& field) {
       if (json.contains(name) || !is_newer(name)) json.at(name).get_to(field);
     });
+    if (!json.contains("plans")) return options;
+    for (const auto& kept : json.at("plans")) {
+      NamedPlan& named = options.plans.emplace_back();
+      kept.at("name").get_to(named.name);
+      PARETO_ASSIGN(named.plan, with_context(plan_from_json(kept.at("plan").dump()),
+                                             "the options of a stored run: plan {}", named.name));
+    }
   } catch (const nlohmann::json::exception& error) {
     return fail(ErrorCode::kCorrupt, "the options of a stored run: {}", error.what());
   }

@@ -261,6 +261,7 @@ class Planner {
 Expected<std::vector<TrialRecord>> plan_sweep(const partitioner::Model& model,
                                               const Cluster& cluster, const SweepOptions& options) {
   PARETO_TRY(check_sweep(options, cluster));
+  if (!options.plans.empty()) return plan_given(model, cluster, options);
   return Planner(model, cluster, options).plan();
 }
 

@@ -25,6 +25,10 @@ Expected<Plan> make_plan(const partitioner::Model& model, const std::vector<std:
 Expected<std::optional<SplitRecord>> describe_split(const partitioner::Model& model,
                                                     const Plan& plan);
 
+/// The trials of options.plans: each plan as it stands, under every condition. Fails: as check_plan.
+Expected<std::vector<TrialRecord>> plan_given(const partitioner::Model& model,
+                                              const Cluster& cluster, const SweepOptions& options);
+
 /// Whether a sweep of those devices can be asked for: numbers in range, names known. Fails: kInvalidArgument, kNotFound.
 Expected<> check_sweep(const SweepOptions& options, const Cluster& cluster);
 

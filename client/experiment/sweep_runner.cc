@@ -69,10 +69,12 @@ SweepRunner::SweepRunner(Environment environment, const SweepOptions& options, R
 Expected<> SweepRunner::run() {
   find_pending();
   read_devices();
-  for (const std::int64_t batch : options_.batches) {
-    PARETO_ASSIGN(std::vector<Value> inputs, environment_.workload.example(batch, options_.seed));
-    PARETO_ASSIGN(auto expected, environment_.workload.expected(batch, options_.seed));
-    Request& request = requests_.emplace_back();
+  for (const TrialRecord& trial : run_.trials) {
+    if (requests_.contains(trial.batch)) continue;
+    PARETO_ASSIGN(std::vector<Value> inputs,
+                  environment_.workload.example(trial.batch, options_.seed));
+    PARETO_ASSIGN(auto expected, environment_.workload.expected(trial.batch, options_.seed));
+    Request& request = requests_[trial.batch];
     request.body = Tuple{std::move(inputs)};
     request.expected = std::move(expected);
   }
@@ -271,8 +273,7 @@ void SweepRunner::report(std::string now) {
 }
 
 const SweepRunner::Request& SweepRunner::request_of(const TrialRecord& trial) const {
-  const auto batch = std::ranges::find(options_.batches, trial.batch) - options_.batches.begin();
-  return requests_[static_cast<std::size_t>(batch)];
+  return requests_.at(trial.batch);
 }
 
 Expected<> SweepRunner::checkpoint(bool finished) {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -89,7 +90,7 @@ class SweepRunner {
   CodecChooser codecs_;
   DeploymentCache deployments_;
   std::vector<Pending> pending_;
-  std::vector<Request> requests_;  ///< one a batch of options_.batches
+  std::map<std::int64_t, Request> requests_;  ///< by batch
   std::set<std::string> lost_devices_;
   std::vector<std::uint64_t>
       sent_before_;  ///< by device: what earlier parts of the run sent, less what its client had sent

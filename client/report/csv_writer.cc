@@ -53,6 +53,7 @@ void for_each_column(const RunRecord& run, const TrialRecord& trial, Visit visit
   visit("run", text_of(run.id));
   visit("model", text_of(run.model));
   visit("id", text_of(trial.id));
+  visit("name", text_of(trial.name));
   visit("split", trial.split ? text_of(trial.split->name) : "");
   visit("position", trial.split ? text_of(trial.split->position) : "");
   visit("boundary_bytes", trial.split ? text_of(trial.split->boundary_bytes) : "");

@@ -7,6 +7,7 @@
 namespace pareto::client {
 
 std::string plan_name(const TrialRecord& trial) {
+  if (!trial.name.empty()) return trial.name;
   if (trial.split) return trial.split->name;
   return trial.plan.stages.empty() ? trial.id : "all on " + trial.plan.stages.front().device;
 }

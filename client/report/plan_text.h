@@ -7,7 +7,7 @@
 
 namespace pareto::client {
 
-/// "after:features.7", or "all on pi-1".
+/// "after:features.7", or "all on pi-1"; the name of a plan that was handed over as a file.
 std::string plan_name(const TrialRecord& trial);
 /// "tcp"; "tcp int8" where a codec is used, "tcp lz4 (auto)" where it was chosen; "tcp by 2" where a batch travels in twos.
 std::string link_of(const TrialRecord& trial);

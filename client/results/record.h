@@ -121,6 +121,8 @@ struct NetworkFigures {
 struct TrialRecord {
   std::string
       id;  ///< "after:features.7/tcp/b1": unique in its run, and the same when the run is resumed
+  std::string
+      name;  ///< of a plan that was handed over as a file; empty: it is called by its split points
   std::optional<SplitRecord> split;  ///< none: one device runs the whole model
   Plan plan;
   std::string transport;

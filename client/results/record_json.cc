@@ -143,6 +143,7 @@ Expected<> read_details(const Json& json, TrialRecord& trial) {
   PARETO_ASSIGN(trial.plan, plan_from_json(json.at("plan").dump()));
   // Runs of before there was a choice lack it.
   trial.auto_codec = json.value("auto_codec", false);
+  trial.name = json.value("name", "");
   if (trial.split) PARETO_TRY(read_cuts(json, trial.plan, *trial.split));
   if (json.contains("output_error")) {
     const Json& error = json.at("output_error");
@@ -218,6 +219,7 @@ Json to_json(const TrialRecord& trial) {
             {"auto_codec", trial.auto_codec},
             {"batch", trial.batch},
             {"condition", trial.condition}};
+  if (!trial.name.empty()) json["name"] = trial.name;
   if (trial.network) json["network"] = network_json(*trial.network);
   if (status == "ok") {
     json["rounds"] = trial.rounds.size();
@@ -300,6 +302,7 @@ std::string details_to_json(const TrialRecord& trial) {
             {"stages", Json::array()},
             {"links", Json::array()},
             {"rounds", Json::array()}};
+  if (!trial.name.empty()) json["name"] = trial.name;
   if (trial.network) json["network"] = network_json(*trial.network);
   if (trial.output_error) json["output_error"] = output_error_json(*trial.output_error);
   for (const StageFigures& stage : trial.stages) json["stages"].push_back(stage_json(stage));

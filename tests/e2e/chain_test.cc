@@ -159,6 +159,47 @@ TEST_F(Chain, ASweepMeasuresMixesBesideEachOther) {
   EXPECT_THAT(refused.errors, HasSubstr("names 4 links, the plans have 3"));
 }
 
+TEST_F(Chain, PlanFilesAreMeasuredAsTheyStand) {
+  const json planned = sweep({"--splits", "after:features.3,percent:60", "--stages", "3",
+                              "--transport", "tcp", "--dry-run"});
+  json plan = planned["trials"][0]["plan"];
+  ASSERT_EQ(plan["stages"].size(), 3U);
+  std::filesystem::create_directory(path("plans"));
+  std::ofstream(path("plans/forward.json")) << plan;
+  // The same cuts on the devices in another order, over a mix, in twos.
+  std::swap(plan["stages"][0]["device"], plan["stages"][2]["device"]);
+  plan.erase("transport");
+  plan["transports"] = {"tcp", "shm", "grpc", "tcp"};
+  plan["batch"] = 4;
+  plan["micro_batch"] = 2;
+  std::ofstream(path("plans/backward.json")) << plan;
+  const json run = sweep({"--plans", path("plans")});
+  ASSERT_EQ(run["trials"].size(), 2U);
+  std::map<std::string, json> by_name;
+  for (const json& trial : run["trials"]) {
+    EXPECT_EQ(trial["status"], "ok") << trial.dump(1);
+    EXPECT_LT(trial["output_error"]["max"].get<double>(), 1e-4) << trial["id"];
+    by_name[trial["name"]] = trial;
+  }
+  EXPECT_EQ(by_name["backward"]["stages"][0]["device"], "third");
+  EXPECT_EQ(by_name["backward"]["transport"], "tcp+shm+grpc+tcp");
+  EXPECT_EQ(by_name["backward"]["batch"], 4);
+  EXPECT_EQ(by_name["forward"]["plan"], planned["trials"][0]["plan"]);
+  // What is measured can be looked at, and gone on with although the files are gone.
+  std::filesystem::remove_all(path("plans"));
+  const auto again = paretoctl({"sweep", "--store", path("results.db"), "--resume", "last"});
+  EXPECT_EQ(again.exit_code, 0) << again.errors;
+  EXPECT_THAT(again.output, HasSubstr("backward"));
+
+  plan["stages"][1]["device"] = "secnd";
+  std::ofstream(path("wrong.json")) << plan;
+  const auto refused =
+      paretoctl(small_sweep({"--devices", inventory_, "--plans", path("wrong.json"), "--dry-run"}));
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.errors, HasSubstr("plan wrong: stage 1: no device \"secnd\" (did you mean "
+                                        "second"));
+}
+
 TEST_F(Chain, MoreStagesThanDevicesAreRefused) {
   const auto refused =
       paretoctl(small_sweep({"--devices", inventory_, "--stages", "2,4", "--dry-run"}));

@@ -12,7 +12,7 @@
   const run = JSON.parse(byId('run').textContent);
   // What makes a plan the same one under another network; before its codec, which may be chosen for a network, joins its name.
   for (const trial of run.trials) {
-    trial.key = [trial.split ? trial.split.name : '', ...trial.plan.stages.map((stage) => stage.device), trial.transport,
+    trial.key = [trial.name || '', trial.split ? trial.split.name : '', ...trial.plan.stages.map((stage) => stage.device), trial.transport,
       trial.auto_codec ? 'auto' : trial.codec, trial.plan.micro_batch, trial.batch].join('\n');
   }
   // A codec or a micro-batch makes another kind of link: chosen, drawn and named like a transport.
@@ -51,7 +51,7 @@
   };
   const percent = (ratio) => `${ratio < 0.1 ? ratio.toFixed(3).replace(/^0\.0*(\d)(\d?).*/, (_, a) => a) : Math.round(ratio * 100)} %`;
   const devicesOf = (trial) => trial.plan.stages.map((stage) => stage.device);
-  const nameOf = (trial) => (trial.split ? trial.split.name : `all on ${devicesOf(trial)[0]}`);
+  const nameOf = (trial) => (trial.name ? trial.name : trial.split ? trial.split.name : `all on ${devicesOf(trial)[0]}`);
   /** What crosses at each cut. */
   const crossesOf = (trial) => (trial.split ? trial.split.cuts.map((cut) => bytes(cut.boundary_bytes)).join(' + ') : '–');
   const latency = (trial) => trial.latency_ms.p50;
@@ -338,6 +338,7 @@
     byId('detail').replaceChildren(
       el('span', {class: isFront(trial) ? 'badge front' : 'badge'}, isFront(trial) ? 'On the front' : 'Beaten'),
       el('h2', {style: 'margin-top: 6px'}, nameOf(trial)),
+      trial.name && trial.split ? el('p', {class: 'muted'}, trial.split.name) : undefined,
       el('p', {class: 'muted'}, `${devicesOf(trial).join(' → ')} · ${trial.transport} · batch ${trial.batch}`),
       el('p', {class: 'verdict'}, verdict(trial)),
       el('div', {class: 'figures'},

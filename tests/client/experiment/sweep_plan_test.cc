@@ -8,7 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "client/experiment/plan_file.h"
 #include "client/experiment/sweep.h"
+#include "core/base/file.h"
 #include "partitioner/graph/split_points.h"
 #include "partitioner/models/model_builder.h"
 #include "tests/client/support/fake_daemon.h"
@@ -17,6 +19,7 @@
 namespace pareto::client {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -262,6 +265,90 @@ TEST_F(SweepPlanTest, ASweepWithoutEndSaysHowManyTrialsItWouldBe) {
   const auto astronomic = plan_sweep(model_, forty, options);
   ASSERT_FALSE(astronomic);
   EXPECT_THAT(astronomic.error().message, HasSubstr("e+"));
+}
+
+TEST_F(SweepPlanTest, PlansAreTakenAsTheyStandUnderEveryCondition) {
+  SweepOptions made;
+  made.splits = "percent:50";
+  made.transports = {"grpc"};
+  made.batches = {2};
+  made.codecs = {"int8"};
+  SweepOptions options;
+  options.plans = {{"mine", plan_sweep(model_, cluster_, made).value().front().plan}};
+  std::swap(options.plans[0].plan.stages[0].device, options.plans[0].plan.stages[1].device);
+  options.conditions = {"none", "/somewhere/lte.yaml"};
+  const auto trials = plan_sweep(model_, cluster_, options).value();
+  ASSERT_EQ(trials.size(), 2U);
+  EXPECT_EQ(trials[0].id, "mine");
+  EXPECT_EQ(trials[1].id, "mine/lte");
+  for (const TrialRecord& trial : trials) {
+    EXPECT_EQ(trial.plan, options.plans[0].plan);
+    EXPECT_EQ(trial.name, "mine");
+    EXPECT_EQ(trial.transport, "grpc");
+    EXPECT_EQ(trial.codec, "int8");
+    EXPECT_EQ(trial.batch, 2);
+    EXPECT_EQ(trial.split->cuts.size(), 1U);
+  }
+  const SweepOptions back = sweep_options_from_json(to_json(options)).value();
+  ASSERT_EQ(back.plans.size(), 1U);
+  EXPECT_EQ(back.plans[0].name, "mine");
+  EXPECT_EQ(back.plans[0].plan, options.plans[0].plan);
+}
+
+TEST_F(SweepPlanTest, APlanThatCannotBeDeployedIsToldWhole) {
+  SweepOptions made;
+  made.splits = "percent:50";
+  made.transports = {"tcp"};
+  const Plan good = plan_sweep(model_, cluster_, made).value().front().plan;
+  const auto refused = [&](auto change) {
+    NamedPlan named{"mine", good};
+    change(named.plan);
+    const auto checked = check_plan(named, model_, cluster_);
+    return checked ? std::string("accepted") : checked.error().message;
+  };
+  EXPECT_EQ(refused([](Plan&) {}), "accepted");
+  EXPECT_EQ(refused([](Plan& p) { p.model = "/models/squeezenet1_0.pt"; }), "accepted");
+  EXPECT_THAT(refused([](Plan& p) { p.model = "vgg16"; }),
+              AllOf(HasSubstr("plan mine: "), HasSubstr("vgg16"), HasSubstr("--model")));
+  EXPECT_THAT(refused([](Plan& p) { p.stages[1].device = "d7"; }),
+              AllOf(HasSubstr("stage 1: no device \"d7\""), HasSubstr("there are d0, d1"),
+                    HasSubstr("--devices")));
+  EXPECT_THAT(refused([](Plan& p) { p.stages[1].end += 1; }), HasSubstr("its stages end at"));
+  EXPECT_THAT(refused([](Plan& p) { p.stages[0].end = ++p.stages[1].begin; }),
+              HasSubstr("stage 0 ends at operator"));
+  EXPECT_THAT(refused([](Plan& p) { p.splits = {"after:features.33"}; }),
+              HasSubstr("after:features.3"));
+  EXPECT_THAT(refused([](Plan& p) { p.splits = {"modules"}; }), HasSubstr("split points, not one"));
+  EXPECT_THAT(refused([](Plan& p) { p.transport = "tpc"; }), HasSubstr("\"tpc\"; there are tcp"));
+  EXPECT_THAT(refused([](Plan& p) { p.transport = "tcp+shm+tcp"; }), HasSubstr("\"transports\""));
+  EXPECT_THAT(refused([](Plan& p) { p.codecs = {"int9"}; }), HasSubstr("int8"));
+  EXPECT_THAT(refused([](Plan& p) { p.engine = "plane"; }), HasSubstr("did you mean plain"));
+  EXPECT_THAT(refused([](Plan& p) { p.precision = "fp7"; }), HasSubstr("fp7"));
+}
+
+TEST(PlanFiles, AreReadFromFilesAndFolders) {
+  const TemporaryFolder folder = TemporaryFolder::create("plans").value();
+  const auto path = [&](const std::string& name) { return (folder.path() / name).string(); };
+  Plan plan;
+  plan.model = "tiny";
+  plan.stages = {{"a", 0, 4}};
+  ASSERT_TRUE(write_file_atomically(path("b.json"), to_json(plan)));
+  ASSERT_TRUE(write_file_atomically(path("a.json"), to_json(plan)));
+  ASSERT_TRUE(write_file_atomically(path("notes.txt"), "no plan"));
+  const auto both = read_plan_files({folder.path().string()}).value();
+  ASSERT_EQ(both.size(), 2U);
+  EXPECT_EQ(both[0].name, "a");
+  EXPECT_EQ(both[1].plan, plan);
+  EXPECT_EQ(devices_named(both), 1U);
+  const auto refusal = [](const std::vector<std::string>& paths) {
+    const auto read = read_plan_files(paths);
+    return read ? std::string("accepted") : read.error().message;
+  };
+  EXPECT_THAT(refusal({path("a.json"), folder.path().string()}), HasSubstr("called \"a\" too"));
+  EXPECT_THAT(refusal({path("c.json")}), HasSubstr("c.json"));
+  EXPECT_THAT(refusal({path("notes.txt")}), HasSubstr("notes.txt: plan: "));
+  std::filesystem::create_directory(path("empty"));
+  EXPECT_THAT(refusal({path("empty")}), HasSubstr("holds no plan"));
 }
 
 TEST_F(SweepPlanTest, RefusesWhatCannotBeMeasured) {

@@ -1,0 +1,154 @@
+#include "client/experiment/plan_file.h"
+
+#include <algorithm>
+#include <set>
+
+#include "client/cluster/codec_choice.h"
+#include "client/cluster/daemon_client.h"
+#include "client/cluster/transport_choice.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "core/runtime/shard_runner.h"
+#include "partitioner/graph/split_points.h"
+
+namespace pareto::client {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A plan is a page; what is longer is something else.
+constexpr std::uintmax_t kMostBytes = 16 << 20;
+
+Expected<std::vector<fs::path>> files_of(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return std::vector<fs::path>{path};
+  std::vector<fs::path> files;
+  for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
+    if (at->path().extension() == ".json") files.push_back(at->path());
+  }
+  if (error) return tl::unexpected(error_from_errno(error.value(), "reading the folder " + path));
+  if (files.empty()) {
+    return fail(ErrorCode::kInvalidArgument, "{}: the folder holds no plan (*.json)", path);
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+Expected<> check_devices(const Plan& plan, const Cluster& cluster) {
+  for (std::size_t i = 0; i < plan.stages.size(); ++i) {
+    const auto found = with_context(cluster.find(plan.stages[i].device), "stage {}", i);
+    if (found) continue;
+    std::vector<std::string> there;
+    for (std::size_t device = 0; device < cluster.size(); ++device) {
+      there.push_back(cluster.device(device).config().name);
+    }
+    return fail(found.error().code,
+                "{}; there are {}: name one of them in the plan, or others by --devices",
+                found.error().message, join(there));
+  }
+  return {};
+}
+
+Expected<> check_cuts(const Plan& plan, const partitioner::Model& model) {
+  const auto operators = static_cast<std::int64_t>(model.graph().operators.size());
+  if (plan.stages.back().end != operators) {
+    return fail(ErrorCode::kInvalidArgument, "its stages end at operator {}, the model {} at {}",
+                plan.stages.back().end, model.name(), operators);
+  }
+  for (std::size_t i = 0; i < plan.splits.size(); ++i) {
+    PARETO_ASSIGN(const std::vector<std::size_t> points,
+                  partitioner::select_split_points(model.split_points(), plan.splits[i]));
+    if (points.size() != 1) {
+      return fail(ErrorCode::kInvalidArgument, "\"{}\" is {} split points, not one", plan.splits[i],
+                  points.size());
+    }
+    const partitioner::SplitPoint& point = model.split_points()[points.front()];
+    if (point.position != plan.stages[i].end) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "stage {} ends at operator {}, but \"{}\" lies at {}", i, plan.stages[i].end,
+                  plan.splits[i], point.position);
+    }
+  }
+  return {};
+}
+
+Expected<> check_names(const Plan& plan) {
+  for (std::size_t link = 0; link < plan.links(); ++link) {
+    PARETO_ASSIGN(const auto mix, parse_transport_mix(plan.transport_of(link)));
+    if (mix.size() != 1) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "transport \"{}\": a mix stands in a plan as \"transports\", one a link",
+                  plan.transport_of(link));
+    }
+  }
+  for (const std::string& codec : plan.codecs) PARETO_TRY(check_codec_name(codec));
+  const std::vector<std::string> engines = runtime::engine_names();
+  if (plan.engine != "auto" && std::ranges::find(engines, plan.engine) == engines.end()) {
+    return fail(ErrorCode::kNotFound, "no engine \"{}\"{}; there are auto, {}", plan.engine,
+                did_you_mean(plan.engine, engines), join(engines));
+  }
+  PARETO_TRY(runtime::parse_precision(plan.precision));
+  return {};
+}
+
+Expected<> check(const Plan& plan, const partitioner::Model& model, const Cluster& cluster) {
+  // A model from a file is called by the file's name, a plan may have the path.
+  if (plan.model != model.name() && fs::path(plan.model).stem() != model.name()) {
+    return fail(ErrorCode::kInvalidArgument,
+                "it is a plan of the model {}, not of {}: name its model by --model, and plans of "
+                "one model at a time",
+                plan.model, model.name());
+  }
+  PARETO_TRY(check_names(plan));
+  PARETO_TRY(check_cuts(plan, model));
+  return check_devices(plan, cluster);
+}
+
+}  // namespace
+
+Expected<NamedPlan> read_plan_file(const fs::path& path) {
+  std::error_code unknown;
+  const std::uintmax_t bytes = fs::file_size(path, unknown);
+  if (!unknown && bytes > kMostBytes) {
+    return fail(ErrorCode::kInvalidArgument, "{}: {} are more than a plan has", path.string(),
+                format_bytes(bytes));
+  }
+  PARETO_ASSIGN(const std::string text, read_file(path));
+  NamedPlan named;
+  named.name = path.stem().string();
+  PARETO_ASSIGN(named.plan, with_context(plan_from_json(text), "{}", path.string()));
+  return named;
+}
+
+Expected<std::vector<NamedPlan>> read_plan_files(const std::vector<std::string>& paths) {
+  std::vector<NamedPlan> plans;
+  std::set<std::string> names;
+  for (const std::string& path : paths) {
+    PARETO_ASSIGN(const std::vector<fs::path> files, files_of(path));
+    for (const fs::path& file : files) {
+      PARETO_ASSIGN(NamedPlan named, read_plan_file(file));
+      if (!names.insert(named.name).second) {
+        return fail(ErrorCode::kInvalidArgument,
+                    "{}: another plan is called \"{}\" too: call the file otherwise", file.string(),
+                    named.name);
+      }
+      plans.push_back(std::move(named));
+    }
+  }
+  return plans;
+}
+
+std::size_t devices_named(const std::vector<NamedPlan>& plans) {
+  std::set<std::string> names;
+  for (const NamedPlan& named : plans) {
+    for (const StagePlan& stage : named.plan.stages) names.insert(stage.device);
+  }
+  return names.size();
+}
+
+Expected<> check_plan(const NamedPlan& named, const partitioner::Model& model,
+                      const Cluster& cluster) {
+  return with_context(check(named.plan, model, cluster), "plan {}", named.name);
+}
+
+}  // namespace pareto::client

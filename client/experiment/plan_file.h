@@ -1,0 +1,36 @@
+// Plans that people hand over as files (core/plan/FORMAT.md): read whole, and checked against the model and the devices at hand.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "client/cluster/cluster.h"
+#include "core/base/error.h"
+#include "core/plan/plan.h"
+#include "partitioner/graph/model.h"
+
+namespace pareto::client {
+
+/// A plan and what people call it.
+struct NamedPlan {
+  std::string name;  ///< of its file, without folder and ending
+  Plan plan;
+};
+
+/// Fails: kNotFound, kPermission, kInvalidArgument naming the file.
+Expected<NamedPlan> read_plan_file(const std::filesystem::path& path);
+
+/// Of files, and of every *.json of folders, in the order of their names. Fails: as above; kInvalidArgument (a folder without any, or two
+/// files of one name).
+Expected<std::vector<NamedPlan>> read_plan_files(const std::vector<std::string>& paths);
+
+/// How many devices plans name, each counted once.
+std::size_t devices_named(const std::vector<NamedPlan>& plans);
+
+/// Whether it can be deployed there: it cuts that model, at points where it may be cut, on devices that are there, with names that are known.
+/// Fails: kInvalidArgument, kNotFound with the remedy, beginning with the plan's name.
+Expected<> check_plan(const NamedPlan& named, const partitioner::Model& model,
+                      const Cluster& cluster);
+
+}  // namespace pareto::client
