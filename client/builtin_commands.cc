@@ -9,6 +9,7 @@ std::vector<std::unique_ptr<Command>> builtin_commands() {
   commands.push_back(make_profile_command());
   commands.push_back(make_plan_command());
   commands.push_back(make_run_command());
+  commands.push_back(make_deploy_command());
   commands.push_back(make_verify_command());
   commands.push_back(make_front_command());
   commands.push_back(make_report_command());

@@ -24,6 +24,8 @@ class StopSignal {
   /// From now on such a wish sets the flag and does not end the process. To be called before libraries make threads, which are
   /// to leave the signals alone. The flag lives as long as this object.
   virtual const std::atomic<bool>& watch() = 0;
+  /// Readable once that was wished for, for those who wait for something else too; -1: never. After watch().
+  virtual int descriptor() const { return -1; }
 };
 
 /// What a command may touch of the world.
@@ -34,6 +36,7 @@ struct Context {
   bool err_is_terminal = false;
   bool colour = false;  ///< on `out`
   int columns = 0;      ///< of the terminal; 0 = no limit
+  int input = 0;        ///< descriptor of what is piped in
   std::string command_line;
   std::filesystem::path paretod;        ///< the daemon of this build
   std::filesystem::path default_store;  ///< where results are kept unless told otherwise

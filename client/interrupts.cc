@@ -2,10 +2,12 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <thread>
 
 namespace pareto::client {
@@ -29,7 +31,7 @@ constexpr unsigned char kEnd = 0;
 
 class Interrupts::Watcher {
  public:
-  explicit Watcher(std::atomic<bool>& stop) : stop_(stop) {
+  Watcher(std::atomic<bool>& stop, int told) : stop_(stop), told_(told) {
     if (::pipe2(ends_.data(), O_CLOEXEC) != 0) return;  // then signals end the process as ever
     signal_pipe = ends_[1];
     thread_ = std::jthread([this] { wait(); });
@@ -63,10 +65,13 @@ class Interrupts::Watcher {
       // Asked twice: now, and whatever is under way.
       if (stop_.exchange(true)) ::_exit(128 + number);
       stop_.notify_all();
+      const std::uint64_t once = 1;
+      (void)!::write(told_, &once, sizeof once);
     }
   }
 
   std::atomic<bool>& stop_;
+  const int told_;  ///< an event, which stays readable
   std::array<int, 2> ends_{-1, -1};
   std::array<struct sigaction, 2> before_{};
   std::jthread thread_;
@@ -76,7 +81,10 @@ Interrupts::Interrupts() = default;
 Interrupts::~Interrupts() = default;
 
 const std::atomic<bool>& Interrupts::watch() {
-  if (!watcher_) watcher_ = std::make_unique<Watcher>(stop_);
+  if (!watcher_) {
+    told_ = FileDescriptor(::eventfd(0, EFD_CLOEXEC));
+    watcher_ = std::make_unique<Watcher>(stop_, told_.get());
+  }
   return stop_;
 }
 

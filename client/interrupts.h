@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "client/command.h"
+#include "core/base/file_descriptor.h"
 
 namespace pareto::client {
 
@@ -17,10 +18,12 @@ class Interrupts final : public StopSignal {
   Interrupts();
   ~Interrupts() override;
   const std::atomic<bool>& watch() override;
+  int descriptor() const override { return told_.get(); }
 
  private:
   class Watcher;
   std::atomic<bool> stop_{false};
+  FileDescriptor told_;
   std::unique_ptr<Watcher> watcher_;
 };
 

@@ -8,6 +8,7 @@
 #include "client/cluster/transport_choice.h"
 #include "client/commands/commands.h"
 #include "client/commands/flags.h"
+#include "client/commands/inputs.h"
 #include "client/commands/npy.h"
 #include "client/commands/show.h"
 #include "client/experiment/plan_file.h"
@@ -68,7 +69,10 @@ class RunCommand final : public Command {
     Plan plan;
     PARETO_TRY(read_flags(plan));
     PARETO_ASSIGN(const Model model, model_.open());
-    PARETO_TRY(check_inputs(model));
+    if (!inputs_.empty()) {
+      PARETO_TRY(with_context(check_inputs(model, given_, inputs_), "--input"));
+      options_.inputs = given_.values;
+    }
     PARETO_ASSIGN(const std::vector<std::size_t> points, find_points(model));
     const std::size_t stages =
         plan_file_.empty() ? points.size() + 1 : std::max<std::size_t>(devices_named({named_}), 2);
@@ -100,7 +104,7 @@ class RunCommand final : public Command {
       PARETO_ASSIGN(named_, read_plan_file(plan_file_));
       plan = named_.plan;
       if (model_.model.empty()) model_.model = plan.model;
-      return {};
+      return read_given(plan);
     }
     if (model_.model.empty())
       return fail(ErrorCode::kInvalidArgument, "--model is missing (or --plan FILE)");
@@ -122,7 +126,7 @@ class RunCommand final : public Command {
     PARETO_ASSIGN(plan.window, parse_window(pipeline_.window));
     plan.batch = batch_;
     plan.micro_batch = micro_batches.front();
-    if (!inputs_.empty()) PARETO_TRY(read_inputs(plan));
+    PARETO_TRY(read_given(plan));
     plan.model = model_.model;
     plan.engine = runner_.engine;
     plan.precision = runner_.precision;
@@ -130,41 +134,12 @@ class RunCommand final : public Command {
     return {};
   }
 
-  Expected<> read_inputs(Plan& plan) {
-    std::vector<Value> values;
-    for (const std::string& path : inputs_) {
-      PARETO_ASSIGN(Tensor tensor, read_npy(path));
-      if (tensor.shape().empty() || tensor.shape().front() < 1) {
-        return fail(ErrorCode::kInvalidArgument, "{}: its first dimension should be the batch",
-                    path);
-      }
-      plan.batch = tensor.shape().front();
-      values.emplace_back(std::move(tensor));
-    }
-    options_.inputs = std::move(values);
-    return {};
-  }
-
-  /// What devices would only refuse in LibTorch's words.
-  Expected<> check_inputs(const Model& model) const {
-    if (!options_.inputs) return {};
-    const auto& arguments = model.graph().inputs;
-    if (options_.inputs->size() != arguments.size()) {
-      return fail(ErrorCode::kInvalidArgument, "{} takes {} inputs, --input names {}", model.name(),
-                  arguments.size(), options_.inputs->size());
-    }
-    const std::int64_t batch = options_.inputs->front().get_if<Tensor>()->shape().front();
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      const ValueSpec& spec = model.graph().values[static_cast<std::size_t>(arguments[i])].spec;
-      const Tensor& tensor = *(*options_.inputs)[i].get_if<Tensor>();
-      if (spec.kind != ValueSpec::Kind::kTensor || tensor.dtype() != spec.tensor.dtype ||
-          tensor.shape() != spec.tensor.shape(batch)) {
-        return fail(ErrorCode::kInvalidArgument,
-                    "{}: {} {} does not fit input {} of {}: {} (--input-shape)", inputs_[i],
-                    to_string(tensor.dtype()), to_string(tensor.shape()), i, model.name(),
-                    spec.describe());
-      }
-    }
+  /// Inputs say what their batch is.
+  Expected<> read_given(Plan& plan) {
+    if (inputs_.empty()) return {};
+    PARETO_ASSIGN(given_, read_inputs(inputs_));
+    plan.batch = given_.batch;
+    if (plan.micro_batch > plan.batch) plan.micro_batch = 0;
     return {};
   }
 
@@ -277,6 +252,7 @@ class RunCommand final : public Command {
   NamedPlan named_;  ///< of it
   std::int64_t batch_ = 1;
   std::vector<std::string> inputs_;
+  ModelInputs given_;  ///< of them
   std::string output_;
   std::string save_plan_;
   std::string trace_;

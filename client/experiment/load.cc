@@ -7,16 +7,12 @@
 #include <utility>
 
 #include "client/experiment/micro_batch.h"
-#include "core/wire/parts.h"
+#include "client/experiment/take_result.h"
 
 namespace pareto::client {
 namespace {
 
 using wire::Message;
-using wire::MessageKind;
-
-// Of one model.
-constexpr std::size_t kMaxResults = 4096;
 
 /// What source and sink share: which messages are in flight, and how it all ends. Threads: any.
 class Window {
@@ -95,43 +91,12 @@ class Window {
   bool stopped_ = false;
 };
 
-Error error_of(const Message& message) {
-  const auto* tuple = message.body.get_if<Tuple>();
-  const auto* code =
-      tuple && tuple->items.size() == 2 ? tuple->items[0].get_if<std::string>() : nullptr;
-  const auto* text = code ? tuple->items[1].get_if<std::string>() : nullptr;
-  if (!text) return {ErrorCode::kCorrupt, "failed, and its error is malformed"};
-  return {error_code_from_string(*code), *text};
-}
-
-/// Takes the result of `request`. Pipelines keep the order, so any other one is an error of the peer.
+/// A load ends with the first request that fails.
 Expected<transport::Received> take(transport::Link& sink, std::uint64_t request,
                                    TimePoint deadline) {
-  wire::PartAssembler assembler(kMaxResults);
-  transport::Received parts;
-  auto received = sink.receive(deadline);
-  while (received && received->message.kind == MessageKind::kPart) {
-    parts.add_earlier(*received);
-    PARETO_TRY(assembler.keep(std::move(received->message)));
-    received = sink.receive(deadline);
-  }
-  if (!received && received.error().code == ErrorCode::kTimeout) {
-    return fail(ErrorCode::kTimeout, "no result in time");
-  }
-  if (!received) return received;
-  received->add_earlier(parts);
-  Message& message = received->message;
-  if (message.kind == MessageKind::kEnd) {
-    return fail(ErrorCode::kClosed, "the last stage ended the pipeline");
-  }
-  if ((message.kind != MessageKind::kValues && message.kind != MessageKind::kError) ||
-      message.request != request) {
-    return fail(ErrorCode::kCorrupt, "instead came a message of kind {} for request {}",
-                static_cast<int>(message.kind), message.request);
-  }
-  if (message.kind == MessageKind::kError) return tl::unexpected(error_of(message));
-  PARETO_TRY(assembler.complete(message));
-  return received;
+  PARETO_ASSIGN(TakenResult taken, take_result(sink, request, deadline));
+  if (taken.failure) return tl::unexpected(*std::move(taken.failure));
+  return std::move(taken.received);
 }
 
 /// Puts the times of a later message of the same request to those of the first.

@@ -1,0 +1,260 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "client/cluster/codec_choice.h"
+#include "client/cluster/deployment.h"
+#include "client/cluster/transport_choice.h"
+#include "client/cluster/workload.h"
+#include "client/commands/commands.h"
+#include "client/commands/flags.h"
+#include "client/commands/inputs.h"
+#include "client/commands/line_reader.h"
+#include "client/commands/npy.h"
+#include "client/experiment/plan_file.h"
+#include "client/experiment/request_stream.h"
+#include "client/program.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+
+namespace pareto::client {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+using partitioner::Model;
+
+/// Names of files, of the command line or as they are piped in, as requests. Threads: as RequestSource.
+class FileRequests final : public RequestSource {
+ public:
+  FileRequests(const Model& model, ModelWorkload& workload, std::vector<std::string> files,
+               LineReader lines, const std::atomic<bool>& stop)
+      : model_(model),
+        workload_(workload),
+        files_(std::move(files)),
+        piped_(files_.empty()),
+        lines_(std::move(lines)),
+        stop_(stop) {}
+
+  std::optional<StreamRequest> next() override {
+    std::optional<std::string> line = next_line();
+    while (line && line->find_first_not_of(" \t") == std::string::npos) line = next_line();
+    if (!line) return std::nullopt;
+    StreamRequest request;
+    request.name = *std::move(line);
+    request.body = read(request.name, request.batch);
+    return request;
+  }
+  void cancel() override {
+    cancelled_ = true;
+    lines_.cancel();
+  }
+
+ private:
+  std::optional<std::string> next_line() {
+    if (piped_) return lines_.next();
+    if (stop_ || cancelled_ || taken_ == files_.size()) return std::nullopt;
+    return files_[taken_++];
+  }
+  /// "a.npy", or of a model with several inputs "a.npy;b.npy".
+  Expected<Value> read(const std::string& line, std::int64_t& batch) {
+    const std::vector<std::string> files = split_list(line, ';');
+    PARETO_ASSIGN(const ModelInputs inputs, read_inputs(files));
+    PARETO_TRY(check_inputs(model_, inputs, files));
+    batch = inputs.batch;
+    PARETO_ASSIGN(std::vector<Value> ordered, workload_.to_first_shard(inputs.values));
+    return Value(Tuple{std::move(ordered)});
+  }
+
+  const Model& model_;
+  ModelWorkload& workload_;
+  const std::vector<std::string> files_;
+  const bool piped_;
+  LineReader lines_;
+  const std::atomic<bool>& stop_;
+  std::atomic<bool> cancelled_{false};
+  std::size_t taken_ = 0;
+};
+
+/// Results as files and lines. Threads: one owner.
+class FileResults final : public RequestSink {
+ public:
+  FileResults(Context& context, ModelWorkload& workload, fs::path folder, bool json)
+      : context_(context), workload_(workload), folder_(std::move(folder)), json_(json) {}
+
+  void done(StreamResult result) override {
+    const double latency_ms = std::chrono::duration<double, std::milli>(result.latency).count();
+    const auto files = keep(result);
+    ++requests_;
+    if (!files) ++failed_;
+    if (json_) {
+      Json line{{"request", result.name}};
+      if (files) {
+        line["latency_ms"] = latency_ms;
+        line["output"] = *files;
+      } else {
+        line["error"] = files.error().message;
+      }
+      context_.out << line.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
+    } else if (files) {
+      context_.out << fmt::format("{}  {:.2f} ms{}{}", result.name, latency_ms,
+                                  files->empty() ? "" : "  ", join(*files, " "))
+                   << std::endl;
+    } else {
+      context_.out << fmt::format("{}  failed: {}", result.name, files.error().message)
+                   << std::endl;
+    }
+  }
+
+  std::size_t requests() const { return requests_; }
+  std::size_t failed() const { return failed_; }
+
+ private:
+  /// Writes its tensors. Returns their files.
+  Expected<std::vector<std::string>> keep(const StreamResult& result) {
+    if (!result.outputs) return tl::unexpected(result.outputs.error());
+    const auto* tuple = result.outputs->get_if<Tuple>();
+    if (!tuple) return fail(ErrorCode::kCorrupt, "the pipeline's result is no tuple");
+    PARETO_ASSIGN(const std::vector<Value> outputs, workload_.from_last_shard(tuple->items));
+    std::vector<std::string> files;
+    if (folder_.empty()) return files;
+    std::vector<const Tensor*> tensors;
+    for (const Value& output : outputs) {
+      const auto inside = tensors_of(output);
+      tensors.insert(tensors.end(), inside.begin(), inside.end());
+    }
+    const std::vector<std::string> inputs = split_list(result.name, ';');
+    const std::string stem = unused(fs::path(inputs.front()).stem().string());
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      const fs::path file =
+          folder_ / (tensors.size() == 1 ? stem + ".npy" : fmt::format("{}.{}.npy", stem, i));
+      for (const std::string& input : inputs) {
+        std::error_code absent;
+        if (fs::equivalent(input, file, absent)) {
+          return fail(ErrorCode::kInvalidArgument,
+                      "its result would replace {}: another folder is needed (--output)", input);
+        }
+      }
+      PARETO_TRY(write_npy(file, *tensors[i]));
+      files.push_back(file.string());
+    }
+    return files;
+  }
+  /// "photo", and when that was used before "photo-2".
+  std::string unused(const std::string& stem) {
+    const int times = ++used_[stem];
+    return times == 1 ? stem : unused(fmt::format("{}-{}", stem, times));
+  }
+
+  Context& context_;
+  ModelWorkload& workload_;
+  const fs::path folder_;
+  const bool json_;
+  std::map<std::string, int> used_;
+  std::size_t requests_ = 0;
+  std::size_t failed_ = 0;
+};
+
+class DeployCommand final : public Command {
+ public:
+  std::string_view name() const override { return "deploy"; }
+  std::string_view summary() const override {
+    return "bring a plan's pipeline up and stream your own requests through it";
+  }
+  std::string_view examples() const override {
+    return "  ls frames/*.npy | paretoctl deploy --plan plan.json --output results\n"
+           "  paretoctl deploy --plan plan.json --devices inventory.yaml photo.npy other.npy\n"
+           "  camera | paretoctl deploy --plan plan.json --json   # a name a line, as they come\n";
+  }
+  void add_options(CLI::App& app) override {
+    app.add_option("--plan", plan_file_, "a plan file, as of run --save-plan")->required();
+    model_.add_to(app, /*required=*/false, "--input-shape");
+    devices_.add_to(app);
+    app.add_option("--codec-error", codec_error_,
+                   "what a codec that the plan leaves to be chosen may lose of a tensor")
+        ->capture_default_str();
+    app.add_option("--output", output_,
+                   "folder for the results: one .npy a tensor, called as its request");
+    app.add_flag("--json", json_, "one JSON object a request and line on stdout");
+    app.add_option("files", files_,
+                   "requests: .npy files, their first dimension the batch; of a model with several "
+                   "inputs all in one word, separated by ';'. None: a request a line is read from "
+                   "stdin, until it ends or Ctrl-C");
+  }
+
+  Expected<int> run(Context& context) override {
+    const std::atomic<bool>& stop = context.stop.watch();
+    PARETO_TRY(check_codec_error(codec_error_));
+    PARETO_ASSIGN(const NamedPlan named, read_plan_file(plan_file_));
+    if (model_.model.empty()) model_.model = named.plan.model;
+    PARETO_ASSIGN(const Model model, model_.open());
+    PARETO_TRY(make_folder());
+    const auto count = std::max<std::size_t>(devices_named({named}), 2);
+    PARETO_ASSIGN(const Cluster cluster, devices_.connect(context, static_cast<int>(count)));
+    PARETO_TRY(check_plan(named, model, cluster));
+    PARETO_ASSIGN(const Plan plan, with_transports_named(named.plan, cluster));
+    PARETO_ASSIGN(LineReader lines, LineReader::of(context.input, context.stop.descriptor()));
+    ModelWorkload workload(model);
+    FileRequests requests(model, workload, files_, std::move(lines), stop);
+    FileResults results(context, workload, output_, json_);
+    auto streamed = stream(context, cluster, plan, workload, requests, results);
+    if (!streamed) {
+      // From here on a device that breaks is a failure while running, not an environment that refuses.
+      if (exit_code_of(streamed.error().code) == kExitEnvironment) {
+        streamed.error().code = ErrorCode::kInternal;
+      }
+      return tl::unexpected(std::move(streamed).error());
+    }
+    context.err << fmt::format("{} requests, {} failed\n", results.requests(), results.failed());
+    return results.failed() == 0 ? kExitDone : kExitPartial;
+  }
+
+ private:
+  Expected<> make_folder() const {
+    if (output_.empty()) return {};
+    std::error_code error;
+    fs::create_directories(output_, error);
+    if (!error) return {};
+    return tl::unexpected(error_from_errno(error.value(), "making the folder " + output_));
+  }
+
+  Expected<> stream(Context& context, const Cluster& cluster, const Plan& plan,
+                    ModelWorkload& workload, FileRequests& requests, FileResults& results) const {
+    TransportSet transports;
+    ShardPool pool(workload);
+    CodecChooser codecs(codec_error_);
+    DeploymentOptions deploying;
+    deploying.codecs = &codecs;
+    PARETO_ASSIGN(
+        const auto deployment,
+        with_context(Deployment::open(plan, cluster, pool, transports, deploying), "deploying"));
+    StreamOptions options;
+    // Where it is left open: a request in every stage, and one on its way.
+    const int stages = static_cast<int>(plan.stages.size());
+    options.window = plan.window > 0 ? plan.window : stages + 1;
+    options.micro_batch = plan.micro_batch;
+    context.err << fmt::format("ready: {} stages over {}, window {}\n", stages,
+                               plan.transport_text(), options.window)
+                << std::flush;
+    return run_stream(deployment->source(), deployment->sink(), deployment->pipeline(), options,
+                      requests, results);
+  }
+
+  ModelFlags model_;
+  DeviceFlags devices_;
+  std::string plan_file_;
+  double codec_error_ = 0;
+  std::string output_;
+  std::vector<std::string> files_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_deploy_command() { return std::make_unique<DeployCommand>(); }
+
+}  // namespace pareto::client

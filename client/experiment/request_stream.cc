@@ -1,0 +1,187 @@
+#include "client/experiment/request_stream.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "client/experiment/micro_batch.h"
+#include "client/experiment/take_result.h"
+
+namespace pareto::client {
+namespace {
+
+/// A request on its way.
+struct InFlight {
+  std::string name;
+  std::vector<std::int64_t> micro_batches;  ///< empty: one message
+  std::optional<Error> failure;             ///< it was not sent
+  std::uint64_t first = 0;                  ///< number of its first message
+  TimePoint sent;
+  std::size_t messages() const { return std::max<std::size_t>(micro_batches.size(), 1); }
+};
+
+/// What source and sink share. Threads: any.
+class Flight {
+ public:
+  explicit Flight(int window) : window_(static_cast<std::size_t>(window)) {}
+
+  /// Waits for room. False: the stream is broken.
+  bool wait_for_room() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return broken_ || flying_.size() < window_; });
+    return !broken_;
+  }
+  void add(InFlight request) {
+    const std::lock_guard lock(mutex_);
+    flying_.push_back(std::move(request));
+    changed_.notify_all();
+  }
+  void end() {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+    changed_.notify_all();
+  }
+  void break_off() {
+    const std::lock_guard lock(mutex_);
+    broken_ = true;
+    changed_.notify_all();
+  }
+  /// Waits for the oldest request, which stays in flight; none: all have come, or the stream is broken.
+  std::optional<InFlight> oldest() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return broken_ || ended_ || !flying_.empty(); });
+    if (flying_.empty()) return std::nullopt;
+    return flying_.front();
+  }
+  void land() {
+    const std::lock_guard lock(mutex_);
+    flying_.pop_front();
+    changed_.notify_all();
+  }
+
+ private:
+  const std::size_t window_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<InFlight> flying_;
+  bool ended_ = false;
+  bool broken_ = false;
+};
+
+std::vector<std::int64_t> sizes_of(std::int64_t batch, std::int64_t micro_batch) {
+  Plan plan;
+  plan.batch = batch;
+  plan.micro_batch = micro_batch < batch ? micro_batch : 0;
+  return micro_batch_sizes(plan);
+}
+
+/// The bodies of a request's messages.
+Expected<std::vector<Value>> bodies_of(Expected<Value> body,
+                                       const std::vector<std::int64_t>& sizes) {
+  if (!body) return tl::unexpected(std::move(body).error());
+  if (sizes.empty()) return std::vector<Value>{*std::move(body)};
+  return split_batch(*body, sizes);
+}
+
+/// Everything that is sent. Returns why the link broke.
+std::optional<Error> send_all(transport::Link& link, std::uint64_t pipeline,
+                              const StreamOptions& options, RequestSource& requests,
+                              Flight& flight) {
+  wire::Message message;
+  message.pipeline = pipeline;
+  std::uint64_t number = 0;
+  while (flight.wait_for_room()) {
+    std::optional<StreamRequest> request = requests.next();
+    if (!request) return std::nullopt;
+    InFlight flying;
+    flying.name = std::move(request->name);
+    flying.micro_batches = sizes_of(request->batch, options.micro_batch);
+    auto bodies = bodies_of(std::move(request->body), flying.micro_batches);
+    if (!bodies) flying.failure = std::move(bodies).error();
+    flying.first = number;
+    flying.sent = std::chrono::steady_clock::now();
+    flight.add(std::move(flying));
+    if (!bodies) continue;
+    for (Value& body : *bodies) {
+      message.request = number++;
+      message.body = std::move(body);
+      auto sent = link.send(message, deadline_after(options.request_timeout));
+      if (!sent) return std::move(sent).error();
+    }
+  }
+  return std::nullopt;
+}
+
+/// Fails where the pipeline breaks; a failure of the request alone is in the result.
+Expected<StreamResult> receive(transport::Link& sink, const InFlight& request,
+                               const StreamOptions& options) {
+  StreamResult result;
+  result.name = request.name;
+  if (request.failure) {
+    result.outputs = tl::unexpected(*request.failure);
+    return result;
+  }
+  std::vector<Value> parts;
+  std::optional<Error> failure;
+  const TimePoint deadline = request.sent + options.request_timeout;
+  for (std::size_t i = 0; i < request.messages(); ++i) {
+    PARETO_ASSIGN(TakenResult taken, take_result(sink, request.first + i, deadline));
+    if (taken.failure && !failure) failure = std::move(taken.failure);
+    parts.push_back(std::move(taken.received.message.body));
+  }
+  result.latency = std::chrono::steady_clock::now() - request.sent;
+  if (failure) {
+    result.outputs = tl::unexpected(*std::move(failure));
+  } else if (request.micro_batches.empty()) {
+    result.outputs = std::move(parts.front());
+  } else {
+    result.outputs = join_batch(parts, request.micro_batches);
+  }
+  return result;
+}
+
+}  // namespace
+
+Expected<> run_stream(transport::Link& source, transport::Link& sink, std::uint64_t pipeline,
+                      const StreamOptions& options, RequestSource& requests, RequestSink& results) {
+  if (options.window < 1) {
+    return fail(ErrorCode::kInvalidArgument, "a window of {} requests", options.window);
+  }
+  Flight flight(options.window);
+  std::optional<Error> send_error;
+  std::optional<Error> receive_error;
+  {
+    const std::jthread sending([&] {
+      send_error = send_all(source, pipeline, options, requests, flight);
+      if (send_error) {
+        // Nothing more will come: wake the sink.
+        sink.close();
+        flight.break_off();
+      }
+      flight.end();
+    });
+    while (const std::optional<InFlight> request = flight.oldest()) {
+      auto result = with_context(receive(sink, *request, options), "request {}", request->name);
+      if (!result) {
+        receive_error = std::move(result).error();
+        flight.break_off();
+        source.close();
+        requests.cancel();
+        break;
+      }
+      flight.land();
+      results.done(*std::move(result));
+    }
+  }
+  if (send_error) {
+    return fail(send_error->code, "sending a request: {}", send_error->message);
+  }
+  if (receive_error) return tl::unexpected(*std::move(receive_error));
+  return {};
+}
+
+}  // namespace pareto::client

@@ -1,0 +1,65 @@
+// Requests of somebody's own through one pipeline, one after the other as they come, until there are no more.
+//
+//   RequestSource ──next──▶ source thread ══▶ [stages] ══▶ sink (the calling thread) ──▶ RequestSink
+//
+// Unlike a Load, which measures, a request that fails is told and the stream goes on.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/plan/plan.h"
+#include "core/tensor/value.h"
+#include "core/transport/transport.h"
+
+namespace pareto::client {
+
+struct StreamRequest {
+  std::string name;        ///< for people
+  std::int64_t batch = 1;  ///< its samples
+  Expected<Value> body =
+      Value(Tuple{});  ///< in the order of the first shard's inputs, or why there is none
+};
+
+struct StreamResult {
+  std::string name;
+  Expected<Value> outputs =
+      Value(Tuple{});     ///< in the order of the last shard's, or why there are none
+  Nanoseconds latency{};  ///< from when its sending began until its result was decoded
+};
+
+/// Where requests come from.
+class RequestSource {
+ public:
+  virtual ~RequestSource() = default;
+  /// Waits for the next one; none: no more. Called by one thread of the stream's.
+  virtual std::optional<StreamRequest> next() = 0;
+  /// Wakes next(), which then returns none. Any thread.
+  virtual void cancel() = 0;
+};
+
+/// Where results go to.
+class RequestSink {
+ public:
+  virtual ~RequestSink() = default;
+  /// In the order of the requests, failed ones too. Called by the thread that runs the stream.
+  virtual void done(StreamResult result) = 0;
+};
+
+struct StreamOptions {
+  int window = 1;  ///< requests in flight, at least 1
+  /// A request that takes longer ends the stream: how a dead device is noticed in bounded time.
+  std::chrono::milliseconds request_timeout{30'000};
+  std::int64_t micro_batch = 0;  ///< samples that travel together; 0: all of a request
+};
+
+/// Returns when the requests have ended and every result has come. Nothing else may use the links meanwhile, nor afterwards where it fails.
+/// Fails: where the pipeline breaks (as links do, kTimeout, kCorrupt), naming the request that was due; those in flight have no result then.
+Expected<> run_stream(transport::Link& source, transport::Link& sink, std::uint64_t pipeline,
+                      const StreamOptions& options, RequestSource& requests, RequestSink& results);
+
+}  // namespace pareto::client

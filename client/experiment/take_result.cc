@@ -1,0 +1,63 @@
+#include "client/experiment/take_result.h"
+
+#include <string>
+#include <utility>
+
+#include "core/wire/message.h"
+#include "core/wire/parts.h"
+
+namespace pareto::client {
+namespace {
+
+using wire::Message;
+using wire::MessageKind;
+
+// Of one model.
+constexpr std::size_t kMaxResults = 4096;
+
+Error error_of(const Message& message) {
+  const auto* tuple = message.body.get_if<Tuple>();
+  const auto* code =
+      tuple && tuple->items.size() == 2 ? tuple->items[0].get_if<std::string>() : nullptr;
+  const auto* text = code ? tuple->items[1].get_if<std::string>() : nullptr;
+  if (!text) return {ErrorCode::kCorrupt, "failed, and its error is malformed"};
+  return {error_code_from_string(*code), *text};
+}
+
+}  // namespace
+
+Expected<TakenResult> take_result(transport::Link& sink, std::uint64_t request,
+                                  TimePoint deadline) {
+  wire::PartAssembler assembler(kMaxResults);
+  transport::Received parts;
+  auto received = sink.receive(deadline);
+  while (received && received->message.kind == MessageKind::kPart) {
+    parts.add_earlier(*received);
+    PARETO_TRY(assembler.keep(std::move(received->message)));
+    received = sink.receive(deadline);
+  }
+  if (!received && received.error().code == ErrorCode::kTimeout) {
+    return fail(ErrorCode::kTimeout, "no result in time");
+  }
+  if (!received) return tl::unexpected(std::move(received).error());
+  received->add_earlier(parts);
+  Message& message = received->message;
+  if (message.kind == MessageKind::kEnd) {
+    return fail(ErrorCode::kClosed, "the last stage ended the pipeline");
+  }
+  if ((message.kind != MessageKind::kValues && message.kind != MessageKind::kError) ||
+      message.request != request) {
+    return fail(ErrorCode::kCorrupt, "instead came a message of kind {} for request {}",
+                static_cast<int>(message.kind), message.request);
+  }
+  TakenResult taken;
+  if (message.kind == MessageKind::kError) {
+    taken.failure = error_of(message);
+  } else {
+    PARETO_TRY(assembler.complete(message));
+  }
+  taken.received = *std::move(received);
+  return taken;
+}
+
+}  // namespace pareto::client

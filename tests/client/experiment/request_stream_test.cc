@@ -1,0 +1,142 @@
+// Requests that come and go, some of them bad, through fake daemons.
+#include "client/experiment/request_stream.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <vector>
+
+#include "client/cluster/deployment.h"
+#include "tests/client/support/fake_daemon.h"
+#include "tests/client/support/fake_workload.h"
+#include "tests/client/support/memory_transport.h"
+
+namespace pareto::client {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class Listed final : public RequestSource {
+ public:
+  std::optional<StreamRequest> next() override {
+    if (cancelled || taken == requests.size()) return std::nullopt;
+    return requests[taken++];
+  }
+  void cancel() override { cancelled = true; }
+
+  std::vector<StreamRequest> requests;
+  std::size_t taken = 0;
+  std::atomic<bool> cancelled{false};
+};
+
+class Kept final : public RequestSink {
+ public:
+  void done(StreamResult result) override {
+    names.push_back(result.name);
+    sums.push_back(result.outputs ? sum_of(*result.outputs) : -1);
+    errors.push_back(result.outputs ? "" : result.outputs.error().message);
+    if (result.outputs) latencies_are_known &= result.latency.count() > 0;
+  }
+  std::vector<std::string> names;
+  std::vector<double> sums;
+  std::vector<std::string> errors;
+  bool latencies_are_known = true;
+};
+
+class RequestStreamTest : public testing::Test {
+ protected:
+  RequestStreamTest() : cluster_(Cluster::of(make_devices())), pool_(workload_) {
+    Plan plan;
+    plan.model = "adder";
+    plan.transport = "memory";
+    plan.stages = {{"a", 0, 2}, {"b", 2, 7}, {"c", 7, kFakeOperators}};
+    deployment_ = Deployment::open(plan, cluster_, pool_, transports_).value();
+  }
+  std::vector<std::unique_ptr<DaemonClient>> make_devices() {
+    std::vector<std::unique_ptr<DaemonClient>> devices;
+    for (const char* name : {"a", "b", "c"}) {
+      auto daemon = std::make_unique<FakeDaemon>(name, transport_);
+      daemons_.push_back(daemon.get());
+      devices.push_back(std::move(daemon));
+    }
+    return devices;
+  }
+
+  /// Its samples are zeros: the answer is 4 floats a sample, each the number of operators.
+  void add(const std::string& name, std::int64_t batch = 1) {
+    listed_.requests.push_back({name, batch, Value(Tuple{workload_.example(batch, 1).value()})});
+  }
+  Expected<> stream(int window, std::int64_t micro_batch = 0) {
+    StreamOptions options;
+    options.window = window;
+    options.micro_batch = micro_batch;
+    return run_stream(deployment_->source(), deployment_->sink(), deployment_->pipeline(), options,
+                      listed_, kept_);
+  }
+
+  FakeWorkload workload_;
+  MemoryTransport transport_;
+  TransportSet transports_{sharing(transport_)};
+  std::vector<FakeDaemon*> daemons_;
+  Cluster cluster_;
+  ShardPool pool_;
+  std::unique_ptr<Deployment> deployment_;
+  Listed listed_;
+  Kept kept_;
+};
+
+TEST_F(RequestStreamTest, EveryRequestIsAnsweredInOrder) {
+  for (int i = 0; i < 20; ++i) add("r" + std::to_string(i), 1 + i % 3);
+  ASSERT_TRUE(stream(4));
+  ASSERT_EQ(kept_.names.size(), 20U);
+  EXPECT_TRUE(kept_.latencies_are_known);
+  for (int i = 0; i < 20; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    EXPECT_EQ(kept_.names[at], "r" + std::to_string(i));
+    EXPECT_EQ(kept_.sums[at], 4.0 * (1 + i % 3) * kFakeOperators);
+  }
+}
+
+TEST_F(RequestStreamTest, ABadRequestFailsAlone) {
+  add("good");
+  listed_.requests.push_back(
+      {"bad", 1, tl::unexpected(Error{ErrorCode::kCorrupt, "bad.npy: no .npy file"})});
+  add("also good");
+  // The second message that is sent: what was bad was not.
+  daemons_[1]->fail_request(1);
+  add("fine");
+  ASSERT_TRUE(stream(2));
+  EXPECT_THAT(kept_.names, ElementsAre("good", "bad", "also good", "fine"));
+  EXPECT_THAT(kept_.errors,
+              ElementsAre("", "bad.npy: no .npy file", HasSubstr("stage 1 on b: no memory"), ""));
+  EXPECT_GT(kept_.sums[3], 0);
+}
+
+TEST_F(RequestStreamTest, MicroBatchesAreOneRequest) {
+  add("five", 5);
+  add("one", 1);
+  add("four", 4);
+  ASSERT_TRUE(stream(2, 2));
+  EXPECT_THAT(kept_.names, ElementsAre("five", "one", "four"));
+  EXPECT_THAT(kept_.sums, ElementsAre(200, 40, 160));
+}
+
+TEST_F(RequestStreamTest, NothingIsNothing) {
+  ASSERT_TRUE(stream(3));
+  EXPECT_TRUE(kept_.names.empty());
+  EXPECT_EQ(stream(0).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST_F(RequestStreamTest, ABrokenPipelineEndsItNamingTheRequest) {
+  for (int i = 0; i < 9; ++i) add("r" + std::to_string(i));
+  daemons_[1]->die_at_request(2);
+  const auto broken = stream(1);
+  ASSERT_FALSE(broken);
+  EXPECT_THAT(kept_.names, ElementsAre("r0", "r1"));
+  EXPECT_THAT(broken.error().message, HasSubstr("request"));
+}
+
+}  // namespace
+}  // namespace pareto::client
