@@ -82,7 +82,7 @@ Expected<> check_names(const Plan& plan) {
     }
   }
   for (const std::string& codec : plan.codecs) PARETO_TRY(check_codec_name(codec));
-  const std::vector<std::string> engines = runtime::engine_names();
+  const std::vector<std::string>& engines = runtime::engine_names();
   if (plan.engine != "auto" && std::ranges::find(engines, plan.engine) == engines.end()) {
     return fail(ErrorCode::kNotFound, "no engine \"{}\"{}; there are auto, {}", plan.engine,
                 did_you_mean(plan.engine, engines), join(engines));

@@ -101,7 +101,7 @@ std::optional<Error> send_all(transport::Link& link, std::uint64_t pipeline,
     flying.name = std::move(request->name);
     flying.micro_batches = sizes_of(request->batch, options.micro_batch);
     auto bodies = bodies_of(std::move(request->body), flying.micro_batches);
-    if (!bodies) flying.failure = std::move(bodies).error();
+    if (!bodies) flying.failure = bodies.error();
     flying.first = number;
     flying.sent = std::chrono::steady_clock::now();
     flight.add(std::move(flying));
