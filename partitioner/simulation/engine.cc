@@ -1,0 +1,328 @@
+#include "partitioner/simulation/engine.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pareto::simulation {
+namespace {
+
+// What a pipeline's draws are for: its threads' times, each crossing's of a thread, then these.
+constexpr std::uint64_t kPerThread = 2 * Wire::kPurposes;
+constexpr std::uint64_t kOccupancy = 1;
+constexpr std::uint64_t kDelay = 2;
+constexpr std::uint64_t kPackets = Wire::kPurposes;
+constexpr std::uint64_t kRows = 1000 * kPerThread;
+constexpr std::uint64_t kRowChoice = kRows + 1;
+constexpr std::uint64_t kArrivals = kRows + 2;
+
+constexpr std::uint32_t kMostInFlight = 1U << 31;
+constexpr std::int64_t kEventsPerReport = 1 << 20;
+
+}  // namespace
+
+Expected<> Engine::run(const OnProgress& on_progress) {
+  start();
+  const auto share = [&] {
+    const double by_time =
+        scenario_.duration.count() == 0
+            ? 0
+            : static_cast<double>(now_) / static_cast<double>(scenario_.duration.count());
+    const double by_requests =
+        scenario_.requests == 0
+            ? 0
+            : static_cast<double>(completed_) / static_cast<double>(scenario_.requests);
+    return std::min(1.0, std::max(by_time, by_requests));
+  };
+  const std::int64_t end =
+      scenario_.duration.count() > 0 ? scenario_.duration.count() : kLongest.count();
+  while (!queue_.empty() && !exhausted_) {
+    const Event event = queue_.top();
+    if (!measuring_ && warm_requests_ == 0 && event.time >= scenario_.warm_up.count()) {
+      now_ = scenario_.warm_up.count();
+      begin_measuring();
+    }
+    if (event.time > end) {
+      now_ = end;
+      break;
+    }
+    queue_.pop();
+    now_ = event.time;
+    handle(static_cast<Kind>(event.code >> 32), static_cast<std::uint32_t>(event.code));
+    if (is_over()) break;
+    if (++events_ % kEventsPerReport == 0 && on_progress && !on_progress(share())) {
+      stopped_ = true;
+      break;
+    }
+  }
+  if (exhausted_) {
+    return fail(
+        ErrorCode::kExhausted,
+        "more requests wait at a source than can be kept: give the pipeline fewer arrivals");
+  }
+  if (!measuring_) begin_measuring();
+  count_future_work(-1);
+  return {};
+}
+
+void Engine::start() {
+  if (scenario_.requests > 0 && scenario_.warm_up.count() == 0) {
+    warm_requests_ = std::max<std::int64_t>(1, scenario_.requests / 10);
+  }
+  if (warm_requests_ == 0 && scenario_.warm_up.count() == 0) measuring_ = true;
+  for (Pipeline& pipeline : world_.pipelines) {
+    const PipelineClass& spec = scenario_.pipelines[pipeline.rule];
+    const std::uint32_t source = pipeline.first_thread;
+    const std::uint64_t bits = random_bits(pipeline.key, 0, kRowChoice);
+    if (spec.recording) pipeline.row = static_cast<std::uint32_t>(bits % spec.recording->rows());
+    const bool first_of_class =
+        &pipeline == &world_.pipelines[world_.classes[pipeline.rule].first_pipeline];
+    if (spec.arrivals.kind == ArrivalKind::kPeriodic) {
+      const auto period = static_cast<std::uint64_t>(spec.arrivals.period.count());
+      schedule(first_of_class ? 0 : static_cast<std::int64_t>(bits % period), kCame, source);
+    } else if (spec.arrivals.kind == ArrivalKind::kClosed) {
+      schedule(0, kCame, source);
+    } else {
+      if (!first_of_class && !spec.arrivals.gaps.empty()) {
+        pipeline.gap = static_cast<std::uint32_t>(bits % spec.arrivals.gaps.size());
+      }
+      schedule_next(source, pipeline);
+    }
+  }
+}
+
+bool Engine::is_over() const { return scenario_.requests > 0 && completed_ >= scenario_.requests; }
+
+void Engine::handle(Kind kind, std::uint32_t thread) {
+  switch (kind) {
+    case kFinished:
+      ++world_.threads[thread].finished;
+      return advance(thread);
+    case kArrived:
+      return arrive(thread);
+    case kCame:
+      return come(thread);
+  }
+}
+
+void Engine::come(std::uint32_t source) {
+  Thread& thread = world_.threads[source];
+  Pipeline& pipeline = world_.pipelines[thread.pipeline];
+  if (scenario_.pipelines[pipeline.rule].arrivals.kind == ArrivalKind::kClosed) {
+    return advance(source);  // as many as the window holds are there at once
+  }
+  note_request(pipeline, thread.arrived);
+  ++thread.handed;
+  schedule_next(source, pipeline);
+  arrive(source);
+}
+
+void Engine::schedule_next(std::uint32_t source, Pipeline& pipeline) {
+  const Arrivals& arrivals = scenario_.pipelines[pipeline.rule].arrivals;
+  std::int64_t wait = 0;
+  if (arrivals.kind == ArrivalKind::kPeriodic) {
+    wait = arrivals.period.count();
+  } else if (arrivals.kind == ArrivalKind::kTrace) {
+    wait = arrivals.gaps[pipeline.gap].count();
+    if (++pipeline.gap == arrivals.gaps.size()) pipeline.gap = 0;
+  } else {
+    const std::uint64_t bits = random_bits(pipeline.key, world_.threads[source].arrived, kArrivals);
+    wait = std::llround(-std::log(uniform_of(bits)) * 1e9 / arrivals.rate_per_s);
+  }
+  schedule(now_ + wait, kCame, source);
+}
+
+void Engine::note_request(Pipeline& pipeline, std::uint32_t number) {
+  PipelineRule& rule = world_.classes[pipeline.rule];
+  const std::uint32_t in_flight = number - pipeline.completed;
+  if (in_flight > pipeline.mask) {
+    if (in_flight >= kMostInFlight) {
+      exhausted_ = true;
+      return;
+    }
+    std::vector<Request> wider(2 * pipeline.requests.size());
+    const auto mask = static_cast<std::uint32_t>(wider.size() - 1);
+    for (std::uint32_t i = pipeline.completed; i != number; ++i) {
+      wider[i & mask] = pipeline.requests[i & pipeline.mask];
+    }
+    pipeline.requests = std::move(wider);
+    pipeline.mask = mask;
+  }
+  rule.in_flight.change(now_, 1);
+  if (const auto& recording = scenario_.pipelines[pipeline.rule].recording) {
+    const std::uint64_t bits = random_bits(pipeline.key, number, kRows);
+    if (uniform_of(bits) < rule.rows_again) {
+      const std::uint64_t choice = random_bits(pipeline.key, number, kRowChoice);
+      pipeline.row = static_cast<std::uint32_t>(choice % recording->rows());
+    } else if (++pipeline.row == recording->rows()) {
+      pipeline.row = 0;
+    }
+  }
+  pipeline.requests[number & pipeline.mask] = {now_, pipeline.row};
+}
+
+std::span<const std::int64_t> Engine::row_of(const Pipeline& pipeline,
+                                             std::uint32_t request) const {
+  const Recording* recording = scenario_.pipelines[pipeline.rule].recording.get();
+  if (recording == nullptr) return {};
+  const std::uint32_t row = pipeline.requests[request & pipeline.mask].row;
+  return {recording->nanoseconds.data() + row * recording->columns, recording->columns};
+}
+
+void Engine::advance(std::uint32_t index) {
+  Thread& thread = world_.threads[index];
+  Pipeline& pipeline = world_.pipelines[thread.pipeline];
+  ThreadRule& rule = rule_of(pipeline, index);
+  for (;;) {
+    if (thread.begun != thread.finished) return;
+    const std::uint32_t handed_on =
+        rule.last ? pipeline.completed : world_.threads[index + 1].handed;
+    if (thread.finished != handed_on) {
+      if (!hand_over(index, thread, pipeline, rule)) return;
+    } else if (!may_begin(thread, pipeline) || !begin(index, thread, pipeline, rule)) {
+      return;
+    }
+  }
+}
+
+bool Engine::may_begin(const Thread& thread, const Pipeline& pipeline) const {
+  const bool is_source = &thread == &world_.threads[pipeline.first_thread];
+  if (!is_source) return thread.arrived != thread.begun;
+  const std::uint32_t window = world_.classes[pipeline.rule].window;
+  if (window > 0 && thread.begun - pipeline.completed >= window) return false;
+  return scenario_.pipelines[pipeline.rule].arrivals.kind == ArrivalKind::kClosed ||
+         thread.arrived != thread.begun;
+}
+
+bool Engine::begin(std::uint32_t index, Thread& thread, Pipeline& pipeline, ThreadRule& rule) {
+  const std::uint32_t number = thread.begun++;
+  const std::uint32_t place = index - pipeline.first_thread;
+  if (place == 0 && scenario_.pipelines[pipeline.rule].arrivals.kind == ArrivalKind::kClosed) {
+    note_request(pipeline, number);
+  } else {
+    rule.waiting.change(now_, -1);
+  }
+  const std::int64_t time = rule.time.draw(random_bits(pipeline.key, number, place * kPerThread),
+                                           row_of(pipeline, number));
+  if (time == 0) {
+    thread.finished = thread.begun;
+  } else {
+    const std::int64_t done =
+        thread.device == kNone ? now_ + time : occupy(world_.devices[thread.device], time);
+    rule.busy += done - now_;
+    schedule(done, kFinished, index);
+  }
+  // Its place is free: who waited for it goes on.
+  if (place > 0 && world_.threads[index - 1].blocked != 0) advance(index - 1);
+  return time == 0;
+}
+
+bool Engine::hand_over(std::uint32_t index, Thread& thread, Pipeline& pipeline, ThreadRule& rule) {
+  const std::uint32_t number = thread.finished - 1;
+  if (rule.last) {
+    complete(pipeline, number);
+    return true;
+  }
+  Thread& next = world_.threads[index + 1];
+  ThreadRule& next_rule = rule_of(pipeline, index + 1);
+  if (next.handed - next.begun >= next_rule.places) {
+    if (thread.blocked == 0) rule.blocked.change(now_, 1);
+    thread.blocked = 1;
+    return false;
+  }
+  if (thread.blocked != 0) rule.blocked.change(now_, -1);
+  thread.blocked = 0;
+  ++next.handed;
+  if (next_rule.crossing >= 0) {
+    send(world_.crossings[static_cast<std::size_t>(next_rule.crossing)], next, index + 1, pipeline);
+  } else {
+    arrive(index + 1);
+  }
+  return true;
+}
+
+void Engine::arrive(std::uint32_t index) {
+  Thread& thread = world_.threads[index];
+  ThreadRule& rule = rule_of(world_.pipelines[thread.pipeline], index);
+  rule.waiting.change(now_, 1);
+  ++thread.arrived;
+  advance(index);
+  // One that was taken at once has not waited.
+  rule.most_waiting = std::max<std::int64_t>(rule.most_waiting, thread.arrived - thread.begun);
+}
+
+void Engine::send(const CrossingRule& crossing, Thread& receiver, std::uint32_t index,
+                  const Pipeline& pipeline) {
+  const std::uint32_t number = receiver.handed - 1;
+  const std::uint64_t purpose = (index - pipeline.first_thread) * kPerThread;
+  const std::span<const std::int64_t> row = row_of(pipeline, number);
+  LinkEnd& link = world_.links[receiver.link];
+  Carrier& carrier = world_.carriers[link.carrier];
+  const std::int64_t occupancy =
+      crossing.occupancy.draw(random_bits(pipeline.key, number, purpose + kOccupancy), row);
+  const std::int64_t delay =
+      crossing.delay.draw(random_bits(pipeline.key, number, purpose + kDelay), row);
+  const std::int64_t turn = std::max(now_, carrier.free_at);
+  const Fate fate = world_.wires[carrier.wire].carry(turn, occupancy, crossing.bytes, carrier.shift,
+                                                     pipeline.key, number, purpose + kPackets);
+  carrier.busy += fate.done - turn;
+  carrier.free_at = fate.done;
+  link.last_arrival = std::max(link.last_arrival, fate.arrives + delay);
+  schedule(link.last_arrival, kArrived, index);
+}
+
+std::int64_t Engine::occupy(Device& device, std::int64_t time) {
+  std::int64_t* const cores = &world_.cores[device.first_core];
+  std::int64_t* const core = std::min_element(cores, cores + device.cores);
+  *core = std::max(*core, now_) + time;
+  device.busy += time;
+  return *core;
+}
+
+void Engine::complete(Pipeline& pipeline, std::uint32_t number) {
+  PipelineRule& rule = world_.classes[pipeline.rule];
+  rule.in_flight.change(now_, -1);
+  if (measuring_) rule.latency.add(now_ - pipeline.requests[number & pipeline.mask].since);
+  ++pipeline.completed;
+  ++completed_;
+  if (!measuring_ && warm_requests_ > 0 && completed_ >= warm_requests_) begin_measuring();
+  advance(pipeline.first_thread);
+}
+
+void Engine::begin_measuring() {
+  measuring_ = true;
+  measured_from_ = now_;
+  for (ThreadRule& rule : world_.rules) {
+    rule.busy = 0;
+    rule.waiting.restart(now_);
+    rule.blocked.restart(now_);
+    rule.most_waiting = 0;
+  }
+  for (PipelineRule& rule : world_.classes) {
+    rule.latency.clear();
+    rule.in_flight.restart(now_);
+  }
+  for (Carrier& carrier : world_.carriers) carrier.busy = 0;
+  for (Device& device : world_.devices) device.busy = 0;
+  count_future_work(1);
+}
+
+void Engine::count_future_work(int sign) {
+  // Cores and carriers are at work without a break until they are free.
+  for (Device& device : world_.devices) {
+    for (std::uint32_t i = 0; i < device.cores; ++i) {
+      const std::int64_t left = world_.cores[device.first_core + i] - now_;
+      device.busy += sign * std::max<std::int64_t>(0, left);
+    }
+  }
+  for (Carrier& carrier : world_.carriers) {
+    carrier.busy += sign * std::max<std::int64_t>(0, carrier.free_at - now_);
+  }
+  for (const Event& event : queue_.events()) {
+    if (static_cast<Kind>(event.code >> 32) != kFinished) continue;
+    const auto thread = static_cast<std::uint32_t>(event.code);
+    const Pipeline& pipeline = world_.pipelines[world_.threads[thread].pipeline];
+    rule_of(pipeline, thread).busy += sign * (event.time - now_);
+  }
+}
+
+}  // namespace pareto::simulation

@@ -1,0 +1,86 @@
+// The events of a world, one after another. Internal to partitioner/simulation.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "partitioner/simulation/event_queue.h"
+#include "partitioner/simulation/simulate.h"
+#include "partitioner/simulation/world.h"
+
+namespace pareto::simulation {
+
+/// Threads: one owner.
+class Engine {
+ public:
+  /// Both outlive it; `scenario` passes check() and is what `world` was made from.
+  Engine(const Scenario& scenario, World& world) : scenario_(scenario), world_(world) {}
+
+  /// To the end, or until on_progress returns false. Fails: kExhausted (a pipeline's requests in flight).
+  Expected<> run(const OnProgress& on_progress);
+
+  std::int64_t now() const { return now_; }
+  std::int64_t measured_from() const { return measured_from_; }
+  std::int64_t requests() const { return completed_; }
+  std::int64_t events() const { return events_; }
+  bool stopped() const { return stopped_; }
+
+ private:
+  /// What an event is about; of one moment in this order, so that who finishes makes room before others ask for it.
+  enum Kind : std::uint64_t {
+    kFinished,  ///< a thread has finished the message in its hands
+    kArrived,   ///< a message has come to a thread over its link
+    kCame,      ///< a request has come to the source
+  };
+  void schedule(std::int64_t time, Kind kind, std::uint32_t thread) {
+    queue_.push({time, static_cast<std::uint64_t>(kind) << 32 | thread});
+  }
+
+  void start();
+  void handle(Kind kind, std::uint32_t thread);
+  bool is_over() const;
+
+  ThreadRule& rule_of(const Pipeline& pipeline, std::uint32_t thread) {
+    return world_
+        .rules[world_.classes[pipeline.rule].first_rule + (thread - pipeline.first_thread)];
+  }
+  std::span<const std::int64_t> row_of(const Pipeline& pipeline, std::uint32_t request) const;
+
+  /// The thread takes messages and hands them on, as long as neither has to wait.
+  void advance(std::uint32_t thread);
+  bool may_begin(const Thread& thread, const Pipeline& pipeline) const;
+  /// False: it works on the message until an event.
+  bool begin(std::uint32_t index, Thread& thread, Pipeline& pipeline, ThreadRule& rule);
+  /// False: there is no place for what it finished.
+  bool hand_over(std::uint32_t index, Thread& thread, Pipeline& pipeline, ThreadRule& rule);
+  void send(const CrossingRule& crossing, Thread& receiver, std::uint32_t index,
+            const Pipeline& pipeline);
+  /// A core of the device for so long: when it will be done.
+  std::int64_t occupy(Device& device, std::int64_t time);
+
+  /// A message is there for a thread.
+  void arrive(std::uint32_t thread);
+  void come(std::uint32_t source);
+  void schedule_next(std::uint32_t source, Pipeline& pipeline);
+  /// Room for one more in flight, and what it draws for all its parts.
+  void note_request(Pipeline& pipeline, std::uint32_t number);
+  void complete(Pipeline& pipeline, std::uint32_t number);
+
+  void begin_measuring();
+  /// Work that was counted when it began, but lies in the future: taken away (sign -1), or all that is counted (sign 1).
+  void count_future_work(int sign);
+
+  const Scenario& scenario_;
+  World& world_;
+  EventQueue queue_;
+  std::int64_t now_ = 0;
+  std::int64_t measured_from_ = 0;
+  bool measuring_ = false;
+  bool stopped_ = false;
+  bool exhausted_ = false;
+  std::int64_t completed_ = 0;
+  std::int64_t events_ = 0;
+  std::int64_t warm_requests_ = 0;
+};
+
+}  // namespace pareto::simulation
