@@ -44,6 +44,9 @@ Expected<std::vector<Row>> search_time(const std::string& name, int positions, i
 Expected<std::vector<Row>> search_time_of_three(const std::string& name, int positions,
                                                 int devices);
 
+/// The simulator's processor time for ten million requests through ten thousand devices, against a minute.
+Expected<std::vector<Row>> simulated_fleet(const std::string& name);
+
 /// A message's crossing by the codec that auto chooses against the best codec, at 5 to 1000 Mbit/s, for what crosses a model's module split
 /// points; the worst of all of them. Codecs are measured, and the wire is its rate. Rows beside, where it may lose up to 1 %.
 Expected<std::vector<Row>> codec_auto(const std::string& name, const std::string& model);

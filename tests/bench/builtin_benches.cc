@@ -74,6 +74,7 @@ std::vector<Bench> builtin_benches() {
     add("search", fmt::format("three_ms/N200K{}", devices),
         [=](const std::string& name) { return search_time_of_three(name, 200, devices); });
   }
+  add("simulate", "fleet/10000", simulated_fleet);
   add("codec", "codec_auto",
       [](const std::string& name) { return codec_auto(name, "inceptionv3"); });
   if (::geteuid() == 0) {
