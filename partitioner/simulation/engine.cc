@@ -45,6 +45,7 @@ Expected<> Engine::run(const OnProgress& on_progress) {
       now_ = end;
       break;
     }
+    fetch_ahead(static_cast<std::uint32_t>(event.code));
     queue_.pop();
     now_ = event.time;
     handle(static_cast<Kind>(event.code >> 32), static_cast<std::uint32_t>(event.code));
@@ -62,6 +63,16 @@ Expected<> Engine::run(const OnProgress& on_progress) {
   if (!measuring_) begin_measuring();
   count_future_work(-1);
   return {};
+}
+
+void Engine::fetch_ahead(std::uint32_t index) const {
+  const Thread& thread = world_.threads[index];
+  __builtin_prefetch(&world_.pipelines[thread.pipeline]);
+  if (thread.device == kNone) return;
+  // A thread on a device is never the last one: a link or queue leads to the next.
+  __builtin_prefetch(&world_.devices[thread.device]);
+  const std::uint32_t link = world_.threads[index + 1].link;
+  if (link != kNone) __builtin_prefetch(&world_.links[link]);
 }
 
 void Engine::start() {
@@ -317,7 +328,8 @@ void Engine::count_future_work(int sign) {
   for (Carrier& carrier : world_.carriers) {
     carrier.busy += sign * std::max<std::int64_t>(0, carrier.free_at - now_);
   }
-  for (const Event& event : queue_.events()) {
+  for (std::size_t i = 0; i < queue_.size(); ++i) {
+    const Event event = queue_.at(i);
     if (static_cast<Kind>(event.code >> 32) != kFinished) continue;
     const auto thread = static_cast<std::uint32_t>(event.code);
     const Pipeline& pipeline = world_.pipelines[world_.threads[thread].pipeline];

@@ -37,6 +37,8 @@ class Engine {
   }
 
   void start();
+  /// What an event of the thread will touch lies anywhere in the arrays: it may come from memory while the queue is put in order.
+  void fetch_ahead(std::uint32_t thread) const;
   void handle(Kind kind, std::uint32_t thread);
   bool is_over() const;
 

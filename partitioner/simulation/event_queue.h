@@ -9,12 +9,8 @@
 namespace pareto::simulation {
 
 struct Event {
-  std::int64_t time = 0;   ///< ns
+  std::int64_t time = 0;   ///< ns, at least 0
   std::uint64_t code = 0;  ///< of equal times the smaller code comes first, whatever came in first
-
-  bool operator<(const Event& other) const {
-    return time != other.time ? time < other.time : code < other.code;
-  }
 };
 
 /// Threads: one owner.
@@ -22,46 +18,58 @@ class EventQueue {
  public:
   bool empty() const { return heap_.empty(); }
   std::size_t size() const { return heap_.size(); }
-  const Event& top() const { return heap_.front(); }
-  const std::vector<Event>& events() const { return heap_; }  ///< all of them, in no order
+  Event top() const { return event_of(heap_.front()); }
+  /// The i-th of them, in no order.
+  Event at(std::size_t i) const { return event_of(heap_[i]); }
 
   void push(Event event) {
-    std::size_t place = heap_.size();
-    heap_.push_back(event);
-    while (place > 0) {
-      const std::size_t parent = (place - 1) / kChildren;
-      if (!(event < heap_[parent])) break;
-      heap_[place] = heap_[parent];
-      place = parent;
-    }
-    heap_[place] = event;
+    heap_.push_back(key_of(event));
+    rise(heap_.size() - 1, heap_.back());
   }
 
-  /// Takes the top away.
+  /// Takes the top away. The last one takes its place: since that belongs far below, the hole sinks to the bottom without asking it.
   void pop() {
-    const Event last = heap_.back();
+    const Key last = heap_.back();
     heap_.pop_back();
-    if (heap_.empty()) return;
     const std::size_t size = heap_.size();
-    std::size_t place = 0;
-    for (;;) {
-      const std::size_t first = place * kChildren + 1;
-      if (first >= size) break;
+    if (size == 0) return;
+    std::size_t hole = 0;
+    for (std::size_t first = 1; first < size; first = hole * kChildren + 1) {
       std::size_t least = first;
       const std::size_t end = first + kChildren < size ? first + kChildren : size;
       for (std::size_t child = first + 1; child < end; ++child) {
-        if (heap_[child] < heap_[least]) least = child;
+        least = heap_[child] < heap_[least] ? child : least;
       }
-      if (!(heap_[least] < last)) break;
-      heap_[place] = heap_[least];
-      place = least;
+      heap_[hole] = heap_[least];
+      hole = least;
     }
-    heap_[place] = last;
+    rise(hole, last);
   }
 
  private:
+  /// Time, then code: one number, so that a comparison is no branch.
+  __extension__ using Key = unsigned __int128;
   static constexpr std::size_t kChildren = 4;
-  std::vector<Event> heap_;
+
+  static Key key_of(Event event) {
+    return static_cast<Key>(static_cast<std::uint64_t>(event.time)) << 64 | event.code;
+  }
+  static Event event_of(Key key) {
+    return {static_cast<std::int64_t>(static_cast<std::uint64_t>(key >> 64)),
+            static_cast<std::uint64_t>(key)};
+  }
+
+  void rise(std::size_t hole, Key key) {
+    while (hole > 0) {
+      const std::size_t parent = (hole - 1) / kChildren;
+      if (key >= heap_[parent]) break;
+      heap_[hole] = heap_[parent];
+      hole = parent;
+    }
+    heap_[hole] = key;
+  }
+
+  std::vector<Key> heap_;
 };
 
 }  // namespace pareto::simulation

@@ -107,6 +107,9 @@ TEST(Histogram, HoldsTheSmallestAndTheLargest) {
 }
 
 TEST(EventQueue, GivesEventsInOrderOfTimeThenCode) {
+  const auto before = [](const Event& one, const Event& other) {
+    return std::pair(one.time, one.code) < std::pair(other.time, other.code);
+  };
   EventQueue queue;
   std::vector<Event> events;
   for (std::uint64_t i = 0; i < 5000; ++i) {
@@ -115,14 +118,14 @@ TEST(EventQueue, GivesEventsInOrderOfTimeThenCode) {
     events.push_back(event);
     queue.push(event);
     if (i % 3 == 0) {
-      const auto least = std::ranges::min_element(events, std::less<>());
+      const auto least = std::ranges::min_element(events, before);
       EXPECT_EQ(queue.top().time, least->time);
       EXPECT_EQ(queue.top().code, least->code);
       events.erase(least);
       queue.pop();
     }
   }
-  std::ranges::sort(events, std::less<>());
+  std::ranges::sort(events, before);
   for (const Event& event : events) {
     ASSERT_FALSE(queue.empty());
     EXPECT_EQ(queue.top().time, event.time);
