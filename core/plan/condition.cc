@@ -200,18 +200,7 @@ std::string to_text(const LinkDirection& direction) {
 Expected<Condition> read(Expected<ConfigReader> file, const Folder& folder) {
   PARETO_TRY(file);
   ConfigSection root = file->root();
-  LinkDirection both;
-  read_direction(root, both, folder);
-  Condition condition{both, both};
-  auto forward = root.section("forward");
-  auto backward = root.section("backward");
-  if (forward) read_direction(*forward, condition.forward, folder);
-  if (backward) read_direction(*backward, condition.backward, folder);
-  check(condition.forward, forward ? &*forward : nullptr, root);
-  // What is wrong with both is told once.
-  if (condition.backward != condition.forward) {
-    check(condition.backward, backward ? &*backward : nullptr, root);
-  }
+  const Condition condition = read_condition(root, folder);
   PARETO_TRY(file->finish());
   return condition;
 }
@@ -228,6 +217,22 @@ std::string_view to_string(JitterShape shape) {
       break;
   }
   return "pareto";
+}
+
+Condition read_condition(ConfigSection& section, const Folder& folder) {
+  LinkDirection both;
+  read_direction(section, both, folder);
+  Condition condition{both, both};
+  auto forward = section.section("forward");
+  auto backward = section.section("backward");
+  if (forward) read_direction(*forward, condition.forward, folder);
+  if (backward) read_direction(*backward, condition.backward, folder);
+  check(condition.forward, forward ? &*forward : nullptr, section);
+  // What is wrong with both is told once.
+  if (condition.backward != condition.forward) {
+    check(condition.backward, backward ? &*backward : nullptr, section);
+  }
+  return condition;
 }
 
 Expected<Condition> read_condition(const std::filesystem::path& path) {

@@ -24,6 +24,8 @@
 
 namespace pareto {
 
+class ConfigSection;
+
 enum class JitterShape { kNormal, kUniform, kPareto };
 /// "normal", "uniform", "pareto"
 std::string_view to_string(JitterShape shape);
@@ -86,6 +88,10 @@ struct Condition {
 Expected<Condition> read_condition(const std::filesystem::path& path);
 /// `name` stands for the file in errors; the text may name no other files.
 Expected<Condition> parse_condition(const std::string& text, const std::string& name);
+/// From a section of another file, which tells what is wrong with it when that is finished; files that it names are looked for in `folder`;
+/// none: it may name none.
+Condition read_condition(ConfigSection& section,
+                         const std::optional<std::filesystem::path>& folder);
 /// What parse_condition reads the same from.
 std::string to_text(const Condition& condition);
 
