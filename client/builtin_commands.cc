@@ -15,6 +15,7 @@ std::vector<std::unique_ptr<Command>> builtin_commands() {
   commands.push_back(make_report_command());
   commands.push_back(make_export_command());
   commands.push_back(make_diff_command());
+  commands.push_back(make_simulate_command());
   commands.push_back(make_runs_command());
   commands.push_back(make_models_command());
   commands.push_back(make_devices_command());

@@ -18,6 +18,7 @@ std::unique_ptr<Command> make_front_command();
 std::unique_ptr<Command> make_report_command();
 std::unique_ptr<Command> make_export_command();
 std::unique_ptr<Command> make_diff_command();
+std::unique_ptr<Command> make_simulate_command();
 std::unique_ptr<Command> make_runs_command();
 std::unique_ptr<Command> make_models_command();
 std::unique_ptr<Command> make_devices_command();

@@ -4,8 +4,8 @@
 //   source ══ crossing ══▶ [ stage 0 ] ══ crossing ══▶ … [ stage K-1 ] ══ crossing ══▶ sink
 //                            receive → queue → compute → queue → send, each a thread, as in daemon/stage
 //
-// A class stands for `count` alike things. The stages of a class's pipelines take the devices of their class in turn, and so do crossings
-// the media of theirs: of 1000 pipelines on 100 devices each device has ten stages.
+// A class stands for `count` alike things. The stages of a class's pipelines take the devices of their class in turn: of 1000 pipelines on 100
+// devices each device has ten stages. Pipelines take media in turn too, but all links of one on the same class have the same medium.
 //
 // All times are whole nanoseconds, as in partitioner/cost.
 #pragma once

@@ -12,7 +12,6 @@ namespace pareto::simulation {
 namespace {
 
 constexpr std::uint64_t kMostTraceBytes = 256 << 20;
-constexpr int kMostPlacesEach = 1024;
 
 /// Reads one file. Problems are noted in it; what the store says of a run ends the reading.
 class ScenarioReader {
@@ -131,8 +130,7 @@ class ScenarioReader {
       section.problem("direction", "is forward or backward");
     }
     if (section.has("bytes")) link.bytes = bytes_with_packet_headers(bytes + kFrameBytes);
-    link.places = static_cast<int>(std::clamp<std::uint64_t>(
-        buffer / std::max<std::uint64_t>(link.bytes, 1), 1, kMostPlacesEach));
+    link.places = connection_places(link.bytes, buffer);
     if (!medium.empty()) {
       link.medium = find(section, "medium", medium, media_);
       if (condition) section.problem("medium", "has a condition of its own: leave out this one");

@@ -38,7 +38,5 @@ Expected<std::vector<Nanoseconds>> parse_arrival_trace(std::string_view text,
 
 /// What a message has on the wire beyond its tensors and packet headers: its frame's header, timeline and descriptors, about.
 inline constexpr std::uint64_t kFrameBytes = 320;
-/// What a connection holds by itself unless the file says otherwise: Linux's largest send buffer of its own accord.
-inline constexpr std::uint64_t kConnectionBytes = 4 << 20;
 
 }  // namespace pareto::simulation

@@ -48,6 +48,12 @@ std::uint64_t bytes_with_packet_headers(std::uint64_t bytes) {
   return bytes + std::max<std::uint64_t>(1, (bytes + kPayload - 1) / kPayload) * kPacketHeaderBytes;
 }
 
+int connection_places(std::uint64_t message_bytes, std::uint64_t buffer_bytes) {
+  constexpr std::uint64_t kMost = 1024;
+  return static_cast<int>(std::clamp<std::uint64_t>(
+      buffer_bytes / std::max<std::uint64_t>(message_bytes, 1), 1, kMost));
+}
+
 Wire::Wire(const LinkDirection& direction)
     : period_(direction.trace_period.count()), jitter_(direction.jitter), loss_(direction.loss) {
   Step step{0, bytes_per_ns(direction.bits_per_second), direction.delay.count()};

@@ -21,6 +21,11 @@ inline constexpr std::uint64_t kPacketHeaderBytes = 52;
 /// On the wire, for `bytes` of a frame (core/wire/FORMAT.md).
 std::uint64_t bytes_with_packet_headers(std::uint64_t bytes);
 
+/// What a connection holds by itself: Linux's largest send buffer of its own accord.
+inline constexpr std::uint64_t kConnectionBytes = 4 << 20;
+/// How many messages of so many bytes on the wire that are: Crossing::places.
+int connection_places(std::uint64_t message_bytes, std::uint64_t buffer_bytes = kConnectionBytes);
+
 /// What one message meets.
 struct Fate {
   std::int64_t done = 0;     ///< when the link is free again

@@ -117,7 +117,8 @@ void World::add_link(const Crossing& crossing, int rule, Thread& thread, std::ui
     carriers.push_back({0, 0, shift_of(wires[wire], crossing.stagger, bits), wire});
     return;
   }
-  links.push_back({0, medium_turns_[static_cast<std::size_t>(crossing.medium)].next()});
+  links.push_back(
+      {0, medium_turns_[static_cast<std::size_t>(crossing.medium)].next_for(thread.pipeline)});
 }
 
 std::int64_t World::shift_of(const Wire& wire, bool stagger, std::uint64_t bits) const {

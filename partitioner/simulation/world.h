@@ -146,8 +146,15 @@ struct World {
     std::uint32_t first = 0;
     std::uint32_t count = 1;
     std::uint32_t taken = 0;
+    std::uint32_t last_pipeline = kNone;
 
     std::uint32_t next() { return first + taken++ % count; }
+    /// The same one for all that a pipeline asks for.
+    std::uint32_t next_for(std::uint32_t pipeline) {
+      if (last_pipeline != pipeline) ++taken;
+      last_pipeline = pipeline;
+      return first + (taken - 1) % count;
+    }
   };
   std::vector<Turn> device_turns_;  ///< of a class of devices
   std::vector<Turn> medium_turns_;

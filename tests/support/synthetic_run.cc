@@ -54,7 +54,7 @@ void fill_figures(TrialRecord& trial, const Work& work, std::mt19937_64& random)
       round.latency_ms.push_back(latency * std::max(0.9, noise(random)));
       round.sink_receive_ms.push_back(0.05);
       for (client::StageSamples& stage : round.stages) {
-        stage.compute_ms.push_back(first_ms);
+        stage.compute_ms.push_back(&stage == &round.stages.front() ? first_ms : second_ms);
         stage.queue_ms.push_back(0.02);
         stage.receive_ms.push_back(0.05);
         stage.encode_ms.push_back(0.03);

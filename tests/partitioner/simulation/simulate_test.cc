@@ -132,10 +132,12 @@ TEST(Deterministic, AMediumIsShared) {
   EXPECT_NEAR(outcome.latency.mean_ms, 60, 0.1);
   EXPECT_EQ(outcome.bottleneck, "medium wifi");
   EXPECT_NEAR(outcome.bottleneck_use, 1, 1e-6);
-  // A medium each: five times as much.
-  scenario.media[0].count = 10;
+  // A medium each, for both its links: five times as much.
+  scenario.media[0].count = 5;
   outcome = only(scenario);
-  EXPECT_NEAR(outcome.requests_per_s, 5 / 0.002, 2);
+  EXPECT_NEAR(outcome.requests_per_s, 5 / 0.003, 2);
+  EXPECT_NEAR(outcome.links[0].use.most, 1, 1e-6);
+  EXPECT_NEAR(outcome.links[0].use.mean, 1, 1e-6);
 }
 
 /// Erlang's C: the chance that one waits, of `servers` with so much work offered.

@@ -1,0 +1,141 @@
+// simulate: a fleet that is not there, or a stored run again.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <ostream>
+
+#include "client/commands/commands.h"
+#include "client/commands/flags.h"
+#include "client/commands/progress.h"
+#include "client/commands/show.h"
+#include "client/experiment/calibration.h"
+#include "client/report/simulation_writer.h"
+#include "core/base/text.h"
+#include "partitioner/simulation/scenario_file.h"
+
+namespace pareto::client {
+namespace {
+
+/// Trials of the store, which is opened with the first that a scenario asks for.
+class StoredPipelines final : public simulation::MeasuredPipelines {
+ public:
+  StoredPipelines(const StoreFlags& store, const Context& context)
+      : flags_(store), context_(context) {}
+
+  Expected<simulation::PipelineClass> find(const std::string& run,
+                                           const std::string& trial) override {
+    if (store_ == nullptr) {
+      PARETO_ASSIGN(store_, flags_.open(context_));
+    }
+    PARETO_ASSIGN(const RunRecord record, store_->load_run(run));
+    std::vector<std::string> ids;
+    for (const TrialRecord& one : record.trials) {
+      if (one.id == trial) return measured_pipeline(record, one);
+      ids.push_back(one.id);
+    }
+    return fail(ErrorCode::kNotFound, "run {} has no such trial{}", record.id,
+                did_you_mean(trial, ids));
+  }
+
+ private:
+  const StoreFlags& flags_;
+  const Context& context_;
+  std::unique_ptr<ResultStore> store_;
+};
+
+class SimulateCommand final : public Command {
+ public:
+  std::string_view name() const override { return "simulate"; }
+  std::string_view summary() const override {
+    return "simulate a fleet of pipelines, or a stored run";
+  }
+  std::string_view examples() const override {
+    return "  paretoctl simulate configs/simulation/fleet.yaml           ten thousand devices\n"
+           "  paretoctl simulate configs/simulation/handover.yaml --json\n"
+           "  paretoctl simulate --run last          how near the simulator comes to what was "
+           "measured\n"
+           "\n"
+           "A scenario names devices, what they share, pipelines and when their requests come; "
+           "their times are\n"
+           "written there or those of a stored trial. With --run every trial is simulated from its "
+           "own requests\n"
+           "at window 1 and held against its measured throughput.\n";
+  }
+  void add_options(CLI::App& app) override {
+    store_.add_to(app);
+    app.add_option("scenario", scenario_,
+                   "a YAML file; partitioner/simulation/FORMAT.md has all keys");
+    app.add_option("--run", run_,
+                   "a stored run instead: its name, the beginning of one, last, or last~1");
+    app.add_option("--requests", requests_,
+                   "how many are simulated (default: as the scenario says; 20000 of each trial)");
+    app.add_option("--cores", cores_, "with --run: of each device, for the threads of a stage")
+        ->capture_default_str();
+    app.add_option("--seed", seed_, "of all that is drawn (default: the scenario's; 1)");
+    app.add_flag("--json", json_, "one JSON document on stdout");
+  }
+
+  Expected<int> run(Context& context) override {
+    if (scenario_.empty() == run_.empty()) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "simulate takes a scenario's file, or --run: one of the two");
+    }
+    if (requests_ < 0) {
+      return fail(ErrorCode::kInvalidArgument, "--requests {}: at least 1 is needed", requests_);
+    }
+    const std::atomic<bool>& stop = context.stop.watch();
+    return run_.empty() ? simulate_scenario(context, stop) : simulate_stored(context, stop);
+  }
+
+ private:
+  Expected<int> simulate_scenario(Context& context, const std::atomic<bool>& stop) const {
+    StoredPipelines measured(store_, context);
+    PARETO_ASSIGN(simulation::Scenario scenario, simulation::read_scenario(scenario_, measured));
+    if (seed_) scenario.seed = *seed_;
+    if (requests_ > 0) scenario.requests = requests_;
+    Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
+    PARETO_ASSIGN(const simulation::Outcome outcome,
+                  simulation::simulate(scenario, [&](double share) {
+                    constexpr double kParts = 100;
+                    progress.show(static_cast<std::size_t>(share * kParts),
+                                  static_cast<std::size_t>(kParts), "simulating", "percent");
+                    return !stop;
+                  }));
+    progress.clear();
+    context.out << (json_ ? write_simulation_json(scenario_, scenario, outcome)
+                          : write_simulation_table(scenario_, outcome, style_of(context)));
+    return outcome.stopped ? kExitPartial : kExitDone;
+  }
+
+  Expected<int> simulate_stored(Context& context, const std::atomic<bool>& stop) const {
+    RunSimulationOptions options;
+    if (seed_) options.seed = *seed_;
+    if (requests_ > 0) options.requests = requests_;
+    options.cores = cores_;
+    PARETO_ASSIGN(const auto store, store_.open(context));
+    PARETO_ASSIGN(const RunRecord record, store->load_run(run_));
+    Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
+    PARETO_ASSIGN(const auto trials, simulate_run(record, options, [&](std::size_t done) {
+                    progress.show(done, record.trials.size(), "simulating trials",
+                                  record.trials[done].id);
+                    return !stop;
+                  }));
+    progress.clear();
+    context.out << (json_ ? write_simulated_run_json(record, options, trials)
+                          : write_simulated_run_table(record, trials, style_of(context)));
+    return trials.size() < record.trials.size() ? kExitPartial : kExitDone;
+  }
+
+  StoreFlags store_;
+  std::string scenario_;
+  std::string run_;
+  std::int64_t requests_ = 0;
+  int cores_ = 1;
+  std::optional<std::uint64_t> seed_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_simulate_command() { return std::make_unique<SimulateCommand>(); }
+
+}  // namespace pareto::client
