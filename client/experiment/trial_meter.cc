@@ -48,6 +48,8 @@ Expected<TrialRound> samples_of(const LoadResult& result, std::size_t stages) {
       round.stages[i].receive_ms.push_back(to_milliseconds(times.receive) +
                                            to_milliseconds(times.decode));
       round.stages[i].encode_ms.push_back(to_milliseconds(times.encode));
+      round.stages[i].cpu_ms.push_back(
+          to_milliseconds(times.receive_cpu + times.compute_cpu + times.send_cpu));
     }
   }
   return round;

@@ -85,6 +85,8 @@ struct StageSamples {
   std::vector<double> queue_ms;
   std::vector<double> receive_ms;
   std::vector<double> encode_ms;
+  /// Processor time of its three threads together; empty in runs of versions that did not keep it.
+  std::vector<double> cpu_ms{};
 };
 
 /// How far a pipeline's outputs are from the whole model's in the plain engine, for the request that was measured.

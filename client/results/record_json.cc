@@ -83,7 +83,8 @@ Json round_json(const TrialRound& round) {
     json["stages"].push_back({{"compute_ms", stage.compute_ms},
                               {"queue_ms", stage.queue_ms},
                               {"receive_ms", stage.receive_ms},
-                              {"encode_ms", stage.encode_ms}});
+                              {"encode_ms", stage.encode_ms},
+                              {"cpu_ms", stage.cpu_ms}});
   }
   return json;
 }
@@ -101,6 +102,7 @@ Expected<TrialRound> round_from(const Json& json, std::size_t stages) {
     samples.at("queue_ms").get_to(stage.queue_ms);
     samples.at("receive_ms").get_to(stage.receive_ms);
     samples.at("encode_ms").get_to(stage.encode_ms);
+    if (samples.contains("cpu_ms")) samples.at("cpu_ms").get_to(stage.cpu_ms);
   }
   if (round.stages.size() != stages || round.window < 1) {
     return fail(ErrorCode::kCorrupt, "round {} has samples of {} stages, its plan {}; window {}",

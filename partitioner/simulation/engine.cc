@@ -284,9 +284,26 @@ void Engine::send(const CrossingRule& crossing, Thread& receiver, std::uint32_t 
 std::int64_t Engine::occupy(Device& device, std::int64_t time) {
   std::int64_t* const cores = &world_.cores[device.first_core];
   std::int64_t* const core = std::min_element(cores, cores + device.cores);
-  *core = std::max(*core, now_) + time;
-  device.busy += time;
+  const std::int64_t begin = std::max(*core, now_);
+  *core =
+      device.quota == kNone ? begin + time : use_quota(world_.quotas[device.quota], begin, time);
+  device.busy += *core - begin;
   return *core;
+}
+
+std::int64_t Engine::use_quota(Quota& quota, std::int64_t begin, std::int64_t time) {
+  std::int64_t at = begin + quota.shift;
+  for (;;) {
+    const std::int64_t period = at / quota.period;
+    if (period != quota.current) quota.used = 0;
+    quota.current = period;
+    const std::int64_t end = (period + 1) * quota.period;
+    const std::int64_t runs = std::min({time, quota.most - quota.used, end - at});
+    quota.used += runs;
+    time -= runs;
+    if (time == 0) return at + runs - quota.shift;
+    at = end;
+  }
 }
 
 void Engine::complete(Pipeline& pipeline, std::uint32_t number) {

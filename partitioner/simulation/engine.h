@@ -59,6 +59,8 @@ class Engine {
             const Pipeline& pipeline);
   /// A core of the device for so long: when it will be done.
   std::int64_t occupy(Device& device, std::int64_t time);
+  /// The same of a device with a quota, from `begin` on.
+  static std::int64_t use_quota(Quota& quota, std::int64_t begin, std::int64_t time);
 
   /// A message is there for a thread.
   void arrive(std::uint32_t thread);

@@ -206,6 +206,15 @@ Expected<> check(const Scenario& scenario) {
                   "device {}: cores have to be 1 to 1024, and speed 0.001 to 1000", device.name);
     }
   }
+  for (const DeviceClass& device : scenario.devices) {
+    if (device.quota.count() == 0) continue;
+    if (device.cores != 1 || device.quota.count() < 0 || device.quota > device.period ||
+        device.period > kLongestTime) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "device {}: a share is of one core, and at most 100 % of a period of at most 1 h",
+                  device.name);
+    }
+  }
   for (const MediumClass& medium : scenario.media) {
     PARETO_TRY(with_context(check_condition(medium.condition), "medium {}", medium.name));
   }

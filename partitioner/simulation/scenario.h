@@ -93,6 +93,10 @@ struct DeviceClass {
   int count = 1;
   int cores = 1;
   double speed = 1;  ///< times of its stages are divided by it
+  /// Of processor time in every period, used as fast as it goes and then waited for the next (a cgroup's CPU quota); 0: no limit. With a
+  /// quota it has one core.
+  Nanoseconds quota{};
+  Nanoseconds period{};
 };
 
 /// What several links share: a Wi-Fi channel, a network card. Messages of all of them, both ways, take their turn.

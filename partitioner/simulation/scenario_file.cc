@@ -1,6 +1,7 @@
 #include "partitioner/simulation/scenario_file.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "core/base/config_reader.h"
@@ -11,6 +12,8 @@
 namespace pareto::simulation {
 namespace {
 
+/// A cgroup's, unless it is told otherwise.
+constexpr Nanoseconds kSharePeriod = std::chrono::milliseconds(100);
 constexpr std::uint64_t kMostTraceBytes = 256 << 20;
 
 /// Reads one file. Problems are noted in it; what the store says of a run ends the reading.
@@ -71,6 +74,13 @@ class ScenarioReader {
     read_count(section, device.count);
     section.optional("cores", device.cores);
     section.optional("speed", device.speed);
+    double share = 0;
+    section.optional_share("share", share);
+    if (!section.has("share")) return;
+    device.period = kSharePeriod;
+    section.optional_duration("share_period", device.period);
+    device.quota = Nanoseconds(std::llround(share * static_cast<double>(device.period.count())));
+    if (device.quota.count() == 0) section.problem("share", "leaves it no time at all");
   }
 
   void read_medium(ConfigSection& section) {

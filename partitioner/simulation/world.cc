@@ -9,6 +9,7 @@ namespace {
 /// What draws are for, beside threads' (each has Wire::kPurposes from its place in the pipeline on).
 constexpr std::uint64_t kPipelineKeys = 1;
 constexpr std::uint64_t kMediumShifts = 2;
+constexpr std::uint64_t kQuotaShifts = 3;
 
 constexpr std::uint32_t kFewestPlaces = 4;
 
@@ -19,8 +20,16 @@ World::World(const Scenario& scenario) {
     device_turns_.push_back(
         {static_cast<std::uint32_t>(devices.size()), static_cast<std::uint32_t>(device.count)});
     for (int i = 0; i < device.count; ++i) {
-      devices.push_back(
-          {static_cast<std::uint32_t>(cores.size()), static_cast<std::uint32_t>(device.cores), 0});
+      Device& added = devices.emplace_back();
+      added.first_core = static_cast<std::uint32_t>(cores.size());
+      added.cores = static_cast<std::uint32_t>(device.cores);
+      if (device.quota.count() > 0) {
+        const std::uint64_t bits = random_bits(scenario.seed, devices.size(), kQuotaShifts);
+        added.quota = static_cast<std::uint32_t>(quotas.size());
+        const auto period = static_cast<std::uint64_t>(device.period.count());
+        quotas.push_back({device.quota.count(), device.period.count(),
+                          static_cast<std::int64_t>(bits % period), 0, 0});
+      }
       cores.resize(cores.size() + static_cast<std::size_t>(device.cores));
     }
   }

@@ -85,10 +85,20 @@ struct Carrier {
   std::uint32_t wire = 0;
 };
 
+/// Processor time that a device may use in every period.
+struct Quota {
+  std::int64_t most = 0;
+  std::int64_t period = 0;
+  std::int64_t shift = 0;    ///< of its periods
+  std::int64_t current = 0;  ///< the period in which something was used last …
+  std::int64_t used = 0;     ///< … and how much
+};
+
 struct Device {
   std::uint32_t first_core = 0;
   std::uint32_t cores = 1;
   std::int64_t busy = 0;
+  std::uint32_t quota = kNone;  ///< of World::quotas
 };
 
 struct Request {
@@ -132,6 +142,7 @@ struct World {
   std::vector<Carrier> carriers;  ///< of media first, class by class
   std::vector<Device> devices;
   std::vector<std::int64_t> cores;  ///< when each is free
+  std::vector<Quota> quotas;
   std::vector<Pipeline> pipelines;
 
  private:

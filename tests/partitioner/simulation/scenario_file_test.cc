@@ -53,6 +53,7 @@ warm_up: 3s
 devices:
   - {name: a, count: 3}
   - {name: b, cores: 2, speed: 0.5}
+  - {name: c, share: 20%, share_period: 5ms}
 media:
   - {name: air, count: 2, stagger: true, condition: {rate: 8mbit, delay: 2ms, backward: {rate: 1mbit}}}
 pipelines:
@@ -74,6 +75,9 @@ pipelines:
   EXPECT_EQ(scenario->requests, 500);
   EXPECT_EQ(scenario->warm_up, std::chrono::seconds(3));
   EXPECT_EQ(scenario->devices[1].speed, 0.5);
+  EXPECT_EQ(scenario->devices[1].quota, Nanoseconds(0));
+  EXPECT_EQ(scenario->devices[2].quota, milliseconds(1));
+  EXPECT_EQ(scenario->devices[2].period, milliseconds(5));
   EXPECT_EQ(scenario->media[0].condition.bits_per_second, 8'000'000U);
   EXPECT_TRUE(scenario->media[0].stagger);
   const PipelineClass& pipeline = scenario->pipelines[0];
@@ -207,6 +211,13 @@ TEST(ScenarioFile, WhatIsWrongIsToldWithItsPlace) {
   expect("duration: 1s\ndevices: [{name: a, cores: 0}]\npipelines: [{name: p, window: 1, " + one +
              "}]\n",
          HasSubstr("cores"));
+  expect(
+      "duration: 1s\ndevices: [{name: a, cores: 2, share: 20%}]\npipelines: [{name: p, window: "
+      "1, " +
+          one + "}]\n",
+      HasSubstr("a share is of one core"));
+  expect("duration: 1s\ndevices: [{name: a, share: 0%}]\npipelines: []\n",
+         HasSubstr("no time at all"));
   // All at once.
   expect(
       "duration: 1s\ndevices: [{name: a, cors: 2}]\npipelines: [{name: p, stages: [{device: "

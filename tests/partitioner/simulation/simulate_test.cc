@@ -140,6 +140,30 @@ TEST(Deterministic, AMediumIsShared) {
   EXPECT_NEAR(outcome.links[0].use.mean, 1, 1e-6);
 }
 
+TEST(Deterministic, AShareOfACoreIsUsedAtOnceAndThenWaitedFor) {
+  // 2 ms of every 10: a request of 5 ms takes two periods and a millisecond, and more requests in flight no more than a fifth of a core.
+  Scenario scenario = chain({fixed(milliseconds(5))}, 1);
+  scenario.devices[0].quota = milliseconds(2);
+  scenario.devices[0].period = milliseconds(10);
+  PipelineOutcome outcome = only(scenario);
+  EXPECT_NEAR(outcome.requests_per_s, 40, 0.1);
+  scenario.pipelines[0].window = 4;
+  outcome = only(scenario);
+  EXPECT_NEAR(outcome.requests_per_s, 40, 0.1);
+  EXPECT_NEAR(outcome.latency.mean_ms, 100, 0.1);
+  EXPECT_NEAR(outcome.bottleneck_use, 1, 0.001);
+  // One that comes to an idle device: two waits, the first of them 8 ms less what has passed of its period.
+  scenario.pipelines[0].arrivals.kind = ArrivalKind::kPoisson;
+  scenario.pipelines[0].arrivals.rate_per_s = 0.1;
+  outcome = only(scenario);
+  EXPECT_NEAR(outcome.latency.least_ms, 13, 0.01);
+  EXPECT_NEAR(outcome.latency.p50_ms, 17, 0.3);
+  EXPECT_NEAR(outcome.latency.p90_ms, 21, 0.1);
+  // Work of one period's share takes as long as without any where it comes to an idle device early in a period.
+  scenario.pipelines[0].stages[0].compute = fixed(milliseconds(1));
+  EXPECT_NEAR(only(scenario).latency.p50_ms, 1, 0.01);
+}
+
 /// Erlang's C: the chance that one waits, of `servers` with so much work offered.
 double erlang_c(int servers, double offered) {
   double term = 1;
