@@ -84,7 +84,7 @@ void Engine::start() {
     const PipelineClass& spec = scenario_.pipelines[pipeline.rule];
     const std::uint32_t source = pipeline.first_thread;
     const std::uint64_t bits = random_bits(pipeline.key, 0, kRowChoice);
-    if (spec.recording) pipeline.row = static_cast<std::uint32_t>(bits % spec.recording->rows());
+    if (spec.recording) pipeline.row = spec.recording->any_row(bits);
     const bool first_of_class =
         &pipeline == &world_.pipelines[world_.classes[pipeline.rule].first_pipeline];
     if (spec.arrivals.kind == ArrivalKind::kPeriodic) {
@@ -163,7 +163,7 @@ void Engine::note_request(Pipeline& pipeline, std::uint32_t number) {
     const std::uint64_t bits = random_bits(pipeline.key, number, kRows);
     if (uniform_of(bits) < rule.rows_again) {
       const std::uint64_t choice = random_bits(pipeline.key, number, kRowChoice);
-      pipeline.row = static_cast<std::uint32_t>(choice % recording->rows());
+      pipeline.row = recording->any_row(choice);
     } else if (++pipeline.row == recording->rows()) {
       pipeline.row = 0;
     }

@@ -34,6 +34,11 @@ struct Recording {
   double block = 1;                       ///< at least 1
 
   std::size_t rows() const { return columns == 0 ? 0 : nanoseconds.size() / columns; }
+  /// One of them, of random bits.
+  std::uint32_t any_row(std::uint64_t bits) const {
+    const std::uint64_t count = rows();
+    return count == 0 ? 0 : static_cast<std::uint32_t>(bits % count);
+  }
 };
 
 /// How long something takes: what a column of the pipeline's recording says, or else drawn from a distribution.
