@@ -1,6 +1,7 @@
 #include "client/commands/planning.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <utility>
 
 #include "client/cluster/daemon_client.h"
@@ -11,6 +12,9 @@
 
 namespace pareto::client {
 namespace {
+
+/// What every link can have where "auto" would give them different ones.
+constexpr const char* kFarTransport = "tcp";
 
 Planner::Progress shown_on(Progress& progress) {
   return [&](const std::string& now, std::size_t done, std::size_t total) {
@@ -27,7 +31,9 @@ void PlanningFlags::add_to(CLI::App& app) {
   store.add_to(app);
   app.add_option("--splits", options.splits, "where plans may be cut: as sweep's")
       ->capture_default_str();
-  app.add_option("--transport", transport, "of the links that are probed")->capture_default_str();
+  app.add_option("--transport", transport,
+                 "of all links: auto (the nearest that each can have), tcp, grpc, shm")
+      ->capture_default_str();
   app.add_option("--batch", batch, "samples of a request")->capture_default_str();
   app.add_option("--local", local_devices, "daemons to start on this machine, without --devices")
       ->capture_default_str();
@@ -78,7 +84,10 @@ Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
   }
   session->transport_ = flags.transport;
   if (flags.transport == kAutoTransport) {
-    PARETO_ASSIGN(session->transport_, nearest_transport(devices, session->cluster_));
+    PARETO_ASSIGN(const auto nearest, nearest_transports(devices, session->cluster_));
+    const bool one =
+        std::ranges::adjacent_find(nearest, std::ranges::not_equal_to{}) == nearest.end();
+    session->transport_ = one ? nearest.front() : kFarTransport;
   }
   PlanningOptions options = flags.options;
   options.settings = {flags.runner.engine, flags.runner.precision, flags.runner.threads,
