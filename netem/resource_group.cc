@@ -27,7 +27,7 @@ constexpr const char* kOurs = "pareto-edge";
 constexpr double kShortestPeriod = 4000;  // us
 constexpr double kLongestPeriod = 10'000;
 constexpr double kShortestShare = 1000;
-constexpr int kPatience_ms = 5000;
+constexpr int kPatienceMs = 5000;
 constexpr std::array<const char*, 2> kControllers{"cpu", "memory"};
 
 /// A control file takes one value a write, and says by errno what it thinks of it.
@@ -56,7 +56,7 @@ void make_empty(const fs::path& folder) {
     if (!handle) continue;  // it has ended
     ::syscall(SYS_pidfd_send_signal, handle.get(), SIGKILL, nullptr, 0);
     pollfd ended{handle.get(), POLLIN, 0};
-    ::poll(&ended, 1, kPatience_ms);
+    ::poll(&ended, 1, kPatienceMs);
   }
 }
 

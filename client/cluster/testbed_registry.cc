@@ -22,9 +22,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kFile = "testbed.json";
 constexpr std::uint64_t kLimit = 1 << 20;
-constexpr int kPatience_ms = 30'000;
+constexpr int kPatienceMs = 30'000;
 constexpr std::chrono::milliseconds kLookersTime{100};
-constexpr int kPatienceAfterKill_ms = 5'000;
+constexpr int kPatienceAfterKillMs = 5'000;
 
 }  // namespace
 
@@ -207,9 +207,9 @@ Expected<bool> TestbedRegistry::end(const std::string& name) const {
   };
   if (process) {
     PARETO_TRY(ask(SIGTERM));
-    if (!wait_for_end(process, kPatience_ms)) {
+    if (!wait_for_end(process, kPatienceMs)) {
       PARETO_TRY(ask(SIGKILL));
-      wait_for_end(process, kPatienceAfterKill_ms);
+      wait_for_end(process, kPatienceAfterKillMs);
     }
   }
   PARETO_TRY(repair(name));

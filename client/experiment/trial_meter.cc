@@ -108,8 +108,7 @@ std::string describe_rules(const UnitBudget& budget, int rounds) {
       rounds, budget.slice.count(), warm_up_requests(1), kWarmUpTries, kRewarmRequests,
       budget.latency_requests, std::min(kFewestRequests, budget.latency_requests),
       kThroughputLatencies, kShortestThroughput.count(), kFewestIntervals, kSearchIntervals,
-      kDearRequest_ms, std::min(kFewestDearRequests, budget.latency_requests),
-      kFewestDearIntervals);
+      kDearRequestMs, std::min(kFewestDearRequests, budget.latency_requests), kFewestDearIntervals);
 }
 
 Expected<MeasuredRound> TrialMeter::measure(Deployment& deployment, const Value& request, int round,

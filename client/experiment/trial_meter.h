@@ -35,7 +35,7 @@ inline constexpr int kRewarmRequests = 3;
 /// Requests that take longer are dear: over a slow network, where what varies is small beside what does not. A plan of such requests has
 /// fewer of all: one is discarded, so many are measured for latency, so many intervals for throughput after a single
 /// window and without a drain, and its window is reckoned (reckoned_window) and not searched.
-inline constexpr double kDearRequest_ms = 250;
+inline constexpr double kDearRequestMs = 250;
 inline constexpr int kFewestDearRequests = 3;
 inline constexpr int kFewestDearIntervals = 2;
 
@@ -63,7 +63,7 @@ class TrialMeter {
  private:
   /// The first unit's are more, unless they are dear.
   Expected<> warm_up(Load& load, const Value& request, bool fresh);
-  bool dear() const { return expected_latency_ms_ > kDearRequest_ms; }
+  bool dear() const { return expected_latency_ms_ > kDearRequestMs; }
   Expected<LoadResult> measure_latency(Load& load, const Value& request, bool fresh,
                                        const UnitBudget& budget);
   /// Sets window_. `alone`: what requests took at window 1.
