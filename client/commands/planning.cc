@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "client/cluster/daemon_client.h"
@@ -102,7 +103,9 @@ Expected<> PlanningSession::profile(Context& context) {
   Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
   PARETO_TRY(planner_->profile(stop, shown_on(progress)));
   if (stop) return fail(ErrorCode::kClosed, "stopped; what was measured is kept");
-  return {};
+  if (std::ranges::none_of(planner_->measured_now(), std::identity{})) return {};
+  PARETO_ASSIGN(const ProbedLinks links, planner_->probe(transport_, shown_on(progress)));
+  return planner_->calibrate(transport_, links, workload_);
 }
 
 Expected<ProbedLinks> PlanningSession::probe(Context& context, const std::string& condition) {

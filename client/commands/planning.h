@@ -38,7 +38,8 @@ class PlanningSession {
   PlanningSession(const PlanningSession&) = delete;
   PlanningSession& operator=(const PlanningSession&) = delete;
 
-  /// What is not known of the devices is measured. Fails: as Planner::profile does; kClosed where it was stopped.
+  /// What is not known of the devices is measured, the network as good as it gets. Fails: as Planner::profile and calibrate do; kClosed
+  /// where it was stopped.
   Expected<> profile(Context& context);
   /// After that, under that condition of the network.
   Expected<ProbedLinks> probe(Context& context, const std::string& condition);

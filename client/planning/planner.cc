@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "client/planning/device_profiler.h"
+#include "client/planning/stage_overhead.h"
 #include "partitioner/graph/split_points.h"
 
 namespace pareto::client {
@@ -76,6 +77,37 @@ Expected<DeviceFacts> Planner::profile_one(DaemonClient& device, const std::atom
                                               }));
   PARETO_TRY(store_.put_profile(key, facts.profile));
   return facts;
+}
+
+Expected<> Planner::calibrate(const std::string& transport, const ProbedLinks& links,
+                              Workload& workload) {
+  PARETO_ASSIGN(std::vector<Value> inputs,
+                workload.example(options_.settings.batch, options_.seed));
+  const Value request{Tuple{std::move(inputs)}};
+  PARETO_ASSIGN(const partitioner::CostInputs costs, cost_inputs(links));
+  TransportSet transports;
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    if (!measured_now_[i]) continue;
+    const partitioner::Placement alone{{{static_cast<int>(i), 0, costs.positions()}}};
+    const auto predicted = partitioner::evaluate(costs, alone);
+    if (!predicted) continue;  // it has no room for the whole model
+    Plan plan;
+    plan.model = model_.name();
+    plan.transport = transport;
+    plan.batch = options_.settings.batch;
+    plan.engine = options_.settings.engine;
+    plan.precision = options_.settings.precision;
+    plan.threads = options_.settings.threads;
+    place(model_, splits_, devices_, alone, plan);
+    DeviceProfile& profile = devices_[i].profile;
+    PARETO_ASSIGN(const Nanoseconds overhead,
+                  with_context(measure_overhead(plan, predicted->latency, request, cluster_, pool_,
+                                                transports),
+                               "the whole model on {}", profile.device));
+    profile.overhead = overhead;
+    PARETO_TRY(store_.put_profile(profile_key(profile), profile));
+  }
+  return {};
 }
 
 Expected<ProbedLinks> Planner::probe(const std::string& transport, const Progress& progress) const {

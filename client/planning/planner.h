@@ -10,6 +10,7 @@
 
 #include "client/cluster/cluster.h"
 #include "client/cluster/shard_pool.h"
+#include "client/cluster/workload.h"
 #include "client/planning/cost_model.h"
 #include "client/planning/link_prober.h"
 #include "client/results/store.h"
@@ -42,6 +43,10 @@ class Planner {
 
   /// Profiles every device and keeps what it measured. Fails: as profile_device, the store, and split points that nobody knows do.
   Expected<> profile(const std::atomic<bool>& stop, const Progress& progress);
+  /// Of the devices whose profiles were measured now: what their stages take beyond what is measured of shards and links. After profile(),
+  /// with links probed over that transport and the network as good as it gets. Kept with the profiles. Fails: as measure_overhead and the
+  /// store do.
+  Expected<> calibrate(const std::string& transport, const ProbedLinks& links, Workload& workload);
   /// Over one transport, under the network's present condition, after profile().
   Expected<ProbedLinks> probe(const std::string& transport, const Progress& progress) const;
 
