@@ -97,13 +97,13 @@ std::string_view to_string(Topology topology) {
 }
 
 const std::vector<DevicePreset>& device_presets() {
-  static const std::vector<DevicePreset> presets{
+  static const std::vector<DevicePreset> kPresets{
       {"pi4", 0.2, std::uint64_t{4} << 30, "a Raspberry Pi 4, all four cores together"},
       {"pi5", 0.5, std::uint64_t{8} << 30, "a Raspberry Pi 5, all four cores together"},
       {"jetson-like", 1, std::uint64_t{8} << 30, "a small board with a GPU"},
       {"server", 0, 0, "this machine as it is"},
   };
-  return presets;
+  return kPresets;
 }
 
 std::string Testbed::common_network() const {

@@ -2,11 +2,13 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "client/cluster/network.h"
 #include "client/cluster/process.h"
 #include "client/cluster/testbed_cluster.h"
 #include "client/commands/commands.h"
@@ -161,6 +163,7 @@ class TestbedCommand final : public Command {
     }
     const std::atomic<bool>& stop = context.stop.watch();
     PARETO_ASSIGN(const Cluster cluster, open_testbed(chosen, {}, context.paretod));
+    PARETO_TRY(with_context(judge_links(*chosen.bed, cluster), "test bed {}", chosen.name()));
     PARETO_ASSIGN(const auto running, TestbedRegistry().find(chosen.name()));
     if (ready_fd_ >= 0) {
       PARETO_TRY(tell_ready(ready_fd_));
@@ -169,6 +172,15 @@ class TestbedCommand final : public Command {
     }
     stop.wait(false);
     return kExitDone;
+  }
+
+  /// A network that cannot be had is told before anybody measures on it.
+  static Expected<> judge_links(const netem::Testbed& bed, const Cluster& cluster) {
+    const bool shaped = std::ranges::any_of(
+        bed.links, [](const netem::TestbedLink& link) { return link.network != Network::kNone; });
+    if (!shaped || cluster.network() == nullptr) return {};
+    PARETO_TRY(cluster.network()->apply(EmulatedNetwork::kOwn));
+    return cluster.network()->check();
   }
 
   Expected<int> take_down(Context& context) const {

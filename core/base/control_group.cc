@@ -69,7 +69,7 @@ std::filesystem::path own_control_group(const ControllerTree& tree, std::string_
     if (second == std::string::npos) continue;
     const std::string names = line.substr(first + 1, second - first - 1);
     if (tree.version == 1 ? !has_word(names, controller, ',') : !names.empty()) continue;
-    const std::filesystem::path group =
+    std::filesystem::path group =
         tree.root / std::filesystem::path(line.substr(second + 1)).relative_path();
     std::error_code ignored;
     if (std::filesystem::is_directory(group, ignored)) return group;

@@ -9,7 +9,7 @@
 namespace pareto {
 namespace {
 
-constexpr std::uint64_t kPacketBits = 1500 * 8;
+constexpr std::uint64_t kPacketBits = std::uint64_t{1500} * 8;
 constexpr std::uint64_t kStepMs = 100;
 constexpr std::uint64_t kLongestMs = 9'000'000;
 constexpr std::uint64_t kMostBitsPerSecond = 100'000'000'000;

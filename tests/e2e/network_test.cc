@@ -68,5 +68,17 @@ TEST_F(Networks, AreMeasuredAgainstWhatWasAskedFor) {
   EXPECT_EQ(links[0]["holds"].get<bool>(), links[0]["problem"].get<std::string>().empty());
 }
 
+TEST_F(Networks, ThatCannotBeHadKeepATestBedFromComingUp) {
+  std::ofstream(path("fast.yaml")) << "rate: 100gbit\n";
+  const std::string name = "e2e-fast-" + std::to_string(::getpid());
+  std::ofstream(path("bed.yaml")) << "name: " << name << "\nnetwork: fast.yaml\ndevices:\n"
+                                  << "  - {name: a}\n  - {name: b}\n";
+  const auto up = paretoctl({"testbed", "up", path("bed.yaml")});
+  if (lacks_something(up)) GTEST_SKIP() << up.errors;
+  EXPECT_EQ(up.exit_code, 3) << up.errors;
+  EXPECT_THAT(up.errors, testing::HasSubstr("not what was asked for"));
+  EXPECT_THAT(paretoctl({"testbed", "status", name}).errors, testing::HasSubstr("no test bed"));
+}
+
 }  // namespace
 }  // namespace pareto::test
