@@ -109,7 +109,8 @@ class SlowLink final : public FakeLink {
  public:
   using FakeLink::FakeLink;
   Expected<Sent> send(const Message& message, Deadline deadline) override {
-    const std::chrono::duration<double> takes(0.01 + body_bytes(message) / 2e6);
+    const std::chrono::duration<double> takes(0.01 +
+                                              static_cast<double>(body_bytes(message)) / 2e6);
     arrives_ = std::chrono::steady_clock::now() + std::chrono::duration_cast<Nanoseconds>(takes);
     return FakeLink::send(message, deadline);
   }

@@ -3,15 +3,12 @@
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
-#include <future>
-
 #include "tests/daemon/control/control_fixture.h"
 
 namespace pareto::daemon {
 namespace {
 
 using grpc::StatusCode;
-using test::soon;
 using testing::HasSubstr;
 
 TEST_F(ControlTest, MeasuresCodecsOnWhatAShardSendsOn) {
