@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 namespace pareto::simulation {
 
@@ -29,18 +28,6 @@ double normal_quantile(double share) {
               ((1.2258202635e-02 * r + 2.4197894225e-01) * r + 1);
   }
   return centred < 0 ? -deviate : deviate;
-}
-
-double shaped_deviate(JitterShape shape, double deviate) {
-  if (shape == JitterShape::kNormal) return deviate;
-  const double share = 0.5 * std::erfc(-deviate / std::numbers::sqrt2);
-  if (shape == JitterShape::kUniform) return (2 * share - 1) * std::numbers::sqrt3;
-  // Pareto of index 3 from 1 on, cut off at 10.
-  constexpr double kMost = 10;
-  constexpr double kMean = 1 + (1 - 1 / (kMost * kMost)) / 2;
-  constexpr double kMeanSquare = 1 + 2 * (1 - 1 / kMost);
-  const double number = std::min(std::cbrt(1 / std::max(1 - share, 1e-12)), kMost);
-  return (number - kMean) / std::sqrt(kMeanSquare - kMean * kMean);
 }
 
 DurationDraw::DurationDraw(const Duration& duration, double speed) {

@@ -26,9 +26,6 @@ inline double uniform_of(std::uint64_t bits) {
 /// The standard normal deviate below which a share of all lies; share in (0, 1). To seven digits (Wichura 1988, AS 241 PPND7).
 double normal_quantile(double share);
 
-/// A standard normal deviate as one of another shape with the same rank, of mean 0 and deviation 1; as netem/packet_fates does.
-double shaped_deviate(JitterShape shape, double deviate);
-
 /// A Duration made ready to be drawn from. Threads: any.
 class DurationDraw {
  public:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/plan/jitter_shape.h"
 #include "partitioner/simulation/draws.h"
 
 namespace pareto::simulation {
