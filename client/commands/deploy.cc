@@ -87,7 +87,7 @@ class FileResults final : public RequestSink {
       : context_(context), workload_(workload), folder_(std::move(folder)), json_(json) {}
 
   void done(StreamResult result) override {
-    const double latency_ms = std::chrono::duration<double, std::milli>(result.latency).count();
+    const double latency_ms = to_milliseconds(result.latency);
     const auto files = keep(result);
     ++requests_;
     if (!files) ++failed_;

@@ -191,18 +191,8 @@ class PlanCommand final : public Command {
     return found;
   }
 
-  Plan plan_of(const PlanningSession& session, const Placement& placement, int window) const {
-    Plan plan;
-    plan.model = session.model().name();
-    plan.transport = session.transport();
-    plan.batch = flags_.batch;
-    plan.window = window;
-    plan.engine = flags_.runner.engine;
-    plan.precision = flags_.runner.precision;
-    plan.threads = flags_.runner.threads;
-    place(session.model(), session.planner().splits(), session.planner().devices(), placement,
-          plan);
-    return plan;
+  static Plan plan_of(const PlanningSession& session, const Placement& placement, int window) {
+    return session.planner().plan_of(placement, session.transport(), window);
   }
 
   static std::string name_of(const Plan& plan) {

@@ -106,7 +106,7 @@ class SweepCommand final : public Command {
     PARETO_ASSIGN(Cluster cluster, connect(context));
     if (options_.stages.empty()) options_.stages = every_number(cluster.size(), points.size());
     PARETO_ASSIGN(RunRecord run, make_run(model, cluster, options_, context.command_line));
-    PARETO_ASSIGN(run.options_json, remembered());
+    run.options_json = remembered();
     if (dry_run_) {
       PARETO_TRY(print_run(context, run, json_ ? "json" : "table"));
       return kExitDone;
@@ -142,7 +142,7 @@ class SweepCommand final : public Command {
         networks_ = chosen.network();
       }
     }
-    PARETO_TRY(read_conditions(networks_));
+    PARETO_ASSIGN(conditions_, read_conditions(networks_));
     options_.conditions.clear();
     for (const std::string& file : split_list(networks_)) {
       options_.conditions.push_back(is_condition_file(file) ? absolute(file) : file);
@@ -173,10 +173,7 @@ class SweepCommand final : public Command {
 
   /// The devices, and where a condition of the network is asked for, that between them. Before any thread is started.
   Expected<Cluster> connect(const Context& context) const {
-    PARETO_ASSIGN(std::vector<NamedCondition> conditions,
-                  read_conditions(join(options_.conditions, ",")));
-    PARETO_ASSIGN(Cluster cluster,
-                  devices_.connect(context, local_devices(), std::move(conditions)));
+    PARETO_ASSIGN(Cluster cluster, devices_.connect(context, local_devices(), conditions_));
     if (Network* const network = cluster.network()) {
       for (const std::string& file : options_.conditions) {
         PARETO_TRY(network->offers(condition_name(file)));
@@ -197,11 +194,9 @@ class SweepCommand final : public Command {
   }
 
   /// All flags that `--resume` needs to go on.
-  Expected<std::string> remembered() const {
+  std::string remembered() const {
     auto networks = Json::object();
-    PARETO_ASSIGN(const std::vector<NamedCondition> conditions,
-                  read_conditions(join(options_.conditions, ",")));
-    for (const NamedCondition& one : conditions) networks[one.name] = to_text(one.condition);
+    for (const NamedCondition& one : conditions_) networks[one.name] = to_text(one.condition);
     return Json{{"sweep", Json::parse(to_json(options_))},
                 {"model",
                  {{"model", is_file(model_.model) ? absolute(model_.model) : model_.model},
@@ -245,6 +240,7 @@ class SweepCommand final : public Command {
       return show(context, run);
     }
     PARETO_TRY(recall(run));
+    PARETO_ASSIGN(conditions_, read_conditions(join(options_.conditions, ",")));
     PARETO_ASSIGN(const partitioner::Model model, model_.open());
     PARETO_ASSIGN(Cluster cluster, connect(context));
     PARETO_TRY(continue_run(model, cluster, options_, run));
@@ -298,6 +294,7 @@ class SweepCommand final : public Command {
   PipelineFlags pipeline_{.transport = "tcp,grpc"};
   StoreFlags store_;
   SweepOptions options_;
+  std::vector<NamedCondition> conditions_;  ///< those of options_.conditions that are files
   std::string plans_;
   std::string stages_ = "2";
   std::string batches_ = "1";

@@ -91,18 +91,10 @@ Expected<> Planner::calibrate(const std::string& transport, const ProbedLinks& l
     const partitioner::Placement alone{{{static_cast<int>(i), 0, costs.positions()}}};
     const auto predicted = partitioner::evaluate(costs, alone);
     if (!predicted) continue;  // it has no room for the whole model
-    Plan plan;
-    plan.model = model_.name();
-    plan.transport = transport;
-    plan.batch = options_.settings.batch;
-    plan.engine = options_.settings.engine;
-    plan.precision = options_.settings.precision;
-    plan.threads = options_.settings.threads;
-    place(model_, splits_, devices_, alone, plan);
     DeviceProfile& profile = devices_[i].profile;
     PARETO_ASSIGN(const Nanoseconds overhead,
-                  with_context(measure_overhead(plan, predicted->latency, request, cluster_, pool_,
-                                                transports),
+                  with_context(measure_overhead(plan_of(alone, transport), predicted->latency,
+                                                request, cluster_, pool_, transports),
                                "the whole model on {}", profile.device));
     profile.overhead = overhead;
     PARETO_TRY(store_.put_profile(profile_key(profile), profile));
@@ -134,6 +126,20 @@ Expected<ProbedLinks> Planner::probe(const std::string& transport, const Progres
 
 Expected<partitioner::CostInputs> Planner::cost_inputs(const ProbedLinks& links) const {
   return make_cost_inputs(model_, splits_, options_.settings.batch, devices_, links);
+}
+
+Plan Planner::plan_of(const partitioner::Placement& placement, const std::string& transport,
+                      int window) const {
+  Plan plan;
+  plan.model = model_.name();
+  plan.transport = transport;
+  plan.batch = options_.settings.batch;
+  plan.window = window;
+  plan.engine = options_.settings.engine;
+  plan.precision = options_.settings.precision;
+  plan.threads = options_.settings.threads;
+  place(model_, splits_, devices_, placement, plan);
+  return plan;
 }
 
 }  // namespace pareto::client

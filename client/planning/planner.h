@@ -55,6 +55,9 @@ class Planner {
   /// Which of the profiles were measured now, in part at least.
   const std::vector<bool>& measured_now() const { return measured_now_; }
   Expected<partitioner::CostInputs> cost_inputs(const ProbedLinks& links) const;
+  /// A placement among the cost inputs as a plan: its links by one transport; window 0 is left open.
+  Plan plan_of(const partitioner::Placement& placement, const std::string& transport,
+               int window = 0) const;
 
  private:
   Expected<DeviceFacts> profile_one(DaemonClient& device, const std::atomic<bool>& stop,
