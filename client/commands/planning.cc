@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "client/cluster/daemon_client.h"
@@ -101,11 +100,9 @@ Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
 Expected<> PlanningSession::profile(Context& context) {
   const std::atomic<bool>& stop = context.stop.watch();
   Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
-  PARETO_TRY(planner_->profile(stop, shown_on(progress)));
+  PARETO_TRY(planner_->profile(transport_, workload_, stop, shown_on(progress)));
   if (stop) return fail(ErrorCode::kClosed, "stopped; what was measured is kept");
-  if (std::ranges::none_of(planner_->measured_now(), std::identity{})) return {};
-  PARETO_ASSIGN(const ProbedLinks links, planner_->probe(transport_, shown_on(progress)));
-  return planner_->calibrate(transport_, links, workload_);
+  return {};
 }
 
 Expected<ProbedLinks> PlanningSession::probe(Context& context, const std::string& condition) {

@@ -38,7 +38,7 @@ class PlanningSession {
   PlanningSession(const PlanningSession&) = delete;
   PlanningSession& operator=(const PlanningSession&) = delete;
 
-  /// What is not known of the devices is measured, the network as good as it gets. Fails: as Planner::profile and calibrate do; kClosed
+  /// What is not known of the devices is measured, the network as good as it gets. Fails: as Planner::profile does; kClosed
   /// where it was stopped.
   Expected<> profile(Context& context);
   /// After that, under that condition of the network.

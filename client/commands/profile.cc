@@ -78,20 +78,18 @@ class ProfileCommand final : public Command {
       std::vector<std::string> row{
           name, whole ? "" : format_bytes(static_cast<std::uint64_t>(inputs.boundary(position)))};
       for (const partitioner::DeviceCosts& device : inputs.devices) {
-        row.push_back(format_figure(to_milliseconds(device.stage_time(0, position))));
-        row.push_back(whole ? ""
-                            : format_figure(to_milliseconds(device.stage_time(position, end))));
+        row.push_back(format_figure(to_milliseconds(device.time(0, position))));
+        row.push_back(whole ? "" : format_figure(to_milliseconds(device.time(position, end))));
       }
       table.add(std::move(row), whole ? RowStyle::kStrong : RowStyle::kPlain);
     }
     context.out << fmt::format("{}, batch {}, {} {}\n", session.model().name(), flags_.batch,
                                flags_.runner.engine, flags_.runner.precision)
                 << table.render(style_of(context)) << '\n';
-    for (std::size_t i = 0; i < session.planner().devices().size(); ++i) {
-      const DeviceProfile& profile = session.planner().devices()[i].profile;
-      context.out << fmt::format(
-          "{}: {}\n", profile.device,
-          session.planner().measured_now()[i] ? "measured now" : "as measured " + profile.measured);
+    const bool now = session.planner().measured_now();
+    for (const DeviceFacts& device : session.planner().devices()) {
+      context.out << fmt::format("{}: {}\n", device.profile.device,
+                                 now ? "measured now" : "as measured " + device.profile.measured);
     }
     context.out << '\n';
   }

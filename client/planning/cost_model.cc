@@ -36,7 +36,9 @@ std::vector<std::int64_t> weights_before(const Model& model, const SplitChoice& 
   return before;
 }
 
-partitioner::LinkCosts to_costs(const transport::ProbeResult& probed) {
+}  // namespace
+
+partitioner::LinkCosts link_costs(const transport::ProbeResult& probed) {
   partitioner::LinkCosts costs;
   costs.usable = !probed.points.empty();
   for (const transport::ProbePoint& point : probed.points) {
@@ -44,8 +46,6 @@ partitioner::LinkCosts to_costs(const transport::ProbeResult& probed) {
   }
   return costs;
 }
-
-}  // namespace
 
 partitioner::LinkPoint link_point(const transport::ProbePoint& probed) {
   partitioner::LinkPoint point;
@@ -97,7 +97,7 @@ Expected<CostInputs> make_cost_inputs(const Model& model, const SplitChoice& spl
   }
   for (const auto& row : links) {
     auto& costs = inputs.links.emplace_back();
-    for (const transport::ProbeResult& probed : row) costs.push_back(to_costs(probed));
+    for (const transport::ProbeResult& probed : row) costs.push_back(link_costs(probed));
   }
   PARETO_TRY(partitioner::check(inputs));
   return inputs;

@@ -33,6 +33,8 @@ Expected<partitioner::CostInputs> make_cost_inputs(const partitioner::Model& mod
                                                    const std::vector<DeviceFacts>& devices,
                                                    const ProbedLinks& links);
 
+/// A probed link; not usable where nothing was probed.
+partitioner::LinkCosts link_costs(const transport::ProbeResult& probed);
 /// What a probed message takes: where there is no more than processor time to it, none is left for the link.
 partitioner::LinkPoint link_point(const transport::ProbePoint& probed);
 

@@ -1,104 +1,207 @@
 #include "client/planning/device_profiler.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
+#include <memory>
+#include <thread>
 #include <utility>
 
 #include "client/experiment/statistics.h"
 #include "client/experiment/time_text.h"
+#include "client/planning/cost_model.h"
+#include "client/planning/stage_meter.h"
 
 namespace pareto::client {
 namespace {
 
 constexpr int kOperatorRepeats = 5;
-/// Turns of a shard and the whole model, each of so many runs.
-constexpr int kTurns = 5;
-constexpr int kRunsATurn = 3;
+/// Times that each cut comes, in an order of their own.
+constexpr int kPasses = 2;
+constexpr int kLoneRequests = 5;
+/// A busy stage is watched for so many of the whole model's times.
+constexpr int kBusyWholes = 6;
+/// A device that does all alone is watched under load before every so many cuts: it has its machine to itself.
+constexpr int kCutsAWhole = 6;
 
-double median_ms(const std::vector<Nanoseconds>& times) {
-  std::vector<double> milliseconds;
-  for (const Nanoseconds time : times) milliseconds.push_back(to_milliseconds(time));
-  return median(milliseconds);
+using Range = std::pair<std::int64_t, std::int64_t>;  ///< operators [first, second)
+
+Nanoseconds rounded(double nanoseconds) {
+  return Nanoseconds(std::llround(std::max(nanoseconds, 0.0)));
 }
+double count_of(Nanoseconds time) { return static_cast<double>(time.count()); }
 
-Nanoseconds from_ms(double milliseconds) { return Nanoseconds(std::llround(milliseconds * 1e6)); }
+/// What was seen of one shard, once a pass.
+struct Seen {
+  std::vector<double> alone;   ///< share of the whole model's time
+  std::vector<double> busy;    ///< the same
+  std::vector<double> beyond;  ///< ns
+  std::uint64_t input_bytes = 0;
+  std::uint64_t output_bytes = 0;
+  std::uint64_t memory_bytes = 0;
+};
 
-/// One device being measured. Threads: one owner.
-class Profiler {
+/// Of the bytes that a link moves what the link itself takes: of a lone request, and of processors.
+class LinkShare {
  public:
-  Profiler(DaemonClient& device, ShardPool& pool, const ProfileWish& wish)
-      : device_(device), pool_(pool), wish_(wish) {}
+  LinkShare(const transport::ProbeResult& there, const transport::ProbeResult& back)
+      : there_(link_costs(there)), back_(link_costs(back)) {}
 
-  Expected<> load_whole() {
-    PARETO_ASSIGN(whole_, acquire(0, wish_.operators));
-    return {};
+  Nanoseconds crossing(const Seen& shard) const {
+    const auto whole = [](const partitioner::LinkTimes& times) {
+      return times.occupancy + times.delay + times.send + times.receive;
+    };
+    return whole(in(shard)) + whole(out(shard));
+  }
+  Nanoseconds processor(const Seen& shard) const { return in(shard).receive + out(shard).send; }
+
+ private:
+  partitioner::LinkTimes in(const Seen& shard) const {
+    return partitioner::link_times(there_, 0, static_cast<std::int64_t>(shard.input_bytes));
+  }
+  partitioner::LinkTimes out(const Seen& shard) const {
+    return partitioner::link_times(back_, 0, static_cast<std::int64_t>(shard.output_bytes));
   }
 
-  Expected<std::vector<Nanoseconds>> operators() {
+  const partitioner::LinkCosts there_;
+  const partitioner::LinkCosts back_;
+};
+
+/// One device being measured. Threads: one at a time.
+class Subject {
+ public:
+  Subject(const ProfileBench& bench, const ProfileWish& wish, DaemonClient& device)
+      : bench_(bench), wish_(wish), device_(device) {}
+
+  Expected<> begin() {
+    PARETO_ASSIGN(whole_, open(0, wish_.operators));
     PARETO_ASSIGN(
         const ShardTimes times,
-        device_.profile(whole_->loaded.handle, wish_.settings.batch, 0, kOperatorRepeats));
-    std::vector<Nanoseconds> operators(static_cast<std::size_t>(wish_.operators));
+        device_.profile(whole_->shard().loaded.handle, wish_.settings.batch, 0, kOperatorRepeats));
+    operators_.resize(static_cast<std::size_t>(wish_.operators));
     for (const auto& [position, time] : times.operators) {
       if (position < 0 || position >= wish_.operators) {
         return fail(ErrorCode::kCorrupt, "{} timed operator {} of {}", device_.config().name,
                     position, wish_.operators);
       }
-      operators[static_cast<std::size_t>(position)] = time;
+      operators_[static_cast<std::size_t>(position)] = time;
     }
-    return operators;
+    // The first requests find everything cold.
+    PARETO_TRY(whole_->lone(bench_.request, kLoneRequests));
+    return lone_whole();
   }
 
-  /// Its share of the whole model's time.
-  Expected<ShardTime> measure(std::int64_t begin, std::int64_t end) {
-    PARETO_ASSIGN(const ShardLease shard, acquire(begin, end));
-    std::vector<double> shares;
-    for (int turn = 0; turn < kTurns; ++turn) {
-      PARETO_ASSIGN(const double whole, run(*whole_));
-      PARETO_ASSIGN(const double part, run(*shard));
-      whole_ms_.push_back(whole);
-      shares.push_back(part / whole);
+  /// The two sides of a cut, one at a time, and the whole model.
+  Expected<> lone(std::int64_t cut) {
+    if (cuts_++ % kCutsAWhole == 0) {
+      PARETO_ASSIGN(const BusyTimes whole, whole_->busy(bench_.request, kBusyWholes * last_whole_));
+      unshared_whole_.push_back(count_of(whole.interval));
     }
-    shares_[{begin, end}] = median(shares);
-    return ShardTime{begin, end, {}, shard->loaded.memory_bytes};
+    PARETO_TRY(lone_whole());
+    PARETO_ASSIGN(before_, open(0, cut));
+    PARETO_ASSIGN(after_, open(cut, wish_.operators));
+    PARETO_TRY(lone_shard(*before_, bench_.request));
+    crossing_ = before_->output();
+    return lone_shard(*after_, crossing_);
   }
 
-  /// The whole model's, and those of the shards measured before.
-  Expected<Nanoseconds> whole() {
-    if (whole_ms_.empty()) {
-      for (int turn = 0; turn < kTurns; ++turn) {
-        PARETO_ASSIGN(const double time, run(*whole_));
-        whole_ms_.push_back(time);
+  /// The same under load, for so long each. Pipelines have the first stage on one device and the second on the other: `turned` begins with
+  /// the one after the cut.
+  Expected<> busy(Nanoseconds duration, bool turned) {
+    PARETO_ASSIGN(const BusyTimes whole, whole_->busy(bench_.request, duration));
+    if (whole.compute.count() <= 0) return no_time();
+    busy_whole_.push_back(count_of(whole.interval));
+    PARETO_TRY(busy_shard(turned ? *after_ : *before_, turned ? crossing_ : bench_.request, whole,
+                          duration));
+    PARETO_TRY(busy_shard(turned ? *before_ : *after_, turned ? bench_.request : crossing_, whole,
+                          duration));
+    before_.reset();
+    after_.reset();
+    return {};
+  }
+
+  Nanoseconds last_whole() const { return last_whole_; }
+
+  void fill(DeviceProfile& profile, const LinkShare& links) const {
+    profile.operators = operators_;
+    const double alone = median(lone_whole_);
+    // Without a cut there was nothing to be busy with.
+    const double unshared = unshared_whole_.empty() ? alone : median(unshared_whole_);
+    const double busy = busy_whole_.empty() ? alone : median(busy_whole_);
+    std::vector<double> overheads;
+    for (const auto& [range, seen] : seen_) {
+      for (const double beyond : seen.beyond) {
+        overheads.push_back(beyond - count_of(links.crossing(seen)));
       }
+      const bool whole = range == Range(0, wish_.operators);
+      ShardTime& shard = profile.shards.emplace_back();
+      shard.begin = range.first;
+      shard.end = range.second;
+      shard.alone = rounded(whole ? alone : median(seen.alone) * alone);
+      shard.busy =
+          rounded((whole ? unshared : median(seen.busy) * busy) - count_of(links.processor(seen)));
+      shard.memory_bytes = seen.memory_bytes;
     }
-    return from_ms(median(whole_ms_));
+    profile.overhead = rounded(median(overheads));
   }
-  double share_of(const ShardTime& shard) const { return shares_.at({shard.begin, shard.end}); }
-  std::uint64_t whole_memory_bytes() const { return whole_->loaded.memory_bytes; }
 
  private:
-  Expected<ShardLease> acquire(std::int64_t begin, std::int64_t end) {
-    return with_context(pool_.acquire(device_, begin, end, wish_.settings),
-                        "profiling operators {} to {}", begin, end);
+  Expected<std::unique_ptr<StageMeter>> open(std::int64_t begin, std::int64_t end) {
+    PARETO_ASSIGN(auto meter, StageMeter::open(device_.config().name, begin, end, wish_.settings,
+                                               bench_.transport, bench_.cluster, bench_.pool,
+                                               bench_.transports));
+    Seen& seen = seen_of(*meter);
+    seen.input_bytes = meter->shard().input_bytes;
+    seen.output_bytes = meter->shard().output_bytes;
+    seen.memory_bytes = meter->shard().loaded.memory_bytes;
+    return meter;
   }
 
-  /// In ms.
-  Expected<double> run(const ResidentShard& shard) {
-    PARETO_ASSIGN(const ShardTimes times,
-                  device_.profile(shard.loaded.handle, wish_.settings.batch, kRunsATurn, 0));
-    if (times.whole.empty() || median_ms(times.whole) <= 0) {
-      return fail(ErrorCode::kCorrupt, "{} ran a shard in no time", device_.config().name);
-    }
-    return median_ms(times.whole);
+  Seen& seen_of(const StageMeter& meter) { return seen_[{meter.shard().begin, meter.shard().end}]; }
+
+  Expected<> lone_whole() {
+    PARETO_ASSIGN(const LoneTimes times, whole_->lone(bench_.request, kLoneRequests));
+    if (times.compute.count() <= 0) return no_time();
+    last_whole_ = times.compute;
+    lone_whole_.push_back(count_of(times.compute));
+    seen_of(*whole_).beyond.push_back(count_of(times.beyond));
+    return {};
   }
 
-  DaemonClient& device_;
-  ShardPool& pool_;
+  Expected<> lone_shard(StageMeter& meter, const Value& request) {
+    PARETO_ASSIGN(const LoneTimes times, meter.lone(request, kLoneRequests));
+    Seen& seen = seen_of(meter);
+    seen.alone.push_back(count_of(times.compute) / count_of(last_whole_));
+    seen.beyond.push_back(count_of(times.beyond));
+    return {};
+  }
+
+  Expected<> busy_shard(StageMeter& meter, const Value& request, const BusyTimes& whole,
+                        Nanoseconds duration) {
+    PARETO_ASSIGN(const BusyTimes times, meter.busy(request, duration));
+    seen_of(meter).busy.push_back(count_of(times.compute) / count_of(whole.compute));
+    return {};
+  }
+
+  Expected<> no_time() const {
+    return fail(ErrorCode::kCorrupt, "{} ran a shard in no time", device_.config().name);
+  }
+
+  const ProfileBench& bench_;
   const ProfileWish& wish_;
-  ShardLease whole_;
-  std::vector<double> whole_ms_;
-  std::map<std::pair<std::int64_t, std::int64_t>, double> shares_;
+  DaemonClient& device_;
+  std::vector<Nanoseconds> operators_;
+  std::unique_ptr<StageMeter> whole_;
+  std::unique_ptr<StageMeter> before_;
+  std::unique_ptr<StageMeter> after_;
+  Value crossing_;  ///< what the one sends to the other
+  Nanoseconds last_whole_{};
+  int cuts_ = 0;
+  std::vector<double> lone_whole_;
+  std::vector<double> unshared_whole_;
+  std::vector<double> busy_whole_;
+  std::map<Range, Seen> seen_;
 };
 
 DeviceProfile blank_profile(const DaemonClient& device, const ProfileWish& wish) {
@@ -115,76 +218,109 @@ DeviceProfile blank_profile(const DaemonClient& device, const ProfileWish& wish)
   return profile;
 }
 
-/// Those of `known` first: what it says of a shard is kept, in proportion to the whole as it is now.
-void merge(const DeviceProfile& known, DeviceProfile& profile, Nanoseconds whole_now) {
-  const auto whole = std::ranges::find_if(known.shards, [&](const ShardTime& shard) {
-    return shard.begin == 0 && shard.end == static_cast<std::int64_t>(known.operators.size());
+const ShardTime* find_shard(const DeviceProfile& profile, std::int64_t begin, std::int64_t end) {
+  const auto found = std::ranges::find_if(profile.shards, [&](const ShardTime& shard) {
+    return shard.begin == begin && shard.end == end;
   });
-  const double scale = to_milliseconds(whole_now) / std::max(to_milliseconds(whole->median), 1e-9);
+  return found == profile.shards.end() ? nullptr : &*found;
+}
+
+bool knows(const DeviceProfile& profile, std::int64_t cut, std::int64_t operators) {
+  return find_shard(profile, 0, cut) != nullptr && find_shard(profile, cut, operators) != nullptr;
+}
+
+/// What `known` says of shards that were not measured now is kept, in proportion to the whole model as it is now.
+void merge(const DeviceProfile& known, DeviceProfile& profile, std::int64_t operators) {
+  const ShardTime* const before = find_shard(known, 0, operators);
+  const ShardTime now = *find_shard(profile, 0, operators);
+  const auto scaled = [](Nanoseconds time, Nanoseconds from, Nanoseconds to) {
+    return rounded(count_of(time) * count_of(to) / std::max(count_of(from), 1.0));
+  };
   for (ShardTime shard : known.shards) {
-    const bool measured = std::ranges::any_of(profile.shards, [&](const ShardTime& other) {
-      return other.begin == shard.begin && other.end == shard.end;
-    });
-    if (measured) continue;
-    shard.median = from_ms(to_milliseconds(shard.median) * scale);
+    if (find_shard(profile, shard.begin, shard.end) != nullptr) continue;
+    shard.alone = scaled(shard.alone, before->alone, now.alone);
+    shard.busy = scaled(shard.busy, before->busy, now.busy);
     profile.shards.push_back(shard);
   }
+}
+
+/// All devices at work at once.
+Expected<> busy_together(std::vector<Subject>& subjects) {
+  Nanoseconds duration{};
+  for (const Subject& subject : subjects) {
+    duration = std::max(duration, kBusyWholes * subject.last_whole());
+  }
+  std::vector<Expected<>> results(subjects.size());
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < subjects.size(); ++i) {
+      threads.emplace_back([&, i] { results[i] = subjects[i].busy(duration, i % 2 == 1); });
+    }
+  }
+  for (Expected<>& result : results) PARETO_TRY(std::move(result));
+  return {};
 }
 
 }  // namespace
 
 std::string profile_key(const DeviceProfile& profile) {
-  return fmt::format("{}|{}|{}|{}|{}|{}|{}|{}", profile.device, profile.cpu, profile.torch_version,
-                     profile.model_digest, profile.engine, profile.precision, profile.threads,
-                     profile.batch);
+  // The first number is that of the way in which profiles are measured.
+  return fmt::format("2|{}|{}|{}|{}|{}|{}|{}|{}", profile.device, profile.cpu,
+                     profile.torch_version, profile.model_digest, profile.engine, profile.precision,
+                     profile.threads, profile.batch);
 }
 
 std::string profile_key(const DaemonClient& device, const ProfileWish& wish) {
   return profile_key(blank_profile(device, wish));
 }
 
-std::vector<std::int64_t> missing_cuts(const DeviceProfile& profile, const ProfileWish& wish) {
-  std::vector<std::int64_t> missing;
-  for (const std::int64_t cut : wish.cuts) {
-    const auto knows = [&](std::int64_t begin, std::int64_t end) {
-      return std::ranges::any_of(profile.shards, [&](const ShardTime& shard) {
-        return shard.begin == begin && shard.end == end;
-      });
-    };
-    if (!knows(0, cut) || !knows(cut, wish.operators)) missing.push_back(cut);
-  }
-  return missing;
+bool is_enough(const DeviceProfile& profile, const ProfileWish& wish) {
+  return profile.operators.size() == static_cast<std::size_t>(wish.operators) &&
+         std::ranges::all_of(wish.cuts,
+                             [&](std::int64_t cut) { return knows(profile, cut, wish.operators); });
 }
 
-Expected<DeviceProfile> profile_device(
-    DaemonClient& device, ShardPool& pool, const ProfileWish& wish, const DeviceProfile* known,
-    const std::atomic<bool>& stop, const std::function<void(std::size_t, std::size_t)>& progress) {
-  DeviceProfile profile = blank_profile(device, wish);
-  profile.measured = time_text(std::chrono::system_clock::now());
-  Profiler profiler(device, pool, wish);
-  PARETO_TRY(profiler.load_whole());
-  PARETO_ASSIGN(profile.operators, profiler.operators());
-  const std::vector<std::int64_t> cuts = known != nullptr ? missing_cuts(*known, wish) : wish.cuts;
+Expected<std::vector<DeviceProfile>> profile_devices(
+    const ProfileBench& bench, const ProfileWish& wish,
+    const std::vector<std::optional<DeviceProfile>>& known, const std::atomic<bool>& stop,
+    const std::function<void(std::size_t, std::size_t)>& progress) {
+  // Whatever one device lacks is measured on all: they have to be at work in any case.
+  std::vector<std::int64_t> cuts;
+  std::ranges::copy_if(wish.cuts, std::back_inserter(cuts), [&](std::int64_t cut) {
+    return std::ranges::any_of(known, [&](const auto& profile) {
+      return !profile || !knows(*profile, cut, wish.operators);
+    });
+  });
+  std::vector<Subject> subjects;
+  for (std::size_t i = 0; i < bench.cluster.size(); ++i) {
+    subjects.emplace_back(bench, wish, bench.cluster.device(i));
+    PARETO_TRY(with_context(subjects.back().begin(), "profiling"));
+  }
   Random random(wish.seed);
   std::size_t done = 0;
-  for (const std::size_t index : random.permutation(cuts.size())) {
-    if (stop) break;
-    for (const auto& [begin, end] :
-         {std::pair{std::int64_t{0}, cuts[index]}, std::pair{cuts[index], wish.operators}}) {
-      PARETO_ASSIGN(ShardTime shard, profiler.measure(begin, end));
-      profile.shards.push_back(shard);
+  const std::size_t total = kPasses * cuts.size();
+  for (int pass = 0; pass < kPasses; ++pass) {
+    for (const std::size_t index : random.permutation(cuts.size())) {
+      if (stop && pass > 0) break;
+      if (stop) return fail(ErrorCode::kClosed, "stopped before each cut had been measured");
+      for (Subject& subject : subjects) {
+        PARETO_TRY(with_context(subject.lone(cuts[index]), "profiling"));
+      }
+      PARETO_TRY(with_context(busy_together(subjects), "profiling"));
+      progress(++done, total);
     }
-    progress(++done, cuts.size());
   }
-  PARETO_ASSIGN(const Nanoseconds whole, profiler.whole());
-  for (ShardTime& shard : profile.shards) {
-    shard.median = from_ms(to_milliseconds(whole) * profiler.share_of(shard));
+  std::vector<DeviceProfile> profiles;
+  const std::size_t here = bench.cluster.size();
+  for (std::size_t i = 0; i < subjects.size(); ++i) {
+    DeviceProfile& profile = profiles.emplace_back(blank_profile(bench.cluster.device(i), wish));
+    profile.measured = time_text(std::chrono::system_clock::now());
+    subjects[i].fill(profile, LinkShare(bench.links[here][i], bench.links[i][here]));
+    if (known[i]) merge(*known[i], profile, wish.operators);
+    std::ranges::sort(profile.shards, {},
+                      [](const ShardTime& shard) { return std::pair(shard.begin, shard.end); });
   }
-  profile.shards.push_back({0, wish.operators, whole, profiler.whole_memory_bytes()});
-  if (known != nullptr) merge(*known, profile, whole);
-  std::ranges::sort(profile.shards, {},
-                    [](const ShardTime& shard) { return std::pair(shard.begin, shard.end); });
-  return profile;
+  return profiles;
 }
 
 }  // namespace pareto::client

@@ -1,21 +1,27 @@
-// What a model takes on one device, shard by shard, measured by the device itself.
+// What a model takes on each device, shard by shard, measured as stages of real pipelines.
 //
-//   cuts ──▶ for each: the shard before it and the one after it, each in turns with the whole model ──▶ DeviceProfile
+//   cuts ──▶ for each: the stage before it, the one after it, and the whole model, in turns, on every device ──▶ DeviceProfiles
 //
-// The whole model is the yardstick: a shard's time is its share of the whole's, measured at the same moment, so that a device that slows
-// down for a while shifts no shard against the others.
+// The whole model is the yardstick: a shard's time is its share of the whole's at the same moment, so that a device that slows down for a
+// while shifts no shard against the others. Lone requests are measured one device after the other, busy stages on all of them at once, as
+// in a pipeline: devices that share a machine share its memory.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "client/cluster/cluster.h"
 #include "client/cluster/daemon_client.h"
 #include "client/cluster/shard_pool.h"
+#include "client/cluster/transport_set.h"
+#include "client/planning/link_prober.h"
 #include "core/base/error.h"
 #include "core/plan/device_profile.h"
+#include "core/tensor/value.h"
 
 namespace pareto::client {
 
@@ -32,13 +38,26 @@ struct ProfileWish {
 std::string profile_key(const DeviceProfile& profile);
 /// That of the profile which the wish would make.
 std::string profile_key(const DaemonClient& device, const ProfileWish& wish);
-/// The wish's cuts that a profile does not know.
-std::vector<std::int64_t> missing_cuts(const DeviceProfile& profile, const ProfileWish& wish);
+/// Whether a profile knows all that the wish asks for.
+bool is_enough(const DeviceProfile& profile, const ProfileWish& wish);
 
-/// Measures what `known` lacks of the wish's cuts, all of them where it is null, and returns both together. `progress`: after each cut, how
-/// many are done of how many. `stop` ends it early with what there is, once the whole model has been measured. Fails: as the device does.
-Expected<DeviceProfile> profile_device(
-    DaemonClient& device, ShardPool& pool, const ProfileWish& wish, const DeviceProfile* known,
-    const std::atomic<bool>& stop, const std::function<void(std::size_t, std::size_t)>& progress);
+/// What stages are measured with. All outlive the profiler's calls.
+struct ProfileBench {
+  const Cluster& cluster;
+  ShardPool& pool;
+  TransportSet& transports;
+  std::string transport;
+  const ProbedLinks&
+      links;      ///< over that transport, as the network is now: what they take is no stage's
+  Value request;  ///< of the whole model
+};
+
+/// Measures what `known`, one for each device of the cluster, lacks of the wish's cuts, and returns both together. `progress`: after each
+/// step how many are done of how many. `stop` ends it early with what there is, once each cut has been measured. Fails: as
+/// devices and links do; kClosed where it was stopped before.
+Expected<std::vector<DeviceProfile>> profile_devices(
+    const ProfileBench& bench, const ProfileWish& wish,
+    const std::vector<std::optional<DeviceProfile>>& known, const std::atomic<bool>& stop,
+    const std::function<void(std::size_t, std::size_t)>& progress);
 
 }  // namespace pareto::client

@@ -5,8 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "client/planning/device_profiler.h"
-#include "client/planning/stage_overhead.h"
 #include "partitioner/graph/split_points.h"
 
 namespace pareto::client {
@@ -30,19 +28,7 @@ SplitChoice spread_by_work(const std::vector<partitioner::SplitPoint>& points,
   return chosen;
 }
 
-Expected<> Planner::profile(const std::atomic<bool>& stop, const Progress& progress) {
-  PARETO_ASSIGN(splits_, partitioner::select_split_points(model_.split_points(), options_.splits));
-  devices_.clear();
-  measured_now_.clear();
-  for (std::size_t i = 0; i < cluster_.size(); ++i) {
-    PARETO_ASSIGN(DeviceFacts facts, profile_one(cluster_.device(i), stop, progress));
-    devices_.push_back(std::move(facts));
-  }
-  return {};
-}
-
-Expected<DeviceFacts> Planner::profile_one(DaemonClient& device, const std::atomic<bool>& stop,
-                                           const Progress& progress) {
+ProfileWish Planner::wish() const {
   ProfileWish wish;
   wish.model = model_.name();
   wish.model_digest = model_.digest().hex();
@@ -53,51 +39,42 @@ Expected<DeviceFacts> Planner::profile_one(DaemonClient& device, const std::atom
   }
   wish.settings = options_.settings;
   wish.seed = options_.seed;
-
-  const std::string key = profile_key(device, wish);
-  DeviceFacts facts;
-  facts.memory_limit_bytes = device.info().memory_limit_bytes;
-  std::optional<DeviceProfile> known;
-  if (!options_.fresh) {
-    PARETO_ASSIGN(known, store_.find_profile(key));
-  }
-  const bool enough = known &&
-                      known->operators.size() == static_cast<std::size_t>(wish.operators) &&
-                      missing_cuts(*known, wish).empty();
-  measured_now_.push_back(!enough);
-  if (enough) {
-    facts.profile = *std::move(known);
-    return facts;
-  }
-  const std::string& name = device.config().name;
-  progress("profiling " + name, 0, wish.cuts.size());
-  PARETO_ASSIGN(facts.profile, profile_device(device, pool_, wish, known ? &*known : nullptr, stop,
-                                              [&](std::size_t done, std::size_t total) {
-                                                progress("profiling " + name, done, total);
-                                              }));
-  PARETO_TRY(store_.put_profile(key, facts.profile));
-  return facts;
+  return wish;
 }
 
-Expected<> Planner::calibrate(const std::string& transport, const ProbedLinks& links,
-                              Workload& workload) {
+Expected<> Planner::profile(const std::string& transport, Workload& workload,
+                            const std::atomic<bool>& stop, const Progress& progress) {
+  PARETO_ASSIGN(splits_, partitioner::select_split_points(model_.split_points(), options_.splits));
+  const ProfileWish wish = this->wish();
+  std::vector<std::optional<DeviceProfile>> known(cluster_.size());
+  devices_.assign(cluster_.size(), {});
+  measured_now_ = false;
+  for (std::size_t i = 0; i < cluster_.size(); ++i) {
+    if (!options_.fresh) {
+      PARETO_ASSIGN(known[i], store_.find_profile(profile_key(cluster_.device(i), wish)));
+    }
+    measured_now_ = measured_now_ || !known[i] || !is_enough(*known[i], wish);
+    if (known[i]) devices_[i].profile = *known[i];
+    devices_[i].memory_limit_bytes = cluster_.device(i).info().memory_limit_bytes;
+  }
+  if (!measured_now_) return {};
+  PARETO_ASSIGN(const ProbedLinks links, probe(transport, progress));
   PARETO_ASSIGN(std::vector<Value> inputs,
                 workload.example(options_.settings.batch, options_.seed));
-  const Value request{Tuple{std::move(inputs)}};
-  PARETO_ASSIGN(const partitioner::CostInputs costs, cost_inputs(links));
   TransportSet transports;
-  for (std::size_t i = 0; i < devices_.size(); ++i) {
-    if (!measured_now_[i]) continue;
-    const partitioner::Placement alone{{{static_cast<int>(i), 0, costs.positions()}}};
-    const auto predicted = partitioner::evaluate(costs, alone);
-    if (!predicted) continue;  // it has no room for the whole model
-    DeviceProfile& profile = devices_[i].profile;
-    PARETO_ASSIGN(const Nanoseconds overhead,
-                  with_context(measure_overhead(plan_of(alone, transport), predicted->latency,
-                                                request, cluster_, pool_, transports),
-                               "the whole model on {}", profile.device));
-    profile.overhead = overhead;
-    PARETO_TRY(store_.put_profile(profile_key(profile), profile));
+  const ProfileBench bench{cluster_,  pool_, transports,
+                           transport, links, Value{Tuple{std::move(inputs)}}};
+  const std::string now = cluster_.size() == 1
+                              ? "profiling " + cluster_.device(0).config().name
+                              : fmt::format("profiling {} devices", cluster_.size());
+  progress(now, 0, wish.cuts.size());
+  PARETO_ASSIGN(std::vector<DeviceProfile> profiles,
+                profile_devices(bench, wish, known, stop, [&](std::size_t done, std::size_t total) {
+                  progress(now, done, total);
+                }));
+  for (std::size_t i = 0; i < profiles.size(); ++i) {
+    PARETO_TRY(store_.put_profile(profile_key(profiles[i]), profiles[i]));
+    devices_[i].profile = std::move(profiles[i]);
   }
   return {};
 }

@@ -12,6 +12,7 @@
 #include "client/cluster/shard_pool.h"
 #include "client/cluster/workload.h"
 #include "client/planning/cost_model.h"
+#include "client/planning/device_profiler.h"
 #include "client/planning/link_prober.h"
 #include "client/results/store.h"
 #include "core/base/error.h"
@@ -41,27 +42,24 @@ class Planner {
         store_(store),
         options_(std::move(options)) {}
 
-  /// Profiles every device and keeps what it measured. Fails: as profile_device, the store, and split points that nobody knows do.
-  Expected<> profile(const std::atomic<bool>& stop, const Progress& progress);
-  /// Of the devices whose profiles were measured now: what their stages take beyond what is measured of shards and links. After profile(),
-  /// with links probed over that transport and the network as good as it gets. Kept with the profiles. Fails: as measure_overhead and the
-  /// store do.
-  Expected<> calibrate(const std::string& transport, const ProbedLinks& links, Workload& workload);
+  /// Measures what is not known of the devices, over that transport and with the network as good as it gets, and keeps it. Fails: as
+  /// probe, profile_devices, the store, and split points that nobody knows do.
+  Expected<> profile(const std::string& transport, Workload& workload,
+                     const std::atomic<bool>& stop, const Progress& progress);
   /// Over one transport, under the network's present condition, after profile().
   Expected<ProbedLinks> probe(const std::string& transport, const Progress& progress) const;
 
   const SplitChoice& splits() const { return splits_; }
   const std::vector<DeviceFacts>& devices() const { return devices_; }
-  /// Which of the profiles were measured now, in part at least.
-  const std::vector<bool>& measured_now() const { return measured_now_; }
+  /// Whether anything of the profiles was measured now.
+  bool measured_now() const { return measured_now_; }
   Expected<partitioner::CostInputs> cost_inputs(const ProbedLinks& links) const;
   /// A placement among the cost inputs as a plan: its links by one transport; window 0 is left open.
   Plan plan_of(const partitioner::Placement& placement, const std::string& transport,
                int window = 0) const;
 
  private:
-  Expected<DeviceFacts> profile_one(DaemonClient& device, const std::atomic<bool>& stop,
-                                    const Progress& progress);
+  ProfileWish wish() const;
 
   const partitioner::Model& model_;
   const Cluster& cluster_;
@@ -70,7 +68,7 @@ class Planner {
   const PlanningOptions options_;
   SplitChoice splits_;
   std::vector<DeviceFacts> devices_;
-  std::vector<bool> measured_now_;
+  bool measured_now_ = false;
 };
 
 /// At most `count` of the split points, the first and the last among them, each nearest to an equal share of the work between those; 0: all.

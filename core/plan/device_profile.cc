@@ -7,7 +7,7 @@
 namespace pareto {
 namespace {
 
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
 constexpr std::size_t kMaxOperators = 1 << 20;
 constexpr std::size_t kMaxShards = 1 << 20;
 constexpr Nanoseconds kLongest = std::chrono::hours(1);
@@ -34,8 +34,8 @@ Expected<> check(const DeviceProfile& profile) {
   bool whole = false;
   const ShardTime* last = nullptr;
   for (const ShardTime& shard : profile.shards) {
-    if (shard.begin < 0 || shard.end <= shard.begin || shard.end > count ||
-        !is_time(shard.median)) {
+    if (shard.begin < 0 || shard.end <= shard.begin || shard.end > count || !is_time(shard.alone) ||
+        !is_time(shard.busy)) {
       return fail(ErrorCode::kInvalidArgument, "profile: a shard of operators {} to {} of {}",
                   shard.begin, shard.end, count);
     }
@@ -69,7 +69,8 @@ std::string to_json(const DeviceProfile& profile) {
   for (const ShardTime& shard : profile.shards) {
     json["shards"].push_back({{"begin", shard.begin},
                               {"end", shard.end},
-                              {"ns", shard.median.count()},
+                              {"alone_ns", shard.alone.count()},
+                              {"busy_ns", shard.busy.count()},
                               {"memory_bytes", shard.memory_bytes}});
   }
   return json.dump();
@@ -100,7 +101,8 @@ Expected<DeviceProfile> device_profile_from_json(const std::string& text) {
     for (const auto& shard : json.at("shards")) {
       profile.shards.push_back({shard.at("begin").get<std::int64_t>(),
                                 shard.at("end").get<std::int64_t>(),
-                                Nanoseconds(shard.at("ns").get<std::int64_t>()),
+                                Nanoseconds(shard.at("alone_ns").get<std::int64_t>()),
+                                Nanoseconds(shard.at("busy_ns").get<std::int64_t>()),
                                 shard.at("memory_bytes").get<std::uint64_t>()});
     }
     PARETO_TRY(check(profile));

@@ -14,7 +14,9 @@ namespace pareto {
 struct ShardTime {
   std::int64_t begin = 0;
   std::int64_t end = 0;
-  Nanoseconds median{};            ///< of a run at the profile's batch
+  Nanoseconds alone{};  ///< computing a lone request of the profile's batch: the stage has slept
+  /// From one request to the next when they follow each other and all devices are at work, without the processor time of links.
+  Nanoseconds busy{};
   std::uint64_t memory_bytes = 0;  ///< what loading it added to the daemon
   bool operator==(const ShardTime&) const = default;
 };
@@ -32,7 +34,7 @@ struct DeviceProfile {
   std::int64_t batch = 1;  ///< samples of a message
   std::string measured;    ///< ISO 8601, UTC
 
-  Nanoseconds overhead{};  ///< of a stage for each message, beyond its shard and its links
+  Nanoseconds overhead{};  ///< of a stage for a lone message, beyond its shard and its links
   std::vector<Nanoseconds>
       operators;  ///< of each operator of the model, one by one in the plain engine
   /// By begin, then end, none twice; the whole model [0, operators) among them.

@@ -86,16 +86,25 @@ Expected<> check_prefix_sums(const std::vector<T>& sums, const CostInputs& input
   return {};
 }
 
-Expected<> check_device(const CostInputs& inputs, const DeviceCosts& device) {
-  PARETO_TRY(check_prefix_sums(device.compute, inputs, "compute"));
-  if (!device.enter.empty() && (device.enter.size() != inputs.boundary_bytes.size() ||
-                                !std::ranges::all_of(device.enter, [](Nanoseconds time) {
-                                  return is_time(time, kLongestInProcessor);
-                                }))) {
+Expected<> check_stages(const CostInputs& inputs, const StageCosts& costs) {
+  PARETO_TRY(check_prefix_sums(costs.compute, inputs, "compute"));
+  const auto in_range = [](Nanoseconds time) { return is_time(time, kLongestInProcessor); };
+  if (!costs.enter.empty() && (costs.enter.size() != inputs.boundary_bytes.size() ||
+                               !std::ranges::all_of(costs.enter, in_range))) {
     return fail(ErrorCode::kInvalidArgument,
                 "enter has to be {} times, none negative or longer than four minutes",
                 inputs.boundary_bytes.size());
   }
+  if (!in_range(costs.compute.back()) || !in_range(costs.overhead) ||
+      (costs.whole && !in_range(*costs.whole))) {
+    return fail(ErrorCode::kInvalidArgument, "a time is negative or longer than four minutes");
+  }
+  return {};
+}
+
+Expected<> check_device(const CostInputs& inputs, const DeviceCosts& device) {
+  PARETO_TRY(check_stages(inputs, device));
+  if (device.busy) PARETO_TRY(with_context(check_stages(inputs, *device.busy), "when busy"));
   if (!device.weight_bytes.empty()) {
     PARETO_TRY(check_prefix_sums(device.weight_bytes, inputs, "weight_bytes"));
   }
@@ -110,10 +119,6 @@ Expected<> check_device(const CostInputs& inputs, const DeviceCosts& device) {
   if (negative || device.memory_limit_bytes < 0 || device.milliwatts < 0 ||
       device.milliwatts > kMostMilliwatts) {
     return fail(ErrorCode::kInvalidArgument, "a memory or power is out of range");
-  }
-  if (!is_time(device.compute.back(), kLongestInProcessor) ||
-      !is_time(device.overhead, kLongestInProcessor)) {
-    return fail(ErrorCode::kInvalidArgument, "a time is negative or longer than four minutes");
   }
   return {};
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,14 +61,33 @@ struct LinkCosts {
   std::vector<LinkPoint> measured{};
 };
 
-/// One device. Positions of the model are 0 … N; operators (or segments) lie between them.
-struct DeviceCosts {
-  std::string name;
+/// What stages take on a device, without their links. Positions of the model are 0 … N; operators (or segments) lie between them.
+struct StageCosts {
   std::vector<Nanoseconds> compute;  ///< N + 1 prefix sums: what runs before each position; from 0
   Nanoseconds overhead{};            ///< of a stage for each message, beyond its operators
   /// N + 1, what beginning at a position adds to the operators after it, or empty: what engines no longer fuse or keep laid out. That of
   /// ending at one is part of the prefix sums.
   std::vector<Nanoseconds> enter{};
+  /// Of all operators as one stage, overhead included, where that is no sum of its parts: shards that are smaller stay in a cache, and a
+  /// device that works alone shares memory with none.
+  std::optional<Nanoseconds> whole{};
+
+  /// Of a stage of the operators [begin, end).
+  Nanoseconds time(int begin, int end) const {
+    const auto first = static_cast<std::size_t>(begin);
+    const auto last = static_cast<std::size_t>(end);
+    if (whole && begin == 0 && last + 1 == compute.size()) return *whole;
+    return overhead + (enter.empty() ? Nanoseconds{} : enter[first]) + compute[last] -
+           compute[first];
+  }
+  bool operator==(const StageCosts&) const = default;
+};
+
+/// One device. What it inherits is what stages take of a request that is alone in the pipeline: it finds them asleep, and their caches cold.
+struct DeviceCosts : StageCosts {
+  std::string name;
+  /// From one message to the next when they follow each other, all devices at work; none: as alone.
+  std::optional<StageCosts> busy{};
   std::vector<std::int64_t> weight_bytes{};     ///< N + 1 prefix sums, or empty: not modelled
   std::vector<std::int64_t> working_bytes{};    ///< N, what each needs while it runs, or empty
   std::int64_t memory_limit_bytes = INT64_MAX;  ///< for weights and the largest working memory
@@ -75,12 +95,7 @@ struct DeviceCosts {
   bool may_be_first = true;     ///< a pinned first device is the only one with this
   bool may_be_last = true;
 
-  /// Of a stage of the operators [begin, end), without its links.
-  Nanoseconds stage_time(int begin, int end) const {
-    const auto first = static_cast<std::size_t>(begin);
-    return overhead + (enter.empty() ? Nanoseconds{} : enter[first]) +
-           compute[static_cast<std::size_t>(end)] - compute[first];
-  }
+  const StageCosts& when_busy() const { return busy ? *busy : *this; }
 };
 
 struct CostInputs {

@@ -15,20 +15,43 @@ struct Known {
   double after = 0;   ///< T(c,N)
 };
 
-std::vector<Known> known_positions(const DeviceProfile& profile, std::int64_t operators) {
-  std::map<std::pair<std::int64_t, std::int64_t>, double> times;
-  for (const ShardTime& shard : profile.shards) {
-    times[{shard.begin, shard.end}] = static_cast<double>(shard.median.count());
+/// What was measured of shards, in ns.
+class Shards {
+ public:
+  Shards(const DeviceProfile& profile, Nanoseconds ShardTime::*time)
+      : operators_(static_cast<std::int64_t>(profile.operators.size())) {
+    for (const ShardTime& shard : profile.shards) {
+      times_[{shard.begin, shard.end}] = static_cast<double>((shard.*time).count());
+    }
   }
-  const double whole = times.at({0, operators});
-  std::vector<Known> known{{0, 0, whole}};
-  for (const auto& [range, time] : times) {
-    const auto rest = times.find({range.second, operators});
-    if (range.first == 0 && rest != times.end())
-      known.push_back({range.second, time, rest->second});
+
+  double whole() const { return times_.at({0, operators_}); }
+
+  /// By position, strictly inside the model.
+  std::vector<Known> known() const {
+    std::vector<Known> known;
+    for (const auto& [range, time] : times_) {
+      const auto rest = times_.find({range.second, operators_});
+      if (range.first == 0 && rest != times_.end()) {
+        known.push_back({range.second, time, rest->second});
+      }
+    }
+    return known;
   }
-  known.push_back({operators, whole, 0});
-  return known;
+
+ private:
+  const std::int64_t operators_;
+  std::map<std::pair<std::int64_t, std::int64_t>, double> times_;
+};
+
+/// What all operators take as the sum of the two sides of a cut where entering costs least.
+double least_sum(const std::vector<Known>& known, double whole) {
+  if (known.empty()) return whole;
+  std::vector<double> sums;
+  for (const Known& cut : known) sums.push_back(cut.before + cut.after);
+  const auto quartile = sums.begin() + static_cast<std::ptrdiff_t>(sums.size() / 4);
+  std::ranges::nth_element(sums, quartile);
+  return std::min(whole, *quartile);
 }
 
 /// The nearest sequence that does not descend (pool adjacent violators).
@@ -66,25 +89,21 @@ Nanoseconds rounded(double nanoseconds) {
   return Nanoseconds(std::llround(std::max(nanoseconds, 0.0)));
 }
 
-}  // namespace
-
-Expected<DeviceCosts> device_costs(const DeviceProfile& profile,
-                                   const std::vector<std::int64_t>& positions) {
-  const auto operators = static_cast<std::int64_t>(profile.operators.size());
-  const bool ascend =
-      std::ranges::adjacent_find(positions, std::ranges::greater_equal{}) == positions.end();
-  if (positions.size() < 2 || positions.front() != 0 || positions.back() != operators || !ascend) {
-    return fail(ErrorCode::kInvalidArgument, "positions have to ascend from 0 to {}", operators);
-  }
-  std::vector<Known> known = known_positions(profile, operators);
+/// At `positions`, without overhead.
+StageCosts stage_costs(const Shards& shards, const std::vector<double>& plain,
+                       const std::vector<std::int64_t>& positions) {
+  const std::int64_t operators = positions.back();
+  std::vector<Known> known = shards.known();
+  const double all = least_sum(known, shards.whole());
+  known.insert(known.begin(), {0, 0, all});
+  known.push_back({operators, all, 0});
   make_ascend(known);
-  const double whole = known.back().before;
-  const auto enter = [&](const Known& at) { return at.before + at.after - whole; };
-  const std::vector<double> plain = plain_times_before(profile);
+  const auto enter = [all = known.back().before](const Known& at) {
+    return at.before + at.after - all;
+  };
 
-  DeviceCosts costs;
-  costs.name = profile.device;
-  costs.overhead = profile.overhead;
+  StageCosts costs;
+  costs.whole = rounded(shards.whole());
   std::size_t next = 0;
   for (const std::int64_t position : positions) {
     while (known[next].position < position) ++next;
@@ -111,6 +130,27 @@ Expected<DeviceCosts> device_costs(const DeviceProfile& profile,
     costs.enter.push_back(
         rounded(right.position == operators && left.position == 0 ? 0 : entering));
   }
+  return costs;
+}
+
+}  // namespace
+
+Expected<DeviceCosts> device_costs(const DeviceProfile& profile,
+                                   const std::vector<std::int64_t>& positions) {
+  const auto operators = static_cast<std::int64_t>(profile.operators.size());
+  const bool ascend =
+      std::ranges::adjacent_find(positions, std::ranges::greater_equal{}) == positions.end();
+  if (positions.size() < 2 || positions.front() != 0 || positions.back() != operators || !ascend) {
+    return fail(ErrorCode::kInvalidArgument, "positions have to ascend from 0 to {}", operators);
+  }
+  const std::vector<double> plain = plain_times_before(profile);
+  DeviceCosts costs;
+  costs.name = profile.device;
+  static_cast<StageCosts&>(costs) =
+      stage_costs(Shards(profile, &ShardTime::alone), plain, positions);
+  costs.overhead = profile.overhead;
+  *costs.whole += profile.overhead;
+  costs.busy = stage_costs(Shards(profile, &ShardTime::busy), plain, positions);
   return costs;
 }
 

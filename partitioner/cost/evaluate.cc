@@ -90,10 +90,11 @@ Expected<Totals> follow(const CostInputs& inputs, const std::vector<PlacedStage>
     PARETO_ASSIGN(const LinkTimes departure,
                   cross(inputs, stage.device, next, codec(i + 1), stage.end, totals));
     const DeviceCosts& device = inputs.devices[static_cast<std::size_t>(stage.device)];
-    const Nanoseconds time =
-        arrival.receive + device.stage_time(stage.begin, stage.end) + departure.send;
+    const Nanoseconds messages = arrival.receive + departure.send;
+    const Nanoseconds time = messages + device.time(stage.begin, stage.end);
     totals.latency += time;
-    totals.bottleneck = std::max(totals.bottleneck, time);
+    totals.bottleneck =
+        std::max(totals.bottleneck, messages + device.when_busy().time(stage.begin, stage.end));
     totals.energy_picojoules += device.milliwatts * time.count();
     totals.peak_memory_bytes =
         std::max(totals.peak_memory_bytes, stage_memory_bytes(device, stage.begin, stage.end));
@@ -113,7 +114,7 @@ Evaluation evaluation_of(const Totals& totals, int turn) {
   for (const Nanoseconds load : totals.media) {
     evaluation.bottleneck = std::max(evaluation.bottleneck, load);
   }
-  evaluation.latency = std::max(totals.latency, Nanoseconds(1));
+  evaluation.latency = std::max(totals.latency, evaluation.bottleneck);
   evaluation.turn = turn;
   evaluation.energy_picojoules = (totals.energy_picojoules + turn - 1) / turn;
   evaluation.peak_memory_bytes = totals.peak_memory_bytes;

@@ -59,12 +59,13 @@ class Enumeration {
     const bool last = end == inputs_.positions();
     if (memory > costs.memory_limit_bytes || (last && !costs.may_be_last)) return;
     placement_.stages.push_back({device, begin, end});
-    const std::int64_t computed = costs.stage_time(begin, end).count();
+    const std::int64_t computed = costs.time(begin, end).count();
+    const std::int64_t busy = costs.when_busy().time(begin, end).count();
     // What the stage takes depends on the link it sends over, so it ends with one.
     const auto with_send = [&](Sums there, std::int64_t send) {
       const std::int64_t time = receive + computed + send;
       there.latency += time;
-      there.bottleneck = std::max(there.bottleneck, time);
+      there.bottleneck = std::max(there.bottleneck, receive + busy + send);
       if (options_.third == ThirdObjective::kEnergy) there.third += costs.milliwatts * time;
       if (options_.third == ThirdObjective::kMemory) there.third = std::max(there.third, memory);
       return there;
@@ -126,9 +127,10 @@ class Enumeration {
   }
 
   void complete(const Sums& sums) {
-    Criteria criteria{std::max<std::int64_t>(sums.latency, 1), sums.bottleneck, sums.third};
+    Criteria criteria{sums.latency, sums.bottleneck, sums.third};
     for (const std::int64_t load : media_)
       criteria.bottleneck = std::max(criteria.bottleneck, load);
+    criteria.latency = std::max(criteria.latency, criteria.bottleneck);
     if (front_.add(criteria, witnesses_.size())) witnesses_.push_back(placement_);
   }
 

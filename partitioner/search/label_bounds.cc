@@ -21,7 +21,7 @@ std::int64_t rounded_down(double sum) {
 LabelBounds::LabelBounds(const SearchTables& tables, ThirdObjective third) {
   std::int64_t longest = 0;
   for (const Hop& hop : tables.hops) longest = std::max(longest, std::ranges::max(hop.occupancy));
-  for (const Port& exit : tables.exits) longest = std::max(longest, std::ranges::max(exit.times));
+  for (const Port& exit : tables.exits) longest = std::max(longest, std::ranges::max(exit.busy));
   std::int64_t cap = kUncapped;
   for (int rung = 0; rung < kMostRungs; ++rung) {
     auto to_go = std::make_unique<LatencyToGo>(tables);

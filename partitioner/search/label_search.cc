@@ -124,13 +124,14 @@ class LabelGrid {
 
   void run_stages(const Kind& kind, const Arrivals& arrived, int entry, int exit, int end,
                   std::vector<Label<D>>& leaving) const {
-    const Times& before = tables_.entries[at(entry)].times;
-    const std::int64_t after = tables_.exits[at(exit)].times[at(end)];
+    const Port& before = tables_.entries[at(entry)];
+    const Port& after = tables_.exits[at(exit)];
     const auto run_stage = [&](int begin) {
-      const std::int64_t time = before[at(begin)] + after;
+      const std::int64_t time = before.alone[at(begin)] + after.alone[at(end)];
+      const std::int64_t busy = before.busy[at(begin)] + after.busy[at(end)];
       for (Label<D> label : arrived[at(begin)]) {
         label.costs[0] += time;
-        label.costs[1] = std::max(label.costs[1], time);
+        label.costs[1] = std::max(label.costs[1], busy);
         if constexpr (D > 2) {
           if (third_ == ThirdObjective::kEnergy) label.costs[2] += kind.milliwatts * time;
           if (third_ == ThirdObjective::kMemory) {
@@ -238,6 +239,7 @@ class LabelSearch final : public SearchStrategy {
     }
     PointFront front(options.windows);
     std::vector<Placement> witnesses;
+    add_lone_devices(inputs, options, front, witnesses);
     add_replicas(inputs, options, front, witnesses);
     label_search(inputs, options, front, witnesses);
     return with_placements(front, witnesses, inputs, options);

@@ -31,13 +31,13 @@ LatencyToGo::LatencyToGo(const SearchTables& tables, Quantity quantity)
     return quantity == Quantity::kEnergy ? static_cast<double>(kind.milliwatts) : 0.0;
   };
   for (const Port& entry : tables.entries) {
-    before_.push_back(scaled(entry.times, weight(tables.kinds[at(entry.kind)])));
+    before_.push_back(scaled(entry.alone, weight(tables.kinds[at(entry.kind)])));
   }
   for (const Port& exit : tables.exits) {
-    after_.push_back(scaled(exit.times, weight(tables.kinds[at(exit.kind)])));
-    Times& least = least_after_.emplace_back(exit.times);
+    after_.push_back(scaled(exit.alone, weight(tables.kinds[at(exit.kind)])));
+    Times& least = least_after_.emplace_back(exit.busy);
     for (std::size_t i = row_ - 1; i-- > 0;) least[i] = std::min(least[i], least[i + 1]);
-    Times& greatest = greatest_after_.emplace_back(exit.times);
+    Times& greatest = greatest_after_.emplace_back(exit.busy);
     for (std::size_t i = 2; i < row_; ++i) greatest[i] = std::max(greatest[i], greatest[i - 1]);
   }
   for (const Hop& hop : tables.hops) {
@@ -76,7 +76,7 @@ void LatencyToGo::set_cap(std::int64_t cap) {
 }
 
 void LatencyToGo::set_reach(Reach& reach) const {
-  const Times& before = tables_.entries[at(reach.entry)].times;
+  const Times& before = tables_.entries[at(reach.entry)].busy;
   const Times& least = least_after_[at(reach.exit)];
   const Times& greatest = greatest_after_[at(reach.exit)];
   const std::vector<int>& farthest =
@@ -108,8 +108,8 @@ void LatencyToGo::set_reach(Reach& reach) const {
 }
 
 bool LatencyToGo::allowed(const Reach& reach, int begin, int end) const {
-  return tables_.entries[at(reach.entry)].times[at(begin)] +
-             tables_.exits[at(reach.exit)].times[at(end)] <=
+  return tables_.entries[at(reach.entry)].busy[at(begin)] +
+             tables_.exits[at(reach.exit)].busy[at(end)] <=
          cap_;
 }
 

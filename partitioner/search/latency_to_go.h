@@ -3,7 +3,7 @@
 //   arrive(u, e, a): the model from position a on runs on entry e's device, which u counts as used already, and on devices beyond u
 //   leave(u, x, b):  the same after that device's stage has ended at position b, by one of exit x's hops
 //
-//   arrive(u, e, a) = before_e[a] + min over exits x of its kind and b > a with S(a, b) <= cap of  after_x[b] + leave(u, x, b)
+//   arrive(u, e, a) = before_e[a] + min over exits x of its kind and b > a with S(a, b) of a busy device <= cap of  after_x[b] + leave(u, x, b)
 //   leave(u, x, b)  = min over x's hops h with O_h[b] <= cap of  O_h[b] + delay_h + arrive(u + kind of h, entry of h, b)
 //
 // Which b are allowed depends on a but not on u, and the interval moves with a: the minimum over it is that of a sliding window and takes

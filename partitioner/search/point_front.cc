@@ -118,6 +118,35 @@ Expected<> check_search(const CostInputs& inputs, const SearchOptions& options) 
   return {};
 }
 
+namespace {
+
+/// Adds a placement's points where it is possible, and the placement where they are good for something.
+void add_placement(const CostInputs& inputs, const SearchOptions& options, Placement placement,
+                   PointFront& front, std::vector<Placement>& witnesses) {
+  const auto evaluation = evaluate(inputs, placement);
+  if (!evaluation) return;
+  bool kept = false;
+  for (const OperatingPoint& point : operating_points(*evaluation, options.windows)) {
+    kept = front.add(point, third_of(*evaluation, options.third), witnesses.size()) || kept;
+  }
+  if (kept) witnesses.push_back(std::move(placement));
+}
+
+}  // namespace
+
+void add_lone_devices(const CostInputs& inputs, const SearchOptions& options, PointFront& front,
+                      std::vector<Placement>& witnesses) {
+  const int coordinator = inputs.coordinator();
+  for (int device = 0; device < coordinator; ++device) {
+    for (int there = 0; there < codec_count(inputs.link(coordinator, device)); ++there) {
+      for (int back = 0; back < codec_count(inputs.link(device, coordinator)); ++back) {
+        add_placement(inputs, options, {{{device, 0, inputs.positions()}}, {there, back}}, front,
+                      witnesses);
+      }
+    }
+  }
+}
+
 void add_replicas(const CostInputs& inputs, const SearchOptions& options, PointFront& front,
                   std::vector<Placement>& witnesses) {
   if (!options.replicas) return;
@@ -133,13 +162,7 @@ void add_replicas(const CostInputs& inputs, const SearchOptions& options, PointF
     for (std::size_t i = 0; i < able.size(); ++i) {
       if (((chosen >> i) & 1U) != 0) placement.stages.push_back({able[i], 0, inputs.positions()});
     }
-    const auto evaluation = evaluate(inputs, placement);
-    if (!evaluation) continue;
-    bool kept = false;
-    for (const OperatingPoint& point : operating_points(*evaluation, options.windows)) {
-      kept = front.add(point, third_of(*evaluation, options.third), witnesses.size()) || kept;
-    }
-    if (kept) witnesses.push_back(std::move(placement));
+    add_placement(inputs, options, std::move(placement), front, witnesses);
   }
 }
 

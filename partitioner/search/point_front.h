@@ -63,6 +63,9 @@ Expected<std::vector<FrontPoint>> with_placements(const PointFront& front,
 /// What each search does first. Fails: kInvalidArgument.
 Expected<> check_search(const CostInputs& inputs, const SearchOptions& options);
 
+/// Adds every device that runs the whole model by itself, with every codec of its two links. Placements go to `witnesses`.
+void add_lone_devices(const CostInputs& inputs, const SearchOptions& options, PointFront& front,
+                      std::vector<Placement>& witnesses);
 /// Adds every choice of two or more devices that run the whole model in turns. Placements go to `witnesses`.
 void add_replicas(const CostInputs& inputs, const SearchOptions& options, PointFront& front,
                   std::vector<Placement>& witnesses);

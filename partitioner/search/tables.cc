@@ -22,7 +22,7 @@ bool alike(const LinkCosts& a, const LinkCosts& b) {
 }
 
 bool alike(const DeviceCosts& a, const DeviceCosts& b) {
-  return a.compute == b.compute && a.overhead == b.overhead && a.enter == b.enter &&
+  return static_cast<const StageCosts&>(a) == b && a.busy == b.busy &&
          a.weight_bytes == b.weight_bytes && a.working_bytes == b.working_bytes &&
          a.memory_limit_bytes == b.memory_limit_bytes && a.milliwatts == b.milliwatts &&
          a.may_be_first == b.may_be_first && a.may_be_last == b.may_be_last;
@@ -117,6 +117,7 @@ class TableBuilder {
       }
       ends.push_back(static_cast<int>(end));
     }
+    ends.front() = std::min(ends.front(), tables_.last() - 1);
     return ends;
   }
 
@@ -127,7 +128,7 @@ class TableBuilder {
     of.begins.resize(at.size());
     for (std::size_t begin = 0; begin < at.size(); ++begin) {
       for (std::size_t end = begin + 1; end < at.size(); ++end) {
-        if (!inputs_.may_lie(at[begin], at[end]) ||
+        if ((begin == 0 && end + 1 == at.size()) || !inputs_.may_lie(at[begin], at[end]) ||
             stage_memory_bytes(costs, at[begin], at[end]) > costs.memory_limit_bytes) {
           continue;
         }
@@ -159,8 +160,8 @@ class TableBuilder {
         send.push_back(times.send.count());
         receive.push_back(times.receive.count());
       }
-      if (from >= 0) hop.exit = port(tables_.exits, kind(from).exits, from, std::move(send), 1);
-      if (to >= 0) hop.entry = port(tables_.entries, kind(to).entries, to, std::move(receive), -1);
+      if (from >= 0) hop.exit = port(tables_.exits, kind(from).exits, from, send, 1);
+      if (to >= 0) hop.entry = port(tables_.entries, kind(to).entries, to, receive, -1);
       const int index = static_cast<int>(tables_.hops.size());
       (from < 0 ? tables_.source_hops : kind(from).hops).push_back(index);
       tables_.hops.push_back(std::move(hop));
@@ -168,21 +169,28 @@ class TableBuilder {
   }
 
   /// The port with these times, made where there is none. sign: of the prefix sums in it.
-  int port(std::vector<Port>& ports, std::vector<int>& of_kind, int owner, Times times, int sign) {
+  int port(std::vector<Port>& ports, std::vector<int>& of_kind, int owner, const Times& times,
+           int sign) {
     const DeviceCosts& costs =
         inputs_.devices[static_cast<std::size_t>(kind(owner).devices.front())];
+    Port made{owner, with_stages(times, costs, sign), with_stages(times, costs.when_busy(), sign)};
+    for (const int index : of_kind) {
+      const Port& port = ports[static_cast<std::size_t>(index)];
+      if (port.alone == made.alone && port.busy == made.busy) return index;
+    }
+    of_kind.push_back(static_cast<int>(ports.size()));
+    ports.push_back(std::move(made));
+    return of_kind.back();
+  }
+
+  Times with_stages(Times times, const StageCosts& costs, int sign) const {
     for (std::size_t i = 0; i < times.size(); ++i) {
       const auto position = static_cast<std::size_t>(tables_.positions[i]);
       times[i] += sign * costs.compute[position].count();
       if (sign < 0) times[i] += costs.overhead.count();
       if (sign < 0 && !costs.enter.empty()) times[i] += costs.enter[position].count();
     }
-    for (const int index : of_kind) {
-      if (ports[static_cast<std::size_t>(index)].times == times) return index;
-    }
-    of_kind.push_back(static_cast<int>(ports.size()));
-    ports.push_back({owner, std::move(times)});
-    return of_kind.back();
+    return times;
   }
 
   const CostInputs& inputs_;

@@ -4,6 +4,9 @@
 //
 //   S(a, b) = before[a] + after[b],    before[a] = overhead + enter[a] + receive - P[a],    after[b] = P[b] + send
 //
+// and so does what it takes of a busy device. Only stages of all operators are no such sums: they are left out, and looked at one by one
+// (add_lone_devices in point_front.h).
+//
 // The processor time of a message may differ from link to link and codec to codec, so a device has an *entry* for each different array
 // of receive times and an *exit* for each of send times; mostly one of each. A hop leads from an exit to an entry.
 //
@@ -38,7 +41,8 @@ struct Hop {
 /// A kind's receive or send times made part of its stages.
 struct Port {
   int kind = 0;
-  Times times;  ///< of an entry: before[a]; of an exit: after[b]
+  Times alone;  ///< of an entry: before[a]; of an exit: after[b]
+  Times busy;   ///< the same of a busy device: what bottlenecks are made of
 };
 
 struct Kind {
@@ -48,8 +52,9 @@ struct Kind {
   std::int64_t milliwatts = 0;
   std::vector<int> entries;  ///< of SearchTables::entries
   std::vector<int> exits;
-  std::vector<int> hops;      ///< of SearchTables::hops, those that leave it
-  std::vector<int> farthest;  ///< for each begin, the last end that memory allows, >= begin
+  std::vector<int> hops;  ///< of SearchTables::hops, those that leave it
+  std::vector<int>
+      farthest;  ///< for each begin, the last end that memory allows, >= begin; not all of the model
   /// Where CostInputs has ends: those of a stage by its begin, and its begins by its end; as far as memory allows. Else empty.
   std::vector<std::vector<int>> ends{};
   std::vector<std::vector<int>> begins{};

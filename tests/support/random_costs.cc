@@ -8,6 +8,7 @@ namespace pareto::test {
 using partitioner::CostInputs;
 using partitioner::DeviceCosts;
 using partitioner::LinkCosts;
+using partitioner::StageCosts;
 
 namespace {
 
@@ -24,20 +25,30 @@ Nanoseconds time_up_to(int most, std::mt19937_64& random) {
   return Nanoseconds(chance(0.2, random) ? 0 : up_to(most, random));
 }
 
-DeviceCosts random_device(const RandomCosts& options, std::mt19937_64& random) {
-  DeviceCosts device;
-  device.compute.emplace_back(0);
-  device.weight_bytes.push_back(0);
+void fill_stages(StageCosts& costs, const RandomCosts& options, std::mt19937_64& random) {
+  costs.compute.emplace_back(0);
   for (int i = 0; i < options.positions; ++i) {
-    device.compute.push_back(device.compute.back() + time_up_to(options.largest_time, random));
-    device.weight_bytes.push_back(device.weight_bytes.back() + up_to(100, random));
-    device.working_bytes.push_back(up_to(200, random));
+    costs.compute.push_back(costs.compute.back() + time_up_to(options.largest_time, random));
   }
-  device.overhead = time_up_to(options.largest_time / 4, random);
+  costs.overhead = time_up_to(options.largest_time / 4, random);
   if (chance(0.5, random)) {
     for (int i = 0; i <= options.positions; ++i) {
-      device.enter.push_back(time_up_to(options.largest_time / 4, random));
+      costs.enter.push_back(time_up_to(options.largest_time / 4, random));
     }
+  }
+  if (chance(0.5, random)) {
+    costs.whole = time_up_to(options.largest_time * options.positions, random);
+  }
+}
+
+DeviceCosts random_device(const RandomCosts& options, std::mt19937_64& random) {
+  DeviceCosts device;
+  fill_stages(device, options, random);
+  if (chance(0.5, random)) fill_stages(device.busy.emplace(), options, random);
+  device.weight_bytes.push_back(0);
+  for (int i = 0; i < options.positions; ++i) {
+    device.weight_bytes.push_back(device.weight_bytes.back() + up_to(100, random));
+    device.working_bytes.push_back(up_to(200, random));
   }
   if (chance(options.limited, random)) {
     device.memory_limit_bytes = 100 + up_to(static_cast<int>(device.weight_bytes.back()), random);
@@ -157,6 +168,8 @@ CostInputs model_like_costs(int devices, int positions, std::uint64_t seed, Nano
       device.weight_bytes.push_back(device.weight_bytes.back() + up_to(100'000, random));
     }
     device.overhead = Nanoseconds(50'000 + up_to(50'000, random));
+    // Only lone requests wake stages.
+    device.busy.emplace().compute = device.compute;
     device.milliwatts = 1000 + up_to(9000, random);
     inputs.devices.push_back(std::move(device));
   }

@@ -2,104 +2,144 @@
 
 #include <gmock/gmock.h>
 
-#include "core/transport/transport.h"
 #include "tests/client/support/fake_daemon.h"
 #include "tests/client/support/fake_workload.h"
+#include "tests/client/support/memory_transport.h"
 
 namespace pareto::client {
 namespace {
 
 using std::chrono::milliseconds;
+using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
+
+/// What the fakes say they take: less than their messages really do.
+constexpr Nanoseconds kUnit(100);
 
 class DeviceProfiler : public testing::Test {
  protected:
   DeviceProfiler() {
-    daemon_.set_operator_time(milliseconds(2), milliseconds(1));
+    std::vector<std::unique_ptr<DaemonClient>> devices;
+    for (const char* name : {"pi-1", "pi-2"}) {
+      auto daemon = std::make_unique<FakeDaemon>(name, transport_);
+      daemons_.push_back(daemon.get());
+      devices.push_back(std::move(daemon));
+    }
+    daemons_[0]->set_operator_time(2 * kUnit, kUnit);
+    daemons_[1]->set_operator_time(3 * kUnit, Nanoseconds(0));
+    cluster_ = Cluster::of(std::move(devices));
     wish_.model = "ten";
     wish_.model_digest = std::string(64, 'a');
     wish_.operators = kFakeOperators;
     wish_.cuts = {3, 7};
   }
 
-  Expected<DeviceProfile> profile(const DeviceProfile* known = nullptr) {
-    return profile_device(
-        daemon_, pool_, wish_, known, stop_,
-        [&](std::size_t done, std::size_t total) { progress_.emplace_back(done, total); });
+  Expected<std::vector<DeviceProfile>> profile() {
+    const ProfileBench bench{*cluster_, pool_,  transports_,
+                             "memory",  links_, Value{Tuple{workload_.example(1, 1).value()}}};
+    return profile_devices(bench, wish_, known_, stop_, [&](std::size_t done, std::size_t total) {
+      progress_.emplace_back(done, total);
+    });
   }
 
-  std::unique_ptr<transport::Transport> transport_ = transport::make_transport("inproc").value();
-  FakeDaemon daemon_{"pi-1", *transport_};
+  MemoryTransport transport_;
+  TransportSet transports_{sharing(transport_)};
+  std::vector<FakeDaemon*> daemons_;
+  std::optional<Cluster> cluster_;
   FakeWorkload workload_;
   ShardPool pool_{workload_};
+  /// Links that take no time.
+  ProbedLinks links_{3, std::vector<transport::ProbeResult>(3)};
   ProfileWish wish_;
+  std::vector<std::optional<DeviceProfile>> known_{2};
   std::atomic<bool> stop_{false};
   std::vector<std::pair<std::size_t, std::size_t>> progress_;
 };
 
-std::vector<std::int64_t> in_ms(const DeviceProfile& profile) {
+std::vector<std::int64_t> in_units(const DeviceProfile& profile) {
   std::vector<std::int64_t> times;
   for (const ShardTime& shard : profile.shards) {
-    times.push_back((shard.median.count() + 500'000) / 1'000'000);
+    times.push_back((shard.alone.count() + kUnit.count() / 2) / kUnit.count());
   }
   return times;
 }
 
-TEST_F(DeviceProfiler, TimesBothSidesOfEveryCut) {
+TEST_F(DeviceProfiler, TimesBothSidesOfEveryCutOnEveryDevice) {
   const auto measured = profile();
   ASSERT_TRUE(measured) << measured.error().message;
-  EXPECT_EQ(measured->device, "pi-1");
-  EXPECT_EQ(measured->operators, std::vector<Nanoseconds>(10, milliseconds(2)));
+  const DeviceProfile& first = measured->front();
+  EXPECT_EQ(first.device, "pi-1");
+  EXPECT_EQ(first.operators, std::vector<Nanoseconds>(10, 2 * kUnit));
   std::vector<std::pair<std::int64_t, std::int64_t>> ranges;
-  for (const ShardTime& shard : measured->shards) ranges.emplace_back(shard.begin, shard.end);
+  for (const ShardTime& shard : first.shards) ranges.emplace_back(shard.begin, shard.end);
   EXPECT_THAT(ranges, ElementsAre(std::pair(0, 3), std::pair(0, 7), std::pair(0, 10),
                                   std::pair(3, 10), std::pair(7, 10)));
-  EXPECT_THAT(in_ms(*measured), ElementsAre(7, 15, 21, 15, 7));
-  EXPECT_THAT(progress_, ElementsAre(std::pair(1, 2), std::pair(2, 2)));
-  EXPECT_TRUE(device_profile_from_json(to_json(*measured))) << "it can be kept";
+  EXPECT_THAT(in_units(first), ElementsAre(7, 15, 21, 15, 7));
+  EXPECT_THAT(in_units(measured->back()), ElementsAre(9, 21, 30, 21, 9));
+  EXPECT_GT(first.overhead.count(), 0) << "links that take no time explain nothing of a latency";
+  for (const ShardTime& shard : first.shards) EXPECT_GT(shard.busy.count(), 0);
+  EXPECT_THAT(progress_,
+              ElementsAre(std::pair(1, 4), std::pair(2, 4), std::pair(3, 4), std::pair(4, 4)));
+  EXPECT_TRUE(device_profile_from_json(to_json(first))) << "it can be kept";
+}
+
+TEST_F(DeviceProfiler, TakesOffWhatLinksTake) {
+  for (auto& row : links_) {
+    for (auto& link : row) {
+      link.points = {
+          {1, milliseconds(9000), milliseconds(1), milliseconds(4000), milliseconds(4000)}};
+    }
+  }
+  const auto measured = profile();
+  ASSERT_TRUE(measured) << measured.error().message;
+  EXPECT_EQ(measured->front().overhead.count(), 0) << "never less than nothing";
+  std::vector<std::int64_t> busy;
+  for (const ShardTime& shard : measured->front().shards) busy.push_back(shard.busy.count());
+  EXPECT_THAT(busy, Each(0)) << "the fakes' stages take microseconds, and their links seconds";
 }
 
 TEST_F(DeviceProfiler, MeasuresOnlyWhatIsNotKnown) {
   const auto first = profile();
   ASSERT_TRUE(first);
-  EXPECT_EQ(missing_cuts(*first, wish_), std::vector<std::int64_t>{});
+  EXPECT_TRUE(is_enough(first->front(), wish_));
   wish_.cuts = {3, 5};
-  EXPECT_THAT(missing_cuts(*first, wish_), ElementsAre(5));
+  EXPECT_FALSE(is_enough(first->front(), wish_));
+  known_ = {first->front(), first->back()};
   // Half as fast as before: what was known keeps its share of the whole.
-  daemon_.set_operator_time(milliseconds(4), milliseconds(2));
-  const int loads = daemon_.loads();
-  const auto both = profile(&*first);
+  daemons_[0]->set_operator_time(4 * kUnit, 2 * kUnit);
+  const int loads = daemons_[0]->loads();
+  const auto both = profile();
   ASSERT_TRUE(both);
-  EXPECT_EQ(daemon_.loads(), loads + 2) << "the two sides of the new cut";
-  EXPECT_THAT(in_ms(*both), ElementsAre(14, 22, 30, 42, 30, 22, 14));
+  EXPECT_EQ(daemons_[0]->loads(), loads + 2) << "the two sides of the new cut";
+  EXPECT_THAT(in_units(both->front()), ElementsAre(14, 22, 30, 42, 30, 22, 14));
 }
 
-TEST_F(DeviceProfiler, StopsWithWhatThereIs) {
+TEST_F(DeviceProfiler, StoppedBeforeItKnowsEnoughItHasNothing) {
   stop_ = true;
   const auto measured = profile();
-  ASSERT_TRUE(measured);
-  EXPECT_THAT(in_ms(*measured), ElementsAre(21));
+  ASSERT_FALSE(measured);
+  EXPECT_EQ(measured.error().code, ErrorCode::kClosed);
 }
 
 TEST_F(DeviceProfiler, FailsAsTheDeviceDoes) {
-  daemon_.die();
+  daemons_[1]->die();
   const auto measured = profile();
   ASSERT_FALSE(measured);
   EXPECT_EQ(measured.error().code, ErrorCode::kUnavailable);
-  EXPECT_THAT(measured.error().message, HasSubstr("operators 0 to 10"));
+  EXPECT_THAT(measured.error().message, HasSubstr("operators 0 to 10 on pi-2"));
 }
 
 TEST_F(DeviceProfiler, KeysTellProfilesApart) {
-  const std::string key = profile_key(daemon_, wish_);
+  const std::string key = profile_key(*daemons_[0], wish_);
   const auto measured = profile();
   ASSERT_TRUE(measured);
-  EXPECT_EQ(profile_key(*measured), key);
+  EXPECT_EQ(profile_key(measured->front()), key);
   wish_.settings.batch = 8;
-  EXPECT_NE(profile_key(daemon_, wish_), key);
+  EXPECT_NE(profile_key(*daemons_[0], wish_), key);
   wish_.settings.batch = 1;
   wish_.settings.precision = "bf16";
-  EXPECT_NE(profile_key(daemon_, wish_), key);
+  EXPECT_NE(profile_key(*daemons_[0], wish_), key);
 }
 
 }  // namespace

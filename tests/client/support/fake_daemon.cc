@@ -248,10 +248,11 @@ Expected<ShardTimes> FakeDaemon::profile(const std::string& handle, std::int64_t
   if (held == shards_.end()) return fail(ErrorCode::kNotFound, "no shard {}", handle);
   const std::int64_t operators = held->second.operators;
   ShardTimes times;
+  const Nanoseconds of_operator = operator_time_.value_or(Nanoseconds(1'000'000));
   times.whole.assign(static_cast<std::size_t>(repeats),
-                     batch * operators * operator_time_ + shard_time_);
+                     batch * operators * of_operator + shard_time_);
   for (std::int64_t i = 0; operator_repeats > 0 && i < operators; ++i) {
-    times.operators[i] = batch * operator_time_;
+    times.operators[i] = batch * of_operator;
   }
   return times;
 }
@@ -391,7 +392,8 @@ bool FakeDaemon::handle(Stage& stage, transport::Received received) {
   times.arrived = received.arrived.time_since_epoch();
   times.receive = received.receive;
   times.decode = received.decode;
-  times.compute = std::chrono::steady_clock::now() - start;
+  times.compute = operator_time_ ? stage.operators * *operator_time_ + shard_time_
+                                 : std::chrono::steady_clock::now() - start;
   if (misreporting_) times.compute = Nanoseconds(-1);
   message.timeline.push_back(times);
   return stage.downstream->send(message).has_value();

@@ -39,7 +39,7 @@ class FakeDaemon final : public DaemonClient {
     shard_costs_ = std::move(of_shards);
     standard_costs_ = std::move(standard);
   }
-  /// What each operator of the fake model takes when it is profiled, and each shard beyond its operators.
+  /// What each operator of the fake model takes when it is profiled, and each shard beyond its operators; its stages say so too.
   void set_operator_time(Nanoseconds time, Nanoseconds of_shard) {
     operator_time_ = time;
     shard_time_ = of_shard;
@@ -135,7 +135,7 @@ class FakeDaemon final : public DaemonClient {
   std::vector<wire::CodecCost> shard_costs_;
   std::vector<wire::CodecCost> standard_costs_;
   double rate_ = 1e6;
-  Nanoseconds operator_time_ = std::chrono::milliseconds(1);
+  std::optional<Nanoseconds> operator_time_;  ///< none: stages say what they really take
   Nanoseconds shard_time_{};
   Nanoseconds round_trip_{};
   std::atomic<int> rates_measured_{0};

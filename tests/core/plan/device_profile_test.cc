@@ -10,20 +10,21 @@ namespace {
 using testing::HasSubstr;
 
 DeviceProfile profile() {
-  return {
-      "pi-1",
-      "Cortex-A72",
-      "1.13.1",
-      "tiny",
-      std::string(64, 'a'),
-      "auto",
-      "bf16",
-      2,
-      8,
-      "2026-01-31T10:15:02Z",
-      Nanoseconds(40'000),
-      {Nanoseconds(10), Nanoseconds(20)},
-      {{0, 1, Nanoseconds(9), 100}, {0, 2, Nanoseconds(25), 300}, {1, 2, Nanoseconds(18), 200}}};
+  return {"pi-1",
+          "Cortex-A72",
+          "1.13.1",
+          "tiny",
+          std::string(64, 'a'),
+          "auto",
+          "bf16",
+          2,
+          8,
+          "2026-01-31T10:15:02Z",
+          Nanoseconds(40'000),
+          {Nanoseconds(10), Nanoseconds(20)},
+          {{0, 1, Nanoseconds(9), Nanoseconds(8), 100},
+           {0, 2, Nanoseconds(25), Nanoseconds(24), 300},
+           {1, 2, Nanoseconds(18), Nanoseconds(17), 200}}};
 }
 
 TEST(DeviceProfileDocument, ThereAndBack) {
@@ -34,14 +35,14 @@ TEST(DeviceProfileDocument, ThereAndBack) {
 
 TEST(DeviceProfileDocument, TheExampleOfTheFormat) {
   DeviceProfile small = profile();
-  small.shards = {{0, 2, Nanoseconds(25), 300}};
+  small.shards = {{0, 2, Nanoseconds(25), Nanoseconds(24), 300}};
   EXPECT_EQ(
       to_json(small),
-      R"({"format":1,"device":"pi-1","cpu":"Cortex-A72","torch":"1.13.1","model":"tiny","digest":")" +
+      R"({"format":2,"device":"pi-1","cpu":"Cortex-A72","torch":"1.13.1","model":"tiny","digest":")" +
           std::string(64, 'a') +
           R"(","engine":"auto","precision":"bf16","threads":2,"batch":8,)"
           R"("measured":"2026-01-31T10:15:02Z","overhead_ns":40000,"operators_ns":[10,20],)"
-          R"("shards":[{"begin":0,"end":2,"ns":25,"memory_bytes":300}]})");
+          R"("shards":[{"begin":0,"end":2,"alone_ns":25,"busy_ns":24,"memory_bytes":300}]})");
 }
 
 TEST(DeviceProfileDocument, RefusesWhatIsNone) {
@@ -52,7 +53,7 @@ TEST(DeviceProfileDocument, RefusesWhatIsNone) {
     return result ? "" : result.error().message;
   };
   EXPECT_EQ(message([](auto&) {}), "");
-  EXPECT_THAT(message([](auto& j) { j["format"] = 2; }), HasSubstr("format 2"));
+  EXPECT_THAT(message([](auto& j) { j["format"] = 1; }), HasSubstr("format 1"));
   EXPECT_THAT(message([](auto& j) { j.erase("operators_ns"); }), HasSubstr("operators_ns"));
   EXPECT_THAT(message([](auto& j) { j["operators_ns"] = nlohmann::json::array(); }),
               HasSubstr("operators"));

@@ -9,6 +9,11 @@ namespace {
 
 using testing::ElementsAre;
 
+/// A busy stage takes half as long.
+ShardTime shard(std::int64_t begin, std::int64_t end, std::int64_t alone) {
+  return {begin, end, Nanoseconds(alone), Nanoseconds(alone / 2), 0};
+}
+
 /// Four operators of 10, 20, 30 and 40 ns in the plain engine, 50 ns together in a better one.
 DeviceProfile profile() {
   DeviceProfile profile;
@@ -16,7 +21,7 @@ DeviceProfile profile() {
   profile.model = "tiny";
   profile.operators = {Nanoseconds(10), Nanoseconds(20), Nanoseconds(30), Nanoseconds(40)};
   profile.overhead = Nanoseconds(3);
-  profile.shards = {{0, 4, Nanoseconds(50), 0}};
+  profile.shards = {shard(0, 4, 50)};
   return profile;
 }
 
@@ -37,22 +42,41 @@ TEST(DeviceCosts, OfTheWholeModelFollowTheOperators) {
 
 TEST(DeviceCosts, AreAsMeasuredWhereBothSidesAreKnown) {
   DeviceProfile measured = profile();
-  measured.shards = {
-      {0, 2, Nanoseconds(18), 0}, {0, 4, Nanoseconds(50), 0}, {2, 4, Nanoseconds(37), 0}};
+  measured.shards = {shard(0, 2, 18), shard(0, 4, 50), shard(2, 4, 38)};
   const auto costs = device_costs(measured, {0, 1, 2, 3, 4});
   ASSERT_TRUE(costs);
-  EXPECT_EQ(costs->stage_time(0, 2).count(), 3 + 18);
-  EXPECT_EQ(costs->stage_time(2, 4).count(), 3 + 37);
-  EXPECT_EQ(costs->stage_time(0, 4).count(), 3 + 50);
+  EXPECT_EQ(costs->time(0, 2).count(), 3 + 18);
+  EXPECT_EQ(costs->time(2, 4).count(), 3 + 38);
+  EXPECT_EQ(costs->time(0, 4).count(), 3 + 50);
   // A third of the first half's plain time, three sevenths of the second's.
   EXPECT_THAT(counts(costs->compute), ElementsAre(0, 6, 18, 32, 50));
-  EXPECT_THAT(counts(costs->enter), ElementsAre(0, 5, 5, 5, 0));
+  EXPECT_THAT(counts(costs->enter), ElementsAre(0, 6, 6, 6, 0));
+}
+
+TEST(DeviceCosts, OfBusyDevicesAreTheirOwn) {
+  DeviceProfile measured = profile();
+  measured.shards = {shard(0, 2, 18), shard(0, 4, 50), shard(2, 4, 38)};
+  const auto costs = device_costs(measured, {0, 1, 2, 3, 4});
+  ASSERT_TRUE(costs);
+  const StageCosts& busy = costs->when_busy();
+  EXPECT_EQ(busy.time(0, 2).count(), 9) << "overhead is of lone requests";
+  EXPECT_EQ(busy.time(2, 4).count(), 19);
+  EXPECT_EQ(busy.time(0, 4).count(), 25);
+}
+
+TEST(DeviceCosts, TwoSidesMayTakeLessThanTheWhole) {
+  DeviceProfile cached = profile();
+  cached.shards = {shard(0, 2, 18), shard(0, 4, 50), shard(2, 4, 22)};
+  const auto costs = device_costs(cached, {0, 1, 2, 3, 4});
+  ASSERT_TRUE(costs);
+  EXPECT_EQ(costs->time(0, 2).count(), 3 + 18);
+  EXPECT_EQ(costs->time(2, 4).count(), 3 + 22);
+  EXPECT_EQ(costs->time(0, 4).count(), 3 + 50);
 }
 
 TEST(DeviceCosts, OnlySomePositions) {
   DeviceProfile measured = profile();
-  measured.shards = {
-      {0, 2, Nanoseconds(18), 0}, {0, 4, Nanoseconds(50), 0}, {2, 4, Nanoseconds(37), 0}};
+  measured.shards = {shard(0, 2, 18), shard(0, 4, 50), shard(2, 4, 38)};
   const auto costs = device_costs(measured, {0, 3, 4});
   ASSERT_TRUE(costs);
   EXPECT_THAT(counts(costs->compute), ElementsAre(0, 32, 50));
@@ -60,15 +84,13 @@ TEST(DeviceCosts, OnlySomePositions) {
 
 TEST(DeviceCosts, NoiseMakesNoLongerPrefixFaster) {
   DeviceProfile noisy = profile();
-  noisy.shards = {{0, 1, Nanoseconds(20), 0},
-                  {0, 2, Nanoseconds(16), 0},
-                  {0, 4, Nanoseconds(50), 0},
-                  {1, 4, Nanoseconds(30), 0},
-                  {2, 4, Nanoseconds(30), 0}};
+  noisy.shards = {shard(0, 1, 20), shard(0, 2, 16), shard(0, 4, 50), shard(1, 4, 30),
+                  shard(2, 4, 30)};
   const auto costs = device_costs(noisy, {0, 1, 2, 3, 4});
   ASSERT_TRUE(costs);
-  EXPECT_THAT(counts(costs->compute), ElementsAre(0, 18, 18, 32, 50));
-  EXPECT_THAT(counts(costs->enter), ElementsAre(0, 0, 0, 0, 0)) << "never less than nothing";
+  // The whole of which these are parts is the least sum of two sides, 16 + 30.
+  EXPECT_THAT(counts(costs->compute), ElementsAre(0, 18, 18, 30, 46));
+  EXPECT_THAT(counts(costs->enter), ElementsAre(0, 2, 2, 2, 0));
 }
 
 TEST(DeviceCosts, RefusesOtherPositions) {

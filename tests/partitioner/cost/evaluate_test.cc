@@ -99,6 +99,28 @@ TEST(Evaluate, BeginningInsideTheModelCosts) {
   EXPECT_EQ(result->bottleneck.count(), 305 + 4);
 }
 
+TEST(Evaluate, BusyStagesAreTheBottleneckAndLoneOnesTheLatency) {
+  CostInputs inputs = two_devices();
+  const auto as_alone = evaluate(inputs, {{{0, 0, 2}, {1, 2, 3}}});
+  inputs.devices[1].busy.emplace().compute = inputs.devices[1].compute;
+  inputs.devices[1].busy->overhead = Nanoseconds(77);
+  const auto busy = evaluate(inputs, {{{0, 0, 2}, {1, 2, 3}}});
+  ASSERT_TRUE(as_alone && busy);
+  EXPECT_EQ(busy->latency, as_alone->latency);
+  EXPECT_EQ(busy->bottleneck, as_alone->bottleneck - inputs.devices[1].overhead + Nanoseconds(77));
+}
+
+TEST(Evaluate, AllOperatorsTogetherAreAStageOfTheirOwn) {
+  CostInputs inputs = two_devices();
+  const auto sum = evaluate(inputs, {{{0, 0, 3}}});
+  inputs.devices[0].whole = inputs.devices[0].time(0, 3) + Nanoseconds(9);
+  const auto measured = evaluate(inputs, {{{0, 0, 3}}});
+  ASSERT_TRUE(sum && measured);
+  EXPECT_EQ(measured->latency, sum->latency + Nanoseconds(9));
+  EXPECT_EQ(evaluate(inputs, {{{0, 0, 2}, {1, 2, 3}}})->latency,
+            evaluate(two_devices(), {{{0, 0, 2}, {1, 2, 3}}})->latency);
+}
+
 TEST(LinkTimes, LieBetweenMeasuredPoints) {
   LinkCosts link;
   link.measured = {{100, {Nanoseconds(10), Nanoseconds(50), Nanoseconds(1), Nanoseconds(2)}},

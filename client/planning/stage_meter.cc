@@ -1,0 +1,84 @@
+#include "client/planning/stage_meter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "client/experiment/statistics.h"
+
+namespace pareto::client {
+namespace {
+
+/// The first of a load finds caches that others have used.
+constexpr int kDiscarded = 1;
+/// Enough for a stage never to wait: one is computed, one received, one sent.
+constexpr int kWindow = 3;
+constexpr int kFewestIntervals = 5;
+
+Nanoseconds median_of(const std::vector<double>& nanoseconds) {
+  return Nanoseconds(std::llround(median(nanoseconds)));
+}
+
+double count_of(Nanoseconds time) { return static_cast<double>(time.count()); }
+
+Expected<Nanoseconds> compute_of(const RequestSample& sample) {
+  if (sample.timeline.size() == 1) return sample.timeline.front().compute;
+  return fail(ErrorCode::kCorrupt, "a result passed {} stages, not one", sample.timeline.size());
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<StageMeter>> StageMeter::open(const std::string& device,
+                                                       std::int64_t begin, std::int64_t end,
+                                                       const ShardSettings& settings,
+                                                       const std::string& transport,
+                                                       const Cluster& cluster, ShardPool& pool,
+                                                       TransportSet& transports) {
+  Plan plan;
+  plan.stages = {{device, begin, end}};
+  plan.transport = transport;
+  plan.batch = settings.batch;
+  plan.engine = settings.engine;
+  plan.precision = settings.precision;
+  plan.threads = settings.threads;
+  PARETO_ASSIGN(auto deployment, with_context(Deployment::open(plan, cluster, pool, transports),
+                                              "operators {} to {} on {}", begin, end, device));
+  return std::unique_ptr<StageMeter>(new StageMeter(std::move(deployment)));
+}
+
+Expected<LoneTimes> StageMeter::lone(const Value& request, int requests) {
+  LoadOptions options;
+  options.requests = kDiscarded + requests;
+  PARETO_ASSIGN(LoadResult result, load_.run(request, options));
+  std::vector<double> compute;
+  std::vector<double> beyond;
+  for (std::size_t i = kDiscarded; i < result.samples.size(); ++i) {
+    PARETO_ASSIGN(const Nanoseconds time, compute_of(result.samples[i]));
+    compute.push_back(count_of(time));
+    beyond.push_back(count_of(result.samples[i].latency() - time));
+  }
+  output_ = std::move(result.last_output);
+  return LoneTimes{median_of(compute), median_of(beyond)};
+}
+
+Expected<BusyTimes> StageMeter::busy(const Value& request, Nanoseconds duration) {
+  LoadOptions options;
+  options.window = kWindow;
+  // The first window fills the pipeline, the last one drains it.
+  options.requests = 2 * kWindow + kFewestIntervals;
+  options.duration = duration;
+  PARETO_ASSIGN(LoadResult result, load_.run(request, options));
+  std::vector<double> compute;
+  const std::size_t last = result.samples.size() - kWindow;
+  for (std::size_t i = kWindow; i < last; ++i) {
+    PARETO_ASSIGN(const Nanoseconds time, compute_of(result.samples[i]));
+    compute.push_back(count_of(time));
+  }
+  const Nanoseconds passed =
+      result.samples[last - 1].completed - result.samples[kWindow - 1].completed;
+  output_ = std::move(result.last_output);
+  return BusyTimes{median_of(compute), passed / static_cast<std::int64_t>(compute.size())};
+}
+
+}  // namespace pareto::client

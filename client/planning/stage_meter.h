@@ -1,0 +1,65 @@
+// A shard measured as what it will be: a stage, with a real pipeline around it.
+//
+//   coordinator ══ link ══▶ [ one stage ] ══ link ══▶ coordinator
+//
+// A loop around the shard would know nothing of threads that wake up, of caches that others have used meanwhile, and of messages that are
+// received and sent while it computes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "client/cluster/cluster.h"
+#include "client/cluster/deployment.h"
+#include "client/cluster/shard_pool.h"
+#include "client/cluster/transport_set.h"
+#include "client/experiment/load.h"
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/tensor/value.h"
+
+namespace pareto::client {
+
+/// Medians of requests, one at a time.
+struct LoneTimes {
+  Nanoseconds compute{};
+  Nanoseconds beyond{};  ///< of the latency: both links, and whatever else
+};
+
+/// Of requests that follow each other.
+struct BusyTimes {
+  Nanoseconds compute{};   ///< their median
+  Nanoseconds interval{};  ///< between results, on average: throughput counts the slow ones too
+};
+
+/// Threads: one owner.
+class StageMeter {
+ public:
+  /// Operators [begin, end) on that device. Cluster, pool and transports outlive it. Fails: as Deployment::open.
+  static Expected<std::unique_ptr<StageMeter>> open(const std::string& device, std::int64_t begin,
+                                                    std::int64_t end, const ShardSettings& settings,
+                                                    const std::string& transport,
+                                                    const Cluster& cluster, ShardPool& pool,
+                                                    TransportSet& transports);
+
+  /// Fails: as Load::run.
+  Expected<LoneTimes> lone(const Value& request, int requests);
+  /// For at least so long. Fails: as Load::run.
+  Expected<BusyTimes> busy(const Value& request, Nanoseconds duration);
+
+  /// Of the last request.
+  const Value& output() const { return output_; }
+  const ResidentShard& shard() const { return *deployment_->shards().front(); }
+
+ private:
+  explicit StageMeter(std::unique_ptr<Deployment> deployment)
+      : deployment_(std::move(deployment)),
+        load_(deployment_->source(), deployment_->sink(), deployment_->pipeline()) {}
+
+  std::unique_ptr<Deployment> deployment_;
+  Load load_;
+  Value output_;
+};
+
+}  // namespace pareto::client
