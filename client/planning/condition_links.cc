@@ -1,0 +1,52 @@
+#include "client/planning/condition_links.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pareto::client {
+namespace {
+
+Nanoseconds time_at_rate(std::uint64_t bytes, const LinkDirection& direction) {
+  if (direction.bits_per_second == 0) return {};
+  const double bits = static_cast<double>(bytes) * kPacketBytes / kPayloadBytes * 8;
+  return Nanoseconds(std::llround(bits / static_cast<double>(direction.bits_per_second) * 1e9));
+}
+
+void change(transport::ProbeResult& link, const LinkDirection& there, const LinkDirection& back) {
+  if (link.points.empty()) return;
+  link.round_trip += there.delay + back.delay;
+  const Nanoseconds least =
+      std::ranges::min(link.points, {}, &transport::ProbePoint::crossing).crossing;
+  for (transport::ProbePoint& point : link.points) {
+    const Nanoseconds rate = time_at_rate(point.bytes, there);
+    point.crossing = there.delay + std::max(point.crossing, rate + least);
+    point.interval = std::max(point.interval, rate);
+  }
+}
+
+}  // namespace
+
+bool is_predictable(const Condition& condition) {
+  return !condition.forward.varies_by_packet() && !condition.backward.varies_by_packet();
+}
+
+Expected<ProbedLinks> under_condition(const ProbedLinks& probed, const Condition& condition) {
+  if (!condition.forward.trace.empty() || !condition.backward.trace.empty()) {
+    return fail(ErrorCode::kInvalidArgument,
+                "a condition that changes over time cannot be predicted, only measured");
+  }
+  ProbedLinks links = probed;
+  const std::size_t coordinator = links.size() - 1;
+  const auto place = [coordinator](std::size_t end) { return end == coordinator ? 0 : end; };
+  for (std::size_t from = 0; from < links.size(); ++from) {
+    for (std::size_t to = 0; to < links.size(); ++to) {
+      if (place(from) == place(to)) continue;
+      const bool forward = place(from) < place(to);
+      change(links[from][to], forward ? condition.forward : condition.backward,
+             forward ? condition.backward : condition.forward);
+    }
+  }
+  return links;
+}
+
+}  // namespace pareto::client

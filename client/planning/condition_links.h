@@ -1,0 +1,27 @@
+// Links that nobody has probed: what a condition's definition would make of those that were.
+#pragma once
+
+#include "client/planning/link_prober.h"
+#include "core/base/error.h"
+#include "core/plan/condition.h"
+
+namespace pareto::client {
+
+/// What is left of a packet on Ethernet for the transport's bytes: 1500 less 20 of IPv4 and 32 of TCP with time stamps (RFC 791, 7323).
+inline constexpr double kPacketBytes = 1500;
+inline constexpr double kPayloadBytes = 1448;
+
+/// Links as `probed` under that condition, which every two devices have between them: forward from the one that comes first in the
+/// cluster. The coordinator is beside the first device, as on a test bed.
+///
+///   a message alone   crosses in  delay + max(time at the rate + least crossing as probed, crossing as probed)
+///   many              follow each other in  max(time at the rate, interval as probed)
+///
+/// Connections are taken to be warm, their windows open. Jitter counts as its mean, none; loss and reordering are not predicted: see
+/// is_predictable. Fails: kInvalidArgument (a condition that changes over time).
+Expected<ProbedLinks> under_condition(const ProbedLinks& probed, const Condition& condition);
+
+/// Whether its delays and rates are all there is to a condition.
+bool is_predictable(const Condition& condition);
+
+}  // namespace pareto::client
