@@ -25,6 +25,7 @@ constexpr double kBlockLengths = 5;
 struct Row {
   std::vector<double> receive;  ///< processor time; the last is the sink's
   std::vector<double> compute;
+  std::vector<double> busy;  ///< in place of compute where the stage is awake
   std::vector<double> send;
   std::vector<double> wire;
   std::vector<double> delays;
@@ -66,6 +67,11 @@ double sum(const std::vector<double>& parts) {
   return std::accumulate(parts.begin(), parts.end(), 0.0);
 }
 
+/// Some request under load; runs of versions that did not keep them are as busy as they are alone.
+double busy_of(const std::vector<double>& busy, std::size_t request, double alone) {
+  return busy.empty() ? alone : busy[request % busy.size()];
+}
+
 Row row_of(const TrialRound& round, std::size_t request, const std::vector<double>& wires) {
   Row row;
   row.wire = wires;
@@ -75,7 +81,9 @@ Row row_of(const TrialRound& round, std::size_t request, const std::vector<doubl
         to_sink ? round.sink_receive_ms[request] : round.stages[i].receive_ms[request];
     row.receive.push_back(std::max(0.0, receive - wires[i]));
     if (to_sink) break;
-    row.compute.push_back(round.stages[i].compute_ms[request]);
+    const StageSamples& stage = round.stages[i];
+    row.compute.push_back(stage.compute_ms[request]);
+    row.busy.push_back(busy_of(stage.busy_ms, request, row.compute.back()));
     row.send.push_back(round.stages[i].encode_ms[request]);
   }
   const double moving = sum(row.receive) + sum(row.wire);
@@ -104,7 +112,9 @@ Row cpu_row_of(const TrialRound& round, std::size_t request, const std::vector<d
     const bool to_sink = i == round.stages.size();
     row.receive.push_back(to_sink ? std::max(0.0, round.sink_receive_ms[request] - wires[i]) : 0);
     if (to_sink) break;
-    row.compute.push_back(round.stages[i].cpu_ms[request]);
+    const StageSamples& stage = round.stages[i];
+    row.compute.push_back(stage.cpu_ms[request]);
+    row.busy.push_back(busy_of(stage.busy_cpu_ms, request, row.compute.back()));
     row.send.push_back(0);
   }
   return row;
@@ -119,7 +129,7 @@ bool is_whole(const TrialRound& round, std::size_t stages) {
          });
 }
 
-/// Columns in this order: of each stage wire, delay, receive, compute, send; then wire, delay and receive of the sink.
+/// Columns in this order: of each stage wire, delay, receive, compute, busy, send; then wire, delay and receive of the sink.
 void append(const Row& row, std::vector<std::int64_t>& nanoseconds) {
   const auto add = [&](double milliseconds) {
     nanoseconds.push_back(std::llround(milliseconds * kNsPerMs));
@@ -130,6 +140,7 @@ void append(const Row& row, std::vector<std::int64_t>& nanoseconds) {
     add(row.receive[i]);
     if (i == row.compute.size()) break;
     add(row.compute[i]);
+    add(row.busy[i]);
     add(row.send[i]);
   }
 }
@@ -153,6 +164,7 @@ PipelineClass with_columns(const TrialRecord& trial) {
     stage.link = link(i);
     stage.receive.column = column++;
     stage.compute.column = column++;
+    stage.busy.emplace().column = column++;
     stage.send.column = column++;
     pipeline.stages.push_back(stage);
   }
@@ -235,7 +247,7 @@ Expected<PipelineClass> measured_pipeline(const RunRecord& run, const TrialRecor
   const std::vector<double> wires = wire_times(run, trial);
   const double round_trip_ms = trial.network ? trial.network->round_trip_ms : 0;
   auto recording = std::make_shared<Recording>();
-  recording->columns = 5 * trial.plan.stages.size() + 3;
+  recording->columns = 6 * trial.plan.stages.size() + 3;
   for (const TrialRound& round : trial.rounds) {
     if (!is_whole(round, trial.plan.stages.size())) {
       return fail(ErrorCode::kInvalidArgument, "{}: round {} lacks samples of some stages",

@@ -2,6 +2,9 @@
 //
 //   a request measured at window 1 = a row:   [ receive | compute | encode ] of each stage, wire and delay of each link, sink
 //
+// and beside it what some request took to be computed while throughput was measured: that is what counts where messages follow
+// each other.
+//
 // What receiving took at a stage is its link's time at the rate that its network was measured to have, and processor time beyond that (all
 // of it where there is no network between the two). What is left of the latency when all parts are taken away (wake-ups, what
 // sending took, delays) is spread over the links as delay: it holds nobody else up. So latency at window 1 is that of the samples by

@@ -55,6 +55,20 @@ Expected<TrialRound> samples_of(const LoadResult& result, std::size_t stages) {
   return round;
 }
 
+/// What stages took of requests that follow each other.
+void add_busy_samples(const std::vector<RequestSample>& samples, TrialRound& round) {
+  for (const RequestSample& sample : samples) {
+    if (sample.timeline.size() != round.stages.size()) continue;
+    for (std::size_t i = 0; i < round.stages.size(); ++i) {
+      const wire::StageTimes& times = sample.timeline[i];
+      const Nanoseconds others = times.receive_cpu + times.send_cpu;
+      round.stages[i].busy_ms.push_back(
+          to_milliseconds(std::max(times.compute_cpu, times.compute - others)));
+      round.stages[i].busy_cpu_ms.push_back(to_milliseconds(times.compute_cpu + others));
+    }
+  }
+}
+
 /// What its slowest stage or link takes of a request: a stage receives and sends while it computes.
 double bottleneck_ms(const TrialRound& round) {
   double slowest = median(round.sink_receive_ms);
@@ -123,9 +137,11 @@ Expected<MeasuredRound> TrialMeter::measure(Deployment& deployment, const Value&
   const std::chrono::duration<double> wanted(expected_latency_ms_ / 1e3 * kThroughputLatencies);
   const auto duration =
       std::min(std::max(wanted, kShortestThroughput), budget.slice * (1 - kLatencyShare));
-  PARETO_ASSIGN(measured.intervals_s,
+  PARETO_ASSIGN(Steady steady,
                 measure_throughput(load, request, window_,
                                    {dear() ? kFewestDearIntervals : kFewestIntervals, duration}));
+  add_busy_samples(steady.samples, measured);
+  measured.intervals_s = std::move(steady.intervals_s);
   return MeasuredRound{std::move(measured), std::move(latency.last_output)};
 }
 
@@ -177,17 +193,16 @@ Expected<> TrialMeter::find_window(Load& load, const Value& request, const Trial
   const Least least{kSearchIntervals, budget.slice * kSearchShare};
   std::vector<WindowPoint> curve;
   while (const auto window = next_window(curve, latency_ms, bottleneck_ms(alone))) {
-    PARETO_ASSIGN(const std::vector<double> intervals,
-                  measure_throughput(load, request, *window, least));
-    curve.push_back({*window, throughput_of_rounds({intervals}, 1).front(),
-                     throughput_interval({intervals}, 1, seed_)});
+    PARETO_ASSIGN(const Steady steady, measure_throughput(load, request, *window, least));
+    curve.push_back({*window, throughput_of_rounds({steady.intervals_s}, 1).front(),
+                     throughput_interval({steady.intervals_s}, 1, seed_)});
   }
   window_ = choose_window(curve);
   return {};
 }
 
-Expected<std::vector<double>> TrialMeter::measure_throughput(Load& load, const Value& request,
-                                                             int window, const Least& least) {
+Expected<TrialMeter::Steady> TrialMeter::measure_throughput(Load& load, const Value& request,
+                                                            int window, const Least& least) {
   LoadOptions options = options_for(window);
   // What holds dear requests up is a link, and whoever waits before it is there from the first window on and to the last request.
   const int fill = dear() ? window : 2 * window;
@@ -198,12 +213,15 @@ Expected<std::vector<double>> TrialMeter::measure_throughput(Load& load, const V
   // One completion more than the intervals between them.
   options.requests = fill + intervals + 1 + drain;
   options.duration = std::chrono::duration_cast<Nanoseconds>(least.duration);
-  PARETO_ASSIGN(const LoadResult result, load.run(request, options));
+  PARETO_ASSIGN(LoadResult result, load.run(request, options));
   std::vector<double> completions;
   for (const RequestSample& sample : result.samples) {
     completions.push_back(seconds(sample.completed));
   }
-  return steady_intervals(completions, fill, drain);
+  Steady steady{steady_intervals(completions, fill, drain), std::move(result.samples)};
+  steady.samples.erase(steady.samples.end() - drain, steady.samples.end());
+  steady.samples.erase(steady.samples.begin(), steady.samples.begin() + fill);
+  return steady;
 }
 
 LoadOptions TrialMeter::options_for(int window) const {

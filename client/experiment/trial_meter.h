@@ -74,8 +74,13 @@ class TrialMeter {
     int intervals = 0;
     std::chrono::duration<double> duration{};
   };
-  Expected<std::vector<double>> measure_throughput(Load& load, const Value& request, int window,
-                                                   const Least& least);
+  /// With the requests' samples, those of fill and drain left out.
+  struct Steady {
+    std::vector<double> intervals_s;
+    std::vector<RequestSample> samples;
+  };
+  Expected<Steady> measure_throughput(Load& load, const Value& request, int window,
+                                      const Least& least);
   LoadOptions options_for(int window) const;
 
   int window_;  ///< 0 = not known yet

@@ -146,7 +146,7 @@ std::string write_simulated_run_table(const RunRecord& run, const RunSimulationO
   const ErrorSummary throughput = summary_of(trials, &SimulatedTrial::samples_per_s);
   const ErrorSummary p95 = summary_of(trials, &SimulatedTrial::p95_ms);
   return text + fmt::format(
-                    "{} trials, each from its own requests at window 1. Throughput at window W is "
+                    "{} trials, each from its own requests. Throughput at window W is "
                     "predicted: off by {} (median), at most {}. Latency at window 1 is {}: p95 off "
                     "by {}, at most {}.\n",
                     simulated, percent(throughput.median), percent(throughput.most),

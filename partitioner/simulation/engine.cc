@@ -15,6 +15,8 @@ constexpr std::uint64_t kRows = 1000 * kPerThread;
 constexpr std::uint64_t kRowChoice = kRows + 1;
 constexpr std::uint64_t kArrivals = kRows + 2;
 
+/// How long a thread is awake and its caches warm, of the time that it was at work.
+constexpr double kAwake = 0.25;
 constexpr std::uint32_t kMostInFlight = 1U << 31;
 constexpr std::int64_t kEventsPerReport = 1 << 20;
 
@@ -212,14 +214,16 @@ bool Engine::begin(std::uint32_t index, Thread& thread, Pipeline& pipeline, Thre
   } else {
     rule.waiting.change(now_, -1);
   }
-  const std::int64_t time = rule.time.draw(random_bits(pipeline.key, number, place * kPerThread),
-                                           row_of(pipeline, number));
+  const DurationDraw& takes = now_ <= thread.awake_until ? rule.busy_time : rule.time;
+  const std::int64_t time =
+      takes.draw(random_bits(pipeline.key, number, place * kPerThread), row_of(pipeline, number));
   if (time == 0) {
     thread.finished = thread.begun;
   } else {
     const std::int64_t done =
         thread.device == kNone ? now_ + time : occupy(world_.devices[thread.device], time);
     rule.busy += done - now_;
+    thread.awake_until = done + static_cast<std::int64_t>(kAwake * static_cast<double>(time));
     schedule(done, kFinished, index);
   }
   // Its place is free: who waited for it goes on.

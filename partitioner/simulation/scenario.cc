@@ -82,6 +82,12 @@ Expected<> check_stage(const Stage& stage, const Scenario& scenario,
   }
   PARETO_TRY(check_duration(stage.receive, pipeline, "receive"));
   PARETO_TRY(check_duration(stage.compute, pipeline, "compute"));
+  if (stage.busy) {
+    PARETO_TRY(check_duration(*stage.busy, pipeline, "busy"));
+    if (stage.busy->is_zero()) {
+      return fail(ErrorCode::kInvalidArgument, "busy: a message takes some time to be computed");
+    }
+  }
   PARETO_TRY(check_duration(stage.send, pipeline, "send"));
   return with_context(check_crossing(stage.link, scenario, pipeline), "link");
 }

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,9 @@ struct Stage {
   // Of processor time for a message, by one thread each: a device with one core does one of them at a time.
   Duration receive{};
   Duration compute{};
+  /// Computing a message that comes no later after the one before than a quarter of the time that one took: the stage is awake and its
+  /// caches are warm. None: as compute.
+  std::optional<Duration> busy{};
   Duration send{};
   int queue =
       4;  ///< messages that may wait to be computed, and as many to be sent; who hands one more over waits

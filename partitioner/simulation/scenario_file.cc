@@ -181,6 +181,10 @@ class ScenarioReader {
     section.optional_duration("compute", stage.compute.mean);
     section.optional_duration("send", stage.send.mean);
     read_shape(section, stage.compute);
+    if (section.has("busy")) {
+      stage.busy = stage.compute;
+      section.optional_duration("busy", stage.busy->mean);
+    }
     if (stage.compute.mean.count() <= 0) section.problem("compute", "is needed, above 0");
   }
 

@@ -63,6 +63,7 @@ void World::add_rules(const Scenario& scenario, const PipelineClass& pipeline, P
   const auto add = [&](const Duration& time, double speed, std::uint32_t places) -> ThreadRule& {
     ThreadRule& thread = rules.emplace_back();
     thread.time = DurationDraw(time, speed);
+    thread.busy_time = thread.time;
     thread.places = places;
     return thread;
   };
@@ -83,7 +84,8 @@ void World::add_rules(const Scenario& scenario, const PipelineClass& pipeline, P
     const double speed = scenario.devices[static_cast<std::size_t>(stage.device)].speed;
     const auto queue = static_cast<std::uint32_t>(stage.queue);
     cross(add(stage.receive, speed, queue), stage.link);
-    add(stage.compute, speed, queue);
+    ThreadRule& compute = add(stage.compute, speed, queue);
+    compute.busy_time = DurationDraw(stage.busy.value_or(stage.compute), speed);
     add(stage.send, speed, queue);
   }
   ThreadRule& sink = add(pipeline.sink, 1, 1);

@@ -50,6 +50,7 @@ struct CrossingRule {
 /// One thread of a pipeline class: the source, a stage's three, or the sink. What was counted is of all pipelines of the class.
 struct ThreadRule {
   DurationDraw time;
+  DurationDraw busy_time;    ///< of a message that follows soon
   int crossing = -1;         ///< of World::crossings, by which messages come; -1: by a queue
   std::uint32_t places = 1;  ///< messages handed over to it and not begun
   bool last = false;         ///< the sink
@@ -69,6 +70,7 @@ struct Thread {
   std::uint32_t device = kNone;
   std::uint32_t link = kNone;  ///< of World::links, by which its messages come
   std::uint32_t blocked = 0;   ///< 1: it has a message that it could not hand over
+  std::int64_t awake_until = -1;
 };
 
 /// A pipeline's end of a link.

@@ -98,6 +98,16 @@ TEST(Calibration, PartsThatOverlappedAreMadeToFit) {
   EXPECT_NEAR(simulated(run).at(0).p50_ms.simulated, 11, 0.02);
 }
 
+TEST(Calibration, StagesUnderLoadTakeWhatTheyTookUnderLoad) {
+  RunRecord run = two_stages(6, 4, 8);
+  const double before = simulated(run).at(0).p50_ms.simulated;
+  run.trials[0].rounds[0].stages[0].busy_ms = {5, 5, 5};
+  run.trials[0].rounds[0].stages[1].busy_ms = {4};
+  const SimulatedTrial trial = simulated(run).at(0);
+  EXPECT_NEAR(trial.p50_ms.simulated, before, 0.01) << "a lone request still finds them asleep";
+  EXPECT_NEAR(trial.samples_per_s.simulated, 4 / 0.00575, 8) << "receiving and sending on its core";
+}
+
 TEST(Calibration, DevicesOfATestBedHaveAShareOfACore) {
   RunRecord run = two_stages(6, 4, 8);
   RunSimulationOptions options;

@@ -65,7 +65,7 @@ pipelines:
     sink: 2ms
     arrivals: {poisson: 90/min}
     stages:
-      - {device: a, receive: 1us, compute: 12ms, send: 2us, cv: 20%, distribution: normal, queue: 7,
+      - {device: a, receive: 1us, compute: 12ms, busy: 11ms, send: 2us, cv: 20%, distribution: normal, queue: 7,
          link: {bytes: 1000, buffer: 64KiB, condition: {rate: 16mbit, backward: {rate: 4mbit}}}}
       - {device: b, compute: 5ms, link: {medium: air, bytes: 10KiB}}
     result: {bytes: 1, condition: {rate: 16mbit, backward: {rate: 4mbit}}}
@@ -91,6 +91,9 @@ pipelines:
   const Stage& first = pipeline.stages[0];
   EXPECT_EQ(first.receive.mean, microseconds(1));
   EXPECT_EQ(first.compute.mean, milliseconds(12));
+  ASSERT_TRUE(first.busy);
+  EXPECT_EQ(first.busy->mean, milliseconds(11));
+  EXPECT_EQ(first.busy->cv, 0.2);
   EXPECT_EQ(first.send.mean, microseconds(2));
   EXPECT_EQ(first.compute.cv, 0.2);
   EXPECT_EQ(first.compute.shape, Shape::kNormal);

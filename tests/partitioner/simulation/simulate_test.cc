@@ -54,6 +54,18 @@ TEST(Deterministic, ReceivingAndSendingTakeTheOneCore) {
   EXPECT_NEAR(only(scenario).requests_per_s, 1000 / 12.0, 0.1);
 }
 
+TEST(Deterministic, AMessageThatFollowsSoonFindsTheStageAwake) {
+  Scenario scenario = chain({fixed(milliseconds(10))}, 1);
+  scenario.pipelines[0].result = crossing(Nanoseconds(0), milliseconds(6));
+  scenario.pipelines[0].stages[0].busy = fixed(milliseconds(4));
+  const auto per_s = [&](int window) {
+    scenario.pipelines[0].window = window;
+    return simulate(scenario)->pipelines[0].samples_per_s;
+  };
+  EXPECT_NEAR(per_s(1), 1000 / 16.0, 0.1);
+  EXPECT_NEAR(per_s(4), 250, 0.5);
+}
+
 TEST(Deterministic, TheSlowestLinkIsTheBottleneck) {
   Scenario scenario = chain({fixed(milliseconds(2)), fixed(milliseconds(3))}, 8);
   Crossing& link = scenario.pipelines[0].stages[1].link;
