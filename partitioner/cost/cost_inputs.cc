@@ -136,6 +136,55 @@ Expected<> check_times(const LinkTimes& times) {
   return tl::unexpected(bad_time());
 }
 
+Expected<> check_points(const std::vector<LinkPoint>& points) {
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (points[i].bytes < 0 || (i > 0 && points[i].bytes <= points[i - 1].bytes)) {
+      return fail(ErrorCode::kInvalidArgument, "measured points have to ascend in bytes");
+    }
+    PARETO_TRY(check_times(points[i].times));
+  }
+  return {};
+}
+
+/// Of a boundary that nothing at this position is larger than.
+Expected<> check_crossing(const LinkCosts& link, int codec, int position, std::int64_t boundary) {
+  const LinkCodec& chosen = codec_of(link, codec);
+  const CodecFigures& figures = chosen.figures_at(position);
+  if (!is_factor(figures.bytes_factor) || !is_factor(figures.encode_ns_per_byte) ||
+      !is_factor(figures.decode_ns_per_byte) || figures.loss < 0) {
+    return fail(ErrorCode::kInvalidArgument, "codec {}: a number is negative or none", chosen.name);
+  }
+  // As doubles, for a rounded one could be out of range.
+  const auto bytes = static_cast<double>(boundary);
+  const double on_wire =
+      link.bytes_per_second > 0 ? bytes * figures.bytes_factor / link.bytes_per_second * 1e9 : 0;
+  const double in_processor =
+      bytes * std::max(link.send_ns_per_byte + figures.encode_ns_per_byte,
+                       link.receive_ns_per_byte + figures.decode_ns_per_byte);
+  if (on_wire > static_cast<double>(kLongestOnLink.count()) ||
+      in_processor > static_cast<double>(kLongestInProcessor.count())) {
+    return tl::unexpected(bad_time());
+  }
+  return check_times(link_times(link, codec, position, boundary));
+}
+
+Expected<> check_codec(const CostInputs& inputs, const LinkCosts& link, int codec) {
+  const LinkCodec& chosen = codec_of(link, codec);
+  PARETO_TRY(with_context(check_points(chosen.measured), "codec {}", chosen.name));
+  // The largest boundary takes longest in all positions.
+  if (chosen.by_position.empty()) {
+    return check_crossing(link, codec, 0, std::ranges::max(inputs.boundary_bytes));
+  }
+  if (chosen.by_position.size() != inputs.boundary_bytes.size()) {
+    return fail(ErrorCode::kInvalidArgument, "codec {} has figures of {} positions of {}",
+                chosen.name, chosen.by_position.size(), inputs.boundary_bytes.size());
+  }
+  for (int position = 0; position <= inputs.positions(); ++position) {
+    PARETO_TRY(check_crossing(link, codec, position, inputs.boundary(position)));
+  }
+  return {};
+}
+
 Expected<> check_link(const CostInputs& inputs, const LinkCosts& link) {
   if (link.medium < -1 || link.medium >= inputs.media) {
     return fail(ErrorCode::kInvalidArgument, "medium {} of {}", link.medium, inputs.media);
@@ -144,34 +193,10 @@ Expected<> check_link(const CostInputs& inputs, const LinkCosts& link) {
       !is_factor(link.receive_ns_per_byte)) {
     return fail(ErrorCode::kInvalidArgument, "a rate is negative or no number");
   }
-  for (std::size_t i = 0; i < link.measured.size(); ++i) {
-    const LinkPoint& point = link.measured[i];
-    if (point.bytes < 0 || (i > 0 && point.bytes <= link.measured[i - 1].bytes)) {
-      return fail(ErrorCode::kInvalidArgument, "measured points have to ascend in bytes");
-    }
-    PARETO_TRY(check_times(point.times));
-  }
-  const std::int64_t largest = std::ranges::max(inputs.boundary_bytes);
+  PARETO_TRY(check_points(link.measured));
+  PARETO_TRY(check_times({link.message, link.delay, link.send, link.receive}));
   for (int codec = 0; codec < codec_count(link); ++codec) {
-    const LinkCodec& chosen = codec_of(link, codec);
-    if (!is_factor(chosen.bytes_factor) || !is_factor(chosen.encode_ns_per_byte) ||
-        !is_factor(chosen.decode_ns_per_byte) || chosen.loss < 0) {
-      return fail(ErrorCode::kInvalidArgument, "codec {}: a number is negative or none",
-                  chosen.name);
-    }
-    // The largest boundary takes longest in all of them; as doubles, for a rounded one could be out of range.
-    const auto bytes = static_cast<double>(largest);
-    const double on_wire =
-        link.bytes_per_second > 0 ? bytes * chosen.bytes_factor / link.bytes_per_second * 1e9 : 0;
-    const double in_processor =
-        bytes * std::max(link.send_ns_per_byte + chosen.encode_ns_per_byte,
-                         link.receive_ns_per_byte + chosen.decode_ns_per_byte);
-    if (on_wire > static_cast<double>(kLongestOnLink.count()) ||
-        in_processor > static_cast<double>(kLongestInProcessor.count())) {
-      return tl::unexpected(bad_time());
-    }
-    PARETO_TRY(check_times({link.message, link.delay, link.send, link.receive}));
-    PARETO_TRY(check_times(link_times(link, codec, largest)));
+    PARETO_TRY(check_codec(inputs, link, codec));
   }
   return {};
 }
@@ -180,7 +205,9 @@ Expected<> check_link(const CostInputs& inputs, const LinkCosts& link) {
 
 int codec_count(const LinkCosts& link) { return std::max(1, static_cast<int>(link.codecs.size())); }
 
-std::int64_t codec_loss(const LinkCosts& link, int codec) { return codec_of(link, codec).loss; }
+std::int64_t codec_loss(const LinkCosts& link, int codec, int position) {
+  return codec_of(link, codec).figures_at(position).loss;
+}
 
 Expected<> check(const CostInputs& inputs) {
   const std::size_t positions = inputs.boundary_bytes.size();
@@ -214,24 +241,27 @@ Expected<> check(const CostInputs& inputs) {
   return {};
 }
 
-LinkTimes link_times(const LinkCosts& link, int codec, std::int64_t boundary_bytes) {
+LinkTimes link_times(const LinkCosts& link, int codec, int position, std::int64_t boundary_bytes) {
   const LinkCodec& chosen = codec_of(link, codec);
+  const CodecFigures& figures = chosen.figures_at(position);
+  const std::vector<LinkPoint>& measured =
+      chosen.measured.empty() ? link.measured : chosen.measured;
   const auto bytes = static_cast<double>(boundary_bytes);
-  if (!link.measured.empty()) {
-    LinkTimes times = interpolated(link.measured, bytes * chosen.bytes_factor);
-    times.send += rounded(bytes * chosen.encode_ns_per_byte);
-    times.receive += rounded(bytes * chosen.decode_ns_per_byte);
+  if (!measured.empty()) {
+    LinkTimes times = interpolated(measured, bytes * figures.bytes_factor);
+    times.send += rounded(bytes * figures.encode_ns_per_byte);
+    times.receive += rounded(bytes * figures.decode_ns_per_byte);
     return times;
   }
   LinkTimes times;
   times.occupancy = link.message;
   if (link.bytes_per_second > 0) {
-    times.occupancy += rounded(bytes * chosen.bytes_factor / link.bytes_per_second * 1e9);
+    times.occupancy += rounded(bytes * figures.bytes_factor / link.bytes_per_second * 1e9);
   }
   times.delay = link.delay;
-  times.send = link.send + rounded(bytes * (link.send_ns_per_byte + chosen.encode_ns_per_byte));
+  times.send = link.send + rounded(bytes * (link.send_ns_per_byte + figures.encode_ns_per_byte));
   times.receive =
-      link.receive + rounded(bytes * (link.receive_ns_per_byte + chosen.decode_ns_per_byte));
+      link.receive + rounded(bytes * (link.receive_ns_per_byte + figures.decode_ns_per_byte));
   return times;
 }
 

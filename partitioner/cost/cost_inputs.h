@@ -16,15 +16,6 @@
 
 namespace pareto::partitioner {
 
-/// A way to send what crosses a link.
-struct LinkCodec {
-  std::string name = "none";
-  double bytes_factor = 1;        ///< bytes on the wire for one byte of the boundary
-  double encode_ns_per_byte = 0;  ///< of the boundary's bytes, on the device that sends
-  double decode_ns_per_byte = 0;  ///< … and on the one that receives
-  std::int64_t loss = 0;          ///< of accuracy, in any unit; those of a plan's links add up
-};
-
 /// What one message takes on a link.
 struct LinkTimes {
   Nanoseconds occupancy{};  ///< of the link, or of its medium
@@ -41,6 +32,31 @@ struct LinkPoint {
   LinkTimes times;
 
   bool operator==(const LinkPoint&) const = default;
+};
+
+/// What a codec makes of a boundary.
+struct CodecFigures {
+  double bytes_factor = 1;        ///< bytes on the wire for one byte of the boundary
+  double encode_ns_per_byte = 0;  ///< of the boundary's bytes, on the device that sends
+  double decode_ns_per_byte = 0;  ///< … and on the one that receives
+  std::int64_t loss = 0;          ///< of accuracy, in any unit; those of a plan's links add up
+
+  bool operator==(const CodecFigures&) const = default;
+};
+
+/// A way to send what crosses a link: a codec, and a transport where the link can have several.
+struct LinkCodec {
+  std::string name = "none";
+  CodecFigures figures{};
+  /// N + 1, one for each position, in place of `figures`: what follows a ReLU is made smaller than what does not; or empty.
+  std::vector<CodecFigures> by_position{};
+  std::string transport{};  ///< for whoever makes a plan of it; not read here
+  /// In place of all times of the link, as LinkCosts::measured; empty: those of the link.
+  std::vector<LinkPoint> measured{};
+
+  const CodecFigures& figures_at(int position) const {
+    return by_position.empty() ? figures : by_position[static_cast<std::size_t>(position)];
+  }
 };
 
 /// One direction of a link. The default is a link that takes no time.
@@ -133,12 +149,12 @@ struct CostInputs {
 /// be exact: an hour on a link, four minutes in a processor, a kilowatt. Fails: kInvalidArgument naming the device or link.
 Expected<> check(const CostInputs& inputs);
 
-/// What one message takes on a link by one of its codecs: `codec` counts link.codecs; 0 where there are none.
-LinkTimes link_times(const LinkCosts& link, int codec, std::int64_t boundary_bytes);
+/// What the boundary of a position takes on a link by one of its codecs: `codec` counts link.codecs; 0 where there are none.
+LinkTimes link_times(const LinkCosts& link, int codec, int position, std::int64_t boundary_bytes);
 /// How many codecs a plan chooses from, at least 1.
 int codec_count(const LinkCosts& link);
-/// What one of them loses.
-std::int64_t codec_loss(const LinkCosts& link, int codec);
+/// What one of them loses of the boundary of a position.
+std::int64_t codec_loss(const LinkCosts& link, int codec, int position);
 
 /// Of a stage of the operators [begin, end): all its weights and the largest working memory.
 std::int64_t stage_memory_bytes(const DeviceCosts& device, int begin, int end);

@@ -72,15 +72,15 @@ class Enumeration {
     };
     if (last) {
       for_each_codec(device, inputs_.coordinator(), end, [&](const LinkTimes& times, int codec) {
-        crossing(device, inputs_.coordinator(), codec, times, with_send(sums, times.send.count()),
-                 [&](const Sums& all) { complete(all); });
+        crossing(device, inputs_.coordinator(), codec, end, times,
+                 with_send(sums, times.send.count()), [&](const Sums& all) { complete(all); });
       });
     } else {
       for (int next = 0; next < inputs_.coordinator(); ++next) {
         if (used_[static_cast<std::size_t>(next)]) continue;
         used_[static_cast<std::size_t>(next)] = true;
         for_each_codec(device, next, end, [&](const LinkTimes& times, int codec) {
-          crossing(device, next, codec, times, with_send(sums, times.send.count()),
+          crossing(device, next, codec, end, times, with_send(sums, times.send.count()),
                    [&](const Sums& there) {
                      for (int further = end + 1; further <= inputs_.positions(); ++further) {
                        if (may_end(end, further)) {
@@ -98,7 +98,7 @@ class Enumeration {
   template <typename Then>
   void over_link(int from, int to, const Sums& sums, int position, Then then) {
     for_each_codec(from, to, position, [&](const LinkTimes& times, int codec) {
-      crossing(from, to, codec, times, sums,
+      crossing(from, to, codec, position, times, sums,
                [&](const Sums& there) { then(there, times.receive.count()); });
     });
   }
@@ -108,17 +108,18 @@ class Enumeration {
     const LinkCosts& link = inputs_.link(from, to);
     if (!link.usable) return;
     for (int codec = 0; codec < codec_count(link); ++codec) {
-      then(link_times(link, codec, inputs_.boundary(position)), codec);
+      then(link_times(link, codec, position, inputs_.boundary(position)), codec);
     }
   }
 
   template <typename Then>
-  void crossing(int from, int to, int codec, const LinkTimes& times, Sums sums, Then then) {
+  void crossing(int from, int to, int codec, int position, const LinkTimes& times, Sums sums,
+                Then then) {
     const LinkCosts& link = inputs_.link(from, to);
     const std::int64_t occupancy = times.occupancy.count();
     sums.latency += occupancy + times.delay.count();
     sums.bottleneck = std::max(sums.bottleneck, occupancy);
-    if (options_.third == ThirdObjective::kLoss) sums.third += codec_loss(link, codec);
+    if (options_.third == ThirdObjective::kLoss) sums.third += codec_loss(link, codec, position);
     if (link.medium >= 0) media_[static_cast<std::size_t>(link.medium)] += occupancy;
     placement_.codecs.push_back(codec);
     then(sums);

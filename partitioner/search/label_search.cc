@@ -167,7 +167,7 @@ class LabelGrid {
     label.costs[0] += occupancy + hop.delay[at(position)];
     label.costs[1] = std::max(label.costs[1], occupancy);
     if constexpr (D > 2) {
-      if (third_ == ThirdObjective::kLoss) label.costs[2] += hop.loss;
+      if (third_ == ThirdObjective::kLoss) label.costs[2] += hop.loss[at(position)];
       if (hop.medium >= 0) {
         std::int64_t& load = label.costs[at(first_medium_ + hop.medium)];
         load += occupancy;

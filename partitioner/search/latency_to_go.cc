@@ -45,7 +45,7 @@ LatencyToGo::LatencyToGo(const SearchTables& tables, Quantity quantity)
     for (std::size_t i = 0; i < row_; ++i) {
       if (quantity == Quantity::kLatency)
         row[i] = static_cast<double>(hop.occupancy[i] + hop.delay[i]);
-      if (quantity == Quantity::kLoss) row[i] = static_cast<double>(hop.loss);
+      if (quantity == Quantity::kLoss) row[i] = static_cast<double>(hop.loss[i]);
     }
   }
   hop_ = hop_uncapped_;

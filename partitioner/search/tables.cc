@@ -7,8 +7,7 @@ namespace pareto::partitioner {
 namespace {
 
 bool alike(const LinkCodec& a, const LinkCodec& b) {
-  return a.bytes_factor == b.bytes_factor && a.encode_ns_per_byte == b.encode_ns_per_byte &&
-         a.decode_ns_per_byte == b.decode_ns_per_byte && a.loss == b.loss;
+  return a.figures == b.figures && a.by_position == b.by_position && a.measured == b.measured;
 }
 
 bool alike(const LinkCosts& a, const LinkCosts& b) {
@@ -43,6 +42,24 @@ bool exchangeable(const CostInputs& inputs, int i, int j) {
     }
   }
   return true;
+}
+
+/// A hop that has not got its ports.
+struct Way {
+  Hop hop;
+  Times send;
+  Times receive;
+};
+
+/// Whether a is nowhere worse than b.
+bool as_good(const Way& a, const Way& b) {
+  const auto nowhere_more = [](const std::vector<std::int64_t>& x,
+                               const std::vector<std::int64_t>& y) {
+    return std::ranges::equal(x, y, std::ranges::less_equal{});
+  };
+  return nowhere_more(a.hop.occupancy, b.hop.occupancy) && nowhere_more(a.hop.delay, b.hop.delay) &&
+         nowhere_more(a.hop.loss, b.hop.loss) && nowhere_more(a.send, b.send) &&
+         nowhere_more(a.receive, b.receive);
 }
 
 class TableBuilder {
@@ -144,28 +161,41 @@ class TableBuilder {
     const int receiver = to < 0 ? inputs_.coordinator() : kind(to).devices[from == to ? 1 : 0];
     const LinkCosts& link = inputs_.link(sender, receiver);
     if (!link.usable) return;
-    for (int codec = 0; codec < codec_count(link); ++codec) {
-      Hop hop;
+    for (Way& way : ways_over(link)) {
+      Hop& hop = way.hop;
       hop.from = from;
       hop.to = to;
-      hop.codec = codec;
       hop.medium = link.medium;
-      hop.loss = codec_loss(link, codec);
-      Times send;
-      Times receive;
-      for (const int position : tables_.positions) {
-        const LinkTimes times = link_times(link, codec, inputs_.boundary(position));
-        hop.occupancy.push_back(times.occupancy.count());
-        hop.delay.push_back(times.delay.count());
-        send.push_back(times.send.count());
-        receive.push_back(times.receive.count());
-      }
-      if (from >= 0) hop.exit = port(tables_.exits, kind(from).exits, from, send, 1);
-      if (to >= 0) hop.entry = port(tables_.entries, kind(to).entries, to, receive, -1);
+      if (from >= 0) hop.exit = port(tables_.exits, kind(from).exits, from, way.send, 1);
+      if (to >= 0) hop.entry = port(tables_.entries, kind(to).entries, to, way.receive, -1);
       const int index = static_cast<int>(tables_.hops.size());
       (from < 0 ? tables_.source_hops : kind(from).hops).push_back(index);
       tables_.hops.push_back(std::move(hop));
     }
+  }
+
+  /// Those of a link's codecs that no other is as good as in everything at every position: a plan by one that is beaten like that is never
+  /// better than the same plan by the other.
+  std::vector<Way> ways_over(const LinkCosts& link) const {
+    std::vector<Way> ways;
+    for (int codec = 0; codec < codec_count(link); ++codec) {
+      Way way;
+      way.hop.codec = codec;
+      for (const int position : tables_.positions) {
+        const LinkTimes times = link_times(link, codec, position, inputs_.boundary(position));
+        way.hop.occupancy.push_back(times.occupancy.count());
+        way.hop.delay.push_back(times.delay.count());
+        way.hop.loss.push_back(codec_loss(link, codec, position));
+        way.send.push_back(times.send.count());
+        way.receive.push_back(times.receive.count());
+      }
+      if (std::ranges::any_of(ways, [&](const Way& other) { return as_good(other, way); })) {
+        continue;
+      }
+      std::erase_if(ways, [&](const Way& other) { return as_good(way, other); });
+      ways.push_back(std::move(way));
+    }
+    return ways;
   }
 
   /// The port with these times, made where there is none. sign: of the prefix sums in it.

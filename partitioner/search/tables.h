@@ -33,7 +33,7 @@ struct Hop {
   int exit = 0;   ///< of all exits; 0 at the source
   int entry = 0;  ///< of all entries; 0 at the sink
   int medium = -1;
-  std::int64_t loss = 0;
+  std::vector<std::int64_t> loss;  ///< one for each searched position
   Times occupancy;
   Times delay;
 };

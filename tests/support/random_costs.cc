@@ -5,9 +5,12 @@
 
 namespace pareto::test {
 
+using partitioner::CodecFigures;
 using partitioner::CostInputs;
 using partitioner::DeviceCosts;
+using partitioner::LinkCodec;
 using partitioner::LinkCosts;
+using partitioner::LinkPoint;
 using partitioner::StageCosts;
 
 namespace {
@@ -57,6 +60,41 @@ DeviceCosts random_device(const RandomCosts& options, std::mt19937_64& random) {
   return device;
 }
 
+std::vector<LinkPoint> random_points(const RandomCosts& options, std::mt19937_64& random) {
+  std::vector<LinkPoint> points;
+  std::int64_t bytes = 0;
+  for (int i = 0; i < 3; ++i) {
+    bytes += 1 + up_to(options.largest_time / 20, random);
+    const auto time = [&] { return time_up_to(options.largest_time / 4, random); };
+    points.push_back({bytes, {time(), time(), time(), time()}});
+  }
+  return points;
+}
+
+CodecFigures random_figures(std::mt19937_64& random) {
+  return {0.25 * up_to(4, random), 0.1 * up_to(20, random), 0.1 * up_to(20, random),
+          up_to(5, random)};
+}
+
+/// A codec that is the same everywhere, one that depends on what crosses, or another transport with or without either.
+LinkCodec random_codec(const RandomCosts& options, std::mt19937_64& random) {
+  LinkCodec codec{"small", random_figures(random)};
+  if (chance(0.5, random)) {
+    for (int p = 0; p <= options.positions; ++p) {
+      codec.by_position.push_back(random_figures(random));
+    }
+  }
+  if (chance(0.5, random)) {
+    codec.transport = "other";
+    codec.measured = random_points(options, random);
+    if (chance(0.5, random)) {
+      codec.figures = {};
+      codec.by_position.clear();
+    }
+  }
+  return codec;
+}
+
 LinkCosts random_link(const RandomCosts& options, std::mt19937_64& random) {
   LinkCosts link;
   link.usable = !chance(options.missing, random);
@@ -69,16 +107,10 @@ LinkCosts random_link(const RandomCosts& options, std::mt19937_64& random) {
     link.send_ns_per_byte = up_to(4, random);
     link.receive_ns_per_byte = up_to(4, random);
   }
-  if (chance(options.measured, random)) {
-    std::int64_t bytes = 0;
-    for (int i = 0; i < 3; ++i) {
-      bytes += 1 + up_to(options.largest_time / 20, random);
-      const auto time = [&] { return time_up_to(options.largest_time / 4, random); };
-      link.measured.push_back({bytes, {time(), time(), time(), time()}});
-    }
-  }
+  if (chance(options.measured, random)) link.measured = random_points(options, random);
   if (chance(options.codecs, random)) {
-    link.codecs = {{}, {"small", 0.25, 0.1 * up_to(20, random), 0.1 * up_to(20, random), 5}};
+    link.codecs = {{}, random_codec(options, random)};
+    if (chance(options.codecs, random)) link.codecs.push_back(random_codec(options, random));
   }
   link.medium = options.media > 0 ? up_to(options.media, random) - 1 : -1;
   return link;

@@ -11,13 +11,14 @@ namespace pareto::test {
 struct RandomCosts {
   int devices = 3;
   int positions = 12;
-  double illegal = 0.2;     ///< share of the positions that may not be cut
-  double limited = 0;       ///< share of the devices that have too little memory for the model
-  double pinned = 0;        ///< share of instances with a pinned first, or last, device
-  double identical = 0;     ///< share of the devices that are like the first
-  double processor = 0;     ///< share of links that take processor time for messages
-  double measured = 0;      ///< share of links known by measured points
-  double codecs = 0;        ///< share of links with a second codec
+  double illegal = 0.2;  ///< share of the positions that may not be cut
+  double limited = 0;    ///< share of the devices that have too little memory for the model
+  double pinned = 0;     ///< share of instances with a pinned first, or last, device
+  double identical = 0;  ///< share of the devices that are like the first
+  double processor = 0;  ///< share of links that take processor time for messages
+  double measured = 0;   ///< share of links known by measured points
+  double codecs =
+      0;  ///< share of links with a second codec or transport, and of those with a third
   double missing = 0;       ///< share of links that are not usable
   int media = 0;            ///< each link may share one of them
   int delays = 1;           ///< how many times longer than other times they may be: many windows

@@ -75,7 +75,7 @@ TEST(Evaluate, ProcessorTimeOfLinksAndCodecs) {
   link.send = Nanoseconds(11);
   link.receive = Nanoseconds(13);
   link.send_ns_per_byte = 0.5;
-  link.codecs = {{}, {"half", 0.5, 2, 1, 9}};
+  link.codecs = {{}, {"half", {0.5, 2, 1, 9}}};
   const Placement plain{{{0, 0, 1}, {1, 1, 3}}};
   const auto as_they_are = evaluate(inputs, plain);
   ASSERT_TRUE(as_they_are);
@@ -126,8 +126,10 @@ TEST(LinkTimes, LieBetweenMeasuredPoints) {
   link.measured = {{100, {Nanoseconds(10), Nanoseconds(50), Nanoseconds(1), Nanoseconds(2)}},
                    {200, {Nanoseconds(30), Nanoseconds(40), Nanoseconds(3), Nanoseconds(2)}},
                    {300, {Nanoseconds(60), Nanoseconds(40), Nanoseconds(3), Nanoseconds(2)}}};
-  link.codecs = {{}, {"half", 0.5, 2, 1, 9}};
-  const auto times = [&](int codec, std::int64_t bytes) { return link_times(link, codec, bytes); };
+  link.codecs = {{}, {"half", {0.5, 2, 1, 9}}};
+  const auto times = [&](int codec, std::int64_t bytes) {
+    return link_times(link, codec, 0, bytes);
+  };
   const auto expect = [](std::int64_t occupancy, std::int64_t delay, std::int64_t send,
                          std::int64_t receive) {
     return LinkTimes{Nanoseconds(occupancy), Nanoseconds(delay), Nanoseconds(send),
@@ -138,6 +140,31 @@ TEST(LinkTimes, LieBetweenMeasuredPoints) {
   EXPECT_EQ(times(0, 300), expect(60, 40, 3, 2));
   EXPECT_EQ(times(0, 500), expect(120, 40, 3, 2)) << "as between the last two";
   EXPECT_EQ(times(1, 300), expect(20, 45, 2 + 600, 2 + 300)) << "150 bytes on the wire";
+}
+
+TEST(LinkTimes, OfACodecThatDependsOnWhatCrosses) {
+  CostInputs inputs = two_devices();
+  LinkCodec half{"half", {0.5, 2, 1, 9}};
+  half.by_position = {{}, {0.5, 0, 0, 7}, {0.1, 1, 0, 8}, {}};
+  inputs.links[0][1].codecs = {half};
+  ASSERT_TRUE(check(inputs));
+  const auto early = evaluate(inputs, {{{0, 0, 1}, {1, 1, 3}}});
+  const auto late = evaluate(inputs, {{{0, 0, 2}, {1, 2, 3}}});
+  ASSERT_TRUE(early && late);
+  // 40 bytes by half, and 20 bytes by a tenth, each encoded in a nanosecond.
+  EXPECT_EQ(early->latency.count(), 150 + 15 + (20 + 50) + 505 + 60);
+  EXPECT_EQ(early->loss, 7);
+  EXPECT_EQ(late->latency.count(), 150 + (35 + 20) + (2 + 50) + 305 + 60);
+  EXPECT_EQ(late->loss, 8);
+}
+
+TEST(LinkTimes, OfATransportOfItsOwn) {
+  LinkCosts link;
+  link.bytes_per_second = 1e9;
+  const LinkTimes fast{Nanoseconds(1), Nanoseconds(2), Nanoseconds(3), Nanoseconds(4)};
+  link.codecs = {{}, {"none", {}, {}, "shm", {{100, fast}}}};
+  EXPECT_EQ(link_times(link, 0, 0, 100).occupancy.count(), 100);
+  EXPECT_EQ(link_times(link, 1, 0, 100), fast);
 }
 
 TEST(Evaluate, LinksOfOneMediumShareItsTime) {
@@ -272,9 +299,21 @@ TEST(Check, NamesWhatIsWrong) {
               }),
               HasSubstr("longer than an hour"));
   EXPECT_THAT(message([](CostInputs& i) {
-                i.links[1][0].codecs = {{"bad", -1, 0, 0, 0}};
+                i.links[1][0].codecs = {{"bad", {-1, 0, 0, 0}}};
               }),
               HasSubstr("codec bad"));
+  EXPECT_THAT(message([](CostInputs& i) {
+                i.links[1][0].codecs = {{"short", {}, {{}, {}}}};
+              }),
+              HasSubstr("codec short has figures of 2 positions of 4"));
+  EXPECT_THAT(message([](CostInputs& i) {
+                i.links[1][0].codecs = {{"odd", {}, {{}, {}, {-1, 0, 0, 0}, {}}}};
+              }),
+              HasSubstr("codec odd: a number"));
+  EXPECT_THAT(message([](CostInputs& i) {
+                i.links[1][0].codecs = {{"none", {}, {}, "shm", {{8, {}}, {8, {}}}}};
+              }),
+              HasSubstr("codec none: measured points have to ascend"));
 }
 
 }  // namespace

@@ -75,11 +75,20 @@ TEST_P(Conformance, WithProcessorTimeOfMessages) {
   expect_agreement(300, {}, options);
 }
 
-TEST_P(Conformance, WithCodecsToChooseFrom) {
-  RandomCosts options = costs(3, 9);
-  options.codecs = 0.7;
-  options.processor = 0.5;
-  expect_agreement(200, {}, options);
+TEST_P(Conformance, WithCodecsAndTransportsToChooseFrom) {
+  RandomCosts of_all = costs(3, 9);
+  of_all.codecs = 0.7;
+  of_all.processor = 0.5;
+  expect_agreement(300, {}, of_all);
+  of_all.identical = 0.7;
+  of_all.measured = 0.7;
+  of_all.positions = 6;
+  for (const ThirdObjective third :
+       {ThirdObjective::kNone, ThirdObjective::kEnergy, ThirdObjective::kMemory}) {
+    SearchOptions options;
+    options.third = third;
+    expect_agreement(300, options, of_all);
+  }
 }
 
 TEST_P(Conformance, WithIdenticalDevices) {

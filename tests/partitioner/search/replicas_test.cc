@@ -1,0 +1,37 @@
+#include "partitioner/search/replicas.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "partitioner/search/strategies.h"
+#include "tests/support/front_agreement.h"
+#include "tests/support/random_costs.h"
+
+namespace pareto::partitioner {
+namespace {
+
+/// A search of both at once finds the same replicas, and of pipelines those that replicas do not beat.
+TEST(Replicas, AreThoseOfASearchOfBoth) {
+  std::mt19937_64 random(9);
+  std::size_t replicas = 0;
+  for (int i = 0; i < 300; ++i) {
+    const CostInputs inputs = test::random_costs(test::random_options(random, 4, 8), random);
+    SearchOptions options;
+    options.third = static_cast<ThirdObjective>(i % 3);
+    auto both = exhaustive_search()->search(inputs, options);
+    options.replicas = false;
+    const auto pipelines = exhaustive_search()->search(inputs, options);
+    ASSERT_TRUE(both && pipelines);
+    const auto beyond = replicas_beyond(*pipelines, inputs, options);
+    ASSERT_TRUE(beyond) << beyond.error().message;
+    std::erase_if(*both, [](const FrontPoint& point) { return !point.placement.replicated; });
+    ASSERT_EQ(test::difference(*beyond, *both), "") << "instance " << i;
+    replicas += beyond->size();
+  }
+  EXPECT_GT(replicas, 100U) << "instances without replicas tell nothing";
+}
+
+}  // namespace
+}  // namespace pareto::partitioner
