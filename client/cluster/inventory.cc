@@ -16,6 +16,7 @@ Expected<std::vector<DeviceConfig>> read_inventory(const std::filesystem::path& 
     entry.required("address", device.address);
     entry.optional("netem_interface", device.netem_interface);
     entry.optional("netem_control_too", device.netem_control_too);
+    entry.optional_power("power", device.milliwatts);
     if (entry.has("name") && device.name.empty()) {
       entry.problem("name", "a device needs a name");
     } else if (entry.has("name") && !names.insert(device.name).second) {

@@ -126,6 +126,10 @@ void ConfigSection::optional_rate(const std::string& key, std::uint64_t& target)
   read_quantity(key, target, parse_rate);
 }
 
+void ConfigSection::optional_power(const std::string& key, std::int64_t& target) {
+  read_quantity(key, target, parse_power);
+}
+
 void ConfigSection::required(const std::string& key, std::string& target) {
   optional(key, target);
   if (!has(key)) {

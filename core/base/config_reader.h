@@ -43,6 +43,8 @@ class ConfigSection {
   void optional_share(const std::string& key, double& target);
   /// "100mbit", in bits per second
   void optional_rate(const std::string& key, std::uint64_t& target);
+  /// "5W", in milliwatts
+  void optional_power(const std::string& key, std::int64_t& target);
   /// As optional, but an absent key is a problem too.
   void required(const std::string& key, std::string& target);
 

@@ -129,6 +129,15 @@ Expected<double> parse_share(std::string_view text) {
   return share;
 }
 
+Expected<std::int64_t> parse_power(std::string_view text) {
+  constexpr std::array<Unit, 3> kUnits{{{"mW", 1}, {"W", 1e3}, {"kW", 1e6}}};
+  PARETO_ASSIGN(const double milliwatts, parse_quantity(text, kUnits, true, "5W"));
+  if (!(milliwatts >= 1 && milliwatts <= 1e6)) {
+    return fail(ErrorCode::kInvalidArgument, "\"{}\" is not between 1mW and 1kW", text);
+  }
+  return std::llround(milliwatts);
+}
+
 Expected<std::uint64_t> parse_rate(std::string_view text) {
   constexpr std::array<Unit, 4> kUnits{{{"bit", 1}, {"kbit", 1e3}, {"mbit", 1e6}, {"gbit", 1e9}}};
   PARETO_ASSIGN(const double rate, parse_quantity(text, kUnits, true, "100mbit"));

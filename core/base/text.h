@@ -30,6 +30,8 @@ Expected<std::uint64_t> parse_bytes(std::string_view text);
 Expected<std::chrono::nanoseconds> parse_duration(std::string_view text);
 /// "1%", "0.05%": 0 … 1, the sign is required unless it is zero. Fails: kInvalidArgument.
 Expected<double> parse_share(std::string_view text);
+/// "5W", "800mW": in milliwatts; from one to a million. Fails: kInvalidArgument.
+Expected<std::int64_t> parse_power(std::string_view text);
 /// "100mbit", "1.5 gbit", "512kbit", "9600bit": bits per second, in steps of 1000. Fails: kInvalidArgument.
 Expected<std::uint64_t> parse_rate(std::string_view text);
 /// "412 B", "147 KiB", "12.8 MiB": three significant digits.

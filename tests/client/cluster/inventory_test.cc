@@ -33,6 +33,20 @@ TEST_F(InventoryTest, TheSampleIsTheManual) {
   EXPECT_EQ(devices[0].address, "192.168.1.21:7070");
 }
 
+TEST_F(InventoryTest, APowerHasAUnit) {
+  const auto devices = read(
+      "devices:\n  - {name: a, address: \"h:1\", power: 2.5W}\n  - {name: b, address: \"h:2\"}\n");
+  ASSERT_TRUE(devices) << devices.error().message;
+  EXPECT_EQ(devices->at(0).milliwatts, 2500);
+  EXPECT_EQ(devices->at(1).milliwatts, 0);
+  for (const char* power : {"5", "0W", "-1W", "2kW", "much"}) {
+    EXPECT_THAT(
+        problem(fmt::format("devices:\n  - {{name: a, address: \"h:1\", power: {}}}\n", power)),
+        testing::AllOf(HasSubstr("inventory.yaml:2"), HasSubstr("power")))
+        << power;
+  }
+}
+
 TEST_F(InventoryTest, EveryProblemHasItsPlace) {
   EXPECT_THAT(problem("devices:\n  - name: a\n    adress: b:1\n"),
               testing::AllOf(HasSubstr("inventory.yaml:3"), HasSubstr("address")));

@@ -71,6 +71,11 @@ TEST(Text, Quantities) {
   EXPECT_FALSE(parse_share("0.5"));
   EXPECT_FALSE(parse_share("101%"));
   EXPECT_FALSE(parse_rate("100Mbps"));
+  EXPECT_EQ(*parse_power("2.5W"), 2500);
+  EXPECT_EQ(*parse_power("800 mW"), 800);
+  EXPECT_FALSE(parse_power("5"));
+  EXPECT_FALSE(parse_power("0W"));
+  EXPECT_FALSE(parse_power("1.1kW"));
   EXPECT_EQ(format_bytes(412), "412 B");
   EXPECT_EQ(format_bytes(150 << 10), "150 KiB");
   EXPECT_EQ(format_bytes(13421773), "12.8 MiB");
