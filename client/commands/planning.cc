@@ -2,24 +2,39 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <limits>
 #include <utility>
 
+#include "client/cluster/codec_choice.h"
 #include "client/cluster/daemon_client.h"
 #include "client/cluster/network.h"
-#include "client/cluster/transport_choice.h"
 #include "client/commands/progress.h"
 #include "client/program.h"
+#include "core/base/text.h"
+#include "core/wire/codec.h"
 
 namespace pareto::client {
 namespace {
 
-/// What every link can have where "auto" would give them different ones.
-constexpr const char* kFarTransport = "tcp";
+constexpr const char* kAllCodecs = "all";
 
 Planner::Progress shown_on(Progress& progress) {
   return [&](const std::string& now, std::size_t done, std::size_t total) {
     progress.show(done, total, now, now);
   };
+}
+
+/// "tcp,grpc", "auto", each known and once. Fails: as parse_transports; kInvalidArgument (a mix, which is of the links of one chain).
+Expected<std::vector<std::string>> parse_link_transports(const std::string& text) {
+  PARETO_ASSIGN(auto names, parse_transports(text));
+  for (const std::string& name : names) {
+    if (name.find('+') == std::string::npos) continue;
+    return fail(ErrorCode::kInvalidArgument,
+                "--transport {}: a mix is of the links of one chain; named with commas, each link "
+                "gets the best of them",
+                name);
+  }
+  return names;
 }
 
 }  // namespace
@@ -31,8 +46,10 @@ void PlanningFlags::add_to(CLI::App& app) {
   store.add_to(app);
   app.add_option("--splits", options.splits, "where plans may be cut: as sweep's")
       ->capture_default_str();
-  app.add_option("--transport", transport,
-                 "of all links: auto (the nearest that each can have), tcp, grpc, shm")
+  app.add_option(
+         "--transport", transport,
+         "of links: auto (of each the nearest that it can have), tcp, grpc, shm; of several, "
+         "separated by commas, each link gets the best that it can have")
       ->capture_default_str();
   app.add_option("--batch", batch, "samples of a request")->capture_default_str();
   app.add_option("--local", local_devices, "daemons to start on this machine, without --devices")
@@ -54,6 +71,40 @@ Expected<> PlanningFlags::check() const {
   return {};
 }
 
+void CodecFlags::add_to(CLI::App& app) {
+  std::vector<std::string> known{"none"};
+  for (const wire::Codec* codec : wire::builtin_codecs()) known.emplace_back(codec->name());
+  app.add_option("--codec", codecs,
+                 "of links between devices, each gets the best of those named: " + join(known) +
+                     "; all: those that lose nothing, and with --codec-error others. Measured on "
+                     "what crosses the cuts that are timed (--measured-cuts), made from noise on "
+                     "this machine, in proportion to each device's speed")
+      ->capture_default_str();
+  app.add_option("--codec-error", error,
+                 "what a codec may lose of a tensor at any cut: mean difference, relative to its "
+                 "largest magnitude; without it nothing of \"all\", and anything of codecs named");
+}
+
+Expected<PlanCodecs> CodecFlags::read() const {
+  if (error) PARETO_TRY(check_codec_error(*error));
+  PlanCodecs read;
+  if (codecs == kAllCodecs) {
+    read.allowed_error = error.value_or(0);
+    for (const wire::Codec* codec : wire::builtin_codecs()) {
+      if (codec->lossless() || read.allowed_error > 0) read.names.emplace_back(codec->name());
+    }
+    return read;
+  }
+  PARETO_ASSIGN(read.names, parse_codecs(codecs));
+  if (std::ranges::find(read.names, kAutoCodec) != read.names.end()) {
+    return fail(ErrorCode::kInvalidArgument,
+                "--codec {}: plan chooses itself: name the codecs that it may choose from, or {}",
+                codecs, kAllCodecs);
+  }
+  read.allowed_error = error.value_or(std::numeric_limits<double>::infinity());
+  return read;
+}
+
 PlanningSession::PlanningSession(partitioner::Model model, Cluster cluster,
                                  std::unique_ptr<ResultStore> store)
     : model_(std::move(model)),
@@ -67,6 +118,7 @@ PlanningSession::~PlanningSession() = default;
 Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
     Context& context, const PlanningFlags& flags, std::vector<NamedCondition> conditions) {
   PARETO_TRY(flags.check());
+  PARETO_ASSIGN(const auto transports, parse_link_transports(flags.transport));
   context.stop.watch();
   PARETO_ASSIGN(partitioner::Model model, flags.model.open());
   PARETO_TRY(partitioner::select_split_points(model.split_points(), flags.options.splits));
@@ -78,17 +130,7 @@ Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
   PARETO_ASSIGN(auto store, flags.store.open(context));
   std::unique_ptr<PlanningSession> session(
       new PlanningSession(std::move(model), std::move(cluster), std::move(store)));
-  std::vector<std::string> devices;
-  for (std::size_t i = 0; i < session->cluster_.size(); ++i) {
-    devices.push_back(session->cluster_.device(i).config().name);
-  }
-  session->transport_ = flags.transport;
-  if (flags.transport == kAutoTransport) {
-    PARETO_ASSIGN(const auto nearest, nearest_transports(devices, session->cluster_));
-    const bool one =
-        std::ranges::adjacent_find(nearest, std::ranges::not_equal_to{}) == nearest.end();
-    session->transport_ = one ? nearest.front() : kFarTransport;
-  }
+  PARETO_ASSIGN(session->transports_, link_transports(transports, session->cluster_));
   PlanningOptions options = flags.options;
   options.settings = {flags.runner.engine, flags.runner.precision, flags.runner.threads,
                       flags.batch};
@@ -100,12 +142,13 @@ Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
 Expected<> PlanningSession::profile(Context& context) {
   const std::atomic<bool>& stop = context.stop.watch();
   Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
-  PARETO_TRY(planner_->profile(transport_, workload_, stop, shown_on(progress)));
+  PARETO_TRY(planner_->profile(transports_, workload_, stop, shown_on(progress)));
   if (stop) return fail(ErrorCode::kClosed, "stopped; what was measured is kept");
   return {};
 }
 
-Expected<ProbedLinks> PlanningSession::probe(Context& context, const std::string& condition) {
+Expected<std::vector<ProbedTransport>> PlanningSession::probe(Context& context,
+                                                              const std::string& condition) {
   if (Network* const network = cluster_.network()) {
     PARETO_TRY(with_context(network->apply(condition), "network {}", condition));
   } else if (condition != Network::kNone) {
@@ -113,7 +156,12 @@ Expected<ProbedLinks> PlanningSession::probe(Context& context, const std::string
                 "network {}: the network between these devices cannot be changed", condition);
   }
   Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
-  return planner_->probe(transport_, shown_on(progress));
+  return planner_->probe(transports_, shown_on(progress));
+}
+
+Expected<ProbedCodecs> PlanningSession::probe_codecs(Context& context, const PlanCodecs& codecs) {
+  Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
+  return planner_->probe_codecs(codecs.names, codecs.allowed_error, workload_, shown_on(progress));
 }
 
 }  // namespace pareto::client

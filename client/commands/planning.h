@@ -8,6 +8,7 @@
 
 #include "client/cluster/workload.h"
 #include "client/commands/flags.h"
+#include "client/planning/link_transports.h"
 #include "client/planning/planner.h"
 
 namespace pareto::client {
@@ -27,6 +28,21 @@ struct PlanningFlags {
   Expected<> check() const;
 };
 
+/// What links between devices may choose from.
+struct PlanCodecs {
+  std::vector<std::string> names{"none"};
+  double allowed_error = 0;  ///< as CodecWish::allowed_error
+};
+
+struct CodecFlags {
+  std::string codecs = "none";
+  std::optional<double> error;
+
+  void add_to(CLI::App& app);
+  /// Fails: kNotFound (a codec), kInvalidArgument, each naming the flag.
+  Expected<PlanCodecs> read() const;
+};
+
 /// A planner and all that it uses. Threads: one owner.
 class PlanningSession {
  public:
@@ -42,12 +58,14 @@ class PlanningSession {
   /// where it was stopped.
   Expected<> profile(Context& context);
   /// After that, under that condition of the network.
-  Expected<ProbedLinks> probe(Context& context, const std::string& condition);
+  Expected<std::vector<ProbedTransport>> probe(Context& context, const std::string& condition);
+  /// After profile().
+  Expected<ProbedCodecs> probe_codecs(Context& context, const PlanCodecs& codecs);
 
   const partitioner::Model& model() const { return model_; }
   const Cluster& cluster() const { return cluster_; }
   const Planner& planner() const { return *planner_; }
-  const std::string& transport() const { return transport_; }
+  const LinkTransports& transports() const { return transports_; }
 
  private:
   PlanningSession(partitioner::Model model, Cluster cluster, std::unique_ptr<ResultStore> store);
@@ -58,7 +76,7 @@ class PlanningSession {
   ModelWorkload workload_;
   ShardPool pool_;
   std::unique_ptr<Planner> planner_;
-  std::string transport_;
+  LinkTransports transports_;
 };
 
 }  // namespace pareto::client

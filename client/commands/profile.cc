@@ -39,13 +39,13 @@ class ProfileCommand final : public Command {
     if (const Network* const network = session->cluster().network()) {
       condition = network->resting_condition();
     }
-    PARETO_ASSIGN(const ProbedLinks links, session->probe(context, condition));
+    PARETO_ASSIGN(const auto links, session->probe(context, condition));
     PARETO_ASSIGN(const partitioner::CostInputs inputs, session->planner().cost_inputs(links));
     if (json_) {
       context.out << to_json(*session, links).dump(2) << '\n';
     } else {
       print_times(context, *session, inputs);
-      print_links(context, *session, links);
+      for (const ProbedTransport& probed : links) print_links(context, *session, probed);
     }
     return kExitDone;
   }
@@ -95,7 +95,8 @@ class ProfileCommand final : public Command {
   }
 
   static void print_links(Context& context, const PlanningSession& session,
-                          const ProbedLinks& links) {
+                          const ProbedTransport& probed) {
+    const ProbedLinks& links = probed.links;
     TextTable table({{"link"},
                      {"bytes", Align::kRight},
                      {"round trip ms", Align::kRight},
@@ -117,20 +118,28 @@ class ProfileCommand final : public Command {
         }
       }
     }
-    context.out << "Links, " << session.transport() << '\n' << table.render(style_of(context));
+    context.out << "Links, " << probed.name << '\n' << table.render(style_of(context));
   }
 
-  static Json to_json(const PlanningSession& session, const ProbedLinks& links) {
-    Json json{
-        {"devices", Json::array()}, {"transport", session.transport()}, {"links", Json::array()}};
+  static Json to_json(const PlanningSession& session, const std::vector<ProbedTransport>& probed) {
+    Json json{{"devices", Json::array()},
+              {"transports", names_in(session.transports())},
+              {"links", Json::array()}};
     for (const DeviceFacts& device : session.planner().devices()) {
       json["devices"].push_back(Json::parse(pareto::to_json(device.profile)));
     }
+    for (const ProbedTransport& one : probed) add_links(session, one, json["links"]);
+    return json;
+  }
+
+  static void add_links(const PlanningSession& session, const ProbedTransport& probed, Json& all) {
+    const ProbedLinks& links = probed.links;
     for (std::size_t from = 0; from < links.size(); ++from) {
       for (std::size_t to = 0; to < links.size(); ++to) {
         if (links[from][to].points.empty()) continue;
         Json link{{"from", end_name(session, from)},
                   {"to", end_name(session, to)},
+                  {"transport", probed.name},
                   {"round_trip_ms", to_milliseconds(links[from][to].round_trip)},
                   {"points", Json::array()}};
         for (const transport::ProbePoint& point : links[from][to].points) {
@@ -140,10 +149,9 @@ class ProfileCommand final : public Command {
                                     {"send_cpu_ms", to_milliseconds(point.send_cpu)},
                                     {"receive_cpu_ms", to_milliseconds(point.receive_cpu)}});
         }
-        json["links"].push_back(std::move(link));
+        all.push_back(std::move(link));
       }
     }
-    return json;
   }
 
   PlanningFlags flags_;

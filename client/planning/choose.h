@@ -17,9 +17,15 @@ enum class Preference {
   kBalanced,  ///< the smallest product of latency and time between results
   kLatency,
   kThroughput,
+  kThird,  ///< FrontPoint::third
 };
-/// "balanced", "latency", "throughput". Fails: kInvalidArgument with the names.
-Expected<Preference> parse_preference(std::string_view name);
+/// "energy", "memory", "loss"; "" is none. Fails: kInvalidArgument with the names.
+Expected<partitioner::ThirdObjective> parse_third(std::string_view name);
+/// The same back.
+std::string_view to_string(partitioner::ThirdObjective third);
+/// "balanced", "latency", "throughput", and the name of `third`. Fails: kInvalidArgument with the names.
+Expected<Preference> parse_preference(
+    std::string_view name, partitioner::ThirdObjective third = partitioner::ThirdObjective::kNone);
 
 struct Limits {
   double latency_ms = std::numeric_limits<double>::infinity();  ///< at most
@@ -31,9 +37,10 @@ std::optional<std::size_t> choose_plan(const std::vector<partitioner::FrontPoint
                                        const Limits& limits, Preference preference,
                                        std::int64_t batch);
 
-/// The place of the first plan of the front that beats a point: no slower, no less throughput, and better in one of them by more than
-/// `share` of it; none: the point lies on the front, or that near to it.
+/// The place of the first plan of the front that beats a point: no slower, no less throughput, no more of the third objective, and better in
+/// latency or throughput by more than `share` of it; none: the point lies on the front, or that near to it.
 std::optional<std::size_t> beaten_by(const std::vector<partitioner::FrontPoint>& front,
-                                     const partitioner::OperatingPoint& point, double share = 0);
+                                     const partitioner::OperatingPoint& point, double share = 0,
+                                     std::int64_t third = 0);
 
 }  // namespace pareto::client

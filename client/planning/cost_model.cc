@@ -36,15 +36,62 @@ std::vector<std::int64_t> weights_before(const Model& model, const SplitChoice& 
   return before;
 }
 
+/// Links of one set of devices.
+class LinkCostsMaker {
+ public:
+  LinkCostsMaker(const std::vector<std::int64_t>& positions,
+                 const std::vector<std::int64_t>& boundary_bytes,
+                 const std::vector<ProbedTransport>& transports, const ProbedCodecs& codecs)
+      : positions_(positions),
+        boundary_bytes_(boundary_bytes),
+        transports_(transports),
+        codecs_(codecs) {}
+
+  /// From and to: places of devices; `coordinator`, the number of them, is its own.
+  partitioner::LinkCosts between(std::size_t from, std::size_t to, std::size_t coordinator) const {
+    partitioner::LinkCosts costs;
+    const bool has_codecs = from != to && from < coordinator && to < coordinator;
+    for (std::size_t codec = 0; codec < (has_codecs ? codecs_.codecs.size() : 1); ++codec) {
+      partitioner::LinkCodec way;
+      if (has_codecs) {
+        way.name = codecs_.codecs[codec];
+        way.by_position = figures(codec, from, to);
+      }
+      for (const ProbedTransport& transport : transports_) {
+        const transport::ProbeResult& probed = transport.links[from][to];
+        if (probed.points.empty()) continue;
+        way.transport = transport.name;
+        way.measured = link_points(probed);
+        costs.codecs.push_back(way);
+      }
+    }
+    costs.usable = !costs.codecs.empty();
+    return costs;
+  }
+
+ private:
+  std::vector<partitioner::CodecFigures> figures(std::size_t codec, std::size_t from,
+                                                 std::size_t to) const {
+    std::vector<partitioner::CodecFigures> all;
+    if (codecs_.positions.empty() || codecs_.codecs[codec] == "none") return all;
+    for (std::size_t i = 0; i < positions_.size(); ++i) {
+      all.push_back(figures_of(codecs_, codec, from, to, positions_[i], boundary_bytes_[i]));
+    }
+    return all;
+  }
+
+  const std::vector<std::int64_t>& positions_;
+  const std::vector<std::int64_t>& boundary_bytes_;
+  const std::vector<ProbedTransport>& transports_;
+  const ProbedCodecs& codecs_;
+};
+
 }  // namespace
 
-partitioner::LinkCosts link_costs(const transport::ProbeResult& probed) {
-  partitioner::LinkCosts costs;
-  costs.usable = !probed.points.empty();
-  for (const transport::ProbePoint& point : probed.points) {
-    costs.measured.push_back(link_point(point));
-  }
-  return costs;
+std::vector<partitioner::LinkPoint> link_points(const transport::ProbeResult& probed) {
+  std::vector<partitioner::LinkPoint> points;
+  for (const transport::ProbePoint& point : probed.points) points.push_back(link_point(point));
+  return points;
 }
 
 partitioner::LinkPoint link_point(const transport::ProbePoint& probed) {
@@ -67,10 +114,12 @@ partitioner::LinkPoint link_point(const transport::ProbePoint& probed) {
 
 Expected<CostInputs> make_cost_inputs(const Model& model, const SplitChoice& splits,
                                       std::int64_t batch, const std::vector<DeviceFacts>& devices,
-                                      const ProbedLinks& links) {
-  if (links.size() != devices.size() + 1) {
+                                      const std::vector<ProbedTransport>& transports,
+                                      const ProbedCodecs& codecs) {
+  for (const ProbedTransport& transport : transports) {
+    if (transport.links.size() == devices.size() + 1) continue;
     return fail(ErrorCode::kInvalidArgument, "links of {} ends for {} devices and the coordinator",
-                links.size(), devices.size());
+                transport.links.size(), devices.size());
   }
   CostInputs inputs;
   const std::vector<std::int64_t> positions = positions_of(model, splits);
@@ -93,11 +142,15 @@ Expected<CostInputs> make_cost_inputs(const Model& model, const SplitChoice& spl
     if (device.memory_limit_bytes > 0) {
       costs.memory_limit_bytes = static_cast<std::int64_t>(device.memory_limit_bytes);
     }
+    costs.milliwatts = device.milliwatts;
     inputs.devices.push_back(std::move(costs));
   }
-  for (const auto& row : links) {
+  const LinkCostsMaker links(positions, inputs.boundary_bytes, transports, codecs);
+  for (std::size_t from = 0; from <= devices.size(); ++from) {
     auto& costs = inputs.links.emplace_back();
-    for (const transport::ProbeResult& probed : row) costs.push_back(link_costs(probed));
+    for (std::size_t to = 0; to <= devices.size(); ++to) {
+      costs.push_back(links.between(from, to, devices.size()));
+    }
   }
   PARETO_TRY(partitioner::check(inputs));
   return inputs;
@@ -116,6 +169,26 @@ void place(const Model& model, const SplitChoice& splits, const std::vector<Devi
     const std::size_t index = splits[static_cast<std::size_t>(stage.begin) - 1];
     plan.splits.push_back(model.split_points()[index].name);
   }
+}
+
+void choose_links(const CostInputs& inputs, const partitioner::Placement& placement, Plan& plan) {
+  std::vector<std::string> transports;
+  std::vector<std::string> codecs;
+  int from = inputs.coordinator();
+  for (std::size_t link = 0; link <= placement.stages.size(); ++link) {
+    const bool last = link == placement.stages.size();
+    const int to = last ? inputs.coordinator() : placement.stages[link].device;
+    const std::size_t chosen =
+        placement.codecs.empty() ? 0 : static_cast<std::size_t>(placement.codecs[link]);
+    const partitioner::LinkCodec& way = inputs.link(from, to).codecs[chosen];
+    transports.push_back(way.transport);
+    if (link > 0 && !last) codecs.push_back(way.name);
+    from = to;
+  }
+  plan.set_transports(std::move(transports));
+  plan.codecs.clear();
+  const bool plain = std::ranges::all_of(codecs, [](const auto& name) { return name == "none"; });
+  if (!plain) plan.codecs = std::move(codecs);
 }
 
 Expected<partitioner::Placement> placement_of(const Plan& plan, const Model& model,

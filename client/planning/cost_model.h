@@ -1,12 +1,13 @@
 // Profiles and probes as the numbers that predictions and searches are made from.
 //
-//   Model + positions + DeviceProfiles + ProbedLinks ──▶ CostInputs ──▶ partitioner/cost, partitioner/search
+//   Model + positions + DeviceProfiles + ProbedTransports + ProbedCodecs ──▶ CostInputs ──▶ partitioner/cost, partitioner/search
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "client/planning/codec_prober.h"
 #include "client/planning/link_prober.h"
 #include "core/base/error.h"
 #include "core/plan/device_profile.h"
@@ -21,20 +22,23 @@ namespace pareto::client {
 struct DeviceFacts {
   DeviceProfile profile;
   std::uint64_t memory_limit_bytes = 0;  ///< 0: none
+  std::int64_t milliwatts = 0;           ///< while it works; 0: not known
 };
 
 /// Where plans may be cut, by index of model.split_points(), ascending.
 using SplitChoice = std::vector<std::size_t>;
 
-/// Positions of the result: 0, those of `splits`, and the end of the model. `devices` and `links` in the cluster's order. Fails: as
+/// Positions of the result: 0, those of `splits`, and the end of the model. `devices` and links in the cluster's order. Each link has, as its
+/// codecs, every codec (of links between devices; "none" of those of the coordinator) by every transport it was probed over. Fails: as
 /// partitioner::device_costs does; kInvalidArgument (no such links).
 Expected<partitioner::CostInputs> make_cost_inputs(const partitioner::Model& model,
                                                    const SplitChoice& splits, std::int64_t batch,
                                                    const std::vector<DeviceFacts>& devices,
-                                                   const ProbedLinks& links);
+                                                   const std::vector<ProbedTransport>& transports,
+                                                   const ProbedCodecs& codecs = {});
 
-/// A probed link; not usable where nothing was probed.
-partitioner::LinkCosts link_costs(const transport::ProbeResult& probed);
+/// By ascending bytes.
+std::vector<partitioner::LinkPoint> link_points(const transport::ProbeResult& probed);
 /// What a probed message takes: where there is no more than processor time to it, none is left for the link.
 partitioner::LinkPoint link_point(const transport::ProbePoint& probed);
 
@@ -42,6 +46,9 @@ partitioner::LinkPoint link_point(const transport::ProbePoint& probed);
 void place(const partitioner::Model& model, const SplitChoice& splits,
            const std::vector<DeviceFacts>& devices, const partitioner::Placement& placement,
            Plan& plan);
+/// The transports and codecs of a placement's links as those of a plan that has its stages. `inputs`: of make_cost_inputs.
+void choose_links(const partitioner::CostInputs& inputs, const partitioner::Placement& placement,
+                  Plan& plan);
 /// Its placement among those positions. Fails: kNotFound (a device or a cut that is not among them).
 Expected<partitioner::Placement> placement_of(const Plan& plan, const partitioner::Model& model,
                                               const SplitChoice& splits,

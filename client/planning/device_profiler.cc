@@ -42,37 +42,57 @@ struct Seen {
   std::uint64_t memory_bytes = 0;
 };
 
-/// Of the bytes that a link moves what the link itself takes: of a lone request, and of processors.
-class LinkShare {
+/// The coordinator's two links with a device, over one transport.
+class DeviceLinks {
  public:
-  LinkShare(const transport::ProbeResult& there, const transport::ProbeResult& back)
-      : there_(link_costs(there)), back_(link_costs(back)) {}
+  /// Fails: kNotFound (no transport leads there and back).
+  static Expected<DeviceLinks> find(const std::vector<ProbedTransport>& probed,
+                                    const DaemonClient& device, std::size_t place,
+                                    std::size_t coordinator) {
+    for (const ProbedTransport& transport : probed) {
+      const transport::ProbeResult& there = transport.links[coordinator][place];
+      const transport::ProbeResult& back = transport.links[place][coordinator];
+      if (there.points.empty() || back.points.empty()) continue;
+      DeviceLinks links;
+      links.transport_ = transport.name;
+      links.there_.measured = link_points(there);
+      links.back_.measured = link_points(back);
+      return links;
+    }
+    return fail(ErrorCode::kNotFound, "no transport that was probed leads to {} and back",
+                device.config().name);
+  }
 
+  const std::string& transport() const { return transport_; }
+  /// Of a lone request.
   Nanoseconds crossing(const Seen& shard) const {
     const auto whole = [](const partitioner::LinkTimes& times) {
       return times.occupancy + times.delay + times.send + times.receive;
     };
     return whole(in(shard)) + whole(out(shard));
   }
+  /// Of the device's processor.
   Nanoseconds processor(const Seen& shard) const { return in(shard).receive + out(shard).send; }
 
  private:
   partitioner::LinkTimes in(const Seen& shard) const {
-    return partitioner::link_times(there_, 0, static_cast<std::int64_t>(shard.input_bytes));
+    return partitioner::link_times(there_, 0, 0, static_cast<std::int64_t>(shard.input_bytes));
   }
   partitioner::LinkTimes out(const Seen& shard) const {
-    return partitioner::link_times(back_, 0, static_cast<std::int64_t>(shard.output_bytes));
+    return partitioner::link_times(back_, 0, 0, static_cast<std::int64_t>(shard.output_bytes));
   }
 
-  const partitioner::LinkCosts there_;
-  const partitioner::LinkCosts back_;
+  std::string transport_;
+  partitioner::LinkCosts there_;
+  partitioner::LinkCosts back_;
 };
 
 /// One device being measured. Threads: one at a time.
 class Subject {
  public:
-  Subject(const ProfileBench& bench, const ProfileWish& wish, DaemonClient& device)
-      : bench_(bench), wish_(wish), device_(device) {}
+  Subject(const ProfileBench& bench, const ProfileWish& wish, DaemonClient& device,
+          DeviceLinks links)
+      : bench_(bench), wish_(wish), device_(device), links_(std::move(links)) {}
 
   Expected<> begin() {
     PARETO_ASSIGN(whole_, open(0, wish_.operators));
@@ -123,7 +143,7 @@ class Subject {
 
   Nanoseconds last_whole() const { return last_whole_; }
 
-  void fill(DeviceProfile& profile, const LinkShare& links) const {
+  void fill(DeviceProfile& profile) const {
     profile.operators = operators_;
     const double alone = median(lone_whole_);
     // Without a cut there was nothing to be busy with.
@@ -132,7 +152,7 @@ class Subject {
     std::vector<double> overheads;
     for (const auto& [range, seen] : seen_) {
       for (const double beyond : seen.beyond) {
-        overheads.push_back(beyond - count_of(links.crossing(seen)));
+        overheads.push_back(beyond - count_of(links_.crossing(seen)));
       }
       const bool whole = range == Range(0, wish_.operators);
       ShardTime& shard = profile.shards.emplace_back();
@@ -140,7 +160,7 @@ class Subject {
       shard.end = range.second;
       shard.alone = rounded(whole ? alone : median(seen.alone) * alone);
       shard.busy =
-          rounded((whole ? unshared : median(seen.busy) * busy) - count_of(links.processor(seen)));
+          rounded((whole ? unshared : median(seen.busy) * busy) - count_of(links_.processor(seen)));
       shard.memory_bytes = seen.memory_bytes;
     }
     profile.overhead = rounded(median(overheads));
@@ -149,7 +169,7 @@ class Subject {
  private:
   Expected<std::unique_ptr<StageMeter>> open(std::int64_t begin, std::int64_t end) {
     PARETO_ASSIGN(auto meter, StageMeter::open(device_.config().name, begin, end, wish_.settings,
-                                               bench_.transport, bench_.cluster, bench_.pool,
+                                               links_.transport(), bench_.cluster, bench_.pool,
                                                bench_.transports));
     Seen& seen = seen_of(*meter);
     seen.input_bytes = meter->shard().input_bytes;
@@ -191,6 +211,7 @@ class Subject {
   const ProfileBench& bench_;
   const ProfileWish& wish_;
   DaemonClient& device_;
+  const DeviceLinks links_;
   std::vector<Nanoseconds> operators_;
   std::unique_ptr<StageMeter> whole_;
   std::unique_ptr<StageMeter> before_;
@@ -293,7 +314,10 @@ Expected<std::vector<DeviceProfile>> profile_devices(
   });
   std::vector<Subject> subjects;
   for (std::size_t i = 0; i < bench.cluster.size(); ++i) {
-    subjects.emplace_back(bench, wish, bench.cluster.device(i));
+    DaemonClient& device = bench.cluster.device(i);
+    PARETO_ASSIGN(DeviceLinks links,
+                  DeviceLinks::find(bench.probed, device, i, bench.cluster.size()));
+    subjects.emplace_back(bench, wish, device, std::move(links));
     PARETO_TRY(with_context(subjects.back().begin(), "profiling"));
   }
   Random random(wish.seed);
@@ -311,11 +335,10 @@ Expected<std::vector<DeviceProfile>> profile_devices(
     }
   }
   std::vector<DeviceProfile> profiles;
-  const std::size_t here = bench.cluster.size();
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     DeviceProfile& profile = profiles.emplace_back(blank_profile(bench.cluster.device(i), wish));
     profile.measured = time_text(std::chrono::system_clock::now());
-    subjects[i].fill(profile, LinkShare(bench.links[here][i], bench.links[i][here]));
+    subjects[i].fill(profile);
     if (known[i]) merge(*known[i], profile, wish.operators);
     std::ranges::sort(profile.shards, {},
                       [](const ShardTime& shard) { return std::pair(shard.begin, shard.end); });

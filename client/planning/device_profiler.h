@@ -46,9 +46,8 @@ struct ProfileBench {
   const Cluster& cluster;
   ShardPool& pool;
   TransportSet& transports;
-  std::string transport;
-  const ProbedLinks&
-      links;      ///< over that transport, as the network is now: what they take is no stage's
+  /// As the network is now: what links take is no stage's. Each device is measured over the first that it has to and from the coordinator.
+  const std::vector<ProbedTransport>& probed;
   Value request;  ///< of the whole model
 };
 

@@ -39,28 +39,33 @@ Expected<> probe_from_here(transport::Transport& transport, const std::string& a
 
 }  // namespace
 
-Expected<ProbedLinks> probe_links(const Cluster& cluster, const std::vector<std::size_t>& devices,
+Expected<ProbedLinks> probe_links(const Cluster& cluster, const LinkTransports& transports,
                                   const std::string& transport,
                                   const std::vector<std::uint64_t>& sizes,
                                   const std::function<void(const std::string&)>& progress) {
   PARETO_ASSIGN(const auto own, transport::make_transport(transport));
   const std::size_t coordinator = cluster.size();
+  const auto has = [&](std::size_t from, std::size_t to) {
+    return std::ranges::find(transports[from][to], transport) != transports[from][to].end();
+  };
   ProbedLinks links(coordinator + 1, std::vector<transport::ProbeResult>(coordinator + 1));
   transport::ProbeOptions options;
   options.sizes = sizes;
-  for (const std::size_t to : devices) {
+  for (std::size_t to = 0; to < coordinator; ++to) {
     const DaemonClient& receiver = cluster.device(to);
     const std::string& name = receiver.config().name;
-    PARETO_ASSIGN(const std::string address, data_address(receiver, transport));
-    progress("coordinator and " + name);
-    PARETO_TRY(with_context(
-        probe_from_here(*own, address, sizes, links[coordinator][to], links[to][coordinator]),
-        "probing the link to {}", name));
-    for (const std::size_t from : devices) {
-      if (from == to) continue;
+    if (has(coordinator, to) || has(to, coordinator)) {
+      PARETO_ASSIGN(const std::string address, data_address(receiver, transport));
+      progress(fmt::format("coordinator and {}, {}", name, transport));
+      PARETO_TRY(with_context(
+          probe_from_here(*own, address, sizes, links[coordinator][to], links[to][coordinator]),
+          "probing the link to {}", name));
+    }
+    for (std::size_t from = 0; from < coordinator; ++from) {
+      if (!has(from, to)) continue;
       DaemonClient& sender = cluster.device(from);
-      PARETO_TRY(data_address(sender, transport));
-      progress(sender.config().name + " to " + name);
+      PARETO_ASSIGN(const std::string address, data_address(receiver, transport));
+      progress(fmt::format("{} to {}, {}", sender.config().name, name, transport));
       PARETO_ASSIGN(links[from][to], sender.probe_link(transport, address, options));
     }
   }

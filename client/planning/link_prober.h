@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "client/cluster/cluster.h"
+#include "client/planning/link_transports.h"
 #include "core/base/error.h"
 #include "core/transport/link_probe.h"
 
@@ -17,9 +18,15 @@ namespace pareto::client {
 /// to itself, nor from a device to itself.
 using ProbedLinks = std::vector<std::vector<transport::ProbeResult>>;
 
-/// One after the other, so that none disturbs another. `devices`: those that matter, by their place in the cluster. `progress`: before each,
-/// what is probed. Fails: kNotFound (a device without that transport), and as links and devices do.
-Expected<ProbedLinks> probe_links(const Cluster& cluster, const std::vector<std::size_t>& devices,
+/// Of one transport; a link that cannot have it has no points.
+struct ProbedTransport {
+  std::string name;
+  ProbedLinks links;
+};
+
+/// Of the links that can have that transport, one after the other, so that none disturbs another. `progress`: before each, what is probed.
+/// Fails: kNotFound (a device without that transport), and as links and devices do.
+Expected<ProbedLinks> probe_links(const Cluster& cluster, const LinkTransports& transports,
                                   const std::string& transport,
                                   const std::vector<std::uint64_t>& sizes,
                                   const std::function<void(const std::string&)>& progress);

@@ -1,7 +1,6 @@
 #include "client/planning/planner.h"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -42,7 +41,7 @@ ProfileWish Planner::wish() const {
   return wish;
 }
 
-Expected<> Planner::profile(const std::string& transport, Workload& workload,
+Expected<> Planner::profile(const LinkTransports& transports, Workload& workload,
                             const std::atomic<bool>& stop, const Progress& progress) {
   PARETO_ASSIGN(splits_, partitioner::select_split_points(model_.split_points(), options_.splits));
   const ProfileWish wish = this->wish();
@@ -56,14 +55,14 @@ Expected<> Planner::profile(const std::string& transport, Workload& workload,
     measured_now_ = measured_now_ || !known[i] || !is_enough(*known[i], wish);
     if (known[i]) devices_[i].profile = *known[i];
     devices_[i].memory_limit_bytes = cluster_.device(i).info().memory_limit_bytes;
+    devices_[i].milliwatts = cluster_.device(i).config().milliwatts;
   }
   if (!measured_now_) return {};
-  PARETO_ASSIGN(const ProbedLinks links, probe(transport, progress));
+  PARETO_ASSIGN(const std::vector<ProbedTransport> probed, probe(transports, progress));
   PARETO_ASSIGN(std::vector<Value> inputs,
                 workload.example(options_.settings.batch, options_.seed));
-  TransportSet transports;
-  const ProfileBench bench{cluster_,  pool_, transports,
-                           transport, links, Value{Tuple{std::move(inputs)}}};
+  TransportSet own;
+  const ProfileBench bench{cluster_, pool_, own, probed, Value{Tuple{std::move(inputs)}}};
   const std::string now = cluster_.size() == 1
                               ? "profiling " + cluster_.device(0).config().name
                               : fmt::format("profiling {} devices", cluster_.size());
@@ -79,7 +78,8 @@ Expected<> Planner::profile(const std::string& transport, Workload& workload,
   return {};
 }
 
-Expected<ProbedLinks> Planner::probe(const std::string& transport, const Progress& progress) const {
+Expected<std::vector<ProbedTransport>> Planner::probe(const LinkTransports& transports,
+                                                      const Progress& progress) const {
   const auto operators = static_cast<std::int64_t>(model_.graph().operators.size());
   std::vector<std::int64_t> positions{0, operators};
   for (const std::size_t index : splits_) {
@@ -93,29 +93,55 @@ Expected<ProbedLinks> Planner::probe(const std::string& transport, const Progres
     smallest = std::min(smallest, bytes);
     largest = std::max(largest, bytes);
   }
-  std::vector<std::size_t> devices(cluster_.size());
-  std::iota(devices.begin(), devices.end(), 0);
-  const std::size_t total = devices.size() * devices.size();
+  const std::vector<std::string> names = names_in(transports);
+  // Between each two devices, and both ways at once between each and the coordinator.
+  const std::size_t total = names.size() * cluster_.size() * cluster_.size();
   std::size_t done = 0;
-  return probe_links(cluster_, devices, transport, probe_sizes(smallest, largest),
-                     [&](const std::string& now) { progress("probing " + now, done++, total); });
+  std::vector<ProbedTransport> probed;
+  for (const std::string& name : names) {
+    PARETO_ASSIGN(
+        auto links,
+        probe_links(cluster_, transports, name, probe_sizes(smallest, largest),
+                    [&](const std::string& now) { progress("probing " + now, done++, total); }));
+    probed.push_back({name, std::move(links)});
+  }
+  return probed;
 }
 
-Expected<partitioner::CostInputs> Planner::cost_inputs(const ProbedLinks& links) const {
-  return make_cost_inputs(model_, splits_, options_.settings.batch, devices_, links);
+Expected<ProbedCodecs> Planner::probe_codecs(const std::vector<std::string>& codecs,
+                                             double allowed_error, Workload& workload,
+                                             const Progress& progress) const {
+  CodecWish wish;
+  wish.codecs = codecs;
+  wish.allowed_error = allowed_error;
+  for (const std::size_t index :
+       spread_by_work(model_.split_points(), splits_, options_.measured_cuts)) {
+    wish.positions.push_back(model_.split_points()[index].position);
+  }
+  wish.batch = options_.settings.batch;
+  wish.precision = options_.settings.precision;
+  wish.seed = options_.seed;
+  return client::probe_codecs(cluster_, workload, wish, [&](std::size_t done, std::size_t total) {
+    progress("measuring codecs", done, total);
+  });
 }
 
-Plan Planner::plan_of(const partitioner::Placement& placement, const std::string& transport,
-                      int window) const {
+Expected<partitioner::CostInputs> Planner::cost_inputs(
+    const std::vector<ProbedTransport>& transports, const ProbedCodecs& codecs) const {
+  return make_cost_inputs(model_, splits_, options_.settings.batch, devices_, transports, codecs);
+}
+
+Plan Planner::plan_of(const partitioner::Placement& placement,
+                      const partitioner::CostInputs& inputs, int window) const {
   Plan plan;
   plan.model = model_.name();
-  plan.transport = transport;
   plan.batch = options_.settings.batch;
   plan.window = window;
   plan.engine = options_.settings.engine;
   plan.precision = options_.settings.precision;
   plan.threads = options_.settings.threads;
   place(model_, splits_, devices_, placement, plan);
+  choose_links(inputs, placement, plan);
   return plan;
 }
 

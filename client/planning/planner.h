@@ -42,20 +42,25 @@ class Planner {
         store_(store),
         options_(std::move(options)) {}
 
-  /// Measures what is not known of the devices, over that transport and with the network as good as it gets, and keeps it. Fails: as
+  /// Measures what is not known of the devices, over those transports and with the network as good as it gets, and keeps it. Fails: as
   /// probe, profile_devices, the store, and split points that nobody knows do.
-  Expected<> profile(const std::string& transport, Workload& workload,
+  Expected<> profile(const LinkTransports& transports, Workload& workload,
                      const std::atomic<bool>& stop, const Progress& progress);
-  /// Over one transport, under the network's present condition, after profile().
-  Expected<ProbedLinks> probe(const std::string& transport, const Progress& progress) const;
+  /// Every link over every transport that it can have, under the network's present condition, after profile(). Fails: as probe_links does.
+  Expected<std::vector<ProbedTransport>> probe(const LinkTransports& transports,
+                                               const Progress& progress) const;
+  /// At those cuts that devices were profiled at, after profile(). Fails: as client/planning/codec_prober.h says.
+  Expected<ProbedCodecs> probe_codecs(const std::vector<std::string>& codecs, double allowed_error,
+                                      Workload& workload, const Progress& progress) const;
 
   const SplitChoice& splits() const { return splits_; }
   const std::vector<DeviceFacts>& devices() const { return devices_; }
   /// Whether anything of the profiles was measured now.
   bool measured_now() const { return measured_now_; }
-  Expected<partitioner::CostInputs> cost_inputs(const ProbedLinks& links) const;
-  /// A placement among the cost inputs as a plan: its links by one transport; window 0 is left open.
-  Plan plan_of(const partitioner::Placement& placement, const std::string& transport,
+  Expected<partitioner::CostInputs> cost_inputs(const std::vector<ProbedTransport>& transports,
+                                                const ProbedCodecs& codecs = {}) const;
+  /// A placement among cost inputs of this planner as a plan; window 0 is left open.
+  Plan plan_of(const partitioner::Placement& placement, const partitioner::CostInputs& inputs,
                int window = 0) const;
 
  private:

@@ -40,6 +40,30 @@ TEST(BeatenBy, NamesThePlanThatIsNoWorseInBoth) {
   EXPECT_EQ(beaten_by(front(), point(5, 1).point), std::nullopt);
 }
 
+TEST(ChoosePlan, ByTheThirdObjective) {
+  auto all = front();
+  all[0].third = 7;
+  all[1].third = 3;
+  all[2].third = 5;
+  EXPECT_EQ(choose_plan(all, {}, Preference::kThird, 1), 1U);
+  EXPECT_EQ(choose_plan(all, {.samples_per_s = 150}, Preference::kThird, 1), 2U);
+  EXPECT_EQ(beaten_by(all, point(16, 2).point, 0, 3), 1U);
+  EXPECT_EQ(beaten_by(all, point(16, 2).point, 0, 2), std::nullopt) << "it has less of the third";
+}
+
+TEST(Preferences, OfAThirdObjectiveOnlyWhereThereIsOne) {
+  using partitioner::ThirdObjective;
+  EXPECT_EQ(parse_third("memory"), ThirdObjective::kMemory);
+  EXPECT_EQ(parse_third(""), ThirdObjective::kNone);
+  EXPECT_EQ(to_string(ThirdObjective::kLoss), "loss");
+  EXPECT_THAT(parse_third("price").error().message, HasSubstr("energy, memory or loss"));
+  EXPECT_EQ(parse_preference("memory", ThirdObjective::kMemory), Preference::kThird);
+  EXPECT_EQ(parse_preference("latency", ThirdObjective::kMemory), Preference::kLatency);
+  EXPECT_FALSE(parse_preference("memory", ThirdObjective::kEnergy));
+  EXPECT_FALSE(parse_preference("memory"));
+  EXPECT_FALSE(parse_preference(""));
+}
+
 TEST(Preferences, AreNamed) {
   EXPECT_EQ(parse_preference("throughput"), Preference::kThroughput);
   const auto none = parse_preference("cheap");

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "client/planning/planner.h"
+#include "partitioner/models/model_builder.h"
 
 namespace pareto::client {
 namespace {
@@ -34,6 +35,102 @@ TEST(LinkPoint, IsBusyForAsLongAsTheNextOneWaits) {
   EXPECT_EQ(slow.delay.count(), 68);
   const partitioner::LinkTimes local = link_point(probed(100, 200, 30, 60)).times;
   EXPECT_EQ(local.occupancy.count(), 10) << "the processors are what holds it up";
+}
+
+/// One device that works twice as fast by its second transport, and a second one that can only have the first.
+partitioner::CostInputs two_ways() {
+  partitioner::CostInputs inputs;
+  inputs.boundary_bytes = {100, 100, 100};
+  inputs.devices.resize(2);
+  partitioner::LinkCosts near;
+  near.codecs = {{"none", {}, {}, "shm"}, {"none", {}, {}, "tcp"}};
+  partitioner::LinkCosts between;
+  between.codecs = {{"none", {}, {}, "tcp"}, {"lz4", {}, {}, "tcp"}};
+  partitioner::LinkCosts far;
+  far.codecs = {{"none", {}, {}, "tcp"}};
+  inputs.links = {{{}, between, near}, {between, {}, far}, {near, far, {}}};
+  return inputs;
+}
+
+TEST(ChooseLinks, NamesTheTransportAndCodecOfEach) {
+  const partitioner::CostInputs inputs = two_ways();
+  Plan plan;
+  plan.stages = {{"a", 0, 1}, {"b", 1, 2}};
+  choose_links(inputs, {{{0, 0, 1}, {1, 1, 2}}, {0, 1, 0}}, plan);
+  EXPECT_THAT(plan.transports, ElementsAre("shm", "tcp", "tcp"));
+  EXPECT_THAT(plan.codecs, ElementsAre("lz4"));
+  choose_links(inputs, {{{0, 0, 1}, {1, 1, 2}}, {1, 0, 0}}, plan);
+  EXPECT_THAT(plan.transports, IsEmpty());
+  EXPECT_EQ(plan.transport, "tcp");
+  EXPECT_THAT(plan.codecs, IsEmpty()) << "none everywhere is said by saying nothing";
+  plan.stages = {{"a", 0, 2}};
+  choose_links(inputs, {{{0, 0, 2}}}, plan);
+  EXPECT_EQ(plan.transport, "shm") << "without a choice the first of each";
+}
+
+/// Sizes of one model, links whose every message takes as long: tcp 300 ns, shm 100 ns, shm to the first device alone.
+class CostInputsOfLinks : public testing::Test {
+ protected:
+  CostInputsOfLinks() {
+    partitioner::ModelOptions options;
+    options.num_classes = 10;
+    options.input = {{Shape{3, 64, 64}, DType::kFloat32}};
+    model_.emplace(partitioner::open_model("squeezenet1_0", options).value());
+    const auto operators = static_cast<std::int64_t>(model_->graph().operators.size());
+    for (const char* name : {"a", "b"}) {
+      DeviceFacts facts;
+      facts.profile.device = name;
+      facts.profile.operators.assign(static_cast<std::size_t>(operators), Nanoseconds(10));
+      facts.profile.shards = {{0, operators, Nanoseconds(1000), Nanoseconds(1000), 0}};
+      facts.milliwatts = 5000;
+      devices_.push_back(facts);
+    }
+    const auto every = [](std::int64_t crossing) {
+      return transport::ProbeResult{Nanoseconds(1), {probed(crossing, crossing, 0, 0)}};
+    };
+    ProbedTransport tcp{"tcp", ProbedLinks(3, std::vector<transport::ProbeResult>(3))};
+    ProbedTransport shm = tcp;
+    shm.name = "shm";
+    for (std::size_t from = 0; from < 3; ++from) {
+      for (std::size_t to = 0; to < 3; ++to) {
+        if (from != to) tcp.links[from][to] = every(300);
+      }
+    }
+    shm.links[2][0] = shm.links[0][2] = every(100);
+    transports_ = {tcp, shm};
+  }
+
+  std::optional<partitioner::Model> model_;
+  std::vector<DeviceFacts> devices_;
+  std::vector<ProbedTransport> transports_;
+};
+
+TEST_F(CostInputsOfLinks, EveryCodecByEveryTransport) {
+  ProbedCodecs codecs;
+  codecs.codecs = {"none", "int8"};
+  codecs.positions = {1};
+  codecs.plain_bytes = {100};
+  codecs.crossing = {{{"none", 100, {}, {}, 0}, {"int8", 25, Nanoseconds(200), {}, 1e-3}}};
+  codecs.standard = {{"none", 100, {}, {}, 0}, {"int8", 25, Nanoseconds(5), Nanoseconds(5), 0}};
+  codecs.on_devices = {codecs.standard, codecs.standard};
+  const auto inputs = make_cost_inputs(*model_, {10}, 1, devices_, transports_, codecs);
+  ASSERT_TRUE(inputs) << inputs.error().message;
+  EXPECT_EQ(inputs->devices[1].milliwatts, 5000);
+  const auto ways = [&](int from, int to) {
+    std::vector<std::string> names;
+    for (const auto& way : inputs->link(from, to).codecs) {
+      names.push_back(way.name + " by " + way.transport);
+    }
+    return names;
+  };
+  EXPECT_THAT(ways(2, 0), ElementsAre("none by tcp", "none by shm"));
+  EXPECT_THAT(ways(2, 1), ElementsAre("none by tcp"));
+  EXPECT_THAT(ways(0, 1), ElementsAre("none by tcp", "int8 by tcp"));
+  EXPECT_FALSE(inputs->link(0, 0).usable);
+  EXPECT_EQ(partitioner::link_times(inputs->link(2, 0), 1, 0, 100).occupancy.count(), 100);
+  EXPECT_EQ(partitioner::link_times(inputs->link(0, 1), 1, 1, 100).send.count(), 200);
+  EXPECT_EQ(partitioner::codec_loss(inputs->link(0, 1), 1, 1), 1000);
+  EXPECT_EQ(partitioner::codec_loss(inputs->link(0, 1), 0, 1), 0);
 }
 
 TEST(ProbeSizes, GoFromTheSmallestToTheLargest) {

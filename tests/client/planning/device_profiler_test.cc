@@ -17,6 +17,12 @@ using testing::HasSubstr;
 /// What the fakes say they take: less than their messages really do.
 constexpr Nanoseconds kUnit(100);
 
+transport::ProbeResult free_link() {
+  transport::ProbeResult link;
+  link.points.resize(1);
+  return link;
+}
+
 class DeviceProfiler : public testing::Test {
  protected:
   DeviceProfiler() {
@@ -36,8 +42,9 @@ class DeviceProfiler : public testing::Test {
   }
 
   Expected<std::vector<DeviceProfile>> profile() {
-    const ProfileBench bench{*cluster_, pool_,  transports_,
-                             "memory",  links_, Value{Tuple{workload_.example(1, 1).value()}}};
+    const std::vector<ProbedTransport> probed{{"memory", links_}};
+    const ProfileBench bench{*cluster_, pool_, transports_, probed,
+                             Value{Tuple{workload_.example(1, 1).value()}}};
     return profile_devices(bench, wish_, known_, stop_, [&](std::size_t done, std::size_t total) {
       progress_.emplace_back(done, total);
     });
@@ -50,7 +57,7 @@ class DeviceProfiler : public testing::Test {
   FakeWorkload workload_;
   ShardPool pool_{workload_};
   /// Links that take no time.
-  ProbedLinks links_{3, std::vector<transport::ProbeResult>(3)};
+  ProbedLinks links_{3, std::vector<transport::ProbeResult>(3, free_link())};
   ProfileWish wish_;
   std::vector<std::optional<DeviceProfile>> known_{2};
   std::atomic<bool> stop_{false};

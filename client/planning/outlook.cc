@@ -1,0 +1,101 @@
+#include "client/planning/outlook.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "partitioner/search/point_front.h"
+#include "partitioner/search/replicas.h"
+
+namespace pareto::client {
+namespace {
+
+using partitioner::CostInputs;
+using partitioner::FrontPoint;
+using partitioner::Placement;
+
+/// The codec, and transport, that takes what crosses a position to the other end soonest.
+int quickest_way(const CostInputs& inputs, int from, int to, int position) {
+  const partitioner::LinkCosts& link = inputs.link(from, to);
+  const auto takes = [&](int codec) {
+    const partitioner::LinkTimes times =
+        partitioner::link_times(link, codec, position, inputs.boundary(position));
+    return times.send + times.occupancy + times.delay + times.receive;
+  };
+  int best = 0;
+  for (int codec = 1; codec < partitioner::codec_count(link); ++codec) {
+    if (takes(codec) < takes(best)) best = codec;
+  }
+  return best;
+}
+
+std::vector<Placement> placements_to_look_at(const CostInputs& inputs) {
+  const int source = inputs.coordinator();
+  const int end = inputs.positions();
+  std::vector<Placement> all;
+  for (int first = 0; first < inputs.coordinator(); ++first) {
+    const int from_source = quickest_way(inputs, source, first, 0);
+    for (int second = first + 1; second < inputs.coordinator(); ++second) {
+      const int to_sink = quickest_way(inputs, second, source, end);
+      for (int cut = 1; cut < end; ++cut) {
+        for (int way = 0; way < partitioner::codec_count(inputs.link(first, second)); ++way) {
+          all.push_back({{{first, 0, cut}, {second, cut, end}}, {from_source, way, to_sink}});
+        }
+      }
+    }
+  }
+  for (int device = 0; device < inputs.coordinator(); ++device) {
+    all.push_back(
+        {{{device, 0, end}},
+         {quickest_way(inputs, source, device, 0), quickest_way(inputs, device, source, end)}});
+  }
+  return all;
+}
+
+std::vector<Candidate> candidates(const Planner& planner, const CostInputs& inputs,
+                                  const std::vector<FrontPoint>& front,
+                                  partitioner::ThirdObjective third) {
+  std::vector<Candidate> found;
+  for (const Placement& placement : placements_to_look_at(inputs)) {
+    const auto evaluation = partitioner::evaluate(inputs, placement);
+    if (!evaluation) continue;  // not allowed, or no room
+    Candidate candidate{planner.plan_of(placement, inputs), *evaluation, {}};
+    for (const auto& point : partitioner::operating_points(*evaluation, {})) {
+      candidate.points.push_back(
+          {point, beaten_by(front, point, 0, partitioner::third_of(*evaluation, third))});
+    }
+    found.push_back(std::move(candidate));
+  }
+  return found;
+}
+
+}  // namespace
+
+Expected<Outlook> look_ahead(const Planner& planner, const CostInputs& inputs,
+                             const OutlookWish& wish, std::string condition) {
+  partitioner::SearchOptions options;
+  options.third = wish.third;
+  // Replicas would push plans off the front that can be had in fact.
+  options.replicas = false;
+  PARETO_ASSIGN(const auto front, wish.search->search(inputs, options));
+  PARETO_ASSIGN(const auto replicas, partitioner::replicas_beyond(front, inputs, options));
+  Outlook outlook;
+  outlook.condition = std::move(condition);
+  for (const FrontPoint& one : front) {
+    outlook.front.push_back(
+        {planner.plan_of(one.placement, inputs, one.point.window), one.point, one.evaluation});
+  }
+  for (const FrontPoint& one : replicas) {
+    ReplicaPoint& added = outlook.replicas.emplace_back();
+    for (const partitioner::PlacedStage& stage : one.placement.stages) {
+      added.devices.push_back(
+          planner.devices()[static_cast<std::size_t>(stage.device)].profile.device);
+    }
+    added.point = one.point;
+    added.evaluation = one.evaluation;
+  }
+  outlook.chosen = choose_plan(front, wish.limits, wish.preference, wish.batch);
+  if (wish.candidates) outlook.candidates = candidates(planner, inputs, front, wish.third);
+  return outlook;
+}
+
+}  // namespace pareto::client

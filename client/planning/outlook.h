@@ -1,0 +1,71 @@
+// What plans promise under one condition of the network: the search's front as plans that can be deployed, and what is told beside it.
+//
+//   CostInputs ──search──▶ front ──choose──▶ the plan to take            Outlook ──▶ client/report/plan_writer.h
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/planning/choose.h"
+#include "client/planning/planner.h"
+#include "core/base/error.h"
+#include "core/plan/plan.h"
+#include "partitioner/cost/cost_inputs.h"
+#include "partitioner/cost/evaluate.h"
+#include "partitioner/search/search_strategy.h"
+
+namespace pareto::client {
+
+/// A plan under its window.
+struct PlannedPoint {
+  Plan plan;
+  partitioner::OperatingPoint point;
+  partitioner::Evaluation evaluation;
+};
+
+/// Whole models on several devices that take requests in turns: no plan, for a stage has one device.
+struct ReplicaPoint {
+  std::vector<std::string> devices;
+  partitioner::OperatingPoint point;
+  partitioner::Evaluation evaluation;
+};
+
+/// A plan that was looked at by itself, at the windows that are best for it.
+struct Candidate {
+  struct Point {
+    partitioner::OperatingPoint point;
+    std::optional<std::size_t> beaten_by;  ///< of the front
+  };
+  Plan plan;  ///< its window left open
+  partitioner::Evaluation evaluation;
+  std::vector<Point> points;
+};
+
+struct Outlook {
+  std::string condition;
+  std::vector<PlannedPoint>
+      front;  ///< of pipelines: none that a plan cannot say hides one that it can
+  std::vector<ReplicaPoint> replicas;  ///< that no plan of the front is as good as
+  std::optional<std::size_t> chosen;   ///< of the front; none: no plan keeps the limits
+  std::vector<Candidate> candidates;
+};
+
+struct OutlookWish {
+  const partitioner::SearchStrategy* search = nullptr;
+  partitioner::ThirdObjective third = partitioner::ThirdObjective::kNone;
+  Limits limits;
+  Preference preference = Preference::kBalanced;
+  std::int64_t batch = 1;
+  /// Every plan of one device, and of two in the cluster's order by every way between them; the source's and the sink's links by that of the
+  /// shortest time.
+  bool candidates = false;
+};
+
+/// `inputs`: of the planner. Fails: as the search does.
+Expected<Outlook> look_ahead(const Planner& planner, const partitioner::CostInputs& inputs,
+                             const OutlookWish& wish, std::string condition);
+
+}  // namespace pareto::client

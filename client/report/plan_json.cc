@@ -1,0 +1,77 @@
+#include <nlohmann/json.hpp>
+
+#include "client/report/plan_writer.h"
+
+namespace pareto::client {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using partitioner::Evaluation;
+using partitioner::OperatingPoint;
+
+Json json_of(const PlanReport& report, const OperatingPoint& point, const Evaluation& of) {
+  Json row{{"latency_ms", to_milliseconds(point.latency)},
+           {"samples_per_s", static_cast<double>(report.batch) * point.throughput_per_s()},
+           {"window", point.window},
+           {"unloaded_latency_ms", to_milliseconds(of.latency)},
+           {"bottleneck_ms", to_milliseconds(of.bottleneck)},
+           {"peak_memory_bytes", of.peak_memory_bytes},
+           {"boundary_bytes", of.boundary_bytes},
+           {"codec_loss_ppm", of.loss}};
+  if (report.powers_known) {
+    row["modelled_energy_mj"] = static_cast<double>(of.energy_picojoules) / 1e9;
+  }
+  return row;
+}
+
+Json with_plan(const Plan& plan, Json row) {
+  Json json{{"plan", Json::parse(pareto::to_json(plan))}};
+  json.update(row);
+  return json;
+}
+
+/// Its best latency, and its best throughput: under which windows is left to whoever reads it.
+Json json_of(const PlanReport& report, const Candidate& candidate) {
+  const Evaluation& of = candidate.evaluation;
+  Json row = json_of(report, partitioner::at_window(of, 1), of);
+  row["samples_per_s"] =
+      static_cast<double>(report.batch) * 1e9 / static_cast<double>(of.bottleneck.count());
+  row.erase("window");
+  return with_plan(candidate.plan, std::move(row));
+}
+
+Json json_of(const PlanReport& report, const Outlook& outlook) {
+  Json json{{"condition", outlook.condition},
+            {"front", Json::array()},
+            {"chosen", nullptr},
+            {"replicas", Json::array()}};
+  for (const PlannedPoint& one : outlook.front) {
+    json["front"].push_back(with_plan(one.plan, json_of(report, one.point, one.evaluation)));
+  }
+  if (outlook.chosen) json["chosen"] = *outlook.chosen;
+  for (const ReplicaPoint& one : outlook.replicas) {
+    Json row{{"devices", one.devices}};
+    row.update(json_of(report, one.point, one.evaluation));
+    json["replicas"].push_back(std::move(row));
+  }
+  if (report.candidates) json["plans"] = Json::array();
+  for (const Candidate& candidate : outlook.candidates) {
+    json["plans"].push_back(json_of(report, candidate));
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string write_plan_json(const PlanReport& report) {
+  Json json{{"model", report.model},   {"transports", report.transports},
+            {"codecs", report.codecs}, {"batch", report.batch},
+            {"also", nullptr},         {"networks", Json::array()}};
+  if (report.third != partitioner::ThirdObjective::kNone) json["also"] = to_string(report.third);
+  for (const Outlook& outlook : report.outlooks) {
+    json["networks"].push_back(json_of(report, outlook));
+  }
+  return json.dump(2) + "\n";
+}
+
+}  // namespace pareto::client

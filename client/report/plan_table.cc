@@ -1,0 +1,150 @@
+#include <algorithm>
+
+#include "client/cluster/codec_choice.h"
+#include "client/report/plan_text.h"
+#include "client/report/plan_writer.h"
+#include "client/report/text_table.h"
+#include "core/base/text.h"
+
+namespace pareto::client {
+namespace {
+
+using partitioner::Evaluation;
+using partitioner::OperatingPoint;
+using partitioner::ThirdObjective;
+
+std::string name_of(const Plan& plan) {
+  if (plan.splits.empty()) return "all on " + plan.stages.front().device;
+  return join(plan.splits, " + ");
+}
+
+std::string devices_of(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const StagePlan& stage : plan.stages) names.push_back(stage.device);
+  return join(names, " > ");
+}
+
+/// The tables of one report: which columns there are depends on what plans choose from.
+class PlanTables {
+ public:
+  PlanTables(const PlanReport& report, const ReportStyle& style) : report_(report), style_(style) {}
+
+  std::string of(const Outlook& outlook) const {
+    std::string text = title(outlook) + front(outlook) + '\n';
+    if (outlook.chosen) {
+      text += fmt::format("* {}: the plan to take\n\n", report_.preference);
+    } else {
+      text += "No plan keeps the limits asked for.\n\n";
+    }
+    if (!outlook.replicas.empty()) text += replicas(outlook);
+    if (!outlook.candidates.empty()) text += candidates(outlook);
+    return text;
+  }
+
+ private:
+  std::string title(const Outlook& outlook) const {
+    std::string also;
+    if (report_.third == ThirdObjective::kEnergy) also = " of latency, throughput, modelled energy";
+    if (report_.third == ThirdObjective::kMemory) also = " of latency, throughput, memory";
+    if (report_.third == ThirdObjective::kLoss) also = " of latency, throughput, loss of codecs";
+    return fmt::format("Predicted Pareto front{}, {}, batch {}{} (W: requests in flight)\n", also,
+                       join(report_.transports, " or "), report_.batch,
+                       outlook.condition == "none" ? "" : ", " + outlook.condition);
+  }
+
+  bool has_transports() const { return report_.transports.size() > 1; }
+  bool has_codecs() const {
+    return std::ranges::any_of(report_.codecs, [](const auto& name) { return name != "none"; });
+  }
+  bool has_energy() const { return report_.third == ThirdObjective::kEnergy; }
+
+  std::vector<TextColumn> columns() const {
+    std::vector<TextColumn> all{{""}, {"plan"}, {"devices"}};
+    if (has_transports()) all.push_back({"transport"});
+    if (has_codecs()) all.push_back({"codec"});
+    all.insert(all.end(),
+               {{"ms", Align::kRight},
+                {"samples/s", Align::kRight},
+                {"W", Align::kRight},
+                {"bottleneck", Align::kRight, 1},
+                {"memory", Align::kRight, report_.third == ThirdObjective::kMemory ? 0 : 2}});
+    if (has_codecs()) all.push_back({"loss ppm", Align::kRight});
+    if (has_energy()) all.push_back({"modelled mJ", Align::kRight});
+    return all;
+  }
+
+  std::vector<std::string> cells(const Plan& plan, const OperatingPoint& point,
+                                 const Evaluation& of) const {
+    std::vector<std::string> row{"", name_of(plan), devices_of(plan)};
+    if (has_transports()) row.push_back(plan.transport_text());
+    if (has_codecs()) row.push_back(codec_text(plan.codecs));
+    row.push_back(format_figure(to_milliseconds(point.latency)));
+    row.push_back(samples_per_s(point));
+    row.push_back(std::to_string(point.window));
+    row.push_back(format_figure(to_milliseconds(of.bottleneck)));
+    row.push_back(format_bytes(static_cast<std::uint64_t>(of.peak_memory_bytes)));
+    if (has_codecs()) row.push_back(std::to_string(of.loss));
+    if (has_energy()) row.push_back(format_figure(static_cast<double>(of.energy_picojoules) / 1e9));
+    return row;
+  }
+
+  std::string samples_per_s(const OperatingPoint& point) const {
+    return format_figure(static_cast<double>(report_.batch) * point.throughput_per_s());
+  }
+
+  std::string front(const Outlook& outlook) const {
+    TextTable table(columns());
+    for (std::size_t i = 0; i < outlook.front.size(); ++i) {
+      const PlannedPoint& one = outlook.front[i];
+      auto row = cells(one.plan, one.point, one.evaluation);
+      row.front() = outlook.chosen == i ? "*" : "";
+      table.add(std::move(row), outlook.chosen == i ? RowStyle::kStrong : RowStyle::kPlain);
+    }
+    return table.render(style_);
+  }
+
+  std::string replicas(const Outlook& outlook) const {
+    TextTable table({{"the whole model on"},
+                     {"ms", Align::kRight},
+                     {"samples/s", Align::kRight},
+                     {"W", Align::kRight}});
+    for (const ReplicaPoint& one : outlook.replicas) {
+      table.add({join(one.devices, " and "), format_figure(to_milliseconds(one.point.latency)),
+                 samples_per_s(one.point), std::to_string(one.point.window)});
+    }
+    return fmt::format(
+        "Left out: {} where devices take requests in turns, which no plan can say (a stage has one "
+        "device)\n{}\n",
+        outlook.replicas.size() == 1 ? "a point"
+                                     : fmt::format("{} points", outlook.replicas.size()),
+        table.render(style_));
+  }
+
+  std::string candidates(const Outlook& outlook) const {
+    std::vector<TextColumn> all = columns();
+    all.push_back({"beaten by"});
+    TextTable table(all);
+    for (const Candidate& candidate : outlook.candidates) {
+      for (const Candidate::Point& one : candidate.points) {
+        auto row = cells(candidate.plan, one.point, candidate.evaluation);
+        row.push_back(one.beaten_by ? name_of(outlook.front[*one.beaten_by].plan) : "");
+        table.add(std::move(row), one.beaten_by ? RowStyle::kFaint : RowStyle::kPlain);
+      }
+    }
+    return "Every plan of one or two devices\n" + table.render(style_) + '\n';
+  }
+
+  const PlanReport& report_;
+  const ReportStyle& style_;
+};
+
+}  // namespace
+
+std::string write_plan_table(const PlanReport& report, const ReportStyle& style) {
+  const PlanTables tables(report, style);
+  std::string text;
+  for (const Outlook& outlook : report.outlooks) text += tables.of(outlook);
+  return text;
+}
+
+}  // namespace pareto::client

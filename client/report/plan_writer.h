@@ -1,0 +1,30 @@
+// Predicted fronts, for people and for programs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "client/planning/outlook.h"
+#include "client/report/report_writer.h"
+
+namespace pareto::client {
+
+struct PlanReport {
+  std::string model;
+  std::vector<std::string> transports;  ///< of which each link has one
+  std::vector<std::string> codecs;      ///< of which each link between devices has one
+  std::int64_t batch = 1;
+  partitioner::ThirdObjective third = partitioner::ThirdObjective::kNone;
+  std::string preference;         ///< as asked: "balanced"
+  bool powers_known = false;      ///< of all devices: then energy is modelled
+  bool candidates = false;        ///< whether outlooks have them
+  std::vector<Outlook> outlooks;  ///< one for each condition of the network
+};
+
+/// The front of each condition, and what stands beside it.
+std::string write_plan_table(const PlanReport& report, const ReportStyle& style);
+/// One document; its schema: tests/golden/plan.schema.json.
+std::string write_plan_json(const PlanReport& report);
+
+}  // namespace pareto::client
