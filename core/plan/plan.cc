@@ -11,6 +11,59 @@ namespace pareto {
 namespace {
 
 constexpr std::size_t kMaxStages = 1024;
+constexpr std::int64_t kMaxOperators = 1 << 20;
+
+OperatorRanges ranges_of_stage(const StagePlan& stage) {
+  return stage.operators.empty() ? OperatorRanges{{stage.begin, stage.end}} : stage.operators;
+}
+
+/// Of a stage that says which operators it runs: as many as lie between its ends.
+Expected<> check_ranges(const StagePlan& stage, std::size_t index) {
+  std::int64_t last = 0;
+  std::int64_t count = 0;
+  for (const OperatorRange& range : stage.operators) {
+    if (range.begin < last || range.end <= range.begin || range.end > kMaxOperators) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "plan: stage {} runs operators [{}, {}): ranges ascend, none is empty, and the "
+                  "last ends at {} or before",
+                  index, range.begin, range.end, kMaxOperators);
+    }
+    last = range.end;
+    count += range.end - range.begin;
+  }
+  if (count == stage.end - stage.begin) return {};
+  return fail(ErrorCode::kInvalidArgument,
+              "plan: stage {} names {} operators, but between \"begin\" {} and \"end\" {} lie {}",
+              index, count, stage.begin, stage.end, stage.end - stage.begin);
+}
+
+/// Of a plan that runs operators in an order of its own: each stands in one stage.
+Expected<> check_order(const Plan& plan) {
+  std::vector<std::pair<OperatorRange, std::size_t>> ranges;
+  bool own_order = false;
+  for (std::size_t i = 0; i < plan.stages.size(); ++i) {
+    own_order = own_order || !plan.stages[i].operators.empty();
+    if (!plan.stages[i].operators.empty()) PARETO_TRY(check_ranges(plan.stages[i], i));
+    for (const OperatorRange& range : ranges_of_stage(plan.stages[i]))
+      ranges.emplace_back(range, i);
+  }
+  if (!own_order) return {};
+  std::ranges::sort(ranges);
+  std::int64_t last = 0;
+  std::size_t stage = 0;
+  for (const auto& [range, of] : ranges) {
+    if (range.begin < last) {
+      return fail(ErrorCode::kInvalidArgument, "plan: operator {} stands in stage {} and stage {}",
+                  range.begin, stage, of);
+    }
+    if (range.begin > last) {
+      return fail(ErrorCode::kInvalidArgument, "plan: operator {} stands in no stage", last);
+    }
+    last = range.end;
+    stage = of;
+  }
+  return {};
+}
 
 Expected<> check_transports(const Plan& plan) {
   if (!plan.transports.empty() && plan.transports.size() != plan.links()) {
@@ -50,6 +103,7 @@ Expected<> check(const Plan& plan) {
     }
     expected_begin = stage.end;
   }
+  PARETO_TRY(check_order(plan));
   if (!plan.codecs.empty() && plan.codecs.size() != plan.splits.size()) {
     return fail(ErrorCode::kInvalidArgument, "plan: {} codecs for {} links between stages",
                 plan.codecs.size(), plan.splits.size());
@@ -91,13 +145,44 @@ Expected<> check_all_keys(const nlohmann::json& json) {
                 "many");
   }
   for (std::size_t i = 0; i < json.at("stages").size(); ++i) {
-    PARETO_TRY(check_keys(json.at("stages").at(i), {"device", "begin", "end"},
+    PARETO_TRY(check_keys(json.at("stages").at(i), {"device", "begin", "end", "operators"},
                           fmt::format("plan: stage {}", i)));
   }
   return {};
 }
 
+Expected<OperatorRanges> ranges_from(const nlohmann::json& json) {
+  if (!json.is_array() || json.empty()) {
+    return fail(ErrorCode::kInvalidArgument, "\"operators\" is a list of ranges [begin, end]");
+  }
+  OperatorRanges ranges;
+  for (const auto& range : json) {
+    if (!range.is_array() || range.size() != 2) {
+      return fail(ErrorCode::kInvalidArgument, "\"operators\": {} is no range [begin, end]",
+                  range.dump());
+    }
+    ranges.push_back({range.at(0).get<std::int64_t>(), range.at(1).get<std::int64_t>()});
+  }
+  return ranges;
+}
+
+/// Equal plans are equal however their ranges were written.
+void write_shortest(StagePlan& stage) {
+  stage.operators = united(std::move(stage.operators));
+  if (stage.operators == OperatorRanges{{stage.begin, stage.end}}) stage.operators.clear();
+}
+
 }  // namespace
+
+ShardOperators Plan::operators_of(std::size_t stage) const {
+  ShardOperators operators;
+  for (std::size_t i = 0; i < stage; ++i) {
+    for (const OperatorRange& range : ranges_of_stage(stages[i])) operators.before.push_back(range);
+  }
+  operators.before = united(std::move(operators.before));
+  operators.own = ranges_of_stage(stages[stage]);
+  return operators;
+}
 
 void Plan::set_transports(std::vector<std::string> names) {
   transports = std::move(names);
@@ -119,6 +204,9 @@ std::string to_json(const Plan& plan) {
   for (const StagePlan& stage : plan.stages) {
     json["stages"].push_back(
         {{"device", stage.device}, {"begin", stage.begin}, {"end", stage.end}});
+    if (stage.operators.empty()) continue;
+    auto& ranges = json["stages"].back()["operators"] = nlohmann::ordered_json::array();
+    for (const OperatorRange& range : stage.operators) ranges.push_back({range.begin, range.end});
   }
   if (plan.transports.empty()) {
     json["transport"] = plan.transport;
@@ -146,6 +234,10 @@ Expected<Plan> plan_from_json(const std::string& text) {
       plan.stages.push_back({stage.at("device").get<std::string>(),
                              stage.at("begin").get<std::int64_t>(),
                              stage.at("end").get<std::int64_t>()});
+      if (!stage.contains("operators")) continue;
+      PARETO_ASSIGN(plan.stages.back().operators,
+                    with_context(ranges_from(stage.at("operators")), "plan: stage {}",
+                                 plan.stages.size() - 1));
     }
     plan.transport = json.value("transport", plan.transport);
     plan.transports = json.value("transports", plan.transports);
@@ -157,6 +249,7 @@ Expected<Plan> plan_from_json(const std::string& text) {
     plan.precision = json.value("precision", plan.precision);
     plan.threads = json.value("threads", plan.threads);
     PARETO_TRY(check(plan));
+    for (StagePlan& stage : plan.stages) write_shortest(stage);
     plan.set_transports(plan.transports.empty() ? std::vector<std::string>{plan.transport}
                                                 : plan.transports);
     return plan;

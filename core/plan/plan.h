@@ -7,13 +7,15 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/plan/operator_ranges.h"
 
 namespace pareto {
 
 struct StagePlan {
   std::string device;      ///< a name from the inventory
-  std::int64_t begin = 0;  ///< operators [begin, end) of the model
+  std::int64_t begin = 0;  ///< operators [begin, end), in the order in which the plan runs them
   std::int64_t end = 0;
+  OperatorRanges operators{};  ///< which ones of the model those are; empty: [begin, end) too
   bool operator==(const StagePlan&) const = default;
 };
 
@@ -35,6 +37,9 @@ struct Plan {
   int threads = 0;  ///< of a request on a device; 0: as each device is set
   bool operator==(const Plan&) const = default;
 
+  /// What that stage runs, and all that runs before it.
+  ShardOperators operators_of(std::size_t stage) const;
+
   /// From the source through the stages to the sink.
   std::size_t links() const { return stages.size() + 1; }
   /// Of link 0 (the source's) … links() - 1 (the sink's).
@@ -53,7 +58,7 @@ struct Plan {
 };
 
 std::string to_json(const Plan& plan);
-/// Checks that stages are contiguous from 0, names present, numbers in range, and that no key is unknown. Fails: kInvalidArgument, an
+/// Checks that stages are contiguous from 0 and hold each operator once, names present, numbers in range, and that no key is unknown. Fails: kInvalidArgument, an
 /// unknown key with the nearest known one.
 Expected<Plan> plan_from_json(const std::string& json);
 

@@ -136,6 +136,67 @@ TEST(Plan, SaysWhatIsWrong) {
   EXPECT_FALSE(plan_from_json("[]"));
 }
 
+/// Three stages, of which the first and the last run operators that do not lie side by side.
+Plan own_order() {
+  Plan plan = sample_plan();
+  plan.splits = {"op:41:50-60", "op:100"};
+  plan.stages = {{"pi-1", 0, 51, {{0, 41}, {50, 60}}},
+                 {"pi-2", 51, 100, {{41, 50}, {60, 100}}},
+                 {"pi-3", 100, 153}};
+  return plan;
+}
+
+TEST(Plan, MayRunOperatorsInAnOrderOfItsOwn) {
+  const Plan plan = own_order();
+  EXPECT_THAT(
+      to_json(plan),
+      HasSubstr(R"("stages":[{"device":"pi-1","begin":0,"end":51,"operators":[[0,41],[50,60]]},)"
+                R"({"device":"pi-2","begin":51,"end":100,"operators":[[41,50],[60,100]]},)"
+                R"({"device":"pi-3","begin":100,"end":153}])"));
+  EXPECT_EQ(plan_from_json(to_json(plan)).value(), plan);
+  EXPECT_EQ(plan.operators_of(1), (ShardOperators{{{0, 41}, {50, 60}}, {{41, 50}, {60, 100}}}));
+  EXPECT_EQ(plan.operators_of(2), ShardOperators::between(100, 153));
+  EXPECT_EQ(sample_plan().operators_of(0), ShardOperators::between(0, 41));
+  // However ranges are written, equal plans are equal.
+  Plan longer = own_order();
+  longer.stages[0].operators = {{0, 20}, {20, 41}, {50, 60}};
+  longer.stages[2].operators = {{100, 153}};
+  EXPECT_EQ(plan_from_json(to_json(longer)).value(), plan);
+}
+
+TEST(Plan, OperatorsStandInOneStageEach) {
+  const auto refusal = [](std::size_t stage, const nlohmann::json& operators) {
+    auto json = nlohmann::json::parse(to_json(own_order()));
+    json["stages"][stage]["operators"] = operators;
+    const auto read = plan_from_json(json.dump());
+    if (read) return std::string("accepted");
+    EXPECT_EQ(read.error().code, ErrorCode::kInvalidArgument);
+    return read.error().message;
+  };
+  using Json = nlohmann::json;
+  EXPECT_EQ(refusal(0, {{0, 41}, {50, 60}}), "accepted");
+  EXPECT_THAT(refusal(0, {{0, 40}, {50, 60}}), HasSubstr("stage 0 names 50 operators"));
+  EXPECT_THAT(refusal(0, {{0, 40}, {50, 61}}), HasSubstr("operator 40 stands in no stage"));
+  EXPECT_THAT(refusal(0, {{0, 42}, {50, 59}}), HasSubstr("operator 41 stands in stage"));
+  EXPECT_THAT(refusal(0, {{50, 60}, {0, 41}}), HasSubstr("[0, 41): ranges ascend"));
+  EXPECT_THAT(refusal(0, {{0, 41}, {60, 50}}), HasSubstr("[60, 50)"));
+  EXPECT_THAT(refusal(0, {{-10, 41}}), HasSubstr("[-10, 41)"));
+  EXPECT_THAT(refusal(0, {{0, INT64_MAX}}), HasSubstr("ends at 1048576"));
+  EXPECT_THAT(refusal(2, {{INT64_MAX - 53, INT64_MAX}}), HasSubstr("stage 2"));
+  EXPECT_THAT(refusal(2, Json::array()), HasSubstr("stage 2: \"operators\" is a list of ranges"));
+  for (const Json& odd : {Json(3), Json("all"), Json(nullptr), Json::object()}) {
+    EXPECT_THAT(refusal(1, odd), HasSubstr("stage 1: \"operators\" is a list of ranges"));
+  }
+  for (const Json& odd : {Json::array({1}), Json::array({Json::array({1, 2, 3})})}) {
+    EXPECT_THAT(refusal(1, odd), HasSubstr("is no range [begin, end]"));
+  }
+  EXPECT_THAT(refusal(1, {{"a", "b"}}), HasSubstr("plan: "));
+  // One stage that says nothing has to be what is left.
+  auto json = Json::parse(to_json(own_order()));
+  json["stages"][1].erase("operators");
+  EXPECT_THAT(plan_from_json(json.dump()).error().message, HasSubstr("operator 41 stands in no"));
+}
+
 TEST(Shard, ManifestReadsBackAndDigestsAgree) {
   const Shard shard = sample_shard();
   const auto again = shard_from_manifest(manifest_json(shard), shard.archive);
