@@ -9,6 +9,7 @@
 #include "partitioner/graph/flops.h"
 #include "partitioner/graph/graph_builder.h"
 #include "partitioner/graph/graph_runner.h"
+#include "partitioner/graph/groups.h"
 #include "partitioner/graph/hazards.h"
 #include "partitioner/graph/layout.h"
 
@@ -150,6 +151,26 @@ std::vector<std::string> add_specs(const std::vector<Run>& runs, Graph& graph) {
   return reasons;
 }
 
+/// Values that cannot cross keep their maker and all who read them together.
+Ties ties_of_what_stays(const Graph& graph, const std::vector<std::string>& reasons) {
+  Ties ties;
+  for (std::size_t i = 0; i < graph.values.size(); ++i) {
+    const GraphValue& value = graph.values[i];
+    if (reasons[i].empty() || (value.users.empty() && !value.is_output)) continue;
+    // What is there from the beginning, or until the end, would cross all that lies between.
+    std::int64_t last = value.is_output ? static_cast<std::int64_t>(graph.operators.size()) - 1
+                                        : value.users.back();
+    auto& tied = ties.emplace_back();
+    if (value.producer < 0 || value.is_output) {
+      for (; last >= std::max<std::int64_t>(value.producer, 0); --last) tied.push_back(last);
+    } else {
+      tied = value.users;
+      tied.push_back(value.producer);
+    }
+  }
+  return ties;
+}
+
 }  // namespace
 
 ValueSpec input_spec(const InputShape& shape) {
@@ -231,11 +252,13 @@ Expected<Examined> examine_flat(const Flat& flat, const std::vector<InputShape>&
       break;
     }
   }
+  Ties ties = ties_of_what_stays(examined.graph, reasons);
   try {
-    find_hazards(flat, examined.graph, examined.illegal);
+    find_hazards(flat, examined.graph, examined.illegal, ties);
   } catch (const std::exception& error) {
     return fail(ErrorCode::kInternal, "analysing aliases: {}", runtime::first_line(error));
   }
+  examined.graph.groups = inseparable_groups(examined.graph, ties);
   return examined;
 }
 

@@ -44,6 +44,9 @@ struct Operator {
       0;  ///< operators in its blocks: control flow that could not be flattened, never cut through
   double flops_per_sample = 0;  ///< multiply and add count as two
   bool uses_random = false;     ///< or other hidden state
+  /// Operators that have to run before it though it reads nothing of theirs, ascending: they touch memory that it writes, or write what it
+  /// touches, or have hidden state as it has.
+  std::vector<std::int64_t> after{};
 };
 
 struct GraphWeight {
@@ -61,6 +64,9 @@ struct Graph {
   std::vector<GraphWeight> weights;
   std::vector<std::int64_t> inputs;  ///< indices into values, in the order of the model's arguments
   std::vector<std::int64_t> outputs;  ///< indices into values
+  /// Operators that no cut may part (partitioner/graph/groups.h), each in one group, in a topological order. Empty where the graph was not
+  /// examined: then each operator is one.
+  std::vector<std::vector<std::int64_t>> groups{};
 };
 
 }  // namespace pareto::partitioner

@@ -1,6 +1,7 @@
 #include "partitioner/graph/hazards.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "partitioner/graph/flat_graph.h"
 #include "partitioner/graph/split_points.h"
@@ -133,15 +134,117 @@ void forbid_split_state(const Graph& graph, const Write& write, std::vector<std:
   }
 }
 
+void run_after(Graph& graph, std::size_t before, std::size_t op) {
+  std::vector<std::int64_t>& after = graph.operators[op].after;
+  const auto at = std::ranges::lower_bound(after, static_cast<std::int64_t>(before));
+  if (at == after.end() || *at != static_cast<std::int64_t>(before)) {
+    after.insert(at, static_cast<std::int64_t>(before));
+  }
+}
+
+bool touches(const Operator& op, const Write& write) {
+  const auto any = [](const std::vector<std::int64_t>& used, const std::vector<bool>& written) {
+    return std::ranges::any_of(
+        used, [&](std::int64_t index) { return written[static_cast<std::size_t>(index)]; });
+  };
+  return any(op.inputs, write.values) || any(op.outputs, write.values) ||
+         any(op.weights, write.weights);
+}
+
+/// Whoever touches the memory does so before the write or after it, as in the graph.
+void keep_turns(Graph& graph, const Write& write) {
+  for (std::size_t i = 0; i < graph.operators.size(); ++i) {
+    if (i == write.position || !touches(graph.operators[i], write)) continue;
+    run_after(graph, std::min(i, write.position), std::max(i, write.position));
+  }
+}
+
+void keep_turns_of_state(Graph& graph) {
+  std::optional<std::size_t> last;
+  for (std::size_t i = 0; i < graph.operators.size(); ++i) {
+    if (!graph.operators[i].uses_random) continue;
+    if (last) run_after(graph, *last, i);
+    last = i;
+  }
+}
+
+/// The operators that have run whenever this one has, itself among them.
+std::vector<bool> run_with(const std::vector<std::vector<std::int64_t>>& needed, std::int64_t op) {
+  std::vector<bool> run(needed.size(), false);
+  std::vector<std::int64_t> next{op};
+  while (!next.empty()) {
+    const auto at = static_cast<std::size_t>(next.back());
+    next.pop_back();
+    if (run[at]) continue;
+    run[at] = true;
+    next.insert(next.end(), needed[at].begin(), needed[at].end());
+  }
+  return run;
+}
+
+/// Where the later of two names of the memory can be there while the earlier one is still needed, both would cross a cut between there and
+/// the write.
+void tie_shared_memory(const Graph& graph, const Write& write, Ties& ties) {
+  const auto position = static_cast<std::int64_t>(write.position);
+  std::vector<std::size_t> names;
+  for (std::size_t i = 0; i < graph.values.size(); ++i) {
+    if (write.values[i] && graph.values[i].producer < position) names.push_back(i);
+  }
+  const auto tensors = [&](std::size_t i) { return tensors_of(graph.values[i].spec).size(); };
+  std::optional<std::vector<std::vector<std::int64_t>>> needed;
+  std::size_t inputs = 0;
+  for (const std::size_t later : names) {
+    const std::int64_t producer = graph.values[later].producer;
+    if (producer < 0) {
+      inputs += tensors(later);
+      continue;
+    }
+    if (!needed) needed = needed_by_each(graph);
+    const std::vector<bool> run = run_with(*needed, producer);
+    const auto crosses_with = [&](std::size_t earlier) {
+      const GraphValue& value = graph.values[earlier];
+      if (earlier == later || value.producer > producer || tensors(earlier) == 0) return false;
+      return value.is_output || std::ranges::any_of(value.users, [&](std::int64_t user) {
+               return !run[static_cast<std::size_t>(user)];
+             });
+    };
+    if (tensors(later) > 1 || (tensors(later) == 1 && std::ranges::any_of(names, crosses_with))) {
+      ties.push_back({producer, position});
+    }
+  }
+  if (inputs < 2) return;
+  auto& all = ties.emplace_back();
+  for (std::int64_t op = 0; op <= position; ++op) all.push_back(op);
+}
+
+void tie_state(const Graph& graph, const Write& write, Ties& ties) {
+  for (std::size_t weight = 0; weight < write.weights.size(); ++weight) {
+    if (!write.weights[weight]) continue;
+    auto& users = ties.emplace_back(1, static_cast<std::int64_t>(write.position));
+    for (std::size_t i = 0; i < graph.operators.size(); ++i) {
+      if (std::ranges::count(graph.operators[i].weights, static_cast<std::int64_t>(weight)) > 0) {
+        users.push_back(static_cast<std::int64_t>(i));
+      }
+    }
+  }
+}
+
 }  // namespace
 
-void find_hazards(const Flat& flat, Graph& graph, std::vector<std::string>& reasons) {
-  for (const Write& write : Finder(flat).run()) {
+void find_hazards(const Flat& flat, Graph& graph, std::vector<std::string>& reasons, Ties& ties) {
+  const std::vector<Write> writes = Finder(flat).run();
+  for (const Write& write : writes) {
     forbid_shared_memory(graph, write, reasons);
     forbid_split_state(graph, write, reasons);
     const bool keeps_state =
         std::find(write.weights.begin(), write.weights.end(), true) != write.weights.end();
     if (keeps_state) graph.operators[write.position].uses_random = true;
+    keep_turns(graph, write);
+  }
+  keep_turns_of_state(graph);
+  for (const Write& write : writes) {
+    tie_shared_memory(graph, write, ties);
+    tie_state(graph, write, ties);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "partitioner/graph/flat.h"
 #include "partitioner/graph/graph.h"
+#include "partitioner/graph/groups.h"
 
 namespace pareto::partitioner {
 
@@ -13,6 +14,9 @@ namespace pareto::partitioner {
 /// - two values that cross may share memory which is written later: on the far side each would have bytes of its own;
 /// - a list, tuple or dict crosses whose tensors are written later;
 /// - a weight that is written in place is used on both sides; the operator that writes it is marked as one with hidden state.
-void find_hazards(const Flat& flat, Graph& graph, std::vector<std::string>& reasons);
+///
+/// For operators in another order than the graph's: fills Operator::after, so that who touches written memory, or has hidden state, keeps its
+/// turn, and adds to `ties` the operators between which a cut in any order would do as above.
+void find_hazards(const Flat& flat, Graph& graph, std::vector<std::string>& reasons, Ties& ties);
 
 }  // namespace pareto::partitioner

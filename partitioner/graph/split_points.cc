@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "partitioner/graph/cuts.h"
+#include "partitioner/graph/groups.h"
 #include "partitioner/graph/module_ends.h"
 
 namespace pareto::partitioner {
@@ -28,6 +30,10 @@ std::int64_t tensors_among(const Graph& graph, const std::vector<std::int64_t>& 
   return static_cast<std::int64_t>(count);
 }
 
+OperatorRanges operators_before(std::int64_t position) {
+  return position > 0 ? OperatorRanges{{0, position}} : OperatorRanges{};
+}
+
 /// Values that cross each position 0 … operators, ascending.
 std::vector<std::vector<std::int64_t>> live_everywhere(const Graph& graph) {
   std::vector<std::vector<std::int64_t>> live(graph.operators.size() + 1);
@@ -41,20 +47,11 @@ std::vector<std::vector<std::int64_t>> live_everywhere(const Graph& graph) {
   return live;
 }
 
-bool is_convolution(const std::string& kind) {
-  return kind.starts_with("aten::conv") || kind.starts_with("aten::_convolution");
-}
-
 /// A batch norm folds into the convolution before it, where nothing else reads that one's result.
 void forbid_between_convolution_and_norm(const Graph& graph, std::vector<SplitPoint>& points) {
-  for (std::size_t norm = 0; norm < graph.operators.size(); ++norm) {
-    const Operator& op = graph.operators[norm];
-    if (op.kind != "aten::batch_norm" || op.inputs.empty()) continue;
-    const GraphValue& input = value_at(graph, op.inputs[0]);
-    if (input.producer < 0 || input.users.size() != 1 || input.is_output) continue;
-    if (!is_convolution(graph.operators[static_cast<std::size_t>(input.producer)].kind)) continue;
-    for (std::int64_t position = input.producer + 1; position <= static_cast<std::int64_t>(norm);
-         ++position) {
+  for (const auto& [convolution, norm] : folded_norms(graph)) {
+    const Operator& op = graph.operators[static_cast<std::size_t>(norm)];
+    for (std::int64_t position = convolution + 1; position <= norm; ++position) {
       SplitPoint& point = points[static_cast<std::size_t>(position - 1)];
       if (!point.legal) continue;
       point.legal = false;
@@ -139,40 +136,16 @@ std::vector<SplitPoint> find_split_points(const Graph& graph,
 }
 
 std::vector<std::int64_t> live_values(const Graph& graph, std::int64_t position) {
-  if (position <= 0) return graph.inputs;
-  if (position >= operator_count(graph)) return graph.outputs;
-  std::vector<std::int64_t> live;
-  for (std::size_t index = 0; index < graph.values.size(); ++index) {
-    const GraphValue& value = graph.values[index];
-    if (value.producer < position && last_crossing(graph, value) >= position) {
-      live.push_back(static_cast<std::int64_t>(index));
-    }
-  }
-  return live;
+  return live_values(graph, operators_before(position));
 }
 
 std::vector<BoundaryValue> boundary(const Graph& graph, std::int64_t position) {
-  std::vector<BoundaryValue> values;
-  for (const std::int64_t index : live_values(graph, position)) {
-    const GraphValue& value = value_at(graph, index);
-    values.push_back({value.name, value.spec});
-    if (position <= 0 || position >= operator_count(graph)) continue;
-    for (std::size_t i = 0; i < value.layout.order.size(); ++i) {
-      values.back().spec.tensor.dims[i] =
-          value.spec.tensor.dims[static_cast<std::size_t>(value.layout.order[i])];
-    }
-  }
-  return values;
+  return boundary(graph, operators_before(position));
 }
 
 Expected<std::uint64_t> boundary_bytes(const Graph& graph, std::int64_t position,
                                        std::int64_t batch) {
-  std::uint64_t bytes = 0;
-  for (const std::int64_t index : live_values(graph, position)) {
-    PARETO_ASSIGN(const std::uint64_t one, value_at(graph, index).spec.size_bytes(batch));
-    bytes += one;
-  }
-  return bytes;
+  return boundary_bytes(graph, operators_before(position), batch);
 }
 
 }  // namespace pareto::partitioner
