@@ -1,0 +1,55 @@
+#include "partitioner/search/ideal_costs.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "partitioner/cost/device_costs.h"
+
+namespace pareto::partitioner {
+
+Expected<DeviceCosts> ideal_costs(const DeviceProfile& profile, const GraphIdeals& ideals) {
+  const std::int64_t operators = count_of(ideals.operators.back());
+  if (profile.operators.size() != static_cast<std::size_t>(operators)) {
+    return fail(ErrorCode::kInvalidArgument, "a profile of {} operators for a graph of {}",
+                profile.operators.size(), operators);
+  }
+  std::vector<std::int64_t> positions(profile.operators.size() + 1);
+  std::iota(positions.begin(), positions.end(), 0);
+  PARETO_ASSIGN(DeviceCosts costs, device_costs(profile, positions));
+  const std::vector<Nanoseconds> before = std::move(costs.compute);
+  const std::vector<Nanoseconds> enter = std::move(costs.enter);
+  costs.compute.clear();
+  costs.enter.clear();
+  for (const OperatorRanges& set : ideals.operators) {
+    Nanoseconds sum{};
+    for (const OperatorRange& range : set) {
+      sum += before[static_cast<std::size_t>(range.end)] -
+             before[static_cast<std::size_t>(range.begin)];
+    }
+    costs.compute.push_back(sum);
+    const bool is_prefix = set.size() == 1 && set.front().begin == 0;
+    const auto position =
+        is_prefix ? set.front().end : std::ranges::upper_bound(before, sum) - before.begin() - 1;
+    costs.enter.push_back(set.empty() ? Nanoseconds(0) : enter[static_cast<std::size_t>(position)]);
+  }
+  return costs;
+}
+
+std::vector<std::int64_t> ideal_weight_bytes(const Graph& graph, const GraphIdeals& ideals) {
+  std::vector<std::int64_t> bytes;
+  for (const OperatorRanges& set : ideals.operators) {
+    std::vector<bool> seen(graph.weights.size(), false);
+    std::int64_t sum = 0;
+    for (const std::int64_t op : operators_in(set)) {
+      for (const std::int64_t weight : graph.operators[static_cast<std::size_t>(op)].weights) {
+        const auto at = static_cast<std::size_t>(weight);
+        if (!seen[at]) sum += static_cast<std::int64_t>(graph.weights[at].size_bytes);
+        seen[at] = true;
+      }
+    }
+    bytes.push_back(sum);
+  }
+  return bytes;
+}
+
+}  // namespace pareto::partitioner
