@@ -52,8 +52,7 @@ LatencyToGo::LatencyToGo(const SearchTables& tables, Quantity quantity)
   for (const Kind& kind : tables.kinds) {
     for (const int entry : kind.entries) {
       for (const int exit : kind.exits) {
-        reaches_.push_back(
-            {entry, exit, std::vector<int>(row_), std::vector<int>(row_), kind.ends});
+        reaches_.push_back({entry, exit, std::vector<int>(row_), std::vector<int>(row_)});
       }
     }
   }
@@ -83,10 +82,7 @@ void LatencyToGo::set_reach(Reach& reach) const {
       tables_.kinds[at(tables_.entries[at(reach.entry)].kind)].farthest;
   const int last = tables_.last();
   if (!is_chain_) {
-    reach.ends = tables_.kinds[at(tables_.entries[at(reach.entry)].kind)].ends;
-    for (int begin = 0; begin < last; ++begin) {
-      std::erase_if(reach.ends[at(begin)], [&](int end) { return !allowed(reach, begin, end); });
-    }
+    set_lists(reach);
     return;
   }
   int near = last;
@@ -104,6 +100,26 @@ void LatencyToGo::set_reach(Reach& reach) const {
     nearest = std::min({nearest, near, farthest[at(begin)]});
     reach.near[at(begin)] = nearest;
     reach.far[at(begin)] = std::min(far, farthest[at(begin)]);
+  }
+}
+
+void LatencyToGo::set_lists(Reach& reach) const {
+  const auto& all = tables_.kinds[at(tables_.entries[at(reach.entry)].kind)].ends;
+  std::size_t most = 0;
+  for (const std::vector<int>& ends : all) most += ends.size();
+  reach.ends.resize(most);
+  reach.starts.assign(row_ + 1, 0);
+  const Times& before = tables_.entries[at(reach.entry)].times;
+  const Times& after = tables_.exits[at(reach.exit)].times;
+  // Written in any case, and counted where allowed: half of them are not, and which ones nobody can tell before.
+  int* next = reach.ends.data();
+  for (std::size_t begin = 0; begin < row_; ++begin) {
+    const std::int64_t room = cap_ - before[begin];
+    for (const int end : all[begin]) {
+      *next = end;
+      next += after[at(end)] <= room ? 1 : 0;
+    }
+    reach.starts[begin + 1] = static_cast<std::size_t>(next - reach.ends.data());
   }
 }
 
@@ -168,19 +184,42 @@ void LatencyToGo::fill_arrive(std::size_t usage, const Reach& reach) {
 void LatencyToGo::fill_arrive_by_lists(std::size_t usage, const Reach& reach) {
   const double* const leave = row_of(leave_, usage * tables_.exits.size() + at(reach.exit), row_);
   const std::vector<double>& after = after_[at(reach.exit)];
-  for (std::size_t i = 0; i < row_; ++i) ends_[i] = after[i] + leave[i];
-  double* const arrive = row_of(arrive_, usage * tables_.entries.size() + at(reach.entry), row_);
-  for (int begin = tables_.last() - 1; begin >= 0; --begin) {
-    double least = kInfinity;
-    for (const int end : reach.ends[at(begin)]) least = std::min(least, ends_[at(end)]);
-    arrive[begin] = std::min(arrive[begin], before_[at(reach.entry)][at(begin)] + least);
+  const int last = tables_.last();
+  int first_finite = last;
+  for (int end = last; end >= 0; --end) {
+    ends_[at(end)] = after[at(end)] + leave[end];
+    if (ends_[at(end)] < kInfinity) first_finite = end;
   }
+  double* const arrive = row_of(arrive_, usage * tables_.entries.size() + at(reach.entry), row_);
+  const std::vector<double>& before = before_[at(reach.entry)];
+  // The first device begins at the beginning; from the last one there is no way but to the end.
+  const int kind = tables_.entries[at(reach.entry)].kind;
+  const int begins = usage == tables_.kinds[at(kind)].stride ? 1 : last;
+  for (int begin = 0; begin < begins; ++begin) {
+    const std::span<const int> ends = reach.ends_of(begin);
+    if (ends.empty()) continue;
+    const double least = first_finite < last   ? least_of(ends)
+                         : ends.back() == last ? ends_.back()
+                                               : kInfinity;
+    arrive[begin] = std::min(arrive[begin], before[at(begin)] + least);
+  }
+}
+
+double LatencyToGo::least_of(std::span<const int> ends) const {
+  // Four minima at a time: one would wait for itself.
+  double least[4] = {kInfinity, kInfinity, kInfinity, kInfinity};
+  std::size_t i = 0;
+  for (; i + 4 <= ends.size(); i += 4) {
+    for (std::size_t j = 0; j < 4; ++j) least[j] = std::min(least[j], ends_[at(ends[i + j])]);
+  }
+  for (; i < ends.size(); ++i) least[0] = std::min(least[0], ends_[at(ends[i])]);
+  return std::min(std::min(least[0], least[1]), std::min(least[2], least[3]));
 }
 
 template <typename Predicate>
 int LatencyToGo::find_end(const Reach& reach, int begin, Predicate is_it) const {
   if (!is_chain_) {
-    const std::vector<int>& ends = reach.ends[at(begin)];
+    const std::span<const int> ends = reach.ends_of(begin);
     const auto found = std::ranges::find_if(ends, is_it);
     return found == ends.end() ? 0 : *found;
   }

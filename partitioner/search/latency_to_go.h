@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "partitioner/cost/evaluate.h"
@@ -58,15 +59,24 @@ class LatencyToGo {
     int exit = 0;
     std::vector<int> near;
     std::vector<int> far;
-    /// Where positions are no chain, in place of both: the ends allowed.
-    std::vector<std::vector<int>> ends;
+    /// Where positions are no chain, in place of both: the ends allowed, one begin's behind another's, and where each one's start.
+    std::vector<int> ends{};
+    std::vector<std::size_t> starts{};
+
+    std::span<const int> ends_of(int begin) const {
+      const std::size_t start = starts[static_cast<std::size_t>(begin)];
+      return {ends.data() + start, starts[static_cast<std::size_t>(begin) + 1] - start};
+    }
   };
 
   void set_cap(std::int64_t cap);
   void set_reach(Reach& reach) const;
+  void set_lists(Reach& reach) const;
   void fill_leave(std::size_t usage, int exit);
   void fill_arrive(std::size_t usage, const Reach& reach);
   void fill_arrive_by_lists(std::size_t usage, const Reach& reach);
+  /// Of ends_.
+  double least_of(std::span<const int> ends) const;
   /// From near to far, the first end at which `is_it` holds, among those allowed; 0 if there is none.
   template <typename Predicate>
   int find_end(const Reach& reach, int begin, Predicate is_it) const;

@@ -143,14 +143,20 @@ class TableBuilder {
     const std::vector<int>& at = tables_.positions;
     of.ends.resize(at.size());
     of.begins.resize(at.size());
+    std::vector<int> searched(inputs_.ends.size(), -1);
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      searched[static_cast<std::size_t>(at[i])] = static_cast<int>(i);
+    }
     for (std::size_t begin = 0; begin < at.size(); ++begin) {
-      for (std::size_t end = begin + 1; end < at.size(); ++end) {
-        if ((begin == 0 && end + 1 == at.size()) || !inputs_.may_lie(at[begin], at[end]) ||
-            stage_memory_bytes(costs, at[begin], at[end]) > costs.memory_limit_bytes) {
+      for (const int position : inputs_.ends[static_cast<std::size_t>(at[begin])]) {
+        const int end = searched[static_cast<std::size_t>(position)];
+        const bool whole = begin == 0 && end == tables_.last();
+        if (end < 0 || whole ||
+            stage_memory_bytes(costs, at[begin], position) > costs.memory_limit_bytes) {
           continue;
         }
-        of.ends[begin].push_back(static_cast<int>(end));
-        of.begins[end].push_back(static_cast<int>(begin));
+        of.ends[begin].push_back(end);
+        of.begins[static_cast<std::size_t>(end)].push_back(static_cast<int>(begin));
       }
     }
   }
