@@ -43,6 +43,9 @@ Expected<std::vector<Row>> search_time(const std::string& name, int positions, i
 /// The same with modelled energy as a third objective, in milliseconds.
 Expected<std::vector<Row>> search_time_of_three(const std::string& name, int positions,
                                                 int devices);
+/// From a model's graph to the front over all its ideals, against what that may take.
+Expected<std::vector<Row>> search_time_of_ideals(const std::string& name, const std::string& model,
+                                                 int devices, std::chrono::milliseconds most);
 
 /// The simulator's processor time for ten million requests through ten thousand devices, against a minute.
 Expected<std::vector<Row>> simulated_fleet(const std::string& name);

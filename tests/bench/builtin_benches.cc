@@ -74,6 +74,11 @@ std::vector<Bench> builtin_benches() {
     add("search", fmt::format("three_ms/N200K{}", devices),
         [=](const std::string& name) { return search_time_of_three(name, 200, devices); });
   }
+  for (const char* model : {"mobilenetv2", "inceptionv3"}) {
+    add("search", fmt::format("ideals/{}K4", model), [=](const std::string& name) {
+      return search_time_of_ideals(name, model, 4, milliseconds(1000));
+    });
+  }
   add("simulate", "fleet/10000", simulated_fleet);
   add("codec", "codec_auto",
       [](const std::string& name) { return codec_auto(name, "inceptionv3"); });
