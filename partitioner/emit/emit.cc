@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "core/runtime/torch_compat.h"
+#include "partitioner/graph/cuts.h"
 #include "partitioner/graph/flat.h"
 #include "partitioner/graph/flat_graph.h"
 #include "partitioner/graph/layout.h"
@@ -31,17 +32,17 @@ class ShardModule {
     module_.register_attribute("training", c10::BoolType::get(), false);
   }
 
-  /// Operators [begin, end) between two boundaries given as indices into Graph::values. Returns the weights it reads, as indices
-  /// into Graph::weights, in order of use.
-  std::vector<std::int64_t> build(std::int64_t begin, std::int64_t end,
+  /// The operators between two boundaries given as indices into Graph::values. Returns the weights they read, as indices into
+  /// Graph::weights, in order of use.
+  std::vector<std::int64_t> build(const ShardOperators& operators,
                                   const std::vector<std::int64_t>& inputs,
                                   const std::vector<std::int64_t>& outputs) {
     for (const std::int64_t index : inputs) {
       Value* fresh = cut_.add_input(values_[static_cast<std::size_t>(index)]);
       fresh_inputs_.emplace_back(index, fresh);
     }
-    if (begin > 0) restore_layouts();
-    for (std::int64_t i = begin; i < end; ++i) {
+    if (!operators.before.empty()) restore_layouts();
+    for (const std::int64_t i : operators_in(operators.own)) {
       const auto at = static_cast<std::size_t>(i);
       for (const std::int64_t weight : graph_.operators[at].weights) add_weight(weight);
       cut_.add_node(operators_[at]);
@@ -51,7 +52,7 @@ class ShardModule {
       const auto at = static_cast<std::size_t>(index);
       Value* result = cut_.get(values_[at]);
       const auto& order = graph_.values[at].layout.order;
-      if (!order.empty() && end < static_cast<std::int64_t>(operators_.size())) {
+      if (!order.empty() && operators.end() < static_cast<std::int64_t>(operators_.size())) {
         result = cut_.graph()->insert(c10::aten::permute, {result, order});
       }
       results.push_back(result);
@@ -106,38 +107,56 @@ class ShardModule {
   std::vector<std::int64_t> weights_;
 };
 
-Expected<> check_range(const Model& model, std::int64_t begin, std::int64_t end) {
+Expected<> check_cut_of(const Model& model, const OperatorRanges& before) {
   const auto operators = static_cast<std::int64_t>(model.graph().operators.size());
-  if (begin < 0 || begin >= end || end > operators) {
-    return fail(ErrorCode::kInvalidArgument, "operators [{}, {}) of a model that has {}", begin,
-                end, operators);
-  }
-  for (const std::int64_t position : {begin, end}) {
-    if (position == 0 || position == operators) continue;
+  if (count_of(before) == operators && before.size() == 1) return {};
+  if (before.size() == 1 && before.front().begin == 0) {
+    const std::int64_t position = before.front().end;
     const SplitPoint& point = model.split_points()[static_cast<std::size_t>(position - 1)];
-    if (!point.legal) {
-      return fail(ErrorCode::kInvalidArgument, "no cut at {}: {}", point.name, point.reason);
-    }
+    if (point.legal) return {};
+    return fail(ErrorCode::kInvalidArgument, "no cut at {}: {}", point.name, point.reason);
   }
-  return {};
+  return with_context(check_cut(model.graph(), before), "no cut at {}", cut_name(before));
 }
 
-Expected<Shard> emit(const Model& model, std::int64_t begin, std::int64_t end) {
-  PARETO_TRY(check_range(model, begin, end));
+/// Both cuts, and that what lies between them is there and not there twice.
+Expected<> check_operators(const Model& model, const ShardOperators& operators) {
+  const auto all = static_cast<std::int64_t>(model.graph().operators.size());
+  for (const OperatorRanges* ranges : {&operators.before, &operators.own}) {
+    for (const OperatorRange& range : *ranges) {
+      if (range.begin < 0 || range.begin >= range.end || range.end > all) {
+        return fail(ErrorCode::kInvalidArgument, "operators [{}, {}) of a model that has {}",
+                    range.begin, range.end, all);
+      }
+    }
+  }
+  const OperatorRanges after = operators.with_own();
+  if (operators.own.empty() || count_of(after) != operators.end()) {
+    return fail(ErrorCode::kInvalidArgument, "operators {} after {}", to_string(operators.own),
+                to_string(operators.before));
+  }
+  PARETO_TRY(check_cut_of(model, operators.before));
+  return check_cut_of(model, after);
+}
+
+Expected<Shard> emit(const Model& model, const ShardOperators& operators) {
+  PARETO_TRY(check_operators(model, operators));
   const Graph& graph = model.graph();
+  const OperatorRanges after = operators.with_own();
   Shard shard;
   shard.model = model.name();
-  shard.begin = begin;
-  shard.end = end;
-  shard.inputs = boundary(graph, begin);
-  shard.outputs = boundary(graph, end);
+  shard.begin = operators.begin();
+  shard.end = operators.end();
+  shard.inputs = boundary(graph, operators.before);
+  shard.outputs = boundary(graph, after);
   shard.torch_version = runtime::torch_version();
-  for (std::int64_t i = begin; i < end; ++i) {
+  for (const std::int64_t i : operators_in(operators.own)) {
     shard.scopes.push_back(graph.operators[static_cast<std::size_t>(i)].scope);
   }
   try {
     ShardModule module(model);
-    const auto used = module.build(begin, end, live_values(graph, begin), live_values(graph, end));
+    const auto used =
+        module.build(operators, live_values(graph, operators.before), live_values(graph, after));
     const auto& digests = model.weight_digests();
     for (const std::int64_t index : used) {
       const auto at = static_cast<std::size_t>(index);
@@ -154,9 +173,13 @@ Expected<Shard> emit(const Model& model, std::int64_t begin, std::int64_t end) {
 
 }  // namespace
 
+Expected<Shard> emit_shard(const Model& model, const ShardOperators& operators) {
+  return with_context(emit(model, operators), "emitting operators {} of {}",
+                      to_string(operators.own), model.name());
+}
+
 Expected<Shard> emit_shard(const Model& model, std::int64_t begin, std::int64_t end) {
-  return with_context(emit(model, begin, end), "emitting operators {} to {} of {}", begin, end,
-                      model.name());
+  return emit_shard(model, ShardOperators::between(begin, end));
 }
 
 }  // namespace pareto::partitioner
