@@ -7,15 +7,10 @@
 
 namespace pareto::partitioner {
 
-Expected<DeviceCosts> ideal_costs(const DeviceProfile& profile, const GraphIdeals& ideals) {
-  const std::int64_t operators = count_of(ideals.operators.back());
-  if (profile.operators.size() != static_cast<std::size_t>(operators)) {
-    return fail(ErrorCode::kInvalidArgument, "a profile of {} operators for a graph of {}",
-                profile.operators.size(), operators);
-  }
-  std::vector<std::int64_t> positions(profile.operators.size() + 1);
-  std::iota(positions.begin(), positions.end(), 0);
-  PARETO_ASSIGN(DeviceCosts costs, device_costs(profile, positions));
+namespace {
+
+/// Costs by positions of the model's order as those by sets.
+void take_sets(StageCosts& costs, const GraphIdeals& ideals) {
   const std::vector<Nanoseconds> before = std::move(costs.compute);
   const std::vector<Nanoseconds> enter = std::move(costs.enter);
   costs.compute.clear();
@@ -32,6 +27,21 @@ Expected<DeviceCosts> ideal_costs(const DeviceProfile& profile, const GraphIdeal
         is_prefix ? set.front().end : std::ranges::upper_bound(before, sum) - before.begin() - 1;
     costs.enter.push_back(set.empty() ? Nanoseconds(0) : enter[static_cast<std::size_t>(position)]);
   }
+}
+
+}  // namespace
+
+Expected<DeviceCosts> ideal_costs(const DeviceProfile& profile, const GraphIdeals& ideals) {
+  const std::int64_t operators = count_of(ideals.operators.back());
+  if (profile.operators.size() != static_cast<std::size_t>(operators)) {
+    return fail(ErrorCode::kInvalidArgument, "a profile of {} operators for a graph of {}",
+                profile.operators.size(), operators);
+  }
+  std::vector<std::int64_t> positions(profile.operators.size() + 1);
+  std::iota(positions.begin(), positions.end(), 0);
+  PARETO_ASSIGN(DeviceCosts costs, device_costs(profile, positions));
+  take_sets(costs, ideals);
+  if (costs.busy) take_sets(*costs.busy, ideals);
   return costs;
 }
 

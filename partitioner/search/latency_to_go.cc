@@ -109,8 +109,8 @@ void LatencyToGo::set_lists(Reach& reach) const {
   for (const std::vector<int>& ends : all) most += ends.size();
   reach.ends.resize(most);
   reach.starts.assign(row_ + 1, 0);
-  const Times& before = tables_.entries[at(reach.entry)].times;
-  const Times& after = tables_.exits[at(reach.exit)].times;
+  const Times& before = tables_.entries[at(reach.entry)].busy;
+  const Times& after = tables_.exits[at(reach.exit)].busy;
   // Written in any case, and counted where allowed: half of them are not, and which ones nobody can tell before.
   int* next = reach.ends.data();
   for (std::size_t begin = 0; begin < row_; ++begin) {

@@ -38,7 +38,7 @@ DeviceProfile made_up_profile(const Graph& graph, std::mt19937_64& random) {
     whole += profile.operators.back();
   }
   profile.overhead = Nanoseconds(50'000 + static_cast<int>(50'000 * unit(random)));
-  profile.shards = {{0, static_cast<std::int64_t>(profile.operators.size()), whole, 0}};
+  profile.shards = {{0, static_cast<std::int64_t>(profile.operators.size()), whole, whole, 0}};
   return profile;
 }
 

@@ -101,8 +101,9 @@ DeviceProfile profile() {
   profile.overhead = Nanoseconds(3);
   profile.operators = {Nanoseconds(10), Nanoseconds(20), Nanoseconds(30), Nanoseconds(40),
                        Nanoseconds(100)};
-  profile.shards = {
-      {0, 2, Nanoseconds(18), 0}, {0, 5, Nanoseconds(100), 0}, {2, 5, Nanoseconds(88), 0}};
+  profile.shards = {{0, 2, Nanoseconds(18), Nanoseconds(9), 0},
+                    {0, 5, Nanoseconds(100), Nanoseconds(50), 0},
+                    {2, 5, Nanoseconds(88), Nanoseconds(44), 0}};
   return profile;
 }
 
@@ -122,6 +123,7 @@ TEST(IdealCosts, OfPrefixesAreThoseOfPositions) {
     const auto position = static_cast<std::size_t>(count_of(set));
     EXPECT_EQ(costs->compute[i], row->compute[position]);
     EXPECT_EQ(costs->enter[i], row->enter[position]);
+    EXPECT_EQ(costs->busy->compute[i], row->busy->compute[position]);
   }
   EXPECT_EQ(prefixes, 6);
 }
