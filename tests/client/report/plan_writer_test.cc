@@ -1,0 +1,154 @@
+#include "client/report/plan_writer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "core/base/file.h"
+#include "tests/support/json_schema.h"
+
+namespace pareto::client {
+namespace {
+
+using nlohmann::json;
+using partitioner::Evaluation;
+using partitioner::ThirdObjective;
+using std::chrono::milliseconds;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+Plan split_plan() {
+  Plan plan;
+  plan.model = "tiny";
+  plan.splits = {"after:relu"};
+  plan.stages = {{"pi-1", 0, 3}, {"pi-2", 3, 5}};
+  plan.set_transports({"shm", "tcp", "tcp"});
+  plan.codecs = {"int8"};
+  return plan;
+}
+
+Plan whole_plan() {
+  Plan plan;
+  plan.model = "tiny";
+  plan.stages = {{"pi-1", 0, 5}};
+  return plan;
+}
+
+Evaluation evaluation(std::int64_t latency_ms, std::int64_t bottleneck_ms) {
+  Evaluation evaluation;
+  evaluation.latency = milliseconds(latency_ms);
+  evaluation.bottleneck = milliseconds(bottleneck_ms);
+  evaluation.energy_picojoules = 12'500'000'000;
+  evaluation.peak_memory_bytes = 3 << 20;
+  evaluation.loss = 1234;
+  return evaluation;
+}
+
+/// Batches of two; one point of a split plan and one where two devices take turns.
+PlanReport report() {
+  PlanReport report;
+  report.model = "tiny";
+  report.transports = {"shm", "tcp"};
+  report.codecs = {"none", "int8"};
+  report.batch = 2;
+  report.preference = "balanced";
+  Outlook outlook;
+  outlook.condition = "wifi";
+  outlook.front = {{split_plan(), {milliseconds(10), 3}, evaluation(10, 4)}};
+  outlook.chosen = 0;
+  outlook.replicas = {{{"pi-1", "pi-2"}, {milliseconds(20), 8}, evaluation(20, 5)}};
+  report.outlooks = {outlook};
+  return report;
+}
+
+json parsed(const PlanReport& report) {
+  const json document = json::parse(write_plan_json(report));
+  const auto schema = json::parse(
+      read_file(std::filesystem::path(PARETO_SOURCE_DIR) / "tests/golden/plan.schema.json")
+          .value());
+  EXPECT_THAT(test::violations(schema, document), IsEmpty());
+  return document;
+}
+
+TEST(PlanTable, ShowsWhatLinksChose) {
+  const std::string text = write_plan_table(report(), {});
+  EXPECT_THAT(text, AllOf(HasSubstr("Predicted Pareto front, shm or tcp, batch 2, wifi"),
+                          HasSubstr("shm+tcp+tcp"), HasSubstr("int8"), HasSubstr("1234"),
+                          HasSubstr("600.0"), HasSubstr("pi-1 > pi-2"),
+                          HasSubstr("* balanced: the plan to take")));
+  EXPECT_THAT(text, AllOf(Not(HasSubstr("modelled")), Not(HasSubstr("beaten by"))));
+}
+
+TEST(PlanTable, LeavesOutColumnsOfWhatIsNotChosen) {
+  PlanReport plain = report();
+  plain.transports = {"tcp"};
+  plain.codecs = {"none"};
+  const std::string text = write_plan_table(plain, {});
+  EXPECT_THAT(text,
+              AllOf(Not(HasSubstr("transport")), Not(HasSubstr("codec")), Not(HasSubstr("ppm"))));
+}
+
+TEST(PlanTable, SaysWhatNoPlanCanSay) {
+  EXPECT_THAT(write_plan_table(report(), {}),
+              AllOf(HasSubstr("Left out: a point where devices take requests in turns"),
+                    HasSubstr("pi-1 and pi-2"), HasSubstr("800.0")));
+  PlanReport without = report();
+  without.outlooks[0].replicas.clear();
+  without.outlooks[0].chosen.reset();
+  EXPECT_THAT(write_plan_table(without, {}),
+              AllOf(Not(HasSubstr("Left out")), HasSubstr("No plan keeps the limits")));
+}
+
+TEST(PlanTable, NamesTheThirdObjective) {
+  PlanReport energy = report();
+  energy.third = ThirdObjective::kEnergy;
+  energy.powers_known = true;
+  EXPECT_THAT(write_plan_table(energy, {}), AllOf(HasSubstr("throughput, modelled energy"),
+                                                  HasSubstr("modelled mJ"), HasSubstr("12.50")));
+  PlanReport memory = report();
+  memory.third = ThirdObjective::kMemory;
+  EXPECT_THAT(write_plan_table(memory, {}), HasSubstr("of latency, throughput, memory, "));
+}
+
+TEST(PlanTable, ListsCandidatesAndWhatBeatsThem) {
+  PlanReport all = report();
+  all.candidates = true;
+  all.outlooks[0].candidates = {{whole_plan(),
+                                 evaluation(30, 30),
+                                 {{{milliseconds(30), 1}, 0}, {{milliseconds(31), 2}, {}}}}};
+  EXPECT_THAT(write_plan_table(all, {}),
+              AllOf(HasSubstr("beaten by"), HasSubstr("all on pi-1"), HasSubstr("30.00")));
+  const json document = parsed(all);
+  ASSERT_EQ(document["networks"][0]["plans"].size(), 1U);
+  EXPECT_DOUBLE_EQ(document["networks"][0]["plans"][0]["latency_ms"], 30);
+  EXPECT_DOUBLE_EQ(document["networks"][0]["plans"][0]["samples_per_s"], 2 / 0.030);
+}
+
+TEST(PlanJson, KeepsItsSchema) {
+  PlanReport energy = report();
+  energy.third = ThirdObjective::kEnergy;
+  energy.powers_known = true;
+  const json document = parsed(energy);
+  EXPECT_EQ(document["also"], "energy");
+  const json& network = document["networks"][0];
+  EXPECT_EQ(network["front"][0]["plan"]["transports"], json({"shm", "tcp", "tcp"}));
+  EXPECT_EQ(network["front"][0]["plan"]["codecs"], json({"int8"}));
+  EXPECT_DOUBLE_EQ(network["front"][0]["modelled_energy_mj"], 12.5);
+  EXPECT_EQ(network["front"][0]["codec_loss_ppm"], 1234);
+  EXPECT_EQ(network["replicas"][0]["devices"], json({"pi-1", "pi-2"}));
+
+  PlanReport none = report();
+  none.outlooks[0].front.clear();
+  none.outlooks[0].chosen.reset();
+  const json empty = parsed(none);
+  EXPECT_EQ(empty["also"], nullptr);
+  EXPECT_EQ(empty["networks"][0]["chosen"], nullptr);
+  EXPECT_FALSE(empty["networks"][0]["replicas"][0].contains("modelled_energy_mj"))
+      << "not of devices whose power nobody said";
+}
+
+}  // namespace
+}  // namespace pareto::client
