@@ -1,11 +1,16 @@
 // Profiles, predictions and the plans that come of them, with real daemons.
+#include "core/plan/plan.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tests/e2e/fixture.h"
+#include "tests/support/json_schema.h"
 
 namespace pareto::test {
 namespace {
@@ -15,16 +20,21 @@ using testing::HasSubstr;
 
 class Planning : public EndToEnd {
  protected:
+  static json schema() {
+    json schema;
+    std::ifstream(std::filesystem::path(PARETO_SOURCE_DIR) / "tests/golden/plan.schema.json") >>
+        schema;
+    return schema;
+  }
+
   /// A command on the small model with this test's store.
   std::vector<std::string> planning(const std::string& command,
                                     const std::vector<std::string>& more) const {
-    std::vector<std::string> arguments{command,
-                                       "--store",
-                                       path("results.db"),
-                                       "--transport",
-                                       "tcp",
-                                       "--splits",
+    std::vector<std::string> arguments{command, "--store", path("results.db"), "--splits",
                                        "after:features.3,after:features.9"};
+    if (std::ranges::find(more, "--transport") == more.end()) {
+      arguments.insert(arguments.end(), {"--transport", "tcp"});
+    }
     const std::vector<std::string> model = small_model();
     arguments.insert(arguments.end(), model.begin(), model.end());
     arguments.insert(arguments.end(), more.begin(), more.end());
@@ -57,6 +67,90 @@ TEST_F(Planning, APredictedPlanIsAFileThatRuns) {
   const Finished run = paretoctl({"run", "--plan", path("plan.json"), "--requests", "3", "--json",
                                   "--num-classes", "10", "--input-shape", "3x64x64"});
   EXPECT_EQ(run.exit_code, 0) << run.errors;
+}
+
+TEST_F(Planning, EachLinkHasACodecAndATransport) {
+  const Finished done = paretoctl(
+      planning("plan", {"--codec", "none,int8", "--transport", "tcp,grpc", "--also", "loss",
+                        "--first", "local-0", "--last", "local-1", "--all", "--json"}));
+  ASSERT_EQ(done.exit_code, 0) << done.errors;
+  const json document = json::parse(done.output);
+  EXPECT_THAT(violations(schema(), document), testing::IsEmpty());
+  EXPECT_EQ(document["transports"], json({"tcp", "grpc"}));
+  EXPECT_EQ(document["codecs"], json({"none", "int8"}));
+  const json& network = document["networks"][0];
+  std::set<std::string> ways;
+  for (const json& one : network["plans"]) {
+    const Plan plan = plan_from_json(one["plan"].dump()).value();
+    if (plan.stages.size() != 2) continue;
+    const bool lossy = !plan.codecs.empty();
+    ways.insert(plan.transport_of(1) + (lossy ? " int8" : ""));
+    EXPECT_EQ(one["codec_loss_ppm"] > 0, lossy) << one;
+  }
+  EXPECT_EQ(ways, (std::set<std::string>{"tcp", "tcp int8", "grpc", "grpc int8"}));
+  const auto lossless = [](const json& point) { return point["codec_loss_ppm"] == 0; };
+  EXPECT_TRUE(std::ranges::any_of(network["front"], lossless))
+      << "nothing that loses something beats what does not";
+}
+
+TEST_F(Planning, APlanWithACodecIsAFileThatRuns) {
+  const Finished done =
+      paretoctl(planning("plan", {"--codec", "int8", "--transport", "grpc", "--first", "local-1",
+                                  "--last", "local-0", "--save", path("plan.json")}));
+  ASSERT_EQ(done.exit_code, 0) << done.errors;
+  EXPECT_THAT(done.output, HasSubstr("loss ppm"));
+  json saved;
+  std::ifstream(path("plan.json")) >> saved;
+  EXPECT_EQ(saved["codecs"], json({"int8"}));
+  EXPECT_EQ(saved["transport"], "grpc");
+  const Finished run = paretoctl({"run", "--plan", path("plan.json"), "--requests", "3", "--json",
+                                  "--num-classes", "10", "--input-shape", "3x64x64"});
+  EXPECT_EQ(run.exit_code, 0) << run.errors;
+}
+
+TEST_F(Planning, MemoryIsKeptSmallToo) {
+  const Finished done = paretoctl(
+      planning("plan", {"--also", "memory", "--prefer", "memory", "--codec", "all", "--json"}));
+  ASSERT_EQ(done.exit_code, 0) << done.errors;
+  const json document = json::parse(done.output);
+  EXPECT_THAT(violations(schema(), document), testing::IsEmpty());
+  EXPECT_EQ(document["codecs"], json({"none", "zero-bitmap", "lz4", "zstd"}))
+      << "all that lose nothing";
+  const json& network = document["networks"][0];
+  const auto memory = [&](std::size_t i) {
+    return network["front"][i]["peak_memory_bytes"].get<std::int64_t>();
+  };
+  for (std::size_t i = 0; i < network["front"].size(); ++i) {
+    EXPECT_LE(memory(network["chosen"]), memory(i));
+  }
+  EXPECT_EQ(network["front"][network["chosen"].get<std::size_t>()]["plan"]["stages"].size(), 2U)
+      << "two devices hold less of the model than one";
+}
+
+TEST_F(Planning, EnergyIsModelledFromThePowerOfEachDevice) {
+  const Daemon first("first", folder());
+  const Daemon second("second", folder());
+  const auto with_powers = [&](const std::string& of_first, const std::string& of_second) {
+    std::ofstream(path("powers.yaml"))
+        << "devices:\n"
+        << "  - {name: first, address: \"" << first.address() << "\"" << of_first << "}\n"
+        << "  - {name: second, address: \"" << second.address() << "\"" << of_second << "}\n";
+    return paretoctl(planning("plan", {"--devices", path("powers.yaml"), "--also", "energy",
+                                       "--prefer", "energy", "--json"}));
+  };
+  const Finished unknown = with_powers(", power: 5W", "");
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.errors, testing::AllOf(HasSubstr("device second"), HasSubstr("power: 5W")));
+
+  const Finished done = with_powers(", power: 1kW", ", power: 1mW");
+  ASSERT_EQ(done.exit_code, 0) << done.errors;
+  const json document = json::parse(done.output);
+  EXPECT_THAT(violations(schema(), document), testing::IsEmpty());
+  const json& network = document["networks"][0];
+  const json& chosen = network["front"][network["chosen"].get<std::size_t>()];
+  ASSERT_EQ(chosen["plan"]["stages"].size(), 1U);
+  EXPECT_EQ(chosen["plan"]["stages"][0]["device"], "second") << "a millionth of the power";
+  EXPECT_GT(chosen["modelled_energy_mj"], 0);
 }
 
 TEST_F(Planning, ProfilesAreKept) {
@@ -97,7 +191,14 @@ TEST_F(Planning, LimitsAndPinsHold) {
            {{"--prefer", "cheap"}, "balanced, latency or throughput"},
            {{"--search", "magic"}, "exact"},
            {{"--max-latency", "fast"}, "--max-latency"},
-           {{"--first", "nobody"}, "no device"}}) {
+           {{"--first", "nobody"}, "no device"},
+           {{"--also", "price"}, "energy, memory or loss"},
+           {{"--also", "memory", "--prefer", "energy"}, "what --also names"},
+           {{"--also", "energy"}, "device local-0"},
+           {{"--codec", "auto"}, "plan chooses itself"},
+           {{"--codec", "zip"}, "no codec is called"},
+           {{"--codec", "int8", "--codec-error", "0"}, "add none to --codec"},
+           {{"--transport", "shm+tcp"}, "a mix is of the links of one chain"}}) {
     const Finished refused = paretoctl(planning("plan", flags));
     EXPECT_EQ(refused.exit_code, 2) << refused.errors;
     EXPECT_THAT(refused.errors, HasSubstr(said));
