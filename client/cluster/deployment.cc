@@ -102,8 +102,7 @@ Expected<> Deployment::load_shards(const Plan& plan, ShardPool& pool) {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < stages; ++i) {
       threads.emplace_back([&, i] {
-        results[i] = pool.acquire(*devices_[i], plan.stages[i].begin, plan.stages[i].end,
-                                  shard_settings(plan));
+        results[i] = pool.acquire(*devices_[i], plan.operators_of(i), shard_settings(plan));
       });
     }
   }

@@ -117,17 +117,17 @@ Expected<LoadedShard> ShardPool::load(DaemonClient& client, Device& device, cons
   return loaded;
 }
 
-Expected<ShardLease> ShardPool::acquire(DaemonClient& client, std::int64_t begin, std::int64_t end,
+Expected<ShardLease> ShardPool::acquire(DaemonClient& client, const ShardOperators& operators,
                                         const ShardSettings& settings, WhenFull when_full) {
   Device& device = state_of(client);
   const std::lock_guard lock(device.mutex);
-  const Key key{begin, end, settings};
+  const Key key{operators, settings};
   if (const auto found = device.entries.find(key); found != device.entries.end()) {
     found->second.last_used = ++device.clock;
     return found->second.shard;
   }
-  PARETO_ASSIGN(const Shard shard, workload_.shard(begin, end));
-  ResidentShard resident{begin, end, {}, shard.weight_bytes(), 0, 0};
+  PARETO_ASSIGN(const Shard shard, workload_.shard(operators));
+  ResidentShard resident{shard.begin, shard.end, {}, shard.weight_bytes(), 0, 0};
   PARETO_ASSIGN(resident.input_bytes, tensor_bytes_of(shard.inputs, settings.batch));
   PARETO_ASSIGN(resident.output_bytes, tensor_bytes_of(shard.outputs, settings.batch));
   PARETO_ASSIGN(resident.loaded, load(client, device, shard, settings, when_full));

@@ -8,17 +8,18 @@
 #include <memory>
 #include <mutex>
 #include <set>
-#include <tuple>
+#include <utility>
 
 #include "client/cluster/daemon_client.h"
 #include "client/cluster/workload.h"
 #include "core/base/error.h"
+#include "core/plan/operator_ranges.h"
 
 namespace pareto::client {
 
 /// A shard that a device holds ready.
 struct ResidentShard {
-  std::int64_t begin = 0;
+  std::int64_t begin = 0;  ///< operators [begin, end) in the plan's order
   std::int64_t end = 0;
   LoadedShard loaded;
   std::uint64_t weight_bytes = 0;
@@ -49,12 +50,18 @@ class ShardPool {
 
   /// Fails: kExhausted (no room, although everything idle was unloaded: a deployment may be closed and the call
   /// repeated); and as the device says.
-  Expected<ShardLease> acquire(DaemonClient& device, std::int64_t begin, std::int64_t end,
+  Expected<ShardLease> acquire(DaemonClient& device, const ShardOperators& operators,
                                const ShardSettings& settings,
                                WhenFull when_full = WhenFull::kMakeRoom);
+  /// Operators [begin, end) after all that come before them in the model.
+  Expected<ShardLease> acquire(DaemonClient& device, std::int64_t begin, std::int64_t end,
+                               const ShardSettings& settings,
+                               WhenFull when_full = WhenFull::kMakeRoom) {
+    return acquire(device, ShardOperators::between(begin, end), settings, when_full);
+  }
 
  private:
-  using Key = std::tuple<std::int64_t, std::int64_t, ShardSettings>;
+  using Key = std::pair<ShardOperators, ShardSettings>;
   struct Entry {
     std::shared_ptr<const ResidentShard> shard;
     std::uint64_t last_used = 0;

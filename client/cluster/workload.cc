@@ -29,9 +29,9 @@ Expected<std::vector<Value>> reorder(const std::vector<std::int64_t>& wanted,
 
 }  // namespace
 
-Expected<Shard> ModelWorkload::shard(std::int64_t begin, std::int64_t end) {
+Expected<Shard> ModelWorkload::shard(const ShardOperators& operators) {
   const std::lock_guard lock(mutex_);
-  return partitioner::emit_shard(model_, begin, end);
+  return partitioner::emit_shard(model_, operators);
 }
 
 Expected<Tensor> ModelWorkload::weight(const Digest& digest) {

@@ -8,6 +8,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/error.h"
+#include "core/plan/operator_ranges.h"
 #include "core/plan/shard.h"
 #include "core/tensor/tensor.h"
 #include "core/tensor/value.h"
@@ -19,8 +20,8 @@ namespace pareto::client {
 class Workload {
  public:
   virtual ~Workload() = default;
-  /// Operators [begin, end) as a shard.
-  virtual Expected<Shard> shard(std::int64_t begin, std::int64_t end) = 0;
+  /// Those operators as a shard.
+  virtual Expected<Shard> shard(const ShardOperators& operators) = 0;
   virtual Expected<Tensor> weight(const Digest& digest) = 0;
   /// Made-up inputs for one request of `batch` samples, in the order of the first shard's inputs.
   virtual Expected<std::vector<Value>> example(std::int64_t batch, std::uint64_t seed) = 0;
@@ -35,7 +36,7 @@ class Workload {
 class ModelWorkload final : public Workload {
  public:
   explicit ModelWorkload(const partitioner::Model& model) : model_(model) {}
-  Expected<Shard> shard(std::int64_t begin, std::int64_t end) override;
+  Expected<Shard> shard(const ShardOperators& operators) override;
   Expected<Tensor> weight(const Digest& digest) override;
   Expected<std::vector<Value>> example(std::int64_t batch, std::uint64_t seed) override;
   /// Runs the whole model, in the plain engine.

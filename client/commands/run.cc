@@ -209,8 +209,10 @@ class RunCommand final : public Command {
       return;
     }
     std::vector<std::string> devices;
-    for (const StagePlan& stage : trial.plan.stages)
-      devices.push_back(fmt::format("{} [{}, {})", stage.device, stage.begin, stage.end));
+    for (std::size_t i = 0; i < trial.plan.stages.size(); ++i) {
+      devices.push_back(fmt::format("{} {}", trial.plan.stages[i].device,
+                                    to_string(trial.plan.operators_of(i).own)));
+    }
     context.out << fmt::format("plan        {}{} over {}\n", join(devices, " -> "),
                                trial.plan.splits.empty() ? "" : ", " + join(trial.plan.splits, "+"),
                                link_of(trial));

@@ -9,6 +9,7 @@
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/runtime/shard_runner.h"
+#include "partitioner/graph/cuts.h"
 #include "partitioner/graph/split_points.h"
 
 namespace pareto::client {
@@ -49,6 +50,18 @@ Expected<> check_devices(const Plan& plan, const Cluster& cluster) {
   return {};
 }
 
+/// A cut that no position of the model's order is.
+Expected<> check_cut_of_sets(const Plan& plan, std::size_t split, const OperatorRanges& before,
+                             const partitioner::Model& model) {
+  PARETO_TRY(with_context(partitioner::check_cut(model.graph(), before),
+                          "no cut after stage {} (operators {})", split, to_string(before)));
+  const std::string name = partitioner::cut_name(before);
+  if (plan.splits[split] == name) return {};
+  return fail(ErrorCode::kInvalidArgument,
+              "stages 0 to {} run operators {}: that cut is called \"{}\", not \"{}\"", split,
+              to_string(before), name, plan.splits[split]);
+}
+
 Expected<> check_cuts(const Plan& plan, const partitioner::Model& model) {
   const auto operators = static_cast<std::int64_t>(model.graph().operators.size());
   if (plan.stages.back().end != operators) {
@@ -56,6 +69,11 @@ Expected<> check_cuts(const Plan& plan, const partitioner::Model& model) {
                 plan.stages.back().end, model.name(), operators);
   }
   for (std::size_t i = 0; i < plan.splits.size(); ++i) {
+    const OperatorRanges before = plan.operators_of(i + 1).before;
+    if (before.size() > 1 || before.front().begin > 0) {
+      PARETO_TRY(check_cut_of_sets(plan, i, before, model));
+      continue;
+    }
     PARETO_ASSIGN(const std::vector<std::size_t> points,
                   partitioner::select_split_points(model.split_points(), plan.splits[i]));
     if (points.size() != 1) {

@@ -12,8 +12,7 @@ namespace pareto::client {
 namespace {
 
 struct Work {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
+  ShardOperators operators;
   ShardSettings settings;
   auto operator<=>(const Work&) const = default;
 };
@@ -23,10 +22,10 @@ std::map<DaemonClient*, std::vector<Work>> work_of(const std::vector<Plan>& plan
   std::map<DaemonClient*, std::vector<Work>> work;
   std::set<std::pair<DaemonClient*, Work>> seen;
   for (const Plan& plan : plans) {
-    for (const StagePlan& stage : plan.stages) {
-      const auto device = cluster.find(stage.device);
+    for (std::size_t i = 0; i < plan.stages.size(); ++i) {
+      const auto device = cluster.find(plan.stages[i].device);
       if (!device) continue;
-      const Work item{stage.begin, stage.end, shard_settings(plan)};
+      const Work item{plan.operators_of(i), shard_settings(plan)};
       if (seen.insert({*device, item}).second) work[*device].push_back(item);
     }
   }
@@ -50,8 +49,8 @@ void preload_shards(const std::vector<Plan>& plans, const Cluster& cluster, Shar
       std::size_t left = list->size();
       for (const Work& item : *list) {
         if (stop) break;
-        const auto lease = pool.acquire(*client, item.begin, item.end, item.settings,
-                                        ShardPool::WhenFull::kRefuse);
+        const auto lease =
+            pool.acquire(*client, item.operators, item.settings, ShardPool::WhenFull::kRefuse);
         if (!lease && lease.error().code != ErrorCode::kInvalidArgument) break;
         --left;
         static_cast<void>(finished.push(1));

@@ -7,6 +7,7 @@
 #include "client/cluster/daemon_client.h"
 #include "client/cluster/transport_choice.h"
 #include "core/base/text.h"
+#include "partitioner/graph/cuts.h"
 #include "partitioner/graph/split_points.h"
 
 namespace pareto::client {
@@ -110,12 +111,13 @@ Expected<std::optional<SplitRecord>> describe_split(const partitioner::Model& mo
     CutRecord cut;
     cut.name = plan.splits[i];
     cut.position = plan.stages[i].end;
-    for (const BoundaryValue& value : partitioner::boundary(model.graph(), cut.position)) {
+    const OperatorRanges before = plan.operators_of(i + 1).before;
+    for (const BoundaryValue& value : partitioner::boundary(model.graph(), before)) {
       const std::vector<TensorSpec> tensors = tensors_of(value.spec);
       cut.boundary.insert(cut.boundary.end(), tensors.begin(), tensors.end());
     }
     PARETO_ASSIGN(cut.boundary_bytes,
-                  partitioner::boundary_bytes(model.graph(), cut.position, plan.batch));
+                  partitioner::boundary_bytes(model.graph(), before, plan.batch));
     record.boundary.insert(record.boundary.end(), cut.boundary.begin(), cut.boundary.end());
     record.boundary_bytes += cut.boundary_bytes;
     record.cuts.push_back(std::move(cut));

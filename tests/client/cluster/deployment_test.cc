@@ -95,6 +95,21 @@ TEST_F(DeploymentTest, SendsAWeightOnceAndLoadsAShardOnce) {
   EXPECT_EQ(daemons_[1]->loaded_shards(), 0U);
 }
 
+TEST_F(DeploymentTest, ShardsOfOtherOperatorsAreOthers) {
+  Plan one = plan({5});
+  Plan two = one;
+  // As many operators before the cut, but not the same ones.
+  two.stages[0].operators = {{0, 3}, {8, 10}};
+  two.stages[1].operators = {{3, 8}};
+  auto first = open(one).value();
+  auto second = open(two).value();
+  EXPECT_EQ(daemons_[0]->loads(), 2);
+  EXPECT_EQ(daemons_[0]->weights_sent_bytes(), 7 * kFakeWeightBytes) << "each weight once";
+  EXPECT_DOUBLE_EQ(answer(*second), 80);
+  auto again = open(two).value();
+  EXPECT_EQ(daemons_[0]->loads(), 2);
+}
+
 TEST_F(DeploymentTest, UnloadsWhatNobodyHoldsWhereMemoryIsShort) {
   daemons_[0]->set_memory_limit(12 * kFakeWeightBytes);
   ASSERT_TRUE(open(plan({4})));

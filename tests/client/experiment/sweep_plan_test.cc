@@ -326,6 +326,42 @@ TEST_F(SweepPlanTest, APlanThatCannotBeDeployedIsToldWhole) {
   EXPECT_THAT(refused([](Plan& p) { p.precision = "fp7"; }), HasSubstr("fp7"));
 }
 
+TEST_F(SweepPlanTest, APlanMayRunBranchesInAnotherOrder) {
+  // Operator 4 feeds 5 and 7, whose branches 9 joins: the second branch runs first.
+  const auto operators = static_cast<std::int64_t>(model_.graph().operators.size());
+  NamedPlan named{"mine", {}};
+  named.plan.model = "squeezenet1_0";
+  named.plan.splits = {"op:5:7-9"};
+  named.plan.stages = {{"d0", 0, 7, {{0, 5}, {7, 9}}},
+                       {"d1", 7, operators, {{5, 7}, {9, operators}}}};
+  named.plan.batch = 2;
+  const auto accepted = check_plan(named, model_, cluster_);
+  ASSERT_TRUE(accepted) << accepted.error().message;
+  const auto split = describe_split(model_, named.plan).value();
+  ASSERT_TRUE(split);
+  EXPECT_EQ(split->name, "op:5:7-9");
+  EXPECT_EQ(split->position, 7);
+  // What both branches read, 16 channels, and what the second one gives, 64.
+  ASSERT_EQ(split->boundary.size(), 2U);
+  EXPECT_EQ(split->boundary[0].dims[1].constant, 16);
+  EXPECT_EQ(split->boundary[1].dims[1].constant, 64);
+  EXPECT_EQ(split->boundary_bytes, 2U * (16 + 64) * 15 * 15 * 4);
+
+  const auto refused = [&](auto change) {
+    NamedPlan other = named;
+    change(other.plan);
+    const auto checked = check_plan(other, model_, cluster_);
+    return checked ? std::string("accepted") : checked.error().message;
+  };
+  EXPECT_THAT(refused([](Plan& p) { p.splits = {"op:7"}; }),
+              HasSubstr("called \"op:5:7-9\", not \"op:7\""));
+  EXPECT_THAT(refused([&](Plan& p) {
+                p.stages[0].operators = {{0, 5}, {8, 10}};
+                p.stages[1].operators = {{5, 8}, {10, operators}};
+              }),
+              AllOf(HasSubstr("no cut after stage 0"), HasSubstr("which it needs")));
+}
+
 TEST(PlanFiles, AreReadFromFilesAndFolders) {
   const TemporaryFolder folder = TemporaryFolder::create("plans").value();
   const auto path = [&](const std::string& name) { return (folder.path() / name).string(); };

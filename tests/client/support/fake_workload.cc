@@ -21,17 +21,17 @@ Tensor FakeWorkload::weight_of(std::int64_t position) {
   return tensor;
 }
 
-Expected<Shard> FakeWorkload::shard(std::int64_t begin, std::int64_t end) {
+Expected<Shard> FakeWorkload::shard(const ShardOperators& operators) {
   Shard shard;
   shard.model = "adder";
-  shard.begin = begin;
-  shard.end = end;
-  for (std::int64_t i = begin; i < end; ++i) {
+  shard.begin = operators.begin();
+  shard.end = operators.end();
+  for (const std::int64_t i : operators_in(operators.own)) {
     shard.weights.push_back(
         {"w" + std::to_string(i), sha256(weight_of(i).bytes()), DType::kFloat32, {4}, true});
   }
-  shard.inputs = {boundary_value(begin)};
-  shard.outputs = {boundary_value(end)};
+  shard.inputs = {boundary_value(shard.begin)};
+  shard.outputs = {boundary_value(shard.end)};
   return shard;
 }
 

@@ -13,7 +13,7 @@ inline constexpr std::uint64_t kFakeWeightBytes = 16;
 
 class FakeWorkload final : public Workload {
  public:
-  Expected<Shard> shard(std::int64_t begin, std::int64_t end) override;
+  Expected<Shard> shard(const ShardOperators& operators) override;
   Expected<Tensor> weight(const Digest& digest) override;
   Expected<std::vector<Value>> example(std::int64_t batch, std::uint64_t seed) override;
 
