@@ -65,6 +65,11 @@ class PlanCommand final : public Command {
                    "what else is to be small: energy (modelled: the device's power in the "
                    "inventory by the time it works), memory (of the device that needs most), loss "
                    "(of codecs, in ppm of a tensor's largest magnitude)");
+    app.add_option(
+           "--cuts", cuts_,
+           "order: at the --splits, in the model's order; ideals: anywhere, branches in any "
+           "order (--splits are measured)")
+        ->capture_default_str();
     app.add_option("--max-latency", max_latency_, "of the chosen plan: 50ms");
     app.add_option("--min-throughput", wish_.limits.samples_per_s,
                    "of the chosen plan, in samples/s");
@@ -86,6 +91,10 @@ class PlanCommand final : public Command {
 
   Expected<int> run(Context& context) override {
     PARETO_TRY(read_wish());
+    if (cuts_ != "order" && cuts_ != "ideals") {
+      return fail(ErrorCode::kInvalidArgument, "--cuts {}: order or ideals", cuts_);
+    }
+    flags_.options.ideals = cuts_ == "ideals";
     PARETO_ASSIGN(const PlanCodecs codecs, codecs_.read());
     PARETO_ASSIGN(const std::vector<NamedCondition> conditions, read_conditions(networks_));
     PARETO_ASSIGN(const auto session, PlanningSession::open(context, flags_, conditions));
@@ -157,6 +166,7 @@ class PlanCommand final : public Command {
   std::string max_memory_;
   std::string first_;
   std::string last_;
+  std::string cuts_ = "order";
   std::string prefer_ = "balanced";
   std::string search_ = "exact";
   std::string save_;

@@ -29,7 +29,7 @@ class Walk {
 
   /// What crosses there. Positions ascend from call to call.
   Expected<Value> to(std::int64_t position) {
-    PARETO_ASSIGN(const Shard shard, workload_.shard(position_, position));
+    PARETO_ASSIGN(const Shard shard, workload_.shard(ShardOperators::between(position_, position)));
     const auto weights = [this](const Digest& digest) { return workload_.weight(digest); };
     PARETO_ASSIGN(const auto runner, runtime::ShardRunner::load(shard, weights, options_));
     PARETO_ASSIGN(values_, runner->run(std::move(values_)));

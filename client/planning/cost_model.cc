@@ -88,6 +88,19 @@ class LinkCostsMaker {
 
 }  // namespace
 
+std::vector<std::vector<partitioner::LinkCosts>> link_costs(
+    const std::vector<std::int64_t>& positions, const std::vector<std::int64_t>& boundary_bytes,
+    std::size_t devices, const std::vector<ProbedTransport>& transports,
+    const ProbedCodecs& codecs) {
+  const LinkCostsMaker maker(positions, boundary_bytes, transports, codecs);
+  std::vector<std::vector<partitioner::LinkCosts>> links;
+  for (std::size_t from = 0; from <= devices; ++from) {
+    auto& row = links.emplace_back();
+    for (std::size_t to = 0; to <= devices; ++to) row.push_back(maker.between(from, to, devices));
+  }
+  return links;
+}
+
 std::vector<partitioner::LinkPoint> link_points(const transport::ProbeResult& probed) {
   std::vector<partitioner::LinkPoint> points;
   for (const transport::ProbePoint& point : probed.points) points.push_back(link_point(point));
@@ -145,13 +158,7 @@ Expected<CostInputs> make_cost_inputs(const Model& model, const SplitChoice& spl
     costs.milliwatts = device.milliwatts;
     inputs.devices.push_back(std::move(costs));
   }
-  const LinkCostsMaker links(positions, inputs.boundary_bytes, transports, codecs);
-  for (std::size_t from = 0; from <= devices.size(); ++from) {
-    auto& costs = inputs.links.emplace_back();
-    for (std::size_t to = 0; to <= devices.size(); ++to) {
-      costs.push_back(links.between(from, to, devices.size()));
-    }
-  }
+  inputs.links = link_costs(positions, inputs.boundary_bytes, devices.size(), transports, codecs);
   PARETO_TRY(partitioner::check(inputs));
   return inputs;
 }

@@ -37,6 +37,11 @@ Expected<partitioner::CostInputs> make_cost_inputs(const partitioner::Model& mod
                                                    const std::vector<ProbedTransport>& transports,
                                                    const ProbedCodecs& codecs = {});
 
+/// CostInputs::links of so many devices. `positions` of the model's operators: where codecs were measured.
+std::vector<std::vector<partitioner::LinkCosts>> link_costs(
+    const std::vector<std::int64_t>& positions, const std::vector<std::int64_t>& boundary_bytes,
+    std::size_t devices, const std::vector<ProbedTransport>& transports,
+    const ProbedCodecs& codecs);
 /// By ascending bytes.
 std::vector<partitioner::LinkPoint> link_points(const transport::ProbeResult& probed);
 /// What a probed message takes: where there is no more than processor time to it, none is left for the link.

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "client/planning/ideal_plans.h"
 #include "partitioner/graph/split_points.h"
 
 namespace pareto::client {
@@ -44,6 +45,11 @@ ProfileWish Planner::wish() const {
 Expected<> Planner::profile(const LinkTransports& transports, Workload& workload,
                             const std::atomic<bool>& stop, const Progress& progress) {
   PARETO_ASSIGN(splits_, partitioner::select_split_points(model_.split_points(), options_.splits));
+  if (options_.ideals) {
+    PARETO_ASSIGN(ideals_, with_context(partitioner::find_graph_ideals(model_.graph(),
+                                                                       options_.settings.batch),
+                                        "cutting {} at every ideal", model_.name()));
+  }
   const ProfileWish wish = this->wish();
   std::vector<std::optional<DeviceProfile>> known(cluster_.size());
   devices_.assign(cluster_.size(), {});
@@ -128,6 +134,10 @@ Expected<ProbedCodecs> Planner::probe_codecs(const std::vector<std::string>& cod
 
 Expected<partitioner::CostInputs> Planner::cost_inputs(
     const std::vector<ProbedTransport>& transports, const ProbedCodecs& codecs) const {
+  if (ideals_) {
+    return make_ideal_cost_inputs(model_, *ideals_, options_.settings.batch, devices_, transports,
+                                  codecs);
+  }
   return make_cost_inputs(model_, splits_, options_.settings.batch, devices_, transports, codecs);
 }
 
@@ -140,7 +150,11 @@ Plan Planner::plan_of(const partitioner::Placement& placement,
   plan.engine = options_.settings.engine;
   plan.precision = options_.settings.precision;
   plan.threads = options_.settings.threads;
-  place(model_, splits_, devices_, placement, plan);
+  if (ideals_) {
+    place_ideals(model_, *ideals_, devices_, placement, plan);
+  } else {
+    place(model_, splits_, devices_, placement, plan);
+  }
   choose_links(inputs, placement, plan);
   return plan;
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,11 +18,13 @@
 #include "client/results/store.h"
 #include "core/base/error.h"
 #include "partitioner/graph/model.h"
+#include "partitioner/search/graph_ideals.h"
 
 namespace pareto::client {
 
 struct PlanningOptions {
   std::string splits = "modules";  ///< where plans may be cut
+  bool ideals = false;             ///< cuts take any set of operators; `splits` are measured
   ShardSettings settings;          ///< its batch is that of messages
   /// Cuts that are measured, spread by the work before them; the others lie between. 0: all.
   std::size_t measured_cuts = 24;
@@ -72,6 +75,7 @@ class Planner {
   ResultStore& store_;
   const PlanningOptions options_;
   SplitChoice splits_;
+  std::optional<partitioner::GraphIdeals> ideals_;  ///< where cuts take any of them
   std::vector<DeviceFacts> devices_;
   bool measured_now_ = false;
 };

@@ -1,0 +1,66 @@
+#include "client/planning/ideal_plans.h"
+
+#include <utility>
+
+#include "core/plan/shard.h"
+#include "partitioner/graph/cuts.h"
+#include "partitioner/search/ideal_costs.h"
+
+namespace pareto::client {
+namespace {
+
+/// A set that is a prefix has the name of that position.
+std::string name_of(const partitioner::Model& model, const OperatorRanges& before) {
+  if (before.size() > 1 || before.front().begin > 0) return partitioner::cut_name(before);
+  return model.split_points()[static_cast<std::size_t>(before.front().end - 1)].name;
+}
+
+}  // namespace
+
+Expected<partitioner::CostInputs> make_ideal_cost_inputs(
+    const partitioner::Model& model, const partitioner::GraphIdeals& ideals, std::int64_t batch,
+    const std::vector<DeviceFacts>& devices, const std::vector<ProbedTransport>& transports,
+    const ProbedCodecs& codecs) {
+  // Limits are those of the uncut model; what lies at positions is replaced.
+  PARETO_ASSIGN(partitioner::CostInputs inputs,
+                make_cost_inputs(model, SplitChoice{}, batch, devices, transports));
+  inputs.boundary_bytes = ideals.ideals.boundary_bytes;
+  inputs.legal.assign(ideals.operators.size(), true);
+  inputs.ends = ideals.ideals.ends;
+  std::vector<std::int64_t> positions;
+  for (const OperatorRanges& set : ideals.operators) positions.push_back(count_of(set));
+  inputs.links = link_costs(positions, inputs.boundary_bytes, devices.size(), transports, codecs);
+  std::vector<std::int64_t> weights = partitioner::ideal_weight_bytes(model.graph(), ideals);
+  for (std::int64_t& bytes : weights) bytes *= kWeightCopies;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    partitioner::DeviceCosts& costs = inputs.devices[i];
+    PARETO_ASSIGN(partitioner::DeviceCosts times,
+                  with_context(partitioner::ideal_costs(devices[i].profile, ideals), "device {}",
+                               costs.name));
+    static_cast<partitioner::StageCosts&>(costs) = std::move(times);
+    costs.busy = std::move(times.busy);
+    costs.weight_bytes = weights;
+    costs.working_bytes.clear();
+  }
+  PARETO_TRY(partitioner::check(inputs));
+  return inputs;
+}
+
+void place_ideals(const partitioner::Model& model, const partitioner::GraphIdeals& ideals,
+                  const std::vector<DeviceFacts>& devices, const partitioner::Placement& placement,
+                  Plan& plan) {
+  plan.splits.clear();
+  plan.stages.clear();
+  for (const partitioner::PlacedStage& placed : placement.stages) {
+    ShardOperators operators = stage_operators(ideals, placed.begin, placed.end);
+    StagePlan stage{devices[static_cast<std::size_t>(placed.device)].profile.device,
+                    operators.begin(), operators.end()};
+    if (!operators.before.empty()) plan.splits.push_back(name_of(model, operators.before));
+    if (operators.own != OperatorRanges{{stage.begin, stage.end}}) {
+      stage.operators = std::move(operators.own);
+    }
+    plan.stages.push_back(std::move(stage));
+  }
+}
+
+}  // namespace pareto::client

@@ -1,0 +1,32 @@
+// Plans whose cuts take any set of operators that has all it needs, so that branches may run on different devices whatever order the model
+// lists them in: what they are predicted from, and how they are written.
+//
+//   Model + GraphIdeals + DeviceProfiles + ProbedTransports ──▶ CostInputs ──partitioner/search──▶ Placement ──▶ Plan with Stage::operators
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "client/planning/cost_model.h"
+#include "core/base/error.h"
+#include "core/plan/plan.h"
+#include "partitioner/cost/cost_inputs.h"
+#include "partitioner/cost/evaluate.h"
+#include "partitioner/graph/model.h"
+#include "partitioner/search/graph_ideals.h"
+
+namespace pareto::client {
+
+/// As make_cost_inputs of split points; positions are the ideals. What stages need besides their weights is not modelled: between sets it is
+/// no sum over operators; codecs are measured at cuts of the model's order: that behind as many operators counts. Fails: as partitioner::ideal_costs does; kInvalidArgument (no such links).
+Expected<partitioner::CostInputs> make_ideal_cost_inputs(
+    const partitioner::Model& model, const partitioner::GraphIdeals& ideals, std::int64_t batch,
+    const std::vector<DeviceFacts>& devices, const std::vector<ProbedTransport>& transports,
+    const ProbedCodecs& codecs = {});
+
+/// The stages of a placement among the ideals as those of a plan; all else of the plan is the caller's.
+void place_ideals(const partitioner::Model& model, const partitioner::GraphIdeals& ideals,
+                  const std::vector<DeviceFacts>& devices, const partitioner::Placement& placement,
+                  Plan& plan);
+
+}  // namespace pareto::client
