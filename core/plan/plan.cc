@@ -176,6 +176,7 @@ void write_shortest(StagePlan& stage) {
 
 ShardOperators Plan::operators_of(std::size_t stage) const {
   ShardOperators operators;
+  if (stages.front().begin > 0) operators.before.push_back({0, stages.front().begin});
   for (std::size_t i = 0; i < stage; ++i) {
     for (const OperatorRange& range : ranges_of_stage(stages[i])) operators.before.push_back(range);
   }

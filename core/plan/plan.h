@@ -38,6 +38,7 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 
   /// What that stage runs, and all that runs before it.
+  /// Of a plan that begins inside the model, to measure a part of it, all before has run.
   ShardOperators operators_of(std::size_t stage) const;
 
   /// From the source through the stages to the sink.

@@ -345,7 +345,7 @@ TEST_F(SweepPlanTest, APlanMayRunBranchesInAnotherOrder) {
   ASSERT_EQ(split->boundary.size(), 2U);
   EXPECT_EQ(split->boundary[0].dims[1].constant, 16);
   EXPECT_EQ(split->boundary[1].dims[1].constant, 64);
-  EXPECT_EQ(split->boundary_bytes, 2U * (16 + 64) * 15 * 15 * 4);
+  EXPECT_EQ(split->boundary_bytes, 2U * (16 + 64) * 14 * 14 * 4);
 
   const auto refused = [&](auto change) {
     NamedPlan other = named;
