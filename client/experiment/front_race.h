@@ -1,0 +1,70 @@
+// Which plans lie on the front, those that were never measured among them, and which to measure next so that it becomes certain.
+//
+//   predictions, rounds so far --judge--> P(front) of every plan, plans to measure once more --rounds--> judge …
+//
+// Judging: estimate_plans takes what passes have in common out of the rounds, a ResidualModel for each figure gives the joint distribution of
+// what all plans truly take, and P(front) is the share of draws from it (Monte Carlo) in which no plan of the group beats this one, as
+// front_probability (statistics.h) has it: is not worse in either figure and better by more than kFrontTolerance in one.
+//
+// Racing (Maron and Moore 1994): whatever is decided leaves the race. A plan is decided once its P(front) is below RaceRules::undecided, or
+// above 1 - undecided with RaceRules::least_rounds measured; one that had RaceRules::most_rounds leaves undecided. Of the others those are
+// measured of which one more round tells most about all that is undecided: how much less uncertain the group's plans become, each weighted by
+// p (1 - p), by what the front would lose without it, and by how often it beats others that are undecided (after the targeted mean square error of Picheny et al. 2010). Measuring one
+// plan tells about its neighbours as well, so a first pass spreads along the predicted front by itself.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "client/experiment/residual_model.h"
+
+namespace pareto::client {
+
+/// Natural logarithms of ms and samples/s, or of whatever: only ratios matter.
+struct LogFigures {
+  double latency = 0;
+  double throughput = 0;
+};
+
+struct RaceRound {
+  int pass = 0;
+  LogFigures figures;
+  LogFigures errors;  ///< standard errors of the logarithms, by the round's own samples
+};
+
+struct RacePlan {
+  int group = 0;  ///< plans of one batch and condition: what is compared
+  std::vector<double> features;
+  std::optional<LogFigures> predicted;  ///< none: it is measured in any case
+  std::vector<RaceRound> rounds;
+  bool failed = false;  ///< it is on no front
+};
+
+struct RaceRules {
+  double undecided = 0.05;
+  int least_rounds = 2;
+  int most_rounds = 10;
+  std::size_t widest_pass = 32;
+  int draws = 1000;
+  std::uint64_t seed = 1;
+};
+
+struct PlanStanding {
+  double p_front = 0;
+  bool decided = false;
+  ResidualModel::Figure latency;  ///< what is known of it by prediction and rounds together
+  ResidualModel::Figure throughput;
+};
+
+struct Verdict {
+  std::vector<PlanStanding> standings;  ///< as many as plans, in their order
+  std::vector<std::size_t> next_pass;   ///< plans to measure once each; empty: the race is over
+};
+
+/// Fast enough between two passes: about a second for a thousand plans of which a hundred were measured.
+Verdict judge(std::span<const RacePlan> plans, const RaceRules& rules);
+
+}  // namespace pareto::client

@@ -1,0 +1,34 @@
+// What the passes of a sweep did to the plans that they measured, taken out, so that plans that were measured in different passes compare.
+//
+//   logarithm of a round's figure = of the plan's true figure + what its pass does to all plans of the group + noise
+//
+// Both effects are estimated in turns until they agree (backfitting, Buja, Hastie and Tibshirani 1989), those of passes shrunk as
+// random effects are (Robinson 1991). Rounds are not normal: a disturbed one weighs less, by Student's t with 4 degrees of freedom (Lange,
+// Little and Taylor 1989). How much rounds differ is learnt by group and by plan; few rounds say little about it, so a prior stands beside.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace pareto::client {
+
+/// One figure of one plan in one pass.
+struct PassObservation {
+  std::size_t plan = 0;
+  int group = 0;  ///< plans of one batch and condition
+  int pass = 0;
+  double logarithm = 0;  ///< natural, of the figure
+  double error = 0;      ///< standard error of it by the round's own samples
+};
+
+struct PlanEstimate {
+  std::size_t plan = 0;
+  double logarithm = 0;  ///< as if measured in the average pass
+  double variance = 0;   ///< of its error
+};
+
+/// One for each plan that has observations, ascending.
+std::vector<PlanEstimate> estimate_plans(std::span<const PassObservation> observations);
+
+}  // namespace pareto::client
