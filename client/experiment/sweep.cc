@@ -44,7 +44,7 @@ Expected<> continue_run(const partitioner::Model& model, const Cluster& cluster,
   PARETO_ASSIGN(std::vector<TrialRecord> trials, plan_sweep(model, cluster, options));
   std::map<std::string, TrialRecord*> measured;
   for (TrialRecord& trial : stored.trials) {
-    if (!trial.rounds.empty()) measured[trial.id] = &trial;
+    if (!trial.rounds.empty() || trial.prediction) measured[trial.id] = &trial;
   }
   for (TrialRecord& trial : trials) {
     if (const auto found = measured.find(trial.id); found != measured.end()) {

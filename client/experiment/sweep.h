@@ -38,6 +38,9 @@ struct SweepOptions {
   std::string engine = "auto";
   std::string precision = "fp32";
   int threads = 0;  ///< 0: as each device is set
+  /// Measure only what may be on the front (client/experiment/race_schedule.h), for so long at most; trials come with predictions.
+  bool adaptive = false;
+  double budget_s = 300;
   /// Of the network between devices: "none", or a file of core/plan/condition.h, which is called by its name without folder and ending.
   std::vector<std::string> conditions{"none"};
 };
@@ -51,9 +54,11 @@ Expected<std::vector<TrialRecord>> plan_sweep(const partitioner::Model& model,
                                               const Cluster& cluster, const SweepOptions& options);
 
 struct SweepProgress {
-  std::size_t done = 0;  ///< units of work (a round of a trial)
+  std::size_t done =
+      0;  ///< units of work (a round of a trial); of an adaptive sweep seconds of measuring
   std::size_t total = 0;
-  std::string now;  ///< "round 2/3 after:features.7 tcp"
+  std::string phase;  ///< "round 2/3", "12 of 900 plans measured, 7 undecided"
+  std::string now;    ///< "round 2/3 after:features.7 tcp"
   std::size_t failed_trials = 0;
 };
 

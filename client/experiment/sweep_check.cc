@@ -32,6 +32,10 @@ Expected<> check_numbers(const SweepOptions& options) {
   PARETO_TRY(refuse_below("requests", options.requests, 1));
   PARETO_TRY(refuse_below("rounds", options.rounds, 1));
   PARETO_TRY(refuse_below("threads", options.threads, 0));
+  if (!(options.budget_s > 0)) {
+    return fail(ErrorCode::kInvalidArgument, "a budget of {} s leaves no time to measure",
+                options.budget_s);
+  }
   for (const int stages : options.stages) PARETO_TRY(refuse_below("stages", stages, 1));
   for (const std::int64_t batch : options.batches) PARETO_TRY(refuse_below("batch", batch, 1));
   for (const std::int64_t size : options.micro_batches) {

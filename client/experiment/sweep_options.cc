@@ -24,11 +24,14 @@ void for_each_field(Options& options, Visit visit) {
   visit("precision", options.precision);
   visit("threads", options.threads);
   visit("conditions", options.conditions);
+  visit("adaptive", options.adaptive);
+  visit("budget_s", options.budget_s);
 }
 
 /// Of a field that runs of earlier versions lack; they did what its default says.
 bool is_newer(std::string_view name) {
-  return name == "micro_batches" || name == "codec_error" || name == "conditions";
+  return name == "micro_batches" || name == "codec_error" || name == "conditions" ||
+         name == "adaptive" || name == "budget_s";
 }
 
 }  // namespace

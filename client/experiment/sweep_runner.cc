@@ -1,6 +1,7 @@
 #include "client/experiment/sweep_runner.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -78,34 +79,46 @@ Expected<> SweepRunner::run() {
     request.body = Tuple{std::move(inputs)};
     request.expected = std::move(expected);
   }
-  const auto rounds = static_cast<std::size_t>(options_.rounds);
-  budget_ = budget_for(pending_.size() * rounds, options_, environment_.pace);
-  preload();
-  // Passes of an earlier part of the run may have seen another machine.
-  const auto first_pass = static_cast<std::ptrdiff_t>(run_.passes.size());
-  for (int round = 0; round < options_.rounds; ++round) PARETO_TRY(run_pass(round, false));
-  if (!stopped()) {
-    for (const int round :
-         disturbed_rounds({run_.passes.begin() + first_pass, run_.passes.end()})) {
-      progress_.total += pending_.size();
-      PARETO_TRY(run_pass(round, true));
+  const auto left = std::ranges::count(pending_, true, &Pending::left);
+  budget_ =
+      budget_for(static_cast<std::size_t>(left * options_.rounds), options_, environment_.pace);
+  if (!options_.adaptive) {
+    std::vector<std::size_t> all;
+    for (std::size_t i = 0; i < pending_.size(); ++i) {
+      if (pending_[i].left) all.push_back(i);
     }
+    preload(all);
+  }
+  while (!stopped()) {
+    const std::optional<Pass> pass = schedule_->next(run_);
+    if (!pass) break;
+    if (options_.adaptive) preload(pass->trials);
+    if (pass->repeat) progress_.total += pass->trials.size();
+    PARETO_TRY(run_pass(*pass));
+  }
+  if (options_.adaptive) {
+    // What the last pass said of those that were not measured; where it was stopped, the next part says it anew.
+    if (stopped()) schedule_->next(run_);
+    PARETO_TRY(environment_.store.put_trials(run_.id, run_.trials));
   }
   // Trials that a lost device or an interruption kept from being measured may still be: such a run is not finished.
   return checkpoint(!environment_.stop && lost_devices_.empty());
 }
 
 void SweepRunner::find_pending() {
+  schedule_ = make_schedule(run_, options_);
   const auto rounds = static_cast<std::size_t>(options_.rounds);
   for (TrialRecord& trial : run_.trials) {
-    if (trial.status == TrialStatus::kOk && trial.rounds.size() >= rounds) continue;
-    trial.status = TrialStatus::kOk;
-    trial.failure.clear();
+    const bool left = options_.adaptive || !is_complete(trial, options_.rounds);
+    if (left) {
+      trial.status = TrialStatus::kOk;
+      trial.failure.clear();
+      progress_.total += rounds - std::min(rounds, trial.rounds.size());
+    }
     const int window = trial.rounds.empty() ? trial.plan.window : trial.rounds.front().window;
-    progress_.total += rounds - std::min(rounds, trial.rounds.size());
     pending_.push_back(
         {&trial, TrialMeter(window, run_.seed + pending_.size(), micro_batch_sizes(trial.plan)),
-         false});
+         left, false});
   }
   const auto one_device = std::ranges::find_if(
       run_.trials, [](const TrialRecord& trial) { return trial.plan.stages.size() == 1; });
@@ -122,48 +135,72 @@ void SweepRunner::read_devices() {
   }
 }
 
-void SweepRunner::preload() {
+void SweepRunner::preload(const std::vector<std::size_t>& trials) {
   std::vector<Plan> plans;
-  for (const Pending& pending : pending_) plans.push_back(pending.trial->plan);
+  for (const std::size_t i : trials) plans.push_back(pending_[i].trial->plan);
   preload_shards(plans, environment_.cluster, pool_, environment_.stop,
                  [&](std::size_t done, std::size_t total) {
                    report(fmt::format("loading shard {}/{}", done + 1, total));
                  });
 }
 
-Expected<> SweepRunner::run_pass(int round, bool repeat) {
-  std::vector<std::size_t> wanted;
-  Random random(run_.seed * 1'000'003 + static_cast<std::uint64_t>(round));
-  for (const std::size_t index : random.permutation(pending_.size())) {
-    if (repeat || find_round(*pending_[index].trial, round) == nullptr) wanted.push_back(index);
-  }
-  if (wanted.empty() || stopped()) return {};
+Expected<> SweepRunner::run_pass(const Pass& pass) {
   if (!last_reading_) last_reading_ = read_sentinel();
-  for (const std::size_t index : wanted) {
+  progress_.phase = pass.phase;
+  const Clock& clock = environment_.clock != nullptr ? *environment_.clock : machine_clock_;
+  pass_began_ = clock.now();
+  Random random(run_.seed * 1'000'003 + static_cast<std::uint64_t>(pass.round));
+  for (const std::size_t place : random.permutation(pass.trials.size())) {
     if (stopped()) return {};
-    PARETO_TRY(run_unit(index, round, repeat));
+    if (budget_is_spent()) break;
+    PARETO_TRY(run_unit(pass.trials[place], pass));
   }
+  const std::chrono::duration<double> took = clock.now() - *pass_began_;
+  pass_began_.reset();
   SentinelReading after = read_sentinel();
-  run_.passes.push_back(make_pass(round, repeat, *last_reading_, after));
+  run_.passes.push_back(make_pass(pass.round, pass.repeat, *last_reading_, after));
+  run_.passes.back().seconds = took.count();
   last_reading_ = std::move(after);
   return checkpoint(false);
 }
 
-Expected<> SweepRunner::run_unit(std::size_t index, int round, bool repeat) {
+double SweepRunner::seconds_spent() const {
+  double spent = 0;
+  for (const PassRecord& pass : run_.passes) spent += pass.seconds;
+  if (!pass_began_) return spent;
+  const Clock& clock = environment_.clock != nullptr ? *environment_.clock : machine_clock_;
+  return spent + std::chrono::duration<double>(clock.now() - *pass_began_).count();
+}
+
+bool SweepRunner::budget_is_spent() const {
+  const auto budget = schedule_->budget_s();
+  return budget && seconds_spent() >= *budget;
+}
+
+Expected<> SweepRunner::run_unit(std::size_t index, const Pass& pass) {
   Pending& pending = pending_[index];
+  const std::string now =
+      fmt::format("{} {}{}", pass.phase, pass.repeat ? "again " : "", pending.trial->id);
   if (!pending.failed) {
-    report(fmt::format("round {}/{} {}{}", round + 1, options_.rounds, repeat ? "again " : "",
-                       pending.trial->id));
-    const auto measured = measure(index, round);
+    report_unit(now);
+    const auto measured = measure(index, pass.round);
     if (measured) {
       PARETO_TRY(environment_.store.put_trial(run_.id, *pending.trial));
-    } else if (!repeat) {  // else the trial keeps what it has
+    } else if (!pass.repeat) {  // else the trial keeps what it has
       PARETO_TRY(record_failure(pending, measured.error()));
     }
   }
-  ++progress_.done;
-  report(progress_.now);
+  if (!options_.adaptive) ++progress_.done;
+  report_unit(now);
   return {};
+}
+
+void SweepRunner::report_unit(const std::string& now) {
+  if (const auto budget = schedule_->budget_s()) {
+    progress_.done = static_cast<std::size_t>(seconds_spent());
+    progress_.total = static_cast<std::size_t>(std::ceil(*budget));
+  }
+  report(now);
 }
 
 Expected<> SweepRunner::measure(std::size_t index, int round) {
@@ -262,7 +299,8 @@ std::optional<std::string> SweepRunner::lost_device_of(const Plan& plan) const {
 
 bool SweepRunner::anything_left() const {
   return lost_devices_.size() < environment_.cluster.size() &&
-         std::ranges::any_of(pending_, [](const Pending& pending) { return !pending.failed; });
+         std::ranges::any_of(
+             pending_, [](const Pending& pending) { return pending.left && !pending.failed; });
 }
 
 bool SweepRunner::stopped() const { return environment_.stop || !anything_left(); }
@@ -278,11 +316,13 @@ const SweepRunner::Request& SweepRunner::request_of(const TrialRecord& trial) co
 
 Expected<> SweepRunner::checkpoint(bool finished) {
   mark_front(run_.trials, run_.seed);
+  schedule_->mark(run_);
   for (std::size_t i = 0; i < sent_before_.size(); ++i) {
     run_.devices[i].weights_sent_bytes =
         sent_before_[i] + environment_.cluster.device(i).weights_sent_bytes();
   }
   run_.note = describe_rules(budget_, options_.rounds);
+  if (const std::string more = schedule_->describe(); !more.empty()) run_.note += " " + more;
   if (sentinel_ != nullptr) run_.note += " " + describe_sentinel(sentinel_->id, run_.passes);
   run_.finished = finished ? time_text(std::chrono::system_clock::now()) : "";
   return environment_.store.update_run(run_);

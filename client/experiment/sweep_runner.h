@@ -18,9 +18,11 @@
 #include "client/experiment/deployment_cache.h"
 #include "client/experiment/sentinel.h"
 #include "client/experiment/sweep.h"
+#include "client/experiment/sweep_schedule.h"
 #include "client/experiment/trial_meter.h"
 #include "client/results/record.h"
 #include "client/results/store.h"
+#include "core/base/clock.h"
 #include "core/base/error.h"
 
 namespace pareto::client {
@@ -43,6 +45,7 @@ class SweepRunner {
     TransportSet::Factory make_transport;
     DeploymentOptions deployment;
     Pace pace;
+    const Clock* clock = nullptr;  ///< of passes and budgets; null: the machine's
   };
 
   SweepRunner(Environment environment, const SweepOptions& options, RunRecord& run);
@@ -54,19 +57,22 @@ class SweepRunner {
     Value body;
     std::optional<std::vector<Value>> expected;  ///< outputs, where they are known
   };
-  /// A trial of the run that is still to be measured.
+  /// A trial of the run, by its place there.
   struct Pending {
     TrialRecord* trial = nullptr;
     TrialMeter meter;
+    bool left = false;  ///< it is still to be measured
     bool failed = false;
   };
 
   void find_pending();
-  void preload();
+  void preload(const std::vector<std::size_t>& trials);
   void read_devices();
-  /// Measures the trials that lack this round, or with `repeat` all pending ones again.
-  Expected<> run_pass(int round, bool repeat);
-  Expected<> run_unit(std::size_t index, int round, bool repeat);
+  Expected<> run_pass(const Pass& pass);
+  Expected<> run_unit(std::size_t index, const Pass& pass);
+  /// In passes, until now.
+  double seconds_spent() const;
+  bool budget_is_spent() const;
   /// One round of a trial, in place of what it has of that round. Asks its devices whether they are there where it fails.
   Expected<> measure(std::size_t index, int round);
   /// Gives the network between devices the trial's condition.
@@ -79,6 +85,8 @@ class SweepRunner {
   bool anything_left() const;
   bool stopped() const;
   void report(std::string now);
+  /// Before or after a unit; `now`: what it is.
+  void report_unit(const std::string& now);
   const Request& request_of(const TrialRecord& trial) const;
   /// Stores where the run stands; `finished`: nothing is left to measure.
   Expected<> checkpoint(bool finished);
@@ -97,6 +105,9 @@ class SweepRunner {
   const TrialRecord* sentinel_ = nullptr;
   std::optional<SentinelReading> last_reading_;  ///< of the end of the pass before
   UnitBudget budget_;
+  std::unique_ptr<SweepSchedule> schedule_;
+  SteadyClock machine_clock_;
+  std::optional<TimePoint> pass_began_;
   SweepProgress progress_;
 };
 

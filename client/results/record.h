@@ -111,6 +111,17 @@ struct TrialRound {
   std::vector<double> intervals_s;  ///< between completions, the pipe full
 };
 
+/// What an adaptive sweep knows of a trial without measuring it. Deviations are standard deviations as shares of the expected figures.
+struct Prediction {
+  double latency_ms = 0;  ///< by the cost model, from profiles and probes
+  double samples_per_s = 0;
+  /// The same after what the trials that were measured, this one among them, say of predictions.
+  double expected_latency_ms = 0;
+  double expected_samples_per_s = 0;
+  double latency_deviation = 0;
+  double throughput_deviation = 0;
+};
+
 enum class TrialStatus { kOk, kFailed };
 
 /// What the network between devices was measured to be like under the trial's condition, before it was measured itself.
@@ -138,6 +149,7 @@ struct TrialRecord {
   std::int64_t batch = 1;
   std::string condition = "none";
   std::optional<NetworkFigures> network;    ///< none: not measured, it was left as it is
+  std::optional<Prediction> prediction;     ///< none: nobody asked for one, or there can be none
   std::optional<OutputError> output_error;  ///< none: not known
   LatencyFigures latency;
   ThroughputFigures throughput;
@@ -168,6 +180,7 @@ struct PassRecord {
   double plan_ms = 0;   ///< p50 of the sentinel plan's requests, before and after the pass
   double loop_ms = 0;   ///< p50 of the sentinel loop
   bool repeat = false;  ///< the round was measured again, in place of a disturbed pass
+  double seconds = 0;   ///< that it took; 0 in runs of versions that did not keep it
 };
 
 struct RunRecord {

@@ -141,6 +141,22 @@ NetworkFigures network_from(const Json& json) {
           json.value("emulator", NetworkFigures{}.emulator)};
 }
 
+Json prediction_json(const Prediction& prediction) {
+  return {{"latency_ms", prediction.latency_ms},
+          {"samples_per_s", prediction.samples_per_s},
+          {"expected_latency_ms", prediction.expected_latency_ms},
+          {"expected_samples_per_s", prediction.expected_samples_per_s},
+          {"latency_deviation", prediction.latency_deviation},
+          {"throughput_deviation", prediction.throughput_deviation}};
+}
+
+Prediction prediction_from(const Json& json) {
+  const auto number = [&](const char* key) { return json.at(key).get<double>(); };
+  return {number("latency_ms"),          number("samples_per_s"),
+          number("expected_latency_ms"), number("expected_samples_per_s"),
+          number("latency_deviation"),   number("throughput_deviation")};
+}
+
 double number_or_infinite(const Json& json) {
   return json.is_number() ? json.get<double>() : std::numeric_limits<double>::infinity();
 }
@@ -158,6 +174,7 @@ Expected<> read_details(const Json& json, TrialRecord& trial) {
                     error.at("top1_agreement").get<double>()};
   }
   if (json.contains("network")) trial.network = network_from(json.at("network"));
+  if (json.contains("predicted")) trial.prediction = prediction_from(json.at("predicted"));
   for (const Json& stage : json.at("stages")) trial.stages.push_back(stage_from(stage));
   for (const Json& link : json.at("links")) trial.links.push_back(link_from(link));
   if (!trial.links.empty() && trial.links.size() != trial.plan.links()) {
@@ -203,7 +220,8 @@ Json passes_json(const std::vector<PassRecord>& passes) {
     json.push_back({{"round", pass.round},
                     {"repeat", pass.repeat},
                     {"sentinel_plan_ms", pass.plan_ms},
-                    {"sentinel_loop_ms", pass.loop_ms}});
+                    {"sentinel_loop_ms", pass.loop_ms},
+                    {"seconds", pass.seconds}});
   }
   return json;
 }
@@ -212,7 +230,8 @@ Json passes_json(const std::vector<PassRecord>& passes) {
 
 std::string status_of(const TrialRecord& trial) {
   if (trial.status == TrialStatus::kFailed) return "failed";
-  return trial.latency.samples > 0 ? "ok" : "planned";
+  if (trial.latency.samples > 0) return "ok";
+  return trial.prediction ? "predicted" : "planned";
 }
 
 Json to_json(const TrialRecord& trial) {
@@ -227,6 +246,7 @@ Json to_json(const TrialRecord& trial) {
             {"condition", trial.condition}};
   if (!trial.name.empty()) json["name"] = trial.name;
   if (trial.network) json["network"] = network_json(*trial.network);
+  if (trial.prediction) json["predicted"] = prediction_json(*trial.prediction);
   if (status == "ok") {
     json["rounds"] = trial.rounds.size();
     json["latency_ms"] = latency_json(trial.latency);
@@ -310,6 +330,7 @@ std::string details_to_json(const TrialRecord& trial) {
             {"rounds", Json::array()}};
   if (!trial.name.empty()) json["name"] = trial.name;
   if (trial.network) json["network"] = network_json(*trial.network);
+  if (trial.prediction) json["predicted"] = prediction_json(*trial.prediction);
   if (trial.output_error) json["output_error"] = output_error_json(*trial.output_error);
   for (const StageFigures& stage : trial.stages) json["stages"].push_back(stage_json(stage));
   for (const LinkFigures& link : trial.links) json["links"].push_back(link_json(link));
@@ -363,6 +384,7 @@ Expected<std::vector<PassRecord>> passes_from_json(const std::string& text) {
       json.at("repeat").get_to(pass.repeat);
       json.at("sentinel_plan_ms").get_to(pass.plan_ms);
       json.at("sentinel_loop_ms").get_to(pass.loop_ms);
+      pass.seconds = json.value("seconds", 0.0);
     }
   } catch (const Json::exception& error) {
     return fail(ErrorCode::kCorrupt, "the passes of a stored run: {}", error.what());

@@ -157,6 +157,23 @@ class SqliteStore final : public ResultStore {
     });
   }
 
+  Expected<> put_trials(const std::string& run_id,
+                        const std::vector<TrialRecord>& trials) override {
+    return guarded([&]() -> Expected<> {
+      SQLite::Transaction transaction(*database_);
+      SQLite::Statement insert(*database_, upsert_trial());
+      for (const TrialRecord& trial : trials) {
+        insert.bind(":run", run_id);
+        bind_trial(insert, trial);
+        insert.exec();
+        insert.reset();
+        insert.clearBindings();
+      }
+      transaction.commit();
+      return {};
+    });
+  }
+
   Expected<> update_run(const RunRecord& run) override {
     return guarded([&]() -> Expected<> {
       SQLite::Transaction transaction(*database_);

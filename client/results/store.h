@@ -28,6 +28,9 @@ class ResultStore {
   virtual Expected<> begin_run(const RunRecord& run) = 0;  ///< without its trials
   virtual Expected<> put_trial(const std::string& run_id,
                                const TrialRecord& trial) = 0;  ///< replaces one of that id
+  /// All of them or none.
+  virtual Expected<> put_trials(const std::string& run_id,
+                                const std::vector<TrialRecord>& trials) = 0;
   /// Finished, devices, passes and note; p_front and on_front of all its trials.
   virtual Expected<> update_run(const RunRecord& run) = 0;
   /// With its trials. `id`: whole, a unique beginning, "last", or "last~1" for the one before that.

@@ -80,8 +80,8 @@ class SweepRunnerTest : public testing::Test {
       if (on_progress_) on_progress_(now);
     };
     SweepRunner runner(
-        {workload_, *cluster_, store_, stop_, progress, sharing(transport_), {}, kNoTime}, options_,
-        run_);
+        {workload_, *cluster_, store_, stop_, progress, sharing(transport_), {}, kNoTime, clock_},
+        options_, run_);
     return runner.run();
   }
 
@@ -100,6 +100,7 @@ class SweepRunnerTest : public testing::Test {
   RunRecord run_;
   std::vector<SweepProgress> progress_;
   std::function<void(const SweepProgress&)> on_progress_;
+  const Clock* clock_ = nullptr;
 };
 
 TEST_F(SweepRunnerTest, EachTrialIsMeasuredUnderItsCondition) {
@@ -336,6 +337,101 @@ TEST_F(SweepRunnerTest, AFullDiskEndsTheSweep) {
   const auto done = sweep();
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, ErrorCode::kExhausted);
+}
+
+/// Moves on whenever it is read.
+class HastyClock final : public Clock {
+ public:
+  TimePoint now() const override { return now_ += std::chrono::milliseconds(100); }
+
+ private:
+  mutable TimePoint now_{};
+};
+
+class AdaptiveSweepTest : public SweepRunnerTest {
+ protected:
+  AdaptiveSweepTest() {
+    options_.adaptive = true;
+    for (TrialRecord& trial : run_.trials) predict(trial, 1, 1000);
+    // Nobody expects anything of these.
+    predict(run_.trials[0], 1000, 1);
+    predict(run_.trials[3], 1000, 1);
+  }
+
+  static void predict(TrialRecord& trial, double latency_ms, double samples_per_s) {
+    trial.prediction = Prediction{.latency_ms = latency_ms, .samples_per_s = samples_per_s};
+  }
+
+  std::size_t rounds_stored() const {
+    std::size_t rounds = 0;
+    for (const auto& [id, stored] : store_.trials) rounds += stored.rounds.size();
+    return rounds;
+  }
+};
+
+TEST_F(AdaptiveSweepTest, MeasuresOnlyWhatMayBeOnTheFront) {
+  ASSERT_TRUE(sweep());
+  EXPECT_FALSE(run_.finished.empty());
+  for (const char* id : {"cut2", "all-on:a"}) {
+    EXPECT_TRUE(trial(id).rounds.empty()) << id;
+    EXPECT_EQ(trial(id).p_front, 0);
+    EXPECT_GT(trial(id).prediction->expected_latency_ms, 0);
+    EXPECT_GT(trial(id).prediction->latency_deviation, 0);
+    EXPECT_EQ(store_.trials.at(id).prediction->expected_latency_ms,
+              trial(id).prediction->expected_latency_ms);
+  }
+  for (const char* id : {"cut5", "cut8", "all-on:b"}) EXPECT_FALSE(trial(id).rounds.empty()) << id;
+  EXPECT_TRUE(std::ranges::any_of(
+      run_.trials, [](const TrialRecord& measured) { return measured.p_front > 0.5; }));
+  EXPECT_THAT(run_.note, HasSubstr("adaptive"));
+  EXPECT_THAT(progress_.back().phase, HasSubstr("of 5 plans measured"));
+}
+
+TEST_F(AdaptiveSweepTest, TrialsWithoutAPredictionAreMeasured) {
+  run_.trials[0].prediction.reset();
+  ASSERT_TRUE(sweep());
+  EXPECT_FALSE(trial("cut2").rounds.empty());
+}
+
+TEST_F(AdaptiveSweepTest, EndsWhereTheBudgetIsSpent) {
+  const HastyClock clock;
+  clock_ = &clock;
+  options_.budget_s = 0.5;
+  ASSERT_TRUE(sweep());
+  EXPECT_FALSE(run_.finished.empty()) << "there is nothing to resume";
+  EXPECT_LE(rounds_stored(), 4U);
+  ASSERT_EQ(run_.passes.size(), 1U);
+  EXPECT_GE(run_.passes[0].seconds, 0.5);
+  EXPECT_THAT(run_.note, HasSubstr("Undecided: "));
+}
+
+TEST_F(AdaptiveSweepTest, GoesOnWithWhatAnEarlierPartMeasured) {
+  on_progress_ = [this](const SweepProgress&) { stop_ = rounds_stored() >= 2; };
+  ASSERT_TRUE(sweep());
+  EXPECT_TRUE(run_.finished.empty());
+  ASSERT_EQ(rounds_stored(), 2U);
+  std::map<std::string, std::vector<double>> before;
+  for (const auto& [id, stored] : store_.trials) {
+    if (!stored.rounds.empty()) before[id] = stored.rounds[0].latency_ms;
+  }
+  stop_ = false;
+  on_progress_ = nullptr;
+  ASSERT_TRUE(sweep());
+  EXPECT_FALSE(run_.finished.empty());
+  EXPECT_TRUE(trial("cut2").rounds.empty());
+  for (const auto& [id, latency_ms] : before) {
+    EXPECT_EQ(trial(id).rounds[0].latency_ms, latency_ms);
+    EXPECT_GT(trial(id).rounds.size(), 1U);
+  }
+}
+
+TEST_F(AdaptiveSweepTest, AFailedTrialLeavesTheRace) {
+  daemons_[1]->set_memory_limit(6 * kFakeWeightBytes);
+  ASSERT_TRUE(sweep());
+  EXPECT_EQ(trial("all-on:b").status, TrialStatus::kFailed);
+  EXPECT_EQ(trial("all-on:b").p_front, 0);
+  EXPECT_EQ(trial("cut5").status, TrialStatus::kOk);
+  EXPECT_FALSE(run_.finished.empty());
 }
 
 }  // namespace

@@ -18,6 +18,10 @@ class MemoryStore final : public ResultStore {
     trials[trial.id] = trial;
     return {};
   }
+  Expected<> put_trials(const std::string& run, const std::vector<TrialRecord>& all) override {
+    for (const TrialRecord& trial : all) PARETO_TRY(put_trial(run, trial));
+    return {};
+  }
   Expected<> update_run(const RunRecord& run) override {
     updated = run;
     return {};

@@ -1,0 +1,152 @@
+#include "client/experiment/race_schedule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "client/experiment/front.h"
+#include "client/experiment/statistics_rounds.h"
+
+namespace pareto::client {
+namespace {
+
+/// What one transport is away from another among the features.
+constexpr double kOtherTransport = 0.5;
+
+std::vector<double> features_of(const TrialRecord& trial, double transport) {
+  const auto& stages = trial.plan.stages;
+  const auto end = static_cast<double>(std::max<std::int64_t>(stages.back().end, 1));
+  const double first = static_cast<double>(stages.front().end) / end;
+  const double last = static_cast<double>(stages.back().begin) / end;
+  const double bytes = trial.split ? static_cast<double>(trial.split->boundary_bytes) : 1;
+  const bool alone = stages.size() == 1;
+  return {2 * first, alone ? 2.0 : 2 * last, alone ? 4.0 : std::log(std::max(bytes, 1.0)) / 3,
+          static_cast<double>(stages.size()), kOtherTransport * transport};
+}
+
+class RaceSchedule final : public SweepSchedule {
+ public:
+  RaceSchedule(const RunRecord& run, const SweepOptions& options)
+      : budget_s_(options.budget_s), plans_(race_plans(run.trials)) {
+    rules_.seed = run.seed;
+    rules_.most_rounds = std::max(rules_.most_rounds, options.rounds);
+    for (const TrialRecord& trial : run.trials) {
+      for (const TrialRound& round : trial.rounds)
+        next_round_ = std::max(next_round_, round.round + 1);
+    }
+    for (const PassRecord& pass : run.passes) next_round_ = std::max(next_round_, pass.round + 1);
+  }
+
+  std::optional<Pass> next(RunRecord& run) override {
+    take_rounds(run);
+    Verdict verdict = judge(plans_, rules_);
+    standings_ = std::move(verdict.standings);
+    undecided_ = 0;
+    for (std::size_t i = 0; i < standings_.size(); ++i) {
+      if (!standings_[i].decided) ++undecided_;
+      expect(run.trials[i], standings_[i]);
+    }
+    double spent = 0;
+    for (const PassRecord& pass : run.passes) spent += pass.seconds;
+    if (verdict.next_pass.empty() || spent >= budget_s_) return std::nullopt;
+    const auto measured = std::ranges::count_if(run.trials, is_measured);
+    return Pass{next_round_++, false, std::move(verdict.next_pass),
+                fmt::format("{} of {} plans measured, {} undecided", measured, run.trials.size(),
+                            undecided_)};
+  }
+
+  std::optional<double> budget_s() const override { return budget_s_; }
+
+  void mark(RunRecord& run) override {
+    for (std::size_t i = 0; i < standings_.size(); ++i) {
+      run.trials[i].p_front = standings_[i].p_front;
+    }
+  }
+
+  std::string describe() const override {
+    return fmt::format(
+        "The sweep is adaptive: all plans were predicted; measured are those that may be on the "
+        "front, until the probability of each is below {:.0f} % or above {:.0f} %, at most {} "
+        "rounds a plan and {} in all. Of a plan that was measured or predicted the probability is "
+        "that by draws from what predictions, rounds and a Gaussian process of the predictions' "
+        "errors say together. Undecided: {} of {} plans.",
+        100 * rules_.undecided, 100 * (1 - rules_.undecided), rules_.most_rounds,
+        time_words(budget_s_), undecided_, plans_.size());
+  }
+
+ private:
+  /// Those that are new.
+  void take_rounds(const RunRecord& run) {
+    for (std::size_t i = 0; i < plans_.size(); ++i) {
+      const TrialRecord& trial = run.trials[i];
+      plans_[i].failed = trial.status == TrialStatus::kFailed;
+      for (const TrialRound& round : trial.rounds) {
+        if (std::ranges::count(plans_[i].rounds, round.round, &RaceRound::pass) > 0) continue;
+        if (const auto taken = race_round(round, trial.batch)) plans_[i].rounds.push_back(*taken);
+      }
+    }
+  }
+
+  static void expect(TrialRecord& trial, const PlanStanding& standing) {
+    if (!trial.prediction) return;
+    trial.prediction->expected_latency_ms = std::exp(standing.latency.logarithm);
+    trial.prediction->expected_samples_per_s = std::exp(standing.throughput.logarithm);
+    trial.prediction->latency_deviation = standing.latency.deviation;
+    trial.prediction->throughput_deviation = standing.throughput.deviation;
+  }
+
+  const double budget_s_;
+  RaceRules rules_;
+  std::vector<RacePlan> plans_;
+  std::vector<PlanStanding> standings_;
+  std::size_t undecided_ = 0;
+  int next_round_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<SweepSchedule> make_race_schedule(const RunRecord& run,
+                                                  const SweepOptions& options) {
+  return std::make_unique<RaceSchedule>(run, options);
+}
+
+std::vector<RacePlan> race_plans(const std::vector<TrialRecord>& trials) {
+  std::map<std::pair<std::int64_t, std::string>, int> groups;
+  std::map<std::string, int> transports;
+  std::vector<RacePlan> plans;
+  for (const TrialRecord& trial : trials) {
+    const auto group = groups.try_emplace({trial.batch, trial.condition}, std::ssize(groups));
+    const auto transport = transports.try_emplace(trial.transport, std::ssize(transports));
+    RacePlan& plan = plans.emplace_back();
+    plan.group = group.first->second;
+    plan.features = features_of(trial, transport.first->second);
+    if (trial.prediction) {
+      plan.predicted = {
+          {std::log(trial.prediction->latency_ms), std::log(trial.prediction->samples_per_s)}};
+    }
+  }
+  return plans;
+}
+
+std::optional<RaceRound> race_round(const TrialRound& round, std::int64_t batch) {
+  const std::span<const TrialRound> alone(&round, 1);
+  const std::vector<RoundFigure> latency = latency_figures(alone);
+  const std::vector<RoundFigure> throughput = throughput_figures(alone, batch);
+  if (latency.empty() || throughput.empty()) return std::nullopt;
+  return RaceRound{round.round,
+                   {latency[0].logarithm, throughput[0].logarithm},
+                   {latency[0].error, throughput[0].error}};
+}
+
+std::string time_words(double seconds) {
+  if (seconds < 90) return fmt::format("{:.0f} s", seconds);
+  return fmt::format("{:.3g} min", seconds / 60);
+}
+
+}  // namespace pareto::client
