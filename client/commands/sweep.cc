@@ -10,6 +10,8 @@
 #include "client/commands/flags.h"
 #include "client/commands/progress.h"
 #include "client/commands/show.h"
+#include "client/experiment/race_schedule.h"
+#include "client/planning/trial_predictor.h"
 #include "core/base/text.h"
 
 namespace pareto::client {
@@ -19,6 +21,8 @@ using Json = nlohmann::ordered_json;
 
 // Started where no devices are named and the number of stages does not say how many.
 constexpr int kLocalDevices = 2;
+// A sweep of more is adaptive unless told otherwise.
+constexpr std::size_t kManyTrials = 60;
 
 class SweepCommand final : public Command {
  public:
@@ -77,6 +81,15 @@ class SweepCommand final : public Command {
                              "--window", "--batch", "--engine", "--precision", "--threads"}) {
       plans->excludes(app.get_option(flag));
     }
+    auto* adaptive = app.add_flag(
+        "--adaptive", adaptive_,
+        "predict every plan, and measure those that may be on the front until each is decided or "
+        "the budget is spent (default where there are more than 60 plans)");
+    app.add_flag("--exhaustive", exhaustive_, "measure every plan in every round")
+        ->excludes(adaptive);
+    app.add_option("--budget", budget_, "of measuring time of an adaptive sweep: 90s, 5m, 1h")
+        ->capture_default_str();
+    plans->excludes(adaptive);
     app.add_flag("--dry-run", dry_run_, "list the trials and measure none");
     app.add_option("--resume", resume_, "RUN or last: go on where it stopped, with its own flags");
     app.add_option("--report", report_,
@@ -106,15 +119,20 @@ class SweepCommand final : public Command {
     PARETO_ASSIGN(Cluster cluster, connect(context));
     if (options_.stages.empty()) options_.stages = every_number(cluster.size(), points.size());
     PARETO_ASSIGN(RunRecord run, make_run(model, cluster, options_, context.command_line));
+    options_.adaptive =
+        adaptive_ || (!exhaustive_ && options_.plans.empty() && run.trials.size() > kManyTrials);
     run.options_json = remembered();
     if (dry_run_) {
+      context.err << describe(run) << "\n";
       PARETO_TRY(print_run(context, run, json_ ? "json" : "table"));
       return kExitDone;
     }
     PARETO_ASSIGN(const auto store, store_.open(context));
+    if (options_.adaptive) PARETO_TRY(predict(context, model, cluster, run, *store));
     PARETO_TRY(store->begin_run(run));
-    context.err << fmt::format("run {}: {} plans, {} rounds; results in {}\n", run.id,
-                               run.trials.size(), options_.rounds, store_.file(context).string());
+    if (options_.adaptive) PARETO_TRY(store->put_trials(run.id, run.trials));
+    context.err << fmt::format("run {}: {}; results in {}\n", run.id, describe(run),
+                               store_.file(context).string());
     return measure(context, model, cluster, run, *store);
   }
 
@@ -147,10 +165,50 @@ class SweepCommand final : public Command {
     for (const std::string& file : split_list(networks_)) {
       options_.conditions.push_back(is_condition_file(file) ? absolute(file) : file);
     }
+    PARETO_ASSIGN(options_.budget_s, parse_budget(budget_));
     options_.engine = runner_.engine;
     options_.precision = runner_.precision;
     options_.threads = runner_.threads;
     return {};
+  }
+
+  /// "90s", "5m", "1h". Fails: kInvalidArgument.
+  static Expected<double> parse_budget(const std::string& text) {
+    std::string known = text;
+    if (known.ends_with("h")) {
+      PARETO_ASSIGN(
+          const auto hours,
+          with_context(parse_duration(known.substr(0, known.size() - 1) + "min"), "--budget"));
+      return 60 * std::chrono::duration<double>(hours).count();
+    }
+    if (known.ends_with("m")) known += "in";
+    PARETO_ASSIGN(const auto budget, with_context(parse_duration(known), "--budget"));
+    if (budget.count() > 0) return std::chrono::duration<double>(budget).count();
+    return fail(ErrorCode::kInvalidArgument, "--budget {}: leaves no time to measure", text);
+  }
+
+  /// "908 plans, adaptive: 12 cannot be predicted and are measured, of the others what may be on the front, for 5 min at most".
+  std::string describe(const RunRecord& run) const {
+    if (!options_.adaptive) {
+      return fmt::format("{} plans, {} rounds", run.trials.size(), options_.rounds);
+    }
+    const auto unknown = std::ranges::count_if(
+        run.trials, [](const TrialRecord& trial) { return !is_predictable(trial); });
+    return fmt::format(
+        "{} plans, adaptive: {}{} are predicted and those measured that may be on the front, for "
+        "{} at most (--exhaustive measures all)",
+        run.trials.size(),
+        unknown > 0 ? fmt::format("{} cannot be predicted and are measured, ", unknown) : "",
+        std::ssize(run.trials) - unknown, time_words(options_.budget_s));
+  }
+
+  Expected<> predict(Context& context, const partitioner::Model& model, const Cluster& cluster,
+                     RunRecord& run, ResultStore& store) {
+    Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
+    return predict_trials(model, cluster, store, options_, run.trials, *stop_,
+                          [&](const std::string& now, std::size_t done, std::size_t total) {
+                            progress.show(done, total, now, now);
+                          });
   }
 
   /// To be started where none are named.
@@ -244,6 +302,9 @@ class SweepCommand final : public Command {
     PARETO_ASSIGN(const partitioner::Model model, model_.open());
     PARETO_ASSIGN(Cluster cluster, connect(context));
     PARETO_TRY(continue_run(model, cluster, options_, run));
+    const bool predicted = std::ranges::any_of(
+        run.trials, [](const TrialRecord& trial) { return trial.prediction.has_value(); });
+    if (options_.adaptive && !predicted) PARETO_TRY(predict(context, model, cluster, run, *store));
     return measure(context, model, cluster, run, *store);
   }
 
@@ -252,9 +313,8 @@ class SweepCommand final : public Command {
     {
       Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
       const auto show_progress = [&](const SweepProgress& state) {
-        // "round 2/3 after:features.7 tcp": the first two words change seldom.
-        const std::size_t second = state.now.find(' ', state.now.find(' ') + 1);
-        progress.show(state.done, state.total, state.now.substr(0, second), state.now);
+        progress.show(state.done, state.total, state.phase.empty() ? state.now : state.phase,
+                      state.now);
       };
       PARETO_TRY(
           with_context(run_sweep(model, cluster, options_, run, store, *stop_, show_progress),
@@ -301,6 +361,9 @@ class SweepCommand final : public Command {
   std::string networks_;
   std::string resume_;
   std::string report_;
+  std::string budget_ = "5m";
+  bool adaptive_ = false;
+  bool exhaustive_ = false;
   bool dry_run_ = false;
   bool json_ = false;
   const std::atomic<bool>* stop_ = nullptr;  ///< Ctrl-C was pressed

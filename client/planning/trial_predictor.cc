@@ -1,0 +1,169 @@
+#include "client/planning/trial_predictor.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "client/cluster/network.h"
+#include "client/cluster/workload.h"
+#include "client/experiment/residual_model.h"
+#include "partitioner/cost/evaluate.h"
+
+namespace pareto::client {
+namespace {
+
+double seconds(Nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
+
+/// Of the source's link, of those between devices, of the sink's.
+struct Ends {
+  std::string source;
+  std::string between;
+  std::string sink;
+  auto operator<=>(const Ends&) const = default;
+};
+
+Ends ends_of(const Plan& plan) {
+  const std::size_t last = plan.links() - 1;
+  return {plan.transport_of(0), plan.transport_of(std::min<std::size_t>(1, last)),
+          plan.transport_of(last)};
+}
+
+/// Trials of one batch.
+///
+/// Threads: one owner.
+class BatchPredictor {
+ public:
+  BatchPredictor(const partitioner::Model& model, const Cluster& cluster, ResultStore& store,
+                 PlanningOptions options, std::vector<TrialRecord*> trials)
+      : model_(model),
+        cluster_(cluster),
+        workload_(model),
+        pool_(workload_),
+        planner_(model, cluster, pool_, store, std::move(options)),
+        trials_(std::move(trials)) {}
+
+  Expected<> run(const std::atomic<bool>& stop, const Planner::Progress& progress) {
+    PARETO_TRY(rest());
+    PARETO_TRY(planner_.profile(stop, progress));
+    if (stop) return stopped();
+    if (std::ranges::any_of(planner_.measured_now(), std::identity{})) {
+      const std::string transport = ends_of(trials_.front()->plan).source;
+      PARETO_ASSIGN(const ProbedLinks links, planner_.probe(transport, progress));
+      PARETO_TRY(planner_.calibrate(transport, links, workload_));
+    }
+    std::set<std::string> conditions;
+    for (const TrialRecord* trial : trials_) conditions.insert(trial->condition);
+    for (const std::string& condition : conditions) {
+      if (stop) return stopped();
+      PARETO_TRY(with_context(predict_under(condition, progress), "network {}", condition));
+    }
+    return rest();
+  }
+
+ private:
+  static tl::unexpected<Error> stopped() {
+    return fail(ErrorCode::kClosed, "stopped before anything was predicted; profiles are kept");
+  }
+
+  Expected<> rest() const {
+    Network* const network = cluster_.network();
+    if (network == nullptr) return {};
+    PARETO_TRY(network->apply(network->resting_condition()));
+    return {};
+  }
+
+  Expected<> predict_under(const std::string& condition, const Planner::Progress& progress) {
+    if (Network* const network = cluster_.network()) {
+      PARETO_TRY(network->apply(condition));
+    }
+    std::map<std::string, ProbedLinks> probed;
+    std::map<Ends, partitioner::CostInputs> inputs;
+    for (TrialRecord* trial : trials_) {
+      if (trial->condition != condition) continue;
+      const Ends ends = ends_of(trial->plan);
+      for (const std::string& transport : {ends.source, ends.between, ends.sink}) {
+        if (probed.contains(transport)) continue;
+        PARETO_ASSIGN(ProbedLinks links, planner_.probe(transport, progress));
+        probed.emplace(transport, std::move(links));
+      }
+      if (!inputs.contains(ends)) {
+        PARETO_ASSIGN(partitioner::CostInputs made, planner_.cost_inputs(joined(probed, ends)));
+        inputs.emplace(ends, std::move(made));
+      }
+      predict(*trial, inputs.at(ends));
+    }
+    return {};
+  }
+
+  /// Each link over the transport that it has in such plans.
+  static ProbedLinks joined(const std::map<std::string, ProbedLinks>& probed, const Ends& ends) {
+    ProbedLinks links = probed.at(ends.between);
+    const std::size_t coordinator = links.size() - 1;
+    links[coordinator] = probed.at(ends.source)[coordinator];
+    for (std::size_t device = 0; device < coordinator; ++device) {
+      links[device][coordinator] = probed.at(ends.sink)[device][coordinator];
+    }
+    return links;
+  }
+
+  /// Left without a prediction where there is no room for it, or a link that it needs: measuring says why.
+  void predict(TrialRecord& trial, const partitioner::CostInputs& inputs) const {
+    const auto placement = placement_of(trial.plan, model_, planner_.splits(), planner_.devices());
+    if (!placement) return;
+    const auto evaluation = partitioner::evaluate(inputs, *placement);
+    if (!evaluation) return;
+    double batches_per_s = 1 / seconds(evaluation->bottleneck);
+    if (trial.plan.window > 0) {
+      batches_per_s = std::min(batches_per_s, trial.plan.window / seconds(evaluation->latency));
+    }
+    Prediction prediction;
+    prediction.latency_ms = to_milliseconds(evaluation->latency);
+    prediction.samples_per_s = static_cast<double>(trial.batch) * batches_per_s;
+    prediction.expected_latency_ms = prediction.latency_ms;
+    prediction.expected_samples_per_s = prediction.samples_per_s;
+    prediction.latency_deviation = ResidualScales().bias;
+    prediction.throughput_deviation = ResidualScales().bias;
+    trial.prediction = prediction;
+  }
+
+  const partitioner::Model& model_;
+  const Cluster& cluster_;
+  ModelWorkload workload_;
+  ShardPool pool_;
+  Planner planner_;
+  const std::vector<TrialRecord*> trials_;
+};
+
+}  // namespace
+
+bool is_predictable(const TrialRecord& trial) {
+  const Plan& plan = trial.plan;
+  if (trial.codec != "none" || plan.micro_batch > 0) return false;
+  for (std::size_t link = 2; link + 1 < plan.links(); ++link) {
+    if (plan.transport_of(link) != plan.transport_of(1)) return false;
+  }
+  return true;
+}
+
+Expected<> predict_trials(const partitioner::Model& model, const Cluster& cluster,
+                          ResultStore& store, const SweepOptions& options,
+                          std::vector<TrialRecord>& trials, const std::atomic<bool>& stop,
+                          const Planner::Progress& progress) {
+  std::map<std::int64_t, std::vector<TrialRecord*>> batches;
+  for (TrialRecord& trial : trials) {
+    if (is_predictable(trial)) batches[trial.batch].push_back(&trial);
+  }
+  for (auto& [batch, members] : batches) {
+    PlanningOptions planning;
+    planning.splits = options.splits;
+    planning.settings = {options.engine, options.precision, options.threads, batch};
+    planning.seed = options.seed;
+    BatchPredictor predictor(model, cluster, store, std::move(planning), std::move(members));
+    PARETO_TRY(with_context(predictor.run(stop, progress), "predicting batch {}", batch));
+  }
+  return {};
+}
+
+}  // namespace pareto::client

@@ -1,0 +1,31 @@
+// What the trials of a sweep will take, before any of them is measured: TrialRecord::prediction of every trial that the cost model covers.
+//
+//   devices --profile--> Planner --probe, once per condition and transport--> CostInputs --evaluate--> predictions
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "client/cluster/cluster.h"
+#include "client/experiment/sweep.h"
+#include "client/planning/planner.h"
+#include "client/results/record.h"
+#include "client/results/store.h"
+#include "core/base/error.h"
+#include "partitioner/graph/model.h"
+
+namespace pareto::client {
+
+/// Whether there can be a prediction of a trial: none of codecs and micro-batches, nor of several transports between its devices.
+bool is_predictable(const TrialRecord& trial);
+
+/// Profiles the devices where that is not known yet (under the network's resting condition; kept in the store), probes the links over each
+/// transport under each condition, and fills in predictions. Trials without one have to be measured. Leaves the network at rest. `stop`
+/// ends it early. Fails: as Planner does; kClosed where it was stopped; where the network cannot be what a trial asks for.
+Expected<> predict_trials(const partitioner::Model& model, const Cluster& cluster,
+                          ResultStore& store, const SweepOptions& options,
+                          std::vector<TrialRecord>& trials, const std::atomic<bool>& stop,
+                          const Planner::Progress& progress);
+
+}  // namespace pareto::client
