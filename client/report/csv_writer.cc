@@ -100,8 +100,17 @@ void for_each_column(const RunRecord& run, const TrialRecord& trial, Visit visit
   figure("output_error_max", trial.output_error ? text_of(trial.output_error->max) : "");
   figure("output_error_mean", trial.output_error ? text_of(trial.output_error->mean) : "");
   figure("top1_agreement", trial.output_error ? text_of(trial.output_error->top1_agreement) : "");
+  const auto prediction = [&](const char* column, double Prediction::*field) {
+    visit(column, trial.prediction ? text_of((*trial.prediction).*field) : "");
+  };
+  prediction("predicted_latency_ms", &Prediction::latency_ms);
+  prediction("predicted_samples_per_s", &Prediction::samples_per_s);
+  prediction("expected_latency_ms", &Prediction::expected_latency_ms);
+  prediction("expected_samples_per_s", &Prediction::expected_samples_per_s);
+  prediction("expected_latency_deviation", &Prediction::latency_deviation);
+  prediction("expected_throughput_deviation", &Prediction::throughput_deviation);
   figure("on_front", trial.on_front);
-  figure("p_front", trial.p_front);
+  visit("p_front", measured || trial.prediction ? text_of(trial.p_front) : "");
   visit("status", status);
   visit("failure", text_of(trial.failure));
 }

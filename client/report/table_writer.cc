@@ -6,6 +6,7 @@
 #include "client/report/plan_text.h"
 #include "client/report/text_table.h"
 #include "client/report/writers.h"
+#include "client/results/prediction_error.h"
 #include "client/results/record_json.h"
 #include "core/base/text.h"
 
@@ -108,6 +109,59 @@ std::string write_failures(const RunRecord& run, const ReportStyle& style) {
   return text;
 }
 
+std::string percent(double share) {
+  return share < 0.1 ? fmt::format("{:.2g} %", 100 * share) : fmt::format("{:.0f} %", 100 * share);
+}
+
+/// Expected of a plan that was not measured, "10.2 +- 4 %".
+std::string expected_of(double figure, double deviation) {
+  return fmt::format("{} +- {}", format_figure(figure), percent(deviation));
+}
+
+/// Those that may be on the front, the likeliest first.
+constexpr double kWorthNaming = 0.05;
+
+std::string write_predicted(const RunRecord& run, const ReportStyle& style) {
+  Trials unmeasured;
+  Trials near;
+  for (const TrialRecord& trial : run.trials) {
+    if (status_of(trial) != "predicted") continue;
+    unmeasured.push_back(&trial);
+    if (trial.p_front >= kWorthNaming) near.push_back(&trial);
+  }
+  if (unmeasured.empty()) return {};
+  std::string text;
+  if (!near.empty()) {
+    std::ranges::stable_sort(near, std::ranges::greater{}, &TrialRecord::p_front);
+    TextTable table({{"plan", Align::kLeft, 0},
+                     {"transport", Align::kLeft, 0},
+                     {"batch", Align::kRight, 2},
+                     {"network", Align::kLeft, 3},
+                     {"expected ms", Align::kRight, 0},
+                     {"expected /s", Align::kRight, 0},
+                     {"p(front)", Align::kRight, 1}});
+    for (const TrialRecord* trial : near) {
+      const Prediction& known = *trial->prediction;
+      table.add({plan_name(*trial), link_of(*trial), fmt::format("{}", trial->batch),
+                 trial->condition, expected_of(known.expected_latency_ms, known.latency_deviation),
+                 expected_of(known.expected_samples_per_s, known.throughput_deviation),
+                 fmt::format("{:.2f}", trial->p_front)},
+                RowStyle::kPlain);
+    }
+    text += heading("Not measured, but perhaps on the front", style) + table.render(style) + "\n";
+  }
+  text += fmt::format("{} of {} plans were predicted only, {} of them may be on the front\n",
+                      unmeasured.size(), run.trials.size(), near.size());
+  if (const auto error = prediction_error(run)) {
+    text += fmt::format(
+        "predictions of those measured were off by {} in latency and {} in throughput (median; "
+        "95 % of them within {} and {})\n",
+        percent(error->latency_median), percent(error->throughput_median),
+        percent(error->latency_p95), percent(error->throughput_p95));
+  }
+  return text;
+}
+
 class TableWriter final : public ReportWriter {
  public:
   std::string_view name() const override { return "table"; }
@@ -122,6 +176,7 @@ class TableWriter final : public ReportWriter {
       text += write_group(group_name(key.first, key.second), trials, style);
     }
     text += write_network_table(run, style);
+    text += write_predicted(run, style);
     text += write_failures(run, style);
     for (const DeviceRecord& device : run.devices) {
       text += fmt::format("{}: {} of weights sent ({} in the model)\n", device.name,

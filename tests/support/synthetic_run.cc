@@ -270,4 +270,22 @@ RunRecord synthetic_network_sweep() {
   return run;
 }
 
+client::RunRecord synthetic_adaptive_sweep() {
+  client::RunRecord run = synthetic_run({.batches = {1}, .with_failure = false});
+  for (std::size_t i = 0; i < run.trials.size(); ++i) {
+    client::TrialRecord& trial = run.trials[i];
+    const double latency_ms = trial.latency.p50_ms;
+    const double rate = trial.throughput.samples_per_s;
+    trial.prediction =
+        client::Prediction{1.05 * latency_ms, 0.96 * rate, latency_ms, rate, 0.02, 0.03};
+    if (i % 3 != 0) continue;
+    trial.latency = {};
+    trial.throughput = {};
+    trial.rounds.clear();
+    trial.on_front = false;
+    trial.p_front = i == 0 ? 0.4 : 0.01;
+  }
+  return run;
+}
+
 }  // namespace pareto::test

@@ -23,7 +23,9 @@
   }
   const measured = run.trials.filter((trial) => trial.status === 'ok');
   const failed = run.trials.filter((trial) => trial.status === 'failed');
-  const planned = run.trials.length - measured.length - failed.length;
+  // An adaptive sweep leaves most plans at what is expected of them.
+  const predicted = run.trials.filter((trial) => trial.status === 'predicted');
+  const planned = run.trials.length - measured.length - failed.length - predicted.length;
   const distinct = (values) => [...new Set(values)];
   const transports = distinct(run.trials.map((trial) => trial.transport));
   const batches = distinct(run.trials.map((trial) => trial.batch)).sort((a, b) => a - b);
@@ -49,7 +51,7 @@
     while (count >= 999.5 && unit + 1 < units.length) { count /= 1024; ++unit; }
     return `${count.toFixed(unit === 0 || count >= 99.95 ? 0 : count >= 9.995 ? 1 : 2)} ${units[unit]}`;
   };
-  const percent = (ratio) => `${ratio < 0.1 ? ratio.toFixed(3).replace(/^0\.0*(\d)(\d?).*/, (_, a) => a) : Math.round(ratio * 100)} %`;
+  const percent = (ratio) => `${ratio < 0.1 ? Number((100 * ratio).toPrecision(1)) : Math.round(ratio * 100)} %`;
   const devicesOf = (trial) => trial.plan.stages.map((stage) => stage.device);
   const nameOf = (trial) => (trial.name ? trial.name : trial.split ? trial.split.name : `all on ${devicesOf(trial)[0]}`);
   /** What crosses at each cut. */
@@ -118,6 +120,7 @@
   let shown = [];   // plans of the batch, condition and transports chosen
   let front = [];   // those of them that no other shown one beats, in order of latency
   let beaters = new Map();
+  let expected = [];  // plans of that choice that were not measured
   /** Plans of the batch and transports chosen, under some condition. */
   const under = (condition) => measured.filter((trial) =>
     trial.batch === choice.batch && trial.condition === condition && !choice.off.has(trial.transport));
@@ -132,6 +135,8 @@
   };
   const look = () => {
     shown = under(choice.condition);
+    expected = predicted.filter((trial) =>
+      trial.batch === choice.batch && trial.condition === choice.condition && !choice.off.has(trial.transport));
     front = frontOf(shown);
     beaters = new Map(shown.map((trial) => [trial, front.filter((other) => beats(other, trial))]));
   };
@@ -142,6 +147,7 @@
     if (isFront(trial)) {
       return choice.off.size
         ? 'No plan shown beats it.'
+        : trial.predicted ? `No other plan measured beats it; by predictions and rounds together it is on the front with a probability of ${percent(trial.p_front)}.`
         : `No other plan beats it; over resampled rounds it is on the front ${Math.round(100 * trial.p_front)} % of the time.`;
     }
     const by = beaters.get(trial)[0];
@@ -179,6 +185,22 @@
       : {color: 'transparent', borderColor: colour('dominated'), borderWidth: 1.4},
   });
 
+  const expectedTip = (trial) => el('div', {class: 'tip'},
+    el('b', {}, nameOf(trial)), `${devicesOf(trial).join(' → ')} over ${trial.transport}, batch ${trial.batch}`, el('br'),
+    'not measured; expected:', el('br'),
+    `${figure(trial.predicted.expected_latency_ms)} ms  (± ${percent(trial.predicted.latency_deviation)})`, el('br'),
+    `${figure(trial.predicted.expected_samples_per_s)} samples/s  (± ${percent(trial.predicted.throughput_deviation)})`, el('br'),
+    `On the front with a probability of ${percent(trial.p_front)}.`);
+
+  /** Fainter than all that was measured, and without a shape of its own. */
+  const expectedPoint = (trial, colour) => ({
+    value: [trial.predicted.expected_latency_ms, trial.predicted.expected_samples_per_s],
+    expected: trial,
+    symbol: 'emptyCircle',
+    symbolSize: 5,
+    itemStyle: {color: colour('dominated'), opacity: trial.p_front >= 0.05 ? 0.8 : 0.35},
+  });
+
   const errorBars = (trials, colour, width) => ({
     type: 'custom', silent: true, clip: true, z: 1,
     encode: {x: [0, 1, 2], y: [3, 4, 5]},
@@ -205,8 +227,13 @@
     const colour = colours();
     const rest = shown.filter((trial) => !isFront(trial));
     const seen = choice.zoom === 'front' && front.length > 1 ? front : shown;
-    const x = bounds(seen.flatMap((trial) => [latency(trial), ...trial.latency_ms.ci95]), 0.14);
-    const y = bounds(seen.flatMap((trial) => [rate(trial), ...trial.throughput.ci95]));
+    // Of two rounds an interval may be a thousand times its figure: no scale is made for those.
+    const near = (value, interval) => [value, Math.max(interval[0], value / 1.5), Math.min(interval[1], value * 1.5)];
+    const perhaps = choice.zoom === 'front' ? [] : expected.filter((trial) => trial.p_front >= 0.05);
+    const x = bounds([...seen.flatMap((trial) => near(latency(trial), trial.latency_ms.ci95)),
+      ...perhaps.map((trial) => trial.predicted.expected_latency_ms)], 0.14);
+    const y = bounds([...seen.flatMap((trial) => near(rate(trial), trial.throughput.ci95)),
+      ...perhaps.map((trial) => trial.predicted.expected_samples_per_s)]);
     const axis = (name, gap) => ({
       type: 'value', name, nameLocation: 'middle', nameGap: gap, nameTextStyle: {color: colour('muted'), fontSize: 13},
       axisLabel: {color: colour('muted'), fontSize: 12, hideOverlap: true, showMinLabel: false, showMaxLabel: false}, axisLine: {show: false}, axisTick: {show: false},
@@ -230,11 +257,12 @@
       yAxis: {...axis('throughput, samples/s', 44), ...y},
       tooltip: {
         trigger: 'item', confine: true, backgroundColor: colour('card'), borderColor: colour('line'), padding: [8, 12],
-        textStyle: {color: colour('ink'), fontSize: 13}, formatter: (event) => (event.data.trial ? tip(event.data.trial) : ''),
+        textStyle: {color: colour('ink'), fontSize: 13}, formatter: (event) => (event.data.trial ? tip(event.data.trial) : event.data.expected ? expectedTip(event.data.expected) : ''),
       },
       series: [
         {type: 'line', step: 'end', data: edge, symbol: 'none', silent: true, z: 1, clip: true,
           lineStyle: {color: colour('front'), width: 2, opacity: 0.55}, areaStyle: {color: colour('front'), opacity: 0.05}},
+        {type: 'scatter', data: expected.map((trial) => expectedPoint(trial, colour)), z: 1, clip: true, emphasis: {scale: 1.5}},
         errorBars(rest, colour('line'), 1.5),
         errorBars(front, colour('front'), 1.2),
         {type: 'scatter', data: rest.map((trial) => point(trial, colour)), z: 2, clip: true, emphasis: {scale: 1.5}},
@@ -249,6 +277,7 @@
       ],
     }, true);
     byId('chart').dataset.points = shown.length;
+    byId('chart').dataset.expected = expected.length;
     byId('chart').dataset.front = front.length;
   };
 
@@ -338,7 +367,7 @@
     byId('detail').replaceChildren(
       el('span', {class: isFront(trial) ? 'badge front' : 'badge'}, isFront(trial) ? 'On the front' : 'Beaten'),
       el('h2', {style: 'margin-top: 6px'}, nameOf(trial)),
-      trial.name && trial.split ? el('p', {class: 'muted'}, trial.split.name) : undefined,
+      trial.name && trial.split ? el('p', {class: 'muted'}, trial.split.name) : '',
       el('p', {class: 'muted'}, `${devicesOf(trial).join(' → ')} · ${trial.transport} · batch ${trial.batch}`),
       el('p', {class: 'verdict'}, verdict(trial)),
       el('div', {class: 'figures'},
@@ -408,7 +437,7 @@
   const drawHead = () => {
     byId('model').textContent = run.model;
     const names = run.devices.map((device) => device.name).join(', ');
-    byId('subtitle').textContent = [`${measured.length} plans measured`, names && `on ${names}`, date(run.started)].filter(Boolean).join(' · ')
+    byId('subtitle').textContent = [`${measured.length} plans measured`, predicted.length ? `${predicted.length} more predicted` : '', names && `on ${names}`, date(run.started)].filter(Boolean).join(' · ')
       + (run.finished ? '' : ' · unfinished');
   };
   const drawFailures = () => {
@@ -417,12 +446,22 @@
     byId('failures').replaceChildren(el('h2', {}, `${failed.length} failed${planned ? `, ${planned} not measured` : ''}`),
       ...failed.map((trial) => el('p', {class: 'failure'}, el('b', {}, trial.id), trial.failure)));
   };
+  /** Of predictions against measurements, in words. */
+  const predictionError = () => {
+    const both = measured.filter((trial) => trial.predicted);
+    if (!both.length) return '';
+    const within = (errors, share) => errors.sort((a, b) => a - b)[Math.max(1, Math.ceil(share * errors.length)) - 1];
+    const words = (errors) => `${percent(within(errors, 0.5))} (95 % of them within ${percent(within(errors, 0.95))})`;
+    const latencies = both.map((trial) => Math.abs(trial.predicted.latency_ms / latency(trial) - 1));
+    const rates = both.map((trial) => Math.abs(trial.predicted.samples_per_s / rate(trial) - 1));
+    return `of the ${both.length} plans that were measured, the median one was off by ${words(latencies)} in latency and ${words(rates)} in throughput`;
+  };
   const drawProvenance = () => {
     const rows = [['Run', run.run], ['Command', run.command_line], ['Model digest', run.model_digest], ['Weights', bytes(run.weight_bytes)],
       ['Started', date(run.started)], ['Finished', run.finished ? date(run.finished) : 'not yet: it can be resumed'],
       ['Seed', String(run.seed)], ['Software', `Pareto Edge ${run.software.pareto_edge}, LibTorch ${run.software.torch}`],
       ['On the front', 'no other plan of the same batch and network is at least as fast (latency, p50) and at least as productive (samples/s) and better in one'],
-      ['How it was measured', run.note]];
+      ['Predictions', predictionError()], ['How it was measured', run.note]];
     const heads = ['Device', 'Address', 'CPU', 'Threads', 'Memory', 'LibTorch', 'Weights sent'];
     byId('provenance').replaceChildren(el('h2', {}, 'Where these figures come from'),
       el('dl', {}, ...rows.filter(([, value]) => value).flatMap(([name, value]) => [el('dt', {}, name),
@@ -457,9 +496,15 @@
     byId('chart-note').textContent = shown.length
       ? `${front.length} of ${shown.length} plans ${front.length === 1 ? 'is' : 'are'} beaten by no other. Up and left is better.`
       : 'Nothing was measured for this choice.';
+    const perhaps = expected.filter((trial) => trial.p_front >= 0.05).length;
+    if (expected.length) {
+      byId('chart-note').textContent += ` ${expected.length} more were predicted only; ${perhaps || 'none'} of those may be on the front.`;
+    }
     byId('legend').replaceChildren(...transports.filter((name) => !choice.off.has(name)).map((name) =>
       el('span', {}, shapeIcon(transports.indexOf(name), `var(--t${transports.indexOf(name) % 4})`), `${name}, on the front`)),
-      el('span', {}, shapeIcon(0, 'var(--dominated)'), 'beaten'), el('span', {}, '┼ 95 % interval'));
+      el('span', {}, shapeIcon(0, 'var(--dominated)'), 'beaten'),
+      expected.length ? el('span', {}, el('span', {style: 'opacity: 0.5'}, '○'), ' predicted, not measured') : '',
+      el('span', {}, '┼ 95 % interval'));
     remember();
   };
 

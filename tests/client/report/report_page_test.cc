@@ -86,6 +86,22 @@ TEST_F(ReportPage, DrawsEveryPlanOfTheFirstBatch) {
   EXPECT_THAT(page, HasSubstr("Cortex-A76"));
 }
 
+TEST_F(ReportPage, DrawsWhatWasPredictedOnlyApart) {
+  const RunRecord run = test::synthetic_adaptive_sweep();
+  const auto unmeasured = std::ranges::count_if(
+      run.trials, [](const TrialRecord& trial) { return trial.latency.samples == 0; });
+  const std::string page = dom(run);
+  EXPECT_EQ(attribute(page, "data-expected"), unmeasured);
+  EXPECT_EQ(attribute(page, "data-points"), std::ssize(run.trials) - unmeasured);
+  EXPECT_THAT(part(page, "id=\"legend\"", "</p>"), HasSubstr("predicted, not measured"));
+  EXPECT_THAT(part(page, "id=\"chart-note\"", "</p>"),
+              HasSubstr(std::to_string(unmeasured) +
+                        " more were predicted only; 1 of those may be on the front"));
+  EXPECT_THAT(part(page, "id=\"provenance\"", "</section>"),
+              HasSubstr("was off by 5 % (95 % of them within 5 %) in latency and 4 %"));
+  EXPECT_THAT(page, Not(HasSubstr("not measured</h2>")));
+}
+
 TEST_F(ReportPage, TheAddressKeepsAView) {
   const RunRecord run = test::synthetic_run();
   const std::string page = dom(run, "batch=8&without=grpc&plan=after:features.3/tcp/b8&zoom=front");

@@ -8,6 +8,7 @@
 
 #include "client/report/report_writer.h"
 #include "client/report/text_table.h"
+#include "client/results/record_json.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "tests/support/json_schema.h"
@@ -57,8 +58,13 @@ std::vector<RunRecord> all_kinds_of_runs() {
   RunRecord odd = test::synthetic_run({.batches = {1}, .split_points = 2});
   odd.model = "</script><b>\"a\", 'b'\n\xff.pt";
   odd.trials[0].split->name = "{{js}}, \"quoted\" </script>";
-  return {test::synthetic_run(),        planned, empty, odd, test::synthetic_network_sweep(),
-          test::synthetic_chain_sweep()};
+  return {test::synthetic_run(),
+          planned,
+          empty,
+          odd,
+          test::synthetic_network_sweep(),
+          test::synthetic_chain_sweep(),
+          test::synthetic_adaptive_sweep()};
 }
 
 TEST(Writers, AllTakeEveryKindOfRun) {
@@ -81,6 +87,40 @@ TEST(JsonWriter, FollowsTheGoldenSchema) {
   for (const RunRecord& run : all_kinds_of_runs()) {
     EXPECT_THAT(test::violations(schema(), json::parse(written("json", run))), IsEmpty());
   }
+}
+
+TEST(AdaptiveRun, JsonTellsPredictedFromMeasured) {
+  const RunRecord run = test::synthetic_adaptive_sweep();
+  const json document = json::parse(written("json", run));
+  EXPECT_THAT(test::violations(schema(), document), IsEmpty());
+  EXPECT_EQ(document["trials"][0]["status"], "predicted");
+  EXPECT_FALSE(document["trials"][0].contains("latency_ms"));
+  EXPECT_EQ(document["trials"][1]["status"], "ok");
+  EXPECT_EQ(document["trials"][1]["predicted"]["latency_deviation"], 0.02);
+  json bad = document;
+  bad["trials"][0].erase("predicted");
+  EXPECT_THAT(test::violations(schema(), bad), Not(IsEmpty()));
+  bad = document;
+  bad["trials"][0]["predicted"].erase("expected_latency_ms");
+  EXPECT_THAT(test::violations(schema(), bad), Not(IsEmpty()));
+}
+
+TEST(AdaptiveRun, TableNamesTheUnmeasuredThatMayBeOnTheFrontAndCountsTheOthers) {
+  const RunRecord run = test::synthetic_adaptive_sweep();
+  const std::string table = written("table", run);
+  const auto only = static_cast<std::size_t>(std::ranges::count_if(
+      run.trials, [](const TrialRecord& trial) { return status_of(trial) == "predicted"; }));
+  EXPECT_THAT(table, HasSubstr(fmt::format("{} of {} plans were predicted only, 1 of them", only,
+                                           run.trials.size())));
+  EXPECT_THAT(table, HasSubstr("perhaps on the front"));
+  EXPECT_THAT(table, HasSubstr("off by 5 % in latency and 4 % in throughput"));
+  EXPECT_THAT(table, Not(HasSubstr("not measured:")));
+}
+
+TEST(AdaptiveRun, CsvHasWhatIsExpected) {
+  const std::string csv = written("csv", test::synthetic_adaptive_sweep());
+  EXPECT_THAT(csv, HasSubstr("predicted_latency_ms,predicted_samples_per_s,expected_latency_ms"));
+  EXPECT_THAT(csv, HasSubstr(",0.4,predicted,"));
 }
 
 TEST(JsonWriter, TheSchemaWouldNoticeEveryMissingOrStrangeField) {
