@@ -16,6 +16,7 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::Not;
 
 class Sweep : public EndToEnd {};
 
@@ -206,6 +207,49 @@ TEST_F(Sweep, AnInterruptedRunGoesOnWhereItStopped) {
   const auto front = paretoctl({"front", "--store", path("results.db"), "--json", "last"});
   ASSERT_EQ(front.exit_code, 0) << front.errors;
   EXPECT_EQ(json::parse(front.output)["front"], run["front"]);
+}
+
+TEST_F(Sweep, AnAdaptiveOneMeasuresWhatMayBeOnTheFrontAndGoesOnWhereItStopped) {
+  Daemon first("first", folder());
+  Daemon second("second", folder());
+  const auto devices = inventory({{"first", first.address()}, {"second", second.address()}});
+  auto arguments = small_sweep({"--devices", devices, "--splits", "modules", "--transport", "tcp",
+                                "--adaptive", "--budget", "20s"});
+  arguments.insert(arguments.begin(), "paretoctl");
+  Process sweep(arguments);
+  ASSERT_TRUE(sweep.wait_for_output("plans measured")) << sweep.errors();
+  sweep.signal(SIGKILL);
+  sweep.wait();
+  const auto resumed =
+      paretoctl({"sweep", "--store", path("results.db"), "--resume", "last", "--json"});
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
+  const json run = json::parse(resumed.output);
+  std::size_t measured = 0;
+  for (const json& trial : run["trials"]) {
+    ASSERT_TRUE(trial.contains("predicted")) << trial["id"];
+    EXPECT_GT(trial["predicted"]["latency_ms"], 0);
+    EXPECT_GT(trial["predicted"]["expected_samples_per_s"], 0);
+    if (trial["status"] == "ok")
+      ++measured;
+    else
+      EXPECT_EQ(trial["status"], "predicted");
+  }
+  EXPECT_GT(measured, 0U);
+  EXPECT_FALSE(run["front"].empty());
+  EXPECT_TRUE(run["options"]["sweep"]["adaptive"].get<bool>());
+  EXPECT_THAT(run["note"].get<std::string>(), HasSubstr("The sweep is adaptive"));
+}
+
+TEST_F(Sweep, ManyPlansAreSweptAdaptivelyUnlessToldOtherwise) {
+  const auto dry = [&](std::vector<std::string> more) {
+    more.insert(more.end(), {"--splits", "all", "--dry-run"});
+    return paretoctl(small_sweep(std::move(more))).errors;
+  };
+  EXPECT_THAT(dry({"--transport", "tcp,grpc"}), HasSubstr("adaptive: "));
+  EXPECT_THAT(dry({"--transport", "tcp,grpc", "--codec", "none,fp16"}),
+              HasSubstr("cannot be predicted and are measured"));
+  EXPECT_THAT(dry({"--transport", "tcp,grpc", "--exhaustive"}), Not(HasSubstr("adaptive")));
+  EXPECT_THAT(dry({"--transport", "tcp,grpc", "--budget", "soon"}), HasSubstr("--budget"));
 }
 
 TEST_F(Sweep, AKilledDaemonFailsItsTrialsInBoundedTime) {
