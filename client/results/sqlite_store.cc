@@ -79,8 +79,10 @@ TrialRecord trial_from(SQLite::Statement& row) {
     trial.split->boundary_bytes =
         static_cast<std::uint64_t>(row.getColumn("boundary_bytes").getInt64());
   }
-  trial.status =
-      row.getColumn("status").getString() == "failed" ? TrialStatus::kFailed : TrialStatus::kOk;
+  const std::string status = row.getColumn("status").getString();
+  trial.status = status == "failed" ? TrialStatus::kFailed : TrialStatus::kOk;
+  // Its figures are among the details, which are not always read.
+  if (status == "predicted") trial.prediction.emplace();
   return trial;
 }
 

@@ -95,9 +95,9 @@ TEST_F(BadInput, AFullDiskStopsTheSweepAndLeavesTheStoreReadable) {
                                      "sh", std::string(PARETO_BIN_DIR) + "/paretoctl"};
   Daemon first("first", folder());
   Daemon second("second", folder());
-  const auto sweep =
-      small_sweep({"--splits", "all", "--requests", "60", "--rounds", "1", "--devices",
-                   inventory({{"first", first.address()}, {"second", second.address()}})});
+  const auto sweep = small_sweep(
+      {"--splits", "all", "--exhaustive", "--requests", "60", "--rounds", "1", "--devices",
+       inventory({{"first", first.address()}, {"second", second.address()}})});
   arguments.insert(arguments.end(), sweep.begin(), sweep.end());
   const auto done = run(arguments);
   EXPECT_TRUE(done.exit_code == 1 || done.exit_code == 4) << done.exit_code << done.errors;

@@ -90,6 +90,34 @@ TEST_F(Store, KeepsEveryCutOfALongerChain) {
   EXPECT_EQ(loaded->trials[0].split->cuts.size(), 2U);
 }
 
+TEST_F(Store, KeepsPredictionsAndPutsAllTrialsAtOnce) {
+  const RunRecord run = test::synthetic_adaptive_sweep();
+  const auto store = open();
+  ASSERT_TRUE(store->begin_run(run));
+  ASSERT_TRUE(store->put_trials(run.id, run.trials));
+  ASSERT_TRUE(store->put_trials(run.id, run.trials)) << "which replaces them";
+  ASSERT_TRUE(store->update_run(run));
+  const auto loaded = open()->load_run(run.id);
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ(dump(to_json(*loaded)), dump(to_json(run)));
+  ASSERT_TRUE(loaded->trials[0].prediction);
+  EXPECT_EQ(loaded->trials[0].prediction->expected_latency_ms,
+            run.trials[0].prediction->expected_latency_ms);
+  const auto listed = open()->list_runs();
+  ASSERT_TRUE(listed);
+  EXPECT_EQ(status_of(listed->front().trials[0]), "predicted") << "without details";
+}
+
+TEST_F(Store, OfSeveralTrialsAllAreKeptOrNone) {
+  RunRecord run = test::synthetic_adaptive_sweep();
+  const auto store = open();
+  EXPECT_FALSE(store->put_trials("no such run", run.trials));
+  ASSERT_TRUE(store->begin_run(run));
+  const auto loaded = store->load_run(run.id);
+  ASSERT_TRUE(loaded);
+  EXPECT_TRUE(loaded->trials.empty());
+}
+
 TEST(Details, OfBeforePlansHadSeveralCutsHoldTheOne) {
   const RunRecord run = test::synthetic_run();
   TrialRecord trial = run.trials[0];
