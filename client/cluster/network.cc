@@ -100,6 +100,12 @@ std::string EmulatedNetwork::emulator() const {
   return std::string(netem::to_string(impl_->network.link(0).kind()));
 }
 
+std::optional<Condition> EmulatedNetwork::definition(const std::string& condition) const {
+  const auto found = impl_->conditions.find(condition);
+  if (found == impl_->conditions.end() || found->second.size() != 1) return std::nullopt;
+  return found->second.front();
+}
+
 Expected<> EmulatedNetwork::enter(std::size_t device) const {
   return impl_->network.device(device).enter();
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,11 @@ class Network {
   virtual std::string resting_condition() const = 0;
   /// What makes it so: as NetworkFigures::emulator.
   virtual std::string emulator() const = 0;
+  /// What a condition is defined to do between two devices that are all there are, the coordinator beside the first; none: it has to be
+  /// measured.
+  virtual std::optional<Condition> definition(const std::string& /*condition*/) const {
+    return std::nullopt;
+  }
 
  protected:
   /// Whether a map by name has it. Fails: kNotFound with the nearest.
@@ -72,6 +78,7 @@ class EmulatedNetwork final : public Network {
   Expected<> check() const override;
   std::string resting_condition() const override { return kNone; }
   std::string emulator() const override;
+  std::optional<Condition> definition(const std::string& condition) const override;
 
   /// The device's address for all others.
   static std::string host(std::size_t device);

@@ -61,6 +61,9 @@ class PlanCommand final : public Command {
     app.add_option("--network", networks_,
                    "conditions of the network between devices, as sweep's; a front for each")
         ->capture_default_str();
+    app.add_flag("--by-definition", flags_.by_definition,
+                 "predict those conditions from what they are defined to be: nothing is changed, "
+                 "nor probed but as it is. Delays and rates count, jitter and loss do not");
     app.add_option("--also", also_,
                    "what else is to be small: energy (modelled: the device's power in the "
                    "inventory by the time it works), memory (of the device that needs most), loss "

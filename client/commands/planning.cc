@@ -9,6 +9,7 @@
 #include "client/cluster/daemon_client.h"
 #include "client/cluster/network.h"
 #include "client/commands/progress.h"
+#include "client/planning/condition_links.h"
 #include "client/program.h"
 #include "core/base/text.h"
 #include "core/wire/codec.h"
@@ -122,14 +123,18 @@ Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
   context.stop.watch();
   PARETO_ASSIGN(partitioner::Model model, flags.model.open());
   PARETO_TRY(partitioner::select_split_points(model.split_points(), flags.options.splits));
-  PARETO_ASSIGN(Cluster cluster,
-                flags.devices.connect(context, flags.local_devices, std::move(conditions)));
+  PARETO_ASSIGN(
+      Cluster cluster,
+      flags.devices.connect(context, flags.local_devices,
+                            flags.by_definition ? std::vector<NamedCondition>{} : conditions));
   if (Network* const network = cluster.network()) {
     PARETO_TRY(network->apply(network->resting_condition()));
   }
   PARETO_ASSIGN(auto store, flags.store.open(context));
   std::unique_ptr<PlanningSession> session(
       new PlanningSession(std::move(model), std::move(cluster), std::move(store)));
+  session->by_definition_ = flags.by_definition;
+  session->conditions_ = std::move(conditions);
   PARETO_ASSIGN(session->transports_, link_transports(transports, session->cluster_));
   PlanningOptions options = flags.options;
   options.settings = {flags.runner.engine, flags.runner.precision, flags.runner.threads,
@@ -149,7 +154,19 @@ Expected<> PlanningSession::profile(Context& context) {
 
 Expected<std::vector<ProbedTransport>> PlanningSession::probe(Context& context,
                                                               const std::string& condition) {
-  if (Network* const network = cluster_.network()) {
+  Network* const network = cluster_.network();
+  const auto defined = std::ranges::find(conditions_, condition, &NamedCondition::name);
+  if (by_definition_ && defined != conditions_.end()) {
+    PARETO_ASSIGN(auto links,
+                  probe(context, network ? network->resting_condition() : Network::kNone));
+    for (ProbedTransport& transport : links) {
+      PARETO_ASSIGN(transport.links,
+                    with_context(under_condition(transport.links, defined->condition), "network {}",
+                                 condition));
+    }
+    return links;
+  }
+  if (network != nullptr) {
     PARETO_TRY(with_context(network->apply(condition), "network {}", condition));
   } else if (condition != Network::kNone) {
     return fail(ErrorCode::kInvalidArgument,

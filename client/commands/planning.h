@@ -21,6 +21,7 @@ struct PlanningFlags {
   std::string transport = "auto";
   std::int64_t batch = 1;
   int local_devices = 2;
+  bool by_definition = false;  ///< networks are predicted from what was probed without them
   PlanningOptions options;
 
   void add_to(CLI::App& app);
@@ -57,7 +58,8 @@ class PlanningSession {
   /// What is not known of the devices is measured, the network as good as it gets. Fails: as Planner::profile does; kClosed
   /// where it was stopped.
   Expected<> profile(Context& context);
-  /// After that, under that condition of the network.
+  /// After that, under that condition of the network, or as its definition has it. Fails: as Planner::probe and under_condition do; where
+  /// the network cannot be like that.
   Expected<std::vector<ProbedTransport>> probe(Context& context, const std::string& condition);
   /// After profile().
   Expected<ProbedCodecs> probe_codecs(Context& context, const PlanCodecs& codecs);
@@ -77,6 +79,8 @@ class PlanningSession {
   ShardPool pool_;
   std::unique_ptr<Planner> planner_;
   LinkTransports transports_;
+  bool by_definition_ = false;
+  std::vector<NamedCondition> conditions_;
 };
 
 }  // namespace pareto::client

@@ -27,7 +27,10 @@ void change(transport::ProbeResult& link, const LinkDirection& there, const Link
 }  // namespace
 
 bool is_predictable(const Condition& condition) {
-  return !condition.forward.varies_by_packet() && !condition.backward.varies_by_packet();
+  const auto is_all = [](const LinkDirection& direction) {
+    return !direction.varies_by_packet() && direction.trace.empty();
+  };
+  return is_all(condition.forward) && is_all(condition.backward);
 }
 
 Expected<ProbedLinks> under_condition(const ProbedLinks& probed, const Condition& condition) {

@@ -21,7 +21,7 @@ inline constexpr double kPayloadBytes = 1448;
 /// is_predictable. Fails: kInvalidArgument (a condition that changes over time).
 Expected<ProbedLinks> under_condition(const ProbedLinks& probed, const Condition& condition);
 
-/// Whether its delays and rates are all there is to a condition.
+/// Whether its delays and rates are all there is to a condition, and stay as they are.
 bool is_predictable(const Condition& condition);
 
 }  // namespace pareto::client

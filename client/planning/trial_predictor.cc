@@ -1,7 +1,6 @@
 #include "client/planning/trial_predictor.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "client/cluster/network.h"
 #include "client/cluster/workload.h"
 #include "client/experiment/residual_model.h"
+#include "client/planning/condition_links.h"
 #include "partitioner/cost/evaluate.h"
 
 namespace pareto::client {
@@ -46,12 +46,14 @@ class BatchPredictor {
 
   Expected<> run(const std::atomic<bool>& stop, const Planner::Progress& progress) {
     PARETO_TRY(rest());
-    PARETO_TRY(planner_.profile(stop, progress));
+    PARETO_TRY(
+        planner_.profile(transports_of(ends_of(trials_.front()->plan)), workload_, stop, progress));
     if (stop) return stopped();
-    if (std::ranges::any_of(planner_.measured_now(), std::identity{})) {
-      const std::string transport = ends_of(trials_.front()->plan).source;
-      PARETO_ASSIGN(const ProbedLinks links, planner_.probe(transport, progress));
-      PARETO_TRY(planner_.calibrate(transport, links, workload_));
+    for (const TrialRecord* trial : trials_) {
+      const Ends ends = ends_of(trial->plan);
+      if (at_rest_.contains(ends)) continue;
+      PARETO_ASSIGN(auto probed, planner_.probe(transports_of(ends), progress));
+      at_rest_.emplace(ends, std::move(probed));
     }
     std::set<std::string> conditions;
     for (const TrialRecord* trial : trials_) conditions.insert(trial->condition);
@@ -75,21 +77,13 @@ class BatchPredictor {
   }
 
   Expected<> predict_under(const std::string& condition, const Planner::Progress& progress) {
-    if (Network* const network = cluster_.network()) {
-      PARETO_TRY(network->apply(condition));
-    }
-    std::map<std::string, ProbedLinks> probed;
     std::map<Ends, partitioner::CostInputs> inputs;
     for (TrialRecord* trial : trials_) {
       if (trial->condition != condition) continue;
       const Ends ends = ends_of(trial->plan);
-      for (const std::string& transport : {ends.source, ends.between, ends.sink}) {
-        if (probed.contains(transport)) continue;
-        PARETO_ASSIGN(ProbedLinks links, planner_.probe(transport, progress));
-        probed.emplace(transport, std::move(links));
-      }
       if (!inputs.contains(ends)) {
-        PARETO_ASSIGN(partitioner::CostInputs made, planner_.cost_inputs(joined(probed, ends)));
+        PARETO_ASSIGN(const auto links, links_under(condition, ends, progress));
+        PARETO_ASSIGN(partitioner::CostInputs made, planner_.cost_inputs(links));
         inputs.emplace(ends, std::move(made));
       }
       predict(*trial, inputs.at(ends));
@@ -97,15 +91,38 @@ class BatchPredictor {
     return {};
   }
 
-  /// Each link over the transport that it has in such plans.
-  static ProbedLinks joined(const std::map<std::string, ProbedLinks>& probed, const Ends& ends) {
-    ProbedLinks links = probed.at(ends.between);
-    const std::size_t coordinator = links.size() - 1;
-    links[coordinator] = probed.at(ends.source)[coordinator];
-    for (std::size_t device = 0; device < coordinator; ++device) {
-      links[device][coordinator] = probed.at(ends.sink)[device][coordinator];
+  /// Over a slow network probing takes as long as measuring does, so that links are what the condition's definition makes of them at rest,
+  /// where there is one that says enough.
+  Expected<std::vector<ProbedTransport>> links_under(const std::string& condition, const Ends& ends,
+                                                     const Planner::Progress& progress) {
+    Network* const network = cluster_.network();
+    std::vector<ProbedTransport> links = at_rest_.at(ends);
+    if (network == nullptr || condition == network->resting_condition()) return links;
+    const auto definition = network->definition(condition);
+    if (!definition || !is_predictable(*definition)) {
+      PARETO_TRY(network->apply(condition));
+      return planner_.probe(transports_of(ends), progress);
+    }
+    for (ProbedTransport& transport : links) {
+      PARETO_ASSIGN(transport.links, under_condition(transport.links, *definition));
     }
     return links;
+  }
+
+  /// Each link over the transport that it has in such plans.
+  LinkTransports transports_of(const Ends& ends) const {
+    const std::size_t coordinator = cluster_.size();
+    LinkTransports transports(coordinator + 1,
+                              std::vector<std::vector<std::string>>(coordinator + 1));
+    for (std::size_t from = 0; from <= coordinator; ++from) {
+      for (std::size_t to = 0; to <= coordinator; ++to) {
+        if (from == to) continue;
+        transports[from][to] = {from == coordinator ? ends.source
+                                : to == coordinator ? ends.sink
+                                                    : ends.between};
+      }
+    }
+    return transports;
   }
 
   /// Left without a prediction where there is no room for it, or a link that it needs: measuring says why.
@@ -134,6 +151,7 @@ class BatchPredictor {
   ShardPool pool_;
   Planner planner_;
   const std::vector<TrialRecord*> trials_;
+  std::map<Ends, std::vector<ProbedTransport>> at_rest_;
 };
 
 }  // namespace
