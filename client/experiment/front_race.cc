@@ -345,9 +345,9 @@ bool is_open(const Contest& contest, std::span<const RacePlan> plans, const Race
 
 }  // namespace
 
-Verdict judge(std::span<const RacePlan> plans, const RaceRules& rules) {
-  Verdict verdict;
-  std::vector<PlanStanding>& standings = verdict.standings;
+RaceState judge_race(std::span<const RacePlan> plans, const RaceRules& rules) {
+  RaceState state;
+  std::vector<PlanStanding>& standings = state.standings;
   standings.resize(plans.size());
   const std::vector<PriorFigure> latency_priors = priors_of(plans, &LogFigures::latency);
   const std::vector<PriorFigure> throughput_priors = priors_of(plans, &LogFigures::throughput);
@@ -370,8 +370,8 @@ Verdict judge(std::span<const RacePlan> plans, const RaceRules& rules) {
   for (std::size_t i = 0; i < plans.size(); ++i) {
     standings[i].decided = is_decided(plans[i], standings[i].p_front, rules);
   }
-  verdict.next_pass = choose_pass(open, plans, rules);
-  return verdict;
+  state.next_pass = choose_pass(open, plans, rules);
+  return state;
 }
 
 }  // namespace pareto::client

@@ -1,6 +1,6 @@
 // Which plans lie on the front, those that were never measured among them, and which to measure next so that it becomes certain.
 //
-//   predictions, rounds so far --judge--> P(front) of every plan, plans to measure once more --rounds--> judge …
+//   predictions, rounds so far --judge_race--> P(front) of every plan, plans to measure once more --rounds--> judge_race …
 //
 // Judging: estimate_plans takes what passes have in common out of the rounds, a ResidualModel for each figure gives the joint distribution of
 // what all plans truly take, and P(front) is the share of draws from it (Monte Carlo) in which no plan of the group beats this one, as
@@ -59,12 +59,12 @@ struct PlanStanding {
   ResidualModel::Figure throughput;
 };
 
-struct Verdict {
+struct RaceState {
   std::vector<PlanStanding> standings;  ///< as many as plans, in their order
   std::vector<std::size_t> next_pass;   ///< plans to measure once each; empty: the race is over
 };
 
 /// Fast enough between two passes: about a second for a thousand plans of which a hundred were measured.
-Verdict judge(std::span<const RacePlan> plans, const RaceRules& rules);
+RaceState judge_race(std::span<const RacePlan> plans, const RaceRules& rules);
 
 }  // namespace pareto::client

@@ -45,8 +45,8 @@ class RaceSchedule final : public SweepSchedule {
 
   std::optional<Pass> next(RunRecord& run) override {
     take_rounds(run);
-    Verdict verdict = judge(plans_, rules_);
-    standings_ = std::move(verdict.standings);
+    RaceState state = judge_race(plans_, rules_);
+    standings_ = std::move(state.standings);
     undecided_ = 0;
     for (std::size_t i = 0; i < standings_.size(); ++i) {
       if (!standings_[i].decided) ++undecided_;
@@ -54,9 +54,9 @@ class RaceSchedule final : public SweepSchedule {
     }
     double spent = 0;
     for (const PassRecord& pass : run.passes) spent += pass.seconds;
-    if (verdict.next_pass.empty() || spent >= budget_s_) return std::nullopt;
+    if (state.next_pass.empty() || spent >= budget_s_) return std::nullopt;
     const auto measured = std::ranges::count_if(run.trials, is_measured);
-    return Pass{next_round_++, false, std::move(verdict.next_pass),
+    return Pass{next_round_++, false, std::move(state.next_pass),
                 fmt::format("{} of {} plans measured, {} undecided", measured, run.trials.size(),
                             undecided_)};
   }

@@ -33,21 +33,21 @@ void measure(RacePlan& plan, int passes, double latency, double throughput) {
 
 TEST(FrontRace, WhatIsFarBehindIsNeverMeasured) {
   std::vector<RacePlan> plans{predicted(10, 100, 0), predicted(20, 50, 1), predicted(30, 200, 2)};
-  const Verdict verdict = judge(plans, {});
-  EXPECT_GT(verdict.standings[0].p_front, 0.95);
-  EXPECT_LT(verdict.standings[1].p_front, 0.05);
-  EXPECT_TRUE(verdict.standings[1].decided);
-  EXPECT_FALSE(verdict.standings[0].decided) << "nothing is claimed unmeasured";
-  EXPECT_THAT(verdict.next_pass, UnorderedElementsAre(0, 2));
+  const RaceState state = judge_race(plans, {});
+  EXPECT_GT(state.standings[0].p_front, 0.95);
+  EXPECT_LT(state.standings[1].p_front, 0.05);
+  EXPECT_TRUE(state.standings[1].decided);
+  EXPECT_FALSE(state.standings[0].decided) << "nothing is claimed unmeasured";
+  EXPECT_THAT(state.next_pass, UnorderedElementsAre(0, 2));
 }
 
 TEST(FrontRace, IsOverOnceAllIsDecided) {
   std::vector<RacePlan> plans{predicted(10, 100, 0), predicted(20, 50, 1), predicted(30, 200, 2)};
   measure(plans[0], 2, 10, 100);
   measure(plans[2], 2, 31, 201);
-  const Verdict verdict = judge(plans, {});
-  EXPECT_THAT(verdict.next_pass, IsEmpty());
-  for (const PlanStanding& plan : verdict.standings) EXPECT_TRUE(plan.decided);
+  const RaceState state = judge_race(plans, {});
+  EXPECT_THAT(state.next_pass, IsEmpty());
+  for (const PlanStanding& plan : state.standings) EXPECT_TRUE(plan.decided);
 }
 
 TEST(FrontRace, MeasuringTellsOfNeighboursThatWereNot) {
@@ -58,15 +58,15 @@ TEST(FrontRace, MeasuringTellsOfNeighboursThatWereNot) {
     const double slow = i < 20 ? 1.3 : 1;
     measure(plans[i], 3, 10 * slow, 100 / slow);
   }
-  const Verdict verdict = judge(plans, {});
-  EXPECT_LT(verdict.standings[7].p_front, 0.1);
-  EXPECT_GT(verdict.standings[31].p_front, 0.15);
+  const RaceState state = judge_race(plans, {});
+  EXPECT_LT(state.standings[7].p_front, 0.1);
+  EXPECT_GT(state.standings[31].p_front, 0.15);
 }
 
 TEST(FrontRace, PlansThatAreAsGoodStayOnTheFrontTogether) {
   std::vector<RacePlan> plans{predicted(10, 100), predicted(10, 100)};
   for (RacePlan& plan : plans) measure(plan, 10, 10, 100);
-  for (const PlanStanding& standing : judge(plans, {}).standings) {
+  for (const PlanStanding& standing : judge_race(plans, {}).standings) {
     EXPECT_GT(standing.p_front, 0.9) << "within the tolerance nobody is beaten";
   }
 }
@@ -74,25 +74,25 @@ TEST(FrontRace, PlansThatAreAsGoodStayOnTheFrontTogether) {
 TEST(FrontRace, WhatIsNotPredictedIsMeasured) {
   std::vector<RacePlan> plans{predicted(10, 100), {}};
   plans[1].features = {1};
-  EXPECT_THAT(judge(plans, {}).next_pass, Contains(1U));
+  EXPECT_THAT(judge_race(plans, {}).next_pass, Contains(1U));
   measure(plans[0], 2, 10, 100);
   measure(plans[1], 1, 20, 50);
-  EXPECT_LT(judge(plans, {}).standings[1].p_front, 0.05);
-  EXPECT_THAT(judge(plans, {}).next_pass, IsEmpty());
+  EXPECT_LT(judge_race(plans, {}).standings[1].p_front, 0.05);
+  EXPECT_THAT(judge_race(plans, {}).next_pass, IsEmpty());
 }
 
 TEST(FrontRace, GroupsDoNotCompete) {
   std::vector<RacePlan> plans{predicted(10, 100), predicted(100, 10)};
   plans[1].group = 1;
-  EXPECT_THAT(judge(plans, {}).next_pass, UnorderedElementsAre(0, 1));
+  EXPECT_THAT(judge_race(plans, {}).next_pass, UnorderedElementsAre(0, 1));
 }
 
 TEST(FrontRace, FailedPlansAreOnNoFrontAndOutOfTheRace) {
   std::vector<RacePlan> plans{predicted(10, 100), predicted(20, 50)};
   plans[0].failed = true;
-  const Verdict verdict = judge(plans, {});
-  EXPECT_EQ(verdict.standings[0].p_front, 0);
-  EXPECT_THAT(verdict.next_pass, UnorderedElementsAre(1));
+  const RaceState state = judge_race(plans, {});
+  EXPECT_EQ(state.standings[0].p_front, 0);
+  EXPECT_THAT(state.next_pass, UnorderedElementsAre(1));
 }
 
 TEST(FrontRace, GivesUpAfterSoManyRounds) {
@@ -101,9 +101,9 @@ TEST(FrontRace, GivesUpAfterSoManyRounds) {
   std::vector<RacePlan> plans{predicted(10, 100), predicted(10.1, 100)};
   for (RacePlan& plan : plans) measure(plan, 3, 10, 100);
   for (RaceRound& round : plans[1].rounds) round.figures.latency += std::log(1.01);
-  const Verdict verdict = judge(plans, rules);
-  EXPECT_FALSE(verdict.standings[1].decided);
-  EXPECT_THAT(verdict.next_pass, IsEmpty());
+  const RaceState state = judge_race(plans, rules);
+  EXPECT_FALSE(state.standings[1].decided);
+  EXPECT_THAT(state.next_pass, IsEmpty());
 }
 
 TEST(FrontRace, APassIsNoWiderThanAsked) {
@@ -111,9 +111,9 @@ TEST(FrontRace, APassIsNoWiderThanAsked) {
   for (int i = 0; i < 100; ++i) plans.push_back(predicted(10, 100, 0.05 * i));
   RaceRules rules;
   rules.widest_pass = 7;
-  const Verdict verdict = judge(plans, rules);
-  ASSERT_EQ(verdict.next_pass.size(), 7U);
-  const std::set<std::size_t> different(verdict.next_pass.begin(), verdict.next_pass.end());
+  const RaceState state = judge_race(plans, rules);
+  ASSERT_EQ(state.next_pass.size(), 7U);
+  const std::set<std::size_t> different(state.next_pass.begin(), state.next_pass.end());
   EXPECT_EQ(different.size(), 7U);
   // Neighbours tell the same.
   EXPECT_GT(*different.rbegin() - *different.begin(), 50U);
@@ -233,15 +233,15 @@ TEST(FrontRace, FindsTheFrontWithATenthOfTheRounds) {
     RaceRules rules;
     rules.widest_pass = 16;
     std::size_t spent = 0;
-    Verdict verdict = judge(sweep.plans, rules);
-    for (int pass = 0; !verdict.next_pass.empty(); ++pass) {
-      if (spent + verdict.next_pass.size() > budget) break;
-      sweep.measure(verdict.next_pass, pass);
-      spent += verdict.next_pass.size();
-      verdict = judge(sweep.plans, rules);
+    RaceState state = judge_race(sweep.plans, rules);
+    for (int pass = 0; !state.next_pass.empty(); ++pass) {
+      if (spent + state.next_pass.size() > budget) break;
+      sweep.measure(state.next_pass, pass);
+      spent += state.next_pass.size();
+      state = judge_race(sweep.plans, rules);
     }
     for (std::size_t i = 0; i < sweep.plans.size(); ++i) {
-      if (sweep.plans[i].rounds.empty() || verdict.standings[i].p_front < 0.95) continue;
+      if (sweep.plans[i].rounds.empty() || state.standings[i].p_front < 0.95) continue;
       ++claimed;
       if (truly_beaten(sweep, i)) ++wrong;
     }
