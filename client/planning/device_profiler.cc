@@ -1,7 +1,6 @@
 #include "client/planning/device_profiler.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -10,7 +9,7 @@
 
 #include "client/experiment/statistics.h"
 #include "client/experiment/time_text.h"
-#include "client/planning/cost_model.h"
+#include "client/planning/device_links.h"
 #include "client/planning/stage_meter.h"
 
 namespace pareto::client {
@@ -37,54 +36,8 @@ struct Seen {
   std::vector<double> alone;   ///< share of the whole model's time
   std::vector<double> busy;    ///< the same
   std::vector<double> beyond;  ///< ns
-  std::uint64_t input_bytes = 0;
-  std::uint64_t output_bytes = 0;
+  StageTraffic traffic;
   std::uint64_t memory_bytes = 0;
-};
-
-/// The coordinator's two links with a device, over one transport.
-class DeviceLinks {
- public:
-  /// Fails: kNotFound (no transport leads there and back).
-  static Expected<DeviceLinks> find(const std::vector<ProbedTransport>& probed,
-                                    const DaemonClient& device, std::size_t place,
-                                    std::size_t coordinator) {
-    for (const ProbedTransport& transport : probed) {
-      const transport::ProbeResult& there = transport.links[coordinator][place];
-      const transport::ProbeResult& back = transport.links[place][coordinator];
-      if (there.points.empty() || back.points.empty()) continue;
-      DeviceLinks links;
-      links.transport_ = transport.name;
-      links.there_.measured = link_points(there);
-      links.back_.measured = link_points(back);
-      return links;
-    }
-    return fail(ErrorCode::kNotFound, "no transport that was probed leads to {} and back",
-                device.config().name);
-  }
-
-  const std::string& transport() const { return transport_; }
-  /// Of a lone request.
-  Nanoseconds crossing(const Seen& shard) const {
-    const auto whole = [](const partitioner::LinkTimes& times) {
-      return times.occupancy + times.delay + times.send + times.receive;
-    };
-    return whole(in(shard)) + whole(out(shard));
-  }
-  /// Of the device's processor.
-  Nanoseconds processor(const Seen& shard) const { return in(shard).receive + out(shard).send; }
-
- private:
-  partitioner::LinkTimes in(const Seen& shard) const {
-    return partitioner::link_times(there_, 0, 0, static_cast<std::int64_t>(shard.input_bytes));
-  }
-  partitioner::LinkTimes out(const Seen& shard) const {
-    return partitioner::link_times(back_, 0, 0, static_cast<std::int64_t>(shard.output_bytes));
-  }
-
-  std::string transport_;
-  partitioner::LinkCosts there_;
-  partitioner::LinkCosts back_;
 };
 
 /// One device being measured. Threads: one at a time.
@@ -152,15 +105,15 @@ class Subject {
     std::vector<double> overheads;
     for (const auto& [range, seen] : seen_) {
       for (const double beyond : seen.beyond) {
-        overheads.push_back(beyond - count_of(links_.crossing(seen)));
+        overheads.push_back(beyond - count_of(links_.crossing(seen.traffic)));
       }
       const bool whole = range == Range(0, wish_.operators);
       ShardTime& shard = profile.shards.emplace_back();
       shard.begin = range.first;
       shard.end = range.second;
       shard.alone = rounded(whole ? alone : median(seen.alone) * alone);
-      shard.busy =
-          rounded((whole ? unshared : median(seen.busy) * busy) - count_of(links_.processor(seen)));
+      shard.busy = rounded((whole ? unshared : median(seen.busy) * busy) -
+                           count_of(links_.processor(seen.traffic)));
       shard.memory_bytes = seen.memory_bytes;
     }
     profile.overhead = rounded(median(overheads));
@@ -172,8 +125,7 @@ class Subject {
                                                links_.transport(), bench_.cluster, bench_.pool,
                                                bench_.transports));
     Seen& seen = seen_of(*meter);
-    seen.input_bytes = meter->shard().input_bytes;
-    seen.output_bytes = meter->shard().output_bytes;
+    seen.traffic = {meter->shard().input_bytes, meter->shard().output_bytes};
     seen.memory_bytes = meter->shard().loaded.memory_bytes;
     return meter;
   }

@@ -1,0 +1,47 @@
+#include "client/planning/device_links.h"
+
+#include "client/planning/cost_model.h"
+
+namespace pareto::client {
+namespace {
+
+Nanoseconds whole(const partitioner::LinkTimes& times) {
+  return times.occupancy + times.delay + times.send + times.receive;
+}
+
+}  // namespace
+
+Expected<DeviceLinks> DeviceLinks::find(const std::vector<ProbedTransport>& probed,
+                                        const DaemonClient& device, std::size_t place,
+                                        std::size_t coordinator) {
+  for (const ProbedTransport& transport : probed) {
+    const transport::ProbeResult& there = transport.links[coordinator][place];
+    const transport::ProbeResult& back = transport.links[place][coordinator];
+    if (there.points.empty() || back.points.empty()) continue;
+    DeviceLinks links;
+    links.transport_ = transport.name;
+    links.there_.measured = link_points(there);
+    links.back_.measured = link_points(back);
+    return links;
+  }
+  return fail(ErrorCode::kNotFound, "no transport that was probed leads to {} and back",
+              device.config().name);
+}
+
+Nanoseconds DeviceLinks::crossing(const StageTraffic& traffic) const {
+  return whole(in(traffic)) + whole(out(traffic));
+}
+
+Nanoseconds DeviceLinks::processor(const StageTraffic& traffic) const {
+  return in(traffic).receive + out(traffic).send;
+}
+
+partitioner::LinkTimes DeviceLinks::in(const StageTraffic& traffic) const {
+  return partitioner::link_times(there_, 0, 0, static_cast<std::int64_t>(traffic.input_bytes));
+}
+
+partitioner::LinkTimes DeviceLinks::out(const StageTraffic& traffic) const {
+  return partitioner::link_times(back_, 0, 0, static_cast<std::int64_t>(traffic.output_bytes));
+}
+
+}  // namespace pareto::client
