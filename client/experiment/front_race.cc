@@ -343,6 +343,38 @@ bool is_open(const Contest& contest, std::span<const RacePlan> plans, const Race
   return false;
 }
 
+/// How much better a plan would have to be in both figures for no other to beat it: the additive epsilon indicator (Zitzler et al. 2003), of
+/// logarithms.
+double gap_to_front(std::size_t plan, const std::vector<std::size_t>& group,
+                    const std::vector<PlanStanding>& standings) {
+  double gap = 0;
+  for (const std::size_t other : group) {
+    const double slower = standings[plan].latency.logarithm - standings[other].latency.logarithm;
+    const double fewer =
+        standings[other].throughput.logarithm - standings[plan].throughput.logarithm;
+    gap = std::max(gap, std::min(slower, fewer));
+  }
+  return gap;
+}
+
+/// Adds to a pass what a group still lacks of its first look.
+void add_first_look(const std::vector<std::size_t>& group, std::span<const RacePlan> plans,
+                    const std::vector<PlanStanding>& standings, const RaceRules& rules,
+                    std::vector<std::size_t>& pass) {
+  std::vector<std::pair<double, std::size_t>> unseen;
+  for (const std::size_t plan : group) {
+    if (!plans[plan].rounds.empty() || std::ranges::count(pass, plan) > 0) continue;
+    unseen.emplace_back(gap_to_front(plan, group, standings), plan);
+  }
+  std::ranges::sort(unseen);
+  const std::size_t wanted = std::min(rules.first_look, group.size() / 2);
+  std::size_t seen = group.size() - unseen.size();
+  for (const auto& [gap, plan] : unseen) {
+    if (seen++ >= wanted || pass.size() >= rules.widest_pass) return;
+    pass.push_back(plan);
+  }
+}
+
 }  // namespace
 
 RaceState judge_race(std::span<const RacePlan> plans, const RaceRules& rules) {
@@ -371,6 +403,9 @@ RaceState judge_race(std::span<const RacePlan> plans, const RaceRules& rules) {
     standings[i].decided = is_decided(plans[i], standings[i].p_front, rules);
   }
   state.next_pass = choose_pass(open, plans, rules);
+  for (const auto& [group, members] : groups) {
+    add_first_look(members, plans, standings, rules, state.next_pass);
+  }
   return state;
 }
 

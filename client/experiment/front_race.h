@@ -2,15 +2,16 @@
 //
 //   predictions, rounds so far --judge_race--> P(front) of every plan, plans to measure once more --rounds--> judge_race …
 //
-// Judging: estimate_plans takes what passes have in common out of the rounds, a ResidualModel for each figure gives the joint distribution of
-// what all plans truly take, and P(front) is the share of draws from it (Monte Carlo) in which no plan of the group beats this one, as
+// Judging: estimate_plans takes what passes have in common out of the rounds, a ResidualModel for each figure gives the joint distribution
+// of what all plans truly take, and P(front) is the share of draws from it (Monte Carlo) in which no plan of the group beats this one, as
 // front_probability (statistics.h) has it: is not worse in either figure and better by more than kFrontTolerance in one.
 //
 // Racing (Maron and Moore 1994): whatever is decided leaves the race. A plan is decided once its P(front) is below RaceRules::undecided, or
 // above 1 - undecided with RaceRules::least_rounds measured; one that had RaceRules::most_rounds leaves undecided. Of the others those are
-// measured of which one more round tells most about all that is undecided: how much less uncertain the group's plans become, each weighted by
-// p (1 - p), by what the front would lose without it, and by how often it beats others that are undecided (after the targeted mean square error of Picheny et al. 2010). Measuring one
-// plan tells about its neighbours as well, so a first pass spreads along the predicted front by itself.
+// measured of which one more round tells most about all that is undecided: how much less uncertain the group's plans become, each weighted
+// by p (1 - p), by what the front would lose without it, and by how often it beats others that are undecided (after the targeted mean square
+// error of Picheny et al. 2010). Measuring one plan tells about its neighbours as well, so a first pass spreads along the predicted front
+// by itself.
 #pragma once
 
 #include <cstddef>
@@ -48,6 +49,9 @@ struct RaceRules {
   int least_rounds = 2;
   int most_rounds = 10;
   std::size_t widest_pass = 32;
+  /// Of a group at least so many plans (of a small one half of them) are measured, those nearest to the front: predictions alone do not
+  /// rule these out.
+  std::size_t first_look = 6;
   int draws = 1000;
   std::uint64_t seed = 1;
 };

@@ -72,11 +72,12 @@ class RaceSchedule final : public SweepSchedule {
   std::string describe() const override {
     return fmt::format(
         "The sweep is adaptive: all plans were predicted; measured are those that may be on the "
-        "front, until the probability of each is below {:.0f} % or above {:.0f} %, at most {} "
+        "front, and at least {} of each network and batch, until the probability of each is below "
+        "{:.0f} % or above {:.0f} %, at most {} "
         "rounds a plan and {} in all. Of a plan that was measured or predicted the probability is "
         "that by draws from what predictions, rounds and a Gaussian process of the predictions' "
         "errors say together. Undecided: {} of {} plans.",
-        100 * rules_.undecided, 100 * (1 - rules_.undecided), rules_.most_rounds,
+        rules_.first_look, 100 * rules_.undecided, 100 * (1 - rules_.undecided), rules_.most_rounds,
         time_words(budget_s_), undecided_, plans_.size());
   }
 

@@ -31,9 +31,16 @@ void measure(RacePlan& plan, int passes, double latency, double throughput) {
   }
 }
 
+/// Predictions alone may rule out any plan.
+RaceRules trusting() {
+  RaceRules rules;
+  rules.first_look = 0;
+  return rules;
+}
+
 TEST(FrontRace, WhatIsFarBehindIsNeverMeasured) {
   std::vector<RacePlan> plans{predicted(10, 100, 0), predicted(20, 50, 1), predicted(30, 200, 2)};
-  const RaceState state = judge_race(plans, {});
+  const RaceState state = judge_race(plans, trusting());
   EXPECT_GT(state.standings[0].p_front, 0.95);
   EXPECT_LT(state.standings[1].p_front, 0.05);
   EXPECT_TRUE(state.standings[1].decided);
@@ -45,9 +52,19 @@ TEST(FrontRace, IsOverOnceAllIsDecided) {
   std::vector<RacePlan> plans{predicted(10, 100, 0), predicted(20, 50, 1), predicted(30, 200, 2)};
   measure(plans[0], 2, 10, 100);
   measure(plans[2], 2, 31, 201);
-  const RaceState state = judge_race(plans, {});
+  const RaceState state = judge_race(plans, trusting());
   EXPECT_THAT(state.next_pass, IsEmpty());
   for (const PlanStanding& plan : state.standings) EXPECT_TRUE(plan.decided);
+}
+
+TEST(FrontRace, TheFirstLookIsAtThoseNearestToTheFront) {
+  std::vector<RacePlan> plans{predicted(10, 100, 0)};
+  for (int i = 1; i < 20; ++i) plans.push_back(predicted(20 + i, 50, 1));
+  const RaceState state = judge_race(plans, {});
+  EXPECT_THAT(state.next_pass, UnorderedElementsAre(0, 1, 2, 3, 4, 5))
+      << "one leads by far, by prediction alone";
+  for (std::size_t i = 0; i < 6; ++i) measure(plans[i], 2, i == 0 ? 10 : 20, i == 0 ? 100 : 50);
+  EXPECT_THAT(judge_race(plans, {}).next_pass, IsEmpty());
 }
 
 TEST(FrontRace, MeasuringTellsOfNeighboursThatWereNot) {
