@@ -421,7 +421,6 @@ TEST_F(AdaptiveSweepTest, GoesOnWithWhatAnEarlierPartMeasured) {
   EXPECT_TRUE(trial("cut2").rounds.empty());
   for (const auto& [id, latency_ms] : before) {
     EXPECT_EQ(trial(id).rounds[0].latency_ms, latency_ms);
-    EXPECT_GT(trial(id).rounds.size(), 1U);
   }
 }
 
