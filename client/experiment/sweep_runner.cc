@@ -65,7 +65,9 @@ SweepRunner::SweepRunner(Environment environment, const SweepOptions& options, R
       pool_(environment_.workload),
       codecs_(options.codec_error),
       deployments_(environment_.cluster, pool_, environment_.make_transport,
-                   with_chooser(environment_.deployment, codecs_)) {}
+                   with_chooser(environment_.deployment, codecs_)) {
+  if (environment_.clock == nullptr) environment_.clock = &machine_clock_;
+}
 
 Expected<> SweepRunner::run() {
   find_pending();
@@ -147,15 +149,14 @@ void SweepRunner::preload(const std::vector<std::size_t>& trials) {
 Expected<> SweepRunner::run_pass(const Pass& pass) {
   if (!last_reading_) last_reading_ = read_sentinel();
   progress_.phase = pass.phase;
-  const Clock& clock = environment_.clock != nullptr ? *environment_.clock : machine_clock_;
-  pass_began_ = clock.now();
+  pass_began_ = environment_.clock->now();
   Random random(run_.seed * 1'000'003 + static_cast<std::uint64_t>(pass.round));
   for (const std::size_t place : random.permutation(pass.trials.size())) {
     if (stopped()) return {};
     if (budget_is_spent()) break;
     PARETO_TRY(run_unit(pass.trials[place], pass));
   }
-  const std::chrono::duration<double> took = clock.now() - *pass_began_;
+  const std::chrono::duration<double> took = environment_.clock->now() - *pass_began_;
   pass_began_.reset();
   SentinelReading after = read_sentinel();
   run_.passes.push_back(make_pass(pass.round, pass.repeat, *last_reading_, after));
@@ -168,8 +169,7 @@ double SweepRunner::seconds_spent() const {
   double spent = 0;
   for (const PassRecord& pass : run_.passes) spent += pass.seconds;
   if (!pass_began_) return spent;
-  const Clock& clock = environment_.clock != nullptr ? *environment_.clock : machine_clock_;
-  return spent + std::chrono::duration<double>(clock.now() - *pass_began_).count();
+  return spent + std::chrono::duration<double>(environment_.clock->now() - *pass_began_).count();
 }
 
 bool SweepRunner::budget_is_spent() const {
