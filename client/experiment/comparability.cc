@@ -113,12 +113,12 @@ Expected<std::vector<std::string>> compare_settings(const RunRecord& a, const Ru
   PARETO_TRY(compare_plans(a, b, differences));
   compare_devices(a, b, differences);
   const Ratio machine = machine_ratio(a, b);
-  if (machine.ci95 && std::abs(std::log(machine.value)) > kMachineTolerance &&
-      (machine.ci95->low > 1 || machine.ci95->high < 1)) {
+  if (machine.ci975 && std::abs(std::log(machine.value)) > kMachineTolerance &&
+      (machine.ci975->low > 1 || machine.ci975->high < 1)) {
     differences.say(fmt::format(
         "the machine: the sentinel's loop, which only computes, took {:.3f} [{:.3f}, {:.3f}] times "
         "as long in B",
-        machine.value, machine.ci95->low, machine.ci95->high));
+        machine.value, machine.ci975->low, machine.ci975->high));
   }
   for (const RunRecord* run : {&a, &b}) {
     if (run->finished.empty()) differences.say("run " + run->id + " is not finished");

@@ -9,7 +9,7 @@ namespace pareto::client {
 namespace {
 
 void set_intervals(Ratio& ratio, const LogEstimate& estimate) {
-  ratio.ci95 = interval_of(estimate, Confidence::k95);
+  ratio.ci975 = interval_of(estimate, Confidence::k975);
   ratio.ci90 = interval_of(estimate, Confidence::k90);
 }
 
@@ -64,7 +64,7 @@ Ratio unpaired_ratio(std::span<const RoundFigure> a, std::span<const RoundFigure
 }
 
 Ratio allow_for(Ratio ratio, double factor) {
-  for (std::optional<Interval>* const interval : {&ratio.ci95, &ratio.ci90}) {
+  for (std::optional<Interval>* const interval : {&ratio.ci975, &ratio.ci90}) {
     if (!*interval) continue;
     (*interval)->low *= std::min(1.0, factor);
     (*interval)->high *= std::max(1.0, factor);
@@ -87,19 +87,19 @@ std::string_view to_string(Verdict verdict) {
 }
 
 Verdict judge(const Ratio& ratio, partitioner::Direction direction, double tolerance) {
-  if (!ratio.ci95 || !ratio.ci90) return Verdict::kCannotTell;
+  if (!ratio.ci975 || !ratio.ci90) return Verdict::kCannotTell;
   const Interval& narrow = *ratio.ci90;
   if (tolerance > 0 && narrow.high <= 1 + tolerance && narrow.low * (1 + tolerance) >= 1) {
     return Verdict::kSame;
   }
-  const Interval cost = as_cost(*ratio.ci95, direction);
+  const Interval cost = as_cost(*ratio.ci975, direction);
   if (cost.high < 1) return Verdict::kFaster;
   if (cost.low > 1) return Verdict::kSlower;
   return Verdict::kCannotTell;
 }
 
 bool is_regression(const Ratio& ratio, partitioner::Direction direction, double tolerance) {
-  return ratio.ci95 && as_cost(*ratio.ci95, direction).low > 1 + tolerance;
+  return ratio.ci975 && as_cost(*ratio.ci975, direction).low > 1 + tolerance;
 }
 
 }  // namespace pareto::client

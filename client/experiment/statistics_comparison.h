@@ -2,9 +2,9 @@
 //
 //   RoundFigure … of two trials --paired_ratio, unpaired_ratio--> Ratio --judge--> Verdict
 //
-// Intervals are those of statistics_rounds.h. On simulated rounds of the kind that is measured here, 2 to 5 of them, two equal plans are
-// called different in 1-6 % of pairs, 3.3 % on average. Real runs of 5 rounds and more do so a little more often than one time in
-// twenty: rounds of one run share a state of the machine that the next run does not.
+// Intervals are those of statistics_rounds.h. A plan has two figures, and is called different where one of them is: each is judged at 97.5 %
+// (Bonferroni), so that both together say so of equal plans in at most one of twenty comparisons. Real runs may do so a little more often
+// than simulated ones: rounds of one run share a state of the machine that the next run does not.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ namespace pareto::client {
 /// How many times b's figure is a's.
 struct Ratio {
   double value = 1;
-  std::optional<Interval> ci95{};  ///< none: one round, or none, says nothing about the next
+  std::optional<Interval> ci975{};  ///< none: one round, or none, says nothing about the next
   std::optional<Interval> ci90{};
   int rounds_a = 0;  ///< those compared; where they are paired, as many of b
   int rounds_b = 0;
@@ -41,9 +41,9 @@ enum class Verdict { kFaster, kSlower, kSame, kCannotTell };
 std::string_view to_string(Verdict verdict);  ///< "faster", "slower", "same", "can't tell"
 
 /// Same: the 90 % interval lies within [1/(1+t), 1+t], which is two one-sided tests at 5 % (Schuirmann 1987). Else faster or slower:
-/// the 95 % interval excludes 1; whether larger is faster, the direction says. `tolerance` >= 0; at 0 nothing is the same.
+/// the 97.5 % interval excludes 1; whether larger is faster, the direction says. `tolerance` >= 0; at 0 nothing is the same.
 Verdict judge(const Ratio& ratio, partitioner::Direction direction, double tolerance);
-/// Slower, and the whole 95 % interval is worse than the tolerance.
+/// Slower, and the whole 97.5 % interval is worse than the tolerance.
 bool is_regression(const Ratio& ratio, partitioner::Direction direction, double tolerance);
 
 }  // namespace pareto::client

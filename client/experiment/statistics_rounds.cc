@@ -1,6 +1,7 @@
 #include "client/experiment/statistics_rounds.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "client/experiment/statistics.h"
@@ -10,6 +11,15 @@ namespace pareto::client {
 namespace {
 
 constexpr std::uint64_t kSeed = 20'260'131;
+
+/// Of an interval's upper end.
+struct Quantile {
+  double probability = 0;
+  double normal = 0;
+};
+/// In the order of Confidence.
+constexpr std::array kQuantiles{Quantile{0.95, 1.644854}, Quantile{0.975, 1.959964},
+                                Quantile{0.9875, 2.241403}};
 
 void add_figure(int round, std::span<const double> samples, const Statistic& logarithm,
                 std::vector<RoundFigure>& figures) {
@@ -67,12 +77,12 @@ double error_within(std::span<const RoundFigure> figures) {
 }
 
 Interval interval_of(const LogEstimate& estimate, Confidence confidence) {
+  const Quantile& quantile = kQuantiles.at(static_cast<std::size_t>(confidence));
   // Many samples: normal. Few rounds: Student's.
-  const bool wide = confidence == Confidence::k95;
-  double half = (wide ? 1.959964 : 1.644854) * estimate.within;
+  double half = quantile.normal * estimate.within;
   if (estimate.error > 0) {
-    const double quantile = student_quantile(wide ? 0.975 : 0.95, estimate.degrees);
-    half = std::max(half, quantile * estimate.error);
+    half =
+        std::max(half, student_quantile(quantile.probability, estimate.degrees) * estimate.error);
   }
   return {std::exp(estimate.logarithm - half), std::exp(estimate.logarithm + half)};
 }

@@ -45,7 +45,7 @@ LogEstimate estimate_mean(std::span<const double> values);
 /// The standard error of the mean of these rounds by their samples alone.
 double error_within(std::span<const RoundFigure> figures);
 
-enum class Confidence { k90, k95 };
+enum class Confidence { k90, k95, k975 };
 /// Of the figure, not of its logarithm.
 Interval interval_of(const LogEstimate& estimate, Confidence confidence);
 

@@ -32,6 +32,8 @@ DeploymentOptions with_chooser(DeploymentOptions options, CodecChooser& codecs) 
   return options;
 }
 
+double seconds(Nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
+
 /// Whether an error may mean that a device is gone.
 bool smells_of_loss(ErrorCode code) {
   return code == ErrorCode::kUnavailable || code == ErrorCode::kTimeout ||
@@ -70,6 +72,7 @@ SweepRunner::SweepRunner(Environment environment, const SweepOptions& options, R
 }
 
 Expected<> SweepRunner::run() {
+  counted_until_ = environment_.clock->now();
   find_pending();
   read_devices();
   for (const TrialRecord& trial : run_.trials) {
@@ -137,39 +140,73 @@ void SweepRunner::read_devices() {
   }
 }
 
+template <typename Work>
+auto SweepRunner::timed(double TimeSpent::*part, Work work) {
+  const TimePoint began = environment_.clock->now();
+  auto result = work();
+  spent_.*part += seconds(environment_.clock->now() - began);
+  return result;
+}
+
+Expected<DeploymentCache::Lease> SweepRunner::open(std::size_t key, const Plan& plan) {
+  const double before_s = spent_.opening_s;
+  auto lease = timed(&TimeSpent::opening_s, [&] { return deployments_.get(key, plan); });
+  if (lease && lease->fresh) spent_.openings_ms.push_back((spent_.opening_s - before_s) * 1e3);
+  return lease;
+}
+
 void SweepRunner::preload(const std::vector<std::size_t>& trials) {
   std::vector<Plan> plans;
   for (const std::size_t i : trials) plans.push_back(pending_[i].trial->plan);
-  preload_shards(plans, environment_.cluster, pool_, environment_.stop,
-                 [&](std::size_t done, std::size_t total) {
-                   report(fmt::format("loading shard {}/{}", done + 1, total));
-                 });
+  timed(&TimeSpent::loading_s, [&] {
+    preload_shards(plans, environment_.cluster, pool_, environment_.stop,
+                   [&](std::size_t done, std::size_t total) {
+                     report(fmt::format("loading shard {}/{}", done + 1, total));
+                   });
+    return true;
+  });
 }
 
 Expected<> SweepRunner::run_pass(const Pass& pass) {
   if (!last_reading_) last_reading_ = read_sentinel();
   progress_.phase = pass.phase;
   pass_began_ = environment_.clock->now();
-  Random random(run_.seed * 1'000'003 + static_cast<std::uint64_t>(pass.round));
-  for (const std::size_t place : random.permutation(pass.trials.size())) {
+  for (const std::size_t trial : in_random_order(pass)) {
     if (stopped()) return {};
     if (budget_is_spent()) break;
-    PARETO_TRY(run_unit(pass.trials[place], pass));
+    PARETO_TRY(run_unit(trial, pass));
   }
-  const std::chrono::duration<double> took = environment_.clock->now() - *pass_began_;
+  const double took_s = seconds(environment_.clock->now() - *pass_began_);
   pass_began_.reset();
   SentinelReading after = read_sentinel();
   run_.passes.push_back(make_pass(pass.round, pass.repeat, *last_reading_, after));
-  run_.passes.back().seconds = took.count();
+  run_.passes.back().seconds = took_s;
+  const TimePoint now = environment_.clock->now();
+  spent_.total_s = seconds(now - std::exchange(counted_until_, now));
+  run_.passes.back().spent = std::exchange(spent_, {});
   last_reading_ = std::move(after);
   return checkpoint(false);
+}
+
+std::vector<std::size_t> SweepRunner::in_random_order(const Pass& pass) const {
+  Random random(run_.seed * 1'000'003 + static_cast<std::uint64_t>(pass.round));
+  std::vector<std::size_t> order;
+  // Those of one condition together, conditions in a random order too.
+  std::map<std::string, std::size_t> conditions;
+  for (const std::size_t place : random.permutation(pass.trials.size())) {
+    order.push_back(pass.trials[place]);
+    conditions.try_emplace(run_.trials[order.back()].condition, conditions.size());
+  }
+  std::ranges::stable_sort(
+      order, {}, [&](std::size_t trial) { return conditions.at(run_.trials[trial].condition); });
+  return order;
 }
 
 double SweepRunner::seconds_spent() const {
   double spent = 0;
   for (const PassRecord& pass : run_.passes) spent += pass.seconds;
   if (!pass_began_) return spent;
-  return spent + std::chrono::duration<double>(environment_.clock->now() - *pass_began_).count();
+  return spent + seconds(environment_.clock->now() - *pass_began_);
 }
 
 bool SweepRunner::budget_is_spent() const {
@@ -212,13 +249,15 @@ Expected<> SweepRunner::measure(std::size_t index, int round) {
   const auto through = [&]() -> Expected<> {
     PARETO_TRY(apply_condition(trial));
     PARETO_ASSIGN(const DeploymentCache::Lease lease,
-                  with_context(deployments_.get(index, trial.plan), "deploying"));
+                  with_context(open(index, trial.plan), "deploying"));
     // What was chosen when it was first deployed holds for all its rounds.
     trial.plan.codecs = lease.deployment->codecs();
     trial.codec = codec_text(trial.plan.codecs);
     const Request& request = request_of(trial);
-    PARETO_ASSIGN(MeasuredRound measured, pending.meter.measure(*lease.deployment, request.body,
-                                                                round, lease.fresh, budget_));
+    PARETO_ASSIGN(MeasuredRound measured, timed(&TimeSpent::measuring_s, [&] {
+                    return pending.meter.measure(*lease.deployment, request.body, round,
+                                                 lease.fresh, budget_);
+                  }));
     if (const Network* const network = environment_.cluster.network()) {
       PARETO_TRY(network->check());
     }
@@ -246,7 +285,8 @@ Expected<> SweepRunner::apply_condition(TrialRecord& trial) {
     return fail(ErrorCode::kInvalidArgument,
                 "network {}: the network between these devices cannot be changed", trial.condition);
   }
-  PARETO_ASSIGN(const netem::LinkMeasurement link, network->apply(trial.condition));
+  PARETO_ASSIGN(const netem::LinkMeasurement link,
+                timed(&TimeSpent::network_s, [&] { return network->apply(trial.condition); }));
   trial.network = NetworkFigures{to_milliseconds(link.round_trip),
                                  to_milliseconds(link.round_trip_deviation),
                                  link.forward.bits_per_second / 1e6,
@@ -259,15 +299,19 @@ Expected<> SweepRunner::apply_condition(TrialRecord& trial) {
 
 SentinelReading SweepRunner::read_sentinel() {
   Network* const network = environment_.cluster.network();
-  if (network != nullptr && !network->apply(network->resting_condition())) return {};
+  const auto rest = [&] { return network->apply(network->resting_condition()); };
+  if (network != nullptr && !timed(&TimeSpent::network_s, rest)) return {};
   SentinelReading reading;
-  reading.loop_ms = time_sentinel_loop();
+  reading.loop_ms = timed(&TimeSpent::sentinel_s, time_sentinel_loop);
   if (sentinel_ == nullptr || lost_device_of(sentinel_->plan)) return reading;
   report("timing sentinel");
   // A plan that fails is recorded where it is measured as a trial; here it is only not there.
-  if (const auto lease = deployments_.get(kSentinelKey, sentinel_->plan)) {
-    if (auto timed = time_sentinel_plan(*lease->deployment, request_of(*sentinel_).body)) {
-      reading.plan_ms = *std::move(timed);
+  if (const auto lease = open(kSentinelKey, sentinel_->plan)) {
+    auto plan_ms = timed(&TimeSpent::sentinel_s, [&] {
+      return time_sentinel_plan(*lease->deployment, request_of(*sentinel_).body);
+    });
+    if (plan_ms) {
+      reading.plan_ms = *std::move(plan_ms);
     } else {
       deployments_.drop(kSentinelKey);
     }

@@ -69,6 +69,8 @@ class SweepRunner {
   void preload(const std::vector<std::size_t>& trials);
   void read_devices();
   Expected<> run_pass(const Pass& pass);
+  /// Its trials; the network changes as seldom as it can.
+  std::vector<std::size_t> in_random_order(const Pass& pass) const;
   Expected<> run_unit(std::size_t index, const Pass& pass);
   /// In passes, until now.
   double seconds_spent() const;
@@ -85,6 +87,10 @@ class SweepRunner {
   bool anything_left() const;
   bool stopped() const;
   void report(std::string now);
+  /// Calls `work`, and adds what that took.
+  template <typename Work>
+  auto timed(double TimeSpent::*part, Work work);
+  Expected<DeploymentCache::Lease> open(std::size_t key, const Plan& plan);
   /// Before or after a unit; `now`: what it is.
   void report_unit(const std::string& now);
   const Request& request_of(const TrialRecord& trial) const;
@@ -108,6 +114,8 @@ class SweepRunner {
   std::unique_ptr<SweepSchedule> schedule_;
   SteadyClock machine_clock_;
   std::optional<TimePoint> pass_began_;
+  TimePoint counted_until_{};
+  TimeSpent spent_;  ///< since then
   SweepProgress progress_;
 };
 

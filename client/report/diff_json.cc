@@ -26,7 +26,7 @@ Json figure_json(const FigureDiff& figure) {
           {"window", {figure.window_a, figure.window_b}},
           {"rounds", {figure.ratio.rounds_a, figure.ratio.rounds_b}},
           {"ratio", figure.ratio.value},
-          {"ci95", interval_json(figure.ratio.ci95)},
+          {"ci975", interval_json(figure.ratio.ci975)},
           {"ci90", interval_json(figure.ratio.ci90)},
           {"verdict", to_string(figure.verdict)},
           {"regressed", figure.regressed}};
@@ -57,7 +57,7 @@ std::string write_diff_json(const DiffSides& sides, const RunDiff& diff) {
       {"a", run_json(sides.a)},
       {"b", run_json(sides.b)},
       {"tolerance", diff.tolerance},
-      {"machine", {{"ratio", diff.machine.value}, {"ci95", interval_json(diff.machine.ci95)}}},
+      {"machine", {{"ratio", diff.machine.value}, {"ci975", interval_json(diff.machine.ci975)}}},
       {"warnings", diff.warnings},
       {"plans", std::move(plans)},
       {"only_in_a", lone_json(diff.only_in_a)},

@@ -19,8 +19,8 @@ std::string percent(double share) { return fmt::format("{:g} %", share * 100); }
 
 /// "0.931 [0.88, 0.98]"; of the ratio alone where nothing is known of its error.
 std::string ratio_text(const Ratio& ratio) {
-  if (!ratio.ci95) return fmt::format("{:.3f}", ratio.value);
-  return fmt::format("{:.3f} [{:.3f}, {:.3f}]", ratio.value, ratio.ci95->low, ratio.ci95->high);
+  if (!ratio.ci975) return fmt::format("{:.3f}", ratio.value);
+  return fmt::format("{:.3f} [{:.3f}, {:.3f}]", ratio.value, ratio.ci975->low, ratio.ci975->high);
 }
 
 std::string figures_text(const FigureDiff& figure) {
@@ -60,11 +60,11 @@ std::string table_text(const RunDiff& diff, const ReportStyle& style) {
   TextTable table({{"plan"},
                    {"setting", Align::kLeft},
                    {"p50 ms", Align::kRight, 2},
-                   {"B/A 95 %"},
+                   {"B/A 97.5 %"},
                    {"latency"},
                    {"samples/s", Align::kRight, 2},
                    {"W", Align::kRight, 1},
-                   {"B/A 95 %"},
+                   {"B/A 97.5 %"},
                    {"throughput"}});
   for (const PlanDiff& plan : diff.plans) {
     table.add({plan_name(*plan.b), setting_of(*plan.b), figures_text(plan.latency),
@@ -92,10 +92,10 @@ std::string lone_text(const char* here, const char* there, const std::vector<Lon
 std::string note_of(const RunDiff& diff) {
   if (diff.plans.empty()) return "";
   std::string note = fmt::format(
-      "B/A with 95 % intervals{}: of these {}, up to one in twenty excludes 1 where nothing "
-      "changed.\n",
+      "B/A with 97.5 % intervals{}: of these {} plans, up to one in twenty is called different "
+      "where nothing changed.\n",
       diff.plans.front().latency.ratio.paired ? " of the ratio within each round" : "",
-      2 * diff.plans.size());
+      diff.plans.size());
   if (std::abs(std::log(diff.machine.value)) > kMachineWord) {
     note += fmt::format(
         "The sentinel's loop, which only computes, took {:.3f} times as long in B: intervals are "

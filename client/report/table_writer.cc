@@ -8,6 +8,8 @@
 #include "client/report/writers.h"
 #include "client/results/prediction_error.h"
 #include "client/results/record_json.h"
+#include "client/results/share_within.h"
+#include "client/results/time_spent.h"
 #include "core/base/text.h"
 
 namespace pareto::client {
@@ -162,6 +164,24 @@ std::string write_predicted(const RunRecord& run, const ReportStyle& style) {
   return text;
 }
 
+/// Where it went; nothing of runs of versions that did not keep it.
+std::string write_time(const TimeSpent& spent) {
+  if (spent.total_s <= 0) return {};
+  const auto share = [&](double seconds) {
+    return fmt::format("{:.1f} %", 100 * seconds / spent.total_s);
+  };
+  std::string text = fmt::format("time: {:.0f} s, {} without a request on its way\n", spent.total_s,
+                                 share(dead_share(spent) * spent.total_s));
+  text += fmt::format("  measuring {}, sentinel {}, loading shards {},\n", share(spent.measuring_s),
+                      share(spent.sentinel_s), share(spent.loading_s));
+  text += fmt::format("  changing networks {}, opening {} pipelines {}", share(spent.network_s),
+                      spent.openings_ms.size(), share(spent.opening_s));
+  if (!spent.openings_ms.empty()) {
+    text += fmt::format(" (p95 {:.3g} ms)", share_within(spent.openings_ms, 0.95));
+  }
+  return text + "\n";
+}
+
 class TableWriter final : public ReportWriter {
  public:
   std::string_view name() const override { return "table"; }
@@ -183,6 +203,7 @@ class TableWriter final : public ReportWriter {
                           format_bytes(device.weights_sent_bytes),
                           format_bytes(run.model_weight_bytes));
     }
+    text += write_time(time_spent(run));
     return text;
   }
 };

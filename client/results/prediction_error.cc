@@ -1,22 +1,11 @@
 #include "client/results/prediction_error.h"
 
-#include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "client/results/share_within.h"
+
 namespace pareto::client {
-namespace {
-
-/// The smallest that so many of them do not exceed.
-double share_within(std::vector<double> errors, double share) {
-  std::ranges::sort(errors);
-  const auto count =
-      static_cast<std::size_t>(std::ceil(share * static_cast<double>(errors.size())));
-  return errors[std::max<std::size_t>(count, 1) - 1];
-}
-
-}  // namespace
-
 std::optional<PredictionError> prediction_error(const RunRecord& run) {
   std::vector<double> latency;
   std::vector<double> throughput;

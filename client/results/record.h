@@ -173,6 +173,17 @@ struct DeviceRecord {
   std::uint64_t weights_sent_bytes = 0;  ///< during this run
 };
 
+/// Where the time of a sweep went, in seconds of the coordinator's clock.
+struct TimeSpent {
+  double total_s = 0;
+  double measuring_s = 0;  ///< requests of trials on their way, those of the warm-up too
+  double sentinel_s = 0;   ///< the same of the sentinel
+  double loading_s = 0;    ///< shards brought to devices ahead
+  double opening_s = 0;    ///< of pipelines; a shard that a device lacks is loaded with it
+  double network_s = 0;    ///< changed between conditions, and measured
+  std::vector<double> openings_ms{};  ///< of each pipeline
+};
+
 /// One pass of a sweep through all its trials, and what the sentinel (a plan and a loop that stay the same) took meanwhile: how a
 /// pass that the machine disturbed is known.
 struct PassRecord {
@@ -181,6 +192,8 @@ struct PassRecord {
   double loop_ms = 0;   ///< p50 of the sentinel loop
   bool repeat = false;  ///< the round was measured again, in place of a disturbed pass
   double seconds = 0;   ///< that it took; 0 in runs of versions that did not keep it
+  /// From the end of the pass before, or from the start, to its own end with its sentinel; nothing in runs of versions that did not keep it.
+  TimeSpent spent{};
 };
 
 struct RunRecord {

@@ -5,7 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "client/results/best_by_network.h"
+#include "client/results/share_within.h"
 #include "client/results/split_json.h"
+#include "client/results/time_spent.h"
 #include "core/base/text.h"
 
 namespace pareto::client {
@@ -214,6 +216,43 @@ Json networks_json(const RunRecord& run) {
   return json;
 }
 
+Json spent_json(const TimeSpent& spent) {
+  return {{"total_s", spent.total_s},       {"measuring_s", spent.measuring_s},
+          {"sentinel_s", spent.sentinel_s}, {"loading_s", spent.loading_s},
+          {"opening_s", spent.opening_s},   {"network_s", spent.network_s}};
+}
+
+/// Of the run, for those who read it.
+Json time_json(const RunRecord& run) {
+  const TimeSpent spent = time_spent(run);
+  Json json = spent_json(spent);
+  json["dead_share"] = dead_share(spent);
+  json["openings"] = spent.openings_ms.size();
+  if (!spent.openings_ms.empty()) {
+    json["opening_ms"] = {{"p50", share_within(spent.openings_ms, 0.5)},
+                          {"p95", share_within(spent.openings_ms, 0.95)}};
+  }
+  return json;
+}
+
+/// As it is kept with its pass.
+Json kept_spent(const TimeSpent& spent) {
+  Json json = spent_json(spent);
+  json["openings_ms"] = spent.openings_ms;
+  return json;
+}
+
+TimeSpent spent_from(const Json& json) {
+  const auto number = [&](const char* key) { return json.at(key).get<double>(); };
+  return {number("total_s"),
+          number("measuring_s"),
+          number("sentinel_s"),
+          number("loading_s"),
+          number("opening_s"),
+          number("network_s"),
+          json.at("openings_ms").get<std::vector<double>>()};
+}
+
 Json passes_json(const std::vector<PassRecord>& passes) {
   Json json = Json::array();
   for (const PassRecord& pass : passes) {
@@ -307,6 +346,7 @@ Json to_json(const RunRecord& run) {
             {"seed", run.seed},
             {"options", std::move(options)},
             {"passes", passes_json(run.passes)},
+            {"time", time_json(run)},
             {"note", run.note},
             {"devices", Json::array()},
             {"trials", Json::array()}};
@@ -372,7 +412,9 @@ Expected<std::vector<DeviceRecord>> devices_from_json(const std::string& text) {
 }
 
 std::string passes_to_json(const std::vector<PassRecord>& passes) {
-  return dump(passes_json(passes));
+  Json json = passes_json(passes);
+  for (std::size_t i = 0; i < passes.size(); ++i) json[i]["spent"] = kept_spent(passes[i].spent);
+  return dump(json);
 }
 
 Expected<std::vector<PassRecord>> passes_from_json(const std::string& text) {
@@ -385,6 +427,7 @@ Expected<std::vector<PassRecord>> passes_from_json(const std::string& text) {
       json.at("sentinel_plan_ms").get_to(pass.plan_ms);
       json.at("sentinel_loop_ms").get_to(pass.loop_ms);
       pass.seconds = json.value("seconds", 0.0);
+      if (json.contains("spent")) pass.spent = spent_from(json.at("spent"));
     }
   } catch (const Json::exception& error) {
     return fail(ErrorCode::kCorrupt, "the passes of a stored run: {}", error.what());

@@ -199,6 +199,10 @@ RunRecord synthetic_run(const SyntheticOptions& options) {
       {"pi-2", "192.168.1.21:7070", 1, "Cortex-A72", 4'000'000'000, "1.13.1", 12'000'000}};
   run.passes = {
       {0, 16.9, 1.02, false}, {1, 21.3, 1.2, false}, {2, 16.7, 1.01, false}, {1, 16.8, 1, true}};
+  for (auto& pass : run.passes) {
+    pass.seconds = 24;
+    pass.spent = {25, 23, 0.5, 0.75, 0.25, 0, {9.5, 14, 31}};
+  }
   run.note = "3 rounds in random order; the first 10 requests of each unit are dropped.";
   std::vector<const SyntheticNetwork*> networks{nullptr};
   if (!options.networks.empty()) {

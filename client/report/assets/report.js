@@ -456,12 +456,20 @@
     const rates = both.map((trial) => Math.abs(trial.predicted.samples_per_s / rate(trial) - 1));
     return `of the ${both.length} plans that were measured, the median one was off by ${words(latencies)} in latency and ${words(rates)} in throughput`;
   };
+  /** Where the time went, in words. */
+  const timeSpent = () => {
+    const time = run.time;
+    if (!time?.total_s) return '';
+    const parts = [['measuring', time.measuring_s], ['sentinel', time.sentinel_s], ['loading shards', time.loading_s],
+      [`opening ${time.openings} pipelines${time.opening_ms ? ` (95 % of them within ${figure(time.opening_ms.p95)} ms)` : ''}`, time.opening_s], ['changing the network', time.network_s]];
+    return `${figure(time.total_s)} s: ${parts.map(([name, took]) => `${percent(took / time.total_s)} ${name}`).join(', ')}; no request was on its way in ${percent(time.dead_share)}`;
+  };
   const drawProvenance = () => {
     const rows = [['Run', run.run], ['Command', run.command_line], ['Model digest', run.model_digest], ['Weights', bytes(run.weight_bytes)],
       ['Started', date(run.started)], ['Finished', run.finished ? date(run.finished) : 'not yet: it can be resumed'],
       ['Seed', String(run.seed)], ['Software', `Pareto Edge ${run.software.pareto_edge}, LibTorch ${run.software.torch}`],
       ['On the front', 'no other plan of the same batch and network is at least as fast (latency, p50) and at least as productive (samples/s) and better in one'],
-      ['Predictions', predictionError()], ['How it was measured', run.note]];
+      ['Predictions', predictionError()], ['Time', timeSpent()], ['How it was measured', run.note]];
     const heads = ['Device', 'Address', 'CPU', 'Threads', 'Memory', 'LibTorch', 'Weights sent'];
     byId('provenance').replaceChildren(el('h2', {}, 'Where these figures come from'),
       el('dl', {}, ...rows.filter(([, value]) => value).flatMap(([name, value]) => [el('dt', {}, name),

@@ -7,6 +7,7 @@
 
 #include "client/cluster/network.h"
 #include "client/experiment/front.h"
+#include "client/results/time_spent.h"
 #include "tests/client/support/fake_daemon.h"
 #include "tests/client/support/fake_workload.h"
 #include "tests/client/support/memory_store.h"
@@ -403,6 +404,25 @@ TEST_F(AdaptiveSweepTest, EndsWhereTheBudgetIsSpent) {
   ASSERT_EQ(run_.passes.size(), 1U);
   EXPECT_GE(run_.passes[0].seconds, 0.5);
   EXPECT_THAT(run_.note, HasSubstr("Undecided: "));
+}
+
+TEST_F(SweepRunnerTest, TellsWhereItsTimeWent) {
+  const HastyClock clock;
+  clock_ = &clock;
+  options_.rounds = 1;
+  run_.trials[0].condition = "lte";
+  ASSERT_TRUE(sweep());
+  const TimeSpent spent = time_spent(run_);
+  // The clock moves 100 ms each time that it is looked at: once for each thing begun and once for each ended.
+  EXPECT_NEAR(spent.measuring_s, 0.1 * 5, 1e-9);
+  EXPECT_NEAR(spent.loading_s, 0.1, 1e-9);
+  EXPECT_NEAR(spent.sentinel_s, 0.1 * 2 * 2, 1e-9) << "its loop and its plan, before and after";
+  EXPECT_NEAR(spent.network_s, 0.1 * (5 + 2), 1e-9);
+  EXPECT_EQ(spent.openings_ms.size(), 6U) << "five trials' and the sentinel's";
+  EXPECT_GT(spent.total_s, spent.measuring_s + spent.loading_s + spent.opening_s +
+                               spent.sentinel_s + spent.network_s);
+  EXPECT_GT(dead_share(spent), 0.5);
+  EXPECT_LT(dead_share(spent), 1);
 }
 
 TEST_F(AdaptiveSweepTest, GoesOnWithWhatAnEarlierPartMeasured) {
