@@ -1,5 +1,7 @@
 #include "daemon/stage/memory.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -44,6 +46,15 @@ std::optional<std::uint64_t> number_in(const std::filesystem::path& file) {
   return number;
 }
 
+std::uint64_t allocated_bytes() {
+#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
+  const struct mallinfo2 info = ::mallinfo2();
+  return info.uordblks + info.hblkhd;
+#else
+  return 0;
+#endif
+}
+
 }  // namespace
 
 void limit_to_control_group(MemoryReading& reading, const std::filesystem::path& group,
@@ -67,7 +78,8 @@ MemoryReading read_memory() {
   const std::string own = read_file("/proc/self/status", kLimit).value_or("");
   const std::string machine = read_file("/proc/meminfo", kLimit).value_or("");
   MemoryReading reading{bytes_of(own, "VmRSS:"), bytes_of(own, "VmHWM:"),
-                        bytes_of(machine, "MemAvailable:"), bytes_of(machine, "MemTotal:")};
+                        bytes_of(machine, "MemAvailable:"), bytes_of(machine, "MemTotal:"),
+                        allocated_bytes()};
   if (const auto tree = find_controller("memory")) {
     limit_to_control_group(reading, own_control_group(*tree, "memory"), tree->version == 1);
   }

@@ -13,6 +13,8 @@ struct MemoryReading {
   std::uint64_t available_bytes =
       0;  ///< what the machine or the control group could give without swapping; 0 = unknown
   std::uint64_t total_bytes = 0;  ///< physical, or what this process's control group may take
+  /// What this process holds of what its allocator gave it; 0 = unknown. What is freed may stay resident, to be given again.
+  std::uint64_t allocated_bytes = 0;
 };
 
 using MemoryProbe = std::function<MemoryReading()>;
@@ -20,7 +22,7 @@ using MemoryProbe = std::function<MemoryReading()>;
 /// A container, or an imitated device, has less than its machine: what its control group's folder says. `first`: of version 1.
 void limit_to_control_group(MemoryReading& reading, const std::filesystem::path& group, bool first);
 
-/// From /proc; figures that cannot be read are 0. Threads: any.
+/// From /proc and the allocator; figures that cannot be read are 0. Threads: any.
 MemoryReading read_memory();
 
 }  // namespace pareto::daemon

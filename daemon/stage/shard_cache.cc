@@ -11,6 +11,19 @@ namespace {
 constexpr std::uint64_t kExampleSeed = 1;
 constexpr int kMaxRepeats = 1000;
 constexpr std::int64_t kMaxBatch = 1 << 16;
+/// Of all memory one part in so many stays free: a machine without any ends whatever took most of it.
+constexpr std::uint64_t kShareLeft = 16;
+
+/// Remembered beyond their shards.
+constexpr std::size_t kMostEngines = 10'000;
+
+/// By loading a shard, between two readings. Memory of an earlier shard that is used again was resident before.
+std::uint64_t taken_bytes(const MemoryReading& before, const MemoryReading& after) {
+  if (before.allocated_bytes > 0 && after.allocated_bytes > 0) {
+    return after.allocated_bytes - std::min(before.allocated_bytes, after.allocated_bytes);
+  }
+  return after.resident_bytes - std::min(before.resident_bytes, after.resident_bytes);
+}
 
 std::string key_of(const Shard& shard, const runtime::RunnerOptions& options) {
   return fmt::format("{} {} {} {} {} {}", shard.digest().hex(), options.engine,
@@ -121,12 +134,23 @@ Expected<> ShardCache::check_memory(const Shard& shard, std::uint64_t needed) co
                 format_bytes(limit), format_bytes(free));
   }
   const MemoryReading reading = memory_();
-  if (reading.available_bytes == 0 || needed <= reading.available_bytes) return {};
-  return fail(
-      ErrorCode::kExhausted,
-      "{} needs about {} of memory ({} of weights), the machine has {} and {} of it are free",
-      name_of(shard), format_bytes(needed), format_bytes(shard.weight_bytes()),
-      format_bytes(reading.total_bytes), format_bytes(reading.available_bytes));
+  const std::uint64_t left = reading.total_bytes / kShareLeft;
+  if (reading.available_bytes == 0 || needed + left <= reading.available_bytes) return {};
+  return fail(ErrorCode::kExhausted,
+              "{} needs about {} of memory ({} of weights), the machine has {} and {} of it are "
+              "free, {} of which are left to others",
+              name_of(shard), format_bytes(needed), format_bytes(shard.weight_bytes()),
+              format_bytes(reading.total_bytes), format_bytes(reading.available_bytes),
+              format_bytes(left));
+}
+
+runtime::RunnerOptions ShardCache::with_known_engine(const std::string& key,
+                                                     runtime::RunnerOptions options) const {
+  const std::lock_guard lock(mutex_);
+  if (const auto known = engines_.find(key); known != engines_.end()) {
+    options.engine = known->second;
+  }
+  return options;
 }
 
 Expected<ShardCache::Loaded> ShardCache::load(const Shard& shard,
@@ -146,15 +170,17 @@ Expected<ShardCache::Loaded> ShardCache::load(const Shard& shard,
   }
   const std::uint64_t needed = estimate_bytes(shard, options.batch);
   PARETO_TRY(check_memory(shard, needed));
-  const std::uint64_t before = memory_().resident_bytes;
+  const MemoryReading before = memory_();
   PARETO_ASSIGN(auto runner,
-                with_context(factory_(shard, weights_, options), "{}", name_of(shard)));
-  const std::uint64_t after = memory_().resident_bytes;
+                with_context(factory_(shard, weights_, with_known_engine(key, options)), "{}",
+                             name_of(shard)));
+  const std::uint64_t taken = taken_bytes(before, memory_());
 
   const std::lock_guard lock(mutex_);
+  if (engines_.size() < kMostEngines) engines_[key] = runner->report().engine;
   std::string handle = fmt::format("{}-{}", key.substr(0, 12), ++loads_);
   auto loaded = std::make_shared<LoadedShard>(handle, shard, options, std::move(runner));
-  loaded->memory_bytes_ = after - std::min(before, after);
+  loaded->memory_bytes_ = taken;
   *in_use_ += needed;
   loaded->account_ = std::shared_ptr<const void>(
       nullptr, [in_use = in_use_, needed](const void*) { *in_use -= needed; });

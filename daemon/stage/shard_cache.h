@@ -57,7 +57,7 @@ class LoadedShard {
   const Shard& shard() const { return shard_; }
   const runtime::RunnerOptions& options() const { return options_; }
   const runtime::LoadReport& report() const { return runner_->report(); }
-  /// What loading it added to the resident set.
+  /// What loading it took of this process's memory.
   std::uint64_t memory_bytes() const { return memory_bytes_; }
   /// Bytes of the tensors that one request of the loaded batch sends on.
   std::uint64_t output_bytes() const;
@@ -90,7 +90,8 @@ class ShardCache {
   ShardCache(RunnerFactory factory, runtime::WeightSource weights, std::uint64_t memory_limit_bytes,
              MemoryProbe memory = read_memory);
 
-  /// Counted: each load wants one unload. The same shard with the same settings is loaded once. Fails: kExhausted (needed, limit and
+  /// Counted: each load wants one unload. The same shard with the same settings is loaded once; when it comes back after its unload,
+  /// engines are not held against each other again. Fails: kExhausted (needed, limit and
   /// free named, checked before anything is loaded), and as ShardRunner::load does.
   Expected<Loaded> load(const Shard& shard, const runtime::RunnerOptions& options);
   /// The memory is free once the stages that still run it are closed, too. Fails: kNotFound.
@@ -108,6 +109,9 @@ class ShardCache {
 
  private:
   Expected<> check_memory(const Shard& shard, std::uint64_t needed) const;
+  /// As asked, with the engine that was kept before in place of "auto".
+  runtime::RunnerOptions with_known_engine(const std::string& key,
+                                           runtime::RunnerOptions options) const;
 
   const RunnerFactory factory_;
   const runtime::WeightSource weights_;
@@ -118,6 +122,7 @@ class ShardCache {
   std::mutex load_mutex_;
   mutable std::mutex mutex_;
   std::map<std::string, Entry> by_key_;
+  std::map<std::string, std::string> engines_;  ///< kept for shards that were loaded before, by key
   std::uint64_t loads_ = 0;
 };
 

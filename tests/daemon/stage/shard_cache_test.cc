@@ -18,6 +18,7 @@ using test::FakeRuns;
 using test::filled;
 using test::first_float;
 using test::make_shard;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr std::uint64_t kMiB = 1 << 20;
@@ -81,6 +82,16 @@ TEST_F(ShardCacheTest, EachLoadWantsOneUnload) {
   EXPECT_EQ(cache.unload(handle).error().code, ErrorCode::kNotFound);
 }
 
+TEST_F(ShardCacheTest, AShardThatComesBackKeepsItsEngine) {
+  ShardCache cache = make_cache();
+  for (const std::int64_t end : {2, 2, 3}) {
+    const auto loaded = cache.load(make_shard(0, end), {}).value().shard;
+    EXPECT_EQ(loaded->options().engine, "auto") << "as it was asked for";
+    ASSERT_TRUE(cache.unload(loaded->handle()));
+  }
+  EXPECT_THAT(runs_->engines, ElementsAre("auto", "plain", "auto"));
+}
+
 TEST_F(ShardCacheTest, TheMemoryLimitIsCheckedBeforeLoading) {
   ShardCache cache = make_cache(15 * kMiB);
   const auto refused = cache.load(heavy_shard(), {});
@@ -104,10 +115,12 @@ TEST_F(ShardCacheTest, MemoryIsFreeAgainWhenTheLastHolderIsGone) {
 
 TEST_F(ShardCacheTest, WithoutALimitTheMachineIsOne) {
   ShardCache cache = make_cache();
-  memory_.available_bytes = 19 * kMiB;
+  memory_.total_bytes = 1600 * kMiB;
+  memory_.available_bytes = 119 * kMiB;
   const auto refused = cache.load(heavy_shard(), {});
   EXPECT_EQ(refused.error().code, ErrorCode::kExhausted);
-  EXPECT_THAT(refused.error().message, HasSubstr("19.0 MiB of it are free"));
+  EXPECT_THAT(refused.error().message,
+              HasSubstr("119 MiB of it are free, 100 MiB of which are left to others"));
   memory_.available_bytes = 0;  // unknown
   EXPECT_TRUE(cache.load(heavy_shard(), {}));
 }
@@ -119,6 +132,16 @@ TEST_F(ShardCacheTest, SaysWhatLoadingTook) {
     return Expected<>();
   };
   EXPECT_EQ(cache.load(make_shard(), {}).value().shard->memory_bytes(), 7 * kMiB);
+}
+
+TEST_F(ShardCacheTest, LoadingTakesWhatIsUsedAgainToo) {
+  ShardCache cache = make_cache();
+  memory_.allocated_bytes = 60 * kMiB;
+  runs_->on_load = [this] {
+    memory_.allocated_bytes += 30 * kMiB;  // within what is resident
+    return Expected<>();
+  };
+  EXPECT_EQ(cache.load(make_shard(), {}).value().shard->memory_bytes(), 30 * kMiB);
 }
 
 TEST_F(ShardCacheTest, AFailedLoadLeavesNothing) {
@@ -234,6 +257,16 @@ TEST(Memory, ThisProcessHasSome) {
   EXPECT_GE(reading.peak_resident_bytes, reading.resident_bytes);
   EXPECT_GT(reading.total_bytes, reading.resident_bytes);
   EXPECT_GT(reading.available_bytes, 0U);
+}
+
+TEST(Memory, OfTheAllocatorIsWhatIsHeldOfIt) {
+  const std::uint64_t before = read_memory().allocated_bytes;
+  if (before == 0) GTEST_SKIP() << "this allocator does not tell";
+  constexpr std::size_t kBytes = 32 << 20;
+  auto held = std::make_unique<std::vector<char>>(kBytes, 'x');
+  EXPECT_GE(read_memory().allocated_bytes, before + kBytes);
+  held.reset();
+  EXPECT_LT(read_memory().allocated_bytes, before + kBytes);
 }
 
 }  // namespace

@@ -75,6 +75,7 @@ RunnerFactory fake_runners(std::shared_ptr<FakeRuns> runs) {
                                   const runtime::RunnerOptions& options)
              -> Expected<std::unique_ptr<runtime::ShardRunner>> {
     PARETO_TRY(runs->on_load());
+    runs->engines.push_back(options.engine);
     for (const WeightRef& weight : shard.weights) {
       PARETO_TRY(with_context(weights(weight.digest), "weight {}", weight.name));
     }

@@ -23,6 +23,8 @@ struct FakeRuns {
   /// Where set, a runner offers all its outputs but the last to EarlyOutputs, and calls this with the number of the run before it
   /// ends.
   std::function<void(int)> after_early;
+  /// Asked for, load by load.
+  std::vector<std::string> engines;
   /// Fails every load.
   std::function<Expected<>()> on_load = [] { return Expected<>(); };
 };
