@@ -13,7 +13,7 @@ std::uint64_t bytes_in(const LinkDirection& direction, std::chrono::microseconds
 }  // namespace
 
 std::uint64_t burst_bytes(const LinkDirection& direction) {
-  return std::max<std::uint64_t>(bytes_in(direction, std::chrono::microseconds(200)), 4 << 10);
+  return std::max<std::uint64_t>(bytes_in(direction, std::chrono::microseconds(500)), 4 << 10);
 }
 
 std::uint64_t queue_bytes(const LinkDirection& direction) {

@@ -12,12 +12,14 @@
 #include "core/base/file.h"
 #include "netem/run_program.h"
 #include "netem/token_bucket.h"
+#include "netem/traffic_control.h"
 
 namespace pareto::netem {
 namespace {
 
 // Room between the rate and the reader: the kernel loses what finds none.
 constexpr const char* kQueueLength = "10000";
+constexpr std::uint64_t kMtuBytes = 1500;
 
 tl::unexpected<Error> no_device(int number) {
   switch (number) {
@@ -53,12 +55,22 @@ Expected<> set_whole(const FileDescriptor& file, bool whole) {
 
 /// Of what leaves through a device of the calling thread's namespace.
 Expected<> limit_rate(const std::string& device, const LinkDirection& out) {
+  // More segments at a time than the bucket holds would be taken apart before it, and moved one by one.
+  const auto segments = static_cast<std::uint32_t>(burst_bytes(out) / kMtuBytes);
+  PARETO_TRY(set_most_segments(device, segments));
   auto limited = run_program(token_bucket_command(device, out));
   if (!limited && limited.error().message.find("qdisc kind is unknown") != std::string::npos) {
     return fail(ErrorCode::kUnavailable,
                 "this kernel has no sch_tbf: load it with modprobe sch_tbf, or leave out the rate");
   }
   return limited;
+}
+
+/// Any rate, of the same.
+Expected<> lift_rate(const std::string& device) {
+  PARETO_TRY(set_most_segments(device, kManySegments));
+  // The queue that every device has from the start, in place of any other.
+  return run_program({"tc", "qdisc", "replace", "dev", device, "root", "pfifo_fast"});
 }
 
 }  // namespace
@@ -73,8 +85,8 @@ Expected<TunDevice> TunDevice::create(const NetworkNamespace& where, const std::
     PARETO_ASSIGN(const std::string name, attach(file));
     device.emplace(TunDevice(std::move(file), name, std::move(held)));
     // Without addrgenmode none the kernel would speak IPv6 of its own accord.
-    PARETO_TRY(run_program({"ip", "link", "set", "dev", name, "mtu", "1500", "txqueuelen",
-                            kQueueLength, "addrgenmode", "none"}));
+    PARETO_TRY(run_program({"ip", "link", "set", "dev", name, "mtu", std::to_string(kMtuBytes),
+                            "txqueuelen", kQueueLength, "addrgenmode", "none"}));
     PARETO_TRY(run_program({"ip", "address", "add", address, "peer", peer, "dev", name}));
     PARETO_TRY(set_whole(device->file_, !out.varies_by_packet()));
     if (out.bits_per_second > 0) PARETO_TRY(limit_rate(name, out));
@@ -87,9 +99,7 @@ Expected<TunDevice> TunDevice::create(const NetworkNamespace& where, const std::
 Expected<> TunDevice::change(const LinkDirection& out) {
   PARETO_TRY(set_whole(file_, !out.varies_by_packet()));
   return where_.run([&]() -> Expected<> {
-    if (out.bits_per_second > 0) return limit_rate(name_, out);
-    // The queue that every device has from the start, in place of any other.
-    return run_program({"tc", "qdisc", "replace", "dev", name_, "root", "pfifo_fast"});
+    return out.bits_per_second > 0 ? limit_rate(name_, out) : lift_rate(name_);
   });
 }
 

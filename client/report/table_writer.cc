@@ -174,7 +174,7 @@ std::string write_time(const TimeSpent& spent) {
                                  share(dead_share(spent) * spent.total_s));
   text += fmt::format("  measuring {}, sentinel {}, loading shards {},\n", share(spent.measuring_s),
                       share(spent.sentinel_s), share(spent.loading_s));
-  text += fmt::format("  changing networks {}, opening {} pipelines {}", share(spent.network_s),
+  text += fmt::format("  networks {}, opening {} pipelines {}", share(spent.network_s),
                       spent.openings_ms.size(), share(spent.opening_s));
   if (!spent.openings_ms.empty()) {
     text += fmt::format(" (p95 {:.3g} ms)", share_within(spent.openings_ms, 0.95));

@@ -97,11 +97,11 @@ TEST(TokenBucket, BurstAndQueueFollowTheRate) {
   EXPECT_EQ(burst_bytes(direction), 4U << 10);
   EXPECT_EQ(queue_bytes(direction), 64U << 10);
   direction.bits_per_second = 100'000'000;
-  EXPECT_EQ(burst_bytes(direction), 4U << 10);
+  EXPECT_EQ(burst_bytes(direction), 6'250U);
   EXPECT_EQ(queue_bytes(direction), 625'000U);
   direction.bits_per_second = 1'000'000'000;
   direction.queue_bytes = 1 << 20;
-  EXPECT_EQ(burst_bytes(direction), 25'000U);
+  EXPECT_EQ(burst_bytes(direction), 62'500U);
   EXPECT_EQ(queue_bytes(direction), 1U << 20);
 }
 
@@ -110,7 +110,7 @@ TEST(TokenBucket, ArgumentsForTc) {
   direction.bits_per_second = 100'000'000;
   EXPECT_THAT(token_bucket_command("pareto0", direction),
               ElementsAre("tc", "qdisc", "replace", "dev", "pareto0", "root", "tbf", "rate",
-                          "100000000bit", "burst", "4096b", "limit", "625000b"));
+                          "100000000bit", "burst", "6250b", "limit", "625000b"));
 }
 
 TEST(RunProgram, TellsWhatTheProgramSaid) {

@@ -289,7 +289,7 @@ TEST(TableWriter, SaysWhereTheTimeWent) {
   EXPECT_THAT(written("table", run),
               HasSubstr("time: 100 s, 6.0 % without a request on its way\n"
                         "  measuring 92.0 %, sentinel 2.0 %, loading shards 3.0 %,\n"
-                        "  changing networks 0.0 %, opening 12 pipelines 1.0 % (p95 31 ms)\n"));
+                        "  networks 0.0 %, opening 12 pipelines 1.0 % (p95 31 ms)\n"));
   for (PassRecord& pass : run.passes) pass.spent = {};
   EXPECT_THAT(written("table", run), Not(HasSubstr("time: "))) << "of versions that kept nothing";
 }
