@@ -110,6 +110,28 @@ Digest Shard::digest() const {
   return hasher.finish();
 }
 
+std::uint64_t boundary_bytes(const std::vector<BoundaryValue>& values, std::int64_t batch) {
+  std::uint64_t bytes = 0;
+  for (const BoundaryValue& value : values) bytes += value.spec.size_bytes(batch).value_or(0);
+  return bytes;
+}
+
+std::uint64_t loading_bytes(const Shard& shard, std::int64_t batch) {
+  return kWeightCopies * shard.weight_bytes() + shard.archive.size() +
+         kBoundaryCopies *
+             (boundary_bytes(shard.inputs, batch) + boundary_bytes(shard.outputs, batch));
+}
+
+Expected<std::vector<Value>> make_examples(const std::vector<BoundaryValue>& values,
+                                           std::int64_t batch, std::uint64_t seed) {
+  std::vector<Value> examples;
+  for (const BoundaryValue& value : values) {
+    PARETO_ASSIGN(Value example, make_example(value.spec, batch, seed));
+    examples.push_back(std::move(example));
+  }
+  return examples;
+}
+
 std::string manifest_json(const Shard& shard) {
   nlohmann::ordered_json json{{"format", kFormat},
                               {"model", shard.model},

@@ -52,6 +52,15 @@ struct Shard {
 inline constexpr std::int64_t kWeightCopies = 2;
 inline constexpr std::int64_t kBoundaryCopies = 4;
 
+/// That of a shard, its archive included.
+std::uint64_t loading_bytes(const Shard& shard, std::int64_t batch);
+
+/// Bytes of all tensors of a boundary at a batch; those of an impossible size are none.
+std::uint64_t boundary_bytes(const std::vector<BoundaryValue>& values, std::int64_t batch);
+/// Made-up values for a boundary, in order. Fails: as make_example does.
+Expected<std::vector<Value>> make_examples(const std::vector<BoundaryValue>& values,
+                                           std::int64_t batch, std::uint64_t seed);
+
 /// All but the archive, as JSON text; and back, with every count, size and name of foreign text checked.
 std::string manifest_json(const Shard& shard);
 Expected<Shard> shard_from_manifest(const std::string& json, std::string archive);

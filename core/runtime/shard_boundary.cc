@@ -89,12 +89,7 @@ Expected<std::vector<c10::IValue>> ShardBoundary::to_arguments(
 
 Expected<std::vector<Value>> ShardBoundary::example_values(std::int64_t batch,
                                                            std::uint64_t seed) const {
-  std::vector<Value> values;
-  for (const BoundaryValue& input : inputs_) {
-    PARETO_ASSIGN(Value value, make_example(input.spec, batch, seed));
-    values.push_back(std::move(value));
-  }
-  return values;
+  return make_examples(inputs_, batch, seed);
 }
 
 Expected<std::vector<Value>> ShardBoundary::to_values(

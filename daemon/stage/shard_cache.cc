@@ -35,25 +35,10 @@ std::string name_of(const Shard& shard) {
   return fmt::format("shard {} [{}, {})", shard.model, shard.begin, shard.end);
 }
 
-std::uint64_t boundary_bytes(const std::vector<BoundaryValue>& values, std::int64_t batch) {
-  std::uint64_t bytes = 0;
-  for (const BoundaryValue& value : values) bytes += value.spec.size_bytes(batch).value_or(0);
-  return bytes;
-}
-
 Shard without_archive(Shard shard) {
   shard.archive.clear();
   shard.archive.shrink_to_fit();
   return shard;
-}
-
-Expected<std::vector<Value>> examples(const Shard& shard, std::int64_t batch) {
-  std::vector<Value> values;
-  for (const BoundaryValue& input : shard.inputs) {
-    PARETO_ASSIGN(Value value, make_example(input.spec, batch, kExampleSeed));
-    values.push_back(std::move(value));
-  }
-  return values;
 }
 
 }  // namespace
@@ -85,7 +70,7 @@ Expected<LoadedShard::Profile> LoadedShard::profile(std::int64_t batch, int repe
                 "profiling at batch {}, {} times, its parts {} times: batch 1 to {}, 0 to {} times",
                 batch, repeats, part_repeats, kMaxBatch, kMaxRepeats);
   }
-  PARETO_ASSIGN(const std::vector<Value> inputs, examples(shard_, batch));
+  PARETO_ASSIGN(const std::vector<Value> inputs, make_examples(shard_.inputs, batch, kExampleSeed));
   Profile profile;
   for (int i = -1; i < repeats && repeats > 0; ++i) {
     PARETO_ASSIGN(const Result result, run(inputs));
@@ -98,7 +83,8 @@ Expected<LoadedShard::Profile> LoadedShard::profile(std::int64_t batch, int repe
 }
 
 Expected<std::vector<Value>> LoadedShard::example_outputs() {
-  PARETO_ASSIGN(std::vector<Value> inputs, examples(shard_, options_.batch));
+  PARETO_ASSIGN(std::vector<Value> inputs,
+                make_examples(shard_.inputs, options_.batch, kExampleSeed));
   PARETO_ASSIGN(Result result, run(std::move(inputs)));
   return std::move(result.outputs);
 }
@@ -114,12 +100,6 @@ ShardCache::ShardCache(RunnerFactory factory, runtime::WeightSource weights,
       memory_(std::move(memory)),
       in_use_(std::make_shared<std::atomic<std::uint64_t>>(0)),
       limit_(std::make_unique<std::atomic<std::uint64_t>>(memory_limit_bytes)) {}
-
-std::uint64_t ShardCache::estimate_bytes(const Shard& shard, std::int64_t batch) {
-  return kWeightCopies * shard.weight_bytes() + shard.archive.size() +
-         kBoundaryCopies *
-             (boundary_bytes(shard.inputs, batch) + boundary_bytes(shard.outputs, batch));
-}
 
 Expected<> ShardCache::check_memory(const Shard& shard, std::uint64_t needed) const {
   const std::uint64_t limit = *limit_;
@@ -168,7 +148,7 @@ Expected<ShardCache::Loaded> ShardCache::load(const Shard& shard,
       return Loaded{found->second.shard, true};
     }
   }
-  const std::uint64_t needed = estimate_bytes(shard, options.batch);
+  const std::uint64_t needed = loading_bytes(shard, options.batch);
   PARETO_TRY(check_memory(shard, needed));
   const MemoryReading before = memory_();
   PARETO_ASSIGN(auto runner,

@@ -104,9 +104,6 @@ class ShardCache {
   /// Counts for shards loaded from now on.
   void set_memory_limit(std::uint64_t bytes) { *limit_ = bytes; }
 
-  /// What loading a shard may take: its weights, the copy that engines pack them into, and room for the values of a request.
-  static std::uint64_t estimate_bytes(const Shard& shard, std::int64_t batch);
-
  private:
   Expected<> check_memory(const Shard& shard, std::uint64_t needed) const;
   /// As asked, with the engine that was kept before in place of "auto".

@@ -197,6 +197,13 @@ TEST(Plan, OperatorsStandInOneStageEach) {
   EXPECT_THAT(plan_from_json(json.dump()).error().message, HasSubstr("operator 41 stands in no"));
 }
 
+TEST(Shard, LoadingTakesWeightsTheirCopyTheArchiveAndBothBoundaries) {
+  // 48 bytes of weights, an archive of 7, boundaries of three floats a sample.
+  EXPECT_EQ(boundary_bytes(sample_shard().inputs, 2), 24U);
+  EXPECT_EQ(loading_bytes(sample_shard(), 1), 2U * 48 + 7 + 4 * (12 + 12));
+  EXPECT_EQ(loading_bytes(sample_shard(), 2), 2U * 48 + 7 + 4 * (24 + 24));
+}
+
 TEST(Shard, ManifestReadsBackAndDigestsAgree) {
   const Shard shard = sample_shard();
   const auto again = shard_from_manifest(manifest_json(shard), shard.archive);
