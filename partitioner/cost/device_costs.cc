@@ -2,56 +2,96 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace pareto::partitioner {
 namespace {
 
-/// A position whose two sides were measured, in ns.
+/// What is known of both sides of a position strictly inside the model, in ns.
 struct Known {
   std::int64_t position = 0;
   double before = 0;  ///< T(0,c)
   double after = 0;   ///< T(c,N)
 };
 
-/// What was measured of shards, in ns.
-class Shards {
- public:
-  Shards(const DeviceProfile& profile, Nanoseconds ShardTime::*time)
-      : operators_(static_cast<std::int64_t>(profile.operators.size())) {
-    for (const ShardTime& shard : profile.shards) {
-      times_[{shard.begin, shard.end}] = static_cast<double>((shard.*time).count());
-    }
-  }
-
-  double whole() const { return times_.at({0, operators_}); }
-
-  /// By position, strictly inside the model.
-  std::vector<Known> known() const {
-    std::vector<Known> known;
-    for (const auto& [range, time] : times_) {
-      const auto rest = times_.find({range.second, operators_});
-      if (range.first == 0 && rest != times_.end()) {
-        known.push_back({range.second, time, rest->second});
-      }
-    }
-    return known;
-  }
-
- private:
-  const std::int64_t operators_;
-  std::map<std::pair<std::int64_t, std::int64_t>, double> times_;
+/// What was measured of shards that begin or end the model, in ns.
+struct Measured {
+  struct Sides {
+    std::optional<double> before;
+    std::optional<double> after;
+  };
+  std::optional<double> whole;
+  std::map<std::int64_t, Sides> cuts;  ///< by position; one side at least
 };
 
-/// What all operators take as the sum of the two sides of a cut where entering costs least.
-double least_sum(const std::vector<Known>& known, double whole) {
-  if (known.empty()) return whole;
+Measured measured_of(const DeviceProfile& profile, Nanoseconds ShardTime::*time) {
+  const auto operators = static_cast<std::int64_t>(profile.operators.size());
+  Measured measured;
+  for (const ShardTime& shard : profile.shards) {
+    const auto taken = static_cast<double>((shard.*time).count());
+    if (shard.begin == 0 && shard.end == operators) {
+      measured.whole = taken;
+    } else if (shard.begin == 0) {
+      measured.cuts[shard.end].before = taken;
+    } else if (shard.end == operators) {
+      measured.cuts[shard.begin].after = taken;
+    }
+  }
+  return measured;
+}
+
+/// T' in proportion to the plain engine's times of operators before each position.
+double in_proportion(const Measured& measured, const std::vector<double>& plain) {
+  double taken = 0;
+  double taken_plain = 0;
+  for (const auto& [position, sides] : measured.cuts) {
+    const double before = plain[static_cast<std::size_t>(position)];
+    taken += sides.before.value_or(0) + sides.after.value_or(0);
+    taken_plain += sides.before ? before : 0;
+    taken_plain += sides.after ? plain.back() - before : 0;
+  }
+  return taken_plain > 0 ? taken * plain.back() / taken_plain : taken;
+}
+
+/// T': what all operators take as the sum of the two sides of a cut where entering costs least.
+double least_sum(const Measured& measured, const std::vector<double>& plain) {
   std::vector<double> sums;
-  for (const Known& cut : known) sums.push_back(cut.before + cut.after);
+  for (const auto& [position, sides] : measured.cuts) {
+    if (sides.before && sides.after) sums.push_back(*sides.before + *sides.after);
+  }
+  if (sums.empty()) return measured.whole ? *measured.whole : in_proportion(measured, plain);
   const auto quartile = sums.begin() + static_cast<std::ptrdiff_t>(sums.size() / 4);
   std::ranges::nth_element(sums, quartile);
-  return std::min(whole, *quartile);
+  return measured.whole ? std::min(*measured.whole, *quartile) : *quartile;
+}
+
+/// The value nearest to a position; 0 where there is none.
+double nearest(const std::map<std::int64_t, double>& values, std::int64_t position) {
+  if (values.empty()) return 0;
+  const auto next = values.lower_bound(position);
+  if (next == values.begin()) return next->second;
+  const auto last = std::prev(next);
+  const bool is_last = next == values.end() || position - last->first < next->first - position;
+  return is_last ? last->second : next->second;
+}
+
+/// By position; sides that were not measured are what is left of `all`.
+std::vector<Known> known_cuts(const Measured& measured, double all) {
+  std::map<std::int64_t, double> entering;
+  for (const auto& [position, sides] : measured.cuts) {
+    if (sides.before && sides.after) entering[position] = *sides.before + *sides.after - all;
+  }
+  std::vector<Known> known;
+  for (const auto& [position, sides] : measured.cuts) {
+    const double both = all + nearest(entering, position);
+    known.push_back({position,
+                     sides.before ? *sides.before : std::clamp(both - *sides.after, 0.0, all),
+                     sides.after ? *sides.after : std::max(both - *sides.before, 0.0)});
+  }
+  return known;
 }
 
 /// The nearest sequence that does not descend (pool adjacent violators).
@@ -90,11 +130,11 @@ Nanoseconds rounded(double nanoseconds) {
 }
 
 /// At `positions`, without overhead.
-StageCosts stage_costs(const Shards& shards, const std::vector<double>& plain,
+StageCosts stage_costs(const Measured& measured, const std::vector<double>& plain,
                        const std::vector<std::int64_t>& positions) {
   const std::int64_t operators = positions.back();
-  std::vector<Known> known = shards.known();
-  const double all = least_sum(known, shards.whole());
+  const double all = least_sum(measured, plain);
+  std::vector<Known> known = known_cuts(measured, all);
   known.insert(known.begin(), {0, 0, all});
   known.push_back({operators, all, 0});
   make_ascend(known);
@@ -103,7 +143,7 @@ StageCosts stage_costs(const Shards& shards, const std::vector<double>& plain,
   };
 
   StageCosts costs;
-  costs.whole = rounded(shards.whole());
+  if (measured.whole) costs.whole = rounded(*measured.whole);
   std::size_t next = 0;
   for (const std::int64_t position : positions) {
     while (known[next].position < position) ++next;
@@ -143,14 +183,19 @@ Expected<DeviceCosts> device_costs(const DeviceProfile& profile,
   if (positions.size() < 2 || positions.front() != 0 || positions.back() != operators || !ascend) {
     return fail(ErrorCode::kInvalidArgument, "positions have to ascend from 0 to {}", operators);
   }
+  const Measured alone = measured_of(profile, &ShardTime::alone);
+  if (!alone.whole && alone.cuts.empty()) {
+    return fail(ErrorCode::kInvalidArgument,
+                "nothing was measured of {} that begins or ends {} operators", profile.device,
+                operators);
+  }
   const std::vector<double> plain = plain_times_before(profile);
   DeviceCosts costs;
   costs.name = profile.device;
-  static_cast<StageCosts&>(costs) =
-      stage_costs(Shards(profile, &ShardTime::alone), plain, positions);
+  static_cast<StageCosts&>(costs) = stage_costs(alone, plain, positions);
   costs.overhead = profile.overhead;
-  *costs.whole += profile.overhead;
-  costs.busy = stage_costs(Shards(profile, &ShardTime::busy), plain, positions);
+  if (costs.whole) *costs.whole += profile.overhead;
+  costs.busy = stage_costs(measured_of(profile, &ShardTime::busy), plain, positions);
   return costs;
 }
 

@@ -13,16 +13,21 @@ namespace pareto::partitioner {
 /// Times at `positions` (of operators; ascending from 0 to all operators), of lone requests, the profile's overhead included, and of busy
 /// devices; memory is left open.
 ///
-/// A position c is known where both shards that a cut there makes were measured: T(0,c) and T(c,N). Then
+/// A position c is known where one of the shards that a cut there makes was measured: T(0,c), T(c,N) or both. Then
 ///
 ///   compute[c] = T(0,c)      enter[c] = T(0,c) + T(c,N) - T'     whole = T(0,N)
 ///   compute[N] = T' = T(0,N), or where that is less the lower quartile of all T(0,c) + T(c,N)
 ///
-/// so that those two stages are predicted as they were measured, and what lies between two cuts as T(0,b) + T(a,N) - T'. Where noise would
+/// so that those stages are predicted as they were measured, and what lies between two cuts as T(0,b) + T(a,N) - T'. Where noise would
 /// have a longer prefix take less, neighbours share their mean. Positions that are not known lie between those that are as their operators'
 /// times in the plain engine say.
 ///
-/// Fails: kInvalidArgument (positions that do not ascend or end elsewhere).
+/// A device that has no room for everything lacks some. Without T(0,N) there is no `whole`, and T' is that quartile; without a cut of which
+/// both sides were measured it is in proportion to the plain engine's time of all operators as those sides are, all together, to that of
+/// theirs. Of a cut of which one side was measured, the other takes what is left of T' and of entering as at the nearest cut of which both
+/// were; entering takes nothing where there is none.
+///
+/// Fails: kInvalidArgument (positions that do not ascend or end elsewhere; a profile without any shard that begins or ends the model).
 Expected<DeviceCosts> device_costs(const DeviceProfile& profile,
                                    const std::vector<std::int64_t>& positions);
 

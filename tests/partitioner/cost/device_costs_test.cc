@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <tuple>
+
 #include "partitioner/cost/evaluate.h"
 
 namespace pareto::partitioner {
@@ -91,6 +93,62 @@ TEST(DeviceCosts, NoiseMakesNoLongerPrefixFaster) {
   // The whole of which these are parts is the least sum of two sides, 16 + 30.
   EXPECT_THAT(counts(costs->compute), ElementsAre(0, 18, 18, 30, 46));
   EXPECT_THAT(counts(costs->enter), ElementsAre(0, 2, 2, 2, 0));
+}
+
+DeviceProfile profile_of(const std::vector<ShardTime>& shards) {
+  DeviceProfile measured = profile();
+  measured.shards = shards;
+  return measured;
+}
+
+TEST(DeviceCosts, WithoutRoomForTheWholeTwoSidesAddUpToIt) {
+  const auto costs =
+      device_costs(profile_of({shard(0, 1, 5), shard(0, 2, 18), shard(2, 4, 44), shard(3, 4, 30)}),
+                   {0, 1, 2, 3, 4});
+  ASSERT_TRUE(costs);
+  EXPECT_FALSE(costs->whole);
+  EXPECT_FALSE(costs->when_busy().whole);
+  for (const auto& [begin, end, time] :
+       {std::tuple(0, 1, 5), std::tuple(0, 2, 18), std::tuple(2, 4, 44), std::tuple(3, 4, 30)}) {
+    EXPECT_EQ(costs->time(begin, end).count(), 3 + time);
+    EXPECT_EQ(costs->when_busy().time(begin, end).count(), time / 2);
+  }
+  EXPECT_THAT(counts(costs->compute), ElementsAre(0, 5, 18, 32, 62));
+}
+
+TEST(DeviceCosts, ASideThatIsNotKnownIsEnteredAsItsNeighbours) {
+  const auto costs = device_costs(profile_of({shard(0, 1, 5), shard(0, 2, 18), shard(0, 4, 50),
+                                              shard(2, 4, 38), shard(3, 4, 24)}),
+                                  {0, 1, 2, 3, 4});
+  ASSERT_TRUE(costs);
+  EXPECT_THAT(counts(costs->compute), ElementsAre(0, 5, 18, 32, 50));
+  EXPECT_THAT(counts(costs->enter), ElementsAre(0, 6, 6, 6, 0));
+  EXPECT_EQ(costs->time(3, 4).count(), 3 + 24);
+}
+
+TEST(DeviceCosts, OfOneSideOfEachCutAllIsInProportionToOperators) {
+  // Operators of 30 and 40 ns in the plain engine take half as long.
+  const auto both = device_costs(profile_of({shard(0, 2, 15), shard(3, 4, 20)}), {0, 1, 2, 3, 4});
+  const auto first = device_costs(profile_of({shard(0, 2, 15)}), {0, 1, 2, 3, 4});
+  const auto last = device_costs(profile_of({shard(3, 4, 20)}), {0, 1, 2, 3, 4});
+  for (const auto& costs : {both, first, last}) {
+    ASSERT_TRUE(costs);
+    EXPECT_FALSE(costs->whole);
+    EXPECT_THAT(counts(costs->compute), ElementsAre(0, 5, 15, 30, 50));
+    EXPECT_THAT(counts(costs->enter), ElementsAre(0, 0, 0, 0, 0));
+  }
+}
+
+TEST(DeviceCosts, ASideMayTakeMoreThanAll) {
+  const auto costs =
+      device_costs(profile_of({shard(0, 2, 30), shard(1, 4, 80), shard(2, 4, 30)}), {0, 1, 2, 4});
+  ASSERT_TRUE(costs);
+  EXPECT_EQ(costs->time(1, 4).count(), 3 + 80);
+  EXPECT_EQ(costs->time(0, 1).count(), 3) << "never less than nothing";
+}
+
+TEST(DeviceCosts, RefusesAProfileOfNeitherEnd) {
+  EXPECT_FALSE(device_costs(profile_of({shard(1, 3, 30)}), {0, 1, 2, 3, 4}));
 }
 
 TEST(DeviceCosts, RefusesOtherPositions) {
