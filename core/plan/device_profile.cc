@@ -1,18 +1,32 @@
 #include "core/plan/device_profile.h"
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 namespace pareto {
 namespace {
 
-constexpr int kFormat = 2;
+constexpr int kFormat = 3;
 constexpr std::size_t kMaxOperators = 1 << 20;
 constexpr std::size_t kMaxShards = 1 << 20;
 constexpr Nanoseconds kLongest = std::chrono::hours(1);
 
 bool is_time(Nanoseconds time) { return time.count() >= 0 && time <= kLongest; }
+
+constexpr auto kEnds = [](const auto& range) { return std::pair(range.begin, range.end); };
+
+/// By begin, then end, none twice.
+template <typename Range>
+bool ascends(const std::vector<Range>& ranges) {
+  return std::ranges::adjacent_find(ranges, std::ranges::greater_equal{}, kEnds) == ranges.end();
+}
+
+Expected<> check_range(std::int64_t begin, std::int64_t end, std::int64_t count) {
+  if (0 <= begin && begin < end && end <= count) return {};
+  return fail(ErrorCode::kInvalidArgument, "of operators {} to {} of {}", begin, end, count);
+}
 
 Expected<> check(const DeviceProfile& profile) {
   const auto refuse = [](std::string_view what) {
@@ -25,30 +39,46 @@ Expected<> check(const DeviceProfile& profile) {
   }
   const auto count = static_cast<std::int64_t>(profile.operators.size());
   if (count == 0 || profile.operators.size() > kMaxOperators ||
-      profile.shards.size() > kMaxShards) {
+      profile.shards.size() > kMaxShards || profile.too_large.size() > kMaxShards) {
     return refuse("1 to 1048576 operators and as many shards");
   }
   if (!is_time(profile.overhead) || !std::ranges::all_of(profile.operators, is_time)) {
     return refuse("a time is negative or longer than an hour");
   }
-  bool whole = false;
-  const ShardTime* last = nullptr;
-  for (const ShardTime& shard : profile.shards) {
-    if (shard.begin < 0 || shard.end <= shard.begin || shard.end > count || !is_time(shard.alone) ||
-        !is_time(shard.busy)) {
-      return fail(ErrorCode::kInvalidArgument, "profile: a shard of operators {} to {} of {}",
-                  shard.begin, shard.end, count);
-    }
-    if (last != nullptr && std::pair(last->begin, last->end) >= std::pair(shard.begin, shard.end)) {
-      return refuse("shards are not in order");
-    }
-    whole = whole || (shard.begin == 0 && shard.end == count);
-    last = &shard;
+  if (!ascends(profile.shards) || !ascends(profile.too_large)) {
+    return refuse("shards are not in order");
   }
-  return whole ? Expected<>() : refuse("the whole model is not among its shards");
+  bool is_end = false;
+  for (const ShardTime& shard : profile.shards) {
+    PARETO_TRY(with_context(check_range(shard.begin, shard.end, count), "profile: a shard"));
+    if (!is_time(shard.alone) || !is_time(shard.busy)) {
+      return refuse("a shard's time is negative or longer than an hour");
+    }
+    is_end = is_end || shard.begin == 0 || shard.end == count;
+  }
+  for (const OperatorRange& range : profile.too_large) {
+    PARETO_TRY(with_context(check_range(range.begin, range.end, count), "profile: too large"));
+    if (std::ranges::binary_search(profile.shards, kEnds(range), {}, kEnds)) {
+      return refuse("a shard that was measured is called too large");
+    }
+  }
+  return is_end ? Expected<>() : refuse("no shard begins or ends the model");
 }
 
 }  // namespace
+
+const ShardTime* DeviceProfile::find_shard(std::int64_t begin, std::int64_t end) const {
+  const auto found = std::ranges::find_if(
+      shards, [&](const ShardTime& shard) { return shard.begin == begin && shard.end == end; });
+  return found == shards.end() ? nullptr : &*found;
+}
+
+const OperatorRange* DeviceProfile::no_room_for(std::int64_t begin, std::int64_t end) const {
+  const auto found = std::ranges::find_if(too_large, [&](const OperatorRange& range) {
+    return begin <= range.begin && range.end <= end;
+  });
+  return found == too_large.end() ? nullptr : &*found;
+}
 
 std::string to_json(const DeviceProfile& profile) {
   nlohmann::ordered_json json{{"format", kFormat},
@@ -61,10 +91,12 @@ std::string to_json(const DeviceProfile& profile) {
                               {"precision", profile.precision},
                               {"threads", profile.threads},
                               {"batch", profile.batch},
+                              {"memory_limit_bytes", profile.memory_limit_bytes},
                               {"measured", profile.measured},
                               {"overhead_ns", profile.overhead.count()},
                               {"operators_ns", nlohmann::ordered_json::array()},
-                              {"shards", nlohmann::ordered_json::array()}};
+                              {"shards", nlohmann::ordered_json::array()},
+                              {"too_large", nlohmann::ordered_json::array()}};
   for (const Nanoseconds time : profile.operators) json["operators_ns"].push_back(time.count());
   for (const ShardTime& shard : profile.shards) {
     json["shards"].push_back({{"begin", shard.begin},
@@ -72,6 +104,9 @@ std::string to_json(const DeviceProfile& profile) {
                               {"alone_ns", shard.alone.count()},
                               {"busy_ns", shard.busy.count()},
                               {"memory_bytes", shard.memory_bytes}});
+  }
+  for (const OperatorRange& range : profile.too_large) {
+    json["too_large"].push_back({range.begin, range.end});
   }
   return json.dump();
 }
@@ -93,6 +128,7 @@ Expected<DeviceProfile> device_profile_from_json(const std::string& text) {
     profile.precision = json.at("precision").get<std::string>();
     profile.threads = json.at("threads").get<int>();
     profile.batch = json.at("batch").get<std::int64_t>();
+    profile.memory_limit_bytes = json.at("memory_limit_bytes").get<std::uint64_t>();
     profile.measured = json.at("measured").get<std::string>();
     profile.overhead = Nanoseconds(json.at("overhead_ns").get<std::int64_t>());
     for (const auto& time : json.at("operators_ns")) {
@@ -104,6 +140,10 @@ Expected<DeviceProfile> device_profile_from_json(const std::string& text) {
                                 Nanoseconds(shard.at("alone_ns").get<std::int64_t>()),
                                 Nanoseconds(shard.at("busy_ns").get<std::int64_t>()),
                                 shard.at("memory_bytes").get<std::uint64_t>()});
+    }
+    for (const auto& range : json.at("too_large")) {
+      profile.too_large.push_back(
+          {range.at(0).get<std::int64_t>(), range.at(1).get<std::int64_t>()});
     }
     PARETO_TRY(check(profile));
     return profile;

@@ -7,6 +7,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/plan/operator_ranges.h"
 
 namespace pareto {
 
@@ -21,7 +22,7 @@ struct ShardTime {
   bool operator==(const ShardTime&) const = default;
 };
 
-/// Of one model on one device under one choice of settings. Another device, model or setting is another profile.
+/// Of one model on one device under one choice of settings and one memory limit. Another device, model, setting or limit is another profile.
 struct DeviceProfile {
   std::string device;  ///< a name from the inventory
   std::string cpu;
@@ -32,19 +33,27 @@ struct DeviceProfile {
   std::string precision = "fp32";
   int threads = 1;
   std::int64_t batch = 1;  ///< samples of a message
-  std::string measured;    ///< ISO 8601, UTC
+  /// What shards might take, as the device said; 0: what was free.
+  std::uint64_t memory_limit_bytes = 0;
+  std::string measured;  ///< ISO 8601, UTC
 
   Nanoseconds overhead{};  ///< of a stage for a lone message, beyond its shard and its links
   std::vector<Nanoseconds>
       operators;  ///< of each operator of the model, one by one in the plain engine
-  /// By begin, then end, none twice; the whole model [0, operators) among them.
+  /// By begin, then end, none twice; one at least that begins or ends the model, or is all of it.
   std::vector<ShardTime> shards;
+  /// What the device had no room for, nothing else being loaded: in the same order, none among `shards`.
+  std::vector<OperatorRange> too_large;
 
+  /// Of operators [begin, end) as one shard; null: not measured.
+  const ShardTime* find_shard(std::int64_t begin, std::int64_t end) const;
+  /// The first of `too_large` that a shard of operators [begin, end) would hold; null: none, there may be room for it.
+  const OperatorRange* no_room_for(std::int64_t begin, std::int64_t end) const;
   bool operator==(const DeviceProfile&) const = default;
 };
 
 std::string to_json(const DeviceProfile& profile);
-/// Checks ranges, order and that the whole model is there. Fails: kInvalidArgument.
+/// Checks ranges, order and that there is a shard to predict from. Fails: kInvalidArgument.
 Expected<DeviceProfile> device_profile_from_json(const std::string& json);
 
 }  // namespace pareto

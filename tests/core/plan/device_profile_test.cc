@@ -10,21 +10,22 @@ namespace {
 using testing::HasSubstr;
 
 DeviceProfile profile() {
-  return {"pi-1",
-          "Cortex-A72",
-          "1.13.1",
-          "tiny",
-          std::string(64, 'a'),
-          "auto",
-          "bf16",
-          2,
-          8,
-          "2026-01-31T10:15:02Z",
-          Nanoseconds(40'000),
-          {Nanoseconds(10), Nanoseconds(20)},
-          {{0, 1, Nanoseconds(9), Nanoseconds(8), 100},
-           {0, 2, Nanoseconds(25), Nanoseconds(24), 300},
-           {1, 2, Nanoseconds(18), Nanoseconds(17), 200}}};
+  return {
+      "pi-1",
+      "Cortex-A72",
+      "1.13.1",
+      "tiny",
+      std::string(64, 'a'),
+      "auto",
+      "bf16",
+      2,
+      8,
+      400,
+      "2026-01-31T10:15:02Z",
+      Nanoseconds(40'000),
+      {Nanoseconds(10), Nanoseconds(20)},
+      {{0, 1, Nanoseconds(9), Nanoseconds(8), 300}, {1, 2, Nanoseconds(18), Nanoseconds(17), 200}},
+      {{0, 2}}};
 }
 
 TEST(DeviceProfileDocument, ThereAndBack) {
@@ -35,14 +36,26 @@ TEST(DeviceProfileDocument, ThereAndBack) {
 
 TEST(DeviceProfileDocument, TheExampleOfTheFormat) {
   DeviceProfile small = profile();
-  small.shards = {{0, 2, Nanoseconds(25), Nanoseconds(24), 300}};
+  small.shards.pop_back();
   EXPECT_EQ(
       to_json(small),
-      R"({"format":2,"device":"pi-1","cpu":"Cortex-A72","torch":"1.13.1","model":"tiny","digest":")" +
+      R"({"format":3,"device":"pi-1","cpu":"Cortex-A72","torch":"1.13.1","model":"tiny","digest":")" +
           std::string(64, 'a') +
-          R"(","engine":"auto","precision":"bf16","threads":2,"batch":8,)"
+          R"(","engine":"auto","precision":"bf16","threads":2,"batch":8,"memory_limit_bytes":400,)"
           R"("measured":"2026-01-31T10:15:02Z","overhead_ns":40000,"operators_ns":[10,20],)"
-          R"("shards":[{"begin":0,"end":2,"alone_ns":25,"busy_ns":24,"memory_bytes":300}]})");
+          R"("shards":[{"begin":0,"end":1,"alone_ns":9,"busy_ns":8,"memory_bytes":300}],)"
+          R"("too_large":[[0,2]]})");
+}
+
+TEST(DeviceProfileDocument, KnowsWhatThereIsNoRoomFor) {
+  DeviceProfile four = profile();
+  four.too_large = {{1, 3}};
+  EXPECT_EQ(four.no_room_for(1, 3), four.too_large.data());
+  EXPECT_EQ(four.no_room_for(0, 4), four.too_large.data());
+  EXPECT_EQ(four.no_room_for(0, 2), nullptr);
+  EXPECT_EQ(four.no_room_for(2, 4), nullptr);
+  EXPECT_EQ(four.find_shard(1, 2), &four.shards.back());
+  EXPECT_EQ(four.find_shard(0, 2), nullptr);
 }
 
 TEST(DeviceProfileDocument, RefusesWhatIsNone) {
@@ -53,7 +66,7 @@ TEST(DeviceProfileDocument, RefusesWhatIsNone) {
     return result ? "" : result.error().message;
   };
   EXPECT_EQ(message([](auto&) {}), "");
-  EXPECT_THAT(message([](auto& j) { j["format"] = 1; }), HasSubstr("format 1"));
+  EXPECT_THAT(message([](auto& j) { j["format"] = 2; }), HasSubstr("format 2"));
   EXPECT_THAT(message([](auto& j) { j.erase("operators_ns"); }), HasSubstr("operators_ns"));
   EXPECT_THAT(message([](auto& j) { j["operators_ns"] = nlohmann::json::array(); }),
               HasSubstr("operators"));
@@ -62,9 +75,17 @@ TEST(DeviceProfileDocument, RefusesWhatIsNone) {
   EXPECT_THAT(message([](auto& j) { j["batch"] = 0; }), HasSubstr("batch"));
   EXPECT_THAT(message([](auto& j) { j["shards"][0]["end"] = 3; }),
               HasSubstr("operators 0 to 3 of 2"));
-  EXPECT_THAT(message([](auto& j) { std::swap(j["shards"][0], j["shards"][2]); }),
+  EXPECT_THAT(message([](auto& j) { std::swap(j["shards"][0], j["shards"][1]); }),
               HasSubstr("order"));
-  EXPECT_THAT(message([](auto& j) { j["shards"].erase(1); }), HasSubstr("whole model"));
+  EXPECT_THAT(message([](auto& j) { j["shards"].clear(); }), HasSubstr("begins or ends"));
+  EXPECT_THAT(message([](auto& j) { j.erase("too_large"); }), HasSubstr("too_large"));
+  EXPECT_THAT(message([](auto& j) { j["too_large"][0] = {0, 1}; }), HasSubstr("was measured"));
+  EXPECT_THAT(message([](auto& j) {
+                j["too_large"][0] = {0, 3};
+              }),
+              HasSubstr("too large: of operators 0 to 3 of 2"));
+  EXPECT_THAT(message([](auto& j) { j["too_large"].push_back({0, 2}); }), HasSubstr("order"));
+  EXPECT_THAT(message([](auto& j) { j["too_large"][0] = 3; }), HasSubstr("profile: "));
   EXPECT_FALSE(device_profile_from_json("{"));
 }
 
