@@ -130,11 +130,18 @@ Expected<ShardLease> ShardPool::acquire(DaemonClient& client, const ShardOperato
   ResidentShard resident{shard.begin, shard.end, {}, shard.weight_bytes(), 0, 0};
   PARETO_ASSIGN(resident.input_bytes, tensor_bytes_of(shard.inputs, settings.batch));
   PARETO_ASSIGN(resident.output_bytes, tensor_bytes_of(shard.outputs, settings.batch));
+  resident.inputs = shard.inputs;
   PARETO_ASSIGN(resident.loaded, load(client, device, shard, settings, when_full));
   device.resident_bytes += held_bytes(resident);
   auto lease = std::make_shared<const ResidentShard>(std::move(resident));
   device.entries.emplace(key, Entry{lease, ++device.clock});
   return lease;
+}
+
+Expected<std::uint64_t> ShardPool::loading_bytes(const ShardOperators& operators,
+                                                 std::int64_t batch) {
+  PARETO_ASSIGN(const Shard shard, workload_.shard(operators));
+  return pareto::loading_bytes(shard, batch);
 }
 
 }  // namespace pareto::client

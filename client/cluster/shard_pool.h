@@ -9,6 +9,7 @@
 #include <mutex>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "client/cluster/daemon_client.h"
 #include "client/cluster/workload.h"
@@ -25,6 +26,7 @@ struct ResidentShard {
   std::uint64_t weight_bytes = 0;
   std::uint64_t input_bytes = 0;  ///< tensors of one request at the batch it was loaded for
   std::uint64_t output_bytes = 0;
+  std::vector<BoundaryValue> inputs{};  ///< what a request is made of, in order
 };
 /// As long as somebody holds one, its shard stays loaded.
 using ShardLease = std::shared_ptr<const ResidentShard>;
@@ -59,6 +61,9 @@ class ShardPool {
                                WhenFull when_full = WhenFull::kMakeRoom) {
     return acquire(device, ShardOperators::between(begin, end), settings, when_full);
   }
+
+  /// What any device sets aside to load those operators. Fails: as the workload does.
+  Expected<std::uint64_t> loading_bytes(const ShardOperators& operators, std::int64_t batch);
 
  private:
   using Key = std::pair<ShardOperators, ShardSettings>;

@@ -1,10 +1,11 @@
 // What a model takes on each device, shard by shard, measured as stages of real pipelines.
 //
-//   cuts ──▶ for each: the stage before it, the one after it, and the whole model, in turns, on every device ──▶ DeviceProfiles
+//   cuts ──▶ for each: the stage before it, the one after it, and a yardstick, in turns, on every device ──▶ DeviceProfiles
 //
-// The whole model is the yardstick: a shard's time is its share of the whole's at the same moment, so that a device that slows down for a
-// while shifts no shard against the others. Lone requests are measured one device after the other, busy stages on all of them at once, as
-// in a pipeline: devices that share a machine share its memory.
+// The yardstick is the whole model, or on a device without room for it the longest stage that there is room for: a shard's time is its
+// share of the yardstick's at the same moment, so that a device that slows down for a while shifts no shard against the others. Lone
+// requests are measured one device after the other, busy stages on all of them at once, as in a pipeline: devices that share a machine
+// share its memory. What a device has no room for is left out, and noted.
 #pragma once
 
 #include <atomic>
@@ -29,16 +30,16 @@ struct ProfileWish {
   std::string model;
   std::string model_digest;  ///< 64 hex digits
   std::int64_t operators = 0;
-  std::vector<std::int64_t> cuts;  ///< positions strictly inside the model
+  std::vector<std::int64_t> cuts;  ///< positions strictly inside the model, ascending
   ShardSettings settings;
   std::uint64_t seed = 1;  ///< of the order in which cuts are measured
 };
 
-/// What tells one profile from another: device, processor, LibTorch, model, settings. Profiles with equal keys may be merged.
+/// What tells one profile from another: device, processor, LibTorch, model, settings, memory limit. Profiles with equal keys may be merged.
 std::string profile_key(const DeviceProfile& profile);
 /// That of the profile which the wish would make.
 std::string profile_key(const DaemonClient& device, const ProfileWish& wish);
-/// Whether a profile knows all that the wish asks for.
+/// Whether a profile knows all that the wish asks for: of what was too large, that it was.
 bool is_enough(const DeviceProfile& profile, const ProfileWish& wish);
 
 /// What stages are measured with. All outlive the profiler's calls.
@@ -53,7 +54,7 @@ struct ProfileBench {
 
 /// Measures what `known`, one for each device of the cluster, lacks of the wish's cuts, and returns both together. `progress`: after each
 /// step how many are done of how many. `stop` ends it early with what there is, once each cut has been measured. Fails: as
-/// devices and links do; kClosed where it was stopped before.
+/// devices and links do; kExhausted naming a device that has no room for any side of any cut; kClosed where it was stopped before.
 Expected<std::vector<DeviceProfile>> profile_devices(
     const ProfileBench& bench, const ProfileWish& wish,
     const std::vector<std::optional<DeviceProfile>>& known, const std::atomic<bool>& stop,

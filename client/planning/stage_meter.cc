@@ -15,6 +15,7 @@ constexpr int kDiscarded = 1;
 /// Enough for a stage never to wait: one is computed, one received, one sent.
 constexpr int kWindow = 3;
 constexpr int kFewestIntervals = 5;
+constexpr std::uint64_t kRequestSeed = 1;
 
 Nanoseconds median_of(const std::vector<double>& nanoseconds) {
   return Nanoseconds(std::llround(median(nanoseconds)));
@@ -44,7 +45,12 @@ Expected<std::unique_ptr<StageMeter>> StageMeter::open(const std::string& device
   plan.threads = settings.threads;
   PARETO_ASSIGN(auto deployment, with_context(Deployment::open(plan, cluster, pool, transports),
                                               "operators {} to {} on {}", begin, end, device));
-  return std::unique_ptr<StageMeter>(new StageMeter(std::move(deployment)));
+  return std::unique_ptr<StageMeter>(new StageMeter(std::move(deployment), settings.batch));
+}
+
+Expected<Value> StageMeter::made_up_request() const {
+  PARETO_ASSIGN(std::vector<Value> inputs, make_examples(shard().inputs, batch_, kRequestSeed));
+  return Value{Tuple{std::move(inputs)}};
 }
 
 Expected<LoneTimes> StageMeter::lone(const Value& request, int requests) {

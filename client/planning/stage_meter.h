@@ -48,16 +48,20 @@ class StageMeter {
   /// For at least so long. Fails: as Load::run.
   Expected<BusyTimes> busy(const Value& request, Nanoseconds duration);
 
+  /// Of noise, at the batch of its settings: for a stage that nobody can run what comes before. Fails: as make_examples does.
+  Expected<Value> made_up_request() const;
   /// Of the last request.
   const Value& output() const { return output_; }
   const ResidentShard& shard() const { return *deployment_->shards().front(); }
 
  private:
-  explicit StageMeter(std::unique_ptr<Deployment> deployment)
+  StageMeter(std::unique_ptr<Deployment> deployment, std::int64_t batch)
       : deployment_(std::move(deployment)),
+        batch_(batch),
         load_(deployment_->source(), deployment_->sink(), deployment_->pipeline()) {}
 
   std::unique_ptr<Deployment> deployment_;
+  const std::int64_t batch_;
   Load load_;
   Value output_;
 };

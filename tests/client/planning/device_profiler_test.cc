@@ -10,6 +10,7 @@ namespace pareto::client {
 namespace {
 
 using std::chrono::milliseconds;
+using testing::AllOf;
 using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -72,16 +73,22 @@ std::vector<std::int64_t> in_units(const DeviceProfile& profile) {
   return times;
 }
 
+std::vector<OperatorRange> ranges_of(const DeviceProfile& profile) {
+  std::vector<OperatorRange> ranges;
+  for (const ShardTime& shard : profile.shards) ranges.push_back({shard.begin, shard.end});
+  return ranges;
+}
+
+using Ranges = std::vector<OperatorRange>;
+
 TEST_F(DeviceProfiler, TimesBothSidesOfEveryCutOnEveryDevice) {
   const auto measured = profile();
   ASSERT_TRUE(measured) << measured.error().message;
   const DeviceProfile& first = measured->front();
   EXPECT_EQ(first.device, "pi-1");
   EXPECT_EQ(first.operators, std::vector<Nanoseconds>(10, 2 * kUnit));
-  std::vector<std::pair<std::int64_t, std::int64_t>> ranges;
-  for (const ShardTime& shard : first.shards) ranges.emplace_back(shard.begin, shard.end);
-  EXPECT_THAT(ranges, ElementsAre(std::pair(0, 3), std::pair(0, 7), std::pair(0, 10),
-                                  std::pair(3, 10), std::pair(7, 10)));
+  EXPECT_EQ(ranges_of(first), (Ranges{{0, 3}, {0, 7}, {0, 10}, {3, 10}, {7, 10}}));
+  EXPECT_EQ(first.too_large, Ranges());
   EXPECT_THAT(in_units(first), ElementsAre(7, 15, 21, 15, 7));
   EXPECT_THAT(in_units(measured->back()), ElementsAre(9, 21, 30, 21, 9));
   EXPECT_GT(first.overhead.count(), 0) << "links that take no time explain nothing of a latency";
@@ -122,6 +129,85 @@ TEST_F(DeviceProfiler, MeasuresOnlyWhatIsNotKnown) {
   EXPECT_THAT(in_units(both->front()), ElementsAre(14, 22, 30, 42, 30, 22, 14));
 }
 
+TEST_F(DeviceProfiler, OneShardAfterTheOtherWhereThereIsNoRoomForTwo) {
+  daemons_[1]->set_memory_limit(kFakeOperators * kFakeWeightBytes);
+  const auto measured = profile();
+  ASSERT_TRUE(measured) << measured.error().message;
+  for (const DeviceProfile& device : *measured) {
+    EXPECT_EQ(ranges_of(device), (Ranges{{0, 3}, {0, 7}, {0, 10}, {3, 10}, {7, 10}}));
+    EXPECT_EQ(device.too_large, Ranges());
+    for (const ShardTime& shard : device.shards) EXPECT_GT(shard.busy.count(), 0);
+  }
+  EXPECT_THAT(in_units(measured->front()), ElementsAre(7, 15, 21, 15, 7));
+  EXPECT_THAT(in_units(measured->back()), ElementsAre(9, 21, 30, 21, 9));
+}
+
+TEST_F(DeviceProfiler, WhatADeviceHasNoRoomForIsLeftOut) {
+  wish_.cuts = {3, 5, 7};
+  daemons_[1]->set_memory_limit(6 * kFakeWeightBytes);
+  const auto measured = profile();
+  ASSERT_TRUE(measured) << measured.error().message;
+  EXPECT_EQ(measured->front().shards.size(), 7U) << "the other device has room";
+  const DeviceProfile& small = measured->back();
+  EXPECT_EQ(ranges_of(small), (Ranges{{0, 3}, {0, 5}, {5, 10}, {7, 10}}));
+  EXPECT_EQ(small.too_large, (Ranges{{0, 7}, {0, 10}, {3, 10}}));
+  EXPECT_EQ(small.memory_limit_bytes, 6 * kFakeWeightBytes);
+  EXPECT_THAT(in_units(small), ElementsAre(9, 15, 15, 9));
+  for (const ShardTime& shard : small.shards) EXPECT_GT(shard.busy.count(), 0);
+  EXPECT_EQ(small.operators, std::vector<Nanoseconds>(10, 3 * kUnit));
+  EXPECT_GT(small.overhead.count(), 0);
+  EXPECT_TRUE(device_profile_from_json(to_json(small))) << "it can be kept";
+  EXPECT_TRUE(is_enough(small, wish_)) << "nothing of it has to be tried again";
+}
+
+TEST_F(DeviceProfiler, TheEndOfTheModelIsMeasuredThoughNothingBeforeItFits) {
+  wish_.cuts = {7};
+  daemons_[1]->set_memory_limit(4 * kFakeWeightBytes);
+  const auto measured = profile();
+  ASSERT_TRUE(measured) << measured.error().message;
+  const DeviceProfile& small = measured->back();
+  EXPECT_EQ(ranges_of(small), (Ranges{{7, 10}}));
+  EXPECT_THAT(in_units(small), ElementsAre(9));
+  EXPECT_GT(small.shards.front().busy.count(), 0);
+  EXPECT_EQ(small.too_large, (Ranges{{0, 7}, {0, 10}}));
+  EXPECT_EQ(small.operators, std::vector<Nanoseconds>(10, 3 * kUnit))
+      << "those of no shard are as the others";
+}
+
+TEST_F(DeviceProfiler, WithoutTheWholeModelWhatIsKnownKeepsItsShareToo) {
+  wish_.cuts = {3, 5, 7};
+  daemons_[1]->set_memory_limit(6 * kFakeWeightBytes);
+  const auto first = profile();
+  ASSERT_TRUE(first) << first.error().message;
+  wish_.cuts = {3, 4, 5, 7};
+  EXPECT_FALSE(is_enough(first->back(), wish_));
+  known_ = {first->front(), first->back()};
+  daemons_[1]->set_operator_time(6 * kUnit, Nanoseconds(0));
+  const auto both = profile();
+  ASSERT_TRUE(both) << both.error().message;
+  const DeviceProfile& small = both->back();
+  EXPECT_EQ(ranges_of(small), (Ranges{{0, 3}, {0, 4}, {0, 5}, {4, 10}, {5, 10}, {7, 10}}));
+  EXPECT_THAT(in_units(small), ElementsAre(18, 24, 30, 36, 30, 18));
+  EXPECT_EQ(small.too_large, first->back().too_large);
+  EXPECT_TRUE(is_enough(small, wish_));
+}
+
+TEST_F(DeviceProfiler, ADeviceWithoutRoomForAnythingIsNamed) {
+  daemons_[1]->set_memory_limit(kFakeWeightBytes);
+  const auto limited = profile();
+  ASSERT_FALSE(limited);
+  EXPECT_EQ(limited.error().code, ErrorCode::kExhausted);
+  // Three weights twice, and an input and an output of 16 bytes four times.
+  EXPECT_THAT(limited.error().message,
+              AllOf(HasSubstr("pi-2 has no room"), HasSubstr("operators 0 to 3, needs about 224 B"),
+                    HasSubstr("its memory limit is 16 B"), HasSubstr("raise --memory-limit")));
+  daemons_[1]->set_memory_limit(0);
+  daemons_[1]->fail_loads(Error{ErrorCode::kExhausted, "the machine is full"});
+  const auto full = profile();
+  ASSERT_FALSE(full);
+  EXPECT_THAT(full.error().message, HasSubstr("of its 1.00 GiB of memory less is free; end what"));
+}
+
 TEST_F(DeviceProfiler, StoppedBeforeItKnowsEnoughItHasNothing) {
   stop_ = true;
   const auto measured = profile();
@@ -147,6 +233,10 @@ TEST_F(DeviceProfiler, KeysTellProfilesApart) {
   wish_.settings.batch = 1;
   wish_.settings.precision = "bf16";
   EXPECT_NE(profile_key(*daemons_[0], wish_), key);
+  wish_.settings.precision = "fp32";
+  EXPECT_EQ(profile_key(*daemons_[0], wish_), key);
+  daemons_[0]->set_memory_limit(100);
+  EXPECT_NE(profile_key(*daemons_[0], wish_), key) << "what is too large may be so no more";
 }
 
 }  // namespace

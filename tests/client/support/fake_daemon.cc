@@ -155,7 +155,7 @@ Expected<LoadedShard> FakeDaemon::load_shard(const Shard& shard, const ShardSett
   loaded.handle = fmt::format("shard-{}", loads_.load());
   loaded.engine = "fake";
   loaded.memory_bytes = shard.weight_bytes();
-  shards_[loaded.handle] = {shard.end - shard.begin, shard.weight_bytes()};
+  shards_[loaded.handle] = {shard.begin, shard.end - shard.begin, shard.weight_bytes()};
   return loaded;
 }
 
@@ -252,7 +252,7 @@ Expected<ShardTimes> FakeDaemon::profile(const std::string& handle, std::int64_t
   times.whole.assign(static_cast<std::size_t>(repeats),
                      batch * operators * of_operator + shard_time_);
   for (std::int64_t i = 0; operator_repeats > 0 && i < operators; ++i) {
-    times.operators[i] = batch * of_operator;
+    times.operators[held->second.begin + i] = batch * of_operator;
   }
   return times;
 }

@@ -27,6 +27,7 @@ class FakeDaemon final : public DaemonClient {
   // What a test may do to it.
   /// As a killed process: its links break and nobody answers any more.
   void die();
+  /// Of the weights of what is loaded.
   void set_memory_limit(std::uint64_t bytes) { info_.memory_limit_bytes = bytes; }
   /// Where it says it is, and whether it serves a transport that only a machine's own processes reach.
   void set_place(const transport::Place& place, bool serves_shm) {
@@ -115,6 +116,7 @@ class FakeDaemon final : public DaemonClient {
   struct Stage;
   using StageKey = std::pair<std::uint64_t, std::uint32_t>;
   struct Held {
+    std::int64_t begin = 0;
     std::int64_t operators = 0;
     std::uint64_t bytes = 0;
   };

@@ -1,0 +1,291 @@
+#include "client/planning/profile_subject.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <utility>
+
+#include "client/experiment/statistics.h"
+#include "core/base/text.h"
+
+namespace pareto::client {
+namespace {
+
+constexpr int kOperatorRepeats = 5;
+constexpr int kLoneRequests = 5;
+/// A busy stage is watched for so many of the yardstick's times.
+constexpr int kBusyYardsticks = 6;
+/// A device that does all alone is watched under load before every so many cuts: it has its machine to itself.
+constexpr int kCutsAWhole = 6;
+
+Nanoseconds rounded(double nanoseconds) {
+  return Nanoseconds(std::llround(std::max(nanoseconds, 0.0)));
+}
+double count_of(Nanoseconds time) { return static_cast<double>(time.count()); }
+
+void sort_longest_first(std::vector<OperatorRange>& ranges) {
+  std::ranges::stable_sort(ranges, std::ranges::greater{},
+                           [](const OperatorRange& range) { return range.end - range.begin; });
+}
+
+}  // namespace
+
+Expected<> ProfileSubject::begin(const std::optional<DeviceProfile>& known) {
+  if (known) too_large_.insert(known->too_large.begin(), known->too_large.end());
+  yardstick_ = {0, wish_.operators};
+  PARETO_ASSIGN(const ShardLease whole, load(yardstick_));
+  if (whole) {
+    PARETO_TRY(time_operators(*whole));
+  } else {
+    PARETO_TRY(time_pieces());
+    PARETO_TRY(find_yardstick(known));
+  }
+  // The first requests find everything cold.
+  PARETO_ASSIGN(StageMeter * yardstick, yardstick_meter());
+  PARETO_ASSIGN(const Value request, request_for(*yardstick));
+  PARETO_TRY(yardstick->lone(request, kLoneRequests));
+  return lone_yardstick();
+}
+
+Expected<> ProfileSubject::lone(std::int64_t cut) {
+  cut_ = cut;
+  crossing_.reset();
+  if (yardstick_is_whole() && cuts_++ % kCutsAWhole == 0) {
+    PARETO_ASSIGN(StageMeter * whole, yardstick_meter());
+    PARETO_ASSIGN(const BusyTimes times, whole->busy(bench_.request, busy_time()));
+    unshared_yardsticks_.push_back(count_of(times.interval));
+  }
+  PARETO_TRY(lone_yardstick());
+  // Both before either is measured: nothing is loaded in between.
+  for (const OperatorRange& side : sides_of(cut)) {
+    if (open_.contains(side) || too_large_.contains(side)) continue;
+    PARETO_ASSIGN(const ShardLease lease, load_beside(side));
+    if (lease) PARETO_TRY(open(side));
+  }
+  for (const OperatorRange& side : sides_of(cut)) {
+    const auto opened = open_.find(side);
+    if (opened != open_.end()) PARETO_TRY(lone_side(*opened->second));
+  }
+  return {};
+}
+
+Expected<> ProfileSubject::get_ready(int turn, bool turned) {
+  turn_ = turn;
+  std::vector<OperatorRange> wanted;
+  if (turn > 0) {
+    const auto sides = sides_of(cut_);
+    const std::size_t first = (turn == 1) == turned ? 1 : 0;
+    wanted = {sides[first], sides[1 - first]};
+  }
+  wanted.push_back(yardstick_);
+  for (const OperatorRange& range : wanted) {
+    const bool was_open = open_.contains(range);
+    PARETO_ASSIGN(ready_, meter(range));
+    if (ready_ == nullptr) continue;
+    return was_open || range == yardstick_ ? Expected<>() : lone_side(*ready_);
+  }
+  return no_room();
+}
+
+Expected<> ProfileSubject::busy(Nanoseconds duration) {
+  PARETO_ASSIGN(const Value request, request_for(*ready_));
+  PARETO_ASSIGN(const BusyTimes times, ready_->busy(request, duration));
+  if (turn_ > 0) {
+    seen_of(*ready_).busy.push_back(count_of(times.compute) / count_of(busy_yardstick_));
+    return {};
+  }
+  if (times.compute.count() <= 0) return no_time();
+  busy_yardstick_ = times.compute;
+  busy_yardsticks_.push_back(count_of(times.interval));
+  return {};
+}
+
+void ProfileSubject::close_sides() {
+  ready_ = nullptr;
+  std::erase_if(open_, [this](const auto& opened) { return opened.first != yardstick_; });
+}
+
+Nanoseconds ProfileSubject::busy_time() const { return kBusyYardsticks * last_yardstick_; }
+
+void ProfileSubject::fill(DeviceProfile& profile) const {
+  profile.operators = operator_times();
+  profile.too_large.assign(too_large_.begin(), too_large_.end());
+  const double alone = median(lone_yardsticks_);
+  // Without a cut there was nothing to be busy with.
+  const double busy = busy_yardsticks_.empty() ? alone : median(busy_yardsticks_);
+  const double unshared = unshared_yardsticks_.empty() ? busy : median(unshared_yardsticks_);
+  std::vector<double> overheads;
+  for (const auto& [range, seen] : seen_) {
+    for (const double beyond : seen.beyond) {
+      overheads.push_back(beyond - count_of(links_.crossing(seen.traffic)));
+    }
+    const bool is_yardstick = range == yardstick_;
+    const bool was_measured = is_yardstick || !(seen.alone.empty() || seen.busy.empty());
+    if (!was_measured || too_large_.contains(range)) continue;
+    ShardTime& shard = profile.shards.emplace_back();
+    shard.begin = range.begin;
+    shard.end = range.end;
+    shard.alone = rounded(is_yardstick ? alone : median(seen.alone) * alone);
+    shard.busy = rounded((is_yardstick ? unshared : median(seen.busy) * busy) -
+                         count_of(links_.processor(seen.traffic)));
+    shard.memory_bytes = seen.memory_bytes;
+  }
+  profile.overhead = rounded(median(overheads));
+}
+
+Expected<ShardLease> ProfileSubject::load_beside(const OperatorRange& range) {
+  auto lease = bench_.pool.acquire(device_, range.begin, range.end, wish_.settings);
+  if (!lease && lease.error().code == ErrorCode::kExhausted) return ShardLease();
+  return with_context(std::move(lease), "operators {} to {} on {}", range.begin, range.end,
+                      device_.config().name);
+}
+
+Expected<ShardLease> ProfileSubject::load(const OperatorRange& range) {
+  if (too_large_.contains(range)) return ShardLease();
+  PARETO_ASSIGN(ShardLease lease, load_beside(range));
+  if (!lease && !open_.empty()) {
+    open_.clear();
+    PARETO_ASSIGN(lease, load_beside(range));
+  }
+  if (!lease) too_large_.insert(range);
+  return lease;
+}
+
+Expected<StageMeter*> ProfileSubject::open(const OperatorRange& range) {
+  PARETO_ASSIGN(auto meter, StageMeter::open(device_.config().name, range.begin, range.end,
+                                             wish_.settings, links_.transport(), bench_.cluster,
+                                             bench_.pool, bench_.transports));
+  Seen& seen = seen_of(*meter);
+  seen.traffic = {meter->shard().input_bytes, meter->shard().output_bytes};
+  // Loaded again, it takes memory that the daemon has kept.
+  seen.memory_bytes = std::max(seen.memory_bytes, meter->shard().loaded.memory_bytes);
+  return (open_[range] = std::move(meter)).get();
+}
+
+Expected<StageMeter*> ProfileSubject::meter(const OperatorRange& range) {
+  if (const auto opened = open_.find(range); opened != open_.end()) return opened->second.get();
+  PARETO_ASSIGN(const ShardLease lease, load(range));
+  if (!lease) return nullptr;
+  return open(range);
+}
+
+Expected<> ProfileSubject::time_operators(const ResidentShard& shard) {
+  PARETO_ASSIGN(const ShardTimes times,
+                device_.profile(shard.loaded.handle, wish_.settings.batch, 0, kOperatorRepeats));
+  for (const auto& [position, time] : times.operators) {
+    if (position < shard.begin || position >= shard.end) {
+      return fail(ErrorCode::kCorrupt, "{} timed operator {} of {} to {}", device_.config().name,
+                  position, shard.begin, shard.end);
+    }
+    operators_[position] = time;
+  }
+  return {};
+}
+
+Expected<> ProfileSubject::time_pieces() {
+  std::vector<std::int64_t> ends = wish_.cuts;
+  ends.push_back(wish_.operators);
+  std::int64_t begin = 0;
+  for (const std::int64_t end : ends) {
+    PARETO_ASSIGN(const ShardLease piece, load({begin, end}));
+    if (piece) PARETO_TRY(time_operators(*piece));
+    begin = end;
+  }
+  return {};
+}
+
+Expected<> ProfileSubject::find_yardstick(const std::optional<DeviceProfile>& known) {
+  // One that is known relates what was measured then to what is measured now.
+  std::vector<OperatorRange> candidates;
+  if (known) {
+    for (const ShardTime& shard : known->shards) candidates.push_back({shard.begin, shard.end});
+  }
+  sort_longest_first(candidates);
+  std::vector<OperatorRange> sides;
+  for (const std::int64_t cut : wish_.cuts) {
+    for (const OperatorRange& side : sides_of(cut)) sides.push_back(side);
+  }
+  sort_longest_first(sides);
+  candidates.insert(candidates.end(), sides.begin(), sides.end());
+  for (const OperatorRange& range : candidates) {
+    PARETO_ASSIGN(const ShardLease lease, load(range));
+    if (!lease) continue;
+    yardstick_ = range;
+    return {};
+  }
+  return no_room();
+}
+
+Expected<StageMeter*> ProfileSubject::yardstick_meter() {
+  PARETO_ASSIGN(StageMeter * yardstick, meter(yardstick_));
+  if (yardstick == nullptr) PARETO_TRY(no_room());
+  return yardstick;
+}
+
+Expected<Value> ProfileSubject::request_for(const StageMeter& meter) const {
+  if (meter.shard().begin == 0) return bench_.request;
+  if (meter.shard().begin == cut_ && crossing_) return *crossing_;
+  return meter.made_up_request();
+}
+
+Expected<> ProfileSubject::lone_yardstick() {
+  PARETO_ASSIGN(StageMeter * yardstick, yardstick_meter());
+  PARETO_ASSIGN(const Value request, request_for(*yardstick));
+  PARETO_ASSIGN(const LoneTimes times, yardstick->lone(request, kLoneRequests));
+  if (times.compute.count() <= 0) return no_time();
+  last_yardstick_ = times.compute;
+  lone_yardsticks_.push_back(count_of(times.compute));
+  seen_of(*yardstick).beyond.push_back(count_of(times.beyond));
+  return {};
+}
+
+Expected<> ProfileSubject::lone_side(StageMeter& meter) {
+  PARETO_ASSIGN(const Value request, request_for(meter));
+  PARETO_ASSIGN(const LoneTimes times, meter.lone(request, kLoneRequests));
+  Seen& seen = seen_of(meter);
+  seen.alone.push_back(count_of(times.compute) / count_of(last_yardstick_));
+  seen.beyond.push_back(count_of(times.beyond));
+  if (meter.shard().begin == 0) crossing_ = meter.output();
+  return {};
+}
+
+std::vector<Nanoseconds> ProfileSubject::operator_times() const {
+  Nanoseconds sum{};
+  for (const auto& [position, time] : operators_) sum += time;
+  const Nanoseconds mean = sum / std::max<std::int64_t>(std::ssize(operators_), 1);
+  std::vector<Nanoseconds> times(static_cast<std::size_t>(wish_.operators), mean);
+  for (const auto& [position, time] : operators_) times[static_cast<std::size_t>(position)] = time;
+  return times;
+}
+
+Expected<> ProfileSubject::no_time() const {
+  return fail(ErrorCode::kCorrupt, "{} ran a shard in no time", device_.config().name);
+}
+
+Expected<> ProfileSubject::no_room() const {
+  OperatorRange smallest;
+  std::uint64_t needed = std::numeric_limits<std::uint64_t>::max();
+  for (const OperatorRange& range : too_large_) {
+    PARETO_ASSIGN(const std::uint64_t bytes,
+                  bench_.pool.loading_bytes(ShardOperators::between(range.begin, range.end),
+                                            wish_.settings.batch));
+    if (bytes >= needed) continue;
+    smallest = range;
+    needed = bytes;
+  }
+  const DeviceInfo& info = device_.info();
+  const bool limited = info.memory_limit_bytes > 0;
+  return fail(
+      ErrorCode::kExhausted,
+      "{} has no room for any part of {} that was to be measured: the smallest, operators {} to "
+      "{}, needs about {}, and {}; {}, cut the model into smaller parts (--splits, "
+      "--measured-cuts) or "
+      "leave the device out",
+      device_.config().name, wish_.model, smallest.begin, smallest.end, format_bytes(needed),
+      limited ? "its memory limit is " + format_bytes(info.memory_limit_bytes)
+              : "of its " + format_bytes(info.memory_bytes) + " of memory less is free",
+      limited ? "raise --memory-limit of its paretod" : "end what else runs there");
+}
+
+}  // namespace pareto::client

@@ -1,0 +1,120 @@
+// One device while it is profiled: which shards it has room for, and what each of them takes.
+//
+//   begin: yardstick, operators ──▶ of each cut: lone, then kTurns × (get_ready, busy) together with the other devices ──▶ fill
+//
+// Where a device has room for the yardstick and both sides of a cut, they are open side by side. Where it has not, each is loaded when its turn
+// comes, those that are not needed are closed for it, and it is measured alone before it is busy.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "client/planning/device_links.h"
+#include "client/planning/device_profiler.h"
+#include "client/planning/stage_meter.h"
+#include "core/plan/operator_ranges.h"
+
+namespace pareto::client {
+
+/// Threads: one at a time.
+class ProfileSubject {
+ public:
+  /// Of the busy phase of a cut: the yardstick, one side, the other one.
+  static constexpr int kTurns = 3;
+
+  /// All outlive it.
+  ProfileSubject(const ProfileBench& bench, const ProfileWish& wish, DaemonClient& device,
+                 DeviceLinks links)
+      : bench_(bench), wish_(wish), device_(device), links_(std::move(links)) {}
+
+  /// Finds the yardstick, one that `known` has where there is room for it, and times each operator. Fails: kExhausted (no room for either
+  /// end of the model), and as devices and links do.
+  Expected<> begin(const std::optional<DeviceProfile>& known);
+
+  /// The yardstick, and what has room beside it of the two sides of a cut, one at a time. Fails: as devices and links do.
+  Expected<> lone(std::int64_t cut);
+  /// What the device does in a turn of that cut is opened. Pipelines have the first stage on one device and the second on the other:
+  /// `turned` begins with the side after the cut. A device without room for a side does the other one meanwhile, or else the yardstick, so
+  /// that no device works alone. Fails: kExhausted (there is no room for the yardstick any more), and as lone() does.
+  Expected<> get_ready(int turn, bool turned);
+  /// Does it for so long. Fails: as StageMeter::busy.
+  Expected<> busy(Nanoseconds duration);
+  /// After the last turn.
+  void close_sides();
+
+  /// How long it has to be watched under load.
+  Nanoseconds busy_time() const;
+  /// What was measured, and what was too large.
+  void fill(DeviceProfile& profile) const;
+
+ private:
+  /// What was seen of one shard, once a pass.
+  struct Seen {
+    std::vector<double> alone;   ///< share of the yardstick's time
+    std::vector<double> busy;    ///< the same
+    std::vector<double> beyond;  ///< ns
+    StageTraffic traffic;
+    std::uint64_t memory_bytes = 0;
+  };
+
+  /// Null: no room beside what is loaded and held.
+  Expected<ShardLease> load_beside(const OperatorRange& range);
+  /// Null: no room, although whatever is open was closed for it.
+  Expected<ShardLease> load(const OperatorRange& range);
+  Expected<StageMeter*> open(const OperatorRange& range);
+  /// As open(), with the room that it takes. Null: there is none.
+  Expected<StageMeter*> meter(const OperatorRange& range);
+
+  Expected<> time_operators(const ResidentShard& shard);
+  /// Shard by shard, between neighbouring cuts.
+  Expected<> time_pieces();
+  Expected<> find_yardstick(const std::optional<DeviceProfile>& known);
+  bool yardstick_is_whole() const { return yardstick_ == OperatorRange{0, wish_.operators}; }
+  /// Fails: kExhausted (there is no room for it any more).
+  Expected<StageMeter*> yardstick_meter();
+
+  /// The model's, what the stage before the cut made of it, or noise.
+  Expected<Value> request_for(const StageMeter& meter) const;
+  Expected<> lone_yardstick();
+  Expected<> lone_side(StageMeter& meter);
+
+  std::array<OperatorRange, 2> sides_of(std::int64_t cut) const {
+    return {OperatorRange{0, cut}, OperatorRange{cut, wish_.operators}};
+  }
+  Seen& seen_of(const StageMeter& meter) { return seen_[{meter.shard().begin, meter.shard().end}]; }
+  std::vector<Nanoseconds> operator_times() const;
+  Expected<> no_time() const;
+  /// Fails with all that is to be said of it.
+  Expected<> no_room() const;
+
+  const ProfileBench& bench_;
+  const ProfileWish& wish_;
+  DaemonClient& device_;
+  const DeviceLinks links_;
+
+  OperatorRange yardstick_;
+  std::map<std::int64_t, Nanoseconds> operators_;
+  std::map<OperatorRange, std::unique_ptr<StageMeter>> open_;
+  std::set<OperatorRange> too_large_;
+
+  std::int64_t cut_ = 0;           ///< the present one
+  std::optional<Value> crossing_;  ///< what was sent across it; none: the side before was not run
+  Nanoseconds last_yardstick_{};
+  int turn_ = 0;
+  StageMeter* ready_ = nullptr;  ///< for this turn
+  Nanoseconds busy_yardstick_{};
+  int cuts_ = 0;
+
+  std::vector<double> lone_yardsticks_;
+  std::vector<double> unshared_yardsticks_;
+  std::vector<double> busy_yardsticks_;
+  std::map<OperatorRange, Seen> seen_;
+};
+
+}  // namespace pareto::client
