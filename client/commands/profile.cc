@@ -56,6 +56,13 @@ class ProfileCommand final : public Command {
                                            : session.cluster().device(end).config().name;
   }
 
+  /// In ms, where there is room for such a stage.
+  static std::string time_of(const partitioner::DeviceCosts& device, int begin, int end) {
+    const std::int64_t bytes = partitioner::stage_memory_bytes(device, begin, end);
+    if (bytes > device.memory_limit_bytes) return "no room";
+    return format_figure(to_milliseconds(device.time(begin, end)));
+  }
+
   /// What each side of each cut takes on each device.
   void print_times(Context& context, const PlanningSession& session,
                    const partitioner::CostInputs& inputs) const {
@@ -78,8 +85,8 @@ class ProfileCommand final : public Command {
       std::vector<std::string> row{
           name, whole ? "" : format_bytes(static_cast<std::uint64_t>(inputs.boundary(position)))};
       for (const partitioner::DeviceCosts& device : inputs.devices) {
-        row.push_back(format_figure(to_milliseconds(device.time(0, position))));
-        row.push_back(whole ? "" : format_figure(to_milliseconds(device.time(position, end))));
+        row.push_back(time_of(device, 0, position));
+        row.push_back(whole ? "" : time_of(device, position, end));
       }
       table.add(std::move(row), whole ? RowStyle::kStrong : RowStyle::kPlain);
     }

@@ -1,6 +1,7 @@
 #include "client/planning/cost_model.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/plan/shard.h"
@@ -20,6 +21,14 @@ std::vector<std::int64_t> positions_of(const Model& model, const SplitChoice& sp
   }
   positions.push_back(static_cast<std::int64_t>(model.graph().operators.size()));
   return positions;
+}
+
+std::map<std::int64_t, int> places_of(const std::vector<std::int64_t>& positions) {
+  std::map<std::int64_t, int> places;
+  for (const std::int64_t position : positions) {
+    places.emplace(position, static_cast<int>(places.size()));
+  }
+  return places;
 }
 
 /// Bytes of weights that the operators before each position need.
@@ -88,6 +97,18 @@ class LinkCostsMaker {
 
 }  // namespace
 
+void rule_out(const std::vector<OperatorRange>& too_large,
+              const std::map<std::int64_t, int>& prefixes, partitioner::DeviceCosts& costs) {
+  for (const OperatorRange& range : too_large) {
+    // The smallest stage between two positions that holds it.
+    const auto begin = std::prev(prefixes.upper_bound(range.begin));
+    const auto end = prefixes.lower_bound(range.end);
+    const std::int64_t needed = partitioner::stage_memory_bytes(costs, begin->second, end->second);
+    costs.memory_limit_bytes =
+        std::min(costs.memory_limit_bytes, std::max<std::int64_t>(needed - 1, 0));
+  }
+}
+
 std::vector<std::vector<partitioner::LinkCosts>> link_costs(
     const std::vector<std::int64_t>& positions, const std::vector<std::int64_t>& boundary_bytes,
     std::size_t devices, const std::vector<ProbedTransport>& transports,
@@ -155,6 +176,7 @@ Expected<CostInputs> make_cost_inputs(const Model& model, const SplitChoice& spl
     if (device.memory_limit_bytes > 0) {
       costs.memory_limit_bytes = static_cast<std::int64_t>(device.memory_limit_bytes);
     }
+    rule_out(device.profile.too_large, places_of(positions), costs);
     costs.milliwatts = device.milliwatts;
     inputs.devices.push_back(std::move(costs));
   }

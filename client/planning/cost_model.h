@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "client/planning/link_prober.h"
 #include "core/base/error.h"
 #include "core/plan/device_profile.h"
+#include "core/plan/operator_ranges.h"
 #include "core/plan/plan.h"
 #include "partitioner/cost/cost_inputs.h"
 #include "partitioner/cost/evaluate.h"
@@ -29,13 +31,19 @@ struct DeviceFacts {
 using SplitChoice = std::vector<std::size_t>;
 
 /// Positions of the result: 0, those of `splits`, and the end of the model. `devices` and links in the cluster's order. Each link has, as its
-/// codecs, every codec (of links between devices; "none" of those of the coordinator) by every transport it was probed over. Fails: as
+/// codecs, every codec (of links between devices; "none" of those of the coordinator) by every transport it was probed over. A device's
+/// memory limit is what it says, and below what a stage is reckoned to need that it was seen to have no room for. Fails: as
 /// partitioner::device_costs does; kInvalidArgument (no such links).
 Expected<partitioner::CostInputs> make_cost_inputs(const partitioner::Model& model,
                                                    const SplitChoice& splits, std::int64_t batch,
                                                    const std::vector<DeviceFacts>& devices,
                                                    const std::vector<ProbedTransport>& transports,
                                                    const ProbedCodecs& codecs = {});
+
+/// Lowers the memory limit below what any stage needs that holds one of `too_large`. `prefixes`: the positions of `costs` before which
+/// nothing but the first so many operators runs, by that number; 0 and all operators among them.
+void rule_out(const std::vector<OperatorRange>& too_large,
+              const std::map<std::int64_t, int>& prefixes, partitioner::DeviceCosts& costs);
 
 /// CostInputs::links of so many devices. `positions` of the model's operators: where codecs were measured.
 std::vector<std::vector<partitioner::LinkCosts>> link_costs(

@@ -15,6 +15,18 @@ std::string name_of(const partitioner::Model& model, const OperatorRanges& befor
   return model.split_points()[static_cast<std::size_t>(before.front().end - 1)].name;
 }
 
+/// The ideals that are prefixes of the model's order, by how many operators they hold.
+std::map<std::int64_t, int> prefixes_among(const partitioner::GraphIdeals& ideals) {
+  std::map<std::int64_t, int> prefixes;
+  for (std::size_t i = 0; i < ideals.operators.size(); ++i) {
+    const OperatorRanges& set = ideals.operators[i];
+    if (set.empty() || (set.size() == 1 && set.front().begin == 0)) {
+      prefixes.emplace(count_of(set), static_cast<int>(i));
+    }
+  }
+  return prefixes;
+}
+
 }  // namespace
 
 Expected<partitioner::CostInputs> make_ideal_cost_inputs(
@@ -41,6 +53,7 @@ Expected<partitioner::CostInputs> make_ideal_cost_inputs(
     costs.busy = std::move(times.busy);
     costs.weight_bytes = weights;
     costs.working_bytes.clear();
+    rule_out(devices[i].profile.too_large, prefixes_among(ideals), costs);
   }
   PARETO_TRY(partitioner::check(inputs));
   return inputs;

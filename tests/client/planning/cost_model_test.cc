@@ -2,7 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include "client/planning/ideal_plans.h"
 #include "client/planning/planner.h"
+#include "partitioner/cost/evaluate.h"
 #include "partitioner/models/model_builder.h"
 
 namespace pareto::client {
@@ -131,6 +133,57 @@ TEST_F(CostInputsOfLinks, EveryCodecByEveryTransport) {
   EXPECT_EQ(partitioner::link_times(inputs->link(0, 1), 1, 1, 100).send.count(), 200);
   EXPECT_EQ(partitioner::codec_loss(inputs->link(0, 1), 1, 1), 1000);
   EXPECT_EQ(partitioner::codec_loss(inputs->link(0, 1), 0, 1), 0);
+}
+
+TEST_F(CostInputsOfLinks, NoStageHoldsWhatADeviceHadNoRoomFor) {
+  const SplitChoice splits{10, 30, 50};
+  const auto position = [&](std::size_t split) { return model_->split_points()[split].position; };
+  devices_[1].profile.too_large = {{position(10), position(40)}};
+  const auto inputs = make_cost_inputs(*model_, splits, 1, devices_, transports_);
+  ASSERT_TRUE(inputs) << inputs.error().message;
+  const auto runs = [&](int device, int begin, int end) {
+    const partitioner::DeviceCosts& costs = inputs->devices[static_cast<std::size_t>(device)];
+    return partitioner::stage_memory_bytes(costs, begin, end) <= costs.memory_limit_bytes;
+  };
+  EXPECT_TRUE(runs(1, 1, 2)) << "10 to 30 is less";
+  EXPECT_FALSE(runs(1, 1, 3)) << "10 to 50 is the smallest that holds 10 to 40";
+  EXPECT_FALSE(runs(1, 0, 4));
+  EXPECT_TRUE(runs(0, 0, 4));
+  const auto alone = partitioner::evaluate(*inputs, {{{1, 0, 4}}});
+  ASSERT_FALSE(alone);
+  EXPECT_EQ(alone.error().code, ErrorCode::kExhausted);
+}
+
+TEST_F(CostInputsOfLinks, ALimitThatIsStatedHoldsAsWell) {
+  const auto all = static_cast<std::int64_t>(model_->graph().operators.size());
+  devices_[1].profile.too_large = {{0, all}};
+  devices_[1].memory_limit_bytes = 5;
+  const auto inputs = make_cost_inputs(*model_, {10}, 1, devices_, transports_);
+  ASSERT_TRUE(inputs) << inputs.error().message;
+  EXPECT_EQ(inputs->devices[1].memory_limit_bytes, 5);
+}
+
+TEST_F(CostInputsOfLinks, OfIdealsNoneHoldsItEither) {
+  const auto ideals = partitioner::find_graph_ideals(model_->graph(), 1);
+  ASSERT_TRUE(ideals) << ideals.error().message;
+  const auto all = static_cast<std::int64_t>(model_->graph().operators.size());
+  devices_[1].profile.too_large = {{0, all / 2}};
+  const auto inputs = make_ideal_cost_inputs(*model_, *ideals, 1, devices_, transports_);
+  ASSERT_TRUE(inputs) << inputs.error().message;
+  const partitioner::DeviceCosts& costs = inputs->devices[1];
+  int possible = 0;
+  for (int begin = 0; begin < inputs->positions(); ++begin) {
+    for (const int end : inputs->ends[static_cast<std::size_t>(begin)]) {
+      const bool runs =
+          partitioner::stage_memory_bytes(costs, begin, end) <= costs.memory_limit_bytes;
+      possible += runs ? 1 : 0;
+      const ShardOperators stage = partitioner::stage_operators(*ideals, begin, end);
+      const bool holds_it =
+          stage.before.empty() && stage.own.front().begin == 0 && stage.own.front().end >= all / 2;
+      EXPECT_FALSE(runs && holds_it) << to_string(stage.own);
+    }
+  }
+  EXPECT_GT(possible, 0);
 }
 
 TEST(ProbeSizes, GoFromTheSmallestToTheLargest) {
