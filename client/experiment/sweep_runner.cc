@@ -114,7 +114,11 @@ void SweepRunner::find_pending() {
   schedule_ = make_schedule(run_, options_);
   const auto rounds = static_cast<std::size_t>(options_.rounds);
   for (TrialRecord& trial : run_.trials) {
-    const bool left = options_.adaptive || !is_complete(trial, options_.rounds);
+    // Whoever predicted it knows that it fails; to try would unload what other plans need.
+    const bool hopeless = options_.adaptive && trial.status == TrialStatus::kFailed &&
+                          !trial.prediction && trial.rounds.empty();
+    if (hopeless) ++progress_.failed_trials;
+    const bool left = !hopeless && (options_.adaptive || !is_complete(trial, options_.rounds));
     if (left) {
       trial.status = TrialStatus::kOk;
       trial.failure.clear();
@@ -123,13 +127,14 @@ void SweepRunner::find_pending() {
     const int window = trial.rounds.empty() ? trial.plan.window : trial.rounds.front().window;
     pending_.push_back(
         {&trial, TrialMeter(window, run_.seed + pending_.size(), micro_batch_sizes(trial.plan)),
-         left, false});
+         left, hopeless});
   }
-  const auto one_device = std::ranges::find_if(
-      run_.trials, [](const TrialRecord& trial) { return trial.plan.stages.size() == 1; });
-  sentinel_ = one_device != run_.trials.end() ? &*one_device
-              : run_.trials.empty()           ? nullptr
-                                              : &run_.trials.front();
+  for (const TrialRecord& trial : run_.trials) {
+    if (trial.status == TrialStatus::kFailed) continue;
+    const bool one_device = trial.plan.stages.size() == 1;
+    if (sentinel_ == nullptr || one_device) sentinel_ = &trial;
+    if (one_device) break;
+  }
 }
 
 void SweepRunner::read_devices() {

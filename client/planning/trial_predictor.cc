@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -125,8 +126,14 @@ class BatchPredictor {
     return transports;
   }
 
-  /// Left without a prediction where there is no room for it, or a link that it needs: measuring says why.
+  /// A trial that a device was seen to have no room for has failed. It is left without a prediction where there may be none, or a link that
+  /// it needs is not there: measuring says why.
   void predict(TrialRecord& trial, const partitioner::CostInputs& inputs) const {
+    if (const auto failure = no_room_for(trial.plan)) {
+      trial.status = TrialStatus::kFailed;
+      trial.failure = *failure;
+      return;
+    }
     const auto placement = placement_of(trial.plan, model_, planner_.splits(), planner_.devices());
     if (!placement) return;
     const auto evaluation = partitioner::evaluate(inputs, *placement);
@@ -143,6 +150,20 @@ class BatchPredictor {
     prediction.latency_deviation = ResidualScales().bias;
     prediction.throughput_deviation = ResidualScales().bias;
     trial.prediction = prediction;
+  }
+
+  /// Of the first device that has none; none: each may have it.
+  std::optional<std::string> no_room_for(const Plan& plan) const {
+    for (const StagePlan& stage : plan.stages) {
+      for (const DeviceFacts& device : planner_.devices()) {
+        if (device.profile.device != stage.device) continue;
+        const OperatorRange* const range = device.profile.no_room_for(stage.begin, stage.end);
+        if (range == nullptr) continue;
+        return fmt::format("{} had no room for operators {} to {} when it was profiled",
+                           stage.device, range->begin, range->end);
+      }
+    }
+    return std::nullopt;
   }
 
   const partitioner::Model& model_;

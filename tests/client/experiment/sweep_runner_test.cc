@@ -394,6 +394,27 @@ TEST_F(AdaptiveSweepTest, TrialsWithoutAPredictionAreMeasured) {
   EXPECT_FALSE(trial("cut2").rounds.empty());
 }
 
+TEST_F(AdaptiveSweepTest, TrialsThatAreKnownToFailAreNotTried) {
+  for (TrialRecord& failed : run_.trials) {
+    if (failed.id == "cut5") continue;
+    failed.prediction.reset();
+    failed.status = TrialStatus::kFailed;
+    failed.failure = "no room";
+  }
+  ASSERT_TRUE(sweep());
+  for (const char* id : {"cut2", "cut8", "all-on:a", "all-on:b"}) {
+    EXPECT_TRUE(trial(id).rounds.empty()) << id;
+    EXPECT_EQ(trial(id).failure, "no room");
+    EXPECT_EQ(trial(id).p_front, 0);
+  }
+  EXPECT_FALSE(trial("cut5").rounds.empty());
+  for (const FakeDaemon* daemon : daemons_) {
+    EXPECT_EQ(daemon->loads(), 1) << "not even for the sentinel, which is a one-device plan else";
+  }
+  EXPECT_EQ(progress_.back().failed_trials, 4U);
+  EXPECT_FALSE(run_.finished.empty());
+}
+
 TEST_F(AdaptiveSweepTest, EndsWhereTheBudgetIsSpent) {
   const HastyClock clock;
   clock_ = &clock;
