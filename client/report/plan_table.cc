@@ -33,6 +33,10 @@ class PlanTables {
     std::string text = title(outlook) + front(outlook) + '\n';
     if (outlook.chosen) {
       text += fmt::format("* {}: the plan to take\n\n", report_.preference);
+    } else if (outlook.front.empty()) {
+      text +=
+          "No plan is possible: wherever the model is cut, a part is left that no device has room "
+          "for, or no link leads to it.\n\n";
     } else {
       text += "No plan keeps the limits asked for.\n\n";
     }

@@ -100,6 +100,9 @@ TEST(PlanTable, SaysWhatNoPlanCanSay) {
   without.outlooks[0].chosen.reset();
   EXPECT_THAT(write_plan_table(without, {}),
               AllOf(Not(HasSubstr("Left out")), HasSubstr("No plan keeps the limits")));
+  without.outlooks[0].front.clear();
+  EXPECT_THAT(write_plan_table(without, {}),
+              AllOf(HasSubstr("No plan is possible"), Not(HasSubstr("keeps the limits"))));
 }
 
 TEST(PlanTable, NamesTheThirdObjective) {
