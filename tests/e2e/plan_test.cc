@@ -153,6 +153,43 @@ TEST_F(Planning, EnergyIsModelledFromThePowerOfEachDevice) {
   EXPECT_GT(chosen["modelled_energy_mj"], 0);
 }
 
+TEST_F(Planning, AModelThatFitsOnNoDeviceIsSplit) {
+  // To load the model takes 5.9 MiB, the part before features.9 and the rest about 3 each, and what follows features.3 nearly all.
+  const Daemon first("first", folder(), {"--memory-limit", "4MiB"});
+  const Daemon second("second", folder(), {"--memory-limit", "4MiB"});
+  const std::string devices = inventory({{"first", first.address()}, {"second", second.address()}});
+  const Finished profiled = paretoctl(planning("profile", {"--devices", devices}));
+  ASSERT_EQ(profiled.exit_code, 0) << profiled.errors;
+  EXPECT_THAT(profiled.output, testing::ContainsRegex("the whole model +no room +no room"));
+
+  const Finished done = paretoctl(
+      planning("plan", {"--devices", devices, "--save", path("plan.json"), "--all", "--json"}));
+  ASSERT_EQ(done.exit_code, 0) << done.errors;
+  const json document = json::parse(done.output);
+  EXPECT_THAT(violations(schema(), document), testing::IsEmpty());
+  const json& network = document["networks"][0];
+  ASSERT_FALSE(network["front"].empty());
+  for (const json& point : network["front"]) {
+    EXPECT_EQ(point["plan"]["splits"], json({"after:features.9"}));
+  }
+  EXPECT_EQ(network["plans"].size(), 1U) << "in the inventory's order there is but one";
+  EXPECT_EQ(network["replicas"], json::array());
+
+  const Finished run =
+      paretoctl({"run", "--plan", path("plan.json"), "--devices", devices, "--requests", "3",
+                 "--json", "--num-classes", "10", "--input-shape", "3x64x64"});
+  EXPECT_EQ(run.exit_code, 0) << run.errors;
+}
+
+TEST_F(Planning, ADeviceWithoutRoomForAnyPartIsNamed) {
+  const Daemon tiny("tiny", folder(), {"--memory-limit", "100KiB"});
+  const Finished refused =
+      paretoctl(planning("plan", {"--devices", inventory({{"tiny", tiny.address()}})}));
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.errors, HasSubstr("tiny has no room for any part of squeezenet1_0"));
+  EXPECT_THAT(refused.errors, HasSubstr("its memory limit is 100 KiB; raise --memory-limit"));
+}
+
 TEST_F(Planning, NetworksThatAreNotThereArePredictedFromTheirDefinition) {
   const std::string lte = std::string(PARETO_SOURCE_DIR) + "/configs/network/lte.yaml";
   const Finished done = paretoctl(
