@@ -4,7 +4,6 @@
 
 #include <csignal>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -15,11 +14,6 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
-
-std::string slurp(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 class Chain : public EndToEnd {
  protected:

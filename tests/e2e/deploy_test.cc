@@ -6,7 +6,6 @@
 #include <csignal>
 #include <cstdint>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -17,11 +16,6 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
-
-std::string slurp(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 /// float32 of that shape, all elements different.
 void write_npy(const std::string& path, const std::vector<std::int64_t>& shape, float first) {

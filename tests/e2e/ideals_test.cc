@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "tests/e2e/fixture.h"
@@ -13,11 +12,6 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
-
-std::string slurp(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 class OwnOrder : public EndToEnd {
  protected:

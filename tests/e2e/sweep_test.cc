@@ -3,11 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
 #include "tests/e2e/fixture.h"
 
@@ -19,13 +17,6 @@ using testing::HasSubstr;
 using testing::Not;
 
 class Sweep : public EndToEnd {};
-
-std::string slurp(const std::string& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 /// Whether any other trial of the same batch and condition is at least as good in both figures and better in one.
 bool beaten(const json& trial, const json& trials) {

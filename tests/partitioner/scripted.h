@@ -22,6 +22,30 @@ inline torch::jit::Module scripted(const std::string& name, const std::string& s
   return module;
 }
 
+/// Holds a value whose size depends on the data, so that not every position can be cut. Takes vectors: "50".
+inline torch::jit::Module sized_by_data() {
+  return scripted("Data", R"(
+def forward(self, x):
+    kept = x[x > 0]
+    return kept.sum() * torch.ones([x.size(0), 1])
+)");
+}
+
+/// Transposed views live at its cuts, whose strides decide bits of what follows. Takes "31x31x7".
+inline torch::jit::Module transposed_views() {
+  torch::manual_seed(3);
+  torch::jit::Module module("__torch__.Strides");
+  module.register_parameter("weight", torch::randn({31, 31}), false);
+  module.define(R"(
+def forward(self, x):
+    y = torch.relu(x).permute([0, 3, 1, 2])
+    s = torch.adaptive_avg_pool2d(y, [1, 1])
+    t = y[:, 1:3].transpose(2, 3)
+    return s, t.matmul(self.weight), t.sum([1, 2])
+)");
+  return module;
+}
+
 /// A folder that files are saved to.
 class Files {
  public:

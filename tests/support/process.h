@@ -1,4 +1,4 @@
-// Real programs in tests: started, watched, signalled by their pid, and always ended.
+// Real programs in tests: started, watched, signalled by their pid, and always ended; and the files that they leave.
 #pragma once
 
 #include <sys/types.h>
@@ -8,6 +8,9 @@
 #include <vector>
 
 namespace pareto::test {
+
+/// All bytes of a file; empty when it cannot be read.
+std::string slurp(const std::string& path);
 
 /// One child process with its stdout and stderr in files of a folder of its own.
 ///

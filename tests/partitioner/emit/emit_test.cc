@@ -206,17 +206,7 @@ def forward(self, x):
 }
 
 TEST(CutEverywhere, TransposedViewsKeepTheirStrides) {
-  torch::manual_seed(3);
-  torch::jit::Module module("__torch__.Strides");
-  module.register_parameter("weight", torch::randn({31, 31}), false);
-  module.define(R"(
-def forward(self, x):
-    y = torch.relu(x).permute([0, 3, 1, 2])
-    s = torch.adaptive_avg_pool2d(y, [1, 1])
-    t = y[:, 1:3].transpose(2, 3)
-    return s, t.matmul(self.weight), t.sum([1, 2])
-)");
-  const auto model = open(module, "31x31x7");
+  const auto model = open(test::transposed_views(), "31x31x7");
   ASSERT_TRUE(model) << model.error().message;
   bool transposed = false;
   for (const GraphValue& value : model->graph().values)

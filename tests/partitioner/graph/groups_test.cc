@@ -141,12 +141,7 @@ def forward(self, x):
 }
 
 TEST(ModelGroups, WhatCannotCrossStaysWithItsReaders) {
-  const auto model = open(scripted("Data", R"(
-def forward(self, x):
-    kept = x[x > 0]
-    return kept.sum() * torch.ones([x.size(0), 1])
-)"),
-                          "50");
+  const auto model = open(test::sized_by_data(), "50");
   ASSERT_TRUE(model) << model.error().message;
   EXPECT_LT(model->graph().groups.size(), model->graph().operators.size());
   expect_groups_as_positions(*model);

@@ -100,12 +100,7 @@ def forward(self, x):
 }
 
 TEST(ModelExamine, ShapesThatDependOnTheDataAreNotCutThrough) {
-  const auto model = open(scripted("Data", R"(
-def forward(self, x):
-    kept = x[x > 0]
-    return kept.sum() * torch.ones([x.size(0), 1])
-)"),
-                          "50");
+  const auto model = open(test::sized_by_data(), "50");
   ASSERT_TRUE(model) << model.error().message;
   bool said = false;
   for (const SplitPoint& point : model->split_points()) {
