@@ -169,14 +169,12 @@ Expected<> probe(const Endpoint& near, const Endpoint& far, const MeasurementOpt
   result.backward.probes = echoed;
   result.backward.loss = share(echoed - std::ssize(times), echoed);
   double mean = 0;
-  for (const Nanoseconds time : times) mean += static_cast<double>(time.count());
+  for (const Nanoseconds time : times) mean += to_nanoseconds(time);
   mean /= static_cast<double>(times.size());
   double squares = 0;
-  for (const Nanoseconds time : times) {
-    squares += std::pow(static_cast<double>(time.count()) - mean, 2);
-  }
+  for (const Nanoseconds time : times) squares += std::pow(to_nanoseconds(time) - mean, 2);
   result.round_trip_deviation =
-      Nanoseconds(std::llround(std::sqrt(squares / static_cast<double>(times.size()))));
+      from_nanoseconds(std::sqrt(squares / static_cast<double>(times.size())));
   std::ranges::nth_element(times, times.begin() + std::ssize(times) / 2);
   result.round_trip = times[times.size() / 2];
   return {};
@@ -208,9 +206,8 @@ Expected<double> stream(const Endpoint& from, const Endpoint& to, Nanoseconds du
       break;
     }
   }
-  const std::chrono::duration<double> took = ended - began;
   const double bits = static_cast<double>(packets) * (kStreamBytes + kHeaderBytes) * 8;
-  return bits / std::max(took.count(), 1e-9);
+  return bits / std::max(to_seconds(ended - began), 1e-9);
 }
 
 void compare_rate(const char* direction, const LinkDirection& asked,
@@ -279,7 +276,7 @@ MeasurementOptions measurement_for(const Condition& condition) {
     if (direction->bits_per_second == 0) continue;
     constexpr double kBits = (kProbeBytes + kHeaderBytes) * 8 * 10;
     const double seconds = kBits / static_cast<double>(direction->bits_per_second);
-    options.interval = std::max(options.interval, Nanoseconds(std::llround(seconds * 1e9)));
+    options.interval = std::max(options.interval, from_nanoseconds(seconds * 1e9));
   }
   return options;
 }

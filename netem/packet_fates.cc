@@ -42,7 +42,7 @@ Nanoseconds PacketFates::jitter() {
   const double kept = jitter_.correlation;
   deviate_ = kept * deviate_ + std::sqrt(1 - kept * kept) * fresh;
   const double deviations = shaped_deviate(jitter_.shape, deviate_);
-  return Nanoseconds(std::llround(deviations * static_cast<double>(jitter_.deviation.count())));
+  return from_nanoseconds(deviations * to_nanoseconds(jitter_.deviation));
 }
 
 }  // namespace pareto::netem

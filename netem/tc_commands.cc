@@ -53,10 +53,10 @@ void add(std::vector<std::string>& arguments, std::initializer_list<std::string>
 }
 
 void add_delay(std::vector<std::string>& arguments, const LinkDirection& direction) {
-  add(arguments, {"delay", time_of(static_cast<double>(direction.delay.count()))});
+  add(arguments, {"delay", time_of(to_nanoseconds(direction.delay))});
   const Jitter& jitter = direction.jitter;
   if (jitter.deviation.count() == 0) return;
-  const double scaled = static_cast<double>(jitter.deviation.count()) * jitter_scale(jitter.shape);
+  const double scaled = to_nanoseconds(jitter.deviation) * jitter_scale(jitter.shape);
   add(arguments, {time_of(std::min(scaled, kMostJitter)), percent(jitter.correlation)});
   // Uniform is what it does without a table.
   if (jitter.shape == JitterShape::kUniform) return;
@@ -91,8 +91,8 @@ bool does_something(const LinkDirection& direction) {
 
 std::uint64_t netem_limit(const LinkDirection& direction) {
   if (direction.bits_per_second == 0) return kMostHeld;
-  const std::chrono::duration<double> held = direction.delay + 5 * direction.jitter.deviation;
-  const double bytes = static_cast<double>(direction.bits_per_second) / 8 * held.count() +
+  const double held_s = to_seconds(direction.delay + 5 * direction.jitter.deviation);
+  const double bytes = static_cast<double>(direction.bits_per_second) / 8 * held_s +
                        static_cast<double>(queue_bytes(direction));
   const double packets = std::ceil(bytes / static_cast<double>(kSmallestPacketBytes));
   return std::clamp(static_cast<std::uint64_t>(packets), kFewestHeld, kMostHeld);

@@ -9,8 +9,6 @@
 namespace pareto::client {
 namespace {
 
-double seconds(Nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
-
 Nanoseconds decode_of(std::span<const wire::CodecCost> costs, const std::string& codec) {
   const auto found = std::ranges::find(costs, codec, &wire::CodecCost::codec);
   return found == costs.end() ? Nanoseconds{} : found->decode;
@@ -19,8 +17,8 @@ Nanoseconds decode_of(std::span<const wire::CodecCost> costs, const std::string&
 }  // namespace
 
 double crossing_seconds(const wire::CodecCost& cost, double bytes_per_second) {
-  return seconds(cost.encode) + static_cast<double>(cost.bytes) / bytes_per_second +
-         seconds(cost.decode);
+  return to_seconds(cost.encode) + static_cast<double>(cost.bytes) / bytes_per_second +
+         to_seconds(cost.decode);
 }
 
 std::string choose_codec(std::span<const wire::CodecCost> costs, double bytes_per_second,
@@ -40,8 +38,8 @@ std::vector<wire::CodecCost> decoded_elsewhere(std::vector<wire::CodecCost> cost
                                                std::span<const wire::CodecCost> on_sender,
                                                std::span<const wire::CodecCost> on_receiver) {
   for (wire::CodecCost& cost : costs) {
-    const double here = seconds(decode_of(on_sender, cost.codec));
-    const double there = seconds(decode_of(on_receiver, cost.codec));
+    const double here = to_seconds(decode_of(on_sender, cost.codec));
+    const double there = to_seconds(decode_of(on_receiver, cost.codec));
     if (here <= 0 || there <= 0) continue;
     cost.decode = std::chrono::duration_cast<Nanoseconds>(cost.decode * (there / here));
   }

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <ostream>
 
+#include "core/base/clock.h"
+
 namespace pareto::client {
 namespace {
 
@@ -20,8 +22,7 @@ Progress::~Progress() { clear(); }
 
 std::string Progress::time_left(std::size_t done, std::size_t total) const {
   if (done == 0 || total == 0) return "";
-  const double passed =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  const double passed = to_seconds(std::chrono::steady_clock::now() - start_);
   const double left = passed * static_cast<double>(total - done) / static_cast<double>(done);
   const auto seconds = std::lround(left);
   return seconds < 90 ? fmt::format("{} s left", seconds)

@@ -179,11 +179,11 @@ class SweepCommand final : public Command {
       PARETO_ASSIGN(
           const auto hours,
           with_context(parse_duration(known.substr(0, known.size() - 1) + "min"), "--budget"));
-      return 60 * std::chrono::duration<double>(hours).count();
+      return 60 * to_seconds(hours);
     }
     if (known.ends_with("m")) known += "in";
     PARETO_ASSIGN(const auto budget, with_context(parse_duration(known), "--budget"));
-    if (budget.count() > 0) return std::chrono::duration<double>(budget).count();
+    if (budget.count() > 0) return to_seconds(budget);
     return fail(ErrorCode::kInvalidArgument, "--budget {}: leaves no time to measure", text);
   }
 

@@ -1,7 +1,6 @@
 #include "client/experiment/trial_meter.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "client/experiment/statistics.h"
@@ -18,8 +17,6 @@ constexpr std::chrono::milliseconds kFirstTimeout{30'000};
 constexpr std::chrono::milliseconds kShortestTimeout{5'000};
 // A request that takes this many times what it should is lost.
 constexpr double kPatience = 50;
-
-double seconds(Nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
 
 std::vector<double> latencies_of(const LoadResult& result) {
   std::vector<double> latencies;
@@ -216,7 +213,7 @@ Expected<TrialMeter::Steady> TrialMeter::measure_throughput(Load& load, const Va
   PARETO_ASSIGN(LoadResult result, load.run(request, options));
   std::vector<double> completions;
   for (const RequestSample& sample : result.samples) {
-    completions.push_back(seconds(sample.completed));
+    completions.push_back(to_seconds(sample.completed));
   }
   Steady steady{steady_intervals(completions, fill, drain), std::move(result.samples)};
   steady.samples.erase(steady.samples.end() - drain, steady.samples.end());

@@ -1,7 +1,6 @@
 #include "client/planning/condition_links.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace pareto::client {
 namespace {
@@ -9,7 +8,7 @@ namespace {
 Nanoseconds time_at_rate(std::uint64_t bytes, const LinkDirection& direction) {
   if (direction.bits_per_second == 0) return {};
   const double bits = static_cast<double>(bytes) * kPacketBytes / kPayloadBytes * 8;
-  return Nanoseconds(std::llround(bits / static_cast<double>(direction.bits_per_second) * 1e9));
+  return from_nanoseconds(bits / static_cast<double>(direction.bits_per_second) * 1e9);
 }
 
 void change(transport::ProbeResult& link, const LinkDirection& there, const LinkDirection& back) {

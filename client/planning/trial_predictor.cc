@@ -15,8 +15,6 @@
 namespace pareto::client {
 namespace {
 
-double seconds(Nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
-
 /// Of the source's link, of those between devices, of the sink's.
 struct Ends {
   std::string source;
@@ -138,9 +136,9 @@ class BatchPredictor {
     if (!placement) return;
     const auto evaluation = partitioner::evaluate(inputs, *placement);
     if (!evaluation) return;
-    double batches_per_s = 1 / seconds(evaluation->bottleneck);
+    double batches_per_s = 1 / to_seconds(evaluation->bottleneck);
     if (trial.plan.window > 0) {
-      batches_per_s = std::min(batches_per_s, trial.plan.window / seconds(evaluation->latency));
+      batches_per_s = std::min(batches_per_s, trial.plan.window / to_seconds(evaluation->latency));
     }
     Prediction prediction;
     prediction.latency_ms = to_milliseconds(evaluation->latency);

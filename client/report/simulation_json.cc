@@ -10,8 +10,6 @@ using Json = nlohmann::ordered_json;
 using simulation::Outcome;
 using simulation::PipelineOutcome;
 
-double seconds(Nanoseconds time) { return to_milliseconds(time) / 1e3; }
-
 Json use_json(const simulation::Utilisation& use) {
   return {{"mean", use.mean}, {"max", use.most}, {"busiest", use.busiest}};
 }
@@ -70,8 +68,8 @@ std::string write_simulation_json(const std::string& name, const simulation::Sce
                                   const Outcome& outcome) {
   Json json{{"scenario", name},
             {"seed", scenario.seed},
-            {"simulated_s", seconds(outcome.simulated)},
-            {"measured_s", seconds(outcome.measured)},
+            {"simulated_s", to_seconds(outcome.simulated)},
+            {"measured_s", to_seconds(outcome.measured)},
             {"requests", outcome.requests},
             {"events", outcome.events},
             {"stopped", outcome.stopped},

@@ -97,11 +97,10 @@ std::string resources_text(const Outcome& outcome, const ReportStyle& style) {
 
 std::string write_simulation_table(const std::string& name, const Outcome& outcome,
                                    const ReportStyle& style) {
-  std::string text =
-      fmt::format("{}: {} requests in {} s, the last {} s of them measured{}\n\n", name,
-                  outcome.requests, format_figure(to_milliseconds(outcome.simulated) / 1e3),
-                  format_figure(to_milliseconds(outcome.measured) / 1e3),
-                  outcome.stopped ? "; STOPPED before its end" : "");
+  std::string text = fmt::format(
+      "{}: {} requests in {} s, the last {} s of them measured{}\n\n", name, outcome.requests,
+      format_figure(to_seconds(outcome.simulated)), format_figure(to_seconds(outcome.measured)),
+      outcome.stopped ? "; STOPPED before its end" : "");
   text += pipelines_text(outcome, style) + "\n";
   text += stages_text(outcome, style) + "\n";
   return text + resources_text(outcome, style);

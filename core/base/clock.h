@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cmath>
 #include <optional>
 
 namespace pareto {
@@ -31,8 +32,20 @@ inline Deadline deadline_after(std::chrono::nanoseconds duration) {
          std::chrono::duration_cast<std::chrono::steady_clock::duration>(duration);
 }
 
+// Durations as numbers to calculate with, and back.
+inline double to_nanoseconds(Nanoseconds duration) { return static_cast<double>(duration.count()); }
+
 inline double to_milliseconds(Nanoseconds duration) {
   return std::chrono::duration<double, std::milli>(duration).count();
+}
+
+inline double to_seconds(Nanoseconds duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+/// To the nearest; halves away from zero. Finite, and within the 292 years that there are on either side.
+inline Nanoseconds from_nanoseconds(double nanoseconds) {
+  return Nanoseconds(std::llround(nanoseconds));
 }
 
 }  // namespace pareto

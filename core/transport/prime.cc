@@ -61,9 +61,8 @@ class Growth {
   /// the one before. Then a window is open once a message is longer on its way than a round trip.
   bool is_held_by_rate(Nanoseconds time) {
     const Nanoseconds more = time - last_;
-    const bool linear =
-        more.count() > 0 && more_before_.count() > 0 &&
-        static_cast<double>(more.count()) >= kTwice * static_cast<double>(more_before_.count());
+    const bool linear = more.count() > 0 && more_before_.count() > 0 &&
+                        to_nanoseconds(more) >= kTwice * to_nanoseconds(more_before_);
     const bool longer_than_window = time >= 2 * round_trip_ && more >= kNoticeable;
     more_before_ = more;
     last_ = time;
@@ -83,8 +82,7 @@ class Growth {
 /// Of a ping of so many bytes that took so long beyond a round trip; 0: too fast to tell.
 std::uint64_t rate_of(std::uint64_t bytes, Nanoseconds moving) {
   if (moving.count() <= 0) return 0;
-  return static_cast<std::uint64_t>(static_cast<double>(bytes) * 1e9 /
-                                    static_cast<double>(moving.count()));
+  return static_cast<std::uint64_t>(static_cast<double>(bytes) * 1e9 / to_nanoseconds(moving));
 }
 
 }  // namespace
@@ -116,8 +114,7 @@ Expected<LinkFigures> prime(Link& link, std::uint64_t pipeline, std::uint64_t bo
   Nanoseconds best = Nanoseconds::max();
   for (int i = 0; i < kMostLargest; ++i) {
     PARETO_ASSIGN(const Nanoseconds time, pinger.ping());
-    const bool settled =
-        i > 0 && static_cast<double>(time.count()) >= kSettled * static_cast<double>(best.count());
+    const bool settled = i > 0 && to_nanoseconds(time) >= kSettled * to_nanoseconds(best);
     best = std::min(best, time);
     if (settled || !pinger.has_time_after(time)) break;
   }

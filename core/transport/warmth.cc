@@ -22,13 +22,12 @@ constexpr double kPartOfWindow = 9.0 / 16;
 std::optional<Padding> padding_for(const LinkFigures& figures, std::uint64_t boundary_bytes) {
   if (figures.round_trip < kLeastRoundTrip || figures.bytes_per_second == 0) return std::nullopt;
   const auto rate = static_cast<double>(figures.bytes_per_second);
-  const auto seconds = [](Nanoseconds time) { return std::chrono::duration<double>(time).count(); };
   // What has to be in flight at a time, with room for a rate that was taken for less than it is.
   const double window =
-      std::min(static_cast<double>(boundary_bytes), 2 * rate * seconds(figures.round_trip));
+      std::min(static_cast<double>(boundary_bytes), 2 * rate * to_seconds(figures.round_trip));
   if (window <= kFirstWindowBytes) return std::nullopt;
   const Nanoseconds interval = figures.round_trip + kBelowTimeout;
-  const double bytes = std::min(kPartOfWindow * window, kMostOfRate * rate * seconds(interval));
+  const double bytes = std::min(kPartOfWindow * window, kMostOfRate * rate * to_seconds(interval));
   return Padding{interval, static_cast<std::uint64_t>(bytes)};
 }
 

@@ -54,12 +54,12 @@ Expected<LinkSpeed> measure_link(transport::Link& link, Deadline deadline) {
     fastest = std::min(fastest, long_time);
   }
   std::ranges::sort(differences);
-  const std::chrono::duration<double> slope = differences[kPairs / 2];
+  const double slope_s = to_seconds(differences[kPairs / 2]);
   // Where noise is all there is between the two, the wire is as fast as the larger one says at least.
-  const std::chrono::duration<double> whole = fastest;
+  const double whole_s = to_seconds(fastest);
   // Its sizes are powers of two.
-  return LinkSpeed{std::max(static_cast<double>(size) / 2 / std::max(slope.count(), 1e-9),
-                            static_cast<double>(size) / std::max(whole.count(), 1e-9)),
+  return LinkSpeed{std::max(static_cast<double>(size) / 2 / std::max(slope_s, 1e-9),
+                            static_cast<double>(size) / std::max(whole_s, 1e-9)),
                    latency};
 }
 

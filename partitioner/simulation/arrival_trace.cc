@@ -46,7 +46,7 @@ Expected<double> parse_request_rate(std::string_view text) {
 
 Expected<std::vector<Nanoseconds>> parse_arrival_trace(std::string_view text,
                                                        std::string_view name) {
-  const double most_seconds = std::chrono::duration<double>(kLongest).count();
+  const double most_seconds = to_seconds(kLongest);
   std::vector<Nanoseconds> gaps;
   Nanoseconds first{};
   Nanoseconds last{};
@@ -60,7 +60,7 @@ Expected<std::vector<Nanoseconds>> parse_arrival_trace(std::string_view text,
       return fail(ErrorCode::kInvalidArgument, "{}:{}: \"{}\" is not a time in seconds", name, line,
                   row.substr(0, 40));
     }
-    const Nanoseconds time(std::llround(*seconds * 1e9));
+    const Nanoseconds time = from_nanoseconds(*seconds * 1e9);
     if (!gaps.empty() && time < last) {
       return fail(ErrorCode::kInvalidArgument, "{}:{}: comes before the request above it", name,
                   line);

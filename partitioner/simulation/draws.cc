@@ -31,7 +31,7 @@ double normal_quantile(double share) {
 }
 
 DurationDraw::DurationDraw(const Duration& duration, double speed) {
-  const double mean = static_cast<double>(duration.mean.count()) / speed;
+  const double mean = to_nanoseconds(duration.mean) / speed;
   if (duration.column >= 0) {
     kind_ = Kind::kRecorded;
     column_ = duration.column;

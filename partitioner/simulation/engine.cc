@@ -25,10 +25,9 @@ constexpr std::int64_t kEventsPerReport = 1 << 20;
 Expected<> Engine::run(const OnProgress& on_progress) {
   start();
   const auto share = [&] {
-    const double by_time =
-        scenario_.duration.count() == 0
-            ? 0
-            : static_cast<double>(now_) / static_cast<double>(scenario_.duration.count());
+    const double by_time = scenario_.duration.count() == 0
+                               ? 0
+                               : static_cast<double>(now_) / to_nanoseconds(scenario_.duration);
     const double by_requests =
         scenario_.requests == 0
             ? 0

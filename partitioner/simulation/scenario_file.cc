@@ -1,7 +1,6 @@
 #include "partitioner/simulation/scenario_file.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "core/base/config_reader.h"
@@ -79,7 +78,7 @@ class ScenarioReader {
     if (!section.has("share")) return;
     device.period = kSharePeriod;
     section.optional_duration("share_period", device.period);
-    device.quota = Nanoseconds(std::llround(share * static_cast<double>(device.period.count())));
+    device.quota = from_nanoseconds(share * to_nanoseconds(device.period));
     if (device.quota.count() == 0) section.problem("share", "leaves it no time at all");
   }
 

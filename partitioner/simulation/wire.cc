@@ -99,7 +99,7 @@ std::int64_t Wire::pass(std::int64_t begin, double bytes, std::int64_t shift) co
 
 std::int64_t Wire::latest_jitter(std::uint64_t bytes, double bytes_per_ns, std::uint64_t key,
                                  std::uint64_t number, std::uint64_t purpose) const {
-  const auto deviation = static_cast<double>(jitter_.deviation.count());
+  const double deviation = to_nanoseconds(jitter_.deviation);
   const double spacing = bytes_per_ns > 0 ? static_cast<double>(kPacketBytes) / bytes_per_ns : 0.0;
   const std::uint64_t packets = std::min(packets_of(bytes), kJitterDraws);
   double latest = -kWidestJitter * deviation;
