@@ -3,7 +3,7 @@
 //   predictions, rounds so far --judge_race--> P(front) of every plan, plans to measure once more --rounds--> judge_race …
 //
 // Judging: estimate_plans takes what passes have in common out of the rounds, a ResidualModel for each figure gives the joint distribution
-// of what all plans truly take, and P(front) is the share of draws from it (Monte Carlo) in which no plan of the group beats this one, as
+// of what all plans truly take, and P(front) is the share of draws from it (front_draws.h) in which no plan of the group beats this one, as
 // front_probability (statistics.h) has it: is not worse in either figure and better by more than kFrontTolerance in one.
 //
 // Racing (Maron and Moore 1994): whatever is decided leaves the race. A plan is decided once its P(front) is below RaceRules::undecided, or
@@ -11,7 +11,7 @@
 // measured of which one more round tells most about all that is undecided: how much less uncertain the group's plans become, each weighted
 // by p (1 - p), by what the front would lose without it, and by how often it beats others that are undecided (after the targeted mean square
 // error of Picheny et al. 2010). Measuring one plan tells about its neighbours as well, so a first pass spreads along the predicted front
-// by itself.
+// by itself (race_pass.h).
 #pragma once
 
 #include <cstddef>

@@ -1,0 +1,35 @@
+// Which plans of a race to measure next, once it is judged (front_race.h): those of which one more round tells most about all that is
+// undecided.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "client/experiment/cholesky.h"
+#include "client/experiment/front_race.h"
+
+namespace pareto::client {
+
+/// What may still be on the front of one group, in the order of these plans.
+struct Contest {
+  std::vector<std::size_t> plans;
+  Matrix latency;               ///< covariances
+  Matrix throughput;            ///< likewise
+  std::vector<double> weights;  ///< how much depends on knowing each of them better
+  std::vector<bool> undecided;
+};
+
+/// Whether a round of any of these could still decide something.
+bool is_open(const Contest& contest, std::span<const RacePlan> plans, const RaceRules& rules);
+
+/// Of contests that are open: one round each of so many plans as RaceRules allow, each chosen as if those before it were measured.
+std::vector<std::size_t> choose_pass(std::vector<Contest> contests, std::span<const RacePlan> plans,
+                                     const RaceRules& rules);
+
+/// Adds to a pass what a group still lacks of its first look.
+void add_first_look(const std::vector<std::size_t>& group, std::span<const RacePlan> plans,
+                    const std::vector<PlanStanding>& standings, const RaceRules& rules,
+                    std::vector<std::size_t>& pass);
+
+}  // namespace pareto::client
