@@ -7,6 +7,7 @@
 #include "client/cluster/codec_choice.h"
 #include "client/cluster/remote_network.h"
 #include "client/cluster/transport_choice.h"
+#include "core/base/clock.h"
 #include "core/base/text.h"
 #include "core/wire/codec.h"
 #include "partitioner/models/model_builder.h"
@@ -254,6 +255,14 @@ Expected<std::vector<std::string>> parse_transports(const std::string& text) {
 Expected<int> parse_window(const std::string& text) {
   if (text == "auto") return 0;
   return parse_number<int>(text, "--window");
+}
+
+Expected<double> parse_budget(const std::string& text) {
+  // Other durations are so short that this could be taken for something else.
+  const std::string known = text.ends_with("m") ? text + "in" : text;
+  PARETO_ASSIGN(const auto budget, with_context(parse_duration(known), "--budget"));
+  if (budget.count() > 0) return to_seconds(budget);
+  return fail(ErrorCode::kInvalidArgument, "--budget {}: leaves no time to measure", text);
 }
 
 }  // namespace pareto::client

@@ -97,5 +97,7 @@ Expected<> check_codec_error(double error);
 Expected<std::vector<std::string>> parse_transports(const std::string& text);
 /// "auto" -> 0. Fails: kInvalidArgument.
 Expected<int> parse_window(const std::string& text);
+/// "90s", "5m", "1h": in seconds. Fails: kInvalidArgument.
+Expected<double> parse_budget(const std::string& text);
 
 }  // namespace pareto::client

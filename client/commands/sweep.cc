@@ -3,11 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "client/commands/commands.h"
 #include "client/commands/flags.h"
+#include "client/commands/kept_flags.h"
 #include "client/commands/progress.h"
 #include "client/commands/show.h"
 #include "client/experiment/race_schedule.h"
@@ -16,8 +16,6 @@
 
 namespace pareto::client {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // Started where no devices are named and the number of stages does not say how many.
 constexpr int kLocalDevices = 2;
@@ -121,7 +119,7 @@ class SweepCommand final : public Command {
     PARETO_ASSIGN(RunRecord run, make_run(model, cluster, options_, context.command_line));
     options_.adaptive =
         adaptive_ || (!exhaustive_ && options_.plans.empty() && run.trials.size() > kManyTrials);
-    run.options_json = remembered();
+    run.options_json = to_json(KeptFlags{options_, model_, devices_}, conditions_);
     if (dry_run_) {
       context.err << describe(run) << "\n";
       PARETO_TRY(print_run(context, run, json_ ? "json" : "table"));
@@ -163,28 +161,13 @@ class SweepCommand final : public Command {
     PARETO_ASSIGN(conditions_, read_conditions(networks_));
     options_.conditions.clear();
     for (const std::string& file : split_list(networks_)) {
-      options_.conditions.push_back(is_condition_file(file) ? absolute(file) : file);
+      options_.conditions.push_back(is_condition_file(file) ? absolute_path(file) : file);
     }
     PARETO_ASSIGN(options_.budget_s, parse_budget(budget_));
     options_.engine = runner_.engine;
     options_.precision = runner_.precision;
     options_.threads = runner_.threads;
     return {};
-  }
-
-  /// "90s", "5m", "1h". Fails: kInvalidArgument.
-  static Expected<double> parse_budget(const std::string& text) {
-    std::string known = text;
-    if (known.ends_with("h")) {
-      PARETO_ASSIGN(
-          const auto hours,
-          with_context(parse_duration(known.substr(0, known.size() - 1) + "min"), "--budget"));
-      return 60 * to_seconds(hours);
-    }
-    if (known.ends_with("m")) known += "in";
-    PARETO_ASSIGN(const auto budget, with_context(parse_duration(known), "--budget"));
-    if (budget.count() > 0) return to_seconds(budget);
-    return fail(ErrorCode::kInvalidArgument, "--budget {}: leaves no time to measure", text);
   }
 
   /// "908 plans, adaptive: 12 cannot be predicted and are measured, of the others what may be on the front, for 5 min at most".
@@ -242,54 +225,6 @@ class SweepCommand final : public Command {
     return cluster;
   }
 
-  /// And not a built-in name.
-  static bool is_file(const std::string& model) {
-    return model.find('/') != std::string::npos || model.ends_with(".pt");
-  }
-  /// A run may be resumed from another folder.
-  static std::string absolute(const std::string& path) {
-    return path.empty() ? "" : std::filesystem::absolute(path).lexically_normal().string();
-  }
-
-  /// All flags that `--resume` needs to go on.
-  std::string remembered() const {
-    auto networks = Json::object();
-    for (const NamedCondition& one : conditions_) networks[one.name] = to_text(one.condition);
-    return Json{{"sweep", Json::parse(to_json(options_))},
-                {"model",
-                 {{"model", is_file(model_.model) ? absolute(model_.model) : model_.model},
-                  {"input_shape", model_.input_shape},
-                  {"num_classes", model_.num_classes},
-                  {"weights", absolute(model_.weights)},
-                  {"model_seed", model_.model_seed}}},
-                {"devices", absolute(devices_.inventory)},
-                {"networks", std::move(networks)},
-                {"testbed",
-                 is_testbed_file(devices_.testbed) ? absolute(devices_.testbed) : devices_.testbed}}
-        .dump();
-  }
-
-  Expected<> recall(const RunRecord& run) {
-    try {
-      const auto json = nlohmann::json::parse(run.options_json);
-      PARETO_ASSIGN(options_, sweep_options_from_json(json.at("sweep").dump()));
-      const auto& model = json.at("model");
-      model_.model = model.at("model").get<std::string>();
-      model_.input_shape = model.at("input_shape").get<std::string>();
-      model_.num_classes = model.at("num_classes").get<std::int64_t>();
-      model_.weights = model.at("weights").get<std::string>();
-      model_.model_seed = model.at("model_seed").get<std::uint64_t>();
-      if (devices_.inventory.empty() && devices_.testbed.empty()) {
-        devices_.inventory = json.at("devices").get<std::string>();
-        devices_.testbed = json.value("testbed", "");
-      }
-      return {};
-    } catch (const nlohmann::json::exception& error) {
-      return fail(ErrorCode::kCorrupt, "run {}: its flags cannot be read: {}", run.id,
-                  error.what());
-    }
-  }
-
   Expected<int> resume(Context& context) {
     PARETO_ASSIGN(const auto store, store_.open(context));
     PARETO_ASSIGN(RunRecord run, store->load_run(resume_));
@@ -297,7 +232,11 @@ class SweepCommand final : public Command {
       context.err << "run " << run.id << " is finished\n";
       return show(context, run);
     }
-    PARETO_TRY(recall(run));
+    PARETO_ASSIGN(const KeptFlags kept, kept_flags(run));
+    options_ = kept.options;
+    model_ = kept.model;
+    // They may be named anew.
+    if (devices_.inventory.empty() && devices_.testbed.empty()) devices_ = kept.devices;
     PARETO_ASSIGN(conditions_, read_conditions(join(options_.conditions, ",")));
     PARETO_ASSIGN(const partitioner::Model model, model_.open());
     PARETO_ASSIGN(Cluster cluster, connect(context));

@@ -1,0 +1,84 @@
+#include "client/commands/kept_flags.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+namespace pareto::client {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+/// Where the tests run, which is not where a run may be resumed.
+std::string here(const std::string& file) {
+  return (std::filesystem::current_path() / file).string();
+}
+
+KeptFlags some_flags() {
+  KeptFlags flags;
+  flags.options.splits = "percent:40";
+  flags.options.rounds = 7;
+  flags.model = {"nets/swin.pt", "3x64x64", 10, "weights.pth", 5};
+  flags.devices = {"inventory.yaml", "beds/two.yaml"};
+  return flags;
+}
+
+RunRecord run_of(const std::string& options) {
+  RunRecord run;
+  run.id = "20260131-101502-ab12";
+  run.options_json = options;
+  return run;
+}
+
+TEST(KeptFlags, ComeBackWithTheirFilesWhereverThatIs) {
+  const auto kept = kept_flags(run_of(to_json(some_flags(), {})));
+  ASSERT_TRUE(kept) << kept.error().message;
+  EXPECT_EQ(to_json(kept->options), to_json(some_flags().options));
+  EXPECT_EQ(kept->model.model, here("nets/swin.pt"));
+  EXPECT_EQ(kept->model.input_shape, "3x64x64");
+  EXPECT_EQ(kept->model.num_classes, 10);
+  EXPECT_EQ(kept->model.weights, here("weights.pth"));
+  EXPECT_EQ(kept->model.model_seed, 5U);
+  EXPECT_EQ(kept->devices.inventory, here("inventory.yaml"));
+  EXPECT_EQ(kept->devices.testbed, here("beds/two.yaml"));
+}
+
+TEST(KeptFlags, NamesAreNoFiles) {
+  KeptFlags flags;
+  flags.model.model = "mobilenetv2";
+  flags.devices.testbed = "two-pi4";
+  const auto kept = kept_flags(run_of(to_json(flags, {})));
+  ASSERT_TRUE(kept) << kept.error().message;
+  EXPECT_EQ(kept->model.model, "mobilenetv2");
+  EXPECT_EQ(kept->model.weights, "");
+  EXPECT_EQ(kept->devices.inventory, "");
+  EXPECT_EQ(kept->devices.testbed, "two-pi4");
+}
+
+TEST(KeptFlags, SayWhatTheConditionsWere) {
+  Condition slow;
+  slow.forward.delay = std::chrono::milliseconds(20);
+  const json kept = json::parse(to_json(some_flags(), {{"slow", slow}}));
+  EXPECT_EQ(kept["networks"], json::object({{"slow", to_text(slow)}}));
+}
+
+TEST(KeptFlags, OfOtherVersions) {
+  json older = json::parse(to_json(some_flags(), {}));
+  older.erase("testbed");
+  const auto kept = kept_flags(run_of(older.dump()));
+  ASSERT_TRUE(kept) << kept.error().message;
+  EXPECT_EQ(kept->devices.testbed, "");
+  older["model"].erase("weights");
+  for (const std::string& text : {std::string("{"), older.dump()}) {
+    const auto corrupt = kept_flags(run_of(text));
+    ASSERT_FALSE(corrupt);
+    EXPECT_EQ(corrupt.error().code, ErrorCode::kCorrupt);
+    EXPECT_THAT(corrupt.error().message, HasSubstr("run 20260131-101502-ab12: its flags"));
+  }
+}
+
+}  // namespace
+}  // namespace pareto::client
