@@ -1,23 +1,12 @@
 #include "partitioner/simulation/engine.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace pareto::simulation {
 namespace {
 
-// What a pipeline's draws are for: its threads' times, each crossing's of a thread, then these.
-constexpr std::uint64_t kPerThread = 2 * Wire::kPurposes;
-constexpr std::uint64_t kOccupancy = 1;
-constexpr std::uint64_t kDelay = 2;
-constexpr std::uint64_t kPackets = Wire::kPurposes;
-constexpr std::uint64_t kRows = 1000 * kPerThread;
-constexpr std::uint64_t kRowChoice = kRows + 1;
-constexpr std::uint64_t kArrivals = kRows + 2;
-
 /// How long a thread is awake and its caches warm, of the time that it was at work.
 constexpr double kAwake = 0.25;
-constexpr std::uint32_t kMostInFlight = 1U << 31;
 constexpr std::int64_t kEventsPerReport = 1 << 20;
 
 }  // namespace
@@ -81,25 +70,7 @@ void Engine::start() {
     warm_requests_ = std::max<std::int64_t>(1, scenario_.requests / 10);
   }
   if (warm_requests_ == 0 && scenario_.warm_up.count() == 0) measuring_ = true;
-  for (Pipeline& pipeline : world_.pipelines) {
-    const PipelineClass& spec = scenario_.pipelines[pipeline.rule];
-    const std::uint32_t source = pipeline.first_thread;
-    const std::uint64_t bits = random_bits(pipeline.key, 0, kRowChoice);
-    if (spec.recording) pipeline.row = spec.recording->any_row(bits);
-    const bool first_of_class =
-        &pipeline == &world_.pipelines[world_.classes[pipeline.rule].first_pipeline];
-    if (spec.arrivals.kind == ArrivalKind::kPeriodic) {
-      const auto period = static_cast<std::uint64_t>(spec.arrivals.period.count());
-      schedule(first_of_class ? 0 : static_cast<std::int64_t>(bits % period), kCame, source);
-    } else if (spec.arrivals.kind == ArrivalKind::kClosed) {
-      schedule(0, kCame, source);
-    } else {
-      if (!first_of_class && !spec.arrivals.gaps.empty()) {
-        pipeline.gap = static_cast<std::uint32_t>(bits % spec.arrivals.gaps.size());
-      }
-      schedule_next(source, pipeline);
-    }
-  }
+  for (Pipeline& pipeline : world_.pipelines) start_arrivals(pipeline);
 }
 
 bool Engine::is_over() const { return scenario_.requests > 0 && completed_ >= scenario_.requests; }
@@ -114,62 +85,6 @@ void Engine::handle(Kind kind, std::uint32_t thread) {
     case kCame:
       return come(thread);
   }
-}
-
-void Engine::come(std::uint32_t source) {
-  Thread& thread = world_.threads[source];
-  Pipeline& pipeline = world_.pipelines[thread.pipeline];
-  if (scenario_.pipelines[pipeline.rule].arrivals.kind == ArrivalKind::kClosed) {
-    return advance(source);  // as many as the window holds are there at once
-  }
-  note_request(pipeline, thread.arrived);
-  ++thread.handed;
-  schedule_next(source, pipeline);
-  arrive(source);
-}
-
-void Engine::schedule_next(std::uint32_t source, Pipeline& pipeline) {
-  const Arrivals& arrivals = scenario_.pipelines[pipeline.rule].arrivals;
-  std::int64_t wait = 0;
-  if (arrivals.kind == ArrivalKind::kPeriodic) {
-    wait = arrivals.period.count();
-  } else if (arrivals.kind == ArrivalKind::kTrace) {
-    wait = arrivals.gaps[pipeline.gap].count();
-    if (++pipeline.gap == arrivals.gaps.size()) pipeline.gap = 0;
-  } else {
-    const std::uint64_t bits = random_bits(pipeline.key, world_.threads[source].arrived, kArrivals);
-    wait = std::llround(-std::log(uniform_of(bits)) * 1e9 / arrivals.rate_per_s);
-  }
-  schedule(now_ + wait, kCame, source);
-}
-
-void Engine::note_request(Pipeline& pipeline, std::uint32_t number) {
-  PipelineRule& rule = world_.classes[pipeline.rule];
-  const std::uint32_t in_flight = number - pipeline.completed;
-  if (in_flight > pipeline.mask) {
-    if (in_flight >= kMostInFlight) {
-      exhausted_ = true;
-      return;
-    }
-    std::vector<Request> wider(2 * pipeline.requests.size());
-    const auto mask = static_cast<std::uint32_t>(wider.size() - 1);
-    for (std::uint32_t i = pipeline.completed; i != number; ++i) {
-      wider[i & mask] = pipeline.requests[i & pipeline.mask];
-    }
-    pipeline.requests = std::move(wider);
-    pipeline.mask = mask;
-  }
-  rule.in_flight.change(now_, 1);
-  if (const auto& recording = scenario_.pipelines[pipeline.rule].recording) {
-    const std::uint64_t bits = random_bits(pipeline.key, number, kRows);
-    if (uniform_of(bits) < rule.rows_again) {
-      const std::uint64_t choice = random_bits(pipeline.key, number, kRowChoice);
-      pipeline.row = recording->any_row(choice);
-    } else if (++pipeline.row == recording->rows()) {
-      pipeline.row = 0;
-    }
-  }
-  pipeline.requests[number & pipeline.mask] = {now_, pipeline.row};
 }
 
 std::span<const std::int64_t> Engine::row_of(const Pipeline& pipeline,

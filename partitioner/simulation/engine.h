@@ -36,6 +36,15 @@ class Engine {
     queue_.push({time, static_cast<std::uint64_t>(kind) << 32 | thread});
   }
 
+  // What a pipeline's draws are for: its threads' times, each crossing's of a thread, then these.
+  static constexpr std::uint64_t kPerThread = 2 * Wire::kPurposes;
+  static constexpr std::uint64_t kOccupancy = 1;
+  static constexpr std::uint64_t kDelay = 2;
+  static constexpr std::uint64_t kPackets = Wire::kPurposes;
+  static constexpr std::uint64_t kRows = 1000 * kPerThread;
+  static constexpr std::uint64_t kRowChoice = kRows + 1;
+  static constexpr std::uint64_t kArrivals = kRows + 2;
+
   void start();
   /// What an event of the thread will touch lies anywhere in the arrays: it may come from memory while the queue is put in order.
   void fetch_ahead(std::uint32_t thread) const;
@@ -64,11 +73,14 @@ class Engine {
 
   /// A message is there for a thread.
   void arrive(std::uint32_t thread);
+  void complete(Pipeline& pipeline, std::uint32_t number);
+
+  // In engine_arrivals.cc: the requests of a pipeline.
+  void start_arrivals(Pipeline& pipeline);
   void come(std::uint32_t source);
   void schedule_next(std::uint32_t source, Pipeline& pipeline);
   /// Room for one more in flight, and what it draws for all its parts.
   void note_request(Pipeline& pipeline, std::uint32_t number);
-  void complete(Pipeline& pipeline, std::uint32_t number);
 
   void begin_measuring();
   /// Work that was counted when it began, but lies in the future: taken away (sign -1), or all that is counted (sign 1).
