@@ -1,4 +1,4 @@
-// Runs and trials as JSON: the document of `sweep --json`, and what a store keeps of a trial beside its columns.
+// Runs and trials as JSON: the document of `sweep --json`. What a store keeps: client/results/stored_json.h.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "client/results/record.h"
-#include "core/base/error.h"
 
 namespace pareto::client {
 
@@ -25,15 +24,5 @@ std::vector<std::string> front_ids(const RunRecord& run);
 /// JSON as text; bytes that are no UTF-8 (a path may hold any) become U+FFFD, and what is no finite number null. indent < 0: one
 /// line.
 std::string dump(const nlohmann::ordered_json& json, int indent = -1);
-
-/// Plan, boundary, stages, links and samples of a trial: what has no column of its own.
-std::string details_to_json(const TrialRecord& trial);
-/// Puts them back. Fails: kCorrupt.
-Expected<> details_from_json(const std::string& text, TrialRecord& trial);
-
-std::string devices_to_json(const std::vector<DeviceRecord>& devices);
-Expected<std::vector<DeviceRecord>> devices_from_json(const std::string& text);
-std::string passes_to_json(const std::vector<PassRecord>& passes);
-Expected<std::vector<PassRecord>> passes_from_json(const std::string& text);
 
 }  // namespace pareto::client

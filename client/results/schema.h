@@ -8,7 +8,7 @@ inline constexpr int kApplicationId = 0x50456467;
 /// PRAGMA user_version: counts up with every change below that an older build could not read.
 inline constexpr int kSchemaVersion = 3;
 
-/// Times in ms, sizes in bytes, rates in samples/s. `details`, `devices`, `passes` and `options` are JSON (client/results/record_json.h).
+/// Times in ms, sizes in bytes, rates in samples/s. `details`, `devices` and `passes` are JSON (client/results/stored_json.h), and so are `options`.
 inline constexpr const char* kSchema = R"sql(
 CREATE TABLE runs (
   id                 TEXT PRIMARY KEY,

@@ -11,6 +11,7 @@
 #include "client/results/schema.h"
 #include "client/results/sqlite_error.h"
 #include "client/results/store.h"
+#include "client/results/stored_json.h"
 #include "client/results/trial_row.h"
 #include "core/base/file.h"
 #include "core/base/text.h"

@@ -11,6 +11,7 @@
 
 #include "client/results/record_json.h"
 #include "client/results/store.h"
+#include "client/results/stored_json.h"
 #include "core/base/file.h"
 #include "tests/support/synthetic_run.h"
 

@@ -1,0 +1,25 @@
+// What a store keeps as JSON (client/results/schema.h): of a trial what has no column of its own, and a run's devices and passes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "client/results/record.h"
+#include "core/base/error.h"
+
+namespace pareto::client {
+
+/// Plan, boundary, stages, links and samples of a trial.
+std::string details_to_json(const TrialRecord& trial);
+/// Puts them back. Fails: kCorrupt.
+Expected<> details_from_json(const std::string& text, TrialRecord& trial);
+
+std::string devices_to_json(const std::vector<DeviceRecord>& devices);
+/// Fails: kCorrupt.
+Expected<std::vector<DeviceRecord>> devices_from_json(const std::string& text);
+
+std::string passes_to_json(const std::vector<PassRecord>& passes);
+/// Fails: kCorrupt.
+Expected<std::vector<PassRecord>> passes_from_json(const std::string& text);
+
+}  // namespace pareto::client
