@@ -54,7 +54,10 @@ class HtmlWriter final : public ReportWriter {
                                   {"css", report_css()},
                                   {"data", data},
                                   {"echarts", library},
+                                  {"common", report_common()},
+                                  {"chart", report_chart()},
                                   {"networks", report_networks()},
+                                  {"about", report_about()},
                                   {"js", report_js()}});
   }
 };

@@ -2,8 +2,8 @@
 // to the next. report.js makes this once with what the two share, and calls draw() after every choice.
 const networkCards = (page) => {
   'use strict';
-  const {run, conditions, choice, under, frontOf, select, toggle, chooseCondition, byId, el, colours, bounds, shapeIcon, figure, bytes,
-    percent, nameOf, latency, rate, devicesOf, SHAPES} = page;
+  const {byId, SHAPES, figure, bytes, percent, devicesOf, nameOf, latency, rate, el, shapeIcon, colours, bounds} = common;
+  const {run, conditions, choice, under, frontOf, select, toggle, chooseCondition} = page;
   const trialOf = new Map(run.trials.map((trial) => [trial.id, trial]));
   const renderer = {renderer: page.canvas ? 'canvas' : 'svg'};
   const NO_LIMIT = 'no limit';

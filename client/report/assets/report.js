@@ -2,7 +2,7 @@
 // view can be shared as a link. Text from the run only ever becomes text nodes.
 (() => {
   'use strict';
-  const byId = (id) => document.getElementById(id);
+  const {byId, PARTS, figure, short, range, bytes, percent, devicesOf, nameOf, crossesOf, latency, rate, el, swatch, shapeIcon, bar} = common;
   const problem = (text) => {
     byId('problem').hidden = false;
     byId('problem').textContent = `This page met an error: ${text}`;
@@ -30,64 +30,7 @@
   const transports = distinct(run.trials.map((trial) => trial.transport));
   const batches = distinct(run.trials.map((trial) => trial.batch)).sort((a, b) => a - b);
   const conditions = distinct(run.networks.map((network) => network.condition));
-  const PARTS = [['compute', 'computing'], ['transfer', 'transfer'], ['wait', 'waiting']];
-  const SHAPES = ['circle', 'diamond', 'triangle', 'rect'];
-  const SHAPE_PATHS = ['M6 1a5 5 0 1 0 .01 0z', 'M6 0l6 6-6 6-6-6z', 'M6 0l6 11H0z', 'M1 1h10v10H1z'];
-
-  // ---- words and figures -----------------------------------------------------------------------------------------------------
-
-  const figure = (value) => {
-    const size = Math.abs(value);
-    return value.toFixed(size >= 999.95 ? 0 : size >= 99.995 ? 1 : size >= 9.9995 ? 2 : 3);
-  };
-  const short = (value) => {
-    const size = Math.abs(value);
-    return value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.995 ? 2 : 3);
-  };
-  const range = (interval) => `${figure(interval[0])} – ${figure(interval[1])}`;
-  const bytes = (count) => {
-    const units = ['B', 'KiB', 'MiB', 'GiB'];
-    let unit = 0;
-    while (count >= 999.5 && unit + 1 < units.length) { count /= 1024; ++unit; }
-    return `${count.toFixed(unit === 0 || count >= 99.95 ? 0 : count >= 9.995 ? 1 : 2)} ${units[unit]}`;
-  };
-  const percent = (ratio) => `${ratio < 0.1 ? Number((100 * ratio).toPrecision(1)) : Math.round(ratio * 100)} %`;
-  const devicesOf = (trial) => trial.plan.stages.map((stage) => stage.device);
-  const nameOf = (trial) => (trial.name ? trial.name : trial.split ? trial.split.name : `all on ${devicesOf(trial)[0]}`);
-  /** What crosses at each cut. */
-  const crossesOf = (trial) => (trial.split ? trial.split.cuts.map((cut) => bytes(cut.boundary_bytes)).join(' + ') : '–');
-  const latency = (trial) => trial.latency_ms.p50;
-  const rate = (trial) => trial.throughput.samples_per_s;
   const shapeOf = (trial) => transports.indexOf(trial.transport) % 4;
-
-  /** el('b', {class: 'x'}, 'text', child): an element with attributes and children; functions are listeners. */
-  const el = (tag, attributes = {}, ...children) => {
-    const element = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes)) {
-      if (typeof value === 'function') element.addEventListener(name, value);
-      else if (value !== undefined && value !== false) element.setAttribute(name, value);
-    }
-    element.append(...children.filter((child) => child !== undefined && child !== null));
-    return element;
-  };
-  const swatch = (part) => el('i', {class: 'swatch', style: `background: var(--${part})`});
-  const shapeIcon = (index, colour) => {
-    const icon = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
-    icon.setAttribute('viewBox', '0 0 12 12');
-    icon.setAttribute('width', '11');
-    icon.setAttribute('height', '11');
-    const path = document.createElementNS('http://www.w3.org/2000/svg', 'path');
-    path.setAttribute('d', SHAPE_PATHS[index % 4]);
-    path.style.fill = colour;
-    icon.append(path);
-    return icon;
-  };
-  const bar = (trial, scale) => {
-    const parts = PARTS.map(([part]) => Math.max(0, trial.time_split_ms[part]));
-    const whole = scale || parts.reduce((sum, part) => sum + part, 0);
-    return el('span', {class: 'bar'}, ...PARTS.map(([part], i) =>
-      el('i', {style: `width:${100 * parts[i] / whole}%;background:var(--${part})`})));
-  };
 
   // ---- what is chosen --------------------------------------------------------------------------------------------------------
 
@@ -158,127 +101,6 @@
     if (more >= 0.0005) gains.push(`${percent(more)} more samples/s`);
     const others = beaters.get(trial).length - 1;
     return `Beaten by ${nameOf(by)} over ${by.transport}${gains.length ? `: ${gains.join(', ')}` : ''}${others ? `; and by ${others} more` : ''}.`;
-  };
-
-  // ---- the chart -------------------------------------------------------------------------------------------------------------
-
-  const colours = () => {
-    const style = getComputedStyle(document.documentElement);
-    return (name) => style.getPropertyValue(`--${name}`).trim();
-  };
-  const chart = echarts.init(byId('chart'), null, {renderer: measured.length > 1500 ? 'canvas' : 'svg'});
-  chart.on('click', (event) => { if (event.data && event.data.trial) select(event.data.trial); });
-
-  const tip = (trial) => el('div', {class: 'tip'},
-    el('b', {}, nameOf(trial)), `${devicesOf(trial).join(' → ')} over ${trial.transport}, batch ${trial.batch}`, el('br'),
-    `${figure(latency(trial))} ms  (${range(trial.latency_ms.ci95)}), window ${trial.latency_ms.window}`, el('br'),
-    `${figure(rate(trial))} samples/s  (${range(trial.throughput.ci95)}), window ${trial.throughput.window}`, el('br'),
-    verdict(trial));
-
-  const point = (trial, colour) => ({
-    value: [latency(trial), rate(trial)],
-    trial,
-    symbol: SHAPES[shapeOf(trial)],
-    symbolSize: isFront(trial) ? 13 : 9,
-    itemStyle: isFront(trial)
-      ? {color: colour(`t${shapeOf(trial)}`), borderColor: colour('card'), borderWidth: 1.5}
-      : {color: 'transparent', borderColor: colour('dominated'), borderWidth: 1.4},
-  });
-
-  const expectedTip = (trial) => el('div', {class: 'tip'},
-    el('b', {}, nameOf(trial)), `${devicesOf(trial).join(' → ')} over ${trial.transport}, batch ${trial.batch}`, el('br'),
-    'not measured; expected:', el('br'),
-    `${figure(trial.predicted.expected_latency_ms)} ms  (± ${percent(trial.predicted.latency_deviation)})`, el('br'),
-    `${figure(trial.predicted.expected_samples_per_s)} samples/s  (± ${percent(trial.predicted.throughput_deviation)})`, el('br'),
-    `On the front with a probability of ${percent(trial.p_front)}.`);
-
-  /** Fainter than all that was measured, and without a shape of its own. */
-  const expectedPoint = (trial, colour) => ({
-    value: [trial.predicted.expected_latency_ms, trial.predicted.expected_samples_per_s],
-    expected: trial,
-    symbol: 'emptyCircle',
-    symbolSize: 5,
-    itemStyle: {color: colour('dominated'), opacity: trial.p_front >= 0.05 ? 0.8 : 0.35},
-  });
-
-  const errorBars = (trials, colour, width) => ({
-    type: 'custom', silent: true, clip: true, z: 1,
-    encode: {x: [0, 1, 2], y: [3, 4, 5]},
-    data: trials.map((trial) => [
-      trial.latency_ms.ci95[0], latency(trial), trial.latency_ms.ci95[1],
-      trial.throughput.ci95[0], rate(trial), trial.throughput.ci95[1]]),
-    renderItem: (_, api) => {
-      const line = (a, b) => ({type: 'line', shape: {x1: a[0], y1: a[1], x2: b[0], y2: b[1]}, style: {stroke: colour, lineWidth: width}});
-      const at = (x, y) => api.coord([api.value(x), api.value(y)]);
-      return {type: 'group', children: [line(at(0, 4), at(2, 4)), line(at(1, 3), at(1, 5))]};
-    },
-  });
-
-  /** Bounds of an axis around some values, with a margin; below, as a share of the range. */
-  const bounds = (values, below = 0.07) => {
-    const low = Math.min(...values);
-    const high = Math.max(...values);
-    const span = high - low || high || 1;
-    const step = 10 ** Math.floor(Math.log10(span)) / 5;
-    return {min: Math.max(0, Math.floor((low - span * below) / step) * step), max: Math.ceil((high + span * 0.07) / step) * step};
-  };
-
-  const drawChart = () => {
-    const colour = colours();
-    const rest = shown.filter((trial) => !isFront(trial));
-    const seen = choice.zoom === 'front' && front.length > 1 ? front : shown;
-    // Of two rounds an interval may be a thousand times its figure: no scale is made for those.
-    const near = (value, interval) => [value, Math.max(interval[0], value / 1.5), Math.min(interval[1], value * 1.5)];
-    const perhaps = choice.zoom === 'front' ? [] : expected.filter((trial) => trial.p_front >= 0.05);
-    const x = bounds([...seen.flatMap((trial) => near(latency(trial), trial.latency_ms.ci95)),
-      ...perhaps.map((trial) => trial.predicted.expected_latency_ms)], 0.14);
-    const y = bounds([...seen.flatMap((trial) => near(rate(trial), trial.throughput.ci95)),
-      ...perhaps.map((trial) => trial.predicted.expected_samples_per_s)]);
-    const axis = (name, gap) => ({
-      type: 'value', name, nameLocation: 'middle', nameGap: gap, nameTextStyle: {color: colour('muted'), fontSize: 13},
-      axisLabel: {color: colour('muted'), fontSize: 12, hideOverlap: true, showMinLabel: false, showMaxLabel: false}, axisLine: {show: false}, axisTick: {show: false},
-      splitLine: {lineStyle: {color: colour('line')}},
-    });
-    // The edge of what is reached: a plan's throughput holds until the next one's latency is allowed.
-    const edge = front.map((trial) => [latency(trial), rate(trial)]);
-    if (edge.length) {
-      edge.unshift([edge[0][0], y.min]);
-      edge.push([x.max, edge[edge.length - 1][1]]);
-    }
-    const ring = chosen();
-    const roomy = chart.getWidth() > 520;
-    const labelled = front.map((trial, i) => ({...point(trial, colour),
-      label: {show: roomy || trial === ring || i === 0 || i === front.length - 1}}));
-    chart.setOption({
-      animation: false,
-      textStyle: {fontFamily: getComputedStyle(document.body).fontFamily},
-      grid: {left: 58, right: 18, top: 14, bottom: 46},
-      xAxis: {...axis('latency, p50 ms', 30), ...x},
-      yAxis: {...axis('throughput, samples/s', 44), ...y},
-      tooltip: {
-        trigger: 'item', confine: true, backgroundColor: colour('card'), borderColor: colour('line'), padding: [8, 12],
-        textStyle: {color: colour('ink'), fontSize: 13}, formatter: (event) => (event.data.trial ? tip(event.data.trial) : event.data.expected ? expectedTip(event.data.expected) : ''),
-      },
-      series: [
-        {type: 'line', step: 'end', data: edge, symbol: 'none', silent: true, z: 1, clip: true,
-          lineStyle: {color: colour('front'), width: 2, opacity: 0.55}, areaStyle: {color: colour('front'), opacity: 0.05}},
-        {type: 'scatter', data: expected.map((trial) => expectedPoint(trial, colour)), z: 1, clip: true, emphasis: {scale: 1.5}},
-        errorBars(rest, colour('line'), 1.5),
-        errorBars(front, colour('front'), 1.2),
-        {type: 'scatter', data: rest.map((trial) => point(trial, colour)), z: 2, clip: true, emphasis: {scale: 1.5}},
-        {type: 'scatter', data: labelled, z: 4, clip: true, emphasis: {scale: 1.3},
-          // Up and left of the front there is nothing: labels stand there, unless they would leave the chart.
-          label: {position: [-5, -4], align: 'right', verticalAlign: 'bottom', color: colour('ink'), fontSize: 12,
-            textBorderColor: colour('card'), textBorderWidth: 3, formatter: (event) => nameOf(event.data.trial)},
-          labelLayout: (label) => (label.labelRect.x < 56
-            ? {hideOverlap: true, x: label.rect.x + label.rect.width + 6, y: label.rect.y + 16, align: 'left'} : {hideOverlap: true})},
-        {type: 'scatter', silent: true, z: 3, data: ring ? [[latency(ring), rate(ring)]] : [], symbol: 'circle', symbolSize: 25,
-          itemStyle: {color: 'transparent', borderColor: colour('ring'), borderWidth: 2}},
-      ],
-    }, true);
-    byId('chart').dataset.points = shown.length;
-    byId('chart').dataset.expected = expected.length;
-    byId('chart').dataset.front = front.length;
   };
 
   // ---- filters and headlines -------------------------------------------------------------------------------------------------
@@ -431,60 +253,13 @@
       'Windows (requests in flight) of latency and of throughput; intervals are 95 %. Sort by a heading, choose a row.';
   };
 
-  // ---- what does not change --------------------------------------------------------------------------------------------------
-
-  const date = (text) => (text || '').replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC');
-  const drawHead = () => {
-    byId('model').textContent = run.model;
-    const names = run.devices.map((device) => device.name).join(', ');
-    byId('subtitle').textContent = [`${measured.length} plans measured`, predicted.length ? `${predicted.length} more predicted` : '', names && `on ${names}`, date(run.started)].filter(Boolean).join(' · ')
-      + (run.finished ? '' : ' · unfinished');
-  };
-  const drawFailures = () => {
-    if (!failed.length && !planned) return;
-    byId('failures').hidden = false;
-    byId('failures').replaceChildren(el('h2', {}, `${failed.length} failed${planned ? `, ${planned} not measured` : ''}`),
-      ...failed.map((trial) => el('p', {class: 'failure'}, el('b', {}, trial.id), trial.failure)));
-  };
-  /** Of predictions against measurements, in words. */
-  const predictionError = () => {
-    const both = measured.filter((trial) => trial.predicted);
-    if (!both.length) return '';
-    const within = (errors, share) => errors.sort((a, b) => a - b)[Math.max(1, Math.ceil(share * errors.length)) - 1];
-    const words = (errors) => `${percent(within(errors, 0.5))} (95 % of them within ${percent(within(errors, 0.95))})`;
-    const latencies = both.map((trial) => Math.abs(trial.predicted.latency_ms / latency(trial) - 1));
-    const rates = both.map((trial) => Math.abs(trial.predicted.samples_per_s / rate(trial) - 1));
-    return `of the ${both.length} plans that were measured, the median one was off by ${words(latencies)} in latency and ${words(rates)} in throughput`;
-  };
-  /** Where the time went, in words. */
-  const timeSpent = () => {
-    const time = run.time;
-    if (!time?.total_s) return '';
-    const parts = [['measuring', time.measuring_s], ['sentinel', time.sentinel_s], ['loading shards', time.loading_s],
-      [`opening ${time.openings} pipelines${time.opening_ms ? ` (95 % of them within ${figure(time.opening_ms.p95)} ms)` : ''}`, time.opening_s], ['changing the network', time.network_s]];
-    return `${figure(time.total_s)} s: ${parts.map(([name, took]) => `${percent(took / time.total_s)} ${name}`).join(', ')}; no request was on its way in ${percent(time.dead_share)}`;
-  };
-  const drawProvenance = () => {
-    const rows = [['Run', run.run], ['Command', run.command_line], ['Model digest', run.model_digest], ['Weights', bytes(run.weight_bytes)],
-      ['Started', date(run.started)], ['Finished', run.finished ? date(run.finished) : 'not yet: it can be resumed'],
-      ['Seed', String(run.seed)], ['Software', `Pareto Edge ${run.software.pareto_edge}, LibTorch ${run.software.torch}`],
-      ['On the front', 'no other plan of the same batch and network is at least as fast (latency, p50) and at least as productive (samples/s) and better in one'],
-      ['Predictions', predictionError()], ['Time', timeSpent()], ['How it was measured', run.note]];
-    const heads = ['Device', 'Address', 'CPU', 'Threads', 'Memory', 'LibTorch', 'Weights sent'];
-    byId('provenance').replaceChildren(el('h2', {}, 'Where these figures come from'),
-      el('dl', {}, ...rows.filter(([, value]) => value).flatMap(([name, value]) => [el('dt', {}, name),
-        el('dd', {}, ['Run', 'Command', 'Model digest'].includes(name) ? el('code', {}, value) : value)])),
-      el('div', {class: 'scroll', style: 'margin-bottom: 0'}, el('table', {class: 'plain'}, el('thead', {}, el('tr', {}, ...heads.map((head, i) => el('th', {class: i < 3 ? 'text' : undefined}, head)))),
-        el('tbody', {}, ...run.devices.map((device) => el('tr', {}, ...[device.name, device.address, device.cpu, device.threads,
-          bytes(device.memory_bytes), device.torch, bytes(device.weights_sent_bytes)].map((cell, i) => el('td', {class: i < 3 ? 'text' : undefined}, String(cell)))))))),
-      el('details', {}, el('summary', {}, 'All options'), el('pre', {}, el('code', {}, JSON.stringify(run.options, null, 1)))));
-  };
-
   // ---- putting it together ---------------------------------------------------------------------------------------------------
 
-  const networks = conditions.length > 1 ? networkCards({run, conditions, choice, under, frontOf, select, toggle, colours, bounds,
-    chooseCondition: (condition) => { chooseCondition(condition); draw(); }, canvas: measured.length > 1500,
-    byId, el, shapeIcon, figure, short, bytes, percent, nameOf, latency, rate, devicesOf, shapeOf, SHAPES, several: transports.length > 1}) : null;
+  const canvas = measured.length > 1500;
+  const chart = frontChart({choice, isFront, chosen, verdict, select, shapeOf, canvas});
+  const networks = conditions.length > 1 ? networkCards({run, conditions, choice, under, frontOf, select, toggle, shapeOf, canvas,
+    chooseCondition: (condition) => { chooseCondition(condition); draw(); }, several: transports.length > 1}) : null;
+  const drawChart = () => chart.draw({shown, front, expected});
 
   const draw = () => {
     const held = document.activeElement && document.activeElement.dataset.key;
@@ -533,8 +308,6 @@
   });
   // In the next frame: resizing within the observer's own turn would make it report a loop.
   new ResizeObserver(() => requestAnimationFrame(() => { chart.resize(); drawChart(); })).observe(byId('chart'));
-  drawHead();
-  drawFailures();
-  drawProvenance();
+  aboutRun({run, measured, predicted, failed, planned});
   draw();
 })();

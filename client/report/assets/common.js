@@ -1,0 +1,77 @@
+// What all parts of the page share: figures as text, names of plans, elements, colours and axes. Nothing here knows what is chosen.
+const common = (() => {
+  'use strict';
+  const byId = (id) => document.getElementById(id);
+  const PARTS = [['compute', 'computing'], ['transfer', 'transfer'], ['wait', 'waiting']];
+  const SHAPES = ['circle', 'diamond', 'triangle', 'rect'];
+  const SHAPE_PATHS = ['M6 1a5 5 0 1 0 .01 0z', 'M6 0l6 6-6 6-6-6z', 'M6 0l6 11H0z', 'M1 1h10v10H1z'];
+
+  const figure = (value) => {
+    const size = Math.abs(value);
+    return value.toFixed(size >= 999.95 ? 0 : size >= 99.995 ? 1 : size >= 9.9995 ? 2 : 3);
+  };
+  const short = (value) => {
+    const size = Math.abs(value);
+    return value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.995 ? 2 : 3);
+  };
+  const range = (interval) => `${figure(interval[0])} – ${figure(interval[1])}`;
+  const bytes = (count) => {
+    const units = ['B', 'KiB', 'MiB', 'GiB'];
+    let unit = 0;
+    while (count >= 999.5 && unit + 1 < units.length) { count /= 1024; ++unit; }
+    return `${count.toFixed(unit === 0 || count >= 99.95 ? 0 : count >= 9.995 ? 1 : 2)} ${units[unit]}`;
+  };
+  const percent = (ratio) => `${ratio < 0.1 ? Number((100 * ratio).toPrecision(1)) : Math.round(ratio * 100)} %`;
+  const devicesOf = (trial) => trial.plan.stages.map((stage) => stage.device);
+  const nameOf = (trial) => (trial.name ? trial.name : trial.split ? trial.split.name : `all on ${devicesOf(trial)[0]}`);
+  /** What crosses at each cut. */
+  const crossesOf = (trial) => (trial.split ? trial.split.cuts.map((cut) => bytes(cut.boundary_bytes)).join(' + ') : '–');
+  const latency = (trial) => trial.latency_ms.p50;
+  const rate = (trial) => trial.throughput.samples_per_s;
+  const date = (text) => (text || '').replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC');
+
+  /** el('b', {class: 'x'}, 'text', child): an element with attributes and children; functions are listeners. */
+  const el = (tag, attributes = {}, ...children) => {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) {
+      if (typeof value === 'function') element.addEventListener(name, value);
+      else if (value !== undefined && value !== false) element.setAttribute(name, value);
+    }
+    element.append(...children.filter((child) => child !== undefined && child !== null));
+    return element;
+  };
+  const swatch = (part) => el('i', {class: 'swatch', style: `background: var(--${part})`});
+  const shapeIcon = (index, colour) => {
+    const icon = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+    icon.setAttribute('viewBox', '0 0 12 12');
+    icon.setAttribute('width', '11');
+    icon.setAttribute('height', '11');
+    const path = document.createElementNS('http://www.w3.org/2000/svg', 'path');
+    path.setAttribute('d', SHAPE_PATHS[index % 4]);
+    path.style.fill = colour;
+    icon.append(path);
+    return icon;
+  };
+  const bar = (trial, scale) => {
+    const parts = PARTS.map(([part]) => Math.max(0, trial.time_split_ms[part]));
+    const whole = scale || parts.reduce((sum, part) => sum + part, 0);
+    return el('span', {class: 'bar'}, ...PARTS.map(([part], i) =>
+      el('i', {style: `width:${100 * parts[i] / whole}%;background:var(--${part})`})));
+  };
+
+  const colours = () => {
+    const style = getComputedStyle(document.documentElement);
+    return (name) => style.getPropertyValue(`--${name}`).trim();
+  };
+  /** Bounds of an axis around some values, with a margin; below, as a share of the range. */
+  const bounds = (values, below = 0.07) => {
+    const low = Math.min(...values);
+    const high = Math.max(...values);
+    const span = high - low || high || 1;
+    const step = 10 ** Math.floor(Math.log10(span)) / 5;
+    return {min: Math.max(0, Math.floor((low - span * below) / step) * step), max: Math.ceil((high + span * 0.07) / step) * step};
+  };
+
+  return {byId, PARTS, SHAPES, figure, short, range, bytes, percent, date, devicesOf, nameOf, crossesOf, latency, rate, el, swatch, shapeIcon,
+    bar, colours, bounds};
+})();
