@@ -53,19 +53,7 @@ Expected<Received> GrpcLink::receive(Deadline deadline) {
     }
     return with_context(Expected<Received>(tl::unexpected(error)), "{}: receiving", peer_);
   }
-  Received received;
-  received.wire_bytes = decoder_.received_bytes();
-  received.message = decoder_.take();
-  received.arrived = first_byte_;
-  received.decode = decoder_.decoding();
-  received.receive = now() - first_byte_ - received.decode;
-  received.cpu = thread_cpu_time() - first_byte_cpu_;
-  return received;
-}
-
-void GrpcLink::note_first_byte() {
-  first_byte_ = now();
-  first_byte_cpu_ = thread_cpu_time();
+  return arrival_.take(decoder_);
 }
 
 Expected<> GrpcLink::read_some(Deadline deadline) {
@@ -73,7 +61,7 @@ Expected<> GrpcLink::read_some(Deadline deadline) {
     PARETO_ASSIGN(const ::grpc::ByteBuffer chunk, stream_->read(deadline));
     PARETO_TRY(chunk_.refill(chunk));
   }
-  if (decoder_.untouched()) note_first_byte();
+  if (decoder_.untouched()) arrival_.begin();
   return chunk_.feed(decoder_);
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "core/transport/frame_arrival.h"
 #include "core/transport/grpc/chunks.h"
 #include "core/transport/grpc/stream.h"
 #include "core/transport/transport.h"
@@ -28,7 +29,6 @@ class GrpcLink final : public Link {
 
  private:
   Expected<> read_some(Deadline deadline);
-  void note_first_byte();
 
   const std::shared_ptr<void> carrier_;
   const std::shared_ptr<Stream> stream_;
@@ -40,8 +40,7 @@ class GrpcLink final : public Link {
   // The receiving thread's.
   wire::FrameDecoder decoder_;
   ChunkReader chunk_;
-  TimePoint first_byte_{};
-  Nanoseconds first_byte_cpu_{};  ///< the receiving thread's processor time then
+  FrameArrival arrival_;
 };
 
 }  // namespace pareto::transport::grpc

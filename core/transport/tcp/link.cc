@@ -122,24 +122,12 @@ Expected<Received> TcpLink::receive(Deadline deadline) {
     if (code == ErrorCode::kCorrupt || code == ErrorCode::kExhausted) close();
     return with_context(Expected<Received>(tl::unexpected(read.error())), "{}: receiving", peer_);
   }
-  Received received;
-  received.wire_bytes = decoder_.received_bytes();
-  received.message = decoder_.take();
-  received.arrived = first_byte_;
-  received.decode = decoder_.decoding();
-  received.receive = now() - first_byte_ - received.decode;
-  received.cpu = thread_cpu_time() - first_byte_cpu_;
-  return received;
-}
-
-void TcpLink::note_first_byte() {
-  first_byte_ = now();
-  first_byte_cpu_ = thread_cpu_time();
+  return arrival_.take(decoder_);
 }
 
 Expected<> TcpLink::read_some(Deadline deadline) {
   if (ahead_begin_ != ahead_end_) {
-    if (decoder_.untouched()) note_first_byte();
+    if (decoder_.untouched()) arrival_.begin();
     const auto bytes = std::span(ahead_).subspan(ahead_begin_, ahead_end_ - ahead_begin_);
     PARETO_ASSIGN(const std::size_t used, decoder_.feed(bytes));
     ahead_begin_ += used;
@@ -169,7 +157,7 @@ Expected<> TcpLink::read_some(Deadline deadline) {
     }
     return fail(ErrorCode::kUnavailable, "the connection broke: {}", errno_text(errno));
   }
-  if (decoder_.untouched()) note_first_byte();
+  if (decoder_.untouched()) arrival_.begin();
   const auto bytes = static_cast<std::size_t>(got);
   ahead_begin_ = 0;
   ahead_end_ = bytes - std::min(bytes, asked);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/transport/frame_arrival.h"
 #include "core/transport/socket.h"
 #include "core/transport/transport.h"
 #include "core/wire/frame.h"
@@ -37,7 +38,6 @@ class TcpLink final : public Link {
   /// Everything in unsent_. `started`: a part of the frame went out before.
   Expected<> write_all(bool started, Deadline deadline);
   Expected<> read_some(Deadline deadline);
-  void note_first_byte();
   Expected<> end_of_stream();
 
   const FileDescriptor socket_;
@@ -53,8 +53,7 @@ class TcpLink final : public Link {
   // The receiving thread's. A frame that a deadline cut stays in the decoder until the next receive().
   static constexpr std::size_t kAheadBytes = 16 << 10;
   wire::FrameDecoder decoder_;
-  TimePoint first_byte_{};
-  Nanoseconds first_byte_cpu_{};              ///< the receiving thread's processor time then
+  FrameArrival arrival_;
   std::array<std::byte, kAheadBytes> ahead_;  // what came behind the pieces asked for …
   std::size_t ahead_begin_ = 0;               // … of which this much is used
   std::size_t ahead_end_ = 0;

@@ -1,0 +1,23 @@
+// When a frame came that is read piece by piece: what links over streams of bytes say of it in Received.
+#pragma once
+
+#include "core/base/clock.h"
+#include "core/transport/transport.h"
+#include "core/wire/frame.h"
+
+namespace pareto::transport {
+
+/// Threads: the receiving one of a link.
+class FrameArrival {
+ public:
+  /// The first bytes of a frame are there; before the decoder gets them.
+  void begin();
+  /// Takes the message out of the decoder, whose frame is complete.
+  Received take(wire::FrameDecoder& decoder) const;
+
+ private:
+  TimePoint first_byte_{};
+  Nanoseconds first_byte_cpu_{};  ///< the thread's processor time then
+};
+
+}  // namespace pareto::transport
