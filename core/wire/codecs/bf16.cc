@@ -1,5 +1,5 @@
 #include "core/wire/codecs/codecs.h"
-#include "core/wire/codecs/support.h"
+#include "core/wire/codecs/halving_codec.h"
 #include "core/wire/codecs/widest.h"
 
 namespace pareto::wire::codecs {
@@ -28,33 +28,10 @@ struct Lengthen {
   }
 };
 
-class BFloat16Codec final : public Codec {
- public:
-  std::string_view name() const override { return "bf16"; }
-  std::uint8_t number() const override { return 2; }
-  bool lossless() const override { return false; }
-  bool takes(DType dtype) const override { return dtype == DType::kFloat32; }
-
-  Expected<Tensor> encode(const Tensor& tensor) const override {
-    PARETO_TRY(check_takes(*this, tensor));
-    const std::size_t count = element_count_of(tensor);
-    PARETO_ASSIGN(Tensor encoded, allocate_bytes(2 * count));
-    widest<Shorten>(tensor.bytes().data(), count, encoded.mutable_bytes().data());
-    return encoded;
-  }
-
-  Expected<> decode(std::span<const std::byte> encoded, Tensor& into) const override {
-    const std::size_t count = element_count_of(into);
-    PARETO_TRY(check_encoded(*this, encoded, 2 * count, into));
-    widest<Lengthen>(encoded.data(), count, into.mutable_bytes().data());
-    return {};
-  }
-};
-
 }  // namespace
 
 const Codec* bf16() {
-  static const BFloat16Codec kCodec;
+  static const HalvingCodec kCodec("bf16", 2, widest<Shorten>, widest<Lengthen>);
   return &kCodec;
 }
 

@@ -1,7 +1,7 @@
 #include <bit>
 
 #include "core/wire/codecs/codecs.h"
-#include "core/wire/codecs/support.h"
+#include "core/wire/codecs/halving_codec.h"
 #include "core/wire/codecs/widest.h"
 
 #if defined(__x86_64__)
@@ -89,39 +89,20 @@ std::size_t lengthen_eights(const std::byte*, std::size_t, std::byte*) { return 
 bool has_instruction() { return false; }
 #endif
 
-class Float16Codec final : public Codec {
- public:
-  std::string_view name() const override { return "fp16"; }
-  std::uint8_t number() const override { return 1; }
-  bool lossless() const override { return false; }
-  bool takes(DType dtype) const override { return dtype == DType::kFloat32; }
+void shorten(const std::byte* from, std::size_t count, std::byte* to) {
+  const std::size_t done = has_instruction() ? shorten_eights(from, count, to) : 0;
+  if (done < count) widest<Shorten>(from + 4 * done, count - done, to + 2 * done);
+}
 
-  Expected<Tensor> encode(const Tensor& tensor) const override {
-    PARETO_TRY(check_takes(*this, tensor));
-    const std::size_t count = element_count_of(tensor);
-    PARETO_ASSIGN(Tensor encoded, allocate_bytes(2 * count));
-    const std::byte* const from = tensor.bytes().data();
-    std::byte* const to = encoded.mutable_bytes().data();
-    const std::size_t done = has_instruction() ? shorten_eights(from, count, to) : 0;
-    if (done < count) widest<Shorten>(from + 4 * done, count - done, to + 2 * done);
-    return encoded;
-  }
-
-  Expected<> decode(std::span<const std::byte> encoded, Tensor& into) const override {
-    const std::size_t count = element_count_of(into);
-    PARETO_TRY(check_encoded(*this, encoded, 2 * count, into));
-    const std::byte* const from = encoded.data();
-    std::byte* const to = into.mutable_bytes().data();
-    const std::size_t done = has_instruction() ? lengthen_eights(from, count, to) : 0;
-    if (done < count) widest<Lengthen>(from + 2 * done, count - done, to + 4 * done);
-    return {};
-  }
-};
+void lengthen(const std::byte* from, std::size_t count, std::byte* to) {
+  const std::size_t done = has_instruction() ? lengthen_eights(from, count, to) : 0;
+  if (done < count) widest<Lengthen>(from + 2 * done, count - done, to + 4 * done);
+}
 
 }  // namespace
 
 const Codec* fp16() {
-  static const Float16Codec kCodec;
+  static const HalvingCodec kCodec("fp16", 1, shorten, lengthen);
   return &kCodec;
 }
 
