@@ -98,6 +98,10 @@ Expected<> ProfileSubject::busy(Nanoseconds duration) {
   if (times.compute.count() <= 0) return no_time();
   busy_yardstick_ = times.compute;
   busy_yardsticks_.push_back(count_of(times.interval));
+  for (const double compute : times.computes) {
+    if (jitter_.size() == kMostJitterFactors) break;
+    jitter_.push_back(std::max(compute, 1.0) / count_of(times.compute));
+  }
   return {};
 }
 
@@ -132,6 +136,7 @@ void ProfileSubject::fill(DeviceProfile& profile) const {
     shard.memory_bytes = seen.memory_bytes;
   }
   profile.overhead = rounded(median(overheads));
+  profile.jitter = jitter_;
 }
 
 Expected<ShardLease> ProfileSubject::load_beside(const OperatorRange& range) {

@@ -114,6 +114,7 @@ class ProfileSubject {
   std::vector<double> lone_yardsticks_;
   std::vector<double> unshared_yardsticks_;
   std::vector<double> busy_yardsticks_;
+  std::vector<double> jitter_;  ///< of the yardstick under load, in order
   std::map<OperatorRange, Seen> seen_;
 };
 

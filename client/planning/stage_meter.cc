@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
-#include <vector>
 
 #include "client/experiment/statistics.h"
 
@@ -84,7 +83,8 @@ Expected<BusyTimes> StageMeter::busy(const Value& request, Nanoseconds duration)
   const Nanoseconds passed =
       result.samples[last - 1].completed - result.samples[kWindow - 1].completed;
   output_ = std::move(result.last_output);
-  return BusyTimes{median_of(compute), passed / static_cast<std::int64_t>(compute.size())};
+  const Nanoseconds interval = passed / static_cast<std::int64_t>(compute.size());
+  return BusyTimes{median_of(compute), interval, std::move(compute)};
 }
 
 }  // namespace pareto::client

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "client/cluster/cluster.h"
 #include "client/cluster/deployment.h"
@@ -31,6 +32,7 @@ struct LoneTimes {
 struct BusyTimes {
   Nanoseconds compute{};   ///< their median
   Nanoseconds interval{};  ///< between results, on average: throughput counts the slow ones too
+  std::vector<double> computes;  ///< ns, one a request in order: of what `compute` is the median
 };
 
 /// Threads: one owner.

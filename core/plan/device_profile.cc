@@ -12,6 +12,7 @@ constexpr int kFormat = 3;
 constexpr std::size_t kMaxOperators = 1 << 20;
 constexpr std::size_t kMaxShards = 1 << 20;
 constexpr Nanoseconds kLongest = std::chrono::hours(1);
+constexpr double kLargestFactor = 1e9;
 
 bool is_time(Nanoseconds time) { return time.count() >= 0 && time <= kLongest; }
 
@@ -44,6 +45,11 @@ Expected<> check(const DeviceProfile& profile) {
   }
   if (!is_time(profile.overhead) || !std::ranges::all_of(profile.operators, is_time)) {
     return refuse("a time is negative or longer than an hour");
+  }
+  const auto is_factor = [](double factor) { return factor > 0 && factor <= kLargestFactor; };
+  if (profile.jitter.size() > kMostJitterFactors ||
+      !std::ranges::all_of(profile.jitter, is_factor)) {
+    return refuse("jitter is at most 64 factors above 0, up to a billion");
   }
   if (!ascends(profile.shards) || !ascends(profile.too_large)) {
     return refuse("shards are not in order");
@@ -96,7 +102,8 @@ std::string to_json(const DeviceProfile& profile) {
                               {"overhead_ns", profile.overhead.count()},
                               {"operators_ns", nlohmann::ordered_json::array()},
                               {"shards", nlohmann::ordered_json::array()},
-                              {"too_large", nlohmann::ordered_json::array()}};
+                              {"too_large", nlohmann::ordered_json::array()},
+                              {"jitter", profile.jitter}};
   for (const Nanoseconds time : profile.operators) json["operators_ns"].push_back(time.count());
   for (const ShardTime& shard : profile.shards) {
     json["shards"].push_back({{"begin", shard.begin},
@@ -145,6 +152,8 @@ Expected<DeviceProfile> device_profile_from_json(const std::string& text) {
       profile.too_large.push_back(
           {range.at(0).get<std::int64_t>(), range.at(1).get<std::int64_t>()});
     }
+    // Profiles that are older than it have none.
+    profile.jitter = json.value("jitter", std::vector<double>());
     PARETO_TRY(check(profile));
     return profile;
   } catch (const nlohmann::json::exception& error) {

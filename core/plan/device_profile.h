@@ -1,6 +1,7 @@
 // What a model takes on a device, measured once and kept: what plans are predicted from. A document; format: core/plan/FORMAT.md.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "core/plan/operator_ranges.h"
 
 namespace pareto {
+
+inline constexpr std::size_t kMostJitterFactors = 64;
 
 /// Operators [begin, end) as one shard, in the engine that the device chose for it.
 struct ShardTime {
@@ -44,6 +47,9 @@ struct DeviceProfile {
   std::vector<ShardTime> shards;
   /// What the device had no room for, nothing else being loaded: in the same order, none among `shards`.
   std::vector<OperatorRange> too_large;
+  /// What the yardstick (the whole model, or the largest part that has room) took of consecutive requests under load, as multiples of their median, in the order measured: at most
+  /// kMostJitterFactors; empty: not known.
+  std::vector<double> jitter{};
 
   /// Of operators [begin, end) as one shard; null: not measured.
   const ShardTime* find_shard(std::int64_t begin, std::int64_t end) const;

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "tests/client/support/fake_daemon.h"
 #include "tests/client/support/fake_workload.h"
 #include "tests/client/support/memory_transport.h"
@@ -13,7 +16,9 @@ using std::chrono::milliseconds;
 using testing::AllOf;
 using testing::Each;
 using testing::ElementsAre;
+using testing::Ge;
 using testing::HasSubstr;
+using testing::SizeIs;
 
 /// What the fakes say they take: less than their messages really do.
 constexpr Nanoseconds kUnit(100);
@@ -96,6 +101,25 @@ TEST_F(DeviceProfiler, TimesBothSidesOfEveryCutOnEveryDevice) {
   EXPECT_THAT(progress_,
               ElementsAre(std::pair(1, 4), std::pair(2, 4), std::pair(3, 4), std::pair(4, 4)));
   EXPECT_TRUE(device_profile_from_json(to_json(first))) << "it can be kept";
+}
+
+TEST_F(DeviceProfiler, KeepsHowUnevenlyTheWholeModelWorked) {
+  daemons_[0]->set_sway(7 * kUnit);
+  const auto measured = profile();
+  ASSERT_TRUE(measured) << measured.error().message;
+  EXPECT_THAT(measured->back().jitter, AllOf(SizeIs(Ge(20U)), Each(1.0)))
+      << "two passes of two cuts, five requests each or more";
+  const std::vector<double>& swaying = measured->front().jitter;
+  ASSERT_GE(swaying.size(), 20U);
+  ASSERT_LE(swaying.size(), kMostJitterFactors);
+  // 21 units and 28 in turns; where one load ends and the next begins two may be alike.
+  std::size_t turns = 0;
+  for (std::size_t i = 1; i < swaying.size(); ++i) {
+    const double ratio =
+        std::max(swaying[i - 1], swaying[i]) / std::min(swaying[i - 1], swaying[i]);
+    if (std::abs(ratio - 28.0 / 21) < 1e-9) ++turns;
+  }
+  EXPECT_GE(turns, swaying.size() - 4);
 }
 
 TEST_F(DeviceProfiler, TakesOffWhatLinksTake) {

@@ -394,6 +394,7 @@ bool FakeDaemon::handle(Stage& stage, transport::Received received) {
   times.decode = received.decode;
   times.compute = operator_time_ ? stage.operators * *operator_time_ + shard_time_
                                  : std::chrono::steady_clock::now() - start;
+  if (message.request % 2 == 1) times.compute += sway_;
   if (misreporting_) times.compute = Nanoseconds(-1);
   message.timeline.push_back(times);
   return stage.downstream->send(message).has_value();

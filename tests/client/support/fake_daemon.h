@@ -45,6 +45,8 @@ class FakeDaemon final : public DaemonClient {
     operator_time_ = time;
     shard_time_ = of_shard;
   }
+  /// That every other request takes more of each stage.
+  void set_sway(Nanoseconds more) { sway_ = more; }
   void set_rate(double bytes_per_second) { rate_ = bytes_per_second; }
   void set_round_trip(Nanoseconds round_trip) { round_trip_ = round_trip; }
   void set_netem_interface(const std::string& name) { config_.netem_interface = name; }
@@ -139,6 +141,7 @@ class FakeDaemon final : public DaemonClient {
   double rate_ = 1e6;
   std::optional<Nanoseconds> operator_time_;  ///< none: stages say what they really take
   Nanoseconds shard_time_{};
+  Nanoseconds sway_{};
   Nanoseconds round_trip_{};
   std::atomic<int> rates_measured_{0};
   std::atomic<std::uint64_t> failing_request_{~std::uint64_t{0}};

@@ -25,7 +25,8 @@ DeviceProfile profile() {
       Nanoseconds(40'000),
       {Nanoseconds(10), Nanoseconds(20)},
       {{0, 1, Nanoseconds(9), Nanoseconds(8), 300}, {1, 2, Nanoseconds(18), Nanoseconds(17), 200}},
-      {{0, 2}}};
+      {{0, 2}},
+      {1, 0.96, 1.25}};
 }
 
 TEST(DeviceProfileDocument, ThereAndBack) {
@@ -44,7 +45,7 @@ TEST(DeviceProfileDocument, TheExampleOfTheFormat) {
           R"(","engine":"auto","precision":"bf16","threads":2,"batch":8,"memory_limit_bytes":400,)"
           R"("measured":"2026-01-31T10:15:02Z","overhead_ns":40000,"operators_ns":[10,20],)"
           R"("shards":[{"begin":0,"end":1,"alone_ns":9,"busy_ns":8,"memory_bytes":300}],)"
-          R"("too_large":[[0,2]]})");
+          R"("too_large":[[0,2]],"jitter":[1.0,0.96,1.25]})");
 }
 
 TEST(DeviceProfileDocument, KnowsWhatThereIsNoRoomFor) {
@@ -56,6 +57,16 @@ TEST(DeviceProfileDocument, KnowsWhatThereIsNoRoomFor) {
   EXPECT_EQ(four.no_room_for(2, 4), nullptr);
   EXPECT_EQ(four.find_shard(1, 2), &four.shards.back());
   EXPECT_EQ(four.find_shard(0, 2), nullptr);
+}
+
+TEST(DeviceProfileDocument, OlderOnesKnowNoJitter) {
+  auto json = nlohmann::json::parse(to_json(profile()));
+  json.erase("jitter");
+  const auto older = device_profile_from_json(json.dump());
+  ASSERT_TRUE(older) << older.error().message;
+  DeviceProfile expected = profile();
+  expected.jitter.clear();
+  EXPECT_EQ(*older, expected);
 }
 
 TEST(DeviceProfileDocument, RefusesWhatIsNone) {
@@ -86,6 +97,11 @@ TEST(DeviceProfileDocument, RefusesWhatIsNone) {
               HasSubstr("too large: of operators 0 to 3 of 2"));
   EXPECT_THAT(message([](auto& j) { j["too_large"].push_back({0, 2}); }), HasSubstr("order"));
   EXPECT_THAT(message([](auto& j) { j["too_large"][0] = 3; }), HasSubstr("profile: "));
+  EXPECT_THAT(message([](auto& j) { j["jitter"][1] = 0; }), HasSubstr("jitter"));
+  EXPECT_THAT(message([](auto& j) { j["jitter"][1] = 1e10; }), HasSubstr("jitter"));
+  EXPECT_THAT(message([](auto& j) { j["jitter"] = std::vector<double>(65, 1); }),
+              HasSubstr("jitter"));
+  EXPECT_EQ(message([](auto& j) { j["jitter"] = std::vector<double>(64, 1); }), "");
   EXPECT_FALSE(device_profile_from_json("{"));
 }
 
