@@ -120,6 +120,10 @@ Expected<> check_device(const CostInputs& inputs, const DeviceCosts& device) {
       device.milliwatts > kMostMilliwatts) {
     return fail(ErrorCode::kInvalidArgument, "a memory or power is out of range");
   }
+  if (!std::ranges::all_of(device.jitter,
+                           [](double factor) { return factor > 0 && std::isfinite(factor); })) {
+    return fail(ErrorCode::kInvalidArgument, "jitter has to be factors above 0");
+  }
   return {};
 }
 

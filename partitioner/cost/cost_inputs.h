@@ -110,6 +110,9 @@ struct DeviceCosts : StageCosts {
   std::int64_t milliwatts = 0;  ///< while it computes, sends or receives: modelled energy
   bool may_be_first = true;     ///< a pinned first device is the only one with this
   bool may_be_last = true;
+  /// What the device took of consecutive messages while it was busy, in the order measured; only their ratios count; empty: not known. For
+  /// partitioner/cost/replay.h alone: searches do not see it.
+  std::vector<double> jitter{};
 
   const StageCosts& when_busy() const { return busy ? *busy : *this; }
 };

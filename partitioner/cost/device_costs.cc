@@ -196,6 +196,7 @@ Expected<DeviceCosts> device_costs(const DeviceProfile& profile,
   costs.overhead = profile.overhead;
   if (costs.whole) *costs.whole += profile.overhead;
   costs.busy = stage_costs(measured_of(profile, &ShardTime::busy), plain, positions);
+  costs.jitter = profile.jitter;
   return costs;
 }
 

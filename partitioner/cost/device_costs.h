@@ -11,7 +11,7 @@
 namespace pareto::partitioner {
 
 /// Times at `positions` (of operators; ascending from 0 to all operators), of lone requests, the profile's overhead included, and of busy
-/// devices; memory is left open.
+/// devices, and jitter; memory is left open.
 ///
 /// A position c is known where one of the shards that a cut there makes was measured: T(0,c), T(c,N) or both. Then
 ///

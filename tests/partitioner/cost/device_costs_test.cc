@@ -76,6 +76,13 @@ TEST(DeviceCosts, TwoSidesMayTakeLessThanTheWhole) {
   EXPECT_EQ(costs->time(0, 4).count(), 3 + 50);
 }
 
+TEST(DeviceCosts, KeepTheJitterOfTheDevice) {
+  DeviceProfile measured = profile();
+  EXPECT_THAT(device_costs(measured, {0, 4})->jitter, ElementsAre());
+  measured.jitter = {1, 0.5, 2};
+  EXPECT_THAT(device_costs(measured, {0, 4})->jitter, ElementsAre(1, 0.5, 2));
+}
+
 TEST(DeviceCosts, OnlySomePositions) {
   DeviceProfile measured = profile();
   measured.shards = {shard(0, 2, 18), shard(0, 4, 50), shard(2, 4, 38)};

@@ -282,6 +282,10 @@ TEST(Check, NamesWhatIsWrong) {
               HasSubstr("device fast: weight_bytes"));
   EXPECT_THAT(message([](CostInputs& i) { i.devices[0].working_bytes.pop_back(); }),
               HasSubstr("working_bytes"));
+  EXPECT_THAT(message([](CostInputs& i) {
+                i.devices[1].jitter = {1, 0};
+              }),
+              HasSubstr("device slow: jitter"));
   EXPECT_THAT(message([](CostInputs& i) { i.links.pop_back(); }), HasSubstr("rows"));
   EXPECT_THAT(message([](CostInputs& i) { i.links[0][2].medium = 0; }),
               HasSubstr("link from 0 to 2: medium"));

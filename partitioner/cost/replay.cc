@@ -1,0 +1,188 @@
+#include "partitioner/cost/replay.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <numeric>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace pareto::partitioner {
+namespace {
+
+/// Of the best throughput, that a window may lack.
+constexpr double kWithin = 0.01;
+
+double count_of(Nanoseconds time) { return static_cast<double>(time.count()); }
+
+/// So many factors of a mean of 1.
+std::vector<double> drawn(const std::vector<double>& jitter, const ReplayOptions& options,
+                          std::mt19937_64& random) {
+  const auto count = static_cast<std::size_t>(options.requests);
+  std::vector<double> factors;
+  factors.reserve(count);
+  while (factors.size() < count) {
+    std::size_t next = random() % jitter.size();
+    for (int i = 0; i < options.block && factors.size() < count; ++i) {
+      factors.push_back(jitter[next]);
+      if (++next == jitter.size()) next = 0;
+    }
+  }
+  const double sum = std::accumulate(factors.begin(), factors.end(), 0.0);
+  for (double& factor : factors) factor *= static_cast<double>(count) / sum;
+  return factors;
+}
+
+/// What takes requests one after another: a stage, a link, a medium. Times in ns.
+struct Server {
+  double occupancy = 0;  ///< from one request to the next, on average
+  double beyond = 0;     ///< until a request goes on, after it; less than 0: before it is over
+  std::vector<double> times{};  ///< occupancies, one a request; empty: all the same
+};
+
+/// All that a request passes, in order.
+class Pipeline {
+ public:
+  /// `placement` is one that evaluate() takes, and no replicas.
+  Pipeline(const CostInputs& inputs, const Placement& placement, const ReplayOptions& options)
+      : requests_(static_cast<std::size_t>(options.requests)) {
+    std::mt19937_64 random(options.seed);
+    int from = inputs.coordinator();
+    Nanoseconds received{};
+    for (std::size_t i = 0; i <= placement.stages.size(); ++i) {
+      const bool last = i == placement.stages.size();
+      const int to = last ? inputs.coordinator() : placement.stages[i].device;
+      const int position = last ? inputs.positions() : placement.stages[i].begin;
+      const LinkTimes times =
+          link_times(inputs.link(from, to), placement.codecs.empty() ? 0 : placement.codecs[i],
+                     position, inputs.boundary(position));
+      if (i > 0) add_stage(inputs, placement.stages[i - 1], received + times.send, options, random);
+      add_link(inputs.link(from, to).medium, times);
+      received = times.receive;
+      from = to;
+    }
+  }
+
+  /// Response times, in ns.
+  std::vector<double> responses(int window) const {
+    std::vector<double> free(servers_.size());
+    std::vector<double> returned(static_cast<std::size_t>(window));
+    std::vector<double> responses;
+    responses.reserve(requests_);
+    const std::size_t settled = std::max(requests_, 2 * returned.size());
+    for (std::size_t k = 0; k < settled + requests_; ++k) {
+      double& slot = returned[k % returned.size()];
+      const double sent = slot;
+      slot = pass(sent, k % requests_, free);
+      if (k >= settled) responses.push_back(slot - sent);
+    }
+    return responses;
+  }
+
+ private:
+  void add_stage(const CostInputs& inputs, const PlacedStage& stage, Nanoseconds messages,
+                 const ReplayOptions& options, std::mt19937_64& random) {
+    const DeviceCosts& device = inputs.devices[static_cast<std::size_t>(stage.device)];
+    const Nanoseconds busy = device.when_busy().time(stage.begin, stage.end);
+    Server server{count_of(messages + busy), count_of(device.time(stage.begin, stage.end) - busy)};
+    if (!device.jitter.empty()) {
+      server.times = drawn(device.jitter, options, random);
+      for (double& time : server.times) time *= server.occupancy;
+    }
+    servers_.push_back(std::move(server));
+  }
+
+  void add_link(int medium, const LinkTimes& times) {
+    const double occupancy = count_of(times.occupancy);
+    if (medium >= 0) {
+      // Where it is first used, and none of the latency.
+      const auto [place, added] = media_.emplace(medium, servers_.size());
+      if (added) servers_.emplace_back();
+      servers_[place->second].occupancy += occupancy;
+      servers_[place->second].beyond -= occupancy;
+    }
+    servers_.push_back({occupancy, count_of(times.delay)});
+  }
+
+  /// A request sent then: when it comes back. `free`: when each server is.
+  double pass(double at, std::size_t row, std::vector<double>& free) const {
+    for (std::size_t i = 0; i < servers_.size(); ++i) {
+      const Server& server = servers_[i];
+      const double time = server.times.empty() ? server.occupancy : server.times[row];
+      const double start = std::max(at, free[i]);
+      free[i] = start + time;
+      at = start + std::max(time + server.beyond, 0.0);
+    }
+    return at;
+  }
+
+  const std::size_t requests_;
+  std::vector<Server> servers_;
+  std::map<int, std::size_t> media_;  ///< their servers
+};
+
+ReplayOutcome outcome_of(const Pipeline& pipeline, const Evaluation& evaluation, int window) {
+  std::vector<double> responses = pipeline.responses(window);
+  const auto quantile = [&](double share) {
+    const auto place = std::llround(share * static_cast<double>(responses.size() - 1));
+    const auto found = responses.begin() + place;
+    std::ranges::nth_element(responses, found);
+    return Nanoseconds(std::llround(*found));
+  };
+  // By Little's law. That the mean is no shorter than without jitter is so but for roundings, and for times of zero.
+  const double least = count_of(at_window(evaluation, window).latency);
+  const double mean = std::accumulate(responses.begin(), responses.end(), 0.0) /
+                      static_cast<double>(responses.size());
+  const double response = std::max(mean, least);
+  return {window, window / (response / 1e9), quantile(0.5), quantile(0.95), least / response};
+}
+
+Expected<Evaluation> evaluate_pipeline(const CostInputs& inputs, const Placement& placement,
+                                       int window) {
+  if (window < 1 || window > kLargestWindow) {
+    return fail(ErrorCode::kInvalidArgument, "a window of {}: 1 to {}", window, kLargestWindow);
+  }
+  if (placement.replicated) {
+    return fail(ErrorCode::kInvalidArgument, "replicas that take turns are no pipeline to replay");
+  }
+  return evaluate(inputs, placement);
+}
+
+}  // namespace
+
+bool knows_jitter(const CostInputs& inputs, const Placement& placement) {
+  return std::ranges::none_of(placement.stages, [&](const PlacedStage& stage) {
+    return inputs.devices[static_cast<std::size_t>(stage.device)].jitter.empty();
+  });
+}
+
+Expected<ReplayOutcome> replay(const CostInputs& inputs, const Placement& placement, int window,
+                               const ReplayOptions& options) {
+  PARETO_ASSIGN(const Evaluation evaluation, evaluate_pipeline(inputs, placement, window));
+  return outcome_of(Pipeline(inputs, placement, options), evaluation, window);
+}
+
+Expected<ReplayOutcome> replay_open(const CostInputs& inputs, const Placement& placement,
+                                    int most_window, const ReplayOptions& options) {
+  PARETO_ASSIGN(const Evaluation evaluation, evaluate_pipeline(inputs, placement, most_window));
+  const Pipeline pipeline(inputs, placement, options);
+  const int enough = operating_points(evaluation, {1, most_window}).back().window;
+  ReplayOutcome best = outcome_of(pipeline, evaluation, std::min(2 * enough, most_window));
+  const double wanted = (1 - kWithin) * best.throughput_per_s;
+  // Throughput does not fall as the window grows.
+  int too_few = 0;
+  while (too_few + 1 < best.window) {
+    const ReplayOutcome middle =
+        outcome_of(pipeline, evaluation, too_few + (best.window - too_few) / 2);
+    if (middle.throughput_per_s >= wanted) {
+      best = middle;
+    } else {
+      too_few = middle.window;
+    }
+  }
+  return best;
+}
+
+}  // namespace pareto::partitioner
