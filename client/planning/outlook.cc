@@ -81,8 +81,13 @@ Expected<Outlook> look_ahead(const Planner& planner, const CostInputs& inputs,
   Outlook outlook;
   outlook.condition = std::move(condition);
   for (const FrontPoint& one : front) {
-    outlook.front.push_back(
-        {planner.plan_of(one.placement, inputs, one.point.window), one.point, one.evaluation});
+    PlannedPoint planned{planner.plan_of(one.placement, inputs, one.point.window), one.point,
+                         one.evaluation};
+    if (partitioner::knows_jitter(inputs, one.placement)) {
+      PARETO_ASSIGN(planned.with_jitter,
+                    partitioner::replay(inputs, one.placement, one.point.window));
+    }
+    outlook.front.push_back(std::move(planned));
   }
   for (const FrontPoint& one : replicas) {
     ReplicaPoint& added = outlook.replicas.emplace_back();

@@ -15,6 +15,7 @@
 #include "core/plan/plan.h"
 #include "partitioner/cost/cost_inputs.h"
 #include "partitioner/cost/evaluate.h"
+#include "partitioner/cost/replay.h"
 #include "partitioner/search/search_strategy.h"
 
 namespace pareto::client {
@@ -24,6 +25,8 @@ struct PlannedPoint {
   Plan plan;
   partitioner::OperatingPoint point;
   partitioner::Evaluation evaluation;
+  /// Under the same window; none: of some of its devices jitter is not known.
+  std::optional<partitioner::ReplayOutcome> with_jitter{};
 };
 
 /// Whole models on several devices that take requests in turns: no plan, for a stage has one device.

@@ -24,6 +24,13 @@ Json json_of(const PlanReport& report, const OperatingPoint& point, const Evalua
   return row;
 }
 
+Json json_of(const PlanReport& report, const partitioner::ReplayOutcome& replayed) {
+  return {{"latency_p50_ms", to_milliseconds(replayed.response_p50)},
+          {"latency_p95_ms", to_milliseconds(replayed.response_p95)},
+          {"samples_per_s", static_cast<double>(report.batch) * replayed.throughput_per_s},
+          {"share", replayed.share}};
+}
+
 Json with_plan(const Plan& plan, Json row) {
   Json json{{"plan", Json::parse(pareto::to_json(plan))}};
   json.update(row);
@@ -46,7 +53,9 @@ Json json_of(const PlanReport& report, const Outlook& outlook) {
             {"chosen", nullptr},
             {"replicas", Json::array()}};
   for (const PlannedPoint& one : outlook.front) {
-    json["front"].push_back(with_plan(one.plan, json_of(report, one.point, one.evaluation)));
+    Json row = json_of(report, one.point, one.evaluation);
+    if (one.with_jitter) row["with_jitter"] = json_of(report, *one.with_jitter);
+    json["front"].push_back(with_plan(one.plan, std::move(row)));
   }
   if (outlook.chosen) json["chosen"] = *outlook.chosen;
   for (const ReplicaPoint& one : outlook.replicas) {

@@ -97,14 +97,32 @@ class PlanTables {
   }
 
   std::string front(const Outlook& outlook) const {
-    TextTable table(columns());
+    const bool jitters = std::ranges::any_of(
+        outlook.front, [](const PlannedPoint& one) { return one.with_jitter.has_value(); });
+    std::vector<TextColumn> all = columns();
+    if (jitters) all.push_back({"with jitter", Align::kRight});
+    TextTable table(all);
     for (std::size_t i = 0; i < outlook.front.size(); ++i) {
       const PlannedPoint& one = outlook.front[i];
       auto row = cells(one.plan, one.point, one.evaluation);
       row.front() = outlook.chosen == i ? "*" : "";
+      if (jitters) row.push_back(with_jitter(one));
       table.add(std::move(row), outlook.chosen == i ? RowStyle::kStrong : RowStyle::kPlain);
     }
-    return table.render(style_);
+    std::string text = table.render(style_);
+    if (jitters) {
+      text +=
+          "with jitter: median latency and samples/s, replayed as unevenly as the devices worked "
+          "when they were profiled\n";
+    }
+    return text;
+  }
+
+  std::string with_jitter(const PlannedPoint& one) const {
+    if (!one.with_jitter) return "";
+    return fmt::format(
+        "{} ms, {}/s", format_figure(to_milliseconds(one.with_jitter->response_p50)),
+        format_figure(static_cast<double>(report_.batch) * one.with_jitter->throughput_per_s));
   }
 
   std::string replicas(const Outlook& outlook) const {

@@ -55,6 +55,9 @@ TEST_F(Planning, APredictedPlanIsAFileThatRuns) {
     EXPECT_GT(point["latency_ms"], latency);
     EXPECT_GT(point["samples_per_s"], throughput);
     EXPECT_GE(point["latency_ms"], point["unloaded_latency_ms"]);
+    ASSERT_TRUE(point.contains("with_jitter")) << "devices were profiled now";
+    EXPECT_LE(point["with_jitter"]["samples_per_s"], point["samples_per_s"]);
+    EXPECT_GT(point["with_jitter"]["samples_per_s"], 0);
     latency = point["latency_ms"];
     throughput = point["samples_per_s"];
   }

@@ -130,6 +130,26 @@ TEST(PlanTable, ListsCandidatesAndWhatBeatsThem) {
   EXPECT_DOUBLE_EQ(document["networks"][0]["plans"][0]["samples_per_s"], 2 / 0.030);
 }
 
+TEST(PlanTable, ShowsWhatJitterLeaves) {
+  EXPECT_THAT(write_plan_table(report(), {}), Not(HasSubstr("jitter")));
+  PlanReport jittered = report();
+  jittered.outlooks[0].front.push_back(jittered.outlooks[0].front[0]);
+  jittered.outlooks[0].front[0].with_jitter =
+      partitioner::ReplayOutcome{3, 250, milliseconds(12), milliseconds(17), 5.0 / 6};
+  const std::string text = write_plan_table(jittered, {});
+  EXPECT_THAT(text, AllOf(HasSubstr("with jitter\n"), HasSubstr("12.00 ms, 500.0/s\n"),
+                          HasSubstr("600.0"), HasSubstr("with jitter: median latency")))
+      << "batches of two";
+  const json front = parsed(jittered)["networks"][0]["front"];
+  const json expected{{"latency_p50_ms", 12.0},
+                      {"latency_p95_ms", 17.0},
+                      {"samples_per_s", 500.0},
+                      {"share", 5.0 / 6}};
+  EXPECT_EQ(front[0]["with_jitter"], expected);
+  EXPECT_DOUBLE_EQ(front[0]["samples_per_s"], 600);
+  EXPECT_FALSE(front[1].contains("with_jitter")) << "of devices whose jitter is not known";
+}
+
 TEST(PlanJson, KeepsItsSchema) {
   PlanReport energy = report();
   energy.third = ThirdObjective::kEnergy;
