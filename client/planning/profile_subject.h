@@ -33,6 +33,8 @@ class ProfileSubject {
                  DeviceLinks links)
       : bench_(bench), wish_(wish), device_(device), links_(std::move(links)) {}
 
+  ProfileSubject(ProfileSubject&&) = default;
+
   /// Finds the yardstick, one that `known` has where there is room for it, and times each operator. Fails: kExhausted (no room for either
   /// end of the model), and as devices and links do.
   Expected<> begin(const std::optional<DeviceProfile>& known);

@@ -9,8 +9,9 @@
 #include "client/cluster/network.h"
 #include "client/cluster/workload.h"
 #include "client/experiment/residual_model.h"
+#include "client/experiment/window_search.h"
 #include "client/planning/condition_links.h"
-#include "partitioner/cost/evaluate.h"
+#include "partitioner/cost/replay.h"
 
 namespace pareto::client {
 namespace {
@@ -136,10 +137,8 @@ class BatchPredictor {
     if (!placement) return;
     const auto evaluation = partitioner::evaluate(inputs, *placement);
     if (!evaluation) return;
-    double batches_per_s = 1 / to_seconds(evaluation->bottleneck);
-    if (trial.plan.window > 0) {
-      batches_per_s = std::min(batches_per_s, trial.plan.window / to_seconds(evaluation->latency));
-    }
+    const double batches_per_s =
+        predicted_batches_per_s(inputs, *placement, *evaluation, trial.plan.window);
     Prediction prediction;
     prediction.latency_ms = to_milliseconds(evaluation->latency);
     prediction.samples_per_s = static_cast<double>(trial.batch) * batches_per_s;
@@ -174,6 +173,18 @@ class BatchPredictor {
 };
 
 }  // namespace
+
+double predicted_batches_per_s(const partitioner::CostInputs& inputs,
+                               const partitioner::Placement& placement,
+                               const partitioner::Evaluation& evaluation, int window) {
+  if (partitioner::knows_jitter(inputs, placement)) {
+    const auto replayed = window > 0 ? partitioner::replay(inputs, placement, window)
+                                     : partitioner::replay_open(inputs, placement, kLargestWindow);
+    if (replayed) return replayed->throughput_per_s;
+  }
+  return window > 0 ? partitioner::at_window(evaluation, window).throughput_per_s()
+                    : 1e9 / static_cast<double>(evaluation.bottleneck.count());
+}
 
 bool is_predictable(const TrialRecord& trial) {
   const Plan& plan = trial.plan;

@@ -1,6 +1,6 @@
 // What the trials of a sweep will take, before any of them is measured: TrialRecord::prediction of every trial that the cost model covers.
 //
-//   devices --profile--> Planner --probe, once per condition and transport--> CostInputs --evaluate--> predictions
+//   devices --profile--> Planner --probe, once per condition and transport--> CostInputs --evaluate, replay--> predictions
 #pragma once
 
 #include <atomic>
@@ -13,12 +13,20 @@
 #include "client/results/record.h"
 #include "client/results/store.h"
 #include "core/base/error.h"
+#include "partitioner/cost/cost_inputs.h"
+#include "partitioner/cost/evaluate.h"
 #include "partitioner/graph/model.h"
 
 namespace pareto::client {
 
 /// Whether there can be a prediction of a trial: none of codecs and micro-batches, nor of several transports between its devices.
 bool is_predictable(const TrialRecord& trial);
+
+/// Of a plan under its window; 0: under the one that a sweep finds (client/experiment/window_search.h). With jitter where that is known of all
+/// its devices. `evaluation`: of the placement.
+double predicted_batches_per_s(const partitioner::CostInputs& inputs,
+                               const partitioner::Placement& placement,
+                               const partitioner::Evaluation& evaluation, int window);
 
 /// Profiles the devices where that is not known yet (under the network's resting condition; kept in the store), probes the links over each
 /// transport, again under each condition whose definition does not say enough (client/planning/condition_links.h), and fills in predictions. Trials that a device had no room for have failed; others without a prediction have to be measured. Leaves the network at rest. `stop`

@@ -5,6 +5,8 @@
 namespace pareto::client {
 namespace {
 
+using std::chrono::milliseconds;
+
 TrialRecord trial_of(std::size_t stages) {
   TrialRecord trial;
   trial.plan.transport = "tcp";
@@ -29,6 +31,37 @@ TEST(IsPredictable, WithoutCodecsAndMicroBatches) {
   trial = trial_of(2);
   trial.plan.micro_batch = 2;
   EXPECT_FALSE(is_predictable(trial));
+}
+
+/// Two devices of 10 and 20 ms, links of 5 ms.
+partitioner::CostInputs two_devices() {
+  partitioner::CostInputs inputs;
+  inputs.boundary_bytes = {1, 1, 1};
+  inputs.legal = {true, true, true};
+  inputs.devices.resize(2);
+  inputs.devices[0].compute = {Nanoseconds(0), milliseconds(10), milliseconds(30)};
+  inputs.devices[1].compute = inputs.devices[0].compute;
+  partitioner::LinkCosts link;
+  link.delay = milliseconds(5);
+  inputs.links.assign(3, std::vector<partitioner::LinkCosts>(3, link));
+  return inputs;
+}
+
+TEST(PredictedBatches, AreThoseOfTheCostModelUnlessJitterIsKnownOfAllItsDevices) {
+  const partitioner::Placement split{{{0, 0, 1}, {1, 1, 2}}};
+  partitioner::CostInputs inputs = two_devices();
+  const auto at = [&](int window) {
+    return predicted_batches_per_s(inputs, split, *partitioner::evaluate(inputs, split), window);
+  };
+  EXPECT_DOUBLE_EQ(at(1), 1 / 0.045);
+  EXPECT_DOUBLE_EQ(at(3), 1 / 0.020);
+  EXPECT_DOUBLE_EQ(at(0), 1 / 0.020);
+  inputs.devices[1].jitter = {0.2, 0.2, 0.2, 0.2, 1.8, 1.8, 1.8, 1.8};
+  EXPECT_DOUBLE_EQ(at(3), 1 / 0.020) << "nothing is known of the other";
+  inputs.devices[0].jitter = {1};
+  EXPECT_NEAR(at(1), 1 / 0.045, 1e-3) << "a lone request's mean";
+  EXPECT_LT(at(3), 0.97 / 0.020);
+  EXPECT_GT(at(0), 1.02 * at(3)) << "a sweep would find a larger window";
 }
 
 }  // namespace
