@@ -151,6 +151,7 @@ Expected<ProbeResult> probe_link(Link& link, const ProbeOptions& options, TimePo
   for (const std::uint64_t bytes : sizes) {
     PARETO_ASSIGN(ProbePoint point, measure(prober, bytes, options, result.round_trip / 2));
     result.points.push_back(point);
+    if (point.crossing >= options.dear && result.points.size() > 1) break;
   }
   return result;
 }

@@ -18,6 +18,9 @@ struct ProbeOptions {
   PingWay way = PingWay::kThere;
   /// What each size should take at most; where messages are slow there are fewer of them, but never less than a few.
   Nanoseconds budget = std::chrono::milliseconds(250);
+  /// After a message that takes so long larger ones are left out, but for two sizes at least: they would take minutes, and longer than this
+  /// one by what their bytes do.
+  Nanoseconds dear = std::chrono::seconds(1);
 };
 
 struct ProbePoint {
@@ -34,7 +37,8 @@ struct ProbeResult {
   std::vector<ProbePoint> points;
 };
 
-/// Half the round trip of a small message is taken to be its way back. `link`: introduced, and nobody else's. Fails: kInvalidArgument (a
+/// Half the round trip of a small message is taken to be
+/// its way back. `link`: introduced, and nobody else's. Fails: kInvalidArgument (a
 /// size), kCorrupt (something else than the answer comes back), and as links do.
 Expected<ProbeResult> probe_link(Link& link, const ProbeOptions& options, TimePoint deadline);
 

@@ -72,6 +72,16 @@ TEST_P(LinkProbeTest, MeasuresEverySizeBothWays) {
   }
 }
 
+TEST_P(LinkProbeTest, LeavesOutWhatWouldTakeLong) {
+  ProbeOptions options;
+  options.sizes = {1000, 2000, 300'000, 600'000};
+  options.dear = {};
+  const auto result = probe_link(*near_, options, soon());
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ(result->points.size(), 2U);
+  EXPECT_EQ(result->points[1].bytes, 2000U);
+}
+
 TEST_P(LinkProbeTest, RefusesSizesThatAreNone) {
   for (const std::uint64_t bytes : {std::uint64_t{0}, kLargestPingBytes + 1}) {
     ProbeOptions options;
