@@ -5,6 +5,7 @@
 #include <net/if.h>
 #include <sys/ioctl.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -55,9 +56,6 @@ Expected<> set_whole(const FileDescriptor& file, bool whole) {
 
 /// Of what leaves through a device of the calling thread's namespace.
 Expected<> limit_rate(const std::string& device, const LinkDirection& out) {
-  // More segments at a time than the bucket holds would be taken apart before it, and moved one by one.
-  const auto segments = static_cast<std::uint32_t>(burst_bytes(out) / kMtuBytes);
-  PARETO_TRY(set_most_segments(device, segments));
   auto limited = run_program(token_bucket_command(device, out));
   if (!limited && limited.error().message.find("qdisc kind is unknown") != std::string::npos) {
     return fail(ErrorCode::kUnavailable,
@@ -66,11 +64,16 @@ Expected<> limit_rate(const std::string& device, const LinkDirection& out) {
   return limited;
 }
 
-/// Any rate, of the same.
+/// Any rate, of the same: the queue that every device has from the start, in place of any other.
 Expected<> lift_rate(const std::string& device) {
-  PARETO_TRY(set_most_segments(device, kManySegments));
-  // The queue that every device has from the start, in place of any other.
   return run_program({"tc", "qdisc", "replace", "dev", device, "root", "pfifo_fast"});
+}
+
+/// More at a time than the bucket holds would be taken apart before it, and moved one by one.
+std::uint32_t segments_for(const LinkDirection& out) {
+  if (out.bits_per_second == 0) return kManySegments;
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(burst_bytes(out) / kMtuBytes, kManySegments));
 }
 
 }  // namespace
@@ -89,6 +92,7 @@ Expected<TunDevice> TunDevice::create(const NetworkNamespace& where, const std::
                             "txqueuelen", kQueueLength, "addrgenmode", "none"}));
     PARETO_TRY(run_program({"ip", "address", "add", address, "peer", peer, "dev", name}));
     PARETO_TRY(set_whole(device->file_, !out.varies_by_packet()));
+    PARETO_TRY(device->set_segments(segments_for(out)));
     if (out.bits_per_second > 0) PARETO_TRY(limit_rate(name, out));
     return run_program({"ip", "link", "set", "dev", name, "up"});
   };
@@ -99,8 +103,16 @@ Expected<TunDevice> TunDevice::create(const NetworkNamespace& where, const std::
 Expected<> TunDevice::change(const LinkDirection& out) {
   PARETO_TRY(set_whole(file_, !out.varies_by_packet()));
   return where_.run([&]() -> Expected<> {
+    PARETO_TRY(set_segments(segments_for(out)));
     return out.bits_per_second > 0 ? limit_rate(name_, out) : lift_rate(name_);
   });
+}
+
+Expected<> TunDevice::set_segments(std::uint32_t most) {
+  if (most == most_segments_) return {};
+  PARETO_TRY(set_most_segments(name_, most));
+  most_segments_ = most;
+  return {};
 }
 
 }  // namespace pareto::netem

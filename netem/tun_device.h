@@ -1,6 +1,7 @@
 // One end of an emulated link: a network device whose packets this process reads and writes.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "core/base/error.h"
@@ -35,10 +36,13 @@ class TunDevice {
  private:
   TunDevice(FileDescriptor file, std::string name, NetworkNamespace where)
       : file_(std::move(file)), name_(std::move(name)), where_(std::move(where)) {}
+  /// That TCP sends through it at a time, of the calling thread's namespace, if they are not that many already.
+  Expected<> set_segments(std::uint32_t most);
 
   FileDescriptor file_;
   std::string name_;
   NetworkNamespace where_;
+  std::uint32_t most_segments_ = 65'535;  ///< as of every device from the start
 };
 
 }  // namespace pareto::netem

@@ -32,8 +32,6 @@ DeploymentOptions with_chooser(DeploymentOptions options, CodecChooser& codecs) 
   return options;
 }
 
-double seconds(Nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
-
 /// Whether an error may mean that a device is gone.
 bool smells_of_loss(ErrorCode code) {
   return code == ErrorCode::kUnavailable || code == ErrorCode::kTimeout ||
@@ -149,7 +147,7 @@ template <typename Work>
 auto SweepRunner::timed(double TimeSpent::*part, Work work) {
   const TimePoint began = environment_.clock->now();
   auto result = work();
-  spent_.*part += seconds(environment_.clock->now() - began);
+  spent_.*part += to_seconds(environment_.clock->now() - began);
   return result;
 }
 
@@ -181,13 +179,13 @@ Expected<> SweepRunner::run_pass(const Pass& pass) {
     if (budget_is_spent()) break;
     PARETO_TRY(run_unit(trial, pass));
   }
-  const double took_s = seconds(environment_.clock->now() - *pass_began_);
+  const double took_s = to_seconds(environment_.clock->now() - *pass_began_);
   pass_began_.reset();
   SentinelReading after = read_sentinel();
   run_.passes.push_back(make_pass(pass.round, pass.repeat, *last_reading_, after));
   run_.passes.back().seconds = took_s;
   const TimePoint now = environment_.clock->now();
-  spent_.total_s = seconds(now - std::exchange(counted_until_, now));
+  spent_.total_s = to_seconds(now - std::exchange(counted_until_, now));
   run_.passes.back().spent = std::exchange(spent_, {});
   last_reading_ = std::move(after);
   return checkpoint(false);
@@ -211,7 +209,7 @@ double SweepRunner::seconds_spent() const {
   double spent = 0;
   for (const PassRecord& pass : run_.passes) spent += pass.seconds;
   if (!pass_began_) return spent;
-  return spent + seconds(environment_.clock->now() - *pass_began_);
+  return spent + to_seconds(environment_.clock->now() - *pass_began_);
 }
 
 bool SweepRunner::budget_is_spent() const {

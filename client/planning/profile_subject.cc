@@ -1,7 +1,6 @@
 #include "client/planning/profile_subject.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <limits>
 #include <utility>
@@ -19,10 +18,7 @@ constexpr int kBusyYardsticks = 6;
 /// A device that does all alone is watched under load before every so many cuts: it has its machine to itself.
 constexpr int kCutsAWhole = 6;
 
-Nanoseconds rounded(double nanoseconds) {
-  return Nanoseconds(std::llround(std::max(nanoseconds, 0.0)));
-}
-double count_of(Nanoseconds time) { return static_cast<double>(time.count()); }
+Nanoseconds rounded(double nanoseconds) { return from_nanoseconds(std::max(nanoseconds, 0.0)); }
 
 void sort_longest_first(std::vector<OperatorRange>& ranges) {
   std::ranges::stable_sort(ranges, std::ranges::greater{},
@@ -54,7 +50,7 @@ Expected<> ProfileSubject::lone(std::int64_t cut) {
   if (yardstick_is_whole() && cuts_++ % kCutsAWhole == 0) {
     PARETO_ASSIGN(StageMeter * whole, yardstick_meter());
     PARETO_ASSIGN(const BusyTimes times, whole->busy(bench_.request, busy_time()));
-    unshared_yardsticks_.push_back(count_of(times.interval));
+    unshared_yardsticks_.push_back(to_nanoseconds(times.interval));
   }
   PARETO_TRY(lone_yardstick());
   // Both before either is measured: nothing is loaded in between.
@@ -92,15 +88,16 @@ Expected<> ProfileSubject::busy(Nanoseconds duration) {
   PARETO_ASSIGN(const Value request, request_for(*ready_));
   PARETO_ASSIGN(const BusyTimes times, ready_->busy(request, duration));
   if (turn_ > 0) {
-    seen_of(*ready_).busy.push_back(count_of(times.compute) / count_of(busy_yardstick_));
+    seen_of(*ready_).busy.push_back(to_nanoseconds(times.compute) /
+                                    to_nanoseconds(busy_yardstick_));
     return {};
   }
   if (times.compute.count() <= 0) return no_time();
   busy_yardstick_ = times.compute;
-  busy_yardsticks_.push_back(count_of(times.interval));
+  busy_yardsticks_.push_back(to_nanoseconds(times.interval));
   for (const double compute : times.computes) {
     if (jitter_.size() == kMostJitterFactors) break;
-    jitter_.push_back(std::max(compute, 1.0) / count_of(times.compute));
+    jitter_.push_back(std::max(compute, 1.0) / to_nanoseconds(times.compute));
   }
   return {};
 }
@@ -122,7 +119,7 @@ void ProfileSubject::fill(DeviceProfile& profile) const {
   std::vector<double> overheads;
   for (const auto& [range, seen] : seen_) {
     for (const double beyond : seen.beyond) {
-      overheads.push_back(beyond - count_of(links_.crossing(seen.traffic)));
+      overheads.push_back(beyond - to_nanoseconds(links_.crossing(seen.traffic)));
     }
     const bool is_yardstick = range == yardstick_;
     const bool was_measured = is_yardstick || !(seen.alone.empty() || seen.busy.empty());
@@ -132,7 +129,7 @@ void ProfileSubject::fill(DeviceProfile& profile) const {
     shard.end = range.end;
     shard.alone = rounded(is_yardstick ? alone : median(seen.alone) * alone);
     shard.busy = rounded((is_yardstick ? unshared : median(seen.busy) * busy) -
-                         count_of(links_.processor(seen.traffic)));
+                         to_nanoseconds(links_.processor(seen.traffic)));
     shard.memory_bytes = seen.memory_bytes;
   }
   profile.overhead = rounded(median(overheads));
@@ -240,8 +237,8 @@ Expected<> ProfileSubject::lone_yardstick() {
   PARETO_ASSIGN(const LoneTimes times, yardstick->lone(request, kLoneRequests));
   if (times.compute.count() <= 0) return no_time();
   last_yardstick_ = times.compute;
-  lone_yardsticks_.push_back(count_of(times.compute));
-  seen_of(*yardstick).beyond.push_back(count_of(times.beyond));
+  lone_yardsticks_.push_back(to_nanoseconds(times.compute));
+  seen_of(*yardstick).beyond.push_back(to_nanoseconds(times.beyond));
   return {};
 }
 
@@ -249,8 +246,8 @@ Expected<> ProfileSubject::lone_side(StageMeter& meter) {
   PARETO_ASSIGN(const Value request, request_for(meter));
   PARETO_ASSIGN(const LoneTimes times, meter.lone(request, kLoneRequests));
   Seen& seen = seen_of(meter);
-  seen.alone.push_back(count_of(times.compute) / count_of(last_yardstick_));
-  seen.beyond.push_back(count_of(times.beyond));
+  seen.alone.push_back(to_nanoseconds(times.compute) / to_nanoseconds(last_yardstick_));
+  seen.beyond.push_back(to_nanoseconds(times.beyond));
   if (meter.shard().begin == 0) crossing_ = meter.output();
   return {};
 }

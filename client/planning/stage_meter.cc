@@ -1,7 +1,6 @@
 #include "client/planning/stage_meter.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "client/experiment/statistics.h"
@@ -15,12 +14,6 @@ constexpr int kDiscarded = 1;
 constexpr int kWindow = 3;
 constexpr int kFewestIntervals = 5;
 constexpr std::uint64_t kRequestSeed = 1;
-
-Nanoseconds median_of(const std::vector<double>& nanoseconds) {
-  return Nanoseconds(std::llround(median(nanoseconds)));
-}
-
-double count_of(Nanoseconds time) { return static_cast<double>(time.count()); }
 
 Expected<Nanoseconds> compute_of(const RequestSample& sample) {
   if (sample.timeline.size() == 1) return sample.timeline.front().compute;
@@ -60,11 +53,11 @@ Expected<LoneTimes> StageMeter::lone(const Value& request, int requests) {
   std::vector<double> beyond;
   for (std::size_t i = kDiscarded; i < result.samples.size(); ++i) {
     PARETO_ASSIGN(const Nanoseconds time, compute_of(result.samples[i]));
-    compute.push_back(count_of(time));
-    beyond.push_back(count_of(result.samples[i].latency() - time));
+    compute.push_back(to_nanoseconds(time));
+    beyond.push_back(to_nanoseconds(result.samples[i].latency() - time));
   }
   output_ = std::move(result.last_output);
-  return LoneTimes{median_of(compute), median_of(beyond)};
+  return LoneTimes{from_nanoseconds(median(compute)), from_nanoseconds(median(beyond))};
 }
 
 Expected<BusyTimes> StageMeter::busy(const Value& request, Nanoseconds duration) {
@@ -78,13 +71,13 @@ Expected<BusyTimes> StageMeter::busy(const Value& request, Nanoseconds duration)
   const std::size_t last = result.samples.size() - kWindow;
   for (std::size_t i = kWindow; i < last; ++i) {
     PARETO_ASSIGN(const Nanoseconds time, compute_of(result.samples[i]));
-    compute.push_back(count_of(time));
+    compute.push_back(to_nanoseconds(time));
   }
   const Nanoseconds passed =
       result.samples[last - 1].completed - result.samples[kWindow - 1].completed;
   output_ = std::move(result.last_output);
   const Nanoseconds interval = passed / static_cast<std::int64_t>(compute.size());
-  return BusyTimes{median_of(compute), interval, std::move(compute)};
+  return BusyTimes{from_nanoseconds(median(compute)), interval, std::move(compute)};
 }
 
 }  // namespace pareto::client

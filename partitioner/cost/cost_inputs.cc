@@ -1,7 +1,6 @@
 #include "partitioner/cost/cost_inputs.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 
 namespace pareto::partitioner {
@@ -20,8 +19,6 @@ const LinkCodec& codec_of(const LinkCosts& link, int codec) {
   return link.codecs.empty() ? kNone : link.codecs[static_cast<std::size_t>(codec)];
 }
 
-Nanoseconds rounded(double nanoseconds) { return Nanoseconds(std::llround(nanoseconds)); }
-
 /// The times of a message of so many bytes on the wire. points: not empty.
 LinkTimes interpolated(const std::vector<LinkPoint>& points, double bytes) {
   if (points.size() == 1 || bytes <= static_cast<double>(points.front().bytes)) {
@@ -36,7 +33,7 @@ LinkTimes interpolated(const std::vector<LinkPoint>& points, double bytes) {
   const auto between = [&](Nanoseconds LinkTimes::*time) {
     const auto from = static_cast<double>((a.times.*time).count());
     const auto to = static_cast<double>((b.times.*time).count());
-    return rounded(std::clamp(from + part * (to - from), 0.0, kNoTime));
+    return from_nanoseconds(std::clamp(from + part * (to - from), 0.0, kNoTime));
   };
   return {between(&LinkTimes::occupancy), between(&LinkTimes::delay), between(&LinkTimes::send),
           between(&LinkTimes::receive)};
@@ -253,19 +250,20 @@ LinkTimes link_times(const LinkCosts& link, int codec, int position, std::int64_
   const auto bytes = static_cast<double>(boundary_bytes);
   if (!measured.empty()) {
     LinkTimes times = interpolated(measured, bytes * figures.bytes_factor);
-    times.send += rounded(bytes * figures.encode_ns_per_byte);
-    times.receive += rounded(bytes * figures.decode_ns_per_byte);
+    times.send += from_nanoseconds(bytes * figures.encode_ns_per_byte);
+    times.receive += from_nanoseconds(bytes * figures.decode_ns_per_byte);
     return times;
   }
   LinkTimes times;
   times.occupancy = link.message;
   if (link.bytes_per_second > 0) {
-    times.occupancy += rounded(bytes * figures.bytes_factor / link.bytes_per_second * 1e9);
+    times.occupancy += from_nanoseconds(bytes * figures.bytes_factor / link.bytes_per_second * 1e9);
   }
   times.delay = link.delay;
-  times.send = link.send + rounded(bytes * (link.send_ns_per_byte + figures.encode_ns_per_byte));
-  times.receive =
-      link.receive + rounded(bytes * (link.receive_ns_per_byte + figures.decode_ns_per_byte));
+  times.send =
+      link.send + from_nanoseconds(bytes * (link.send_ns_per_byte + figures.encode_ns_per_byte));
+  times.receive = link.receive +
+                  from_nanoseconds(bytes * (link.receive_ns_per_byte + figures.decode_ns_per_byte));
   return times;
 }
 

@@ -1,7 +1,6 @@
 #include "partitioner/cost/device_costs.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -125,9 +124,7 @@ std::vector<double> plain_times_before(const DeviceProfile& profile) {
   return before;
 }
 
-Nanoseconds rounded(double nanoseconds) {
-  return Nanoseconds(std::llround(std::max(nanoseconds, 0.0)));
-}
+Nanoseconds rounded(double nanoseconds) { return from_nanoseconds(std::max(nanoseconds, 0.0)); }
 
 /// At `positions`, without overhead.
 StageCosts stage_costs(const Measured& measured, const std::vector<double>& plain,

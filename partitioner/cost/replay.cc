@@ -15,8 +15,6 @@ namespace {
 /// Of the best throughput, that a window may lack.
 constexpr double kWithin = 0.01;
 
-double count_of(Nanoseconds time) { return static_cast<double>(time.count()); }
-
 /// So many factors of a mean of 1.
 std::vector<double> drawn(const std::vector<double>& jitter, const ReplayOptions& options,
                           std::mt19937_64& random) {
@@ -86,7 +84,8 @@ class Pipeline {
                  const ReplayOptions& options, std::mt19937_64& random) {
     const DeviceCosts& device = inputs.devices[static_cast<std::size_t>(stage.device)];
     const Nanoseconds busy = device.when_busy().time(stage.begin, stage.end);
-    Server server{count_of(messages + busy), count_of(device.time(stage.begin, stage.end) - busy)};
+    Server server{to_nanoseconds(messages + busy),
+                  to_nanoseconds(device.time(stage.begin, stage.end) - busy)};
     if (!device.jitter.empty()) {
       server.times = drawn(device.jitter, options, random);
       for (double& time : server.times) time *= server.occupancy;
@@ -95,7 +94,7 @@ class Pipeline {
   }
 
   void add_link(int medium, const LinkTimes& times) {
-    const double occupancy = count_of(times.occupancy);
+    const double occupancy = to_nanoseconds(times.occupancy);
     if (medium >= 0) {
       // Where it is first used, and none of the latency.
       const auto [place, added] = media_.emplace(medium, servers_.size());
@@ -103,7 +102,7 @@ class Pipeline {
       servers_[place->second].occupancy += occupancy;
       servers_[place->second].beyond -= occupancy;
     }
-    servers_.push_back({occupancy, count_of(times.delay)});
+    servers_.push_back({occupancy, to_nanoseconds(times.delay)});
   }
 
   /// A request sent then: when it comes back. `free`: when each server is.
@@ -129,10 +128,10 @@ ReplayOutcome outcome_of(const Pipeline& pipeline, const Evaluation& evaluation,
     const auto place = std::llround(share * static_cast<double>(responses.size() - 1));
     const auto found = responses.begin() + place;
     std::ranges::nth_element(responses, found);
-    return Nanoseconds(std::llround(*found));
+    return from_nanoseconds(*found);
   };
   // By Little's law. That the mean is no shorter than without jitter is so but for roundings, and for times of zero.
-  const double least = count_of(at_window(evaluation, window).latency);
+  const double least = to_nanoseconds(at_window(evaluation, window).latency);
   const double mean = std::accumulate(responses.begin(), responses.end(), 0.0) /
                       static_cast<double>(responses.size());
   const double response = std::max(mean, least);
