@@ -57,6 +57,12 @@ std::uint64_t allocated_bytes() {
 
 }  // namespace
 
+void return_freed_memory() {
+#if defined(__GLIBC__)
+  ::malloc_trim(0);
+#endif
+}
+
 void limit_to_control_group(MemoryReading& reading, const std::filesystem::path& group,
                             bool first) {
   const auto limit = number_in(group / (first ? "memory.limit_in_bytes" : "memory.max"));

@@ -22,6 +22,10 @@ using MemoryProbe = std::function<MemoryReading()>;
 /// A container, or an imitated device, has less than its machine: what its control group's folder says. `first`: of version 1.
 void limit_to_control_group(MemoryReading& reading, const std::filesystem::path& group, bool first);
 
+/// What was freed goes back to the machine. Loading a shard frees several times what it keeps, in the allocator's part of the thread that
+/// did it, where no other thread finds it. Takes milliseconds. Threads: any.
+void return_freed_memory();
+
 /// From /proc and the allocator; figures that cannot be read are 0. Threads: any.
 MemoryReading read_memory();
 

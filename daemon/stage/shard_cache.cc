@@ -155,6 +155,7 @@ Expected<ShardCache::Loaded> ShardCache::load(const Shard& shard,
                 with_context(factory_(shard, weights_, with_known_engine(key, options)), "{}",
                              name_of(shard)));
   const std::uint64_t taken = taken_bytes(before, memory_());
+  return_freed_memory();
 
   const std::lock_guard lock(mutex_);
   if (engines_.size() < kMostEngines) engines_[key] = runner->report().engine;
