@@ -200,6 +200,8 @@ std::vector<std::size_t> SweepRunner::in_random_order(const Pass& pass) const {
     order.push_back(pass.trials[place]);
     conditions.try_emplace(run_.trials[order.back()].condition, conditions.size());
   }
+  // What a budget may cut short leaves no condition out.
+  if (schedule_->budget_s()) return order;
   std::ranges::stable_sort(
       order, {}, [&](std::size_t trial) { return conditions.at(run_.trials[trial].condition); });
   return order;

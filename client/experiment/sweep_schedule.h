@@ -12,7 +12,7 @@
 
 namespace pareto::client {
 
-/// One pass: each of these trials once, in random order, those of one condition one after the other.
+/// One pass: each of these trials once, in random order; without a budget those of one condition one after the other.
 struct Pass {
   int round = 0;  ///< number of the round that it measures
   bool repeat = false;

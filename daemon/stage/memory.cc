@@ -47,7 +47,9 @@ std::optional<std::uint64_t> number_in(const std::filesystem::path& file) {
 }
 
 std::uint64_t allocated_bytes() {
-#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
+// A sanitizer has an allocator of its own.
+#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   const struct mallinfo2 info = ::mallinfo2();
   return info.uordblks + info.hblkhd;
 #else
