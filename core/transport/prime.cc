@@ -16,6 +16,9 @@ constexpr std::chrono::milliseconds kSmallPingsTime{100};
 constexpr std::uint64_t kAlwaysFits = 8 << 10;
 constexpr std::uint64_t kFirstLargeBytes = 64 << 10;
 constexpr std::uint64_t kMostBytes = 16 << 20;
+constexpr std::uint64_t kShownToPaced = 512 << 10;
+// Half of less is not worth it.
+constexpr std::chrono::microseconds kLeastPacedRoundTrip{500};
 // Of the largest size, at most: where times never settle, more of them help no more.
 constexpr int kMostLargest = 10;
 // A ping that is no better than this part of the best one before found the connection warm.
@@ -88,7 +91,7 @@ std::uint64_t rate_of(std::uint64_t bytes, Nanoseconds moving) {
 }  // namespace
 
 Expected<LinkFigures> prime(Link& link, std::uint64_t pipeline, std::uint64_t boundary_bytes,
-                            PingWay way, TimePoint deadline) {
+                            PingWay way, TimePoint deadline, bool paced) {
   Pinger pinger(link, pipeline, way, deadline);
   LinkFigures figures;
   figures.round_trip = Nanoseconds::max();
@@ -98,8 +101,11 @@ Expected<LinkFigures> prime(Link& link, std::uint64_t pipeline, std::uint64_t bo
     figures.round_trip = std::min(figures.round_trip, time);
     if (i + 1 >= kFewestSmallPings && now() - began > kSmallPingsTime) break;
   }
-  const std::uint64_t largest = std::min(boundary_bytes, kMostBytes);
+  std::uint64_t largest = std::min(boundary_bytes, kMostBytes);
   if (largest <= kAlwaysFits && figures.round_trip > kSmallPingsTime / kSmallPings) return figures;
+  if (paced && largest > kAlwaysFits && figures.round_trip >= kLeastPacedRoundTrip) {
+    largest = std::max(largest, kShownToPaced);
+  }
   Growth growth(figures.round_trip);
   for (std::uint64_t size = kFirstLargeBytes; size < largest; size *= 2) {
     PARETO_TRY(pinger.set_size(size));

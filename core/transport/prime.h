@@ -6,6 +6,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/transport/ping.h"
+#include "core/transport/tcp_settings.h"
 #include "core/transport/transport.h"
 
 namespace pareto::transport {
@@ -21,8 +22,12 @@ struct LinkFigures {
 /// bytes go, whatever the transport and the kernel do inside. Stops early where the deadline leaves no room for more, and where the link's rate is
 /// all that holds a message up: twice the bytes then take twice the time, and more of them than are under way at once have passed. Small pings come first
 /// only: a connection that sends little for long forgets its window.
+///
+/// A connection that is paced (tcp_settings.h) sends as fast as it has seen bytes arrive. Of requests that are a fraction of what would fit on
+/// the way it sees few: each takes half a round trip longer than it need, for good, unless more has been sent once. So the pings of
+/// such a one grow to 512 KiB where requests are smaller.
 /// Fails: as links do; kCorrupt where something else than the pong comes back.
 Expected<LinkFigures> prime(Link& link, std::uint64_t pipeline, std::uint64_t boundary_bytes,
-                            PingWay way, TimePoint deadline);
+                            PingWay way, TimePoint deadline, bool paced = connections_are_paced());
 
 }  // namespace pareto::transport

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/transport/tcp_settings.h"
+
 namespace pareto::transport {
 namespace {
 

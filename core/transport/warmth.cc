@@ -1,9 +1,6 @@
 #include "core/transport/warmth.h"
 
 #include <algorithm>
-#include <string>
-
-#include "core/base/file.h"
 
 namespace pareto::transport {
 namespace {
@@ -29,15 +26,6 @@ std::optional<Padding> padding_for(const LinkFigures& figures, std::uint64_t bou
   const Nanoseconds interval = figures.round_trip + kBelowTimeout;
   const double bytes = std::min(kPartOfWindow * window, kMostOfRate * rate * to_seconds(interval));
   return Padding{interval, static_cast<std::uint64_t>(bytes)};
-}
-
-bool idle_connections_cool() {
-  constexpr std::uint64_t kLongestSetting = 64;
-  const auto setting = [](const char* name) {
-    return read_file(std::string("/proc/sys/net/ipv4/") + name, kLongestSetting).value_or("");
-  };
-  return !setting("tcp_slow_start_after_idle").starts_with("0") &&
-         !setting("tcp_congestion_control").starts_with("bbr");
 }
 
 }  // namespace pareto::transport

@@ -26,10 +26,6 @@ struct Padding {
 /// fit into the window that every connection starts with.
 std::optional<Padding> padding_for(const LinkFigures& figures, std::uint64_t boundary_bytes);
 
-/// Whether this machine's TCP forgets what an idle connection has learnt: not with net.ipv4.tcp_slow_start_after_idle=0, nor with bbr as
-/// net.ipv4.tcp_congestion_control. (Another congestion control chosen for a single route is not seen.) Read in this network namespace.
-bool idle_connections_cool();
-
 /// When a link's next padding is due. Time is the caller's.
 ///
 /// Threads: one owner.

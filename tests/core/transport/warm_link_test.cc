@@ -134,6 +134,20 @@ TEST(Prime, StopsWhereTheRateIsAllThatHoldsItUp) {
   EXPECT_LE(figures->bytes_per_second, 2'100'000U);
 }
 
+TEST(Prime, ShowsAPacedConnectionMoreThanItsRequests) {
+  constexpr std::uint64_t kRequest = 31'000;
+  for (const bool paced : {false, true}) {
+    Seen seen;
+    SlowLink link(seen);
+    const auto figures = prime(link, 7, kRequest, PingWay::kThere, soon(), paced);
+    ASSERT_TRUE(figures) << figures.error().message;
+    std::int64_t largest = 0;
+    for (const Message& message : seen.sent) largest = std::max(largest, body_bytes(message));
+    // Four times what is under way at once.
+    paced ? EXPECT_GE(largest, 80'000) : EXPECT_EQ(largest, kRequest);
+  }
+}
+
 TEST(Prime, LeavesTheTimeThatDeployingNeeds) {
   Seen seen;
   FakeLink link(seen);
