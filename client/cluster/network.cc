@@ -73,6 +73,20 @@ struct EmulatedNetwork::Impl {
   }
 };
 
+std::string resting_condition(const Network* network) {
+  return network == nullptr ? Network::kNone : network->resting_condition();
+}
+
+Expected<> apply_condition(Network* network, const std::string& condition) {
+  if (network != nullptr) {
+    PARETO_TRY(with_context(network->apply(condition), "network {}", condition));
+    return {};
+  }
+  if (condition == Network::kNone) return {};
+  return fail(ErrorCode::kInvalidArgument,
+              "network {}: the network between these devices cannot be changed", condition);
+}
+
 EmulatedNetwork::EmulatedNetwork(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 EmulatedNetwork::~EmulatedNetwork() = default;
 

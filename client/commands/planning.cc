@@ -127,9 +127,7 @@ Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
       Cluster cluster,
       flags.devices.connect(context, flags.local_devices,
                             flags.by_definition ? std::vector<NamedCondition>{} : conditions));
-  if (Network* const network = cluster.network()) {
-    PARETO_TRY(network->apply(network->resting_condition()));
-  }
+  PARETO_TRY(apply_condition(cluster.network(), resting_condition(cluster.network())));
   PARETO_ASSIGN(auto store, flags.store.open(context));
   std::unique_ptr<PlanningSession> session(
       new PlanningSession(std::move(model), std::move(cluster), std::move(store)));
@@ -154,26 +152,13 @@ Expected<> PlanningSession::profile(Context& context) {
 
 Expected<std::vector<ProbedTransport>> PlanningSession::probe(Context& context,
                                                               const std::string& condition) {
-  Network* const network = cluster_.network();
-  const auto defined = std::ranges::find(conditions_, condition, &NamedCondition::name);
-  if (by_definition_ && defined != conditions_.end()) {
-    PARETO_ASSIGN(auto links,
-                  probe(context, network ? network->resting_condition() : Network::kNone));
-    for (ProbedTransport& transport : links) {
-      PARETO_ASSIGN(transport.links,
-                    with_context(under_condition(transport.links, defined->condition), "network {}",
-                                 condition));
-    }
-    return links;
-  }
-  if (network != nullptr) {
-    PARETO_TRY(with_context(network->apply(condition), "network {}", condition));
-  } else if (condition != Network::kNone) {
-    return fail(ErrorCode::kInvalidArgument,
-                "network {}: the network between these devices cannot be changed", condition);
-  }
   Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
-  return planner_->probe(transports_, shown_on(progress));
+  const auto defined = std::ranges::find(conditions_, condition, &NamedCondition::name);
+  if (!by_definition_ || defined == conditions_.end()) {
+    return planner_->probe(transports_, condition, shown_on(progress));
+  }
+  return with_context(planner_->probe_at_rest(transports_, defined->condition, shown_on(progress)),
+                      "network {}", condition);
 }
 
 Expected<ProbedCodecs> PlanningSession::probe_codecs(Context& context, const PlanCodecs& codecs) {

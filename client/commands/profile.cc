@@ -35,11 +35,8 @@ class ProfileCommand final : public Command {
   Expected<int> run(Context& context) override {
     PARETO_ASSIGN(const auto session, PlanningSession::open(context, flags_, {}));
     PARETO_TRY(session->profile(context));
-    std::string condition = "none";
-    if (const Network* const network = session->cluster().network()) {
-      condition = network->resting_condition();
-    }
-    PARETO_ASSIGN(const auto links, session->probe(context, condition));
+    PARETO_ASSIGN(const auto links,
+                  session->probe(context, resting_condition(session->cluster().network())));
     PARETO_ASSIGN(const partitioner::CostInputs inputs, session->planner().cost_inputs(links));
     if (json_) {
       context.out << to_json(*session, links).dump(2) << '\n';

@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "client/cluster/network.h"
+#include "client/planning/condition_links.h"
 #include "client/planning/ideal_plans.h"
 #include "partitioner/graph/split_points.h"
 
@@ -64,7 +66,8 @@ Expected<> Planner::profile(const LinkTransports& transports, Workload& workload
     devices_[i].milliwatts = cluster_.device(i).config().milliwatts;
   }
   if (!measured_now_) return {};
-  PARETO_ASSIGN(const std::vector<ProbedTransport> probed, probe(transports, progress));
+  PARETO_ASSIGN(const std::vector<ProbedTransport> probed,
+                probe(transports, resting_condition(cluster_.network()), progress));
   PARETO_ASSIGN(std::vector<Value> inputs,
                 workload.example(options_.settings.batch, options_.seed));
   TransportSet own;
@@ -85,7 +88,27 @@ Expected<> Planner::profile(const LinkTransports& transports, Workload& workload
 }
 
 Expected<std::vector<ProbedTransport>> Planner::probe(const LinkTransports& transports,
-                                                      const Progress& progress) const {
+                                                      const std::string& condition,
+                                                      const Progress& progress) {
+  PARETO_TRY(apply_condition(cluster_.network(), condition));
+  const std::pair asked(condition, transports);
+  if (const auto known = probed_.find(asked); known != probed_.end()) return known->second;
+  PARETO_ASSIGN(auto probed, probe_now(transports, progress));
+  return probed_[asked] = std::move(probed);
+}
+
+Expected<std::vector<ProbedTransport>> Planner::probe_at_rest(const LinkTransports& transports,
+                                                              const Condition& definition,
+                                                              const Progress& progress) {
+  PARETO_ASSIGN(auto links, probe(transports, resting_condition(cluster_.network()), progress));
+  for (ProbedTransport& transport : links) {
+    PARETO_ASSIGN(transport.links, under_condition(transport.links, definition));
+  }
+  return links;
+}
+
+Expected<std::vector<ProbedTransport>> Planner::probe_now(const LinkTransports& transports,
+                                                          const Progress& progress) const {
   const auto operators = static_cast<std::int64_t>(model_.graph().operators.size());
   std::vector<std::int64_t> positions{0, operators};
   for (const std::size_t index : splits_) {

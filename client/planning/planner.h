@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/cluster/cluster.h"
@@ -17,6 +19,7 @@
 #include "client/planning/link_prober.h"
 #include "client/results/store.h"
 #include "core/base/error.h"
+#include "core/plan/condition.h"
 #include "partitioner/graph/model.h"
 #include "partitioner/search/graph_ideals.h"
 
@@ -45,13 +48,19 @@ class Planner {
         store_(store),
         options_(std::move(options)) {}
 
-  /// Measures what is not known of the devices, over those transports and with the network as good as it gets, and keeps it. Fails: as
+  /// Measures what is not known of the devices, over those transports and with the network at rest, and keeps it. Fails: as
   /// probe, profile_devices, the store, and split points that nobody knows do.
   Expected<> profile(const LinkTransports& transports, Workload& workload,
                      const std::atomic<bool>& stop, const Progress& progress);
-  /// Every link over every transport that it can have, under the network's present condition, after profile(). Fails: as probe_links does.
+  /// After profile(): every link over every transport that it can have, with the network in that condition, where it stays. Each
+  /// condition is probed once. Fails: as probe_links does; kInvalidArgument where the network cannot be like that.
   Expected<std::vector<ProbedTransport>> probe(const LinkTransports& transports,
-                                               const Progress& progress) const;
+                                               const std::string& condition,
+                                               const Progress& progress);
+  /// As probe() with the network at rest, and what that definition would make of it. Fails: as probe() and under_condition() do.
+  Expected<std::vector<ProbedTransport>> probe_at_rest(const LinkTransports& transports,
+                                                       const Condition& definition,
+                                                       const Progress& progress);
   /// At those cuts that devices were profiled at, after profile(). Fails: as client/planning/codec_prober.h says.
   Expected<ProbedCodecs> probe_codecs(const std::vector<std::string>& codecs, double allowed_error,
                                       Workload& workload, const Progress& progress) const;
@@ -68,6 +77,8 @@ class Planner {
 
  private:
   ProfileWish wish() const;
+  Expected<std::vector<ProbedTransport>> probe_now(const LinkTransports& transports,
+                                                   const Progress& progress) const;
 
   const partitioner::Model& model_;
   const Cluster& cluster_;
@@ -78,6 +89,7 @@ class Planner {
   std::optional<partitioner::GraphIdeals> ideals_;  ///< where cuts take any of them
   std::vector<DeviceFacts> devices_;
   bool measured_now_ = false;
+  std::map<std::pair<std::string, LinkTransports>, std::vector<ProbedTransport>> probed_;
 };
 
 /// At most `count` of the split points, the first and the last among them, each nearest to an equal share of the work between those; 0: all.

@@ -48,13 +48,6 @@ class BatchPredictor {
     PARETO_TRY(rest());
     PARETO_TRY(
         planner_.profile(transports_of(ends_of(trials_.front()->plan)), workload_, stop, progress));
-    if (stop) return stopped();
-    for (const TrialRecord* trial : trials_) {
-      const Ends ends = ends_of(trial->plan);
-      if (at_rest_.contains(ends)) continue;
-      PARETO_ASSIGN(auto probed, planner_.probe(transports_of(ends), progress));
-      at_rest_.emplace(ends, std::move(probed));
-    }
     std::set<std::string> conditions;
     for (const TrialRecord* trial : trials_) conditions.insert(trial->condition);
     for (const std::string& condition : conditions) {
@@ -70,10 +63,7 @@ class BatchPredictor {
   }
 
   Expected<> rest() const {
-    Network* const network = cluster_.network();
-    if (network == nullptr) return {};
-    PARETO_TRY(network->apply(network->resting_condition()));
-    return {};
+    return apply_condition(cluster_.network(), resting_condition(cluster_.network()));
   }
 
   Expected<> predict_under(const std::string& condition, const Planner::Progress& progress) {
@@ -95,18 +85,14 @@ class BatchPredictor {
   /// where there is one that says enough.
   Expected<std::vector<ProbedTransport>> links_under(const std::string& condition, const Ends& ends,
                                                      const Planner::Progress& progress) {
-    Network* const network = cluster_.network();
-    std::vector<ProbedTransport> links = at_rest_.at(ends);
-    if (network == nullptr || condition == network->resting_condition()) return links;
-    const auto definition = network->definition(condition);
-    if (!definition || !is_predictable(*definition)) {
-      PARETO_TRY(network->apply(condition));
-      return planner_.probe(transports_of(ends), progress);
+    const Network* const network = cluster_.network();
+    if (condition != resting_condition(network)) {
+      const auto definition = network ? network->definition(condition) : std::nullopt;
+      if (definition && is_predictable(*definition)) {
+        return planner_.probe_at_rest(transports_of(ends), *definition, progress);
+      }
     }
-    for (ProbedTransport& transport : links) {
-      PARETO_ASSIGN(transport.links, under_condition(transport.links, *definition));
-    }
-    return links;
+    return planner_.probe(transports_of(ends), condition, progress);
   }
 
   /// Each link over the transport that it has in such plans.
@@ -156,8 +142,10 @@ class BatchPredictor {
         if (device.profile.device != stage.device) continue;
         const OperatorRange* const range = device.profile.no_room_for(stage.begin, stage.end);
         if (range == nullptr) continue;
-        return fmt::format("{} had no room for operators {} to {} when it was profiled",
-                           stage.device, range->begin, range->end);
+        return fmt::format(
+            "{} had no room for operators {} to {} when it was profiled "
+            "(paretoctl profile --fresh asks it again)",
+            stage.device, range->begin, range->end);
       }
     }
     return std::nullopt;
@@ -169,7 +157,6 @@ class BatchPredictor {
   ShardPool pool_;
   Planner planner_;
   const std::vector<TrialRecord*> trials_;
-  std::map<Ends, std::vector<ProbedTransport>> at_rest_;
 };
 
 }  // namespace
