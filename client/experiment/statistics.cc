@@ -207,17 +207,19 @@ bool is_level(std::span<const double> samples, std::uint64_t seed) {
   return interval.low <= 0 && interval.high >= 0;
 }
 
-std::vector<double> steady_intervals(std::span<const double> completions_s, int fill, int drain) {
+std::vector<double> steady_intervals(std::span<const double> completions_s, int window, int fill,
+                                     int drain) {
   std::vector<double> intervals;
   for (std::size_t i = static_cast<std::size_t>(fill) + 1;
        i + static_cast<std::size_t>(drain) < completions_s.size(); ++i) {
     intervals.push_back(completions_s[i] - completions_s[i - 1]);
   }
+  intervals.resize(intervals.size() - intervals.size() % static_cast<std::size_t>(window));
   return intervals;
 }
 
 std::vector<double> steady_intervals(std::span<const double> completions_s, int window) {
-  return steady_intervals(completions_s, 2 * window, window);
+  return steady_intervals(completions_s, window, 2 * window, window);
 }
 
 std::vector<double> throughput_of_rounds(const std::vector<std::vector<double>>& intervals_s,

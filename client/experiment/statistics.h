@@ -52,9 +52,11 @@ int warm_up_requests(int window);
 /// interval of the difference includes 0. Fewer than 4 samples are not enough to say: false.
 bool is_level(std::span<const double> samples, std::uint64_t seed);
 
-/// Completions between fill and drain as intervals: `completions_s` ascending, the first `fill` and the last `drain` of them left out.
-/// Empty where fewer than two are left.
-std::vector<double> steady_intervals(std::span<const double> completions_s, int fill, int drain);
+/// Completions between fill and drain as intervals, of as many whole windows as there are: `completions_s` ascending, the first `fill` and
+/// the last `drain` of them left out. While the window is all that holds requests up they come back in bursts of it: a part of one tells
+/// no slope. Empty where there is no whole one.
+std::vector<double> steady_intervals(std::span<const double> completions_s, int window, int fill,
+                                     int drain);
 /// The fill is 2 × window. Nothing is sent any more while the last `window` complete: they are the drain.
 std::vector<double> steady_intervals(std::span<const double> completions_s, int window);
 

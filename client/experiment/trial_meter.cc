@@ -1,6 +1,7 @@
 #include "client/experiment/trial_meter.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "client/experiment/statistics.h"
@@ -105,12 +106,13 @@ std::string describe_rules(const UnitBudget& budget, int rounds) {
       "1, {} requests a unit, fewer "
       "where they exceed two fifths of the slice, at least {}. Throughput: slope of the "
       "completions after the first 2 x window and "
-      "before the last window, for {} latencies and at least {} s, within the rest of the slice "
+      "before the last window, in whole windows, for {} latencies and at least {} s, within the "
+      "rest of the slice "
       "but for {} completions at least. A window that is not given is the smallest within 1 % of "
       "the best throughput, searched in a trial's first unit from latency / bottleneck to twice as "
       "much, by two loads a window of at least {} completions. Plans whose requests take more than "
       "{} ms have fewer of all: one discarded, at least {} for latency and {} "
-      "completions, in whole windows, for throughput after one window and up to the last, at a "
+      "completions for throughput after one window and up to the last, at a "
       "window of 1.25 x "
       "latency / bottleneck. Intervals: 95 %, Student's of the rounds' logarithms, a round one "
       "observation, and no narrower than by a stationary block bootstrap within the rounds, blocks "
@@ -204,10 +206,7 @@ Expected<TrialMeter::Steady> TrialMeter::measure_throughput(Load& load, const Va
   // What holds dear requests up is a link, and whoever waits before it is there from the first window on and to the last request.
   const int fill = dear() ? window : 2 * window;
   const int drain = dear() ? 0 : window;
-  // While the window is all that holds requests up they come back in bursts of it: few intervals tell the slope over whole windows only.
-  const int intervals =
-      dear() ? window * ((least.intervals + window - 1) / window) : least.intervals;
-  // One completion more than the intervals between them.
+  const int intervals = window * ((least.intervals + window - 1) / window);
   options.requests = fill + intervals + 1 + drain;
   options.duration = std::chrono::duration_cast<Nanoseconds>(least.duration);
   PARETO_ASSIGN(LoadResult result, load.run(request, options));
@@ -215,9 +214,10 @@ Expected<TrialMeter::Steady> TrialMeter::measure_throughput(Load& load, const Va
   for (const RequestSample& sample : result.samples) {
     completions.push_back(to_seconds(sample.completed));
   }
-  Steady steady{steady_intervals(completions, fill, drain), std::move(result.samples)};
-  steady.samples.erase(steady.samples.end() - drain, steady.samples.end());
-  steady.samples.erase(steady.samples.begin(), steady.samples.begin() + fill);
+  Steady steady{steady_intervals(completions, window, fill, drain), {}};
+  const auto first = std::make_move_iterator(result.samples.begin() + fill);
+  // One completion more than the intervals between them.
+  steady.samples.assign(first, first + static_cast<std::ptrdiff_t>(steady.intervals_s.size()) + 1);
   return steady;
 }
 

@@ -121,15 +121,28 @@ TEST(WarmUp, NoiseAloneIsNoTrendAndATrendIs) {
 TEST(Throughput, IsTheSlopeBetweenFillAndDrain) {
   // Window 2: four completions of fill, two of drain; a slow start and a fast end must not count.
   const std::vector<double> completions{5, 9, 12, 14, 15, 16, 17, 18, 18.1, 18.2};
-  EXPECT_THAT(steady_intervals(completions, 2), ElementsAre(1, 1, 1));
-  EXPECT_TRUE(steady_intervals(std::vector<double>{1, 2, 3, 4, 5, 6, 7}, 2).empty());
-  EXPECT_THAT(steady_intervals(std::vector<double>{5, 9, 10, 11}, 1, 0), ElementsAre(1, 1));
+  EXPECT_THAT(steady_intervals(completions, 2), ElementsAre(1, 1));
+  EXPECT_TRUE(steady_intervals(std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8}, 2).empty());
+  EXPECT_THAT(steady_intervals(std::vector<double>{5, 9, 10, 11}, 1, 1, 0), ElementsAre(1, 1));
   EXPECT_THAT(throughput_of_rounds({{0.5, 0.5}, {0.25}, {}}, 8), ElementsAre(16, 32, 0));
   const Interval interval = throughput_interval({{0.9, 1.1, 1}, {1, 1.05, 0.95}, {1, 1, 1}}, 1, 7);
   EXPECT_LE(interval.low, 1);
   EXPECT_GE(interval.high, 1);
   EXPECT_GT(interval.low, 0.85);
   EXPECT_LT(interval.high, 1.15);
+}
+
+TEST(Throughput, IsThatOfWholeWindowsWhereTheyComeInBursts) {
+  // Four in flight, all back within 0.03 s, every second: 4 a second.
+  std::vector<double> completions;
+  for (int burst = 0; burst < 6; ++burst) {
+    for (int i = 0; i < 4; ++i) completions.push_back(burst + 0.01 * i);
+  }
+  for (const int more : {0, 1, 2, 3}) {
+    const std::span some = std::span(completions).first(completions.size() - 3 + more);
+    const double slope = throughput_of_rounds({steady_intervals(some, 4)}, 1).front();
+    EXPECT_NEAR(slope, 4, 0.05) << more;
+  }
 }
 
 RoundSamples rounds(const std::vector<double>& latency, const std::vector<double>& throughput) {
