@@ -79,7 +79,7 @@ std::string resting_condition(const Network* network) {
 
 Expected<> apply_condition(Network* network, const std::string& condition) {
   if (network != nullptr) {
-    PARETO_TRY(with_context(network->apply(condition), "network {}", condition));
+    PARETO_TRY(network->apply(condition));
     return {};
   }
   if (condition == Network::kNone) return {};

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 #include "client/cluster/codec_choice.h"
 #include "client/cluster/remote_network.h"
@@ -178,12 +179,18 @@ bool is_condition_file(const std::string& network) {
 
 Expected<std::vector<NamedCondition>> read_conditions(const std::string& networks) {
   std::vector<NamedCondition> conditions;
+  std::map<std::string, std::string> files;
   for (const std::string& file : split_list(networks)) {
     if (!is_condition_file(file)) continue;
     if (!is_condition_file(condition_name(file))) {
       return fail(ErrorCode::kInvalidArgument,
                   "--network {}: \"{}\" is the name of another network: call the file otherwise",
                   file, condition_name(file));
+    }
+    if (!files.emplace(condition_name(file), file).second) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "--network {}: {} is called \"{}\" too: call one of the files otherwise", file,
+                  files.at(condition_name(file)), condition_name(file));
     }
     PARETO_ASSIGN(Condition condition, read_condition(file));
     conditions.push_back({condition_name(file), std::move(condition)});

@@ -84,7 +84,8 @@ class PlanCommand final : public Command {
                    "what the chosen plan is best in: balanced, latency, throughput, or what --also "
                    "names")
         ->capture_default_str();
-    app.add_option("--search", search_, "exact, or exhaustive for small models")
+    app.add_option("--search", search_,
+                   "exact; to compare with it: labels, or exhaustive for small models")
         ->capture_default_str();
     app.add_flag("--all", wish_.candidates,
                  "every plan of one or two devices too, and which plan beats it");

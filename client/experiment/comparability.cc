@@ -61,9 +61,8 @@ std::uint64_t input_bytes(const TrialRecord& trial) {
 
 Expected<> compare_plans(const RunRecord& a, const RunRecord& b, Differences& differences) {
   for (const TrialRecord& trial : a.trials) {
-    const auto other = std::ranges::find_if(
-        b.trials, [&](const TrialRecord& candidate) { return same_plan(trial, candidate); });
-    if (other == b.trials.end()) continue;
+    const TrialRecord* const other = find_plan(b, trial);
+    if (other == nullptr) continue;
     if (is_measured(trial) && is_measured(*other) && input_bytes(trial) != input_bytes(*other)) {
       return fail(ErrorCode::kInvalidArgument,
                   "runs {} and {} cannot be compared: the inputs of {} are {} in one and {} in the "
@@ -94,9 +93,21 @@ std::vector<RoundFigure> loop_figures(const RunRecord& run) {
 }  // namespace
 
 bool same_plan(const TrialRecord& a, const TrialRecord& b) {
-  return a.plan.splits == b.plan.splits && devices_of(a.plan) == devices_of(b.plan) &&
-         a.transport == b.transport && codec_of(a) == codec_of(b) && a.batch == b.batch &&
+  const bool may_be_called_so = a.name == b.name || a.name.empty() || b.name.empty();
+  return may_be_called_so && a.plan.splits == b.plan.splits &&
+         devices_of(a.plan) == devices_of(b.plan) && a.transport == b.transport &&
+         codec_of(a) == codec_of(b) && a.batch == b.batch &&
          a.plan.micro_batch == b.plan.micro_batch && a.condition == b.condition;
+}
+
+const TrialRecord* find_plan(const RunRecord& run, const TrialRecord& like) {
+  const TrialRecord* found = nullptr;
+  for (const TrialRecord& trial : run.trials) {
+    if (!same_plan(trial, like)) continue;
+    if (trial.id == like.id) return &trial;
+    if (found == nullptr) found = &trial;
+  }
+  return found;
 }
 
 Ratio machine_ratio(const RunRecord& a, const RunRecord& b) {

@@ -11,7 +11,11 @@
 namespace pareto::client {
 
 /// Two trials of the same plan: same split points, devices (by name), transport, codec asked for, batch, micro-batch and condition.
+/// Of two plans that were handed over as files the names are the same too.
 bool same_plan(const TrialRecord& a, const TrialRecord& b);
+
+/// The trial of the same plan; of several, which differ in settings, the one called the same. Null: there is none.
+const TrialRecord* find_plan(const RunRecord& run, const TrialRecord& like);
 
 /// What sets two runs apart beside the software: settings, devices, an unfinished run, and a fixed loop of the sentinel that took longer.
 /// They are differences somebody may want to measure (what does bf16 bring?), so they are told and not refused. One sentence each.

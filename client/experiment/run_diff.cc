@@ -60,12 +60,6 @@ void sort_plans(std::vector<PlanDiff>& plans) {
   });
 }
 
-const TrialRecord* find_plan(const RunRecord& run, const TrialRecord& like) {
-  const auto found = std::ranges::find_if(
-      run.trials, [&](const TrialRecord& trial) { return same_plan(trial, like); });
-  return found == run.trials.end() ? nullptr : &*found;
-}
-
 /// Those of `run` that were measured there and have no figures in `other`.
 std::vector<LonePlan> lone_plans(const RunRecord& run, const RunRecord& other) {
   std::vector<LonePlan> lone;

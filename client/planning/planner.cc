@@ -93,7 +93,8 @@ Expected<std::vector<ProbedTransport>> Planner::probe(const LinkTransports& tran
   PARETO_TRY(apply_condition(cluster_.network(), condition));
   const std::pair asked(condition, transports);
   if (const auto known = probed_.find(asked); known != probed_.end()) return known->second;
-  PARETO_ASSIGN(auto probed, probe_now(transports, progress));
+  PARETO_ASSIGN(auto probed,
+                with_context(probe_now(transports, progress), "network {}", condition));
   return probed_[asked] = std::move(probed);
 }
 

@@ -92,7 +92,7 @@ class Planner {
   std::map<std::pair<std::string, LinkTransports>, std::vector<ProbedTransport>> probed_;
 };
 
-/// At most `count` of the split points, the first and the last among them, each nearest to an equal share of the work between those; 0: all.
+/// About `count` of the split points, at most one more: the first and the last, and between them each at an equal share of the work; 0: all.
 SplitChoice spread_by_work(const std::vector<partitioner::SplitPoint>& points,
                            const SplitChoice& splits, std::size_t count);
 

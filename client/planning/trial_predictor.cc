@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "client/cluster/network.h"
+#include "client/cluster/transport_choice.h"
 #include "client/cluster/workload.h"
 #include "client/experiment/residual_model.h"
 #include "client/experiment/window_search.h"
@@ -46,13 +47,13 @@ class BatchPredictor {
 
   Expected<> run(const std::atomic<bool>& stop, const Planner::Progress& progress) {
     PARETO_TRY(rest());
-    PARETO_TRY(
-        planner_.profile(transports_of(ends_of(trials_.front()->plan)), workload_, stop, progress));
+    PARETO_ASSIGN(const LinkTransports any, transports_of(ends_of(trials_.front()->plan)));
+    PARETO_TRY(planner_.profile(any, workload_, stop, progress));
     std::set<std::string> conditions;
     for (const TrialRecord* trial : trials_) conditions.insert(trial->condition);
     for (const std::string& condition : conditions) {
       if (stop) return stopped();
-      PARETO_TRY(with_context(predict_under(condition, progress), "network {}", condition));
+      PARETO_TRY(predict_under(condition, progress));
     }
     return rest();
   }
@@ -85,28 +86,30 @@ class BatchPredictor {
   /// where there is one that says enough.
   Expected<std::vector<ProbedTransport>> links_under(const std::string& condition, const Ends& ends,
                                                      const Planner::Progress& progress) {
+    PARETO_ASSIGN(const LinkTransports transports, transports_of(ends));
     const Network* const network = cluster_.network();
     if (condition != resting_condition(network)) {
       const auto definition = network ? network->definition(condition) : std::nullopt;
       if (definition && is_predictable(*definition)) {
-        return planner_.probe_at_rest(transports_of(ends), *definition, progress);
+        return planner_.probe_at_rest(transports, *definition, progress);
       }
     }
-    return planner_.probe(transports_of(ends), condition, progress);
+    return planner_.probe(transports, condition, progress);
   }
 
-  /// Each link over the transport that it has in such plans.
-  LinkTransports transports_of(const Ends& ends) const {
+  /// Each link over the transport that it has in such plans, or, where it cannot have that and no such plan needs it, over the nearest.
+  Expected<LinkTransports> transports_of(const Ends& ends) const {
     const std::size_t coordinator = cluster_.size();
-    LinkTransports transports(coordinator + 1,
-                              std::vector<std::vector<std::string>>(coordinator + 1));
-    for (std::size_t from = 0; from <= coordinator; ++from) {
-      for (std::size_t to = 0; to <= coordinator; ++to) {
-        if (from == to) continue;
-        transports[from][to] = {from == coordinator ? ends.source
-                                : to == coordinator ? ends.sink
-                                                    : ends.between};
-      }
+    const std::string nearest(kAutoTransport);
+    PARETO_ASSIGN(LinkTransports transports, link_transports({ends.between, nearest}, cluster_));
+    PARETO_ASSIGN(LinkTransports sources, link_transports({ends.source, nearest}, cluster_));
+    PARETO_ASSIGN(LinkTransports sinks, link_transports({ends.sink, nearest}, cluster_));
+    transports[coordinator] = std::move(sources[coordinator]);
+    for (std::size_t from = 0; from < coordinator; ++from) {
+      transports[from][coordinator] = std::move(sinks[from][coordinator]);
+    }
+    for (auto& row : transports) {
+      for (std::vector<std::string>& link : row) link.resize(std::min<std::size_t>(link.size(), 1));
     }
     return transports;
   }

@@ -54,7 +54,7 @@ struct LinkFigures {
   std::uint64_t wire_bytes = 0;  ///< of its frame, by the link's codec; 0 = not known
 };
 
-/// Where the latency of a request at its window went; the four add up to the p50.
+/// Where the latency of a request at its window went; the three add up to the p50.
 struct TimeSplit {
   double compute_ms = 0;
   double transfer_ms = 0;

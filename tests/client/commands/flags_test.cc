@@ -3,9 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "core/base/file.h"
+
 namespace pareto::client {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 TEST(Flags, ABudgetIsOfSecondsMinutesOrHours) {
@@ -19,6 +24,21 @@ TEST(Flags, ABudgetIsOfSecondsMinutesOrHours) {
   for (const char* text : {"0s", "0m", "0h"}) {
     EXPECT_THAT(parse_budget(text).error().message, HasSubstr("leaves no time")) << text;
   }
+}
+
+TEST(Flags, TwoFilesOfOneNameAreRefused) {
+  const auto folder = TemporaryFolder::create("pareto-flags");
+  ASSERT_TRUE(folder);
+  std::vector<std::string> files;
+  for (const char* place : {"a", "b"}) {
+    std::filesystem::create_directory(folder->path() / place);
+    files.push_back(folder->path() / place / "lte.yaml");
+    ASSERT_TRUE(write_file_atomically(files.back(), "delay: 50ms\n"));
+  }
+  EXPECT_TRUE(read_conditions("none," + files[0]));
+  const auto both = read_conditions(files[0] + "," + files[1]);
+  ASSERT_FALSE(both);
+  EXPECT_THAT(both.error().message, AllOf(HasSubstr(files[0]), HasSubstr(files[1])));
 }
 
 }  // namespace

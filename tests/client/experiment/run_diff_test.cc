@@ -73,6 +73,26 @@ TEST_F(RunDiffTest, PlansOfOneRunOnlyAreListed) {
   EXPECT_EQ(diff->regressions(), 0U);
 }
 
+TEST_F(RunDiffTest, PlansThatDifferInSettingsAloneAreToldApartByTheirNames) {
+  for (RunRecord* run : {&a_, &b_}) {
+    run->trials.resize(2);
+    run->trials[1] = run->trials[0];
+    for (const std::size_t i : {0, 1}) {
+      TrialRecord& trial = run->trials[i];
+      trial.name = trial.id = i == 0 ? "fp32" : "bf16";
+      trial.plan.precision = trial.name;
+    }
+    slow_down(run->trials[1], 0.5);
+  }
+  std::swap(b_.trials[0], b_.trials[1]);
+  const auto diff = diff_runs(a_, b_, kTolerance);
+  ASSERT_TRUE(diff) << diff.error().message;
+  EXPECT_THAT(diff->warnings, IsEmpty());
+  ASSERT_THAT(diff->plans, SizeIs(2));
+  for (const PlanDiff& plan : diff->plans) EXPECT_EQ(plan.a->name, plan.b->name);
+  EXPECT_EQ(diff->regressions(), 0U);
+}
+
 TEST_F(RunDiffTest, APlanThatFailsNowIsARegression) {
   b_.trials[2].status = TrialStatus::kFailed;
   b_.trials[2].failure = "no result within 30 s";
