@@ -51,7 +51,8 @@ Stage::Stage(StageParts parts)
           [this](Message part) {
             static_cast<void>(queue_to_send({std::move(part), {}, {}}));
           },
-          clock_) {}
+          clock_),
+      meter_(std::move(parts.meter)) {}
 
 Stage::~Stage() { close(); }
 
@@ -121,6 +122,8 @@ Expected<Nanoseconds> Stage::start(TimePoint deadline) {
                   primed.error().message);
     }
     figures = *primed;
+    meter_->round_trip = figures.round_trip.count();
+    meter_->link_bytes_per_second = figures.bytes_per_second;
   }
   const std::lock_guard joining(join_mutex_);
   const std::lock_guard lock(mutex_);
@@ -163,7 +166,7 @@ bool Stage::take(transport::Received received, Nanoseconds waited) {
                         message.pipeline));
         return false;
       }
-      bytes_received_ += received.wire_bytes;
+      meter_->bytes_received += received.wire_bytes;
       return message.kind == MessageKind::kPart ? take_part(std::move(received))
                                                 : take_request(std::move(received), waited);
     case MessageKind::kPong:
@@ -193,8 +196,8 @@ bool Stage::take_request(transport::Received received, Nanoseconds waited) {
     return false;
   }
   received.add_earlier(std::exchange(parts_received_, {}));
-  if (received.message.kind == MessageKind::kValues) ++requests_;
-  const bool alone = in_flight_++ == 0;
+  if (received.message.kind == MessageKind::kValues) ++meter_->requests;
+  const bool alone = meter_->in_flight++ == 0;
   Item item{std::move(received.message), {}, received.arrived + received.receive + received.decode};
   item.times.stage = index_;
   item.times.arrived = received.arrived.time_since_epoch();
@@ -262,9 +265,11 @@ void Stage::compute(Item& item) {
   auto outputs = run(item);
   if (outputs) {
     item.message.body = Tuple{*std::move(outputs)};
+    meter_->wait.record(item.times.queue);
+    meter_->compute.record(item.times.compute);
     return;
   }
-  ++failed_requests_;
+  ++meter_->failed;
   Error error = std::move(outputs).error();
   error.message = name() + ": " + error.message;
   spdlog::debug("pipeline {:016x} request {}: {}", pipeline_, item.message.request, error.message);
@@ -300,7 +305,7 @@ void Stage::send_results() {
 bool Stage::send(Item& item) {
   Message& message = item.message;
   if (message.kind == MessageKind::kValues && refused_ && refused_->request == message.request) {
-    ++failed_requests_;
+    ++meter_->failed;
     message = error_message(pipeline_, message.request, refused_->error);
   }
   if (message.kind == MessageKind::kValues) {
@@ -316,7 +321,7 @@ bool Stage::send(Item& item) {
     return true;
   }
   if (refused && message.kind == MessageKind::kValues) {
-    ++failed_requests_;
+    ++meter_->failed;
     message = error_message(pipeline_, message.request,
                             {sent.error().code, name() + ": " + sent.error().message});
     sent = send_downstream(message);
@@ -329,11 +334,12 @@ bool Stage::send(Item& item) {
     end(std::nullopt);
     return false;
   }
-  bytes_sent_ += sent->wire_bytes;
+  meter_->bytes_sent += sent->wire_bytes;
   parts_sent_ += *sent;
   if (message.kind == MessageKind::kPart) return true;
   last_sent_ = std::exchange(parts_sent_, {});
-  --in_flight_;
+  if (message.kind == MessageKind::kValues) ++meter_->answered;
+  --meter_->in_flight;
   return true;
 }
 
@@ -368,7 +374,7 @@ void Stage::downstream_ended(const Error& error) {
     // Once the end has been announced anybody may leave.
     in_order = state_ == StageState::kDraining;
     // A sink that has all its results may leave before. The end is still to come from upstream; a request would fail when sent on.
-    if (!in_order && sink_connects_ && in_flight_ == 0) return;
+    if (!in_order && sink_connects_ && meter_->in_flight == 0) return;
   }
   if (in_order) return end(std::nullopt);
   end("downstream link: " + error.message);
@@ -387,11 +393,13 @@ void Stage::end(std::optional<std::string> failure) {
   if (downstream_) downstream_->close();
   to_compute_.close();
   to_send_.close();
+  meter_->broken = failure.has_value();
+  meter_->ended = true;
   if (failure) {
     spdlog::warn("pipeline {:016x} {} failed: {}", pipeline_, name(), *failure);
   } else {
     spdlog::debug("pipeline {:016x} {} ended after {} requests", pipeline_, name(),
-                  requests_.load());
+                  meter_->requests.load());
   }
 }
 
@@ -428,8 +436,9 @@ void Stage::close() {
 
 StageStatus Stage::status() const {
   const std::lock_guard lock(mutex_);
-  return {pipeline_, index_,           shard_->handle(), state_,     failure_,
-          requests_, failed_requests_, bytes_received_,  bytes_sent_};
+  return {pipeline_,         index_,           shard_->handle(), state_,
+          failure_,          meter_->requests, meter_->failed,   meter_->bytes_received,
+          meter_->bytes_sent};
 }
 
 }  // namespace pareto::daemon

@@ -25,6 +25,7 @@
 #include "daemon/stage/early_parts.h"
 #include "daemon/stage/handshake.h"
 #include "daemon/stage/shard_cache.h"
+#include "daemon/stage/stage_meter.h"
 
 namespace pareto::daemon {
 
@@ -58,6 +59,7 @@ struct StageParts {
   std::shared_ptr<LoadedShard> shard;
   std::size_t queue = 4;                        ///< capacity of each of its two queues
   std::unique_ptr<transport::Link> downstream;  ///< introduced already; null: the sink will connect
+  std::shared_ptr<StageMeter> meter;            ///< what it counts into
 };
 
 /// Requests leave in the order they came; values of one that are ready early leave before its others (core/wire/parts.h). One that fails leaves as kError, with this stage's name in its message; kError from
@@ -166,11 +168,7 @@ class Stage {
   transport::Received parts_received_;  ///< … as are the times of what is in it
   const SteadyClock clock_;
   EarlyParts early_;  ///< of the thread that computes
-  std::atomic<std::uint64_t> requests_{0};
-  std::atomic<std::uint64_t> failed_requests_{0};
-  std::atomic<std::uint64_t> in_flight_{0};
-  std::atomic<std::uint64_t> bytes_received_{0};
-  std::atomic<std::uint64_t> bytes_sent_{0};
+  const std::shared_ptr<StageMeter> meter_;
 
   std::mutex join_mutex_;
   std::jthread receiving_;

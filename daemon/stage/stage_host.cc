@@ -173,12 +173,13 @@ Expected<StageAddresses> StageHost::open(OpenStage request) {
     forgotten = take_forgotten();
     PARETO_TRY(check_room(key));
   }
-  StageParts parts{request.pipeline, request.stage, options_.device,
-                   request.shard,    request.queue, nullptr};
+  StageParts parts{request.pipeline, request.stage, options_.device, request.shard,
+                   request.queue,    nullptr,       nullptr};
   if (!sink_connects) {
     PARETO_ASSIGN(transport::Transport * next, transport_named(request.downstream_transport));
     PARETO_ASSIGN(parts.downstream, connect_downstream(*next, request));
   }
+  parts.meter = meters_.open(request.stage);
   auto stage = std::make_shared<Stage>(std::move(parts));
   const std::lock_guard lock(mutex_);
   PARETO_TRY(check_room(key));

@@ -21,6 +21,7 @@
 #include "daemon/stage/link_probe.h"
 #include "daemon/stage/shard_cache.h"
 #include "daemon/stage/stage.h"
+#include "daemon/stage/stage_meter.h"
 
 namespace pareto::daemon {
 
@@ -84,6 +85,8 @@ class StageHost {
   /// Returns its last state. Fails: kNotFound.
   Expected<StageStatus> close(std::uint64_t pipeline, std::uint32_t stage);
   std::vector<StageStatus> status() const;
+  /// What all stages did, those that are gone too.
+  const StageMeters& meters() const { return meters_; }
   /// Bytes a second that a link of its own carries from here to another daemon's data address. Fails: kNotFound (transport), and as
   /// measure_link does; kClosed where the daemon ends meanwhile.
   Expected<LinkSpeed> measure_link(const std::string& transport, const std::string& address,
@@ -131,6 +134,7 @@ class StageHost {
 
   const StageHostOptions options_;
   std::vector<std::shared_ptr<transport::Transport>> transports_;
+  StageMeters meters_;
   mutable std::mutex mutex_;
   std::condition_variable opened_;
   bool closing_ = false;

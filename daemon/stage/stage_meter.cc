@@ -1,0 +1,75 @@
+#include "daemon/stage/stage_meter.h"
+
+namespace pareto::daemon {
+namespace {
+
+/// Adds what only grows.
+void add(MeterReading& sums, const StageMeter& meter) {
+  sums.answered += meter.answered;
+  sums.failed += meter.failed;
+  sums.broken_stages += meter.broken ? 1 : 0;
+  sums.bytes_received += meter.bytes_received;
+  sums.bytes_sent += meter.bytes_sent;
+  sums.wait += meter.wait.read();
+  sums.compute += meter.compute.read();
+}
+
+/// Shows what is now.
+void show(MeterReading& reading, const StageMeter& meter) {
+  reading.in_flight += meter.in_flight;
+  if (reading.place == StageMeters::kShared) return;  // of several links
+  if (const auto took = meter.round_trip.load(); took > 0) reading.round_trip = Nanoseconds(took);
+  if (const auto rate = meter.link_bytes_per_second.load(); rate > 0) {
+    reading.link_bytes_per_second = rate;
+  }
+}
+
+}  // namespace
+
+StagePlace StageMeters::free_place(const State& state, std::uint32_t stage) {
+  for (StagePlace place{stage, 0};; ++place.slot) {
+    const auto entry = state.entries.find(place);
+    if (entry == state.entries.end()) {
+      return state.entries.size() < kMostPlaces ? place : kShared;
+    }
+    if (entry->second.present.empty()) return place;
+  }
+}
+
+std::shared_ptr<StageMeter> StageMeters::open(std::uint32_t stage) {
+  auto meter = std::make_unique<StageMeter>();
+  StagePlace place;
+  {
+    const std::lock_guard lock(state_->mutex);
+    place = free_place(*state_, stage);
+    Entry& entry = state_->entries[place];
+    entry.past.place = place;
+    entry.present.push_back(meter.get());
+  }
+  return {meter.release(), [state = state_, place](const StageMeter* gone) {
+            leave(*state, place, gone);
+            delete gone;
+          }};
+}
+
+void StageMeters::leave(State& state, const StagePlace& place, const StageMeter* meter) {
+  const std::lock_guard lock(state.mutex);
+  Entry& entry = state.entries.at(place);
+  std::erase(entry.present, meter);
+  add(entry.past, *meter);
+}
+
+std::vector<MeterReading> StageMeters::read() const {
+  const std::lock_guard lock(state_->mutex);
+  std::vector<MeterReading> readings;
+  for (const auto& [place, entry] : state_->entries) {
+    MeterReading& now = readings.emplace_back(entry.past);
+    for (const StageMeter* meter : entry.present) {
+      add(now, *meter);
+      if (!meter->ended) show(now, *meter);
+    }
+  }
+  return readings;
+}
+
+}  // namespace pareto::daemon
