@@ -1,4 +1,4 @@
-// "HOST:PORT" as people and plans write it. Internal to core/transport.
+// "HOST:PORT" as people and plans write it. For those who open sockets: core/transport and core/metrics.
 #pragma once
 
 #include <cstdint>

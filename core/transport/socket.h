@@ -1,4 +1,4 @@
-// TCP sockets with errors as values, deadlines, and a way to wake who waits. Internal to core/transport.
+// TCP sockets with errors as values, deadlines, and a way to wake who waits. For core/transport and core/metrics.
 #pragma once
 
 #include <poll.h>

@@ -1,0 +1,46 @@
+// Serves metrics to whoever asks, and to nobody for long: GET /metrics over HTTP, for Prometheus.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/metrics/metric.h"
+
+namespace pareto::metrics {
+
+/// What strangers may take.
+struct ServerLimits {
+  std::size_t head_bytes = std::size_t{8} << 10;  ///< of a request, up to its empty line
+  std::size_t connections = 64;                   ///< at once; one more, and the oldest makes room
+  /// From when a connection is taken until it is hung up on, answered or not: what Prometheus waits by default.
+  Nanoseconds patience = std::chrono::seconds(10);
+};
+
+/// One request a connection. Serves from start() until it ends.
+///
+/// Threads: one of its own, which `collect` is called on; start and end from the owner.
+class MetricsServer {
+ public:
+  /// address: "HOST:PORT", port 0 picks one. What `collect` throws is an answer too (500). Fails: kInvalidArgument (no address),
+  /// kPermission (port in use or not allowed), kExhausted.
+  static Expected<std::unique_ptr<MetricsServer>> start(const std::string& address, Collect collect,
+                                                        const ServerLimits& limits = {});
+  /// Answers under way are cut off.
+  ~MetricsServer();
+  MetricsServer(const MetricsServer&) = delete;
+  MetricsServer& operator=(const MetricsServer&) = delete;
+
+  /// "127.0.0.1:7073": numeric, with the real port.
+  const std::string& address() const;
+
+ private:
+  struct Impl;
+  explicit MetricsServer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace pareto::metrics
