@@ -29,6 +29,7 @@ struct DaemonConfig {
   Nanoseconds drain_timeout = std::chrono::seconds(10);
   std::string log_level = "info";
   bool allow_netem = false;  ///< coordinators may make this device's network worse
+  std::string metrics;       ///< where GET /metrics is answered; "": nowhere
 };
 
 /// One setting under its one name: "store_limit" in the file, --store-limit, PARETOD_STORE_LIMIT. All are text first, and parsed and

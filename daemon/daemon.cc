@@ -9,6 +9,7 @@
 
 #include "core/base/log.h"
 #include "core/base/text.h"
+#include "daemon/metrics/daemon_metrics.h"
 
 namespace pareto::daemon {
 namespace {
@@ -63,6 +64,16 @@ Expected<> Daemon::open_store() {
   return {};
 }
 
+Expected<> Daemon::serve_metrics(const std::string& name, const runtime::RuntimeInfo& runtime,
+                                 const MemoryProbe& memory) {
+  if (config_.metrics.empty()) return {};
+  const MetricsParts parts{*store_, *shards_, *stages_, name, runtime.torch_version, memory};
+  PARETO_ASSIGN(metrics_, metrics::MetricsServer::start(config_.metrics,
+                                                        [parts] { return daemon_metrics(parts); }));
+  spdlog::info("metrics at http://{}/metrics", metrics_->address());
+  return {};
+}
+
 Expected<std::unique_ptr<Daemon>> Daemon::start(const DaemonConfig& config, DaemonParts parts) {
   std::unique_ptr<Daemon> daemon(new Daemon(config));
   const std::string name = config.name.empty() ? host_name() : config.name;
@@ -82,6 +93,7 @@ Expected<std::unique_ptr<Daemon>> Daemon::start(const DaemonConfig& config, Daem
       *daemon->store_, *daemon->shards_,   *daemon->stages_, *daemon->network_, name,
       config.threads,  describe_machine(), parts.runtime,    parts.engines,     parts.memory,
       config.device};
+  PARETO_TRY(daemon->serve_metrics(name, parts.runtime, parts.memory));
   PARETO_ASSIGN(daemon->control_, ControlServer::start(config.listen, std::move(control)));
   spdlog::info("{} serves at {}", name, daemon->control_->address());
   return daemon;
@@ -94,6 +106,7 @@ std::string Daemon::ready_line() const {
   for (const DataAddress& data : stages_->addresses()) {
     line["data"][data.transport] = local_address(data.address);
   }
+  if (metrics_) line["metrics"] = local_address(metrics_->address());
   line["pid"] = ::getpid();
   return line.dump();
 }

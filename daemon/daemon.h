@@ -1,6 +1,6 @@
 // The composition root: everything a daemon is made of, in the order it is made, ended in reverse.
 //
-//   TensorStore ──▶ ShardCache ──▶ StageHost (links) ──▶ ControlServer (calls)
+//   TensorStore ──▶ ShardCache ──▶ StageHost (links) ──▶ ControlServer (calls), MetricsServer (scrapes)
 #pragma once
 
 #include <memory>
@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/metrics/metrics_server.h"
 #include "core/transport/transport.h"
 #include "daemon/config.h"
 #include "daemon/control/control_server.h"
@@ -40,8 +41,8 @@ class Daemon {
   /// Fails: kPermission (port in use, state folder not ours), kInvalidArgument, kNotFound, kExhausted.
   static Expected<std::unique_ptr<Daemon>> start(const DaemonConfig& config, DaemonParts parts);
 
-  /// One line of JSON, without its end: {"control":"127.0.0.1:40123","data":{"tcp":"…"},"pid":…}. Unspecified hosts are named
-  /// 127.0.0.1, so that whoever started this daemon can connect.
+  /// One line of JSON, without its end: {"control":"127.0.0.1:40123","data":{"tcp":"…"},"pid":…}, with "metrics" where they are served.
+  /// Unspecified hosts are named 127.0.0.1, so that whoever started this daemon can connect.
   std::string ready_line() const;
   const DaemonConfig& config() const { return config_; }
 
@@ -54,6 +55,8 @@ class Daemon {
  private:
   explicit Daemon(const DaemonConfig& config) : config_(config) {}
   Expected<> open_store();
+  Expected<> serve_metrics(const std::string& name, const runtime::RuntimeInfo& runtime,
+                           const MemoryProbe& memory);
 
   DaemonConfig config_;
   std::optional<TemporaryFolder> temporary_state_;  ///< where neither a folder nor a home is known
@@ -62,6 +65,7 @@ class Daemon {
   std::unique_ptr<StageHost> stages_;
   std::unique_ptr<NetworkLease> network_;
   std::unique_ptr<ControlServer> control_;
+  std::unique_ptr<metrics::MetricsServer> metrics_;  ///< null: not asked for
 };
 
 }  // namespace pareto::daemon

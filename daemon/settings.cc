@@ -117,7 +117,7 @@ std::string get_bytes(const DaemonConfig& config) {
   return std::to_string(config.*Member);
 }
 
-const std::array<Setting, 13> kSettings{{
+const std::array<Setting, 14> kSettings{{
     {"listen", "ADDR", "control service, HOST:PORT, port 0 picks a free one; or unix:/FILE", false,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
        if (!text.starts_with(kUnixScheme)) PARETO_TRY(check_address(text));
@@ -195,6 +195,14 @@ const std::array<Setting, 13> kSettings{{
        return {};
      },
      [](const DaemonConfig& config) { return std::string(config.allow_netem ? "true" : "false"); }},
+    {"metrics", "ADDR", "answer GET /metrics for Prometheus at HOST:PORT; nowhere by default",
+     false,
+     [](DaemonConfig& config, const std::string& text) -> Expected<> {
+       if (!text.empty()) PARETO_TRY(check_address(text));
+       config.metrics = text;
+       return {};
+     },
+     get_text<&DaemonConfig::metrics>},
 }};
 
 }  // namespace

@@ -119,6 +119,7 @@ TEST_F(ConfigTest, MistakesNameFileLineAndTheNearestKey) {
               HasSubstr("paretod.yaml:2: \"device\": unknown device \"tpu\"; use cpu or cuda:N"));
   // There is no such GPU, whatever LibTorch was built with.
   EXPECT_THAT(problem(load("device: cuda:99\n")), HasSubstr("cuda:99"));
+  EXPECT_THAT(problem(load("metrics: 7073\n")), HasSubstr("paretod.yaml:1: \"metrics\""));
   EXPECT_THAT(problem(load("name: [\n")), HasSubstr("paretod.yaml:"));
 }
 

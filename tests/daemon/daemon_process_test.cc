@@ -14,6 +14,7 @@
 #include "core/plan/protocol.h"
 #include "proto/control.grpc.pb.h"
 #include "tests/daemon/support/pipeline.h"
+#include "tests/support/http.h"
 #include "tests/support/process.h"
 
 namespace pareto::daemon {
@@ -84,6 +85,27 @@ TEST_F(ParetodTest, SaysWhereItServesAndServesThere) {
     const auto transport = transport::make_transport(data.transport()).value();
     EXPECT_TRUE(transport->connect(data.address(), test::soon()));
   }
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.wait(), 0) << daemon.errors();
+}
+
+TEST_F(ParetodTest, ServesMetricsWhereItIsTold) {
+  Process quiet(arguments());
+  EXPECT_FALSE(ready(quiet).contains("metrics"));
+  quiet.signal(SIGTERM);
+  EXPECT_EQ(quiet.wait(), 0);
+
+  Process daemon(arguments({"--metrics", "127.0.0.1:0"}));
+  const auto address = ready(daemon)["metrics"].get<std::string>();
+  const auto scraped = pareto::test::http_get(address, "/metrics");
+  EXPECT_EQ(scraped.status, 200);
+  EXPECT_THAT(scraped.body, HasSubstr("pareto_build_info{version=\"" PARETO_VERSION "\""));
+  EXPECT_THAT(scraped.body, HasSubstr("pareto_shards{device=\"test-device\"} 0"));
+  const Finished second = run({"paretod", "--listen", "127.0.0.1:0", "--data", "tcp=127.0.0.1:0",
+                               "--state-dir", path("second"), "--metrics", address});
+  EXPECT_EQ(second.exit_code, 3);
+  EXPECT_THAT(second.errors, HasSubstr(address));
+  EXPECT_EQ(run(arguments({"--metrics", "7073"})).exit_code, 2);
   daemon.signal(SIGTERM);
   EXPECT_EQ(daemon.wait(), 0) << daemon.errors();
 }

@@ -1,0 +1,179 @@
+#include "daemon/metrics/daemon_metrics.h"
+
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "core/metrics/process_metrics.h"
+#include "core/plan/protocol.h"
+#include "daemon/metrics/machine_sensors.h"
+
+namespace pareto::daemon {
+namespace {
+
+using metrics::Families;
+using metrics::Family;
+using metrics::Kind;
+using metrics::Labels;
+using metrics::single;
+
+template <typename Number>
+double value_of(Number number) {
+  return static_cast<double>(number);
+}
+
+Labels place_labels(const StagePlace& place) {
+  if (place == StageMeters::kShared) return {{"stage", "other"}, {"slot", "other"}};
+  return {{"stage", std::to_string(place.stage)}, {"slot", std::to_string(place.slot)}};
+}
+
+/// One sample a place.
+class StageFamily {
+ public:
+  StageFamily(const char* name, const char* help, Kind kind) : family_{name, help, kind, {}} {}
+
+  void add(const StagePlace& place, double value, Labels more = {}) {
+    Labels labels = place_labels(place);
+    labels.insert(labels.end(), more.begin(), more.end());
+    family_.samples.push_back({std::move(labels), value, {}});
+  }
+  void add(const StagePlace& place, const DurationCounts& durations) {
+    family_.samples.push_back({place_labels(place), 0, durations});
+  }
+  Family take() { return std::move(family_); }
+
+ private:
+  Family family_;
+};
+
+void add_stages(Families& families, const StageHost& stages) {
+  constexpr std::array kStates{StageState::kOpening, StageState::kRunning, StageState::kDraining,
+                               StageState::kFailed, StageState::kClosed};
+  std::array<std::size_t, kStates.size()> count{};
+  for (const StageStatus& status : stages.status()) {
+    ++count.at(static_cast<std::size_t>(status.state));
+  }
+  Family family{"pareto_stages", "Stages that are open, by their state", Kind::kGauge, {}};
+  for (const StageState state : kStates) {
+    family.samples.push_back({{{"state", std::string(to_string(state))}},
+                              value_of(count.at(static_cast<std::size_t>(state))),
+                              {}});
+  }
+  families.push_back(std::move(family));
+}
+
+void add_meters(Families& families, const StageMeters& meters) {
+  StageFamily compute("pareto_stage_compute_seconds", "Running the shard, for one request",
+                      Kind::kHistogram);
+  StageFamily wait("pareto_stage_wait_seconds",
+                   "Waiting for the shard: behind other requests, and other pipelines",
+                   Kind::kHistogram);
+  StageFamily requests("pareto_requests_total",
+                       "Requests that left a stage with its values (ok), or failed in it (failed)",
+                       Kind::kCounter);
+  StageFamily in_flight("pareto_requests_in_flight",
+                        "Requests that a stage has received and not yet sent on", Kind::kGauge);
+  StageFamily failures("pareto_stage_failures_total",
+                       "Stages that ended because a link broke or a peer misbehaved",
+                       Kind::kCounter);
+  StageFamily received("pareto_link_received_bytes_total",
+                       "Bytes of requests received from the stage before, headers included",
+                       Kind::kCounter);
+  StageFamily sent("pareto_link_sent_bytes_total",
+                   "Bytes of results sent to the next stage, headers included", Kind::kCounter);
+  StageFamily round_trip("pareto_link_round_trip_seconds",
+                         "Smallest round trip to the next stage, seen when the pipeline was "
+                         "deployed",
+                         Kind::kGauge);
+  StageFamily rate("pareto_link_rate_bytes_per_second",
+                   "Rate to the next stage, seen when the pipeline was deployed", Kind::kGauge);
+  for (const MeterReading& reading : meters.read()) {
+    const StagePlace& place = reading.place;
+    compute.add(place, reading.compute);
+    wait.add(place, reading.wait);
+    requests.add(place, value_of(reading.answered), {{"outcome", "ok"}});
+    requests.add(place, value_of(reading.failed), {{"outcome", "failed"}});
+    in_flight.add(place, value_of(reading.in_flight));
+    failures.add(place, value_of(reading.broken_stages));
+    received.add(place, value_of(reading.bytes_received));
+    sent.add(place, value_of(reading.bytes_sent));
+    if (reading.round_trip) round_trip.add(place, to_seconds(*reading.round_trip));
+    if (reading.link_bytes_per_second) rate.add(place, value_of(*reading.link_bytes_per_second));
+  }
+  for (StageFamily* family :
+       {&compute, &wait, &requests, &in_flight, &failures, &received, &sent, &round_trip, &rate}) {
+    families.push_back(family->take());
+  }
+}
+
+void add_shards(Families& families, const ShardCache& shards) {
+  std::uint64_t memory = 0;
+  std::uint64_t weights = 0;
+  const std::vector<ShardCache::Entry> entries = shards.entries();
+  for (const ShardCache::Entry& entry : entries) {
+    memory += entry.shard->memory_bytes();
+    weights += entry.shard->report().weight_bytes;
+  }
+  families.push_back(
+      single("pareto_shards", "Shards that are loaded", Kind::kGauge, value_of(entries.size())));
+  families.push_back(single("pareto_shard_weights_bytes",
+                            "Weights of the shards that are loaded, each shard's counted whole",
+                            Kind::kGauge, value_of(weights)));
+  families.push_back(single("pareto_shard_memory_bytes",
+                            "Memory that loading the shards that are loaded took", Kind::kGauge,
+                            value_of(memory)));
+  if (const std::uint64_t limit = shards.memory_limit_bytes(); limit > 0) {
+    families.push_back(single("pareto_shard_memory_limit_bytes",
+                              "Memory that all shards together may take (memory_limit)",
+                              Kind::kGauge, value_of(limit)));
+  }
+}
+
+void add_store(Families& families, const TensorStore& store) {
+  const TensorStore::Status status = store.status();
+  families.push_back(
+      single("pareto_store_bytes", "Weights kept on disk", Kind::kGauge, value_of(status.bytes)));
+  families.push_back(single("pareto_store_limit_bytes",
+                            "Weights that may be kept on disk (store_limit)", Kind::kGauge,
+                            value_of(status.limit_bytes)));
+  families.push_back(single("pareto_store_tensors", "Tensors kept on disk", Kind::kGauge,
+                            value_of(status.tensors)));
+}
+
+void add_memory(Families& families, const MemoryReading& memory) {
+  if (memory.total_bytes == 0) return;
+  families.push_back(single("pareto_machine_memory_bytes",
+                            "Memory of this machine, or what this process's control group may take",
+                            Kind::kGauge, value_of(memory.total_bytes)));
+  families.push_back(single("pareto_machine_memory_available_bytes",
+                            "Memory of it that could be given without swapping", Kind::kGauge,
+                            value_of(memory.available_bytes)));
+}
+
+}  // namespace
+
+Families daemon_metrics(const MetricsParts& parts) {
+  Families families;
+  families.push_back({"pareto_build_info",
+                      "1, of this version of paretod, its protocol and its LibTorch",
+                      Kind::kGauge,
+                      {{{{"version", PARETO_VERSION},
+                         {"protocol", std::to_string(kProtocolVersion)},
+                         {"torch", parts.torch_version}},
+                        1,
+                        {}}}});
+  add_stages(families, parts.stages);
+  add_meters(families, parts.stages.meters());
+  add_shards(families, parts.shards);
+  add_store(families, parts.store);
+  add_memory(families, parts.memory());
+  for (Families& more :
+       std::array<Families, 2>{machine_sensors(parts.sysfs), metrics::process_metrics()}) {
+    families.insert(families.end(), std::make_move_iterator(more.begin()),
+                    std::make_move_iterator(more.end()));
+  }
+  metrics::add_label(families, "device", parts.name);
+  return families;
+}
+
+}  // namespace pareto::daemon

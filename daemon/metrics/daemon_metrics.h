@@ -1,0 +1,31 @@
+// What a daemon tells Prometheus: read off its parts when it is asked, every name listed in METRICS.md.
+//
+//   StageMeters, StageHost, ShardCache, TensorStore, /proc, /sys --daemon_metrics--> Families
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "core/metrics/metric.h"
+#include "daemon/stage/memory.h"
+#include "daemon/stage/shard_cache.h"
+#include "daemon/stage/stage_host.h"
+#include "daemon/stage/tensor_store.h"
+
+namespace pareto::daemon {
+
+/// What is read. All outlive it.
+struct MetricsParts {
+  const TensorStore& store;
+  const ShardCache& shards;
+  const StageHost& stages;
+  std::string name;  ///< of the device: the label that every sample has
+  std::string torch_version;
+  MemoryProbe memory = read_memory;
+  std::filesystem::path sysfs = "/sys";
+};
+
+/// Threads: any. Who works waits for it no longer than for a status call.
+metrics::Families daemon_metrics(const MetricsParts& parts);
+
+}  // namespace pareto::daemon

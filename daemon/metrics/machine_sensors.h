@@ -1,0 +1,14 @@
+// What this device's own sensors say: temperature, frequency, throttling, power, as far as the kernel shows them.
+#pragma once
+
+#include <filesystem>
+
+#include "core/metrics/metric.h"
+
+namespace pareto::daemon {
+
+/// Read as it is called; takes as long as the sensors do. `sysfs`: where the kernel shows its devices. What is not there, cannot be read,
+/// or is no number is left out, a family without samples too. At most 64 samples a family. Threads: any.
+metrics::Families machine_sensors(const std::filesystem::path& sysfs = "/sys");
+
+}  // namespace pareto::daemon
