@@ -6,8 +6,6 @@
 #include <cmath>
 #include <ostream>
 
-#include "core/base/clock.h"
-
 namespace pareto::client {
 namespace {
 
@@ -15,16 +13,21 @@ constexpr int kBar = 24;
 
 }  // namespace
 
+std::optional<double> seconds_left(Nanoseconds passed, std::size_t done, std::size_t total) {
+  if (done == 0) return {};
+  return to_seconds(passed) * static_cast<double>(std::max(total, done) - done) /
+         static_cast<double>(done);
+}
+
 Progress::Progress(std::ostream& err, int columns)
     : err_(err), columns_(columns), start_(std::chrono::steady_clock::now()) {}
 
 Progress::~Progress() { clear(); }
 
 std::string Progress::time_left(std::size_t done, std::size_t total) const {
-  if (done == 0 || total == 0) return "";
-  const double passed = to_seconds(std::chrono::steady_clock::now() - start_);
-  const double left = passed * static_cast<double>(total - done) / static_cast<double>(done);
-  const auto seconds = std::lround(left);
+  const auto left = seconds_left(std::chrono::steady_clock::now() - start_, done, total);
+  if (!left) return "";
+  const auto seconds = std::lround(*left);
   return seconds < 90 ? fmt::format("{} s left", seconds)
                       : fmt::format("{} min left", (seconds + 30) / 60);
 }

@@ -4,9 +4,15 @@
 #include <chrono>
 #include <cstddef>
 #include <iosfwd>
+#include <optional>
 #include <string>
 
+#include "core/base/clock.h"
+
 namespace pareto::client {
+
+/// At the pace so far; none before there is one.
+std::optional<double> seconds_left(Nanoseconds passed, std::size_t done, std::size_t total);
 
 /// Threads: one owner.
 class Progress {

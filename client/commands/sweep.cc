@@ -10,9 +10,11 @@
 #include "client/commands/kept_flags.h"
 #include "client/commands/progress.h"
 #include "client/commands/show.h"
+#include "client/commands/sweep_metrics.h"
 #include "client/experiment/race_schedule.h"
 #include "client/planning/trial_predictor.h"
 #include "core/base/text.h"
+#include "core/metrics/metrics_server.h"
 
 namespace pareto::client {
 namespace {
@@ -39,6 +41,7 @@ class SweepCommand final : public Command {
            "  paretoctl sweep --model resnet50 --devices inventory.yaml --network none,lte.yaml\n"
            "  sudo paretoctl sweep --model mobilenetv2 --testbed configs/testbed/two-pi4.yaml\n"
            "  paretoctl sweep --plans mine.json,theirs.json --devices inventory.yaml --rounds 10\n"
+           "  paretoctl sweep --model resnet50 --exhaustive --metrics 0.0.0.0:7074\n"
            "  paretoctl sweep --resume last\n";
   }
 
@@ -92,6 +95,8 @@ class SweepCommand final : public Command {
     app.add_option("--resume", resume_, "RUN or last: go on where it stopped, with its own flags");
     app.add_option("--report", report_,
                    "FILE.html, or none (default: report-RUN.html beside the results)");
+    app.add_option("--metrics", metrics_,
+                   "HOST:PORT: answer GET /metrics for Prometheus there while it runs");
     app.add_flag("--json", json_, "one JSON document on stdout and nothing else there");
   }
 
@@ -114,6 +119,7 @@ class SweepCommand final : public Command {
       PARETO_ASSIGN(points,
                     partitioner::select_split_points(model.split_points(), options_.splits));
     }
+    if (!dry_run_) PARETO_TRY(serve_metrics(context));
     PARETO_ASSIGN(Cluster cluster, connect(context));
     if (options_.stages.empty()) options_.stages = every_number(cluster.size(), points.size());
     PARETO_ASSIGN(RunRecord run, make_run(model, cluster, options_, context.command_line));
@@ -225,6 +231,15 @@ class SweepCommand final : public Command {
     return cluster;
   }
 
+  /// Before the devices are connected: in the network of whoever asks, not in one that is emulated.
+  Expected<> serve_metrics(Context& context) {
+    if (metrics_.empty()) return {};
+    PARETO_ASSIGN(metrics_server_, metrics::MetricsServer::start(
+                                       metrics_, [this] { return progress_metrics_.collect(); }));
+    context.err << fmt::format("metrics at http://{}/metrics\n", metrics_server_->address());
+    return {};
+  }
+
   Expected<int> resume(Context& context) {
     PARETO_ASSIGN(const auto store, store_.open(context));
     PARETO_ASSIGN(RunRecord run, store->load_run(resume_));
@@ -239,6 +254,7 @@ class SweepCommand final : public Command {
     if (devices_.inventory.empty() && devices_.testbed.empty()) devices_ = kept.devices;
     PARETO_ASSIGN(conditions_, read_conditions(join(options_.conditions, ",")));
     PARETO_ASSIGN(const partitioner::Model model, model_.open());
+    PARETO_TRY(serve_metrics(context));
     PARETO_ASSIGN(Cluster cluster, connect(context));
     PARETO_TRY(continue_run(model, cluster, options_, run));
     const bool predicted = std::ranges::any_of(
@@ -249,9 +265,11 @@ class SweepCommand final : public Command {
 
   Expected<int> measure(Context& context, const partitioner::Model& model, Cluster& cluster,
                         RunRecord& run, ResultStore& store) {
+    progress_metrics_.begin(run);
     {
       Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
       const auto show_progress = [&](const SweepProgress& state) {
+        progress_metrics_.show(state);
         progress.show(state.done, state.total, state.phase.empty() ? state.now : state.phase,
                       state.now);
       };
@@ -301,11 +319,15 @@ class SweepCommand final : public Command {
   std::string resume_;
   std::string report_;
   std::string budget_ = "5m";
+  std::string metrics_;
   bool adaptive_ = false;
   bool exhaustive_ = false;
   bool dry_run_ = false;
   bool json_ = false;
   const std::atomic<bool>* stop_ = nullptr;  ///< Ctrl-C was pressed
+  const SteadyClock clock_;
+  SweepMetrics progress_metrics_{clock_};
+  std::unique_ptr<metrics::MetricsServer> metrics_server_;  // last: it reads the above
 };
 
 }  // namespace

@@ -59,7 +59,10 @@ struct SweepProgress {
   std::size_t total = 0;
   std::string phase;  ///< "round 2/3", "12 of 900 plans measured, 7 undecided"
   std::string now;    ///< "round 2/3 after:features.7 tcp"
+  std::size_t trials = 0;
+  std::size_t measured_trials = 0;  ///< with a round at least
   std::size_t failed_trials = 0;
+  std::string condition;  ///< of the trial in hand; empty before the first
 };
 
 /// A new run of all those trials, nothing measured yet: to be given to ResultStore::begin_run and then to run_sweep.

@@ -283,6 +283,7 @@ Expected<> SweepRunner::measure(std::size_t index, int round) {
 }
 
 Expected<> SweepRunner::apply_condition(TrialRecord& trial) {
+  progress_.condition = trial.condition;
   codecs_.network_changed(trial.condition);
   Network* const network = environment_.cluster.network();
   if (network == nullptr) {
@@ -356,6 +357,9 @@ bool SweepRunner::stopped() const { return environment_.stop || !anything_left()
 
 void SweepRunner::report(std::string now) {
   progress_.now = std::move(now);
+  progress_.trials = run_.trials.size();
+  progress_.measured_trials = static_cast<std::size_t>(std::ranges::count_if(
+      run_.trials, [](const TrialRecord& trial) { return !trial.rounds.empty(); }));
   if (environment_.on_progress) environment_.on_progress(progress_);
 }
 

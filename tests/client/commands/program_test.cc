@@ -125,6 +125,7 @@ TEST_F(Program, NumbersOutOfRange) {
   refused(small("run", {"--batch", "2", "--micro-batch", "3"}), kExitUsage,
           HasSubstr("not above the batch of 2"));
   refused(small("sweep", {"--precision", "fp7"}), kExitUsage, HasSubstr("fp7"));
+  refused(small("sweep", {"--metrics", "7074"}), kExitUsage, HasSubstr("metrics: \"7074\""));
   refused(small("verify", {"--batch", "0"}), kExitUsage, HasSubstr("--batch 0"));
   refused(small("splits", {"--batch", "-1"}), kExitUsage, HasSubstr("-1"));
 }

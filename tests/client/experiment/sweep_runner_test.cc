@@ -117,6 +117,8 @@ TEST_F(SweepRunnerTest, EachTrialIsMeasuredUnderItsCondition) {
   // The sentinel is about the machine.
   EXPECT_EQ(network_->applied.front(), "none");
   EXPECT_EQ(network_->applied.back(), "none");
+  EXPECT_EQ(progress_.front().condition, "");
+  EXPECT_NE(std::ranges::find(progress_, "lte", &SweepProgress::condition), progress_.end());
 }
 
 TEST_F(SweepRunnerTest, TheNetworkChangesOnceForAllTrialsOfACondition) {
@@ -177,6 +179,9 @@ TEST_F(SweepRunnerTest, MeasuresEveryTrialInEveryRound) {
   ASSERT_GE(run_.passes.size(), 3U);
   EXPECT_EQ(progress_.back().done, 5 * run_.passes.size());
   EXPECT_EQ(progress_.back().total, 5 * run_.passes.size());
+  EXPECT_EQ(progress_.front().measured_trials, 0U);
+  EXPECT_EQ(progress_.back().measured_trials, 5U);
+  EXPECT_EQ(progress_.back().trials, 5U);
   for (std::size_t i = 0; i < run_.passes.size(); ++i) {
     EXPECT_EQ(run_.passes[i].repeat, i >= 3);
     EXPECT_GT(run_.passes[i].plan_ms, 0);

@@ -1,0 +1,36 @@
+// A sweep's progress for Prometheus, while it runs: names in daemon/metrics/METRICS.md.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "client/experiment/sweep.h"
+#include "client/results/record.h"
+#include "core/base/clock.h"
+#include "core/metrics/metric.h"
+
+namespace pareto::client {
+
+/// Threads: begin() and show() from the sweep's, collect() from any.
+class SweepMetrics {
+ public:
+  /// The clock outlives it.
+  explicit SweepMetrics(const Clock& clock) : clock_(clock) {}
+
+  /// Before the first show().
+  void begin(const RunRecord& run);
+  void show(const SweepProgress& progress);
+  /// Of the process alone before begin().
+  metrics::Families collect() const;
+
+ private:
+  const Clock& clock_;
+  mutable std::mutex mutex_;
+  metrics::Labels run_;  ///< empty: it has not begun
+  TimePoint began_{};
+  std::map<std::string, bool> conditions_;  ///< of its trials; whether one is in hand
+  SweepProgress progress_;
+};
+
+}  // namespace pareto::client

@@ -1,0 +1,79 @@
+#include "client/commands/sweep_metrics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace pareto::client {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class SetClock final : public Clock {
+ public:
+  TimePoint now() const override { return time; }
+  TimePoint time{std::chrono::hours(1)};
+};
+
+/// What a series says, whatever digits its number is written with; -1: it is not there.
+double value(const SweepMetrics& metrics, const std::string& series) {
+  const std::string text = "\n" + metrics::exposition(metrics.collect());
+  const std::size_t at = text.find("\n" + series + " ");
+  return at == std::string::npos ? -1 : std::stod(text.substr(at + series.size() + 2));
+}
+
+RunRecord run_of(const std::vector<std::string>& conditions) {
+  RunRecord run;
+  run.id = "r1";
+  run.model = "resnet50";
+  run.software_version = "1.2";
+  for (const std::string& condition : conditions) {
+    TrialRecord& trial = run.trials.emplace_back();
+    trial.condition = condition;
+  }
+  return run;
+}
+
+TEST(SweepMetrics, OfTheProcessAloneBeforeItBegins) {
+  const SetClock clock;
+  const SweepMetrics metrics(clock);
+  const std::string text = metrics::exposition(metrics.collect());
+  EXPECT_THAT(text, HasSubstr("process_cpu_seconds_total"));
+  EXPECT_THAT(text, Not(HasSubstr("pareto_sweep")));
+}
+
+TEST(SweepMetrics, FollowTheSweep) {
+  SetClock clock;
+  SweepMetrics metrics(clock);
+  metrics.begin(run_of({"none", "lte", "lte", "none"}));
+  EXPECT_EQ(value(metrics, "pareto_sweep_info{run=\"r1\",model=\"resnet50\",version=\"1.2\"}"), 1);
+  EXPECT_EQ(value(metrics, "pareto_sweep_trials"), 4);
+  EXPECT_EQ(value(metrics, "pareto_sweep_progress_ratio"), 0);
+  EXPECT_EQ(value(metrics, "pareto_sweep_left_seconds"), -1);
+  EXPECT_EQ(value(metrics, "pareto_sweep_condition{condition=\"lte\"}"), 0);
+
+  clock.time += std::chrono::seconds(30);
+  SweepProgress progress;
+  progress.done = 3;
+  progress.total = 12;
+  progress.trials = 4;
+  progress.measured_trials = 2;
+  progress.failed_trials = 1;
+  progress.condition = "lte";
+  metrics.show(progress);
+  EXPECT_EQ(value(metrics, "pareto_sweep_trials_measured"), 2);
+  EXPECT_EQ(value(metrics, "pareto_sweep_trials_failed"), 1);
+  EXPECT_EQ(value(metrics, "pareto_sweep_progress_ratio"), 0.25);
+  EXPECT_EQ(value(metrics, "pareto_sweep_left_seconds"), 90);
+  EXPECT_EQ(value(metrics, "pareto_sweep_condition{condition=\"lte\"}"), 1);
+  EXPECT_EQ(value(metrics, "pareto_sweep_condition{condition=\"none\"}"), 0);
+
+  // A budget may be overdrawn.
+  progress.done = 13;
+  metrics.show(progress);
+  EXPECT_EQ(value(metrics, "pareto_sweep_progress_ratio"), 1);
+  EXPECT_EQ(value(metrics, "pareto_sweep_left_seconds"), 0);
+}
+
+}  // namespace
+}  // namespace pareto::client
