@@ -28,7 +28,9 @@ Daemon::Daemon(const std::string& name, const std::filesystem::path& folder,
   if (!process_->wait_for_output("\n") || process_->output().empty()) {
     throw std::runtime_error("paretod did not start: " + process_->errors());
   }
-  address_ = nlohmann::json::parse(process_->output()).at("control").get<std::string>();
+  const auto ready = nlohmann::json::parse(process_->output());
+  address_ = ready.at("control").get<std::string>();
+  metrics_ = ready.value("metrics", "");
 }
 
 EndToEnd::EndToEnd() {

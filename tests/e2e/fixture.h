@@ -20,11 +20,14 @@ class Daemon {
   Daemon(const std::string& name, const std::filesystem::path& folder,
          const std::vector<std::string>& flags = {});
   const std::string& address() const { return address_; }
+  /// Where it serves metrics; empty: nowhere.
+  const std::string& metrics() const { return metrics_; }
   Process& process() { return *process_; }
 
  private:
   std::unique_ptr<Process> process_;
   std::string address_;
+  std::string metrics_;
 };
 
 class EndToEnd : public testing::Test {
