@@ -33,6 +33,8 @@ Expected<std::vector<Row>> replayed_pipeline(const std::string& name, const std:
                                              int stages, std::optional<double> bar);
 /// What tensors hold at most in a stage, while its source has a window of 8 to fill and is faster than it, against 8 messages.
 Expected<std::vector<Row>> stage_memory(const std::string& name, double bar);
+/// What metrics cost a stage of 1 ms, counting and being scraped once a second, against 1 % of its time.
+Expected<std::vector<Row>> metrics_cost(const std::string& name);
 
 /// Every search strategy against trying all placements, on 100,000 random instances: how many fronts differ.
 Expected<std::vector<Row>> search_mismatches(const std::string& name);

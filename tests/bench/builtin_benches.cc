@@ -54,6 +54,7 @@ std::vector<Bench> builtin_benches() {
   }
   add("pipeline", "stage_memory/window8",
       [](const std::string& name) { return stage_memory(name, 1.05); });
+  add("pipeline", "metrics_cost/1ms", metrics_cost);
   add("search", "mismatches", search_mismatches);
   struct SearchBar {
     int positions;
