@@ -128,7 +128,7 @@ std::vector<std::string> Daemon::reload(const DaemonConfig& config) {
   }
   store_->set_limit(config_.store_limit_bytes);
   shards_->set_memory_limit(config_.memory_limit_bytes);
-  static_cast<void>(set_up_logging("paretod", config_.log_level));
+  static_cast<void>(set_log_level(config_.log_level));
   return changes;
 }
 

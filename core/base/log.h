@@ -1,14 +1,58 @@
-// Logging for the programs: one logger to stderr, levels by name. Libraries below daemon/ and client/ do not log, they return errors.
+// Logging for the programs: one logger to stderr, or to where the program sends its lines; levels by name. Libraries below daemon/ and
+// client/ do not log, they return errors.
 #pragma once
 
+#include <functional>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/error.h"
 
 namespace pareto {
 
-/// "trace", "debug", "info", "warn", "error", "off". Sets spdlog's default logger to stderr, with `program` before each line;
-/// may be called again to change the level. Fails: kInvalidArgument naming the levels.
-Expected<> set_up_logging(std::string_view program, std::string_view level);
+enum class LogLevel { kDebug, kInfo, kWarn, kError };
+
+/// What a line is about, beside its text: where lines are kept with fields, they can be searched by it.
+struct LogField {
+  std::string_view name;  ///< "PARETO_PIPELINE"
+  std::string value;
+};
+
+/// Where a line was written in the source; its file without folders. Empty where that is not known.
+struct LogPlace {
+  std::string_view file;
+  int line = 0;
+  std::string_view function;
+
+  /// As a default argument: the place of the call.
+  static constexpr LogPlace here(const char* file = __builtin_FILE(), int line = __builtin_LINE(),
+                                 const char* function = __builtin_FUNCTION()) {
+    const std::string_view path = file;
+    return {path.substr(path.rfind('/') + 1), line, function};
+  }
+};
+
+/// One line on its way out. What it points to lives until the call returns.
+struct LogLine {
+  LogLevel level = LogLevel::kInfo;
+  std::string_view text;
+  std::span<const LogField> fields;
+  LogPlace place;
+};
+/// Threads: called from any, by several at a time.
+using LogOutput = std::function<void(const LogLine&)>;
+
+/// "trace", "debug", "info", "warn", "error", "off". Sets spdlog's default logger to `output`, or without one to stderr with time and
+/// `program` before each line. Before other threads log. Fails: kInvalidArgument naming the levels.
+Expected<> set_up_logging(std::string_view program, std::string_view level, LogOutput output = {});
+
+/// From now on. Threads: any. Fails: as set_up_logging.
+Expected<> set_log_level(std::string_view level);
+
+/// A line with fields: beside the text for a LogOutput, dropped on stderr. Threads: any.
+void log_about(const std::vector<LogField>& fields, LogLevel level, std::string_view text,
+               LogPlace place = LogPlace::here());
 
 }  // namespace pareto

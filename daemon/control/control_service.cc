@@ -1,12 +1,12 @@
 #include "daemon/control/control_service.h"
 
 #include <grpcpp/grpcpp.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <span>
 #include <utility>
 
+#include "core/base/log.h"
 #include "core/base/text.h"
 #include "core/plan/protocol.h"
 #include "daemon/control/answer.h"
@@ -231,8 +231,10 @@ Expected<> ControlService::load(grpc::ServerContext& context, const v1::LoadShar
     wire.set_failure(timing.failure);
     wire.set_relative_error(timing.relative_error);
   }
-  spdlog::info("loaded {} [{}, {}) as {}: engine {}, {} of weights", shard.model, shard.begin,
-               shard.end, held.handle(), held.report().engine, format_bytes(shard.weight_bytes()));
+  log_about({{"PARETO_MODEL", shard.model}, {"PARETO_SHARD", held.handle()}}, LogLevel::kInfo,
+            fmt::format("loaded {} [{}, {}) as {}: engine {}, {} of weights", shard.model,
+                        shard.begin, shard.end, held.handle(), held.report().engine,
+                        format_bytes(shard.weight_bytes())));
   return {};
 }
 

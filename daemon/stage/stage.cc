@@ -1,7 +1,5 @@
 #include "daemon/stage/stage.h"
 
-#include <spdlog/spdlog.h>
-
 #include <array>
 #include <utility>
 
@@ -34,6 +32,11 @@ std::string_view to_string(StageState state) {
   constexpr std::array<std::string_view, 5> kNames{"opening", "running", "draining", "failed",
                                                    "closed"};
   return kNames.at(static_cast<std::size_t>(state));
+}
+
+std::vector<LogField> log_fields(std::uint64_t pipeline, std::uint32_t stage) {
+  return {{"PARETO_PIPELINE", fmt::format("{:016x}", pipeline)},
+          {"PARETO_STAGE", std::to_string(stage)}};
 }
 
 Stage::Stage(StageParts parts)
@@ -272,7 +275,9 @@ void Stage::compute(Item& item) {
   ++meter_->failed;
   Error error = std::move(outputs).error();
   error.message = name() + ": " + error.message;
-  spdlog::debug("pipeline {:016x} request {}: {}", pipeline_, item.message.request, error.message);
+  log_about(log_fields(pipeline_, index_), LogLevel::kDebug,
+            fmt::format("pipeline {:016x} request {}: {}", pipeline_, item.message.request,
+                        error.message));
   Message failed = error_message(pipeline_, item.message.request, error);
   failed.timeline = std::move(item.message.timeline);
   item.message = std::move(failed);
@@ -395,12 +400,10 @@ void Stage::end(std::optional<std::string> failure) {
   to_send_.close();
   meter_->broken = failure.has_value();
   meter_->ended = true;
-  if (failure) {
-    spdlog::warn("pipeline {:016x} {} failed: {}", pipeline_, name(), *failure);
-  } else {
-    spdlog::debug("pipeline {:016x} {} ended after {} requests", pipeline_, name(),
-                  meter_->requests.load());
-  }
+  const std::string how = failure ? "failed: " + *failure
+                                  : fmt::format("ended after {} requests", meter_->requests.load());
+  log_about(log_fields(pipeline_, index_), failure ? LogLevel::kWarn : LogLevel::kDebug,
+            fmt::format("pipeline {:016x} {} {}", pipeline_, name(), how));
 }
 
 void Stage::drain() {

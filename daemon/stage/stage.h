@@ -15,10 +15,12 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "core/base/bounded_queue.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "core/transport/ping.h"
 #include "core/transport/transport.h"
 #include "core/wire/parts.h"
@@ -38,6 +40,9 @@ enum class StageState {
 };
 /// "opening", "running", "draining", "failed", "closed"
 std::string_view to_string(StageState state);
+
+/// What the lines about a stage can be searched by: PARETO_PIPELINE (16 hexadecimal digits) and PARETO_STAGE.
+std::vector<LogField> log_fields(std::uint64_t pipeline, std::uint32_t stage);
 
 struct StageStatus {
   std::uint64_t pipeline = 0;

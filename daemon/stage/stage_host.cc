@@ -1,7 +1,5 @@
 #include "daemon/stage/stage_host.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 
 #include "core/base/text.h"
@@ -294,8 +292,9 @@ std::size_t StageHost::drain(TimePoint deadline) {
   for (auto& [key, entry] : stages) {
     if (entry.stage->wait_ended(deadline)) continue;
     ++cut_off;
-    spdlog::warn("pipeline {:016x} stage {}: requests in flight are given up", key.first,
-                 key.second);
+    log_about(log_fields(key.first, key.second), LogLevel::kWarn,
+              fmt::format("pipeline {:016x} stage {}: requests in flight are given up", key.first,
+                          key.second));
   }
   for (auto& [key, entry] : stages) entry.stage->close();
   return cut_off;

@@ -178,7 +178,27 @@ TEST(CpuTime, CountsWorkOfThisThreadOnly) {
 
 TEST(Log, UnknownLevelNamesTheLevels) {
   EXPECT_THAT(set_up_logging("test", "loud").error().message, HasSubstr("info"));
+  EXPECT_THAT(set_log_level("quiet").error().message, HasSubstr("info"));
   EXPECT_TRUE(set_up_logging("test", "warn"));
+}
+
+TEST(Log, AnOutputIsGivenFieldsAndPlacesWithTheText) {
+  std::vector<std::string> lines;
+  ASSERT_TRUE(set_up_logging("test", "info", [&](const LogLine& line) {
+    std::string text = fmt::format("{}|{}|{}|{}", static_cast<int>(line.level), line.text,
+                                   line.place.file, line.place.function);
+    for (const LogField& field : line.fields)
+      text += fmt::format("|{}={}", field.name, field.value);
+    EXPECT_GT(line.place.line, 0);
+    lines.push_back(std::move(text));
+  }));
+  log_about({{"PIPELINE", "2a"}, {"STAGE", "1"}}, LogLevel::kWarn, "{} is no format");
+  log_about({}, LogLevel::kDebug, "below the level");
+  ASSERT_TRUE(set_log_level("debug"));
+  log_about({}, LogLevel::kDebug, "at the level");
+  ASSERT_TRUE(set_up_logging("test", "warn"));
+  EXPECT_THAT(lines, ElementsAre("2|{} is no format|base_test.cc|TestBody|PIPELINE=2a|STAGE=1",
+                                 "0|at the level|base_test.cc|TestBody"));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <set>
 #include <thread>
 
+#include "core/base/log.h"
 #include "core/transport/prime.h"
 #include "tests/daemon/support/fake_runner.h"
 
@@ -21,7 +22,10 @@ using test::message_of;
 using test::request_message;
 using test::soon;
 using test::TwoStages;
+using testing::AllOf;
+using testing::Contains;
 using testing::HasSubstr;
+using testing::StartsWith;
 using wire::MessageKind;
 
 /// A stage that got the end may hang up before this side's send has returned.
@@ -252,6 +256,28 @@ TEST_P(Pipeline, ASourceThatVanishesFailsBothStages) {
   ASSERT_TRUE(status);
   EXPECT_EQ(status->state, StageState::kFailed);
   EXPECT_THAT(status->failure, HasSubstr("upstream link"));
+}
+
+TEST_P(Pipeline, AFailureIsLoggedUnderItsPipelineAndStage) {
+  std::mutex mutex;
+  std::vector<std::string> lines;
+  ASSERT_TRUE(set_up_logging("test", "warn", [&](const LogLine& line) {
+    std::string text;
+    for (const LogField& field : line.fields)
+      text += fmt::format("{}={} ", field.name, field.value);
+    const std::lock_guard lock(mutex);
+    lines.push_back(text.append(line.text));
+  }));
+  auto pipeline = open();
+  if (pipeline) {
+    pipeline->source.reset();
+    EXPECT_FALSE(pipeline->sink->receive(soon()));
+  }
+  // Then no thread of theirs logs any more.
+  pipeline.reset();
+  ASSERT_TRUE(set_up_logging("test", "warn"));
+  EXPECT_THAT(lines, Contains(AllOf(StartsWith("PARETO_PIPELINE=fedcba9876543210 PARETO_STAGE=0 "),
+                                    HasSubstr("failed: upstream link"))));
 }
 
 TEST_P(Pipeline, ADeadStageIsNoticedOnBothSides) {
