@@ -22,6 +22,8 @@ find_path(ZSTD_INCLUDE_DIR zstd.h REQUIRED)
 find_library(ZSTD_LIBRARY zstd REQUIRED)
 find_path(PROMETHEUS_INCLUDE_DIR prometheus/text_serializer.h REQUIRED)
 find_library(PROMETHEUS_CORE_LIBRARY prometheus-cpp-core REQUIRED)
+find_path(SYSTEMD_INCLUDE_DIR systemd/sd-daemon.h REQUIRED)
+find_library(SYSTEMD_LIBRARY systemd REQUIRED)
 find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp REQUIRED)
 find_library(DNNL_LIBRARY dnnl REQUIRED)
 

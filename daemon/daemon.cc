@@ -76,7 +76,8 @@ Expected<> Daemon::serve_metrics(const std::string& name, const runtime::Runtime
 
 Expected<std::unique_ptr<Daemon>> Daemon::start(const DaemonConfig& config, DaemonParts parts) {
   std::unique_ptr<Daemon> daemon(new Daemon(config));
-  const std::string name = config.name.empty() ? host_name() : config.name;
+  daemon->name_ = config.name.empty() ? host_name() : config.name;
+  const std::string& name = daemon->name_;
   PARETO_TRY(daemon->open_store());
   daemon->shards_ = std::make_unique<ShardCache>(
       std::move(parts.runners),
@@ -109,6 +110,14 @@ std::string Daemon::ready_line() const {
   if (metrics_) line["metrics"] = local_address(metrics_->address());
   line["pid"] = ::getpid();
   return line.dump();
+}
+
+std::string Daemon::status() const {
+  std::string line = fmt::format("{} serves at {}", name_, control_->address());
+  for (const DataAddress& data : stages_->addresses()) {
+    line += fmt::format(", {} {}", data.transport, data.address);
+  }
+  return line + fmt::format("; stages: {}", stages_->status().size());
 }
 
 std::vector<std::string> Daemon::reload(const DaemonConfig& config) {

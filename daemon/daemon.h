@@ -44,6 +44,8 @@ class Daemon {
   /// One line of JSON, without its end: {"control":"127.0.0.1:40123","data":{"tcp":"…"},"pid":…}, with "metrics" where they are served.
   /// Unspecified hosts are named 127.0.0.1, so that whoever started this daemon can connect.
   std::string ready_line() const;
+  /// A line for people: where it serves, and how many stages are open now.
+  std::string status() const;
   const DaemonConfig& config() const { return config_; }
 
   /// Applies what can be changed while it runs. Returns a sentence per change, applied or in need of a restart.
@@ -59,6 +61,7 @@ class Daemon {
                            const MemoryProbe& memory);
 
   DaemonConfig config_;
+  std::string name_;
   std::optional<TemporaryFolder> temporary_state_;  ///< where neither a folder nor a home is known
   std::unique_ptr<TensorStore> store_;
   std::unique_ptr<ShardCache> shards_;

@@ -1,14 +1,18 @@
 // paretod: the daemon of a device. Everything it is made of is in daemon.h; here are its exit codes and its signals.
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include "core/base/log.h"
 #include "daemon/config.h"
 #include "daemon/daemon.h"
+#include "daemon/journal.h"
 #include "daemon/process.h"
+#include "daemon/service_manager.h"
 
 namespace pareto::daemon {
 namespace {
@@ -41,6 +45,20 @@ void reload(Daemon& daemon, const CommandLine& command_line) {
   for (const std::string& change : changes) spdlog::info("HUP: {}", change);
 }
 
+/// The main loop: until TERM or INT.
+void attend(Daemon& daemon, const CommandLine& command_line, const ServiceManager& manager) {
+  for (;;) {
+    // The status asks the stages: one that holds them for ever makes this loop hang, too.
+    manager.alive(daemon.status());
+    const auto signal = wait_signal(manager.alive_every());
+    if (!signal) continue;
+    if (*signal != SIGHUP) return;
+    manager.reloading();
+    reload(daemon, command_line);
+    manager.ready(daemon.status());
+  }
+}
+
 int serve(const CommandLine& command_line, const DaemonConfig& config) {
   prepare_signals();
   if (auto pinned = pin_to_cores(config.cpu); !pinned)
@@ -48,14 +66,18 @@ int serve(const CommandLine& command_line, const DaemonConfig& config) {
   if (command_line.exit_with_parent) {
     if (auto bound = end_with_parent(); !bound) return complain(bound.error(), kFailed);
   }
+  const ServiceManager manager;
   auto daemon = Daemon::start(config, builtin_parts());
   if (!daemon) return complain(daemon.error(), exit_code_of(daemon.error()));
   if (command_line.ready_fd) {
     const auto told = tell_ready(*command_line.ready_fd, (*daemon)->ready_line());
     if (!told) return complain(told.error(), exit_code_of(told.error()));
   }
-  while (wait_signal() == SIGHUP) reload(**daemon, command_line);
-  const Impatience impatience((*daemon)->config().drain_timeout + kGrace);
+  manager.ready((*daemon)->status());
+  attend(**daemon, command_line, manager);
+  const Nanoseconds patience = (*daemon)->config().drain_timeout + kGrace;
+  manager.stopping(patience);
+  const Impatience impatience(patience);
   (*daemon)->drain();
   daemon->reset();
   return kDone;
@@ -70,7 +92,10 @@ int run(int argc, char** argv) {
   }
   const auto config = load_config(*command_line, process_environment());
   if (!config) return complain(config.error(), kWrongConfig);
-  if (auto logging = set_up_logging("paretod", config->log_level); !logging) {
+  LogOutput journal;
+  if (is_journal_stream(STDERR_FILENO, std::getenv("JOURNAL_STREAM")))
+    journal = to_journal("paretod");
+  if (auto logging = set_up_logging("paretod", config->log_level, std::move(journal)); !logging) {
     return complain(logging.error(), kWrongConfig);
   }
   if (command_line->check_config) {

@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <ctime>
@@ -23,6 +24,20 @@ sigset_t signals(std::initializer_list<int> numbers) {
   return set;
 }
 
+/// Of those signals, one that arrives before `limit` has passed: its number. None: it has passed.
+std::optional<int> wait_for(const sigset_t& set, std::optional<Nanoseconds> limit) {
+  const TimePoint end = std::chrono::steady_clock::now() + limit.value_or(Nanoseconds(0));
+  for (;;) {
+    const auto left = std::max<Nanoseconds>(end - std::chrono::steady_clock::now(), Nanoseconds(0));
+    const auto whole = std::chrono::duration_cast<std::chrono::seconds>(left);
+    const timespec time{whole.count(), (left - whole).count()};
+    const int number = ::sigtimedwait(&set, nullptr, limit ? &time : nullptr);
+    if (number > 0) return number;
+    // Stopping and continuing a process interrupts it.
+    if (errno != EINTR) return {};
+  }
+}
+
 }  // namespace
 
 void prepare_signals() {
@@ -34,27 +49,17 @@ void prepare_signals() {
   static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
 }
 
-int wait_signal() {
-  const sigset_t set = signals({SIGTERM, SIGINT, SIGHUP});
-  int number = 0;
-  while (::sigwait(&set, &number) != 0) {
-  }
-  return number;
+std::optional<int> wait_signal(std::optional<Nanoseconds> limit) {
+  return wait_for(signals({SIGTERM, SIGINT, SIGHUP}), limit);
 }
 
-Impatience::Impatience(std::chrono::nanoseconds patience)
+Impatience::Impatience(Nanoseconds patience)
     : watching_([patience] {
-        const auto whole = std::chrono::duration_cast<std::chrono::seconds>(patience);
-        const timespec limit{whole.count(), (patience - whole).count()};
         // USR1 is our own destructor.
-        const sigset_t set = signals({SIGTERM, SIGINT, SIGUSR1});
-        int number = 0;
-        do {
-          number = ::sigtimedwait(&set, nullptr, &limit);
-        } while (number < 0 && errno == EINTR);
+        const auto number = wait_for(signals({SIGTERM, SIGINT, SIGUSR1}), patience);
         if (number == SIGUSR1) return;
         spdlog::warn("{}: leaving without waiting for what is in flight",
-                     number < 0 ? "draining takes too long" : "asked again");
+                     number ? "asked again" : "draining takes too long");
         ::_exit(0);
       }) {}
 

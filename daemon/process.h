@@ -2,10 +2,12 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 
 namespace pareto::daemon {
@@ -13,15 +15,15 @@ namespace pareto::daemon {
 /// TERM, INT and HUP are blocked in this thread and in all it starts, to be taken by wait_signal(); PIPE is ignored: a peer that
 /// is gone is an error of a call. To be called before any thread starts.
 void prepare_signals();
-/// Waits for TERM, INT or HUP and returns it.
-int wait_signal();
+/// Waits for TERM, INT or HUP and returns it; none when `limit` has passed, where there is one.
+std::optional<int> wait_signal(std::optional<Nanoseconds> limit);
 
 /// Ends the process, with exit code 0, when a second TERM or INT arrives or `patience` has passed: a drain must not hang.
 ///
 /// Threads: one owner; watches on a thread of its own until destroyed.
 class Impatience {
  public:
-  explicit Impatience(std::chrono::nanoseconds patience);
+  explicit Impatience(Nanoseconds patience);
   ~Impatience();
   Impatience(const Impatience&) = delete;
   Impatience& operator=(const Impatience&) = delete;

@@ -1,6 +1,5 @@
 // The real program: how it starts, what it says, and how it ends.
 #include <gmock/gmock.h>
-#include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/syscall.h>
@@ -8,14 +7,9 @@
 
 #include <csignal>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
-#include "core/base/file.h"
-#include "core/plan/protocol.h"
-#include "proto/control.grpc.pb.h"
-#include "tests/daemon/support/pipeline.h"
+#include "tests/daemon/support/paretod_fixture.h"
 #include "tests/support/http.h"
-#include "tests/support/process.h"
 
 namespace pareto::daemon {
 namespace {
@@ -24,47 +18,9 @@ namespace v1 = control::v1;
 using pareto::test::Finished;
 using pareto::test::Process;
 using pareto::test::run;
+using test::ParetodTest;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-class ParetodTest : public testing::Test {
- protected:
-  ParetodTest() : folder_(TemporaryFolder::create("paretod-test").value()) {}
-
-  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
-  std::vector<std::string> arguments(const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> list{"paretod",
-                                  "--listen",
-                                  "127.0.0.1:0",
-                                  "--data",
-                                  "tcp=127.0.0.1:0",
-                                  "--data",
-                                  "grpc=127.0.0.1:0",
-                                  "--name",
-                                  "test-device",
-                                  "--state-dir",
-                                  path("state"),
-                                  "--ready-fd",
-                                  "1"};
-    list.insert(list.end(), more.begin(), more.end());
-    return list;
-  }
-  static nlohmann::json ready(Process& process) {
-    EXPECT_TRUE(process.wait_for_output("}\n")) << process.errors();
-    return nlohmann::json::parse(process.output(), nullptr, false);
-  }
-  static grpc::Status describe(const std::string& address, v1::DescribeReply& reply) {
-    const auto stub =
-        v1::Control::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));
-    grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + test::kPatience);
-    v1::DescribeRequest request;
-    request.set_protocol(kProtocolVersion);
-    return stub->Describe(&context, request, &reply);
-  }
-
-  TemporaryFolder folder_;
-};
 
 TEST_F(ParetodTest, SaysWhereItServesAndServesThere) {
   Process daemon(arguments());
