@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "core/base/text.h"
+#include "core/base/usage.h"
 
 namespace pareto::client {
 namespace {
@@ -81,6 +82,8 @@ int run_program(const std::vector<std::string>& arguments, Context& context) {
   CLI::App app{"Cuts a neural network between devices and shows which cuts no other cut beats.",
                "paretoctl"};
   app.set_version_flag("--version", PARETO_VERSION);
+  UsageFlags usage;
+  usage.add_to(app);
   app.footer(kFooter);
   const Commands commands = builtin_commands();
   if (const auto known = check_command(arguments, commands); !known) {
@@ -105,6 +108,10 @@ int run_program(const std::vector<std::string>& arguments, Context& context) {
   } catch (const CLI::ParseError& error) {
     return report(context,
                   {ErrorCode::kInvalidArgument, std::string(error.what()) + " (paretoctl --help)"});
+  }
+  if (const auto text = usage.text(app, 1, "paretod(8)")) {
+    context.out << *text << std::flush;
+    return kExitDone;
   }
   if (chosen == nullptr) {
     context.err << app.help() << std::flush;

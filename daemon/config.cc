@@ -8,6 +8,7 @@
 
 #include "core/base/config_reader.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 #include "core/plan/protocol.h"
 
 namespace pareto::daemon {
@@ -93,6 +94,8 @@ Expected<CommandLine> parse_command_line(int argc, const char* const* argv) {
       "paretod");
   app.footer(kExamples);
   app.allow_extras();
+  UsageFlags usage;
+  usage.add_to(app);
   bool version = false;
   app.add_flag("--version", version, "print the version");
   app.add_option("--config", line.config_file, "YAML file (see configs/paretod.yaml)")
@@ -125,6 +128,7 @@ Expected<CommandLine> parse_command_line(int argc, const char* const* argv) {
     return fail(ErrorCode::kInvalidArgument, "unknown argument {}{}", extras.front(),
                 did_you_mean(extras.front(), flags_of(app)));
   }
+  line.print = usage.text(app, 8, "paretoctl(1)");
   if (version) {
     line.print = fmt::format("paretod {}, protocol {}\n", PARETO_VERSION, kProtocolVersion);
   }

@@ -143,6 +143,16 @@ TEST_F(ConfigTest, MistakesInVariablesAndFlags) {
   EXPECT_EQ(parse({"--threads"}).error().code, ErrorCode::kInvalidArgument);
 }
 
+TEST_F(ConfigTest, TheManualAndTheCompletionsHaveEverySetting) {
+  const std::string manual = parse({"--manual"})->print.value();
+  EXPECT_THAT(manual, HasSubstr(".TH PARETOD 8 "));
+  const std::string zsh = parse({"--completion", "zsh"})->print.value();
+  for (const Setting& setting : settings()) {
+    EXPECT_THAT(manual, HasSubstr(setting.help.substr(0, setting.help.find_first_of("-'"))));
+    EXPECT_THAT(zsh, HasSubstr(flag_of(setting) + "=["));
+  }
+}
+
 TEST_F(ConfigTest, HelpHasEverySettingAndExamples) {
   const std::string help = parse({"--help"})->print.value();
   for (const Setting& setting : settings()) EXPECT_THAT(help, HasSubstr(flag_of(setting)));

@@ -99,6 +99,20 @@ TEST_F(Program, EveryCommandStandsInTheReadme) {
   }
 }
 
+TEST_F(Program, TheManualAndTheCompletionsHaveEveryCommand) {
+  const Done manual = run({"--manual"});
+  const Done completion = run({"--completion", "bash"});
+  EXPECT_EQ(manual.code, kExitDone);
+  EXPECT_EQ(completion.code, kExitDone);
+  EXPECT_THAT(manual.out, StartsWith(".\\\" Made by paretoctl --manual.\n.TH PARETOCTL 1 "));
+  for (const auto& command : builtin_commands()) {
+    const std::string name(command->name());
+    EXPECT_THAT(manual.out, HasSubstr(".SS " + name + "\n"));
+    EXPECT_THAT(completion.out, HasSubstr("    '" + name + "') flags='-h --help "));
+  }
+  refused({"--completion", "fish"}, kExitUsage, HasSubstr("fish"));
+}
+
 TEST_F(Program, VersionAndNothing) {
   EXPECT_EQ(run({"--version"}).out, std::string(PARETO_VERSION) + "\n");
   EXPECT_EQ(run({}).code, kExitUsage);

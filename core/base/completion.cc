@@ -1,0 +1,149 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/text.h"
+#include "core/base/usage.h"
+
+namespace pareto {
+namespace {
+
+/// Of every flag and of every option, all names.
+std::vector<std::string> flags_of(const Usage& usage) {
+  std::vector<std::string> flags;
+  for (const OptionUsage& option : usage.options) {
+    if (!option.positional()) flags.insert(flags.end(), option.names.begin(), option.names.end());
+  }
+  return flags;
+}
+
+/// What may stand where no option does: commands, choices; nothing where any file may.
+std::vector<std::string> words_of(const Usage& usage) {
+  std::vector<std::string> words;
+  for (const Usage& command : usage.commands) words.push_back(command.name);
+  for (const OptionUsage& option : usage.options) {
+    if (option.positional())
+      words.insert(words.end(), option.choices.begin(), option.choices.end());
+  }
+  const bool takes_words = std::ranges::any_of(usage.options, &OptionUsage::positional);
+  return words.empty() && !takes_words ? flags_of(usage) : words;
+}
+
+/// A case of "COMMAND WORD-BEFORE" for each option that takes a value: one of its choices, or a file.
+std::string value_cases(const Usage& usage, const std::string& command) {
+  std::string cases;
+  for (const OptionUsage& option : usage.options) {
+    if (option.positional() || option.value.empty()) continue;
+    std::vector<std::string> patterns;
+    for (const std::string& name : option.names) {
+      patterns.push_back(fmt::format("'{} {}'", command, name));
+    }
+    cases += fmt::format("    {}) flags= words='{}' ;;\n", join(patterns, " | "),
+                         join(option.choices, " "));
+  }
+  return cases;
+}
+
+std::string word_case(const Usage& usage, const std::string& command) {
+  return fmt::format("    '{}') flags='{}' words='{}' ;;\n", command, join(flags_of(usage), " "),
+                     join(words_of(usage), " "));
+}
+
+/// In single quotes of a shell.
+std::string quoted(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+std::string escaped(std::string_view text, std::string_view special) {
+  std::string out;
+  for (const char c : text) {
+    if (special.find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+/// "'--output=[help]:FILE:_files'", one for each name.
+std::string zsh_specs(const Usage& usage) {
+  std::string specs;
+  for (const OptionUsage& option : usage.options) {
+    const std::string action =
+        option.choices.empty() ? "_files" : "(" + join(option.choices, " ") + ")";
+    if (option.positional()) {
+      specs += " " + quoted(fmt::format("{}:{}:{}", option.repeated ? "*" : "",
+                                        option.names.front(), action));
+      continue;
+    }
+    for (const std::string& name : option.names) {
+      std::string spec = option.repeated ? "*" : "(" + join(option.names, " ") + ")";
+      spec += name;
+      if (!option.value.empty()) spec += name.starts_with("--") ? "=" : "+";
+      spec += "[" + escaped(option.help, "\\[]") + "]";
+      if (!option.value.empty()) spec += ":" + escaped(option.value, "\\:") + ":" + action;
+      specs += " " + quoted(spec);
+    }
+  }
+  return specs;
+}
+
+}  // namespace
+
+std::string bash_completion(const Usage& usage) {
+  std::string names;
+  std::string values = value_cases(usage, "");
+  std::string words = word_case(usage, "");
+  for (const Usage& command : usage.commands) {
+    names += (names.empty() ? "" : " | ") + command.name;
+    values += value_cases(command, command.name);
+    words += word_case(command, command.name);
+  }
+  const std::string find_command =
+      names.empty() ? ""
+                    : fmt::format(
+                          "  for word in \"${{COMP_WORDS[@]:1:COMP_CWORD-1}}\"; do\n"
+                          "    case $word in {}) command=$word; break ;; esac\n"
+                          "  done\n",
+                          names);
+  return fmt::format(
+      "# Completes the arguments of {0} in bash. Made by {0} --completion bash.\n"
+      "_{0}() {{\n"
+      "  local current=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD - 1]}}\n"
+      "  local command= word flags words\n"
+      "{1}"
+      "  case $command in\n{2}  esac\n"
+      "  case \"$command $before\" in\n{3}  esac\n"
+      "  if [[ $current == -* ]]; then words=$flags; fi\n"
+      "  # Where nothing fits, files do (-o default).\n"
+      "  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")\n"
+      "}}\n"
+      "complete -o default -F _{0} {0}\n",
+      usage.name, find_command, words, values);
+}
+
+std::string zsh_completion(const Usage& usage) {
+  std::string script = fmt::format(
+      "#compdef {0}\n"
+      "# Completes the arguments of {0} in zsh. Made by {0} --completion zsh.\n",
+      usage.name);
+  if (usage.commands.empty()) return script + "_arguments" + zsh_specs(usage) + "\n";
+  std::string names;
+  std::string cases;
+  for (const Usage& command : usage.commands) {
+    names += " " + quoted(command.name + ":" + escaped(command.summary, "\\:"));
+    cases += fmt::format("    {}) _arguments{} ;;\n", command.name, zsh_specs(command));
+  }
+  return script + fmt::format(
+                      "local curcontext=$curcontext state line\n"
+                      "typeset -A opt_args\n"
+                      "local -a commands=({0})\n"
+                      "_arguments -C{1} '1:command:->command' '*::argument:->argument'\n"
+                      "case $state in\n"
+                      "  command) _describe command commands ;;\n"
+                      "  argument) case $words[1] in\n{2}  esac ;;\n"
+                      "esac\n",
+                      names, zsh_specs(usage), cases);
+}
+
+}  // namespace pareto

@@ -1,0 +1,142 @@
+#include "core/base/usage.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "core/base/file.h"
+#include "tests/support/process.h"
+
+namespace pareto {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+/// A program with two commands.
+class UsageTest : public testing::Test {
+ protected:
+  UsageTest() : app_("Does things.", "prog") {
+    app_.footer("Exit codes: 0 done.\n");
+    flags_.add_to(app_);
+    CLI::App* go = app_.add_subcommand("go", "goes there");
+    go->add_option("action", text_, "where")->required()->check(CLI::IsMember({"up", "down"}));
+    go->add_option("-o,--output", text_, "'one' file [of many]")->type_name("FILE");
+    go->add_option("--level", text_, "how far")->check(CLI::IsMember({"low", "high"}));
+    go->add_flag("--json", flag_, "last~1 as JSON");
+    go->footer("Examples:\n  prog go up\n.hidden\n");
+    CLI::App* stay = app_.add_subcommand("stay", "stays here");
+    stay->add_option("--count", count_, "times")->capture_default_str();
+    stay->add_flag("--secret", flag_, "not to be shown")->group("");
+  }
+
+  /// What bash proposes for the last of these words.
+  std::vector<std::string> completed(const std::string& words, int last) const {
+    const auto folder = TemporaryFolder::create("completion").value();
+    const std::string script = folder.path() / "prog";
+    std::ofstream(script) << bash_completion(usage_of(app_));
+    const auto done =
+        test::run({"/bin/bash", "-euc",
+                   fmt::format("source {}; COMP_WORDS=({}); COMP_CWORD={}; _prog; printf '%s\\n' "
+                               "\"${{COMPREPLY[@]}}\"",
+                               script, words, last)});
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    std::vector<std::string> list;
+    std::istringstream lines(done.output);
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.empty()) list.push_back(line);
+    }
+    return list;
+  }
+
+  std::string text_;
+  int count_ = 3;
+  bool flag_ = false;
+  UsageFlags flags_;
+  CLI::App app_;
+};
+
+TEST_F(UsageTest, SaysWhatTheParserTakes) {
+  const Usage usage = usage_of(app_);
+  EXPECT_EQ(usage.name, "prog");
+  EXPECT_EQ(usage.summary, "Does things.");
+  ASSERT_EQ(usage.commands.size(), 2U);
+  const Usage& go = usage.commands[0];
+  ASSERT_EQ(go.options.size(), 5U);
+  EXPECT_THAT(go.options[0].names, ElementsAre("-h", "--help"));
+  EXPECT_EQ(go.options[0].value, "");
+  EXPECT_TRUE(go.options[1].positional());
+  EXPECT_TRUE(go.options[1].required);
+  EXPECT_THAT(go.options[1].choices, ElementsAre("up", "down"));
+  EXPECT_THAT(go.options[2].names, ElementsAre("-o", "--output"));
+  EXPECT_EQ(go.options[2].value, "FILE");
+  EXPECT_THAT(go.options[2].choices, IsEmpty());
+  EXPECT_EQ(go.options[4].value, "");
+  const Usage& stay = usage.commands[1];
+  ASSERT_EQ(stay.options.size(), 2U) << "a hidden option is shown";
+  EXPECT_EQ(stay.options[1].initial, "3");
+}
+
+TEST_F(UsageTest, TheManualPageHasItAll) {
+  const std::string page = manual_page(usage_of(app_), 1, "other(8)");
+  EXPECT_THAT(page, StartsWith(".\\\" Made by prog --manual.\n.TH PROG 1 \"\" \"Pareto Edge "));
+  EXPECT_THAT(page, HasSubstr(".SH NAME\nprog \\- Does things.\n"));
+  EXPECT_THAT(page, HasSubstr("\\fBprog\\fR \\fBgo\\fR [\\fIOPTION\\fR]... \\fIaction\\fR\n"));
+  EXPECT_THAT(page, HasSubstr(".SS go\ngoes there\n"));
+  EXPECT_THAT(page, HasSubstr(".TP\n\\fIaction\\fR\nwhere: up, down (required)\n"));
+  EXPECT_THAT(page, HasSubstr(".TP\n\\fB\\-o\\fR, \\fB\\-\\-output\\fR \\fIFILE\\fR\n"
+                              "\\(aqone\\(aq file [of many]\n"));
+  EXPECT_THAT(page, HasSubstr("last\\(ti1 as JSON\n"));
+  EXPECT_THAT(page, HasSubstr(".nf\nExamples:\n  prog go up\n\\&.hidden\n.fi\n"));
+  EXPECT_THAT(page, HasSubstr("times (default: 3)\n"));
+  EXPECT_THAT(page, HasSubstr("Exit codes: 0 done.\n"));
+  EXPECT_THAT(page, HasSubstr(".SH SEE ALSO\nother(8)\n"));
+  EXPECT_THAT(page, Not(HasSubstr("secret")));
+}
+
+TEST_F(UsageTest, BashCompletesCommandsOptionsAndChoices) {
+  if (!std::filesystem::exists("/bin/bash")) GTEST_SKIP() << "no bash here";
+  EXPECT_THAT(completed("prog ''", 1), ElementsAre("go", "stay"));
+  EXPECT_THAT(completed("prog s", 1), ElementsAre("stay"));
+  EXPECT_THAT(completed("prog --m", 1), ElementsAre("--manual"));
+  EXPECT_THAT(completed("prog --completion ''", 2), ElementsAre("bash", "zsh"));
+  EXPECT_THAT(completed("prog go ''", 2), ElementsAre("up", "down"));
+  EXPECT_THAT(completed("prog go up --l", 3), ElementsAre("--level"));
+  EXPECT_THAT(completed("prog go --level h", 3), ElementsAre("high"));
+  EXPECT_THAT(completed("prog stay ''", 2), ElementsAre("-h", "--help", "--count"));
+  // A file: bash itself completes it.
+  EXPECT_THAT(completed("prog go --output ''", 3), IsEmpty());
+}
+
+TEST_F(UsageTest, ZshIsToldTheSame) {
+  const std::string script = zsh_completion(usage_of(app_));
+  EXPECT_THAT(script, StartsWith("#compdef prog\n"));
+  EXPECT_THAT(script, HasSubstr("'go:goes there' 'stay:stays here'"));
+  EXPECT_THAT(script, HasSubstr("    go) _arguments '(-h --help)-h[Print this help message and "
+                                "exit]' '(-h --help)--help[Print this help message and exit]' "
+                                "':action:(up down)' "));
+  EXPECT_THAT(script,
+              HasSubstr("'(-o --output)--output=['\\''one'\\'' file \\[of many\\]]:FILE:_files'"));
+  EXPECT_THAT(script, HasSubstr("'(--level)--level=[how far]:TEXT:(low high)'"));
+}
+
+TEST_F(UsageTest, IsPrintedByItsFlags) {
+  EXPECT_FALSE(flags_.text(app_, 1, "")) << "nothing was asked for";
+  app_.parse("--completion zsh");
+  EXPECT_EQ(flags_.text(app_, 1, ""), zsh_completion(usage_of(app_)));
+  app_.parse("--completion bash");
+  EXPECT_EQ(flags_.text(app_, 1, ""), bash_completion(usage_of(app_)));
+  app_.parse("--manual");
+  EXPECT_EQ(flags_.text(app_, 1, ""), manual_page(usage_of(app_), 1, ""));
+  EXPECT_THROW(app_.parse("--completion fish"), CLI::ParseError);
+}
+
+}  // namespace
+}  // namespace pareto
