@@ -50,7 +50,7 @@ class DiffCommand final : public Command {
 
   Expected<int> run(Context& context) override {
     PARETO_ASSIGN(const double tolerance, with_context(parse_share(tolerance_), "--tolerance"));
-    PARETO_ASSIGN(const auto store, store_.open(context));
+    PARETO_ASSIGN(const auto store, store_.open_existing(context));
     if (!between_.empty()) return between(context, *store, tolerance);
     const std::string name_a = runs_.empty() ? "last~1" : runs_.front();
     const std::string name_b = runs_.size() < 2 ? "last" : runs_.back();

@@ -167,6 +167,10 @@ Expected<std::unique_ptr<ResultStore>> StoreFlags::open(const Context& context) 
   return ResultStore::open(file(context));
 }
 
+Expected<std::unique_ptr<ResultStore>> StoreFlags::open_existing(const Context& context) const {
+  return ResultStore::open_existing(file(context));
+}
+
 std::filesystem::path StoreFlags::file(const Context& context) const {
   return path.empty() ? context.default_store : std::filesystem::path(path);
 }

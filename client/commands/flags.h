@@ -72,6 +72,8 @@ struct StoreFlags {
 
   void add_to(CLI::App& app);
   Expected<std::unique_ptr<ResultStore>> open(const Context& context) const;
+  /// For commands that only look.
+  Expected<std::unique_ptr<ResultStore>> open_existing(const Context& context) const;
   std::filesystem::path file(const Context& context) const;
   /// " --store FILE", or "" for the default: to be put behind a command that is proposed.
   std::string hint() const;

@@ -25,7 +25,7 @@ class StoredPipelines final : public simulation::MeasuredPipelines {
   Expected<simulation::PipelineClass> find(const std::string& run,
                                            const std::string& trial) override {
     if (store_ == nullptr) {
-      PARETO_ASSIGN(store_, flags_.open(context_));
+      PARETO_ASSIGN(store_, flags_.open_existing(context_));
     }
     PARETO_ASSIGN(const RunRecord record, store_->load_run(run));
     std::vector<std::string> ids;
@@ -122,7 +122,7 @@ class SimulateCommand final : public Command {
         options.shares.push_back({device.name, device.speed});
       }
     }
-    PARETO_ASSIGN(const auto store, store_.open(context));
+    PARETO_ASSIGN(const auto store, store_.open_existing(context));
     PARETO_ASSIGN(const RunRecord record, store->load_run(run_));
     Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
     PARETO_ASSIGN(const auto trials, simulate_run(record, options, [&](std::size_t done) {

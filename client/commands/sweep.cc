@@ -241,7 +241,7 @@ class SweepCommand final : public Command {
   }
 
   Expected<int> resume(Context& context) {
-    PARETO_ASSIGN(const auto store, store_.open(context));
+    PARETO_ASSIGN(const auto store, store_.open_existing(context));
     PARETO_ASSIGN(RunRecord run, store->load_run(resume_));
     if (!run.finished.empty()) {
       context.err << "run " << run.id << " is finished\n";

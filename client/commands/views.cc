@@ -24,7 +24,7 @@ class View : public Command {
 
  protected:
   Expected<RunRecord> load(const Context& context) const {
-    PARETO_ASSIGN(const auto store, store_.open(context));
+    PARETO_ASSIGN(const auto store, store_.open_existing(context));
     return store->load_run(run_);
   }
   const std::string& run_name() const { return run_; }
@@ -126,7 +126,7 @@ class RunsCommand final : public Command {
     app.add_flag("--json", json_, "one JSON document on stdout");
   }
   Expected<int> run(Context& context) override {
-    PARETO_ASSIGN(const auto store, store_.open(context));
+    PARETO_ASSIGN(const auto store, store_.open_existing(context));
     PARETO_ASSIGN(const auto runs, store->list_runs());
     auto json = nlohmann::ordered_json::array();
     TextTable table({{"run"},

@@ -108,16 +108,27 @@ Expected<RunRecord> run_from(SQLite::Statement& row) {
   return run;
 }
 
+/// Somebody who only looks may have mistyped the name.
+tl::unexpected<Error> nothing_kept(const std::filesystem::path& path) {
+  return fail(ErrorCode::kNotFound,
+              "{} holds no run, for nothing was kept there yet: measure one (paretoctl sweep), or "
+              "name another file with --store",
+              path.string());
+}
+
 class SqliteStore final : public ResultStore {
  public:
-  explicit SqliteStore(std::filesystem::path path) : path_(std::move(path)) {}
+  /// `may_make`: what is not there yet.
+  SqliteStore(std::filesystem::path path, bool may_make)
+      : path_(std::move(path)), may_make_(may_make) {}
 
   /// The exclusive mode keeps the index of the write-ahead log in memory: a file on a full disk can then still be read.
   Expected<> open(bool exclusive) {
     return guarded([&]() -> Expected<> {
       database_.reset();
       database_ = std::make_unique<SQLite::Database>(
-          path_.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kBusyTimeoutMs);
+          path_.string(), SQLite::OPEN_READWRITE | (may_make_ ? SQLite::OPEN_CREATE : 0),
+          kBusyTimeoutMs);
       if (exclusive) database_->exec("PRAGMA locking_mode=EXCLUSIVE");
       PARETO_TRY(check_version());
       // Committed means on the disk: a row is there whole or not at all, whatever happens to the machine.
@@ -281,6 +292,7 @@ class SqliteStore final : public ResultStore {
     if (database_->execAndGet("SELECT count(*) FROM sqlite_master").getInt() != 0) {
       return fail(ErrorCode::kCorrupt, "{}: a database, but not of results", path_.string());
     }
+    if (!may_make_) return nothing_kept(path_);
     return create_tables();
   }
 
@@ -362,8 +374,18 @@ class SqliteStore final : public ResultStore {
   }
 
   const std::filesystem::path path_;
+  const bool may_make_;
   std::unique_ptr<SQLite::Database> database_;
 };
+
+Expected<std::unique_ptr<ResultStore>> open_store(const std::filesystem::path& path,
+                                                  bool may_make) {
+  auto store = std::make_unique<SqliteStore>(path, may_make);
+  auto opened = store->open(false);
+  if (!opened && opened.error().code == ErrorCode::kExhausted) opened = store->open(true);
+  if (!opened) return tl::unexpected(std::move(opened).error());
+  return store;
+}
 
 }  // namespace
 
@@ -376,11 +398,14 @@ Expected<std::unique_ptr<ResultStore>> ResultStore::open(const std::filesystem::
           error_from_errno(error.value(), "making the folder " + path.parent_path().string()));
     }
   }
-  auto store = std::make_unique<SqliteStore>(path);
-  auto opened = store->open(false);
-  if (!opened && opened.error().code == ErrorCode::kExhausted) opened = store->open(true);
-  if (!opened) return tl::unexpected(std::move(opened).error());
-  return store;
+  return open_store(path, true);
+}
+
+Expected<std::unique_ptr<ResultStore>> ResultStore::open_existing(
+    const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error) && !error) return nothing_kept(path);
+  return open_store(path, false);
 }
 
 std::filesystem::path ResultStore::default_path(const char* data_home, const char* home) {

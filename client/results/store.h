@@ -21,6 +21,8 @@ class ResultStore {
  public:
   /// Opens or creates. `--store`'s default: $XDG_DATA_HOME/pareto-edge/results.db, else ~/.local/share/….
   static Expected<std::unique_ptr<ResultStore>> open(const std::filesystem::path& path);
+  /// For who only looks: makes neither file nor folder. Fails: kNotFound where nothing was kept there yet.
+  static Expected<std::unique_ptr<ResultStore>> open_existing(const std::filesystem::path& path);
   /// Where results are kept unless told otherwise, from the variables XDG_DATA_HOME and HOME; either may be null.
   static std::filesystem::path default_path(const char* data_home, const char* home);
   virtual ~ResultStore() = default;

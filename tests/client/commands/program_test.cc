@@ -312,7 +312,20 @@ TEST_F(Program, DiffOfWhatCannotBeCompared) {
 }
 
 TEST_F(Program, ViewsOfWhatIsNotThere) {
-  refused({"front"}, kExitUsage, HasSubstr("holds no run"));
+  const std::string typo = path("typo/results.db");
+  for (const std::vector<std::string>& looks :
+       std::vector<std::vector<std::string>>{{"front"},
+                                             {"report"},
+                                             {"export"},
+                                             {"runs"},
+                                             {"diff"},
+                                             {"simulate", "--run", "last"},
+                                             {"sweep", "--resume", "last"}}) {
+    std::vector<std::string> arguments = looks;
+    arguments.insert(arguments.end(), {"--store", typo});
+    refused(arguments, kExitUsage, AllOf(HasSubstr("holds no run"), HasSubstr("--store")));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path("typo"))) << "who looks makes nothing";
   stored_run({.batches = {1}, .split_points = 1});
   refused({"front", "20260131-101502-ab13"}, kExitUsage, HasSubstr("20260131-101502-ab12"));
   refused({"export", "--format", "xml"}, kExitUsage, HasSubstr("csv"));

@@ -230,6 +230,26 @@ TEST_F(Store, FindsRunsByIdBeginningAndLast) {
   EXPECT_FALSE(store->begin_run(run)) << "an id that is taken";
 }
 
+TEST_F(Store, WhoOnlyLooksMakesNothing) {
+  const auto refused = [&] {
+    const auto opened = ResultStore::open_existing(path());
+    return !opened && opened.error().code == ErrorCode::kNotFound &&
+           opened.error().message.find("results.db holds no run") != std::string::npos;
+  };
+  EXPECT_TRUE(refused());
+  EXPECT_FALSE(std::filesystem::exists(path().parent_path()));
+  std::filesystem::create_directories(path().parent_path());
+  std::ofstream(path()).flush();
+  EXPECT_TRUE(refused()) << "nor tables in an empty file";
+  EXPECT_EQ(std::filesystem::file_size(path()), 0U);
+
+  const RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 1});
+  put_all(*open(), run);
+  const auto looked = ResultStore::open_existing(path());
+  ASSERT_TRUE(looked) << looked.error().message;
+  EXPECT_EQ((*looked)->load_run("last")->id, run.id);
+}
+
 TEST_F(Store, RefusesWhatIsNoResultsFile) {
   std::filesystem::create_directories(path().parent_path());
   std::ofstream(path()) << "hello, this is text and longer than a header of SQLite; "
