@@ -2,8 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <ostream>
+#include <string_view>
 
 #include "client/commands/commands.h"
 #include "client/commands/flags.h"
@@ -23,6 +25,9 @@ namespace {
 constexpr int kLocalDevices = 2;
 // A sweep of more is adaptive unless told otherwise.
 constexpr std::size_t kManyTrials = 60;
+// All that may stand beside --resume: a run has kept its other flags.
+constexpr std::array<std::string_view, 8> kBesideResume{
+    "--resume", "--store", "--devices", "--testbed", "--report", "--metrics", "--json", "--help"};
 
 class SweepCommand final : public Command {
  public:
@@ -92,12 +97,21 @@ class SweepCommand final : public Command {
         ->capture_default_str();
     plans->excludes(adaptive);
     app.add_flag("--dry-run", dry_run_, "list the trials and measure none");
-    app.add_option("--resume", resume_, "RUN or last: go on where it stopped, with its own flags");
+    auto* going_on = app.add_option(
+        "--resume", resume_,
+        "RUN or last: go on where it stopped, with its own flags; beside it only where devices and "
+        "results are may be said anew");
     app.add_option("--report", report_,
                    "FILE.html, or none (default: report-RUN.html beside the results)");
     app.add_option("--metrics", metrics_,
                    "HOST:PORT: answer GET /metrics for Prometheus there while it runs");
     app.add_flag("--json", json_, "one JSON document on stdout and nothing else there");
+    for (CLI::Option* option : app.get_options()) {
+      const std::string flag = option->get_name();
+      if (std::ranges::count(kBesideResume, std::string_view(flag)) == 0) {
+        going_on->excludes(option);
+      }
+    }
   }
 
   Expected<int> run(Context& context) override {

@@ -144,6 +144,30 @@ TEST_F(Program, NumbersOutOfRange) {
   refused(small("splits", {"--batch", "-1"}), kExitUsage, HasSubstr("-1"));
 }
 
+TEST_F(Program, ARunThatGoesOnHasItsOwnFlags) {
+  stored_run({.batches = {1}, .split_points = 1});
+  for (const std::vector<std::string>& flag :
+       std::vector<std::vector<std::string>>{{"--dry-run"},
+                                             {"--adaptive"},
+                                             {"--exhaustive"},
+                                             {"--model", "vgg16"},
+                                             {"--input", "3x64x64"},
+                                             {"--rounds", "9"},
+                                             {"--budget", "1m"},
+                                             {"--batch", "8"},
+                                             {"--network", "none"},
+                                             {"--plans", "plan.json"}}) {
+    std::vector<std::string> arguments{"sweep", "--resume", "last"};
+    arguments.insert(arguments.end(), flag.begin(), flag.end());
+    refused(arguments, kExitUsage, AllOf(HasSubstr(flag.front()), HasSubstr("--resume")));
+  }
+  const Done shown =
+      run({"sweep", "--resume", "last", "--store", path("results.db"), "--devices",
+           path("inventory.yaml"), "--report", "none", "--metrics", "127.0.0.1:0", "--json"});
+  EXPECT_EQ(shown.code, kExitPartial) << shown.err << "a plan of it failed";
+  EXPECT_THAT(shown.err, HasSubstr("is finished"));
+}
+
 TEST_F(Program, InputsThatDoNotFit) {
   refused({"splits", "--model", "squeezenet1_0", "--input-shape", "3xfourx4"}, kExitUsage,
           HasSubstr("3xfourx4"));
