@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/base/text.h"
+
 namespace pareto::client {
 namespace {
 
@@ -14,17 +16,28 @@ bool is_model_file(const std::string& model) {
   return model.find('/') != std::string::npos || model.ends_with(".pt");
 }
 
+/// `networks`: their texts by their names.
+Expected<std::vector<NamedCondition>> kept_conditions(const nlohmann::json& networks) {
+  std::vector<NamedCondition> conditions;
+  for (const auto& [name, text] : networks.items()) {
+    auto condition = parse_condition(text.get<std::string>(), "network " + name);
+    if (!condition) return fail(ErrorCode::kCorrupt, "{}", condition.error().message);
+    conditions.push_back({name, *std::move(condition)});
+  }
+  return conditions;
+}
+
 }  // namespace
 
 std::string absolute_path(const std::string& path) {
   return path.empty() ? "" : std::filesystem::absolute(path).lexically_normal().string();
 }
 
-std::string to_json(const KeptFlags& flags, const std::vector<NamedCondition>& conditions) {
+std::string to_json(const KeptFlags& flags) {
   const ModelFlags& model = flags.model;
   const std::string& testbed = flags.devices.testbed;
   auto networks = Json::object();
-  for (const NamedCondition& one : conditions) networks[one.name] = to_text(one.condition);
+  for (const NamedCondition& one : flags.conditions) networks[one.name] = to_text(one.condition);
   return Json{{"sweep", Json::parse(to_json(flags.options))},
               {"model",
                {{"model", is_model_file(model.model) ? absolute_path(model.model) : model.model},
@@ -52,6 +65,11 @@ Expected<KeptFlags> kept_flags(const RunRecord& run) {
     json.at("devices").get_to(flags.devices.inventory);
     // Runs of earlier versions had none.
     flags.devices.testbed = json.value("testbed", "");
+    PARETO_ASSIGN(flags.conditions,
+                  with_context(json.contains("networks")
+                                   ? kept_conditions(json.at("networks"))
+                                   : read_conditions(join(flags.options.conditions, ",")),
+                               "run {}", run.id));
     return flags;
   } catch (const nlohmann::json::exception& error) {
     return fail(ErrorCode::kCorrupt, "run {}: its flags cannot be read: {}", run.id, error.what());

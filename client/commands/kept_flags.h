@@ -16,13 +16,14 @@ struct KeptFlags {
   SweepOptions options;
   ModelFlags model;
   DeviceFlags devices;
+  /// Those of the options that are files, as they were when the run began: it goes on under the same whatever became of the files.
+  std::vector<NamedCondition> conditions;
 };
 
-/// Files are kept by their absolute paths: a run may be resumed from another folder. `conditions`: those of the options that are files, of
-/// which the run keeps what they said.
-std::string to_json(const KeptFlags& flags, const std::vector<NamedCondition>& conditions);
+/// Files are kept by their absolute paths: a run may be resumed from another folder.
+std::string to_json(const KeptFlags& flags);
 
-/// Fails: kCorrupt.
+/// Fails: kCorrupt; as read_conditions for runs of versions that did not keep what conditions were.
 Expected<KeptFlags> kept_flags(const RunRecord& run);
 
 /// Of a file, which need not be there; "" stays "".

@@ -139,7 +139,7 @@ class SweepCommand final : public Command {
     PARETO_ASSIGN(RunRecord run, make_run(model, cluster, options_, context.command_line));
     options_.adaptive =
         adaptive_ || (!exhaustive_ && options_.plans.empty() && run.trials.size() > kManyTrials);
-    run.options_json = to_json(KeptFlags{options_, model_, devices_}, conditions_);
+    run.options_json = to_json(KeptFlags{options_, model_, devices_, conditions_});
     if (dry_run_) {
       context.err << describe(run) << "\n";
       PARETO_TRY(print_run(context, run, json_ ? "json" : "table"));
@@ -264,9 +264,9 @@ class SweepCommand final : public Command {
     PARETO_ASSIGN(const KeptFlags kept, kept_flags(run));
     options_ = kept.options;
     model_ = kept.model;
-    // They may be named anew.
+    // The same ones may be somewhere else by now.
     if (devices_.inventory.empty() && devices_.testbed.empty()) devices_ = kept.devices;
-    PARETO_ASSIGN(conditions_, read_conditions(join(options_.conditions, ",")));
+    conditions_ = kept.conditions;
     PARETO_ASSIGN(const partitioner::Model model, model_.open());
     PARETO_TRY(serve_metrics(context));
     PARETO_ASSIGN(Cluster cluster, connect(context));

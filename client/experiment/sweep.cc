@@ -1,5 +1,6 @@
 #include "client/experiment/sweep.h"
 
+#include <algorithm>
 #include <map>
 
 #include "client/cluster/daemon_client.h"
@@ -8,6 +9,42 @@
 #include "client/experiment/time_text.h"
 
 namespace pareto::client {
+namespace {
+
+std::vector<DeviceRecord> devices_of(const Cluster& cluster, const SweepOptions& options) {
+  std::vector<DeviceRecord> devices;
+  for (std::size_t i = 0; i < cluster.size(); ++i) {
+    const DeviceInfo& info = cluster.device(i).info();
+    const DeviceConfig& config = cluster.device(i).config();
+    const int threads = options.threads > 0 ? options.threads : info.threads;
+    devices.push_back(
+        {config.name, config.address, threads, info.cpu, info.memory_bytes, info.torch_version, 0});
+  }
+  return devices;
+}
+
+/// What rounds of two parts of a run have to have in common. Where a device is does not matter.
+std::string describe(const std::vector<DeviceRecord>& devices, std::size_t place) {
+  if (place >= devices.size()) return "none";
+  const DeviceRecord& device = devices[place];
+  return fmt::format("{} (cpu {}, threads {}, LibTorch {})", device.name, device.cpu,
+                     device.threads, device.torch_version);
+}
+
+Expected<> check_same_devices(const RunRecord& stored, const std::vector<DeviceRecord>& now) {
+  for (std::size_t i = 0; i < std::max(stored.devices.size(), now.size()); ++i) {
+    const std::string before = describe(stored.devices, i);
+    const std::string after = describe(now, i);
+    if (before == after) continue;
+    return fail(ErrorCode::kInvalidArgument,
+                "run {} measured other devices: the {}. was {} and now is {}: name those that it "
+                "began with (--devices, --testbed), or begin another run",
+                stored.id, i + 1, before, after);
+  }
+  return {};
+}
+
+}  // namespace
 
 Expected<RunRecord> make_run(const partitioner::Model& model, const Cluster& cluster,
                              const SweepOptions& options, const std::string& command_line) {
@@ -25,13 +62,7 @@ Expected<RunRecord> make_run(const partitioner::Model& model, const Cluster& clu
   run.options_json = to_json(options);
   run.software_version = PARETO_VERSION;
   run.seed = options.seed;
-  for (std::size_t i = 0; i < cluster.size(); ++i) {
-    const DeviceInfo& info = cluster.device(i).info();
-    const DeviceConfig& config = cluster.device(i).config();
-    const int threads = options.threads > 0 ? options.threads : info.threads;
-    run.devices.push_back(
-        {config.name, config.address, threads, info.cpu, info.memory_bytes, info.torch_version, 0});
-  }
+  run.devices = devices_of(cluster, options);
   return run;
 }
 
@@ -41,6 +72,7 @@ Expected<> continue_run(const partitioner::Model& model, const Cluster& cluster,
     return fail(ErrorCode::kInvalidArgument,
                 "run {} measured another model: its weights or graph differ", stored.id);
   }
+  PARETO_TRY(check_same_devices(stored, devices_of(cluster, options)));
   PARETO_ASSIGN(std::vector<TrialRecord> trials, plan_sweep(model, cluster, options));
   std::map<std::string, TrialRecord*> measured;
   for (TrialRecord& trial : stored.trials) {

@@ -70,7 +70,7 @@ Expected<RunRecord> make_run(const partitioner::Model& model, const Cluster& clu
                              const SweepOptions& options, const std::string& command_line);
 /// Gives a run loaded from the store the trials that it still lacks; those that have some of their rounds, failed ones too, keep
 /// them. To be given to run_sweep.
-/// Fails: kInvalidArgument (the model is another one).
+/// Fails: kInvalidArgument (the model or a device is another one).
 Expected<> continue_run(const partitioner::Model& model, const Cluster& cluster,
                         const SweepOptions& options, RunRecord& stored);
 

@@ -10,6 +10,7 @@ namespace pareto::client {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::HasSubstr;
 
 /// Where the tests run, which is not where a run may be resumed.
@@ -34,7 +35,7 @@ RunRecord run_of(const std::string& options) {
 }
 
 TEST(KeptFlags, ComeBackWithTheirFilesWhereverThatIs) {
-  const auto kept = kept_flags(run_of(to_json(some_flags(), {})));
+  const auto kept = kept_flags(run_of(to_json(some_flags())));
   ASSERT_TRUE(kept) << kept.error().message;
   EXPECT_EQ(to_json(kept->options), to_json(some_flags().options));
   EXPECT_EQ(kept->model.model, here("nets/swin.pt"));
@@ -50,7 +51,7 @@ TEST(KeptFlags, NamesAreNoFiles) {
   KeptFlags flags;
   flags.model.model = "mobilenetv2";
   flags.devices.testbed = "two-pi4";
-  const auto kept = kept_flags(run_of(to_json(flags, {})));
+  const auto kept = kept_flags(run_of(to_json(flags)));
   ASSERT_TRUE(kept) << kept.error().message;
   EXPECT_EQ(kept->model.model, "mobilenetv2");
   EXPECT_EQ(kept->model.weights, "");
@@ -58,15 +59,32 @@ TEST(KeptFlags, NamesAreNoFiles) {
   EXPECT_EQ(kept->devices.testbed, "two-pi4");
 }
 
-TEST(KeptFlags, SayWhatTheConditionsWere) {
+TEST(KeptFlags, SayWhatTheConditionsWereWhateverBecameOfTheirFiles) {
   Condition slow;
   slow.forward.delay = std::chrono::milliseconds(20);
-  const json kept = json::parse(to_json(some_flags(), {{"slow", slow}}));
-  EXPECT_EQ(kept["networks"], json::object({{"slow", to_text(slow)}}));
+  KeptFlags flags = some_flags();
+  flags.options.conditions = {"none", here("no such folder/slow.yaml")};
+  flags.conditions = {{"slow", slow}};
+  json text = json::parse(to_json(flags));
+  EXPECT_EQ(text["networks"], json::object({{"slow", to_text(slow)}}));
+  const auto kept = kept_flags(run_of(text.dump()));
+  ASSERT_TRUE(kept) << kept.error().message;
+  ASSERT_EQ(kept->conditions.size(), 1U);
+  EXPECT_EQ(kept->conditions[0].name, "slow");
+  EXPECT_EQ(kept->conditions[0].condition, slow);
+  text["networks"]["slow"] = "dellay: 20ms";
+  const auto corrupt = kept_flags(run_of(text.dump()));
+  ASSERT_FALSE(corrupt);
+  EXPECT_EQ(corrupt.error().code, ErrorCode::kCorrupt);
+  EXPECT_THAT(corrupt.error().message,
+              AllOf(HasSubstr("run 20260131-101502-ab12: network slow"), HasSubstr("dellay")));
+  // Of before they were kept.
+  text.erase("networks");
+  EXPECT_THAT(kept_flags(run_of(text.dump())).error().message, HasSubstr("slow.yaml"));
 }
 
 TEST(KeptFlags, OfOtherVersions) {
-  json older = json::parse(to_json(some_flags(), {}));
+  json older = json::parse(to_json(some_flags()));
   older.erase("testbed");
   const auto kept = kept_flags(run_of(older.dump()));
   ASSERT_TRUE(kept) << kept.error().message;

@@ -453,6 +453,31 @@ TEST_F(SweepPlanTest, ARunIsNewAndThenContinuedWithoutWhatItMeasured) {
   EXPECT_EQ(continue_run(model_, cluster_, options, run).error().code, ErrorCode::kInvalidArgument);
 }
 
+TEST_F(SweepPlanTest, ARunGoesOnOnTheDevicesThatItBeganOn) {
+  SweepOptions options;
+  options.splits = "percent:60";
+  const RunRecord begun = make_run(model_, cluster_, options, "sweep").value();
+  const auto refusal_on = [&](const Cluster& other, const SweepOptions& with) {
+    RunRecord run = begun;
+    const auto continued = continue_run(model_, other, with, run);
+    return continued ? std::string("accepted") : continued.error().message;
+  };
+  EXPECT_EQ(refusal_on(cluster(2), options), "accepted");
+  EXPECT_THAT(refusal_on(cluster(3), options),
+              AllOf(HasSubstr("run " + begun.id), HasSubstr("the 3. was none and now is d2"),
+                    HasSubstr("--devices")));
+  EXPECT_THAT(refusal_on(cluster(1), options), HasSubstr("the 2. was d1"));
+  SweepOptions threads = options;
+  threads.threads = 7;
+  EXPECT_THAT(refusal_on(cluster(2), threads), HasSubstr("threads 7"));
+  std::vector<std::unique_ptr<DaemonClient>> devices;
+  devices.push_back(std::make_unique<FakeDaemon>("d0", transport_));
+  auto replaced = std::make_unique<FakeDaemon>("d1", transport_);
+  replaced->set_cpu("Cortex-A76");
+  devices.push_back(std::move(replaced));
+  EXPECT_THAT(refusal_on(Cluster::of(std::move(devices)), options), HasSubstr("cpu Cortex-A76"));
+}
+
 TEST(SweepOptionsJson, ComesBackAsItWas) {
   SweepOptions options;
   options.splits = "percent:5";
