@@ -20,6 +20,8 @@ struct ChosenTestbed {
   std::optional<RunningTestbed> running;  ///< none: nobody holds it
 
   const std::string& name() const { return bed ? bed->name : running->name; }
+  /// Digest of all files that it was made from.
+  const std::string& content() const { return bed ? bed->content : running->content; }
   /// The condition that it comes with: the file of all its links, "none", or EmulatedNetwork::kOwn where they differ.
   std::string network() const;
 };

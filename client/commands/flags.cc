@@ -118,6 +118,12 @@ Expected<Cluster> DeviceFlags::connect(const Context& context, int count,
   return cluster;
 }
 
+Expected<std::string> DeviceFlags::testbed_content() const {
+  if (testbed.empty()) return std::string();
+  PARETO_ASSIGN(const ChosenTestbed chosen, find_testbed(testbed));
+  return chosen.content();
+}
+
 void PipelineFlags::add_to(CLI::App& app) {
   app.add_option(
          "--transport", transport,

@@ -43,6 +43,8 @@ struct DeviceFlags {
   /// (conditions for devices that let nobody change their network).
   Expected<Cluster> connect(const Context& context, int count,
                             std::vector<NamedCondition> conditions = {}) const;
+  /// As ChosenTestbed::content; "" where none is named. Fails: as find_testbed.
+  Expected<std::string> testbed_content() const;
 };
 
 /// How requests travel through a pipeline. A command says whether it takes one of each or a list.

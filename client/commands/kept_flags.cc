@@ -38,17 +38,18 @@ std::string to_json(const KeptFlags& flags) {
   const std::string& testbed = flags.devices.testbed;
   auto networks = Json::object();
   for (const NamedCondition& one : flags.conditions) networks[one.name] = to_text(one.condition);
-  return Json{{"sweep", Json::parse(to_json(flags.options))},
-              {"model",
-               {{"model", is_model_file(model.model) ? absolute_path(model.model) : model.model},
-                {"input_shape", model.input_shape},
-                {"num_classes", model.num_classes},
-                {"weights", absolute_path(model.weights)},
-                {"model_seed", model.model_seed}}},
-              {"devices", absolute_path(flags.devices.inventory)},
-              {"networks", std::move(networks)},
-              {"testbed", is_testbed_file(testbed) ? absolute_path(testbed) : testbed}}
-      .dump();
+  Json json{{"sweep", Json::parse(to_json(flags.options))},
+            {"model",
+             {{"model", is_model_file(model.model) ? absolute_path(model.model) : model.model},
+              {"input_shape", model.input_shape},
+              {"num_classes", model.num_classes},
+              {"weights", absolute_path(model.weights)},
+              {"model_seed", model.model_seed}}},
+            {"devices", absolute_path(flags.devices.inventory)},
+            {"networks", std::move(networks)},
+            {"testbed", is_testbed_file(testbed) ? absolute_path(testbed) : testbed}};
+  if (flags.testbed_content) json["testbed_content"] = *flags.testbed_content;
+  return json.dump();
 }
 
 Expected<KeptFlags> kept_flags(const RunRecord& run) {
@@ -65,6 +66,9 @@ Expected<KeptFlags> kept_flags(const RunRecord& run) {
     json.at("devices").get_to(flags.devices.inventory);
     // Runs of earlier versions had none.
     flags.devices.testbed = json.value("testbed", "");
+    if (json.contains("testbed_content")) {
+      flags.testbed_content = json.at("testbed_content").get<std::string>();
+    }
     PARETO_ASSIGN(flags.conditions,
                   with_context(json.contains("networks")
                                    ? kept_conditions(json.at("networks"))

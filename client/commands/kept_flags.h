@@ -1,6 +1,7 @@
 // The flags of a sweep as its run keeps them (RunRecord::options_json), so that --resume can go on.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct KeptFlags {
   DeviceFlags devices;
   /// Those of the options that are files, as they were when the run began: it goes on under the same whatever became of the files.
   std::vector<NamedCondition> conditions;
+  /// As DeviceFlags::testbed_content when the run began; none: runs of earlier versions do not say.
+  std::optional<std::string> testbed_content;
 };
 
 /// Files are kept by their absolute paths: a run may be resumed from another folder.

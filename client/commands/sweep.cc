@@ -139,7 +139,9 @@ class SweepCommand final : public Command {
     PARETO_ASSIGN(RunRecord run, make_run(model, cluster, options_, context.command_line));
     options_.adaptive =
         adaptive_ || (!exhaustive_ && options_.plans.empty() && run.trials.size() > kManyTrials);
-    run.options_json = to_json(KeptFlags{options_, model_, devices_, conditions_});
+    PARETO_ASSIGN(std::string testbed, devices_.testbed_content());
+    run.options_json =
+        to_json(KeptFlags{options_, model_, devices_, conditions_, std::move(testbed)});
     if (dry_run_) {
       context.err << describe(run) << "\n";
       PARETO_TRY(print_run(context, run, json_ ? "json" : "table"));
@@ -267,6 +269,14 @@ class SweepCommand final : public Command {
     // The same ones may be somewhere else by now.
     if (devices_.inventory.empty() && devices_.testbed.empty()) devices_ = kept.devices;
     conditions_ = kept.conditions;
+    PARETO_ASSIGN(const std::string testbed, devices_.testbed_content());
+    if (kept.testbed_content && *kept.testbed_content != testbed) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "run {} was measured {}: it goes on where it began (--testbed, with its files as "
+                  "they were), or begin another run",
+                  run.id,
+                  kept.testbed_content->empty() ? "without a test bed" : "on another test bed");
+    }
     PARETO_ASSIGN(const partitioner::Model model, model_.open());
     PARETO_TRY(serve_metrics(context));
     PARETO_ASSIGN(Cluster cluster, connect(context));

@@ -24,6 +24,7 @@ KeptFlags some_flags() {
   flags.options.rounds = 7;
   flags.model = {"nets/swin.pt", "3x64x64", 10, "weights.pth", 5};
   flags.devices = {"inventory.yaml", "beds/two.yaml"};
+  flags.testbed_content = "abc";
   return flags;
 }
 
@@ -45,6 +46,7 @@ TEST(KeptFlags, ComeBackWithTheirFilesWhereverThatIs) {
   EXPECT_EQ(kept->model.model_seed, 5U);
   EXPECT_EQ(kept->devices.inventory, here("inventory.yaml"));
   EXPECT_EQ(kept->devices.testbed, here("beds/two.yaml"));
+  EXPECT_EQ(kept->testbed_content, "abc");
 }
 
 TEST(KeptFlags, NamesAreNoFiles) {
@@ -86,9 +88,11 @@ TEST(KeptFlags, SayWhatTheConditionsWereWhateverBecameOfTheirFiles) {
 TEST(KeptFlags, OfOtherVersions) {
   json older = json::parse(to_json(some_flags()));
   older.erase("testbed");
+  older.erase("testbed_content");
   const auto kept = kept_flags(run_of(older.dump()));
   ASSERT_TRUE(kept) << kept.error().message;
   EXPECT_EQ(kept->devices.testbed, "");
+  EXPECT_FALSE(kept->testbed_content);
   older["model"].erase("weights");
   for (const std::string& text : {std::string("{"), older.dump()}) {
     const auto corrupt = kept_flags(run_of(text));

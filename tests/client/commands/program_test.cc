@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "client/commands/kept_flags.h"
 #include "client/commands/npy.h"
 #include "client/results/store.h"
 #include "core/base/file.h"
@@ -166,6 +167,24 @@ TEST_F(Program, ARunThatGoesOnHasItsOwnFlags) {
            path("inventory.yaml"), "--report", "none", "--metrics", "127.0.0.1:0", "--json"});
   EXPECT_EQ(shown.code, kExitPartial) << shown.err << "a plan of it failed";
   EXPECT_THAT(shown.err, HasSubstr("is finished"));
+}
+
+TEST_F(Program, ARunGoesOnOnTheTestBedThatItBeganOn) {
+  RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 1});
+  run.finished.clear();
+  KeptFlags flags;
+  flags.model.model = "squeezenet1_0";
+  flags.devices.testbed = std::string(PARETO_SOURCE_DIR) + "/configs/testbed/two-pi4.yaml";
+  flags.testbed_content = "of other files";
+  run.options_json = to_json(flags);
+  stored(run);
+  refused({"sweep", "--resume", "last"}, kExitUsage,
+          AllOf(HasSubstr("run " + run.id), HasSubstr("on another test bed")));
+  flags.testbed_content = "";
+  run.id = "20260201-101502-cd34";
+  run.options_json = to_json(flags);
+  stored(run);
+  refused({"sweep", "--resume", "last"}, kExitUsage, HasSubstr("without a test bed"));
 }
 
 TEST_F(Program, InputsThatDoNotFit) {
