@@ -281,8 +281,9 @@ class SweepCommand final : public Command {
     PARETO_TRY(serve_metrics(context));
     PARETO_ASSIGN(Cluster cluster, connect(context));
     PARETO_TRY(continue_run(model, cluster, options_, run));
-    const bool predicted = std::ranges::any_of(
-        run.trials, [](const TrialRecord& trial) { return trial.prediction.has_value(); });
+    const bool predicted = std::ranges::any_of(run.trials, [](const TrialRecord& trial) {
+      return trial.prediction.has_value() || trial.no_room;
+    });
     if (options_.adaptive && !predicted) PARETO_TRY(predict(context, model, cluster, run, *store));
     return measure(context, model, cluster, run, *store);
   }

@@ -74,12 +74,12 @@ Expected<> continue_run(const partitioner::Model& model, const Cluster& cluster,
   }
   PARETO_TRY(check_same_devices(stored, devices_of(cluster, options)));
   PARETO_ASSIGN(std::vector<TrialRecord> trials, plan_sweep(model, cluster, options));
-  std::map<std::string, TrialRecord*> measured;
+  std::map<std::string, TrialRecord*> known;
   for (TrialRecord& trial : stored.trials) {
-    if (!trial.rounds.empty() || trial.prediction) measured[trial.id] = &trial;
+    if (!trial.rounds.empty() || trial.prediction || trial.no_room) known[trial.id] = &trial;
   }
   for (TrialRecord& trial : trials) {
-    if (const auto found = measured.find(trial.id); found != measured.end()) {
+    if (const auto found = known.find(trial.id); found != known.end()) {
       trial = std::move(*found->second);
     }
   }

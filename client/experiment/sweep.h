@@ -68,8 +68,8 @@ struct SweepProgress {
 /// A new run of all those trials, nothing measured yet: to be given to ResultStore::begin_run and then to run_sweep.
 Expected<RunRecord> make_run(const partitioner::Model& model, const Cluster& cluster,
                              const SweepOptions& options, const std::string& command_line);
-/// Gives a run loaded from the store the trials that it still lacks; those that have some of their rounds, failed ones too, keep
-/// them. To be given to run_sweep.
+/// Gives a run loaded from the store the trials that it still lacks; those that have some of their rounds, failed ones too, or a
+/// prediction keep them, and those that a device has no room for stay failed. To be given to run_sweep.
 /// Fails: kInvalidArgument (the model or a device is another one).
 Expected<> continue_run(const partitioner::Model& model, const Cluster& cluster,
                         const SweepOptions& options, RunRecord& stored);

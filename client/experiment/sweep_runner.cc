@@ -112,9 +112,8 @@ void SweepRunner::find_pending() {
   schedule_ = make_schedule(run_, options_);
   const auto rounds = static_cast<std::size_t>(options_.rounds);
   for (TrialRecord& trial : run_.trials) {
-    // Whoever predicted it knows that it fails; to try would unload what other plans need.
-    const bool hopeless = options_.adaptive && trial.status == TrialStatus::kFailed &&
-                          !trial.prediction && trial.rounds.empty();
+    // To try would unload what other plans need.
+    const bool hopeless = trial.no_room;
     if (hopeless) ++progress_.failed_trials;
     const bool left = !hopeless && (options_.adaptive || !is_complete(trial, options_.rounds));
     if (left) {

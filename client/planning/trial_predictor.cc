@@ -120,6 +120,7 @@ class BatchPredictor {
     if (const auto failure = no_room_for(trial.plan)) {
       trial.status = TrialStatus::kFailed;
       trial.failure = *failure;
+      trial.no_room = true;
       return;
     }
     const auto placement = placement_of(trial.plan, model_, planner_.splits(), planner_.devices());

@@ -159,7 +159,9 @@ struct TrialRecord {
   bool on_front = false;
   double p_front = 0;
   TrialStatus status = TrialStatus::kOk;
-  std::string failure;             ///< why it failed
+  std::string failure;  ///< why it failed
+  /// It failed before it was tried: a device was seen to have no room for it. It is not tried either when the run goes on.
+  bool no_room = false;
   std::vector<TrialRound> rounds;  ///< those measured so far, ascending; figures are from these
 };
 

@@ -60,6 +60,7 @@ Expected<> read_details(const Json& json, TrialRecord& trial) {
   // Runs of before there was a choice lack it.
   trial.auto_codec = json.value("auto_codec", false);
   trial.name = json.value("name", "");
+  trial.no_room = json.value("no_room", false);
   if (trial.split) PARETO_TRY(read_cuts(json, trial.plan, *trial.split));
   if (json.contains("output_error")) {
     trial.output_error = output_error_from(json.at("output_error"));
@@ -107,6 +108,7 @@ std::string details_to_json(const TrialRecord& trial) {
             {"links", Json::array()},
             {"rounds", Json::array()}};
   if (!trial.name.empty()) json["name"] = trial.name;
+  if (trial.no_room) json["no_room"] = true;
   if (trial.network) json["network"] = network_json(*trial.network);
   if (trial.prediction) json["predicted"] = prediction_json(*trial.prediction);
   if (trial.output_error) json["output_error"] = output_error_json(*trial.output_error);

@@ -453,6 +453,25 @@ TEST_F(SweepPlanTest, ARunIsNewAndThenContinuedWithoutWhatItMeasured) {
   EXPECT_EQ(continue_run(model_, cluster_, options, run).error().code, ErrorCode::kInvalidArgument);
 }
 
+TEST_F(SweepPlanTest, ARunThatGoesOnKnowsWhoHasNoRoom) {
+  SweepOptions options;
+  options.splits = "percent:60";
+  options.adaptive = true;
+  RunRecord run = make_run(model_, cluster_, options, "sweep --adaptive").value();
+  run.trials[0].prediction = Prediction{.latency_ms = 7, .samples_per_s = 100};
+  for (const std::size_t failed : {1U, 2U}) {
+    run.trials[failed].status = TrialStatus::kFailed;
+    run.trials[failed].failure = "why";
+  }
+  run.trials[1].no_room = true;
+  ASSERT_TRUE(continue_run(model_, cluster_, options, run));
+  EXPECT_EQ(run.trials[0].prediction->latency_ms, 7);
+  EXPECT_EQ(run.trials[1].status, TrialStatus::kFailed);
+  EXPECT_EQ(run.trials[1].failure, "why");
+  EXPECT_TRUE(run.trials[1].no_room);
+  EXPECT_EQ(run.trials[2].status, TrialStatus::kOk) << "its device may be there again";
+}
+
 TEST_F(SweepPlanTest, ARunGoesOnOnTheDevicesThatItBeganOn) {
   SweepOptions options;
   options.splits = "percent:60";

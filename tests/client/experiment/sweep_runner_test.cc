@@ -415,6 +415,7 @@ TEST_F(AdaptiveSweepTest, TrialsThatAreKnownToFailAreNotTried) {
     failed.prediction.reset();
     failed.status = TrialStatus::kFailed;
     failed.failure = "no room";
+    failed.no_room = true;
   }
   ASSERT_TRUE(sweep());
   for (const char* id : {"cut2", "cut8", "all-on:a", "all-on:b"}) {
@@ -428,6 +429,16 @@ TEST_F(AdaptiveSweepTest, TrialsThatAreKnownToFailAreNotTried) {
   }
   EXPECT_EQ(progress_.back().failed_trials, 4U);
   EXPECT_FALSE(run_.finished.empty());
+}
+
+TEST_F(AdaptiveSweepTest, TrialsThatFailedInAnEarlierPartAreTriedAgain) {
+  TrialRecord& failed = run_.trials[0];
+  failed.prediction.reset();
+  failed.status = TrialStatus::kFailed;
+  failed.failure = "b does not answer any more";
+  ASSERT_TRUE(sweep());
+  EXPECT_EQ(failed.status, TrialStatus::kOk);
+  EXPECT_FALSE(failed.rounds.empty());
 }
 
 TEST_F(AdaptiveSweepTest, EndsWhereTheBudgetIsSpent) {

@@ -92,7 +92,8 @@ TEST_F(Store, KeepsEveryCutOfALongerChain) {
 }
 
 TEST_F(Store, KeepsPredictionsAndPutsAllTrialsAtOnce) {
-  const RunRecord run = test::synthetic_adaptive_sweep();
+  RunRecord run = test::synthetic_adaptive_sweep();
+  run.trials[0].no_room = true;
   const auto store = open();
   ASSERT_TRUE(store->begin_run(run));
   ASSERT_TRUE(store->put_trials(run.id, run.trials));
@@ -104,6 +105,8 @@ TEST_F(Store, KeepsPredictionsAndPutsAllTrialsAtOnce) {
   ASSERT_TRUE(loaded->trials[0].prediction);
   EXPECT_EQ(loaded->trials[0].prediction->expected_latency_ms,
             run.trials[0].prediction->expected_latency_ms);
+  EXPECT_TRUE(loaded->trials[0].no_room);
+  EXPECT_FALSE(loaded->trials[1].no_room);
   const auto listed = open()->list_runs();
   ASSERT_TRUE(listed);
   EXPECT_EQ(status_of(listed->front().trials[0]), "predicted") << "without details";
