@@ -172,20 +172,26 @@ void SweepRunner::preload(const std::vector<std::size_t>& trials) {
 Expected<> SweepRunner::run_pass(const Pass& pass) {
   if (!last_reading_) last_reading_ = read_sentinel();
   progress_.phase = pass.phase;
+  // Stored with each unit, so that a sweep that is killed knows where it was and what it has spent.
+  run_.passes.push_back(make_pass(pass.round, pass.repeat, *last_reading_, {}));
+  run_.passes.back().whole = false;
   pass_began_ = environment_.clock->now();
+  bool whole = true;
   for (const std::size_t trial : in_random_order(pass)) {
-    if (stopped()) return {};
-    if (budget_is_spent()) break;
+    whole = !stopped() && !budget_is_spent();
+    if (!whole) break;
     PARETO_TRY(run_unit(trial, pass));
   }
-  const double took_s = to_seconds(environment_.clock->now() - *pass_began_);
-  pass_began_.reset();
-  SentinelReading after = read_sentinel();
-  run_.passes.push_back(make_pass(pass.round, pass.repeat, *last_reading_, after));
-  run_.passes.back().seconds = took_s;
+  count_seconds();
+  // Who pressed Ctrl-C does not wait for one.
+  SentinelReading after = stopped() ? SentinelReading{} : read_sentinel();
+  PassRecord done = make_pass(pass.round, pass.repeat, *last_reading_, after);
+  done.whole = whole;
+  done.seconds = run_.passes.back().seconds;
   const TimePoint now = environment_.clock->now();
   spent_.total_s = to_seconds(now - std::exchange(counted_until_, now));
-  run_.passes.back().spent = std::exchange(spent_, {});
+  done.spent = std::exchange(spent_, {});
+  run_.passes.back() = std::move(done);
   last_reading_ = std::move(after);
   return checkpoint(false);
 }
@@ -206,11 +212,14 @@ std::vector<std::size_t> SweepRunner::in_random_order(const Pass& pass) const {
   return order;
 }
 
+void SweepRunner::count_seconds() {
+  run_.passes.back().seconds = to_seconds(environment_.clock->now() - pass_began_);
+}
+
 double SweepRunner::seconds_spent() const {
   double spent = 0;
   for (const PassRecord& pass : run_.passes) spent += pass.seconds;
-  if (!pass_began_) return spent;
-  return spent + to_seconds(environment_.clock->now() - *pass_began_);
+  return spent;
 }
 
 bool SweepRunner::budget_is_spent() const {
@@ -225,11 +234,10 @@ Expected<> SweepRunner::run_unit(std::size_t index, const Pass& pass) {
   if (!pending.failed) {
     report_unit(now);
     const auto measured = measure(index, pass.round);
-    if (measured) {
-      PARETO_TRY(environment_.store.put_trial(run_.id, *pending.trial));
-    } else if (!pass.repeat) {  // else the trial keeps what it has
-      PARETO_TRY(record_failure(pending, measured.error()));
-    }
+    // In a repeat the trial keeps what it has.
+    if (!measured && !pass.repeat) record_failure(pending, measured.error());
+    count_seconds();
+    PARETO_TRY(environment_.store.put_trial(run_, *pending.trial));
   }
   if (!options_.adaptive) ++progress_.done;
   report_unit(now);
@@ -324,12 +332,11 @@ SentinelReading SweepRunner::read_sentinel() {
   return reading;
 }
 
-Expected<> SweepRunner::record_failure(Pending& pending, const Error& error) {
+void SweepRunner::record_failure(Pending& pending, const Error& error) {
   pending.failed = true;
   pending.trial->status = TrialStatus::kFailed;
   pending.trial->failure = error.message;
   ++progress_.failed_trials;
-  return environment_.store.put_trial(run_.id, *pending.trial);
 }
 
 void SweepRunner::look_for_lost_devices(const Plan& plan) {

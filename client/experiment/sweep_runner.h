@@ -72,7 +72,9 @@ class SweepRunner {
   /// Its trials; the network changes as seldom as it can.
   std::vector<std::size_t> in_random_order(const Pass& pass) const;
   Expected<> run_unit(std::size_t index, const Pass& pass);
-  /// In passes, until now.
+  /// Into the record of the pass under way, until now.
+  void count_seconds();
+  /// In passes, until the last unit.
   double seconds_spent() const;
   bool budget_is_spent() const;
   /// One round of a trial, in place of what it has of that round. Asks its devices whether they are there where it fails.
@@ -80,7 +82,7 @@ class SweepRunner {
   /// Gives the network between devices the trial's condition.
   Expected<> apply_condition(TrialRecord& trial);
   SentinelReading read_sentinel();
-  Expected<> record_failure(Pending& pending, const Error& error);
+  void record_failure(Pending& pending, const Error& error);
   /// The first device of the plan that no longer answers; asks those of a trial that has just failed.
   void look_for_lost_devices(const Plan& plan);
   std::optional<std::string> lost_device_of(const Plan& plan) const;
@@ -113,7 +115,7 @@ class SweepRunner {
   UnitBudget budget_;
   std::unique_ptr<SweepSchedule> schedule_;
   SteadyClock machine_clock_;
-  std::optional<TimePoint> pass_began_;
+  TimePoint pass_began_{};
   TimePoint counted_until_{};
   TimeSpent spent_;  ///< since then
   SweepProgress progress_;

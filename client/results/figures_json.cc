@@ -109,6 +109,7 @@ Json passes_json(const std::vector<PassRecord>& passes) {
   for (const PassRecord& pass : passes) {
     json.push_back({{"round", pass.round},
                     {"repeat", pass.repeat},
+                    {"whole", pass.whole},
                     {"sentinel_plan_ms", pass.plan_ms},
                     {"sentinel_loop_ms", pass.loop_ms},
                     {"seconds", pass.seconds}});

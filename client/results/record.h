@@ -193,6 +193,7 @@ struct PassRecord {
   double plan_ms = 0;   ///< p50 of the sentinel plan's requests, before and after the pass
   double loop_ms = 0;   ///< p50 of the sentinel loop
   bool repeat = false;  ///< the round was measured again, in place of a disturbed pass
+  bool whole = true;    ///< false: it ended, or goes on, before all of its trials were measured
   double seconds = 0;   ///< that it took; 0 in runs of versions that did not keep it
   /// From the end of the pass before, or from the start, to its own end with its sentinel; nothing in runs of versions that did not keep it.
   TimeSpent spent{};

@@ -161,12 +161,18 @@ class SqliteStore final : public ResultStore {
     });
   }
 
-  Expected<> put_trial(const std::string& run_id, const TrialRecord& trial) override {
+  Expected<> put_trial(const RunRecord& run, const TrialRecord& trial) override {
     return guarded([&]() -> Expected<> {
+      SQLite::Transaction transaction(*database_);
       SQLite::Statement insert(*database_, upsert_trial());
-      insert.bind(":run", run_id);
+      insert.bind(":run", run.id);
       bind_trial(insert, trial);
       insert.exec();
+      SQLite::Statement update(*database_, "UPDATE runs SET passes=:passes WHERE id=:id");
+      update.bind(":passes", passes_to_json(run.passes));
+      update.bind(":id", run.id);
+      update.exec();
+      transaction.commit();
       return {};
     });
   }

@@ -28,8 +28,8 @@ class ResultStore {
   virtual ~ResultStore() = default;
 
   virtual Expected<> begin_run(const RunRecord& run) = 0;  ///< without its trials
-  virtual Expected<> put_trial(const std::string& run_id,
-                               const TrialRecord& trial) = 0;  ///< replaces one of that id
+  /// Replaces one of that id, and with it the passes of its run: both or neither.
+  virtual Expected<> put_trial(const RunRecord& run, const TrialRecord& trial) = 0;
   /// All of them or none.
   virtual Expected<> put_trials(const std::string& run_id,
                                 const std::vector<TrialRecord>& trials) = 0;

@@ -167,6 +167,8 @@ Expected<std::vector<PassRecord>> passes_from_json(const std::string& text) {
       json.at("sentinel_plan_ms").get_to(pass.plan_ms);
       json.at("sentinel_loop_ms").get_to(pass.loop_ms);
       pass.seconds = json.value("seconds", 0.0);
+      // Earlier versions kept no others.
+      pass.whole = json.value("whole", true);
       if (json.contains("spent")) pass.spent = spent_from(json.at("spent"));
     }
   } catch (const Json::exception& error) {

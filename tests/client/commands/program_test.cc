@@ -64,7 +64,7 @@ class Program : public testing::Test {
   RunRecord stored(RunRecord run) const {
     const auto store = ResultStore::open(path("results.db")).value();
     EXPECT_TRUE(store->begin_run(run));
-    for (const TrialRecord& trial : run.trials) EXPECT_TRUE(store->put_trial(run.id, trial));
+    for (const TrialRecord& trial : run.trials) EXPECT_TRUE(store->put_trial(run, trial));
     EXPECT_TRUE(store->update_run(run));
     return run;
   }

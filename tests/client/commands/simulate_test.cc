@@ -42,7 +42,7 @@ class Simulate : public testing::Test {
     RunRecord record = test::synthetic_run({.transports = {"tcp"}, .batches = {1}});
     const auto store = ResultStore::open(folder_.path() / "results.db").value();
     EXPECT_TRUE(store->begin_run(record));
-    for (const TrialRecord& trial : record.trials) EXPECT_TRUE(store->put_trial(record.id, trial));
+    for (const TrialRecord& trial : record.trials) EXPECT_TRUE(store->put_trial(record, trial));
     return record;
   }
 

@@ -315,7 +315,11 @@ TEST_F(SweepRunnerTest, StopsBetweenUnitsAndMeasuresOnlyTheRestLater) {
   }
   EXPECT_EQ(rounds, 7U);
   EXPECT_TRUE(std::ranges::any_of(store_.updated->trials, &TrialRecord::on_front));
-  EXPECT_EQ(store_.updated->passes.size(), 1U);
+  ASSERT_EQ(store_.updated->passes.size(), 2U);
+  EXPECT_TRUE(store_.updated->passes[0].whole);
+  EXPECT_FALSE(store_.updated->passes[1].whole);
+  EXPECT_GT(store_.updated->passes[1].seconds, 0);
+  EXPECT_GT(store_.updated->passes[1].spent.total_s, 0);
 
   stop_ = false;
   on_progress_ = nullptr;
@@ -489,6 +493,31 @@ TEST_F(AdaptiveSweepTest, GoesOnWithWhatAnEarlierPartMeasured) {
   for (const auto& [id, latency_ms] : before) {
     EXPECT_EQ(trial(id).rounds[0].latency_ms, latency_ms);
   }
+}
+
+TEST_F(AdaptiveSweepTest, WhatAnEarlierPartSpentOfTheBudgetIsSpent) {
+  const HastyClock clock;
+  clock_ = &clock;
+  std::vector<PassRecord> if_killed;
+  on_progress_ = [&](const SweepProgress&) {
+    if (rounds_stored() == 1) if_killed = store_.passes;
+    stop_ = rounds_stored() >= 2;
+  };
+  ASSERT_TRUE(sweep());
+  ASSERT_EQ(run_.passes.size(), 1U);
+  EXPECT_FALSE(run_.passes[0].whole);
+  EXPECT_GT(run_.passes[0].seconds, 0);
+  ASSERT_EQ(if_killed.size(), 1U);
+  EXPECT_FALSE(if_killed[0].whole);
+  EXPECT_GT(if_killed[0].seconds, 0);
+  EXPECT_LT(if_killed[0].seconds, run_.passes[0].seconds);
+  // Nothing is left of a budget of so much.
+  options_.budget_s = run_.passes[0].seconds;
+  stop_ = false;
+  on_progress_ = nullptr;
+  ASSERT_TRUE(sweep());
+  EXPECT_EQ(rounds_stored(), 2U);
+  EXPECT_FALSE(run_.finished.empty());
 }
 
 TEST_F(AdaptiveSweepTest, AFailedTrialLeavesTheRace) {

@@ -55,7 +55,7 @@ std::string whole(const TrialRecord& trial) {
 
 void put_all(ResultStore& store, const RunRecord& run) {
   ASSERT_TRUE(store.begin_run(run));
-  for (const TrialRecord& trial : run.trials) ASSERT_TRUE(store.put_trial(run.id, trial));
+  for (const TrialRecord& trial : run.trials) ASSERT_TRUE(store.put_trial(run, trial));
   ASSERT_TRUE(store.update_run(run));
 }
 
@@ -177,11 +177,29 @@ TEST_F(Store, ATrialPutAgainReplacesTheFirstInItsPlace) {
   put_all(*store, run);
   run.trials[1].status = TrialStatus::kFailed;
   run.trials[1].failure = "pi-2 does not answer";
-  ASSERT_TRUE(store->put_trial(run.id, run.trials[1]));
+  ASSERT_TRUE(store->put_trial(run, run.trials[1]));
   const auto loaded = store->load_run(run.id);
   ASSERT_EQ(loaded->trials.size(), run.trials.size());
   EXPECT_EQ(loaded->trials[1].id, run.trials[1].id);
   EXPECT_EQ(loaded->trials[1].failure, "pi-2 does not answer");
+}
+
+TEST_F(Store, ATrialIsPutWithThePassesOfItsRun) {
+  RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 1});
+  run.passes.resize(1);
+  const auto store = open();
+  put_all(*store, run);
+  run.passes.push_back({1, 16.9, 1.02, false, false, 12.5});
+  ASSERT_TRUE(store->put_trial(run, run.trials[0]));
+  const auto loaded = store->load_run(run.id);
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  ASSERT_EQ(loaded->passes.size(), 2U);
+  EXPECT_TRUE(loaded->passes[0].whole);
+  EXPECT_FALSE(loaded->passes[1].whole);
+  EXPECT_EQ(loaded->passes[1].seconds, 12.5);
+  // Neither where one of them cannot be put.
+  run.id = "20260131-101502-none";
+  EXPECT_FALSE(store->put_trial(run, run.trials[0]));
 }
 
 TEST_F(Store, FinishingMarksTheFrontAndTheEnd) {
@@ -307,13 +325,13 @@ TEST_F(Store, AFullDiskStopsWritingAndLeavesTheFileReadable) {
   if (child == 0) {
     std::signal(SIGXFSZ, SIG_IGN);
     const auto store = ResultStore::open(path());
-    if (!store || !(*store)->begin_run(run) || !(*store)->put_trial(run.id, run.trials[0])) {
+    if (!store || !(*store)->begin_run(run) || !(*store)->put_trial(run, run.trials[0])) {
       ::_exit(1);
     }
     const rlimit limit{200 << 10, 200 << 10};
     if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) ::_exit(2);
     for (const TrialRecord& trial : run.trials) {
-      const auto put = (*store)->put_trial(run.id, trial);
+      const auto put = (*store)->put_trial(run, trial);
       if (put) continue;
       const bool told = put.error().code == ErrorCode::kExhausted &&
                         put.error().message.find("disk full") != std::string::npos;
@@ -347,8 +365,7 @@ TEST_F(Store, AKilledWriterLeavesWholeRows) {
     if (!store || !(*store)->begin_run(run)) ::_exit(1);
     for (;;) {
       for (const TrialRecord& trial : run.trials) {
-        if (!(*store)->put_trial(run.id, trial) || ::write(acknowledged[1], "x", 1) != 1)
-          ::_exit(1);
+        if (!(*store)->put_trial(run, trial) || ::write(acknowledged[1], "x", 1) != 1) ::_exit(1);
       }
     }
   }
@@ -373,9 +390,9 @@ TEST_F(Store, AReaderMayLookWhileAWriterWrites) {
   const RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 3});
   const auto writer = open();
   ASSERT_TRUE(writer->begin_run(run));
-  ASSERT_TRUE(writer->put_trial(run.id, run.trials[0]));
+  ASSERT_TRUE(writer->put_trial(run, run.trials[0]));
   EXPECT_EQ(open()->load_run("last")->trials.size(), 1U);
-  ASSERT_TRUE(writer->put_trial(run.id, run.trials[1]));
+  ASSERT_TRUE(writer->put_trial(run, run.trials[1]));
   EXPECT_EQ(open()->load_run("last")->trials.size(), 2U);
 }
 

@@ -13,13 +13,12 @@ namespace pareto::client {
 class MemoryStore final : public ResultStore {
  public:
   Expected<> begin_run(const RunRecord&) override { return {}; }
-  Expected<> put_trial(const std::string&, const TrialRecord& trial) override {
-    if (trials.size() >= room) return fail(ErrorCode::kExhausted, "the disk is full");
-    trials[trial.id] = trial;
-    return {};
+  Expected<> put_trial(const RunRecord& run, const TrialRecord& trial) override {
+    passes = run.passes;
+    return keep(trial);
   }
-  Expected<> put_trials(const std::string& run, const std::vector<TrialRecord>& all) override {
-    for (const TrialRecord& trial : all) PARETO_TRY(put_trial(run, trial));
+  Expected<> put_trials(const std::string&, const std::vector<TrialRecord>& all) override {
+    for (const TrialRecord& trial : all) PARETO_TRY(keep(trial));
     return {};
   }
   Expected<> update_run(const RunRecord& run) override {
@@ -42,8 +41,16 @@ class MemoryStore final : public ResultStore {
 
   std::map<std::string, DeviceProfile> profiles;
   std::map<std::string, TrialRecord> trials;
+  std::vector<PassRecord> passes;  ///< as of the last trial that was put
   std::optional<RunRecord> updated;
   std::size_t room = 100'000;  ///< trials that fit the disk
+
+ private:
+  Expected<> keep(const TrialRecord& trial) {
+    if (trials.size() >= room) return fail(ErrorCode::kExhausted, "the disk is full");
+    trials[trial.id] = trial;
+    return {};
+  }
 };
 
 }  // namespace pareto::client
