@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -11,11 +12,23 @@
 namespace pareto::client {
 namespace {
 
-RoundSamples rounds_of(const TrialRecord& trial) {
+/// Those of any trial of the group.
+std::set<int> rounds_of(const std::vector<TrialRecord*>& group) {
+  std::set<int> numbers;
+  for (const TrialRecord* trial : group) {
+    for (const TrialRound& round : trial->rounds) numbers.insert(round.round);
+  }
+  return numbers;
+}
+
+/// One entry for each of these rounds, empty where the trial lacks it.
+RoundSamples samples_of(const TrialRecord& trial, const std::set<int>& rounds) {
   RoundSamples samples;
-  for (const TrialRound& round : trial.rounds) {
-    samples.latency_ms.push_back(round.latency_ms);
-    samples.intervals_s.push_back(round.intervals_s);
+  for (const int number : rounds) {
+    const auto round = std::ranges::find(trial.rounds, number, &TrialRound::round);
+    const bool lacks = round == trial.rounds.end();
+    samples.latency_ms.push_back(lacks ? std::vector<double>() : round->latency_ms);
+    samples.intervals_s.push_back(lacks ? std::vector<double>() : round->intervals_s);
   }
   return samples;
 }
@@ -46,18 +59,19 @@ void mark_front(std::vector<TrialRecord>& trials, std::uint64_t seed) {
   const auto objectives = latency_and_throughput();
   for (auto& [key, group] : groups) {
     std::vector<partitioner::Measurement> points;
-    std::vector<RoundSamples> rounds;
+    const std::set<int> rounds = rounds_of(group);
+    std::vector<RoundSamples> samples;
     for (const TrialRecord* trial : group) {
       partitioner::Measurement point;
       point.latency_p50_ms = trial->latency.p50_ms;
       point.throughput_per_s = trial->throughput.samples_per_s;
       points.push_back(point);
-      rounds.push_back(rounds_of(*trial));
+      samples.push_back(samples_of(*trial, rounds));
     }
     for (const std::size_t i : partitioner::pareto_front(points, objectives)) {
       group[i]->on_front = true;
     }
-    const std::vector<double> probability = front_probability(rounds, seed);
+    const std::vector<double> probability = front_probability(samples, seed);
     for (std::size_t i = 0; i < group.size(); ++i)
       group[i]->p_front = std::min(probability[i], 1.0);
   }

@@ -78,24 +78,32 @@ struct Unit {
   double interval_block = 1;
 };
 
-std::vector<Unit> units_of(const RoundSamples& trial) {
-  std::vector<Unit> units;
+/// One trial.
+struct Units {
+  std::vector<Unit> rounds;
+  std::vector<std::size_t> own;  ///< places of those that it does not lack
+};
+
+Units units_of(const RoundSamples& trial) {
+  Units units;
   for (std::size_t i = 0; i < trial.latency_ms.size(); ++i) {
     const std::vector<double>& latency = trial.latency_ms[i];
     const std::vector<double>& intervals = trial.intervals_s[i];
-    units.push_back({latency, intervals, block_length(latency), block_length(intervals)});
+    units.rounds.push_back({latency, intervals, block_length(latency), block_length(intervals)});
+    if (!latency.empty() || !intervals.empty()) units.own.push_back(i);
   }
   return units;
 }
 
 /// A trial's figures in one resample: of the drawn rounds, and of the samples within them.
-Point point_of(std::span<const Unit> units, std::span<const std::size_t> rounds, Random& random,
+Point point_of(const Units& units, std::span<const std::size_t> rounds, Random& random,
                std::vector<double>& scratch) {
-  if (units.empty()) return {std::numeric_limits<double>::infinity(), 0};
+  if (units.own.empty()) return {std::numeric_limits<double>::infinity(), 0};
   std::vector<double> latency;
   std::vector<double> throughput;
   for (const std::size_t drawn : rounds) {
-    const Unit& unit = units[drawn % units.size()];
+    const bool has = std::ranges::binary_search(units.own, drawn);
+    const Unit& unit = units.rounds[has ? drawn : units.own[random.below(units.own.size())]];
     if (!unit.latency_ms.empty()) {
       resample(unit.latency_ms, unit.latency_block, random, scratch);
       latency.insert(latency.end(), scratch.begin(), scratch.end());
@@ -254,14 +262,16 @@ std::vector<double> front_probability(const std::vector<RoundSamples>& trials, s
   std::vector<double> share(trials.size(), 0);
   std::vector<int> unbeaten(trials.size(), 0);
   std::size_t rounds = 0;
-  std::vector<std::vector<Unit>> units;
+  std::size_t most = 0;  // that a trial has
+  std::vector<Units> units;
   for (const RoundSamples& trial : trials) {
     units.push_back(units_of(trial));
-    rounds = std::max(rounds, units.back().size());
+    rounds = std::max(rounds, units.back().rounds.size());
+    most = std::max(most, units.back().own.size());
   }
-  if (rounds == 0 || replicates < 1) return share;
+  if (most == 0 || replicates < 1) return share;
   Random random(seed);
-  std::vector<std::size_t> drawn(rounds);
+  std::vector<std::size_t> drawn(most);
   std::vector<double> scratch;
   std::vector<Point> points(trials.size());
   for (int replicate = 0; replicate < replicates; ++replicate) {

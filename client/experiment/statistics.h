@@ -67,8 +67,8 @@ std::vector<double> throughput_of_rounds(const std::vector<std::vector<double>>&
 Interval throughput_interval(const std::vector<std::vector<double>>& intervals_s,
                              std::int64_t batch, std::uint64_t seed, int replicates = 400);
 
-/// One trial as the front sees it: its samples, a list a round. Rounds are the same ones for all trials; a trial that lacks the last
-/// of them (its sweep was interrupted) stands in with its earlier ones.
+/// One trial as the front sees it: its samples, a list a round. Rounds are the same ones for all trials; what a trial lacks of them is
+/// empty, or of the last ones not there. It stands in for these with any of its own: what a round did to others says nothing of it.
 struct RoundSamples {
   std::vector<std::vector<double>> latency_ms;   ///< [round][request]
   std::vector<std::vector<double>> intervals_s;  ///< [round][completion], as many rounds

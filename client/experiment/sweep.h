@@ -74,10 +74,10 @@ Expected<RunRecord> make_run(const partitioner::Model& model, const Cluster& clu
 Expected<> continue_run(const partitioner::Model& model, const Cluster& cluster,
                         const SweepOptions& options, RunRecord& stored);
 
-/// Measures what `run.trials` lack of their rounds, storing a trial after each of them, or when it fails; rounds in which the
-/// machine was disturbed are measured again (client/experiment/sentinel.h). The store has begun the run. `stop` set (Ctrl-C) ends it
-/// after the unit in hand. A failed trial is recorded and the sweep goes on; trials on a device that does not answer any more fail
-/// at once. Fills p_front, on_front, passes, note and what devices were sent. `run.finished` stays empty where the run is to be
+/// Measures what `run.trials` lack of their rounds (client/experiment/sweep_schedule.h), storing a trial after each of them, or when it
+/// fails; rounds in which the machine was disturbed are measured again (client/experiment/sentinel.h). The store has begun the run.
+/// `stop` set (Ctrl-C) ends it after the unit in hand. A failed trial is recorded and the sweep goes on; trials on a device that does
+/// not answer any more fail at once. Fills p_front, on_front, passes, note and what devices were sent. `run.finished` stays empty where the run is to be
 /// resumed: it was stopped, or a device was lost.
 /// Fails: where the store fails (kExhausted: disk full), or the model makes no example.
 Expected<> run_sweep(const partitioner::Model& model, Cluster& cluster, const SweepOptions& options,

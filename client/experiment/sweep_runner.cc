@@ -110,21 +110,26 @@ Expected<> SweepRunner::run() {
 
 void SweepRunner::find_pending() {
   schedule_ = make_schedule(run_, options_);
-  const auto rounds = static_cast<std::size_t>(options_.rounds);
-  for (TrialRecord& trial : run_.trials) {
-    // To try would unload what other plans need.
-    const bool hopeless = trial.no_room;
-    if (hopeless) ++progress_.failed_trials;
-    const bool left = !hopeless && (options_.adaptive || !is_complete(trial, options_.rounds));
-    if (left) {
+  // An adaptive one may come to any of them.
+  std::vector<bool> left(run_.trials.size(), options_.adaptive);
+  for (const Pass& pass : schedule_->planned()) {
+    progress_.total += pass.trials.size();
+    for (const std::size_t i : pass.trials) left[i] = true;
+  }
+  for (std::size_t i = 0; i < run_.trials.size(); ++i) {
+    TrialRecord& trial = run_.trials[i];
+    if (trial.no_room) {
+      // To try would unload what other plans need.
+      left[i] = false;
+      ++progress_.failed_trials;
+    }
+    if (left[i]) {
       trial.status = TrialStatus::kOk;
       trial.failure.clear();
-      progress_.total += rounds - std::min(rounds, trial.rounds.size());
     }
     const int window = trial.rounds.empty() ? trial.plan.window : trial.rounds.front().window;
-    pending_.push_back(
-        {&trial, TrialMeter(window, run_.seed + pending_.size(), micro_batch_sizes(trial.plan)),
-         left, hopeless});
+    pending_.push_back({&trial, TrialMeter(window, run_.seed + i, micro_batch_sizes(trial.plan)),
+                        left[i], trial.no_room});
   }
   for (const TrialRecord& trial : run_.trials) {
     if (trial.status == TrialStatus::kFailed) continue;
@@ -232,24 +237,16 @@ Expected<> SweepRunner::run_unit(std::size_t index, const Pass& pass) {
   const std::string now =
       fmt::format("{} {}{}", pass.phase, pass.repeat ? "again " : "", pending.trial->id);
   if (!pending.failed) {
-    report_unit(now);
+    report(now);
     const auto measured = measure(index, pass.round);
     // In a repeat the trial keeps what it has.
     if (!measured && !pass.repeat) record_failure(pending, measured.error());
     count_seconds();
     PARETO_TRY(environment_.store.put_trial(run_, *pending.trial));
   }
-  if (!options_.adaptive) ++progress_.done;
-  report_unit(now);
-  return {};
-}
-
-void SweepRunner::report_unit(const std::string& now) {
-  if (const auto budget = schedule_->budget_s()) {
-    progress_.done = static_cast<std::size_t>(seconds_spent());
-    progress_.total = static_cast<std::size_t>(std::ceil(*budget));
-  }
+  ++progress_.done;
   report(now);
+  return {};
 }
 
 Expected<> SweepRunner::measure(std::size_t index, int round) {
@@ -362,6 +359,10 @@ bool SweepRunner::anything_left() const {
 bool SweepRunner::stopped() const { return environment_.stop || !anything_left(); }
 
 void SweepRunner::report(std::string now) {
+  if (const auto budget = schedule_->budget_s()) {
+    progress_.done = static_cast<std::size_t>(seconds_spent());
+    progress_.total = static_cast<std::size_t>(std::ceil(*budget));
+  }
   progress_.now = std::move(now);
   progress_.trials = run_.trials.size();
   progress_.measured_trials = static_cast<std::size_t>(std::ranges::count_if(

@@ -88,13 +88,12 @@ class SweepRunner {
   std::optional<std::string> lost_device_of(const Plan& plan) const;
   bool anything_left() const;
   bool stopped() const;
+  /// `now`: what is done.
   void report(std::string now);
   /// Calls `work`, and adds what that took.
   template <typename Work>
   auto timed(double TimeSpent::*part, Work work);
   Expected<DeploymentCache::Lease> open(std::size_t key, const Plan& plan);
-  /// Before or after a unit; `now`: what it is.
-  void report_unit(const std::string& now);
   const Request& request_of(const TrialRecord& trial) const;
   /// Stores where the run stands; `finished`: nothing is left to measure.
   Expected<> checkpoint(bool finished);

@@ -11,50 +11,89 @@
 namespace pareto::client {
 namespace {
 
+/// Whether all trials of that round were measured in one go. Its last pass tells: it may have been measured again in part.
+bool is_whole(const RunRecord& run, int round) {
+  const auto last =
+      std::ranges::find(run.passes.rbegin(), run.passes.rend(), round, &PassRecord::round);
+  return last != run.passes.rend() && last->whole;
+}
+
+bool has_round(const TrialRecord& trial, int round) {
+  return std::ranges::find(trial.rounds, round, &TrialRound::round) != trial.rounds.end();
+}
+
+/// The first number that no round of the run has, whether it is planned or was measured.
+int next_number(const RunRecord& run, int rounds) {
+  int next = rounds;
+  for (const PassRecord& pass : run.passes) next = std::max(next, pass.round + 1);
+  for (const TrialRecord& trial : run.trials) {
+    for (const TrialRound& round : trial.rounds) next = std::max(next, round.round + 1);
+  }
+  return next;
+}
+
+std::vector<Pass> passes_left(const RunRecord& run, int rounds) {
+  std::vector<Pass> passes;
+  std::vector<std::ptrdiff_t> has;  // rounds that each trial will have
+  for (const TrialRecord& trial : run.trials) has.push_back(std::ssize(trial.rounds));
+  for (int round = 0; round < rounds; ++round) {
+    if (is_whole(run, round)) continue;
+    Pass pass{round, false, {}, fmt::format("round {}/{}", round + 1, rounds)};
+    for (std::size_t i = 0; i < has.size(); ++i) {
+      pass.trials.push_back(i);
+      if (!has_round(run.trials[i], round)) ++has[i];
+    }
+    passes.push_back(std::move(pass));
+  }
+  if (passes.empty()) {
+    // One that failed when a round was measured again may have all of them.
+    for (std::size_t i = 0; i < has.size(); ++i) {
+      if (run.trials[i].status == TrialStatus::kFailed) {
+        has[i] = std::min<std::ptrdiff_t>(has[i], rounds - 1);
+      }
+    }
+  }
+  for (int round = next_number(run, rounds);; ++round) {
+    Pass late{round, false, {}, fmt::format("late round {}", round + 1)};
+    for (std::size_t i = 0; i < has.size(); ++i) {
+      if (has[i] >= rounds) continue;
+      late.trials.push_back(i);
+      ++has[i];
+    }
+    if (late.trials.empty()) return passes;
+    passes.push_back(std::move(late));
+  }
+}
+
 class ExhaustiveSchedule final : public SweepSchedule {
  public:
   ExhaustiveSchedule(const RunRecord& run, int rounds)
-      : rounds_(rounds), earlier_passes_(run.passes.size()) {
-    for (std::size_t i = 0; i < run.trials.size(); ++i) {
-      if (!is_complete(run.trials[i], rounds)) trials_.push_back(i);
-    }
-  }
+      : planned_(passes_left(run, rounds)), earlier_passes_(run.passes.size()) {}
 
   std::optional<Pass> next(RunRecord& run) override {
-    while (round_ < rounds_) {
-      Pass pass{round_, false, {}, fmt::format("round {}/{}", round_ + 1, rounds_)};
-      for (const std::size_t i : trials_) {
-        if (std::ranges::count(run.trials[i].rounds, round_, &TrialRound::round) == 0) {
-          pass.trials.push_back(i);
-        }
-      }
-      ++round_;
-      if (!pass.trials.empty()) return pass;
-    }
+    if (next_ < planned_.size()) return planned_[next_++];
     if (!again_) {
       // Passes of an earlier part of the run may have seen another machine.
       const auto first = run.passes.begin() + static_cast<std::ptrdiff_t>(earlier_passes_);
       again_ = disturbed_rounds({first, run.passes.end()});
     }
-    if (again_->empty() || trials_.empty()) return std::nullopt;
-    const int round = again_->front();
+    if (again_->empty()) return std::nullopt;
+    Pass pass = *std::ranges::find(planned_, again_->front(), &Pass::round);
     again_->erase(again_->begin());
-    return Pass{round, true, trials_, fmt::format("round {}/{}", round + 1, rounds_)};
+    pass.repeat = true;
+    return pass;
   }
 
+  std::vector<Pass> planned() const override { return planned_; }
+
  private:
-  const int rounds_;
+  const std::vector<Pass> planned_;
   const std::size_t earlier_passes_;
-  std::vector<std::size_t> trials_;
-  int round_ = 0;
+  std::size_t next_ = 0;
   std::optional<std::vector<int>> again_;
 };
 
 }  // namespace
-
-bool is_complete(const TrialRecord& trial, int rounds) {
-  return trial.status == TrialStatus::kOk && std::ssize(trial.rounds) >= rounds;
-}
 
 std::unique_ptr<SweepSchedule> make_exhaustive_schedule(const RunRecord& run, int rounds) {
   return std::make_unique<ExhaustiveSchedule>(run, rounds);

@@ -26,6 +26,8 @@ class SweepSchedule {
   virtual ~SweepSchedule() = default;
   /// After the one before was measured, or could not be; failed trials are marked as such. None: the sweep is over.
   virtual std::optional<Pass> next(RunRecord& run) = 0;
+  /// Those that are known before the first of them; none where each makes the next one.
+  virtual std::vector<Pass> planned() const { return {}; }
   /// Seconds of measuring after which no unit is begun any more; none: all passes are measured whatever they take.
   virtual std::optional<double> budget_s() const { return std::nullopt; }
   /// After the front was marked as of a sweep that measures everything.
@@ -34,13 +36,17 @@ class SweepSchedule {
   virtual std::string describe() const { return {}; }
 };
 
-/// All rounds of the trials that lack some of them; then rounds that the machine disturbed once more (client/experiment/sentinel.h).
+/// All rounds of all trials; then rounds that the machine disturbed once more (client/experiment/sentinel.h).
+///
+/// A round is one state of the machine that all its trials have seen: they are compared within it (statistics_comparison.h) and drawn by it
+/// (front_probability). Two halves of a round on two days are two states under one name. So when a run goes on,
+///  - a round that it was in when it stopped is measured again by all trials. That costs one round at most; two rounds in common instead of
+///    three would cost more, as they make the intervals of what is compared several times as wide;
+///  - what trials lack of rounds that were measured to their end (their device was lost) they get in rounds of their own, with numbers of
+///    their own. In the others' they could only be with all trials once more, which may be the whole sweep.
 std::unique_ptr<SweepSchedule> make_exhaustive_schedule(const RunRecord& run, int rounds);
 
 /// As options.adaptive says.
 std::unique_ptr<SweepSchedule> make_schedule(const RunRecord& run, const SweepOptions& options);
-
-/// Whether a trial has all its rounds; a failed one has not.
-bool is_complete(const TrialRecord& trial, int rounds);
 
 }  // namespace pareto::client

@@ -196,6 +196,23 @@ TEST(FrontProbability, IsNotSureOfWhatTwoRoundsHappenToSay) {
   EXPECT_LT(clearly_worse, 0.01);
 }
 
+TEST(FrontProbability, RoundsThatATrialLacksSayNothingOfIt) {
+  // In each of two rounds the first is faster; in rounds of its own the second may have met a better moment.
+  const auto shared =
+      front_probability({rounds({10, 20}, {100, 100}), rounds({11, 21}, {100, 100})}, 1);
+  EXPECT_THAT(shared, ElementsAre(1, 0));
+  const RoundSamples first = rounds({10, 20}, {100, 100});
+  RoundSamples second = rounds({11, 21}, {100, 100});
+  const std::vector<std::vector<double>> lacking(2);
+  second.latency_ms.insert(second.latency_ms.begin(), lacking.begin(), lacking.end());
+  second.intervals_s.insert(second.intervals_s.begin(), lacking.begin(), lacking.end());
+  const auto apart = front_probability({first, second}, 1);
+  EXPECT_GT(apart[1], 0.15);
+  EXPECT_LT(apart[1], 0.5);
+  const RoundSamples nothing{lacking, lacking};
+  EXPECT_THAT(front_probability({first, nothing}, 1), ElementsAre(1, 0));
+}
+
 TEST(FrontProbability, EqualWithinTheToleranceStayBoth) {
   const auto probability =
       front_probability({rounds({10, 10}, {100, 100}), rounds({10.05, 10.05}, {100, 100})}, 1);

@@ -1,0 +1,37 @@
+#include "client/experiment/front.h"
+
+#include <gtest/gtest.h>
+
+namespace pareto::client {
+namespace {
+
+/// Measured in those rounds, each of which took so many ms.
+TrialRecord trial_of(const std::vector<int>& rounds, const std::vector<double>& latency_ms) {
+  TrialRecord trial;
+  for (std::size_t i = 0; i < rounds.size(); ++i) {
+    TrialRound& round = trial.rounds.emplace_back();
+    round.round = rounds[i];
+    round.latency_ms = {latency_ms[i], latency_ms[i]};
+    round.intervals_s = {0.01, 0.01};
+    trial.latency.samples += 2;
+  }
+  trial.latency.p50_ms = latency_ms.front();
+  trial.throughput.samples_per_s = 100;
+  return trial;
+}
+
+TEST(MarkFront, TrialsAreDrawnTogetherByTheRoundsThatTheyShare) {
+  std::vector<TrialRecord> trials{trial_of({0, 1}, {10, 20}), trial_of({0, 1}, {11, 21})};
+  mark_front(trials, 1);
+  EXPECT_EQ(trials[0].p_front, 1);
+  EXPECT_EQ(trials[1].p_front, 0);
+  trials[1] = trial_of({0, 3}, {11, 21});
+  mark_front(trials, 1);
+  EXPECT_LT(trials[0].p_front, 1) << "what the other's second round met is not known";
+  EXPECT_GT(trials[1].p_front, 0);
+  EXPECT_TRUE(trials[0].on_front);
+  EXPECT_FALSE(trials[1].on_front) << "by its figures";
+}
+
+}  // namespace
+}  // namespace pareto::client
