@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <ostream>
 #include <string_view>
 
@@ -15,6 +16,7 @@
 #include "client/commands/sweep_metrics.h"
 #include "client/experiment/race_schedule.h"
 #include "client/planning/trial_predictor.h"
+#include "client/results/run_lock.h"
 #include "core/base/text.h"
 #include "core/metrics/metrics_server.h"
 
@@ -148,6 +150,7 @@ class SweepCommand final : public Command {
       return kExitDone;
     }
     PARETO_ASSIGN(const auto store, store_.open(context));
+    PARETO_ASSIGN(const RunLock lock, take(context, run.id));
     if (options_.adaptive) PARETO_TRY(predict(context, model, cluster, run, *store));
     PARETO_TRY(store->begin_run(run));
     if (options_.adaptive) PARETO_TRY(store->put_trials(run.id, run.trials));
@@ -259,6 +262,12 @@ class SweepCommand final : public Command {
   Expected<int> resume(Context& context) {
     PARETO_ASSIGN(const auto store, store_.open_existing(context));
     PARETO_ASSIGN(RunRecord run, store->load_run(resume_));
+    std::optional<RunLock> lock;
+    if (run.finished.empty()) {
+      PARETO_ASSIGN(lock, take(context, run.id));
+      // Another process may have gone on with it until now.
+      PARETO_ASSIGN(run, store->load_run(run.id));
+    }
     if (!run.finished.empty()) {
       context.err << "run " << run.id << " is finished\n";
       return show(context, run);
@@ -286,6 +295,16 @@ class SweepCommand final : public Command {
     });
     if (options_.adaptive && !predicted) PARETO_TRY(predict(context, model, cluster, run, *store));
     return measure(context, model, cluster, run, *store);
+  }
+
+  /// For as long as the run is measured here.
+  Expected<RunLock> take(const Context& context, const std::string& run_id) const {
+    PARETO_ASSIGN(auto lock, RunLock::try_take(store_.file(context), run_id));
+    if (lock) return *std::move(lock);
+    return fail(ErrorCode::kUnavailable,
+                "run {} is being measured by another paretoctl: wait until it is done, or stop it "
+                "there first (Ctrl-C)",
+                run_id);
   }
 
   Expected<int> measure(Context& context, const partitioner::Model& model, Cluster& cluster,

@@ -9,6 +9,7 @@
 
 #include "client/commands/kept_flags.h"
 #include "client/commands/npy.h"
+#include "client/results/run_lock.h"
 #include "client/results/store.h"
 #include "core/base/file.h"
 #include "tests/client/support/program.h"
@@ -167,6 +168,19 @@ TEST_F(Program, ARunThatGoesOnHasItsOwnFlags) {
            path("inventory.yaml"), "--report", "none", "--metrics", "127.0.0.1:0", "--json"});
   EXPECT_EQ(shown.code, kExitPartial) << shown.err << "a plan of it failed";
   EXPECT_THAT(shown.err, HasSubstr("is finished"));
+}
+
+TEST_F(Program, ARunThatIsBeingMeasuredIsLeftAlone) {
+  RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 1});
+  run.finished.clear();
+  stored(run);
+  auto lock = RunLock::try_take(path("results.db"), run.id);
+  ASSERT_TRUE(lock && *lock);
+  refused({"sweep", "--resume", "last"}, kExitEnvironment,
+          AllOf(HasSubstr("run " + run.id), HasSubstr("being measured"), HasSubstr("Ctrl-C")));
+  EXPECT_EQ(this->run({"front"}).code, kExitDone) << "it may be looked at";
+  lock->reset();
+  refused({"sweep", "--resume", "last"}, kExitUsage, HasSubstr("its flags cannot be read"));
 }
 
 TEST_F(Program, ARunGoesOnOnTheTestBedThatItBeganOn) {
