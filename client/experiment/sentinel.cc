@@ -91,17 +91,21 @@ std::vector<int> disturbed_rounds(const std::vector<PassRecord>& passes) {
   return again;
 }
 
-std::string describe_sentinel(const std::string& plan, const std::vector<PassRecord>& passes) {
+std::string describe_sentinel(const std::string& plan) {
+  return fmt::format(
+      "Before and after each pass through the trials a sentinel, {} and a fixed loop, is timed.",
+      plan);
+}
+
+std::string describe_repeats(const std::vector<PassRecord>& passes) {
   std::vector<std::string> again;
   for (const PassRecord& pass : passes) {
     if (pass.repeat) again.push_back(std::to_string(pass.round + 1));
   }
   return fmt::format(
-      "Before and after each pass through the trials a sentinel, {} and a fixed loop, is timed; "
-      "where "
-      "it is more than {:.0f} % off the median of {} passes or more, the round is measured again, "
-      "once, and at most a third of the rounds. Measured again: {}.",
-      plan, kSentinelTolerance * 100, kFewestPasses, again.empty() ? "none" : join(again));
+      "Where it is more than {:.0f} % off the median of {} passes or more, the round is measured "
+      "again, once, and at most a third of the rounds. Measured again: {}.",
+      kSentinelTolerance * 100, kFewestPasses, again.empty() ? "none" : join(again));
 }
 
 }  // namespace pareto::client

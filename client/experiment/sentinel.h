@@ -36,7 +36,9 @@ PassRecord make_pass(int round, bool repeat, const SentinelReading& before,
 /// A round that was measured again is left as it is.
 std::vector<int> disturbed_rounds(const std::vector<PassRecord>& passes);
 
-/// The rule above in words, for the report; `plan`: the id of the sentinel's.
-std::string describe_sentinel(const std::string& plan, const std::vector<PassRecord>& passes);
+/// What is timed in words, for the report; `plan`: the id of the sentinel's.
+std::string describe_sentinel(const std::string& plan);
+/// The rule of disturbed_rounds, and which were measured again.
+std::string describe_repeats(const std::vector<PassRecord>& passes);
 
 }  // namespace pareto::client

@@ -381,9 +381,8 @@ Expected<> SweepRunner::checkpoint(bool finished) {
     run_.devices[i].weights_sent_bytes =
         sent_before_[i] + environment_.cluster.device(i).weights_sent_bytes();
   }
-  run_.note = describe_rules(budget_, options_.rounds);
-  if (const std::string more = schedule_->describe(); !more.empty()) run_.note += " " + more;
-  if (sentinel_ != nullptr) run_.note += " " + describe_sentinel(sentinel_->id, run_.passes);
+  run_.note = schedule_->describe(run_, sentinel_ != nullptr ? sentinel_->id : "") + " " +
+              describe_rules(budget_);
   run_.finished = finished ? time_text(std::chrono::system_clock::now()) : "";
   return environment_.store.update_run(run_);
 }

@@ -7,6 +7,7 @@
 
 #include "client/experiment/race_schedule.h"
 #include "client/experiment/sentinel.h"
+#include "client/experiment/statistics.h"
 
 namespace pareto::client {
 namespace {
@@ -68,7 +69,7 @@ std::vector<Pass> passes_left(const RunRecord& run, int rounds) {
 class ExhaustiveSchedule final : public SweepSchedule {
  public:
   ExhaustiveSchedule(const RunRecord& run, int rounds)
-      : planned_(passes_left(run, rounds)), earlier_passes_(run.passes.size()) {}
+      : rounds_(rounds), planned_(passes_left(run, rounds)), earlier_passes_(run.passes.size()) {}
 
   std::optional<Pass> next(RunRecord& run) override {
     if (next_ < planned_.size()) return planned_[next_++];
@@ -86,7 +87,22 @@ class ExhaustiveSchedule final : public SweepSchedule {
 
   std::vector<Pass> planned() const override { return planned_; }
 
+  std::string describe(const RunRecord& run, const std::string& sentinel) const override {
+    std::string rules = fmt::format(
+        "Trials are measured in {} rounds, each in a random order of its own; one that the sweep "
+        "was stopped in is measured again by all. ",
+        rounds_);
+    if (!sentinel.empty()) {
+      rules += describe_sentinel(sentinel) + " " + describe_repeats(run.passes) + " ";
+    }
+    return rules + fmt::format(
+                       "Front: share of bootstrap resamples of rounds, and of blocks within them, "
+                       "in which no other plan is better by more than {:.0f} %.",
+                       100 * kFrontTolerance);
+  }
+
  private:
+  const int rounds_;
   const std::vector<Pass> planned_;
   const std::size_t earlier_passes_;
   std::size_t next_ = 0;

@@ -32,8 +32,8 @@ class SweepSchedule {
   virtual std::optional<double> budget_s() const { return std::nullopt; }
   /// After the front was marked as of a sweep that measures everything.
   virtual void mark(RunRecord& /*run*/) {}
-  /// Its rules in words, for the report.
-  virtual std::string describe() const { return {}; }
+  /// Its rules in words, for the report: of rounds, of the sentinel and of the front. `sentinel`: the id of its plan; empty: there is none.
+  virtual std::string describe(const RunRecord& run, const std::string& sentinel) const = 0;
 };
 
 /// All rounds of all trials; then rounds that the machine disturbed once more (client/experiment/sentinel.h).

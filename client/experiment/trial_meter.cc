@@ -96,10 +96,9 @@ double median_of_stage(const std::vector<TrialRound>& rounds, std::size_t stage,
 
 }  // namespace
 
-std::string describe_rules(const UnitBudget& budget, int rounds) {
+std::string describe_rules(const UnitBudget& budget) {
   return fmt::format(
-      "Trials are measured in {} rounds, each in a random order of its own. A unit (one trial in "
-      "one round) has a slice of "
+      "A unit (one trial in one round) has a slice of "
       "{:.2f} s. A trial's first unit on a connection discards {} requests, then measures again "
       "(at most {} times) until the halves "
       "of its latencies agree within 1 % or do not differ; later units discard {}. Latency: window "
@@ -116,9 +115,8 @@ std::string describe_rules(const UnitBudget& budget, int rounds) {
       "window of 1.25 x "
       "latency / bottleneck. Intervals: 95 %, Student's of the rounds' logarithms, a round one "
       "observation, and no narrower than by a stationary block bootstrap within the rounds, blocks "
-      "of 5 x the correlation length. Front: share of bootstrap resamples of rounds, and of blocks "
-      "within them, in which no other plan is better by more than 1 %.",
-      rounds, budget.slice.count(), warm_up_requests(1), kWarmUpTries, kRewarmRequests,
+      "of 5 x the correlation length.",
+      budget.slice.count(), warm_up_requests(1), kWarmUpTries, kRewarmRequests,
       budget.latency_requests, std::min(kFewestRequests, budget.latency_requests),
       kThroughputLatencies, kShortestThroughput.count(), kFewestIntervals, kSearchIntervals,
       kDearRequestMs, std::min(kFewestDearRequests, budget.latency_requests), kFewestDearIntervals);

@@ -39,8 +39,8 @@ inline constexpr double kDearRequestMs = 250;
 inline constexpr int kFewestDearRequests = 3;
 inline constexpr int kFewestDearIntervals = 2;
 
-/// The rules above in words, for the report.
-std::string describe_rules(const UnitBudget& budget, int rounds);
+/// The rules above in words, for the report: how one round of a trial is measured.
+std::string describe_rules(const UnitBudget& budget);
 
 struct MeasuredRound {
   TrialRound round;

@@ -53,8 +53,9 @@ TEST(Sentinel, ARoundIsRepeatedOnce) {
   auto passes = passes_of({10, 14, 10});
   passes.push_back({1, 14, 1.0, true});
   EXPECT_THAT(disturbed_rounds(passes), IsEmpty());
-  EXPECT_THAT(describe_sentinel("all-on:a", passes), HasSubstr("Measured again: 2."));
-  EXPECT_THAT(describe_sentinel("all-on:a", {}), HasSubstr("Measured again: none."));
+  EXPECT_THAT(describe_repeats(passes), HasSubstr("Measured again: 2."));
+  EXPECT_THAT(describe_repeats({}), HasSubstr("Measured again: none."));
+  EXPECT_THAT(describe_sentinel("all-on:a"), HasSubstr("a sentinel, all-on:a and"));
 }
 
 TEST(Sentinel, TheLoopTakesTime) {

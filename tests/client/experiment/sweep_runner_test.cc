@@ -16,7 +16,10 @@
 namespace pareto::client {
 namespace {
 
+using testing::AllOf;
+using testing::AnyOf;
 using testing::HasSubstr;
+using testing::Not;
 
 /// Only the floors of requests and completions remain.
 const SweepRunner::Pace kNoTime{.measuring = {}, .shortest_slice = {}, .longest_slice = {}};
@@ -174,7 +177,8 @@ TEST_F(SweepRunnerTest, MeasuresEveryTrialInEveryRound) {
   }
   EXPECT_TRUE(std::ranges::any_of(run_.trials, &TrialRecord::on_front));
   EXPECT_FALSE(run_.finished.empty());
-  EXPECT_THAT(run_.note, HasSubstr("3 rounds"));
+  EXPECT_THAT(run_.note, AllOf(HasSubstr("3 rounds"), HasSubstr("Measured again: "),
+                               HasSubstr("bootstrap resamples of rounds")));
   // Three rounds of five trials, and those that were disturbed once more.
   ASSERT_GE(run_.passes.size(), 3U);
   EXPECT_EQ(progress_.back().done, 5 * run_.passes.size());
@@ -410,7 +414,11 @@ TEST_F(AdaptiveSweepTest, MeasuresOnlyWhatMayBeOnTheFront) {
   for (const char* id : {"cut5", "cut8", "all-on:b"}) EXPECT_FALSE(trial(id).rounds.empty()) << id;
   EXPECT_TRUE(std::ranges::any_of(
       run_.trials, [](const TrialRecord& measured) { return measured.p_front > 0.5; }));
-  EXPECT_THAT(run_.note, HasSubstr("adaptive"));
+  EXPECT_THAT(run_.note, AllOf(HasSubstr("adaptive"), HasSubstr("a sentinel, all-on:a"),
+                               HasSubstr("No pass is measured again")));
+  EXPECT_THAT(run_.note, Not(AnyOf(HasSubstr("3 rounds"), HasSubstr("Measured again"),
+                                   HasSubstr("resamples"))))
+      << "which are rules of others";
   EXPECT_THAT(progress_.back().phase, HasSubstr("of 5 plans measured"));
 }
 
