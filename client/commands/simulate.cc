@@ -98,14 +98,15 @@ class SimulateCommand final : public Command {
     if (seed_) scenario.seed = *seed_;
     if (requests_ > 0) scenario.requests = requests_;
     Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
-    PARETO_ASSIGN(const simulation::Outcome outcome,
-                  simulation::simulate(scenario, [&](double share) {
-                    constexpr double kParts = 100;
-                    progress.show(static_cast<std::size_t>(share * kParts),
-                                  static_cast<std::size_t>(kParts), "simulating", "percent");
-                    return !stop;
-                  }));
+    auto simulated = simulation::simulate(scenario, [&](double share) {
+      constexpr double kParts = 100;
+      progress.show(static_cast<std::size_t>(share * kParts), static_cast<std::size_t>(kParts),
+                    "simulating", "percent");
+      return !stop;
+    });
     progress.clear();
+    PARETO_ASSIGN(const simulation::Outcome outcome,
+                  with_context(std::move(simulated), "{}", scenario_));
     context.out << (json_ ? write_simulation_json(scenario_, scenario, outcome)
                           : write_simulation_table(scenario_, outcome, style_of(context)));
     return outcome.stopped ? kExitPartial : kExitDone;

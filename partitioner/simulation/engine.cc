@@ -27,8 +27,8 @@ Expected<> Engine::run(const OnProgress& on_progress) {
       scenario_.duration.count() > 0 ? scenario_.duration.count() : kLongest.count();
   while (!queue_.empty() && !exhausted_) {
     const Event event = queue_.top();
-    if (!measuring_ && warm_requests_ == 0 && event.time >= scenario_.warm_up.count()) {
-      now_ = scenario_.warm_up.count();
+    if (!measuring_ && event.time >= warm_until_) {
+      now_ = warm_until_;
       begin_measuring();
     }
     if (event.time > end) {
@@ -52,7 +52,12 @@ Expected<> Engine::run(const OnProgress& on_progress) {
   }
   if (!measuring_) begin_measuring();
   count_future_work(-1);
-  return {};
+  if (stopped_ || measured_requests() > 0) return {};
+  return fail(ErrorCode::kInvalidArgument,
+              "nothing was measured: of {:.4g} s that were simulated the first {:.4g} s are "
+              "warm-up, and no request was completed after them; give it a shorter warm_up, more "
+              "requests or a longer duration",
+              to_seconds(Nanoseconds(now_)), to_seconds(Nanoseconds(measured_from_)));
 }
 
 void Engine::fetch_ahead(std::uint32_t index) const {
@@ -66,10 +71,13 @@ void Engine::fetch_ahead(std::uint32_t index) const {
 }
 
 void Engine::start() {
-  if (scenario_.requests > 0 && scenario_.warm_up.count() == 0) {
-    warm_requests_ = std::max<std::int64_t>(1, scenario_.requests / 10);
+  if (scenario_.warm_up) {
+    warm_until_ = scenario_.warm_up->count();
+  } else {
+    if (scenario_.duration.count() > 0) warm_until_ = scenario_.duration.count() / 10;
+    if (scenario_.requests > 0) warm_requests_ = scenario_.requests / 10;
   }
-  if (warm_requests_ == 0 && scenario_.warm_up.count() == 0) measuring_ = true;
+  measuring_ = warm_until_ == 0 || warm_requests_ == 0;
   for (Pipeline& pipeline : world_.pipelines) start_arrivals(pipeline);
 }
 
@@ -230,7 +238,7 @@ void Engine::complete(Pipeline& pipeline, std::uint32_t number) {
   if (measuring_) rule.latency.add(now_ - pipeline.requests[number & pipeline.mask].since);
   ++pipeline.completed;
   ++completed_;
-  if (!measuring_ && warm_requests_ > 0 && completed_ >= warm_requests_) begin_measuring();
+  if (!measuring_ && completed_ >= warm_requests_) begin_measuring();
   advance(pipeline.first_thread);
 }
 
@@ -250,6 +258,12 @@ void Engine::begin_measuring() {
   for (Carrier& carrier : world_.carriers) carrier.busy = 0;
   for (Device& device : world_.devices) device.busy = 0;
   count_future_work(1);
+}
+
+std::int64_t Engine::measured_requests() const {
+  std::int64_t sum = 0;
+  for (const PipelineRule& rule : world_.classes) sum += rule.latency.count();
+  return sum;
 }
 
 void Engine::count_future_work(int sign) {

@@ -16,7 +16,8 @@ class Engine {
   /// Both outlive it; `scenario` passes check() and is what `world` was made from.
   Engine(const Scenario& scenario, World& world) : scenario_(scenario), world_(world) {}
 
-  /// To the end, or until on_progress returns false. Fails: kExhausted (a pipeline's requests in flight).
+  /// To the end, or until on_progress returns false. Fails: kExhausted (a pipeline's requests in flight), kInvalidArgument (at the end
+  /// nothing was measured).
   Expected<> run(const OnProgress& on_progress);
 
   std::int64_t now() const { return now_; }
@@ -83,6 +84,8 @@ class Engine {
   void note_request(Pipeline& pipeline, std::uint32_t number);
 
   void begin_measuring();
+  /// Requests that were completed since.
+  std::int64_t measured_requests() const;
   /// Work that was counted when it began, but lies in the future: taken away (sign -1), or all that is counted (sign 1).
   void count_future_work(int sign);
 
@@ -96,7 +99,9 @@ class Engine {
   bool exhausted_ = false;
   std::int64_t completed_ = 0;
   std::int64_t events_ = 0;
-  std::int64_t warm_requests_ = 0;
+  // Measuring begins with the first of both.
+  std::int64_t warm_until_ = INT64_MAX;
+  std::int64_t warm_requests_ = INT64_MAX;
 };
 
 }  // namespace pareto::simulation

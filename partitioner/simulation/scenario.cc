@@ -183,8 +183,9 @@ Expected<> check_end(const Scenario& scenario) {
   if (scenario.requests > std::int64_t{1'000'000'000'000}) {
     return fail(ErrorCode::kInvalidArgument, "requests: {} are more than 1e12", scenario.requests);
   }
-  if (scenario.warm_up.count() < 0 || scenario.warm_up > kLongest / 2 ||
-      (scenario.duration.count() > 0 && scenario.warm_up > scenario.duration / 2)) {
+  const Nanoseconds warm_up = scenario.warm_up.value_or(Nanoseconds(0));
+  if (warm_up.count() < 0 || warm_up > kLongest / 2 ||
+      (scenario.duration.count() > 0 && warm_up > scenario.duration / 2)) {
     return fail(ErrorCode::kInvalidArgument, "warm_up has to be at most half the duration");
   }
   return {};

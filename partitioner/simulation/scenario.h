@@ -134,8 +134,9 @@ struct Scenario {
   std::int64_t requests =
       0;  ///< completions, of all pipelines together, after which it ends; 0: it ends by time
   Nanoseconds duration{};  ///< of simulated time; 0: it ends by requests. The first of both counts
-  /// What is not measured: until this time (at most half the duration), or with 0 and `requests`: the first tenth of them.
-  Nanoseconds warm_up{};
+  /// What is not measured: until this time (at most half the duration). None: a tenth of the duration or of the requests, whichever is
+  /// over first.
+  std::optional<Nanoseconds> warm_up{};
   std::vector<DeviceClass> devices;
   std::vector<MediumClass> media;
   std::vector<PipelineClass> pipelines;

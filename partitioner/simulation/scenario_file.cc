@@ -44,9 +44,7 @@ class ScenarioReader {
     scenario_.seed = static_cast<std::uint64_t>(seed);
     scenario_.requests = requests;
     if (requests < 0) root.problem("requests", "is below 0");
-    // By default a tenth is not measured; of requests alone simulate() counts them off.
-    scenario_.warm_up = scenario_.duration / 10;
-    root.optional_duration("warm_up", scenario_.warm_up);
+    if (root.has("warm_up")) root.optional_duration("warm_up", scenario_.warm_up.emplace());
     if (!root.has("duration") && !root.has("requests")) {
       root.problem("duration", "is needed, or requests: when the simulation ends");
     }

@@ -96,7 +96,8 @@ struct Outcome {
 using OnProgress = std::function<bool(double share)>;
 
 /// Memory: 32 bytes a thread (3 a stage), 16 a request in flight and 16 an event. Threads: any; one call uses one.
-/// Fails: as check(); kExhausted (a closed end: over 2^31 requests of one pipeline in flight).
+/// Fails: as check(); kExhausted (a closed end: over 2^31 requests of one pipeline in flight); kInvalidArgument (it ended, and no request
+/// was completed after the warm-up).
 Expected<Outcome> simulate(const Scenario& scenario, const OnProgress& on_progress = {});
 
 }  // namespace pareto::simulation

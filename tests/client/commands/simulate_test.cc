@@ -86,6 +86,15 @@ TEST_F(Simulate, AScenarioAsJson) {
   EXPECT_EQ(json::parse(run({scenario, "--json", "--requests", "100"}).out)["requests"], 100);
 }
 
+TEST_F(Simulate, RequestsMayEndItBeforeATenthOfItsDuration) {
+  const std::string scenario = file("s.yaml", std::string("duration: 60min") + kScenario);
+  const Done done = run({scenario, "--json", "--requests", "1000"});
+  ASSERT_EQ(done.code, kExitDone) << done.err;
+  const json document = json::parse(done.out);
+  EXPECT_EQ(document["pipelines"][0]["requests"], 900);
+  EXPECT_GT(document["pipelines"][0]["latency_ms"]["p50"], 0);
+}
+
 TEST_F(Simulate, AStoredRunBesideItself) {
   const RunRecord record = stored_run();
   const Done table = run({"--run", "last", "--requests", "500"});
@@ -137,6 +146,8 @@ TEST_F(Simulate, WhatItRefuses) {
   refused({file("s.yaml", kScenario), "--sed", "1"}, HasSubstr("--sed"));
   refused({file("w.yaml", "duration: 1s\npipelins: []\n")},
           AllOf(HasSubstr("w.yaml:2"), HasSubstr("pipelines")));
+  refused({file("u.yaml", std::string("duration: 60min\nwarm_up: 20min") + kScenario)},
+          AllOf(HasSubstr("u.yaml: nothing was measured"), HasSubstr("warm_up")));
   refused({"--run", "last"}, HasSubstr("holds no run"));
   stored_run();
   refused({"--run", "20300101"}, HasSubstr("20300101"));

@@ -112,7 +112,7 @@ TEST(ScenarioFile, Defaults) {
                               "1ms}]}]\n");
   ASSERT_TRUE(scenario) << scenario.error().message;
   EXPECT_EQ(scenario->seed, 1U);
-  EXPECT_EQ(scenario->warm_up, std::chrono::seconds(1));
+  EXPECT_FALSE(scenario->warm_up);
   const Stage& stage = scenario->pipelines[0].stages[0];
   EXPECT_EQ(stage.queue, Stage{}.queue);
   EXPECT_EQ(stage.link.medium, -1);
@@ -146,7 +146,6 @@ TEST(ScenarioFile, TheSamplesAreWellAndRun) {
     auto scenario = read_scenario(entry.path(), measured);
     ASSERT_TRUE(scenario) << scenario.error().message;
     scenario->requests = 20'000;
-    scenario->warm_up = Nanoseconds(0);
     const auto outcome = simulate(*scenario);
     ASSERT_TRUE(outcome) << entry.path() << ": " << outcome.error().message;
     EXPECT_EQ(outcome->requests, 20'000) << entry.path();

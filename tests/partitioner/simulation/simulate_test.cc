@@ -316,6 +316,39 @@ TEST(Simulate, MeasuresWhatComesAfterTheWarmUp) {
   EXPECT_NEAR(only(scenario).requests_per_s, 1 / 1.001e-3, 0.1);
 }
 
+TEST(Simulate, WarmsUpForATenthOfWhatIsOverFirst) {
+  // A request takes 10 ms: a thousand of them 10 s.
+  Scenario scenario = chain({fixed(milliseconds(10))}, 1);
+  scenario.requests = 1000;
+  const auto expect = [&](Nanoseconds duration, Nanoseconds simulated, Nanoseconds measured) {
+    scenario.duration = duration;
+    const auto outcome = simulate(scenario);
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    EXPECT_EQ(outcome->simulated, simulated);
+    EXPECT_EQ(outcome->measured, measured);
+    EXPECT_NEAR(outcome->pipelines[0].latency.p50_ms, 10, 0.01);
+    EXPECT_NEAR(outcome->pipelines[0].requests_per_s, 100, 1);
+  };
+  expect(std::chrono::seconds(1000), std::chrono::seconds(10), std::chrono::seconds(9));
+  expect(std::chrono::seconds(2), std::chrono::seconds(2), milliseconds(1800));
+  scenario.requests = 3;  // too few for a tenth
+  expect(std::chrono::seconds(1000), milliseconds(30), milliseconds(30));
+}
+
+TEST(Simulate, FailsWhereNothingWasMeasured) {
+  Scenario scenario = chain({fixed(milliseconds(10))}, 1);
+  scenario.requests = 100;  // done after a second
+  scenario.warm_up = std::chrono::seconds(5);
+  const auto warm = simulate(scenario);
+  ASSERT_FALSE(warm);
+  EXPECT_EQ(warm.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(warm.error().message,
+              testing::AllOf(testing::HasSubstr("1 s"), testing::HasSubstr("shorter warm_up")));
+  scenario.warm_up.reset();
+  scenario.duration = milliseconds(9);
+  EXPECT_EQ(simulate(scenario).error().code, ErrorCode::kInvalidArgument);
+}
+
 TEST(Simulate, StopsWhereItIsToldTo) {
   Scenario scenario = mixed_fleet(1);
   scenario.requests = 100'000'000;
