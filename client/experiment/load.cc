@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "client/experiment/lost_request.h"
 #include "client/experiment/micro_batch.h"
 #include "client/experiment/take_result.h"
 
@@ -206,13 +207,7 @@ Expected<LoadResult> Load::run(const Value& body, const LoadOptions& options) {
   if (receive_error || send_error) {
     source_.close();
     sink_.close();
-    // A request's own error and a timeout say more than the broken link that follows from them.
-    const bool link_only = receive_error && (receive_error->code == ErrorCode::kClosed ||
-                                             receive_error->code == ErrorCode::kUnavailable);
-    if (send_error && (!receive_error || (link_only && send_error->code != ErrorCode::kClosed))) {
-      return fail(send_error->code, "sending a request: {}", send_error->message);
-    }
-    return tl::unexpected(*std::move(receive_error));
+    return tl::unexpected(why_broken(std::move(send_error), std::move(receive_error)));
   }
   result.samples = joined(std::move(result.samples), messages);
   if (options.micro_batches.empty()) {

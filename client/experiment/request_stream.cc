@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "client/experiment/lost_request.h"
 #include "client/experiment/micro_batch.h"
 #include "client/experiment/take_result.h"
 
@@ -177,11 +178,8 @@ Expected<> run_stream(transport::Link& source, transport::Link& sink, std::uint6
       results.done(*std::move(result));
     }
   }
-  if (send_error) {
-    return fail(send_error->code, "sending a request: {}", send_error->message);
-  }
-  if (receive_error) return tl::unexpected(*std::move(receive_error));
-  return {};
+  if (!send_error && !receive_error) return {};
+  return tl::unexpected(why_broken(std::move(send_error), std::move(receive_error)));
 }
 
 }  // namespace pareto::client

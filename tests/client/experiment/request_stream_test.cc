@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "client/cluster/deployment.h"
+#include "core/base/bounded_queue.h"
 #include "tests/client/support/fake_daemon.h"
 #include "tests/client/support/fake_workload.h"
 #include "tests/client/support/memory_transport.h"
@@ -43,6 +44,23 @@ class Kept final : public RequestSink {
   std::vector<double> sums;
   std::vector<std::string> errors;
   bool latencies_are_known = true;
+};
+
+/// A link that takes nothing until it is closed.
+class FullLink final : public transport::Link {
+ public:
+  Expected<transport::Sent> send(const wire::Message&, Deadline) override {
+    PARETO_TRY(closed_.pop());
+    return transport::Sent{};
+  }
+  Expected<transport::Received> receive(Deadline) override {
+    return fail(ErrorCode::kClosed, "nobody sends");
+  }
+  void close() override { closed_.close(); }
+  std::string peer() const override { return "full"; }
+
+ private:
+  BoundedQueue<int> closed_{1};
 };
 
 class RequestStreamTest : public testing::Test {
@@ -136,6 +154,20 @@ TEST_F(RequestStreamTest, ABrokenPipelineEndsItNamingTheRequest) {
   ASSERT_FALSE(broken);
   EXPECT_THAT(kept_.names, ElementsAre("r0", "r1"));
   EXPECT_THAT(broken.error().message, HasSubstr("request"));
+}
+
+TEST_F(RequestStreamTest, ADeadDeviceIsTheCauseAndNotTheLinkThatWasClosedForIt) {
+  add("r0");
+  add("r1");
+  FullLink source;
+  const auto ends = MemoryTransport::pair();
+  StreamOptions options;
+  options.window = 2;
+  options.request_timeout = std::chrono::milliseconds(50);
+  const auto broken = run_stream(source, *ends.first, 1, options, listed_, kept_);
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().code, ErrorCode::kTimeout);
+  EXPECT_THAT(broken.error().message, HasSubstr("request r0: no result"));
 }
 
 }  // namespace
