@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <exception>
 #include <ostream>
 
 #include "core/base/text.h"
@@ -25,6 +26,16 @@ Expected<> check_command(const std::vector<std::string>& arguments, const Comman
   if (std::ranges::find(names, arguments.front()) != names.end()) return {};
   return fail(ErrorCode::kInvalidArgument, "no command \"{}\"{}; there are {}", arguments.front(),
               did_you_mean(arguments.front(), names), join(names));
+}
+
+/// Libraries throw what the file that calls them did not foresee.
+Expected<int> run_command(Command& command, Context& context) {
+  try {
+    return command.run(context);
+  } catch (const std::exception& error) {
+    return fail(ErrorCode::kInternal, "{}: unexpected: {} (a bug: please report it)",
+                command.name(), error.what());
+  }
 }
 
 int report(Context& context, const Error& error) {
@@ -117,7 +128,7 @@ int run_program(const std::vector<std::string>& arguments, Context& context) {
     context.err << app.help() << std::flush;
     return kExitUsage;
   }
-  const auto code = chosen->run(context);
+  const auto code = run_command(*chosen, context);
   if (!code) return report(context, code.error());
   context.out.flush();
   return *code;

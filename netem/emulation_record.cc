@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "core/base/file.h"
+#include "core/plan/json_text.h"
 
 namespace pareto::netem {
 namespace {
@@ -52,7 +53,7 @@ std::string to_json(const EmulationRecord& record) {
             {"started", record.started}, {"kept", record.kept},           {"ifb", record.ifb}};
   if (record.most_segments) json["most_segments"] = *record.most_segments;
   if (record.joins_incoming) json["joins_incoming"] = *record.joins_incoming;
-  return json.dump(2) + "\n";
+  return dump(json, 2) + "\n";
 }
 
 Expected<EmulationRecord> parse_emulation_record(const std::string& text) {

@@ -12,6 +12,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/file_descriptor.h"
+#include "core/plan/json_text.h"
 #include "netem/resource_group.h"
 
 namespace pareto::client {
@@ -60,10 +61,14 @@ static void from_json(const Json& json, RunningLink& link) {
 namespace {
 
 std::string text_of(const RunningTestbed& bed) {
-  return Json{{"name", bed.name},       {"process", bed.process},   {"content", bed.content},
-              {"network", bed.network}, {"emulator", bed.emulator}, {"devices", bed.devices},
-              {"links", bed.links}}
-             .dump(2) +
+  return dump({{"name", bed.name},
+               {"process", bed.process},
+               {"content", bed.content},
+               {"network", bed.network},
+               {"emulator", bed.emulator},
+               {"devices", bed.devices},
+               {"links", bed.links}},
+              2) +
          "\n";
 }
 

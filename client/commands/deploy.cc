@@ -20,6 +20,7 @@
 #include "client/program.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/plan/json_text.h"
 
 namespace pareto::client {
 namespace {
@@ -99,7 +100,7 @@ class FileResults final : public RequestSink {
       } else {
         line["error"] = files.error().message;
       }
-      context_.out << line.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
+      context_.out << dump(line) << std::endl;
     } else if (files) {
       context_.out << fmt::format("{}  {:.2f} ms{}{}", result.name, latency_ms,
                                   files->empty() ? "" : "  ", join(*files, " "))

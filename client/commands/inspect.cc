@@ -13,6 +13,7 @@
 #include "client/report/text_table.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/plan/json_text.h"
 #include "core/runtime/shard_runner.h"
 #include "core/transport/transport.h"
 #include "partitioner/models/model_builder.h"
@@ -40,7 +41,7 @@ class ModelsCommand final : public Command {
           {{"model", model->name()}, {"input", input}, {"reference", model->reference()}});
     }
     if (json_) {
-      context.out << json.dump(2) << '\n';
+      context.out << dump(json, 2) << '\n';
     } else {
       context.out
           << table.render(style_of(context))
@@ -87,7 +88,7 @@ class DevicesCommand final : public Command {
     auto json = Json::array();
     bool all_well = true;
     for (const DeviceConfig& config : configs) all_well = ask(config, table, json) && all_well;
-    context.out << (json_ ? json.dump(2) + "\n" : table.render(style_of(context)));
+    context.out << (json_ ? dump(json, 2) + "\n" : table.render(style_of(context)));
     return all_well ? kExitDone : kExitEnvironment;
   }
 
@@ -155,7 +156,7 @@ class DoctorCommand final : public Command {
       auto json = Json::array();
       for (const Finding& f : findings_)
         json.push_back({{"check", f.check}, {"grade", f.grade}, {"detail", f.detail}});
-      context.out << json.dump(2) << '\n';
+      context.out << dump(json, 2) << '\n';
     } else {
       TextTable table({{"check"}, {""}, {"what was found"}});
       for (const Finding& f : findings_) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/plan/json_text.h"
 
 namespace pareto::client {
 namespace {
@@ -49,7 +50,7 @@ std::string to_json(const KeptFlags& flags) {
             {"networks", std::move(networks)},
             {"testbed", is_testbed_file(testbed) ? absolute_path(testbed) : testbed}};
   if (flags.testbed_content) json["testbed_content"] = *flags.testbed_content;
-  return json.dump();
+  return dump(json);
 }
 
 Expected<KeptFlags> kept_flags(const RunRecord& run) {

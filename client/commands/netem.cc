@@ -9,6 +9,7 @@
 #include "client/commands/show.h"
 #include "client/report/text_table.h"
 #include "core/base/text.h"
+#include "core/plan/json_text.h"
 #include "netem/emulated_pair.h"
 #include "netem/interface_emulation.h"
 #include "netem/link_measurement.h"
@@ -140,7 +141,7 @@ class NetemCommand final : public Command {
       json.push_back(to_json(checked));
     }
     if (json_) {
-      context.out << json.dump(2) << '\n';
+      context.out << dump(json, 2) << '\n';
     } else {
       context.out << table.render(style_of(context)) << "asked for / measured\n";
     }

@@ -10,6 +10,7 @@
 #include "client/commands/show.h"
 #include "client/report/text_table.h"
 #include "core/base/text.h"
+#include "core/plan/json_text.h"
 #include "netem/interface_emulation.h"
 
 namespace pareto::client {
@@ -86,7 +87,7 @@ Expected<int> show_interfaces(Context& context, const InterfaceOptions& options)
                     {"ingress_device", one.ifb.empty() ? Json() : Json(one.ifb)}});
   }
   if (options.json) {
-    context.out << json.dump(2) << '\n';
+    context.out << dump(json, 2) << '\n';
   } else if (json.empty()) {
     context.out << "no network is emulated on an interface\n";
   } else {

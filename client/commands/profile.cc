@@ -9,6 +9,7 @@
 #include "client/report/plan_text.h"
 #include "client/report/text_table.h"
 #include "core/base/text.h"
+#include "core/plan/json_text.h"
 
 namespace pareto::client {
 namespace {
@@ -39,7 +40,7 @@ class ProfileCommand final : public Command {
                   session->probe(context, resting_condition(session->cluster().network())));
     PARETO_ASSIGN(const partitioner::CostInputs inputs, session->planner().cost_inputs(links));
     if (json_) {
-      context.out << to_json(*session, links).dump(2) << '\n';
+      context.out << dump(to_json(*session, links), 2) << '\n';
     } else {
       print_times(context, *session, inputs);
       for (const ProbedTransport& probed : links) print_links(context, *session, probed);

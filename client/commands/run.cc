@@ -204,8 +204,8 @@ class RunCommand final : public Command {
     if (json_) {
       auto outputs = nlohmann::ordered_json::array();
       for (const Value& value : result.outputs) outputs.push_back(describe(value));
-      context.out << nlohmann::ordered_json{{"trial", to_json(trial)}, {"outputs", outputs}}.dump(2)
-                  << '\n';
+      const nlohmann::ordered_json json{{"trial", to_json(trial)}, {"outputs", outputs}};
+      context.out << dump(json, 2) << '\n';
       return;
     }
     std::vector<std::string> devices;

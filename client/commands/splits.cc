@@ -10,6 +10,7 @@
 #include "client/report/text_table.h"
 #include "core/base/clock.h"
 #include "core/base/text.h"
+#include "core/plan/json_text.h"
 #include "core/runtime/shard_runner.h"
 #include "partitioner/emit/emit.h"
 
@@ -194,7 +195,7 @@ class SplitsCommand final : public Command {
       json["kept_whole"].push_back(
           {{"kind", op.kind}, {"scope", op.scope}, {"inner_operators", op.inner_operators}});
     }
-    context.out << json.dump(2) << '\n';
+    context.out << dump(json, 2) << '\n';
     return kExitDone;
   }
 

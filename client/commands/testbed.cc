@@ -16,6 +16,7 @@
 #include "client/report/text_table.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/plan/json_text.h"
 
 namespace pareto::client {
 namespace {
@@ -124,7 +125,7 @@ class TestbedCommand final : public Command {
   /// The document of one that is up, for people or programs.
   int show(Context& context, const RunningTestbed& bed) const {
     if (json_) {
-      context.out << to_json(bed).dump(2) << '\n';
+      context.out << dump(to_json(bed), 2) << '\n';
     } else {
       print(context, bed);
     }
@@ -205,7 +206,7 @@ class TestbedCommand final : public Command {
     if (json_) {
       auto all = Json::array();
       for (const RunningTestbed& bed : beds) all.push_back(to_json(bed));
-      context.out << all.dump(2) << '\n';
+      context.out << dump(all, 2) << '\n';
       return kExitDone;
     }
     if (beds.empty()) context.out << "no test bed is up\n";
@@ -226,7 +227,7 @@ class TestbedCommand final : public Command {
                      {"imitates", preset.what}});
     }
     if (json_) {
-      context.out << all.dump(2) << '\n';
+      context.out << dump(all, 2) << '\n';
     } else {
       context.out
           << table.render(style_of(context))

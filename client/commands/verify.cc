@@ -9,6 +9,7 @@
 #include "client/commands/commands.h"
 #include "client/commands/flags.h"
 #include "client/commands/progress.h"
+#include "core/plan/json_text.h"
 
 namespace pareto::client {
 namespace {
@@ -146,13 +147,12 @@ class VerifyCommand final : public Command {
       }
       return list;
     };
-    context.out << nlohmann::ordered_json{{"model", model.name()},
-                                          {"plain", rows_json(plain)},
-                                          {"engine", runner_.engine},
-                                          {"precision", runner_.precision},
-                                          {"engine_sample", rows_json(fast)}}
-                       .dump(2)
-                << '\n';
+    const nlohmann::ordered_json json{{"model", model.name()},
+                                      {"plain", rows_json(plain)},
+                                      {"engine", runner_.engine},
+                                      {"precision", runner_.precision},
+                                      {"engine_sample", rows_json(fast)}};
+    context.out << dump(json, 2) << '\n';
   }
 
   ModelFlags model_;

@@ -8,6 +8,7 @@
 #include "client/commands/show.h"
 #include "client/report/text_table.h"
 #include "core/base/file.h"
+#include "core/plan/json_text.h"
 
 namespace pareto::client {
 namespace {
@@ -153,7 +154,7 @@ class RunsCommand final : public Command {
            finished ? record.finished : "no: sweep --resume", record.command_line},
           finished ? RowStyle::kPlain : RowStyle::kFaint);
     }
-    context.out << (json_ ? json.dump(2) + "\n" : table.render(style_of(context)));
+    context.out << (json_ ? dump(json, 2) + "\n" : table.render(style_of(context)));
     return kExitDone;
   }
 

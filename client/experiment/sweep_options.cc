@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "client/experiment/sweep.h"
+#include "core/plan/json_text.h"
 
 namespace pareto::client {
 namespace {
@@ -39,13 +40,13 @@ bool is_newer(std::string_view name) {
 std::string to_json(const SweepOptions& options) {
   nlohmann::ordered_json json;
   for_each_field(options, [&](const char* name, const auto& field) { json[name] = field; });
-  if (options.plans.empty()) return json.dump();
+  if (options.plans.empty()) return dump(json);
   json["plans"] = nlohmann::ordered_json::array();
   for (const NamedPlan& named : options.plans) {
     json["plans"].push_back({{"name", named.name},
                              {"plan", nlohmann::ordered_json::parse(pareto::to_json(named.plan))}});
   }
-  return json.dump();
+  return dump(json);
 }
 
 Expected<SweepOptions> sweep_options_from_json(const std::string& text) {

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/report/plan_writer.h"
+#include "core/plan/json_text.h"
 
 namespace pareto::client {
 namespace {
@@ -80,7 +81,7 @@ std::string write_plan_json(const PlanReport& report) {
   for (const Outlook& outlook : report.outlooks) {
     json["networks"].push_back(json_of(report, outlook));
   }
-  return json.dump(2) + "\n";
+  return dump(json, 2) + "\n";
 }
 
 }  // namespace pareto::client

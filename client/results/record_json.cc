@@ -166,8 +166,4 @@ Json to_json(const RunRecord& run) {
   return json;
 }
 
-std::string dump(const Json& json, int indent) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
-
 }  // namespace pareto::client

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "client/results/record.h"
+#include "core/plan/json_text.h"
 
 namespace pareto::client {
 
@@ -20,9 +21,5 @@ nlohmann::ordered_json to_json(const DeviceRecord& device);
 nlohmann::ordered_json to_json(const RunRecord& run);
 /// Ids of the trials on the front, in order of latency.
 std::vector<std::string> front_ids(const RunRecord& run);
-
-/// JSON as text; bytes that are no UTF-8 (a path may hold any) become U+FFFD, and what is no finite number null. indent < 0: one
-/// line.
-std::string dump(const nlohmann::ordered_json& json, int indent = -1);
 
 }  // namespace pareto::client

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/plan/json_text.h"
+
 namespace pareto {
 namespace {
 
@@ -115,7 +117,7 @@ std::string to_json(const DeviceProfile& profile) {
   for (const OperatorRange& range : profile.too_large) {
     json["too_large"].push_back({range.begin, range.end});
   }
-  return json.dump();
+  return dump(json);
 }
 
 Expected<DeviceProfile> device_profile_from_json(const std::string& text) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/plan/json_text.h"
 
 namespace pareto {
 namespace {
@@ -221,7 +222,7 @@ std::string to_json(const Plan& plan) {
   json["engine"] = plan.engine;
   json["precision"] = plan.precision;
   json["threads"] = plan.threads;
-  return json.dump();
+  return dump(json);
 }
 
 Expected<Plan> plan_from_json(const std::string& text) {

@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
+#include "core/plan/json_text.h"
+
 namespace pareto {
 namespace {
 
@@ -149,7 +151,7 @@ std::string manifest_json(const Shard& shard) {
   json["inputs"] = boundary_json(shard.inputs);
   json["outputs"] = boundary_json(shard.outputs);
   json["scopes"] = shard.scopes;
-  return json.dump();
+  return dump(json);
 }
 
 Expected<Shard> shard_from_manifest(const std::string& text, std::string archive) {

@@ -61,6 +61,21 @@ TEST(KeptFlags, NamesAreNoFiles) {
   EXPECT_EQ(kept->devices.testbed, "two-pi4");
 }
 
+TEST(KeptFlags, NamesOfAnyBytesAreKeptAsFarAsTheyAreText) {
+  KeptFlags flags;
+  flags.model.model = "mod\xe8le.pt";
+  NamedPlan& named = flags.options.plans.emplace_back();
+  named.name = "d\xe8s";
+  named.plan.model = flags.model.model;
+  named.plan.stages = {{"pi-1", 0, 10}};
+  const auto kept = kept_flags(run_of(to_json(flags)));
+  ASSERT_TRUE(kept) << kept.error().message;
+  EXPECT_EQ(kept->model.model, here("mod\xEF\xBF\xBDle.pt"));
+  ASSERT_EQ(kept->options.plans.size(), 1U);
+  EXPECT_EQ(kept->options.plans[0].name, "d\xEF\xBF\xBDs");
+  EXPECT_EQ(kept->options.plans[0].plan.model, "mod\xEF\xBF\xBDle.pt");
+}
+
 TEST(KeptFlags, SayWhatTheConditionsWereWhateverBecameOfTheirFiles) {
   Condition slow;
   slow.forward.delay = std::chrono::milliseconds(20);

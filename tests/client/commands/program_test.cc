@@ -6,6 +6,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "client/commands/kept_flags.h"
 #include "client/commands/npy.h"
@@ -113,6 +114,34 @@ TEST_F(Program, TheManualAndTheCompletionsHaveEveryCommand) {
     EXPECT_THAT(completion.out, HasSubstr("    '" + name + "') flags='-h --help "));
   }
   refused({"--completion", "fish"}, kExitUsage, HasSubstr("fish"));
+}
+
+TEST_F(Program, AnExceptionIsAnErrorToo) {
+  class NoSignals final : public StopSignal {
+   public:
+    const std::atomic<bool>& watch() override { throw std::runtime_error("no signals here"); }
+  };
+  std::ostringstream out;
+  std::ostringstream err;
+  NoSignals stop;
+  Context context{.out = out,
+                  .err = err,
+                  .command_line = "paretoctl",
+                  .paretod = path("no-paretod"),
+                  .default_store = path("results.db"),
+                  .stop = stop};
+  EXPECT_EQ(run_program({"simulate", "s.yaml"}, context), kExitFailed);
+  EXPECT_THAT(err.str(), StartsWith("paretoctl: simulate: unexpected: no signals here"));
+}
+
+TEST_F(Program, CommandLinesOfAnyBytesAreListed) {
+  RunRecord record = test::synthetic_run({});
+  record.command_line = "paretoctl sweep --report 'r\xe9s.html'";
+  stored(record);
+  const Done done = run({"runs", "--json"});
+  EXPECT_EQ(done.code, kExitDone) << done.err;
+  EXPECT_EQ(json::parse(done.out)[0]["command_line"],
+            "paretoctl sweep --report 'r\xEF\xBF\xBDs.html'");
 }
 
 TEST_F(Program, VersionAndNothing) {

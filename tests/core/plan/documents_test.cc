@@ -78,6 +78,14 @@ TEST(Plan, EachLinkHasATransport) {
   EXPECT_EQ(plan_from_json(json.dump()).value(), plan);
 }
 
+TEST(Plan, NamesOfAnyBytesAreWrittenAsText) {
+  Plan plan = sample_plan();
+  plan.model = "mod\xe8le.pt";
+  const auto read = plan_from_json(to_json(plan));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->model, "mod\xEF\xBF\xBDle.pt");
+}
+
 TEST(Plan, ForeignFilesAreChecked) {
   const auto refusal = [](auto change) {
     auto json = nlohmann::json::parse(to_json(sample_plan()));
