@@ -17,9 +17,9 @@ class ExactSearch final : public SearchStrategy {
     }
     PointFront front(options.windows);
     std::vector<Placement> witnesses;
-    threshold_search(inputs, options.windows, front, witnesses);
+    PARETO_TRY(threshold_search(inputs, options.windows, front, witnesses));
     add_lone_devices(inputs, options, front, witnesses);
-    add_replicas(inputs, options, front, witnesses);
+    PARETO_TRY(add_replicas(inputs, options, front, witnesses));
     return with_placements(front, witnesses, inputs, options);
   }
 };

@@ -23,7 +23,7 @@ class Enumeration {
 
   Expected<std::vector<FrontPoint>> run() {
     begin_stage(inputs_.coordinator(), {}, 0);
-    add_replicas(inputs_, options_, front_, witnesses_);
+    PARETO_TRY(add_replicas(inputs_, options_, front_, witnesses_));
     return with_placements(front_, witnesses_, inputs_, options_);
   }
 
@@ -169,7 +169,10 @@ class ExhaustiveSearch final : public SearchStrategy {
     PARETO_TRY(check_search(inputs, options));
     const double count = placements(inputs);
     if (count > kMostPlacements) {
-      return fail(ErrorCode::kExhausted, "{:.0e} placements are too many to try all", count);
+      return fail(ErrorCode::kExhausted,
+                  "{:.0e} placements on {} devices are too many to try all: leave devices out, cut "
+                  "the model at fewer places, or take another search",
+                  count, inputs.devices.size());
     }
     return Enumeration(inputs, options).run();
   }

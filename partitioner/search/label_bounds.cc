@@ -7,8 +7,6 @@ namespace pareto::partitioner {
 namespace {
 
 constexpr std::int64_t kUncapped = std::int64_t{1} << 52;
-/// Each a program to solve and two tables to keep.
-constexpr int kMostRungs = 8;
 /// From one rung to the next.
 constexpr double kDescent = 0.75;
 
@@ -23,7 +21,7 @@ LabelBounds::LabelBounds(const SearchTables& tables, ThirdObjective third) {
   for (const Hop& hop : tables.hops) longest = std::max(longest, std::ranges::max(hop.occupancy));
   for (const Port& exit : tables.exits) longest = std::max(longest, std::ranges::max(exit.busy));
   std::int64_t cap = kUncapped;
-  for (int rung = 0; rung < kMostRungs; ++rung) {
+  for (std::size_t rung = 0; rung < kMostRungs; ++rung) {
     auto to_go = std::make_unique<LatencyToGo>(tables);
     const auto least = to_go->solve(cap);
     if (!rungs_.empty()) rungs_.back().above = cap + 1;

@@ -1,6 +1,7 @@
 // What a partial plan may still become, at best: labels that even then are covered by the front so far need not be kept.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -11,13 +12,16 @@
 
 namespace pareto::partitioner {
 
+/// Each a program to solve and two tables to keep.
+inline constexpr std::size_t kMostRungs = 8;
+
 /// Latency-to-go under a ladder of caps. A plan's bottleneck lies between two rungs: it is above the lower one, and its latency to go is at
 /// least that under the upper one. If each such pair is covered, so is the plan. The third objective has a bound of its own.
 ///
 /// Threads: one.
 class LabelBounds {
  public:
-  /// `tables` outlives it. Takes as many programs as there are rungs.
+  /// `tables` outlives it. Takes as many programs as there are rungs, and one for the third objective.
   LabelBounds(const SearchTables& tables, ThirdObjective third);
 
   /// Whether there is any plan at all.

@@ -217,13 +217,18 @@ class LabelGrid {
 };
 
 template <int D>
-void search_grids(const CostInputs& inputs, const SearchOptions& options, PointFront& front,
-                  std::vector<Placement>& witnesses) {
+Expected<> search_grids(const CostInputs& inputs, const SearchOptions& options, PointFront& front,
+                        std::vector<Placement>& witnesses) {
+  // A number of each program, and the labels that have arrived.
+  constexpr std::size_t kCellBytes =
+      (kMostRungs + 1) * sizeof(double) + sizeof(std::vector<Label<D>>);
+  PARETO_TRY(check_size(make_tables(inputs, 1), kCellBytes));
   for (const int step : {16, 4, 1}) {
     // On a few positions a coarse grid is no help.
     if (step > 1 && inputs.positions() < 4 * step) continue;
     LabelGrid<D>(inputs, options, step, front, witnesses).run();
   }
+  return {};
 }
 
 class LabelSearch final : public SearchStrategy {
@@ -240,21 +245,21 @@ class LabelSearch final : public SearchStrategy {
     PointFront front(options.windows);
     std::vector<Placement> witnesses;
     add_lone_devices(inputs, options, front, witnesses);
-    add_replicas(inputs, options, front, witnesses);
-    label_search(inputs, options, front, witnesses);
+    PARETO_TRY(add_replicas(inputs, options, front, witnesses));
+    PARETO_TRY(label_search(inputs, options, front, witnesses));
     return with_placements(front, witnesses, inputs, options);
   }
 };
 
 }  // namespace
 
-void label_search(const CostInputs& inputs, const SearchOptions& options, PointFront& front,
-                  std::vector<Placement>& witnesses) {
+Expected<> label_search(const CostInputs& inputs, const SearchOptions& options, PointFront& front,
+                        std::vector<Placement>& witnesses) {
   const int criteria = 2 + (options.third == ThirdObjective::kNone ? 0 : 1) + inputs.media;
-  if (criteria == 2) search_grids<2>(inputs, options, front, witnesses);
-  if (criteria == 3) search_grids<3>(inputs, options, front, witnesses);
-  if (criteria == 4) search_grids<4>(inputs, options, front, witnesses);
-  if (criteria == 5) search_grids<5>(inputs, options, front, witnesses);
+  if (criteria == 2) return search_grids<2>(inputs, options, front, witnesses);
+  if (criteria == 3) return search_grids<3>(inputs, options, front, witnesses);
+  if (criteria == 4) return search_grids<4>(inputs, options, front, witnesses);
+  return search_grids<5>(inputs, options, front, witnesses);
 }
 
 const SearchStrategy* label_search() {

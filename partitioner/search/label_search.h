@@ -16,8 +16,8 @@ namespace pareto::partitioner {
 inline constexpr int kMostMedia = 2;
 
 /// Adds the pipelines' part of the front; placements go to `witnesses`. `inputs` pass check_search() and have kMostMedia at most. The
-/// result is the same whatever the front holds already, but the better that is the sooner it ends.
-void label_search(const CostInputs& inputs, const SearchOptions& options, PointFront& front,
-                  std::vector<Placement>& witnesses);
+/// result is the same whatever the front holds already, but the better that is the sooner it ends. Fails: as check_size().
+Expected<> label_search(const CostInputs& inputs, const SearchOptions& options, PointFront& front,
+                        std::vector<Placement>& witnesses);
 
 }  // namespace pareto::partitioner

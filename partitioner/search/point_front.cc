@@ -1,6 +1,9 @@
 #include "partitioner/search/point_front.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "partitioner/search/exchangeable_devices.h"
 
 namespace pareto::partitioner {
 namespace {
@@ -24,8 +27,8 @@ bool stands_before(const PointFront::Entry& a, const PointFront::Entry& b) {
   return a.third < b.third;
 }
 
-/// Largest instance in which choices of replicas are counted out.
-constexpr int kMostReplicas = 16;
+/// Of replicas: they are tried one by one.
+constexpr double kMostChoices = 1U << 18;
 
 }  // namespace
 
@@ -147,23 +150,39 @@ void add_lone_devices(const CostInputs& inputs, const SearchOptions& options, Po
   }
 }
 
-void add_replicas(const CostInputs& inputs, const SearchOptions& options, PointFront& front,
-                  std::vector<Placement>& witnesses) {
-  if (!options.replicas) return;
-  std::vector<int> able;
-  for (int device = 0; device < inputs.coordinator(); ++device) {
-    const bool runs_all = evaluate(inputs, {{{device, 0, inputs.positions()}}}).has_value();
-    if (runs_all && able.size() < kMostReplicas) able.push_back(device);
+Expected<> add_replicas(const CostInputs& inputs, const SearchOptions& options, PointFront& front,
+                        std::vector<Placement>& witnesses) {
+  if (!options.replicas) return {};
+  std::vector<std::vector<int>> able;
+  std::size_t devices = 0;
+  double choices = 1;
+  for (std::vector<int>& group : exchangeable_devices(inputs)) {
+    if (!evaluate(inputs, {{{group.front(), 0, inputs.positions()}}})) continue;
+    devices += group.size();
+    choices *= static_cast<double>(group.size() + 1);
+    able.push_back(std::move(group));
   }
-  for (std::uint32_t chosen = 1; chosen < (std::uint32_t{1} << able.size()); ++chosen) {
-    if ((chosen & (chosen - 1)) == 0) continue;  // a lone device is a pipeline
+  if (choices > kMostChoices) {
+    return fail(ErrorCode::kExhausted,
+                "{} devices, {} of them different, may take turns with the whole model in {:.0e} "
+                "ways, too many to try all: leave devices out",
+                devices, able.size(), choices);
+  }
+  for (std::size_t choice = 1; choice < static_cast<std::size_t>(choices); ++choice) {
     Placement placement;
     placement.replicated = true;
-    for (std::size_t i = 0; i < able.size(); ++i) {
-      if (((chosen >> i) & 1U) != 0) placement.stages.push_back({able[i], 0, inputs.positions()});
+    std::size_t rest = choice;
+    for (const std::vector<int>& group : able) {
+      const std::size_t count = rest % (group.size() + 1);
+      rest /= group.size() + 1;
+      for (std::size_t i = 0; i < count; ++i) {
+        placement.stages.push_back({group[i], 0, inputs.positions()});
+      }
     }
+    if (placement.stages.size() < 2) continue;  // a lone device is a pipeline
     add_placement(inputs, options, std::move(placement), front, witnesses);
   }
+  return {};
 }
 
 }  // namespace pareto::partitioner

@@ -16,7 +16,7 @@ Expected<std::vector<FrontPoint>> replicas_beyond(const std::vector<FrontPoint>&
     all.add(point.point, point.third, witnesses.size());
     witnesses.push_back(point.placement);
   }
-  add_replicas(inputs, options, all, witnesses);
+  PARETO_TRY(add_replicas(inputs, options, all, witnesses));
   PARETO_ASSIGN(auto points, with_placements(all, witnesses, inputs, options));
   std::erase_if(points, [](const FrontPoint& point) { return !point.placement.replicated; });
   return points;

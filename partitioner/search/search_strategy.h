@@ -46,7 +46,7 @@ class SearchStrategy {
   virtual std::string_view name() const = 0;
   /// The complete front by ascending latency, then descending throughput; of equal points one. Empty where no placement is possible.
   /// `inputs` need not have been checked. Fails: kInvalidArgument (inputs that do not pass check(), a range that is none),
-  /// kExhausted (an instance too large for the strategy).
+  /// kExhausted (an instance too large for the strategy, or whose devices may take turns in too many ways), with the number of devices.
   virtual Expected<std::vector<FrontPoint>> search(const CostInputs& inputs,
                                                    const SearchOptions& options) const = 0;
 };

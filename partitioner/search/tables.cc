@@ -1,48 +1,16 @@
 #include "partitioner/search/tables.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
+#include <utility>
+
+#include "partitioner/search/exchangeable_devices.h"
 
 namespace pareto::partitioner {
 namespace {
 
-bool alike(const LinkCodec& a, const LinkCodec& b) {
-  return a.figures == b.figures && a.by_position == b.by_position && a.measured == b.measured;
-}
-
-bool alike(const LinkCosts& a, const LinkCosts& b) {
-  return a.usable == b.usable && a.bytes_per_second == b.bytes_per_second && a.delay == b.delay &&
-         a.message == b.message && a.send == b.send && a.receive == b.receive &&
-         a.send_ns_per_byte == b.send_ns_per_byte &&
-         a.receive_ns_per_byte == b.receive_ns_per_byte && a.medium == b.medium &&
-         a.measured == b.measured &&
-         std::ranges::equal(a.codecs, b.codecs,
-                            [](const auto& x, const auto& y) { return alike(x, y); });
-}
-
-bool alike(const DeviceCosts& a, const DeviceCosts& b) {
-  return static_cast<const StageCosts&>(a) == b && a.busy == b.busy &&
-         a.weight_bytes == b.weight_bytes && a.working_bytes == b.working_bytes &&
-         a.memory_limit_bytes == b.memory_limit_bytes && a.milliwatts == b.milliwatts &&
-         a.may_be_first == b.may_be_first && a.may_be_last == b.may_be_last;
-}
-
-/// Whether exchanging the two changes nothing. That is an equivalence, so that a kind's devices may be permuted at will.
-bool exchangeable(const CostInputs& inputs, int i, int j) {
-  if (!alike(inputs.devices[static_cast<std::size_t>(i)],
-             inputs.devices[static_cast<std::size_t>(j)]) ||
-      !alike(inputs.link(i, j), inputs.link(j, i))) {
-    return false;
-  }
-  for (int other = 0; other <= inputs.coordinator(); ++other) {
-    if (other == i || other == j) continue;
-    if (!alike(inputs.link(i, other), inputs.link(j, other)) ||
-        !alike(inputs.link(other, i), inputs.link(other, j))) {
-      return false;
-    }
-  }
-  return true;
-}
+constexpr std::size_t kMostUsages = std::numeric_limits<std::size_t>::max();
 
 /// A hop that has not got its ports.
 struct Way {
@@ -96,17 +64,10 @@ class TableBuilder {
   Kind& kind(int index) { return tables_.kinds[static_cast<std::size_t>(index)]; }
 
   void find_kinds() {
-    for (int device = 0; device < inputs_.coordinator(); ++device) {
-      const auto same = std::ranges::find_if(tables_.kinds, [&](const Kind& other) {
-        return exchangeable(inputs_, other.devices.front(), device);
-      });
-      if (same != tables_.kinds.end()) {
-        same->devices.push_back(device);
-        continue;
-      }
-      const DeviceCosts& costs = inputs_.devices[static_cast<std::size_t>(device)];
+    for (std::vector<int>& group : exchangeable_devices(inputs_)) {
+      const DeviceCosts& costs = inputs_.devices[static_cast<std::size_t>(group.front())];
       Kind& added = tables_.kinds.emplace_back();
-      added.devices = {device};
+      added.devices = std::move(group);
       added.may_be_first = costs.may_be_first;
       added.may_be_last = costs.may_be_last;
       added.milliwatts = costs.milliwatts;
@@ -118,7 +79,9 @@ class TableBuilder {
     }
     for (Kind& of : tables_.kinds) {
       of.stride = tables_.usages;
-      tables_.usages *= static_cast<std::size_t>(of.count()) + 1;
+      const std::size_t counts = static_cast<std::size_t>(of.count()) + 1;
+      tables_.usages =
+          tables_.usages > kMostUsages / counts ? kMostUsages : tables_.usages * counts;
     }
   }
 
@@ -250,6 +213,24 @@ std::vector<std::size_t> SearchTables::ascending_usages() const {
 
 SearchTables make_tables(const CostInputs& inputs, int step) {
   return TableBuilder(inputs, step).build();
+}
+
+Expected<> check_size(const SearchTables& tables, std::size_t cell_bytes) {
+  const std::size_t ports = tables.entries.size() + tables.exits.size();
+  // Where nothing leads to any device there are no ports, and usages are listed all the same.
+  const std::size_t usage_bytes =
+      sizeof(std::size_t) + tables.positions.size() * ports * cell_bytes;
+  const double bytes = static_cast<double>(tables.usages) * static_cast<double>(usage_bytes);
+  if (bytes <= kMostTableBytes) return {};
+  int devices = 0;
+  for (const Kind& kind : tables.kinds) devices += kind.count();
+  constexpr double kGib = 1U << 30;
+  return fail(ErrorCode::kExhausted,
+              "to search plans of {} devices, {} of them different, with {} places to cut takes "
+              "{:.3g} GiB of tables, and {:.3g} is the most: leave devices out, or cut the model "
+              "at fewer places",
+              devices, tables.kinds.size(), tables.last() - 1, bytes / kGib,
+              kMostTableBytes / kGib);
 }
 
 Placement to_placement(const SearchTables& tables, const std::vector<TracedStage>& stages,

@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/base/error.h"
 #include "partitioner/cost/cost_inputs.h"
 #include "partitioner/cost/evaluate.h"
 
@@ -70,7 +71,8 @@ struct SearchTables {
   std::vector<Port> exits;
   std::vector<Hop> hops;
   std::vector<int> source_hops;
-  /// Usages are vectors of counts, one a kind, written as numbers of mixed radix: code = sum of count * stride.
+  /// Usages are vectors of counts, one a kind, written as numbers of mixed radix: code = sum of count * stride. Of more than a number can
+  /// tell apart the largest: check_size() refuses them.
   std::size_t usages = 1;
 
   int last() const { return static_cast<int>(positions.size()) - 1; }
@@ -84,6 +86,12 @@ struct SearchTables {
 
 /// Every `step`th legal position, and the two ends. `inputs` pass check().
 SearchTables make_tables(const CostInputs& inputs, int step);
+
+/// What the programs of a search may take.
+inline constexpr double kMostTableBytes = 2.0 * (1U << 30);
+/// Whether there is room for so many bytes for each usage, port and position. To be asked before any program is made: usages are 2^K of K
+/// different devices. Fails: kExhausted, with the number of devices and what to leave out.
+Expected<> check_size(const SearchTables& tables, std::size_t cell_bytes);
 
 /// A stage as searches know it; and a hop to it, the last one to the sink.
 struct TracedStage {

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "partitioner/search/latency_to_go.h"
 
@@ -23,8 +24,8 @@ struct Found {
 /// Threads: one.
 class Thresholds {
  public:
-  Thresholds(const CostInputs& inputs, std::vector<Placement>& witnesses)
-      : inputs_(inputs), witnesses_(witnesses), tables_(make_tables(inputs, 1)), to_go_(tables_) {}
+  Thresholds(const CostInputs& inputs, SearchTables tables, std::vector<Placement>& witnesses)
+      : inputs_(inputs), witnesses_(witnesses), tables_(std::move(tables)), to_go_(tables_) {}
 
   /// Settles all windows in range that are better than smaller ones.
   void run(WindowRange windows, PointFront& front) {
@@ -132,9 +133,11 @@ class Thresholds {
 
 }  // namespace
 
-int threshold_search(const CostInputs& inputs, WindowRange windows, PointFront& front,
-                     std::vector<Placement>& witnesses) {
-  Thresholds thresholds(inputs, witnesses);
+Expected<int> threshold_search(const CostInputs& inputs, WindowRange windows, PointFront& front,
+                               std::vector<Placement>& witnesses) {
+  SearchTables tables = make_tables(inputs, 1);
+  PARETO_TRY(check_size(tables, sizeof(double)));
+  Thresholds thresholds(inputs, std::move(tables), witnesses);
   thresholds.run(windows, front);
   return thresholds.caps_tried();
 }

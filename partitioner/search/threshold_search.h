@@ -17,8 +17,8 @@
 namespace pareto::partitioner {
 
 /// Adds the pipelines' part of the front; placements go to `witnesses`. For instances without shared media. `inputs` pass check_search().
-/// Returns how many caps it tried, which is what its time depends on.
-int threshold_search(const CostInputs& inputs, WindowRange windows, PointFront& front,
-                     std::vector<Placement>& witnesses);
+/// Returns how many caps it tried, which is what its time depends on. Fails: as check_size().
+Expected<int> threshold_search(const CostInputs& inputs, WindowRange windows, PointFront& front,
+                               std::vector<Placement>& witnesses);
 
 }  // namespace pareto::partitioner

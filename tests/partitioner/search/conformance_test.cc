@@ -186,6 +186,33 @@ TEST_P(Conformance, RefusesInputsThatAreNone) {
   EXPECT_EQ(code(inputs, options), ErrorCode::kInvalidArgument);
 }
 
+TEST_P(Conformance, RefusesMoreDevicesThanItCanSearch) {
+  // Of 64 different ones the usages are more than a number can count.
+  for (const int devices : {24, 64}) {
+    for (const ThirdObjective third : {ThirdObjective::kNone, ThirdObjective::kEnergy}) {
+      SearchOptions options;
+      options.third = third;
+      options.replicas = false;
+      const auto front = GetParam()->search(test::model_like_costs(devices, 12, 1), options);
+      ASSERT_FALSE(front) << devices;
+      EXPECT_EQ(front.error().code, ErrorCode::kExhausted);
+      EXPECT_THAT(front.error().message,
+                  testing::AllOf(testing::HasSubstr(std::to_string(devices) + " devices"),
+                                 testing::HasSubstr("leave devices out")));
+    }
+  }
+}
+
+TEST_P(Conformance, RefusesThemWhereNothingLeadsToAnyToo) {
+  CostInputs inputs = test::model_like_costs(64, 12, 1);
+  for (auto& row : inputs.links) {
+    for (LinkCosts& link : row) link.usable = false;
+  }
+  const auto front = GetParam()->search(inputs, {});
+  ASSERT_FALSE(front);
+  EXPECT_EQ(front.error().code, ErrorCode::kExhausted);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Conformance, testing::ValuesIn(builtin_searches()),
                          [](const auto& each) { return std::string(each.param->name()); });
 
@@ -203,6 +230,16 @@ TEST(Exhaustive, RefusesWhatWouldTakeYears) {
   const auto front = exhaustive_search()->search(test::model_like_costs(8, 100, 1), {});
   ASSERT_FALSE(front);
   EXPECT_EQ(front.error().code, ErrorCode::kExhausted);
+}
+
+TEST(Exact, AlikeDevicesAreCounted) {
+  std::mt19937_64 random(24);
+  RandomCosts options = costs(40, 12);
+  options.identical = 1;
+  const CostInputs inputs = test::random_costs(options, random);
+  const auto front = exact_search()->search(inputs, {});
+  ASSERT_TRUE(front) << front.error().message;
+  EXPECT_EQ(test::flaw(*front, inputs, {}), "");
 }
 
 TEST(Exact, FindsAFrontOfAModelsSize) {

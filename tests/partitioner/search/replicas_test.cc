@@ -1,5 +1,6 @@
 #include "partitioner/search/replicas.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,6 +32,28 @@ TEST(Replicas, AreThoseOfASearchOfBoth) {
     replicas += beyond->size();
   }
   EXPECT_GT(replicas, 100U) << "instances without replicas tell nothing";
+}
+
+TEST(Replicas, OfAlikeDevicesAreAsManyAsThereAre) {
+  std::mt19937_64 random(10);
+  test::RandomCosts options;
+  options.devices = 20;
+  options.identical = 1;
+  const CostInputs inputs = test::random_costs(options, random);
+  const auto replicas = replicas_beyond({}, inputs, {});
+  ASSERT_TRUE(replicas) << replicas.error().message;
+  std::size_t most = 0;
+  for (const FrontPoint& point : *replicas) {
+    most = std::max(most, point.placement.stages.size());
+  }
+  EXPECT_EQ(most, 20U);
+}
+
+TEST(Replicas, OfTooManyDifferentDevicesAreRefused) {
+  const auto replicas = replicas_beyond({}, test::model_like_costs(19, 3, 1), {});
+  ASSERT_FALSE(replicas);
+  EXPECT_EQ(replicas.error().code, ErrorCode::kExhausted);
+  EXPECT_THAT(replicas.error().message, testing::HasSubstr("19 devices"));
 }
 
 }  // namespace

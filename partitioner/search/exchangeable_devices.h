@@ -1,0 +1,14 @@
+// Which devices may be exchanged for each other, so that only how many of them a plan takes is to be searched for.
+#pragma once
+
+#include <vector>
+
+#include "partitioner/cost/cost_inputs.h"
+
+namespace pareto::partitioner {
+
+/// The devices in groups, of which those of one group have the same costs and the same links to all others. Each group ascends, and so do
+/// their first devices.
+std::vector<std::vector<int>> exchangeable_devices(const CostInputs& inputs);
+
+}  // namespace pareto::partitioner
