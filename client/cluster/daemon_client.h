@@ -164,9 +164,10 @@ class DaemonClient {
   /// tensor that is the same everywhere.
   virtual Expected<std::vector<wire::CodecCost>> measure_codecs(const std::string& handle) = 0;
   /// What a loaded shard takes on example inputs of that batch, run `repeats` times, and its operators, run one by one in the plain engine
-  /// `operator_repeats` times; 0: not at all.
+  /// `operator_repeats` times; 0: not at all. No run is to take longer than `of_a_run`.
   virtual Expected<ShardTimes> profile(const std::string& handle, std::int64_t batch, int repeats,
-                                       int operator_repeats) = 0;
+                                       int operator_repeats,
+                                       std::chrono::milliseconds of_a_run) = 0;
   /// What messages take on their way from the device to another one's data address.
   virtual Expected<transport::ProbeResult> probe_link(const std::string& transport,
                                                       const std::string& address,

@@ -270,15 +270,17 @@ class GrpcDaemonClient final : public DaemonClient {
   }
 
   Expected<ShardTimes> profile(const std::string& handle, std::int64_t batch, int repeats,
-                               int operator_repeats) override {
+                               int operator_repeats, milliseconds of_a_run) override {
     control::v1::ProfileRequest request;
     request.set_shard(handle);
     request.set_batch(batch);
     request.set_repeats(static_cast<std::uint32_t>(repeats));
     request.set_operator_repeats(static_cast<std::uint32_t>(operator_repeats));
     control::v1::ProfileReply reply;
-    PARETO_TRY(call(&control::v1::Control::Stub::Profile, request, reply, kMeasuring,
-                    "profiling a shard"));
+    // Each kind of run has one more, that is not counted.
+    const milliseconds timeout = kMeasuring + (repeats + operator_repeats + 2) * of_a_run;
+    PARETO_TRY(
+        call(&control::v1::Control::Stub::Profile, request, reply, timeout, "profiling a shard"));
     ShardTimes times;
     for (const std::int64_t time : reply.whole_ns()) times.whole.emplace_back(time);
     for (const auto& one : reply.operators()) {

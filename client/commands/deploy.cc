@@ -178,6 +178,7 @@ class DeployCommand final : public Command {
     app.add_option("--codec-error", codec_error_,
                    "what a codec that the plan leaves to be chosen may lose of a tensor")
         ->capture_default_str();
+    timeout_.add_to(app);
     app.add_option("--output", output_,
                    "folder for the results: one .npy a tensor, called as its request");
     app.add_flag("--json", json_, "one JSON object a request and line on stdout");
@@ -190,6 +191,7 @@ class DeployCommand final : public Command {
   Expected<int> run(Context& context) override {
     const std::atomic<bool>& stop = context.stop.watch();
     PARETO_TRY(check_codec_error(codec_error_));
+    PARETO_ASSIGN(request_timeout_, timeout_.read());
     PARETO_ASSIGN(const NamedPlan named, read_plan_file(plan_file_));
     if (model_.model.empty()) model_.model = named.plan.model;
     PARETO_ASSIGN(const Model model, model_.open());
@@ -238,6 +240,7 @@ class DeployCommand final : public Command {
     const int stages = static_cast<int>(plan.stages.size());
     options.window = plan.window > 0 ? plan.window : stages + 1;
     options.micro_batch = plan.micro_batch;
+    options.request_timeout = request_timeout_;
     context.err << fmt::format("ready: {} stages over {}, window {}\n", stages,
                                plan.transport_text(), options.window)
                 << std::flush;
@@ -249,6 +252,8 @@ class DeployCommand final : public Command {
   DeviceFlags devices_;
   std::string plan_file_;
   double codec_error_ = 0;
+  TimeoutFlag timeout_;
+  std::chrono::milliseconds request_timeout_{};
   std::string output_;
   std::vector<std::string> files_;
   bool json_ = false;

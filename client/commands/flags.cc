@@ -8,6 +8,7 @@
 #include "client/cluster/codec_choice.h"
 #include "client/cluster/remote_network.h"
 #include "client/cluster/transport_choice.h"
+#include "client/experiment/lost_request.h"
 #include "core/base/clock.h"
 #include "core/base/text.h"
 #include "core/wire/codec.h"
@@ -26,6 +27,11 @@ Expected<Number> parse_number(const std::string& text, const char* flag) {
                 flag, text);
   }
   return number;
+}
+
+/// Other durations are so short that "5m" could be taken for something else.
+Expected<Nanoseconds> parse_long_time(const std::string& text, const char* flag) {
+  return with_context(parse_duration(text.ends_with("m") ? text + "in" : text), "{}", flag);
 }
 
 std::string codec_help() {
@@ -165,6 +171,23 @@ Expected<> RunnerFlags::check() const {
   return {};
 }
 
+void TimeoutFlag::add_to(CLI::App& app) {
+  app.add_option("--timeout", timeout,
+                 fmt::format("of a request, 90s or 5m, before its pipeline counts as broken; where "
+                             "requests were seen to take long, 50 times that, if it is more "
+                             "(default: {}s)",
+                             kRequestTimeout.count() / 1000));
+}
+
+Expected<std::chrono::milliseconds> TimeoutFlag::read() const {
+  if (!timeout) return kRequestTimeout;
+  PARETO_ASSIGN(const Nanoseconds limit, parse_long_time(*timeout, "--timeout"));
+  if (limit < std::chrono::milliseconds(1) || limit > std::chrono::hours(24)) {
+    return fail(ErrorCode::kInvalidArgument, "--timeout {}: 1ms to 24h are possible", *timeout);
+  }
+  return std::chrono::duration_cast<std::chrono::milliseconds>(limit);
+}
+
 void StoreFlags::add_to(CLI::App& app) {
   app.add_option("--store", path, "results database (default: below ~/.local/share/pareto-edge)");
 }
@@ -275,9 +298,7 @@ Expected<int> parse_window(const std::string& text) {
 }
 
 Expected<double> parse_budget(const std::string& text) {
-  // Other durations are so short that this could be taken for something else.
-  const std::string known = text.ends_with("m") ? text + "in" : text;
-  PARETO_ASSIGN(const auto budget, with_context(parse_duration(known), "--budget"));
+  PARETO_ASSIGN(const Nanoseconds budget, parse_long_time(text, "--budget"));
   if (budget.count() > 0) return to_seconds(budget);
   return fail(ErrorCode::kInvalidArgument, "--budget {}: leaves no time to measure", text);
 }

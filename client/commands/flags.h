@@ -1,9 +1,11 @@
 // Flags that several commands share, and what they stand for.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,6 +68,15 @@ struct RunnerFlags {
 
   void add_to(CLI::App& app);
   Expected<> check() const;
+};
+
+/// What a request may take before its pipeline counts as broken.
+struct TimeoutFlag {
+  std::optional<std::string> timeout;  ///< none: kRequestTimeout
+
+  void add_to(CLI::App& app);
+  /// Fails: kInvalidArgument.
+  Expected<std::chrono::milliseconds> read() const;
 };
 
 /// Where results are kept.

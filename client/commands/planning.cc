@@ -45,6 +45,7 @@ void PlanningFlags::add_to(CLI::App& app) {
   devices.add_to(app);
   runner.add_to(app);
   store.add_to(app);
+  timeout.add_to(app);
   app.add_option("--splits", options.splits, "where plans may be cut: as sweep's")
       ->capture_default_str();
   app.add_option(
@@ -120,6 +121,7 @@ Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
     Context& context, const PlanningFlags& flags, std::vector<NamedCondition> conditions) {
   PARETO_TRY(flags.check());
   PARETO_ASSIGN(const auto transports, parse_link_transports(flags.transport));
+  PARETO_ASSIGN(const std::chrono::milliseconds timeout, flags.timeout.read());
   context.stop.watch();
   PARETO_ASSIGN(partitioner::Model model, flags.model.open());
   PARETO_TRY(partitioner::select_split_points(model.split_points(), flags.options.splits));
@@ -137,6 +139,7 @@ Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
   PlanningOptions options = flags.options;
   options.settings = {flags.runner.engine, flags.runner.precision, flags.runner.threads,
                       flags.batch};
+  options.timeout = timeout;
   session->planner_ = std::make_unique<Planner>(session->model_, session->cluster_, session->pool_,
                                                 *session->store_, std::move(options));
   return session;

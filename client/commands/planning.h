@@ -18,6 +18,7 @@ struct PlanningFlags {
   DeviceFlags devices;
   RunnerFlags runner;
   StoreFlags store;
+  TimeoutFlag timeout;
   std::string transport = "auto";
   std::int64_t batch = 1;
   int local_devices = 2;

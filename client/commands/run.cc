@@ -49,6 +49,7 @@ class RunCommand final : public Command {
     app.add_option("--plan", plan_file_,
                    "a plan file instead of --model, --split and what goes with them");
     pipeline_.add_to(app);
+    timeout_.add_to(app);
     app.add_option("--batch", batch_, "batch size")->capture_default_str();
     app.add_option("--requests", options_.requests, "measured for latency, and traced")
         ->capture_default_str();
@@ -100,6 +101,7 @@ class RunCommand final : public Command {
   Expected<> read_flags(Plan& plan) {
     PARETO_TRY(check_codec_error(pipeline_.codec_error));
     options_.codec_error = pipeline_.codec_error;
+    PARETO_ASSIGN(options_.timeout, timeout_.read());
     if (!plan_file_.empty()) {
       PARETO_ASSIGN(named_, read_plan_file(plan_file_));
       plan = named_.plan;
@@ -248,6 +250,7 @@ class RunCommand final : public Command {
   DeviceFlags devices_;
   RunnerFlags runner_;
   PipelineFlags pipeline_{.transport = "tcp"};
+  TimeoutFlag timeout_;
   RunOnceOptions options_;
   std::string split_;
   std::string plan_file_;

@@ -71,6 +71,7 @@ class SweepCommand final : public Command {
            "which every sweep measures; auto: every number from 2 to that of the devices")
         ->capture_default_str();
     pipeline_.add_to(app);
+    timeout_.add_to(app);
     app.add_option("--batch", batches_, "batch sizes")->capture_default_str();
     app.add_option(
         "--network", networks_,
@@ -189,9 +190,16 @@ class SweepCommand final : public Command {
       options_.conditions.push_back(is_condition_file(file) ? absolute_path(file) : file);
     }
     PARETO_ASSIGN(options_.budget_s, parse_budget(budget_));
+    PARETO_TRY(read_timeout());
     options_.engine = runner_.engine;
     options_.precision = runner_.precision;
     options_.threads = runner_.threads;
+    return {};
+  }
+
+  Expected<> read_timeout() {
+    PARETO_ASSIGN(const auto timeout, timeout_.read());
+    options_.timeout_ms = timeout.count();
     return {};
   }
 
@@ -274,6 +282,8 @@ class SweepCommand final : public Command {
     }
     PARETO_ASSIGN(const KeptFlags kept, kept_flags(run));
     options_ = kept.options;
+    // It may be why trials failed.
+    if (timeout_.timeout) PARETO_TRY(read_timeout());
     model_ = kept.model;
     // The same ones may be somewhere else by now.
     if (devices_.inventory.empty() && devices_.testbed.empty()) devices_ = kept.devices;
@@ -353,6 +363,7 @@ class SweepCommand final : public Command {
   DeviceFlags devices_;
   RunnerFlags runner_;
   PipelineFlags pipeline_{.transport = "tcp,grpc"};
+  TimeoutFlag timeout_;
   StoreFlags store_;
   SweepOptions options_;
   std::vector<NamedCondition> conditions_;  ///< those of options_.conditions that are files

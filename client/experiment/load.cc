@@ -6,7 +6,6 @@
 #include <thread>
 #include <utility>
 
-#include "client/experiment/lost_request.h"
 #include "client/experiment/micro_batch.h"
 #include "client/experiment/take_result.h"
 
@@ -55,10 +54,10 @@ class Window {
     return first_ + completed_;
   }
 
-  /// When the oldest message in flight has failed.
-  TimePoint deadline() {
+  /// When the oldest message in flight was sent.
+  TimePoint oldest_sent() {
     const std::lock_guard lock(mutex_);
-    return start_ + sent_[completed_] + options_.request_timeout;
+    return start_ + sent_[completed_];
   }
 
   RequestSample complete() {
@@ -93,9 +92,9 @@ class Window {
 };
 
 /// A load ends with the first request that fails.
-Expected<transport::Received> take(transport::Link& sink, std::uint64_t request,
-                                   TimePoint deadline) {
-  PARETO_ASSIGN(TakenResult taken, take_result(sink, request, deadline));
+Expected<transport::Received> take(transport::Link& sink, std::uint64_t request, TimePoint sent,
+                                   const LoadOptions& options) {
+  PARETO_ASSIGN(TakenResult taken, take_result(sink, request, sent, options.request_timeout));
   if (taken.failure) return tl::unexpected(*std::move(taken.failure));
   return std::move(taken.received);
 }
@@ -163,14 +162,14 @@ Expected<LoadResult> Load::run(const Value& body, const LoadOptions& options) {
       sends.push_back(*sent);
       return true;
     }
-    send_error = std::move(sent).error();
+    send_error = not_sent(sent.error(), options.request_timeout);
     // Nothing more will come: wake the sink.
     sink_.close();
     window.stop();
     return false;
   };
   const auto receive = [&](std::uint64_t request) {
-    auto received = take(sink_, request, window.deadline());
+    auto received = take(sink_, request, window.oldest_sent(), options);
     if (!received) {
       receive_error = std::move(with_context(std::move(received), "request {}", request)).error();
       window.stop();

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "client/experiment/lost_request.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/transport/transport.h"
@@ -22,8 +23,8 @@ struct LoadOptions {
   int requests = 1;  ///< at least this many …
   /// … and more until this much time has passed since the first was sent.
   std::optional<Nanoseconds> duration;
-  /// A request that takes longer has failed: how a dead device is noticed in bounded time.
-  std::chrono::milliseconds request_timeout{30'000};
+  /// A request that takes longer has failed.
+  std::chrono::milliseconds request_timeout = kRequestTimeout;
   /// Samples of each message that a request travels in (client/experiment/micro_batch.h); empty: one message.
   std::vector<std::int64_t> micro_batches;
 };

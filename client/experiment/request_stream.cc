@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "client/experiment/lost_request.h"
 #include "client/experiment/micro_batch.h"
 #include "client/experiment/take_result.h"
 
@@ -28,7 +27,10 @@ struct InFlight {
 /// What source and sink share. Threads: any.
 class Flight {
  public:
-  explicit Flight(int window) : window_(static_cast<std::size_t>(window)) {}
+  explicit Flight(const StreamOptions& options)
+      : window_(static_cast<std::size_t>(options.window)),
+        asked_(options.request_timeout),
+        timeout_(asked_) {}
 
   /// Waits for room. False: the stream is broken.
   bool wait_for_room() {
@@ -58,15 +60,24 @@ class Flight {
     if (flying_.empty()) return std::nullopt;
     return flying_.front();
   }
-  void land() {
+  /// What a request may take now.
+  std::chrono::milliseconds timeout() {
+    const std::lock_guard lock(mutex_);
+    return timeout_;
+  }
+  void land(Nanoseconds latency) {
     const std::lock_guard lock(mutex_);
     flying_.pop_front();
+    // The window is in it: a request waits for those before it.
+    timeout_ = timeout_for(latency, 1, asked_);
     changed_.notify_all();
   }
 
  private:
   const std::size_t window_;
+  const std::chrono::milliseconds asked_;
   std::mutex mutex_;
+  std::chrono::milliseconds timeout_;
   std::condition_variable changed_;
   std::deque<InFlight> flying_;
   bool ended_ = false;
@@ -110,8 +121,9 @@ std::optional<Error> send_all(transport::Link& link, std::uint64_t pipeline,
     for (Value& body : *bodies) {
       message.request = number++;
       message.body = std::move(body);
-      auto sent = link.send(message, deadline_after(options.request_timeout));
-      if (!sent) return std::move(sent).error();
+      const std::chrono::milliseconds timeout = flight.timeout();
+      const auto sent = link.send(message, deadline_after(timeout));
+      if (!sent) return not_sent(sent.error(), timeout);
     }
   }
   return std::nullopt;
@@ -119,7 +131,7 @@ std::optional<Error> send_all(transport::Link& link, std::uint64_t pipeline,
 
 /// Fails where the pipeline breaks; a failure of the request alone is in the result.
 Expected<StreamResult> receive(transport::Link& sink, const InFlight& request,
-                               const StreamOptions& options) {
+                               std::chrono::milliseconds timeout) {
   StreamResult result;
   result.name = request.name;
   if (request.failure) {
@@ -128,9 +140,8 @@ Expected<StreamResult> receive(transport::Link& sink, const InFlight& request,
   }
   std::vector<Value> parts;
   std::optional<Error> failure;
-  const TimePoint deadline = request.sent + options.request_timeout;
   for (std::size_t i = 0; i < request.messages(); ++i) {
-    PARETO_ASSIGN(TakenResult taken, take_result(sink, request.first + i, deadline));
+    PARETO_ASSIGN(TakenResult taken, take_result(sink, request.first + i, request.sent, timeout));
     if (taken.failure && !failure) failure = std::move(taken.failure);
     parts.push_back(std::move(taken.received.message.body));
   }
@@ -152,7 +163,7 @@ Expected<> run_stream(transport::Link& source, transport::Link& sink, std::uint6
   if (options.window < 1) {
     return fail(ErrorCode::kInvalidArgument, "a window of {} requests", options.window);
   }
-  Flight flight(options.window);
+  Flight flight(options);
   std::optional<Error> send_error;
   std::optional<Error> receive_error;
   {
@@ -166,7 +177,8 @@ Expected<> run_stream(transport::Link& source, transport::Link& sink, std::uint6
       flight.end();
     });
     while (const std::optional<InFlight> request = flight.oldest()) {
-      auto result = with_context(receive(sink, *request, options), "request {}", request->name);
+      auto result =
+          with_context(receive(sink, *request, flight.timeout()), "request {}", request->name);
       if (!result) {
         receive_error = std::move(result).error();
         flight.break_off();
@@ -174,7 +186,7 @@ Expected<> run_stream(transport::Link& source, transport::Link& sink, std::uint6
         requests.cancel();
         break;
       }
-      flight.land();
+      flight.land(result->latency);
       results.done(*std::move(result));
     }
   }

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "client/experiment/lost_request.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/plan/plan.h"
@@ -52,8 +53,8 @@ class RequestSink {
 
 struct StreamOptions {
   int window = 1;  ///< requests in flight, at least 1
-  /// A request that takes longer ends the stream: how a dead device is noticed in bounded time.
-  std::chrono::milliseconds request_timeout{30'000};
+  /// A request that takes longer, and longer than timeout_for() the one before it, ends the stream.
+  std::chrono::milliseconds request_timeout = kRequestTimeout;
   std::int64_t micro_batch = 0;  ///< samples that travel together; 0: all of a request
 };
 

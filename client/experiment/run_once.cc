@@ -7,6 +7,7 @@
 #include "client/cluster/workload.h"
 #include "client/experiment/micro_batch.h"
 #include "client/experiment/output_error.h"
+#include "client/experiment/statistics.h"
 #include "client/experiment/sweep_plan.h"
 #include "client/experiment/trial_meter.h"
 #include "core/base/text.h"
@@ -42,6 +43,7 @@ Expected<RunOnceResult> run_once(const partitioner::Model& model, const Cluster&
     Load load(deployment->source(), deployment->sink(), deployment->pipeline());
     LoadOptions once;
     once.micro_batches = micro_batches;
+    once.request_timeout = options.timeout;
     PARETO_ASSIGN(const LoadResult first, load.run(request, once));
     const auto* tuple = first.last_output.get_if<Tuple>();
     if (!tuple) return fail(ErrorCode::kCorrupt, "the pipeline's result is no tuple");
@@ -49,7 +51,7 @@ Expected<RunOnceResult> run_once(const partitioner::Model& model, const Cluster&
     PARETO_ASSIGN(const std::vector<Value> expected, model.run_whole(arguments));
     result.figures.output_error = output_error(expected, result.outputs);
   }
-  TrialMeter meter(plan.window, options.seed, micro_batches);
+  TrialMeter meter(plan.window, options.seed, micro_batches, options.timeout);
   UnitBudget budget;
   budget.slice = std::chrono::duration<double>(kSliceSeconds);
   budget.latency_requests = options.requests;
@@ -58,9 +60,11 @@ Expected<RunOnceResult> run_once(const partitioner::Model& model, const Cluster&
   if (options.trace) {
     Plan traced = plan;
     traced.window = measured.round.window;
-    PARETO_ASSIGN(
-        result.trace,
-        with_context(trace_pipeline(*deployment, traced, request, options.requests), "tracing"));
+    const Nanoseconds latency = from_nanoseconds(median(measured.round.latency_ms) * 1e6);
+    PARETO_ASSIGN(result.trace,
+                  with_context(trace_pipeline(*deployment, traced, request, options.requests,
+                                              timeout_for(latency, traced.window, options.timeout)),
+                               "tracing"));
   }
   figures.rounds.push_back(std::move(measured.round));
   figures.plan = plan;

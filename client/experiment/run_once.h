@@ -1,11 +1,13 @@
 // One plan, one pipeline, a few requests: what `paretoctl run` does.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "client/cluster/cluster.h"
+#include "client/experiment/lost_request.h"
 #include "client/experiment/trace.h"
 #include "client/results/record.h"
 #include "core/base/error.h"
@@ -22,6 +24,7 @@ struct RunOnceOptions {
   double codec_error = 0;  ///< what "auto" may lose, as CodecError::mean
   bool trace = false;  ///< whether so many are traced behind that, at the window of the throughput
   std::uint64_t seed = 1;
+  std::chrono::milliseconds timeout = kRequestTimeout;  ///< of a request, as TrialMeter has it
 };
 
 struct RunOnceResult {

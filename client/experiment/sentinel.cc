@@ -49,10 +49,12 @@ std::vector<double> time_sentinel_loop() {
   return turns;
 }
 
-Expected<std::vector<double>> time_sentinel_plan(Deployment& deployment, const Value& request) {
+Expected<std::vector<double>> time_sentinel_plan(Deployment& deployment, const Value& request,
+                                                 std::chrono::milliseconds timeout) {
   Load load(deployment.source(), deployment.sink(), deployment.pipeline());
   LoadOptions options;
   options.requests = kRequests + 1;
+  options.request_timeout = timeout;
   PARETO_ASSIGN(const LoadResult result, load.run(request, options));
   std::vector<double> latencies;
   // The first one finds cold caches.

@@ -11,6 +11,7 @@
 
 #include "client/cluster/cluster.h"
 #include "client/cluster/network.h"
+#include "client/experiment/lost_request.h"
 #include "client/experiment/plan_file.h"
 #include "client/results/record.h"
 #include "client/results/store.h"
@@ -37,7 +38,8 @@ struct SweepOptions {
   std::uint64_t seed = 1;
   std::string engine = "auto";
   std::string precision = "fp32";
-  int threads = 0;  ///< 0: as each device is set
+  int threads = 0;                                    ///< 0: as each device is set
+  std::int64_t timeout_ms = kRequestTimeout.count();  ///< of a request, as TrialMeter has it
   /// Measure only what may be on the front (client/experiment/race_schedule.h), for so long at most; trials come with predictions.
   bool adaptive = false;
   double budget_s = 300;

@@ -128,7 +128,8 @@ void SweepRunner::find_pending() {
       trial.failure.clear();
     }
     const int window = trial.rounds.empty() ? trial.plan.window : trial.rounds.front().window;
-    pending_.push_back({&trial, TrialMeter(window, run_.seed + i, micro_batch_sizes(trial.plan)),
+    pending_.push_back({&trial,
+                        TrialMeter(window, run_.seed + i, micro_batch_sizes(trial.plan), timeout()),
                         left[i], trial.no_room});
   }
   for (const TrialRecord& trial : run_.trials) {
@@ -318,7 +319,7 @@ SentinelReading SweepRunner::read_sentinel() {
   // A plan that fails is recorded where it is measured as a trial; here it is only not there.
   if (const auto lease = open(kSentinelKey, sentinel_->plan)) {
     auto plan_ms = timed(&TimeSpent::sentinel_s, [&] {
-      return time_sentinel_plan(*lease->deployment, request_of(*sentinel_).body);
+      return time_sentinel_plan(*lease->deployment, request_of(*sentinel_).body, timeout());
     });
     if (plan_ms) {
       reading.plan_ms = *std::move(plan_ms);

@@ -88,6 +88,10 @@ class SweepRunner {
   std::optional<std::string> lost_device_of(const Plan& plan) const;
   bool anything_left() const;
   bool stopped() const;
+  /// Of requests.
+  std::chrono::milliseconds timeout() const {
+    return std::chrono::milliseconds(options_.timeout_ms);
+  }
   /// `now`: what is done.
   void report(std::string now);
   /// Calls `work`, and adds what that took.

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "client/experiment/lost_request.h"
 #include "core/wire/message.h"
 #include "core/wire/parts.h"
 
@@ -26,8 +27,9 @@ Error error_of(const Message& message) {
 
 }  // namespace
 
-Expected<TakenResult> take_result(transport::Link& sink, std::uint64_t request,
-                                  TimePoint deadline) {
+Expected<TakenResult> take_result(transport::Link& sink, std::uint64_t request, TimePoint sent,
+                                  std::chrono::milliseconds timeout) {
+  const TimePoint deadline = sent + timeout;
   wire::PartAssembler assembler(kMaxResults);
   transport::Received parts;
   auto received = sink.receive(deadline);
@@ -37,7 +39,7 @@ Expected<TakenResult> take_result(transport::Link& sink, std::uint64_t request,
     received = sink.receive(deadline);
   }
   if (!received && received.error().code == ErrorCode::kTimeout) {
-    return fail(ErrorCode::kTimeout, "no result in time");
+    return tl::unexpected(no_result_in(timeout));
   }
   if (!received) return tl::unexpected(std::move(received).error());
   received->add_earlier(parts);

@@ -50,7 +50,8 @@ Expected<> check(const LoadResult& load, std::size_t stages) {
 }  // namespace
 
 Expected<PipelineTrace> trace_pipeline(Deployment& deployment, const Plan& plan,
-                                       const Value& request, int requests) {
+                                       const Value& request, int requests,
+                                       std::chrono::milliseconds timeout) {
   PipelineTrace trace;
   trace.plan = plan;
   for (std::size_t i = 0; i < deployment.devices().size(); ++i) {
@@ -66,6 +67,7 @@ Expected<PipelineTrace> trace_pipeline(Deployment& deployment, const Plan& plan,
   LoadOptions options;
   options.window = plan.window * static_cast<int>(plan.messages());
   options.requests = requests * static_cast<int>(plan.messages());
+  options.request_timeout = timeout;
   Load load(deployment.source(), deployment.sink(), deployment.pipeline());
   PARETO_ASSIGN(const Clocks before, clocks_of(deployment));
   PARETO_ASSIGN(trace.load, load.run(message, options));

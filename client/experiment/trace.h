@@ -2,6 +2,7 @@
 // draws.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -28,9 +29,10 @@ struct PipelineTrace {
   LoadResult load;                            ///< every timeline has one entry a stage
 };
 
-/// Sends `requests` requests, at most `plan.window` at a time, and compares clocks before and after. Fails: as Load::run and
-/// DaemonClient::clock_offset; kCorrupt (timelines of another number of stages, or with times that no clock gives).
+/// Sends `requests` requests, at most `plan.window` at a time, and compares clocks before and after. None may take longer than `timeout`.
+/// Fails: as Load::run and DaemonClient::clock_offset; kCorrupt (timelines of another number of stages, or with times that no clock gives).
 Expected<PipelineTrace> trace_pipeline(Deployment& deployment, const Plan& plan,
-                                       const Value& request, int requests);
+                                       const Value& request, int requests,
+                                       std::chrono::milliseconds timeout);
 
 }  // namespace pareto::client

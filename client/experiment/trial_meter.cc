@@ -14,10 +14,6 @@ namespace {
 constexpr double kLatencyShare = 0.4;
 constexpr double kSearchShare = 0.1;
 constexpr int kWarmUpTries = 3;
-constexpr std::chrono::milliseconds kFirstTimeout{30'000};
-constexpr std::chrono::milliseconds kShortestTimeout{5'000};
-// A request that takes this many times what it should is lost.
-constexpr double kPatience = 50;
 
 std::vector<double> latencies_of(const LoadResult& result) {
   std::vector<double> latencies;
@@ -223,12 +219,8 @@ LoadOptions TrialMeter::options_for(int window) const {
   LoadOptions options;
   options.window = window;
   options.micro_batches = micro_batches_;
-  options.request_timeout = kFirstTimeout;
-  if (expected_latency_ms_ > 0) {
-    const double patience_ms = std::min(expected_latency_ms_ * kPatience * window, 1e8);
-    options.request_timeout = std::max(
-        kShortestTimeout, std::chrono::milliseconds(static_cast<std::int64_t>(patience_ms)));
-  }
+  options.request_timeout =
+      timeout_for(from_nanoseconds(expected_latency_ms_ * 1e6), window, timeout_);
   return options;
 }
 

@@ -51,9 +51,10 @@ struct MeasuredRound {
 class TrialMeter {
  public:
   /// `window`: the requests in flight for throughput; 0 searches for it in the first unit (window_search.h). `micro_batches`: as in
-  /// LoadOptions.
-  TrialMeter(int window, std::uint64_t seed, std::vector<std::int64_t> micro_batches = {})
-      : window_(window), seed_(seed), micro_batches_(std::move(micro_batches)) {}
+  /// LoadOptions. `timeout`: of a request while nothing is known of what they take, and the least of later ones.
+  TrialMeter(int window, std::uint64_t seed, std::vector<std::int64_t> micro_batches = {},
+             std::chrono::milliseconds timeout = kRequestTimeout)
+      : window_(window), seed_(seed), micro_batches_(std::move(micro_batches)), timeout_(timeout) {}
 
   /// One round through an open deployment: warm-up, latency at window 1, throughput at the window. `fresh`: the deployment was not
   /// measured before. Fails: as Load::run.
@@ -86,6 +87,7 @@ class TrialMeter {
   int window_;  ///< 0 = not known yet
   const std::uint64_t seed_;
   const std::vector<std::int64_t> micro_batches_;
+  const std::chrono::milliseconds timeout_;
   double expected_latency_ms_ = 0;  ///< of the last few requests; 0 = not known yet
 };
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "client/cluster/daemon_client.h"
 #include "client/cluster/shard_pool.h"
 #include "client/cluster/transport_set.h"
+#include "client/experiment/lost_request.h"
 #include "client/planning/link_prober.h"
 #include "core/base/error.h"
 #include "core/plan/device_profile.h"
@@ -50,6 +52,8 @@ struct ProfileBench {
   /// As the network is now: what links take is no stage's. Each device is measured over the first that it has to and from the coordinator.
   const std::vector<ProbedTransport>& probed;
   Value request;  ///< of the whole model
+  /// What a request may take while nothing is known of what a stage takes, and the least of later ones.
+  std::chrono::milliseconds timeout = kRequestTimeout;
 };
 
 /// Measures what `known`, one for each device of the cluster, lacks of the wish's cuts, and returns both together. `progress`: after each

@@ -71,7 +71,8 @@ Expected<> Planner::profile(const LinkTransports& transports, Workload& workload
   PARETO_ASSIGN(std::vector<Value> inputs,
                 workload.example(options_.settings.batch, options_.seed));
   TransportSet own;
-  const ProfileBench bench{cluster_, pool_, own, probed, Value{Tuple{std::move(inputs)}}};
+  const ProfileBench bench{cluster_,        pool_, own, probed, Value{Tuple{std::move(inputs)}},
+                           options_.timeout};
   const std::string now = cluster_.size() == 1
                               ? "profiling " + cluster_.device(0).config().name
                               : fmt::format("profiling {} devices", cluster_.size());

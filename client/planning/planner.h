@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -14,6 +15,7 @@
 #include "client/cluster/cluster.h"
 #include "client/cluster/shard_pool.h"
 #include "client/cluster/workload.h"
+#include "client/experiment/lost_request.h"
 #include "client/planning/cost_model.h"
 #include "client/planning/device_profiler.h"
 #include "client/planning/link_prober.h"
@@ -33,6 +35,7 @@ struct PlanningOptions {
   std::size_t measured_cuts = 24;
   bool fresh = false;  ///< whatever is kept from earlier is measured again
   std::uint64_t seed = 1;
+  std::chrono::milliseconds timeout = kRequestTimeout;  ///< as ProfileBench::timeout
 };
 
 /// Threads: one owner. `cluster`, `pool`, `store` and `model` outlive it.

@@ -157,7 +157,7 @@ Expected<ShardLease> ProfileSubject::load(const OperatorRange& range) {
 Expected<StageMeter*> ProfileSubject::open(const OperatorRange& range) {
   PARETO_ASSIGN(auto meter, StageMeter::open(device_.config().name, range.begin, range.end,
                                              wish_.settings, links_.transport(), bench_.cluster,
-                                             bench_.pool, bench_.transports));
+                                             bench_.pool, bench_.transports, bench_.timeout));
   Seen& seen = seen_of(*meter);
   seen.traffic = {meter->shard().input_bytes, meter->shard().output_bytes};
   // Loaded again, it takes memory that the daemon has kept.
@@ -173,8 +173,8 @@ Expected<StageMeter*> ProfileSubject::meter(const OperatorRange& range) {
 }
 
 Expected<> ProfileSubject::time_operators(const ResidentShard& shard) {
-  PARETO_ASSIGN(const ShardTimes times,
-                device_.profile(shard.loaded.handle, wish_.settings.batch, 0, kOperatorRepeats));
+  PARETO_ASSIGN(const ShardTimes times, device_.profile(shard.loaded.handle, wish_.settings.batch,
+                                                        0, kOperatorRepeats, bench_.timeout));
   for (const auto& [position, time] : times.operators) {
     if (position < shard.begin || position >= shard.end) {
       return fail(ErrorCode::kCorrupt, "{} timed operator {} of {} to {}", device_.config().name,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/cluster/daemon_client.h"
 #include "client/experiment/statistics.h"
 
 namespace pareto::client {
@@ -22,12 +23,10 @@ Expected<Nanoseconds> compute_of(const RequestSample& sample) {
 
 }  // namespace
 
-Expected<std::unique_ptr<StageMeter>> StageMeter::open(const std::string& device,
-                                                       std::int64_t begin, std::int64_t end,
-                                                       const ShardSettings& settings,
-                                                       const std::string& transport,
-                                                       const Cluster& cluster, ShardPool& pool,
-                                                       TransportSet& transports) {
+Expected<std::unique_ptr<StageMeter>> StageMeter::open(
+    const std::string& device, std::int64_t begin, std::int64_t end, const ShardSettings& settings,
+    const std::string& transport, const Cluster& cluster, ShardPool& pool, TransportSet& transports,
+    std::chrono::milliseconds timeout) {
   Plan plan;
   plan.stages = {{device, begin, end}};
   plan.transport = transport;
@@ -37,7 +36,14 @@ Expected<std::unique_ptr<StageMeter>> StageMeter::open(const std::string& device
   plan.threads = settings.threads;
   PARETO_ASSIGN(auto deployment, with_context(Deployment::open(plan, cluster, pool, transports),
                                               "operators {} to {} on {}", begin, end, device));
-  return std::unique_ptr<StageMeter>(new StageMeter(std::move(deployment), settings.batch));
+  return std::unique_ptr<StageMeter>(
+      new StageMeter(std::move(deployment), settings.batch, timeout));
+}
+
+Expected<LoadResult> StageMeter::run(const Value& request, LoadOptions options) {
+  options.request_timeout = timeout_for(latency_, options.window, timeout_);
+  return with_context(load_.run(request, options), "operators {} to {} on {}", shard().begin,
+                      shard().end, deployment_->devices().front()->config().name);
 }
 
 Expected<Value> StageMeter::made_up_request() const {
@@ -48,7 +54,7 @@ Expected<Value> StageMeter::made_up_request() const {
 Expected<LoneTimes> StageMeter::lone(const Value& request, int requests) {
   LoadOptions options;
   options.requests = kDiscarded + requests;
-  PARETO_ASSIGN(LoadResult result, load_.run(request, options));
+  PARETO_ASSIGN(LoadResult result, run(request, options));
   std::vector<double> compute;
   std::vector<double> beyond;
   for (std::size_t i = kDiscarded; i < result.samples.size(); ++i) {
@@ -57,7 +63,9 @@ Expected<LoneTimes> StageMeter::lone(const Value& request, int requests) {
     beyond.push_back(to_nanoseconds(result.samples[i].latency() - time));
   }
   output_ = std::move(result.last_output);
-  return LoneTimes{from_nanoseconds(median(compute)), from_nanoseconds(median(beyond))};
+  const LoneTimes times{from_nanoseconds(median(compute)), from_nanoseconds(median(beyond))};
+  latency_ = times.compute + times.beyond;
+  return times;
 }
 
 Expected<BusyTimes> StageMeter::busy(const Value& request, Nanoseconds duration) {
@@ -66,7 +74,7 @@ Expected<BusyTimes> StageMeter::busy(const Value& request, Nanoseconds duration)
   // The first window fills the pipeline, the last one drains it.
   options.requests = 2 * kWindow + kFewestIntervals;
   options.duration = duration;
-  PARETO_ASSIGN(LoadResult result, load_.run(request, options));
+  PARETO_ASSIGN(LoadResult result, run(request, options));
   std::vector<double> compute;
   const std::size_t last = result.samples.size() - kWindow;
   for (std::size_t i = kWindow; i < last; ++i) {

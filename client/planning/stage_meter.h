@@ -6,6 +6,7 @@
 // received and sent while it computes.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -38,12 +39,14 @@ struct BusyTimes {
 /// Threads: one owner.
 class StageMeter {
  public:
-  /// Operators [begin, end) on that device. Cluster, pool and transports outlive it. Fails: as Deployment::open.
+  /// Operators [begin, end) on that device. Cluster, pool and transports outlive it. `timeout`: of a request while nothing is known of what
+  /// they take, and the least of later ones. Fails: as Deployment::open.
   static Expected<std::unique_ptr<StageMeter>> open(const std::string& device, std::int64_t begin,
                                                     std::int64_t end, const ShardSettings& settings,
                                                     const std::string& transport,
                                                     const Cluster& cluster, ShardPool& pool,
-                                                    TransportSet& transports);
+                                                    TransportSet& transports,
+                                                    std::chrono::milliseconds timeout);
 
   /// Fails: as Load::run.
   Expected<LoneTimes> lone(const Value& request, int requests);
@@ -57,14 +60,21 @@ class StageMeter {
   const ResidentShard& shard() const { return *deployment_->shards().front(); }
 
  private:
-  StageMeter(std::unique_ptr<Deployment> deployment, std::int64_t batch)
+  StageMeter(std::unique_ptr<Deployment> deployment, std::int64_t batch,
+             std::chrono::milliseconds timeout)
       : deployment_(std::move(deployment)),
         batch_(batch),
+        timeout_(timeout),
         load_(deployment_->source(), deployment_->sink(), deployment_->pipeline()) {}
+
+  /// Fails: as Load::run, naming the stage.
+  Expected<LoadResult> run(const Value& request, LoadOptions options);
 
   std::unique_ptr<Deployment> deployment_;
   const std::int64_t batch_;
+  const std::chrono::milliseconds timeout_;
   Load load_;
+  Nanoseconds latency_{};  ///< of a lone request; 0: not known yet
   Value output_;
 };
 

@@ -199,6 +199,7 @@ Expected<> predict_trials(const partitioner::Model& model, const Cluster& cluste
     planning.splits = options.splits;
     planning.settings = {options.engine, options.precision, options.threads, batch};
     planning.seed = options.seed;
+    planning.timeout = std::chrono::milliseconds(options.timeout_ms);
     BatchPredictor predictor(model, cluster, store, std::move(planning), std::move(members));
     PARETO_TRY(with_context(predictor.run(stop, progress), "predicting batch {}", batch));
   }

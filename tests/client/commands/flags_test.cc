@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "client/experiment/lost_request.h"
 #include "core/base/file.h"
 
 namespace pareto::client {
@@ -39,6 +40,24 @@ TEST(Flags, TwoFilesOfOneNameAreRefused) {
   const auto both = read_conditions(files[0] + "," + files[1]);
   ASSERT_FALSE(both);
   EXPECT_THAT(both.error().message, AllOf(HasSubstr(files[0]), HasSubstr(files[1])));
+}
+
+TEST(Flags, ATimeoutIsOfMillisecondsToADay) {
+  TimeoutFlag flag;
+  EXPECT_EQ(flag.read().value(), kRequestTimeout);
+  const auto read = [&](const char* text) {
+    flag.timeout = text;
+    return flag.read();
+  };
+  EXPECT_EQ(read("90s").value(), std::chrono::seconds(90));
+  EXPECT_EQ(read("5m").value(), std::chrono::minutes(5));
+  EXPECT_EQ(read("250ms").value(), std::chrono::milliseconds(250));
+  for (const char* text : {"", "30", "0s", "25h", "-1s"}) {
+    const auto refused = read(text);
+    ASSERT_FALSE(refused) << text;
+    EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
+    EXPECT_THAT(refused.error().message, HasSubstr("--timeout")) << text;
+  }
 }
 
 }  // namespace

@@ -507,15 +507,20 @@ TEST(SweepOptionsJson, ComesBackAsItWas) {
   options.codec_error = 0.25;
   options.seed = ~std::uint64_t{0};
   options.conditions = {"/somewhere/wifi.yaml"};
+  options.timeout_ms = 120'000;
   const SweepOptions back = sweep_options_from_json(to_json(options)).value();
   EXPECT_EQ(to_json(back), to_json(options));
   EXPECT_THAT(back.batches, ElementsAre(1, 8));
   EXPECT_EQ(back.codec_error, 0.25);
+  EXPECT_EQ(back.timeout_ms, 120'000);
   EXPECT_EQ(back.seed, ~std::uint64_t{0});
   // Of before the network could be another one.
   auto old = nlohmann::json::parse(to_json(options));
   old.erase("conditions");
   EXPECT_THAT(sweep_options_from_json(old.dump()).value().conditions, ElementsAre("none"));
+  // Of before one could say how long a request may take.
+  old.erase("timeout_ms");
+  EXPECT_EQ(sweep_options_from_json(old.dump()).value().timeout_ms, kRequestTimeout.count());
   // Of before a plan could span another number of devices than 2.
   old["stages"] = 2;
   EXPECT_THAT(sweep_options_from_json(old.dump()).value().stages, ElementsAre(2));

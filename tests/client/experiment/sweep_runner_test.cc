@@ -107,6 +107,15 @@ class SweepRunnerTest : public testing::Test {
   const Clock* clock_ = nullptr;
 };
 
+TEST_F(SweepRunnerTest, ADeviceHasAsLongToAnswerAsWasAskedFor) {
+  daemons_[1]->hang();
+  options_.timeout_ms = 100;
+  options_.rounds = 1;
+  ASSERT_TRUE(sweep());
+  EXPECT_THAT(trial("all-on:b").failure,
+              testing::AllOf(HasSubstr("no result in 0.1 s"), HasSubstr("--timeout")));
+}
+
 TEST_F(SweepRunnerTest, EachTrialIsMeasuredUnderItsCondition) {
   run_.trials[0].condition = "lte";
   options_.rounds = 1;

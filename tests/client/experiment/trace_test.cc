@@ -34,7 +34,7 @@ class TraceTest : public testing::Test {
 
   Expected<PipelineTrace> trace(int requests) {
     return trace_pipeline(*deployment_, plan_, Value{Tuple{workload_.example(2, 1).value()}},
-                          requests);
+                          requests, kRequestTimeout);
   }
 
   FakeWorkload workload_;

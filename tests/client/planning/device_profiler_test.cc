@@ -49,8 +49,9 @@ class DeviceProfiler : public testing::Test {
 
   Expected<std::vector<DeviceProfile>> profile() {
     const std::vector<ProbedTransport> probed{{"memory", links_}};
-    const ProfileBench bench{*cluster_, pool_, transports_, probed,
-                             Value{Tuple{workload_.example(1, 1).value()}}};
+    const ProfileBench bench{
+        *cluster_, pool_, transports_, probed, Value{Tuple{workload_.example(1, 1).value()}},
+        timeout_};
     return profile_devices(bench, wish_, known_, stop_, [&](std::size_t done, std::size_t total) {
       progress_.emplace_back(done, total);
     });
@@ -67,6 +68,7 @@ class DeviceProfiler : public testing::Test {
   ProfileWish wish_;
   std::vector<std::optional<DeviceProfile>> known_{2};
   std::atomic<bool> stop_{false};
+  milliseconds timeout_ = kRequestTimeout;
   std::vector<std::pair<std::size_t, std::size_t>> progress_;
 };
 
@@ -245,6 +247,17 @@ TEST_F(DeviceProfiler, FailsAsTheDeviceDoes) {
   ASSERT_FALSE(measured);
   EXPECT_EQ(measured.error().code, ErrorCode::kUnavailable);
   EXPECT_THAT(measured.error().message, HasSubstr("operators 0 to 10 on pi-2"));
+}
+
+TEST_F(DeviceProfiler, AStageThatDoesNotAnswerInTimeIsNamed) {
+  daemons_[0]->hang();
+  timeout_ = milliseconds(50);
+  const auto measured = profile();
+  ASSERT_FALSE(measured);
+  EXPECT_EQ(measured.error().code, ErrorCode::kTimeout);
+  EXPECT_THAT(measured.error().message,
+              AllOf(HasSubstr("operators 0 to 10 on pi-1"), HasSubstr("no result in 0.05 s"),
+                    HasSubstr("--timeout")));
 }
 
 TEST_F(DeviceProfiler, KeysTellProfilesApart) {

@@ -241,7 +241,7 @@ Expected<std::vector<wire::CodecCost>> FakeDaemon::measure_codecs(const std::str
 }
 
 Expected<ShardTimes> FakeDaemon::profile(const std::string& handle, std::int64_t batch, int repeats,
-                                         int operator_repeats) {
+                                         int operator_repeats, std::chrono::milliseconds) {
   PARETO_TRY(alive());
   const std::lock_guard lock(mutex_);
   const auto held = shards_.find(handle);

@@ -102,7 +102,7 @@ class FakeDaemon final : public DaemonClient {
   Expected<DeviceStatus> status(std::chrono::milliseconds timeout) override;
   Expected<std::vector<wire::CodecCost>> measure_codecs(const std::string& handle) override;
   Expected<ShardTimes> profile(const std::string& handle, std::int64_t batch, int repeats,
-                               int operator_repeats) override;
+                               int operator_repeats, std::chrono::milliseconds of_a_run) override;
   Expected<transport::ProbeResult> probe_link(const std::string& transport,
                                               const std::string& address,
                                               const transport::ProbeOptions& options) override;
