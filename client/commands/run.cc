@@ -46,8 +46,10 @@ class RunCommand final : public Command {
         "--split", split_,
         "a split point, or several separated by commas, between one device and the next; "
         "none: the first device runs all");
-    app.add_option("--plan", plan_file_,
-                   "a plan file instead of --model, --split and what goes with them");
+    auto* plan =
+        app.add_option("--plan", plan_file_,
+                       "a plan file, which says what --split, --transport, --window and such do; "
+                       "with --model where the model lies elsewhere");
     pipeline_.add_to(app);
     timeout_.add_to(app);
     app.add_option("--batch", batch_, "batch size")->capture_default_str();
@@ -64,6 +66,10 @@ class RunCommand final : public Command {
         "write where the time of each request went to this file, for ui.perfetto.dev and "
         "chrome://tracing (--window 1: one request at a time)");
     app.add_flag("--json", json_, "one JSON document on stdout");
+    for (const char* flag : {"--split", "--transport", "--codec", "--micro-batch", "--window",
+                             "--batch", "--engine", "--precision", "--threads"}) {
+      plan->excludes(app.get_option(flag));
+    }
   }
 
   Expected<int> run(Context& context) override {
@@ -102,6 +108,9 @@ class RunCommand final : public Command {
     PARETO_TRY(check_codec_error(pipeline_.codec_error));
     options_.codec_error = pipeline_.codec_error;
     PARETO_ASSIGN(options_.timeout, timeout_.read());
+    if (options_.requests < 1)
+      return fail(ErrorCode::kInvalidArgument, "--requests {}: at least 1 is needed",
+                  options_.requests);
     if (!plan_file_.empty()) {
       PARETO_ASSIGN(named_, read_plan_file(plan_file_));
       plan = named_.plan;
@@ -122,9 +131,6 @@ class RunCommand final : public Command {
                   "--micro-batch {}: one size, not above the batch of {}, or none",
                   pipeline_.micro_batch, batch_);
     }
-    if (options_.requests < 1)
-      return fail(ErrorCode::kInvalidArgument, "--requests {}: at least 1 is needed",
-                  options_.requests);
     PARETO_ASSIGN(plan.window, parse_window(pipeline_.window));
     plan.batch = batch_;
     plan.micro_batch = micro_batches.front();

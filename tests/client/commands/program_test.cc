@@ -230,6 +230,16 @@ TEST_F(Program, ARunGoesOnOnTheTestBedThatItBeganOn) {
   refused({"sweep", "--resume", "last"}, kExitUsage, HasSubstr("without a test bed"));
 }
 
+TEST_F(Program, FlagsThatAPlanSaysItself) {
+  for (const char* flag : {"--split", "--transport", "--codec", "--micro-batch", "--window",
+                           "--batch", "--engine", "--precision", "--threads"}) {
+    refused({"run", "--plan", path("plan.json"), flag, "2"}, kExitUsage,
+            AllOf(HasSubstr("--plan"), HasSubstr(flag), HasSubstr("excludes")));
+  }
+  refused({"run", "--plan", path("plan.json"), "--requests", "0"}, kExitUsage,
+          HasSubstr("--requests 0"));
+}
+
 TEST_F(Program, InputsThatDoNotFit) {
   refused({"splits", "--model", "squeezenet1_0", "--input-shape", "3xfourx4"}, kExitUsage,
           HasSubstr("3xfourx4"));
