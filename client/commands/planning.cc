@@ -55,7 +55,9 @@ void PlanningFlags::add_to(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--batch", batch, "samples of a request")->capture_default_str();
   app.add_option("--local", local_devices, "daemons to start on this machine, without --devices")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->excludes(app.get_option("--devices"))
+      ->excludes(app.get_option("--testbed"));
   app.add_option("--measured-cuts", options.measured_cuts,
                  "cuts whose two sides are timed on each device, the others lie between; 0: all")
       ->capture_default_str();

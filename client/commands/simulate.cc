@@ -64,17 +64,19 @@ class SimulateCommand final : public Command {
   }
   void add_options(CLI::App& app) override {
     store_.add_to(app);
-    app.add_option("scenario", scenario_,
-                   "a YAML file; partitioner/simulation/FORMAT.md has all keys");
+    auto* scenario = app.add_option("scenario", scenario_,
+                                    "a YAML file; partitioner/simulation/FORMAT.md has all keys");
     app.add_option("--run", run_,
                    "a stored run instead: its name, the beginning of one, last, or last~1");
     app.add_option("--requests", requests_,
                    "how many are simulated (default: as the scenario says; 20000 of each trial)");
     app.add_option("--cores", cores_, "with --run: of each device, for the threads of a stage")
-        ->capture_default_str();
+        ->capture_default_str()
+        ->excludes(scenario);
     app.add_option("--testbed", testbed_,
                    "with --run: the file of the test bed that it was measured on, whose devices "
-                   "have a share of a core");
+                   "have a share of a core")
+        ->excludes(scenario);
     app.add_option("--seed", seed_, "of all that is drawn (default: the scenario's; 1)");
     app.add_flag("--json", json_, "one JSON document on stdout");
   }

@@ -93,12 +93,15 @@ class SweepCommand final : public Command {
     auto* adaptive = app.add_flag(
         "--adaptive", adaptive_,
         "predict every plan, and measure those that may be on the front until each is decided or "
-        "the budget is spent (default where there are more than 60 plans)");
-    app.add_flag("--exhaustive", exhaustive_, "measure every plan in every round")
-        ->excludes(adaptive);
-    app.add_option("--budget", budget_, "of measuring time of an adaptive sweep: 90s, 5m, 1h")
-        ->capture_default_str();
-    plans->excludes(adaptive);
+        "the budget is spent (default where there are more than 60 plans, or a --budget)");
+    auto* exhaustive =
+        app.add_flag("--exhaustive", exhaustive_, "measure every plan in every round")
+            ->excludes(adaptive);
+    auto* budget = app.add_option("--budget", budget_,
+                                  "of measuring time of an adaptive sweep: 90s, 5m, 1h "
+                                  "(default: 5m)")
+                       ->excludes(exhaustive);
+    plans->excludes(adaptive)->excludes(budget);
     app.add_flag("--dry-run", dry_run_, "list the trials and measure none");
     auto* going_on = app.add_option(
         "--resume", resume_,
@@ -140,8 +143,8 @@ class SweepCommand final : public Command {
     PARETO_ASSIGN(Cluster cluster, connect(context));
     if (options_.stages.empty()) options_.stages = every_number(cluster.size(), points.size());
     PARETO_ASSIGN(RunRecord run, make_run(model, cluster, options_, context.command_line));
-    options_.adaptive =
-        adaptive_ || (!exhaustive_ && options_.plans.empty() && run.trials.size() > kManyTrials);
+    options_.adaptive = adaptive_ || budget_ ||
+                        (!exhaustive_ && options_.plans.empty() && run.trials.size() > kManyTrials);
     PARETO_ASSIGN(std::string testbed, devices_.testbed_content());
     run.options_json =
         to_json(KeptFlags{options_, model_, devices_, conditions_, std::move(testbed)});
@@ -189,7 +192,9 @@ class SweepCommand final : public Command {
     for (const std::string& file : split_list(networks_)) {
       options_.conditions.push_back(is_condition_file(file) ? absolute_path(file) : file);
     }
-    PARETO_ASSIGN(options_.budget_s, parse_budget(budget_));
+    if (budget_) {
+      PARETO_ASSIGN(options_.budget_s, parse_budget(*budget_));
+    }
     PARETO_TRY(read_timeout());
     options_.engine = runner_.engine;
     options_.precision = runner_.precision;
@@ -373,8 +378,8 @@ class SweepCommand final : public Command {
   std::string networks_;
   std::string resume_;
   std::string report_;
-  std::string budget_ = "5m";
   std::string metrics_;
+  std::optional<std::string> budget_;
   bool adaptive_ = false;
   bool exhaustive_ = false;
   bool dry_run_ = false;

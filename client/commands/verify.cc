@@ -17,6 +17,8 @@ namespace {
 using partitioner::Model;
 using partitioner::VerifyRow;
 
+constexpr const char* kPlain = "plain";
+
 struct Tally {
   std::size_t points = 0;
   std::size_t equal = 0;
@@ -45,6 +47,12 @@ class VerifyCommand final : public Command {
 
   Expected<int> run(Context& context) override {
     PARETO_TRY(runner_.check());
+    if (runner_.engine == kPlain && runner_.precision != "fp32") {
+      return fail(ErrorCode::kInvalidArgument,
+                  "--precision {}: split points are compared in fp32, and another engine than {} "
+                  "beside that: leave --engine out, or name that one",
+                  runner_.precision, kPlain);
+    }
     PARETO_ASSIGN(const auto batches, parse_batches(batches_));
     PARETO_ASSIGN(const Model model, model_.open());
     PARETO_ASSIGN(const auto points,
@@ -52,11 +60,11 @@ class VerifyCommand final : public Command {
     partitioner::VerifyOptions options;
     options.batches = batches;
     options.points = points;
-    options.runner.engine = "plain";
+    options.runner.engine = kPlain;
     options.runner.threads = std::max(1, runner_.threads);
     PARETO_ASSIGN(const auto plain, rows_of(context, model, options));
     std::vector<VerifyRow> fast;
-    if (runner_.engine != "plain") {
+    if (runner_.engine != kPlain) {
       // The error of other engines does not depend on the position in a way that every one would show: an even sample is stated.
       options.runner.engine = runner_.engine;
       PARETO_ASSIGN(options.runner.precision, runtime::parse_precision(runner_.precision));
@@ -122,9 +130,9 @@ class VerifyCommand final : public Command {
           result.failed > 0 ? fmt::format(", {} FAILED", result.failed) : "");
     }
     for (const auto& [rows, engine] :
-         {std::pair(&plain, std::string("plain")), std::pair(&fast, runner_.engine)}) {
+         {std::pair(&plain, std::string(kPlain)), std::pair(&fast, runner_.engine)}) {
       for (const VerifyRow& row : *rows) {
-        if (row.failure.empty() && (engine != "plain" || row.bit_equal)) continue;
+        if (row.failure.empty() && (engine != kPlain || row.bit_equal)) continue;
         context.out << fmt::format("  {} at batch {}, engine {}: {}\n",
                                    model.split_points()[row.point].name, row.batch, engine,
                                    row.failure.empty()

@@ -233,14 +233,20 @@ TEST_F(Sweep, AnAdaptiveOneMeasuresWhatMayBeOnTheFrontAndGoesOnWhereItStopped) {
 
 TEST_F(Sweep, ManyPlansAreSweptAdaptivelyUnlessToldOtherwise) {
   const auto dry = [&](std::vector<std::string> more) {
-    more.insert(more.end(), {"--splits", "all", "--dry-run"});
+    more.emplace_back("--dry-run");
     return paretoctl(small_sweep(std::move(more))).errors;
   };
-  EXPECT_THAT(dry({"--transport", "tcp,grpc"}), HasSubstr("adaptive: "));
-  EXPECT_THAT(dry({"--transport", "tcp,grpc", "--codec", "none,fp16"}),
-              HasSubstr("cannot be predicted and are measured"));
-  EXPECT_THAT(dry({"--transport", "tcp,grpc", "--exhaustive"}), Not(HasSubstr("adaptive")));
-  EXPECT_THAT(dry({"--transport", "tcp,grpc", "--budget", "soon"}), HasSubstr("--budget"));
+  const auto all = [&](std::vector<std::string> more) {
+    more.insert(more.end(), {"--splits", "all", "--transport", "tcp,grpc"});
+    return dry(std::move(more));
+  };
+  EXPECT_THAT(all({}), HasSubstr("adaptive: "));
+  EXPECT_THAT(all({"--codec", "none,fp16"}), HasSubstr("cannot be predicted and are measured"));
+  EXPECT_THAT(all({"--exhaustive"}), Not(HasSubstr("adaptive")));
+  EXPECT_THAT(all({"--budget", "soon"}), HasSubstr("--budget"));
+  EXPECT_THAT(dry({"--splits", "percent:50"}), Not(HasSubstr("adaptive")));
+  EXPECT_THAT(dry({"--splits", "percent:50", "--budget", "30s"}),
+              testing::AllOf(HasSubstr("adaptive: "), HasSubstr("for 30 s at most")));
 }
 
 TEST_F(Sweep, AKilledDaemonFailsItsTrialsInBoundedTime) {

@@ -240,6 +240,22 @@ TEST_F(Program, FlagsThatAPlanSaysItself) {
           HasSubstr("--requests 0"));
 }
 
+TEST_F(Program, FlagsThatWouldBeForgotten) {
+  const auto excluded = [&](const std::vector<std::string>& arguments, const std::string& one,
+                            const std::string& other) {
+    refused(arguments, kExitUsage, AllOf(HasSubstr(one), HasSubstr("excludes"), HasSubstr(other)));
+  };
+  excluded(small("sweep", {"--exhaustive", "--budget", "30s"}), "--exhaustive", "--budget");
+  excluded({"sweep", "--plans", path("plan.json"), "--budget", "30s"}, "--plans", "--budget");
+  for (const char* command : {"plan", "profile"}) {
+    excluded(small(command, {"--local", "3", "--devices", path("inventory.yaml")}), "--local",
+             "--devices");
+    excluded(small(command, {"--local", "3", "--testbed", "two-pi4"}), "--local", "--testbed");
+  }
+  refused(small("verify", {"--engine", "plain", "--precision", "bf16"}), kExitUsage,
+          AllOf(HasSubstr("--precision bf16"), HasSubstr("leave --engine out")));
+}
+
 TEST_F(Program, InputsThatDoNotFit) {
   refused({"splits", "--model", "squeezenet1_0", "--input-shape", "3xfourx4"}, kExitUsage,
           HasSubstr("3xfourx4"));
