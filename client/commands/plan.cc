@@ -126,8 +126,8 @@ class PlanCommand final : public Command {
       PARETO_ASSIGN(Outlook outlook, look_ahead(session->planner(), inputs, wish_, condition));
       report.outlooks.push_back(std::move(outlook));
     }
-    PARETO_TRY(save(report.outlooks));
     context.out << (json_ ? write_plan_json(report) : write_plan_table(report, style_of(context)));
+    if (!save_.empty()) PARETO_TRY(save(report.outlooks.front()));
     const bool all_chosen = std::ranges::all_of(
         report.outlooks, [](const Outlook& one) { return one.chosen.has_value(); });
     return all_chosen ? kExitDone : kExitFailed;
@@ -135,6 +135,11 @@ class PlanCommand final : public Command {
 
  private:
   Expected<> read_wish() {
+    const std::size_t networks = split_list(networks_).size();
+    if (!save_.empty() && networks != 1) {
+      return fail(ErrorCode::kInvalidArgument, "--save takes one plan: name one --network, not {}",
+                  networks);
+    }
     PARETO_ASSIGN(wish_.third, parse_third(also_));
     PARETO_ASSIGN(wish_.preference, parse_preference(prefer_, wish_.third));
     if (!max_latency_.empty()) {
@@ -147,15 +152,11 @@ class PlanCommand final : public Command {
     return {};
   }
 
-  Expected<> save(const std::vector<Outlook>& outlooks) const {
-    if (save_.empty()) return {};
-    if (outlooks.size() != 1) {
-      return fail(ErrorCode::kInvalidArgument, "--save takes one plan: name one --network, not {}",
-                  outlooks.size());
-    }
-    const Outlook& outlook = outlooks.front();
+  Expected<> save(const Outlook& outlook) const {
     if (!outlook.chosen) {
-      return fail(ErrorCode::kNotFound, "--save: no plan keeps the limits asked for");
+      return fail(ErrorCode::kExhausted,
+                  "--save {}: nothing was written, since no plan keeps the limits asked for",
+                  save_);
     }
     return write_file_atomically(save_,
                                  pareto::to_json(outlook.front[*outlook.chosen].plan) + "\n");

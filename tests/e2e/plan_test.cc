@@ -244,6 +244,12 @@ TEST_F(Planning, LimitsAndPinsHold) {
   const Finished impossible = paretoctl(planning("plan", {"--max-latency", "1us"}));
   EXPECT_EQ(impossible.exit_code, 1);
   EXPECT_THAT(impossible.output, HasSubstr("No plan keeps the limits"));
+  const Finished unsaved =
+      paretoctl(planning("plan", {"--max-latency", "1us", "--save", path("none.json")}));
+  EXPECT_EQ(unsaved.exit_code, 1);
+  EXPECT_THAT(unsaved.output, HasSubstr("No plan keeps the limits"));
+  EXPECT_THAT(unsaved.errors, HasSubstr("none.json: nothing was written"));
+  EXPECT_FALSE(std::filesystem::exists(path("none.json")));
   for (const auto& [flags, said] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"--max-memory", "local-7=1GiB"}, "did you mean local-0"},
            {{"--max-memory", "local-0"}, "DEVICE=SIZE"},

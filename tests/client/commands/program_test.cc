@@ -256,6 +256,11 @@ TEST_F(Program, FlagsThatWouldBeForgotten) {
           AllOf(HasSubstr("--precision bf16"), HasSubstr("leave --engine out")));
 }
 
+TEST_F(Program, OnePlanIsSavedOfOneNetwork) {
+  refused(small("plan", {"--save", path("plan.json"), "--network", "none,absent.yaml"}), kExitUsage,
+          HasSubstr("--save takes one plan: name one --network, not 2"));
+}
+
 TEST_F(Program, InputsThatDoNotFit) {
   refused({"splits", "--model", "squeezenet1_0", "--input-shape", "3xfourx4"}, kExitUsage,
           HasSubstr("3xfourx4"));
