@@ -13,6 +13,7 @@
 #include "client/commands/show.h"
 #include "client/experiment/plan_file.h"
 #include "client/experiment/run_once.h"
+#include "client/experiment/sweep_plan.h"
 #include "client/program.h"
 #include "client/report/chrome_trace.h"
 #include "client/report/plan_text.h"
@@ -85,7 +86,7 @@ class RunCommand final : public Command {
         plan_file_.empty() ? points.size() + 1 : std::max<std::size_t>(devices_named({named_}), 2);
     PARETO_ASSIGN(const Cluster cluster, devices_.connect(context, static_cast<int>(stages)));
     if (plan_file_.empty()) {
-      PARETO_TRY(make_plan(model, cluster, points, plan));
+      PARETO_TRY(place(model, cluster, points, plan));
     } else {
       PARETO_TRY(check_plan(named_, model, cluster));
     }
@@ -171,23 +172,17 @@ class RunCommand final : public Command {
     return points;
   }
 
-  Expected<> make_plan(const Model& model, const Cluster& cluster,
-                       const std::vector<std::size_t>& points, Plan& plan) const {
-    if (cluster.size() < points.size() + 1) {
-      return fail(ErrorCode::kInvalidArgument,
-                  "--split {}: {} stages need as many devices, there {}", split_, points.size() + 1,
-                  cluster.size() == 1 ? "is 1" : fmt::format("are {}", cluster.size()));
+  /// The stages of --split on the devices in their order, and the links between them.
+  Expected<> place(const Model& model, const Cluster& cluster,
+                   const std::vector<std::size_t>& points, Plan& plan) const {
+    std::vector<std::string> devices;
+    for (std::size_t i = 0; i < cluster.size(); ++i) {
+      devices.push_back(cluster.device(i).config().name);
     }
-    std::int64_t begin = 0;
-    for (const std::size_t index : points) {
-      const auto& point = model.split_points()[index];
-      plan.splits.push_back(point.name);
-      plan.stages.push_back(
-          {cluster.device(plan.stages.size()).config().name, begin, point.position});
-      begin = point.position;
-    }
-    const auto end = static_cast<std::int64_t>(model.graph().operators.size());
-    plan.stages.push_back({cluster.device(plan.stages.size()).config().name, begin, end});
+    PARETO_ASSIGN(Plan cut, with_context(make_plan(model, points, devices, plan.batch, {}),
+                                         "--split {}", split_));
+    plan.splits = std::move(cut.splits);
+    plan.stages = std::move(cut.stages);
     if (pipeline_.codec != "none") plan.codecs.assign(points.size(), pipeline_.codec);
     PARETO_ASSIGN(const auto mix, parse_transport_mix(pipeline_.transport));
     auto transports = fit_transports(mix, plan.links());

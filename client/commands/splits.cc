@@ -39,12 +39,6 @@ std::string count_text(double count) {
   return fmt::format("{:.3g}{}{}", count / scale, *unit != '\0' ? " " : "", unit);
 }
 
-std::uint64_t weight_bytes(const Graph& graph) {
-  std::uint64_t bytes = 0;
-  for (const auto& weight : graph.weights) bytes += weight.size_bytes;
-  return bytes;
-}
-
 /// What the operators before each position take here, in ms, on one thread of the plain engine; at the end the whole model.
 Expected<std::map<std::int64_t, double>> times_before(const Model& model, std::int64_t batch) {
   const auto operators = static_cast<std::int64_t>(model.graph().operators.size());
@@ -148,7 +142,7 @@ class SplitsCommand final : public Command {
         "\n{}: {} operators, {} positions to cut at, {} of them allowed; {} of weights; bytes at "
         "batch {}\n",
         model.name(), graph.operators.size(), model.split_points().size(), legal,
-        format_bytes(weight_bytes(graph)), batch_);
+        format_bytes(partitioner::weight_bytes(graph)), batch_);
     for (const auto& op : graph.operators) {
       if (op.inner_operators == 0) continue;
       context.out << fmt::format("kept whole: {} in {} with {} operators inside\n", op.kind,
@@ -163,7 +157,7 @@ class SplitsCommand final : public Command {
     Json json{{"model", model.name()},
               {"operators", graph.operators.size()},
               {"positions", model.split_points().size()},
-              {"weight_bytes", weight_bytes(graph)},
+              {"weight_bytes", partitioner::weight_bytes(graph)},
               {"batch", batch_},
               {"splits", Json::array()},
               {"kept_whole", Json::array()}};

@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "client/experiment/front_of.h"
 #include "client/experiment/statistics.h"
 
 namespace pareto::client {
@@ -99,10 +100,8 @@ void add_areas(const Draws::Drawn& drawn, std::vector<DrawnPlan>& plans) {
   std::vector<std::size_t> order(plans.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, {}, [&](std::size_t i) { return drawn.latency[i]; });
-  std::vector<std::size_t> front;
-  for (const std::size_t i : order) {
-    if (front.empty() || drawn.throughput[i] > drawn.throughput[front.back()]) front.push_back(i);
-  }
+  const std::vector<std::size_t> front =
+      front_of(order, [&](std::size_t i) { return drawn.throughput[i]; });
   for (std::size_t i = 0; i < front.size(); ++i) {
     const double width =
         i + 1 < front.size() ? drawn.latency[front[i + 1]] - drawn.latency[front[i]] : kEdge;

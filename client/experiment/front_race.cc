@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "client/experiment/front_draws.h"
+#include "client/experiment/front_of.h"
 #include "client/experiment/race_pass.h"
 #include "client/experiment/statistics.h"
 
@@ -63,14 +64,7 @@ std::vector<std::size_t> front_of_means(std::vector<std::size_t> plans,
   std::ranges::sort(plans, {}, [&](std::size_t i) {
     return std::pair(standings[i].latency.logarithm, -standings[i].throughput.logarithm);
   });
-  std::vector<std::size_t> front;
-  for (const std::size_t i : plans) {
-    if (front.empty() ||
-        standings[i].throughput.logarithm > standings[front.back()].throughput.logarithm) {
-      front.push_back(i);
-    }
-  }
-  return front;
+  return front_of(plans, [&](std::size_t i) { return standings[i].throughput.logarithm; });
 }
 
 /// By how many standard deviations somebody of the front is surely better in both figures.

@@ -55,9 +55,7 @@ Expected<RunRecord> make_run(const partitioner::Model& model, const Cluster& clu
   run.started = time_text(now);
   run.model = model.name();
   run.model_digest = model.digest().hex();
-  for (const partitioner::GraphWeight& weight : model.graph().weights) {
-    run.model_weight_bytes += weight.size_bytes;
-  }
+  run.model_weight_bytes = partitioner::weight_bytes(model.graph());
   run.command_line = command_line;
   run.options_json = to_json(options);
   run.software_version = PARETO_VERSION;

@@ -37,10 +37,7 @@ std::vector<std::int64_t> weights_before(const Model& model, const SplitChoice& 
   for (const std::size_t index : splits) {
     before.push_back(static_cast<std::int64_t>(model.split_points()[index].weight_bytes_before));
   }
-  std::int64_t all = 0;
-  for (const auto& weight : model.graph().weights) {
-    all += static_cast<std::int64_t>(weight.size_bytes);
-  }
+  const auto all = static_cast<std::int64_t>(partitioner::weight_bytes(model.graph()));
   before.push_back(std::max(all, before.back()));
   return before;
 }

@@ -69,4 +69,11 @@ struct Graph {
   std::vector<std::vector<std::int64_t>> groups{};
 };
 
+/// Of all of them.
+inline std::uint64_t weight_bytes(const Graph& graph) {
+  std::uint64_t bytes = 0;
+  for (const GraphWeight& weight : graph.weights) bytes += weight.size_bytes;
+  return bytes;
+}
+
 }  // namespace pareto::partitioner

@@ -64,7 +64,7 @@ void forbid_between_convolution_and_norm(const Graph& graph, std::vector<SplitPo
 
 /// Costs before and after every position, in one pass from each side.
 void add_costs(const Graph& graph, std::vector<SplitPoint>& points) {
-  const auto weight_bytes = [&](const Operator& op, std::vector<bool>& seen) {
+  const auto bytes_of = [&](const Operator& op, std::vector<bool>& seen) {
     std::uint64_t bytes = 0;
     for (const std::int64_t weight : op.weights) {
       if (seen[static_cast<std::size_t>(weight)]) continue;
@@ -78,7 +78,7 @@ void add_costs(const Graph& graph, std::vector<SplitPoint>& points) {
   std::vector<bool> seen(graph.weights.size(), false);
   for (std::size_t i = 0; i < points.size(); ++i) {
     flops += graph.operators[i].flops_per_sample;
-    bytes += weight_bytes(graph.operators[i], seen);
+    bytes += bytes_of(graph.operators[i], seen);
     points[i].flops_before = flops;
     points[i].weight_bytes_before = bytes;
   }
@@ -87,7 +87,7 @@ void add_costs(const Graph& graph, std::vector<SplitPoint>& points) {
   seen.assign(graph.weights.size(), false);
   for (std::size_t i = points.size(); i > 0; --i) {
     flops += graph.operators[i].flops_per_sample;
-    bytes += weight_bytes(graph.operators[i], seen);
+    bytes += bytes_of(graph.operators[i], seen);
     points[i - 1].flops_after = flops;
     points[i - 1].weight_bytes_after = bytes;
   }

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "client/experiment/front_of.h"
+
 namespace pareto::client {
 namespace {
 
@@ -21,6 +23,13 @@ JointFigures figures(const std::vector<double>& means, double variance, double s
     }
   }
   return joint;
+}
+
+TEST(FrontOf, IsWhoeverIsMoreProductiveThanAllThatAreFaster) {
+  const std::vector<double> throughputs{5, 2, 7, 7, 9, 1};
+  const auto throughput = [&](std::size_t i) { return throughputs[i]; };
+  EXPECT_THAT(front_of({1, 0, 2, 3, 5, 4}, throughput), ElementsAre(1, 0, 2, 4));
+  EXPECT_THAT(front_of({}, throughput), IsEmpty());
 }
 
 TEST(FrontDraws, OfWhatIsCertainAreThatFrontEveryTime) {
