@@ -130,9 +130,9 @@ namespace {
 /// The trials of one sweep, one layout (split points on devices) after the other, each multiplied by everything that is varied.
 ///
 /// Threads: one owner.
-class Planner {
+class TrialPlanner {
  public:
-  Planner(const partitioner::Model& model, const Cluster& cluster, const SweepOptions& options)
+  TrialPlanner(const partitioner::Model& model, const Cluster& cluster, const SweepOptions& options)
       : model_(model), cluster_(cluster), options_(options) {
     for (std::size_t i = 0; i < cluster.size(); ++i) {
       devices_.push_back(cluster.device(i).config().name);
@@ -264,7 +264,7 @@ Expected<std::vector<TrialRecord>> plan_sweep(const partitioner::Model& model,
                                               const Cluster& cluster, const SweepOptions& options) {
   PARETO_TRY(check_sweep(options, cluster));
   if (!options.plans.empty()) return plan_given(model, cluster, options);
-  return Planner(model, cluster, options).plan();
+  return TrialPlanner(model, cluster, options).plan();
 }
 
 }  // namespace pareto::client

@@ -50,11 +50,11 @@ struct Evaluation {
 /// a device that may not stand there), kUnavailable (a link that is not usable), kExhausted (memory).
 Expected<Evaluation> evaluate(const CostInputs& inputs, const Placement& placement);
 
-/// How many requests may be in flight; 1 <= least <= most <= kLargestWindow.
-inline constexpr int kLargestWindow = 100'000;
+/// How many requests may be in flight; 1 <= least <= most <= kLargestSearchedWindow.
+inline constexpr int kLargestSearchedWindow = 100'000;
 struct WindowRange {
   int least = 1;
-  int most = kLargestWindow;
+  int most = kLargestSearchedWindow;
 };
 
 /// A placement under a window. Its throughput is window / latency (Little's law), so that both compare exactly.

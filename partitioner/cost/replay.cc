@@ -140,8 +140,9 @@ ReplayOutcome outcome_of(const Pipeline& pipeline, const Evaluation& evaluation,
 
 Expected<Evaluation> evaluate_pipeline(const CostInputs& inputs, const Placement& placement,
                                        int window) {
-  if (window < 1 || window > kLargestWindow) {
-    return fail(ErrorCode::kInvalidArgument, "a window of {}: 1 to {}", window, kLargestWindow);
+  if (window < 1 || window > kLargestSearchedWindow) {
+    return fail(ErrorCode::kInvalidArgument, "a window of {}: 1 to {}", window,
+                kLargestSearchedWindow);
   }
   if (placement.replicated) {
     return fail(ErrorCode::kInvalidArgument, "replicas that take turns are no pipeline to replay");

@@ -43,7 +43,7 @@ struct ReplayOutcome {
 bool knows_jitter(const CostInputs& inputs, const Placement& placement);
 
 /// `inputs` pass check(); options are 1 or more. Devices without factors do not jitter. The same for the same seed. Fails: as evaluate() does;
-/// kInvalidArgument (replicas, a window that is not 1 to kLargestWindow).
+/// kInvalidArgument (replicas, a window that is not 1 to kLargestSearchedWindow).
 Expected<ReplayOutcome> replay(const CostInputs& inputs, const Placement& placement, int window,
                                const ReplayOptions& options = {});
 

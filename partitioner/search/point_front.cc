@@ -115,7 +115,7 @@ Expected<std::vector<FrontPoint>> with_placements(const PointFront& front,
 Expected<> check_search(const CostInputs& inputs, const SearchOptions& options) {
   PARETO_TRY(check(inputs));
   const WindowRange& windows = options.windows;
-  if (windows.least < 1 || windows.most < windows.least || windows.most > kLargestWindow) {
+  if (windows.least < 1 || windows.most < windows.least || windows.most > kLargestSearchedWindow) {
     return fail(ErrorCode::kInvalidArgument, "windows from {} to {}", windows.least, windows.most);
   }
   return {};

@@ -300,7 +300,7 @@ TEST(Replay, RefusesWhatIsNoPipeline) {
   using enum ErrorCode;
   EXPECT_EQ(code(in_order(3), 1), kInternal);
   EXPECT_EQ(code(in_order(3), 0), kInvalidArgument);
-  EXPECT_EQ(code(in_order(3), kLargestWindow + 1), kInvalidArgument);
+  EXPECT_EQ(code(in_order(3), kLargestSearchedWindow + 1), kInvalidArgument);
   EXPECT_EQ(code(in_order(2), 1), kInvalidArgument) << "operators that run nowhere";
   EXPECT_EQ(code({{{0, 0, 3}, {1, 0, 3}}, {}, true}, 1), kInvalidArgument);
 }

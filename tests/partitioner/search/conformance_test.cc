@@ -182,7 +182,7 @@ TEST_P(Conformance, RefusesInputsThatAreNone) {
   EXPECT_EQ(code(inputs, options), ErrorCode::kInvalidArgument);
   options.windows = {0, 1};
   EXPECT_EQ(code(inputs, options), ErrorCode::kInvalidArgument);
-  options.windows = {1, kLargestWindow + 1};
+  options.windows = {1, kLargestSearchedWindow + 1};
   EXPECT_EQ(code(inputs, options), ErrorCode::kInvalidArgument);
 }
 
