@@ -87,7 +87,7 @@ Expected<> serve(std::uint32_t index, const std::string& recording_file,
   PARETO_ASSIGN(const daemon::StageAddresses addresses, host->open(std::move(request)));
   PARETO_TRY(daemon::tell_ready(ready_fd, addresses.upstream));
   PARETO_TRY(host->start(ReplayPipeline::kPipeline, index, *deadline_after(kPatience)));
-  daemon::wait_signal();
+  static_cast<void>(daemon::wait_signal(std::nullopt));
   return {};
 }
 

@@ -1,0 +1,174 @@
+#include "client/commands/sweep_flags.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <utility>
+
+#include "client/cluster/network.h"
+#include "client/cluster/testbed_cluster.h"
+#include "client/command.h"
+#include "client/experiment/plan_file.h"
+#include "core/base/text.h"
+
+namespace pareto::client {
+namespace {
+
+// Started where no devices are named and the number of stages does not say how many.
+constexpr int kLocalDevices = 2;
+// A sweep of more is adaptive unless told otherwise.
+constexpr std::size_t kManyTrials = 60;
+
+Expected<> at_least_one(const char* flag, int number) {
+  if (number >= 1) return {};
+  return fail(ErrorCode::kInvalidArgument, "{} {}: at least 1 is needed", flag, number);
+}
+
+}  // namespace
+
+void SweepFlags::add_to(CLI::App& app) {
+  what_.model.add_to(app, /*required=*/false);
+  what_.devices.add_to(app);
+  runner_.add_to(app);
+  auto* plans = app.add_option(
+      "--plans", plans_,
+      "plan files (as of run --save-plan), or folders of them, separated by commas: measured as "
+      "they "
+      "stand, in place of split points on devices; with --network under every condition");
+  app.add_option("--splits", what_.options.splits,
+                 "modules, all, auto, after:MODULE, percent:P, op:N; several separated by commas")
+      ->capture_default_str();
+  app.add_option("--stages", stages_,
+                 "devices a plan spans; several separated by commas; 1: plans on one device alone, "
+                 "which every sweep measures; auto: every number from 2 to that of the devices")
+      ->capture_default_str();
+  pipeline_.add_to(app);
+  timeout_.add_to(app);
+  app.add_option("--batch", batches_, "batch sizes")->capture_default_str();
+  app.add_option(
+      "--network", networks_,
+      "conditions of the network, as configs/network/lte.yaml; several separated by commas; "
+      "none: as it is. Between daemons on this machine it is emulated, which needs root; with "
+      "--devices they change their own (netem_interface, allow_netem) (default: none, or what "
+      "the test bed has)");
+  app.add_option("--requests", what_.options.requests, "measured a plan and round")
+      ->capture_default_str();
+  app.add_option("--rounds", what_.options.rounds, "in each of which every plan is measured once")
+      ->capture_default_str();
+  app.add_option("--seed", what_.options.seed, "of the order of plans and of the inputs")
+      ->capture_default_str();
+  // A plan file says all of these itself.
+  for (const char* flag : {"--splits", "--stages", "--transport", "--codec", "--micro-batch",
+                           "--window", "--batch", "--engine", "--precision", "--threads"}) {
+    plans->excludes(app.get_option(flag));
+  }
+  auto* adaptive = app.add_flag(
+      "--adaptive", adaptive_,
+      "predict every plan, and measure those that may be on the front until each is decided or "
+      "the budget is spent (default where there are more than 60 plans, or a --budget)");
+  auto* exhaustive = app.add_flag("--exhaustive", exhaustive_, "measure every plan in every round")
+                         ->excludes(adaptive);
+  auto* budget = app.add_option("--budget", budget_,
+                                "of measuring time of an adaptive sweep: 90s, 5m, 1h "
+                                "(default: 5m)")
+                     ->excludes(exhaustive);
+  plans->excludes(adaptive)->excludes(budget);
+}
+
+Expected<> SweepFlags::read() {
+  SweepOptions& options = what_.options;
+  PARETO_TRY(read_plans());
+  PARETO_TRY(runner_.check());
+  PARETO_ASSIGN(options.transports, parse_transports(pipeline_.transport));
+  PARETO_ASSIGN(options.codecs, parse_codecs(pipeline_.codec));
+  PARETO_TRY(check_codec_error(pipeline_.codec_error));
+  options.codec_error = pipeline_.codec_error;
+  PARETO_ASSIGN(options.batches, parse_batches(batches_));
+  PARETO_ASSIGN(options.micro_batches, parse_micro_batches(pipeline_.micro_batch));
+  PARETO_ASSIGN(options.window, parse_window(pipeline_.window));
+  PARETO_TRY(at_least_one("--requests", options.requests));
+  PARETO_TRY(at_least_one("--rounds", options.rounds));
+  PARETO_ASSIGN(options.stages, parse_stages(stages_));
+  PARETO_TRY(read_networks());
+  if (budget_) {
+    PARETO_ASSIGN(options.budget_s, parse_budget(*budget_));
+  }
+  PARETO_TRY(read_timeout());
+  options.engine = runner_.engine;
+  options.precision = runner_.precision;
+  options.threads = runner_.threads;
+  PARETO_ASSIGN(what_.testbed_content, what_.devices.testbed_content());
+  return {};
+}
+
+Expected<> SweepFlags::take(const KeptFlags& kept) {
+  const DeviceFlags devices = what_.devices;
+  what_ = kept;
+  // It may be why trials failed.
+  if (timeout_.timeout) PARETO_TRY(read_timeout());
+  // The same ones may be somewhere else by now.
+  if (!devices.inventory.empty() || !devices.testbed.empty()) what_.devices = devices;
+  PARETO_ASSIGN(what_.testbed_content, what_.devices.testbed_content());
+  return {};
+}
+
+bool SweepFlags::is_adaptive(std::size_t trials) const {
+  return adaptive_ || budget_ ||
+         (!exhaustive_ && what_.options.plans.empty() && trials > kManyTrials);
+}
+
+Expected<Cluster> SweepFlags::connect(const Context& context) const {
+  PARETO_ASSIGN(Cluster cluster, what_.devices.connect(context, local_devices(), what_.conditions));
+  if (Network* const network = cluster.network()) {
+    for (const std::string& file : what_.options.conditions) {
+      PARETO_TRY(network->offers(condition_name(file)));
+    }
+    // What is sent before the first trial need not cross a slow network.
+    PARETO_TRY(network->apply(network->resting_condition()));
+  }
+  return cluster;
+}
+
+Expected<> SweepFlags::read_plans() {
+  std::string& model = what_.model.model;
+  if (!plans_.empty()) {
+    std::vector<NamedPlan>& plans = what_.options.plans;
+    PARETO_ASSIGN(plans, with_context(read_plan_files(split_list(plans_)), "--plans"));
+    if (plans.empty()) return fail(ErrorCode::kInvalidArgument, "--plans names none");
+    if (model.empty()) model = plans.front().plan.model;
+  }
+  if (!model.empty()) return {};
+  return fail(ErrorCode::kInvalidArgument, "--model is missing (or --plans FILE, --resume RUN)");
+}
+
+Expected<> SweepFlags::read_networks() {
+  const std::string& testbed = what_.devices.testbed;
+  if (networks_.empty()) {
+    networks_ = Network::kNone;
+    if (!testbed.empty()) {
+      PARETO_ASSIGN(const ChosenTestbed chosen, find_testbed(testbed));
+      networks_ = chosen.network();
+    }
+  }
+  PARETO_ASSIGN(what_.conditions, read_conditions(networks_));
+  what_.options.conditions.clear();
+  for (const std::string& file : split_list(networks_)) {
+    what_.options.conditions.push_back(is_condition_file(file) ? absolute_path(file) : file);
+  }
+  return {};
+}
+
+Expected<> SweepFlags::read_timeout() {
+  PARETO_ASSIGN(const auto timeout, timeout_.read());
+  what_.options.timeout_ms = timeout.count();
+  return {};
+}
+
+int SweepFlags::local_devices() const {
+  const SweepOptions& options = what_.options;
+  if (!options.plans.empty()) {
+    return std::max(kLocalDevices, static_cast<int>(devices_named(options.plans)));
+  }
+  return options.stages.empty() ? kLocalDevices : std::ranges::max(options.stages);
+}
+
+}  // namespace pareto::client

@@ -1,0 +1,56 @@
+// The flags of a sweep that say what is measured, where, and how.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "client/cluster/cluster.h"
+#include "client/commands/flags.h"
+#include "client/commands/kept_flags.h"
+#include "core/base/error.h"
+
+namespace CLI {
+class App;
+}
+
+namespace pareto::client {
+
+struct Context;
+
+class SweepFlags {
+ public:
+  void add_to(CLI::App& app);
+  /// Checks all of them and reads the files that they name. Fails: kNotFound and kInvalidArgument naming the flag, and as files do.
+  Expected<> read();
+  /// Those of a run that goes on, in place of its own flags only where its devices are now and what a request may take, as it was said.
+  Expected<> take(const KeptFlags& kept);
+
+  /// What was read.
+  SweepOptions& options() { return what_.options; }
+  const KeptFlags& what() const { return what_; }
+  /// Whether a sweep of so many trials is adaptive, by the flags.
+  bool is_adaptive(std::size_t trials) const;
+  /// The devices, and where a condition of the network is asked for, that between them. Before any thread is started in their network.
+  Expected<Cluster> connect(const Context& context) const;
+
+ private:
+  Expected<> read_plans();
+  Expected<> read_networks();
+  Expected<> read_timeout();
+  int local_devices() const;
+
+  KeptFlags what_;
+  RunnerFlags runner_;
+  PipelineFlags pipeline_{.transport = "tcp,grpc"};
+  TimeoutFlag timeout_;
+  std::string plans_;
+  std::string stages_ = "2";
+  std::string batches_ = "1";
+  std::string networks_;
+  std::optional<std::string> budget_;
+  bool adaptive_ = false;
+  bool exhaustive_ = false;
+};
+
+}  // namespace pareto::client
