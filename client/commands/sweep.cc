@@ -186,7 +186,7 @@ class SweepCommand final : public Command {
     PARETO_ASSIGN(auto lock, RunLock::try_take(store_.file(context), run_id));
     if (lock) return *std::move(lock);
     return fail(ErrorCode::kUnavailable,
-                "run {} is being measured by another paretoctl: wait until it is done, or stop it "
+                "run {} is being measured by another process: wait until it is done, or stop it "
                 "there first (Ctrl-C)",
                 run_id);
   }
