@@ -30,7 +30,7 @@ std::string NotifySocket::receive(std::chrono::milliseconds limit) const {
 
 std::string NotifySocket::receive_with(const std::string& line) const {
   for (;;) {
-    const std::string message = receive();
+    std::string message = receive();
     if (message.empty() || ("\n" + message + "\n").find("\n" + line + "\n") != std::string::npos)
       return message;
   }
