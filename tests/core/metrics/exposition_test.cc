@@ -23,7 +23,7 @@ TEST(Exposition, CountersAndGaugesWithTheirLabels) {
   EXPECT_THAT(text, HasSubstr("# HELP pareto_requests_total Requests\n"
                               "# TYPE pareto_requests_total counter\n"));
   EXPECT_THAT(text, HasSubstr("pareto_requests_total{stage=\"0\",outcome=\"ok\","
-                              "device=\"a \\\"pi\\\"\\\\\\\n\"} 12345678901"));
+                              "device=\"a \\\"pi\\\"\\\\\\n\"} 12345678901"));
   EXPECT_THAT(text, HasSubstr("# TYPE pareto_shards gauge\npareto_shards{device="));
 }
 
