@@ -1,8 +1,10 @@
 // paretod: the daemon of a device. Everything it is made of is in daemon.h; here are its exit codes and its signals.
 #include <spdlog/spdlog.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -106,6 +108,25 @@ int run(int argc, char** argv) {
   ::setenv("GRPC_VERBOSITY", "NONE", 0);
   return serve(*command_line, *config);
 }
+
+// Libraries start threads when they are loaded, before main (OpenBLAS does). Threads that did not block the signals would get them while
+// the main thread does not wait for one, and their default action ends the process. What stands in .preinit_array is called before the
+// libraries are set up, so that all they start inherits what is blocked.
+
+/// As the kernel counts: signal N is bit N - 1.
+constexpr std::uint64_t bit_of(int signal) { return std::uint64_t{1} << (signal - 1); }
+
+constexpr std::uint64_t kEnding = bit_of(SIGTERM) | bit_of(SIGINT) | bit_of(SIGHUP);
+
+/// Of the C library no more than needs nothing set up; nor is a sanitizer there yet.
+__attribute__((no_sanitize("address", "thread", "undefined"))) void block_signals(int /*argc*/,
+                                                                                  char** /*argv*/,
+                                                                                  char** /*env*/) {
+  ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &kEnding, nullptr, sizeof kEnding);
+}
+
+__attribute__((section(".preinit_array"), used)) void (*before_libraries)(int, char**,
+                                                                          char**) = block_signals;
 
 }  // namespace
 }  // namespace pareto::daemon

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <ctime>
@@ -24,13 +23,6 @@ sigset_t signals(std::initializer_list<int> numbers) {
   for (const int number : numbers) sigaddset(&set, number);
   return set;
 }
-
-/// Who waits for signals, or is about to.
-std::atomic<pthread_t> waiter;
-static_assert(std::atomic<pthread_t>::is_always_lock_free, "a signal handler reads it");
-
-/// Threads that a library started before main (OpenBLAS does) block nothing, and what reaches one of them ends here.
-void pass_on(int number) { ::pthread_kill(waiter, number); }
 
 /// Of those signals, one that arrives before `limit` has passed: its number. None: it has passed.
 std::optional<int> wait_for(const sigset_t& set, std::optional<Nanoseconds> limit) {
@@ -49,13 +41,9 @@ std::optional<int> wait_for(const sigset_t& set, std::optional<Nanoseconds> limi
 }  // namespace
 
 void prepare_signals() {
-  waiter = ::pthread_self();
-  struct sigaction action {};
-  action.sa_handler = pass_on;
-  action.sa_flags = SA_RESTART;
   // An ignored signal never arrives, blocked or not, and being ignored is inherited (nohup).
-  for (const int number : {SIGTERM, SIGINT, SIGHUP}) ::sigaction(number, &action, nullptr);
-  static_cast<void>(std::signal(SIGUSR1, SIG_DFL));
+  for (const int number : {SIGTERM, SIGHUP, SIGUSR1})
+    static_cast<void>(std::signal(number, SIG_DFL));
   const sigset_t blocked = signals({SIGTERM, SIGINT, SIGHUP, SIGUSR1});
   ::pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
   static_cast<void>(std::signal(SIGPIPE, SIG_IGN));
@@ -73,14 +61,9 @@ Impatience::Impatience(Nanoseconds patience)
         spdlog::warn("{}: leaving without waiting for what is in flight",
                      number ? "asked again" : "draining takes too long");
         ::_exit(0);
-      }) {
-  waiter = watching_.native_handle();
-}
+      }) {}
 
-Impatience::~Impatience() {
-  waiter = ::pthread_self();
-  ::pthread_kill(watching_.native_handle(), SIGUSR1);
-}
+Impatience::~Impatience() { ::pthread_kill(watching_.native_handle(), SIGUSR1); }
 
 Expected<> pin_to_cores(const std::vector<int>& cores) {
   if (cores.empty()) return {};
