@@ -71,6 +71,15 @@ void merge(const DeviceProfile& known, DeviceProfile& profile) {
   }
 }
 
+/// Each device's first side of the cut in turn with the second of the next device: as many pipelines as devices.
+Expected<> lone_pairs(std::vector<ProfileSubject>& subjects, std::int64_t cut) {
+  for (ProfileSubject& subject : subjects) PARETO_TRY(subject.take_up(cut));
+  for (std::size_t i = 0; i < subjects.size(); ++i) {
+    PARETO_TRY(ProfileSubject::lone_pair(subjects[i], subjects[(i + 1) % subjects.size()]));
+  }
+  return {};
+}
+
 /// All devices at work at once, turn by turn: whoever has to load something for it has done so before.
 Expected<> busy_together(std::vector<ProfileSubject>& subjects) {
   Nanoseconds duration{};
@@ -98,7 +107,7 @@ Expected<> busy_together(std::vector<ProfileSubject>& subjects) {
 
 std::string profile_key(const DeviceProfile& profile) {
   // The first number is that of the way in which profiles are measured.
-  return fmt::format("3|{}|{}|{}|{}|{}|{}|{}|{}|{}", profile.device, profile.cpu,
+  return fmt::format("4|{}|{}|{}|{}|{}|{}|{}|{}|{}", profile.device, profile.cpu,
                      profile.torch_version, profile.model_digest, profile.engine, profile.precision,
                      profile.threads, profile.batch, profile.memory_limit_bytes);
 }
@@ -140,9 +149,7 @@ Expected<std::vector<DeviceProfile>> profile_devices(
     for (const std::size_t index : random.permutation(cuts.size())) {
       if (stop && pass > 0) break;
       if (stop) return fail(ErrorCode::kClosed, "stopped before each cut had been measured");
-      for (ProfileSubject& subject : subjects) {
-        PARETO_TRY(with_context(subject.lone(cuts[index]), "profiling"));
-      }
+      PARETO_TRY(with_context(lone_pairs(subjects, cuts[index]), "profiling"));
       PARETO_TRY(with_context(busy_together(subjects), "profiling"));
       const bool is_long = std::chrono::steady_clock::now() - began > kLongPass;
       if (pass == 0 && is_long) total = cuts.size();

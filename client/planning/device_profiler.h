@@ -4,8 +4,8 @@
 //
 // The yardstick is the whole model, or on a device without room for it the longest stage that there is room for: a shard's time is its
 // share of the yardstick's at the same moment, so that a device that slows down for a while shifts no shard against the others. Lone
-// requests are measured one device after the other, busy stages on all of them at once, as in a pipeline: devices that share a machine
-// share its memory. What a device has no room for is left out, and noted.
+// requests are measured one stage after the other, each waiting while the other one of its pipeline works, busy stages on all devices at
+// once: devices that share a machine share its memory. What a device has no room for is left out, and noted.
 #pragma once
 
 #include <atomic>

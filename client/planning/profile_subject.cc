@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "client/experiment/statistics.h"
@@ -44,7 +45,7 @@ Expected<> ProfileSubject::begin(const std::optional<DeviceProfile>& known) {
   return lone_yardstick();
 }
 
-Expected<> ProfileSubject::lone(std::int64_t cut) {
+Expected<> ProfileSubject::take_up(std::int64_t cut) {
   cut_ = cut;
   crossing_.reset();
   if (yardstick_is_whole() && cuts_++ % kCutsAWhole == 0) {
@@ -59,10 +60,29 @@ Expected<> ProfileSubject::lone(std::int64_t cut) {
     PARETO_ASSIGN(const ShardLease lease, load_beside(side));
     if (lease) PARETO_TRY(open(side));
   }
-  for (const OperatorRange& side : sides_of(cut)) {
-    const auto opened = open_.find(side);
-    if (opened != open_.end()) PARETO_TRY(lone_side(*opened->second));
+  StageMeter* const first = open_side(0);
+  if (first == nullptr) return {};
+  // For what the second is sent.
+  PARETO_TRY(first->lone(bench_.request, 1));
+  crossing_ = first->output();
+  return {};
+}
+
+Expected<> ProfileSubject::lone_pair(ProfileSubject& first, ProfileSubject& second) {
+  const std::array<ProfileSubject*, 2> subjects{&first, &second};
+  std::array<std::optional<Value>, 2> requests;
+  std::vector<LoneTurn> turns;
+  std::vector<ProfileSubject*> of_turns;
+  for (std::size_t side = 0; side < subjects.size(); ++side) {
+    StageMeter* const meter = subjects[side]->open_side(side);
+    if (meter == nullptr) continue;
+    PARETO_ASSIGN(requests[side], subjects[side]->request_for(*meter));
+    turns.push_back({meter, &*requests[side]});
+    of_turns.push_back(subjects[side]);
   }
+  PARETO_ASSIGN(const std::vector<LoneTimes> times,
+                StageMeter::lone_in_turns(turns, kLoneRequests));
+  for (std::size_t i = 0; i < turns.size(); ++i) of_turns[i]->saw(*turns[i].stage, times[i]);
   return {};
 }
 
@@ -245,11 +265,20 @@ Expected<> ProfileSubject::lone_yardstick() {
 Expected<> ProfileSubject::lone_side(StageMeter& meter) {
   PARETO_ASSIGN(const Value request, request_for(meter));
   PARETO_ASSIGN(const LoneTimes times, meter.lone(request, kLoneRequests));
+  saw(meter, times);
+  if (meter.shard().begin == 0) crossing_ = meter.output();
+  return {};
+}
+
+StageMeter* ProfileSubject::open_side(std::size_t side) const {
+  const auto opened = open_.find(sides_of(cut_)[side]);
+  return opened == open_.end() ? nullptr : opened->second.get();
+}
+
+void ProfileSubject::saw(const StageMeter& meter, const LoneTimes& times) {
   Seen& seen = seen_of(meter);
   seen.alone.push_back(to_nanoseconds(times.compute) / to_nanoseconds(last_yardstick_));
   seen.beyond.push_back(to_nanoseconds(times.beyond));
-  if (meter.shard().begin == 0) crossing_ = meter.output();
-  return {};
 }
 
 std::vector<Nanoseconds> ProfileSubject::operator_times() const {

@@ -1,6 +1,6 @@
 // One device while it is profiled: which shards it has room for, and what each of them takes.
 //
-//   begin: yardstick, operators ──▶ of each cut: lone, then kTurns × (get_ready, busy) together with the other devices ──▶ fill
+//   begin: yardstick, operators ──▶ of each cut: take_up, lone_pair, then kTurns × (get_ready, busy) together with the other devices ──▶ fill
 //
 // Where a device has room for the yardstick and both sides of a cut, they are open side by side. Where it has not, each is loaded when its turn
 // comes, those that are not needed are closed for it, and it is measured alone before it is busy.
@@ -39,8 +39,11 @@ class ProfileSubject {
   /// end of the model), and as devices and links do.
   Expected<> begin(const std::optional<DeviceProfile>& known);
 
-  /// The yardstick, and what has room beside it of the two sides of a cut, one at a time. Fails: as devices and links do.
-  Expected<> lone(std::int64_t cut);
+  /// Measures the yardstick, and opens what has room beside it of the two sides of a cut. Fails: as devices and links do.
+  Expected<> take_up(std::int64_t cut);
+  /// The first side of the cut on one device in turn with the second on another, as in a pipeline of the two; whatever of them is open. Fails:
+  /// as devices and links do.
+  static Expected<> lone_pair(ProfileSubject& first, ProfileSubject& second);
   /// What the device does in a turn of that cut is opened. Pipelines have the first stage on one device and the second on the other:
   /// `turned` begins with the side after the cut. A device without room for a side does the other one meanwhile, or else the yardstick, so
   /// that no device works alone. Fails: kExhausted (there is no room for the yardstick any more), and as lone() does.
@@ -85,6 +88,9 @@ class ProfileSubject {
   Expected<Value> request_for(const StageMeter& meter) const;
   Expected<> lone_yardstick();
   Expected<> lone_side(StageMeter& meter);
+  /// Of the present cut, 0 or 1; null: it is not open.
+  StageMeter* open_side(std::size_t side) const;
+  void saw(const StageMeter& meter, const LoneTimes& times);
 
   std::array<OperatorRange, 2> sides_of(std::int64_t cut) const {
     return {OperatorRange{0, cut}, OperatorRange{cut, wish_.operators}};

@@ -9,7 +9,7 @@
 namespace pareto::client {
 namespace {
 
-/// The first of a load finds caches that others have used.
+/// The first finds caches that others have used.
 constexpr int kDiscarded = 1;
 /// Enough for a stage never to wait: one is computed, one received, one sent.
 constexpr int kWindow = 3;
@@ -52,19 +52,32 @@ Expected<Value> StageMeter::made_up_request() const {
 }
 
 Expected<LoneTimes> StageMeter::lone(const Value& request, int requests) {
-  LoadOptions options;
-  options.requests = kDiscarded + requests;
-  PARETO_ASSIGN(LoadResult result, run(request, options));
-  std::vector<double> compute;
-  std::vector<double> beyond;
-  for (std::size_t i = kDiscarded; i < result.samples.size(); ++i) {
-    PARETO_ASSIGN(const Nanoseconds time, compute_of(result.samples[i]));
-    compute.push_back(to_nanoseconds(time));
-    beyond.push_back(to_nanoseconds(result.samples[i].latency() - time));
+  const LoneTurn turn{this, &request};
+  PARETO_ASSIGN(const std::vector<LoneTimes> times, lone_in_turns({&turn, 1}, requests));
+  return times.front();
+}
+
+Expected<std::vector<LoneTimes>> StageMeter::lone_in_turns(std::span<const LoneTurn> turns,
+                                                           int requests) {
+  std::vector<std::vector<double>> compute(turns.size());
+  std::vector<std::vector<double>> beyond(turns.size());
+  for (int round = 0; round < kDiscarded + requests; ++round) {
+    for (std::size_t i = 0; i < turns.size(); ++i) {
+      StageMeter& stage = *turns[i].stage;
+      PARETO_ASSIGN(LoadResult result, stage.run(*turns[i].request, LoadOptions()));
+      stage.output_ = std::move(result.last_output);
+      if (round < kDiscarded) continue;
+      const RequestSample& sample = result.samples.front();
+      PARETO_ASSIGN(const Nanoseconds time, compute_of(sample));
+      compute[i].push_back(to_nanoseconds(time));
+      beyond[i].push_back(to_nanoseconds(sample.latency() - time));
+    }
   }
-  output_ = std::move(result.last_output);
-  const LoneTimes times{from_nanoseconds(median(compute)), from_nanoseconds(median(beyond))};
-  latency_ = times.compute + times.beyond;
+  std::vector<LoneTimes> times;
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    times.push_back({from_nanoseconds(median(compute[i])), from_nanoseconds(median(beyond[i]))});
+    turns[i].stage->latency_ = times.back().compute + times.back().beyond;
+  }
   return times;
 }
 

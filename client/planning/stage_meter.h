@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,14 @@ struct BusyTimes {
   std::vector<double> computes;  ///< ns, one a request in order: of what `compute` is the median
 };
 
+class StageMeter;
+
+/// Who is asked, and what. Both outlive the turns.
+struct LoneTurn {
+  StageMeter* stage = nullptr;
+  const Value* request = nullptr;
+};
+
 /// Threads: one owner.
 class StageMeter {
  public:
@@ -50,6 +59,10 @@ class StageMeter {
 
   /// Fails: as Load::run.
   Expected<LoneTimes> lone(const Value& request, int requests);
+  /// The same of several stages, a request of each in turn: each waits while the others work, as in a pipeline, and a processor that has
+  /// waited is slower. As many as `turns`. Fails: as Load::run.
+  static Expected<std::vector<LoneTimes>> lone_in_turns(std::span<const LoneTurn> turns,
+                                                        int requests);
   /// For at least so long. Fails: as Load::run.
   Expected<BusyTimes> busy(const Value& request, Nanoseconds duration);
 
