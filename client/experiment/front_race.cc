@@ -23,36 +23,45 @@ constexpr double kUnknown = 1.5;
 /// Of what the front would lose, as the side of a square, beside p (1 - p).
 constexpr double kAreaWeight = 5;
 
+/// One of a plan's two figures, wherever it stands.
+struct Figure {
+  double LogFigures::*logarithm;
+  double partitioner::ComputeShare::*compute_share;
+};
+constexpr Figure kLatency{&LogFigures::latency, &partitioner::ComputeShare::latency};
+constexpr Figure kThroughput{&LogFigures::throughput, &partitioner::ComputeShare::throughput};
+
 /// What a group's plans take where nothing is known of one of them.
-std::map<int, double> typical_figures(std::span<const RacePlan> plans, double LogFigures::*figure) {
+std::map<int, double> typical_figures(std::span<const RacePlan> plans, const Figure& figure) {
   std::map<int, std::vector<double>> known;
   for (const RacePlan& plan : plans) {
-    if (plan.predicted) known[plan.group].push_back((*plan.predicted).*figure);
-    for (const RaceRound& round : plan.rounds) known[plan.group].push_back(round.figures.*figure);
+    if (plan.predicted) known[plan.group].push_back((*plan.predicted).*figure.logarithm);
+    for (const RaceRound& round : plan.rounds)
+      known[plan.group].push_back(round.figures.*figure.logarithm);
   }
   std::map<int, double> typical;
   for (const auto& [group, figures] : known) typical[group] = median(figures);
   return typical;
 }
 
-std::vector<PriorFigure> priors_of(std::span<const RacePlan> plans, double LogFigures::*figure) {
+std::vector<PriorFigure> priors_of(std::span<const RacePlan> plans, const Figure& figure) {
   std::map<int, double> typical = typical_figures(plans, figure);
   std::vector<PriorFigure> priors;
   for (const RacePlan& plan : plans) {
     priors.push_back({plan.group, plan.features,
-                      plan.predicted ? (*plan.predicted).*figure : typical[plan.group],
-                      plan.predicted ? 0 : kUnknown});
+                      plan.predicted ? (*plan.predicted).*figure.logarithm : typical[plan.group],
+                      plan.predicted ? 0 : kUnknown, plan.compute_share.*figure.compute_share});
   }
   return priors;
 }
 
 std::vector<PassObservation> observations_of(std::span<const RacePlan> plans,
-                                             double LogFigures::*figure) {
+                                             const Figure& figure) {
   std::vector<PassObservation> observations;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     for (const RaceRound& round : plans[i].rounds) {
-      observations.push_back(
-          {i, plans[i].group, round.pass, round.figures.*figure, round.errors.*figure});
+      observations.push_back({i, plans[i].group, round.pass, round.figures.*figure.logarithm,
+                              round.errors.*figure.logarithm});
     }
   }
   return observations;
@@ -134,12 +143,11 @@ RaceState judge_race(std::span<const RacePlan> plans, const RaceRules& rules) {
   RaceState state;
   std::vector<PlanStanding>& standings = state.standings;
   standings.resize(plans.size());
-  const std::vector<PriorFigure> latency_priors = priors_of(plans, &LogFigures::latency);
-  const std::vector<PriorFigure> throughput_priors = priors_of(plans, &LogFigures::throughput);
-  const ResidualModel latency(latency_priors,
-                              estimate_plans(observations_of(plans, &LogFigures::latency)));
+  const std::vector<PriorFigure> latency_priors = priors_of(plans, kLatency);
+  const std::vector<PriorFigure> throughput_priors = priors_of(plans, kThroughput);
+  const ResidualModel latency(latency_priors, estimate_plans(observations_of(plans, kLatency)));
   const ResidualModel throughput(throughput_priors,
-                                 estimate_plans(observations_of(plans, &LogFigures::throughput)));
+                                 estimate_plans(observations_of(plans, kThroughput)));
   std::map<int, std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     standings[i].latency = latency.figure(i);

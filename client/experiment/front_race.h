@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "client/experiment/residual_model.h"
+#include "partitioner/cost/compute_share.h"
 
 namespace pareto::client {
 
@@ -39,7 +40,8 @@ struct RaceRound {
 struct RacePlan {
   int group = 0;  ///< plans of one batch and condition: what is compared
   std::vector<double> features;
-  std::optional<LogFigures> predicted;  ///< none: it is measured in any case
+  std::optional<LogFigures> predicted;        ///< none: it is measured in any case
+  partitioner::ComputeShare compute_share{};  ///< of what is predicted
   std::vector<RaceRound> rounds;
   bool failed = false;  ///< it is on no front
 };

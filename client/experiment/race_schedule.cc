@@ -136,6 +136,8 @@ std::vector<RacePlan> race_plans(const std::vector<TrialRecord>& trials) {
     if (trial.prediction) {
       plan.predicted = {
           {std::log(trial.prediction->latency_ms), std::log(trial.prediction->samples_per_s)}};
+      plan.compute_share = {trial.prediction->latency_compute_share,
+                            trial.prediction->throughput_compute_share};
     }
   }
   return plans;

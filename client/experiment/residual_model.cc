@@ -29,9 +29,9 @@ double dot(std::span<const double> a, std::span<const double> b) {
 constexpr double kScaleSpread = 0.7;
 constexpr double kFactors[] = {0.35, 0.7, 1.4, 2.8};
 constexpr int kSweeps = 3;
-constexpr double ResidualScales::*kScales[] = {&ResidualScales::plan, &ResidualScales::shared,
-                                               &ResidualScales::own_group, &ResidualScales::length,
-                                               &ResidualScales::bias};
+constexpr double ResidualScales::*kScales[] = {
+    &ResidualScales::plan,   &ResidualScales::shared, &ResidualScales::own_group,
+    &ResidualScales::length, &ResidualScales::bias,   &ResidualScales::network};
 /// Fewer say nothing about how predictions err.
 constexpr std::size_t kFewestToFit = 4;
 
@@ -52,8 +52,12 @@ double ResidualModel::covariance(std::size_t a, std::size_t b, const ResidualSca
   const PriorFigure& one = priors_[a];
   const PriorFigure& other = priors_[b];
   const double near = matern(distance(one.features, other.features) / scales.length);
-  double sum = squared(scales.bias) + squared(scales.shared) * near;
-  if (one.group == other.group) sum += squared(scales.own_group) * near;
+  double sum = one.compute_share * other.compute_share *
+               (squared(scales.bias) + squared(scales.shared) * near);
+  if (one.group == other.group) {
+    sum += (1 - one.compute_share) * (1 - other.compute_share) * squared(scales.network) +
+           squared(scales.own_group) * near;
+  }
   if (a == b) sum += squared(scales.plan) + squared(one.deviation);
   return sum;
 }

@@ -1,9 +1,12 @@
 // From predictions and a few measurements to what every plan takes: a model of where predictions are wrong, and how much.
 //
-//   log(true / predicted) of a plan =   a bias that all plans share
-//                                     + what varies smoothly from plan to plan, one part the same under all conditions, one of its own group
+//   log(true / predicted) of a plan =   c (a bias of what devices take, that all plans share)
+//                                     + c (what varies smoothly from plan to plan, the same under all conditions)
+//                                     + (1 - c) (a bias of the network, that the plans of its group share)
+//                                     + what varies smoothly from plan to plan within its group
 //                                     + what is the plan's own
 //
+// where c is the share of the figure that is compute: over a slow network it says little how fast devices are, nor the other way round.
 // All parts are Gaussian: this is Kriging, or Gaussian-process regression (Rasmussen and Williams 2006, chapter 2), of one figure, with a
 // Matérn 3/2 kernel over the plans' features. The sizes of the parts are fitted to what was measured (their maximum a posteriori), so that
 // predictions that turn out good are believed, and others are not. Before anything is measured a prediction counts as good to about 10 %.
@@ -26,12 +29,14 @@ struct PriorFigure {
   double logarithm = 0;          ///< natural, of what is predicted
   double deviation =
       0;  ///< of what is predicted of it beyond what the model learns: 1 or so where nothing is predicted
+  double compute_share = 1;  ///< c, 0 to 1
 };
 
 /// Standard deviations of logarithms.
 struct ResidualScales {
   double bias = 0.1;
   double shared = 0.04;
+  double network = 0.06;
   double own_group = 0.03;
   double plan = 0.02;
   double length = 0.5;  ///< of features

@@ -12,6 +12,7 @@
 #include "client/experiment/residual_model.h"
 #include "client/experiment/window_search.h"
 #include "client/planning/condition_links.h"
+#include "partitioner/cost/compute_share.h"
 #include "partitioner/cost/replay.h"
 
 namespace pareto::client {
@@ -30,6 +31,14 @@ Ends ends_of(const Plan& plan) {
   return {plan.transport_of(0), plan.transport_of(std::min<std::size_t>(1, last)),
           plan.transport_of(last)};
 }
+
+/// Under a condition, over some transports.
+struct CostModel {
+  explicit CostModel(partitioner::CostInputs made) : inputs(std::move(made)), shares(inputs) {}
+
+  partitioner::CostInputs inputs;
+  partitioner::ComputeShares shares;
+};
 
 /// Trials of one batch.
 ///
@@ -68,16 +77,16 @@ class BatchPredictor {
   }
 
   Expected<> predict_under(const std::string& condition, const Planner::Progress& progress) {
-    std::map<Ends, partitioner::CostInputs> inputs;
+    std::map<Ends, CostModel> models;
     for (TrialRecord* trial : trials_) {
       if (trial->condition != condition) continue;
       const Ends ends = ends_of(trial->plan);
-      if (!inputs.contains(ends)) {
+      if (!models.contains(ends)) {
         PARETO_ASSIGN(const auto links, links_under(condition, ends, progress));
         PARETO_ASSIGN(partitioner::CostInputs made, planner_.cost_inputs(links));
-        inputs.emplace(ends, std::move(made));
+        models.try_emplace(ends, std::move(made));
       }
-      predict(*trial, inputs.at(ends));
+      predict(*trial, models.at(ends));
     }
     return {};
   }
@@ -116,7 +125,7 @@ class BatchPredictor {
 
   /// A trial that a device was seen to have no room for has failed. It is left without a prediction where there may be none, or a link that
   /// it needs is not there: measuring says why.
-  void predict(TrialRecord& trial, const partitioner::CostInputs& inputs) const {
+  void predict(TrialRecord& trial, const CostModel& model) const {
     if (const auto failure = no_room_for(trial.plan)) {
       trial.status = TrialStatus::kFailed;
       trial.failure = *failure;
@@ -125,10 +134,12 @@ class BatchPredictor {
     }
     const auto placement = placement_of(trial.plan, model_, planner_.splits(), planner_.devices());
     if (!placement) return;
-    const auto evaluation = partitioner::evaluate(inputs, *placement);
+    const auto evaluation = partitioner::evaluate(model.inputs, *placement);
     if (!evaluation) return;
+    const auto share = model.shares.share_of(*placement, *evaluation, trial.plan.window);
+    if (!share) return;
     const double batches_per_s =
-        predicted_batches_per_s(inputs, *placement, *evaluation, trial.plan.window);
+        predicted_batches_per_s(model.inputs, *placement, *evaluation, trial.plan.window);
     Prediction prediction;
     prediction.latency_ms = to_milliseconds(evaluation->latency);
     prediction.samples_per_s = static_cast<double>(trial.batch) * batches_per_s;
@@ -136,6 +147,8 @@ class BatchPredictor {
     prediction.expected_samples_per_s = prediction.samples_per_s;
     prediction.latency_deviation = ResidualScales().bias;
     prediction.throughput_deviation = ResidualScales().bias;
+    prediction.latency_compute_share = share->latency;
+    prediction.throughput_compute_share = share->throughput;
     trial.prediction = prediction;
   }
 

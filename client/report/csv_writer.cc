@@ -109,6 +109,8 @@ void for_each_column(const RunRecord& run, const TrialRecord& trial, Visit visit
   prediction("expected_samples_per_s", &Prediction::expected_samples_per_s);
   prediction("expected_latency_deviation", &Prediction::latency_deviation);
   prediction("expected_throughput_deviation", &Prediction::throughput_deviation);
+  prediction("predicted_latency_compute_share", &Prediction::latency_compute_share);
+  prediction("predicted_throughput_compute_share", &Prediction::throughput_compute_share);
   figure("on_front", trial.on_front);
   visit("p_front", measured || trial.prediction ? text_of(trial.p_front) : "");
   visit("status", status);

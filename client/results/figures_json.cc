@@ -79,14 +79,18 @@ Json prediction_json(const Prediction& prediction) {
           {"expected_latency_ms", prediction.expected_latency_ms},
           {"expected_samples_per_s", prediction.expected_samples_per_s},
           {"latency_deviation", prediction.latency_deviation},
-          {"throughput_deviation", prediction.throughput_deviation}};
+          {"throughput_deviation", prediction.throughput_deviation},
+          {"latency_compute_share", prediction.latency_compute_share},
+          {"throughput_compute_share", prediction.throughput_compute_share}};
 }
 
 Prediction prediction_from(const Json& json) {
   const auto number = [&](const char* key) { return json.at(key).get<double>(); };
-  return {number("latency_ms"),          number("samples_per_s"),
-          number("expected_latency_ms"), number("expected_samples_per_s"),
-          number("latency_deviation"),   number("throughput_deviation")};
+  return {number("latency_ms"), number("samples_per_s"), number("expected_latency_ms"),
+          number("expected_samples_per_s"), number("latency_deviation"),
+          number("throughput_deviation"),
+          // Runs of earlier versions know none.
+          json.value("latency_compute_share", 1.0), json.value("throughput_compute_share", 1.0)};
 }
 
 Json output_error_json(const OutputError& error) {

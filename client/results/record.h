@@ -120,6 +120,9 @@ struct Prediction {
   double expected_samples_per_s = 0;
   double latency_deviation = 0;
   double throughput_deviation = 0;
+  /// How much of each is the devices' doing, 0 to 1; the rest is the network's.
+  double latency_compute_share = 1;
+  double throughput_compute_share = 1;
 };
 
 enum class TrialStatus { kOk, kFailed };

@@ -123,6 +123,20 @@ TEST(FrontRace, GivesUpAfterSoManyRounds) {
   EXPECT_THAT(state.next_pass, IsEmpty());
 }
 
+TEST(FrontRace, WhatDevicesTakeLongerIsNotExpectedOfWhatTheNetworkDecides) {
+  std::vector<RacePlan> plans{predicted(10, 100, 0), predicted(20, 50, 1), predicted(10, 100, 0),
+                              predicted(20, 50, 1)};
+  for (const std::size_t far : {2, 3}) {
+    plans[far].group = 1;
+    plans[far].compute_share = {0.02, 0};
+  }
+  measure(plans[0], 4, 14, 70);
+  measure(plans[1], 4, 28, 35);
+  const RaceState state = judge_race(plans, trusting());
+  EXPECT_NEAR(std::exp(state.standings[3].latency.logarithm), 20, 0.4);
+  EXPECT_NEAR(std::exp(state.standings[3].throughput.logarithm), 50, 1);
+}
+
 TEST(FrontRace, APassIsNoWiderThanAsked) {
   std::vector<RacePlan> plans;
   for (int i = 0; i < 100; ++i) plans.push_back(predicted(10, 100, 0.05 * i));

@@ -14,7 +14,8 @@ std::vector<PriorFigure> along_a_cut(std::size_t count, int groups = 1) {
   std::vector<PriorFigure> plans;
   for (int group = 0; group < groups; ++group) {
     for (std::size_t i = 0; i < count; ++i) {
-      plans.push_back({group, {2.0 * static_cast<double>(i) / static_cast<double>(count)}, 0, 0});
+      plans.push_back(
+          {group, {2.0 * static_cast<double>(i) / static_cast<double>(count)}, 0, 0, 1});
     }
   }
   return plans;
@@ -51,6 +52,22 @@ TEST(ResidualModel, ABiasIsSharedByGroupsThatWereNotMeasured) {
   const ResidualModel model(plans, measured);
   EXPECT_NEAR(model.figure(30).logarithm, 0.2, 0.06);
   EXPECT_GT(model.figure(30).deviation, model.figure(11).deviation);
+}
+
+TEST(ResidualModel, WhatDevicesTakeSaysLittleWhereTheNetworkIsAllThatCounts) {
+  auto plans = along_a_cut(20, 2);
+  for (std::size_t i = 20; i < 40; ++i) plans[i].compute_share = 0.05;
+  std::vector<PlanEstimate> measured;
+  for (std::size_t i = 0; i < 20; i += 2) measured.push_back({i, 0.4, 1e-6});
+  const auto over_network = ResidualModel(plans, measured).figure(30);
+  EXPECT_NEAR(over_network.logarithm, 0.05 * 0.4, 0.01);
+  EXPECT_GT(over_network.deviation, 0.03) << "nothing was seen of the network";
+  // … and a network that is slower than was said is slower for all plans of its group, and for no other.
+  measured.clear();
+  for (std::size_t i = 20; i < 40; i += 2) measured.push_back({i, 0.2, 1e-6});
+  const ResidualModel model(plans, measured);
+  EXPECT_NEAR(model.figure(31).logarithm, 0.2, 0.02);
+  EXPECT_NEAR(model.figure(5).logarithm, 0, 0.06);
 }
 
 TEST(ResidualModel, PlansThatErrByThemselvesMakePredictionsLessSure) {
