@@ -121,9 +121,11 @@ class SweepCommand final : public Command {
 
   Expected<> predict(Context& context, const partitioner::Model& model, const Cluster& cluster,
                      RunRecord& run, ResultStore& store) {
+    progress_metrics_.begin(run);
     Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
     return predict_trials(model, cluster, store, flags_.options(), run.trials, *stop_,
                           [&](const std::string& now, std::size_t done, std::size_t total) {
+                            progress_metrics_.predict(done, total);
                             progress.show(done, total, now, now);
                           });
   }

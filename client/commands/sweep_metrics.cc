@@ -20,8 +20,14 @@ void SweepMetrics::begin(const RunRecord& run) {
   progress_.trials = run.trials.size();
 }
 
+void SweepMetrics::predict(std::size_t done, std::size_t total) {
+  const std::lock_guard lock(mutex_);
+  predicted_ = total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 1;
+}
+
 void SweepMetrics::show(const SweepProgress& progress) {
   const std::lock_guard lock(mutex_);
+  if (predicted_) predicted_ = 1;
   progress_ = progress;
   for (auto& [name, in_hand] : conditions_) in_hand = name == progress.condition;
 }
@@ -34,6 +40,10 @@ Families SweepMetrics::collect() const {
     families.push_back(metrics::single(name, help, Kind::kGauge, value));
   };
   families.push_back({"pareto_sweep_info", "1, of this run", Kind::kGauge, {{run_, 1, {}}}});
+  if (predicted_) {
+    add("pareto_sweep_prediction_ratio", "What is done of the step that predicting is at",
+        *predicted_);
+  }
   add("pareto_sweep_trials", "Plans of the sweep", static_cast<double>(progress_.trials));
   add("pareto_sweep_trials_measured", "Plans that have a round at least",
       static_cast<double>(progress_.measured_trials));

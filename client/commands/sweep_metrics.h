@@ -1,8 +1,10 @@
 // A sweep's progress for Prometheus, while it runs: names in daemon/metrics/METRICS.md.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "client/experiment/sweep.h"
@@ -18,8 +20,10 @@ class SweepMetrics {
   /// The clock outlives it.
   explicit SweepMetrics(const Clock& clock) : clock_(clock) {}
 
-  /// Before the first show().
+  /// Before the first show(), and again where predicting came first.
   void begin(const RunRecord& run);
+  /// So much is done of what comes before anything is measured.
+  void predict(std::size_t done, std::size_t total);
   void show(const SweepProgress& progress);
   /// Of the process alone before begin().
   metrics::Families collect() const;
@@ -30,6 +34,7 @@ class SweepMetrics {
   metrics::Labels run_;  ///< empty: it has not begun
   TimePoint began_{};
   std::map<std::string, bool> conditions_;  ///< of its trials; whether one is in hand
+  std::optional<double> predicted_;         ///< 0 to 1; none: nothing has to be
   SweepProgress progress_;
 };
 

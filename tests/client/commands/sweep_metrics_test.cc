@@ -42,6 +42,20 @@ TEST(SweepMetrics, OfTheProcessAloneBeforeItBegins) {
   EXPECT_THAT(text, Not(HasSubstr("pareto_sweep")));
 }
 
+TEST(SweepMetrics, TellHowFarPredictingIs) {
+  const SetClock clock;
+  SweepMetrics metrics(clock);
+  const RunRecord run = run_of({"none"});
+  metrics.begin(run);
+  EXPECT_EQ(value(metrics, "pareto_sweep_prediction_ratio"), -1) << "nothing has to be predicted";
+  metrics.predict(3, 12);
+  EXPECT_EQ(value(metrics, "pareto_sweep_prediction_ratio"), 0.25);
+  EXPECT_EQ(value(metrics, "pareto_sweep_trials"), 1);
+  metrics.begin(run);
+  metrics.show({});
+  EXPECT_EQ(value(metrics, "pareto_sweep_prediction_ratio"), 1);
+}
+
 TEST(SweepMetrics, FollowTheSweep) {
   SetClock clock;
   SweepMetrics metrics(clock);
