@@ -210,6 +210,13 @@ bool is_condition_file(const std::string& network) {
   return network != Network::kNone && network != EmulatedNetwork::kOwn;
 }
 
+Expected<std::string> networks_of(const std::string& networks, const DeviceFlags& devices) {
+  if (!networks.empty()) return networks;
+  if (devices.testbed.empty()) return std::string(Network::kNone);
+  PARETO_ASSIGN(const ChosenTestbed chosen, find_testbed(devices.testbed));
+  return chosen.network();
+}
+
 Expected<std::vector<NamedCondition>> read_conditions(const std::string& networks) {
   std::vector<NamedCondition> conditions;
   std::map<std::string, std::string> files;

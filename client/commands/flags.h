@@ -94,6 +94,8 @@ struct StoreFlags {
 
 /// "none", or what a test bed has of its own; else a condition's file.
 bool is_condition_file(const std::string& network);
+/// What --network names; where it names nothing, what the test bed has of its own, or "none". Fails: as find_testbed.
+Expected<std::string> networks_of(const std::string& networks, const DeviceFlags& devices);
 /// "none,lte.yaml": the conditions of those that are files, by their names. Fails: as read_condition; kInvalidArgument (a file that is
 /// called like no file).
 Expected<std::vector<NamedCondition>> read_conditions(const std::string& networks);

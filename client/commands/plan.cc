@@ -58,9 +58,10 @@ class PlanCommand final : public Command {
   void add_options(CLI::App& app) override {
     flags_.add_to(app);
     codecs_.add_to(app);
-    app.add_option("--network", networks_,
-                   "conditions of the network between devices, as sweep's; a front for each")
-        ->capture_default_str();
+    app.add_option(
+        "--network", networks_,
+        "conditions of the network between devices, as sweep's; a front for each (default: "
+        "what a test bed has of its own, or none)");
     app.add_flag("--by-definition", flags_.by_definition,
                  "predict those conditions from what they are defined to be: nothing is changed, "
                  "nor probed but as it is. Delays and rates count, jitter and loss do not");
@@ -94,6 +95,7 @@ class PlanCommand final : public Command {
   }
 
   Expected<int> run(Context& context) override {
+    PARETO_ASSIGN(networks_, networks_of(networks_, flags_.devices));
     PARETO_TRY(read_wish());
     if (cuts_ != "order" && cuts_ != "ideals") {
       return fail(ErrorCode::kInvalidArgument, "--cuts {}: order or ideals", cuts_);
@@ -165,7 +167,7 @@ class PlanCommand final : public Command {
   PlanningFlags flags_;
   CodecFlags codecs_;
   OutlookWish wish_;
-  std::string networks_ = "none";
+  std::string networks_;
   std::string also_;
   std::string max_latency_;
   std::string max_memory_;

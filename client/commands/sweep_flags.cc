@@ -141,14 +141,7 @@ Expected<> SweepFlags::read_plans() {
 }
 
 Expected<> SweepFlags::read_networks() {
-  const std::string& testbed = what_.devices.testbed;
-  if (networks_.empty()) {
-    networks_ = Network::kNone;
-    if (!testbed.empty()) {
-      PARETO_ASSIGN(const ChosenTestbed chosen, find_testbed(testbed));
-      networks_ = chosen.network();
-    }
-  }
+  PARETO_ASSIGN(networks_, networks_of(networks_, what_.devices));
   PARETO_ASSIGN(what_.conditions, read_conditions(networks_));
   what_.options.conditions.clear();
   for (const std::string& file : split_list(networks_)) {

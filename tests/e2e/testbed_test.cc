@@ -111,6 +111,23 @@ TEST_F(Testbeds, MayBeJoinedByASweep) {
   EXPECT_THAT(another.errors, HasSubstr("testbed down"));
 }
 
+TEST_F(Testbeds, ArePlannedForAsTheyAre) {
+  std::vector<std::string> arguments{
+      "plan",    "--measured-cuts", "2",      "--testbed",       name_,
+      "--store", path("plans.db"),  "--save", path("plan.json"), "--json"};
+  const auto model = small_model();
+  arguments.insert(arguments.end(), model.begin(), model.end());
+  const auto done = paretoctl(arguments);
+  ASSERT_EQ(done.exit_code, 0) << done.errors;
+  const json plans = json::parse(done.output);
+  ASSERT_EQ(plans["networks"].size(), 1U);
+  EXPECT_EQ(plans["networks"][0]["condition"], "slow");
+  arguments = {"run", "--plan", path("plan.json"), "--testbed", name_, "--requests", "3"};
+  arguments.insert(arguments.end(), model.begin(), model.end());
+  const auto run = paretoctl(arguments);
+  EXPECT_EQ(run.exit_code, 0) << run.errors;
+}
+
 TEST_F(Testbeds, LeaveNothingBehindWhenTheyAreKilled) {
   const auto folder = std::filesystem::path("/run/pareto-edge/testbed") / name_;
   for (int i = 0; i < 3; ++i) {
