@@ -7,12 +7,7 @@ namespace pareto::client {
 
 std::string_view report_html();  ///< the template, with {{names}} to be filled
 std::string_view report_css();
-// The page's scripts, in the order that they need.
-std::string_view report_common();
-std::string_view report_chart();
-std::string_view report_networks();
-std::string_view report_about();
-std::string_view report_js();
+std::string_view report_scripts();  ///< of the page, in the order that they need
 std::string_view report_echarts();  ///< Apache-2.0; its licence stands at its head
 
 }  // namespace pareto::client

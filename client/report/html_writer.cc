@@ -1,9 +1,8 @@
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "client/report/assets.h"
+#include "client/report/page_data.h"
 #include "client/report/writers.h"
-#include "client/results/record_json.h"
 
 namespace pareto::client {
 namespace {
@@ -47,18 +46,14 @@ class HtmlWriter final : public ReportWriter {
   std::string_view summary() const override { return "one offline page, interactive"; }
   Expected<std::string> write(const RunRecord& run, const ReportStyle& /*style*/) const override {
     // Inside <script> only "</" and "<!--" have a meaning; in JSON a '<' stands in strings alone and may be written so.
-    const std::string data = replaced(dump(to_json(run)), "<", "\\u003c");
+    const std::string data = replaced(page_data(run), "<", "\\u003c");
     const std::string title = html_escaped(run.model);
     const std::string library = replaced(report_echarts(), "</script", "<\\/script");
     return filled(report_html(), {{"title", title},
                                   {"css", report_css()},
                                   {"data", data},
                                   {"echarts", library},
-                                  {"common", report_common()},
-                                  {"chart", report_chart()},
-                                  {"networks", report_networks()},
-                                  {"about", report_about()},
-                                  {"js", report_js()}});
+                                  {"scripts", report_scripts()}});
   }
 };
 

@@ -1,8 +1,8 @@
-// What the page says of the run whatever is chosen: what it is, what failed, and where its figures come from. report.js calls this once.
-const aboutRun = (page) => {
+// What the page says of the run whatever is chosen: what it is, what failed, and where its figures come from.
+const aboutRun = (view) => {
   'use strict';
-  const {byId, figure, bytes, percent, date, latency, rate, el} = common;
-  const {run, measured, predicted, failed, planned} = page;
+  const {byId, figure, bytes, percent, date, el} = common;
+  const {run, measured, predicted, failed, planned} = view;
 
   const drawHead = () => {
     byId('model').textContent = run.model;
@@ -15,16 +15,6 @@ const aboutRun = (page) => {
     byId('failures').hidden = false;
     byId('failures').replaceChildren(el('h2', {}, `${failed.length} failed${planned ? `, ${planned} not measured` : ''}`),
       ...failed.map((trial) => el('p', {class: 'failure'}, el('b', {}, trial.id), trial.failure)));
-  };
-  /** Of predictions against measurements, in words. */
-  const predictionError = () => {
-    const both = measured.filter((trial) => trial.predicted);
-    if (!both.length) return '';
-    const within = (errors, share) => errors.sort((a, b) => a - b)[Math.max(1, Math.ceil(share * errors.length)) - 1];
-    const words = (errors) => `${percent(within(errors, 0.5))} (95 % of them within ${percent(within(errors, 0.95))})`;
-    const latencies = both.map((trial) => Math.abs(trial.predicted.latency_ms / latency(trial) - 1));
-    const rates = both.map((trial) => Math.abs(trial.predicted.samples_per_s / rate(trial) - 1));
-    return `of the ${both.length} plans that were measured, the median one was off by ${words(latencies)} in latency and ${words(rates)} in throughput`;
   };
   /** Where the time went, in words. */
   const timeSpent = () => {
@@ -39,14 +29,10 @@ const aboutRun = (page) => {
       ['Started', date(run.started)], ['Finished', run.finished ? date(run.finished) : 'not yet: it can be resumed'],
       ['Seed', String(run.seed)], ['Software', `Pareto Edge ${run.software.pareto_edge}, LibTorch ${run.software.torch}`],
       ['On the front', 'no other plan of the same batch and network is at least as fast (latency, p50) and at least as productive (samples/s) and better in one'],
-      ['Predictions', predictionError()], ['Time', timeSpent()], ['How it was measured', run.note]];
-    const heads = ['Device', 'Address', 'CPU', 'Threads', 'Memory', 'LibTorch', 'Weights sent'];
+      ['Time', timeSpent()], ['How it was measured', run.note]];
     byId('provenance').replaceChildren(el('h2', {}, 'Where these figures come from'),
       el('dl', {}, ...rows.filter(([, value]) => value).flatMap(([name, value]) => [el('dt', {}, name),
         el('dd', {}, ['Run', 'Command', 'Model digest'].includes(name) ? el('code', {}, value) : value)])),
-      el('div', {class: 'scroll', style: 'margin-bottom: 0'}, el('table', {class: 'plain'}, el('thead', {}, el('tr', {}, ...heads.map((head, i) => el('th', {class: i < 3 ? 'text' : undefined}, head)))),
-        el('tbody', {}, ...run.devices.map((device) => el('tr', {}, ...[device.name, device.address, device.cpu, device.threads,
-          bytes(device.memory_bytes), device.torch, bytes(device.weights_sent_bytes)].map((cell, i) => el('td', {class: i < 3 ? 'text' : undefined}, String(cell)))))))),
       el('details', {}, el('summary', {}, 'All options'), el('pre', {}, el('code', {}, JSON.stringify(run.options, null, 1)))));
   };
 

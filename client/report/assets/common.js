@@ -6,6 +6,9 @@ const common = (() => {
   const SHAPES = ['circle', 'diamond', 'triangle', 'rect'];
   const SHAPE_PATHS = ['M6 1a5 5 0 1 0 .01 0z', 'M6 0l6 6-6 6-6-6z', 'M6 0l6 11H0z', 'M1 1h10v10H1z'];
 
+  // What passes of one request, in the order that a stage does them.
+  const STEPS = [['transfer', 'transfer'], ['wait', 'waiting'], ['compute', 'computing'], ['encode', 'encoding']];
+
   const figure = (value) => {
     const size = Math.abs(value);
     return value.toFixed(size >= 999.95 ? 0 : size >= 99.995 ? 1 : size >= 9.9995 ? 2 : 3);
@@ -41,7 +44,7 @@ const common = (() => {
     return element;
   };
   const swatch = (part) => el('i', {class: 'swatch', style: `background: var(--${part})`});
-  const shapeIcon = (index, colour) => {
+  const shapeIcon = (index, colour, edge = 'none') => {
     const icon = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
     icon.setAttribute('viewBox', '0 0 12 12');
     icon.setAttribute('width', '11');
@@ -49,6 +52,10 @@ const common = (() => {
     const path = document.createElementNS('http://www.w3.org/2000/svg', 'path');
     path.setAttribute('d', SHAPE_PATHS[index % 4]);
     path.style.fill = colour;
+    path.style.stroke = edge;
+    path.style.strokeWidth = 1.5;
+    icon.style.overflow = 'visible';
+    icon.setAttribute('aria-hidden', 'true');
     icon.append(path);
     return icon;
   };
@@ -63,15 +70,25 @@ const common = (() => {
     const style = getComputedStyle(document.documentElement);
     return (name) => style.getPropertyValue(`--${name}`).trim();
   };
-  /** Bounds of an axis around some values, with a margin; below, as a share of the range. */
-  const bounds = (values, below = 0.07) => {
-    const low = Math.min(...values);
-    const high = Math.max(...values);
-    const span = high - low || high || 1;
-    const step = 10 ** Math.floor(Math.log10(span)) / 5;
-    return {min: Math.max(0, Math.floor((low - span * below) / step) * step), max: Math.ceil((high + span * 0.07) / step) * step};
-  };
 
-  return {byId, PARTS, SHAPES, figure, short, range, bytes, percent, date, devicesOf, nameOf, crossesOf, latency, rate, el, swatch, shapeIcon,
-    bar, colours, bounds};
+  /** A group of buttons of which one is pressed. */
+  const segments = (label, values, current, onPick) => el('div', {class: 'segmented', role: 'group', 'aria-label': label},
+    ...values.map(([value, text]) => toggle(`${label} ${value}`, value === current, () => onPick(value), text)));
+  /** A button that is made anew with every drawing: by its key it keeps the focus. */
+  const toggle = (key, pressed, click, ...children) => el('button', {type: 'button', 'data-key': key, 'aria-pressed': String(pressed), click}, ...children);
+  /** What is drawn anew keeps the focus where it was. */
+  const keepingFocus = (draw) => {
+    const held = document.activeElement && document.activeElement.dataset.key;
+    draw();
+    const again = held && document.querySelector(`[data-key="${CSS.escape(held)}"]`);
+    if (again && again !== document.activeElement) again.focus({preventScroll: true});
+  };
+  /** A table of heads [text, class] and rows of cells, each a list of nodes; `rows` may hold whole <tr> too. */
+  const fill = (table, heads, rows) => table.replaceChildren(
+    el('thead', {}, el('tr', {}, ...heads.map(([head, kind]) => el('th', {class: kind, scope: 'col'}, head)))),
+    el('tbody', {}, ...rows.map((row) => (row instanceof Element ? row
+      : el('tr', {}, ...row.map((cell, i) => el('td', {class: heads[i][1]}, ...[cell].flat())))))));
+
+  return {byId, PARTS, STEPS, SHAPES, figure, short, range, bytes, percent, date, devicesOf, nameOf, crossesOf, latency, rate, el, swatch, shapeIcon,
+    bar, colours, segments, toggle, keepingFocus, fill};
 })();

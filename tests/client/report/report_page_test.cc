@@ -97,8 +97,12 @@ TEST_F(ReportPage, DrawsWhatWasPredictedOnlyApart) {
   EXPECT_THAT(part(page, "id=\"chart-note\"", "</p>"),
               HasSubstr(std::to_string(unmeasured) +
                         " more were predicted only; 1 of those may be on the front"));
-  EXPECT_THAT(part(page, "id=\"provenance\"", "</section>"),
-              HasSubstr("was off by 5 % (95 % of them within 5 %) in latency and 4 %"));
+  EXPECT_THAT(part(page, "id=\"accuracy-note\"", "</p>"),
+              HasSubstr("the median one was off by 5 % in latency, 95 % of them by less than 5 %"));
+  EXPECT_THAT(part(page, "id=\"accuracy-table\"", "</table>"), HasSubstr("<td>4 %</td>"))
+      << "in throughput";
+  EXPECT_EQ(count(part(page, "id=\"accuracy-plans\"", "</table>"), "<tr>"),
+            run.trials.size() - static_cast<std::size_t>(unmeasured) + 1);
   EXPECT_THAT(page, Not(HasSubstr("not measured</h2>")));
 }
 
@@ -151,8 +155,8 @@ TEST_F(ReportPage, AnUnfinishedOrEmptyRunIsShownAsSuch) {
 
 TEST_F(ReportPage, HasNoCardsOfNetworksWhereThereIsOne) {
   const std::string page = dom(test::synthetic_run({.batches = {1}, .split_points = 3}));
-  EXPECT_THAT(page, HasSubstr("id=\"fronts\" hidden"));
-  EXPECT_THAT(page, HasSubstr("id=\"moves\" hidden"));
+  EXPECT_THAT(page, HasSubstr("aria-labelledby=\"fronts-title\" hidden"));
+  EXPECT_THAT(page, HasSubstr("aria-labelledby=\"moves-title\" hidden"));
 }
 
 TEST_F(ReportPage, ShowsAFrontForEachNetwork) {
@@ -233,7 +237,7 @@ TEST_F(ReportPage, APointChoosesItsPlanAndNetwork) {
   const RunRecord run = test::synthetic_network_sweep();
   for (const auto& [what, network] :
        {std::pair("click(document.querySelectorAll('.small-chart')[4], 1);", "100-far"),
-        std::pair("click(document.getElementById('moves-chart'), 2);", "1-near")}) {
+        std::pair("click(document.getElementById('moves-chart'), 3);", "1-near")}) {
     const std::string page = dom(run, "", mouse + what);
     const std::string id = part(page, "data-clicked=\"", "\">").substr(14);
     EXPECT_THAT(id, HasSubstr(network));

@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "client/report/page_data.h"
 #include "client/report/report_writer.h"
 #include "client/report/text_table.h"
 #include "client/results/record_json.h"
@@ -351,7 +352,7 @@ TEST(HtmlWriter, IsOneFileThatFetchesNothing) {
     const std::string open = "id=\"run\">";
     const std::size_t begin = page.find(open) + open.size();
     const json data = json::parse(page.substr(begin, page.find("</script>", begin) - begin));
-    EXPECT_EQ(data, json::parse(written("json", run)));
+    EXPECT_EQ(data, json::parse(page_data(run)));
   }
 }
 

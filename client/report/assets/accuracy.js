@@ -1,0 +1,84 @@
+// Predictions of the cost model against measurements: a point a plan that has both, how far apart they are, and the same as tables. There
+// only where a run has some.
+const accuracyCard = (view, networks, page) => {
+  'use strict';
+  const {byId, SHAPES, figure, percent, nameOf, el, shapeIcon, colours, segments, fill} = common;
+  const {choice, conditions} = view;
+  const both = view.measured.filter((trial) => trial.predicted);
+  if (!both.length) return null;
+  const GOALS = {
+    latency: {text: 'Latency', unit: 'ms', measured: (trial) => trial.latency_ms.p50, predicted: (trial) => trial.predicted.latency_ms},
+    throughput: {text: 'Throughput', unit: 'samples/s', measured: (trial) => trial.throughput.samples_per_s, predicted: (trial) => trial.predicted.samples_per_s},
+  };
+  /** predicted / measured - 1, with its sign. */
+  const errorOf = (trial, goal) => goal.predicted(trial) / goal.measured(trial) - 1;
+  const within = (trials, goal, share) => {
+    const errors = trials.map((trial) => Math.abs(errorOf(trial, goal))).sort((a, b) => a - b);
+    return errors[Math.max(1, Math.ceil(share * errors.length)) - 1];
+  };
+  const shown = () => both.filter((trial) => trial.batch === choice.batch && !choice.off.has(trial.transport));
+
+  const chart = echarts.init(byId('accuracy-chart'), null, view.renderer);
+  chart.on('click', (event) => { if (event.data && event.data.trial) page.select(event.data.trial); });
+  const paint = () => {
+    const goal = GOALS[choice.error];
+    const trials = shown();
+    byId('accuracy-chart').hidden = !trials.length;
+    if (!trials.length) return;
+    const colour = colours();
+    const values = trials.flatMap((trial) => [goal.measured(trial), goal.predicted(trial)]);
+    const axis = axes.log(values, [0.06, 0.06], colour, chart.getWidth() > 560 ? 7 : 5);
+    const place = (trial) => [Math.log10(goal.measured(trial)), Math.log10(goal.predicted(trial))];
+    const line = (factor, type) => ({type: 'line', symbol: 'none', silent: true, z: 1, clip: true, lineStyle: {color: colour('muted'), width: 1, type},
+      data: [[axis.min, axis.min + Math.log10(factor)], [axis.max, axis.max + Math.log10(factor)]]});
+    const p95 = within(trials, goal, 0.95);
+    const chosen = view.chosen();
+    chart.setOption({
+      animation: false, textStyle: axes.font(), grid: {left: 56, right: 16, top: 26, bottom: 48},
+      tooltip: axes.tooltip(colour, ({trial}) => trial && el('div', {class: 'tip'}, el('b', {}, nameOf(trial)), `${trial.condition}, over ${trial.transport}`, el('br'),
+        `${figure(goal.measured(trial))} ${goal.unit} measured`, el('br'), `${figure(goal.predicted(trial))} ${goal.unit} predicted (${signed(errorOf(trial, goal))})`)),
+      xAxis: {...axis, name: `measured, ${goal.unit}`, nameLocation: 'middle', nameGap: 28},
+      yAxis: {...axis, name: `predicted, ${goal.unit}`, nameGap: 10, nameTextStyle: {color: colour('muted'), fontSize: 12, align: 'left', padding: [0, 0, 0, -48]}},
+      series: [line(1, 'solid'), line(1 + p95, 'dashed'), ...(p95 < 1 ? [line(1 - p95, 'dashed')] : []),
+        {type: 'scatter', z: 2, symbolSize: 8, data: trials.map((trial) => ({value: place(trial), trial, symbol: SHAPES[conditions.indexOf(trial.condition) % 4],
+          itemStyle: {color: 'transparent', borderColor: colour(`t${conditions.indexOf(trial.condition) % 4}`), borderWidth: 1.5}}))},
+        axes.ring(trials.includes(chosen) ? [place(chosen)] : [], 20, colour)],
+    }, true);
+    byId('accuracy-chart').dataset.points = trials.length;
+  };
+  const signed = (error) => `${error < 0 ? '−' : '+'}${percent(Math.abs(error))}`;
+
+  const drawTables = () => {
+    const trials = shown();
+    const errors = (some) => Object.values(GOALS).flatMap((goal) => (some.length ? [percent(within(some, goal, 0.5)), percent(within(some, goal, 0.95))] : ['–', '–']));
+    const rows = conditions.map((condition) => [condition, trials.filter((trial) => trial.condition === condition)]).filter(([, some]) => some.length);
+    if (rows.length > 1) rows.push(['all', trials]);
+    fill(byId('accuracy-table'), [['Network', 'text'], ['Plans'], ['Latency: median error'], ['95 % within'], ['Throughput: median error'], ['95 % within']],
+      rows.map(([name, some]) => [name, String(some.length), ...errors(some)]));
+    const goal = GOALS[choice.error];
+    fill(byId('accuracy-plans'), [['Plan', 'text'], ['Network', 'text'], [`Measured, ${goal.unit}`], [`Predicted, ${goal.unit}`], ['Error']],
+      [...trials].sort((a, b) => Math.abs(errorOf(b, goal)) - Math.abs(errorOf(a, goal))).map((trial) => [
+        [networks.planButton(`error of ${trial.id}`, trial, page.select, networks.planText(trial))], trial.condition,
+        figure(goal.measured(trial)), figure(goal.predicted(trial)), signed(errorOf(trial, goal))]));
+  };
+  const draw = () => {
+    paint();
+    const goal = GOALS[choice.error];
+    const trials = shown();
+    byId('accuracy-goal').replaceChildren(segments('Predicted', Object.entries(GOALS).map(([value, {text}]) => [value, text]), choice.error, (value) => {
+      choice.error = value;
+      page.draw();
+    }));
+    byId('accuracy-note').textContent = trials.length
+      ? `Before any of them was measured, ${trials.length} plans were predicted: the median one was off by ${percent(within(trials, goal, 0.5))} in ${goal.text.toLowerCase()}, 95 % of them by less than ${percent(within(trials, goal, 0.95))} (dashed). On the line both agree.`
+      : 'No plan of this choice was both predicted and measured.';
+    byId('accuracy-legend').replaceChildren(...conditions.filter((condition) => trials.some((trial) => trial.condition === condition)).map((condition) => {
+      const i = conditions.indexOf(condition) % 4;
+      return el('span', {}, shapeIcon(i, 'none', `var(--t${i})`), condition);
+    }));
+    drawTables();
+  };
+  byId('accuracy').hidden = false;
+  page.watch(byId('accuracy-chart'), () => { chart.resize(); paint(); });
+  return {draw, paint, drawChosen: paint};
+};

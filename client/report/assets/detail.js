@@ -1,0 +1,65 @@
+// The plan that is chosen: its standing, who beats it, its figures and its way through devices and links.
+const detailCard = (view, page) => {
+  'use strict';
+  const {byId, PARTS, figure, short, range, bytes, percent, devicesOf, nameOf, latency, rate, el, swatch, bar} = common;
+
+  const stepOf = (colour, title, value, note) => el('li', {style: `--dot: var(--${colour})`},
+    el('div', {class: 'row'}, el('span', {}, title), el('b', {}, value)), note ? el('small', {}, note) : undefined);
+  const pathOf = (trial) => {
+    const steps = [];
+    trial.links.forEach((link, i) => {
+      const last = i === trial.links.length - 1;
+      const codec = !last && i > 0 ? trial.plan.codecs[i - 1] : undefined;
+      const title = `${i === 0 ? 'input arrives ' : last ? 'result returns ' : ''}over ${link.transport}${codec && codec !== 'none' ? ` ${codec}` : ''}`;
+      const cut = !last && i > 0 && trial.split ? trial.split.cuts[i - 1] : undefined;
+      const crossing = cut ? cut.boundary : [];
+      const what = crossing.length
+        ? crossing.slice(0, 3).map((value) => `${value.dtype} ${value.shape.join('×')}`).join(', ') + (crossing.length > 3 ? ` and ${crossing.length - 3} more` : '')
+        : '';
+      steps.push(stepOf('transfer', title, `${short(link.transfer_ms.p50)} ms`, [cut && trial.split.cuts.length > 1 ? cut.name : '', bytes(link.bytes), what].filter(Boolean).join(' · ')));
+      const stage = trial.stages[i];
+      if (stage) {
+        steps.push(stepOf('compute', stage.device, `${short(stage.compute_ms.p50)} ms`,
+          `engine ${stage.engine} · ${bytes(stage.weight_bytes)} of weights · ${bytes(stage.peak_memory_bytes)} of memory`));
+      }
+    });
+    return el('ul', {class: 'path'}, ...steps);
+  };
+  const BEATERS = 5;
+  /** Every plan of the front that beats it, as something to choose. */
+  const beatenBy = (trial) => {
+    const beaters = view.isFront(trial) ? [] : view.beaters(trial);
+    if (!beaters.length) return [];
+    return [el('h3', {}, 'Who beats it'), el('ul', {class: 'beaters'}, ...beaters.slice(0, BEATERS).map((by) => el('li', {},
+      el('button', {type: 'button', class: 'link', 'data-key': `beater ${by.id}`, click: () => page.select(by)}, el('b', {}, nameOf(by)), ` over ${by.transport}`),
+      el('small', {}, view.gains(by, trial)))),
+    beaters.length > BEATERS ? el('li', {}, el('small', {}, `and ${beaters.length - BEATERS} more`)) : '')];
+  };
+  const TITLES = {front: 'On the front', perhaps: 'Beaten, perhaps', beaten: 'Beaten'};
+  const draw = () => {
+    const trial = view.chosen();
+    if (!trial) {
+      byId('detail').replaceChildren(el('h2', {}, 'No plan'), el('p', {class: 'hint'}, 'Nothing was measured for this choice.'));
+      return;
+    }
+    const split = trial.time_split_ms;
+    const standing = view.standing(trial);
+    const box = (label, value, note) => el('div', {}, el('span', {}, label), el('b', {}, value), el('small', {}, note));
+    byId('detail').replaceChildren(
+      el('span', {class: `badge ${standing}`}, TITLES[standing]),
+      el('span', {class: 'muted'}, ` P(front) ${percent(trial.p_front)}`),
+      el('h2', {style: 'margin-top: 6px'}, nameOf(trial)),
+      trial.name && trial.split ? el('p', {class: 'muted'}, trial.split.name) : '',
+      el('p', {class: 'muted'}, `${devicesOf(trial).join(' → ')} · ${trial.transport} · batch ${trial.batch}`),
+      el('p', {class: 'verdict'}, view.verdict(trial)),
+      ...beatenBy(trial),
+      el('div', {class: 'figures'},
+        box('Latency, p50', `${figure(latency(trial))} ms`, `${range(trial.latency_ms.ci95)}, window ${trial.latency_ms.window}, ${trial.latency_ms.samples} requests`),
+        box('Throughput', `${figure(rate(trial))} /s`, `${range(trial.throughput.ci95)}, window ${trial.throughput.window}`)),
+      el('h3', {}, 'Time of one request'), bar(trial),
+      el('ul', {class: 'parts'}, ...PARTS.map(([part, text]) => el('li', {}, swatch(part), el('span', {}, text),
+        el('b', {}, `${short(split[part])} ms`), el('small', {}, `${Math.round(100 * split[part] / latency(trial))} %`)))),
+      el('h3', {}, 'Its way'), pathOf(trial));
+  };
+  return {draw, drawChosen: draw};
+};

@@ -1,0 +1,103 @@
+// The fronts of all network conditions side by side, and the same as a table.
+const frontsCard = (view, networks, page) => {
+  'use strict';
+  const {byId, SHAPES, figure, range, percent, latency, rate, nameOf, devicesOf, el, colours, segments, fill} = common;
+  const {choice, conditions, under, frontOf} = view;
+
+  const smalls = conditions.map((condition) => {
+    const title = el('button', {type: 'button', class: 'small-title', 'data-key': `front of ${condition}`, click: () => page.chooseCondition(condition)},
+      el('b', {}, condition), el('span', {}, networks.networkText(networks.figuresOf(condition))));
+    const picture = el('div', {class: 'small-chart', role: 'img'});
+    const nothing = el('p', {class: 'small-nothing'});
+    const best = el('p', {class: 'small-best'});
+    const figureBox = el('figure', {class: 'small'}, title, picture, nothing, best);
+    return {condition, title, picture, nothing, best, figureBox, chart: null, place: null};
+  });
+
+  const ringOf = (small) => {
+    const trial = view.chosen();
+    return trial && trial.condition === small.condition ? [small.place(trial)] : [];
+  };
+  const drawSmall = (small, shared) => {
+    const colour = colours();
+    const pool = under(small.condition);
+    const front = frontOf(pool);
+    const trials = view.left(pool, front);
+    const rest = trials.filter((trial) => !front.includes(trial));
+    const on = (value) => (shared ? Math.log10(value) : value);
+    small.place = (trial) => [on(latency(trial)), on(rate(trial))];
+    const linear = (values) => ({...axes.plain(colour), ...axes.bounds(values, 0.1), splitNumber: 4,
+      axisLabel: {...axes.plain(colour).axisLabel, showMinLabel: false, showMaxLabel: false}});
+    const x = shared ? axes.log(shared.map(latency), [0.07, 0.07], colour, 5) : linear(pool.map(latency));
+    const y = shared ? axes.log(shared.map(rate), [0.07, 0.07], colour, 5) : linear(pool.map(rate));
+    const dot = (trial) => {
+      const shape = view.shapeOf(trial);
+      return {value: small.place(trial), trial, symbol: SHAPES[shape], itemStyle: axes.dot(view.standing(trial, front), shape, colour)};
+    };
+    small.chart.setOption({
+      animation: false, textStyle: axes.font(), grid: {left: 48, right: 14, top: 24, bottom: 36},
+      tooltip: axes.tooltip(colour, ({trial}) => trial && axes.tip(trial, `${small.condition}: on the front with a probability of ${percent(trial.p_front)}.`)),
+      xAxis: {...x, name: 'latency, p50 ms', nameLocation: 'middle', nameGap: 22},
+      yAxis: {...y, name: 'samples/s', nameGap: 8, nameTextStyle: {color: colour('muted'), fontSize: 12, align: 'left', padding: [0, 0, 0, -40]}},
+      series: [
+        axes.edge(front.map(small.place), x, y, colour),
+        {type: 'scatter', data: rest.map(dot), z: 2, symbolSize: 6},
+        {type: 'scatter', z: 4, symbolSize: 10, data: trials.filter((trial) => front.includes(trial)).map(dot)},
+        axes.intervals(front, colour('front'), 1, on),
+        axes.ring(ringOf(small), 20, colour),
+      ],
+    }, true);
+    small.picture.dataset.shown = trials.length;
+    small.picture.dataset.best = front.length;
+    small.picture.setAttribute('aria-label', `${small.condition}: latency against throughput of ${trials.length} plans, ${front.length} on the front; the table beneath has them`);
+  };
+
+  const paint = () => {
+    const all = choice.scales === 'one' ? conditions.flatMap(under) : null;
+    for (const small of smalls) {
+      const nothing = networks.nothingOf(small.condition);
+      small.nothing.textContent = nothing;
+      small.nothing.hidden = !nothing;
+      small.picture.hidden = Boolean(nothing);
+      small.best.hidden = Boolean(nothing);
+      if (nothing) continue;
+      if (!small.chart) {
+        small.chart = echarts.init(small.picture, null, view.renderer);
+        small.chart.on('click', (event) => { if (event.data && event.data.trial) page.select(event.data.trial); });
+      }
+      drawSmall(small, all);
+    }
+  };
+  const drawTable = () => {
+    const rows = conditions.flatMap((condition) => frontOf(under(condition)).map((trial, i) => [
+      i ? '' : condition, [networks.planButton(`front ${trial.id}`, trial, page.select, nameOf(trial))], devicesOf(trial).join(' → '), trial.transport,
+      [figure(latency(trial)), el('small', {}, range(trial.latency_ms.ci95))], [figure(rate(trial)), el('small', {}, range(trial.throughput.ci95))],
+      trial.p_front.toFixed(2)]));
+    fill(byId('fronts-table'), [['Network', 'text'], ['Plan', 'text'], ['Devices', 'text'], ['Transport', 'text'], ['p50 ms'], ['Samples/s'], ['P(front)']], rows);
+  };
+  const draw = () => {
+    paint();
+    for (const small of smalls) {
+      small.title.setAttribute('aria-pressed', String(small.condition === choice.condition));
+      const front = frontOf(under(small.condition));
+      const ends = front.length > 1 ? [front[0], front[front.length - 1]] : front;
+      small.best.replaceChildren(...ends.map((trial, i) => networks.planButton(`end ${i} of ${small.condition}`, trial, page.select,
+        el('b', {}, ends.length === 1 ? networks.speedTexts(trial).join(', ') : networks.speedTexts(trial)[i]), ` ${networks.planText(trial)}`)));
+    }
+    drawTable();
+    byId('scales').replaceChildren(segments('Scales', [['own', 'Own scales'], ['one', 'One scale']], choice.scales, (value) => {
+      choice.scales = value;
+      page.draw();
+    }));
+    byId('fronts-note').textContent = `${choice.scales === 'one' ? 'On one logarithmic scale.' : 'Each on its own scale.'} `
+      + 'Choose a plan, or a network by its title, to see it above.';
+  };
+  const drawChosen = () => {
+    for (const small of smalls) if (small.chart && !small.picture.hidden) small.chart.setOption({series: [{id: 'ring', data: ringOf(small)}]});
+  };
+
+  byId('fronts').hidden = false;
+  byId('small-fronts').replaceChildren(...smalls.map(({figureBox}) => figureBox));
+  page.watch(byId('small-fronts'), () => { for (const {chart} of smalls) if (chart) chart.resize(); });
+  return {draw, paint, drawChosen};
+};

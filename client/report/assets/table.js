@@ -1,0 +1,67 @@
+// Every plan shown as a row: sorted by any column, chosen by a click or, with the arrow keys, from row to row.
+const plansTable = (view, page) => {
+  'use strict';
+  const {byId, figure, range, crossesOf, nameOf, latency, rate, el, bar} = common;
+  const {choice} = view;
+  const table = byId('trials');
+
+  const COLUMNS = [
+    ['plan', 'Plan', (trial) => (trial.split ? trial.split.position : -1), (trial) => [el('i', {class: 'dot'}), nameOf(trial)], 'text'],
+    ['transport', 'Transport', (trial) => trial.transport, (trial) => [trial.transport], 'text'],
+    ['latency', 'p50 ms', latency, (trial) => [figure(latency(trial)), el('small', {}, range(trial.latency_ms.ci95))]],
+    ['p90', 'p90 ms', (trial) => trial.latency_ms.p90, (trial) => [figure(trial.latency_ms.p90)]],
+    ['p99', 'p99 ms', (trial) => trial.latency_ms.p99, (trial) => [figure(trial.latency_ms.p99)]],
+    ['rate', 'Samples/s', rate, (trial) => [figure(rate(trial)), el('small', {}, range(trial.throughput.ci95))]],
+    ['window', 'Window', (trial) => trial.throughput.window, (trial) => [`${trial.latency_ms.window}, ${trial.throughput.window}`]],
+    ['boundary', 'Crosses', (trial) => (trial.split ? trial.split.boundary_bytes : 0), (trial) => [crossesOf(trial)]],
+    ['time', 'Compute, transfer, wait', (trial) => trial.time_split_ms.compute / latency(trial), (trial) => [bar(trial)]],
+    ['p', 'P(front)', (trial) => trial.p_front, (trial) => [trial.p_front.toFixed(2)]],
+  ];
+  const sortBy = (id) => {
+    choice.descending = choice.sort === id && !choice.descending;
+    choice.sort = id;
+    common.keepingFocus(draw);
+  };
+  const rows = new Map();  // of what is shown
+  /** The one row that the tab key reaches is the one chosen, or the first. */
+  const mark = () => {
+    let reached = rows.get(view.chosen());
+    for (const [trial, row] of rows) {
+      const chosen = trial === view.chosen();
+      row.classList.toggle('chosen', chosen);
+      row.setAttribute('aria-selected', String(chosen));
+      row.tabIndex = -1;
+      reached = reached || row;
+    }
+    if (reached) reached.tabIndex = 0;
+  };
+  const draw = () => {
+    const key = COLUMNS.find(([id]) => id === choice.sort)[2];
+    const order = choice.descending ? -1 : 1;
+    const sorted = [...view.shown].sort((a, b) => order * (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : latency(a) - latency(b)));
+    rows.clear();
+    for (const trial of sorted) {
+      rows.set(trial, el('tr', {class: view.standing(trial), 'data-key': `plan ${trial.id}`, 'data-plan-row': trial.id, click: () => page.select(trial)},
+        ...COLUMNS.map(([, , , cell, kind]) => el('td', {class: kind}, ...cell(trial)))));
+    }
+    table.replaceChildren(
+      el('thead', {}, el('tr', {}, ...COLUMNS.map(([id, title, , , kind]) => el('th',
+        {class: kind, scope: 'col', 'aria-sort': choice.sort === id ? (choice.descending ? 'descending' : 'ascending') : undefined},
+        el('button', {type: 'button', 'data-key': `sort ${id}`, click: () => sortBy(id)}, title + (choice.sort === id ? (choice.descending ? ' ↓' : ' ↑') : '')))))),
+      el('tbody', {}, ...rows.values()));
+    mark();
+    byId('table-note').textContent = view.shown.length
+      ? 'Windows (requests in flight) of latency and of throughput; intervals are 95 %. Sort by a heading, choose a row.'
+      : view.pool.length ? 'No plan measured has such a name.' : 'Nothing was measured for this choice.';
+  };
+  table.addEventListener('keydown', (event) => {
+    const row = event.target.closest('tr[data-plan-row]');
+    const next = row && (event.key === 'ArrowDown' ? row.nextElementSibling : event.key === 'ArrowUp' ? row.previousElementSibling
+      : event.key === 'Enter' ? row : null);
+    if (!next) return;
+    event.preventDefault();
+    page.select(view.byTrial.get(next.dataset.planRow));
+    next.focus();
+  });
+  return {draw, drawChosen: mark};
+};

@@ -1,0 +1,134 @@
+// What of the run is looked at: its trials, what is chosen, and what follows from that. The choices stand in the address, so that a view
+// can be shared as a link. report.js makes this once; the parts of the page read it whenever they draw.
+const makeView = (run) => {
+  'use strict';
+  const {percent, latency, rate, nameOf, devicesOf} = common;
+  // What makes a plan the same one under another network; before its codec, which may be chosen for a network, joins its name.
+  for (const trial of run.trials) {
+    trial.key = [trial.name || '', trial.split ? trial.split.name : '', ...devicesOf(trial), trial.transport,
+      trial.auto_codec ? 'auto' : trial.codec, trial.plan.micro_batch, trial.batch].join('\n');
+  }
+  // A codec or a micro-batch makes another kind of link: chosen, drawn and named like a transport.
+  for (const trial of run.trials) {
+    if (trial.auto_codec) trial.transport += ` ${trial.codec} (auto)`;
+    else if (trial.codec !== 'none') trial.transport += ` ${trial.codec}`;
+    if (trial.plan.micro_batch > 0) trial.transport += ` by ${trial.plan.micro_batch}`;
+  }
+  const measured = run.trials.filter((trial) => trial.status === 'ok');
+  const failed = run.trials.filter((trial) => trial.status === 'failed');
+  // An adaptive sweep leaves most plans at what is expected of them.
+  const predicted = run.trials.filter((trial) => trial.status === 'predicted');
+  const planned = run.trials.length - measured.length - failed.length - predicted.length;
+  const distinct = (values) => [...new Set(values)];
+  const transports = distinct(run.trials.map((trial) => trial.transport));
+  const batches = distinct(run.trials.map((trial) => trial.batch)).sort((a, b) => a - b);
+  const conditions = distinct(run.networks.map((network) => network.condition));
+  const shapeOf = (trial) => transports.indexOf(trial.transport) % 4;
+  const byTrial = new Map(run.trials.map((trial) => [trial.id, trial]));
+
+  // ---- what is chosen --------------------------------------------------------------------------------------------------------
+
+  const address = new URLSearchParams(location.hash.slice(1));
+  const among = (key, values) => (values.map(String).includes(address.get(key)) ? values[values.map(String).indexOf(address.get(key))] : values[0]);
+  const choice = {
+    batch: among('batch', batches),
+    condition: among('condition', conditions),
+    off: new Set((address.get('without') || '').split(',').filter((name) => transports.includes(name))),
+    find: address.get('find') || '',
+    only: among('only', ['all', 'front']),
+    zoom: among('zoom', ['all', 'front']),
+    plan: address.get('plan'),
+    scales: among('scales', ['own', 'one']),
+    goal: among('goal', ['latency', 'throughput']),
+    request: among('request', ['p50', 'p90', 'p99']),
+    error: among('error', ['latency', 'throughput']),
+    sort: 'latency',
+    descending: false,
+  };
+  const remember = () => {
+    const kept = new URLSearchParams();
+    if (batches.length > 1) kept.set('batch', choice.batch);
+    if (conditions.length > 1) kept.set('condition', choice.condition);
+    if (choice.off.size) kept.set('without', [...choice.off].join(','));
+    if (choice.find) kept.set('find', choice.find);
+    for (const [key, usual] of [['only', 'all'], ['zoom', 'all'], ['scales', 'own'], ['goal', 'latency'], ['request', 'p50'], ['error', 'latency']]) {
+      if (choice[key] !== usual) kept.set(key, choice[key]);
+    }
+    if (choice.plan) kept.set('plan', choice.plan);
+    try { history.replaceState(null, '', `#${kept}`); } catch { /* a page in a sandbox has no history */ }
+  };
+
+  // ---- what follows ----------------------------------------------------------------------------------------------------------
+
+  const beats = (a, b) => latency(a) <= latency(b) && rate(a) >= rate(b) && (latency(a) < latency(b) || rate(a) > rate(b));
+  const wanted = (trial, condition) => trial.batch === choice.batch && trial.condition === condition && !choice.off.has(trial.transport);
+  /** Plans of the batch and transports chosen, under some condition. */
+  const under = (condition) => measured.filter((trial) => wanted(trial, condition));
+  /** Those that no other one of them beats, in order of latency. */
+  const frontOf = (trials) => {
+    const sorted = [...trials].sort((a, b) => latency(a) - latency(b) || rate(b) - rate(a));
+    let best = null;
+    return sorted.filter((trial) => {
+      const on = !best || rate(trial) > rate(best) || (rate(trial) === rate(best) && latency(trial) === latency(best));
+      if (on) best = trial;
+      return on;
+    });
+  };
+  /** Whether its name has all words that are looked for. */
+  const isFound = (trial) => {
+    const name = nameOf(trial).toLowerCase();
+    return choice.find.toLowerCase().split(/\s+/).every((word) => name.includes(word));
+  };
+  /** Of `trials`, those that the filters of names and of the front leave. What they leave out still beats others. */
+  const left = (trials, front) => trials.filter((trial) => (choice.only === 'all' || front.includes(trial)) && isFound(trial));
+
+  const view = {run, measured, failed, predicted, planned, transports, batches, conditions, shapeOf, byTrial, choice, remember, under, frontOf, left,
+    /** From 1500 on, points are drawn faster as pixels. */
+    renderer: {renderer: measured.length > 1500 ? 'canvas' : 'svg'},
+    pool: [],      // plans of the batch, condition and transports chosen
+    front: [],     // those of them that no other one beats, in order of latency
+    shown: [],     // those of the pool that the other filters leave
+    expected: [],  // plans of that choice that were not measured
+  };
+  view.look = () => {
+    view.pool = under(choice.condition);
+    view.front = frontOf(view.pool);
+    view.shown = left(view.pool, view.front);
+    view.expected = choice.only === 'all' ? predicted.filter((trial) => wanted(trial, choice.condition) && isFound(trial)) : [];
+    if (!view.chosen()) choice.plan = view.usual() ? view.usual().id : null;
+  };
+  view.isFront = (trial) => view.front.includes(trial);
+  view.chosen = () => view.pool.find((trial) => trial.id === choice.plan);
+  /** What is chosen unless somebody chooses: the most productive plan. */
+  view.usual = () => view.front[view.front.length - 1];
+  /** 'front', 'perhaps' (beaten, but on the front in some resampled rounds), or 'beaten'; among the plans of `front`'s condition. */
+  view.standing = (trial, front = view.front) => (front.includes(trial) ? 'front' : !choice.off.size && trial.p_front >= 0.05 ? 'perhaps' : 'beaten');
+  /** Under another network the plan chosen stays the one it was, where it was measured there too. */
+  view.chooseCondition = (condition) => {
+    const plan = view.chosen();
+    choice.condition = condition;
+    const same = plan && under(condition).find((trial) => trial.key === plan.key);
+    if (same) choice.plan = same.id;
+  };
+  /** Which plans beat a plan, those of the front alone, in order of latency. */
+  view.beaters = (trial) => view.front.filter((other) => beats(other, trial));
+  /** By how much one is better than another, in words. */
+  view.gains = (by, trial) => {
+    const less = 1 - latency(by) / latency(trial);
+    const more = rate(by) / rate(trial) - 1;
+    return [less >= 0.0005 ? `${percent(less)} less latency` : '', more >= 0.0005 ? `${percent(more)} more samples/s` : ''].filter(Boolean).join(', ');
+  };
+  view.verdict = (trial) => {
+    if (view.isFront(trial)) {
+      return choice.off.size
+        ? 'No plan shown beats it.'
+        : trial.predicted ? `No other plan measured beats it; by predictions and rounds together it is on the front with a probability of ${percent(trial.p_front)}.`
+        : `No other plan beats it; over resampled rounds it is on the front ${Math.round(100 * trial.p_front)} % of the time.`;
+    }
+    const [by, ...others] = view.beaters(trial);
+    const gains = view.gains(by, trial);
+    return `Beaten by ${nameOf(by)} over ${by.transport}${gains ? `: ${gains}` : ''}${others.length ? `; and by ${others.length} more` : ''}.`
+      + (view.standing(trial) === 'perhaps' ? ` Over resampled rounds it is on the front ${percent(trial.p_front)} of the time.` : '');
+  };
+  return view;
+};

@@ -1,0 +1,141 @@
+#include "client/report/page_data.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "client/experiment/statistics.h"
+#include "client/results/figures_json.h"
+#include "client/results/record_json.h"
+
+namespace pareto::client {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The shortest text that says it comes with the document; a reader of charts sees no more.
+double rounded(double value) {
+  std::array<char, 32> text{};
+  fmt::format_to_n(text.data(), text.size() - 1, "{:.6g}", value);
+  return std::strtod(text.data(), nullptr);
+}
+
+void round_figures(Json& json) {
+  if (json.is_number_float()) {
+    json = rounded(json.get<double>());
+  } else if (json.is_structured()) {
+    for (Json& item : json) round_figures(item);
+  }
+}
+
+/// Whether every part of every request is there: as many of each as there are latencies.
+bool is_whole(const TrialRound& round, std::size_t stages) {
+  const std::size_t requests = round.latency_ms.size();
+  return round.sink_receive_ms.size() == requests && round.stages.size() == stages &&
+         std::ranges::all_of(round.stages, [&](const StageSamples& stage) {
+           return stage.receive_ms.size() == requests && stage.queue_ms.size() == requests &&
+                  stage.compute_ms.size() == requests && stage.encode_ms.size() == requests;
+         });
+}
+
+/// Where a request stands among the samples.
+struct Place {
+  const TrialRound* round = nullptr;
+  std::size_t request = 0;
+};
+
+/// The request that took nearest to `latency_ms`; none where no round is whole.
+Place nearest(const TrialRecord& trial, double latency_ms) {
+  Place best;
+  double least = 0;
+  for (const TrialRound& round : trial.rounds) {
+    if (!is_whole(round, trial.stages.size())) continue;
+    for (std::size_t i = 0; i < round.latency_ms.size(); ++i) {
+      const double distance = std::abs(round.latency_ms[i] - latency_ms);
+      if (best.round != nullptr && distance >= least) continue;
+      best = {&round, i};
+      least = distance;
+    }
+  }
+  return best;
+}
+
+/// Half the smallest round trip of link `i`: what its figure has beside the median of receiving.
+double half_round_trip_ms(const TrialRecord& trial, std::size_t i) {
+  double receive_ms = 0;
+  if (i < trial.stages.size()) {
+    receive_ms = trial.stages[i].receive_p50_ms;
+  } else {
+    std::vector<double> all;
+    for (const TrialRound& round : trial.rounds) {
+      all.insert(all.end(), round.sink_receive_ms.begin(), round.sink_receive_ms.end());
+    }
+    receive_ms = median(all);
+  }
+  return std::max(0.0, trial.links[i].transfer_p50_ms - receive_ms);
+}
+
+Json steps_of(const TrialRecord& trial, const Place& place) {
+  const auto& [round, request] = place;
+  Json steps = Json::array({round->latency_ms[request]});
+  for (std::size_t i = 0; i < trial.stages.size(); ++i) {
+    const StageSamples& stage = round->stages[i];
+    steps.push_back(half_round_trip_ms(trial, i) + stage.receive_ms[request]);
+    steps.push_back(stage.queue_ms[request]);
+    steps.push_back(stage.compute_ms[request]);
+    steps.push_back(stage.encode_ms[request]);
+  }
+  steps.push_back(half_round_trip_ms(trial, trial.stages.size()) + round->sink_receive_ms[request]);
+  return steps;
+}
+
+/// Null where no request was kept whole.
+Json requests_json(const TrialRecord& trial) {
+  if (trial.links.size() != trial.stages.size() + 1) return {};
+  Json requests;
+  for (const auto& [name, latency_ms] : {std::pair("p50", trial.latency.p50_ms),
+                                         {"p90", trial.latency.p90_ms},
+                                         {"p99", trial.latency.p99_ms}}) {
+    const Place place = nearest(trial, latency_ms);
+    if (place.round == nullptr) return {};
+    requests[name] = steps_of(trial, place);
+  }
+  return requests;
+}
+
+void make_smaller(Json& trial) {
+  trial.erase("network");
+  Json& plan = trial["plan"];
+  Json stages = Json::array();
+  for (const Json& stage : plan["stages"]) stages.push_back({{"device", stage["device"]}});
+  plan = {{"stages", std::move(stages)},
+          {"codecs", plan["codecs"]},
+          {"micro_batch", plan["micro_batch"]}};
+  if (!trial["split"].is_null()) trial["split"].erase("boundary");
+}
+
+}  // namespace
+
+std::string page_data(const RunRecord& run) {
+  Json document = to_json(run);
+  for (std::size_t i = 0; i < run.trials.size(); ++i) {
+    Json& trial = document["trials"][i];
+    make_smaller(trial);
+    if (trial["status"] != "ok") continue;
+    if (Json requests = requests_json(run.trials[i]); !requests.is_null()) {
+      trial["requests"] = std::move(requests);
+    }
+  }
+  for (Json& entry : document["networks"]) {
+    const auto known = std::ranges::find_if(run.trials, [&](const TrialRecord& trial) {
+      return trial.network && entry["condition"] == trial.condition;
+    });
+    if (known != run.trials.end()) entry["network"] = network_json(*known->network);
+  }
+  round_figures(document);
+  return dump(document);
+}
+
+}  // namespace pareto::client

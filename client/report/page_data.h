@@ -1,0 +1,22 @@
+// What the HTML report knows of a run: the document of `sweep --json` (client/results/record_json.h), made smaller, and what only the page
+// shows. Read by client/report/assets/view.js.
+//
+//   every figure    six significant digits
+//   trials          without "network" and without what its plan says of the whole run: "plan" has stages (device alone), codecs and
+//                   micro_batch, "split" has its boundaries in "cuts" alone
+//   trials[].requests   {"p50": [...], "p90": [...], "p99": [...]}: the measured request whose latency is nearest to that figure. In ms: its
+//                   latency; then for each stage the transfer to it (half the link's smallest round trip, and from the first byte to the
+//                   last), waiting in its queue, computing, encoding; last the transfer to the sink. Only where samples were kept.
+//   networks[].network  what was measured of it, as a trial of `sweep --json` has it; only where it was measured
+#pragma once
+
+#include <string>
+
+#include "client/results/record.h"
+
+namespace pareto::client {
+
+/// One JSON document in one line.
+std::string page_data(const RunRecord& run);
+
+}  // namespace pareto::client
