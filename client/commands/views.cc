@@ -5,6 +5,7 @@
 
 #include "client/commands/commands.h"
 #include "client/commands/flags.h"
+#include "client/commands/picture_flags.h"
 #include "client/commands/show.h"
 #include "client/report/text_table.h"
 #include "core/base/file.h"
@@ -59,23 +60,33 @@ class FrontCommand final : public View {
 class ReportCommand final : public View {
  public:
   std::string_view name() const override { return "report"; }
-  std::string_view summary() const override { return "write a stored run's interactive page"; }
+  std::string_view summary() const override {
+    return "write a stored run's interactive page, or its front as a picture";
+  }
   std::string_view examples() const override {
-    return "  paretoctl report\n  paretoctl report last --output front.html\n";
+    return "  paretoctl report\n  paretoctl report last --output front.html\n"
+           "  paretoctl report last --png front.png --condition wifi --width 2400 --height 1350\n";
   }
   void add_options(CLI::App& app) override {
     View::add_options(app);
-    app.add_option("-o,--output", output_, "the HTML file (default: report-RUN.html)");
+    app.add_option("-o,--output", output_,
+                   "the HTML file (default: report-RUN.html, none with a picture)");
+    picture_.add_to(app);
   }
   Expected<int> run(Context& context) override {
+    PARETO_TRY(picture_.check());
     PARETO_ASSIGN(const RunRecord record, load(context));
-    PARETO_TRY(
-        write_report(context, record, output_.empty() ? "report-" + record.id + ".html" : output_));
+    if (!output_.empty() || !picture_.any()) {
+      PARETO_TRY(write_report(context, record,
+                              output_.empty() ? "report-" + record.id + ".html" : output_));
+    }
+    PARETO_TRY(picture_.write(context, record));
     return kExitDone;
   }
 
  private:
   std::string output_;
+  PictureFlags picture_;
 };
 
 class ExportCommand final : public View {

@@ -428,6 +428,25 @@ TEST_F(Program, DiffOfWhatCannotBeCompared) {
   refused({"diff", "a", "b", "c"}, kExitUsage, HasSubstr("c"));
 }
 
+TEST_F(Program, PicturesOfAStoredRun) {
+  stored_run({.batches = {1}, .split_points = 3});
+  const std::string png = path("front.png");
+  const std::string svg = path("front.svg");
+  refused({"report", "--png", png, "--browser", "no-such-browser"}, kExitEnvironment,
+          HasSubstr("apt install chromium"));
+  refused({"report", "--png", png, "--condition", "wifi"}, kExitUsage,
+          HasSubstr("none at batch 1"));
+  refused({"report", "--png", png, "--width", "80"}, kExitUsage, HasSubstr("--width"));
+  refused({"report", "--png", png, "--theme", "blue"}, kExitUsage, HasSubstr("--theme"));
+  refused({"report", "--height", "800"}, kExitUsage, HasSubstr("--png"));
+  EXPECT_FALSE(std::filesystem::exists(png));
+  const Done done = run({"report", "--png", png, "--svg", svg, "--theme", "dark"});
+  EXPECT_EQ(done.code, kExitDone) << done.err;
+  EXPECT_EQ(done.err, "picture: " + png + "\npicture: " + svg + "\n") << "and no page";
+  EXPECT_THAT(read_file(png).value(), StartsWith("\x89PNG"));
+  EXPECT_THAT(read_file(svg).value(), StartsWith("<svg"));
+}
+
 TEST_F(Program, ViewsOfWhatIsNotThere) {
   const std::string typo = path("typo/results.db");
   for (const std::vector<std::string>& looks :

@@ -1,0 +1,38 @@
+// `report --png` and `--svg`: the front as a picture.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "client/command.h"
+#include "client/report/front_picture.h"
+
+namespace CLI {
+class Option;
+}
+
+namespace pareto::client {
+
+class PictureFlags {
+ public:
+  void add_to(CLI::App& app);
+  /// Whether a picture was asked for.
+  bool any() const { return !png_.empty() || !svg_.empty(); }
+  /// Fails: kInvalidArgument where a flag of pictures stands without one.
+  Expected<> check() const;
+  /// Draws what was asked for, and says where. Fails: as front_picture and files do.
+  Expected<> write(Context& context, const RunRecord& run) const;
+
+ private:
+  Expected<> write_one(Context& context, const RunRecord& run, const std::string& path,
+                       PictureFormat format) const;
+
+  std::string png_;
+  std::string svg_;
+  std::string theme_ = "light";
+  PictureOptions options_;
+  Browser browser_;
+  std::vector<CLI::Option*> of_pictures_;  ///< all but the two that name one
+};
+
+}  // namespace pareto::client

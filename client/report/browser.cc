@@ -1,0 +1,136 @@
+#include "client/report/browser.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "core/base/file.h"
+
+extern char** environ;
+
+namespace pareto::client {
+namespace {
+
+constexpr const char* kNames[] = {"chromium", "chromium-browser", "google-chrome-stable",
+                                  "google-chrome"};
+constexpr std::size_t kLastWords = 600;
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (std::string& text : texts) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+/// Ours, but for its home.
+std::vector<std::string> environment_with(const std::filesystem::path& home) {
+  std::vector<std::string> result{"HOME=" + home.string()};
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (std::string_view(*variable).substr(0, 5) != "HOME=") result.emplace_back(*variable);
+  }
+  return result;
+}
+
+/// Its process, in a group of its own. Fails: kNotFound (no such program), as errno says.
+Expected<pid_t> start(const std::string& program, std::vector<std::string> arguments,
+                      const std::filesystem::path& folder) {
+  arguments.insert(arguments.begin(), program);
+  std::vector<std::string> environment = environment_with(folder);
+  const std::string output = (folder / "stdout").string();
+  const std::string errors = (folder / "stderr").string();
+  constexpr int kFresh = O_WRONLY | O_CREAT | O_TRUNC;
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), kFresh, 0600);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors.c_str(), kFresh, 0600);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  // It has many processes; the group ends them together.
+  posix_spawnattr_setpgroup(&attributes, 0);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+  pid_t pid = 0;
+  const int result = posix_spawnp(&pid, program.c_str(), &actions, &attributes,
+                                  pointers(arguments).data(), pointers(environment).data());
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  if (result != 0) return tl::unexpected(error_from_errno(result, "starting " + program));
+  return pid;
+}
+
+Expected<pid_t> start_any(const Browser& browser, const std::vector<std::string>& arguments,
+                          const std::filesystem::path& folder) {
+  const auto remedy = [](const std::string& what) {
+    return fail(ErrorCode::kUnavailable,
+                "{}: a picture is drawn by Chromium or Chrome: install one (apt install chromium) "
+                "or name it with --browser",
+                what);
+  };
+  if (!browser.program.empty()) {
+    auto pid = start(browser.program, arguments, folder);
+    if (!pid) return remedy(pid.error().message);
+    return pid;
+  }
+  for (const char* name : kNames) {
+    if (auto pid = start(name, arguments, folder)) return pid;
+  }
+  return remedy("there is no browser");
+}
+
+/// Its exit code, or 128 + the signal that ended it. Fails: kTimeout; then it was ended.
+Expected<int> wait_for(pid_t pid, std::chrono::seconds patience) {
+  // Readable when the process has ended.
+  const FileDescriptor process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  const TimePoint deadline = std::chrono::steady_clock::now() + patience;
+  bool ended = false;
+  while (process) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    pollfd entry{process.get(), POLLIN, 0};
+    const int count = ::poll(&entry, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+    if (count < 0 && errno == EINTR) continue;
+    ended = count > 0;
+    break;
+  }
+  // Whoever of its group is still there.
+  ::kill(-pid, SIGKILL);
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!ended) {
+    return fail(ErrorCode::kTimeout, "the browser did not draw the page in {} s", patience.count());
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace
+
+Expected<std::string> run_browser(const Browser& browser, std::vector<std::string> arguments,
+                                  const std::filesystem::path& folder) {
+  // The page is ours, offline, and may run no script but its own: for root there is no sandbox.
+  if (::geteuid() == 0) arguments.insert(arguments.begin(), "--no-sandbox");
+  arguments.insert(
+      arguments.begin(),
+      {"--headless", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+       "--disable-background-networking", "--disable-component-update", "--disable-sync",
+       "--disable-extensions", "--user-data-dir=" + (folder / "profile").string()});
+  PARETO_ASSIGN(const pid_t pid, start_any(browser, arguments, folder));
+  PARETO_ASSIGN(const int code, wait_for(pid, browser.patience));
+  if (code != 0) {
+    std::string words = read_file(folder / "stderr").value_or("");
+    if (words.size() > kLastWords) words = "…" + words.substr(words.size() - kLastWords);
+    return fail(ErrorCode::kUnavailable, "the browser ended with {}: {}", code, words);
+  }
+  return read_file(folder / "stdout");
+}
+
+}  // namespace pareto::client

@@ -1,0 +1,85 @@
+#include "client/report/front_picture.h"
+
+#include "client/report/report_writer.h"
+#include "client/results/best_by_network.h"
+#include "core/base/file.h"
+
+namespace pareto::client {
+namespace {
+
+constexpr int kPixelsPerUnit = 2;
+
+/// As it may stand in a URL; slashes stay, in a path.
+std::string url_encoded(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       std::string_view("-_./").find(c) != std::string_view::npos;
+    result += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return result;
+}
+
+/// The batch and condition asked for, or the run's first that were measured.
+Expected<PictureOptions> chosen_of(const RunRecord& run, PictureOptions options) {
+  std::vector<std::string> there;
+  for (const NetworkBest& at : best_by_network(run)) {
+    if (at.measured == 0) continue;
+    if ((options.condition.empty() || options.condition == at.condition) &&
+        (options.batch == 0 || options.batch == at.batch)) {
+      options.condition = at.condition;
+      options.batch = at.batch;
+      return options;
+    }
+    there.push_back(fmt::format("{} at batch {}", at.condition, at.batch));
+  }
+  if (there.empty()) return fail(ErrorCode::kNotFound, "run {} has no plan measured", run.id);
+  return fail(ErrorCode::kNotFound, "nothing was measured there; run {} has {}", run.id,
+              fmt::join(there, ", "));
+}
+
+/// The chart's drawing out of the page's elements.
+Expected<std::string> drawing_of(const std::string& page) {
+  const std::size_t chart = page.find("id=\"chart\"");
+  const std::size_t begin = chart == std::string::npos ? chart : page.find("<svg", chart);
+  const std::string_view close = "</svg>";
+  const std::size_t end = begin == std::string::npos ? begin : page.find(close, begin);
+  if (end == std::string::npos) {
+    return fail(ErrorCode::kInternal, "the browser drew no chart");
+  }
+  return page.substr(begin, end + close.size() - begin) + "\n";
+}
+
+}  // namespace
+
+Expected<std::string> front_picture(const RunRecord& run, const PictureOptions& asked,
+                                    PictureFormat format, const Browser& browser) {
+  PARETO_ASSIGN(const PictureOptions options, chosen_of(run, asked));
+  PARETO_ASSIGN(const auto writer, make_writer("html"));
+  PARETO_ASSIGN(const std::string page, writer->write(run, {}));
+  PARETO_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("pareto-picture"));
+  const auto file = folder.path() / "report.html";
+  const auto picture = folder.path() / "picture.png";
+  PARETO_TRY(write_file_atomically(file, page));
+  const int width = options.width / kPixelsPerUnit;
+  const int height = options.height / kPixelsPerUnit;
+  std::vector<std::string> arguments{
+      fmt::format("--window-size={},{}", width, height),
+      // Of the page's own time: enough for all that it does, however slow the machine is.
+      "--virtual-time-budget=5000"};
+  if (format == PictureFormat::kPng) {
+    arguments.push_back(fmt::format("--force-device-scale-factor={}", kPixelsPerUnit));
+    arguments.push_back("--hide-scrollbars");
+    arguments.push_back("--screenshot=" + picture.string());
+  } else {
+    arguments.emplace_back("--dump-dom");
+  }
+  arguments.push_back(
+      fmt::format("file://{}#figure=front&width={}&height={}&theme={}&batch={}&condition={}",
+                  url_encoded(file.string()), width, height, options.dark ? "dark" : "light",
+                  options.batch, url_encoded(options.condition)));
+  PARETO_ASSIGN(const std::string elements, run_browser(browser, arguments, folder.path()));
+  return format == PictureFormat::kPng ? read_file(picture) : drawing_of(elements);
+}
+
+}  // namespace pareto::client

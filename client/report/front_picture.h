@@ -1,0 +1,31 @@
+// The front of one batch and network of a run as a picture for papers and slides: the report's own chart, drawn by a browser.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "client/report/browser.h"
+#include "client/results/record.h"
+#include "core/base/error.h"
+
+namespace pareto::client {
+
+enum class PictureFormat {
+  kPng,
+  kSvg,  ///< the chart alone, without title and legend
+};
+
+struct PictureOptions {
+  std::string condition{};  ///< empty: the run's first
+  std::int64_t batch = 0;   ///< 0: the run's smallest
+  int width = 1600;         ///< pixels; each unit of length of the drawing has two of them
+  int height = 1000;
+  bool dark = false;
+};
+
+/// The bytes of the file. Fails: kNotFound (nothing was measured under that condition or at that batch, with those that there are), as
+/// run_browser does.
+Expected<std::string> front_picture(const RunRecord& run, const PictureOptions& options,
+                                    PictureFormat format, const Browser& browser);
+
+}  // namespace pareto::client

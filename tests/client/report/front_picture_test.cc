@@ -1,0 +1,123 @@
+#include "client/report/front_picture.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "core/base/file.h"
+#include "core/base/file_descriptor.h"
+#include "tests/support/synthetic_run.h"
+
+namespace pareto::client {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+/// The width (at 0) or height (at 4) in the header of a PNG.
+unsigned size_in(const std::string& png, std::size_t at) {
+  unsigned value = 0;
+  for (std::size_t i = 16 + at; i < 20 + at; ++i) {
+    value = value << 8 | static_cast<unsigned char>(png.at(i));
+  }
+  return value;
+}
+
+/// A program of `lines` to be taken for a browser.
+std::string script(const TemporaryFolder& folder, const std::string& lines) {
+  const auto path = folder.path() / "browser";
+  EXPECT_TRUE(write_file_atomically(path, "#!/bin/sh\n" + lines + "\n"));
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  return path.string();
+}
+
+TEST(FrontPicture, HasTheSizeAskedFor) {
+  const auto png =
+      front_picture(test::synthetic_run(), {.width = 1200, .height = 800}, PictureFormat::kPng, {});
+  ASSERT_TRUE(png) << png.error().message;
+  EXPECT_THAT(png->substr(0, 8), "\x89PNG\r\n\x1a\n");
+  EXPECT_EQ(size_in(*png, 0), 1200U);
+  EXPECT_EQ(size_in(*png, 4), 800U);
+}
+
+TEST(FrontPicture, DrawsTheFrontOfTheNetworkAskedFor) {
+  const RunRecord run = test::synthetic_network_sweep();
+  const auto svg = front_picture(run, {.condition = "20-near"}, PictureFormat::kSvg, {});
+  ASSERT_TRUE(svg) << svg.error().message;
+  EXPECT_THAT(*svg, AllOf(StartsWith("<svg"), HasSubstr("xmlns=\"http://www.w3.org/2000/svg\""),
+                          HasSubstr("latency, p50 ms")));
+  std::size_t named = 0;
+  for (const TrialRecord& trial : run.trials) {
+    if (trial.on_front && trial.batch == 1 && trial.condition == "20-near" && trial.split) {
+      named += svg->find(trial.split->name) != std::string::npos ? 1 : 0;
+    }
+  }
+  EXPECT_GE(named, 2U) << "plans on the front are named, where names do not hide each other";
+}
+
+TEST(FrontPicture, WhatWasNotMeasuredIsNotDrawn) {
+  const RunRecord run = test::synthetic_network_sweep();
+  for (const PictureOptions& options :
+       {PictureOptions{.condition = "wifi"}, PictureOptions{.condition = "1-far"},
+        PictureOptions{.batch = 3}}) {
+    const auto png = front_picture(run, options, PictureFormat::kPng, {"/nonexistent"});
+    ASSERT_FALSE(png);
+    EXPECT_EQ(png.error().code, ErrorCode::kNotFound);
+    EXPECT_THAT(png.error().message,
+                AllOf(HasSubstr("4-near at batch 8"), Not(HasSubstr("1-far at"))));
+  }
+  RunRecord empty = run;
+  empty.trials.clear();
+  const auto none = front_picture(empty, {}, PictureFormat::kPng, {"/nonexistent"});
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message, HasSubstr("no plan measured"));
+}
+
+TEST(FrontPicture, ABrowserIsNeededAndNamed) {
+  const auto png =
+      front_picture(test::synthetic_run(), {}, PictureFormat::kPng, {"no-such-browser"});
+  ASSERT_FALSE(png);
+  EXPECT_EQ(png.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(png.error().message,
+              AllOf(HasSubstr("no-such-browser"), HasSubstr("apt install chromium"),
+                    HasSubstr("--browser")));
+}
+
+TEST(FrontPicture, ABrowserThatFailsIsHeard) {
+  const TemporaryFolder folder = TemporaryFolder::create("front-picture").value();
+  const auto png = front_picture(test::synthetic_run(), {}, PictureFormat::kPng,
+                                 {script(folder, "echo no memory left >&2; exit 3")});
+  ASSERT_FALSE(png);
+  EXPECT_EQ(png.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(png.error().message, AllOf(HasSubstr("ended with 3"), HasSubstr("no memory left")));
+  // One that says that all went well and drew nothing.
+  const auto silent = front_picture(test::synthetic_run(), {}, PictureFormat::kSvg,
+                                    {script(folder, "echo '<html></html>'")});
+  ASSERT_FALSE(silent);
+  EXPECT_EQ(silent.error().code, ErrorCode::kInternal);
+}
+
+TEST(FrontPicture, ABrowserThatHangsIsEndedWithAllOfItsProcesses) {
+  const TemporaryFolder folder = TemporaryFolder::create("front-picture").value();
+  const std::string mine = (folder.path() / "child").string();
+  const auto png = front_picture(
+      test::synthetic_run(), {}, PictureFormat::kPng,
+      {script(folder, "sleep 1000 & echo $! >" + mine + "; wait"), std::chrono::seconds(1)});
+  ASSERT_FALSE(png);
+  EXPECT_EQ(png.error().code, ErrorCode::kTimeout);
+  const int child = std::stoi(read_file(mine).value());
+  // Readable once it has ended; there is none where it is gone already.
+  const FileDescriptor process(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+  if (!process) return;
+  pollfd entry{process.get(), POLLIN, 0};
+  EXPECT_EQ(::poll(&entry, 1, 30'000), 1) << "it still runs";
+}
+
+}  // namespace
+}  // namespace pareto::client
