@@ -274,6 +274,18 @@ RunRecord synthetic_network_sweep() {
   return run;
 }
 
+client::RunRecord synthetic_large_sweep() {
+  return synthetic_run({.transports = {"tcp"},
+                        .batches = {1},
+                        .split_points = 225,
+                        .with_failure = false,
+                        .networks = {{"none", 0.08, 1870},
+                                     {"1000-near", 4.1, 961},
+                                     {"100-near", 4.2, 100.1},
+                                     {"20-far", 60.2, 19.9}},
+                        .slow_factor = 0.3});
+}
+
 client::RunRecord synthetic_adaptive_sweep() {
   client::RunRecord run = synthetic_run({.batches = {1}, .with_failure = false});
   for (std::size_t i = 0; i < run.trials.size(); ++i) {

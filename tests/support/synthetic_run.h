@@ -33,6 +33,9 @@ client::RunRecord synthetic_run(const SyntheticOptions& options = {});
 /// device is a fast one, so that the best split moves with the rate. Of all trials under "1-far" none came across.
 client::RunRecord synthetic_network_sweep();
 
+/// 225 split points under "none" and three slower networks.
+client::RunRecord synthetic_large_sweep();
+
 /// Every third trial was left at its prediction, the first of them perhaps on the front; those of the others were 5 % off in latency and 4 %
 /// in throughput.
 client::RunRecord synthetic_adaptive_sweep();

@@ -1,0 +1,62 @@
+// The page as a reader has it: in Chromium, by mouse, finger and keyboard. What is done and expected stands in the scripts beside this
+// file; here are the runs, each kept in a store and read back before its page is written.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "client/report/report_writer.h"
+#include "client/results/store.h"
+#include "core/base/file.h"
+#include "tests/support/process.h"
+#include "tests/support/synthetic_run.h"
+
+namespace pareto::client {
+namespace {
+
+class ReportInBrowser : public testing::Test {
+ protected:
+  ReportInBrowser() : folder_(TemporaryFolder::create("report-browser").value()) {}
+
+  /// The run's page once it has been through a store.
+  std::string page_of(const RunRecord& run) const {
+    const auto store = ResultStore::open(folder_.path() / "results.db").value();
+    EXPECT_TRUE(store->begin_run(run));
+    EXPECT_TRUE(store->put_trials(run.id, run.trials));
+    EXPECT_TRUE(store->update_run(run));
+    return (*make_writer("html"))->write(store->load_run("last").value(), {}).value();
+  }
+  void check(const std::string& script, const std::string& page) const {
+    const auto file = folder_.path() / "report.html";
+    ASSERT_TRUE(write_file_atomically(file, page));
+    const auto done =
+        test::run({PARETO_NODE, PARETO_BROWSER_SCRIPTS "/harness.js", script, file},
+                  {"NODE_PATH=" PARETO_NODE_MODULES, "HOME=" + folder_.path().string()});
+    EXPECT_EQ(done.exit_code, 0) << done.errors << done.output;
+  }
+
+  TemporaryFolder folder_;
+};
+
+/// Checks of a run under several networks.
+class ReportOfNetworks : public ReportInBrowser, public testing::WithParamInterface<const char*> {};
+
+TEST_P(ReportOfNetworks, Works) { check(GetParam(), page_of(test::synthetic_network_sweep())); }
+
+INSTANTIATE_TEST_SUITE_P(Page, ReportOfNetworks,
+                         testing::Values("points", "filters", "keyboard", "themes", "phone",
+                                         "waterfall", "printing", "accessible"),
+                         [](const auto& script) { return std::string(script.param); });
+
+TEST_F(ReportInBrowser, ComparesPredictionsWithMeasurements) {
+  check("accuracy", page_of(test::synthetic_adaptive_sweep()));
+}
+
+TEST_F(ReportInBrowser, HoldsAThousandPlansInThreeMegabytes) {
+  const RunRecord run = test::synthetic_large_sweep();
+  EXPECT_EQ(run.trials.size(), 4 * (225U + 2));
+  const std::string page = page_of(run);
+  EXPECT_LE(page.size(), 3'000'000U);
+  check("large", page);
+}
+
+}  // namespace
+}  // namespace pareto::client

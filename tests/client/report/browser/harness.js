@@ -1,0 +1,52 @@
+// node harness.js CHECK PAGE: opens the report PAGE in Chromium and does what CHECK.js says. Fails where the check does, where the page says
+// anything on the console, and where it asks for anything but itself.
+'use strict';
+const assert = require('node:assert/strict');
+const {pathToFileURL} = require('node:url');
+const {chromium} = require('playwright-core');
+
+const [check, file] = process.argv.slice(2);
+
+/** The page with a view (what stands behind '#'), in a window of its own; `options` as newContext() takes them. */
+const opener = (browser, said) => async (view = '', options = {}) => {
+  const context = await browser.newContext({viewport: {width: 1300, height: 900}, offline: true, ...options});
+  const page = await context.newPage();
+  const url = pathToFileURL(file).href;
+  page.on('console', (message) => said.push(`console: ${message.text()}`));
+  page.on('pageerror', (error) => said.push(`error: ${error.stack}`));
+  page.on('request', (request) => { if (request.url().split('#')[0] !== url) said.push(`request: ${request.url()}`); });
+  await page.goto(`${url}#${view}`);
+  await frame(page);
+  return page;
+};
+/** Until what was drawn anew stands there. */
+const frame = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+/** Where the points of a chart lie in the window: [{id, series, x, y}], of trials alone. */
+const points = (page, selector) => page.evaluate((chosen) => {
+  const element = document.querySelector(chosen);
+  element.scrollIntoView({block: 'center'});
+  const chart = echarts.getInstanceByDom(element);
+  const box = element.getBoundingClientRect();
+  return chart.getOption().series.flatMap(({data, type}, series) => (type === 'custom' ? [] : data || []).filter((point) => point && point.trial).map((point) => {
+    const [x, y] = chart.convertToPixel({xAxisIndex: 0, yAxisIndex: 0}, point.value);
+    return {id: point.trial.id, series, x: box.left + x, y: box.top + y};
+  }));
+}, selector);
+/** The address's view, as a map. */
+const viewOf = async (page) => new URLSearchParams(await page.evaluate(() => location.hash.slice(1)));
+const text = (page, selector) => page.locator(selector).innerText();
+const rows = (page) => page.locator('#trials tbody tr').count();
+
+(async () => {
+  const browser = await chromium.launch({executablePath: '/usr/bin/chromium', args: process.getuid() === 0 ? ['--no-sandbox'] : []});
+  try {
+    const said = [];
+    await require(`./${check}.js`)({open: opener(browser, said), assert, frame, points, viewOf, text, rows});
+    assert.deepEqual(said, [], 'the page says nothing and fetches nothing');
+  } finally {
+    await browser.close();
+  }
+})().catch((error) => {
+  console.error(error);
+  process.exitCode = 1;
+});

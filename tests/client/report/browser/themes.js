@@ -1,0 +1,36 @@
+// Light and dark: as the system has it, and as the switch says; text can be read in both.
+'use strict';
+/** The contrast of two colours "rgb(r, g, b)" by WCAG 2. */
+const contrast = (a, b) => {
+  const light = (colour) => colour.match(/\d+/g).slice(0, 3).map((part) => part / 255)
+    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
+  const [high, low] = [light(a), light(b)].sort((x, y) => y - x);
+  return (high + 0.05) / (low + 0.05);
+};
+module.exports = async ({open, assert, frame}) => {
+  for (const scheme of ['light', 'dark']) {
+    const other = scheme === 'light' ? 'dark' : 'light';
+    const page = await open('', {colorScheme: scheme});
+    const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+    const colours = () => page.evaluate(() => {
+      const of = (selector) => getComputedStyle(document.querySelector(selector));
+      return {card: of('.card').backgroundColor, page: of('body').backgroundColor, ink: of('body').color, note: of('#chart-note').color, row: of('#trials tbody tr:not(.front)').color,
+        label: document.querySelector('#chart svg text').getAttribute('fill')};
+    });
+    assert.equal(await theme(), scheme);
+    const before = await colours();
+    for (const [text, ground] of [['ink', 'card'], ['ink', 'page'], ['note', 'card'], ['row', 'card']]) {
+      assert.ok(contrast(before[text], before[ground]) >= 4.5, `${scheme}: ${text} on ${ground}: ${contrast(before[text], before[ground])}`);
+    }
+    await page.emulateMedia({colorScheme: other});
+    await frame(page);
+    assert.equal(await theme(), other, 'it follows the system');
+    const after = await colours();
+    assert.notEqual(after.card, before.card);
+    assert.notEqual(after.label, before.label, 'charts are drawn in the new colours');
+    await page.click('#theme');
+    assert.equal(await theme(), scheme, 'and the switch');
+    assert.deepEqual(await colours(), before);
+  }
+};
