@@ -36,6 +36,9 @@ Expected<std::vector<Row>> stage_memory(const std::string& name, double bar);
 /// What metrics cost a stage of 1 ms, counting and being scraped once a second, against 1 % of its time.
 Expected<std::vector<Row>> metrics_cost(const std::string& name);
 
+/// The report of 225 split points under four networks: its size, and how long a browser takes to open it and to show the next plan.
+Expected<std::vector<Row>> report_page(const std::string& name);
+
 /// Every search strategy against trying all placements, on 100,000 random instances: how many fronts differ.
 Expected<std::vector<Row>> search_mismatches(const std::string& name);
 /// The search's processor time for a model of so many positions on so many different devices, against what it may take; the worst of
