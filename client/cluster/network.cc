@@ -77,14 +77,17 @@ std::string resting_condition(const Network* network) {
   return network == nullptr ? Network::kNone : network->resting_condition();
 }
 
-Expected<> apply_condition(Network* network, const std::string& condition) {
-  if (network != nullptr) {
-    PARETO_TRY(network->apply(condition));
-    return {};
-  }
-  if (condition == Network::kNone) return {};
+Expected<std::optional<netem::LinkMeasurement>> apply_condition(Network* network,
+                                                                const std::string& condition) {
+  if (network != nullptr) return network->apply(condition);
+  if (condition == Network::kNone) return std::nullopt;
   return fail(ErrorCode::kInvalidArgument,
               "network {}: the network between these devices cannot be changed", condition);
+}
+
+Expected<> put_to_rest(Network* network) {
+  PARETO_TRY(apply_condition(network, resting_condition(network)));
+  return {};
 }
 
 EmulatedNetwork::EmulatedNetwork(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -62,8 +62,12 @@ class Network {
 
 /// What a network, null where nothing can be changed about it, is like for what is not a trial.
 std::string resting_condition(const Network* network);
-/// Fails: as Network::apply; kInvalidArgument where there is no network to be anything but Network::kNone.
-Expected<> apply_condition(Network* network, const std::string& condition);
+/// As Network::apply; none: nothing was measured, for there is no network. Fails: as Network::apply; kInvalidArgument where there is no
+/// network to be anything but Network::kNone.
+Expected<std::optional<netem::LinkMeasurement>> apply_condition(Network* network,
+                                                                const std::string& condition);
+/// Its resting condition, where there is a network. Fails: as Network::apply.
+Expected<> put_to_rest(Network* network);
 
 /// That of a test bed of this process: each device in a network namespace of its own, emulated links between them.
 class EmulatedNetwork final : public Network {

@@ -131,7 +131,7 @@ Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
       Cluster cluster,
       flags.devices.connect(context, flags.local_devices,
                             flags.by_definition ? std::vector<NamedCondition>{} : conditions));
-  PARETO_TRY(apply_condition(cluster.network(), resting_condition(cluster.network())));
+  PARETO_TRY(put_to_rest(cluster.network()));
   PARETO_ASSIGN(auto store, flags.store.open(context));
   std::unique_ptr<PlanningSession> session(
       new PlanningSession(std::move(model), std::move(cluster), std::move(store)));

@@ -118,13 +118,13 @@ bool SweepFlags::is_adaptive(std::size_t trials) const {
 
 Expected<Cluster> SweepFlags::connect(const Context& context) const {
   PARETO_ASSIGN(Cluster cluster, what_.devices.connect(context, local_devices(), what_.conditions));
-  if (Network* const network = cluster.network()) {
+  if (const Network* const network = cluster.network()) {
     for (const std::string& file : what_.options.conditions) {
       PARETO_TRY(network->offers(condition_name(file)));
     }
-    // What is sent before the first trial need not cross a slow network.
-    PARETO_TRY(network->apply(network->resting_condition()));
   }
+  // What is sent before the first trial need not cross a slow network.
+  PARETO_TRY(put_to_rest(cluster.network()));
   return cluster;
 }
 

@@ -291,27 +291,23 @@ Expected<> SweepRunner::apply_condition(TrialRecord& trial) {
   progress_.condition = trial.condition;
   codecs_.network_changed(trial.condition);
   Network* const network = environment_.cluster.network();
-  if (network == nullptr) {
-    if (trial.condition == "none") return {};
-    return fail(ErrorCode::kInvalidArgument,
-                "network {}: the network between these devices cannot be changed", trial.condition);
-  }
-  PARETO_ASSIGN(const netem::LinkMeasurement link,
-                timed(&TimeSpent::network_s, [&] { return network->apply(trial.condition); }));
-  trial.network = NetworkFigures{to_milliseconds(link.round_trip),
-                                 to_milliseconds(link.round_trip_deviation),
-                                 link.forward.bits_per_second / 1e6,
-                                 link.backward.bits_per_second / 1e6,
-                                 link.forward.loss,
-                                 link.backward.loss,
+  PARETO_ASSIGN(const auto link, timed(&TimeSpent::network_s, [&] {
+                  return client::apply_condition(network, trial.condition);
+                }));
+  if (!link) return {};
+  trial.network = NetworkFigures{to_milliseconds(link->round_trip),
+                                 to_milliseconds(link->round_trip_deviation),
+                                 link->forward.bits_per_second / 1e6,
+                                 link->backward.bits_per_second / 1e6,
+                                 link->forward.loss,
+                                 link->backward.loss,
                                  network->emulator()};
   return {};
 }
 
 SentinelReading SweepRunner::read_sentinel() {
-  Network* const network = environment_.cluster.network();
-  const auto rest = [&] { return network->apply(network->resting_condition()); };
-  if (network != nullptr && !timed(&TimeSpent::network_s, rest)) return {};
+  const auto rest = [&] { return put_to_rest(environment_.cluster.network()); };
+  if (!timed(&TimeSpent::network_s, rest)) return {};
   SentinelReading reading;
   reading.loop_ms = timed(&TimeSpent::sentinel_s, time_sentinel_loop);
   if (sentinel_ == nullptr || lost_device_of(sentinel_->plan)) return reading;

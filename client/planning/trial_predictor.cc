@@ -55,7 +55,7 @@ class BatchPredictor {
         trials_(std::move(trials)) {}
 
   Expected<> run(const std::atomic<bool>& stop, const Planner::Progress& progress) {
-    PARETO_TRY(rest());
+    PARETO_TRY(put_to_rest(cluster_.network()));
     PARETO_ASSIGN(const LinkTransports any, transports_of(ends_of(trials_.front()->plan)));
     PARETO_TRY(planner_.profile(any, workload_, stop, progress));
     std::set<std::string> conditions;
@@ -64,16 +64,12 @@ class BatchPredictor {
       if (stop) return stopped();
       PARETO_TRY(predict_under(condition, progress));
     }
-    return rest();
+    return put_to_rest(cluster_.network());
   }
 
  private:
   static tl::unexpected<Error> stopped() {
     return fail(ErrorCode::kClosed, "stopped before anything was predicted; profiles are kept");
-  }
-
-  Expected<> rest() const {
-    return apply_condition(cluster_.network(), resting_condition(cluster_.network()));
   }
 
   Expected<> predict_under(const std::string& condition, const Planner::Progress& progress) {
