@@ -37,6 +37,15 @@ ShardSettings shard_settings(const Plan& plan) {
   return {plan.engine, plan.precision, plan.threads, plan.message_batch()};
 }
 
+Plan plan_with(const ShardSettings& settings) {
+  Plan plan;
+  plan.batch = settings.batch;
+  plan.engine = settings.engine;
+  plan.precision = settings.precision;
+  plan.threads = settings.threads;
+  return plan;
+}
+
 Expected<std::unique_ptr<Deployment>> Deployment::open(const Plan& plan, const Cluster& cluster,
                                                        ShardPool& pool, TransportSet& transports,
                                                        const DeploymentOptions& options) {

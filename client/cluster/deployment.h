@@ -91,5 +91,7 @@ class Deployment {
 
 /// The settings that a plan's shards are loaded with.
 ShardSettings shard_settings(const Plan& plan);
+/// The other way round, of messages that are whole batches: a plan with those settings, and all else as by default.
+Plan plan_with(const ShardSettings& settings);
 
 }  // namespace pareto::client

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "client/cluster/deployment.h"
 #include "client/cluster/network.h"
 #include "client/planning/condition_links.h"
 #include "client/planning/ideal_plans.h"
@@ -168,13 +169,9 @@ Expected<partitioner::CostInputs> Planner::cost_inputs(
 
 Plan Planner::plan_of(const partitioner::Placement& placement,
                       const partitioner::CostInputs& inputs, int window) const {
-  Plan plan;
+  Plan plan = plan_with(options_.settings);
   plan.model = model_.name();
-  plan.batch = options_.settings.batch;
   plan.window = window;
-  plan.engine = options_.settings.engine;
-  plan.precision = options_.settings.precision;
-  plan.threads = options_.settings.threads;
   if (ideals_) {
     place_ideals(model_, *ideals_, devices_, placement, plan);
   } else {

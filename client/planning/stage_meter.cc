@@ -27,13 +27,9 @@ Expected<std::unique_ptr<StageMeter>> StageMeter::open(
     const std::string& device, std::int64_t begin, std::int64_t end, const ShardSettings& settings,
     const std::string& transport, const Cluster& cluster, ShardPool& pool, TransportSet& transports,
     std::chrono::milliseconds timeout) {
-  Plan plan;
+  Plan plan = plan_with(settings);
   plan.stages = {{device, begin, end}};
   plan.transport = transport;
-  plan.batch = settings.batch;
-  plan.engine = settings.engine;
-  plan.precision = settings.precision;
-  plan.threads = settings.threads;
   PARETO_ASSIGN(auto deployment, with_context(Deployment::open(plan, cluster, pool, transports),
                                               "operators {} to {} on {}", begin, end, device));
   return std::unique_ptr<StageMeter>(
