@@ -103,7 +103,7 @@ Expected<> leave_out_lossy(ProbedCodecs& probed, double allowed_error) {
 /// How many times longer it takes there.
 double slowness(Nanoseconds there, Nanoseconds here) {
   if (there.count() <= 0 || here.count() <= 0) return 1;
-  return static_cast<double>(there.count()) / static_cast<double>(here.count());
+  return to_nanoseconds(there) / to_nanoseconds(here);
 }
 
 std::size_t nearest(const std::vector<std::int64_t>& positions, std::int64_t position) {
@@ -154,9 +154,9 @@ partitioner::CodecFigures figures_of(const ProbedCodecs& probed, std::size_t cod
   const auto bytes = static_cast<double>(probed.plain_bytes[row]);
   partitioner::CodecFigures figures;
   figures.bytes_factor = static_cast<double>(cost.bytes) / bytes;
-  figures.encode_ns_per_byte = static_cast<double>(cost.encode.count()) / bytes *
+  figures.encode_ns_per_byte = to_nanoseconds(cost.encode) / bytes *
                                slowness(probed.on_devices[from][codec].encode, standard.encode);
-  figures.decode_ns_per_byte = static_cast<double>(cost.decode.count()) / bytes *
+  figures.decode_ns_per_byte = to_nanoseconds(cost.decode) / bytes *
                                slowness(probed.on_devices[to][codec].decode, standard.decode);
   figures.loss = static_cast<std::int64_t>(std::ceil(cost.error * kLossUnits));
   return figures;

@@ -132,9 +132,8 @@ partitioner::LinkPoint link_point(const transport::ProbePoint& probed) {
   Nanoseconds receive = probed.receive_cpu;
   // Both sides work at the same time on what passes in pieces: together they take no longer than the message.
   if (send + receive > probed.crossing) {
-    const double share = static_cast<double>(probed.crossing.count()) /
-                         static_cast<double>((send + receive).count());
-    send = Nanoseconds(static_cast<std::int64_t>(share * static_cast<double>(send.count())));
+    const double share = to_nanoseconds(probed.crossing) / to_nanoseconds(send + receive);
+    send = Nanoseconds(static_cast<std::int64_t>(share * to_nanoseconds(send)));
     receive = probed.crossing - send;
   }
   const Nanoseconds rest = probed.crossing - send - receive;

@@ -1,7 +1,6 @@
 #include "client/planning/device_profiler.h"
 
 #include <algorithm>
-#include <cmath>
 #include <thread>
 #include <utility>
 
@@ -58,10 +57,9 @@ void merge(const DeviceProfile& known, DeviceProfile& profile) {
   const std::optional<ShardTime> now = common_shard(known, profile);
   const auto scaled = [&](const ShardTime& shard, Nanoseconds ShardTime::*time) {
     if (!now) return shard.*time;
-    const auto count_of = [](Nanoseconds one) { return static_cast<double>(one.count()); };
     const ShardTime& before = *known.find_shard(now->begin, now->end);
-    return Nanoseconds(std::llround(count_of(shard.*time) * count_of((*now).*time) /
-                                    std::max(count_of(before.*time), 1.0)));
+    return from_nanoseconds(to_nanoseconds(shard.*time) * to_nanoseconds((*now).*time) /
+                            std::max(to_nanoseconds(before.*time), 1.0));
   };
   for (ShardTime shard : known.shards) {
     if (was_tried(profile, {shard.begin, shard.end})) continue;

@@ -42,8 +42,7 @@ Json with_plan(const Plan& plan, Json row) {
 Json json_of(const PlanReport& report, const Candidate& candidate) {
   const Evaluation& of = candidate.evaluation;
   Json row = json_of(report, partitioner::at_window(of, 1), of);
-  row["samples_per_s"] =
-      static_cast<double>(report.batch) * 1e9 / static_cast<double>(of.bottleneck.count());
+  row["samples_per_s"] = static_cast<double>(report.batch) * 1e9 / to_nanoseconds(of.bottleneck);
   row.erase("window");
   return with_plan(candidate.plan, std::move(row));
 }

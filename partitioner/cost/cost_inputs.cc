@@ -162,8 +162,8 @@ Expected<> check_crossing(const LinkCosts& link, int codec, int position, std::i
   const double in_processor =
       bytes * std::max(link.send_ns_per_byte + figures.encode_ns_per_byte,
                        link.receive_ns_per_byte + figures.decode_ns_per_byte);
-  if (on_wire > static_cast<double>(kLongestOnLink.count()) ||
-      in_processor > static_cast<double>(kLongestInProcessor.count())) {
+  if (on_wire > to_nanoseconds(kLongestOnLink) ||
+      in_processor > to_nanoseconds(kLongestInProcessor)) {
     return tl::unexpected(bad_time());
   }
   return check_times(link_times(link, codec, position, boundary));

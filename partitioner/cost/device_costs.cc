@@ -119,7 +119,7 @@ void make_ascend(std::vector<Known>& known) {
 std::vector<double> plain_times_before(const DeviceProfile& profile) {
   std::vector<double> before{0};
   for (const Nanoseconds time : profile.operators) {
-    before.push_back(before.back() + static_cast<double>(time.count()));
+    before.push_back(before.back() + to_nanoseconds(time));
   }
   return before;
 }
