@@ -4,9 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "client/experiment/load.h"
-#include "tests/client/support/fake_daemon.h"
+#include "tests/client/support/fake_devices.h"
 #include "tests/client/support/fake_workload.h"
-#include "tests/client/support/memory_transport.h"
 
 namespace pareto::client {
 namespace {
@@ -15,17 +14,9 @@ using testing::HasSubstr;
 
 class DeploymentTest : public testing::Test {
  protected:
-  DeploymentTest() : cluster_(Cluster::of(make_devices())), pool_(std::in_place, workload_) {}
-
-  std::vector<std::unique_ptr<DaemonClient>> make_devices() {
-    std::vector<std::unique_ptr<DaemonClient>> devices;
-    for (const char* name : {"a", "b", "c"}) {
-      auto daemon = std::make_unique<FakeDaemon>(name, transport_);
-      daemons_.push_back(daemon.get());
-      devices.push_back(std::move(daemon));
-    }
-    return devices;
-  }
+  DeploymentTest()
+      : cluster_(Cluster::of(fake_devices({"a", "b", "c"}, transport_, daemons_))),
+        pool_(std::in_place, workload_) {}
 
   static Plan plan(std::vector<std::int64_t> cuts) {
     Plan plan;

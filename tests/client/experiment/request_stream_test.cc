@@ -9,9 +9,8 @@
 
 #include "client/cluster/deployment.h"
 #include "core/base/bounded_queue.h"
-#include "tests/client/support/fake_daemon.h"
+#include "tests/client/support/fake_devices.h"
 #include "tests/client/support/fake_workload.h"
-#include "tests/client/support/memory_transport.h"
 
 namespace pareto::client {
 namespace {
@@ -65,21 +64,14 @@ class FullLink final : public transport::Link {
 
 class RequestStreamTest : public testing::Test {
  protected:
-  RequestStreamTest() : cluster_(Cluster::of(make_devices())), pool_(workload_) {
+  RequestStreamTest()
+      : cluster_(Cluster::of(fake_devices({"a", "b", "c"}, transport_, daemons_))),
+        pool_(workload_) {
     Plan plan;
     plan.model = "adder";
     plan.transport = "memory";
     plan.stages = {{"a", 0, 2}, {"b", 2, 7}, {"c", 7, kFakeOperators}};
     deployment_ = Deployment::open(plan, cluster_, pool_, transports_).value();
-  }
-  std::vector<std::unique_ptr<DaemonClient>> make_devices() {
-    std::vector<std::unique_ptr<DaemonClient>> devices;
-    for (const char* name : {"a", "b", "c"}) {
-      auto daemon = std::make_unique<FakeDaemon>(name, transport_);
-      daemons_.push_back(daemon.get());
-      devices.push_back(std::move(daemon));
-    }
-    return devices;
   }
 
   /// Its samples are zeros: the answer is 4 floats a sample, each the number of operators.

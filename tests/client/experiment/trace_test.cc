@@ -3,9 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/client/support/fake_daemon.h"
+#include "tests/client/support/fake_devices.h"
 #include "tests/client/support/fake_workload.h"
-#include "tests/client/support/memory_transport.h"
 
 namespace pareto::client {
 namespace {
@@ -14,22 +13,13 @@ using testing::HasSubstr;
 
 class TraceTest : public testing::Test {
  protected:
-  TraceTest() : cluster_(Cluster::of(make_devices())), pool_(workload_) {
+  TraceTest()
+      : cluster_(Cluster::of(fake_devices({"a", "b"}, transport_, daemons_))), pool_(workload_) {
     plan_.model = "adder";
     plan_.transport = "memory";
     plan_.window = 3;
     plan_.stages = {{"a", 0, 3}, {"b", 3, kFakeOperators}};
     deployment_ = Deployment::open(plan_, cluster_, pool_, transports_).value();
-  }
-
-  std::vector<std::unique_ptr<DaemonClient>> make_devices() {
-    std::vector<std::unique_ptr<DaemonClient>> devices;
-    for (const char* name : {"a", "b"}) {
-      auto daemon = std::make_unique<FakeDaemon>(name, transport_);
-      daemons_.push_back(daemon.get());
-      devices.push_back(std::move(daemon));
-    }
-    return devices;
   }
 
   Expected<PipelineTrace> trace(int requests) {

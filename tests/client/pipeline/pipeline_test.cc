@@ -9,20 +9,13 @@
 #include "client/experiment/run_once.h"
 #include "client/experiment/sweep.h"
 #include "client/experiment/sweep_plan.h"
-#include "partitioner/models/model_builder.h"
 #include "tests/client/support/memory_store.h"
+#include "tests/client/support/small_model.h"
 
 namespace pareto::client {
 namespace {
 
 using testing::HasSubstr;
-
-partitioner::Model small_model() {
-  partitioner::ModelOptions options;
-  options.num_classes = 10;
-  options.input = {{{3, 64, 64}, DType::kFloat32}};
-  return partitioner::open_model("squeezenet1_0", options).value();
-}
 
 class PipelineTest : public testing::Test {
  protected:

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "core/transport/transport.h"
-#include "partitioner/models/model_builder.h"
 #include "tests/client/support/fake_daemon.h"
+#include "tests/client/support/small_model.h"
 
 namespace pareto::client {
 namespace {
@@ -62,13 +62,6 @@ class CodecProber : public testing::Test {
     cluster_.emplace(Cluster::of(std::move(devices)));
   }
 
-  static partitioner::Model small() {
-    partitioner::ModelOptions options;
-    options.num_classes = 10;
-    options.input = {{Shape{3, 64, 64}, DType::kFloat32}};
-    return partitioner::open_model("squeezenet1_0", options).value();
-  }
-
   std::int64_t position_of(const std::string& split) const {
     for (const auto& point : model_.split_points()) {
       if (point.name == split) return point.position;
@@ -89,7 +82,7 @@ class CodecProber : public testing::Test {
   }
 
   std::unique_ptr<transport::Transport> transport_ = transport::make_transport("inproc").value();
-  partitioner::Model model_ = small();
+  partitioner::Model model_ = small_model();
   ModelWorkload workload_;
   std::optional<Cluster> cluster_;
   std::vector<std::pair<std::size_t, std::size_t>> progress_;

@@ -5,7 +5,7 @@
 #include "client/planning/ideal_plans.h"
 #include "client/planning/planner.h"
 #include "partitioner/cost/evaluate.h"
-#include "partitioner/models/model_builder.h"
+#include "tests/client/support/small_model.h"
 
 namespace pareto::client {
 namespace {
@@ -74,11 +74,7 @@ TEST(ChooseLinks, NamesTheTransportAndCodecOfEach) {
 class CostInputsOfLinks : public testing::Test {
  protected:
   CostInputsOfLinks() {
-    partitioner::ModelOptions options;
-    options.num_classes = 10;
-    options.input = {{Shape{3, 64, 64}, DType::kFloat32}};
-    model_.emplace(partitioner::open_model("squeezenet1_0", options).value());
-    const auto operators = static_cast<std::int64_t>(model_->graph().operators.size());
+    const auto operators = static_cast<std::int64_t>(model_.graph().operators.size());
     for (const char* name : {"a", "b"}) {
       DeviceFacts facts;
       facts.profile.device = name;
@@ -102,7 +98,7 @@ class CostInputsOfLinks : public testing::Test {
     transports_ = {tcp, shm};
   }
 
-  std::optional<partitioner::Model> model_;
+  partitioner::Model model_ = small_model();
   std::vector<DeviceFacts> devices_;
   std::vector<ProbedTransport> transports_;
 };
@@ -115,7 +111,7 @@ TEST_F(CostInputsOfLinks, EveryCodecByEveryTransport) {
   codecs.crossing = {{{"none", 100, {}, {}, 0}, {"int8", 25, Nanoseconds(200), {}, 1e-3}}};
   codecs.standard = {{"none", 100, {}, {}, 0}, {"int8", 25, Nanoseconds(5), Nanoseconds(5), 0}};
   codecs.on_devices = {codecs.standard, codecs.standard};
-  const auto inputs = make_cost_inputs(*model_, {10}, 1, devices_, transports_, codecs);
+  const auto inputs = make_cost_inputs(model_, {10}, 1, devices_, transports_, codecs);
   ASSERT_TRUE(inputs) << inputs.error().message;
   EXPECT_EQ(inputs->devices[1].milliwatts, 5000);
   const auto ways = [&](int from, int to) {
@@ -137,9 +133,9 @@ TEST_F(CostInputsOfLinks, EveryCodecByEveryTransport) {
 
 TEST_F(CostInputsOfLinks, NoStageHoldsWhatADeviceHadNoRoomFor) {
   const SplitChoice splits{10, 30, 50};
-  const auto position = [&](std::size_t split) { return model_->split_points()[split].position; };
+  const auto position = [&](std::size_t split) { return model_.split_points()[split].position; };
   devices_[1].profile.too_large = {{position(10), position(40)}};
-  const auto inputs = make_cost_inputs(*model_, splits, 1, devices_, transports_);
+  const auto inputs = make_cost_inputs(model_, splits, 1, devices_, transports_);
   ASSERT_TRUE(inputs) << inputs.error().message;
   const auto runs = [&](int device, int begin, int end) {
     const partitioner::DeviceCosts& costs = inputs->devices[static_cast<std::size_t>(device)];
@@ -155,20 +151,20 @@ TEST_F(CostInputsOfLinks, NoStageHoldsWhatADeviceHadNoRoomFor) {
 }
 
 TEST_F(CostInputsOfLinks, ALimitThatIsStatedHoldsAsWell) {
-  const auto all = static_cast<std::int64_t>(model_->graph().operators.size());
+  const auto all = static_cast<std::int64_t>(model_.graph().operators.size());
   devices_[1].profile.too_large = {{0, all}};
   devices_[1].memory_limit_bytes = 5;
-  const auto inputs = make_cost_inputs(*model_, {10}, 1, devices_, transports_);
+  const auto inputs = make_cost_inputs(model_, {10}, 1, devices_, transports_);
   ASSERT_TRUE(inputs) << inputs.error().message;
   EXPECT_EQ(inputs->devices[1].memory_limit_bytes, 5);
 }
 
 TEST_F(CostInputsOfLinks, OfIdealsNoneHoldsItEither) {
-  const auto ideals = partitioner::find_graph_ideals(model_->graph(), 1);
+  const auto ideals = partitioner::find_graph_ideals(model_.graph(), 1);
   ASSERT_TRUE(ideals) << ideals.error().message;
-  const auto all = static_cast<std::int64_t>(model_->graph().operators.size());
+  const auto all = static_cast<std::int64_t>(model_.graph().operators.size());
   devices_[1].profile.too_large = {{0, all / 2}};
-  const auto inputs = make_ideal_cost_inputs(*model_, *ideals, 1, devices_, transports_);
+  const auto inputs = make_ideal_cost_inputs(model_, *ideals, 1, devices_, transports_);
   ASSERT_TRUE(inputs) << inputs.error().message;
   const partitioner::DeviceCosts& costs = inputs->devices[1];
   int possible = 0;

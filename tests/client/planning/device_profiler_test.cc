@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/client/support/fake_daemon.h"
+#include "tests/client/support/fake_devices.h"
 #include "tests/client/support/fake_workload.h"
 #include "tests/client/support/memory_transport.h"
 
@@ -32,15 +32,9 @@ transport::ProbeResult free_link() {
 class DeviceProfiler : public testing::Test {
  protected:
   DeviceProfiler() {
-    std::vector<std::unique_ptr<DaemonClient>> devices;
-    for (const char* name : {"pi-1", "pi-2"}) {
-      auto daemon = std::make_unique<FakeDaemon>(name, transport_);
-      daemons_.push_back(daemon.get());
-      devices.push_back(std::move(daemon));
-    }
+    cluster_ = Cluster::of(fake_devices({"pi-1", "pi-2"}, transport_, daemons_));
     daemons_[0]->set_operator_time(2 * kUnit, kUnit);
     daemons_[1]->set_operator_time(3 * kUnit, Nanoseconds(0));
-    cluster_ = Cluster::of(std::move(devices));
     wish_.model = "ten";
     wish_.model_digest = std::string(64, 'a');
     wish_.operators = kFakeOperators;
