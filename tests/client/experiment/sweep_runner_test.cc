@@ -5,107 +5,14 @@
 
 #include <map>
 
-#include "client/cluster/network.h"
-#include "client/experiment/front.h"
 #include "client/results/time_spent.h"
-#include "tests/client/support/fake_daemon.h"
-#include "tests/client/support/fake_workload.h"
-#include "tests/client/support/memory_store.h"
-#include "tests/client/support/memory_transport.h"
+#include "tests/client/experiment/sweep_runner_fixture.h"
 
 namespace pareto::client {
 namespace {
 
 using testing::AllOf;
-using testing::AnyOf;
 using testing::HasSubstr;
-using testing::Not;
-
-/// Only the floors of requests and completions remain.
-const SweepRunner::Pace kNoTime{.measuring = {}, .shortest_slice = {}, .longest_slice = {}};
-
-/// Notes what is applied.
-class FakeNetwork final : public Network {
- public:
-  Expected<netem::LinkMeasurement> apply(const std::string& condition) override {
-    applied.push_back(condition);
-    if (condition == "unreachable") return fail(ErrorCode::kUnavailable, "not what was asked for");
-    netem::LinkMeasurement link;
-    link.round_trip = std::chrono::milliseconds(condition == "none" ? 0 : 40);
-    return link;
-  }
-  Expected<> offers(const std::string& /*condition*/) const override { return {}; }
-  std::string resting_condition() const override { return "none"; }
-  std::string emulator() const override { return "tc"; }
-  Expected<> check() const override {
-    if (applied.back() != "overloaded") return {};
-    return fail(ErrorCode::kUnavailable, "could not keep up");
-  }
-
-  std::vector<std::string> applied;
-};
-
-class SweepRunnerTest : public testing::Test {
- protected:
-  SweepRunnerTest() {
-    std::vector<std::unique_ptr<DaemonClient>> devices;
-    for (const char* name : {"a", "b"}) {
-      auto daemon = std::make_unique<FakeDaemon>(name, transport_);
-      daemons_.push_back(daemon.get());
-      devices.push_back(std::move(daemon));
-    }
-    auto network = std::make_unique<FakeNetwork>();
-    network_ = network.get();
-    cluster_.emplace(Cluster::of(std::move(devices), std::move(network)));
-    options_.requests = 8;
-    options_.rounds = 3;
-    run_.id = "run";
-    run_.seed = 5;
-    run_.devices.resize(2);
-    for (const std::int64_t cut : {2, 5, 8}) add("cut" + std::to_string(cut), {"a", "b"}, cut);
-    add("all-on:a", {"a"}, kFakeOperators);
-    add("all-on:b", {"b"}, kFakeOperators);
-  }
-
-  void add(const std::string& id, const std::vector<std::string>& on, std::int64_t cut) {
-    TrialRecord trial;
-    trial.id = id;
-    trial.transport = "memory";
-    trial.plan.model = "adder";
-    trial.plan.transport = "memory";
-    trial.plan.stages.push_back({on[0], 0, cut});
-    if (on.size() > 1) trial.plan.stages.push_back({on[1], cut, kFakeOperators});
-    run_.trials.push_back(std::move(trial));
-  }
-
-  Expected<> sweep() {
-    const auto progress = [this](const SweepProgress& now) {
-      progress_.push_back(now);
-      if (on_progress_) on_progress_(now);
-    };
-    SweepRunner runner(
-        {workload_, *cluster_, store_, stop_, progress, sharing(transport_), {}, kNoTime, clock_},
-        options_, run_);
-    return runner.run();
-  }
-
-  const TrialRecord& trial(const std::string& id) {
-    return *std::ranges::find(run_.trials, id, &TrialRecord::id);
-  }
-
-  FakeWorkload workload_;
-  MemoryTransport transport_;
-  std::vector<FakeDaemon*> daemons_;
-  FakeNetwork* network_ = nullptr;
-  std::optional<Cluster> cluster_;
-  MemoryStore store_;
-  std::atomic<bool> stop_{false};
-  SweepOptions options_;
-  RunRecord run_;
-  std::vector<SweepProgress> progress_;
-  std::function<void(const SweepProgress&)> on_progress_;
-  const Clock* clock_ = nullptr;
-};
 
 TEST_F(SweepRunnerTest, ADeviceHasAsLongToAnswerAsWasAskedFor) {
   daemons_[1]->hang();
@@ -113,7 +20,7 @@ TEST_F(SweepRunnerTest, ADeviceHasAsLongToAnswerAsWasAskedFor) {
   options_.rounds = 1;
   ASSERT_TRUE(sweep());
   EXPECT_THAT(trial("all-on:b").failure,
-              testing::AllOf(HasSubstr("no result in 0.1 s"), HasSubstr("--timeout")));
+              AllOf(HasSubstr("no result in 0.1 s"), HasSubstr("--timeout")));
 }
 
 TEST_F(SweepRunnerTest, EachTrialIsMeasuredUnderItsCondition) {
@@ -379,108 +286,6 @@ TEST_F(SweepRunnerTest, AFullDiskEndsTheSweep) {
   EXPECT_EQ(done.error().code, ErrorCode::kExhausted);
 }
 
-/// Moves on whenever it is read.
-class HastyClock final : public Clock {
- public:
-  TimePoint now() const override { return now_ += std::chrono::milliseconds(100); }
-
- private:
-  mutable TimePoint now_{};
-};
-
-class AdaptiveSweepTest : public SweepRunnerTest {
- protected:
-  AdaptiveSweepTest() {
-    options_.adaptive = true;
-    for (TrialRecord& trial : run_.trials) predict(trial, 1, 1000);
-    // Nobody expects anything of these.
-    predict(run_.trials[0], 1000, 1);
-    predict(run_.trials[3], 1000, 1);
-  }
-
-  static void predict(TrialRecord& trial, double latency_ms, double samples_per_s) {
-    trial.prediction = Prediction{.latency_ms = latency_ms, .samples_per_s = samples_per_s};
-  }
-
-  std::size_t rounds_stored() const {
-    std::size_t rounds = 0;
-    for (const auto& [id, stored] : store_.trials) rounds += stored.rounds.size();
-    return rounds;
-  }
-};
-
-TEST_F(AdaptiveSweepTest, MeasuresOnlyWhatMayBeOnTheFront) {
-  ASSERT_TRUE(sweep());
-  EXPECT_FALSE(run_.finished.empty());
-  for (const char* id : {"cut2", "all-on:a"}) {
-    EXPECT_TRUE(trial(id).rounds.empty()) << id;
-    EXPECT_EQ(trial(id).p_front, 0);
-    EXPECT_GT(trial(id).prediction->expected_latency_ms, 0);
-    EXPECT_GT(trial(id).prediction->latency_deviation, 0);
-    EXPECT_EQ(store_.trials.at(id).prediction->expected_latency_ms,
-              trial(id).prediction->expected_latency_ms);
-  }
-  for (const char* id : {"cut5", "cut8", "all-on:b"}) EXPECT_FALSE(trial(id).rounds.empty()) << id;
-  EXPECT_TRUE(std::ranges::any_of(
-      run_.trials, [](const TrialRecord& measured) { return measured.p_front > 0.5; }));
-  EXPECT_THAT(run_.note, AllOf(HasSubstr("adaptive"), HasSubstr("a sentinel, all-on:a"),
-                               HasSubstr("No pass is measured again")));
-  EXPECT_THAT(run_.note, Not(AnyOf(HasSubstr("3 rounds"), HasSubstr("Measured again"),
-                                   HasSubstr("resamples"))))
-      << "which are rules of others";
-  EXPECT_THAT(progress_.back().phase, HasSubstr("of 5 plans measured"));
-}
-
-TEST_F(AdaptiveSweepTest, TrialsWithoutAPredictionAreMeasured) {
-  run_.trials[0].prediction.reset();
-  ASSERT_TRUE(sweep());
-  EXPECT_FALSE(trial("cut2").rounds.empty());
-}
-
-TEST_F(AdaptiveSweepTest, TrialsThatAreKnownToFailAreNotTried) {
-  for (TrialRecord& failed : run_.trials) {
-    if (failed.id == "cut5") continue;
-    failed.prediction.reset();
-    failed.status = TrialStatus::kFailed;
-    failed.failure = "no room";
-    failed.no_room = true;
-  }
-  ASSERT_TRUE(sweep());
-  for (const char* id : {"cut2", "cut8", "all-on:a", "all-on:b"}) {
-    EXPECT_TRUE(trial(id).rounds.empty()) << id;
-    EXPECT_EQ(trial(id).failure, "no room");
-    EXPECT_EQ(trial(id).p_front, 0);
-  }
-  EXPECT_FALSE(trial("cut5").rounds.empty());
-  for (const FakeDaemon* daemon : daemons_) {
-    EXPECT_EQ(daemon->loads(), 1) << "not even for the sentinel, which is a one-device plan else";
-  }
-  EXPECT_EQ(progress_.back().failed_trials, 4U);
-  EXPECT_FALSE(run_.finished.empty());
-}
-
-TEST_F(AdaptiveSweepTest, TrialsThatFailedInAnEarlierPartAreTriedAgain) {
-  TrialRecord& failed = run_.trials[0];
-  failed.prediction.reset();
-  failed.status = TrialStatus::kFailed;
-  failed.failure = "b does not answer any more";
-  ASSERT_TRUE(sweep());
-  EXPECT_EQ(failed.status, TrialStatus::kOk);
-  EXPECT_FALSE(failed.rounds.empty());
-}
-
-TEST_F(AdaptiveSweepTest, EndsWhereTheBudgetIsSpent) {
-  const HastyClock clock;
-  clock_ = &clock;
-  options_.budget_s = 0.5;
-  ASSERT_TRUE(sweep());
-  EXPECT_FALSE(run_.finished.empty()) << "there is nothing to resume";
-  EXPECT_LE(rounds_stored(), 4U);
-  ASSERT_EQ(run_.passes.size(), 1U);
-  EXPECT_GE(run_.passes[0].seconds, 0.5);
-  EXPECT_THAT(run_.note, HasSubstr("Undecided: "));
-}
-
 TEST_F(SweepRunnerTest, TellsWhereItsTimeWent) {
   const HastyClock clock;
   clock_ = &clock;
@@ -498,59 +303,6 @@ TEST_F(SweepRunnerTest, TellsWhereItsTimeWent) {
                                spent.sentinel_s + spent.network_s);
   EXPECT_GT(dead_share(spent), 0.5);
   EXPECT_LT(dead_share(spent), 1);
-}
-
-TEST_F(AdaptiveSweepTest, GoesOnWithWhatAnEarlierPartMeasured) {
-  on_progress_ = [this](const SweepProgress&) { stop_ = rounds_stored() >= 2; };
-  ASSERT_TRUE(sweep());
-  EXPECT_TRUE(run_.finished.empty());
-  ASSERT_EQ(rounds_stored(), 2U);
-  std::map<std::string, std::vector<double>> before;
-  for (const auto& [id, stored] : store_.trials) {
-    if (!stored.rounds.empty()) before[id] = stored.rounds[0].latency_ms;
-  }
-  stop_ = false;
-  on_progress_ = nullptr;
-  ASSERT_TRUE(sweep());
-  EXPECT_FALSE(run_.finished.empty());
-  EXPECT_TRUE(trial("cut2").rounds.empty());
-  for (const auto& [id, latency_ms] : before) {
-    EXPECT_EQ(trial(id).rounds[0].latency_ms, latency_ms);
-  }
-}
-
-TEST_F(AdaptiveSweepTest, WhatAnEarlierPartSpentOfTheBudgetIsSpent) {
-  const HastyClock clock;
-  clock_ = &clock;
-  std::vector<PassRecord> if_killed;
-  on_progress_ = [&](const SweepProgress&) {
-    if (rounds_stored() == 1) if_killed = store_.passes;
-    stop_ = rounds_stored() >= 2;
-  };
-  ASSERT_TRUE(sweep());
-  ASSERT_EQ(run_.passes.size(), 1U);
-  EXPECT_FALSE(run_.passes[0].whole);
-  EXPECT_GT(run_.passes[0].seconds, 0);
-  ASSERT_EQ(if_killed.size(), 1U);
-  EXPECT_FALSE(if_killed[0].whole);
-  EXPECT_GT(if_killed[0].seconds, 0);
-  EXPECT_LT(if_killed[0].seconds, run_.passes[0].seconds);
-  // Nothing is left of a budget of so much.
-  options_.budget_s = run_.passes[0].seconds;
-  stop_ = false;
-  on_progress_ = nullptr;
-  ASSERT_TRUE(sweep());
-  EXPECT_EQ(rounds_stored(), 2U);
-  EXPECT_FALSE(run_.finished.empty());
-}
-
-TEST_F(AdaptiveSweepTest, AFailedTrialLeavesTheRace) {
-  daemons_[1]->set_memory_limit(6 * kFakeWeightBytes);
-  ASSERT_TRUE(sweep());
-  EXPECT_EQ(trial("all-on:b").status, TrialStatus::kFailed);
-  EXPECT_EQ(trial("all-on:b").p_front, 0);
-  EXPECT_EQ(trial("cut5").status, TrialStatus::kOk);
-  EXPECT_FALSE(run_.finished.empty());
 }
 
 }  // namespace
