@@ -28,8 +28,9 @@ struct DaemonConfig {
   std::uint64_t max_frame_bytes = std::uint64_t{1} << 30;
   Nanoseconds drain_timeout = std::chrono::seconds(10);
   std::string log_level = "info";
-  bool allow_netem = false;  ///< coordinators may make this device's network worse
-  std::string metrics;       ///< where GET /metrics is answered; "": nowhere
+  bool allow_netem = false;        ///< coordinators may make this device's network worse
+  std::string metrics;             ///< where GET /metrics is answered; "": nowhere
+  std::string discovery = "mdns";  ///< who looks for daemons finds this one; "off": not
 };
 
 /// One setting under its one name: "store_limit" in the file, --store-limit, PARETOD_STORE_LIMIT. All are text first, and parsed and

@@ -74,6 +74,14 @@ Expected<> Daemon::serve_metrics(const std::string& name, const runtime::Runtime
   return {};
 }
 
+void Daemon::announce() {
+  announcement_.reset();
+  if (config_.discovery == "off") return;
+  if (auto service = announced_service(name_, control_->address())) {
+    announcement_ = std::make_unique<Announcement>(*std::move(service));
+  }
+}
+
 Expected<std::unique_ptr<Daemon>> Daemon::start(const DaemonConfig& config, DaemonParts parts) {
   std::unique_ptr<Daemon> daemon(new Daemon(config));
   daemon->name_ = config.name.empty() ? host_name() : config.name;
@@ -97,6 +105,7 @@ Expected<std::unique_ptr<Daemon>> Daemon::start(const DaemonConfig& config, Daem
   PARETO_TRY(daemon->serve_metrics(name, parts.runtime, parts.memory));
   PARETO_ASSIGN(daemon->control_, ControlServer::start(config.listen, std::move(control)));
   spdlog::info("{} serves at {}", name, daemon->control_->address());
+  daemon->announce();
   return daemon;
 }
 
@@ -122,6 +131,7 @@ std::string Daemon::status() const {
 
 std::vector<std::string> Daemon::reload(const DaemonConfig& config) {
   std::vector<std::string> changes;
+  const std::string discovery = config_.discovery;
   for (const Setting& setting : settings()) {
     const std::string before = setting.get(config_);
     const std::string now = setting.get(config);
@@ -138,11 +148,13 @@ std::vector<std::string> Daemon::reload(const DaemonConfig& config) {
   store_->set_limit(config_.store_limit_bytes);
   shards_->set_memory_limit(config_.memory_limit_bytes);
   static_cast<void>(set_log_level(config_.log_level));
+  if (config_.discovery != discovery) announce();
   return changes;
 }
 
 void Daemon::drain() {
   const TimePoint deadline = *deadline_after(config_.drain_timeout);
+  announcement_.reset();
   control_->announce_stop();
   const std::size_t cut_off = stages_->drain(deadline);
   control_->stop(deadline);

@@ -1,6 +1,6 @@
 // The composition root: everything a daemon is made of, in the order it is made, ended in reverse.
 //
-//   TensorStore ──▶ ShardCache ──▶ StageHost (links) ──▶ ControlServer (calls), MetricsServer (scrapes)
+//   TensorStore ──▶ ShardCache ──▶ StageHost (links) ──▶ ControlServer (calls), MetricsServer (scrapes) ──▶ Announcement
 #pragma once
 
 #include <memory>
@@ -12,6 +12,7 @@
 #include "core/base/file.h"
 #include "core/metrics/metrics_server.h"
 #include "core/transport/transport.h"
+#include "daemon/announcement.h"
 #include "daemon/config.h"
 #include "daemon/control/control_server.h"
 #include "daemon/control/network_lease.h"
@@ -59,6 +60,8 @@ class Daemon {
   Expected<> open_store();
   Expected<> serve_metrics(const std::string& name, const runtime::RuntimeInfo& runtime,
                            const MemoryProbe& memory);
+  /// Or takes back what was announced.
+  void announce();
 
   DaemonConfig config_;
   std::string name_;
@@ -69,6 +72,7 @@ class Daemon {
   std::unique_ptr<NetworkLease> network_;
   std::unique_ptr<ControlServer> control_;
   std::unique_ptr<metrics::MetricsServer> metrics_;  ///< null: not asked for
+  std::unique_ptr<Announcement> announcement_;       ///< null: nobody is told
 };
 
 }  // namespace pareto::daemon

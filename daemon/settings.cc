@@ -117,7 +117,7 @@ std::string get_bytes(const DaemonConfig& config) {
   return std::to_string(config.*Member);
 }
 
-const std::array<Setting, 14> kSettings{{
+const std::array<Setting, 15> kSettings{{
     {"listen", "ADDR", "control service, HOST:PORT, port 0 picks a free one; or unix:/FILE", false,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
        if (!text.starts_with(kUnixScheme)) PARETO_TRY(check_address(text));
@@ -203,6 +203,15 @@ const std::array<Setting, 14> kSettings{{
        return {};
      },
      get_text<&DaemonConfig::metrics>},
+    {"discovery", "HOW", "mdns: be announced by Avahi, for paretoctl discover; or off", true,
+     [](DaemonConfig& config, const std::string& text) -> Expected<> {
+       if (text != "mdns" && text != "off") {
+         return fail(ErrorCode::kInvalidArgument, "\"{}\" is neither mdns nor off", text);
+       }
+       config.discovery = text;
+       return {};
+     },
+     get_text<&DaemonConfig::discovery>},
 }};
 
 }  // namespace

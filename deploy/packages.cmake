@@ -62,6 +62,7 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(blas "libopenblas0-pthread | libopenblas0")
 set(CPACK_DEBIAN_DAEMON_PACKAGE_NAME pareto-edge-daemon)
 set(CPACK_DEBIAN_DAEMON_PACKAGE_DEPENDS "${blas}, systemd | systemd-standalone-sysusers | systemd-sysusers")
+set(CPACK_DEBIAN_DAEMON_PACKAGE_SUGGESTS avahi-daemon)
 set(CPACK_DEBIAN_DAEMON_PACKAGE_CONTROL_EXTRA
     ${CMAKE_CURRENT_SOURCE_DIR}/deploy/debian/conffiles ${CMAKE_CURRENT_SOURCE_DIR}/deploy/debian/postinst
     ${CMAKE_CURRENT_SOURCE_DIR}/deploy/debian/prerm ${CMAKE_CURRENT_SOURCE_DIR}/deploy/debian/postrm)

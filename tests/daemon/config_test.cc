@@ -120,6 +120,8 @@ TEST_F(ConfigTest, MistakesNameFileLineAndTheNearestKey) {
   // There is no such GPU, whatever LibTorch was built with.
   EXPECT_THAT(problem(load("device: cuda:99\n")), HasSubstr("cuda:99"));
   EXPECT_THAT(problem(load("metrics: 7073\n")), HasSubstr("paretod.yaml:1: \"metrics\""));
+  EXPECT_THAT(problem(load("discovery: bonjour\n")),
+              HasSubstr("paretod.yaml:1: \"discovery\": \"bonjour\" is neither mdns nor off"));
   EXPECT_THAT(problem(load("name: [\n")), HasSubstr("paretod.yaml:"));
 }
 
