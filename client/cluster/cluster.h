@@ -21,7 +21,7 @@ class Network;
 /// One entry of an inventory (configs/inventory.yaml).
 struct DeviceConfig {
   std::string name;     ///< "pi-1"
-  std::string address;  ///< "192.168.1.20:7070": its control service
+  std::string address;  ///< of its control service: "192.168.1.20:7070", or one that stands for it
   std::string
       netem_interface{};  ///< "eth1": made worse where a condition is asked for; empty: none
   bool netem_control_too = false;  ///< even if it carries the control service

@@ -187,8 +187,9 @@ class DaemonClient {
   virtual std::uint64_t weights_sent_bytes() const = 0;
 };
 
-/// Connects over gRPC and exchanges protocol versions. Fails: kUnavailable, kTimeout, kInvalidArgument (another protocol
-/// version, both named).
+/// Connects over gRPC and exchanges protocol versions. Of a service of DNS its hosts are tried one after the other, each for `timeout`; the
+/// one that answers is what config() names from then on. Fails: kUnavailable, kTimeout, kInvalidArgument (another protocol version, both
+/// named); find_service's.
 Expected<std::unique_ptr<DaemonClient>> connect_daemon(const DeviceConfig& config,
                                                        std::chrono::milliseconds timeout);
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "client/cluster/daemon_client.h"
+#include "client/discovery/service_lookup.h"
 #include "core/plan/protocol.h"
 #include "proto/control.grpc.pb.h"
 
@@ -433,13 +434,30 @@ class GrpcDaemonClient final : public DaemonClient {
   std::uint64_t session_ = 0;
 };
 
+Expected<std::unique_ptr<DaemonClient>> connect_to_host(const DeviceConfig& config,
+                                                        milliseconds timeout) {
+  auto client = std::make_unique<GrpcDaemonClient>(config);
+  PARETO_TRY(client->describe(timeout));
+  return client;
+}
+
 }  // namespace
 
 Expected<std::unique_ptr<DaemonClient>> connect_daemon(const DeviceConfig& config,
                                                        milliseconds timeout) {
-  auto client = std::make_unique<GrpcDaemonClient>(config);
-  PARETO_TRY(client->describe(timeout));
-  return client;
+  if (!config.address.starts_with(kServiceScheme)) return connect_to_host(config, timeout);
+  PARETO_ASSIGN(const std::vector<std::string> hosts,
+                with_context(find_service(config.address), "{} ({})", config.name, config.address));
+  DeviceConfig found = config;
+  for (std::size_t i = 0;; ++i) {
+    found.address = hosts[i];
+    auto client = connect_to_host(found, timeout);
+    // Those that are not there are what the others are for.
+    const bool absent = !client && (client.error().code == ErrorCode::kUnavailable ||
+                                    client.error().code == ErrorCode::kTimeout);
+    if (!absent || i + 1 == hosts.size())
+      return with_context(std::move(client), "{}", config.address);
+  }
 }
 
 std::string resolve_data_address(const std::string& data, const std::string& control) {

@@ -47,6 +47,15 @@ TEST_F(InventoryTest, APowerHasAUnit) {
   }
 }
 
+TEST_F(InventoryTest, AnAddressMayBeAServiceOfDns) {
+  const auto devices =
+      read("devices:\n  - {name: a, address: \"srv:_pareto-edge._tcp.example.org\"}\n");
+  ASSERT_TRUE(devices) << devices.error().message;
+  EXPECT_EQ(devices->at(0).address, "srv:_pareto-edge._tcp.example.org");
+  EXPECT_THAT(problem("devices:\n  - {name: a, address: \"srv:example.org\"}\n"),
+              testing::AllOf(HasSubstr("inventory.yaml:2"), HasSubstr("no service of DNS")));
+}
+
 TEST_F(InventoryTest, EveryProblemHasItsPlace) {
   EXPECT_THAT(problem("devices:\n  - name: a\n    adress: b:1\n"),
               testing::AllOf(HasSubstr("inventory.yaml:3"), HasSubstr("address")));
