@@ -19,6 +19,7 @@ std::vector<std::unique_ptr<Command>> builtin_commands() {
   commands.push_back(make_runs_command());
   commands.push_back(make_models_command());
   commands.push_back(make_devices_command());
+  commands.push_back(make_discover_command());
   commands.push_back(make_netem_command());
   commands.push_back(make_testbed_command());
   commands.push_back(make_doctor_command());

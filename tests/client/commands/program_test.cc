@@ -175,6 +175,15 @@ TEST_F(Program, NumbersOutOfRange) {
   refused(small("splits", {"--batch", "-1"}), kExitUsage, HasSubstr("-1"));
 }
 
+TEST_F(Program, NobodyIsAskedWhoCouldNotBeWrittenDown) {
+  std::ofstream(path("inventory.yaml")) << "mine";
+  refused({"discover", "--write", path("inventory.yaml"), "--timeout", "60s"}, kExitUsage,
+          AllOf(HasSubstr("--write"), HasSubstr("is there already")));
+  for (const char* timeout : {"0", "61s", "soon"}) {
+    refused({"discover", "--timeout", timeout}, kExitUsage, HasSubstr("--timeout"));
+  }
+}
+
 TEST_F(Program, ARunThatGoesOnHasItsOwnFlags) {
   stored_run({.batches = {1}, .split_points = 1});
   for (const std::vector<std::string>& flag :
