@@ -50,7 +50,7 @@ std::string word_case(const Usage& usage, const std::string& command) {
 }
 
 /// In single quotes of a shell.
-std::string quoted(std::string_view text) {
+std::string shell_quoted(std::string_view text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
@@ -72,8 +72,8 @@ std::string zsh_specs(const Usage& usage) {
     const std::string action =
         option.choices.empty() ? "_files" : "(" + join(option.choices, " ") + ")";
     if (option.positional()) {
-      specs += " " + quoted(fmt::format("{}:{}:{}", option.repeated ? "*" : "",
-                                        option.names.front(), action));
+      specs += " " + shell_quoted(fmt::format("{}:{}:{}", option.repeated ? "*" : "",
+                                              option.names.front(), action));
       continue;
     }
     for (const std::string& name : option.names) {
@@ -82,7 +82,7 @@ std::string zsh_specs(const Usage& usage) {
       if (!option.value.empty()) spec += name.starts_with("--") ? "=" : "+";
       spec += "[" + escaped(option.help, "\\[]") + "]";
       if (!option.value.empty()) spec += ":" + escaped(option.value, "\\:") + ":" + action;
-      specs += " " + quoted(spec);
+      specs += " " + shell_quoted(spec);
     }
   }
   return specs;
@@ -131,7 +131,7 @@ std::string zsh_completion(const Usage& usage) {
   std::string names;
   std::string cases;
   for (const Usage& command : usage.commands) {
-    names += " " + quoted(command.name + ":" + escaped(command.summary, "\\:"));
+    names += " " + shell_quoted(command.name + ":" + escaped(command.summary, "\\:"));
     cases += fmt::format("    {}) _arguments{} ;;\n", command.name, zsh_specs(command));
   }
   return script + fmt::format(
