@@ -1,7 +1,6 @@
 #include "core/runtime/packed_convolution.h"
 
 #include <ATen/ATen.h>
-#include <torch/csrc/jit/runtime/custom_operator.h>
 
 #include <algorithm>
 #include <chrono>
@@ -11,6 +10,7 @@
 
 #include "core/base/clock.h"
 #include "core/runtime/onednn.h"
+#include "core/runtime/register_operator.h"
 #include "core/runtime/winograd_convolution.h"
 
 namespace pareto::runtime {
@@ -300,8 +300,7 @@ at::Tensor PackedConvolution::run(const at::Tensor& input, at::Tensor addend) {
 }
 
 c10::Symbol packed_convolution_symbol() {
-  // LibTorch finds an operator only by its name in its own table.
-  static const torch::jit::RegisterOperators kRegistered({torch::jit::Operator(
+  static const c10::Symbol kSymbol = register_operator(
       "pareto::convolution(Tensor input, Tensor? addend, Any packed) -> Tensor",
       [](torch::jit::Stack& stack) {
         const auto holder = torch::jit::pop(stack).toCapsule();
@@ -310,8 +309,8 @@ c10::Symbol packed_convolution_symbol() {
         const at::Tensor input = torch::jit::pop(stack).toTensor();
         stack.emplace_back(static_cast<PackedConvolution&>(*holder).run(input, std::move(addend)));
       },
-      c10::AliasAnalysisKind::FROM_SCHEMA)});
-  return c10::Symbol::fromQualString("pareto::convolution");
+      c10::AliasAnalysisKind::FROM_SCHEMA);
+  return kSymbol;
 }
 
 }  // namespace pareto::runtime

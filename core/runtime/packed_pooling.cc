@@ -1,13 +1,13 @@
 #include "core/runtime/packed_pooling.h"
 
 #include <ATen/ATen.h>
-#include <torch/csrc/jit/runtime/custom_operator.h>
 
 #include <list>
 #include <unordered_map>
 #include <utility>
 
 #include "core/runtime/onednn.h"
+#include "core/runtime/register_operator.h"
 
 namespace pareto::runtime {
 namespace {
@@ -110,16 +110,15 @@ PackedPooling::~PackedPooling() = default;
 at::Tensor PackedPooling::run(const at::Tensor& input) { return impl_->run(input); }
 
 c10::Symbol packed_pooling_symbol() {
-  // LibTorch finds an operator only by its name in its own table.
-  static const torch::jit::RegisterOperators kRegistered({torch::jit::Operator(
+  static const c10::Symbol kSymbol = register_operator(
       "pareto::pooling(Tensor input, Any packed) -> Tensor",
       [](torch::jit::Stack& stack) {
         const auto holder = torch::jit::pop(stack).toCapsule();
         const at::Tensor input = torch::jit::pop(stack).toTensor();
         stack.emplace_back(static_cast<PackedPooling&>(*holder).run(input));
       },
-      c10::AliasAnalysisKind::FROM_SCHEMA)});
-  return c10::Symbol::fromQualString("pareto::pooling");
+      c10::AliasAnalysisKind::FROM_SCHEMA);
+  return kSymbol;
 }
 
 }  // namespace pareto::runtime

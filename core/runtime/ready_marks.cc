@@ -1,9 +1,10 @@
 #include "core/runtime/ready_marks.h"
 
 #include <torch/csrc/jit/ir/alias_analysis.h>
-#include <torch/csrc/jit/runtime/custom_operator.h>
 
 #include <algorithm>
+
+#include "core/runtime/register_operator.h"
 
 namespace pareto::runtime {
 namespace {
@@ -11,8 +12,7 @@ namespace {
 using torch::jit::Node;
 
 c10::Symbol ready_symbol() {
-  // LibTorch finds an operator only by its name in its own table.
-  static const torch::jit::RegisterOperators kRegistered({torch::jit::Operator(
+  static const c10::Symbol kSymbol = register_operator(
       "pareto::ready(Any result, int index, Any marks) -> ()",
       [](torch::jit::Stack& stack) {
         const auto marks = torch::jit::pop(stack).toCapsule();
@@ -21,8 +21,8 @@ c10::Symbol ready_symbol() {
         const auto& ready = static_cast<ReadyMarks&>(*marks).ready;
         if (ready) ready(index, result);
       },
-      c10::AliasAnalysisKind::CONSERVATIVE)});
-  return c10::Symbol::fromQualString("pareto::ready");
+      c10::AliasAnalysisKind::CONSERVATIVE);
+  return kSymbol;
 }
 
 bool computes(const Node* node) {
