@@ -51,7 +51,7 @@ const detailCard = (view, page) => {
       el('h2', {style: 'margin-top: 6px'}, nameOf(trial)),
       trial.name && trial.split ? el('p', {class: 'muted'}, trial.split.name) : '',
       el('p', {class: 'muted'}, `${devicesOf(trial).join(' → ')} · ${trial.transport} · batch ${trial.batch}`),
-      el('p', {class: 'verdict'}, view.verdict(trial)),
+      el('p', {class: 'verdict'}, view.isFront(trial) ? view.verdict(trial) : view.doubt(trial)),
       ...beatenBy(trial),
       el('div', {class: 'figures'},
         box('Latency, p50', `${figure(latency(trial))} ms`, `${range(trial.latency_ms.ci95)}, window ${trial.latency_ms.window}, ${trial.latency_ms.samples} requests`),

@@ -30,7 +30,7 @@ const movesTable = (view, networks, page) => {
       .filter(([, split, unsplit]) => split && unsplit);
     const alone = compared.filter(([, split, unsplit]) => goal.better(unsplit, split) < 0).map(([condition]) => condition);
     if (!compared.length) return '';
-    const where = alone.length === conditions.length ? 'every network' : alone.length > 3 ? `${alone.length} of ${compared.length} networks` : alone.join(', ');
+    const where = alone.length === compared.length ? `every network${compared.length < conditions.length ? ' where both were measured' : ''}` : alone.length > 3 ? `${alone.length} of ${compared.length} networks` : alone.join(', ');
     return alone.length ? `One device alone is better than any split under ${where}.`
       : compared.length === conditions.length ? 'Every network has a split that is better than one device alone.'
         : 'Wherever one device alone was measured too, a split is better.';

@@ -5,6 +5,7 @@ const theme = (paint) => {
   const root = document.documentElement;
   const wished = matchMedia('(prefers-color-scheme: dark)');
   const named = new URLSearchParams(location.hash.slice(1)).get('theme');
+  const PAPER_WIDTH = 680;
   let printing = null;  // the theme to go back to
   const set = (name) => {
     root.dataset.theme = name;
@@ -17,16 +18,20 @@ const theme = (paint) => {
   set(named === 'dark' || named === 'light' ? named : wished.matches ? 'dark' : 'light');
   wished.addEventListener('change', () => change(wished.matches ? 'dark' : 'light'));
   byId('theme').addEventListener('click', () => change(root.dataset.theme === 'dark' ? 'light' : 'dark'));
-  // Paper is white, and has another width than the screen: with a view box drawings are scaled to it, by the style sheet. What is folded
-  // away is left out: plans by the hundred.
+  const charts = () => [...document.querySelectorAll('.picture, .small-chart')].map((element) => echarts.getInstanceByDom(element)).filter(Boolean);
+  // Paper is white, and has another width than the screen: drawings are made about as wide, and with a view box the style sheet scales them.
   addEventListener('beforeprint', () => {
     printing = root.dataset.theme;
     if (printing === 'dark') change('light');
-    for (const svg of document.querySelectorAll('.picture svg, .small-chart svg')) {
-      svg.setAttribute('viewBox', `0 0 ${svg.getAttribute('width')} ${svg.getAttribute('height')}`);
+    for (const chart of charts()) {
+      chart.resize({width: Math.min(chart.getWidth(), PAPER_WIDTH)});
+      chart.getZr().flush();  // no frame comes before the paper
+      const svg = chart.getDom().querySelector('svg');
+      if (svg) svg.setAttribute('viewBox', `0 0 ${svg.getAttribute('width')} ${svg.getAttribute('height')}`);
     }
   });
   addEventListener('afterprint', () => {
+    for (const chart of charts()) chart.resize({width: 'auto'});
     if (printing === 'dark') change('dark');
     printing = null;
   });

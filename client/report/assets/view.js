@@ -116,8 +116,11 @@ const makeView = (run) => {
   view.gains = (by, trial) => {
     const less = 1 - latency(by) / latency(trial);
     const more = rate(by) / rate(trial) - 1;
-    return [less >= 0.0005 ? `${percent(less)} less latency` : '', more >= 0.0005 ? `${percent(more)} more samples/s` : ''].filter(Boolean).join(', ');
+    const often = more >= 1 ? `${(1 + more).toFixed(more < 9 ? 1 : 0)} × the samples/s` : more >= 0.0005 ? `${percent(more)} more samples/s` : '';
+    return [less >= 0.0005 ? `${percent(less)} less latency` : '', often].filter(Boolean).join(', ');
   };
+  /** Of a plan that is beaten: whether that is sure. */
+  view.doubt = (trial) => (view.standing(trial) === 'perhaps' ? `Over resampled rounds it is on the front ${percent(trial.p_front)} of the time.` : '');
   view.verdict = (trial) => {
     if (view.isFront(trial)) {
       return choice.off.size
@@ -127,8 +130,7 @@ const makeView = (run) => {
     }
     const [by, ...others] = view.beaters(trial);
     const gains = view.gains(by, trial);
-    return `Beaten by ${nameOf(by)} over ${by.transport}${gains ? `: ${gains}` : ''}${others.length ? `; and by ${others.length} more` : ''}.`
-      + (view.standing(trial) === 'perhaps' ? ` Over resampled rounds it is on the front ${percent(trial.p_front)} of the time.` : '');
+    return `Beaten by ${nameOf(by)} over ${by.transport}${gains ? `: ${gains}` : ''}${others.length ? `; and by ${others.length} more` : ''}. ${view.doubt(trial)}`;
   };
   return view;
 };
