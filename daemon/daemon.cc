@@ -10,6 +10,7 @@
 #include "core/base/log.h"
 #include "core/base/text.h"
 #include "daemon/metrics/daemon_metrics.h"
+#include "daemon/metrics/machine_state.h"
 
 namespace pareto::daemon {
 namespace {
@@ -102,6 +103,7 @@ Expected<std::unique_ptr<Daemon>> Daemon::start(const DaemonConfig& config, Daem
       *daemon->store_, *daemon->shards_,   *daemon->stages_, *daemon->network_, name,
       config.threads,  describe_machine(), parts.runtime,    parts.engines,     parts.memory,
       config.device};
+  control.machine_state = [] { return machine_state(); };
   PARETO_TRY(daemon->serve_metrics(name, parts.runtime, parts.memory));
   PARETO_ASSIGN(daemon->control_, ControlServer::start(config.listen, std::move(control)));
   spdlog::info("{} serves at {}", name, daemon->control_->address());

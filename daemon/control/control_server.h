@@ -36,6 +36,7 @@ struct ControlParts {
   std::vector<std::string> engines;
   MemoryProbe memory = read_memory;
   std::string default_device = "cpu";  ///< for settings that name none
+  MachineProbe machine_state = [] { return MachineState{}; };
 };
 
 /// Serves from construction to stop().

@@ -43,18 +43,6 @@ Expected<TensorFileHeader> header_from(const v1::TensorChunk& chunk) {
                           chunk.size_bytes()};
 }
 
-void fill(const StageStatus& status, v1::StageStatus& wire) {
-  wire.set_pipeline(status.pipeline);
-  wire.set_stage(status.stage);
-  wire.set_shard(status.shard);
-  wire.set_state(std::string(to_string(status.state)));
-  wire.set_failure(status.failure);
-  wire.set_requests(status.requests);
-  wire.set_failed_requests(status.failed_requests);
-  wire.set_bytes_received(status.bytes_received);
-  wire.set_bytes_sent(status.bytes_sent);
-}
-
 /// A long trace.
 constexpr std::size_t kMaxConditionBytes = 8 << 20;
 
@@ -306,30 +294,6 @@ grpc::Status ControlService::CloseStage(grpc::ServerContext*, const v1::CloseSta
   });
 }
 
-grpc::Status ControlService::Status(grpc::ServerContext*, const v1::StatusRequest*,
-                                    v1::StatusReply* reply) {
-  return answer("Status", [&]() -> Expected<> {
-    for (const ShardCache::Entry& entry : parts_.shards.entries()) {
-      auto& wire = *reply->add_shards();
-      wire.set_shard(entry.shard->handle());
-      wire.set_model(entry.shard->shard().model);
-      wire.set_begin(entry.shard->shard().begin);
-      wire.set_end(entry.shard->shard().end);
-      wire.set_engine(entry.shard->report().engine);
-      wire.set_weight_bytes(entry.shard->shard().weight_bytes());
-      wire.set_users(entry.users);
-    }
-    for (const StageStatus& stage : parts_.stages.status()) fill(stage, *reply->add_stages());
-    const MemoryReading memory = parts_.memory();
-    reply->set_resident_bytes(memory.resident_bytes);
-    reply->set_peak_resident_bytes(memory.peak_resident_bytes);
-    const TensorStore::Status store = parts_.store.status();
-    reply->set_store_bytes(store.bytes);
-    reply->set_store_tensors(store.tensors);
-    return {};
-  });
-}
-
 grpc::Status ControlService::Emulate(grpc::ServerContext* context,
                                      const v1::EmulateRequest* request, v1::EmulateReply* reply) {
   return answer("Emulate", [&] { return emulate(*context, *request, *reply); });
@@ -368,17 +332,6 @@ Expected<> ControlService::emulate(const grpc::ServerContext& context,
   reply.set_lease_ms(static_cast<std::uint32_t>(
       std::chrono::floor<std::chrono::milliseconds>(lease.duration).count()));
   return {};
-}
-
-grpc::Status ControlService::Clock(grpc::ServerContext*, const v1::ClockRequest*,
-                                   v1::ClockReply* reply) {
-  const auto now = [] { return Nanoseconds(std::chrono::steady_clock::now().time_since_epoch()); };
-  const Nanoseconds received = now();
-  return answer("Clock", [&]() -> Expected<> {
-    reply->set_received_ns(received.count());
-    reply->set_answered_ns(now().count());
-    return {};
-  });
 }
 
 }  // namespace pareto::daemon

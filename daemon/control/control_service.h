@@ -7,6 +7,8 @@
 
 namespace pareto::daemon {
 
+void fill(const StageStatus& status, control::v1::StageStatus& wire);
+
 /// Threads: any; gRPC calls it from many.
 class ControlService final : public control::v1::Control::Service {
  public:
@@ -42,6 +44,8 @@ class ControlService final : public control::v1::Control::Service {
                           control::v1::CloseStageReply* reply) override;
   grpc::Status Status(grpc::ServerContext* context, const control::v1::StatusRequest* request,
                       control::v1::StatusReply* reply) override;
+  grpc::Status Observe(grpc::ServerContext* context, const control::v1::ObserveRequest* request,
+                       control::v1::ObserveReply* reply) override;
   grpc::Status Profile(grpc::ServerContext* context, const control::v1::ProfileRequest* request,
                        control::v1::ProfileReply* reply) override;
   grpc::Status MeasureCodecs(grpc::ServerContext* context,

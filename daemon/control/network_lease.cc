@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 
@@ -51,6 +52,20 @@ bool carries(const std::string& interface, const std::string& upper) {
          std::filesystem::exists("/sys/class/net/" + upper + "/lower_" + interface, none);
 }
 
+/// Whether this process may do what CAP_NET_ADMIN (12) allows.
+bool may_administer_networks() {
+  constexpr std::uint64_t kNetAdmin = 1 << 12;
+  constexpr std::uint64_t kLimit = 1 << 20;
+  constexpr std::string_view kKey = "\nCapEff:\t";
+  const std::string status = read_file("/proc/self/status", kLimit).value_or("");
+  const std::size_t at = status.find(kKey);
+  if (at == std::string::npos) return false;
+  std::uint64_t capabilities = 0;
+  std::from_chars(status.data() + at + kKey.size(), status.data() + status.size(), capabilities,
+                  16);
+  return (capabilities & kNetAdmin) != 0;
+}
+
 Expected<sockaddr_storage> parse_host(const std::string& host) {
   sockaddr_storage address{};
   auto& four = reinterpret_cast<sockaddr_in&>(address);
@@ -83,6 +98,14 @@ Expected<> NetworkLease::check_allowed() const {
   return fail(ErrorCode::kPermission,
               "this device does not let its network be changed: set allow_netem: true in its "
               "paretod.yaml");
+}
+
+Expected<> NetworkLease::check_able() const {
+  PARETO_TRY(check_allowed());
+  if (may_administer_networks()) return {};
+  return fail(ErrorCode::kPermission,
+              "its daemon may not change networks: run it as root, or give its service "
+              "CAP_NET_ADMIN");
 }
 
 Expected<Lease> NetworkLease::take(const LeaseWish& wish) {

@@ -60,6 +60,8 @@ class NetworkLease {
 
   /// Fails: kPermission, with the remedy.
   Expected<> check_allowed() const;
+  /// Whether this process could change a network at all. Fails: kPermission, with the remedy.
+  Expected<> check_able() const;
   /// Fails: kPermission (allow_netem is off; the control interface, unless it is named on purpose), kUnavailable (another has a lease), and
   /// as the change does.
   Expected<Lease> take(const LeaseWish& wish);

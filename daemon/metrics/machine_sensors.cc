@@ -184,6 +184,16 @@ Family energies(const fs::path& sysfs) {
 
 }  // namespace
 
+std::vector<std::string> frequency_governors(const fs::path& sysfs) {
+  std::vector<std::string> governors;
+  for (const fs::path& policy : entries(sysfs / "devices/system/cpu/cpufreq", "policy")) {
+    std::string governor = line_in(policy / "scaling_governor");
+    if (governor.empty() || std::ranges::find(governors, governor) != governors.end()) continue;
+    governors.push_back(std::move(governor));
+  }
+  return governors;
+}
+
 Families machine_sensors(const fs::path& sysfs) {
   Families families;
   const auto keep = [&](Family family) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "core/metrics/metric.h"
 
@@ -10,5 +12,9 @@ namespace pareto::daemon {
 /// Read as it is called; takes as long as the sensors do. `sysfs`: where the kernel shows its devices. What is not there, cannot be read,
 /// or is no number is left out, a family without samples too. At most 64 samples a family. Threads: any.
 metrics::Families machine_sensors(const std::filesystem::path& sysfs = "/sys");
+
+/// Who sets the clocks of the cores: "performance", "ondemand", each once, in the order of the cores. None: the kernel does not say.
+/// Threads: any.
+std::vector<std::string> frequency_governors(const std::filesystem::path& sysfs = "/sys");
 
 }  // namespace pareto::daemon

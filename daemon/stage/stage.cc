@@ -200,6 +200,7 @@ bool Stage::take_request(transport::Received received, Nanoseconds waited) {
   }
   received.add_earlier(std::exchange(parts_received_, {}));
   if (received.message.kind == MessageKind::kValues) ++meter_->requests;
+  meter_->receiving += (received.receive + received.decode).count();
   const bool alone = meter_->in_flight++ == 0;
   Item item{std::move(received.message), {}, received.arrived + received.receive + received.decode};
   item.times.stage = index_;
@@ -340,6 +341,7 @@ bool Stage::send(Item& item) {
     return false;
   }
   meter_->bytes_sent += sent->wire_bytes;
+  meter_->sending += (sent->encode + sent->send).count();
   parts_sent_ += *sent;
   if (message.kind == MessageKind::kPart) return true;
   last_sent_ = std::exchange(parts_sent_, {});
@@ -442,6 +444,23 @@ StageStatus Stage::status() const {
   return {pipeline_,         index_,           shard_->handle(), state_,
           failure_,          meter_->requests, meter_->failed,   meter_->bytes_received,
           meter_->bytes_sent};
+}
+
+StageActivity Stage::activity() const {
+  const Shard& shard = shard_->shard();
+  return {.status = status(),
+          .model = shard.model,
+          .begin = shard.begin,
+          .end = shard.end,
+          .engine = shard_->report().engine,
+          .answered = meter_->answered,
+          .in_flight = ended_ ? 0 : meter_->in_flight.load(),
+          .wait = meter_->wait.read(),
+          .compute = meter_->compute.read(),
+          .receiving = Nanoseconds(meter_->receiving),
+          .sending = Nanoseconds(meter_->sending),
+          .round_trip = Nanoseconds(meter_->round_trip),
+          .link_bytes_per_second = meter_->link_bytes_per_second};
 }
 
 }  // namespace pareto::daemon

@@ -56,6 +56,23 @@ struct StageStatus {
   std::uint64_t bytes_sent = 0;
 };
 
+/// A stage as it is watched: what it runs, and what it counted since it was opened.
+struct StageActivity {
+  StageStatus status;
+  std::string model;
+  std::int64_t begin = 0;  ///< operators of the model
+  std::int64_t end = 0;
+  std::string engine;
+  std::uint64_t answered = 0;   ///< requests whose values were sent on
+  std::uint64_t in_flight = 0;  ///< requests that came and have not left
+  DurationCounts wait;          ///< of requests, to be computed
+  DurationCounts compute;
+  Nanoseconds receiving{};                  ///< while requests were coming in
+  Nanoseconds sending{};                    ///< until the downstream link had taken what was sent
+  Nanoseconds round_trip{};                 ///< to the next stage when it started; 0: not known
+  std::uint64_t link_bytes_per_second = 0;  ///< the same way
+};
+
 /// What a stage is made of.
 struct StageParts {
   std::uint64_t pipeline = 0;
@@ -95,6 +112,7 @@ class Stage {
   void close();
 
   StageStatus status() const;
+  StageActivity activity() const;
   bool ended() const { return ended_; }
 
  private:

@@ -235,6 +235,13 @@ std::vector<StageStatus> StageHost::status() const {
   return list;
 }
 
+std::vector<StageActivity> StageHost::activity() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<StageActivity> list;
+  for (const auto& [key, entry] : stages_) list.push_back(entry.stage->activity());
+  return list;
+}
+
 class StageHost::Probe {
  public:
   Probe(StageHost& host, transport::Link& link) : host_(host), link_(link) {

@@ -85,6 +85,8 @@ class StageHost {
   /// Returns its last state. Fails: kNotFound.
   Expected<StageStatus> close(std::uint64_t pipeline, std::uint32_t stage);
   std::vector<StageStatus> status() const;
+  /// Of every stage that has not been forgotten, those that ended too.
+  std::vector<StageActivity> activity() const;
   /// What all stages did, those that are gone too.
   const StageMeters& meters() const { return meters_; }
   /// Bytes a second that a link of its own carries from here to another daemon's data address. Fails: kNotFound (transport), and as

@@ -26,6 +26,8 @@ struct StageMeter {
   std::atomic<std::uint64_t> in_flight{0};  ///< that came and have not left, as values or as errors
   std::atomic<std::uint64_t> bytes_received{0};  ///< frames of requests, headers included
   std::atomic<std::uint64_t> bytes_sent{0};
+  std::atomic<Nanoseconds::rep> receiving{0};   ///< ns: while requests were coming in
+  std::atomic<Nanoseconds::rep> sending{0};     ///< ns: until the link had taken what is sent
   std::atomic<Nanoseconds::rep> round_trip{0};  ///< of the link to the next stage, ns; 0: not known
   std::atomic<std::uint64_t> link_bytes_per_second{0};  ///< 0: not known
   std::atomic<bool> broken{false};                      ///< it ended by a failure
