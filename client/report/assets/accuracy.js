@@ -19,7 +19,7 @@ const accuracyCard = (view, networks, page) => {
   const shown = () => both.filter((trial) => trial.batch === choice.batch && !choice.off.has(trial.transport));
 
   const chart = echarts.init(byId('accuracy-chart'), null, view.renderer);
-  chart.on('click', (event) => { if (event.data && event.data.trial) page.select(event.data.trial); });
+  page.selectOnClick(chart);
   const paint = () => {
     const goal = GOALS[choice.error];
     const trials = shown();
@@ -35,12 +35,12 @@ const accuracyCard = (view, networks, page) => {
     const chosen = view.chosen();
     chart.setOption({
       animation: false, textStyle: axes.font(), grid: {left: 56, right: 16, top: 26, bottom: 48},
-      tooltip: axes.tooltip(colour, ({trial}) => trial && el('div', {class: 'tip'}, el('b', {}, nameOf(trial)), `${trial.condition}, over ${trial.transport}`, el('br'),
+      tooltip: axes.tooltip(colour, view, (trial) => el('div', {class: 'tip'}, el('b', {}, nameOf(trial)), `${trial.condition}, over ${trial.transport}`, el('br'),
         `${figure(goal.measured(trial))} ${goal.unit} measured`, el('br'), `${figure(goal.predicted(trial))} ${goal.unit} predicted (${signed(errorOf(trial, goal))})`)),
       xAxis: {...axis, name: `measured, ${goal.unit}`, nameLocation: 'middle', nameGap: 28},
       yAxis: {...axis, name: `predicted, ${goal.unit}`, nameGap: 10, nameTextStyle: {color: colour('muted'), fontSize: 12, align: 'left', padding: [0, 0, 0, -48]}},
       series: [line(1, 'solid'), line(1 + p95, 'dashed'), ...(p95 < 1 ? [line(1 - p95, 'dashed')] : []),
-        {type: 'scatter', z: 2, symbolSize: 8, data: trials.map((trial) => ({value: place(trial), trial, symbol: SHAPES[conditions.indexOf(trial.condition) % 4],
+        {type: 'scatter', z: 2, symbolSize: 8, data: trials.map((trial) => ({value: place(trial), trial: trial.id, symbol: SHAPES[conditions.indexOf(trial.condition) % 4],
           itemStyle: {color: 'transparent', borderColor: colour(`t${conditions.indexOf(trial.condition) % 4}`), borderWidth: 1.5}}))},
         axes.ring(trials.includes(chosen) ? [place(chosen)] : [], 20, colour)],
     }, true);

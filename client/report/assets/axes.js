@@ -54,10 +54,10 @@ const axes = (() => {
     `${figure(trial.predicted.expected_latency_ms)} ms  (± ${percent(trial.predicted.latency_deviation)})`, el('br'),
     `${figure(trial.predicted.expected_samples_per_s)} samples/s  (± ${percent(trial.predicted.throughput_deviation)})`, el('br'),
     `On the front with a probability of ${percent(trial.p_front)}.`);
-  /** Shows what `tell` says of the data under the pointer. */
-  const tooltip = (colour, tell) => ({
+  /** Shows what `tell` says of the trial under the pointer, and of its data: points carry their trial's id, for the library copies them. */
+  const tooltip = (colour, view, tell) => ({
     trigger: 'item', confine: true, backgroundColor: colour('card'), borderColor: colour('line'), padding: [8, 12],
-    textStyle: {color: colour('ink'), fontSize: 13}, formatter: (event) => tell(event.data) || '',
+    textStyle: {color: colour('ink'), fontSize: 13}, formatter: ({data}) => (data && data.trial ? tell(view.byTrial.get(data.trial), data) : ''),
   });
 
   /** A cross a trial: the 95 % intervals of both figures. `place`: where a value stands on its axis. */

@@ -6,16 +6,16 @@ const frontChart = (view, page) => {
   const {choice} = view;
   const box = byId('chart');
   const chart = echarts.init(box, null, view.renderer);
-  chart.on('click', (event) => { if (event.data && event.data.trial) page.select(event.data.trial); });
+  page.selectOnClick(chart);
 
   const place = (trial) => [latency(trial), rate(trial)];
   const point = (trial, colour) => ({
-    value: place(trial), trial, symbol: SHAPES[view.shapeOf(trial)], symbolSize: view.isFront(trial) ? 13 : 9,
+    value: place(trial), trial: trial.id, symbol: SHAPES[view.shapeOf(trial)], symbolSize: view.isFront(trial) ? 13 : 9,
     itemStyle: axes.dot(view.standing(trial), view.shapeOf(trial), colour),
   });
   /** Fainter than all that was measured, and without a shape of its own. */
   const expectedPoint = (trial, colour) => ({
-    value: [trial.predicted.expected_latency_ms, trial.predicted.expected_samples_per_s], expected: trial, symbol: 'circle', symbolSize: 5,
+    value: [trial.predicted.expected_latency_ms, trial.predicted.expected_samples_per_s], trial: trial.id, symbol: 'circle', symbolSize: 5,
     itemStyle: {color: 'transparent', borderColor: colour('dominated'), borderWidth: 1, opacity: trial.p_front >= 0.05 ? 0.8 : 0.35},
   });
   const perhapsExpected = () => view.expected.filter((trial) => trial.p_front >= 0.05);
@@ -52,7 +52,7 @@ const frontChart = (view, page) => {
       animation: false, textStyle: axes.font(), grid: {left: 58, right: 18, top: 14, bottom: 46},
       xAxis: {...axis('latency, p50 ms', 30), ...x},
       yAxis: {...axis('throughput, samples/s', 44), ...y},
-      tooltip: axes.tooltip(colour, ({trial, expected: guess}) => (trial ? axes.tip(trial, view.verdict(trial)) : guess && axes.expectedTip(guess))),
+      tooltip: axes.tooltip(colour, view, (trial) => (trial.status === 'ok' ? axes.tip(trial, view.verdict(trial)) : axes.expectedTip(trial))),
       series: [
         axes.edge(front.map(place), x, y, colour),
         {type: 'scatter', data: expected.map((trial) => expectedPoint(trial, colour)), z: 1, clip: true, emphasis: {scale: 1.5}},
@@ -60,9 +60,9 @@ const frontChart = (view, page) => {
         axes.intervals(shown.filter(view.isFront), colour('front'), 1.2),
         {id: 'beaten', type: 'scatter', data: rest.map((trial) => point(trial, colour)), z: 2, clip: true, emphasis: {scale: 1.5}},
         {id: 'front', type: 'scatter', data: named, z: 4, clip: true, emphasis: {scale: 1.3},
-          // Up and left of the front there is nothing: labels stand there, unless they would leave the chart.
-          label: {position: [-5, -4], align: 'right', verticalAlign: 'bottom', color: colour('ink'), fontSize: 12,
-            textBorderColor: colour('card'), textBorderWidth: 3, formatter: (event) => labelOf(event.data.trial),
+          // Up and left of the front there is nothing: labels stand there, unless they would leave the chart. A click goes to what is under them.
+          label: {silent: true, position: [-5, -4], align: 'right', verticalAlign: 'bottom', color: colour('ink'), fontSize: 12,
+            textBorderColor: colour('card'), textBorderWidth: 3, formatter: (event) => labelOf(view.byTrial.get(event.data.trial)),
             rich: {name: {color: colour('ink'), fontSize: 12}, p: {color: colour('muted'), fontSize: 11}}},
           labelLayout: ({dataIndex, labelRect, rect}) => {
             if (labelRect.x >= 56) return {hideOverlap: true};

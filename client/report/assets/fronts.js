@@ -32,11 +32,11 @@ const frontsCard = (view, networks, page) => {
     const y = shared ? axes.log(shared.map(rate), [0.07, 0.07], colour, 5) : linear(pool.map(rate));
     const dot = (trial) => {
       const shape = view.shapeOf(trial);
-      return {value: small.place(trial), trial, symbol: SHAPES[shape], itemStyle: axes.dot(view.standing(trial, front), shape, colour)};
+      return {value: small.place(trial), trial: trial.id, symbol: SHAPES[shape], itemStyle: axes.dot(view.standing(trial, front), shape, colour)};
     };
     small.chart.setOption({
       animation: false, textStyle: axes.font(), grid: {left: 48, right: 14, top: 24, bottom: 36},
-      tooltip: axes.tooltip(colour, ({trial}) => trial && axes.tip(trial, `${small.condition}: on the front with a probability of ${percent(trial.p_front)}.`)),
+      tooltip: axes.tooltip(colour, view, (trial) => axes.tip(trial, `${small.condition}: on the front with a probability of ${percent(trial.p_front)}.`)),
       xAxis: {...x, name: 'latency, p50 ms', nameLocation: 'middle', nameGap: 22},
       yAxis: {...y, name: 'samples/s', nameGap: 8, nameTextStyle: {color: colour('muted'), fontSize: 12, align: 'left', padding: [0, 0, 0, -40]}},
       series: [
@@ -63,7 +63,7 @@ const frontsCard = (view, networks, page) => {
       if (nothing) continue;
       if (!small.chart) {
         small.chart = echarts.init(small.picture, null, view.renderer);
-        small.chart.on('click', (event) => { if (event.data && event.data.trial) page.select(event.data.trial); });
+        page.selectOnClick(small.chart);
       }
       drawSmall(small, all);
     }

@@ -57,10 +57,7 @@ const movesChart = (view, networks, page) => {
     if (!points.length) return;
     if (!chart) {
       chart = echarts.init(byId('moves-chart'), null, view.renderer);
-      chart.on('click', (event) => {
-        const trial = event.data && (event.data.trial || event.data.expected);
-        if (trial && trial.status === 'ok') page.select(trial);
-      });
+      page.selectOnClick(chart);
     }
     const roomy = chart.getWidth() > 560;
     const {axis: x, end} = rateAxis(roomy, colour);
@@ -78,15 +75,15 @@ const movesChart = (view, networks, page) => {
       {type: 'line', name, z: 3, symbol: SHAPES[i % 4], symbolSize: 12, lineStyle: {color: colour(`t${i % 4}`), width: 2},
         itemStyle: {color: colour(`t${i % 4}`), borderColor: colour('card'), borderWidth: 1.5},
         labelLayout: {hideOverlap: true},
-        data: split.map((point, k) => ({value: at(point), trial: point.trial,
+        data: split.map((point, k) => ({value: at(point), trial: point.trial.id,
           // A name stands where the split changes; between such points it stays the same.
-          label: {show: k === 0 || nameOf(split[k - 1].trial) !== nameOf(point.trial), ...placeOf(point, k, split.length), distance: 10,
+          label: {silent: true, show: k === 0 || nameOf(split[k - 1].trial) !== nameOf(point.trial), ...placeOf(point, k, split.length), distance: 10,
             formatter: () => nameOf(point.trial), color: colour('ink'), fontSize: roomy ? 12 : 11, textBorderColor: colour('card'), textBorderWidth: 3}}))},
       {type: 'line', z: 2, symbol: 'circle', symbolSize: 5, lineStyle: {color: colour('dominated'), width: 1.3, type: 'dashed'},
-        itemStyle: {color: colour('dominated')}, data: unsplit.map((point) => ({value: at(point), trial: point.trial}))},
+        itemStyle: {color: colour('dominated')}, data: unsplit.map((point) => ({value: at(point), trial: point.trial.id}))},
       {type: 'line', z: 2, symbol: 'circle', symbolSize: 7, lineStyle: {color: colour(`t${i % 4}`), width: 1.2, type: 'dotted', opacity: 0.8},
         itemStyle: {color: colour('card'), borderColor: colour(`t${i % 4}`), borderWidth: 1.4},
-        data: guessed.map(({network, trial}) => ({value: [across(network), Math.log10(Math.abs(goal.expected(trial)))], expected: trial}))},
+        data: guessed.map(({network, trial}) => ({value: [across(network), Math.log10(Math.abs(goal.expected(trial)))], trial: trial.id, expected: true}))},
     ]);
     const ring = lines.flatMap(({split}) => split).filter(({trial}) => trial.condition === choice.condition);
     const lost = members.filter(({condition}) => {
@@ -95,7 +92,7 @@ const movesChart = (view, networks, page) => {
     });
     chart.setOption({
       animation: false, textStyle: axes.font(), grid: {left: 56, right: 16, top: 26, bottom: 48},
-      tooltip: axes.tooltip(colour, ({trial, expected: guess}) => (trial ? axes.tip(trial, trial.condition) : guess && expectedTip(guess, goal))),
+      tooltip: axes.tooltip(colour, view, (trial, data) => (data.expected ? expectedTip(trial, goal) : axes.tip(trial, trial.condition))),
       xAxis: {...x, name: 'rate forward, Mbit/s', nameLocation: 'middle', nameGap: 28},
       yAxis: {...y, name: choice.goal === 'latency' ? 'latency, p50 ms' : 'throughput, samples/s', nameGap: 10,
         nameTextStyle: {color: colour('muted'), fontSize: 12, align: 'left', padding: [0, 0, 0, -48]}},

@@ -34,6 +34,10 @@
       view.chooseCondition(condition);
       draw();
     },
+    selectOnClick: (chart) => chart.on('click', ({data}) => {
+      const trial = data && view.byTrial.get(data.trial);
+      if (trial && trial.status === 'ok') page.select(trial);
+    }),
     /** Calls `then` when an element has another size; in the next frame: in the observer's own turn it would report a loop. */
     watch: (element, then) => new ResizeObserver(() => requestAnimationFrame(then)).observe(element),
   };

@@ -231,7 +231,7 @@ TEST_F(ReportPage, APointChoosesItsPlanAndNetwork) {
       for (const type of ['mousemove', 'mousedown', 'mouseup', 'click']) {
         root.dispatchEvent(new MouseEvent(type, {bubbles: true, clientX: box.left + x, clientY: box.top + y}));
       }
-      document.body.dataset.clicked = point.trial.id;
+      document.body.dataset.clicked = point.trial;
     };
   )";
   const RunRecord run = test::synthetic_network_sweep();

@@ -29,7 +29,7 @@ const points = (page, selector) => page.evaluate((chosen) => {
   const box = element.getBoundingClientRect();
   return chart.getOption().series.flatMap(({data, type}, series) => (type === 'custom' ? [] : data || []).filter((point) => point && point.trial).map((point) => {
     const [x, y] = chart.convertToPixel({xAxisIndex: 0, yAxisIndex: 0}, point.value);
-    return {id: point.trial.id, series, x: box.left + x, y: box.top + y};
+    return {id: point.trial, series, x: box.left + x, y: box.top + y};
   }));
 }, selector);
 /** The address's view, as a map. */

@@ -1,12 +1,12 @@
 // A point chooses its plan; of one that is beaten the page says by whom.
 'use strict';
 module.exports = async ({open, assert, frame, points, text, viewOf}) => {
-  const page = await open('condition=4-near');
+  const page = await open('condition=none');
   const all = await points(page, '#chart');
   const run = await page.evaluate(() => JSON.parse(document.querySelector('#run').textContent));
   const trialOf = new Map(run.trials.map((trial) => [trial.id, trial]));
   const beats = (a, b) => a.latency_ms.p50 <= b.latency_ms.p50 && a.throughput.samples_per_s >= b.throughput.samples_per_s && a !== b;
-  const under = run.trials.filter((trial) => trial.batch === 1 && trial.condition === '4-near' && trial.status === 'ok');
+  const under = run.trials.filter((trial) => trial.batch === 1 && trial.condition === 'none' && trial.status === 'ok');
   assert.equal(all.length, under.length);
 
   // Points may lie on each other, those of the front on top: some that lie free of what could be hit in their place.
@@ -42,7 +42,7 @@ module.exports = async ({open, assert, frame, points, text, viewOf}) => {
 
   // A point under another network takes the page there.
   const far = await points(page, '#moves-chart');
-  const other = far.find((point) => trialOf.get(point.id).condition !== '4-near'
+  const other = far.find((point) => trialOf.get(point.id).condition !== 'none'
     && free(point, far));
   await page.mouse.click(other.x, other.y);
   await frame(page);
