@@ -16,7 +16,7 @@ const axes = (() => {
     const step = 10 ** Math.floor(Math.log10(span)) / 5;
     return {min: Math.max(0, Math.floor((low - span * below) / step) * step), max: Math.ceil((high + span * 0.07) / step) * step};
   };
-  /** 1, 2, 5, 10, … within bounds, and fewer of them where there are many. */
+  /** Round numbers within bounds: 1, 2, 5, 10, … or more where the range is narrow, fewer where it is wide. */
   const logTicks = (low, high, most) => {
     const ticks = (steps) => {
       const all = [];
@@ -25,9 +25,11 @@ const axes = (() => {
       }
       return all;
     };
-    return [[1, 2, 5], [1, 3], [1]].map(ticks).find((all) => all.length <= most) || ticks([1]);
+    const whole = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+    const fine = [1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5, 6, 6.5, 7, 7.5, 8, 8.5, 9, 9.5];
+    return [fine, whole, [1, 2, 3, 5, 7], [1, 2, 5], [1, 3], [1]].map(ticks).find((all) => all.length <= most) || ticks([1]);
   };
-  const tickText = (value) => (value >= 1 ? String(Math.round(value)) : String(Number(value.toPrecision(1))));
+  const tickText = (value) => String(Number(value.toPrecision(2)));
   /** An axis of logarithms, drawn as a plain one: ticks stand where they read well, whatever the range. */
   const log = (values, margins, colour, most = 7) => {
     const low = Math.log10(Math.min(...values));
