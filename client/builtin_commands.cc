@@ -22,6 +22,7 @@ std::vector<std::unique_ptr<Command>> builtin_commands() {
   commands.push_back(make_discover_command());
   commands.push_back(make_netem_command());
   commands.push_back(make_testbed_command());
+  commands.push_back(make_top_command());
   commands.push_back(make_doctor_command());
   return commands;
 }

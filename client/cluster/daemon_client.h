@@ -10,6 +10,7 @@
 
 #include "client/cluster/clock_offset.h"
 #include "client/cluster/cluster.h"
+#include "client/cluster/observation.h"
 #include "core/base/clock.h"
 #include "core/base/digest.h"
 #include "core/base/error.h"
@@ -160,6 +161,8 @@ class DaemonClient {
                                             std::chrono::milliseconds timeout) = 0;
   virtual Expected<StageReport> close_stage(std::uint64_t pipeline, std::uint32_t stage) = 0;
   virtual Expected<DeviceStatus> status(std::chrono::milliseconds timeout) = 0;
+  /// What it does and how it is, now. Fails: kCorrupt too.
+  virtual Expected<Observation> observe(std::chrono::milliseconds timeout) = 0;
   /// What each codec costs on the device: for what a loaded shard sends on when it is run on example inputs; with an empty handle, for a
   /// tensor that is the same everywhere.
   virtual Expected<std::vector<wire::CodecCost>> measure_codecs(const std::string& handle) = 0;
@@ -171,7 +174,8 @@ class DaemonClient {
   /// What messages take on their way from the device to another one's data address.
   virtual Expected<transport::ProbeResult> probe_link(const std::string& transport,
                                                       const std::string& address,
-                                                      const transport::ProbeOptions& options) = 0;
+                                                      const transport::ProbeOptions& options,
+                                                      std::chrono::milliseconds timeout) = 0;
   /// From the device to another one's data address.
   virtual Expected<LinkSpeed> measure_link(const std::string& transport,
                                            const std::string& address) = 0;

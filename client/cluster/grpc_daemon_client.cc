@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "client/cluster/daemon_client.h"
+#include "client/cluster/observation_wire.h"
 #include "client/discovery/service_lookup.h"
 #include "core/plan/protocol.h"
 #include "proto/control.grpc.pb.h"
@@ -256,6 +257,13 @@ class GrpcDaemonClient final : public DaemonClient {
     return status;
   }
 
+  Expected<Observation> observe(milliseconds timeout) override {
+    control::v1::ObserveReply reply;
+    PARETO_TRY(call(&control::v1::Control::Stub::Observe, control::v1::ObserveRequest(), reply,
+                    timeout, "observing"));
+    return with_context(observation_of(reply), "{} ({})", config_.name, config_.address);
+  }
+
   Expected<std::vector<wire::CodecCost>> measure_codecs(const std::string& handle) override {
     control::v1::MeasureCodecsRequest request;
     request.set_shard(handle);
@@ -292,15 +300,16 @@ class GrpcDaemonClient final : public DaemonClient {
 
   Expected<transport::ProbeResult> probe_link(const std::string& transport,
                                               const std::string& address,
-                                              const transport::ProbeOptions& options) override {
+                                              const transport::ProbeOptions& options,
+                                              milliseconds timeout) override {
     control::v1::ProbeLinkRequest request;
     request.set_transport(transport);
     request.set_address(address);
-    request.set_timeout_ms(static_cast<std::uint32_t>(milliseconds(kMeasuring).count()));
+    request.set_timeout_ms(static_cast<std::uint32_t>(timeout.count()));
     for (const std::uint64_t size : options.sizes) request.add_sizes(size);
     request.set_budget_ns(options.budget.count());
     control::v1::ProbeLinkReply reply;
-    PARETO_TRY(call(&control::v1::Control::Stub::ProbeLink, request, reply, kMeasuring + seconds(2),
+    PARETO_TRY(call(&control::v1::Control::Stub::ProbeLink, request, reply, timeout + seconds(2),
                     "probing a link"));
     transport::ProbeResult result;
     result.round_trip = Nanoseconds(reply.round_trip_ns());
@@ -379,6 +388,11 @@ class GrpcDaemonClient final : public DaemonClient {
 
   Expected<> check(const grpc::Status& status, const char* doing) const {
     if (status.ok()) return {};
+    if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "{} ({}): {}: it does not know this call: install the same version on both",
+                  config_.name, config_.address, doing);
+    }
     return fail(code_of(status), "{} ({}): {}: {}", config_.name, config_.address, doing,
                 status.error_message());
   }

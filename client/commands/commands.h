@@ -25,6 +25,7 @@ std::unique_ptr<Command> make_devices_command();
 std::unique_ptr<Command> make_discover_command();
 std::unique_ptr<Command> make_netem_command();
 std::unique_ptr<Command> make_testbed_command();
+std::unique_ptr<Command> make_top_command();
 std::unique_ptr<Command> make_doctor_command();
 
 }  // namespace pareto::client

@@ -66,7 +66,7 @@ Expected<ProbedLinks> probe_links(const Cluster& cluster, const LinkTransports& 
       DaemonClient& sender = cluster.device(from);
       PARETO_ASSIGN(const std::string address, data_address(receiver, transport));
       progress(fmt::format("{} to {}, {}", sender.config().name, name, transport));
-      PARETO_ASSIGN(links[from][to], sender.probe_link(transport, address, options));
+      PARETO_ASSIGN(links[from][to], sender.probe_link(transport, address, options, kProbing));
     }
   }
   return links;

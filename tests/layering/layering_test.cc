@@ -36,6 +36,7 @@ const std::map<std::string, std::set<std::string>>& allowed_arrows() {
                                                   "client/planning",
                                                   "client/results",
                                                   "client/report",
+                                                  "client/watch",
                                                   "client/commands",
                                                   "client",
                                                   "netem",
@@ -82,6 +83,7 @@ const std::map<std::string, std::set<std::string>>& allowed_arrows() {
       {"client/planning", kBelowClient},
       {"client/results", kBelowClient},
       {"client/report", kBelowClient},
+      {"client/watch", kBelowClient},
       {"client/commands", kBelowClient},
   };
   return kArrows;

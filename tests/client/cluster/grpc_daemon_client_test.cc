@@ -252,6 +252,12 @@ TEST_F(GrpcDaemonClientTest, AMalformedAnswerIsCorrupt) {
   EXPECT_EQ(client->missing_tensors({digest}).error().code, ErrorCode::kCorrupt);
 }
 
+TEST_F(GrpcDaemonClientTest, ADaemonThatLacksACallIsToBeReplaced) {
+  const Error error = connect().value()->observe(std::chrono::seconds(10)).error();
+  EXPECT_EQ(error.code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(error.message, HasSubstr("install the same version on both"));
+}
+
 TEST_F(GrpcDaemonClientTest, ADevicesClockIsKnownWithinItsError) {
   const auto client = connect().value();
   for (const Nanoseconds ahead :

@@ -225,6 +225,17 @@ Expected<DeviceStatus> FakeDaemon::status(std::chrono::milliseconds) {
   return DeviceStatus{};
 }
 
+void FakeDaemon::set_observation(Observation observation) {
+  const std::lock_guard lock(mutex_);
+  observation_ = std::move(observation);
+}
+
+Expected<Observation> FakeDaemon::observe(std::chrono::milliseconds) {
+  PARETO_TRY(alive());
+  const std::lock_guard lock(mutex_);
+  return observation_;
+}
+
 std::vector<std::string> FakeDaemon::codecs() const {
   const std::lock_guard lock(mutex_);
   return codecs_;
@@ -259,7 +270,8 @@ Expected<ShardTimes> FakeDaemon::profile(const std::string& handle, std::int64_t
 
 /// Half the round trip, and its bytes by the rate.
 Expected<transport::ProbeResult> FakeDaemon::probe_link(const std::string&, const std::string&,
-                                                        const transport::ProbeOptions& options) {
+                                                        const transport::ProbeOptions& options,
+                                                        std::chrono::milliseconds) {
   PARETO_TRY(alive());
   ++rates_measured_;
   transport::ProbeResult result;

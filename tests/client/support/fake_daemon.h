@@ -65,6 +65,8 @@ class FakeDaemon final : public DaemonClient {
 
   /// What it says its clock shows. The times of its stages are on the real one all the same.
   void set_clock(ClockOffset clock) { clock_ = clock; }
+  /// What it tells of itself when it is observed.
+  void set_observation(Observation observation);
   /// Its stages say that they took less than no time.
   void misreport() { misreporting_ = true; }
 
@@ -100,12 +102,14 @@ class FakeDaemon final : public DaemonClient {
                                     std::chrono::milliseconds timeout) override;
   Expected<StageReport> close_stage(std::uint64_t pipeline, std::uint32_t stage) override;
   Expected<DeviceStatus> status(std::chrono::milliseconds timeout) override;
+  Expected<Observation> observe(std::chrono::milliseconds timeout) override;
   Expected<std::vector<wire::CodecCost>> measure_codecs(const std::string& handle) override;
   Expected<ShardTimes> profile(const std::string& handle, std::int64_t batch, int repeats,
                                int operator_repeats, std::chrono::milliseconds of_a_run) override;
   Expected<transport::ProbeResult> probe_link(const std::string& transport,
                                               const std::string& address,
-                                              const transport::ProbeOptions& options) override;
+                                              const transport::ProbeOptions& options,
+                                              std::chrono::milliseconds timeout) override;
   Expected<LinkSpeed> measure_link(const std::string& transport,
                                    const std::string& address) override;
   Expected<EmulationLease> emulate(const EmulationWish& wish) override;
@@ -154,6 +158,7 @@ class FakeDaemon final : public DaemonClient {
   std::map<std::string, Held> shards_;
   std::vector<std::string> codecs_;
   std::vector<std::string> transports_;
+  Observation observation_;
   std::optional<EmulationWish> emulated_;
   std::uint64_t leases_ = 0;
   int renewals_ = 0;

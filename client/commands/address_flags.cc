@@ -1,0 +1,35 @@
+#include "client/commands/address_flags.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+namespace pareto::client {
+
+void AddressFlags::add_to(CLI::App& app, const std::string& otherwise) {
+  app.add_option("--devices", inventory, "inventory of daemons (configs/inventory.yaml)");
+  app.add_option("addresses", addresses,
+                 "daemons by their control addresses, HOST:PORT or unix:/FILE; without these and "
+                 "an inventory " +
+                     otherwise)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+Expected<std::vector<DeviceConfig>> AddressFlags::read() const {
+  std::vector<DeviceConfig> devices;
+  if (!inventory.empty()) {
+    PARETO_ASSIGN(devices, read_inventory(inventory));
+  }
+  for (const std::string& address : addresses) {
+    if (!address.starts_with("unix:/") && address.find(':') == std::string::npos) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "\"{}\" is neither HOST:PORT nor unix:/FILE (an inventory: --devices)", address);
+    }
+    if (std::ranges::find(devices, address, &DeviceConfig::address) != devices.end()) {
+      return fail(ErrorCode::kInvalidArgument, "{} is named twice", address);
+    }
+    devices.push_back({address, address});
+  }
+  return devices;
+}
+
+}  // namespace pareto::client

@@ -1,0 +1,54 @@
+// A whole terminal for a view that is drawn again and again, and its keys.
+#pragma once
+
+#include <termios.h>
+
+#include <iosfwd>
+#include <optional>
+#include <string>
+
+#include "core/base/clock.h"
+
+namespace pareto::client {
+
+/// What ends a wait.
+struct Awakening {
+  bool stop = false;  ///< `stop` became readable
+  char key = 0;       ///< as typed; '<' and '>' of the arrows, 'q' of Ctrl-C; 0: none
+};
+
+/// Waits for a key or the moment, whichever comes first. input: -1, or a descriptor whose keys are wanted; stop: -1, or one that becomes
+/// readable when no more is wanted. Of a descriptor that has ended no keys come any more.
+Awakening wait_for_key(int& input, int stop, TimePoint until);
+
+/// Takes the terminal's other screen, hides its cursor and asks for keys without Return; all as before when this ends. Where `input` is no
+/// terminal there are no keys.
+///
+/// Threads: one owner.
+class Screen {
+ public:
+  struct Size {
+    int columns = 80;
+    int rows = 24;
+  };
+
+  /// `out` leads to a terminal; `input` stays the caller's.
+  Screen(std::ostream& out, int input);
+  ~Screen();
+  Screen(const Screen&) = delete;
+  Screen& operator=(const Screen&) = delete;
+
+  /// As it is now: terminals are made larger and smaller.
+  Size size() const;
+  /// In place of what is there: lines that end with a newline.
+  void draw(const std::string& text);
+  Awakening wait(int stop, TimePoint until) { return wait_for_key(keys_, stop, until); }
+
+ private:
+  std::ostream& out_;
+  const int terminal_;
+  int keys_;
+  std::optional<termios> before_;  ///< none: there are no keys
+};
+
+}  // namespace pareto::client

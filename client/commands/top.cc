@@ -1,0 +1,184 @@
+// top: what running pipelines do, while they do it.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <ostream>
+
+#include "client/commands/address_flags.h"
+#include "client/commands/commands.h"
+#include "client/commands/screen.h"
+#include "client/commands/show.h"
+#include "client/experiment/time_text.h"
+#include "client/watch/top_json.h"
+#include "client/watch/top_text.h"
+#include "client/watch/watcher.h"
+#include "core/base/text.h"
+
+namespace pareto::client {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// What paretod listens on unless it is told otherwise, on this machine.
+constexpr const char* kOwnDaemon = "127.0.0.1:7070";
+constexpr milliseconds kShortest{100};
+constexpr std::chrono::hours kLongest{1};
+
+class TopCommand final : public Command {
+ public:
+  std::string_view name() const override { return "top"; }
+  std::string_view summary() const override {
+    return "watch running pipelines: rates, times, queues, links, and who is the bottleneck";
+  }
+  std::string_view examples() const override {
+    return "  paretoctl top --devices inventory.yaml\n"
+           "  paretoctl top 10.0.0.1:7070 10.0.0.2:7070 --sort computing --interval 2s\n"
+           "  paretoctl top --devices inventory.yaml --once\n"
+           "  paretoctl top --devices inventory.yaml --json | jq .pipelines[].bottleneck.words\n"
+           "On a terminal: q or Ctrl-C ends; the arrows, or an order's first letter, sort.\n"
+           "Percentiles are of histograms in steps of about 1, 2, 5. Work counts when it is done: "
+           "a "
+           "stage\n"
+           "that takes long for a request wants a longer --interval.\n";
+  }
+  void add_options(CLI::App& app) override {
+    devices_.add_to(app, std::string("the daemon of this machine, ") + kOwnDaemon);
+    app.add_option("--interval", interval_text_, "between two readings, as 1s or 500ms")
+        ->capture_default_str();
+    auto* count =
+        app.add_option("--count", count_, "end after so many intervals; 0: when it is stopped")
+            ->check(CLI::NonNegativeNumber)
+            ->capture_default_str();
+    app.add_flag("--once", once_, "one interval, as it is printed where there is no terminal")
+        ->excludes(count);
+    app.add_option("--sort", order_, "of the stages: " + join(orders()))
+        ->check(CLI::IsMember(orders()))
+        ->capture_default_str();
+    app.add_flag("--json", json_, "one JSON object an interval and line on stdout");
+  }
+
+  Expected<int> run(Context& context) override {
+    PARETO_TRY(read_interval());
+    PARETO_ASSIGN(auto devices, devices_.read());
+    if (devices.empty()) devices.push_back({"this machine", kOwnDaemon});
+    style_.report = style_of(context);
+    style_.order =
+        static_cast<TopOrder>(std::ranges::find(kTopOrders, order_) - kTopOrders.begin());
+    context.stop.watch();
+    Watcher watcher(std::move(devices));
+    const bool answered = context.out_is_terminal && !json_ && !once_ ? watch(context, watcher)
+                                                                      : print(context, watcher);
+    return answered ? kExitDone : kExitEnvironment;
+  }
+
+ private:
+  static std::vector<std::string> orders() { return {kTopOrders.begin(), kTopOrders.end()}; }
+
+  Expected<> read_interval() {
+    PARETO_ASSIGN(const Nanoseconds interval,
+                  with_context(parse_duration(interval_text_), "--interval"));
+    if (interval < kShortest || interval > kLongest) {
+      return fail(ErrorCode::kInvalidArgument, "--interval {}: between 100ms and 1h",
+                  interval_text_);
+    }
+    interval_ = interval;
+    return {};
+  }
+
+  /// What a device is waited for.
+  milliseconds patience() const {
+    return std::clamp(std::chrono::ceil<milliseconds>(interval_), milliseconds(1000),
+                      milliseconds(5000));
+  }
+
+  static bool any_answered(const std::vector<DeviceReading>& readings) {
+    return std::ranges::any_of(readings,
+                               [](const DeviceReading& one) { return one.problem.empty(); });
+  }
+
+  std::string title(const std::string& time) const {
+    return fmt::format("paretoctl top, {}, every {}, by {}", time, interval_text_,
+                       kTopOrders.at(static_cast<std::size_t>(style_.order)));
+  }
+
+  /// Intervals one below the other, until as many as were asked for or a stop. Whether anybody answered last.
+  bool print(Context& context, Watcher& watcher) {
+    const int wanted = once_ ? 1 : count_;
+    std::vector<DeviceReading> before = watcher.read(patience());
+    TimePoint next = std::chrono::steady_clock::now();
+    int no_keys = -1;
+    for (int printed = 0; wanted == 0 || printed < wanted; ++printed) {
+      next += interval_;
+      if (wait_for_key(no_keys, context.stop.descriptor(), next).stop) break;
+      std::vector<DeviceReading> now = watcher.read(patience());
+      const Activity activity = activity_between(before, now);
+      const std::string time = time_text(std::chrono::system_clock::now());
+      style_.title = title(time);
+      context.out << (json_ ? top_json(activity, time) + "\n"
+                            : (printed == 0 ? "" : "\n") + top_text(activity, style_))
+                  << std::flush;
+      before = std::move(now);
+    }
+    return any_answered(before);
+  }
+
+  /// On the whole terminal, until as many intervals as were asked for, a key or a stop. Whether anybody answered last.
+  bool watch(Context& context, Watcher& watcher) {
+    Screen screen(context.out, context.input);
+    std::vector<DeviceReading> before;
+    for (int shown = 0;; ++shown) {
+      const TimePoint next = std::chrono::steady_clock::now() + interval_;
+      std::vector<DeviceReading> now = watcher.read(patience());
+      const Activity activity = activity_between(before, now);
+      const std::string time = time_text(std::chrono::system_clock::now());
+      before = std::move(now);
+      // The first has no interval before it.
+      const bool last = count_ > 0 && shown == count_;
+      for (;;) {
+        draw(screen, activity, time);
+        if (last) return any_answered(before);
+        const Awakening awake = screen.wait(context.stop.descriptor(), next);
+        if (awake.stop || awake.key == 'q') return any_answered(before);
+        if (awake.key == 0) break;
+        sort_by(awake.key);
+      }
+    }
+  }
+
+  void draw(Screen& screen, const Activity& activity, const std::string& time) {
+    const Screen::Size size = screen.size();
+    style_.report.width = size.columns;
+    style_.rows = size.rows;
+    style_.title = title(time);
+    style_.keys = "q: quit; ←, → or the first letter: sort by " + join(orders());
+    screen.draw(top_text(activity, style_));
+  }
+
+  void sort_by(char key) {
+    const std::size_t orders = kTopOrders.size();
+    auto order = static_cast<std::size_t>(style_.order);
+    if (key == '>') order = (order + 1) % orders;
+    if (key == '<') order = (order + orders - 1) % orders;
+    for (std::size_t i = 0; i < orders; ++i) {
+      if (kTopOrders[i].front() == key) order = i;
+    }
+    style_.order = static_cast<TopOrder>(order);
+  }
+
+  AddressFlags devices_;
+  std::string interval_text_ = "1s";
+  Nanoseconds interval_{};
+  int count_ = 0;
+  bool once_ = false;
+  bool json_ = false;
+  std::string order_ = std::string(kTopOrders.front());
+  TopStyle style_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_top_command() { return std::make_unique<TopCommand>(); }
+
+}  // namespace pareto::client

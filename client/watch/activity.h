@@ -1,0 +1,112 @@
+// What devices and pipelines did between two readings: rates, shares and percentiles of differences, each device's on its own clock.
+//
+//   Watcher ──DeviceReadings, twice──▶ activity_between ──Activity──▶ bottleneck_of ──▶ top_text, top_json
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/cluster/observation.h"
+#include "core/base/clock.h"
+#include "core/base/duration_histogram.h"
+
+namespace pareto::client {
+
+/// A device that was asked.
+struct DeviceReading {
+  std::string name;
+  std::string address;
+  std::string problem;  ///< why there is no observation; empty: there is one
+  int cores = 1;
+  std::string runs_on;  ///< "cpu", "cuda:0"
+  Observation observation;
+};
+
+/// What takes a share of time is at most 1; work under way counts when it is done.
+struct StageRates {
+  double requests_per_s = 0;
+  double failed_per_s = 0;
+  double bytes_in_per_s = 0;
+  double bytes_out_per_s = 0;
+  double computing = 0;  ///< share of time
+  /// Share of time that its shard computes, for other pipelines too.
+  double shard_computing = 0;
+  double receiving = 0;  ///< share of time that requests were coming in
+  double sending = 0;    ///< share of time until the link had taken what was sent
+  /// Of requests that were computed meanwhile; none: there were none.
+  std::optional<double> compute_p50_ms;
+  std::optional<double> compute_p95_ms;
+  std::optional<double> wait_p50_ms;
+  std::optional<double> wait_p95_ms;
+};
+
+struct StageView {
+  std::size_t device = 0;  ///< index in Activity::devices
+  StageObservation now;
+  std::optional<StageRates> rates;  ///< none: it was not there before, or has begun anew
+};
+
+struct DeviceView {
+  DeviceReading reading;
+  std::optional<double> seconds;  ///< between its two readings; none: there is only one
+  std::optional<double> cpu;      ///< share of its cores that its daemon kept busy
+};
+
+/// A way between two stages, or to or from the coordinator.
+struct LinkView {
+  std::string from;            ///< "stage 0 on pi-1", "source", "stage 0 (not seen)"
+  std::string to;              ///< "sink"
+  std::optional<double> busy;  ///< share of time that bytes were on their way
+  std::optional<double> bytes_per_s;
+  std::optional<Nanoseconds> round_trip;               ///< when the pipeline was deployed
+  std::optional<std::uint64_t> bytes_per_second_then;  ///< the same way: what the link carries
+};
+
+enum class Limit {
+  kUnknown,  ///< there are no rates yet
+  kIdle,     ///< nothing is in flight
+  kPending,  ///< requests are in flight, none was done meanwhile
+  kNone,     ///< nobody is busy all the time
+  kStage,
+  kLink,
+};
+
+/// What a pipeline's rate is limited by.
+struct Bottleneck {
+  Limit limit = Limit::kUnknown;
+  std::size_t index = 0;  ///< of kStage and kNone in PipelineView::stages, of kLink in links
+  double share = 0;       ///< of time that it is busy
+  std::string words;      ///< a sentence without its full stop
+};
+
+struct PipelineView {
+  std::uint64_t id = 0;
+  std::string model;
+  std::vector<StageView> stages;         ///< by their number; those that are seen
+  std::vector<LinkView> links;           ///< into each of them, then out of the last
+  std::uint64_t in_flight = 0;           ///< in all of them
+  std::optional<double> requests_per_s;  ///< that leave the last of them
+  Bottleneck bottleneck;
+};
+
+struct Activity {
+  std::vector<DeviceView> devices;      ///< as they were asked
+  std::vector<PipelineView> pipelines;  ///< by their ids
+};
+
+/// `before`: empty, or the same devices in the same order. Closed stages are left out.
+Activity activity_between(const std::vector<DeviceReading>& before,
+                          const std::vector<DeviceReading>& now);
+
+/// The duration that so large a share of them stays below, 0 to 1: within its range as if they lay evenly; of those above every bound, the
+/// highest bound. None: there are no durations.
+std::optional<double> quantile_ms(const DurationCounts& durations, double share);
+
+/// "stage 1 on pi-2"
+std::string stage_name(const Activity& activity, const StageView& stage);
+/// "3f2a90c1": the half of its id that people see.
+std::string pipeline_name(std::uint64_t id);
+
+}  // namespace pareto::client

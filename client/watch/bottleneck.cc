@@ -1,0 +1,95 @@
+#include "client/watch/bottleneck.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/text.h"
+
+namespace pareto::client {
+namespace {
+
+std::string percent(double share) { return fmt::format("{:.0f} %", share * 100); }
+
+std::string count_of(std::uint64_t requests) {
+  return fmt::format("{} request{} in flight", requests, requests == 1 ? "" : "s");
+}
+
+/// The index of the largest of those that have one.
+template <typename Items, typename Share>
+Bottleneck busiest(const Items& items, Limit limit, Share share_of) {
+  Bottleneck most{limit, 0, -1, ""};
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const std::optional<double> share = share_of(items[i]);
+    if (share && *share > most.share) most = {limit, i, *share, ""};
+  }
+  return most;
+}
+
+std::string stage_words(const Activity& activity, const StageView& stage, double share) {
+  std::string words = fmt::format("{} is the bottleneck: it computes {} of the time",
+                                  stage_name(activity, stage), percent(share));
+  if (stage.rates->shard_computing > stage.rates->computing) {
+    words += fmt::format(", {} for other pipelines",
+                         percent(stage.rates->shard_computing - stage.rates->computing));
+  }
+  if (stage.rates->wait_p50_ms) {
+    words += fmt::format("; requests wait {:.3g} ms for it (p50)", *stage.rates->wait_p50_ms);
+  }
+  const auto& throttled = activity.devices.at(stage.device).reading.observation.machine.throttled;
+  if (!throttled.empty()) {
+    words += fmt::format("; its device is slowed down ({})", join(throttled));
+  }
+  return words;
+}
+
+std::string link_words(const LinkView& link, double share) {
+  std::string words = fmt::format(
+      "the link from {} to {} is the bottleneck: bytes are on their way {} of the time, {}/s",
+      link.from, link.to, percent(share),
+      format_bytes(static_cast<std::uint64_t>(link.bytes_per_s.value_or(0))));
+  if (link.to == "sink") words += "; or the coordinator takes its results slowly";
+  return words;
+}
+
+std::string none_words(const Activity& activity, const PipelineView& pipeline,
+                       const Bottleneck& busiest_stage) {
+  return fmt::format(
+      "no bottleneck: {} computes most, {} of the time; with {} now, a larger window or more "
+      "requests would carry more",
+      stage_name(activity, pipeline.stages[busiest_stage.index]), percent(busiest_stage.share),
+      count_of(pipeline.in_flight));
+}
+
+}  // namespace
+
+Bottleneck bottleneck_of(const Activity& activity, const PipelineView& pipeline) {
+  Bottleneck stage = busiest(pipeline.stages, Limit::kStage, [](const StageView& one) {
+    return one.rates ? std::optional(one.rates->shard_computing) : std::nullopt;
+  });
+  Bottleneck link =
+      busiest(pipeline.links, Limit::kLink, [](const LinkView& one) { return one.busy; });
+  if (stage.share < 0) return {Limit::kUnknown, 0, 0, "not measured yet"};
+  if (std::max(stage.share, link.share) >= kBusyShare) {
+    if (link.share > stage.share) {
+      link.words = link_words(pipeline.links[link.index], link.share);
+      return link;
+    }
+    stage.words = stage_words(activity, pipeline.stages[stage.index], stage.share);
+    return stage;
+  }
+  const bool moving = std::ranges::any_of(pipeline.stages, [](const StageView& one) {
+    return one.rates && one.rates->requests_per_s + one.rates->failed_per_s > 0;
+  });
+  if (!moving && pipeline.in_flight == 0) return {Limit::kIdle, 0, 0, "idle: no requests"};
+  if (!moving) {
+    return {Limit::kPending, 0, 0,
+            fmt::format("no request was done meanwhile, with {}: a longer --interval tells more",
+                        count_of(pipeline.in_flight))};
+  }
+  stage.words = none_words(activity, pipeline, stage);
+  stage.limit = Limit::kNone;
+  return stage;
+}
+
+}  // namespace pareto::client

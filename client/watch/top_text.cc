@@ -1,0 +1,250 @@
+#include "client/watch/top_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "client/report/plan_text.h"
+#include "client/report/text_table.h"
+#include "core/base/text.h"
+
+namespace pareto::client {
+namespace {
+
+constexpr const char* kNothing = "-";
+
+template <typename T, typename Format>
+std::string or_nothing(const std::optional<T>& value, Format format) {
+  return value ? format(*value) : std::string(kNothing);
+}
+
+std::string percent(double share) { return fmt::format("{:.0f} %", share * 100); }
+
+std::string bytes(double count) { return format_bytes(static_cast<std::uint64_t>(count)); }
+
+std::string figure(const std::optional<double>& value) { return or_nothing(value, format_figure); }
+
+std::string gigahertz(double hertz) { return fmt::format("{:.2f} GHz", hertz / 1e9); }
+
+std::string clock_of(const MachineObservation& machine) {
+  if (!machine.frequency_hertz) return kNothing;
+  if (!machine.frequency_max_hertz) return gigahertz(*machine.frequency_hertz);
+  return fmt::format("{:.2f} of {}", *machine.frequency_hertz / 1e9,
+                     gigahertz(*machine.frequency_max_hertz));
+}
+
+std::string device_table(const Activity& activity, const ReportStyle& style) {
+  TextTable table({{"device"},
+                   {"address", Align::kLeft, 3},
+                   {"cpu", Align::kRight},
+                   {"cores", Align::kRight, 4},
+                   {"memory", Align::kRight, 1},
+                   {"available", Align::kRight, 2},
+                   {"temp", Align::kRight},
+                   {"clock", Align::kRight, 2},
+                   {"slowed down"},
+                   {"runs on", Align::kLeft, 5}});
+  for (const DeviceView& device : activity.devices) {
+    const DeviceReading& reading = device.reading;
+    if (!reading.problem.empty()) {
+      table.add({reading.name, reading.address, "", "", "", "", "", "", reading.problem},
+                RowStyle::kBad);
+      continue;
+    }
+    const MachineObservation& machine = reading.observation.machine;
+    table.add({reading.name, reading.address, or_nothing(device.cpu, percent),
+               std::to_string(reading.cores), format_bytes(reading.observation.resident_bytes),
+               format_bytes(machine.memory_available_bytes),
+               or_nothing(machine.temperature_celsius,
+                          [](double degrees) { return fmt::format("{:.0f} °C", degrees); }),
+               clock_of(machine), machine.throttled.empty() ? "no" : join(machine.throttled),
+               reading.runs_on},
+              machine.throttled.empty() ? RowStyle::kPlain : RowStyle::kBad);
+  }
+  return table.render(style);
+}
+
+struct StageRow {
+  const PipelineView* pipeline;
+  const StageView* stage;
+  bool bottleneck;
+};
+
+std::vector<StageRow> stage_rows(const Activity& activity, TopOrder order) {
+  std::vector<StageRow> rows;
+  for (const PipelineView& pipeline : activity.pipelines) {
+    for (std::size_t i = 0; i < pipeline.stages.size(); ++i) {
+      rows.push_back(
+          {&pipeline, &pipeline.stages[i],
+           pipeline.bottleneck.limit == Limit::kStage && pipeline.bottleneck.index == i});
+    }
+  }
+  // The most first; what is not known last.
+  const auto by = [&](auto value_of) {
+    std::ranges::stable_sort(rows, std::ranges::greater(), [&](const StageRow& row) {
+      return row.stage->rates ? value_of(*row.stage->rates) : -1.0;
+    });
+  };
+  switch (order) {
+    case TopOrder::kPipeline:
+      break;
+    case TopOrder::kRate:
+      by([](const StageRates& rates) { return rates.requests_per_s; });
+      break;
+    case TopOrder::kComputing:
+      by([](const StageRates& rates) { return rates.computing; });
+      break;
+    case TopOrder::kWait:
+      by([](const StageRates& rates) { return rates.wait_p50_ms.value_or(0); });
+      break;
+    case TopOrder::kDevice:
+      std::ranges::stable_sort(rows, {}, [](const StageRow& row) { return row.stage->device; });
+      break;
+  }
+  return rows;
+}
+
+std::string note_of(const StageRow& row) {
+  const StageObservation& now = row.stage->now;
+  if (now.state != "running") {
+    return now.failure.empty() ? now.state : now.state + ": " + now.failure;
+  }
+  if (row.bottleneck) return "◀ bottleneck";
+  const bool fails = row.stage->rates && row.stage->rates->failed_per_s > 0;
+  return fails ? format_figure(row.stage->rates->failed_per_s) + " failed/s" : "";
+}
+
+RowStyle style_of(const StageRow& row) {
+  if (row.bottleneck) return RowStyle::kStrong;
+  if (row.stage->now.state == "failed") return RowStyle::kBad;
+  return row.stage->now.state == "running" ? RowStyle::kPlain : RowStyle::kFaint;
+}
+
+std::string stage_table(const Activity& activity, const TopStyle& style) {
+  TextTable table({{"pipeline"},
+                   {"stage", Align::kRight},
+                   {"device"},
+                   {"model", Align::kLeft, 6},
+                   {"req/s", Align::kRight},
+                   {"p50 ms", Align::kRight},
+                   {"p95 ms", Align::kRight, 4},
+                   {"wait p50", Align::kRight, 1},
+                   {"wait p95", Align::kRight, 5},
+                   {"computing", Align::kRight},
+                   {"in flight", Align::kRight, 2},
+                   {"in/s", Align::kRight, 3},
+                   {"out/s", Align::kRight, 3},
+                   {"operators", Align::kLeft, 7},
+                   {""}});
+  for (const StageRow& row : stage_rows(activity, style.order)) {
+    const StageObservation& now = row.stage->now;
+    const auto& rates = row.stage->rates;
+    const auto rate = [&](auto value_of) { return rates ? value_of(*rates) : kNothing; };
+    table.add({pipeline_name(row.pipeline->id), std::to_string(now.stage),
+               activity.devices[row.stage->device].reading.name, now.model,
+               rate([](const StageRates& r) { return format_figure(r.requests_per_s); }),
+               rate([](const StageRates& r) { return figure(r.compute_p50_ms); }),
+               rate([](const StageRates& r) { return figure(r.compute_p95_ms); }),
+               rate([](const StageRates& r) { return figure(r.wait_p50_ms); }),
+               rate([](const StageRates& r) { return figure(r.wait_p95_ms); }),
+               rate([](const StageRates& r) { return percent(r.computing); }),
+               std::to_string(now.in_flight),
+               rate([](const StageRates& r) { return bytes(r.bytes_in_per_s); }),
+               rate([](const StageRates& r) { return bytes(r.bytes_out_per_s); }),
+               fmt::format("[{}, {})", now.begin, now.end), note_of(row)},
+              style_of(row));
+  }
+  return table.render(style.report);
+}
+
+std::string link_table(const Activity& activity, const ReportStyle& style) {
+  TextTable table({{"pipeline"},
+                   {"link from"},
+                   {"to"},
+                   {"busy", Align::kRight},
+                   {"bytes/s", Align::kRight},
+                   {"round trip ms", Align::kRight, 1},
+                   {"carries/s", Align::kRight, 2},
+                   {""}});
+  for (const PipelineView& pipeline : activity.pipelines) {
+    for (std::size_t i = 0; i < pipeline.links.size(); ++i) {
+      const LinkView& link = pipeline.links[i];
+      const bool bottleneck =
+          pipeline.bottleneck.limit == Limit::kLink && pipeline.bottleneck.index == i;
+      table.add(
+          {pipeline_name(pipeline.id), link.from, link.to, or_nothing(link.busy, percent),
+           or_nothing(link.bytes_per_s, bytes),
+           or_nothing(link.round_trip,
+                      [](Nanoseconds time) { return format_figure(to_milliseconds(time)); }),
+           or_nothing(link.bytes_per_second_then, format_bytes), bottleneck ? "◀ bottleneck" : ""},
+          bottleneck ? RowStyle::kStrong : RowStyle::kPlain);
+    }
+  }
+  return table.render(style);
+}
+
+/// In lines of so many columns, those after the first indented; 0 = no limit.
+std::string wrapped(const std::string& text, int columns) {
+  if (columns <= 0) return text;
+  constexpr const char* kIndent = "  ";
+  std::string lines;
+  std::string line;
+  for (const std::string& word : split_list(text, ' ')) {
+    const bool first = line.find_first_not_of(' ') == std::string::npos;
+    if (!first &&
+        display_width(line) + 1 + display_width(word) > static_cast<std::size_t>(columns)) {
+      lines += line + "\n";
+      line = kIndent + word;
+    } else {
+      line += (first ? "" : " ") + word;
+    }
+  }
+  return lines + line;
+}
+
+std::string summary(const Activity& activity, const ReportStyle& style) {
+  std::string text;
+  for (const PipelineView& pipeline : activity.pipelines) {
+    const bool limited =
+        pipeline.bottleneck.limit == Limit::kStage || pipeline.bottleneck.limit == Limit::kLink;
+    const std::string line = fmt::format(
+        "pipeline {} {}: {}{} in flight; {}", pipeline_name(pipeline.id), pipeline.model,
+        or_nothing(pipeline.requests_per_s,
+                   [](double rate) { return format_figure(rate) + " requests/s, "; }),
+        pipeline.in_flight, pipeline.bottleneck.words);
+    text +=
+        styled(wrapped(line, style.width), limited ? RowStyle::kStrong : RowStyle::kPlain, style) +
+        "\n";
+  }
+  return text.empty() ? "no pipeline runs on these devices\n" : text;
+}
+
+/// The first lines that there is room for.
+std::string cut_to(const std::string& text, int rows) {
+  std::size_t end = 0;
+  for (int line = 0; line < rows && end < text.size(); ++line) {
+    const std::size_t next = text.find('\n', end);
+    end = next == std::string::npos ? text.size() : next + 1;
+  }
+  return text.substr(0, end);
+}
+
+}  // namespace
+
+std::string top_text(const Activity& activity, const TopStyle& style) {
+  const ReportStyle& report = style.report;
+  const auto faint = [&](const std::string& line) {
+    return styled(wrapped(line, report.width), RowStyle::kFaint, report) + "\n";
+  };
+  std::string text =
+      faint(style.title) + summary(activity, report) + "\n" + device_table(activity, report);
+  if (!activity.pipelines.empty()) {
+    text += "\n" + stage_table(activity, style) + "\n" + link_table(activity, report);
+  }
+  const std::string keys = style.keys.empty() ? "" : faint(style.keys);
+  // Behind the last newline is a row, too.
+  const auto below = static_cast<int>(std::ranges::count(keys, '\n')) + 1;
+  return (style.rows > below ? cut_to(text, style.rows - below) : text) + keys;
+}
+
+}  // namespace pareto::client

@@ -1,0 +1,30 @@
+// What devices and pipelines do, for people: who is the bottleneck in words, then devices, stages and links.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "client/report/report_writer.h"
+#include "client/watch/activity.h"
+
+namespace pareto::client {
+
+/// Of the rows of stages.
+enum class TopOrder { kPipeline, kRate, kComputing, kWait, kDevice };
+/// As they are typed, in the order of TopOrder; the first letter of each is its key.
+inline constexpr std::array<std::string_view, 5> kTopOrders{"pipeline", "rate", "computing", "wait",
+                                                            "device"};
+
+struct TopStyle {
+  ReportStyle report{};
+  int rows = 0;  ///< of the terminal; 0 = no limit
+  TopOrder order = TopOrder::kPipeline;
+  std::string title{};  ///< the first line
+  std::string keys{};   ///< the last line; empty: none
+};
+
+/// Lines, each ended by a newline; where there are too few rows those at the end are left out, but the last.
+std::string top_text(const Activity& activity, const TopStyle& style);
+
+}  // namespace pareto::client

@@ -1,0 +1,37 @@
+// Asks devices again and again how they are; one that does not answer is asked anew every time.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "client/cluster/daemon_client.h"
+#include "client/watch/activity.h"
+#include "core/base/error.h"
+
+namespace pareto::client {
+
+/// Threads: one owner. Devices are asked at the same time, each on a thread that ends with read().
+class Watcher {
+ public:
+  using Connect = std::function<Expected<std::unique_ptr<DaemonClient>>(const DeviceConfig&,
+                                                                        std::chrono::milliseconds)>;
+
+  explicit Watcher(std::vector<DeviceConfig> devices, Connect connect = connect_daemon);
+
+  /// In the order of the devices, after at most twice `patience`.
+  std::vector<DeviceReading> read(std::chrono::milliseconds patience);
+
+ private:
+  struct Device {
+    DeviceConfig config;
+    std::unique_ptr<DaemonClient> client;  ///< null: to be connected
+  };
+  DeviceReading ask(Device& device, std::chrono::milliseconds patience) const;
+
+  std::vector<Device> devices_;
+  const Connect connect_;
+};
+
+}  // namespace pareto::client

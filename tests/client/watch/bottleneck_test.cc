@@ -1,0 +1,111 @@
+// Who holds a pipeline up, in a word and in words.
+#include "client/watch/bottleneck.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/client/watch/readings.h"
+
+namespace pareto::client {
+namespace {
+
+using std::chrono::milliseconds;
+using test::Pace;
+using testing::HasSubstr;
+using testing::Not;
+
+const Pace kBusy{.requests = 10, .compute = milliseconds(97), .wait = milliseconds(150)};
+
+const Bottleneck& bottleneck(const Activity& activity) {
+  return activity.pipelines.at(0).bottleneck;
+}
+
+TEST(BottleneckOf, TheStageThatComputesAllTheTime) {
+  const Activity activity = test::activity_of({}, kBusy);
+  EXPECT_EQ(bottleneck(activity).limit, Limit::kStage);
+  EXPECT_EQ(bottleneck(activity).index, 1U);
+  EXPECT_DOUBLE_EQ(bottleneck(activity).share, 0.97);
+  EXPECT_THAT(bottleneck(activity).words,
+              HasSubstr("stage 1 on pi-22 is the bottleneck: it computes 97 % of the time"));
+  EXPECT_THAT(bottleneck(activity).words, HasSubstr("requests wait 150 ms for it"));
+}
+
+TEST(BottleneckOf, TheLinkThatBytesAreAlwaysOn) {
+  // The stage before it sends all the time, too.
+  const Activity activity = test::activity_of({.sending = 0.99}, {.receiving = 0.96});
+  EXPECT_EQ(bottleneck(activity).limit, Limit::kLink);
+  EXPECT_EQ(bottleneck(activity).index, 1U);
+  EXPECT_THAT(
+      bottleneck(activity).words,
+      HasSubstr("the link from stage 0 on pi-1 to stage 1 on pi-22 is the bottleneck: bytes "
+                "are on their way 96 % of the time, 9.77 KiB/s"));
+  EXPECT_THAT(bottleneck(activity).words, Not(HasSubstr("coordinator")));
+}
+
+TEST(BottleneckOf, TheLinkBackOrWhoTakesFromIt) {
+  const Activity activity = test::activity_of({}, {.sending = 0.9});
+  EXPECT_EQ(bottleneck(activity).limit, Limit::kLink);
+  EXPECT_EQ(bottleneck(activity).index, 2U);
+  EXPECT_THAT(bottleneck(activity).words, HasSubstr("the coordinator takes its results slowly"));
+}
+
+TEST(BottleneckOf, AStageIsBlamedBeforeALinkThatWaitsForIt) {
+  Pace both = kBusy;
+  both.receiving = 0.97;
+  EXPECT_EQ(bottleneck(test::activity_of({}, both)).limit, Limit::kStage);
+  both.receiving = 0.99;
+  EXPECT_EQ(bottleneck(test::activity_of({}, both)).limit, Limit::kLink);
+}
+
+TEST(BottleneckOf, NobodyWhereNobodyIsBusy) {
+  const Activity activity = test::activity_of({.compute = milliseconds(40)}, {.in_flight = 0});
+  EXPECT_EQ(bottleneck(activity).limit, Limit::kNone);
+  EXPECT_EQ(bottleneck(activity).index, 0U);
+  EXPECT_THAT(bottleneck(activity).words,
+              HasSubstr("no bottleneck: stage 0 on pi-1 computes most, 40 % of the time; with 1 "
+                        "request in flight"));
+}
+
+TEST(BottleneckOf, NothingToDoAndNothingDoneAreNotTheSame) {
+  const Pace idle{.requests = 0, .receiving = 0, .sending = 0, .in_flight = 0};
+  EXPECT_EQ(bottleneck(test::activity_of(idle, idle)).limit, Limit::kIdle);
+  Pace pending = idle;
+  pending.in_flight = 2;
+  const Activity activity = test::activity_of(idle, pending);
+  EXPECT_EQ(bottleneck(activity).limit, Limit::kPending);
+  EXPECT_THAT(bottleneck(activity).words, HasSubstr("2 requests in flight: a longer --interval"));
+}
+
+TEST(BottleneckOf, ASlowedDownDeviceIsSaid) {
+  const auto at = [](int seconds) {
+    DeviceReading device =
+        test::device_after("pi-1", seconds, {test::stage_after(0, seconds, kBusy)});
+    device.observation.machine.throttled = {"under_voltage", "throttling"};
+    return std::vector<DeviceReading>{device};
+  };
+  const Activity activity = activity_between(at(1), at(2));
+  EXPECT_THAT(bottleneck(activity).words,
+              HasSubstr("its device is slowed down (under_voltage, throttling)"));
+}
+
+TEST(BottleneckOf, AShardThatPipelinesShareIsBusyForAll) {
+  const Pace half{.requests = 10, .compute = milliseconds(50)};
+  const auto at = [&](int seconds) {
+    StageObservation one = test::stage_after(0, seconds, half, 1);
+    StageObservation other = test::stage_after(0, seconds, half, 2);
+    StageObservation elsewhere = test::stage_after(0, seconds, half, 3);
+    one.shard = other.shard = elsewhere.shard = "shared";
+    return std::vector<DeviceReading>{test::device_after("pi-1", seconds, {one, other}),
+                                      test::device_after("pi-2", seconds, {elsewhere})};
+  };
+  const Activity activity = activity_between(at(1), at(2));
+  ASSERT_EQ(activity.pipelines.size(), 3U);
+  EXPECT_EQ(activity.pipelines[0].bottleneck.limit, Limit::kStage);
+  EXPECT_DOUBLE_EQ(activity.pipelines[0].bottleneck.share, 1);
+  EXPECT_THAT(activity.pipelines[1].bottleneck.words,
+              HasSubstr("100 % of the time, 50 % for other pipelines"));
+  EXPECT_EQ(activity.pipelines[2].bottleneck.limit, Limit::kNone) << "another device's";
+}
+
+}  // namespace
+}  // namespace pareto::client

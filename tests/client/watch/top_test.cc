@@ -1,0 +1,170 @@
+// What is shown of what devices do, to people and to programs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "client/report/text_table.h"
+#include "client/watch/top_json.h"
+#include "client/watch/top_text.h"
+#include "core/base/file.h"
+#include "tests/client/watch/readings.h"
+#include "tests/support/json_schema.h"
+
+namespace pareto::client {
+namespace {
+
+using nlohmann::json;
+using std::chrono::milliseconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+/// Two pipelines over two devices, of which the second is slowed down, and a third device that is away.
+Activity busy() {
+  const auto at = [](int time) {
+    StageObservation failed = test::stage_after(0, time, {.requests = 0, .in_flight = 0}, 1);
+    failed.state = "failed";
+    failed.failure = "a link broke";
+    StageObservation first = test::stage_after(0, time, {.compute = milliseconds(40)});
+    first.round_trip = milliseconds(20);
+    first.link_bytes_per_second = 6'000'000;
+    DeviceReading second = test::device_after(
+        "pi-2", time,
+        {test::stage_after(1, time, {.compute = milliseconds(96), .wait = milliseconds(150)})});
+    second.observation.machine.temperature_celsius = 81.4;
+    second.observation.machine.throttled = {"throttling"};
+    second.observation.machine.frequency_hertz = 6e8;
+    second.observation.machine.frequency_max_hertz = 1.5e9;
+    return std::vector<DeviceReading>{test::device_after("pi-1", time, {failed, first}), second,
+                                      test::silent_device("pi-3")};
+  };
+  return activity_between(at(2), at(4));
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+/// The lines that hold a word, in order.
+std::vector<std::string> lines_with(const std::string& text, const std::string& word) {
+  std::vector<std::string> found;
+  for (const std::string& line : lines_of(text)) {
+    if (line.find(word) != std::string::npos) found.push_back(line);
+  }
+  return found;
+}
+
+TEST(TopText, SaysWhoIsTheBottleneckAndMarksIt) {
+  const std::string text = top_text(busy(), {.title = "paretoctl top, now"});
+  EXPECT_THAT(text, StartsWith("paretoctl top, now\n"));
+  EXPECT_THAT(text, HasSubstr("pipeline abcdef01 resnet50: 10.00 requests/s, 2 in flight; stage 1 "
+                              "on pi-2 is the bottleneck: it computes 96 % of the time"));
+  const auto marked = lines_with(text, "◀ bottleneck");
+  ASSERT_EQ(marked.size(), 1U) << text;
+  EXPECT_THAT(marked[0], StartsWith("abcdef01      1  pi-2"));
+  EXPECT_THAT(marked[0], HasSubstr("96 %"));
+}
+
+TEST(TopText, ShowsDevicesAndWhatIsWrongWithThem) {
+  const std::string text = top_text(busy(), {});
+  EXPECT_THAT(lines_with(text, "pi-3:7070"), ElementsAre(HasSubstr("pi-3: nobody answers")));
+  const auto slowed = lines_with(text, "pi-2:7070");
+  ASSERT_EQ(slowed.size(), 1U);
+  EXPECT_THAT(slowed[0], HasSubstr("81 °C"));
+  EXPECT_THAT(slowed[0], HasSubstr("0.60 of 1.50 GHz"));
+  EXPECT_THAT(slowed[0], HasSubstr("throttling"));
+  EXPECT_THAT(slowed[0], HasSubstr("12 %")) << "half a core of four";
+  EXPECT_THAT(text, HasSubstr("failed: a link broke"));
+  EXPECT_THAT(lines_with(text, "stage 0 on pi-1  stage 1 on pi-2"),
+              ElementsAre(testing::AllOf(HasSubstr("20.00"), HasSubstr("5.72 MiB"))));
+}
+
+TEST(TopText, WithoutRatesThereAreDashes) {
+  const auto now = std::vector{test::device_after("pi-1", 3, {test::stage_after(0, 3, {})})};
+  const std::string text = top_text(activity_between({}, now), {});
+  EXPECT_THAT(text, HasSubstr("not measured yet"));
+  EXPECT_THAT(lines_with(text, "abcdef01      0"), ElementsAre(HasSubstr("  -  ")));
+  EXPECT_THAT(top_text(activity_between({}, {test::silent_device("pi-1")}), {}),
+              HasSubstr("no pipeline runs on these devices"));
+}
+
+TEST(TopText, SortsByWhatIsAskedFor) {
+  const auto order = [](TopOrder by) {
+    std::vector<std::string> stages;
+    for (const std::string& line : lines_of(top_text(busy(), {.order = by}))) {
+      if (line.find("[") == std::string::npos) continue;
+      stages.push_back(line.substr(0, line.find("  pi-")));
+    }
+    return stages;
+  };
+  EXPECT_THAT(order(TopOrder::kPipeline),
+              ElementsAre("00000000      0", "abcdef01      0", "abcdef01      1"));
+  EXPECT_THAT(order(TopOrder::kComputing),
+              ElementsAre("abcdef01      1", "abcdef01      0", "00000000      0"));
+  EXPECT_THAT(order(TopOrder::kWait),
+              ElementsAre("abcdef01      1", "abcdef01      0", "00000000      0"));
+  EXPECT_THAT(order(TopOrder::kRate),
+              ElementsAre("abcdef01      0", "abcdef01      1", "00000000      0"));
+  EXPECT_THAT(order(TopOrder::kDevice),
+              ElementsAre("00000000      0", "abcdef01      0", "abcdef01      1"));
+}
+
+TEST(TopText, FitsItsTerminal) {
+  for (const int columns : {80, 120, 200}) {
+    const std::string text = top_text(busy(), {.report = {false, columns}, .keys = "q quit"});
+    EXPECT_THAT(text, HasSubstr("◀ bottleneck"));
+    for (const std::string& line : lines_of(text)) {
+      EXPECT_LE(display_width(line), static_cast<std::size_t>(columns)) << line;
+    }
+  }
+  // Sentences are wrapped, not cut.
+  EXPECT_THAT(top_text(busy(), {.report = {false, 80}}),
+              HasSubstr(" stage 1 on pi-2 is\n  the bottleneck: it computes 96 % of the time"));
+  for (const int rows : {3, 5, 10, 24}) {
+    const std::string text = top_text(busy(), {.rows = rows, .keys = "q quit"});
+    EXPECT_LT(std::ranges::count(text, '\n'), rows);
+    EXPECT_TRUE(text.ends_with("q quit\n"));
+  }
+}
+
+TEST(TopText, HasColoursWhereTheyAreWanted) {
+  EXPECT_THAT(top_text(busy(), {}), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(top_text(busy(), {.report = {true, 0}}), HasSubstr("\x1b[1;32m"));
+}
+
+TEST(TopJson, KeepsItsSchema) {
+  const json schema = json::parse(
+      read_file(std::filesystem::path(PARETO_SOURCE_DIR) / "tests/golden/top.schema.json").value());
+  const auto now = std::vector{test::device_after("pi-1", 3, {test::stage_after(0, 3, {})})};
+  for (const Activity& activity :
+       {busy(), activity_between({}, now), activity_between({}, {test::silent_device("pi-1")}),
+        test::activity_of({}, {.sending = 0.95})}) {
+    const std::string line = top_json(activity, "2026-01-31T10:15:02Z");
+    EXPECT_THAT(line, Not(HasSubstr("\n")));
+    EXPECT_THAT(pareto::test::violations(schema, json::parse(line)), IsEmpty()) << line;
+  }
+}
+
+TEST(TopJson, SaysTheSame) {
+  const json line = json::parse(top_json(busy(), "2026-01-31T10:15:02Z"));
+  EXPECT_EQ(line["devices"][1]["temperature_celsius"], 81.4);
+  EXPECT_EQ(line["devices"][0]["temperature_celsius"], nullptr);
+  EXPECT_EQ(line["devices"][2]["well"], false);
+  const json& pipeline = line["pipelines"][1];
+  EXPECT_EQ(pipeline["pipeline"], "abcdef0123456789");
+  EXPECT_EQ(pipeline["requests_per_s"], 10);
+  EXPECT_EQ(pipeline["bottleneck"]["limit"], "stage");
+  EXPECT_EQ(pipeline["bottleneck"]["index"], 1);
+  EXPECT_EQ(pipeline["stages"][1]["rates"]["computing"], 0.96);
+  EXPECT_EQ(pipeline["links"][1]["round_trip_ms"], 20);
+}
+
+}  // namespace
+}  // namespace pareto::client
