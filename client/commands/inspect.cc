@@ -1,21 +1,15 @@
-// models, devices, doctor: what is there, and whether it is well.
+// models, devices: what is there, and whether it is well.
 #include <CLI/CLI.hpp>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <ostream>
-#include <thread>
 
 #include "client/cluster/daemon_client.h"
 #include "client/commands/commands.h"
 #include "client/commands/flags.h"
 #include "client/commands/show.h"
 #include "client/report/text_table.h"
-#include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/plan/json_text.h"
-#include "core/runtime/shard_runner.h"
-#include "core/transport/transport.h"
 #include "partitioner/models/model_builder.h"
 
 namespace pareto::client {
@@ -134,108 +128,9 @@ class DevicesCommand final : public Command {
   bool json_ = false;
 };
 
-class DoctorCommand final : public Command {
- public:
-  std::string_view name() const override { return "doctor"; }
-  std::string_view summary() const override {
-    return "check what this machine needs to measure well";
-  }
-  std::string_view examples() const override { return "  paretoctl doctor\n"; }
-  void add_options(CLI::App& app) override {
-    store_.add_to(app);
-    app.add_flag("--json", json_, "one JSON document on stdout");
-  }
-  Expected<int> run(Context& context) override {
-    findings_.clear();
-    machine();
-    store(context);
-    daemons(context);
-    const bool well = std::all_of(findings_.begin(), findings_.end(),
-                                  [](const Finding& f) { return f.grade != "bad"; });
-    if (json_) {
-      auto json = Json::array();
-      for (const Finding& f : findings_)
-        json.push_back({{"check", f.check}, {"grade", f.grade}, {"detail", f.detail}});
-      context.out << dump(json, 2) << '\n';
-    } else {
-      TextTable table({{"check"}, {""}, {"what was found"}});
-      for (const Finding& f : findings_) {
-        table.add({f.check, f.grade, f.detail},
-                  f.grade == "bad" ? RowStyle::kBad : RowStyle::kPlain);
-      }
-      context.out << table.render(style_of(context));
-    }
-    return well ? kExitDone : kExitEnvironment;
-  }
-
- private:
-  struct Finding {
-    std::string check;
-    std::string grade;  ///< "ok", "note", "bad"
-    std::string detail;
-  };
-
-  static std::string sysctl(const std::string& path) {
-    std::ifstream file("/proc/sys/" + path);
-    std::string text;
-    std::getline(file, text);
-    return text;
-  }
-
-  void machine() {
-    const auto info = runtime::runtime_info();
-    const unsigned cores = std::thread::hardware_concurrency();
-    findings_.push_back(
-        {"cores", cores >= 2 ? "ok" : "note",
-         fmt::format("{}{}", cores, cores >= 2 ? "" : ": two local daemons will share it")});
-    findings_.push_back({"LibTorch", "ok", info.torch_version});
-    findings_.push_back({"bf16", info.fast_bf16 ? "ok" : "note",
-                         info.fast_bf16 ? "the processor computes in bf16"
-                                        : "emulated: --precision bf16 will be slow"});
-    findings_.push_back({"CUDA devices", "ok", std::to_string(info.cuda_devices)});
-    findings_.push_back({"congestion control", "ok",
-                         fmt::format("{} (affects rates over lossy links)",
-                                     sysctl("net/ipv4/tcp_congestion_control"))});
-    const bool idle_restart = sysctl("net/ipv4/tcp_slow_start_after_idle") == "1";
-    findings_.push_back({"tcp_slow_start_after_idle", idle_restart ? "note" : "ok",
-                         idle_restart
-                             ? "1: the first request after a pause is slow over long links; "
-                               "sysctl net.ipv4.tcp_slow_start_after_idle=0"
-                             : "0"});
-  }
-
-  void store(const Context& context) {
-    const auto opened = store_.open(context);
-    findings_.push_back({"results", opened ? "ok" : "bad",
-                         opened ? store_.file(context).string() : opened.error().message});
-  }
-
-  void daemons(const Context& context) {
-    for (const auto& transport : transport::builtin_transports()) {
-      if (transport->reach() == transport::Reach::kProcess) continue;
-      const bool network = transport->reach() == transport::Reach::kNetwork;
-      const auto listener = transport->listen(network ? "127.0.0.1:0" : "auto");
-      findings_.push_back(
-          {fmt::format("{} on {}", transport->name(), network ? "loopback" : "this machine"),
-           listener ? "ok" : "bad", listener ? "can listen" : listener.error().message});
-    }
-    const auto cluster = Cluster::start_local(1, context.paretod);
-    findings_.push_back(
-        {"paretod", cluster ? "ok" : "bad",
-         cluster ? fmt::format("{} starts and answers, version {}", context.paretod.string(),
-                               cluster->device(0).info().version)
-                 : cluster.error().message});
-  }
-
-  StoreFlags store_;
-  bool json_ = false;
-  std::vector<Finding> findings_;
-};
-
 }  // namespace
 
 std::unique_ptr<Command> make_models_command() { return std::make_unique<ModelsCommand>(); }
 std::unique_ptr<Command> make_devices_command() { return std::make_unique<DevicesCommand>(); }
-std::unique_ptr<Command> make_doctor_command() { return std::make_unique<DoctorCommand>(); }
 
 }  // namespace pareto::client

@@ -484,16 +484,29 @@ TEST_F(Program, ViewsOfWhatIsNotThere) {
 TEST_F(Program, DoctorSaysWhatIsMissing) {
   const Done done = run({"doctor", "--json"});
   EXPECT_EQ(done.code, kExitEnvironment) << "there is no paretod here";
+  const json schema = json::parse(
+      read_file(std::filesystem::path(PARETO_SOURCE_DIR) / "tests/golden/doctor.schema.json")
+          .value());
+  const json document = json::parse(done.out);
+  EXPECT_THAT(test::violations(schema, document), IsEmpty());
+  EXPECT_EQ(document["well"], false);
   bool found = false;
-  for (const json& finding : json::parse(done.out)) {
+  for (const json& finding : document["findings"]) {
     if (finding["check"] == "paretod") {
       found = true;
-      EXPECT_EQ(finding["grade"], "bad");
-      EXPECT_THAT(finding["detail"].get<std::string>(), HasSubstr("no-paretod"));
+      EXPECT_EQ(finding["severity"], "fail");
+      EXPECT_THAT(finding["found"].get<std::string>(), HasSubstr("no-paretod"));
+      EXPECT_THAT(finding["remedy"].get<std::string>(), HasSubstr("install or build paretod"));
     }
-    EXPECT_TRUE(finding["check"] != "results" || finding["grade"] == "ok") << finding;
+    EXPECT_TRUE(finding["check"] != "results" || finding["severity"] == "ok") << finding;
   }
   EXPECT_TRUE(found);
+  const Done text = run({"doctor", "127.0.0.1:1"});
+  EXPECT_EQ(text.code, kExitEnvironment);
+  EXPECT_THAT(
+      text.out,
+      AllOf(HasSubstr("\nWhat to do:\n"), HasSubstr("\n  127.0.0.1:1, answers: 127.0.0.1:1 "),
+            HasSubstr("\n    start paretod there"), HasSubstr(", failures: 1\n")));
 }
 
 TEST(ExitCodes, SortErrorsByWhoCanMendThem) {

@@ -1,0 +1,118 @@
+#include "client/watch/examine.h"
+
+#include <thread>
+#include <utility>
+
+#include "client/cluster/link_setup.h"
+#include "core/transport/link_probe.h"
+#include "core/transport/transport.h"
+
+namespace pareto::client {
+namespace {
+
+constexpr std::chrono::milliseconds kPatience{5000};
+constexpr int kClockProbes = 16;
+
+/// Pings of one byte, a few.
+transport::ProbeOptions smallest_probe() {
+  transport::ProbeOptions options;
+  options.sizes = {1};
+  options.budget = std::chrono::milliseconds(20);
+  return options;
+}
+
+Expected<Nanoseconds> dial_from_here(transport::Transport& transport, const std::string& address) {
+  PARETO_ASSIGN(const auto link, connect_to_stage(transport, address, {0, 0, "probe"}, kPatience));
+  PARETO_ASSIGN(
+      const transport::ProbeResult result,
+      transport::probe_link(*link, smallest_probe(), std::chrono::steady_clock::now() + kPatience));
+  link->close();
+  return result.round_trip;
+}
+
+/// Of every transport that the receiver is reached by over a network: what `dial` says.
+template <typename Dial>
+void add_ways(const std::string& from, const DaemonClient& receiver, Dial dial,
+              std::vector<WayFacts>& ways) {
+  for (const auto& [name, address] : receiver.info().data) {
+    const auto transport = transport::make_transport(name);
+    if (!transport || (*transport)->reach() != transport::Reach::kNetwork) continue;
+    WayFacts& way = ways.emplace_back();
+    way.from = from;
+    way.to = receiver.config().name;
+    way.transport = name;
+    way.address = address;
+    const Expected<Nanoseconds> dialled = dial(**transport, address);
+    if (dialled) {
+      way.round_trip = *dialled;
+    } else {
+      way.problem = dialled.error().message;
+    }
+  }
+}
+
+std::vector<WayFacts> ways_from(DaemonClient& sender, const std::vector<DaemonClient*>& devices) {
+  std::vector<WayFacts> ways;
+  const auto dial = [&](const transport::Transport& transport,
+                        const std::string& address) -> Expected<Nanoseconds> {
+    PARETO_ASSIGN(
+        const transport::ProbeResult result,
+        sender.probe_link(std::string(transport.name()), address, smallest_probe(), kPatience));
+    return result.round_trip;
+  };
+  for (const DaemonClient* receiver : devices) {
+    if (receiver != &sender) add_ways(sender.config().name, *receiver, dial, ways);
+  }
+  return ways;
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<DaemonClient>> connect_each(const std::vector<DeviceConfig>& configs,
+                                                        std::vector<DeviceFacts>& facts) {
+  std::vector<std::unique_ptr<DaemonClient>> clients(configs.size());
+  facts.assign(configs.size(), {});
+  std::vector<std::jthread> connecting;
+  for (std::size_t i = 0; i < configs.size(); ++i) {
+    connecting.emplace_back([&, i] {
+      facts[i].config = configs[i];
+      auto client = connect_daemon(configs[i], kPatience);
+      if (client) {
+        clients[i] = *std::move(client);
+      } else {
+        facts[i].problem = client.error();
+      }
+    });
+  }
+  connecting.clear();
+  return clients;
+}
+
+DeviceFacts examine_device(DaemonClient& device) {
+  DeviceFacts facts;
+  facts.config = device.config();
+  facts.info = device.info();
+  if (auto observation = device.observe(kPatience)) {
+    facts.observation = *std::move(observation);
+  } else {
+    facts.unobserved = observation.error();
+  }
+  facts.clock = device.clock_offset(kClockProbes);
+  return facts;
+}
+
+std::vector<WayFacts> examine_ways(const std::vector<DaemonClient*>& devices) {
+  std::vector<std::vector<WayFacts>> found(devices.size() + 1);
+  std::vector<std::jthread> dialling;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    dialling.emplace_back([&, i] { found[i + 1] = ways_from(*devices[i], devices); });
+  }
+  for (const DaemonClient* receiver : devices)
+    add_ways(kThisMachine, *receiver, dial_from_here, found[0]);
+  dialling.clear();
+  std::vector<WayFacts> ways;
+  for (const auto& of_one : found) ways.insert(ways.end(), of_one.begin(), of_one.end());
+  return ways;
+}
+
+}  // namespace pareto::client

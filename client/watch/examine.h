@@ -1,0 +1,23 @@
+// Gathers what is to be known of devices before they are trusted with a measurement. Nothing is changed on them.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "client/cluster/daemon_client.h"
+#include "client/watch/health.h"
+
+namespace pareto::client {
+
+/// Connects to each, at the same time. Null where there is a problem, which is said in its place of `facts`.
+std::vector<std::unique_ptr<DaemonClient>> connect_each(const std::vector<DeviceConfig>& configs,
+                                                        std::vector<DeviceFacts>& facts);
+
+/// How a device that answers is, and how its clock goes.
+DeviceFacts examine_device(DaemonClient& device);
+
+/// Every way over a network between this machine and them, and between two of them, each device dialling the others: all of one device's
+/// one after the other, all devices at the same time.
+std::vector<WayFacts> examine_ways(const std::vector<DaemonClient*>& devices);
+
+}  // namespace pareto::client

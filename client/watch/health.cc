@@ -1,0 +1,301 @@
+#include "client/watch/health.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/base/text.h"
+
+namespace pareto::client {
+namespace {
+
+/// What a check says; who it is about is known to the caller.
+struct Verdict {
+  Severity severity = Severity::kOk;
+  std::string found;
+  std::string remedy;
+};
+
+Verdict ok(std::string found) { return {Severity::kOk, std::move(found), ""}; }
+Verdict warn(std::string found, std::string remedy) {
+  return {Severity::kWarn, std::move(found), std::move(remedy)};
+}
+Verdict failed(std::string found, std::string remedy) {
+  return {Severity::kFail, std::move(found), std::move(remedy)};
+}
+
+// Of this machine.
+
+Verdict cores(const OwnFacts& own) {
+  if (own.cores >= 2) return ok(std::to_string(own.cores));
+  return warn("1: two daemons on this machine would share it", "measure with devices (--devices)");
+}
+
+Verdict own_torch(const OwnFacts& own) {
+  return ok(fmt::format("{}, CUDA devices: {}, bf16 {}", own.torch_version, own.cuda_devices,
+                        own.fast_bf16 ? "by the processor" : "emulated: it will be slow"));
+}
+
+Verdict congestion_control(const OwnFacts& own) {
+  return ok(own.congestion_control + " (affects rates over lossy links)");
+}
+
+Verdict idle_links(const OwnFacts& own) {
+  if (!own.slow_start_after_idle) return ok("keep their rate");
+  return warn("start slowly again: the first request after a pause is slow over long links",
+              "sudo sysctl net.ipv4.tcp_slow_start_after_idle=0, on devices as well");
+}
+
+Verdict results(const OwnFacts& own) {
+  if (own.store_problem.empty()) return ok(own.store);
+  return failed(own.store_problem, "name a file that can be written (--store)");
+}
+
+Verdict paretod(const OwnFacts& own) {
+  if (own.paretod_problem.empty()) return ok(own.paretod + " starts and answers");
+  return failed(own.paretod_problem,
+                "install or build paretod beside paretoctl, or name devices (--devices)");
+}
+
+Verdict listens(const ListenFacts& listen) {
+  if (listen.problem.empty()) return ok("can listen");
+  return failed(listen.problem, "let this user open sockets here");
+}
+
+// Of a device that answers.
+
+Verdict version(const DeviceFacts& device) {
+  if (device.info.version == PARETO_VERSION) return ok(device.info.version);
+  return warn(fmt::format("{}, this program is {}", device.info.version, PARETO_VERSION),
+              "install the same version on both");
+}
+
+Verdict torch(const DeviceFacts& device, const OwnFacts& own) {
+  if (device.info.torch_version == own.torch_version) return ok(device.info.torch_version);
+  return warn(fmt::format("{}, here it is {}: results may differ in their last bits",
+                          device.info.torch_version, own.torch_version),
+              "install the same LibTorch on all where results are to be the same bit for bit");
+}
+
+Verdict runs_on(const DeviceFacts& device) {
+  if (device.info.device == "cpu" && device.info.cuda_devices > 0) {
+    return warn("the processor, though there is a GPU", "device: cuda:0 in its paretod.yaml");
+  }
+  return ok(
+      fmt::format("{}, cores: {}, {}", device.info.device, device.info.cores, device.info.cpu));
+}
+
+Verdict clock(const DeviceFacts& device) {
+  constexpr Nanoseconds kCoarse = std::chrono::milliseconds(5);
+  if (!device.clock) {
+    return failed(device.clock.error().message, "install the same version on both");
+  }
+  const std::string found =
+      fmt::format("{:+.6f} s from ours, known to {:.3g} ms", to_seconds(device.clock->offset),
+                  to_milliseconds(device.clock->error));
+  if (device.clock->error <= kCoarse) return ok(found);
+  return warn(found + ": traces place its work no better",
+              "a wired or quieter network between this machine and it");
+}
+
+Verdict governor(const DeviceFacts& device) {
+  const auto& governors = device.observation.machine.governors;
+  if (governors.empty()) return ok("its kernel names none");
+  if (std::ranges::all_of(governors, [](const auto& one) { return one == "performance"; })) {
+    return ok("performance");
+  }
+  return warn(join(governors) + ": its clock follows the load, so times vary",
+              "sudo cpupower frequency-set -g performance, there");
+}
+
+std::string remedy_for(const std::string& cause) {
+  if (cause == "under_voltage") return "a power supply and a cable that give enough";
+  return "a heat sink or a fan";
+}
+
+Verdict throttling(const DeviceFacts& device) {
+  const MachineObservation& machine = device.observation.machine;
+  if (!machine.throttled.empty()) {
+    return failed("slowed down now: " + join(machine.throttled),
+                  remedy_for(machine.throttled.front()));
+  }
+  if (machine.throttle_events > 0) {
+    return warn(
+        fmt::format("heat slowed it down {} times since it started", machine.throttle_events),
+        remedy_for("heat"));
+  }
+  return ok("none");
+}
+
+Verdict temperature(const DeviceFacts& device) {
+  constexpr double kWarm = 75;
+  constexpr double kHot = 90;
+  const auto& degrees = device.observation.machine.temperature_celsius;
+  if (!degrees) return ok("it shows none");
+  const std::string found = fmt::format("{:.0f} °C", *degrees);
+  if (*degrees >= kHot) return failed(found, remedy_for("heat"));
+  if (*degrees >= kWarm) return warn(found + ": it may slow down", remedy_for("heat"));
+  return ok(found);
+}
+
+Verdict memory(const DeviceFacts& device) {
+  constexpr double kLittle = 0.1;
+  const MachineObservation& machine = device.observation.machine;
+  if (machine.memory_bytes == 0) return ok("it does not say");
+  const std::string found =
+      fmt::format("{} of {} available", format_bytes(machine.memory_available_bytes),
+                  format_bytes(machine.memory_bytes));
+  if (static_cast<double>(machine.memory_available_bytes) >=
+      kLittle * static_cast<double>(machine.memory_bytes)) {
+    return ok(found);
+  }
+  return warn(found, "end what else runs there");
+}
+
+Verdict weights(const DeviceFacts& device) {
+  constexpr double kNearlyFull = 0.9;
+  const auto held = static_cast<double>(device.info.store_bytes);
+  const std::string found = device.info.store_limit_bytes == 0
+                                ? format_bytes(device.info.store_bytes)
+                                : fmt::format("{} of {}", format_bytes(device.info.store_bytes),
+                                              format_bytes(device.info.store_limit_bytes));
+  if (device.info.store_limit_bytes == 0 ||
+      held < kNearlyFull * static_cast<double>(device.info.store_limit_bytes)) {
+    return ok(found);
+  }
+  return warn(found + ": the oldest make room, and are sent again",
+              "a larger store_limit in its paretod.yaml");
+}
+
+Verdict netem(const DeviceFacts& device) {
+  const std::string& problem = device.observation.machine.netem_problem;
+  if (problem.empty()) return ok("can change its network");
+  // Who does not ask for it may well do without.
+  if (device.config.netem_interface.empty()) return ok("off: " + problem);
+  return failed(
+      fmt::format("the inventory names {}, but {}", device.config.netem_interface, problem),
+      "allow_netem: true in its paretod.yaml, and CAP_NET_ADMIN for its daemon");
+}
+
+Verdict ports(const DeviceFacts& device) {
+  std::vector<std::string> addresses;
+  for (const auto& [transport, address] : device.info.data) {
+    addresses.push_back(transport + " " + address);
+  }
+  if (!addresses.empty()) return ok(join(addresses));
+  return failed("no address for data", "data: in its paretod.yaml");
+}
+
+Verdict answers(const DeviceFacts& device) {
+  if (!device.problem) return ok(device.config.address);
+  const std::string& found = device.problem->message;
+  switch (device.problem->code) {
+    case ErrorCode::kUnavailable:
+      return failed(found,
+                    "start paretod there (systemctl status paretod), let its listen: name an "
+                    "address that is reached from here, and its firewall the port");
+    case ErrorCode::kTimeout:
+      return failed(found, "is the address right, the device on, and its firewall open?");
+    default:
+      return failed(found, "install the same version on both");
+  }
+}
+
+bool is_loopback(const std::string& address) {
+  return address.starts_with("127.") || address.starts_with("[::1]") ||
+         address.starts_with("localhost:");
+}
+
+Verdict reached(const WayFacts& way) {
+  if (way.problem.empty()) {
+    return ok(fmt::format("{} answers in {:.3g} ms", way.address, to_milliseconds(way.round_trip)));
+  }
+  if (is_loopback(way.address)) {
+    return failed(way.problem, fmt::format("{} listens for itself only: data: {}=0.0.0.0:PORT in "
+                                           "its paretod.yaml",
+                                           way.to, way.transport));
+  }
+  return failed(way.problem, fmt::format("let the firewall of {} take {} from {}, and {} have a "
+                                         "route there",
+                                         way.to, way.address, way.from, way.from));
+}
+
+struct OwnCheck {
+  const char* name;
+  Verdict (*check)(const OwnFacts&);
+};
+constexpr std::array kOwnChecks{
+    OwnCheck{"cores", cores},
+    OwnCheck{"LibTorch", own_torch},
+    OwnCheck{"congestion control", congestion_control},
+    OwnCheck{"idle links", idle_links},
+    OwnCheck{"results", results},
+};
+
+struct DeviceCheck {
+  const char* name;
+  Verdict (*check)(const DeviceFacts&);
+};
+/// Of devices that answer; the first group needs no observation.
+constexpr std::array kDeviceChecks{
+    DeviceCheck{"version", version}, DeviceCheck{"runs on", runs_on}, DeviceCheck{"ports", ports},
+    DeviceCheck{"clock", clock},     DeviceCheck{"weights", weights},
+};
+constexpr std::array kObservedChecks{
+    DeviceCheck{"governor", governor},
+    DeviceCheck{"throttling", throttling},
+    DeviceCheck{"temperature", temperature},
+    DeviceCheck{"memory", memory},
+    DeviceCheck{"netem", netem},
+};
+
+Finding finding(std::string subject, std::string check, Verdict verdict) {
+  return {std::move(subject), std::move(check), verdict.severity, std::move(verdict.found),
+          std::move(verdict.remedy)};
+}
+
+void check_device(const DeviceFacts& device, const OwnFacts& own, std::vector<Finding>& findings) {
+  const std::string& name = device.config.name;
+  findings.push_back(finding(name, "answers", answers(device)));
+  if (device.problem) return;
+  for (const DeviceCheck& one : kDeviceChecks) {
+    findings.push_back(finding(name, one.name, one.check(device)));
+  }
+  findings.push_back(finding(name, "LibTorch", torch(device, own)));
+  if (device.unobserved) {
+    findings.push_back(finding(
+        name, "state", failed(device.unobserved->message, "install the same version on both")));
+    return;
+  }
+  for (const DeviceCheck& one : kObservedChecks) {
+    findings.push_back(finding(name, one.name, one.check(device)));
+  }
+}
+
+}  // namespace
+
+std::string_view to_string(Severity severity) {
+  constexpr std::array<std::string_view, 3> kNames{"ok", "warn", "fail"};
+  return kNames.at(static_cast<std::size_t>(severity));
+}
+
+std::vector<Finding> check_health(const HealthFacts& facts) {
+  std::vector<Finding> findings;
+  for (const OwnCheck& one : kOwnChecks) {
+    findings.push_back(finding(kThisMachine, one.name, one.check(facts.own)));
+  }
+  for (const ListenFacts& listen : facts.own.listens) {
+    findings.push_back(finding(kThisMachine, listen.transport, listens(listen)));
+  }
+  if (!facts.own.paretod.empty()) {
+    findings.push_back(finding(kThisMachine, "paretod", paretod(facts.own)));
+  }
+  for (const DeviceFacts& device : facts.devices) check_device(device, facts.own, findings);
+  for (const WayFacts& one : facts.ways) {
+    findings.push_back(finding(one.from + " to " + one.to, one.transport, reached(one)));
+  }
+  return findings;
+}
+
+}  // namespace pareto::client

@@ -1,0 +1,85 @@
+// Whether a machine and its devices are fit to measure: facts, checked by a table of small functions, each with a remedy.
+//
+//   the doctor command, examine_devices ──HealthFacts──▶ check_health ──Findings──▶ table, JSON
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/cluster/clock_offset.h"
+#include "client/cluster/daemon_client.h"
+#include "client/cluster/observation.h"
+#include "core/base/clock.h"
+#include "core/base/error.h"
+
+namespace pareto::client {
+
+/// A transport that this machine was to listen on.
+struct ListenFacts {
+  std::string transport;
+  std::string problem;  ///< empty: it can
+};
+
+/// Of this machine.
+struct OwnFacts {
+  unsigned cores = 1;
+  std::string torch_version;
+  bool fast_bf16 = false;
+  int cuda_devices = 0;
+  std::string congestion_control;
+  bool slow_start_after_idle = false;
+  std::string store;          ///< file of the results
+  std::string store_problem;  ///< empty: it can be opened
+  std::vector<ListenFacts> listens;
+  std::string paretod;  ///< the daemon of this build; empty: it was not tried
+  std::string paretod_problem;
+};
+
+struct DeviceFacts {
+  DeviceConfig config;
+  std::optional<Error> problem;  ///< why it could not be asked; the rest is empty then
+  DeviceInfo info;
+  Observation observation;
+  std::optional<Error> unobserved;  ///< it answers, but not this
+  Expected<ClockOffset> clock;
+};
+
+/// From this machine, or a device, to a device's data address.
+struct WayFacts {
+  std::string from;
+  std::string to;
+  std::string transport;
+  std::string address;
+  std::string problem;  ///< empty: it is reached
+  Nanoseconds round_trip{};
+};
+
+struct HealthFacts {
+  OwnFacts own;
+  std::vector<DeviceFacts> devices;
+  std::vector<WayFacts> ways;
+};
+
+enum class Severity {
+  kOk,
+  kWarn,  ///< figures may be worse than they need be
+  kFail,  ///< it does not work, or figures are worthless
+};
+/// "ok", "warn", "fail"
+std::string_view to_string(Severity severity);
+
+inline constexpr const char* kThisMachine = "this machine";
+
+struct Finding {
+  std::string subject;  ///< "this machine", "pi-1", "pi-1 to pi-2"
+  std::string check;    ///< "governor"
+  Severity severity = Severity::kOk;
+  std::string found;
+  std::string remedy;  ///< empty where all is well
+};
+
+/// What every check says of every one it is about, in the order of the facts.
+std::vector<Finding> check_health(const HealthFacts& facts);
+
+}  // namespace pareto::client

@@ -1,0 +1,201 @@
+// What is said of facts, each with what to do.
+#include "client/watch/health.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace pareto::client {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+
+/// All is well.
+HealthFacts good_facts() {
+  HealthFacts facts;
+  facts.own.cores = 4;
+  facts.own.torch_version = "1.13.1";
+  facts.own.congestion_control = "cubic";
+  facts.own.store = "/home/me/results.db";
+  facts.own.listens = {{"tcp", ""}};
+  facts.own.paretod = "/usr/bin/paretod";
+  DeviceFacts device;
+  device.config = {"pi-1", "10.0.0.1:7070"};
+  device.info.version = PARETO_VERSION;
+  device.info.cores = 4;
+  device.info.torch_version = "1.13.1";
+  device.info.device = "cpu";
+  device.info.data = {{"tcp", "10.0.0.1:7071"}};
+  device.info.store_bytes = 10;
+  device.info.store_limit_bytes = 100;
+  device.observation.machine.memory_bytes = 1000;
+  device.observation.machine.memory_available_bytes = 600;
+  device.observation.machine.temperature_celsius = 55;
+  device.observation.machine.governors = {"performance"};
+  device.clock = ClockOffset{std::chrono::seconds(-3), std::chrono::microseconds(80)};
+  facts.devices = {device};
+  facts.ways = {{"this machine", "pi-1", "tcp", "10.0.0.1:7071", "", milliseconds(2)}};
+  return facts;
+}
+
+Finding finding(const HealthFacts& facts, const std::string& subject, const std::string& check) {
+  const auto findings = check_health(facts);
+  const auto found = std::ranges::find_if(
+      findings, [&](const Finding& one) { return one.subject == subject && one.check == check; });
+  if (found != findings.end()) return *found;
+  ADD_FAILURE() << subject << ", " << check << ": nothing is said";
+  return {};
+}
+
+/// Of the device, after `change`.
+template <typename Change>
+Finding of_device(const std::string& check, Change change) {
+  HealthFacts facts = good_facts();
+  change(facts.devices.at(0));
+  return finding(facts, "pi-1", check);
+}
+
+template <typename Change>
+Finding of_own(const std::string& check, Change change) {
+  HealthFacts facts = good_facts();
+  change(facts.own);
+  return finding(facts, "this machine", check);
+}
+
+void expect(const Finding& one, Severity severity, const std::string& found,
+            const std::string& remedy) {
+  EXPECT_EQ(one.severity, severity) << one.found;
+  EXPECT_THAT(one.found, HasSubstr(found));
+  EXPECT_THAT(one.remedy, HasSubstr(remedy));
+}
+
+TEST(Health, NothingIsToBeDoneWhereAllIsWell) {
+  const auto findings = check_health(good_facts());
+  EXPECT_GE(findings.size(), 18U);
+  for (const Finding& one : findings) {
+    EXPECT_EQ(one.severity, Severity::kOk) << one.check << ": " << one.found;
+    EXPECT_EQ(one.remedy, "") << one.check;
+    EXPECT_NE(one.found, "") << one.check;
+  }
+}
+
+TEST(Health, OfThisMachine) {
+  expect(of_own("cores", [](OwnFacts& own) { own.cores = 1; }), Severity::kWarn, "share it",
+         "--devices");
+  expect(of_own("idle links", [](OwnFacts& own) { own.slow_start_after_idle = true; }),
+         Severity::kWarn, "slow", "sysctl");
+  expect(of_own("results", [](OwnFacts& own) { own.store_problem = "read-only"; }), Severity::kFail,
+         "read-only", "--store");
+  expect(of_own("tcp", [](OwnFacts& own) { own.listens[0].problem = "no sockets"; }),
+         Severity::kFail, "no sockets", "sockets");
+  expect(of_own("paretod", [](OwnFacts& own) { own.paretod_problem = "no such file"; }),
+         Severity::kFail, "no such file", "install or build");
+}
+
+TEST(Health, ADeviceThatDoesNotAnswerHasOneFinding) {
+  for (const auto& [code, remedy] : std::vector<std::pair<ErrorCode, std::string>>{
+           {ErrorCode::kUnavailable, "start paretod there"},
+           {ErrorCode::kTimeout, "firewall"},
+           {ErrorCode::kInvalidArgument, "install the same version on both"}}) {
+    HealthFacts facts = good_facts();
+    facts.devices[0].problem = Error{code, "pi-1: why"};
+    expect(finding(facts, "pi-1", "answers"), Severity::kFail, "pi-1: why", remedy);
+    const auto findings = check_health(facts);
+    EXPECT_EQ(std::ranges::count(findings, "pi-1", &Finding::subject), 1);
+  }
+}
+
+TEST(Health, OfVersions) {
+  expect(of_device("version", [](DeviceFacts& device) { device.info.version = "0.0.7"; }),
+         Severity::kWarn, "0.0.7, this program is ", "the same version");
+  expect(of_device("LibTorch", [](DeviceFacts& device) { device.info.torch_version = "2.6.0"; }),
+         Severity::kWarn, "2.6.0, here it is 1.13.1", "the same LibTorch");
+  expect(of_device("state",
+                   [](DeviceFacts& device) {
+                     device.unobserved = Error{ErrorCode::kInvalidArgument, "it cannot"};
+                   }),
+         Severity::kFail, "it cannot", "the same version");
+}
+
+TEST(Health, OfClocks) {
+  expect(of_device("clock", [](DeviceFacts&) {}), Severity::kOk,
+         "-3.000000 s from ours, known to 0.08 ms", "");
+  expect(of_device("clock", [](DeviceFacts& device) { device.clock->error = milliseconds(6); }),
+         Severity::kWarn, "known to 6 ms", "quieter");
+  expect(of_device("clock",
+                   [](DeviceFacts& device) {
+                     device.clock = fail(ErrorCode::kCorrupt, "contradict each other");
+                   }),
+         Severity::kFail, "contradict each other", "version");
+}
+
+TEST(Health, OfWhatMakesTimesVary) {
+  const auto of_machine = [](const std::string& check, auto change) {
+    return of_device(check, [&](DeviceFacts& device) { change(device.observation.machine); });
+  };
+  using Machine = MachineObservation;
+  expect(of_machine("governor",
+                    [](Machine& m) {
+                      m.governors = {"performance", "ondemand"};
+                    }),
+         Severity::kWarn, "ondemand", "cpupower");
+  expect(of_machine("governor", [](Machine& m) { m.governors.clear(); }), Severity::kOk, "none",
+         "");
+  expect(of_machine("throttling", [](Machine& m) { m.throttled = {"under_voltage"}; }),
+         Severity::kFail, "under_voltage", "power supply");
+  expect(of_machine("throttling", [](Machine& m) { m.throttled = {"throttling"}; }),
+         Severity::kFail, "throttling", "fan");
+  expect(of_machine("throttling", [](Machine& m) { m.throttle_events = 3; }), Severity::kWarn,
+         "3 times", "fan");
+  expect(of_machine("temperature", [](Machine& m) { m.temperature_celsius = 75; }), Severity::kWarn,
+         "75 °C", "fan");
+  expect(of_machine("temperature", [](Machine& m) { m.temperature_celsius = 90; }), Severity::kFail,
+         "90 °C", "fan");
+  expect(of_machine("temperature", [](Machine& m) { m.temperature_celsius.reset(); }),
+         Severity::kOk, "none", "");
+  expect(of_machine("memory", [](Machine& m) { m.memory_available_bytes = 99; }), Severity::kWarn,
+         "99 B of ", "end what else runs");
+  expect(of_machine("memory", [](Machine& m) { m.memory_bytes = 0; }), Severity::kOk, "not say",
+         "");
+}
+
+TEST(Health, OfWhatADeviceGives) {
+  expect(of_device("weights", [](DeviceFacts& device) { device.info.store_bytes = 90; }),
+         Severity::kWarn, "90 B of 100 B", "store_limit");
+  expect(of_device("weights", [](DeviceFacts& device) { device.info.store_limit_bytes = 0; }),
+         Severity::kOk, "10 B", "");
+  expect(of_device("ports", [](DeviceFacts& device) { device.info.data.clear(); }), Severity::kFail,
+         "no address", "data:");
+  expect(of_device("runs on", [](DeviceFacts& device) { device.info.cuda_devices = 1; }),
+         Severity::kWarn, "GPU", "device: cuda:0");
+}
+
+TEST(Health, NetemFailsOnlyWhereItIsWanted) {
+  const auto closed = [](DeviceFacts& device) {
+    device.observation.machine.netem_problem = "it may not";
+  };
+  expect(of_device("netem", closed), Severity::kOk, "off: it may not", "");
+  expect(of_device("netem",
+                   [&](DeviceFacts& device) {
+                     closed(device);
+                     device.config.netem_interface = "eth1";
+                   }),
+         Severity::kFail, "names eth1, but it may not", "allow_netem");
+}
+
+TEST(Health, OfWays) {
+  HealthFacts facts = good_facts();
+  expect(finding(facts, "this machine to pi-1", "tcp"), Severity::kOk,
+         "10.0.0.1:7071 answers in 2 ms", "");
+  facts.ways.push_back({"pi-2", "pi-1", "grpc", "10.0.0.1:7072", "refused", {}});
+  expect(finding(facts, "pi-2 to pi-1", "grpc"), Severity::kFail, "refused",
+         "let the firewall of pi-1 take 10.0.0.1:7072 from pi-2");
+  facts.ways.push_back({"pi-2", "pi-1", "tcp", "127.0.0.1:7071", "refused", {}});
+  expect(finding(facts, "pi-2 to pi-1", "tcp"), Severity::kFail, "refused",
+         "pi-1 listens for itself only: data: tcp=0.0.0.0:PORT");
+}
+
+}  // namespace
+}  // namespace pareto::client

@@ -1,0 +1,153 @@
+// Devices as they are now: top and doctor, with real daemons.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/e2e/fixture.h"
+#include "tests/support/json_schema.h"
+
+namespace pareto::test {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+json golden(const std::string& name) {
+  json schema;
+  std::ifstream(std::filesystem::path(PARETO_SOURCE_DIR) / "tests/golden" / name) >> schema;
+  return schema;
+}
+
+/// Two daemons, and an inventory with a third device that is not there.
+class Watch : public EndToEnd {
+ protected:
+  Watch()
+      : first_("first", folder()),
+        second_("second", folder()),
+        inventory_(inventory({{"first", first_.address()},
+                              {"second", second_.address()},
+                              {"third", "127.0.0.1:1"}})) {}
+
+  /// Requests through both devices, one after the other, until it is signalled.
+  std::unique_ptr<Process> load() const {
+    const std::string two = path("two.yaml");
+    std::ofstream(two) << "devices:\n  - {name: first, address: \"" << first_.address()
+                       << "\"}\n  - {name: second, address: \"" << second_.address() << "\"}\n";
+    std::vector<std::string> plan{"run",       "--split",     "after:features.3",
+                                  "--devices", two,           "--transport",
+                                  "tcp",       "--save-plan", path("plan.json")};
+    for (const std::string& word : small_model()) plan.push_back(word);
+    const auto planned = paretoctl(plan);
+    EXPECT_EQ(planned.exit_code, 0) << planned.errors;
+    write_requests();
+    std::string line = std::string("exec ") + PARETO_BIN_DIR + "/paretoctl deploy --plan " +
+                       path("plan.json") + " --devices " + two;
+    for (const std::string& word : small_model()) line += " " + word;
+    auto process = std::make_unique<Process>(
+        std::vector<std::string>{"/bin/sh", "-c", line + " < " + path("names")});
+    EXPECT_TRUE(process->wait_for_output(" ms\n")) << process->errors();
+    return process;
+  }
+
+  Daemon first_;
+  Daemon second_;
+  std::string inventory_;
+
+ private:
+  /// One picture, named more often than a test takes.
+  void write_requests() const {
+    std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1,3,64,64), }";
+    while ((10 + header.size() + 1) % 64 != 0) header += ' ';
+    header += '\n';
+    std::ofstream file(path("frame.npy"), std::ios::binary);
+    file << std::string("\x93NUMPY\x01\x00", 8) << static_cast<char>(header.size()) << '\0'
+         << header << std::string(std::size_t{3} * 64 * 64 * 4, '\0');
+    std::ofstream names(path("names"));
+    for (int i = 0; i < 200'000; ++i) names << path("frame.npy") << '\n';
+  }
+};
+
+TEST_F(Watch, TopTellsWhatAPipelineDoesWhileItDoesIt) {
+  const auto process = load();
+  const auto done =
+      paretoctl({"top", "--devices", inventory_, "--json", "--count", "2", "--interval", "500ms"});
+  EXPECT_EQ(done.exit_code, 0) << done.errors;
+  const json schema = golden("top.schema.json");
+  std::istringstream lines(done.output);
+  int intervals = 0;
+  for (std::string text; std::getline(lines, text); ++intervals) {
+    const json line = json::parse(text);
+    EXPECT_THAT(violations(schema, line), IsEmpty()) << text;
+    EXPECT_GT(line["devices"][0]["cpu"], 0);
+    EXPECT_EQ(line["devices"][2]["well"], false);
+    ASSERT_EQ(line["pipelines"].size(), 1U) << text;
+    const json& pipeline = line["pipelines"][0];
+    EXPECT_GT(pipeline["requests_per_s"], 0);
+    EXPECT_NE(pipeline["bottleneck"]["limit"], "unknown");
+    ASSERT_EQ(pipeline["stages"].size(), 2U);
+    for (std::size_t i = 0; i < 2; ++i) {
+      const json& stage = pipeline["stages"][i];
+      EXPECT_EQ(stage["device"], i == 0 ? "first" : "second");
+      EXPECT_EQ(stage["state"], "running");
+      EXPECT_GT(stage["rates"]["requests_per_s"], 0);
+      EXPECT_GT(stage["rates"]["computing"], 0);
+      EXPECT_GT(stage["rates"]["compute_ms"]["p50"], 0);
+      EXPECT_GT(stage["rates"]["bytes_in_per_s"], 0);
+    }
+    EXPECT_EQ(pipeline["links"][1]["from"], "stage 0 on first");
+    EXPECT_EQ(pipeline["links"][1]["to"], "stage 1 on second");
+    EXPECT_GT(pipeline["links"][1]["round_trip_ms"], 0);
+  }
+  EXPECT_EQ(intervals, 2);
+  const auto text = paretoctl({"top", first_.address(), second_.address(), "--once"});
+  EXPECT_EQ(text.exit_code, 0) << text.errors;
+  EXPECT_THAT(text.output, AllOf(HasSubstr(" requests/s"), HasSubstr("bottleneck"),
+                                 HasSubstr("stage 0 on " + first_.address())));
+  process->signal(SIGINT);
+  EXPECT_EQ(process->wait(), 0) << process->errors();
+  const auto after = paretoctl({"top", "--devices", inventory_, "--once", "--interval", "100ms"});
+  EXPECT_EQ(after.exit_code, 0) << after.errors;
+  EXPECT_THAT(after.output,
+              AllOf(HasSubstr("no pipeline runs on these devices"), HasSubstr("third  ")));
+}
+
+TEST_F(Watch, DoctorLooksAtEveryDeviceAndEveryWay) {
+  const auto done =
+      paretoctl({"doctor", "--devices", inventory_, "--store", path("results.db"), "--json"});
+  EXPECT_EQ(done.exit_code, 3) << "the third is not there: " << done.errors;
+  const json document = json::parse(done.output);
+  EXPECT_THAT(violations(golden("doctor.schema.json"), document), IsEmpty());
+  EXPECT_EQ(document["well"], false);
+  std::vector<std::string> ways;
+  std::vector<std::string> of_third;
+  for (const json& finding : document["findings"]) {
+    const auto subject = finding["subject"].get<std::string>();
+    const auto check = finding["check"].get<std::string>();
+    if (subject.find(" to ") != std::string::npos) ways.push_back(subject + ", " + check);
+    if (subject == "third")
+      of_third.push_back(check + " " + finding["severity"].get<std::string>());
+    const bool machine = check == "throttling" || check == "temperature";
+    EXPECT_TRUE(subject == "third" || machine || finding["severity"] != "fail") << finding;
+  }
+  EXPECT_THAT(ways, testing::UnorderedElementsAre(
+                        "this machine to first, tcp", "this machine to first, grpc",
+                        "this machine to second, tcp", "this machine to second, grpc",
+                        "first to second, tcp", "first to second, grpc", "second to first, tcp",
+                        "second to first, grpc"));
+  EXPECT_THAT(of_third, testing::ElementsAre("answers fail"));
+}
+
+TEST_F(Watch, DoctorStartsDevicesOfItsOwn) {
+  const auto done = paretoctl({"doctor", "--store", path("results.db")});
+  EXPECT_THAT(done.output, AllOf(HasSubstr("paretod starts and answers"), HasSubstr("known to "),
+                                 HasSubstr("governor"), HasSubstr(", warnings: ")));
+}
+
+}  // namespace
+}  // namespace pareto::test
