@@ -4,27 +4,15 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "tests/support/paretod.h"
+
 namespace pareto::test {
 
 Daemon::Daemon(const std::string& name, const std::filesystem::path& folder,
                const std::vector<std::string>& flags) {
-  std::vector<std::string> argv{"paretod",
-                                "--listen",
-                                "127.0.0.1:0",
-                                "--data",
-                                "tcp=127.0.0.1:0",
-                                "--data",
-                                "grpc=127.0.0.1:0",
-                                "--name",
-                                name,
-                                "--state-dir",
-                                (folder / name).string(),
-                                "--log-level",
-                                "warn",
-                                "--ready-fd",
-                                "1"};
-  argv.insert(argv.end(), flags.begin(), flags.end());
-  process_ = std::make_unique<Process>(argv);
+  std::vector<std::string> more{"--log-level", "warn"};
+  more.insert(more.end(), flags.begin(), flags.end());
+  process_ = std::make_unique<Process>(paretod_arguments(name, folder / name, more));
   if (!process_->wait_for_output("\n") || process_->output().empty()) {
     throw std::runtime_error("paretod did not start: " + process_->errors());
   }

@@ -12,6 +12,7 @@
 #include "core/plan/protocol.h"
 #include "proto/control.grpc.pb.h"
 #include "tests/daemon/support/pipeline.h"
+#include "tests/support/paretod.h"
 #include "tests/support/process.h"
 
 namespace pareto::daemon::test {
@@ -22,21 +23,7 @@ class ParetodTest : public testing::Test {
 
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
   std::vector<std::string> arguments(const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> list{"paretod",
-                                  "--listen",
-                                  "127.0.0.1:0",
-                                  "--data",
-                                  "tcp=127.0.0.1:0",
-                                  "--data",
-                                  "grpc=127.0.0.1:0",
-                                  "--name",
-                                  "test-device",
-                                  "--state-dir",
-                                  path("state"),
-                                  "--ready-fd",
-                                  "1"};
-    list.insert(list.end(), more.begin(), more.end());
-    return list;
+    return pareto::test::paretod_arguments("test-device", path("state"), more);
   }
   static nlohmann::json ready(pareto::test::Process& process) {
     EXPECT_TRUE(process.wait_for_output("}\n")) << process.errors();
