@@ -12,25 +12,6 @@
 namespace pareto::wire {
 namespace {
 
-Bytes encode(const Message& message, const FrameOptions& options = {},
-             const FrameLimits& limits = {}) {
-  auto frame = encode_frame(message, options, limits);
-  if (!frame) {
-    ADD_FAILURE() << frame.error().message;
-    return {};
-  }
-  return bytes_of(*std::move(frame));
-}
-
-/// Decodes exactly one frame of the bytes; kUnavailable where they end too early.
-Expected<Message> decode(std::span<const std::byte> bytes, const FrameLimits& limits = {}) {
-  FrameDecoder decoder(limits);
-  PARETO_ASSIGN(const std::size_t used, decoder.feed(bytes));
-  if (!decoder.complete()) return fail(ErrorCode::kUnavailable, "incomplete after {}", used);
-  if (used != bytes.size()) return fail(ErrorCode::kInternal, "only {} used", used);
-  return decoder.take();
-}
-
 Tensor tensor_of(DType dtype, Shape shape, unsigned seed = 1) {
   auto tensor = Tensor::allocate(dtype, std::move(shape));
   unsigned state = seed;
