@@ -3,21 +3,37 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "client/cluster/testbed_cluster.h"
+
 namespace pareto::client {
 
 void AddressFlags::add_to(CLI::App& app, const std::string& otherwise) {
   app.add_option("--devices", inventory, "inventory of daemons (configs/inventory.yaml)");
   app.add_option("addresses", addresses,
-                 "daemons by their control addresses, HOST:PORT or unix:/FILE; without these and "
-                 "an inventory " +
+                 "daemons by their control addresses, HOST:PORT or unix:/FILE; without any of "
+                 "these " +
                      otherwise)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+void AddressFlags::add_testbed_to(CLI::App& app) {
+  app.add_option("--testbed", testbed, "a test bed that is up (paretoctl testbed up)");
 }
 
 Expected<std::vector<DeviceConfig>> AddressFlags::read() const {
   std::vector<DeviceConfig> devices;
   if (!inventory.empty()) {
     PARETO_ASSIGN(devices, read_inventory(inventory));
+  }
+  if (!testbed.empty()) {
+    PARETO_ASSIGN(const ChosenTestbed chosen, find_testbed(testbed));
+    if (!chosen.running) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "--testbed {}: it is not up (paretoctl testbed up {} first)", testbed, testbed);
+    }
+    for (const RunningDevice& device : chosen.running->devices) {
+      devices.push_back({device.name, device.control});
+    }
   }
   for (const std::string& address : addresses) {
     if (!address.starts_with("unix:/") && address.find(':') == std::string::npos) {

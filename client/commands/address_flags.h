@@ -1,4 +1,4 @@
-// Which daemons to look at, of an inventory or by their addresses.
+// Which daemons to look at: of an inventory, of a test bed, or by their addresses.
 #pragma once
 
 #include <string>
@@ -12,13 +12,16 @@ namespace pareto::client {
 
 struct AddressFlags {
   std::string inventory;
+  std::string testbed;
   std::vector<std::string> addresses;
 
-  /// otherwise: what is looked at where neither is given.
+  /// otherwise: what is looked at where none is given.
   void add_to(CLI::App& app, const std::string& otherwise);
-  bool given() const { return !inventory.empty() || !addresses.empty(); }
-  /// Devices of the inventory, then those of the addresses, called as these. Fails: as read_inventory; kInvalidArgument (an address
-  /// without a port, one twice).
+  /// For who needs no more of them than their control sockets: their networks are their own.
+  void add_testbed_to(CLI::App& app);
+  bool given() const { return !inventory.empty() || !testbed.empty() || !addresses.empty(); }
+  /// Devices of the inventory, of the test bed, then those of the addresses, called as these. Fails: as read_inventory and find_testbed;
+  /// kInvalidArgument (an address without a port, one twice, a test bed that is not up).
   Expected<std::vector<DeviceConfig>> read() const;
 };
 

@@ -45,6 +45,7 @@ class TopCommand final : public Command {
   }
   void add_options(CLI::App& app) override {
     devices_.add_to(app, std::string("the daemon of this machine, ") + kOwnDaemon);
+    devices_.add_testbed_to(app);
     app.add_option("--interval", interval_text_, "between two readings, as 1s or 500ms")
         ->capture_default_str();
     auto* count =

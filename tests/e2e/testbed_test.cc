@@ -128,6 +128,20 @@ TEST_F(Testbeds, ArePlannedForAsTheyAre) {
   EXPECT_EQ(run.exit_code, 0) << run.errors;
 }
 
+TEST_F(Testbeds, AreWatchedByTheirName) {
+  const auto watched =
+      paretoctl({"top", "--testbed", name_, "--once", "--interval", "100ms", "--json"});
+  ASSERT_EQ(watched.exit_code, 0) << watched.errors;
+  const json devices = json::parse(watched.output)["devices"];
+  ASSERT_EQ(devices.size(), 2U);
+  EXPECT_EQ(devices[0]["device"], "left");
+  EXPECT_EQ(devices[1]["device"], "right");
+  paretoctl({"testbed", "down", name_});
+  const auto gone = paretoctl({"top", "--testbed", bed_, "--once"});
+  EXPECT_EQ(gone.exit_code, 2);
+  EXPECT_THAT(gone.errors, HasSubstr("testbed up"));
+}
+
 TEST_F(Testbeds, LeaveNothingBehindWhenTheyAreKilled) {
   const auto folder = std::filesystem::path("/run/pareto-edge/testbed") / name_;
   for (int i = 0; i < 3; ++i) {
