@@ -36,29 +36,28 @@ std::string clock_of(const MachineObservation& machine) {
 std::string device_table(const Activity& activity, const ReportStyle& style) {
   TextTable table({{"device"},
                    {"address", Align::kLeft, 3},
+                   {"runs on", Align::kLeft, 5},
                    {"cpu", Align::kRight},
                    {"cores", Align::kRight, 4},
                    {"memory", Align::kRight, 1},
                    {"available", Align::kRight, 2},
                    {"temp", Align::kRight},
                    {"clock", Align::kRight, 2},
-                   {"slowed down"},
-                   {"runs on", Align::kLeft, 5}});
+                   {"slowed down"}});
   for (const DeviceView& device : activity.devices) {
     const DeviceReading& reading = device.reading;
     if (!reading.problem.empty()) {
-      table.add({reading.name, reading.address, "", "", "", "", "", "", reading.problem},
+      table.add({reading.name, reading.address, "", "", "", "", "", "", "", reading.problem},
                 RowStyle::kBad);
       continue;
     }
     const MachineObservation& machine = reading.observation.machine;
-    table.add({reading.name, reading.address, or_nothing(device.cpu, percent),
+    table.add({reading.name, reading.address, reading.runs_on, or_nothing(device.cpu, percent),
                std::to_string(reading.cores), format_bytes(reading.observation.resident_bytes),
                format_bytes(machine.memory_available_bytes),
                or_nothing(machine.temperature_celsius,
                           [](double degrees) { return fmt::format("{:.0f} °C", degrees); }),
-               clock_of(machine), machine.throttled.empty() ? "no" : join(machine.throttled),
-               reading.runs_on},
+               clock_of(machine), machine.throttled.empty() ? "no" : join(machine.throttled)},
               machine.throttled.empty() ? RowStyle::kPlain : RowStyle::kBad);
   }
   return table.render(style);
