@@ -20,13 +20,6 @@ using testing::HasSubstr;
 
 class Planning : public EndToEnd {
  protected:
-  static json schema() {
-    json schema;
-    std::ifstream(std::filesystem::path(PARETO_SOURCE_DIR) / "tests/golden/plan.schema.json") >>
-        schema;
-    return schema;
-  }
-
   /// A command on the small model with this test's store.
   std::vector<std::string> planning(const std::string& command,
                                     const std::vector<std::string>& more) const {
@@ -78,7 +71,7 @@ TEST_F(Planning, EachLinkHasACodecAndATransport) {
                         "--first", "local-0", "--last", "local-1", "--all", "--json"}));
   ASSERT_EQ(done.exit_code, 0) << done.errors;
   const json document = json::parse(done.output);
-  EXPECT_THAT(violations(schema(), document), testing::IsEmpty());
+  EXPECT_THAT(violations(golden_schema("plan"), document), testing::IsEmpty());
   EXPECT_EQ(document["transports"], json({"tcp", "grpc"}));
   EXPECT_EQ(document["codecs"], json({"none", "int8"}));
   const json& network = document["networks"][0];
@@ -116,7 +109,7 @@ TEST_F(Planning, MemoryIsKeptSmallToo) {
       planning("plan", {"--also", "memory", "--prefer", "memory", "--codec", "all", "--json"}));
   ASSERT_EQ(done.exit_code, 0) << done.errors;
   const json document = json::parse(done.output);
-  EXPECT_THAT(violations(schema(), document), testing::IsEmpty());
+  EXPECT_THAT(violations(golden_schema("plan"), document), testing::IsEmpty());
   EXPECT_EQ(document["codecs"], json({"none", "zero-bitmap", "lz4", "zstd"}))
       << "all that lose nothing";
   const json& network = document["networks"][0];
@@ -148,7 +141,7 @@ TEST_F(Planning, EnergyIsModelledFromThePowerOfEachDevice) {
   const Finished done = with_powers(", power: 1kW", ", power: 1mW");
   ASSERT_EQ(done.exit_code, 0) << done.errors;
   const json document = json::parse(done.output);
-  EXPECT_THAT(violations(schema(), document), testing::IsEmpty());
+  EXPECT_THAT(violations(golden_schema("plan"), document), testing::IsEmpty());
   const json& network = document["networks"][0];
   const json& chosen = network["front"][network["chosen"].get<std::size_t>()];
   ASSERT_EQ(chosen["plan"]["stages"].size(), 1U);
@@ -169,7 +162,7 @@ TEST_F(Planning, AModelThatFitsOnNoDeviceIsSplit) {
       planning("plan", {"--devices", devices, "--save", path("plan.json"), "--all", "--json"}));
   ASSERT_EQ(done.exit_code, 0) << done.errors;
   const json document = json::parse(done.output);
-  EXPECT_THAT(violations(schema(), document), testing::IsEmpty());
+  EXPECT_THAT(violations(golden_schema("plan"), document), testing::IsEmpty());
   const json& network = document["networks"][0];
   ASSERT_FALSE(network["front"].empty());
   for (const json& point : network["front"]) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <regex>
 #include <set>
 
@@ -159,6 +161,12 @@ class Validator {
 };
 
 }  // namespace
+
+json golden_schema(const std::string& name) {
+  std::ifstream file(std::filesystem::path(PARETO_SOURCE_DIR) / "tests/golden" /
+                     (name + ".schema.json"));
+  return json::parse(file);
+}
 
 std::vector<std::string> violations(const json& schema, const json& document) {
   return Validator(schema).check(schema, document, "");

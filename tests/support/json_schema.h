@@ -7,6 +7,9 @@
 
 namespace pareto::test {
 
+/// "sweep": tests/golden/sweep.schema.json. Throws where there is none.
+nlohmann::json golden_schema(const std::string& name);
+
 /// Every violation as "/trials/3/batch: 0 is less than 1". Understands type, enum, const, properties, required,
 /// additionalProperties, items, minItems, maxItems, minimum, maximum, minLength, pattern, anyOf, allOf, if/then/else and $ref to
 /// "#/$defs/NAME"; an unknown keyword is a violation too, so that none is silently ignored.

@@ -3,9 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
-#include "core/base/file.h"
 #include "tests/support/json_schema.h"
 
 namespace pareto::client {
@@ -66,10 +63,7 @@ PlanReport report() {
 
 json parsed(const PlanReport& report) {
   const json document = json::parse(write_plan_json(report));
-  const auto schema = json::parse(
-      read_file(std::filesystem::path(PARETO_SOURCE_DIR) / "tests/golden/plan.schema.json")
-          .value());
-  EXPECT_THAT(test::violations(schema, document), IsEmpty());
+  EXPECT_THAT(test::violations(test::golden_schema("plan"), document), IsEmpty());
   return document;
 }
 

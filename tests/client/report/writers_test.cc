@@ -1,7 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -10,7 +9,6 @@
 #include "client/report/report_writer.h"
 #include "client/report/text_table.h"
 #include "client/results/record_json.h"
-#include "core/base/file.h"
 #include "core/base/text.h"
 #include "tests/support/json_schema.h"
 #include "tests/support/synthetic_run.h"
@@ -31,11 +29,7 @@ std::string written(std::string_view format, const RunRecord& run, const ReportS
   return text.value_or("");
 }
 
-json schema() {
-  return json::parse(
-      read_file(std::filesystem::path(PARETO_SOURCE_DIR) / "tests/golden/sweep.schema.json")
-          .value());
-}
+json schema() { return test::golden_schema("sweep"); }
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
