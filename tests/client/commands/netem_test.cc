@@ -5,7 +5,6 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "core/base/file.h"
 #include "netem/network_namespace.h"
 #include "netem/traffic_control.h"
 #include "tests/client/support/program.h"
@@ -15,30 +14,26 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
-class NetemCommand : public testing::Test {
+class NetemCommand : public Program {
  protected:
-  NetemCommand() : folder_(TemporaryFolder::create("netem").value()) {
+  NetemCommand() {
     std::ofstream(path("rate.yaml")) << "forward:\n  rate: 20mbit\n";
     std::ofstream(path("step.yaml")) << "forward:\n  trace:\n    - {at: 0s, rate: 5mbit}\n";
   }
 
-  Done netem(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), "netem");
-    arguments.insert(arguments.end(), {"--state", path("state")});
-    return run_in(folder_.path(), arguments);
-  }
-  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+  Done netem(const std::vector<std::string>& arguments) const { return run(whole(arguments)); }
 
   void refused(const std::vector<std::string>& arguments, const std::string& why) const {
-    const Done done = netem(arguments);
-    EXPECT_EQ(done.code, kExitUsage);
-    EXPECT_THAT(done.out, IsEmpty());
-    EXPECT_THAT(done.err, HasSubstr(why));
+    Program::refused(whole(arguments), kExitUsage, HasSubstr(why));
   }
 
-  TemporaryFolder folder_;
+ private:
+  std::vector<std::string> whole(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), "netem");
+    arguments.insert(arguments.end(), {"--state", path("state")});
+    return arguments;
+  }
 };
 
 TEST_F(NetemCommand, WrongFlags) {

@@ -5,11 +5,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "client/results/store.h"
-#include "core/base/file.h"
 #include "tests/client/support/program.h"
 #include "tests/support/json_schema.h"
-#include "tests/support/synthetic_run.h"
 
 namespace pareto::client {
 namespace {
@@ -19,34 +16,30 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-class Simulate : public testing::Test {
+class Simulate : public Program {
  protected:
-  Simulate() : folder_(TemporaryFolder::create("simulate").value()) {}
-
   Done run(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), "simulate");
-    return run_in(folder_.path(), arguments);
+    return Program::run(arguments);
+  }
+
+  /// Progress may have been told before.
+  void refused(const std::vector<std::string>& arguments,
+               const testing::Matcher<std::string>& sentence) const {
+    const Done done = run(arguments);
+    EXPECT_EQ(done.code, kExitUsage) << done.err;
+    EXPECT_EQ(done.out, "");
+    EXPECT_THAT(done.err, sentence);
   }
 
   std::string file(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_.path() / name) << text;
-    return (folder_.path() / name).string();
-  }
-
-  static json schema(const std::string& name) {
-    return json::parse(
-        read_file(std::filesystem::path(PARETO_SOURCE_DIR) / "tests/golden" / name).value());
+    std::ofstream(path(name)) << text;
+    return path(name);
   }
 
   RunRecord stored_run() const {
-    RunRecord record = test::synthetic_run({.transports = {"tcp"}, .batches = {1}});
-    const auto store = ResultStore::open(folder_.path() / "results.db").value();
-    EXPECT_TRUE(store->begin_run(record));
-    for (const TrialRecord& trial : record.trials) EXPECT_TRUE(store->put_trial(record, trial));
-    return record;
+    return Program::stored_run({.transports = {"tcp"}, .batches = {1}});
   }
-
-  TemporaryFolder folder_;
 };
 
 constexpr const char* kScenario = R"(
@@ -75,7 +68,7 @@ TEST_F(Simulate, AScenarioAsJson) {
   const Done done = run({scenario, "--json"});
   EXPECT_EQ(done.code, kExitDone) << done.err;
   const json document = json::parse(done.out);
-  EXPECT_THAT(test::violations(schema("simulation.schema.json"), document), IsEmpty());
+  EXPECT_THAT(test::violations(test::golden_schema("simulation"), document), IsEmpty());
   const json& pipeline = document["pipelines"][0];
   EXPECT_NEAR(pipeline["requests_per_s"].get<double>(), 40, 2);
   // 106.3 kB and 1.4 kB at 10 MB/s, 40 times a second.
@@ -103,7 +96,7 @@ TEST_F(Simulate, AStoredRunBesideItself) {
                                HasSubstr("not simulated"), HasSubstr("20 trials")));
   const Done done = run({"--run", record.id, "--requests", "500", "--json"});
   const json document = json::parse(done.out);
-  EXPECT_THAT(test::violations(schema("simulated_run.schema.json"), document), IsEmpty());
+  EXPECT_THAT(test::violations(test::golden_schema("simulated_run"), document), IsEmpty());
   EXPECT_EQ(document["trials"].size(), record.trials.size());
   EXPECT_EQ(document["trials"][0]["samples_per_s"]["measured"],
             record.trials[0].throughput.samples_per_s);
@@ -132,13 +125,6 @@ pipelines:
 }
 
 TEST_F(Simulate, WhatItRefuses) {
-  const auto refused = [&](const std::vector<std::string>& arguments,
-                           const testing::Matcher<std::string>& sentence) {
-    const Done done = run(arguments);
-    EXPECT_EQ(done.code, kExitUsage) << done.err;
-    EXPECT_EQ(done.out, "");
-    EXPECT_THAT(done.err, sentence);
-  };
   refused({}, HasSubstr("one of the two"));
   refused({"s.yaml", "--run", "last"}, HasSubstr("one of the two"));
   refused({"s.yaml", "--cores", "2"}, AllOf(HasSubstr("--cores"), HasSubstr("excludes")));
