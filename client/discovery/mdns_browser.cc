@@ -28,8 +28,11 @@ constexpr const char* kGroup6 = "ff02::fb";
 // Who answers may ignore what did not come from its own link.
 constexpr int kHops = 255;
 constexpr Nanoseconds kFirstPause = std::chrono::seconds(1);
-// So that a query stays below an Ethernet packet.
+// Of what answers leave open: so long more of them may come, so that one query asks for all that is missing.
+constexpr Nanoseconds kGathering = std::chrono::milliseconds(50);
+// In a packet, which stays below Ethernet's limit, and in a round of packets: who invents devices is not to make this flood the network.
 constexpr std::size_t kMostQuestions = 4;
+constexpr std::size_t kMostOfARound = 32;
 constexpr std::size_t kMostBytes = 9000;
 constexpr int kMostAtOnce = 256;
 
@@ -102,8 +105,9 @@ Expected<std::vector<Way>> open_ways() {
 /// An interface that cannot send is left to the others.
 void send(const std::vector<Way>& ways, std::uint16_t id,
           const std::vector<DnsQuestion>& questions) {
-  for (std::size_t first = 0; first < questions.size(); first += kMostQuestions) {
-    const std::size_t count = std::min(kMostQuestions, questions.size() - first);
+  const std::size_t end = std::min(questions.size(), kMostOfARound);
+  for (std::size_t first = 0; first < end; first += kMostQuestions) {
+    const std::size_t count = std::min(kMostQuestions, end - first);
     const auto query = encode_query(id, std::span(questions).subspan(first, count));
     for (const Way& way : ways) {
       ::sendto(way.socket.get(), query.data(), query.size(), MSG_NOSIGNAL,
@@ -160,21 +164,26 @@ Expected<std::vector<FoundDevice>> browse(std::string_view service, Nanoseconds 
   const TimePoint end = *deadline_after(time);
   TimePoint next = std::chrono::steady_clock::now();
   Nanoseconds pause = kFirstPause;
-  while (std::chrono::steady_clock::now() < end) {
-    if (std::chrono::steady_clock::now() >= next) {
-      std::vector<DnsQuestion> questions = finder.open_questions();
+  Deadline missing;  // when to ask for what answers left open; none: nothing new is
+  for (TimePoint now = next; now < end; now = std::chrono::steady_clock::now()) {
+    std::vector<DnsQuestion> questions;
+    if (now >= next || (missing && now >= *missing)) {
+      questions = finder.open_questions();
+      missing.reset();
+    }
+    if (now >= next) {
       questions.insert(questions.begin(), finder.question());
-      send(ways, id, questions);
       next += pause;
       pause *= 2;
     }
-    const auto ready = transport::poll_until(polled, std::min(next, end));
+    send(ways, id, questions);
+    const auto ready = transport::poll_until(polled, std::min({next, missing.value_or(end), end}));
     if (!ready && ready.error().code != ErrorCode::kTimeout) return tl::unexpected(ready.error());
-    bool news = false;
     for (std::size_t i = 0; ready && i < ways.size(); ++i) {
-      if (polled[i].revents != 0 && receive(ways[i].socket, id, finder)) news = true;
+      if (polled[i].revents != 0 && receive(ways[i].socket, id, finder) && !missing) {
+        missing = deadline_after(kGathering);
+      }
     }
-    if (news) send(ways, id, finder.open_questions());
   }
   return finder.found();
 }
