@@ -13,7 +13,7 @@ namespace pareto::client {
 struct Browser {
   /// A name to be looked for along PATH, or a path; empty: Chromium or Chrome, by the names that they have in distributions.
   std::string program;
-  std::chrono::seconds patience{60};  ///< for one page
+  std::chrono::seconds patience{120};  ///< for one page; seconds are enough where there is time
 };
 
 /// Runs it with `arguments` (a URL among them) and a profile of its own in `folder`, which is also its home; returns what it wrote to
