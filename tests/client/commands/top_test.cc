@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/base/file.h"
 #include "tests/client/support/program.h"
 #include "tests/client/support/pseudo_terminal.h"
 
@@ -19,13 +18,11 @@ using testing::StartsWith;
 /// Nobody listens there.
 constexpr const char* kNobody = "127.0.0.1:1";
 
-class Top : public testing::Test {
+class Top : public Program {
  protected:
-  Top() : folder_(TemporaryFolder::create("top").value()) {}
-
   Done run(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), "top");
-    return run_in(folder_.path(), arguments);
+    return Program::run(arguments);
   }
   /// On a terminal, on which `keys` were typed before.
   Done run_on(const test::PseudoTerminal& terminal, const std::string& keys,
@@ -41,14 +38,12 @@ class Top : public testing::Test {
                     .columns = 80,
                     .input = terminal.inside(),
                     .command_line = quoted_command_line(arguments),
-                    .paretod = folder_.path() / "no-paretod",
-                    .default_store = folder_.path() / "results.db",
+                    .paretod = path("no-paretod"),
+                    .default_store = path("results.db"),
                     .stop = stop};
     const int code = run_program(arguments, context);
     return {code, out.str(), err.str()};
   }
-
-  TemporaryFolder folder_;
 };
 
 TEST_F(Top, RefusesWhatItCannotDo) {
