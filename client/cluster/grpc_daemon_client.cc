@@ -9,11 +9,14 @@
 #include "client/cluster/daemon_client.h"
 #include "client/cluster/observation_wire.h"
 #include "client/discovery/service_lookup.h"
+#include "core/base/printable.h"
 #include "core/plan/protocol.h"
 #include "proto/control.grpc.pb.h"
 
 namespace pareto::client {
 namespace {
+
+constexpr std::size_t kLongestMessage = 2000;
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
@@ -101,25 +104,27 @@ class GrpcDaemonClient final : public DaemonClient {
       return fail(ErrorCode::kInvalidArgument,
                   "{} ({}): its daemon {} speaks protocol {}, this program speaks {}: install the "
                   "same version on both",
-                  config_.name, config_.address, reply.version(), reply.protocol(),
+                  config_.name, config_.address, printable(reply.version()), reply.protocol(),
                   kProtocolVersion);
     }
-    info_.version = reply.version();
-    info_.cpu = reply.cpu();
+    info_.version = printable(reply.version());
+    info_.cpu = printable(reply.cpu());
     info_.cores = static_cast<int>(reply.cores());
     info_.memory_bytes = reply.memory_bytes();
     info_.memory_limit_bytes = reply.memory_limit_bytes();
-    info_.torch_version = reply.torch_version();
+    info_.torch_version = printable(reply.torch_version());
     info_.fast_bf16 = reply.fast_bf16();
     info_.cuda_devices = static_cast<int>(reply.cuda_devices());
-    info_.engines.assign(reply.engines().begin(), reply.engines().end());
+    info_.engines.clear();
+    for (const std::string& engine : reply.engines()) info_.engines.push_back(printable(engine));
     for (const auto& data : reply.data()) {
-      info_.data[data.transport()] = resolve_data_address(data.address(), config_.address);
+      info_.data[printable(data.transport())] =
+          resolve_data_address(printable(data.address()), config_.address);
     }
     info_.store_bytes = reply.store_bytes();
     info_.store_limit_bytes = reply.store_limit_bytes();
-    info_.os = reply.os();
-    info_.device = reply.device();
+    info_.os = printable(reply.os());
+    info_.device = printable(reply.device());
     info_.threads = static_cast<int>(std::clamp<std::uint32_t>(reply.threads(), 1, 256));
     info_.place = {reply.place().boot_id(), reply.place().network_namespace(),
                    reply.place().user()};
@@ -394,7 +399,7 @@ class GrpcDaemonClient final : public DaemonClient {
                   config_.name, config_.address, doing);
     }
     return fail(code_of(status), "{} ({}): {}: {}", config_.name, config_.address, doing,
-                status.error_message());
+                printable(status.error_message(), kLongestMessage));
   }
 
   template <typename Method, typename Request, typename Reply>

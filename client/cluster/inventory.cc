@@ -1,26 +1,10 @@
 #include <set>
 
 #include "client/cluster/cluster.h"
-#include "client/discovery/service_lookup.h"
+#include "client/cluster/control_address.h"
 #include "core/base/config_reader.h"
 
 namespace pareto::client {
-namespace {
-
-/// HOST:PORT, a file, or a service that DNS knows.
-Expected<> check_address(const std::string& address) {
-  if (address.starts_with("unix:/")) return {};
-  if (address.starts_with(kServiceScheme)) return check_service_address(address);
-  const std::size_t colon = address.rfind(':');
-  if (colon == std::string::npos || colon == 0 || colon + 1 == address.size() ||
-      address.find_first_not_of("0123456789", colon + 1) != std::string::npos) {
-    return fail(ErrorCode::kInvalidArgument,
-                "\"{}\" is neither HOST:PORT nor srv:_SERVICE._tcp.DOMAIN nor unix:/FILE", address);
-  }
-  return {};
-}
-
-}  // namespace
 
 Expected<std::vector<DeviceConfig>> read_inventory(const std::filesystem::path& path) {
   PARETO_ASSIGN(ConfigReader file, ConfigReader::from_file(path));
@@ -39,7 +23,7 @@ Expected<std::vector<DeviceConfig>> read_inventory(const std::filesystem::path& 
     } else if (entry.has("name") && !names.insert(device.name).second) {
       entry.problem("name", fmt::format("another device is called \"{}\" as well", device.name));
     }
-    if (const auto good = check_address(device.address); entry.has("address") && !good) {
+    if (const auto good = check_control_address(device.address); entry.has("address") && !good) {
       entry.problem("address", good.error().message);
     }
     devices.push_back(std::move(device));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/printable.h"
+
 namespace pareto::client {
 namespace {
 
@@ -10,17 +12,8 @@ namespace v1 = control::v1;
 
 constexpr int kMostStages = 1024;
 constexpr int kMostWords = 64;
-constexpr std::size_t kLongestText = 300;
 // Over 30 years: sums of a few of these do not overflow.
 constexpr std::int64_t kLongest = std::int64_t{1} << 60;
-
-/// What may be shown on a terminal.
-std::string shown(const std::string& text) {
-  std::string plain = text.substr(0, kLongestText);
-  std::ranges::replace_if(
-      plain, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-  return plain;
-}
 
 std::optional<double> figure(bool told, double value) {
   constexpr double kMost = 1e12;
@@ -49,13 +42,13 @@ Expected<StageObservation> stage_of(const v1::StageActivity& wire) {
   const v1::StageStatus& status = wire.status();
   stage.pipeline = status.pipeline();
   stage.stage = status.stage();
-  stage.state = shown(status.state());
-  stage.failure = shown(status.failure());
-  stage.shard = shown(status.shard());
-  stage.model = shown(wire.model());
+  stage.state = printable(status.state());
+  stage.failure = printable(status.failure());
+  stage.shard = printable(status.shard());
+  stage.model = printable(wire.model());
   stage.begin = wire.begin();
   stage.end = wire.end();
-  stage.engine = shown(wire.engine());
+  stage.engine = printable(wire.engine());
   stage.answered = wire.answered();
   stage.failed = status.failed_requests();
   stage.in_flight = wire.in_flight();
@@ -73,7 +66,8 @@ Expected<StageObservation> stage_of(const v1::StageActivity& wire) {
 template <typename Words>
 std::vector<std::string> words_of(const Words& wire) {
   std::vector<std::string> words;
-  for (int i = 0; i < std::min(wire.size(), kMostWords); ++i) words.push_back(shown(wire.Get(i)));
+  for (int i = 0; i < std::min(wire.size(), kMostWords); ++i)
+    words.push_back(printable(wire.Get(i)));
   return words;
 }
 
@@ -86,7 +80,7 @@ MachineObservation machine_of(const v1::MachineState& wire) {
           .governors = words_of(wire.governors()),
           .throttled = words_of(wire.throttled()),
           .throttle_events = wire.throttle_events(),
-          .netem_problem = shown(wire.netem_problem())};
+          .netem_problem = printable(wire.netem_problem())};
 }
 
 }  // namespace

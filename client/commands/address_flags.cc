@@ -3,16 +3,18 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "client/cluster/control_address.h"
 #include "client/cluster/testbed_cluster.h"
 
 namespace pareto::client {
 
 void AddressFlags::add_to(CLI::App& app, const std::string& otherwise) {
   app.add_option("--devices", inventory, "inventory of daemons (configs/inventory.yaml)");
-  app.add_option("addresses", addresses,
-                 "daemons by their control addresses, HOST:PORT or unix:/FILE; without any of "
-                 "these " +
-                     otherwise)
+  app.add_option(
+         "addresses", addresses,
+         "daemons by their control addresses, HOST:PORT, srv:… or unix:/FILE; without any of "
+         "these " +
+             otherwise)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
@@ -36,10 +38,7 @@ Expected<std::vector<DeviceConfig>> AddressFlags::read() const {
     }
   }
   for (const std::string& address : addresses) {
-    if (!address.starts_with("unix:/") && address.find(':') == std::string::npos) {
-      return fail(ErrorCode::kInvalidArgument,
-                  "\"{}\" is neither HOST:PORT nor unix:/FILE (an inventory: --devices)", address);
-    }
+    PARETO_TRY(with_context(check_control_address(address), "an inventory is named by --devices"));
     if (std::ranges::find(devices, address, &DeviceConfig::address) != devices.end()) {
       return fail(ErrorCode::kInvalidArgument, "{} is named twice", address);
     }

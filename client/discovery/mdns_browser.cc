@@ -164,11 +164,18 @@ Expected<std::vector<FoundDevice>> browse(std::string_view service, Nanoseconds 
   const TimePoint end = *deadline_after(time);
   TimePoint next = std::chrono::steady_clock::now();
   Nanoseconds pause = kFirstPause;
+  std::size_t asked = 0;
   Deadline missing;  // when to ask for what answers left open; none: nothing new is
   for (TimePoint now = next; now < end; now = std::chrono::steady_clock::now()) {
     std::vector<DnsQuestion> questions;
     if (now >= next || (missing && now >= *missing)) {
       questions = finder.open_questions();
+      // Those that nobody answers do not keep the others from being asked.
+      if (!questions.empty()) {
+        std::ranges::rotate(
+            questions, questions.begin() + static_cast<std::ptrdiff_t>(asked % questions.size()));
+      }
+      asked += kMostOfARound;
       missing.reset();
     }
     if (now >= next) {

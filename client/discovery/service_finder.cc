@@ -4,40 +4,12 @@
 #include <optional>
 #include <ranges>
 
+#include "core/base/printable.h"
 #include "core/base/text.h"
 #include "core/transport/address.h"
 
 namespace pareto::client {
 namespace {
-
-/// The code point at the start of the bytes and how many it takes; none: it is no UTF-8.
-std::optional<std::pair<char32_t, std::size_t>> code_point(std::string_view bytes) {
-  const auto lead = static_cast<unsigned char>(bytes[0]);
-  if (lead < 0x80) return {{lead, 1}};
-  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || bytes.size() < length) return std::nullopt;
-  char32_t value = lead & (0x7FU >> length);
-  for (const char c : bytes.substr(1, length - 1)) {
-    if ((static_cast<unsigned char>(c) & 0xC0) != 0x80) return std::nullopt;
-    value = value << 6 | (static_cast<unsigned char>(c) & 0x3F);
-  }
-  const char32_t least = length == 4 ? 0x10000 : length == 3 ? 0x800 : 0x80;
-  const bool surrogate = value >= 0xD800 && value <= 0xDFFF;
-  if (value < least || value > 0x10FFFF || surrogate) return std::nullopt;
-  return {{value, length}};
-}
-
-/// What may be shown and written to a file as it is: UTF-8 without control characters, as names of services have to be (RFC 6763, 4.1.1).
-bool is_text(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const auto next = code_point(bytes);
-    if (!next) return false;
-    const auto [value, length] = *next;
-    if (value < 0x20 || (value >= 0x7F && value < 0xA0)) return false;
-    bytes.remove_prefix(length);
-  }
-  return true;
-}
 
 /// One that only means something together with an interface of whoever is asked.
 bool is_link_local(std::string_view address) { return address.starts_with("fe80:"); }
@@ -93,7 +65,7 @@ bool ServiceFinder::take(const DnsMessage& message, std::string_view sender) {
 bool ServiceFinder::add_instance(const DnsName& name) {
   // "pi-1" of "_pareto-edge._tcp.local".
   if (name.size() != service_.size() + 1 || !same_name({name.begin() + 1, name.end()}, service_) ||
-      !is_text(name.front()) || instances_.size() >= kMostDevices) {
+      !is_printable(name.front()) || instances_.size() >= kMostDevices) {
     return false;
   }
   const auto same = [&](const Instance& known) { return same_name(known.name, name); };
@@ -104,7 +76,7 @@ bool ServiceFinder::add_instance(const DnsName& name) {
 
 bool ServiceFinder::add(const DnsRecord& record, const DnsService& service) {
   if (service.port == 0 || service.target.empty() ||
-      !std::ranges::all_of(service.target, is_text)) {
+      !std::ranges::all_of(service.target, is_printable)) {
     return false;
   }
   bool news = false;
@@ -123,7 +95,7 @@ bool ServiceFinder::add(const DnsRecord& record, const DnsText& text) {
     if (instance.has_text || !same_name(instance.name, record.name)) continue;
     instance.has_text = news = true;
     for (const std::string& entry : text.strings) {
-      if (!is_text(entry)) continue;
+      if (!is_printable(entry)) continue;
       if (entry.starts_with("version=")) instance.version = entry.substr(8);
       if (entry.starts_with("name=")) instance.device_name = entry.substr(5);
     }

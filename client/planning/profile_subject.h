@@ -41,12 +41,12 @@ class ProfileSubject {
 
   /// Measures the yardstick, and opens what has room beside it of the two sides of a cut. Fails: as devices and links do.
   Expected<> take_up(std::int64_t cut);
-  /// The first side of the cut on one device in turn with the second on another, as in a pipeline of the two; whatever of them is open. Fails:
-  /// as devices and links do.
+  /// The first side of the cut on one device in turn with the second on another, as in a pipeline of the two; one that is open alone is measured by
+  /// itself. Fails: as devices and links do.
   static Expected<> lone_pair(ProfileSubject& first, ProfileSubject& second);
   /// What the device does in a turn of that cut is opened. Pipelines have the first stage on one device and the second on the other:
   /// `turned` begins with the side after the cut. A device without room for a side does the other one meanwhile, or else the yardstick, so
-  /// that no device works alone. Fails: kExhausted (there is no room for the yardstick any more), and as lone() does.
+  /// that no device works alone. Fails: kExhausted (there is no room for the yardstick any more), and as take_up() does.
   Expected<> get_ready(int turn, bool turned);
   /// Does it for so long. Fails: as StageMeter::busy.
   Expected<> busy(Nanoseconds duration);

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/base/text.h"
+#include "core/transport/address.h"
 
 namespace pareto::client {
 namespace {
@@ -86,10 +87,27 @@ Verdict runs_on(const DeviceFacts& device) {
       fmt::format("{}, cores: {}, {}", device.info.device, device.info.cores, device.info.cpu));
 }
 
+/// Of a device that could not be asked something.
+std::string remedy_of(const Error& problem) {
+  switch (problem.code) {
+    case ErrorCode::kUnavailable:
+      return "start paretod there (systemctl status paretod), let its listen: name an address that "
+             "is reached from here, and its firewall the port";
+    case ErrorCode::kTimeout:
+      return "is the address right, the device on, and its firewall open?";
+    case ErrorCode::kNotFound:
+      return "mend its address, or what DNS says of it";
+    case ErrorCode::kInvalidArgument:
+      return "install the same version on both";
+    default:
+      return "its log says more (journalctl -u paretod)";
+  }
+}
+
 Verdict clock(const DeviceFacts& device) {
   constexpr Nanoseconds kCoarse = std::chrono::milliseconds(5);
   if (!device.clock) {
-    return failed(device.clock.error().message, "install the same version on both");
+    return failed(device.clock.error().message, remedy_of(device.clock.error()));
   }
   const std::string found =
       fmt::format("{:+.6f} s from ours, known to {:.3g} ms", to_seconds(device.clock->offset),
@@ -189,29 +207,14 @@ Verdict ports(const DeviceFacts& device) {
 
 Verdict answers(const DeviceFacts& device) {
   if (!device.problem) return ok(device.config.address);
-  const std::string& found = device.problem->message;
-  switch (device.problem->code) {
-    case ErrorCode::kUnavailable:
-      return failed(found,
-                    "start paretod there (systemctl status paretod), let its listen: name an "
-                    "address that is reached from here, and its firewall the port");
-    case ErrorCode::kTimeout:
-      return failed(found, "is the address right, the device on, and its firewall open?");
-    default:
-      return failed(found, "install the same version on both");
-  }
-}
-
-bool is_loopback(const std::string& address) {
-  return address.starts_with("127.") || address.starts_with("[::1]") ||
-         address.starts_with("localhost:");
+  return failed(device.problem->message, remedy_of(*device.problem));
 }
 
 Verdict reached(const WayFacts& way) {
   if (way.problem.empty()) {
     return ok(fmt::format("{} answers in {:.3g} ms", way.address, to_milliseconds(way.round_trip)));
   }
-  if (is_loopback(way.address)) {
+  if (transport::is_loopback(way.address)) {
     return failed(way.problem, fmt::format("{} listens for itself only: data: {}=0.0.0.0:PORT in "
                                            "its paretod.yaml",
                                            way.to, way.transport));
@@ -264,8 +267,8 @@ void check_device(const DeviceFacts& device, const OwnFacts& own, std::vector<Fi
   }
   findings.push_back(finding(name, "LibTorch", torch(device, own)));
   if (device.unobserved) {
-    findings.push_back(finding(
-        name, "state", failed(device.unobserved->message, "install the same version on both")));
+    findings.push_back(
+        finding(name, "state", failed(device.unobserved->message, remedy_of(*device.unobserved))));
     return;
   }
   for (const DeviceCheck& one : kObservedChecks) {

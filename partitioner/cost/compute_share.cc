@@ -9,9 +9,7 @@ namespace {
 /// Little enough that the bottleneck mostly stays where it is, enough that whole nanoseconds do not matter.
 constexpr double kSlower = 1.02;
 
-Nanoseconds slower(Nanoseconds time) {
-  return Nanoseconds(std::llround(kSlower * static_cast<double>(time.count())));
-}
+Nanoseconds slower(Nanoseconds time) { return from_nanoseconds(kSlower * to_nanoseconds(time)); }
 
 void slow_down(StageCosts& costs) {
   for (Nanoseconds& time : costs.compute) time = slower(time);
@@ -23,7 +21,7 @@ void slow_down(StageCosts& costs) {
 /// Of a batch, beyond the first.
 double time_per_batch(const Evaluation& evaluation, int window) {
   if (window > 0) return 1 / at_window(evaluation, window).throughput_per_s();
-  return static_cast<double>(evaluation.bottleneck.count());
+  return to_nanoseconds(evaluation.bottleneck);
 }
 
 double elasticity(double before, double after) {

@@ -1,0 +1,15 @@
+// What others say, made fit for a terminal: they may say anything.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace pareto {
+
+/// UTF-8 without control characters, neither C0 nor C1.
+bool is_printable(std::string_view bytes);
+/// At most so many bytes of it, whole characters; a blank in place of each byte that is none, or controls something.
+std::string printable(std::string_view bytes, std::size_t most = 300);
+
+}  // namespace pareto
