@@ -22,6 +22,8 @@ RateChanger::RateChanger(const LinkDirection& direction, Follows follows, Apply 
   if (changes) thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
+RateChanger::~RateChanger() = default;
+
 Expected<> RateChanger::check() const {
   const std::lock_guard lock(mutex_);
   return failure_;

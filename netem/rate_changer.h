@@ -26,6 +26,8 @@ class RateChanger {
   using Apply = std::function<Expected<>(const LinkDirection& now)>;
 
   RateChanger(const LinkDirection& direction, Follows follows, Apply apply);
+  /// Not inline: g++ 14 takes the thread of an empty optional for an uninitialised one.
+  ~RateChanger();
   RateChanger(const RateChanger&) = delete;
   RateChanger& operator=(const RateChanger&) = delete;
 
