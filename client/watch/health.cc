@@ -98,6 +98,7 @@ std::string remedy_of(const Error& problem) {
     case ErrorCode::kNotFound:
       return "mend its address, or what DNS says of it";
     case ErrorCode::kInvalidArgument:
+    case ErrorCode::kCorrupt:
       return "install the same version on both";
     default:
       return "its log says more (journalctl -u paretod)";

@@ -98,6 +98,9 @@ TEST(Health, ADeviceThatDoesNotAnswerHasOneFinding) {
   for (const auto& [code, remedy] : std::vector<std::pair<ErrorCode, std::string>>{
            {ErrorCode::kUnavailable, "start paretod there"},
            {ErrorCode::kTimeout, "firewall"},
+           {ErrorCode::kNotFound, "what DNS says"},
+           {ErrorCode::kInternal, "journalctl"},
+           {ErrorCode::kCorrupt, "install the same version on both"},
            {ErrorCode::kInvalidArgument, "install the same version on both"}}) {
     HealthFacts facts = good_facts();
     facts.devices[0].problem = Error{code, "pi-1: why"};
