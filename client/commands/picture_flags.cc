@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <ostream>
+#include <utility>
 
 #include "core/base/file.h"
 
@@ -13,10 +14,10 @@ void PictureFlags::add_to(CLI::App& app) {
   app.add_option("--png", png_, "the front as a picture, by Chromium or Chrome");
   app.add_option("--svg", svg_, "the same as a drawing, the chart alone");
   of_pictures_ = {
-      app.add_option("--width", options_.width, "of the picture, in pixels")
+      app.add_option("--width", options_.width, "of the picture, in pixels, even")
           ->check(size)
           ->capture_default_str(),
-      app.add_option("--height", options_.height, "of the picture, in pixels")
+      app.add_option("--height", options_.height, "of the picture, in pixels, even")
           ->check(size)
           ->capture_default_str(),
       app.add_option("--theme", theme_, "of the picture")
@@ -31,7 +32,17 @@ void PictureFlags::add_to(CLI::App& app) {
 }
 
 Expected<> PictureFlags::check() const {
-  if (any()) return {};
+  if (any()) {
+    for (const auto& [flag, pixels] :
+         {std::pair("--width", options_.width), std::pair("--height", options_.height)}) {
+      if (pixels % kPixelsPerUnit != 0) {
+        return fail(ErrorCode::kInvalidArgument,
+                    "{} {}: a unit of length of the picture has {} pixels: name an even number",
+                    flag, pixels, kPixelsPerUnit);
+      }
+    }
+    return {};
+  }
   for (const CLI::Option* option : of_pictures_) {
     if (option->count() > 0) {
       return fail(ErrorCode::kInvalidArgument, "{} is for a picture: name its file with --png",
@@ -51,8 +62,10 @@ Expected<> PictureFlags::write_one(Context& context, const RunRecord& run, const
                                    PictureFormat format) const {
   PictureOptions options = options_;
   options.dark = theme_ == "dark";
+  Browser browser = browser_;
+  browser.stop = context.stop.descriptor();
   PARETO_ASSIGN(const std::string bytes,
-                with_context(front_picture(run, options, format, browser_), "drawing the front"));
+                with_context(front_picture(run, options, format, browser), "drawing the front"));
   PARETO_TRY(with_context(write_file_atomically(path, bytes), "writing the picture"));
   context.err << "picture: " << path << '\n';
   return {};

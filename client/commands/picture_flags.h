@@ -18,9 +18,9 @@ class PictureFlags {
   void add_to(CLI::App& app);
   /// Whether a picture was asked for.
   bool any() const { return !png_.empty() || !svg_.empty(); }
-  /// Fails: kInvalidArgument where a flag of pictures stands without one.
+  /// Fails: kInvalidArgument where a flag of pictures stands without one, or a size is odd.
   Expected<> check() const;
-  /// Draws what was asked for, and says where. Fails: as front_picture and files do.
+  /// Draws what was asked for, and says where. The context's stop, watched by now, ends it. Fails: as front_picture and files do.
   Expected<> write(Context& context, const RunRecord& run) const;
 
  private:

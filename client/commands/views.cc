@@ -75,6 +75,8 @@ class ReportCommand final : public View {
   }
   Expected<int> run(Context& context) override {
     PARETO_TRY(picture_.check());
+    // The browser is in a group of its own, out of reach of Ctrl-C.
+    if (picture_.any()) context.stop.watch();
     PARETO_ASSIGN(const RunRecord record, load(context));
     if (!output_.empty() || !picture_.any()) {
       PARETO_TRY(write_report(context, record,

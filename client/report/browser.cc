@@ -8,7 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <thread>
 
 #include "core/base/file.h"
 
@@ -20,6 +23,9 @@ namespace {
 constexpr const char* kNames[] = {"chromium", "chromium-browser", "google-chrome-stable",
                                   "google-chrome"};
 constexpr std::size_t kLastWords = 600;
+/// For processes that were killed to be gone. Where nobody reaps orphans (a container without an init) they never are.
+constexpr std::chrono::seconds kGroupPatience{2};
+constexpr std::chrono::milliseconds kGroupInterval{5};
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> result;
@@ -86,29 +92,46 @@ Expected<pid_t> start_any(const Browser& browser, const std::vector<std::string>
   return remedy("there is no browser");
 }
 
-/// Its exit code, or 128 + the signal that ended it. Fails: kTimeout; then it was ended.
-Expected<int> wait_for(pid_t pid, std::chrono::seconds patience) {
+/// Returns when it has ended. Fails: kTimeout, kClosed (stopped), as errno says.
+Expected<> wait_for_end(pid_t pid, const Browser& browser) {
   // Readable when the process has ended.
   const FileDescriptor process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  const TimePoint deadline = std::chrono::steady_clock::now() + patience;
-  bool ended = false;
-  while (process) {
+  if (!process) return tl::unexpected(error_from_errno(errno, "waiting for the browser"));
+  const TimePoint deadline = std::chrono::steady_clock::now() + browser.patience;
+  for (;;) {
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    pollfd entry{process.get(), POLLIN, 0};
-    const int count = ::poll(&entry, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+    std::array<pollfd, 2> entries{{{process.get(), POLLIN, 0}, {browser.stop, POLLIN, 0}}};
+    const int count = ::poll(entries.data(), entries.size(),
+                             static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
     if (count < 0 && errno == EINTR) continue;
-    ended = count > 0;
-    break;
+    if (count < 0) return tl::unexpected(error_from_errno(errno, "waiting for the browser"));
+    if (entries[0].revents != 0) return {};
+    if (entries[1].revents != 0) return fail(ErrorCode::kClosed, "stopped");
+    return fail(ErrorCode::kTimeout, "the browser did not draw the page in {} s",
+                browser.patience.count());
   }
-  // Whoever of its group is still there.
+}
+
+/// Ends whoever of its group is still there; its wait status.
+int end_group(pid_t pid) {
   ::kill(-pid, SIGKILL);
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  if (!ended) {
-    return fail(ErrorCode::kTimeout, "the browser did not draw the page in {} s", patience.count());
+  // The others are no children of ours, and may write into the folder until they are gone.
+  const TimePoint deadline = std::chrono::steady_clock::now() + kGroupPatience;
+  while ((::kill(-pid, 0) == 0 || errno != ESRCH) && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(kGroupInterval);
   }
+  return status;
+}
+
+/// Its exit code, or 128 + the signal that ended it; its group is ended then. Fails: as wait_for_end does.
+Expected<int> wait_for(pid_t pid, const Browser& browser) {
+  const auto ended = wait_for_end(pid, browser);
+  const int status = end_group(pid);
+  PARETO_TRY(ended);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -124,7 +147,7 @@ Expected<std::string> run_browser(const Browser& browser, std::vector<std::strin
        "--disable-background-networking", "--disable-component-update", "--disable-sync",
        "--disable-extensions", "--user-data-dir=" + (folder / "profile").string()});
   PARETO_ASSIGN(const pid_t pid, start_any(browser, arguments, folder));
-  PARETO_ASSIGN(const int code, wait_for(pid, browser.patience));
+  PARETO_ASSIGN(const int code, wait_for(pid, browser));
   if (code != 0) {
     std::string words = read_file(folder / "stderr").value_or("");
     if (words.size() > kLastWords) words = "…" + words.substr(words.size() - kLastWords);

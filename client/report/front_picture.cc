@@ -7,8 +7,6 @@
 namespace pareto::client {
 namespace {
 
-constexpr int kPixelsPerUnit = 2;
-
 /// As it may stand in a URL; slashes stay, in a path.
 std::string url_encoded(std::string_view text) {
   std::string result;

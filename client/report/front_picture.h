@@ -15,10 +15,13 @@ enum class PictureFormat {
   kSvg,  ///< the chart alone, without title and legend
 };
 
+/// Pixels to each unit of length of the drawing.
+inline constexpr int kPixelsPerUnit = 2;
+
 struct PictureOptions {
   std::string condition{};  ///< empty: the run's first
   std::int64_t batch = 0;   ///< 0: the run's smallest
-  int width = 1600;         ///< pixels; each unit of length of the drawing has two of them
+  int width = 1600;         ///< pixels; a multiple of kPixelsPerUnit, as is the height
   int height = 1000;
   bool dark = false;
 };

@@ -1,7 +1,9 @@
 // What the program does with runs that are stored: shows them, compares two, goes on with one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/eventfd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -19,6 +21,20 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
+
+/// Somebody wants the program to stop as soon as it watches for that.
+class StoppedAtOnce final : public StopSignal {
+ public:
+  const std::atomic<bool>& watch() override {
+    told_ = FileDescriptor(::eventfd(1, EFD_CLOEXEC));
+    return stop_;
+  }
+  int descriptor() const override { return told_.get(); }
+
+ private:
+  std::atomic<bool> stop_{true};
+  FileDescriptor told_;
+};
 
 class StoredRuns : public Program {
  protected:
@@ -67,6 +83,9 @@ TEST_F(StoredRuns, PicturesOfAStoredRun) {
   refused({"report", "--png", png, "--condition", "wifi"}, kExitUsage,
           HasSubstr("none at batch 1"));
   refused({"report", "--png", png, "--width", "80"}, kExitUsage, HasSubstr("--width"));
+  refused({"report", "--png", png, "--width", "1601"}, kExitUsage,
+          AllOf(HasSubstr("--width 1601"), HasSubstr("even")));
+  refused({"report", "--svg", svg, "--height", "1001"}, kExitUsage, HasSubstr("--height 1001"));
   refused({"report", "--png", png, "--theme", "blue"}, kExitUsage, HasSubstr("--theme"));
   refused({"report", "--height", "800"}, kExitUsage, HasSubstr("--png"));
   EXPECT_FALSE(std::filesystem::exists(png));
@@ -75,6 +94,18 @@ TEST_F(StoredRuns, PicturesOfAStoredRun) {
   EXPECT_EQ(done.err, "picture: " + png + "\npicture: " + svg + "\n") << "and no page";
   EXPECT_THAT(read_file(png).value(), StartsWith("\x89PNG"));
   EXPECT_THAT(read_file(svg).value(), StartsWith("<svg"));
+}
+
+TEST_F(StoredRuns, APictureIsDrawnUntilItIsStopped) {
+  stored_run({.batches = {1}, .split_points = 3});
+  const std::string browser = path("browser");
+  ASSERT_TRUE(write_file_atomically(browser, "#!/bin/sh\nexec sleep 1000\n"));
+  std::filesystem::permissions(browser, std::filesystem::perms::owner_all);
+  StoppedAtOnce stop;
+  const Done done = run({"report", "--png", path("front.png"), "--browser", browser}, stop);
+  EXPECT_EQ(done.code, kExitFailed);
+  EXPECT_EQ(done.err, "paretoctl: drawing the front: stopped\n");
+  EXPECT_FALSE(std::filesystem::exists(path("front.png")));
 }
 
 TEST_F(StoredRuns, ViewsOfWhatIsNotThere) {

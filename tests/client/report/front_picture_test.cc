@@ -1,12 +1,14 @@
 #include "client/report/front_picture.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <poll.h>
-#include <sys/syscall.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include "core/base/file.h"
 #include "core/base/file_descriptor.h"
@@ -35,6 +37,29 @@ std::string script(const TemporaryFolder& folder, const std::string& lines) {
   EXPECT_TRUE(write_file_atomically(path, "#!/bin/sh\n" + lines + "\n"));
   std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   return path.string();
+}
+
+/// A pipe with a name, for scripts to write to. Open here as `mode` says; reading it does not wait.
+struct NamedPipe {
+  NamedPipe(const TemporaryFolder& folder, const std::string& name, int mode)
+      : path((folder.path() / name).string()) {
+    EXPECT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    end = FileDescriptor(::open(path.c_str(), mode | O_NONBLOCK | O_CLOEXEC));
+    EXPECT_TRUE(end);
+  }
+  std::string path;
+  FileDescriptor end;
+};
+
+/// Whether nobody has it open for writing, now or before long.
+bool nobody_writes(const NamedPipe& pipe) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  char byte = 0;
+  while (::read(pipe.end.get(), &byte, 1) != 0) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return true;
 }
 
 TEST(FrontPicture, HasTheSizeAskedFor) {
@@ -105,18 +130,36 @@ TEST(FrontPicture, ABrowserThatFailsIsHeard) {
 
 TEST(FrontPicture, ABrowserThatHangsIsEndedWithAllOfItsProcesses) {
   const TemporaryFolder folder = TemporaryFolder::create("front-picture").value();
-  const std::string mine = (folder.path() / "child").string();
+  const NamedPipe held(folder, "held", O_RDONLY);
+  // However far the script comes in that second.
   const auto png = front_picture(
       test::synthetic_run(), {}, PictureFormat::kPng,
-      {script(folder, "sleep 1000 & echo $! >" + mine + "; wait"), std::chrono::seconds(1)});
+      {script(folder, "exec 3>" + held.path + "; sleep 1000 & wait"), std::chrono::seconds(1)});
   ASSERT_FALSE(png);
   EXPECT_EQ(png.error().code, ErrorCode::kTimeout);
-  const int child = std::stoi(read_file(mine).value());
-  // Readable once it has ended; there is none where it is gone already.
-  const FileDescriptor process(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
-  if (!process) return;
-  pollfd entry{process.get(), POLLIN, 0};
-  EXPECT_EQ(::poll(&entry, 1, 30'000), 1) << "it still runs";
+  EXPECT_TRUE(nobody_writes(held)) << "it still runs";
+}
+
+TEST(FrontPicture, ABrowserThatIsStoppedIsEndedWithAllOfItsProcessesAndItsFolder) {
+  const TemporaryFolder folder = TemporaryFolder::create("front-picture").value();
+  const NamedPipe held(folder, "held", O_RDONLY);
+  // Readable once the script has written its home there, and not for want of writers.
+  const NamedPipe stop(folder, "stop", O_RDWR);
+  const auto png = front_picture(
+      test::synthetic_run(), {}, PictureFormat::kPng,
+      {.program = script(folder, "exec 3>" + held.path + "; sleep 1000 & printf %s \"$HOME\" >" +
+                                     stop.path + "; wait"),
+       .stop = stop.end.get()});
+  ASSERT_FALSE(png);
+  EXPECT_EQ(png.error().code, ErrorCode::kClosed);
+  EXPECT_EQ(png.error().message, "stopped");
+  EXPECT_TRUE(nobody_writes(held)) << "it still runs";
+  std::string home(4096, '\0');
+  const ssize_t length = ::read(stop.end.get(), home.data(), home.size());
+  ASSERT_GT(length, 0);
+  home.resize(static_cast<std::size_t>(length));
+  EXPECT_THAT(home, HasSubstr("pareto-picture."));
+  EXPECT_FALSE(std::filesystem::exists(home));
 }
 
 }  // namespace

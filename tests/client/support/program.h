@@ -36,9 +36,12 @@ class Program : public testing::Test {
 
   /// What it keeps is in this test's folder.
   Done run(const std::vector<std::string>& arguments) const {
+    NeverStopped stop;
+    return run(arguments, stop);
+  }
+  Done run(const std::vector<std::string>& arguments, StopSignal& stop) const {
     std::ostringstream out;
     std::ostringstream err;
-    NeverStopped stop;
     Context context{.out = out,
                     .err = err,
                     .command_line = quoted_command_line(arguments),
