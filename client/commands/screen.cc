@@ -52,14 +52,15 @@ int milliseconds_until(TimePoint until) {
 
 }  // namespace
 
-Awakening wait_for_key(int& input, int stop, TimePoint until) {
+Awakening wait_for_key(int& input, int stop, TimePoint until, int news) {
   for (;;) {
     // Negative descriptors are passed over.
-    std::array<pollfd, 2> waited{{{input, POLLIN, 0}, {stop, POLLIN, 0}}};
+    std::array<pollfd, 3> waited{{{input, POLLIN, 0}, {stop, POLLIN, 0}, {news, POLLIN, 0}}};
     const int ready = ::poll(waited.data(), waited.size(), milliseconds_until(until));
     if (ready == 0) return {};
     if (ready < 0) continue;  // a signal
     if (waited[1].revents != 0) return {.stop = true};
+    if (waited[0].revents == 0) return {.news = true};
     const auto byte = read_byte(input);
     if (!byte) {
       input = -1;

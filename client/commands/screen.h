@@ -15,11 +15,13 @@ namespace pareto::client {
 struct Awakening {
   bool stop = false;  ///< `stop` became readable
   char key = 0;       ///< as typed; '<' and '>' of the arrows, 'q' of Ctrl-C; 0: none
+  bool news = false;  ///< `news` became readable
 };
 
-/// Waits for a key or the moment, whichever comes first. input: -1, or a descriptor whose keys are wanted; stop: -1, or one that becomes
-/// readable when no more is wanted. Of a descriptor that has ended no keys come any more.
-Awakening wait_for_key(int& input, int stop, TimePoint until);
+/// Waits for a key, news or the moment, whichever comes first. input: -1, or a descriptor whose keys are wanted; stop: -1, or one that
+/// becomes readable when no more is wanted; news: -1, or one that becomes readable when there are some. A stop goes before keys, and those
+/// before news. Of a descriptor that has ended no keys come any more.
+Awakening wait_for_key(int& input, int stop, TimePoint until, int news = -1);
 
 /// Takes the terminal's other screen, hides its cursor and asks for keys without Return; all as before when this ends. Where `input` is no
 /// terminal there are no keys.
@@ -42,7 +44,9 @@ class Screen {
   Size size() const;
   /// In place of what is there: lines that end with a newline.
   void draw(const std::string& text);
-  Awakening wait(int stop, TimePoint until) { return wait_for_key(keys_, stop, until); }
+  Awakening wait(int stop, TimePoint until, int news = -1) {
+    return wait_for_key(keys_, stop, until, news);
+  }
 
  private:
   std::ostream& out_;

@@ -10,6 +10,7 @@
 #include "client/commands/screen.h"
 #include "client/commands/show.h"
 #include "client/experiment/time_text.h"
+#include "client/watch/background_reading.h"
 #include "client/watch/top_json.h"
 #include "client/watch/top_text.h"
 #include "client/watch/watcher.h"
@@ -69,8 +70,12 @@ class TopCommand final : public Command {
         static_cast<TopOrder>(std::ranges::find(kTopOrders, order_) - kTopOrders.begin());
     context.stop.watch();
     Watcher watcher(std::move(devices));
-    const bool answered = context.out_is_terminal && !json_ && !once_ ? watch(context, watcher)
-                                                                      : print(context, watcher);
+    bool answered = false;
+    if (context.out_is_terminal && !json_ && !once_) {
+      PARETO_ASSIGN(answered, watch(context, watcher));
+    } else {
+      answered = print(context, watcher);
+    }
     return answered ? kExitDone : kExitEnvironment;
   }
 
@@ -111,7 +116,8 @@ class TopCommand final : public Command {
     TimePoint next = std::chrono::steady_clock::now();
     int no_keys = -1;
     for (int printed = 0; wanted == 0 || printed < wanted; ++printed) {
-      next += interval_;
+      // What a silent device has delayed is not made up for by readings without a wait.
+      next = std::max(next + interval_, std::chrono::steady_clock::now());
       if (wait_for_key(no_keys, context.stop.descriptor(), next).stop) break;
       std::vector<DeviceReading> now = watcher.read(patience());
       const Activity activity = activity_between(before, now);
@@ -126,24 +132,42 @@ class TopCommand final : public Command {
   }
 
   /// On the whole terminal, until as many intervals as were asked for, a key or a stop. Whether anybody answered last.
-  bool watch(Context& context, Watcher& watcher) {
+  Expected<bool> watch(Context& context, Watcher& watcher) {
+    BackgroundReading reading([&] { return watcher.read(patience()); });
+    std::vector<DeviceReading> last;
+    // What is under way afterwards is waited for on a terminal that is as it was.
+    PARETO_TRY(show(context, reading, last));
+    return any_answered(last.empty() ? reading.take() : last);
+  }
+
+  /// `last`: what was shown last; empty: nothing, and the first reading is still to be taken.
+  Expected<> show(Context& context, BackgroundReading& reading, std::vector<DeviceReading>& last) {
     Screen screen(context.out, context.input);
-    std::vector<DeviceReading> before;
-    for (int shown = 0;; ++shown) {
-      const TimePoint next = std::chrono::steady_clock::now() + interval_;
-      std::vector<DeviceReading> now = watcher.read(patience());
-      const Activity activity = activity_between(before, now);
-      const std::string time = time_text(std::chrono::system_clock::now());
-      before = std::move(now);
+    TimePoint next = std::chrono::steady_clock::now() + interval_;
+    PARETO_TRY(reading.start());
+    Activity activity;
+    std::string time = time_text(std::chrono::system_clock::now());
+    int taken = 0;
+    for (;;) {
+      draw(screen, activity, time);
       // The first has no interval before it.
-      const bool last = count_ > 0 && shown == count_;
-      for (;;) {
-        draw(screen, activity, time);
-        if (last) return any_answered(before);
-        const Awakening awake = screen.wait(context.stop.descriptor(), next);
-        if (awake.stop || awake.key == 'q') return any_answered(before);
-        if (awake.key == 0) break;
+      if (count_ > 0 && taken > count_) return {};
+      // While a reading is under way it is what is waited for.
+      const bool reads = reading.descriptor() >= 0;
+      const Awakening awake = screen.wait(context.stop.descriptor(),
+                                          reads ? TimePoint::max() : next, reading.descriptor());
+      if (awake.stop || awake.key == 'q') return {};
+      if (awake.key != 0) {
         sort_by(awake.key);
+      } else if (awake.news) {
+        std::vector<DeviceReading> now = reading.take();
+        activity = activity_between(last, now);
+        time = time_text(std::chrono::system_clock::now());
+        last = std::move(now);
+        ++taken;
+      } else if (!reads) {
+        next = std::chrono::steady_clock::now() + interval_;
+        PARETO_TRY(reading.start());
       }
     }
   }

@@ -71,12 +71,14 @@ enum class Limit {
   kNone,     ///< nobody is busy all the time
   kStage,
   kLink,
+  kFailed,    ///< a stage of it failed
+  kDraining,  ///< a stage of it takes no more requests
 };
 
 /// What a pipeline's rate is limited by.
 struct Bottleneck {
   Limit limit = Limit::kUnknown;
-  std::size_t index = 0;  ///< of kStage and kNone in PipelineView::stages, of kLink in links
+  std::size_t index = 0;  ///< of kLink in PipelineView::links, else of the stage in stages
   double share = 0;       ///< of time that it is busy
   std::string words;      ///< a sentence without its full stop
 };

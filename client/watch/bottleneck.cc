@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
 
 #include "core/base/text.h"
 
@@ -61,9 +64,36 @@ std::string none_words(const Activity& activity, const PipelineView& pipeline,
       count_of(pipeline.in_flight));
 }
 
+/// The first stage that is in such a state.
+std::optional<Bottleneck> first_that(const PipelineView& pipeline, std::string_view state,
+                                     Limit limit) {
+  const auto stage =
+      std::ranges::find(pipeline.stages, state,
+                        [](const StageView& one) -> std::string_view { return one.now.state; });
+  if (stage == pipeline.stages.end()) return {};
+  return Bottleneck{limit, static_cast<std::size_t>(stage - pipeline.stages.begin()), 0, ""};
+}
+
+/// A stage because of which a pipeline carries no more requests: how busy anybody is says nothing then.
+std::optional<Bottleneck> ended(const Activity& activity, const PipelineView& pipeline) {
+  if (auto failed = first_that(pipeline, "failed", Limit::kFailed)) {
+    const StageView& stage = pipeline.stages[failed->index];
+    failed->words = stage_name(activity, stage) + " failed";
+    if (!stage.now.failure.empty()) failed->words += ": " + stage.now.failure;
+    return failed;
+  }
+  if (auto draining = first_that(pipeline, "draining", Limit::kDraining)) {
+    draining->words = stage_name(activity, pipeline.stages[draining->index]) +
+                      " is draining: it takes no more requests";
+    return draining;
+  }
+  return {};
+}
+
 }  // namespace
 
 Bottleneck bottleneck_of(const Activity& activity, const PipelineView& pipeline) {
+  if (auto end = ended(activity, pipeline)) return *std::move(end);
   Bottleneck stage = busiest(pipeline.stages, Limit::kStage, [](const StageView& one) {
     return one.rates ? std::optional(one.rates->shard_computing) : std::nullopt;
   });

@@ -82,8 +82,8 @@ Json link_json(const LinkView& link) {
 }
 
 Json bottleneck_json(const Bottleneck& bottleneck) {
-  constexpr std::array<std::string_view, 6> kNames{"unknown", "idle",  "pending",
-                                                   "none",    "stage", "link"};
+  constexpr std::array<std::string_view, 8> kNames{"unknown", "idle", "pending", "none",
+                                                   "stage",   "link", "failed",  "draining"};
   Json json{{"limit", kNames.at(static_cast<std::size_t>(bottleneck.limit))},
             {"words", bottleneck.words}};
   if (bottleneck.limit == Limit::kStage || bottleneck.limit == Limit::kLink) {

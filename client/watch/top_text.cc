@@ -206,14 +206,14 @@ std::string summary(const Activity& activity, const ReportStyle& style) {
   for (const PipelineView& pipeline : activity.pipelines) {
     const bool limited =
         pipeline.bottleneck.limit == Limit::kStage || pipeline.bottleneck.limit == Limit::kLink;
+    RowStyle row = limited ? RowStyle::kStrong : RowStyle::kPlain;
+    if (pipeline.bottleneck.limit == Limit::kFailed) row = RowStyle::kBad;
     const std::string line = fmt::format(
         "pipeline {} {}: {}{} in flight; {}", pipeline_name(pipeline.id), pipeline.model,
         or_nothing(pipeline.requests_per_s,
                    [](double rate) { return format_figure(rate) + " requests/s, "; }),
         pipeline.in_flight, pipeline.bottleneck.words);
-    text +=
-        styled(wrapped(line, style.width), limited ? RowStyle::kStrong : RowStyle::kPlain, style) +
-        "\n";
+    text += styled(wrapped(line, style.width), row, style) + "\n";
   }
   return text.empty() ? "no pipeline runs on these devices\n" : text;
 }
@@ -235,15 +235,17 @@ std::string top_text(const Activity& activity, const TopStyle& style) {
   const auto faint = [&](const std::string& line) {
     return styled(wrapped(line, report.width), RowStyle::kFaint, report) + "\n";
   };
-  std::string text =
-      faint(style.title) + summary(activity, report) + "\n" + device_table(activity, report);
+  std::string text = faint(style.title);
+  text += activity.devices.empty()
+              ? "the devices are being asked\n"
+              : summary(activity, report) + "\n" + device_table(activity, report);
   if (!activity.pipelines.empty()) {
     text += "\n" + stage_table(activity, style) + "\n" + link_table(activity, report);
   }
   const std::string keys = style.keys.empty() ? "" : faint(style.keys);
   // Behind the last newline is a row, too.
   const auto below = static_cast<int>(std::ranges::count(keys, '\n')) + 1;
-  return (style.rows > below ? cut_to(text, style.rows - below) : text) + keys;
+  return (style.rows > 0 ? cut_to(text, std::max(style.rows - below, 1)) : text) + keys;
 }
 
 }  // namespace pareto::client

@@ -24,7 +24,8 @@ struct TopStyle {
   std::string keys{};   ///< the last line; empty: none
 };
 
-/// Lines, each ended by a newline; where there are too few rows those at the end are left out, but the last.
+/// Lines, each ended by a newline; where there are too few rows those at the end are left out, but the last and the first. Without devices:
+/// what is seen before the first have answered.
 std::string top_text(const Activity& activity, const TopStyle& style);
 
 }  // namespace pareto::client

@@ -20,7 +20,9 @@ class Watcher {
 
   explicit Watcher(std::vector<DeviceConfig> devices, Connect connect = connect_daemon);
 
-  /// In the order of the devices, after at most twice `patience`.
+  /// In the order of the devices, once each has answered or was given up: after at most `patience` for each host that it may be reached at
+  /// and once more for its answer. That is twice `patience`, but for `srv:` addresses: they may have several hosts, and are looked up first,
+  /// for as long as that takes.
   std::vector<DeviceReading> read(std::chrono::milliseconds patience);
 
  private:

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -18,10 +19,17 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-json golden(const std::string& name) {
-  json schema;
-  std::ifstream(std::filesystem::path(PARETO_SOURCE_DIR) / "tests/golden" / name) >> schema;
-  return schema;
+/// Whether both stages of one pipeline have computed requests meanwhile.
+bool shows_work(const json& line) {
+  const json& pipelines = line["pipelines"];
+  if (pipelines.size() != 1 || pipelines[0]["stages"].size() != 2) return false;
+  const json& stages = pipelines[0]["stages"];
+  return std::all_of(stages.begin(), stages.end(), [](const json& stage) {
+    const json& rates = stage["rates"];
+    // What is not known is null, and less than any number.
+    return !rates.is_null() && rates["requests_per_s"] > 0 && rates["computing"] > 0 &&
+           rates["compute_ms"]["p50"] > 0 && rates["bytes_in_per_s"] > 0;
+  });
 }
 
 /// Two daemons, and an inventory with a third device that is not there.
@@ -75,39 +83,37 @@ class Watch : public EndToEnd {
 
 TEST_F(Watch, TopTellsWhatAPipelineDoesWhileItDoesIt) {
   const auto process = load();
+  // On a busy machine it may be that nothing is done in an interval, or that a device answers late.
   const auto done =
-      paretoctl({"top", "--devices", inventory_, "--json", "--count", "2", "--interval", "500ms"});
+      paretoctl({"top", "--devices", inventory_, "--json", "--count", "6", "--interval", "500ms"});
   EXPECT_EQ(done.exit_code, 0) << done.errors;
-  const json schema = golden("top.schema.json");
+  const json schema = golden_schema("top");
   std::istringstream lines(done.output);
   int intervals = 0;
+  json working;
   for (std::string text; std::getline(lines, text); ++intervals) {
     const json line = json::parse(text);
     EXPECT_THAT(violations(schema, line), IsEmpty()) << text;
-    EXPECT_GT(line["devices"][0]["cpu"], 0);
-    EXPECT_EQ(line["devices"][2]["well"], false);
-    ASSERT_EQ(line["pipelines"].size(), 1U) << text;
-    const json& pipeline = line["pipelines"][0];
-    EXPECT_GT(pipeline["requests_per_s"], 0);
-    EXPECT_NE(pipeline["bottleneck"]["limit"], "unknown");
-    ASSERT_EQ(pipeline["stages"].size(), 2U);
-    for (std::size_t i = 0; i < 2; ++i) {
-      const json& stage = pipeline["stages"][i];
-      EXPECT_EQ(stage["device"], i == 0 ? "first" : "second");
-      EXPECT_EQ(stage["state"], "running");
-      EXPECT_GT(stage["rates"]["requests_per_s"], 0);
-      EXPECT_GT(stage["rates"]["computing"], 0);
-      EXPECT_GT(stage["rates"]["compute_ms"]["p50"], 0);
-      EXPECT_GT(stage["rates"]["bytes_in_per_s"], 0);
-    }
-    EXPECT_EQ(pipeline["links"][1]["from"], "stage 0 on first");
-    EXPECT_EQ(pipeline["links"][1]["to"], "stage 1 on second");
-    EXPECT_GT(pipeline["links"][1]["round_trip_ms"], 0);
+    if (working.is_null() && shows_work(line)) working = line;
   }
-  EXPECT_EQ(intervals, 2);
+  EXPECT_EQ(intervals, 6);
+  ASSERT_FALSE(working.is_null()) << done.output;
+  EXPECT_GT(working["devices"][0]["cpu"], 0);
+  EXPECT_EQ(working["devices"][2]["well"], false);
+  const json& pipeline = working["pipelines"][0];
+  EXPECT_GT(pipeline["requests_per_s"], 0);
+  EXPECT_NE(pipeline["bottleneck"]["limit"], "unknown");
+  for (std::size_t i = 0; i < 2; ++i) {
+    const json& stage = pipeline["stages"][i];
+    EXPECT_EQ(stage["device"], i == 0 ? "first" : "second");
+    EXPECT_EQ(stage["state"], "running");
+  }
+  EXPECT_EQ(pipeline["links"][1]["from"], "stage 0 on first");
+  EXPECT_EQ(pipeline["links"][1]["to"], "stage 1 on second");
+  EXPECT_GT(pipeline["links"][1]["round_trip_ms"], 0);
   const auto text = paretoctl({"top", first_.address(), second_.address(), "--once"});
   EXPECT_EQ(text.exit_code, 0) << text.errors;
-  EXPECT_THAT(text.output, AllOf(HasSubstr(" requests/s"), HasSubstr("bottleneck"),
+  EXPECT_THAT(text.output, AllOf(HasSubstr(" requests/s"), HasSubstr(" in flight"),
                                  HasSubstr("stage 0 on " + first_.address())));
   process->signal(SIGINT);
   EXPECT_EQ(process->wait(), 0) << process->errors();
@@ -122,7 +128,7 @@ TEST_F(Watch, DoctorLooksAtEveryDeviceAndEveryWay) {
       paretoctl({"doctor", "--devices", inventory_, "--store", path("results.db"), "--json"});
   EXPECT_EQ(done.exit_code, 3) << "the third is not there: " << done.errors;
   const json document = json::parse(done.output);
-  EXPECT_THAT(violations(golden("doctor.schema.json"), document), IsEmpty());
+  EXPECT_THAT(violations(golden_schema("doctor"), document), IsEmpty());
   EXPECT_EQ(document["well"], false);
   std::vector<std::string> ways;
   std::vector<std::string> of_third;

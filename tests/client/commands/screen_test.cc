@@ -79,6 +79,26 @@ TEST(ScreenTest, AStopEndsAWaitAndSoDoesTheMoment) {
   EXPECT_TRUE(screen.wait(reading.get(), kEver).stop);
 }
 
+TEST(ScreenTest, NewsEndAWaitWhereThereAreNoKeys) {
+  PseudoTerminal terminal;
+  std::ostringstream out;
+  Screen screen(out, terminal.inside());
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const FileDescriptor reading(ends[0]);
+  const FileDescriptor writing(ends[1]);
+  EXPECT_FALSE(screen.wait(-1, TimePoint(), reading.get()).news);
+  ASSERT_EQ(::write(writing.get(), "x", 1), 1);
+  terminal.type("c");
+  const Awakening key = screen.wait(-1, kEver, reading.get());
+  EXPECT_EQ(key.key, 'c');
+  EXPECT_FALSE(key.news);
+  const Awakening news = screen.wait(-1, kEver, reading.get());
+  EXPECT_EQ(news.key, 0);
+  EXPECT_TRUE(news.news);
+  EXPECT_TRUE(screen.wait(reading.get(), kEver, reading.get()).stop);
+}
+
 TEST(ScreenTest, WithoutATerminalThereAreNoKeys) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);

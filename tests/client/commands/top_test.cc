@@ -13,6 +13,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 /// Nobody listens there.
@@ -79,8 +80,16 @@ TEST_F(Top, OnATerminalAKeyEndsIt) {
   const tcflag_t before = terminal.modes();
   const Done done = run_on(terminal, "q", {"--interval", "1h", kNobody});
   EXPECT_EQ(done.code, kExitEnvironment) << "nobody answered";
-  EXPECT_THAT(done.out, AllOf(StartsWith("\x1b[?1049h"), HasSubstr("q: quit"), HasSubstr(kNobody)));
+  EXPECT_THAT(done.out, AllOf(StartsWith("\x1b[?1049h"), HasSubstr("q: quit")));
+  EXPECT_THAT(done.out, Not(HasSubstr(kNobody))) << "a key waits for no device";
   EXPECT_EQ(terminal.modes(), before);
+}
+
+TEST_F(Top, OnATerminalItEndsAfterAsManyIntervalsAsAreAskedFor) {
+  const test::PseudoTerminal terminal;
+  const Done done = run_on(terminal, "", {"--interval", "100ms", "--count", "1", kNobody});
+  EXPECT_EQ(done.code, kExitEnvironment);
+  EXPECT_THAT(done.out, AllOf(HasSubstr("the devices are being asked"), HasSubstr(kNobody)));
 }
 
 TEST_F(Top, KeysSort) {

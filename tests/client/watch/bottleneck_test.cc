@@ -76,6 +76,43 @@ TEST(BottleneckOf, NothingToDoAndNothingDoneAreNotTheSame) {
   EXPECT_THAT(bottleneck(activity).words, HasSubstr("2 requests in flight: a longer --interval"));
 }
 
+/// Of two stages; `failure`: of those that failed.
+Activity in_states(const std::string& first, const std::string& second,
+                   const std::string& failure) {
+  const auto at = [&](int seconds) {
+    std::vector<StageObservation> stages{test::stage_after(0, seconds, kBusy),
+                                         test::stage_after(1, seconds, {})};
+    stages[0].state = first;
+    stages[1].state = second;
+    for (StageObservation& stage : stages) {
+      if (stage.state == "failed") stage.failure = failure;
+    }
+    return std::vector<DeviceReading>{test::device_after("pi-1", seconds, stages)};
+  };
+  return activity_between(at(1), at(2));
+}
+
+TEST(BottleneckOf, AStageThatFailedOrDrainsIsSaidFirst) {
+  Activity activity = in_states("draining", "failed", "a link broke");
+  EXPECT_EQ(bottleneck(activity).limit, Limit::kFailed);
+  EXPECT_EQ(bottleneck(activity).index, 1U);
+  EXPECT_EQ(bottleneck(activity).words, "stage 1 on pi-1 failed: a link broke");
+  activity = in_states("failed", "running", "");
+  EXPECT_EQ(bottleneck(activity).words, "stage 0 on pi-1 failed");
+  activity = in_states("running", "draining", "");
+  EXPECT_EQ(bottleneck(activity).limit, Limit::kDraining);
+  EXPECT_EQ(bottleneck(activity).index, 1U);
+  EXPECT_EQ(bottleneck(activity).words, "stage 1 on pi-1 is draining: it takes no more requests");
+  EXPECT_EQ(bottleneck(in_states("opening", "running", "")).limit, Limit::kStage);
+}
+
+TEST(BottleneckOf, AFailedStageIsSaidWithoutRates) {
+  StageObservation failed = test::stage_after(0, 1, {});
+  failed.state = "failed";
+  const Activity activity = activity_between({}, {test::device_after("pi-1", 1, {failed})});
+  EXPECT_EQ(bottleneck(activity).limit, Limit::kFailed);
+}
+
 TEST(BottleneckOf, ASlowedDownDeviceIsSaid) {
   const auto at = [](int seconds) {
     DeviceReading device =

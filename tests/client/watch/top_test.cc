@@ -134,6 +134,18 @@ TEST(TopText, FitsItsTerminal) {
   }
 }
 
+TEST(TopText, OfATerminalOfHardlyAnyRowsTheFirstAndTheLastLineAreLeft) {
+  for (const int rows : {1, 2}) {
+    EXPECT_EQ(top_text(busy(), {.rows = rows, .title = "now", .keys = "q quit"}), "now\nq quit\n");
+  }
+  EXPECT_EQ(top_text(busy(), {.rows = 1, .title = "now"}), "now\n");
+}
+
+TEST(TopText, BeforeAnybodyAnsweredNothingIsClaimed) {
+  EXPECT_EQ(top_text({}, {.title = "now", .keys = "q quit"}),
+            "now\nthe devices are being asked\nq quit\n");
+}
+
 TEST(TopText, HasColoursWhereTheyAreWanted) {
   EXPECT_THAT(top_text(busy(), {}), Not(HasSubstr("\x1b")));
   EXPECT_THAT(top_text(busy(), {.report = {true, 0}}), HasSubstr("\x1b[1;32m"));
@@ -157,6 +169,8 @@ TEST(TopJson, SaysTheSame) {
   EXPECT_EQ(line["devices"][1]["temperature_celsius"], 81.4);
   EXPECT_EQ(line["devices"][0]["temperature_celsius"], nullptr);
   EXPECT_EQ(line["devices"][2]["well"], false);
+  EXPECT_EQ(line["pipelines"][0]["bottleneck"]["limit"], "failed");
+  EXPECT_EQ(line["pipelines"][0]["bottleneck"]["words"], "stage 0 on pi-1 failed: a link broke");
   const json& pipeline = line["pipelines"][1];
   EXPECT_EQ(pipeline["pipeline"], "abcdef0123456789");
   EXPECT_EQ(pipeline["requests_per_s"], 10);

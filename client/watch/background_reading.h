@@ -1,0 +1,38 @@
+// A reading under way while its owner does something else: keys act at once, however long a device is waited for.
+#pragma once
+
+#include <functional>
+#include <future>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "client/watch/activity.h"
+#include "core/base/error.h"
+#include "core/transport/socket.h"
+
+namespace pareto::client {
+
+/// Threads: one owner. `read` is called on a thread of its own, once with each start(); who destroys this waits for it.
+class BackgroundReading {
+ public:
+  using Read = std::function<std::vector<DeviceReading>()>;
+
+  explicit BackgroundReading(Read read) : read_(std::move(read)) {}
+  BackgroundReading(const BackgroundReading&) = delete;
+  BackgroundReading& operator=(const BackgroundReading&) = delete;
+
+  /// Where none is under way. Fails: kExhausted (no descriptors left).
+  Expected<> start();
+  /// Readable once what was started is done; -1: nothing is to be taken.
+  int descriptor() const { return done_ ? done_->descriptor() : -1; }
+  /// What was started, waited for; throws what `read` threw.
+  std::vector<DeviceReading> take();
+
+ private:
+  const Read read_;
+  std::optional<transport::Waker> done_;
+  std::future<std::vector<DeviceReading>> pending_;  ///< ends first: it uses the others
+};
+
+}  // namespace pareto::client
