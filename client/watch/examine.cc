@@ -69,7 +69,7 @@ std::vector<WayFacts> ways_from(DaemonClient& sender, const std::vector<DaemonCl
 }  // namespace
 
 std::vector<std::unique_ptr<DaemonClient>> connect_each(const std::vector<DeviceConfig>& configs,
-                                                        std::vector<DeviceFacts>& facts) {
+                                                        std::vector<DeviceHealth>& facts) {
   std::vector<std::unique_ptr<DaemonClient>> clients(configs.size());
   facts.assign(configs.size(), {});
   std::vector<std::jthread> connecting;
@@ -88,8 +88,8 @@ std::vector<std::unique_ptr<DaemonClient>> connect_each(const std::vector<Device
   return clients;
 }
 
-DeviceFacts examine_device(DaemonClient& device) {
-  DeviceFacts facts;
+DeviceHealth examine_device(DaemonClient& device) {
+  DeviceHealth facts;
   facts.config = device.config();
   facts.info = device.info();
   if (auto observation = device.observe(kPatience)) {

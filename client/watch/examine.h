@@ -11,10 +11,10 @@ namespace pareto::client {
 
 /// Connects to each, at the same time. Null where there is a problem, which is said in its place of `facts`.
 std::vector<std::unique_ptr<DaemonClient>> connect_each(const std::vector<DeviceConfig>& configs,
-                                                        std::vector<DeviceFacts>& facts);
+                                                        std::vector<DeviceHealth>& facts);
 
 /// How a device that answers is, and how its clock goes.
-DeviceFacts examine_device(DaemonClient& device);
+DeviceHealth examine_device(DaemonClient& device);
 
 /// Every way over a network between this machine and them, and between two of them, each device dialling the others: all of one device's
 /// one after the other, all devices at the same time.

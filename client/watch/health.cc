@@ -66,20 +66,20 @@ Verdict listens(const ListenFacts& listen) {
 
 // Of a device that answers.
 
-Verdict version(const DeviceFacts& device) {
+Verdict version(const DeviceHealth& device) {
   if (device.info.version == PARETO_VERSION) return ok(device.info.version);
   return warn(fmt::format("{}, this program is {}", device.info.version, PARETO_VERSION),
               "install the same version on both");
 }
 
-Verdict torch(const DeviceFacts& device, const OwnFacts& own) {
+Verdict torch(const DeviceHealth& device, const OwnFacts& own) {
   if (device.info.torch_version == own.torch_version) return ok(device.info.torch_version);
   return warn(fmt::format("{}, here it is {}: results may differ in their last bits",
                           device.info.torch_version, own.torch_version),
               "install the same LibTorch on all where results are to be the same bit for bit");
 }
 
-Verdict runs_on(const DeviceFacts& device) {
+Verdict runs_on(const DeviceHealth& device) {
   if (device.info.device == "cpu" && device.info.cuda_devices > 0) {
     return warn("the processor, though there is a GPU", "device: cuda:0 in its paretod.yaml");
   }
@@ -105,7 +105,7 @@ std::string remedy_of(const Error& problem) {
   }
 }
 
-Verdict clock(const DeviceFacts& device) {
+Verdict clock(const DeviceHealth& device) {
   constexpr Nanoseconds kCoarse = std::chrono::milliseconds(5);
   if (!device.clock) {
     return failed(device.clock.error().message, remedy_of(device.clock.error()));
@@ -118,7 +118,7 @@ Verdict clock(const DeviceFacts& device) {
               "a wired or quieter network between this machine and it");
 }
 
-Verdict governor(const DeviceFacts& device) {
+Verdict governor(const DeviceHealth& device) {
   const auto& governors = device.observation.machine.governors;
   if (governors.empty()) return ok("its kernel names none");
   if (std::ranges::all_of(governors, [](const auto& one) { return one == "performance"; })) {
@@ -133,7 +133,7 @@ std::string remedy_for(const std::string& cause) {
   return "a heat sink or a fan";
 }
 
-Verdict throttling(const DeviceFacts& device) {
+Verdict throttling(const DeviceHealth& device) {
   const MachineObservation& machine = device.observation.machine;
   if (!machine.throttled.empty()) {
     return failed("slowed down now: " + join(machine.throttled),
@@ -147,7 +147,7 @@ Verdict throttling(const DeviceFacts& device) {
   return ok("none");
 }
 
-Verdict temperature(const DeviceFacts& device) {
+Verdict temperature(const DeviceHealth& device) {
   constexpr double kWarm = 75;
   constexpr double kHot = 90;
   const auto& degrees = device.observation.machine.temperature_celsius;
@@ -158,7 +158,7 @@ Verdict temperature(const DeviceFacts& device) {
   return ok(found);
 }
 
-Verdict memory(const DeviceFacts& device) {
+Verdict memory(const DeviceHealth& device) {
   constexpr double kLittle = 0.1;
   const MachineObservation& machine = device.observation.machine;
   if (machine.memory_bytes == 0) return ok("it does not say");
@@ -172,7 +172,7 @@ Verdict memory(const DeviceFacts& device) {
   return warn(found, "end what else runs there");
 }
 
-Verdict weights(const DeviceFacts& device) {
+Verdict weights(const DeviceHealth& device) {
   constexpr double kNearlyFull = 0.9;
   const auto held = static_cast<double>(device.info.store_bytes);
   const std::string found = device.info.store_limit_bytes == 0
@@ -187,7 +187,7 @@ Verdict weights(const DeviceFacts& device) {
               "a larger store_limit in its paretod.yaml");
 }
 
-Verdict netem(const DeviceFacts& device) {
+Verdict netem(const DeviceHealth& device) {
   const std::string& problem = device.observation.machine.netem_problem;
   if (problem.empty()) return ok("can change its network");
   // Who does not ask for it may well do without.
@@ -197,7 +197,7 @@ Verdict netem(const DeviceFacts& device) {
       "allow_netem: true in its paretod.yaml, and CAP_NET_ADMIN for its daemon");
 }
 
-Verdict ports(const DeviceFacts& device) {
+Verdict ports(const DeviceHealth& device) {
   std::vector<std::string> addresses;
   for (const auto& [transport, address] : device.info.data) {
     addresses.push_back(transport + " " + address);
@@ -206,7 +206,7 @@ Verdict ports(const DeviceFacts& device) {
   return failed("no address for data", "data: in its paretod.yaml");
 }
 
-Verdict answers(const DeviceFacts& device) {
+Verdict answers(const DeviceHealth& device) {
   if (!device.problem) return ok(device.config.address);
   return failed(device.problem->message, remedy_of(*device.problem));
 }
@@ -239,7 +239,7 @@ constexpr std::array kOwnChecks{
 
 struct DeviceCheck {
   const char* name;
-  Verdict (*check)(const DeviceFacts&);
+  Verdict (*check)(const DeviceHealth&);
 };
 /// Of devices that answer; the first group needs no observation.
 constexpr std::array kDeviceChecks{
@@ -259,7 +259,7 @@ Finding finding(std::string subject, std::string check, Verdict verdict) {
           std::move(verdict.remedy)};
 }
 
-void check_device(const DeviceFacts& device, const OwnFacts& own, std::vector<Finding>& findings) {
+void check_device(const DeviceHealth& device, const OwnFacts& own, std::vector<Finding>& findings) {
   const std::string& name = device.config.name;
   findings.push_back(finding(name, "answers", answers(device)));
   if (device.problem) return;
@@ -295,7 +295,7 @@ std::vector<Finding> check_health(const HealthFacts& facts) {
   if (!facts.own.paretod.empty()) {
     findings.push_back(finding(kThisMachine, "paretod", paretod(facts.own)));
   }
-  for (const DeviceFacts& device : facts.devices) check_device(device, facts.own, findings);
+  for (const DeviceHealth& device : facts.devices) check_device(device, facts.own, findings);
   for (const WayFacts& one : facts.ways) {
     findings.push_back(finding(one.from + " to " + one.to, one.transport, reached(one)));
   }

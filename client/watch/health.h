@@ -36,7 +36,7 @@ struct OwnFacts {
   std::string paretod_problem;
 };
 
-struct DeviceFacts {
+struct DeviceHealth {
   DeviceConfig config;
   std::optional<Error> problem;  ///< why it could not be asked; the rest is empty then
   DeviceInfo info;
@@ -57,7 +57,7 @@ struct WayFacts {
 
 struct HealthFacts {
   OwnFacts own;
-  std::vector<DeviceFacts> devices;
+  std::vector<DeviceHealth> devices;
   std::vector<WayFacts> ways;
 };
 

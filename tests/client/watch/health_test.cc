@@ -21,7 +21,7 @@ HealthFacts good_facts() {
   facts.own.store = "/home/me/results.db";
   facts.own.listens = {{"tcp", ""}};
   facts.own.paretod = "/usr/bin/paretod";
-  DeviceFacts device;
+  DeviceHealth device;
   device.config = {"pi-1", "10.0.0.1:7070"};
   device.info.version = PARETO_VERSION;
   device.info.cores = 4;
@@ -111,24 +111,24 @@ TEST(Health, ADeviceThatDoesNotAnswerHasOneFinding) {
 }
 
 TEST(Health, OfVersions) {
-  expect(of_device("version", [](DeviceFacts& device) { device.info.version = "0.0.7"; }),
+  expect(of_device("version", [](DeviceHealth& device) { device.info.version = "0.0.7"; }),
          Severity::kWarn, "0.0.7, this program is ", "the same version");
-  expect(of_device("LibTorch", [](DeviceFacts& device) { device.info.torch_version = "2.6.0"; }),
+  expect(of_device("LibTorch", [](DeviceHealth& device) { device.info.torch_version = "2.6.0"; }),
          Severity::kWarn, "2.6.0, here it is 1.13.1", "the same LibTorch");
   expect(of_device("state",
-                   [](DeviceFacts& device) {
+                   [](DeviceHealth& device) {
                      device.unobserved = Error{ErrorCode::kInvalidArgument, "it cannot"};
                    }),
          Severity::kFail, "it cannot", "the same version");
 }
 
 TEST(Health, OfClocks) {
-  expect(of_device("clock", [](DeviceFacts&) {}), Severity::kOk,
+  expect(of_device("clock", [](DeviceHealth&) {}), Severity::kOk,
          "-3.000000 s from ours, known to 0.08 ms", "");
-  expect(of_device("clock", [](DeviceFacts& device) { device.clock->error = milliseconds(6); }),
+  expect(of_device("clock", [](DeviceHealth& device) { device.clock->error = milliseconds(6); }),
          Severity::kWarn, "known to 6 ms", "quieter");
   expect(of_device("clock",
-                   [](DeviceFacts& device) {
+                   [](DeviceHealth& device) {
                      device.clock = fail(ErrorCode::kCorrupt, "contradict each other");
                    }),
          Severity::kFail, "contradict each other", "version");
@@ -136,7 +136,7 @@ TEST(Health, OfClocks) {
 
 TEST(Health, OfWhatMakesTimesVary) {
   const auto of_machine = [](const std::string& check, auto change) {
-    return of_device(check, [&](DeviceFacts& device) { change(device.observation.machine); });
+    return of_device(check, [&](DeviceHealth& device) { change(device.observation.machine); });
   };
   using Machine = MachineObservation;
   expect(of_machine("governor",
@@ -165,23 +165,23 @@ TEST(Health, OfWhatMakesTimesVary) {
 }
 
 TEST(Health, OfWhatADeviceGives) {
-  expect(of_device("weights", [](DeviceFacts& device) { device.info.store_bytes = 90; }),
+  expect(of_device("weights", [](DeviceHealth& device) { device.info.store_bytes = 90; }),
          Severity::kWarn, "90 B of 100 B", "store_limit");
-  expect(of_device("weights", [](DeviceFacts& device) { device.info.store_limit_bytes = 0; }),
+  expect(of_device("weights", [](DeviceHealth& device) { device.info.store_limit_bytes = 0; }),
          Severity::kOk, "10 B", "");
-  expect(of_device("ports", [](DeviceFacts& device) { device.info.data.clear(); }), Severity::kFail,
-         "no address", "data:");
-  expect(of_device("runs on", [](DeviceFacts& device) { device.info.cuda_devices = 1; }),
+  expect(of_device("ports", [](DeviceHealth& device) { device.info.data.clear(); }),
+         Severity::kFail, "no address", "data:");
+  expect(of_device("runs on", [](DeviceHealth& device) { device.info.cuda_devices = 1; }),
          Severity::kWarn, "GPU", "device: cuda:0");
 }
 
 TEST(Health, NetemFailsOnlyWhereItIsWanted) {
-  const auto closed = [](DeviceFacts& device) {
+  const auto closed = [](DeviceHealth& device) {
     device.observation.machine.netem_problem = "it may not";
   };
   expect(of_device("netem", closed), Severity::kOk, "off: it may not", "");
   expect(of_device("netem",
-                   [&](DeviceFacts& device) {
+                   [&](DeviceHealth& device) {
                      closed(device);
                      device.config.netem_interface = "eth1";
                    }),
