@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "client/cluster/own_group.h"
 #include "core/base/file.h"
 
 extern char** environ;
@@ -75,18 +76,11 @@ Expected<ChildProcess> ChildProcess::start(const std::filesystem::path& program,
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, log.c_str(),
                                    O_WRONLY | O_CREAT | O_APPEND, 0600);
   posix_spawn_file_actions_adddup2(&actions, write_end, kReadyFd);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
   // A group of its own: Ctrl-C in the terminal is for the coordinator, which then ends its daemons in order.
-  posix_spawnattr_setpgroup(&attributes, 0);
-  sigset_t none;
-  sigemptyset(&none);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+  const OwnGroup attributes;
   pid_t pid = 0;
   const int result =
-      posix_spawn(&pid, program.c_str(), &actions, &attributes, argv.data(), environ);
-  posix_spawnattr_destroy(&attributes);
+      posix_spawn(&pid, program.c_str(), &actions, attributes.get(), argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   close(write_end);
   if (result != 0) {

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <thread>
 
+#include "client/cluster/own_group.h"
 #include "core/base/file.h"
 
 extern char** environ;
@@ -56,18 +57,11 @@ Expected<pid_t> start(const std::string& program, std::vector<std::string> argum
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), kFresh, 0600);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors.c_str(), kFresh, 0600);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
   // It has many processes; the group ends them together.
-  posix_spawnattr_setpgroup(&attributes, 0);
-  sigset_t none;
-  sigemptyset(&none);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+  const OwnGroup attributes;
   pid_t pid = 0;
-  const int result = posix_spawnp(&pid, program.c_str(), &actions, &attributes,
+  const int result = posix_spawnp(&pid, program.c_str(), &actions, attributes.get(),
                                   pointers(arguments).data(), pointers(environment).data());
-  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (result != 0) return tl::unexpected(error_from_errno(result, "starting " + program));
   return pid;
