@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -145,9 +146,10 @@ RaceState judge_race(std::span<const RacePlan> plans, const RaceRules& rules) {
   standings.resize(plans.size());
   const std::vector<PriorFigure> latency_priors = priors_of(plans, kLatency);
   const std::vector<PriorFigure> throughput_priors = priors_of(plans, kThroughput);
-  const ResidualModel latency(latency_priors, estimate_plans(observations_of(plans, kLatency)));
-  const ResidualModel throughput(throughput_priors,
-                                 estimate_plans(observations_of(plans, kThroughput)));
+  PassEstimates latencies = estimate_plans(observations_of(plans, kLatency));
+  PassEstimates throughputs = estimate_plans(observations_of(plans, kThroughput));
+  const ResidualModel latency(latency_priors, std::move(latencies.plans));
+  const ResidualModel throughput(throughput_priors, std::move(throughputs.plans));
   std::map<int, std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     standings[i].latency = latency.figure(i);
@@ -158,12 +160,18 @@ RaceState judge_race(std::span<const RacePlan> plans, const RaceRules& rules) {
   for (const auto& [group, members] : groups) {
     Contest contest =
         contest_of(contenders_of(members, standings), latency, throughput, plans, rules, standings);
-    if (is_open(contest, plans, rules)) open.push_back(std::move(contest));
+    if (!is_open(contest, plans, rules)) continue;
+    contest.latency_round = latencies.round_variance(group);
+    contest.throughput_round = throughputs.round_variance(group);
+    std::ranges::copy(second_look(members, plans, standings, rules),
+                      std::back_inserter(state.next_pass));
+    open.push_back(std::move(contest));
   }
   for (std::size_t i = 0; i < plans.size(); ++i) {
     standings[i].decided = is_decided(plans[i], standings[i].p_front, rules);
   }
-  state.next_pass = choose_pass(std::move(open), plans, rules);
+  state.next_pass.resize(std::min(state.next_pass.size(), rules.widest_pass));
+  choose_pass(std::move(open), plans, rules, state.next_pass);
   for (const auto& [group, members] : groups) {
     add_first_look(members, plans, standings, rules, state.next_pass);
   }

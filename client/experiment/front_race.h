@@ -54,6 +54,9 @@ struct RaceRules {
   /// Of a group at least so many plans (of a small one half of them) are measured, those nearest to the front: predictions alone do not
   /// rule these out.
   std::size_t first_look = 6;
+  /// Of a group that is open so many are measured twice as soon as they were measured once: only that tells how much rounds differ, and
+  /// so how far one is to be believed.
+  std::size_t second_look = 4;
   int draws = 1000;
   std::uint64_t seed = 1;
 };

@@ -12,7 +12,7 @@ constexpr int kTurns = 25;
 constexpr double kTailDegrees = 4;
 /// What is known before anything is measured, as standard deviations of logarithms, and how many observations each is worth.
 constexpr double kNoisePrior = 0.015;
-constexpr double kNoiseWorth = 6;
+constexpr double kNoiseWorth = 1.5;
 constexpr double kPassPrior = 0.015;
 constexpr double kPassWorth = 4;
 constexpr double kPlanWorth = 5;
@@ -41,16 +41,16 @@ class Backfitting {
     }
   }
 
-  std::vector<PlanEstimate> run() {
+  PassEstimates run() {
     for (int turn = 0; turn < kTurns; ++turn) {
       fit_plans();
       fit_passes();
       learn_variances();
     }
     fit_plans();
-    std::vector<PlanEstimate> estimates;
+    PassEstimates estimates{{}, noise_};
     for (const auto& [plan, effect] : plans_) {
-      estimates.push_back({plan, effect.value, effect.variance + squared(kDeployment)});
+      estimates.plans.push_back({plan, effect.value, effect.variance + squared(kDeployment)});
     }
     return estimates;
   }
@@ -147,7 +147,12 @@ class Backfitting {
 
 }  // namespace
 
-std::vector<PlanEstimate> estimate_plans(std::span<const PassObservation> observations) {
+double PassEstimates::round_variance(int group) const {
+  const auto known = round_variances.find(group);
+  return known != round_variances.end() ? known->second : squared(kNoisePrior);
+}
+
+PassEstimates estimate_plans(std::span<const PassObservation> observations) {
   return Backfitting(observations).run();
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -28,7 +29,14 @@ struct PlanEstimate {
   double variance = 0;   ///< of its error
 };
 
-/// One for each plan that has observations, ascending.
-std::vector<PlanEstimate> estimate_plans(std::span<const PassObservation> observations);
+struct PassEstimates {
+  std::vector<PlanEstimate> plans;  ///< one for each that has observations, ascending
+  std::map<int, double>
+      round_variances;  ///< by group: of what a round differs by from others of its plan
+  /// Of a group that was not measured yet too.
+  double round_variance(int group) const;
+};
+
+PassEstimates estimate_plans(std::span<const PassObservation> observations);
 
 }  // namespace pareto::client

@@ -8,9 +8,6 @@
 namespace pareto::client {
 namespace {
 
-/// Of a round to come, as the variance of a logarithm.
-constexpr double kRoundVariance = 0.015 * 0.015;
-
 /// Nothing is known better.
 constexpr double kLeastVariance = 1e-9;
 
@@ -51,9 +48,10 @@ Candidate best_of(const Contest& contest, std::span<const RacePlan> plans, const
     const bool helps = contest.undecided[i] || !plan.rounds.empty();
     if (!helps) continue;
     const bool due = contest.undecided[i] && !plan.predicted && plan.rounds.empty();
-    const double tells = due ? std::numeric_limits<double>::infinity()
-                             : told_by(contest.latency, contest.weights, i, kRoundVariance) +
-                                   told_by(contest.throughput, contest.weights, i, kRoundVariance);
+    const double tells =
+        due ? std::numeric_limits<double>::infinity()
+            : told_by(contest.latency, contest.weights, i, contest.latency_round) +
+                  told_by(contest.throughput, contest.weights, i, contest.throughput_round);
     if (tells > best.tells) best = {tells, i};
   }
   return best;
@@ -83,27 +81,51 @@ bool is_open(const Contest& contest, std::span<const RacePlan> plans, const Race
   return false;
 }
 
-std::vector<std::size_t> choose_pass(std::vector<Contest> contests, std::span<const RacePlan> plans,
+std::vector<std::size_t> second_look(const std::vector<std::size_t>& group,
+                                     std::span<const RacePlan> plans,
+                                     const std::vector<PlanStanding>& standings,
                                      const RaceRules& rules) {
-  std::vector<std::vector<bool>> taken;
-  std::vector<Candidate> best;
-  for (const Contest& contest : contests) {
-    taken.emplace_back(contest.plans.size(), false);
-    best.push_back(best_of(contest, plans, rules, taken.back()));
+  std::vector<std::pair<double, std::size_t>> seen_once;
+  std::size_t wanted = rules.second_look;
+  for (const std::size_t plan : group) {
+    if (plans[plan].rounds.size() == 1)
+      seen_once.emplace_back(gap_to_front(plan, group, standings), plan);
+    if (plans[plan].rounds.size() > 1 && wanted > 0) --wanted;
   }
+  std::ranges::sort(seen_once);
+  if (seen_once.size() > wanted) seen_once.resize(wanted);
   std::vector<std::size_t> chosen;
-  while (chosen.size() < rules.widest_pass) {
+  for (const auto& [gap, plan] : seen_once) chosen.push_back(plan);
+  return chosen;
+}
+
+void choose_pass(std::vector<Contest> contests, std::span<const RacePlan> plans,
+                 const RaceRules& rules, std::vector<std::size_t>& pass) {
+  std::vector<std::vector<bool>> taken;
+  for (Contest& contest : contests) {
+    std::vector<bool>& of_group = taken.emplace_back(contest.plans.size(), false);
+    for (std::size_t i = 0; i < contest.plans.size(); ++i) {
+      if (std::ranges::count(pass, contest.plans[i]) == 0) continue;
+      of_group[i] = true;
+      take_away(contest.latency, i, contest.latency_round);
+      take_away(contest.throughput, i, contest.throughput_round);
+    }
+  }
+  std::vector<Candidate> best;
+  for (std::size_t group = 0; group < contests.size(); ++group) {
+    best.push_back(best_of(contests[group], plans, rules, taken[group]));
+  }
+  while (pass.size() < rules.widest_pass) {
     const auto most = std::ranges::max_element(best, {}, &Candidate::tells);
     if (most == best.end() || most->tells < 0) break;
     const auto group = static_cast<std::size_t>(most - best.begin());
     Contest& contest = contests[group];
-    chosen.push_back(contest.plans[most->place]);
+    pass.push_back(contest.plans[most->place]);
     taken[group][most->place] = true;
-    take_away(contest.latency, most->place, kRoundVariance);
-    take_away(contest.throughput, most->place, kRoundVariance);
+    take_away(contest.latency, most->place, contest.latency_round);
+    take_away(contest.throughput, most->place, contest.throughput_round);
     best[group] = best_of(contest, plans, rules, taken[group]);
   }
-  return chosen;
 }
 
 void add_first_look(const std::vector<std::size_t>& group, std::span<const RacePlan> plans,

@@ -74,15 +74,17 @@ class RaceSchedule final : public SweepSchedule {
   std::string describe(const RunRecord& /*run*/, const std::string& sentinel) const override {
     std::string rules = fmt::format(
         "The sweep is adaptive: all plans were predicted; measured are those that may be on the "
-        "front, and at least {} of each network and batch, in passes, each in a random order of "
-        "its own, until the probability of each is below {:.0f} % or above {:.0f} %, at most {} "
+        "front, and at least {} of each network and batch, {} of them twice, in passes, each in a "
+        "random order of its own, until the probability of each is below {:.0f} % or above {:.0f} "
+        "%, at most {} "
         "rounds a plan and {} in all. No pass is measured again: what it did to all its plans "
         "alike is taken out of their rounds. Of a plan that was measured or predicted the "
         "probability is that by draws from what predictions, rounds and a Gaussian process of the "
         "predictions' errors say together, in which no other plan is better by more than {:.0f} "
         "%. Undecided: {} of {} plans.",
-        rules_.first_look, 100 * rules_.undecided, 100 * (1 - rules_.undecided), rules_.most_rounds,
-        time_words(budget_s_), 100 * kFrontTolerance, undecided_, plans_.size());
+        rules_.first_look, rules_.second_look, 100 * rules_.undecided, 100 * (1 - rules_.undecided),
+        rules_.most_rounds, time_words(budget_s_), 100 * kFrontTolerance, undecided_,
+        plans_.size());
     if (!sentinel.empty()) rules += " " + describe_sentinel(sentinel);
     return rules;
   }

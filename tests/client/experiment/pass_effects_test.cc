@@ -41,7 +41,7 @@ TEST(PassEffects, PlansOfASlowPassAreNotSlowPlans) {
     seen.push_back({plan, 0, 0, 1.0, 0});
     seen.push_back({plan, 0, 1, 1.1, 0});
   }
-  const auto plans = estimate_plans(seen);
+  const auto plans = estimate_plans(seen).plans;
   ASSERT_EQ(plans.size(), 9U);
   EXPECT_NEAR(plans[1].logarithm, plans[2].logarithm, 0.02);
   EXPECT_NEAR(plans[1].logarithm - plans[0].logarithm, 1, 0.02);
@@ -54,7 +54,7 @@ TEST(PassEffects, AnotherGroupsPassSaysNothing) {
     seen.push_back({plan, 0, 1, 1.2, 0});
   }
   seen.push_back({6, 1, 1, 3.0, 0});
-  EXPECT_NEAR(estimate_plans(seen).back().logarithm, 3, 1e-9);
+  EXPECT_NEAR(estimate_plans(seen).plans.back().logarithm, 3, 1e-9);
 }
 
 TEST(PassEffects, ADisturbedRoundWeighsLess) {
@@ -65,7 +65,7 @@ TEST(PassEffects, ADisturbedRoundWeighsLess) {
       seen.push_back({plan, 0, pass, disturbed ? 0.5 : 0.001 * (pass % 2), 0.002});
     }
   }
-  const auto plans = estimate_plans(seen);
+  const auto plans = estimate_plans(seen).plans;
   EXPECT_LT(plans[0].logarithm, 0.08) << "the mean is 0.125";
   EXPECT_GT(plans[0].variance, plans[1].variance);
 }
@@ -78,8 +78,21 @@ TEST(PassEffects, MoreRoundsAreSurer) {
       seen.push_back({plan, 0, pass, 0.01 * ((pass + static_cast<int>(plan)) % 3), 0});
     }
   }
-  const auto plans = estimate_plans(seen);
+  const auto plans = estimate_plans(seen).plans;
   EXPECT_GT(plans[0].variance, 2 * plans[1].variance);
+}
+
+TEST(PassEffects, HowMuchRoundsDifferIsLearntFromFewThatWereRepeated) {
+  std::vector<PassObservation> seen;
+  for (std::size_t plan = 0; plan < 20; ++plan) seen.push_back({plan, 0, 0, 1.0 + 0.1 * plan, 0});
+  for (std::size_t plan = 0; plan < 4; ++plan) {
+    seen.push_back({plan, 0, 1, 1.0 + 0.1 * plan + (plan % 2 == 0 ? 0.2 : -0.2), 0});
+  }
+  const PassEstimates estimates = estimate_plans(seen);
+  // Two rounds that differ by 0.2 are each 0.14 off what they have in common.
+  EXPECT_GT(estimates.round_variance(0), 0.07 * 0.07);
+  EXPECT_GT(estimates.plans.back().variance, 0.07 * 0.07) << "of a plan that was measured once";
+  EXPECT_LT(estimates.round_variance(1), 0.02 * 0.02) << "of a group without rounds";
 }
 
 }  // namespace
