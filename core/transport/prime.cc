@@ -11,7 +11,7 @@ using wire::MessageKind;
 constexpr int kSmallPings = 8;
 // Fewer where they take long: what varies is small beside that.
 constexpr int kFewestSmallPings = 2;
-constexpr std::chrono::milliseconds kSmallPingsTime{100};
+constexpr std::chrono::milliseconds kSmallPingsTime{30};
 // Every connection begins with room for that much (RFC 6928).
 constexpr std::uint64_t kAlwaysFits = 8 << 10;
 constexpr std::uint64_t kFirstLargeBytes = 64 << 10;
