@@ -77,7 +77,8 @@ struct StageRequest {
   std::string downstream;  ///< address of the next stage; empty: the sink will connect here
   std::uint32_t queue = 4;
   std::uint64_t max_frame_bytes = 0;
-  std::string codec;  ///< of what it sends to the next stage; empty: none
+  std::string codec;               ///< of what it sends to the next stage; empty: none
+  Nanoseconds profiled_compute{};  ///< of a request, by the device's profile; 0: not known
 };
 
 /// Where the links that a stage accepts come to.

@@ -162,6 +162,9 @@ Expected<OpenedStage> Deployment::open_stage(const Plan& plan, std::size_t stage
   request.queue = options_.queue;
   request.max_frame_bytes = transport::Limits{}.max_frame_bytes;
   if (stage < codecs_.size()) request.codec = codecs_[stage];
+  if (stage < options_.profiled_compute.size()) {
+    request.profiled_compute = options_.profiled_compute[stage];
+  }
   PARETO_ASSIGN(OpenedStage opened,
                 with_context(devices_[stage]->open_stage(request), "stage {}", stage));
   first_open_ = stage;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/cluster/cluster.h"
@@ -28,6 +29,8 @@ struct DeploymentOptions {
   std::uint32_t queue = 4;
   /// Names the codecs that plans leave open ("auto"), and outlives the deployment; null: one is made that loses nothing.
   CodecChooser* codecs = nullptr;
+  /// One a stage, of a request, 0: not known; or none. What devices are watched against.
+  std::vector<Nanoseconds> profiled_compute{};
 };
 
 /// Ready by handshake: when open() returns, a request may be sent at once. Undone in reverse order at destruction, and on any
@@ -63,7 +66,7 @@ class Deployment {
 
  private:
   Deployment(std::uint64_t pipeline, DeploymentOptions options)
-      : pipeline_(pipeline), options_(options) {}
+      : pipeline_(pipeline), options_(std::move(options)) {}
   Expected<> find_devices(const Plan& plan, const Cluster& cluster);
   Expected<> load_shards(const Plan& plan, ShardPool& pool);
   Expected<> choose_codecs(const Plan& plan);

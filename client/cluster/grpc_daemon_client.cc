@@ -214,6 +214,7 @@ class GrpcDaemonClient final : public DaemonClient {
     request.set_queue(stage.queue);
     request.set_max_frame_bytes(stage.max_frame_bytes);
     request.set_codec(stage.codec);
+    request.set_profiled_compute_ns(static_cast<std::uint64_t>(stage.profiled_compute.count()));
     PARETO_ASSIGN(const std::uint64_t session, attend());
     request.set_session(session);
     control::v1::OpenStageReply reply;

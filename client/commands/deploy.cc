@@ -17,6 +17,7 @@
 #include "client/commands/npy.h"
 #include "client/experiment/plan_file.h"
 #include "client/experiment/request_stream.h"
+#include "client/planning/profiled_stages.h"
 #include "client/program.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
@@ -179,6 +180,7 @@ class DeployCommand final : public Command {
                    "what a codec that the plan leaves to be chosen may lose of a tensor")
         ->capture_default_str();
     timeout_.add_to(app);
+    store_.add_to(app);
     app.add_option("--output", output_,
                    "folder for the results: one .npy a tensor, called as its request");
     app.add_flag("--json", json_, "one JSON object a request and line on stdout");
@@ -204,7 +206,10 @@ class DeployCommand final : public Command {
     ModelWorkload workload(model);
     FileRequests requests(model, workload, files_, std::move(lines), stop);
     FileResults results(context, workload, output_, json_);
-    auto streamed = stream(context, cluster, plan, workload, requests, results);
+    DeploymentOptions deploying;
+    PARETO_ASSIGN(deploying.profiled_compute, profiled(context, plan, model, cluster));
+    auto streamed =
+        stream(context, cluster, plan, std::move(deploying), workload, requests, results);
     if (!streamed) {
       // From here on a device that breaks is a failure while running, not an environment that refuses.
       if (exit_code_of(streamed.error().code) == kExitEnvironment) {
@@ -225,12 +230,21 @@ class DeployCommand final : public Command {
     return tl::unexpected(error_from_errno(error.value(), "making the folder " + output_));
   }
 
+  /// Of each stage what it takes by its device's profile; nothing where nothing is kept.
+  Expected<std::vector<Nanoseconds>> profiled(Context& context, const Plan& plan,
+                                              const Model& model, const Cluster& cluster) const {
+    std::error_code absent;
+    if (!fs::exists(store_.file(context), absent)) return std::vector<Nanoseconds>{};
+    PARETO_ASSIGN(const auto store, store_.open_existing(context));
+    return profiled_stages(plan, model, cluster, *store);
+  }
+
   Expected<> stream(Context& context, const Cluster& cluster, const Plan& plan,
-                    ModelWorkload& workload, FileRequests& requests, FileResults& results) const {
+                    DeploymentOptions deploying, ModelWorkload& workload, FileRequests& requests,
+                    FileResults& results) const {
     TransportSet transports;
     ShardPool pool(workload);
     CodecChooser codecs(codec_error_);
-    DeploymentOptions deploying;
     deploying.codecs = &codecs;
     PARETO_ASSIGN(
         const auto deployment,
@@ -253,6 +267,7 @@ class DeployCommand final : public Command {
   std::string plan_file_;
   double codec_error_ = 0;
   TimeoutFlag timeout_;
+  StoreFlags store_;
   std::chrono::milliseconds request_timeout_{};
   std::string output_;
   std::vector<std::string> files_;

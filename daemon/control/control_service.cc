@@ -251,6 +251,8 @@ Expected<> ControlService::open(const v1::OpenStageRequest& request, v1::OpenSta
   stage.downstream = request.downstream();
   stage.queue = request.queue();
   stage.max_frame_bytes = request.max_frame_bytes();
+  stage.profiled_compute = Nanoseconds(static_cast<Nanoseconds::rep>(
+      std::min<std::uint64_t>(request.profiled_compute_ns(), INT64_MAX)));
   if (!request.codec().empty()) {
     PARETO_ASSIGN(stage.codec, wire::find_codec(request.codec()));
   }

@@ -87,6 +87,8 @@ void add_meters(Families& families, const StageMeters& meters) {
                          Kind::kGauge);
   StageFamily rate("pareto_link_rate_bytes_per_second",
                    "Rate to the next stage, seen when the pipeline was deployed", Kind::kGauge);
+  StageFamily profiled("pareto_stage_profiled_compute_seconds",
+                       "What running the shard takes by the device's profile", Kind::kGauge);
   for (const MeterReading& reading : meters.read()) {
     const StagePlace& place = reading.place;
     compute.add(place, reading.compute);
@@ -99,9 +101,10 @@ void add_meters(Families& families, const StageMeters& meters) {
     sent.add(place, value_of(reading.bytes_sent));
     if (reading.round_trip) round_trip.add(place, to_seconds(*reading.round_trip));
     if (reading.link_bytes_per_second) rate.add(place, value_of(*reading.link_bytes_per_second));
+    if (reading.profiled_compute) profiled.add(place, to_seconds(*reading.profiled_compute));
   }
-  for (StageFamily* family :
-       {&compute, &wait, &requests, &in_flight, &failures, &received, &sent, &round_trip, &rate}) {
+  for (StageFamily* family : {&compute, &wait, &requests, &in_flight, &failures, &received, &sent,
+                              &round_trip, &rate, &profiled}) {
     families.push_back(family->take());
   }
 }

@@ -178,6 +178,7 @@ Expected<StageAddresses> StageHost::open(OpenStage request) {
     PARETO_ASSIGN(parts.downstream, connect_downstream(*next, request));
   }
   parts.meter = meters_.open(request.stage);
+  parts.meter->profiled_compute = request.profiled_compute.count();
   auto stage = std::make_shared<Stage>(std::move(parts));
   const std::lock_guard lock(mutex_);
   PARETO_TRY(check_room(key));

@@ -48,6 +48,7 @@ struct OpenStage {
   std::uint32_t queue = 4;             ///< 1 … 1024
   std::uint64_t max_frame_bytes = 0;   ///< for the downstream link; 0 = the host's limit
   const wire::Codec* codec = nullptr;  ///< of what is sent on it; null: none
+  Nanoseconds profiled_compute{};      ///< of a request, by the device's profile; 0: not known
 };
 
 /// Where the links that a stage accepts come to.

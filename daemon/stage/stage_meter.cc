@@ -17,10 +17,13 @@ void add(MeterReading& sums, const StageMeter& meter) {
 /// Shows what is now.
 void show(MeterReading& reading, const StageMeter& meter) {
   reading.in_flight += meter.in_flight;
-  if (reading.place == StageMeters::kShared) return;  // of several links
+  if (reading.place == StageMeters::kShared) return;  // of several links and shards
   if (const auto took = meter.round_trip.load(); took > 0) reading.round_trip = Nanoseconds(took);
   if (const auto rate = meter.link_bytes_per_second.load(); rate > 0) {
     reading.link_bytes_per_second = rate;
+  }
+  if (const auto profiled = meter.profiled_compute.load(); profiled > 0) {
+    reading.profiled_compute = Nanoseconds(profiled);
   }
 }
 

@@ -30,6 +30,7 @@ struct StageMeter {
   std::atomic<Nanoseconds::rep> sending{0};     ///< ns: until the link had taken what is sent
   std::atomic<Nanoseconds::rep> round_trip{0};  ///< of the link to the next stage, ns; 0: not known
   std::atomic<std::uint64_t> link_bytes_per_second{0};  ///< 0: not known
+  std::atomic<Nanoseconds::rep> profiled_compute{0};    ///< of a request, ns; 0: not known
   std::atomic<bool> broken{false};                      ///< it ended by a failure
   std::atomic<bool> ended{false};
   DurationHistogram wait;  ///< of requests, to be computed
@@ -57,6 +58,7 @@ struct MeterReading {
   std::uint64_t in_flight = 0;
   std::optional<Nanoseconds> round_trip;
   std::optional<std::uint64_t> link_bytes_per_second;
+  std::optional<Nanoseconds> profiled_compute;
 };
 
 /// The meters of all stages of a device. A stage that opens takes the first free slot among those of its number in a pipeline, and adds to

@@ -21,13 +21,18 @@ using nlohmann::json;
 
 constexpr std::chrono::seconds kPatience{120};
 
-/// What no machine that runs tests has for certain: sensors of every kind, and a link that is slow enough to have a rate.
+/// What no machine that runs tests has for certain: sensors of every kind, and a link that is slow enough to have a rate. And a stage of a
+/// device that was profiled.
 metrics::Families board_metrics(const std::filesystem::path& sysfs) {
   metrics::Families families = daemon::machine_sensors(sysfs);
   families.push_back({"pareto_link_rate_bytes_per_second",
                       "Rate to the next stage, seen when the pipeline was deployed",
                       metrics::Kind::kGauge,
                       {{{{"stage", "0"}, {"slot", "0"}}, 1.25e7, {}}}});
+  families.push_back({"pareto_stage_profiled_compute_seconds",
+                      "What running the shard takes by the device's profile",
+                      metrics::Kind::kGauge,
+                      {{{{"stage", "0"}, {"slot", "0"}}, 0.01, {}}}});
   metrics::add_label(families, "device", "board");
   return families;
 }

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "tests/e2e/fixture.h"
+#include "tests/support/http.h"
 
 namespace pareto::test {
 namespace {
@@ -42,7 +43,8 @@ class Deploy : public EndToEnd {
   Deploy() {
     std::vector<std::pair<std::string, std::string>> devices;
     for (const char* name : {"first", "second", "third"}) {
-      daemons_.push_back(std::make_unique<Daemon>(name, folder()));
+      daemons_.push_back(std::make_unique<Daemon>(
+          name, folder(), std::vector<std::string>{"--metrics", "127.0.0.1:0"}));
       devices.emplace_back(name, daemons_.back()->address());
     }
     inventory_ = inventory(devices);
@@ -127,6 +129,29 @@ TEST_F(Deploy, EndsWhenItIsAskedToAndFinishesWhatItTook) {
   process.signal(SIGINT);
   EXPECT_EQ(process.wait(), 0) << process.errors();
   EXPECT_THAT(process.errors(), HasSubstr("1 requests, 0 failed"));
+}
+
+TEST_F(Deploy, DevicesThatWereProfiledShowWhatTheirStagesShouldTake) {
+  const std::string store = path("results.db");
+  const auto profiled = paretoctl(
+      with_model({"profile", "--engine", "plain", "--splits", "after:features.3,percent:60",
+                  "--transport", "tcp", "--devices", inventory_, "--store", store}));
+  ASSERT_EQ(profiled.exit_code, 0) << profiled.errors;
+  ASSERT_EQ(::mkfifo(path("names").c_str(), 0600), 0);
+  const auto shown = [&] {
+    const std::string metrics = http_get(daemons_[1]->metrics(), "/metrics").body;
+    return metrics.find("\npareto_stage_profiled_compute_seconds{") != std::string::npos;
+  };
+  {
+    // Where nothing is kept nobody knows.
+    Process process(shell("exec ", "--store " + path("another.db") + " <> " + path("names")));
+    ASSERT_TRUE(process.wait_for_output("ready")) << process.errors();
+    EXPECT_FALSE(shown());
+    EXPECT_FALSE(std::filesystem::exists(path("another.db")));
+  }
+  Process process(shell("exec ", "--store " + store + " <> " + path("names")));
+  ASSERT_TRUE(process.wait_for_output("ready")) << process.errors();
+  EXPECT_TRUE(shown());
 }
 
 TEST_F(Deploy, ABrokenPipelineIsAnErrorAndNotAnEnd) {

@@ -19,6 +19,7 @@ TEST(StageMeters, WhatAStageCountedStaysWhenItIsGone) {
   first->bytes_sent = 100;
   first->in_flight = 3;
   first->round_trip = 1000;
+  first->profiled_compute = 2000;
   first->broken = true;
   first->compute.record(milliseconds(3));
   ASSERT_EQ(meters.read().size(), 1U);
@@ -26,6 +27,7 @@ TEST(StageMeters, WhatAStageCountedStaysWhenItIsGone) {
   EXPECT_EQ(with.place, (StagePlace{2, 0}));
   EXPECT_EQ(with.in_flight, 3U);
   EXPECT_EQ(with.round_trip, Nanoseconds(1000));
+  EXPECT_EQ(with.profiled_compute, Nanoseconds(2000));
   first.reset();
   const MeterReading without = meters.read().at(0);
   EXPECT_EQ(without.answered, 5U);
@@ -35,6 +37,7 @@ TEST(StageMeters, WhatAStageCountedStaysWhenItIsGone) {
   EXPECT_EQ(without.compute.total(), 1U);
   EXPECT_EQ(without.in_flight, 0U);
   EXPECT_FALSE(without.round_trip);
+  EXPECT_FALSE(without.profiled_compute);
 
   const auto second = meters.open(2);
   second->answered = 2;

@@ -1,0 +1,41 @@
+#include "client/planning/profiled_stages.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "client/cluster/deployment.h"
+#include "client/planning/device_profiler.h"
+#include "partitioner/cost/device_costs.h"
+
+namespace pareto::client {
+
+Expected<std::vector<Nanoseconds>> profiled_stages(const Plan& plan,
+                                                   const partitioner::Model& model,
+                                                   const Cluster& cluster, ResultStore& store) {
+  std::vector<Nanoseconds> stages(plan.stages.size());
+  const auto operators = static_cast<std::int64_t>(model.graph().operators.size());
+  const bool whole = plan.stages.front().begin == 0 && plan.stages.back().end == operators;
+  const bool chained = std::ranges::all_of(
+      plan.stages, [](const StagePlan& stage) { return stage.operators.empty(); });
+  if (!whole || !chained) return stages;
+  ProfileWish wish;
+  wish.model = model.name();
+  wish.model_digest = model.digest().hex();
+  wish.operators = operators;
+  wish.settings = shard_settings(plan);
+  std::vector<std::int64_t> positions{0};
+  for (const StagePlan& stage : plan.stages) positions.push_back(stage.end);
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    PARETO_ASSIGN(const DaemonClient* device, cluster.find(plan.stages[i].device));
+    PARETO_ASSIGN(const auto profile, store.find_profile(profile_key(*device, wish)));
+    if (!profile) continue;
+    const auto costs = partitioner::device_costs(*profile, positions);
+    if (!costs) continue;
+    const auto place = static_cast<int>(i);
+    stages[i] = costs->when_busy().time(place, place + 1);
+  }
+  return stages;
+}
+
+}  // namespace pareto::client
