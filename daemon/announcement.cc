@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/poll.h"
 #include "core/plan/protocol.h"
 #include "core/transport/socket.h"
 #include "daemon/control/network_lease.h"
@@ -108,7 +109,7 @@ class Announcer {
     Deadline deadline;
     // steady_clock is CLOCK_MONOTONIC, as the bus's times are.
     if (until_us != UINT64_MAX) deadline = TimePoint(std::chrono::microseconds(until_us));
-    const auto ready = transport::poll_until(polled, deadline);
+    const auto ready = poll_until(polled, deadline);
     if (!ready && ready.error().code != ErrorCode::kTimeout) return tl::unexpected(ready.error());
     return polled[1].revents != 0;
   }

@@ -1,9 +1,7 @@
 #include "netem/resource_group.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,7 +13,7 @@
 
 #include "core/base/control_group.h"
 #include "core/base/file.h"
-#include "core/base/file_descriptor.h"
+#include "core/base/process_handle.h"
 #include "core/base/text.h"
 
 namespace pareto::netem {
@@ -27,7 +25,7 @@ constexpr const char* kOurs = "pareto-edge";
 constexpr double kShortestPeriod = 4000;  // us
 constexpr double kLongestPeriod = 10'000;
 constexpr double kShortestShare = 1000;
-constexpr int kPatienceMs = 5000;
+constexpr std::chrono::seconds kPatience{5};
 constexpr std::array<const char*, 2> kControllers{"cpu", "memory"};
 
 /// A control file takes one value a write, and says by errno what it thinks of it.
@@ -49,14 +47,13 @@ std::vector<pid_t> processes_in(const fs::path& folder) {
   return found;
 }
 
-/// Ends what is in a group; a descriptor of the process is what waits for its end.
+/// Ends what is in a group.
 void make_empty(const fs::path& folder) {
   for (const pid_t process : processes_in(folder)) {
-    const FileDescriptor handle(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+    const auto handle = ProcessHandle::open(process);
     if (!handle) continue;  // it has ended
-    ::syscall(SYS_pidfd_send_signal, handle.get(), SIGKILL, nullptr, 0);
-    pollfd ended{handle.get(), POLLIN, 0};
-    ::poll(&ended, 1, kPatienceMs);
+    static_cast<void>(handle->signal(SIGKILL));
+    static_cast<void>(handle->wait_for_end(deadline_after(kPatience)));
   }
 }
 

@@ -1,10 +1,8 @@
 #include "client/cluster/process.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +11,8 @@
 
 #include "client/cluster/own_group.h"
 #include "core/base/file.h"
+#include "core/base/poll.h"
+#include "core/base/process_handle.h"
 
 extern char** environ;
 
@@ -25,28 +25,9 @@ constexpr std::chrono::seconds kPatience{5};
 constexpr std::size_t kLastWords = 600;
 constexpr std::size_t kMaxReadyLine = 4096;
 
-int milliseconds_until(const Deadline& deadline) {
-  if (!deadline) return -1;
-  const auto left =
-      std::chrono::ceil<std::chrono::milliseconds>(*deadline - std::chrono::steady_clock::now());
-  return left.count() < 0 ? 0 : static_cast<int>(left.count());
-}
-
-/// Waits until `fd` is readable. False at the deadline.
-bool wait_readable(int fd, const Deadline& deadline) {
-  pollfd entry{fd, POLLIN, 0};
-  for (;;) {
-    const int count = poll(&entry, 1, milliseconds_until(deadline));
-    if (count > 0) return true;
-    if (count == 0 || errno != EINTR) return false;
-  }
-}
-
 void wait_for_end(pid_t pid) {
-  // A process descriptor becomes readable when the process ends, so that ending can be waited for with a deadline.
-  const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-  if (fd < 0 || !wait_readable(fd, deadline_after(kPatience))) kill(pid, SIGKILL);
-  if (fd >= 0) close(fd);
+  const auto process = ProcessHandle::open(pid);
+  if (!process || !process->wait_for_end(deadline_after(kPatience))) kill(pid, SIGKILL);
   while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
@@ -113,7 +94,8 @@ void ChildProcess::leave_running() { pid_ = 0; }
 Expected<std::string> ChildProcess::wait_ready(Deadline deadline) {
   std::string line;
   while (line.size() < kMaxReadyLine) {
-    if (!wait_readable(ready_fd_, deadline)) {
+    pollfd ready{ready_fd_, POLLIN, 0};
+    if (!poll_until({&ready, 1}, deadline)) {
       return fail(ErrorCode::kTimeout, "it did not become ready in time{}", last_words());
     }
     char buffer[512];

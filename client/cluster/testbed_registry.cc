@@ -1,17 +1,14 @@
 #include "client/cluster/testbed_registry.h"
 
-#include <poll.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "core/base/clock.h"
-#include "core/base/file_descriptor.h"
+#include "core/base/process_handle.h"
 #include "core/plan/json_text.h"
 #include "netem/resource_group.h"
 
@@ -23,9 +20,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kFile = "testbed.json";
 constexpr std::uint64_t kLimit = 1 << 20;
-constexpr int kPatienceMs = 30'000;
+constexpr std::chrono::seconds kPatience{30};
 constexpr std::chrono::milliseconds kLookersTime{100};
-constexpr int kPatienceAfterKillMs = 5'000;
+constexpr std::chrono::seconds kPatienceAfterKill{5};
 
 }  // namespace
 
@@ -91,15 +88,6 @@ Expected<RunningTestbed> read_running(const fs::path& file) {
 /// What somebody typed stays within the registry.
 bool is_one_folder(const std::string& name) {
   return !name.empty() && name.front() != '.' && name.find('/') == std::string::npos;
-}
-
-/// True once the process has ended.
-bool wait_for_end(const FileDescriptor& process, int patience_ms) {
-  pollfd ended{process.get(), POLLIN, 0};
-  for (;;) {
-    const int count = ::poll(&ended, 1, patience_ms);
-    if (count >= 0 || errno != EINTR) return count > 0;
-  }
 }
 
 }  // namespace
@@ -201,21 +189,17 @@ Expected<bool> TestbedRegistry::end(const std::string& name) const {
     return fail(ErrorCode::kUnavailable, "test bed {} is on its way: try again once it is up",
                 name);
   }
-  const FileDescriptor process(static_cast<int>(::syscall(SYS_pidfd_open, bed->process, 0)));
-  if (!process && errno != ESRCH) {
-    return tl::unexpected(error_from_errno(errno, fmt::format("process {}", bed->process)));
-  }
-  const auto ask = [&](int signal) -> Expected<> {
-    if (::syscall(SYS_pidfd_send_signal, process.get(), signal, nullptr, 0) == 0 || errno == ESRCH)
-      return {};
-    return tl::unexpected(error_from_errno(errno, fmt::format("ending process {}", bed->process)));
-  };
-  if (process) {
+  if (const auto process = ProcessHandle::open(bed->process)) {
+    const auto ask = [&](int signal) {
+      return with_context(process->signal(signal), "ending process {}", bed->process);
+    };
     PARETO_TRY(ask(SIGTERM));
-    if (!wait_for_end(process, kPatienceMs)) {
+    if (!process->wait_for_end(deadline_after(kPatience))) {
       PARETO_TRY(ask(SIGKILL));
-      wait_for_end(process, kPatienceAfterKillMs);
+      static_cast<void>(process->wait_for_end(deadline_after(kPatienceAfterKill)));
     }
+  } else if (process.error().code != ErrorCode::kNotFound) {
+    return tl::unexpected(process.error());
   }
   PARETO_TRY(repair(name));
   return true;

@@ -17,6 +17,7 @@
 
 #include "core/base/file.h"
 #include "core/base/file_descriptor.h"
+#include "core/base/poll.h"
 #include "core/transport/socket.h"
 
 namespace pareto::client {
@@ -184,7 +185,7 @@ Expected<std::vector<FoundDevice>> browse(std::string_view service, Nanoseconds 
       pause *= 2;
     }
     send(ways, id, questions);
-    const auto ready = transport::poll_until(polled, std::min({next, missing.value_or(end), end}));
+    const auto ready = poll_until(polled, std::min({next, missing.value_or(end), end}));
     if (!ready && ready.error().code != ErrorCode::kTimeout) return tl::unexpected(ready.error());
     for (std::size_t i = 0; ready && i < ways.size(); ++i) {
       if (polled[i].revents != 0 && receive(ways[i].socket, id, finder) && !missing) {

@@ -1,20 +1,17 @@
 #include "client/report/browser.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <thread>
 
 #include "client/cluster/own_group.h"
 #include "core/base/file.h"
+#include "core/base/process_handle.h"
 
 extern char** environ;
 
@@ -88,23 +85,11 @@ Expected<pid_t> start_any(const Browser& browser, const std::vector<std::string>
 
 /// Returns when it has ended. Fails: kTimeout, kClosed (stopped), as errno says.
 Expected<> wait_for_end(pid_t pid, const Browser& browser) {
-  // Readable when the process has ended.
-  const FileDescriptor process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  if (!process) return tl::unexpected(error_from_errno(errno, "waiting for the browser"));
-  const TimePoint deadline = std::chrono::steady_clock::now() + browser.patience;
-  for (;;) {
-    const auto left =
-        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    std::array<pollfd, 2> entries{{{process.get(), POLLIN, 0}, {browser.stop, POLLIN, 0}}};
-    const int count = ::poll(entries.data(), entries.size(),
-                             static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return tl::unexpected(error_from_errno(errno, "waiting for the browser"));
-    if (entries[0].revents != 0) return {};
-    if (entries[1].revents != 0) return fail(ErrorCode::kClosed, "stopped");
-    return fail(ErrorCode::kTimeout, "the browser did not draw the page in {} s",
-                browser.patience.count());
-  }
+  PARETO_ASSIGN(const ProcessHandle process, ProcessHandle::open(pid));
+  const auto ended = process.wait_for_end(deadline_after(browser.patience), browser.stop);
+  if (ended || ended.error().code != ErrorCode::kTimeout) return ended;
+  return fail(ErrorCode::kTimeout, "the browser did not draw the page in {} s",
+              browser.patience.count());
 }
 
 /// Ends whoever of its group is still there; its wait status.

@@ -8,12 +8,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <memory>
 #include <system_error>
+
+#include "core/base/poll.h"
 
 namespace pareto::transport {
 namespace {
@@ -123,24 +124,6 @@ Expected<short> wait_until_ready(int descriptor, short events, const Waker* wake
   PARETO_TRY(poll_until(polled, deadline));
   if (polled[1].revents != 0) return fail(ErrorCode::kClosed, "closed on this side");
   return polled[0].revents;
-}
-
-Expected<> poll_until(std::span<pollfd> polled, Deadline deadline) {
-  while (true) {
-    timespec left{};
-    if (deadline) {
-      const auto duration = std::max(
-          std::chrono::duration_cast<Nanoseconds>(*deadline - std::chrono::steady_clock::now()),
-          Nanoseconds(0));
-      left.tv_sec = duration.count() / 1'000'000'000;
-      left.tv_nsec = duration.count() % 1'000'000'000;
-    }
-    const int ready = ::ppoll(polled.data(), polled.size(), deadline ? &left : nullptr, nullptr);
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready < 0) return fail(ErrorCode::kInternal, "poll: {}", errno_text(errno));
-    if (ready == 0) return fail(ErrorCode::kTimeout, "the deadline passed");
-    return {};
-  }
 }
 
 Expected<FileDescriptor> open_listener(const HostPort& address) {

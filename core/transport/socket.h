@@ -3,7 +3,6 @@
 
 #include <poll.h>
 
-#include <span>
 #include <string>
 
 #include "core/base/clock.h"
@@ -33,9 +32,6 @@ class Waker {
 /// null. Fails: kTimeout, kClosed (woken).
 Expected<short> wait_until_ready(int descriptor, short events, const Waker* waker,
                                  Deadline deadline);
-
-/// Waits until something holds on one of them (revents says what). Fails: kTimeout, kInternal.
-Expected<> poll_until(std::span<pollfd> polled, Deadline deadline);
 
 /// Bound, listening, non-blocking. Fails: kPermission (port in use or not allowed), kInvalidArgument (no such host, or not this
 /// machine's), kExhausted.

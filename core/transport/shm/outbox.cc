@@ -10,6 +10,8 @@
 #include <new>
 #include <utility>
 
+#include "core/base/poll.h"
+
 namespace pareto::transport::shm {
 namespace {
 
