@@ -5,6 +5,7 @@
 #include <spdlog/spdlog.h>
 #include <systemd/sd-bus.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -33,6 +34,9 @@ constexpr int kAll = -1;  // interfaces, protocols
 constexpr int kMostNames = 16;
 
 constexpr std::chrono::microseconds kPatience = std::chrono::seconds(1);
+// Between two tries, each twice as long as the one before.
+constexpr Nanoseconds kFirstPause = std::chrono::milliseconds(500);
+constexpr Nanoseconds kLongestPause = std::chrono::minutes(1);
 
 struct Unref {
   void operator()(sd_bus* bus) const { ::sd_bus_close_unref(bus); }
@@ -45,6 +49,10 @@ tl::unexpected<Error> bus_error(int negative_errno) {
   return fail(ErrorCode::kInternal, "D-Bus: {}", transport::errno_text(-negative_errno));
 }
 
+tl::unexpected<Error> no_bus(int negative_errno) {
+  return fail(ErrorCode::kClosed, "no system bus ({})", transport::errno_text(-negative_errno));
+}
+
 /// kNotFound: there is no Avahi. kUnavailable: the name is taken.
 ErrorCode code_of(const sd_bus_error& error) {
   for (const char* absent : {SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NAME_HAS_NO_OWNER}) {
@@ -54,25 +62,51 @@ ErrorCode code_of(const sd_bus_error& error) {
                                                           : ErrorCode::kInternal;
 }
 
-/// On the announcement's own thread, all of it: connected, told what Avahi does, and told to stop by `waker`.
+/// On the announcement's own thread, all of it: connected, told what Avahi does, and told to stop by `waker`. Whatever fails is tried anew on
+/// a connection of its own: Avahi forgets what it was told over one that has ended, also what it had not come to yet.
 class Announcer {
  public:
   explicit Announcer(AnnouncedService service) : service_(std::move(service)) {}
 
   void run(const transport::Waker& stop) {
-    sd_bus* bus = nullptr;
-    if (const int status = ::sd_bus_open_system(&bus); status < 0) {
-      spdlog::debug("not announced: no system bus ({})", transport::errno_text(-status));
-      return;
+    while (true) {
+      const auto stopped = attend(stop);
+      bus_.reset();
+      if (stopped) return;
+      say(stopped.error());
+      const Deadline again = deadline_after(pause_);
+      pause_ = std::min(2 * pause_, kLongestPause);
+      const auto woken = transport::wait_until_ready(stop.descriptor(), POLLIN, nullptr, again);
+      if (woken || woken.error().code != ErrorCode::kTimeout) return;
     }
-    bus_.reset(bus);
-    const auto lost = attend(stop);
-    if (!lost) spdlog::debug("not announced any more: {}", lost.error().message);
   }
 
  private:
-  /// Until it is stopped. Fails: when the bus is lost.
+  /// Until it is stopped. Fails: kClosed (there is no bus, or it was lost), and as Avahi does.
   Expected<> attend(const transport::Waker& stop) {
+    PARETO_TRY(connect());
+    while (true) {
+      const int done = ::sd_bus_process(bus_.get(), nullptr);
+      if (done < 0) return no_bus(done);
+      if (failed_) return tl::unexpected(*failed_);
+      if (done > 0) continue;
+      if (outdated_ && ::sd_bus_is_ready(bus_.get()) > 0) {
+        outdated_ = false;
+        PARETO_TRY(announce());
+        continue;  // signals may have come with the answers
+      }
+      PARETO_ASSIGN(const bool stopped, wait(stop));
+      if (stopped) return {};
+    }
+  }
+
+  Expected<> connect() {
+    outdated_ = true;
+    group_.clear();
+    failed_.reset();
+    sd_bus* bus = nullptr;
+    if (const int status = ::sd_bus_open_system(&bus); status < 0) return no_bus(status);
+    bus_.reset(bus);
     ::sd_bus_set_method_call_timeout(bus_.get(), static_cast<std::uint64_t>(kPatience.count()));
     PARETO_TRY(
         hear("type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',"
@@ -82,22 +116,10 @@ class Announcer {
         hear("type='signal',sender='org.freedesktop.Avahi',"
              "interface='org.freedesktop.Avahi.Server',member='StateChanged'",
              on_server_changed));
-    PARETO_TRY(
-        hear("type='signal',sender='org.freedesktop.Avahi',"
-             "interface='org.freedesktop.Avahi.EntryGroup',member='StateChanged'",
-             on_group_changed));
-    while (true) {
-      const int done = ::sd_bus_process(bus_.get(), nullptr);
-      if (done < 0) return bus_error(done);
-      if (done > 0) continue;
-      if (outdated_ && ::sd_bus_is_ready(bus_.get()) > 0) {
-        outdated_ = false;
-        announce();
-        continue;  // signals may have come with the answers
-      }
-      PARETO_ASSIGN(const bool stopped, wait(stop));
-      if (stopped) return {};
-    }
+    return hear(
+        "type='signal',sender='org.freedesktop.Avahi',"
+        "interface='org.freedesktop.Avahi.EntryGroup',member='StateChanged'",
+        on_group_changed);
   }
 
   Expected<bool> wait(const transport::Waker& stop) const {
@@ -133,24 +155,35 @@ class Announcer {
       return 0;
     }
     if (state == kGroupEstablished) {
+      announcer.pause_ = kFirstPause;
+      announcer.said_.clear();
       spdlog::info("announced as \"{}\" ({}, port {})", announcer.service_.name, kServiceType,
                    announcer.service_.port);
     } else if (state == kGroupCollision) {
       announcer.taken_ = announcer.outdated_ = true;
     } else if (state == kGroupFailure) {
-      spdlog::warn("not announced: Avahi: {}", reason);
+      announcer.failed_ = Error{ErrorCode::kInternal, fmt::format("Avahi: {}", reason)};
     }
     return 0;
   }
 
-  void announce() {
-    const auto told = tell();
-    if (told) return;
-    if (told.error().code == ErrorCode::kNotFound) {
-      spdlog::debug("not announced: no Avahi on the system bus");
-    } else {
-      spdlog::warn("not announced: {}", told.error().message);
-    }
+  /// Who is not there is waited for: the bus says when it is.
+  Expected<> announce() {
+    auto told = tell();
+    if (told || told.error().code != ErrorCode::kNotFound) return told;
+    pause_ = kFirstPause;
+    say({ErrorCode::kNotFound, "no Avahi on the system bus"});
+    return {};
+  }
+
+  /// Once, until it is announced or something else is in the way.
+  void say(const Error& problem) {
+    if (said_ == problem.message) return;
+    said_ = problem.message;
+    const bool nobody_there =
+        problem.code == ErrorCode::kNotFound || problem.code == ErrorCode::kClosed;
+    spdlog::log(nobody_there ? spdlog::level::debug : spdlog::level::warn, "not announced: {}",
+                problem.message);
   }
 
   /// What was told before is taken back first: the host's name or its networks may have changed.
@@ -230,6 +263,10 @@ class Announcer {
     sd_bus_message* reply = nullptr;
     const int status = ::sd_bus_call(bus_.get(), message.get(), 0, &error, &reply);
     if (status >= 0) return Message(reply);
+    if (::sd_bus_is_open(bus_.get()) <= 0) {
+      ::sd_bus_error_free(&error);
+      return no_bus(status);
+    }
     Error told{
         code_of(error),
         fmt::format("Avahi: {}: {}", ::sd_bus_message_get_member(message.get()),
@@ -252,6 +289,9 @@ class Announcer {
   std::string group_;     ///< the D-Bus object that stands for what was told; empty: nothing was
   bool outdated_ = true;  ///< what was told, or that nothing was
   bool taken_ = false;    ///< the name, by another
+  std::optional<Error> failed_;      ///< Avahi, to keep what it was told
+  Nanoseconds pause_ = kFirstPause;  ///< before the next try
+  std::string said_;                 ///< of what is in the way
 };
 
 }  // namespace

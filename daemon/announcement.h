@@ -1,5 +1,5 @@
 // This daemon's name on its network, told by Avahi to whoever looks for daemons (`paretoctl discover`). A hint and no more: nothing depends on
-// it, and where there is no system bus or no Avahi nothing is told.
+// it, and while there is no system bus or no Avahi nothing is told.
 //
 //   pi-1._pareto-edge._tcp.local  SRV  the host and the control service's port
 //                                 TXT  "version=0.1.0" of the daemon, "name=pi-1" of the device
@@ -23,7 +23,8 @@ std::optional<AnnouncedService> announced_service(const std::string& name,
                                                   const std::string& address);
 
 /// The service is known to the network as long as this lives: under another name ("pi-1 #2") where its own is taken, and again whenever Avahi
-/// is started again. That it is told, or refused, stands in the log; that nobody is there to tell it, only at its debug level.
+/// or the bus is started again; what fails is tried again, at last once a minute. That it is told, or refused, stands in the log; that nobody
+/// is there to tell it, only at its debug level.
 ///
 /// Threads: one owner; one of its own talks to Avahi.
 class Announcement {

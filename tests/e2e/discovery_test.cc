@@ -208,6 +208,35 @@ TEST_F(Discovery, AvahiMayComeLaterAndAgain) {
   EXPECT_THAT(daemon->errors(), Not(HasSubstr("warning not announced")));
 }
 
+TEST_F(Discovery, TheBusMayComeLaterAndAgain) {
+  const auto daemon = start_paretod("pi");
+  ASSERT_TRUE(daemon->wait_for_output("not announced: no system bus")) << daemon->errors();
+  start_bus();
+  start_avahi();
+  ASSERT_TRUE(daemon->wait_for_output("announced as \"pi\"")) << daemon->errors();
+  for (Process* gone : {avahi_.get(), bus_.get()}) {
+    gone->signal(SIGKILL);
+    gone->wait();
+  }
+  start_bus();
+  start_avahi();
+  std::vector<std::string> found;
+  for (int questions = 0; questions < 20 && found.empty(); ++questions) found = names();
+  EXPECT_EQ(found, std::vector<std::string>{"pi"}) << daemon->errors();
+}
+
+TEST_F(Discovery, AvahiMayHang) {
+  start_bus();
+  start_avahi();
+  avahi_->signal(SIGSTOP);
+  const auto daemon = start_paretod("pi");
+  ASSERT_TRUE(daemon->wait_for_output("warning not announced: Avahi: GetState"))
+      << daemon->errors();
+  avahi_->signal(SIGCONT);
+  EXPECT_TRUE(daemon->wait_for_output("announced as \"pi\"")) << daemon->errors();
+  EXPECT_EQ(names(), std::vector<std::string>{"pi"});
+}
+
 TEST_F(Discovery, WhoIsNotToBeFoundIsNot) {
   start_bus();
   start_avahi();
