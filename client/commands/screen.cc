@@ -11,8 +11,9 @@
 namespace pareto::client {
 namespace {
 
-constexpr const char* kEnter = "\x1b[?1049h\x1b[?25l";
-constexpr const char* kLeave = "\x1b[?25h\x1b[?1049l";
+// The other screen, no cursor, lines that are not wrapped; and back.
+constexpr const char* kEnter = "\x1b[?1049h\x1b[?25l\x1b[?7l";
+constexpr const char* kLeave = "\x1b[?7h\x1b[?25h\x1b[?1049l";
 
 /// One byte; none: it has ended.
 std::optional<char> read_byte(int input) {
@@ -100,11 +101,16 @@ Screen::Size Screen::size() const {
 
 void Screen::draw(const std::string& text) {
   std::string drawn = "\x1b[H";
-  for (const char c : text) {
-    // What the line before it had left is taken away.
-    drawn += c == '\n' ? std::string("\x1b[K\r\n") : std::string(1, c);
-  }
-  out_ << drawn << "\x1b[J" << std::flush;
+  std::size_t begin = 0;
+  do {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const bool last = end + 1 >= text.size();
+    // What was there is taken away first: behind a line that fills its row the last character would go with it. A newline behind the last
+    // row would move all others.
+    drawn += (last ? "\x1b[J" : "\x1b[K") + text.substr(begin, end - begin) + (last ? "" : "\r\n");
+    begin = end + 1;
+  } while (begin < text.size());
+  out_ << drawn << std::flush;
 }
 
 }  // namespace pareto::client

@@ -42,7 +42,7 @@ class Screen {
 
   /// As it is now: terminals are made larger and smaller.
   Size size() const;
-  /// In place of what is there: lines that end with a newline.
+  /// In place of what is there: lines that end with a newline, each one row, whose end is not seen where there are too few columns.
   void draw(const std::string& text);
   Awakening wait(int stop, TimePoint until, int news = -1) {
     return wait_for_key(keys_, stop, until, news);

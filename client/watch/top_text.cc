@@ -243,9 +243,9 @@ std::string top_text(const Activity& activity, const TopStyle& style) {
     text += "\n" + stage_table(activity, style) + "\n" + link_table(activity, report);
   }
   const std::string keys = style.keys.empty() ? "" : faint(style.keys);
-  // Behind the last newline is a row, too.
-  const auto below = static_cast<int>(std::ranges::count(keys, '\n')) + 1;
-  return (style.rows > 0 ? cut_to(text, std::max(style.rows - below, 1)) : text) + keys;
+  if (style.rows <= 0) return text + keys;
+  const auto left = style.rows - static_cast<int>(std::ranges::count(keys, '\n'));
+  return left > 0 ? cut_to(text, left) + keys : cut_to(text, style.rows);
 }
 
 }  // namespace pareto::client

@@ -21,11 +21,11 @@ struct TopStyle {
   int rows = 0;  ///< of the terminal; 0 = no limit
   TopOrder order = TopOrder::kPipeline;
   std::string title{};  ///< the first line
-  std::string keys{};   ///< the last line; empty: none
+  std::string keys{};   ///< the last lines; empty: none
 };
 
-/// Lines, each ended by a newline; where there are too few rows those at the end are left out, but the last and the first. Without devices:
-/// what is seen before the first have answered.
+/// Lines, each ended by a newline, no more than there are rows: those at the end are left out, but the keys, unless they leave no room for
+/// others. Without devices: what is seen before the first have answered.
 std::string top_text(const Activity& activity, const TopStyle& style);
 
 }  // namespace pareto::client

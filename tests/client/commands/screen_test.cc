@@ -16,101 +16,108 @@ using test::PseudoTerminal;
 
 const TimePoint kEver = TimePoint::max() - std::chrono::hours(1);
 
-TEST(ScreenTest, TakesTheTerminalAndGivesItBack) {
-  PseudoTerminal terminal;
-  const tcflag_t before = terminal.modes();
-  ASSERT_TRUE(before & ECHO);
-  std::ostringstream out;
-  {
-    Screen screen(out, terminal.inside());
-    EXPECT_FALSE(terminal.modes() & (ECHO | ICANON | ISIG));
-    EXPECT_EQ(out.str(), "\x1b[?1049h\x1b[?25l");
+/// Readable once something was said.
+class Pipe {
+ public:
+  Pipe() {
+    int ends[2];
+    EXPECT_EQ(::pipe(ends), 0);
+    reading_ = FileDescriptor(ends[0]);
+    writing_ = FileDescriptor(ends[1]);
   }
-  EXPECT_EQ(terminal.modes(), before);
-  EXPECT_TRUE(out.str().ends_with("\x1b[?25h\x1b[?1049l"));
+  int end() const { return reading_.get(); }
+  void say(char what) const { EXPECT_EQ(::write(writing_.get(), &what, 1), 1); }
+  void close() { writing_.reset(); }
+
+ private:
+  FileDescriptor reading_;
+  FileDescriptor writing_;
+};
+
+class ScreenTest : public testing::Test {
+ protected:
+  PseudoTerminal terminal_;
+  std::ostringstream out_;
+  Pipe pipe_;
+};
+
+TEST_F(ScreenTest, TakesTheTerminalAndGivesItBack) {
+  const tcflag_t before = terminal_.modes();
+  ASSERT_TRUE(before & ECHO);
+  {
+    Screen screen(out_, terminal_.inside());
+    EXPECT_FALSE(terminal_.modes() & (ECHO | ICANON | ISIG));
+    EXPECT_EQ(out_.str(), "\x1b[?1049h\x1b[?25l\x1b[?7l");
+  }
+  EXPECT_EQ(terminal_.modes(), before);
+  EXPECT_TRUE(out_.str().ends_with("\x1b[?7h\x1b[?25h\x1b[?1049l"));
 }
 
-TEST(ScreenTest, DrawsInPlace) {
-  PseudoTerminal terminal;
-  std::ostringstream out;
-  Screen screen(out, terminal.inside());
-  out.str("");
-  screen.draw("one\ntwo\n");
-  EXPECT_EQ(out.str(), "\x1b[Hone\x1b[K\r\ntwo\x1b[K\r\n\x1b[J");
+TEST_F(ScreenTest, DrawsInPlace) {
+  Screen screen(out_, terminal_.inside());
+  const auto drawn = [&](const std::string& text) {
+    out_.str("");
+    screen.draw(text);
+    return out_.str();
+  };
+  // As many newlines as there are lines would move a screen of as many rows.
+  EXPECT_EQ(drawn("one\ntwo\n"), "\x1b[H\x1b[Kone\r\n\x1b[Jtwo");
+  EXPECT_EQ(drawn("\none\n"), "\x1b[H\x1b[K\r\n\x1b[Jone");
+  EXPECT_EQ(drawn("one"), "\x1b[H\x1b[Jone");
+  EXPECT_EQ(drawn(""), "\x1b[H\x1b[J");
 }
 
-TEST(ScreenTest, IsAsLargeAsTheTerminalIsNow) {
-  PseudoTerminal terminal;
-  std::ostringstream out;
-  const Screen screen(out, terminal.inside());
-  terminal.resize(50, 132);
+TEST_F(ScreenTest, IsAsLargeAsTheTerminalIsNow) {
+  const Screen screen(out_, terminal_.inside());
+  terminal_.resize(50, 132);
   EXPECT_EQ(screen.size().rows, 50);
   EXPECT_EQ(screen.size().columns, 132);
-  terminal.resize(10, 40);
+  terminal_.resize(10, 40);
   EXPECT_EQ(screen.size().rows, 10);
   EXPECT_EQ(screen.size().columns, 40);
 }
 
-TEST(ScreenTest, KeysEndAWait) {
-  PseudoTerminal terminal;
-  std::ostringstream out;
-  Screen screen(out, terminal.inside());
+TEST_F(ScreenTest, KeysEndAWait) {
+  Screen screen(out_, terminal_.inside());
   for (const auto& [typed, key] : std::vector<std::pair<std::string, char>>{
            {"c", 'c'}, {"\x1b[C", '>'}, {"\x1b[D", '<'}, {"\x1bOC", '>'}, {"\x03", 'q'}}) {
-    terminal.type(typed);
+    terminal_.type(typed);
     const Awakening awake = screen.wait(-1, kEver);
     EXPECT_EQ(awake.key, key);
     EXPECT_FALSE(awake.stop);
   }
 }
 
-TEST(ScreenTest, AStopEndsAWaitAndSoDoesTheMoment) {
-  PseudoTerminal terminal;
-  std::ostringstream out;
-  Screen screen(out, terminal.inside());
-  int ends[2];
-  ASSERT_EQ(::pipe(ends), 0);
-  const FileDescriptor reading(ends[0]);
-  const FileDescriptor writing(ends[1]);
-  const Awakening moment = screen.wait(reading.get(), TimePoint());
+TEST_F(ScreenTest, AStopEndsAWaitAndSoDoesTheMoment) {
+  Screen screen(out_, terminal_.inside());
+  const Awakening moment = screen.wait(pipe_.end(), TimePoint());
   EXPECT_FALSE(moment.stop);
   EXPECT_EQ(moment.key, 0);
-  ASSERT_EQ(::write(writing.get(), "x", 1), 1);
-  EXPECT_TRUE(screen.wait(reading.get(), kEver).stop);
+  pipe_.say('x');
+  EXPECT_TRUE(screen.wait(pipe_.end(), kEver).stop);
 }
 
-TEST(ScreenTest, NewsEndAWaitWhereThereAreNoKeys) {
-  PseudoTerminal terminal;
-  std::ostringstream out;
-  Screen screen(out, terminal.inside());
-  int ends[2];
-  ASSERT_EQ(::pipe(ends), 0);
-  const FileDescriptor reading(ends[0]);
-  const FileDescriptor writing(ends[1]);
-  EXPECT_FALSE(screen.wait(-1, TimePoint(), reading.get()).news);
-  ASSERT_EQ(::write(writing.get(), "x", 1), 1);
-  terminal.type("c");
-  const Awakening key = screen.wait(-1, kEver, reading.get());
+TEST_F(ScreenTest, NewsEndAWaitWhereThereAreNoKeys) {
+  Screen screen(out_, terminal_.inside());
+  EXPECT_FALSE(screen.wait(-1, TimePoint(), pipe_.end()).news);
+  pipe_.say('x');
+  terminal_.type("c");
+  const Awakening key = screen.wait(-1, kEver, pipe_.end());
   EXPECT_EQ(key.key, 'c');
   EXPECT_FALSE(key.news);
-  const Awakening news = screen.wait(-1, kEver, reading.get());
+  const Awakening news = screen.wait(-1, kEver, pipe_.end());
   EXPECT_EQ(news.key, 0);
   EXPECT_TRUE(news.news);
-  EXPECT_TRUE(screen.wait(reading.get(), kEver, reading.get()).stop);
+  EXPECT_TRUE(screen.wait(pipe_.end(), kEver, pipe_.end()).stop);
 }
 
-TEST(ScreenTest, WithoutATerminalThereAreNoKeys) {
-  int ends[2];
-  ASSERT_EQ(::pipe(ends), 0);
-  const FileDescriptor reading(ends[0]);
-  FileDescriptor writing(ends[1]);
-  ASSERT_EQ(::write(writing.get(), "q", 1), 1);
-  std::ostringstream out;
-  Screen screen(out, reading.get());
+TEST_F(ScreenTest, WithoutATerminalThereAreNoKeys) {
+  pipe_.say('q');
+  Screen screen(out_, pipe_.end());
   EXPECT_EQ(screen.wait(-1, TimePoint()).key, 0);
   // A descriptor that has ended is waited for no more.
-  writing.reset();
-  int input = reading.get();
+  pipe_.close();
+  int input = pipe_.end();
   EXPECT_EQ(wait_for_key(input, -1, TimePoint::max()).key, 'q');
   EXPECT_EQ(wait_for_key(input, -1, TimePoint()).key, 0);
   EXPECT_EQ(input, -1);
