@@ -219,7 +219,7 @@ void compare_rate(const char* direction, const LinkDirection& asked,
       static_cast<double>(asked.bits_per_second) * (1 - loss_of(asked)) * (1 + asked.duplicate);
   const double share = measured.bits_per_second / expected;
   if (share >= kLeast && share <= kMost) return;
-  off.push_back(fmt::format("{}: {:.4g} Mbit/s of {:.4g}", direction,
+  off.push_back(fmt::format("{}: {:.4g} Mbit/s of {:.6g}", direction,
                             measured.bits_per_second / 1e6, expected / 1e6));
 }
 

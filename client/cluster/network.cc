@@ -62,7 +62,11 @@ struct EmulatedNetwork::Impl {
                                         netem::measurement_for(asked)));
       const auto judged = netem::check_measurement(asked, found);
       if (judged) return found;
-      if (attempt == kMeasurements) return tl::unexpected(judged.error());
+      if (attempt < kMeasurements) continue;
+      return fail(judged.error().code,
+                  "{}: ask this machine for no more than it reached, or leave it more time to "
+                  "emulate the link (fewer other programs, more cores)",
+                  judged.error().message);
     }
   }
 

@@ -146,8 +146,10 @@ struct RemoteNetwork::Impl {
     if (name == kNone || bare == measured.end() || !bare->second) return found;
     netem::LinkMeasurement added = found;
     added.round_trip -= std::min(bare->second->round_trip, added.round_trip);
-    PARETO_TRY(netem::check_measurement(judged(conditions.at(name), added), added));
-    return found;
+    const auto check = netem::check_measurement(judged(conditions.at(name), added), added);
+    if (check) return found;
+    return fail(check.error().code, "{}: ask for no more than these devices' network can do",
+                check.error().message);
   }
 
   /// What a few messages over TCP can tell of a condition: where packets are lost or late they come at any rate below the one asked for.

@@ -198,8 +198,13 @@ class SweepCommand final : public Command {
     progress_metrics_.begin(run);
     {
       Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
+      std::size_t said = 0;
       const auto show_progress = [&](const SweepProgress& state) {
         progress_metrics_.show(state);
+        for (; said < state.skipped.size(); ++said) {
+          progress.clear();
+          context.err << state.skipped[said] << "\n" << std::flush;
+        }
         progress.show(state.done, state.total, state.phase.empty() ? state.now : state.phase,
                       state.now);
       };

@@ -94,7 +94,7 @@ class RaceSchedule final : public SweepSchedule {
   void take_rounds(const RunRecord& run) {
     for (std::size_t i = 0; i < plans_.size(); ++i) {
       const TrialRecord& trial = run.trials[i];
-      plans_[i].failed = trial.status == TrialStatus::kFailed;
+      plans_[i].failed = trial.status != TrialStatus::kOk;
       for (const TrialRound& round : trial.rounds) {
         if (std::ranges::count(plans_[i].rounds, round.round, &RaceRound::pass) > 0) continue;
         if (const auto taken = race_round(round, trial.batch)) plans_[i].rounds.push_back(*taken);

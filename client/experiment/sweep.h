@@ -63,7 +63,9 @@ struct SweepProgress {
   std::string now;    ///< "round 2/3 after:features.7 tcp"
   std::size_t trials = 0;
   std::size_t measured_trials = 0;  ///< with a round at least
-  std::size_t failed_trials = 0;
+  std::size_t failed_trials = 0;    ///< skipped ones among them
+  /// Of each network that could not be had so far, why its plans are not measured.
+  std::vector<std::string> skipped;
   std::string condition;  ///< of the trial in hand; empty before the first
 };
 
@@ -79,8 +81,9 @@ Expected<> continue_run(const partitioner::Model& model, const Cluster& cluster,
 /// Measures what `run.trials` lack of their rounds (client/experiment/sweep_schedule.h), storing a trial after each of them, or when it
 /// fails; rounds in which the machine was disturbed are measured again (client/experiment/sentinel.h). The store has begun the run.
 /// `stop` set (Ctrl-C) ends it after the unit in hand. A failed trial is recorded and the sweep goes on; trials on a device that does
-/// not answer any more fail at once. Fills p_front, on_front, passes, note and what devices were sent. `run.finished` stays empty where the run is to be
-/// resumed: it was stopped, or a device was lost.
+/// not answer any more fail at once, and those of a network that could not be had are skipped, all of them when the first is. Fills p_front,
+/// on_front, passes, note and what devices were sent. `run.finished` stays empty where the run is to be resumed: it was stopped, a device was
+/// lost, or trials were skipped.
 /// Fails: where the store fails (kExhausted: disk full), or the model makes no example.
 Expected<> run_sweep(const partitioner::Model& model, Cluster& cluster, const SweepOptions& options,
                      RunRecord& run, ResultStore& store, const std::atomic<bool>& stop,

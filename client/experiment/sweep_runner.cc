@@ -104,8 +104,10 @@ Expected<> SweepRunner::run() {
     if (stopped()) schedule_->next(run_);
     PARETO_TRY(environment_.store.put_trials(run_.id, run_.trials));
   }
-  // Trials that a lost device or an interruption kept from being measured may still be: such a run is not finished.
-  return checkpoint(!environment_.stop && lost_devices_.empty());
+  // Trials that a lost device, a network or an interruption kept from being measured may still be: such a run is not finished.
+  const bool skipped =
+      std::ranges::count(run_.trials, TrialStatus::kSkipped, &TrialRecord::status) > 0;
+  return checkpoint(!environment_.stop && lost_devices_.empty() && !skipped);
 }
 
 void SweepRunner::find_pending() {
@@ -133,7 +135,7 @@ void SweepRunner::find_pending() {
                         left[i], trial.no_room});
   }
   for (const TrialRecord& trial : run_.trials) {
-    if (trial.status == TrialStatus::kFailed) continue;
+    if (trial.status != TrialStatus::kOk) continue;
     const bool one_device = trial.plan.stages.size() == 1;
     if (sentinel_ == nullptr || one_device) sentinel_ = &trial;
     if (one_device) break;
@@ -237,11 +239,18 @@ Expected<> SweepRunner::run_unit(std::size_t index, const Pass& pass) {
   Pending& pending = pending_[index];
   const std::string now =
       fmt::format("{} {}{}", pass.phase, pass.repeat ? "again " : "", pending.trial->id);
-  if (!pending.failed) {
+  const std::string& condition = pending.trial->condition;
+  if (!pending.failed && !refused_.contains(condition)) {
     report(now);
     const auto measured = measure(index, pass.round);
     // In a repeat the trial keeps what it has.
-    if (!measured && !pass.repeat) record_failure(pending, measured.error());
+    if (!measured && !pass.repeat) {
+      if (refused_.contains(condition)) {
+        PARETO_TRY(skip_condition(condition, measured.error()));
+      } else {
+        record_failure(pending, measured.error());
+      }
+    }
     count_seconds();
     PARETO_TRY(environment_.store.put_trial(run_, *pending.trial));
   }
@@ -291,16 +300,20 @@ Expected<> SweepRunner::apply_condition(TrialRecord& trial) {
   progress_.condition = trial.condition;
   codecs_.network_changed(trial.condition);
   Network* const network = environment_.cluster.network();
-  PARETO_ASSIGN(const auto link, timed(&TimeSpent::network_s, [&] {
-                  return client::apply_condition(network, trial.condition);
-                }));
-  if (!link) return {};
-  trial.network = NetworkFigures{to_milliseconds(link->round_trip),
-                                 to_milliseconds(link->round_trip_deviation),
-                                 link->forward.bits_per_second / 1e6,
-                                 link->backward.bits_per_second / 1e6,
-                                 link->forward.loss,
-                                 link->backward.loss,
+  const auto applied = timed(&TimeSpent::network_s,
+                             [&] { return client::apply_condition(network, trial.condition); });
+  if (!applied) {
+    refused_.insert(trial.condition);
+    return tl::unexpected(applied.error());
+  }
+  if (!*applied) return {};
+  const netem::LinkMeasurement& link = **applied;
+  trial.network = NetworkFigures{to_milliseconds(link.round_trip),
+                                 to_milliseconds(link.round_trip_deviation),
+                                 link.forward.bits_per_second / 1e6,
+                                 link.backward.bits_per_second / 1e6,
+                                 link.forward.loss,
+                                 link.backward.loss,
                                  network->emulator()};
   return {};
 }
@@ -331,6 +344,22 @@ void SweepRunner::record_failure(Pending& pending, const Error& error) {
   pending.trial->status = TrialStatus::kFailed;
   pending.trial->failure = error.message;
   ++progress_.failed_trials;
+}
+
+Expected<> SweepRunner::skip_condition(const std::string& condition, const Error& error) {
+  std::vector<TrialRecord> skipped;
+  for (Pending& pending : pending_) {
+    TrialRecord& trial = *pending.trial;
+    if (!pending.left || pending.failed || trial.condition != condition) continue;
+    pending.failed = true;
+    trial.status = TrialStatus::kSkipped;
+    trial.failure = error.message;
+    skipped.push_back(trial);
+  }
+  progress_.failed_trials += skipped.size();
+  progress_.skipped.push_back(fmt::format("{} of {} plans are skipped: {}", skipped.size(),
+                                          pending_.size(), error.message));
+  return environment_.store.put_trials(run_.id, skipped);
 }
 
 void SweepRunner::look_for_lost_devices(const Plan& plan) {

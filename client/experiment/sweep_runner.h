@@ -61,8 +61,8 @@ class SweepRunner {
   struct Pending {
     TrialRecord* trial = nullptr;
     TrialMeter meter;
-    bool left = false;  ///< it is still to be measured
-    bool failed = false;
+    bool left = false;    ///< it is still to be measured
+    bool failed = false;  ///< or skipped
   };
 
   void find_pending();
@@ -79,10 +79,12 @@ class SweepRunner {
   bool budget_is_spent() const;
   /// One round of a trial, in place of what it has of that round. Asks its devices whether they are there where it fails.
   Expected<> measure(std::size_t index, int round);
-  /// Gives the network between devices the trial's condition.
+  /// Gives the network between devices the trial's condition. Where it fails the condition is among those refused.
   Expected<> apply_condition(TrialRecord& trial);
   SentinelReading read_sentinel();
   void record_failure(Pending& pending, const Error& error);
+  /// All trials that are left of a condition that could not be applied.
+  Expected<> skip_condition(const std::string& condition, const Error& error);
   /// The first device of the plan that no longer answers; asks those of a trial that has just failed.
   void look_for_lost_devices(const Plan& plan);
   std::optional<std::string> lost_device_of(const Plan& plan) const;
@@ -111,6 +113,7 @@ class SweepRunner {
   std::vector<Pending> pending_;
   std::map<std::int64_t, Request> requests_;  ///< by batch
   std::set<std::string> lost_devices_;
+  std::set<std::string> refused_;  ///< conditions that could not be applied
   std::vector<std::uint64_t>
       sent_before_;  ///< by device: what earlier parts of the run sent, less what its client had sent
   const TrialRecord* sentinel_ = nullptr;

@@ -49,7 +49,7 @@ std::vector<Pass> passes_left(const RunRecord& run, int rounds) {
   if (passes.empty()) {
     // One that failed when a round was measured again may have all of them.
     for (std::size_t i = 0; i < has.size(); ++i) {
-      if (run.trials[i].status == TrialStatus::kFailed) {
+      if (run.trials[i].status != TrialStatus::kOk) {
         has[i] = std::min<std::ptrdiff_t>(has[i], rounds - 1);
       }
     }

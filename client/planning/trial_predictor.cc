@@ -73,12 +73,15 @@ class BatchPredictor {
   }
 
   Expected<> predict_under(const std::string& condition, const Planner::Progress& progress) {
+    const auto definition = definition_of(condition);
+    // One that cannot be had is left to measuring, which says so.
+    if (!definition && !apply_condition(cluster_.network(), condition)) return {};
     std::map<Ends, CostModel> models;
     for (TrialRecord* trial : trials_) {
       if (trial->condition != condition) continue;
       const Ends ends = ends_of(trial->plan);
       if (!models.contains(ends)) {
-        PARETO_ASSIGN(const auto links, links_under(condition, ends, progress));
+        PARETO_ASSIGN(const auto links, links_under(condition, definition, ends, progress));
         PARETO_ASSIGN(partitioner::CostInputs made, planner_.cost_inputs(links));
         models.try_emplace(ends, std::move(made));
       }
@@ -87,18 +90,22 @@ class BatchPredictor {
     return {};
   }
 
+  /// One that says enough to do without probing; of the network at rest none is needed.
+  std::optional<Condition> definition_of(const std::string& condition) const {
+    const Network* const network = cluster_.network();
+    if (network == nullptr || condition == network->resting_condition()) return std::nullopt;
+    auto definition = network->definition(condition);
+    return definition && is_predictable(*definition) ? definition : std::nullopt;
+  }
+
   /// Over a slow network probing takes as long as measuring does, so that links are what the condition's definition makes of them at rest,
-  /// where there is one that says enough.
-  Expected<std::vector<ProbedTransport>> links_under(const std::string& condition, const Ends& ends,
+  /// where there is one.
+  Expected<std::vector<ProbedTransport>> links_under(const std::string& condition,
+                                                     const std::optional<Condition>& definition,
+                                                     const Ends& ends,
                                                      const Planner::Progress& progress) {
     PARETO_ASSIGN(const LinkTransports transports, transports_of(ends));
-    const Network* const network = cluster_.network();
-    if (condition != resting_condition(network)) {
-      const auto definition = network ? network->definition(condition) : std::nullopt;
-      if (definition && is_predictable(*definition)) {
-        return planner_.probe_at_rest(transports, *definition, progress);
-      }
-    }
+    if (definition) return planner_.probe_at_rest(transports, *definition, progress);
     return planner_.probe(transports, condition, progress);
   }
 

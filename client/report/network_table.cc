@@ -25,6 +25,7 @@ std::string rate_of(const NetworkFigures& network) {
 }
 
 std::string why_nothing(const NetworkBest& at) {
+  if (at.skipped > 0) return fmt::format("{} of {} plans skipped", at.skipped, at.trials);
   if (at.failed == 0) return "not measured";
   if (at.failed < at.trials) return fmt::format("{} of {} plans failed", at.failed, at.trials);
   return fmt::format("all {} plans failed", at.failed);
@@ -70,7 +71,7 @@ void add_row(TextTable& table, const NetworkBest& at, const Names& name) {
              latency(at.split.fastest), latency(at.unsplit.fastest),
              at.split.most_productive != nullptr ? name(*at.split.most_productive) : nothing,
              throughput(at.split.most_productive), throughput(at.unsplit.most_productive)},
-            at.measured == 0 && at.failed > 0 ? RowStyle::kBad : RowStyle::kPlain);
+            at.measured == 0 && at.failed + at.skipped > 0 ? RowStyle::kBad : RowStyle::kPlain);
 }
 
 }  // namespace

@@ -104,6 +104,15 @@ std::string write_failures(const RunRecord& run, const ReportStyle& style) {
     text += styled(fmt::format("failed: {}: {}", trial.id, trial.failure), RowStyle::kBad, style) +
             "\n";
   }
+  std::map<std::string, std::size_t> skipped;
+  for (const TrialRecord& trial : run.trials) {
+    if (trial.status == TrialStatus::kSkipped) ++skipped[trial.failure];
+  }
+  for (const auto& [why, plans] : skipped) {
+    text += styled(fmt::format("skipped: {} of {} plans: {}", plans, run.trials.size(), why),
+                   RowStyle::kBad, style) +
+            "\n";
+  }
   const auto planned = std::ranges::count_if(
       run.trials, [](const TrialRecord& trial) { return status_of(trial) == "planned"; });
   if (planned > 0)

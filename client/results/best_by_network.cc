@@ -83,6 +83,7 @@ std::vector<NetworkBest> best_by_network(const RunRecord& run) {
     }
     const std::string status = status_of(trial);
     if (status == "failed") ++group.failed;
+    if (status == "skipped") ++group.skipped;
     if (status != "ok") continue;
     ++group.measured;
     consider(trial, group.best);

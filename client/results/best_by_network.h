@@ -27,10 +27,11 @@ struct NetworkBest {
   std::optional<NetworkFigures> network;
   std::size_t trials = 0;
   std::size_t measured = 0;
-  std::size_t failed = 0;  ///< trials - measured - failed: not measured yet
-  BestTrials best;         ///< of every plan
-  BestTrials split;        ///< of those that cut the model
-  BestTrials unsplit;      ///< of those with one device
+  std::size_t failed = 0;
+  std::size_t skipped = 0;  ///< what is left of trials was not measured yet
+  BestTrials best;          ///< of every plan
+  BestTrials split;         ///< of those that cut the model
+  BestTrials unsplit;       ///< of those with one device
 };
 
 /// Ascending by batch; then "none", and the others from the highest rate forward to the lowest, of equal ones the shortest round trip

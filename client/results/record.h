@@ -125,7 +125,11 @@ struct Prediction {
   double throughput_compute_share = 1;
 };
 
-enum class TrialStatus { kOk, kFailed };
+enum class TrialStatus {
+  kOk,
+  kFailed,
+  kSkipped,  ///< not tried: its network could not be had
+};
 
 /// What the network between devices was measured to be like under the trial's condition, before it was measured itself.
 struct NetworkFigures {
@@ -162,7 +166,7 @@ struct TrialRecord {
   bool on_front = false;
   double p_front = 0;
   TrialStatus status = TrialStatus::kOk;
-  std::string failure;  ///< why it failed
+  std::string failure;  ///< why it failed or was skipped
   /// It failed before it was tried: a device was seen to have no room for it. It is not tried either when the run goes on.
   bool no_room = false;
   std::vector<TrialRound> rounds;  ///< those measured so far, ascending; figures are from these

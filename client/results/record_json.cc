@@ -51,6 +51,7 @@ Json networks_json(const RunRecord& run) {
                     {"trials", at.trials},
                     {"measured", at.measured},
                     {"failed", at.failed},
+                    {"skipped", at.skipped},
                     {"fastest", id(at.best.fastest)},
                     {"most_productive", id(at.best.most_productive)},
                     {"fastest_split", id(at.split.fastest)},
@@ -78,6 +79,7 @@ Json time_json(const RunRecord& run) {
 
 std::string status_of(const TrialRecord& trial) {
   if (trial.status == TrialStatus::kFailed) return "failed";
+  if (trial.status == TrialStatus::kSkipped) return "skipped";
   if (trial.latency.samples > 0) return "ok";
   return trial.prediction ? "predicted" : "planned";
 }
@@ -114,7 +116,7 @@ Json to_json(const TrialRecord& trial) {
   json["on_front"] = trial.on_front;
   json["p_front"] = trial.p_front;
   json["status"] = status;
-  if (status == "failed") json["failure"] = trial.failure;
+  if (trial.status != TrialStatus::kOk) json["failure"] = trial.failure;
   return json;
 }
 

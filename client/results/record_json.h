@@ -10,7 +10,7 @@
 
 namespace pareto::client {
 
-/// Where a trial stands: "ok" (measured), "failed", or, not measured yet, "predicted" or "planned" (without any figures).
+/// Where a trial stands: "ok" (measured), "failed", "skipped", or, not measured yet, "predicted" or "planned" (without any figures).
 std::string status_of(const TrialRecord& trial);
 
 /// One trial as in `sweep --json`. Times in ms, sizes in bytes; boundary shapes at the trial's batch. Figures only where it was

@@ -81,7 +81,8 @@ TrialRecord trial_from(SQLite::Statement& row) {
         static_cast<std::uint64_t>(row.getColumn("boundary_bytes").getInt64());
   }
   const std::string status = row.getColumn("status").getString();
-  trial.status = status == "failed" ? TrialStatus::kFailed : TrialStatus::kOk;
+  if (status == "failed") trial.status = TrialStatus::kFailed;
+  if (status == "skipped") trial.status = TrialStatus::kSkipped;
   // Its figures are among the details, which are not always read.
   if (status == "predicted") trial.prediction.emplace();
   return trial;

@@ -38,7 +38,7 @@ TEST_F(Networks, AreADimensionOfASweep) {
   for (const json& trial : run["trials"]) {
     const bool slow = trial["condition"] == "slow";
     EXPECT_EQ(slow, trial["id"].get<std::string>().ends_with("/slow"));
-    if (trial["status"] == "failed") {
+    if (trial["status"] == "failed" || trial["status"] == "skipped") {
       // A machine too busy to emulate the link says so, rather than to measure another one.
       EXPECT_THAT(trial["failure"].get<std::string>(), testing::HasSubstr("network "));
       continue;
@@ -52,6 +52,34 @@ TEST_F(Networks, AreADimensionOfASweep) {
       EXPECT_GE(trial["latency_ms"]["p50"].get<double>(), 40) << trial["id"];
     }
   }
+}
+
+TEST_F(Networks, ThatCannotBeEmulatedAreSaidOnceAndTheOthersMeasured) {
+  std::ofstream(path("impossible.yaml")) << "rate: 100gbit\n";
+  const auto done = paretoctl(
+      small_sweep({"--splits", "after:features.3", "--transport", "tcp", "--rounds", "1",
+                   "--window", "1", "--network", "none," + path("impossible.yaml"), "--json"}));
+  if (lacks_something(done)) GTEST_SKIP() << done.errors;
+  EXPECT_EQ(done.exit_code, 4) << done.errors;
+  const json run = json::parse(done.output);
+  ASSERT_EQ(run["trials"].size(), 6U);
+  for (const json& trial : run["trials"]) {
+    if (trial["condition"] == "none") {
+      EXPECT_EQ(trial["status"], "ok") << trial.dump(1);
+      continue;
+    }
+    EXPECT_EQ(trial["status"], "skipped");
+    // What was asked for, what was reached, and what to do.
+    EXPECT_THAT(trial["failure"].get<std::string>(),
+                testing::AllOf(testing::StartsWith("network impossible: "),
+                               testing::HasSubstr("Mbit/s of 100000"),
+                               testing::HasSubstr("no more than it reached")));
+  }
+  const std::size_t said = done.errors.find("3 of 6 plans are skipped: network impossible: ");
+  ASSERT_NE(said, std::string::npos) << done.errors;
+  EXPECT_EQ(done.errors.find("network impossible: "), done.errors.rfind("network impossible: "))
+      << done.errors;
+  EXPECT_THAT(done.errors, testing::HasSubstr("is not finished; go on with"));
 }
 
 TEST_F(Networks, AreMeasuredAgainstWhatWasAskedFor) {

@@ -125,7 +125,7 @@ TEST_F(RemoteNetworks, AreADimensionOfASweep) {
   std::map<std::string, int> measured;
   for (const json& trial : run["trials"]) {
     if (trial["status"] == "ok") ++measured[trial["condition"]];
-    if (trial["status"] == "failed") {
+    if (trial["status"] == "failed" || trial["status"] == "skipped") {
       EXPECT_THAT(trial["failure"].get<std::string>(), HasSubstr("network slow"));
       continue;
     }

@@ -2,7 +2,7 @@
 const aboutRun = (view) => {
   'use strict';
   const {byId, figure, bytes, percent, date, el} = common;
-  const {run, measured, predicted, failed, planned} = view;
+  const {run, measured, predicted, failed, skipped, planned} = view;
 
   const drawHead = () => {
     byId('model').textContent = run.model;
@@ -11,9 +11,14 @@ const aboutRun = (view) => {
       + (run.finished ? '' : ' · unfinished');
   };
   const drawFailures = () => {
-    if (!failed.length && !planned) return;
+    if (!failed.length && !skipped.length && !planned) return;
+    const heading = [`${failed.length} failed`, skipped.length && `${skipped.length} skipped`, planned && `${planned} not measured`].filter(Boolean).join(', ');
+    // Those of one network have one reason.
+    const reasons = new Map();
+    for (const {failure} of skipped) reasons.set(failure, (reasons.get(failure) || 0) + 1);
     byId('failures').hidden = false;
-    byId('failures').replaceChildren(el('h2', {}, `${failed.length} failed${planned ? `, ${planned} not measured` : ''}`),
+    byId('failures').replaceChildren(el('h2', {}, heading),
+      ...[...reasons].map(([why, plans]) => el('p', {class: 'failure'}, el('b', {}, `${plans} plans skipped`), why)),
       ...failed.map((trial) => el('p', {class: 'failure'}, el('b', {}, trial.id), trial.failure)));
   };
   /** Where the time went, in words. */

@@ -88,7 +88,7 @@ const movesChart = (view, networks, page) => {
     const ring = lines.flatMap(({split}) => split).filter(({trial}) => trial.condition === choice.condition);
     const lost = members.filter(({condition}) => {
       const entry = networks.entryOf(condition);
-      return entry && entry.failed && !entry.measured;
+      return entry && (entry.failed || entry.skipped) && !entry.measured;
     });
     chart.setOption({
       animation: false, textStyle: axes.font(), grid: {left: 56, right: 16, top: 26, bottom: 48},
@@ -100,7 +100,7 @@ const movesChart = (view, networks, page) => {
         axes.ring(ring.map(at), 22, colour),
         {type: 'scatter', silent: true, z: 4, symbol: 'path://M1 0L5 4 9 0 10 1 6 5 10 9 9 10 5 6 1 10 0 9 4 5 0 1z', symbolSize: 10,
           itemStyle: {color: colour('bad')}, data: lost.map((network) => ({value: [across(network), y.min + (y.max - y.min) * (falling ? 0.04 : 0.96)],
-            label: {show: true, position: 'right', color: colour('bad'), fontSize: 11.5, formatter: () => `${network.condition}: all failed`}}))},
+            label: {show: true, position: 'right', color: colour('bad'), fontSize: 11.5, formatter: () => `${network.condition}: all ${network.skipped ? 'skipped' : 'failed'}`}}))},
       ],
     }, true);
     byId('moves-chart').dataset.moves = lines.reduce((sum, {split}) => sum + split.length, 0);

@@ -27,10 +27,13 @@ const makeNetworks = (view) => {
     if (!entry) return `Not measured at batch ${choice.batch}.`;
     if (under(condition).length) return '';
     if (entry.measured) return 'No plan over the transports chosen was measured.';
-    if (!entry.failed) return 'Not measured yet.';
-    const failure = run.trials.find((trial) => trial.condition === condition && trial.batch === choice.batch && trial.status === 'failed');
+    const {failed, skipped, trials} = entry;
+    if (!failed && !skipped) return 'Not measured yet.';
+    const {failure} = run.trials.find((trial) => trial.condition === condition && trial.batch === choice.batch && trial.status === (skipped ? 'skipped' : 'failed'));
+    const share = (count) => `${count === trials ? `all ${trials}` : `${count} of ${trials}`} plans`;
+    if (skipped) return `The network could not be had, so that ${share(skipped)} were skipped: ${failure}`;
     const reached = entry.round_trip_ms === null ? 'The network was not reached' : 'The network was reached';
-    return `${reached}, but ${entry.failed === entry.trials ? `all ${entry.trials}` : `${entry.failed} of ${entry.trials}`} plans failed: ${failure.failure}`;
+    return `${reached}, but ${share(failed)} failed: ${failure}`;
   };
 
   const GOALS = {

@@ -16,9 +16,10 @@ const makeView = (run) => {
   }
   const measured = run.trials.filter((trial) => trial.status === 'ok');
   const failed = run.trials.filter((trial) => trial.status === 'failed');
+  const skipped = run.trials.filter((trial) => trial.status === 'skipped');
   // An adaptive sweep leaves most plans at what is expected of them.
   const predicted = run.trials.filter((trial) => trial.status === 'predicted');
-  const planned = run.trials.length - measured.length - failed.length - predicted.length;
+  const planned = run.trials.length - measured.length - failed.length - skipped.length - predicted.length;
   const distinct = (values) => [...new Set(values)];
   const transports = distinct(run.trials.map((trial) => trial.transport));
   const batches = distinct(run.trials.map((trial) => trial.batch)).sort((a, b) => a - b);
@@ -82,7 +83,7 @@ const makeView = (run) => {
   /** Of `trials`, those that the filters of names and of the front leave. What they leave out still beats others. */
   const left = (trials, front) => trials.filter((trial) => (choice.only === 'all' || front.includes(trial)) && isFound(trial));
 
-  const view = {run, measured, failed, predicted, planned, transports, batches, conditions, shapeOf, byTrial, choice, remember, under, frontOf, left,
+  const view = {run, measured, failed, skipped, predicted, planned, transports, batches, conditions, shapeOf, byTrial, choice, remember, under, frontOf, left,
     /** From 1500 on, points are drawn faster as pixels. */
     renderer: {renderer: measured.length > 1500 ? 'canvas' : 'svg'},
     pool: [],      // plans of the batch, condition and transports chosen

@@ -28,7 +28,7 @@ class FakeNetwork final : public Network {
  public:
   Expected<netem::LinkMeasurement> apply(const std::string& condition) override {
     applied.push_back(condition);
-    if (condition == "unreachable") return fail(ErrorCode::kUnavailable, "not what was asked for");
+    if (condition == refused) return fail(ErrorCode::kUnavailable, "not what was asked for");
     netem::LinkMeasurement link;
     link.round_trip = std::chrono::milliseconds(condition == "none" ? 0 : 40);
     return link;
@@ -42,6 +42,7 @@ class FakeNetwork final : public Network {
   }
 
   std::vector<std::string> applied;
+  std::string refused = "unreachable";
 };
 
 /// Moves on whenever it is read.

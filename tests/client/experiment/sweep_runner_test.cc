@@ -51,15 +51,40 @@ TEST_F(SweepRunnerTest, TheNetworkChangesOnceForAllTrialsOfACondition) {
 }
 
 TEST_F(SweepRunnerTest, AConditionThatDoesNotHoldFailsTheTrial) {
-  run_.trials[0].condition = "unreachable";
   run_.trials[1].condition = "overloaded";
   ASSERT_TRUE(sweep());
-  EXPECT_EQ(run_.trials[0].status, TrialStatus::kFailed);
-  EXPECT_THAT(run_.trials[0].failure, HasSubstr("not what was asked for"));
   EXPECT_EQ(run_.trials[1].status, TrialStatus::kFailed);
   EXPECT_THAT(run_.trials[1].failure, HasSubstr("could not keep up"));
   EXPECT_TRUE(run_.trials[1].rounds.empty());
   EXPECT_EQ(run_.trials[2].status, TrialStatus::kOk);
+}
+
+TEST_F(SweepRunnerTest, ANetworkThatCannotBeHadIsTriedOnceAndItsPlansAreSkipped) {
+  for (const std::size_t trial : {0, 2, 4}) run_.trials[trial].condition = "unreachable";
+  ASSERT_TRUE(sweep());
+  EXPECT_EQ(std::ranges::count(network_->applied, "unreachable"), 1);
+  for (const char* id : {"cut2", "cut8", "all-on:b"}) {
+    EXPECT_EQ(trial(id).status, TrialStatus::kSkipped) << id;
+    EXPECT_THAT(trial(id).failure, HasSubstr("not what was asked for"));
+    EXPECT_EQ(store_.trials.at(id).status, TrialStatus::kSkipped);
+  }
+  for (const char* id : {"cut5", "all-on:a"}) {
+    EXPECT_EQ(trial(id).status, TrialStatus::kOk) << trial(id).failure;
+    EXPECT_EQ(trial(id).rounds.size(), 3U);
+  }
+  EXPECT_THAT(progress_.back().skipped,
+              testing::ElementsAre("3 of 5 plans are skipped: not what was asked for"));
+  EXPECT_EQ(progress_.back().failed_trials, 3U);
+  EXPECT_TRUE(run_.finished.empty()) << "it may be had another time";
+
+  network_->refused.clear();
+  ASSERT_TRUE(sweep());
+  for (const TrialRecord& measured : run_.trials) {
+    EXPECT_EQ(measured.status, TrialStatus::kOk) << measured.failure;
+    EXPECT_EQ(measured.rounds.size(), 3U);
+    EXPECT_EQ(measured.failure, "");
+  }
+  EXPECT_FALSE(run_.finished.empty());
 }
 
 TEST_F(SweepRunnerTest, MeasuresEveryTrialInEveryRound) {

@@ -99,18 +99,22 @@ TEST(BestByNetwork, CountsWhatFailedAndTakesNothingOfIt) {
   RunRecord run;
   EXPECT_THAT(best_by_network(run), IsEmpty());
   run.trials = {trial("failed", "slow", 1, 1000), trial("planned", "slow", 1, 1000),
-                trial("ok", "slow", 5, 5), trial("lost", "worse", 1, 1000)};
+                trial("ok", "slow", 5, 5), trial("lost", "worse", 1, 1000),
+                trial("skipped", "worse", 1, 1000)};
   run.trials[0].status = TrialStatus::kFailed;
   run.trials[1].latency.samples = 0;
   run.trials[3].status = TrialStatus::kFailed;
+  run.trials[4].status = TrialStatus::kSkipped;
   const auto networks = best_by_network(run);
   ASSERT_EQ(networks.size(), 2U);
   EXPECT_EQ(networks[0].trials, 3U);
   EXPECT_EQ(networks[0].measured, 1U);
   EXPECT_EQ(networks[0].failed, 1U);
+  EXPECT_EQ(networks[0].skipped, 0U);
   EXPECT_EQ(networks[0].best.fastest->id, "ok");
   EXPECT_EQ(networks[0].unsplit.fastest, nullptr);
   EXPECT_EQ(networks[1].failed, 1U);
+  EXPECT_EQ(networks[1].skipped, 1U);
   EXPECT_EQ(networks[1].best.fastest, nullptr);
 }
 

@@ -178,10 +178,16 @@ TEST_F(Store, ATrialPutAgainReplacesTheFirstInItsPlace) {
   run.trials[1].status = TrialStatus::kFailed;
   run.trials[1].failure = "pi-2 does not answer";
   ASSERT_TRUE(store->put_trial(run, run.trials[1]));
+  run.trials[2].status = TrialStatus::kSkipped;
+  run.trials[2].failure = "network lte: 3 of 10 Mbit/s";
+  ASSERT_TRUE(store->put_trials(run.id, {run.trials[2]}));
   const auto loaded = store->load_run(run.id);
   ASSERT_EQ(loaded->trials.size(), run.trials.size());
   EXPECT_EQ(loaded->trials[1].id, run.trials[1].id);
+  EXPECT_EQ(loaded->trials[1].status, TrialStatus::kFailed);
   EXPECT_EQ(loaded->trials[1].failure, "pi-2 does not answer");
+  EXPECT_EQ(loaded->trials[2].status, TrialStatus::kSkipped);
+  EXPECT_EQ(loaded->trials[2].failure, "network lte: 3 of 10 Mbit/s");
 }
 
 TEST_F(Store, ATrialIsPutWithThePassesOfItsRun) {
