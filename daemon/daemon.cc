@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/log.h"
+#include "core/base/machine.h"
 #include "core/base/text.h"
 #include "daemon/metrics/daemon_metrics.h"
 #include "daemon/metrics/machine_state.h"

@@ -7,6 +7,7 @@
 #include "client/cluster/workload.h"
 #include "client/experiment/sweep_runner.h"
 #include "client/experiment/time_text.h"
+#include "core/base/machine.h"
 
 namespace pareto::client {
 namespace {
@@ -61,6 +62,7 @@ Expected<RunRecord> make_run(const partitioner::Model& model, const Cluster& clu
   run.software_version = PARETO_VERSION;
   run.seed = options.seed;
   run.devices = devices_of(cluster, options);
+  run.coordinator = describe_machine();
   return run;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/machine.h"
 #include "core/plan/plan.h"
 #include "core/tensor/value_spec.h"
 
@@ -218,6 +219,8 @@ struct RunRecord {
   std::string software_version;
   std::uint64_t seed = 0;
   std::vector<DeviceRecord> devices;
+  std::optional<Machine>
+      coordinator;  ///< that began the run; none: of a version that did not keep it
   std::vector<TrialRecord> trials;
   std::vector<PassRecord> passes;  ///< in the order they were made
   std::string note;                ///< rules applied, for the report: warm-up, repeated rounds, …

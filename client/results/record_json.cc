@@ -130,6 +130,13 @@ Json to_json(const DeviceRecord& device) {
           {"weights_sent_bytes", device.weights_sent_bytes}};
 }
 
+Json to_json(const Machine& machine) {
+  return {{"cpu", machine.cpu},
+          {"cores", machine.cores},
+          {"memory_bytes", machine.memory_bytes},
+          {"os", machine.os}};
+}
+
 std::vector<std::string> front_ids(const RunRecord& run) {
   std::vector<const TrialRecord*> front;
   for (const TrialRecord& trial : run.trials) {
@@ -159,6 +166,7 @@ Json to_json(const RunRecord& run) {
             {"passes", passes_json(run.passes)},
             {"time", time_json(run)},
             {"note", run.note},
+            {"coordinator", run.coordinator ? to_json(*run.coordinator) : Json()},
             {"devices", Json::array()},
             {"trials", Json::array()}};
   for (const DeviceRecord& device : run.devices) json["devices"].push_back(to_json(device));

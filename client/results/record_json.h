@@ -14,9 +14,10 @@ namespace pareto::client {
 std::string status_of(const TrialRecord& trial);
 
 /// One trial as in `sweep --json`. Times in ms, sizes in bytes; boundary shapes at the trial's batch. Figures only where it was
-/// measured, "failure" only where it failed.
+/// measured, "failure" only where it failed or was skipped.
 nlohmann::ordered_json to_json(const TrialRecord& trial);
 nlohmann::ordered_json to_json(const DeviceRecord& device);
+nlohmann::ordered_json to_json(const Machine& machine);
 /// The whole document; its schema: tests/golden/sweep.schema.json. Samples are left out.
 nlohmann::ordered_json to_json(const RunRecord& run);
 /// Ids of the trials on the front, in order of latency.

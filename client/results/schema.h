@@ -8,7 +8,8 @@ inline constexpr int kApplicationId = 0x50456467;
 /// PRAGMA user_version: counts up with every change below that an older build could not read.
 inline constexpr int kSchemaVersion = 3;
 
-/// Times in ms, sizes in bytes, rates in samples/s. `details`, `devices` and `passes` are JSON (client/results/stored_json.h), and so are `options`.
+/// Times in ms, sizes in bytes, rates in samples/s. `details`, `devices`, `passes` and `coordinator` are JSON (client/results/stored_json.h), and so are
+/// `options`.
 inline constexpr const char* kSchema = R"sql(
 CREATE TABLE runs (
   id                 TEXT PRIMARY KEY,
@@ -23,7 +24,8 @@ CREATE TABLE runs (
   seed               INTEGER NOT NULL,
   devices            TEXT NOT NULL,
   passes             TEXT NOT NULL,
-  note               TEXT NOT NULL
+  note               TEXT NOT NULL,
+  coordinator        TEXT NOT NULL DEFAULT ''
 ) WITHOUT ROWID;
 
 CREATE TABLE trials (
@@ -61,6 +63,10 @@ CREATE TABLE trials (
   UNIQUE (run, id)
 );
 )sql";
+
+/// A column since later: files that lack it get it with their next run, and older builds can still read and write them.
+inline constexpr const char* kCoordinatorColumn =
+    "ALTER TABLE runs ADD COLUMN coordinator TEXT NOT NULL DEFAULT ''";
 
 /// Beside them since later: added to files that lack it, which older builds can still read. `document` is core/plan/device_profile.h's.
 inline constexpr const char* kProfileSchema = R"sql(

@@ -88,6 +88,13 @@ TrialRecord trial_from(SQLite::Statement& row) {
   return trial;
 }
 
+bool has_column(const SQLite::Statement& row, std::string_view name) {
+  for (int i = 0; i < row.getColumnCount(); ++i) {
+    if (row.getColumnName(i) == name) return true;
+  }
+  return false;
+}
+
 Expected<RunRecord> run_from(SQLite::Statement& row) {
   RunRecord run;
   run.id = row.getColumn("id").getString();
@@ -106,6 +113,11 @@ Expected<RunRecord> run_from(SQLite::Statement& row) {
                                           "run {}", run.id));
   PARETO_ASSIGN(run.passes, with_context(passes_from_json(row.getColumn("passes").getString()),
                                          "run {}", run.id));
+  if (has_column(row, "coordinator")) {
+    PARETO_ASSIGN(run.coordinator,
+                  with_context(coordinator_from_json(row.getColumn("coordinator").getString()),
+                               "run {}", run.id));
+  }
   return run;
 }
 
@@ -141,12 +153,13 @@ class SqliteStore final : public ResultStore {
 
   Expected<> begin_run(const RunRecord& run) override {
     return guarded([&]() -> Expected<> {
+      add_later_columns();
       SQLite::Statement insert(
           *database_,
           "INSERT INTO runs (id, model, model_digest, model_weight_bytes, started, finished, "
-          "command_line, options, software_version, seed, devices, passes, note) VALUES (:id, "
-          ":model, :digest, :weights, :started, :finished, :command, :options, :version, :seed, "
-          ":devices, :passes, :note)");
+          "command_line, options, software_version, seed, devices, passes, note, coordinator) "
+          "VALUES (:id, :model, :digest, :weights, :started, :finished, :command, :options, "
+          ":version, :seed, :devices, :passes, :note, :coordinator)");
       insert.bind(":id", run.id);
       insert.bind(":model", run.model);
       insert.bind(":digest", run.model_digest);
@@ -156,6 +169,7 @@ class SqliteStore final : public ResultStore {
       insert.bind(":options", run.options_json);
       insert.bind(":version", run.software_version);
       insert.bind(":seed", to_signed(run.seed));
+      insert.bind(":coordinator", coordinator_to_json(run.coordinator));
       bind_outcome(insert, run);
       insert.exec();
       return {};
@@ -313,6 +327,15 @@ class SqliteStore final : public ResultStore {
     database_->exec(fmt::format("PRAGMA user_version={}", kSchemaVersion));
     transaction.commit();
     return {};
+  }
+
+  void add_later_columns() {
+    SQLite::Transaction transaction(*database_, SQLite::TransactionBehavior::IMMEDIATE);
+    const char* const there =
+        "SELECT count(*) FROM pragma_table_info('runs') WHERE name='coordinator'";
+    if (database_->execAndGet(there).getInt() > 0) return;
+    database_->exec(kCoordinatorColumn);
+    transaction.commit();
   }
 
   static void bind_outcome(SQLite::Statement& statement, const RunRecord& run) {

@@ -151,6 +151,21 @@ Expected<std::vector<DeviceRecord>> devices_from_json(const std::string& text) {
   return devices;
 }
 
+std::string coordinator_to_json(const std::optional<Machine>& machine) {
+  return machine ? dump(to_json(*machine)) : "";
+}
+
+Expected<std::optional<Machine>> coordinator_from_json(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  try {
+    const Json json = Json::parse(text);
+    return Machine{json.at("cpu").get<std::string>(), json.at("cores").get<std::uint32_t>(),
+                   json.at("os").get<std::string>(), json.at("memory_bytes").get<std::uint64_t>()};
+  } catch (const Json::exception& error) {
+    return fail(ErrorCode::kCorrupt, "the coordinator of a stored run: {}", error.what());
+  }
+}
+
 std::string passes_to_json(const std::vector<PassRecord>& passes) {
   Json json = passes_json(passes);
   for (std::size_t i = 0; i < passes.size(); ++i) json[i]["spent"] = kept_spent(passes[i].spent);

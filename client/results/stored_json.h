@@ -1,6 +1,8 @@
-// What a store keeps as JSON (client/results/schema.h): of a trial what has no column of its own, and a run's devices and passes.
+// What a store keeps as JSON (client/results/schema.h): of a trial what has no column of its own, and a run's coordinator,
+// devices and passes.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,11 @@ Expected<> details_from_json(const std::string& text, TrialRecord& trial);
 std::string devices_to_json(const std::vector<DeviceRecord>& devices);
 /// Fails: kCorrupt.
 Expected<std::vector<DeviceRecord>> devices_from_json(const std::string& text);
+
+/// Empty where there is none.
+std::string coordinator_to_json(const std::optional<Machine>& machine);
+/// Fails: kCorrupt.
+Expected<std::optional<Machine>> coordinator_from_json(const std::string& text);
 
 std::string passes_to_json(const std::vector<PassRecord>& passes);
 /// Fails: kCorrupt.

@@ -9,7 +9,9 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/machine.h"
 #include "core/runtime/shard_runner.h"
+#include "core/transport/place.h"
 #include "daemon/control/machine.h"
 #include "daemon/control/network_lease.h"
 #include "daemon/stage/memory.h"
@@ -37,6 +39,7 @@ struct ControlParts {
   MemoryProbe memory = read_memory;
   std::string default_device = "cpu";  ///< for settings that name none
   MachineProbe machine_state = [] { return MachineState{}; };
+  transport::Place place = transport::this_place();
 };
 
 /// Serves from construction to stop().

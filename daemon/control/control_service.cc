@@ -78,9 +78,9 @@ Expected<> ControlService::describe(const v1::DescribeRequest& request,
   reply.set_os(parts_.machine.os);
   reply.set_device(parts_.default_device);
   reply.set_threads(static_cast<std::uint32_t>(parts_.default_threads));
-  reply.mutable_place()->set_boot_id(parts_.machine.place.boot);
-  reply.mutable_place()->set_network_namespace(parts_.machine.place.network);
-  reply.mutable_place()->set_user(parts_.machine.place.user);
+  reply.mutable_place()->set_boot_id(parts_.place.boot);
+  reply.mutable_place()->set_network_namespace(parts_.place.network);
+  reply.mutable_place()->set_user(parts_.place.user);
   reply.set_memory_bytes(parts_.memory().total_bytes);
   reply.set_memory_limit_bytes(parts_.shards.memory_limit_bytes());
   reply.set_torch_version(parts_.runtime.torch_version);

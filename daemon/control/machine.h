@@ -1,4 +1,4 @@
-// What Describe and Observe say of the machine.
+// What Observe says of the machine.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/transport/place.h"
-
 namespace pareto::daemon {
-
-struct Machine {
-  std::string cpu;          ///< "Intel(R) Xeon(R) …", "Raspberry Pi 5 Model B Rev 1.0"
-  std::uint32_t cores = 1;  ///< that this process may use
-  std::string os;           ///< "Debian GNU/Linux 12 (bookworm), Linux 6.1.0"
-  transport::Place place;   ///< of this process
-};
 
 /// How the machine is at one moment; what it does not show is left out.
 struct MachineState {
@@ -30,8 +21,5 @@ struct MachineState {
 
 /// Threads: any.
 using MachineProbe = std::function<MachineState()>;
-
-/// From /proc, /etc/os-release and the scheduler; what cannot be read is "unknown". Threads: any.
-Machine describe_machine();
 
 }  // namespace pareto::daemon

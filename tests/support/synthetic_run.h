@@ -33,6 +33,9 @@ client::RunRecord synthetic_run(const SyntheticOptions& options = {});
 /// device is a fast one, so that the best split moves with the rate. Of all trials under "1-far" none came across.
 client::RunRecord synthetic_network_sweep();
 
+/// The same, but "1-far" could not be had: its trials were skipped.
+client::RunRecord synthetic_skipped_sweep();
+
 /// 225 split points under "none" and three slower networks.
 client::RunRecord synthetic_large_sweep();
 

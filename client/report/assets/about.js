@@ -12,7 +12,7 @@ const aboutRun = (view) => {
   };
   const drawFailures = () => {
     if (!failed.length && !skipped.length && !planned) return;
-    const heading = [`${failed.length} failed`, skipped.length && `${skipped.length} skipped`, planned && `${planned} not measured`].filter(Boolean).join(', ');
+    const heading = [failed.length && `${failed.length} failed`, skipped.length && `${skipped.length} skipped`, planned && `${planned} not measured`].filter(Boolean).join(', ');
     // Those of one network have one reason.
     const reasons = new Map();
     for (const {failure} of skipped) reasons.set(failure, (reasons.get(failure) || 0) + 1);
@@ -29,10 +29,13 @@ const aboutRun = (view) => {
       [`opening ${time.openings} pipelines${time.opening_ms ? ` (95 % of them within ${figure(time.opening_ms.p95)} ms)` : ''}`, time.opening_s], ['changing the network', time.network_s]];
     return `${figure(time.total_s)} s: ${parts.map(([name, took]) => `${percent(took / time.total_s)} ${name}`).join(', ')}; no request was on its way in ${percent(time.dead_share)}`;
   };
+  /** Null in runs of versions that did not keep it. */
+  const machineText = (machine) => machine && `${machine.cpu}, ${machine.cores} core${machine.cores === 1 ? '' : 's'}, ${bytes(machine.memory_bytes)} of memory, ${machine.os}`;
   const drawProvenance = () => {
     const rows = [['Run', run.run], ['Command', run.command_line], ['Model digest', run.model_digest], ['Weights', bytes(run.weight_bytes)],
       ['Started', date(run.started)], ['Finished', run.finished ? date(run.finished) : 'not yet: it can be resumed'],
       ['Seed', String(run.seed)], ['Software', `Pareto Edge ${run.software.pareto_edge}, LibTorch ${run.software.torch}`],
+      ['Coordinator', machineText(run.coordinator)],
       ['On the front', 'no other plan of the same batch and network is at least as fast (latency, p50) and at least as productive (samples/s) and better in one'],
       ['Time', timeSpent()], ['How it was measured', run.note]];
     byId('provenance').replaceChildren(el('h2', {}, 'Where these figures come from'),

@@ -20,6 +20,8 @@ TEST_F(SweepPlanTest, ARunIsNewAndThenContinuedWithoutWhatItMeasured) {
   RunRecord run = make_run(model_, cluster_, options, "sweep --splits percent:60").value();
   EXPECT_EQ(run.trials.size(), 6U);
   EXPECT_EQ(run.devices.size(), 2U);
+  ASSERT_TRUE(run.coordinator);
+  EXPECT_THAT(run.coordinator->os, HasSubstr("Linux"));
   EXPECT_EQ(run.model_digest, model_.digest().hex());
   EXPECT_TRUE(run.finished.empty());
   EXPECT_GT(run.model_weight_bytes, 1'000'000U);

@@ -21,17 +21,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-/// All plans of a network that could not be had.
-RunRecord skipped_run() {
-  RunRecord run = test::synthetic_network_sweep();
-  for (TrialRecord& trial : run.trials) {
-    if (trial.condition != "1-far") continue;
-    trial.status = TrialStatus::kSkipped;
-    trial.failure = "network 1-far: 0.8 Mbit/s of 1";
-  }
-  return run;
-}
-
 std::string written(std::string_view format, const RunRecord& run, const ReportStyle& style = {}) {
   const auto writer = make_writer(format);
   EXPECT_TRUE(writer) << format;
@@ -69,7 +58,7 @@ std::vector<RunRecord> all_kinds_of_runs() {
           empty,
           odd,
           test::synthetic_network_sweep(),
-          skipped_run(),
+          test::synthetic_skipped_sweep(),
           test::synthetic_chain_sweep(),
           test::synthetic_adaptive_sweep()};
 }
@@ -292,7 +281,7 @@ TEST(TableWriter, ShowsTheFrontEveryPlanAndEveryFailure) {
 }
 
 TEST(TableWriter, SaysOnceWhyANetworkWasSkipped) {
-  const std::string table = written("table", skipped_run());
+  const std::string table = written("table", test::synthetic_skipped_sweep());
   const std::string line = "skipped: 84 of 924 plans: network 1-far: 0.8 Mbit/s of 1\n";
   const std::size_t at = table.find(line);
   ASSERT_NE(at, std::string::npos) << table.substr(table.size() - 2000);

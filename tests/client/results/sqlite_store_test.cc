@@ -294,6 +294,36 @@ TEST_F(Store, RefusesWhatIsNoResultsFile) {
   EXPECT_EQ(sql("SELECT count(*) FROM sqlite_master"), "1") << "left as it was";
 }
 
+TEST_F(Store, AFileOfBeforeCoordinatorsWereKeptGoesOn) {
+  RunRecord old = test::synthetic_run({.batches = {1}, .split_points = 1});
+  old.id = "20250131-101502-ab12";
+  put_all(*open(), old);
+  sql("ALTER TABLE runs DROP COLUMN coordinator");
+  const auto store = open();
+  const auto loaded = store->load_run(old.id);
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_FALSE(loaded->coordinator);
+  ASSERT_TRUE(store->update_run(*loaded)) << "it can be resumed";
+  EXPECT_EQ(sql("SELECT count(*) FROM pragma_table_info('runs') WHERE name='coordinator'"), "0")
+      << "who looks changes nothing";
+
+  const RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 1});
+  put_all(*store, run);
+  EXPECT_FALSE(store->load_run(old.id)->coordinator);
+  const auto fresh = store->load_run(run.id);
+  ASSERT_TRUE(fresh) << fresh.error().message;
+  ASSERT_TRUE(fresh->coordinator);
+  EXPECT_EQ(fresh->coordinator->cpu, "AMD Ryzen 7 5800U");
+  EXPECT_EQ(store->list_runs()->size(), 2U);
+  // As an older build puts one.
+  sql("INSERT INTO runs (id, model, model_digest, model_weight_bytes, started, finished, "
+      "command_line, options, software_version, seed, devices, passes, note) VALUES ('older', 'm', "
+      "'', 0, '', '', '', '{}', '', 1, '[]', '[]', '')");
+  EXPECT_FALSE(store->load_run("older")->coordinator);
+  sql("UPDATE runs SET coordinator='{' WHERE id='older'");
+  EXPECT_EQ(store->load_run("older").error().code, ErrorCode::kCorrupt);
+}
+
 TEST_F(Store, RefusesAnotherVersionOfTheSchema) {
   open();
   sql("PRAGMA user_version=99");

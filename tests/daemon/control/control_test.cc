@@ -33,14 +33,6 @@ TEST(Status, AVeryLongMessageIsCut) {
             3000U);
 }
 
-TEST(MachineDescription, HasAProcessorAndASystem) {
-  const Machine machine = describe_machine();
-  EXPECT_FALSE(machine.cpu.empty());
-  EXPECT_GE(machine.cores, 1U);
-  EXPECT_THAT(machine.os, HasSubstr("Linux"));
-  EXPECT_TRUE(share_memory(machine.place, transport::this_place()));
-}
-
 TEST_F(ControlTest, DescribesItself) {
   v1::DescribeRequest request;
   request.set_protocol(kProtocolVersion);

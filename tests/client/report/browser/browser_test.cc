@@ -50,6 +50,10 @@ TEST_F(ReportInBrowser, ComparesPredictionsWithMeasurements) {
   check("accuracy", page_of(test::synthetic_adaptive_sweep()));
 }
 
+TEST_F(ReportInBrowser, TellsOfTheWholeRun) {
+  check("about", page_of(test::synthetic_skipped_sweep()));
+}
+
 TEST_F(ReportInBrowser, HoldsAThousandPlansInThreeMegabytes) {
   const RunRecord run = test::synthetic_large_sweep();
   EXPECT_EQ(run.trials.size(), 4 * (225U + 2));

@@ -1,6 +1,7 @@
-#include "daemon/control/machine.h"
+#include "core/base/machine.h"
 
 #include <sched.h>
+#include <sys/sysinfo.h>
 #include <sys/utsname.h>
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 
 #include "core/base/file.h"
 
-namespace pareto::daemon {
+namespace pareto {
 namespace {
 
 constexpr std::uint64_t kLimit = 4 << 20;
@@ -61,10 +62,15 @@ std::string operating_system() {
   return name.empty() ? "unknown" : name;
 }
 
+std::uint64_t physical_memory() {
+  struct sysinfo info {};
+  return ::sysinfo(&info) == 0 ? std::uint64_t{info.totalram} * info.mem_unit : 0;
+}
+
 }  // namespace
 
 Machine describe_machine() {
-  return {cpu_model(), usable_cores(), operating_system(), transport::this_place()};
+  return {cpu_model(), usable_cores(), operating_system(), physical_memory()};
 }
 
-}  // namespace pareto::daemon
+}  // namespace pareto

@@ -1,0 +1,12 @@
+// What stands on the page whatever is chosen: a network that was skipped, once, and the machine that the run was begun from.
+'use strict';
+module.exports = async ({open, assert}) => {
+  const page = await open();
+  const failures = page.locator('#failures');
+  assert.equal(await failures.locator('h2').textContent(), '84 skipped');
+  const reasons = await failures.locator('p').allTextContents();
+  assert.equal(reasons.length, 1);
+  assert.match(reasons[0], /84 plans skipped.*network 1-far: 0\.8 Mbit\/s of 1/);
+  const coordinator = page.locator('#provenance dt', {hasText: 'Coordinator'}).locator('xpath=following-sibling::dd[1]');
+  assert.match(await coordinator.textContent(), /^AMD Ryzen 7 5800U, 16 cores, 14\.9 GiB of memory, Debian GNU\/Linux 12 \(bookworm\), Linux 6\.1\.0$/);
+};
