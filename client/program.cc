@@ -1,5 +1,7 @@
 #include "client/program.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
@@ -26,6 +28,33 @@ Expected<> check_command(const std::vector<std::string>& arguments, const Comman
   if (std::ranges::find(names, arguments.front()) != names.end()) return {};
   return fail(ErrorCode::kInvalidArgument, "no command \"{}\"{}; there are {}", arguments.front(),
               did_you_mean(arguments.front(), names), join(names));
+}
+
+/// "help" and "help COMMAND" are what people try first.
+std::vector<std::string> with_help_as_flag(std::vector<std::string> arguments) {
+  if (arguments.empty() || arguments.front() != "help") return arguments;
+  arguments.erase(arguments.begin());
+  arguments.emplace_back("--help");
+  return arguments;
+}
+
+/// What the parser says, or of a flag that nobody knows the nearest; and where all of them stand.
+std::string sentence(const CLI::ParseError& error, const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  const CLI::App& asked = chosen.empty() ? app : *chosen.front();
+  const std::string help =
+      fmt::format("(paretoctl {}--help)", chosen.empty() ? std::string() : asked.get_name() + " ");
+  const std::vector<std::string> extra = app.remaining(/*recurse=*/true);
+  const auto flag =
+      std::ranges::find_if(extra, [](const auto& word) { return word.starts_with('-'); });
+  if (flag == extra.end()) return fmt::format("{} {}", error.what(), help);
+  std::vector<std::string> flags;
+  for (const OptionUsage& option : usage_of(asked).options) {
+    flags.insert(flags.end(), option.names.begin(), option.names.end());
+  }
+  const std::string name = flag->substr(0, flag->find('='));
+  return fmt::format("{} does not know {}{} {}", chosen.empty() ? "paretoctl" : asked.get_name(),
+                     name, did_you_mean(name, flags), help);
 }
 
 /// Libraries throw what the file that calls them did not foresee.
@@ -89,9 +118,11 @@ std::string quoted_command_line(const std::vector<std::string>& arguments) {
   return line;
 }
 
-int run_program(const std::vector<std::string>& arguments, Context& context) {
+int run_program(const std::vector<std::string>& words, Context& context) {
+  const std::vector<std::string> arguments = with_help_as_flag(words);
   CLI::App app{"Cuts a neural network between devices and shows which cuts no other cut beats.",
                "paretoctl"};
+  set_help_format(app, context.columns);
   app.set_version_flag("--version", PARETO_VERSION);
   UsageFlags usage;
   usage.add_to(app);
@@ -117,8 +148,7 @@ int run_program(const std::vector<std::string>& arguments, Context& context) {
   } catch (const CLI::Success& success) {
     return app.exit(success, context.out, context.err);
   } catch (const CLI::ParseError& error) {
-    return report(context,
-                  {ErrorCode::kInvalidArgument, std::string(error.what()) + " (paretoctl --help)"});
+    return report(context, {ErrorCode::kInvalidArgument, sentence(error, app)});
   }
   if (const auto text = usage.text(app, 1, "paretod(8)")) {
     context.out << *text << std::flush;

@@ -38,6 +38,9 @@ struct Usage {
 /// Options in the order of --help, hidden ones left out.
 Usage usage_of(const CLI::App& app);
 
+/// --help in lines of at most so many columns (0: no terminal), for the parser and the commands added to it from now on.
+void set_help_format(CLI::App& app, int columns);
+
 /// A page for man(1), of this version of the program. see_also: as "paretod(8)".
 std::string manual_page(const Usage& usage, int section, std::string_view see_also);
 

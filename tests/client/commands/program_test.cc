@@ -37,6 +37,13 @@ TEST_F(Program, EveryCommandHasHelpWithExamples) {
   }
 }
 
+TEST_F(Program, HelpIsAWordToo) {
+  EXPECT_EQ(run({"help"}).out, run({"--help"}).out);
+  EXPECT_EQ(run({"help", "sweep"}).out, run({"sweep", "--help"}).out);
+  EXPECT_EQ(run({"help", "sweep"}).code, kExitDone);
+  refused({"help", "sweeep"}, kExitUsage, HasSubstr("did you mean sweep"));
+}
+
 TEST_F(Program, EveryCommandStandsInTheReadme) {
   const std::string readme =
       read_file(std::filesystem::path(PARETO_SOURCE_DIR) / "README.md").value();
@@ -88,7 +95,14 @@ TEST_F(Program, VersionAndNothing) {
 
 TEST_F(Program, WrongWordsAreAnsweredWithTheNearest) {
   refused({"sweeep"}, kExitUsage, HasSubstr("did you mean sweep"));
-  refused({"sweep", "--no-such-flag"}, kExitUsage, HasSubstr("--no-such-flag"));
+  refused({"sweep", "--modle", "mobilenetv2"}, kExitUsage,
+          HasSubstr("sweep does not know --modle (did you mean --model"));
+  refused({"sweep", "--jsno=1", "--quick"}, kExitUsage, HasSubstr("--jsno (did you mean --json"));
+  refused({"sweep", "mobilenetv2"}, kExitUsage,
+          AllOf(HasSubstr("mobilenetv2"), HasSubstr("(paretoctl sweep --help)")));
+  refused({"--verson"}, kExitUsage,
+          HasSubstr("paretoctl does not know --verson (did you mean "
+                    "--version?) (paretoctl --help)"));
   refused({"splits"}, kExitUsage, HasSubstr("--model"));
   refused({"splits", "--model", "mobilnetv2"}, kExitUsage, HasSubstr("mobilenetv2"));
   refused(small("splits", {"--splits", "after:features.33"}), kExitUsage,

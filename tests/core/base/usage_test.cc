@@ -84,6 +84,36 @@ TEST_F(UsageTest, SaysWhatTheParserTakes) {
   EXPECT_EQ(stay.options[1].initial, "3");
 }
 
+TEST(HelpFormat, FitsTheTerminal) {
+  const auto help = [](int columns) {
+    CLI::App app("Does things.", "prog");
+    set_help_format(app, columns);
+    CLI::App* go = app.add_subcommand("go", "goes there, or else somewhere that is near to there");
+    std::string text;
+    std::vector<std::string> many;
+    auto* one =
+        go->add_option("--one", text, "is said in more words than there is room for beside");
+    bool flag = false;
+    go->add_flag("--other-of-a-long-name,--another-name", flag, "is said")->excludes(one);
+    go->add_option("from", many, "where")->expected(0, 2);
+    return std::pair(app.help(), go->help());
+  };
+  EXPECT_THAT(help(60).first,
+              HasSubstr("  go                          goes there, or else somewhere\n"
+                        "                              that is near to there\n"));
+  const std::string wide = help(60).second;
+  EXPECT_THAT(wide, HasSubstr("[from...]\n"));
+  EXPECT_THAT(wide, HasSubstr("  --one TEXT                  is said in more words than\n"
+                              "                              there is room for beside\n"));
+  EXPECT_THAT(wide, HasSubstr("  --other-of-a-long-name,--another-name\n"
+                              "                              is said\n"));
+  EXPECT_THAT(wide, Not(HasSubstr("Excludes")));
+  EXPECT_THAT(help(50).second, HasSubstr("  --one TEXT\n"
+                                         "      is said in more words than there is room for\n"
+                                         "      beside\n"));
+  EXPECT_EQ(help(0), help(100)) << "files are as wide as a large terminal";
+}
+
 TEST_F(UsageTest, TheManualPageHasItAll) {
   const std::string page = manual_page(usage_of(app_), 1, "other(8)");
   EXPECT_THAT(page, StartsWith(".\\\" Made by prog --manual.\n.TH PROG 1 \"\" \"Pareto Edge "));
