@@ -99,7 +99,9 @@ class GrpcDaemonClient final : public DaemonClient {
     control::v1::DescribeRequest request;
     request.set_protocol(kProtocolVersion);
     control::v1::DescribeReply reply;
-    PARETO_TRY(call(&control::v1::Control::Stub::Describe, request, reply, timeout, "connecting"));
+    grpc::ClientContext context;
+    set_deadline(context, timeout);
+    PARETO_TRY(check_reached(stub_->Describe(&context, request, &reply), timeout));
     if (reply.protocol() != kProtocolVersion) {
       return fail(ErrorCode::kInvalidArgument,
                   "{} ({}): its daemon {} speaks protocol {}, this program speaks {}: install the "
@@ -401,6 +403,26 @@ class GrpcDaemonClient final : public DaemonClient {
     }
     return fail(code_of(status), "{} ({}): {}: {}", config_.name, config_.address, doing,
                 printable(status.error_message(), kLongestMessage));
+  }
+
+  /// Of the first call: that nobody answers is most often no fault of the programs.
+  Expected<> check_reached(const grpc::Status& status, milliseconds timeout) const {
+    if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
+      // "failed to connect to all addresses; last error: UNKNOWN: ipv4:…: Failed to connect to remote host: Connection refused"
+      const std::string& all = status.error_message();
+      const std::size_t colon = all.rfind(": ");
+      const std::string reason = colon == std::string::npos ? all : all.substr(colon + 2);
+      return fail(ErrorCode::kUnavailable,
+                  "{} ({}): no daemon answers ({}): does paretod run there, on that port?",
+                  config_.name, config_.address, printable(reason, kLongestMessage));
+    }
+    if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
+      return fail(ErrorCode::kTimeout,
+                  "{} ({}): no answer within {} ms: is the device on, the address right, and no "
+                  "firewall between?",
+                  config_.name, config_.address, timeout.count());
+    }
+    return check(status, "connecting");
   }
 
   template <typename Method, typename Request, typename Reply>

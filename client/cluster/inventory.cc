@@ -7,7 +7,15 @@
 namespace pareto::client {
 
 Expected<std::vector<DeviceConfig>> read_inventory(const std::filesystem::path& path) {
-  PARETO_ASSIGN(ConfigReader file, ConfigReader::from_file(path));
+  auto read = ConfigReader::from_file(path);
+  if (!read && read.error().code == ErrorCode::kNotFound) {
+    return fail(
+        ErrorCode::kNotFound,
+        "{} (an inventory names your devices: paretoctl discover --write {}, or by hand as in "
+        "configs/inventory.yaml)",
+        read.error().message, path.string());
+  }
+  PARETO_ASSIGN(ConfigReader file, std::move(read));
   ConfigSection root = file.root();
   std::vector<DeviceConfig> devices;
   std::set<std::string> names;

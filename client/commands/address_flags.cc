@@ -13,7 +13,7 @@ void AddressFlags::add_to(CLI::App& app, const std::string& otherwise) {
   app.add_option(
          "addresses", addresses,
          "daemons by their control addresses, HOST:PORT, srv:… or unix:/FILE; without any of "
-         "these " +
+         "these: " +
              otherwise)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }

@@ -80,22 +80,30 @@ class DevicesCommand final : public Command {
                      {"bf16", Align::kLeft, 3},
                      {"cpu", Align::kLeft, 4}});
     auto json = Json::array();
-    bool all_well = true;
-    for (const DeviceConfig& config : configs) all_well = ask(config, table, json) && all_well;
-    context.out << (json_ ? dump(json, 2) + "\n" : table.render(style_of(context)));
-    return all_well ? kExitDone : kExitEnvironment;
+    std::vector<std::string> problems;
+    for (const DeviceConfig& config : configs) ask(config, table, json, problems);
+    if (json_) {
+      context.out << dump(json, 2) << '\n';
+    } else {
+      context.out << table.render(style_of(context));
+      for (const std::string& problem : problems) context.out << '\n' << problem << '\n';
+    }
+    return problems.empty() ? kExitDone : kExitEnvironment;
   }
 
  private:
-  static bool ask(const DeviceConfig& config, TextTable& table, Json& json) {
+  /// What is wrong has room below the table.
+  static void ask(const DeviceConfig& config, TextTable& table, Json& json,
+                  std::vector<std::string>& problems) {
     constexpr std::chrono::milliseconds kTimeout{3000};
     const auto unwell = [&](const std::string& why) {
-      table.add({config.name, config.address, why, "", "", "", "", "", "", "", ""}, RowStyle::kBad);
+      table.add({config.name, config.address, "not well", "", "", "", "", "", "", "", ""},
+                RowStyle::kBad);
+      problems.push_back(why);
       json.push_back({{"device", config.name},
                       {"address", config.address},
                       {"well", false},
                       {"problem", why}});
-      return false;
     };
     const auto client = connect_daemon(config, kTimeout);
     if (!client) return unwell(client.error().message);
@@ -121,7 +129,6 @@ class DevicesCommand final : public Command {
                     {"stages", status->stages.size()},
                     {"store_bytes", status->store_bytes},
                     {"data", info.data}});
-    return true;
   }
 
   DeviceFlags devices_;

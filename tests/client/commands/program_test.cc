@@ -111,6 +111,16 @@ TEST_F(Program, WrongWordsAreAnsweredWithTheNearest) {
   refused(small("sweep", {"--engine", "plane"}), kExitUsage, HasSubstr("did you mean plain"));
 }
 
+TEST_F(Program, DevicesThatAreNotThere) {
+  refused({"devices", "--devices", path("absent.yaml")}, kExitUsage,
+          HasSubstr("paretoctl discover --write " + path("absent.yaml")));
+  std::ofstream(path("inventory.yaml")) << "devices:\n  - {name: ghost, address: '127.0.0.1:1'}\n";
+  const Done done = run({"devices", "--devices", path("inventory.yaml")});
+  EXPECT_EQ(done.code, kExitEnvironment);
+  EXPECT_THAT(done.out, HasSubstr("ghost   127.0.0.1:1  not well\n\nghost (127.0.0.1:1): no daemon "
+                                  "answers (Connection refused): does paretod run there"));
+}
+
 TEST_F(Program, NumbersOutOfRange) {
   for (const char* flag :
        {"--batch", "--micro-batch", "--window", "--requests", "--rounds", "--stages"}) {
