@@ -1,7 +1,10 @@
 // front, report, export, runs: looks at stored runs.
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <utility>
 
 #include "client/commands/commands.h"
 #include "client/commands/flags.h"
@@ -13,6 +16,15 @@
 
 namespace pareto::client {
 namespace {
+
+/// As the sweep showed them: by where they are cut, whole models last. They were stored in the random order in which they ended.
+void put_in_order(RunRecord& run) {
+  const auto place = [](const TrialRecord& trial) {
+    return std::pair(trial.split ? trial.split->position : std::numeric_limits<std::int64_t>::max(),
+                     trial.id);
+  };
+  std::ranges::sort(run.trials, {}, place);
+}
 
 /// What they share: a store, and a run of it.
 class View : public Command {
@@ -27,7 +39,9 @@ class View : public Command {
  protected:
   Expected<RunRecord> load(const Context& context) const {
     PARETO_ASSIGN(const auto store, store_.open_existing(context));
-    return store->load_run(run_);
+    PARETO_ASSIGN(RunRecord run, store->load_run(run_));
+    put_in_order(run);
+    return run;
   }
   const std::string& run_name() const { return run_; }
 

@@ -74,6 +74,23 @@ TEST_F(StoredRuns, ViewsOfAStoredRun) {
   EXPECT_THAT(run({"runs"}).out, HasSubstr(stored.command_line));
 }
 
+TEST_F(StoredRuns, TrialsAreShownInTheOrderOfTheirCuts) {
+  RunRecord record = test::synthetic_run({.transports = {"tcp"}, .batches = {1}});
+  std::ranges::reverse(record.trials);
+  std::swap(record.trials[3], record.trials[7]);
+  stored(record);
+  const json trials = json::parse(run({"front", "--json"}).out)["trials"];
+  ASSERT_EQ(trials.size(), record.trials.size());
+  std::vector<std::int64_t> positions;
+  for (const json& trial : trials) {
+    if (!trial["split"].is_null()) positions.push_back(trial["split"]["position"]);
+  }
+  EXPECT_EQ(positions.size(), 19U);
+  EXPECT_TRUE(std::ranges::is_sorted(positions));
+  EXPECT_FALSE(trials.front()["split"].is_null());
+  EXPECT_TRUE(trials.back()["split"].is_null()) << "whole models are last";
+}
+
 TEST_F(StoredRuns, PicturesOfAStoredRun) {
   stored_run({.batches = {1}, .split_points = 3});
   const std::string png = path("front.png");
