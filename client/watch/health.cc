@@ -45,7 +45,7 @@ Verdict congestion_control(const OwnFacts& own) {
 Verdict idle_links(const OwnFacts& own) {
   if (!own.slow_start_after_idle) return ok("keep their rate");
   return warn("start slowly again: the first request after a pause is slow over long links",
-              "sudo sysctl net.ipv4.tcp_slow_start_after_idle=0, on devices as well");
+              "here and on devices: sudo sysctl net.ipv4.tcp_slow_start_after_idle=0");
 }
 
 Verdict results(const OwnFacts& own) {
@@ -125,7 +125,7 @@ Verdict governor(const DeviceHealth& device) {
     return ok("performance");
   }
   return warn(join(governors) + ": its clock follows the load, so times vary",
-              "sudo cpupower frequency-set -g performance, there");
+              "there: sudo cpupower frequency-set -g performance");
 }
 
 std::string remedy_for(const std::string& cause) {
