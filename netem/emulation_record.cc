@@ -45,6 +45,15 @@ Expected<std::string> this_boot() {
   return id;
 }
 
+/// Why records cannot be kept there: most often the folder is root's, as all that they are about.
+Error unusable(int error, const fs::path& path) {
+  Error problem = error_from_errno(error, path.string());
+  if (problem.code == ErrorCode::kPermission) {
+    problem.message += ": changing an interface's network needs root: run it with sudo";
+  }
+  return problem;
+}
+
 }  // namespace
 
 std::string to_json(const EmulationRecord& record) {
@@ -105,10 +114,10 @@ bool is_of_this_boot(const EmulationRecord& record) {
 Expected<RecordFolder> RecordFolder::hold(const fs::path& folder) {
   std::error_code problem;
   fs::create_directories(folder, problem);
-  if (problem) return tl::unexpected(error_from_errno(problem.value(), folder.string()));
+  if (problem) return tl::unexpected(unusable(problem.value(), folder));
   FileDescriptor lock(
       ::open((folder / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
-  if (!lock) return tl::unexpected(error_from_errno(errno, (folder / "lock").string()));
+  if (!lock) return tl::unexpected(unusable(errno, folder / "lock"));
   while (::flock(lock.get(), LOCK_EX) != 0) {
     if (errno != EINTR)
       return tl::unexpected(error_from_errno(errno, "locking " + folder.string()));

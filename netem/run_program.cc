@@ -88,7 +88,8 @@ Expected<std::string> run_program_for_output(const std::vector<std::string>& arg
   const int refused = ::posix_spawnp(&pid, argv[0], &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (refused == ENOENT) {
-    return fail(ErrorCode::kNotFound, "there is no program \"{}\": install iproute2", arguments[0]);
+    return fail(ErrorCode::kUnavailable, "there is no program \"{}\": install iproute2",
+                arguments[0]);
   }
   if (refused != 0) return tl::unexpected(error_from_errno(refused, "starting " + arguments[0]));
   out.writer.reset();

@@ -121,7 +121,7 @@ TEST(RunProgram, TellsWhatTheProgramSaid) {
   EXPECT_THAT(failed.error().message, HasSubstr("no such link"));
   const auto missing = run_program({"pareto-no-such-program"});
   ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(missing.error().code, ErrorCode::kUnavailable);
 }
 
 TEST(RunProgram, ReturnsWhatIsPrintedWhileTheOtherStreamIsFull) {
