@@ -15,6 +15,7 @@ namespace {
 using client::RunRecord;
 using client::TrialRecord;
 using client::TrialRound;
+using client::TrialStatus;
 
 constexpr double kModelMs = 16.5;  // one device, one sample
 
