@@ -98,7 +98,7 @@ TEST_F(Top, KeysSort) {
   std::string orders;
   for (std::size_t at = done.out.find(", by "); at != std::string::npos;
        at = done.out.find(", by ", at + 1)) {
-    orders += done.out.substr(at + 5, done.out.find('\x1b', at) - at - 5) + " ";
+    orders += done.out.substr(at + 5, done.out.find_first_of("\x1b\r", at) - at - 5) + " ";
   }
   EXPECT_EQ(orders, "pipeline wait device pipeline device wait wait ");
 }
