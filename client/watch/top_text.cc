@@ -33,6 +33,26 @@ std::string clock_of(const MachineObservation& machine) {
                      gigahertz(*machine.frequency_max_hertz));
 }
 
+/// In lines of so many columns, those after the first indented; 0 = no limit.
+std::string wrapped(const std::string& text, int columns) {
+  if (columns <= 0) return text;
+  constexpr const char* kIndent = "  ";
+  std::string lines;
+  std::string line;
+  for (const std::string& word : split_list(text, ' ')) {
+    const bool first = line.find_first_not_of(' ') == std::string::npos;
+    if (!first &&
+        display_width(line) + 1 + display_width(word) > static_cast<std::size_t>(columns)) {
+      lines += line + "\n";
+      line = kIndent + word;
+    } else {
+      line += (first ? "" : " ") + word;
+    }
+  }
+  return lines + line;
+}
+
+/// Why a device does not answer stands below, where there is room for it.
 std::string device_table(const Activity& activity, const ReportStyle& style) {
   TextTable table({{"device"},
                    {"address", Align::kLeft, 3},
@@ -44,11 +64,12 @@ std::string device_table(const Activity& activity, const ReportStyle& style) {
                    {"temp", Align::kRight},
                    {"clock", Align::kRight, 2},
                    {"slowed down"}});
+  std::string problems;
   for (const DeviceView& device : activity.devices) {
     const DeviceReading& reading = device.reading;
     if (!reading.problem.empty()) {
-      table.add({reading.name, reading.address, "", "", "", "", "", "", "", reading.problem},
-                RowStyle::kBad);
+      table.add({reading.name, reading.address, "", "no answer"}, RowStyle::kBad);
+      problems += styled(wrapped(reading.problem, style.width), RowStyle::kBad, style) + "\n";
       continue;
     }
     const MachineObservation& machine = reading.observation.machine;
@@ -60,7 +81,7 @@ std::string device_table(const Activity& activity, const ReportStyle& style) {
                clock_of(machine), machine.throttled.empty() ? "no" : join(machine.throttled)},
               machine.throttled.empty() ? RowStyle::kPlain : RowStyle::kBad);
   }
-  return table.render(style);
+  return table.render(style) + problems;
 }
 
 struct StageRow {
@@ -180,25 +201,6 @@ std::string link_table(const Activity& activity, const ReportStyle& style) {
     }
   }
   return table.render(style);
-}
-
-/// In lines of so many columns, those after the first indented; 0 = no limit.
-std::string wrapped(const std::string& text, int columns) {
-  if (columns <= 0) return text;
-  constexpr const char* kIndent = "  ";
-  std::string lines;
-  std::string line;
-  for (const std::string& word : split_list(text, ' ')) {
-    const bool first = line.find_first_not_of(' ') == std::string::npos;
-    if (!first &&
-        display_width(line) + 1 + display_width(word) > static_cast<std::size_t>(columns)) {
-      lines += line + "\n";
-      line = kIndent + word;
-    } else {
-      line += (first ? "" : " ") + word;
-    }
-  }
-  return lines + line;
 }
 
 std::string summary(const Activity& activity, const ReportStyle& style) {
