@@ -161,6 +161,9 @@ int run_program(const std::vector<std::string>& words, Context& context) {
   const auto code = run_command(*chosen, context);
   if (!code) return report(context, code.error());
   context.out.flush();
+  if (!context.out) {
+    return report(context, {ErrorCode::kExhausted, "the results could not be written to stdout"});
+  }
   return *code;
 }
 

@@ -88,6 +88,20 @@ TEST_F(Program, AnExceptionIsAnErrorToo) {
   EXPECT_THAT(err.str(), StartsWith("paretoctl: simulate: unexpected: no signals here"));
 }
 
+TEST_F(Program, OutputThatIsLostIsAnError) {
+  std::ofstream out("/dev/full");
+  std::ostringstream err;
+  NeverStopped stop;
+  Context context{.out = out,
+                  .err = err,
+                  .command_line = "paretoctl models",
+                  .paretod = path("no-paretod"),
+                  .default_store = path("results.db"),
+                  .stop = stop};
+  EXPECT_EQ(run_program({"models"}, context), kExitFailed);
+  EXPECT_EQ(err.str(), "paretoctl: the results could not be written to stdout\n");
+}
+
 TEST_F(Program, VersionAndNothing) {
   EXPECT_EQ(run({"--version"}).out, std::string(PARETO_VERSION) + "\n");
   EXPECT_EQ(run({}).code, kExitUsage);
