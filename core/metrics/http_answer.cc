@@ -50,8 +50,10 @@ bool is_printable(std::string_view text) {
 
 }  // namespace
 
-std::string http_error(int status) {
-  return answer(status, kTextFormat, fmt::format("{} {}\n", status, reason_of(status)));
+std::string http_error(int status, std::string_view why) {
+  return answer(
+      status, kTextFormat,
+      fmt::format("{} {}{}{}\n", status, reason_of(status), why.empty() ? "" : ": ", why));
 }
 
 std::string http_answer(std::string_view head, const std::function<std::string()>& metrics) {

@@ -12,7 +12,7 @@ namespace pareto::metrics {
 /// Whatever the bytes are, they are not looked at beyond the first line.
 std::string http_answer(std::string_view head, const std::function<std::string()>& metrics);
 
-/// The answer of an error's number: 431 is a head that is too long, 500 our own fault.
-std::string http_error(int status);
+/// The answer of an error's number, and why in a line: 431 is a head that is too long, 500 our own fault.
+std::string http_error(int status, std::string_view why = {});
 
 }  // namespace pareto::metrics

@@ -1,12 +1,16 @@
 #include "core/metrics/metrics_server.h"
 
 #include <fcntl.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
 #include <spdlog/spdlog.h>
 
 #include <array>
 #include <asio.hpp>
+#include <asio/ssl.hpp>
 #include <cerrno>
 #include <list>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -19,6 +23,7 @@ namespace pareto::metrics {
 namespace {
 
 using asio::ip::tcp;
+using Tls = asio::ssl::stream<tcp::socket&>;
 
 // What a client may go on sending behind its request before it is hung up on.
 constexpr std::size_t kDiscardedBytes = 1 << 20;
@@ -29,6 +34,7 @@ struct Connection {
   explicit Connection(tcp::socket accepted)
       : socket(std::move(accepted)), deadline(socket.get_executor()) {}
   tcp::socket socket;
+  std::optional<Tls> tls;  ///< none: plain HTTP
   asio::steady_timer deadline;
   std::string request;
   std::string answer;
@@ -36,13 +42,38 @@ struct Connection {
   std::size_t discarded_bytes = 0;
 };
 
+bool is_plain_http(const std::error_code& handshake_error) {
+  return handshake_error.category() == asio::error::get_ssl_category() &&
+         ERR_GET_REASON(static_cast<unsigned long>(handshake_error.value())) == SSL_R_HTTP_REQUEST;
+}
+
+void say_warnings(const ServerCertificate& certificate) {
+  for (const std::string& warning : certificate.warnings()) spdlog::warn("metrics: {}", warning);
+}
+
+/// Whether it is renewed, which is logged. Fails: as it does.
+Expected<bool> refresh(ServerCertificate& certificate) {
+  PARETO_ASSIGN(const bool renewed, certificate.refresh());
+  if (renewed) {
+    spdlog::info("metrics: the certificate was read anew, it expires {}",
+                 utc_text(certificate.expiry()));
+    say_warnings(certificate);
+  }
+  return renewed;
+}
+
+void say_kept(const std::string& problem) {
+  spdlog::error("metrics: the certificate was not read anew, the one before stays: {}", problem);
+}
+
 }  // namespace
 
-/// Every member but the thread is the thread's own once it runs.
+/// Every member but the thread is the thread's own once it runs; the certificate is anybody's.
 struct MetricsServer::Impl {
   using Client = std::shared_ptr<Connection>;
 
-  Impl(Collect what, const ServerLimits& bounds) : collect(std::move(what)), limits(bounds) {}
+  Impl(Collect what, std::shared_ptr<ServerCertificate> shown, const ServerLimits& bounds)
+      : collect(std::move(what)), certificate(std::move(shown)), limits(bounds) {}
 
   Expected<> open(const std::string& where) {
     PARETO_ASSIGN(const transport::HostPort wanted, transport::parse_host_port(where));
@@ -91,14 +122,47 @@ struct MetricsServer::Impl {
     client->deadline.async_wait([this, client](const std::error_code& error) {
       if (!error) close(client);
     });
-    asio::async_read_until(client->socket, asio::dynamic_buffer(client->request, limits.head_bytes),
-                           "\r\n\r\n",
-                           [this, client](const std::error_code& error, std::size_t head_bytes) {
-                             if (error == asio::error::not_found)
-                               return send(client, http_error(431));
-                             if (error) return close(client);
-                             send(client, answer_to({client->request.data(), head_bytes}));
-                           });
+    if (!certificate) return receive(client, client->socket);
+    begin_tls(client);
+  }
+
+  void begin_tls(const Client& client) {
+    refresh_certificate();
+    const auto shown = certificate->context();
+    SSL_CTX_up_ref(shown.get());
+    asio::ssl::context own(shown.get());  // its reference is counted, and let go with it
+    client->tls.emplace(client->socket, own);
+    client->tls->async_handshake(
+        asio::ssl::stream_base::server,
+        [this, client](const std::error_code& error) { after_handshake(client, error); });
+  }
+
+  void after_handshake(const Client& client, const std::error_code& error) {
+    if (!error) return receive(client, *client->tls);
+    spdlog::debug("metrics: no TLS with a client: {}", error.message());
+    if (is_plain_http(error)) {
+      return send(client, client->socket, http_error(400, "TLS is spoken here, ask https://"));
+    }
+    hang_up(client, client->socket);
+  }
+
+  void refresh_certificate() {
+    const auto renewed = refresh(*certificate);
+    std::string problem = renewed ? "" : renewed.error().message;
+    // Once, not for each connection.
+    if (!problem.empty() && problem != said) say_kept(problem);
+    said = std::move(problem);
+  }
+
+  template <typename Stream>
+  void receive(const Client& client, Stream& stream) {
+    asio::async_read_until(
+        stream, asio::dynamic_buffer(client->request, limits.head_bytes), "\r\n\r\n",
+        [this, client, &stream](const std::error_code& error, std::size_t head_bytes) {
+          if (error == asio::error::not_found) return send(client, stream, http_error(431));
+          if (error) return close(client);
+          send(client, stream, answer_to({client->request.data(), head_bytes}));
+        });
   }
 
   std::string answer_to(std::string_view head) const {
@@ -110,15 +174,25 @@ struct MetricsServer::Impl {
     }
   }
 
-  void send(const Client& client, std::string answer) {
+  template <typename Stream>
+  void send(const Client& client, Stream& stream, std::string answer) {
     client->answer = std::move(answer);
-    asio::async_write(client->socket, asio::buffer(client->answer),
-                      [this, client](const std::error_code& error, std::size_t /*sent*/) {
+    asio::async_write(stream, asio::buffer(client->answer),
+                      [this, client, &stream](const std::error_code& error, std::size_t /*sent*/) {
                         if (error) return close(client);
-                        std::error_code ignored;
-                        client->socket.shutdown(tcp::socket::shutdown_send, ignored);
-                        discard(client);
+                        hang_up(client, stream);
                       });
+  }
+
+  /// The peer is told that this was all, and may close then.
+  void hang_up(const Client& client, Tls& stream) {
+    stream.async_shutdown(
+        [this, client](const std::error_code& /*error*/) { hang_up(client, client->socket); });
+  }
+  void hang_up(const Client& client, tcp::socket& socket) {
+    std::error_code ignored;
+    socket.shutdown(tcp::socket::shutdown_send, ignored);
+    discard(client);
   }
 
   /// A socket that is closed while bytes from its peer lie unread is reset, and the answer may be lost: the peer is to close first.
@@ -141,8 +215,10 @@ struct MetricsServer::Impl {
   }
 
   const Collect collect;
+  const std::shared_ptr<ServerCertificate> certificate;  ///< null: plain HTTP
   const ServerLimits limits;
   std::string address;
+  std::string said;  ///< why the certificate's files could not be read anew; empty: they could
   asio::io_context context{1};
   tcp::acceptor acceptor{context};
   asio::steady_timer rest{context};
@@ -154,12 +230,13 @@ MetricsServer::MetricsServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)
 
 MetricsServer::~MetricsServer() { impl_->context.stop(); }
 
-Expected<std::unique_ptr<MetricsServer>> MetricsServer::start(const std::string& address,
-                                                              Collect collect,
-                                                              const ServerLimits& limits) {
+Expected<std::unique_ptr<MetricsServer>> MetricsServer::start(
+    const std::string& address, Collect collect, std::shared_ptr<ServerCertificate> certificate,
+    const ServerLimits& limits) {
   try {
-    auto impl = std::make_unique<Impl>(std::move(collect), limits);
+    auto impl = std::make_unique<Impl>(std::move(collect), std::move(certificate), limits);
     PARETO_TRY(with_context(impl->open(address), "metrics"));
+    if (impl->certificate) say_warnings(*impl->certificate);
     impl->thread = std::jthread([raw = impl.get()] { raw->run(); });
     return std::unique_ptr<MetricsServer>(new MetricsServer(std::move(impl)));
   } catch (const std::exception& error) {
@@ -168,5 +245,15 @@ Expected<std::unique_ptr<MetricsServer>> MetricsServer::start(const std::string&
 }
 
 const std::string& MetricsServer::address() const { return impl_->address; }
+
+std::string MetricsServer::url() const {
+  return fmt::format("{}://{}/metrics", impl_->certificate ? "https" : "http", impl_->address);
+}
+
+void MetricsServer::refresh_certificate() const {
+  if (!impl_->certificate) return;
+  const auto renewed = refresh(*impl_->certificate);
+  if (!renewed) say_kept(renewed.error().message);
+}
 
 }  // namespace pareto::metrics

@@ -1,4 +1,4 @@
-// Serves metrics to whoever asks, and to nobody for long: GET /metrics over HTTP, for Prometheus.
+// Serves metrics to whoever asks, and to nobody for long: GET /metrics over HTTP or HTTPS, for Prometheus.
 #pragma once
 
 #include <chrono>
@@ -9,6 +9,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/metrics/metric.h"
+#include "core/metrics/server_certificate.h"
 
 namespace pareto::metrics {
 
@@ -16,7 +17,7 @@ namespace pareto::metrics {
 struct ServerLimits {
   std::size_t head_bytes = std::size_t{8} << 10;  ///< of a request, up to its empty line
   std::size_t connections = 64;                   ///< at once; one more, and the oldest makes room
-  /// From when a connection is taken until it is hung up on, answered or not: what Prometheus waits by default.
+  /// From when a connection is taken until it is hung up on, TLS agreed on or not, answered or not: what Prometheus waits by default.
   Nanoseconds patience = std::chrono::seconds(10);
 };
 
@@ -25,10 +26,11 @@ struct ServerLimits {
 /// Threads: one of its own, which `collect` is called on; start and end from the owner.
 class MetricsServer {
  public:
-  /// address: "HOST:PORT", port 0 picks one. What `collect` throws is an answer too (500). Fails: kInvalidArgument (no address),
-  /// kPermission (port in use or not allowed), kExhausted.
-  static Expected<std::unique_ptr<MetricsServer>> start(const std::string& address, Collect collect,
-                                                        const ServerLimits& limits = {});
+  /// address: "HOST:PORT", port 0 picks one. What `collect` throws is an answer too (500). With a certificate TLS is all that is
+  /// spoken; without (null) plain HTTP. Fails: kInvalidArgument (no address), kPermission (port in use or not allowed), kExhausted.
+  static Expected<std::unique_ptr<MetricsServer>> start(
+      const std::string& address, Collect collect,
+      std::shared_ptr<ServerCertificate> certificate = nullptr, const ServerLimits& limits = {});
   /// Answers under way are cut off.
   ~MetricsServer();
   MetricsServer(const MetricsServer&) = delete;
@@ -36,6 +38,11 @@ class MetricsServer {
 
   /// "127.0.0.1:7073": numeric, with the real port.
   const std::string& address() const;
+  /// "https://127.0.0.1:7073/metrics"
+  std::string url() const;
+
+  /// Looks at the certificate's files now, and logs what came of it; each connection looks at them before it is taken. Threads: any.
+  void refresh_certificate() const;
 
  private:
   struct Impl;

@@ -30,7 +30,7 @@ class MetricsServerTest : public testing::Test {
           if (broken_) throw std::runtime_error("no figures");
           return {single("scrapes_total", "Scrapes", Kind::kCounter, ++scrapes_)};
         },
-        limits);
+        nullptr, limits);
     ASSERT_TRUE(started) << started.error().message;
     server_ = *std::move(started);
   }

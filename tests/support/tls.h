@@ -1,0 +1,52 @@
+// Certificates that a test makes up, and a client of HTTPS as small as can be.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "core/metrics/server_certificate.h"
+#include "tests/support/http.h"
+
+namespace pareto::test {
+
+/// From now.
+struct Validity {
+  std::chrono::seconds begins = std::chrono::hours(-24);
+  std::chrono::seconds ends = std::chrono::hours(24);
+};
+
+/// Signs certificates, for as long as the test runs. Threads: one owner.
+class TestAuthority {
+ public:
+  /// Its own certificate is FOLDER/NAME.pem.
+  TestAuthority(std::filesystem::path folder, const std::string& name);
+  ~TestAuthority();
+  TestAuthority(const TestAuthority&) = delete;
+  TestAuthority& operator=(const TestAuthority&) = delete;
+
+  const std::string& certificate() const;
+  /// FOLDER/NAME.pem and FOLDER/NAME.key in the place of what is there, for a server on 127.0.0.1 or a client. A passphrase locks the
+  /// key.
+  metrics::CertificateFiles issue(const std::string& name, const Validity& validity = {},
+                                  const std::string& passphrase = "") const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+struct TlsClient {
+  std::string authority;               ///< whom it believes: a PEM file
+  metrics::CertificateFiles own = {};  ///< what it shows; nothing where that is empty
+  int newest_version = 0;              ///< as OpenSSL numbers them: TLS1_2_VERSION; 0: any
+};
+
+/// As http_get; status 0 with the reason in `body` where there is no TLS with the other side, or it ends without saying so.
+HttpResult https_get(const std::string& address, const std::string& path, const TlsClient& client);
+/// The answer to any bytes, in the same way.
+HttpResult say_over_tls(const std::string& address, std::string_view bytes,
+                        const TlsClient& client);
+
+}  // namespace pareto::test
