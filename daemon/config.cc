@@ -157,6 +157,7 @@ Expected<DaemonConfig> load_config(const CommandLine& command_line,
     const auto setting = std::ranges::find(settings(), key, &Setting::key);
     PARETO_TRY(with_context(setting->set(config, text), "{}", flag_of(*setting)));
   }
+  PARETO_TRY(config.metrics_tls.check());
   return config;
 }
 

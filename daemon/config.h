@@ -10,6 +10,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/metrics/server_certificate.h"
 #include "daemon/stage/stage_host.h"
 
 namespace pareto::daemon {
@@ -28,9 +29,10 @@ struct DaemonConfig {
   std::uint64_t max_frame_bytes = std::uint64_t{1} << 30;
   Nanoseconds drain_timeout = std::chrono::seconds(10);
   std::string log_level = "info";
-  bool allow_netem = false;        ///< coordinators may make this device's network worse
-  std::string metrics;             ///< where GET /metrics is answered; "": nowhere
-  std::string discovery = "mdns";  ///< who looks for daemons finds this one; "off": not
+  bool allow_netem = false;               ///< coordinators may make this device's network worse
+  std::string metrics;                    ///< where GET /metrics is answered; "": nowhere
+  metrics::CertificateFiles metrics_tls;  ///< and with which certificate
+  std::string discovery = "mdns";         ///< who looks for daemons finds this one; "off": not
 };
 
 /// One setting under its one name: "store_limit" in the file, --store-limit, PARETOD_STORE_LIMIT. All are text first, and parsed and

@@ -69,10 +69,14 @@ Expected<> Daemon::open_store() {
 Expected<> Daemon::serve_metrics(const std::string& name, const runtime::RuntimeInfo& runtime,
                                  const MemoryProbe& memory) {
   if (config_.metrics.empty()) return {};
-  const MetricsParts parts{*store_, *shards_, *stages_, name, runtime.torch_version, memory};
-  PARETO_ASSIGN(metrics_, metrics::MetricsServer::start(config_.metrics,
-                                                        [parts] { return daemon_metrics(parts); }));
-  spdlog::info("metrics at http://{}/metrics", metrics_->address());
+  PARETO_ASSIGN(auto certificate,
+                with_context(metrics::ServerCertificate::load(config_.metrics_tls), "metrics"));
+  MetricsParts parts{*store_, *shards_, *stages_, name, runtime.torch_version, memory};
+  parts.certificate = certificate.get();
+  PARETO_ASSIGN(metrics_,
+                metrics::MetricsServer::start(
+                    config_.metrics, [parts] { return daemon_metrics(parts); }, certificate));
+  spdlog::info("metrics at {}", metrics_->url());
   return {};
 }
 
@@ -152,6 +156,7 @@ std::vector<std::string> Daemon::reload(const DaemonConfig& config) {
   shards_->set_memory_limit(config_.memory_limit_bytes);
   static_cast<void>(set_log_level(config_.log_level));
   if (config_.discovery != discovery) announce();
+  if (metrics_) metrics_->refresh_certificate();
   return changes;
 }
 

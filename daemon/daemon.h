@@ -49,7 +49,8 @@ class Daemon {
   std::string status() const;
   const DaemonConfig& config() const { return config_; }
 
-  /// Applies what can be changed while it runs. Returns a sentence per change, applied or in need of a restart.
+  /// Applies what can be changed while it runs, and reads a renewed certificate. Returns a sentence per change, applied or in need of a
+  /// restart.
   std::vector<std::string> reload(const DaemonConfig& config);
 
   /// Finishes what is in flight, within the configured time, and stops serving.

@@ -85,6 +85,18 @@ int serve(const CommandLine& command_line, const DaemonConfig& config) {
   return kDone;
 }
 
+/// What --check-config looks at beside the settings themselves.
+int check_files(const DaemonConfig& config) {
+  const auto certificate =
+      with_context(metrics::ServerCertificate::load(config.metrics_tls), "metrics");
+  if (!certificate) return complain(certificate.error(), exit_code_of(certificate.error()));
+  if (*certificate) {
+    for (const std::string& warning : (*certificate)->warnings()) spdlog::warn("{}", warning);
+  }
+  std::puts("the configuration is fine");
+  return kDone;
+}
+
 int run(int argc, char** argv) {
   const auto command_line = parse_command_line(argc, argv);
   if (!command_line) return complain(command_line.error(), kWrongConfig);
@@ -100,10 +112,7 @@ int run(int argc, char** argv) {
   if (auto logging = set_up_logging("paretod", config->log_level, std::move(journal)); !logging) {
     return complain(logging.error(), kWrongConfig);
   }
-  if (command_line->check_config) {
-    std::puts("the configuration is fine");
-    return kDone;
-  }
+  if (command_line->check_config) return check_files(*config);
   // gRPC's own lines on stderr would repeat our errors.
   ::setenv("GRPC_VERBOSITY", "NONE", 0);
   return serve(*command_line, *config);

@@ -12,6 +12,8 @@
 namespace pareto::daemon {
 namespace {
 
+using metrics::CertificateFiles;
+
 constexpr int kMaxThreads = 256;
 constexpr int kMaxCores = 1024;
 constexpr std::uint64_t kLeastFrame = 1 << 20;
@@ -108,6 +110,15 @@ std::string get_text(const DaemonConfig& config) {
   return config.*Member;
 }
 template <auto Member>
+Expected<> set_tls(DaemonConfig& config, const std::string& text) {
+  config.metrics_tls.*Member = text;
+  return {};
+}
+template <auto Member>
+std::string get_tls(const DaemonConfig& config) {
+  return config.metrics_tls.*Member;
+}
+template <auto Member>
 Expected<> set_bytes(DaemonConfig& config, const std::string& text) {
   PARETO_ASSIGN(config.*Member, parse_bytes(text));
   return {};
@@ -117,7 +128,7 @@ std::string get_bytes(const DaemonConfig& config) {
   return std::to_string(config.*Member);
 }
 
-const std::array<Setting, 15> kSettings{{
+const std::array<Setting, 18> kSettings{{
     {"listen", "ADDR", "control service, HOST:PORT, port 0 picks a free one; or unix:/FILE", false,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
        if (!text.starts_with(kUnixScheme)) PARETO_TRY(check_address(text));
@@ -203,6 +214,12 @@ const std::array<Setting, 15> kSettings{{
        return {};
      },
      get_text<&DaemonConfig::metrics>},
+    {"metrics_certificate", "FILE", "PEM: answer over TLS with this certificate", false,
+     set_tls<&CertificateFiles::certificate>, get_tls<&CertificateFiles::certificate>},
+    {"metrics_key", "FILE", "PEM: the key of metrics_certificate", false,
+     set_tls<&CertificateFiles::key>, get_tls<&CertificateFiles::key>},
+    {"metrics_client_ca", "FILE", "PEM: answer those alone whose certificate one of these signed",
+     false, set_tls<&CertificateFiles::client_ca>, get_tls<&CertificateFiles::client_ca>},
     {"discovery", "HOW", "mdns: be announced by Avahi, for paretoctl discover; or off", true,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
        if (text != "mdns" && text != "off") {

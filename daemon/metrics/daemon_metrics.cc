@@ -170,6 +170,7 @@ Families daemon_metrics(const MetricsParts& parts) {
   add_shards(families, parts.shards);
   add_store(families, parts.store);
   add_memory(families, parts.memory());
+  families.push_back(metrics::certificate_metric(parts.certificate));
   for (Families& more :
        std::array<Families, 2>{machine_sensors(parts.sysfs), metrics::process_metrics()}) {
     families.insert(families.end(), std::make_move_iterator(more.begin()),

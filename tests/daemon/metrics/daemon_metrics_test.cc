@@ -13,6 +13,7 @@
 #include "tests/daemon/support/fake_board.h"
 #include "tests/daemon/support/fake_runner.h"
 #include "tests/daemon/support/pipeline.h"
+#include "tests/support/tls.h"
 
 namespace pareto::daemon {
 namespace {
@@ -44,7 +45,12 @@ class DaemonMetrics : public testing::Test {
   }
   MetricsParts parts(const StageHost& host) const {
     const auto memory = [] { return MemoryReading{10, 20, 400, 1000, 5}; };
-    return {*store_, cache_, host, "pi-2", "1.13.1", memory, folder_.path() / "sys"};
+    return {*store_,           cache_, host, "pi-2", "1.13.1", memory, folder_.path() / "sys",
+            certificate_.get()};
+  }
+  void give_certificate() {
+    const pareto::test::TestAuthority authority(folder_.path(), "authority");
+    certificate_ = metrics::ServerCertificate::load(authority.issue("device")).value();
   }
   Families read(const StageHost& host) const { return daemon_metrics(parts(host)); }
 
@@ -91,6 +97,7 @@ class DaemonMetrics : public testing::Test {
   std::shared_ptr<transport::Transport> transport_;
   ShardCache cache_;
   std::shared_ptr<LoadedShard> shard_;
+  std::shared_ptr<metrics::ServerCertificate> certificate_;
 };
 
 TEST_F(DaemonMetrics, CountsWhatStagesDo) {
@@ -165,8 +172,18 @@ TEST_F(DaemonMetrics, SaysWhatTheDeviceHolds) {
   }
 }
 
+TEST_F(DaemonMetrics, SayWhenTheirCertificateExpires) {
+  const auto pipeline = open();
+  EXPECT_FALSE(find(read(*pipeline->hosts[0]), "pareto_certificate_expiry_timestamp_seconds"));
+  give_certificate();
+  EXPECT_EQ(value(read(*pipeline->hosts[0]), "pareto_certificate_expiry_timestamp_seconds",
+                  {{"use", "metrics"}, {"device", "pi-2"}}),
+            static_cast<double>(certificate_->expiry().time_since_epoch().count()));
+}
+
 TEST_F(DaemonMetrics, AreAllListedInTheirManual) {
   test::make_fake_board(folder_.path() / "sys");
+  give_certificate();
   const auto pipeline = open();
   const std::string manual = read_file(PARETO_SOURCE_DIR "/daemon/metrics/METRICS.md").value();
   static const std::regex kRow(R"(\| `(pareto_[a-z_]+)` \| ([a-z]+) \|)");
