@@ -25,9 +25,12 @@ namespace pareto::client {
 namespace {
 
 // All that may stand beside --resume: a run has kept its other flags.
-constexpr std::array<std::string_view, 9> kBesideResume{"--resume",  "--store",   "--devices",
-                                                        "--testbed", "--timeout", "--report",
-                                                        "--metrics", "--json",    "--help"};
+constexpr std::array<std::string_view, 12> kBesideResume{"--resume",      "--store",
+                                                         "--devices",     "--testbed",
+                                                         "--timeout",     "--report",
+                                                         "--metrics",     "--metrics-certificate",
+                                                         "--metrics-key", "--metrics-client-ca",
+                                                         "--json",        "--help"};
 
 class SweepCommand final : public Command {
  public:
@@ -60,8 +63,16 @@ class SweepCommand final : public Command {
         "results are may be said anew");
     app.add_option("--report", report_,
                    "FILE.html, or none (default: report-RUN.html beside the results)");
-    app.add_option("--metrics", metrics_,
-                   "HOST:PORT: answer GET /metrics for Prometheus there while it runs");
+    auto* served = app.add_option(
+        "--metrics", metrics_, "HOST:PORT: answer GET /metrics for Prometheus there while it runs");
+    app.add_option("--metrics-certificate", metrics_tls_.certificate,
+                   "FILE, PEM: answer over TLS with this certificate")
+        ->needs(served);
+    app.add_option("--metrics-key", metrics_tls_.key, "FILE, PEM: the key of --metrics-certificate")
+        ->needs(served);
+    app.add_option("--metrics-client-ca", metrics_tls_.client_ca,
+                   "FILE, PEM: answer those alone whose certificate one of these signed")
+        ->needs(served);
     app.add_flag("--json", json_, "one JSON document on stdout and nothing else there");
     for (CLI::Option* option : app.get_options()) {
       const std::string flag = option->get_name();
@@ -143,9 +154,15 @@ class SweepCommand final : public Command {
   /// Before the devices are connected: in the network of whoever asks, not in one that is emulated.
   Expected<> serve_metrics(Context& context) {
     if (metrics_.empty()) return {};
-    PARETO_ASSIGN(metrics_server_, metrics::MetricsServer::start(
-                                       metrics_, [this] { return progress_metrics_.collect(); }));
-    context.err << fmt::format("metrics at http://{}/metrics\n", metrics_server_->address());
+    PARETO_ASSIGN(auto certificate,
+                  with_context(metrics::ServerCertificate::load(metrics_tls_), "metrics"));
+    const auto collect = [this, shown = certificate.get()] {
+      metrics::Families families = progress_metrics_.collect();
+      families.push_back(metrics::certificate_metric(shown));
+      return families;
+    };
+    PARETO_ASSIGN(metrics_server_, metrics::MetricsServer::start(metrics_, collect, certificate));
+    context.err << fmt::format("metrics at {}\n", metrics_server_->url());
     return {};
   }
 
@@ -245,6 +262,7 @@ class SweepCommand final : public Command {
   std::string resume_;
   std::string report_;
   std::string metrics_;
+  metrics::CertificateFiles metrics_tls_;
   bool dry_run_ = false;
   bool json_ = false;
   const std::atomic<bool>* stop_ = nullptr;  ///< Ctrl-C was pressed

@@ -150,6 +150,18 @@ TEST_F(Program, NumbersOutOfRange) {
   refused(small("splits", {"--batch", "-1"}), kExitUsage, HasSubstr("-1"));
 }
 
+TEST_F(Program, CertificatesThatMetricsCannotBeServedWith) {
+  refused(small("sweep", {"--metrics-certificate", "/c.pem"}), kExitUsage,
+          AllOf(HasSubstr("--metrics-certificate"), HasSubstr("--metrics")));
+  const auto serving = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"--metrics", "127.0.0.1:0"});
+    return small("sweep", more);
+  };
+  refused(serving({"--metrics-key", "/k.pem"}), kExitUsage, HasSubstr("/k.pem is named alone"));
+  refused(serving({"--metrics-certificate", path("c.pem"), "--metrics-key", path("k.pem")}),
+          kExitUsage, HasSubstr("metrics: certificate: " + path("c.pem")));
+}
+
 TEST_F(Program, NobodyIsAskedWhoCouldNotBeWrittenDown) {
   std::ofstream(path("inventory.yaml")) << "mine";
   refused({"discover", "--write", path("inventory.yaml"), "--timeout", "60s"}, kExitUsage,
