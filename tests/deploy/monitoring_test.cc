@@ -13,6 +13,7 @@
 #include "tests/deploy/dashboards.h"
 #include "tests/e2e/fixture.h"
 #include "tests/support/http.h"
+#include "tests/support/tls.h"
 
 namespace pareto::test {
 namespace {
@@ -47,12 +48,20 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 class Monitoring : public EndToEnd {
  protected:
   Monitoring()
-      : first_("first", folder(), {"--metrics", "127.0.0.1:0"}),
+      : authority_(folder(), "authority"),
+        own_(authority_.issue("prometheus")),
+        first_("first", folder(), over_tls()),
         second_("second", folder(), {"--metrics", "127.0.0.1:0"}) {
     daemon::test::make_fake_board(folder() / "sys");
     board_ = metrics::MetricsServer::start("127.0.0.1:0", [sysfs = folder() / "sys"] {
                return board_metrics(sysfs);
              }).value();
+  }
+
+  std::vector<std::string> over_tls() const {
+    const auto files = authority_.issue("first");
+    return {"--metrics",     "127.0.0.1:0", "--metrics-certificate", files.certificate,
+            "--metrics-key", files.key,     "--metrics-client-ca",   authority_.certificate()};
   }
 
   /// Both daemons have a stage each, and requests, for longer than any test takes.
@@ -81,9 +90,16 @@ class Monitoring : public EndToEnd {
     std::string config = slurp((source / "prometheus.yml").string());
     config = replaced(config, "scrape_interval: 15s", "scrape_interval: 1s");
     config = replaced(config, "evaluation_interval: 15s", "evaluation_interval: 1s");
+    for (const char* line : {"tls_config:", "  ca_file:", "  cert_file:", "  key_file:"}) {
+      config = replaced(config, std::string("# ") + line, line);
+    }
+    config = replaced(config, "/etc/prometheus/pareto-ca.crt", authority_.certificate());
+    config = replaced(config, "/etc/prometheus/pareto-client.crt", own_.certificate);
+    config = replaced(config, "/etc/prometheus/pareto-client.key", own_.key);
     std::ofstream(copy / "prometheus.yml") << config;
     std::ofstream(copy / "targets/devices.yml")
-        << "- targets: [\"" << first_.metrics() << "\"]\n  labels: {device: first}\n"
+        << "- targets: [\"" << first_.metrics()
+        << "\"]\n  labels: {device: first, __scheme__: https}\n"
         << "- targets: [\"" << second_.metrics() << "\"]\n  labels: {device: second}\n"
         << "- targets: [\"" << board_->address() << "\"]\n  labels: {device: board}\n";
     std::ofstream(copy / "targets/sweeps.yml") << "- targets: [\"" << sweep_metrics_ << "\"]\n";
@@ -123,6 +139,14 @@ class Monitoring : public EndToEnd {
     return without_answer({{"", expression}}).empty();
   }
 
+  /// What the metrics there are, asked as Prometheus asks.
+  HttpResult scrape(const std::string& address) const {
+    if (address != first_.metrics()) return http_get(address, "/metrics");
+    return https_get(address, "/metrics", {authority_.certificate(), own_});
+  }
+
+  const TestAuthority authority_;
+  const metrics::CertificateFiles own_;  ///< that Prometheus shows
   Daemon first_;
   Daemon second_;
   std::unique_ptr<metrics::MetricsServer> board_;
@@ -149,10 +173,15 @@ TEST_F(Monitoring, EveryQueryOfEveryDashboardHasAnAnswer) {
   EXPECT_TRUE(is_answered(
       "rate(pareto_requests_total{device=\"second\",stage=\"1\",outcome=\"ok\"}[1m]) > 0"));
 
+  // One of them is asked over TLS, by who shows a certificate.
+  EXPECT_EQ(http_get(first_.metrics(), "/metrics").status, 400);
+  EXPECT_TRUE(is_answered(
+      "pareto_certificate_expiry_timestamp_seconds{device=\"first\",use=\"metrics\"} > time()"));
+
   // What says it is a metric is one, by Prometheus' own rules.
   for (const std::string& address :
        {first_.metrics(), second_.metrics(), sweep_metrics_, board_->address()}) {
-    const HttpResult scraped = http_get(address, "/metrics");
+    const HttpResult scraped = scrape(address);
     ASSERT_EQ(scraped.status, 200);
     std::ofstream(path("scraped")) << scraped.body;
     const Finished checked = run({"/bin/sh", "-c", "promtool check metrics <" + path("scraped")});
