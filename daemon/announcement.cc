@@ -201,7 +201,7 @@ class Announcer {
     PARETO_TRY(read(group_reply, "o", &path));
     group_ = path;
     for (int names = 1;; ++names) {
-      const auto added = add_service();
+      auto added = add_service();
       if (added) break;
       if (added.error().code != ErrorCode::kUnavailable || names == kMostNames) return added;
       PARETO_TRY(take_other_name());
