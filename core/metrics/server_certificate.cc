@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <ctime>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "core/base/file.h"
@@ -218,8 +219,8 @@ struct ServerCertificate::Impl {
   }
 
   const CertificateFiles files;
-  mutable std::mutex mutex;  ///< of the following
-  Stamps taken{};            ///< of the files when they were taken
+  mutable std::mutex mutex;     ///< of the following
+  std::optional<Stamps> taken;  ///< of the files when they were; none: not yet
   Loaded in_use;
 };
 

@@ -20,11 +20,9 @@ namespace {
 using namespace std::chrono_literals;
 using test::http_get;
 using test::https_get;
-using test::parse_http;
 using test::RawConnection;
 using test::TestAuthority;
 using test::TlsClient;
-using testing::AllOf;
 using testing::HasSubstr;
 
 class MetricsServerTls : public testing::Test {

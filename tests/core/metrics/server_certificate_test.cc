@@ -98,6 +98,8 @@ TEST_F(ServerCertificateTest, MistakesNameTheFileAndWhatToDo) {
   EXPECT_THAT(with(&CertificateFiles::client_ca, folder_.path()),
               AllOf(HasSubstr("client CA: "), HasSubstr("is a folder")));
 
+  EXPECT_THAT(problem({path("absent.pem"), path("absent.key"), ""}), HasSubstr("No such file"));
+
   write(path("no.pem"), "certificates are elsewhere\n");
   EXPECT_THAT(with(&CertificateFiles::certificate, path("no.pem")),
               AllOf(HasSubstr(path("no.pem")), HasSubstr("BEGIN CERTIFICATE")));
