@@ -19,8 +19,7 @@ namespace pareto::metrics {
 struct CertificateFiles {
   std::string certificate;  ///< the server's own first, then those between it and its root
   std::string key;          ///< of the first, without a passphrase
-  std::string
-      client_ca;  ///< clients need a certificate that one of these signed; "": nobody is asked for one
+  std::string client_ca;    ///< one of these has to have signed a client's; "": nobody is asked
 
   /// Fails: kInvalidArgument (one is named without another that it needs).
   Expected<> check() const;
