@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include <csignal>
-#include <cstdint>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -17,26 +16,6 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
-
-/// float32 of that shape, all elements different.
-void write_npy(const std::string& path, const std::vector<std::int64_t>& shape, float first) {
-  std::string dims;
-  std::int64_t elements = 1;
-  for (const std::int64_t size : shape) {
-    dims += std::to_string(size) + ",";
-    elements *= size;
-  }
-  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + dims + "), }";
-  while ((10 + header.size() + 1) % 64 != 0) header += ' ';
-  header += '\n';
-  std::ofstream file(path, std::ios::binary);
-  file << std::string("\x93NUMPY\x01\x00", 8) << static_cast<char>(header.size() % 256)
-       << static_cast<char>(header.size() / 256) << header;
-  for (std::int64_t i = 0; i < elements; ++i) {
-    const float value = first + static_cast<float>(i) * 1e-4F;
-    file.write(reinterpret_cast<const char*>(&value), sizeof value);
-  }
-}
 
 class Deploy : public EndToEnd {
  protected:

@@ -9,10 +9,12 @@
 namespace pareto::test {
 
 Daemon::Daemon(const std::string& name, const std::filesystem::path& folder,
-               const std::vector<std::string>& flags) {
+               const std::vector<std::string>& flags, std::vector<std::string> program) {
   std::vector<std::string> more{"--log-level", "warn"};
   more.insert(more.end(), flags.begin(), flags.end());
-  process_ = std::make_unique<Process>(paretod_arguments(name, folder / name, more));
+  const auto arguments = paretod_arguments(name, folder / name, more);
+  program.insert(program.end(), arguments.begin() + 1, arguments.end());
+  process_ = std::make_unique<Process>(program);
   if (!process_->wait_for_output("\n") || process_->output().empty()) {
     throw std::runtime_error("paretod did not start: " + process_->errors());
   }
@@ -58,6 +60,25 @@ std::string EndToEnd::inventory(
     file << "  - name: " << name << "\n    address: " << address << "\n";
   }
   return path("inventory.yaml");
+}
+
+void write_npy(const std::string& path, const std::vector<std::int64_t>& shape, float first) {
+  std::string dims;
+  std::int64_t elements = 1;
+  for (const std::int64_t size : shape) {
+    dims += std::to_string(size) + ",";
+    elements *= size;
+  }
+  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + dims + "), }";
+  while ((10 + header.size() + 1) % 64 != 0) header += ' ';
+  header += '\n';
+  std::ofstream file(path, std::ios::binary);
+  file << std::string("\x93NUMPY\x01\x00", 8) << static_cast<char>(header.size() % 256)
+       << static_cast<char>(header.size() / 256) << header;
+  for (std::int64_t i = 0; i < elements; ++i) {
+    const float value = first + static_cast<float>(i) * 1e-4F;
+    file.write(reinterpret_cast<const char*>(&value), sizeof value);
+  }
 }
 
 }  // namespace pareto::test

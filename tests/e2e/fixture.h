@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -16,9 +17,10 @@ namespace pareto::test {
 /// A daemon started by the test, on ports that the system picked.
 class Daemon {
  public:
-  /// Waits until it says that it serves; throws with its stderr if it does not.
+  /// Waits until it says that it serves; throws with its stderr if it does not. `program`: what comes before the flags.
   Daemon(const std::string& name, const std::filesystem::path& folder,
-         const std::vector<std::string>& flags = {});
+         const std::vector<std::string>& flags = {},
+         std::vector<std::string> program = {"paretod"});
   const std::string& address() const { return address_; }
   /// Where it serves metrics; empty: nowhere.
   const std::string& metrics() const { return metrics_; }
@@ -49,5 +51,8 @@ class EndToEnd : public testing::Test {
 
 /// Flags of a built-in network made small: few classes, small pictures.
 std::vector<std::string> small_model();
+
+/// A .npy file of float32 of that shape, all elements different.
+void write_npy(const std::string& path, const std::vector<std::int64_t>& shape, float first);
 
 }  // namespace pareto::test
