@@ -29,6 +29,8 @@ function(pareto_use_torch name)
   target_precompile_headers(${name} REUSE_FROM pareto_torch_pch)
 endfunction()
 
+set(PARETO_TEST_PATIENCE 1 CACHE STRING "how many times as long as usual tests wait for programs, and may take: for emulated ones")
+
 # pareto_test(core_wire_test core/wire LINK core_wire …): one test program for the *_test.cc of tests/<folder>.
 # LABELS core|daemon|e2e…: `ctest -L` picks them; sanitizer runs use core, daemon and e2e.
 function(pareto_test name folder)
@@ -44,8 +46,9 @@ function(pareto_test name folder)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
+  math(EXPR timeout "${ARG_TIMEOUT} * ${PARETO_TEST_PATIENCE}")
   add_test(NAME ${name} COMMAND ${name} --gtest_output=xml:${CMAKE_BINARY_DIR}/results/${name}.xml)
-  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT}
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${timeout}
                        ENVIRONMENT
-                       "OPENBLAS_NUM_THREADS=1;TSAN_OPTIONS=ignore_noninstrumented_modules=1:suppressions=${CMAKE_SOURCE_DIR}/tests/support/tsan.supp")
+                       "OPENBLAS_NUM_THREADS=1;PARETO_TEST_PATIENCE=${PARETO_TEST_PATIENCE};TSAN_OPTIONS=ignore_noninstrumented_modules=1:suppressions=${CMAKE_SOURCE_DIR}/tests/support/tsan.supp")
 endfunction()

@@ -19,6 +19,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// That time from now, many times over where PARETO_TEST_PATIENCE says how many: emulated programs are slow.
+Clock::time_point after(std::chrono::seconds limit) {
+  const char* patience = std::getenv("PARETO_TEST_PATIENCE");
+  return Clock::now() + limit * (patience == nullptr ? 1 : std::atoi(patience));
+}
+
 int remaining_ms(Clock::time_point deadline) {
   const auto left =
       std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
@@ -70,7 +76,7 @@ int Process::wait(std::chrono::seconds limit) {
   // A pidfd becomes readable when the process ends: no polling.
   const int fd = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
   pollfd watched{fd, POLLIN, 0};
-  const bool ended = ::poll(&watched, 1, remaining_ms(Clock::now() + limit)) > 0;
+  const bool ended = ::poll(&watched, 1, remaining_ms(after(limit))) > 0;
   ::close(fd);
   if (!ended) ::kill(pid_, SIGKILL);
   int status = 0;
@@ -80,7 +86,7 @@ int Process::wait(std::chrono::seconds limit) {
 }
 
 bool Process::wait_for_output(const std::string& text, std::chrono::seconds limit) {
-  const auto deadline = Clock::now() + limit;
+  const auto deadline = after(limit);
   const auto found = [&] {
     return output().find(text) != std::string::npos || errors().find(text) != std::string::npos;
   };

@@ -12,7 +12,8 @@ namespace pareto::test {
 /// All bytes of a file; empty when it cannot be read.
 std::string slurp(const std::string& path);
 
-/// One child process with its stdout and stderr in files of a folder of its own.
+/// One child process with its stdout and stderr in files of a folder of its own. Limits are for a processor of its kind:
+/// PARETO_TEST_PATIENCE multiplies them.
 ///
 /// Threads: one owner. A child still running when this ends is killed.
 class Process {
