@@ -43,6 +43,8 @@ make_debian_root() {
 # system, under the same names. In a mount namespace.
 enter_debian_root() {
   local root=$1/root shared
+  # Programs there that unshare their mounts need a / that is one.
+  mount --bind "$root" "$root"
   mount -t proc proc "$root/proc"
   mount --rbind /sys "$root/sys"
   mount --rbind /dev "$root/dev"
