@@ -1,8 +1,9 @@
 // What the sources that call oneDNN directly share. Internal to core/runtime; sees LibTorch.
 #pragma once
 
-#include <ATen/core/Tensor.h>
+#include <ATen/ATen.h>
 
+#include <cstdint>
 #include <cstring>
 #include <oneapi/dnnl/dnnl.hpp>
 
@@ -19,6 +20,21 @@ inline memory::data_type data_type(at::ScalarType type) {
 /// [batch, channels, height, width] with the channels innermost.
 inline memory::desc picture(at::IntArrayRef sizes, at::ScalarType type) {
   return {memory::dims(sizes.begin(), sizes.end()), data_type(type), memory::format_tag::nhwc};
+}
+
+/// For a primitive whose working memory comes with every run: oneDNN's own belongs to the thread that made the primitive, and shards
+/// are loaded in one thread and run in another.
+inline dnnl::primitive_attr with_scratchpad(dnnl::primitive_attr attributes = {}) {
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attributes;
+}
+
+/// Gives a primitive its working memory, for as long as the result is held.
+inline at::Tensor lend(memory& scratchpad) {
+  const auto bytes = static_cast<std::int64_t>(scratchpad.get_desc().get_size());
+  at::Tensor working = at::empty({bytes}, at::kByte);
+  scratchpad.set_data_handle(working.data_ptr());
+  return working;
 }
 
 /// Packed weights, moved to where they stay.

@@ -71,6 +71,7 @@ struct Prepared {
   dnnl::convolution_forward convolution;
   memory source;
   memory destination;
+  memory scratchpad;
   std::unordered_map<int, memory> arguments;
   std::unique_ptr<WinogradConvolution> winograd;  ///< where it is faster, instead of all above
 };
@@ -157,13 +158,15 @@ struct PackedConvolution::Impl {
     if (activates) append(operations, spec.activation);
     dnnl::primitive_attr attributes;
     attributes.set_post_ops(operations);
-    const auto described = describe(source, destination, attributes);
+    const auto described = describe(source, destination, onednn::with_scratchpad(attributes));
     fresh.convolution = dnnl::convolution_forward(described);
     // Their data is set anew at every run.
     fresh.source = memory(source, engine, nullptr);
     fresh.destination = memory(destination, engine, nullptr);
+    fresh.scratchpad = memory(described.scratchpad_desc(), engine, nullptr);
     fresh.arguments = {{DNNL_ARG_SRC, fresh.source},
                        {DNNL_ARG_DST, fresh.destination},
+                       {DNNL_ARG_SCRATCHPAD, fresh.scratchpad},
                        {DNNL_ARG_WEIGHTS, packed(described.weights_desc())}};
     if (spec.bias.defined()) {
       fresh.arguments[DNNL_ARG_BIAS] =
@@ -226,6 +229,7 @@ struct PackedConvolution::Impl {
     if (with.winograd) return with.winograd->run(input, result, with.adds, with.activates);
     with.source.set_data_handle(input.data_ptr());
     with.destination.set_data_handle(result.data_ptr());
+    const at::Tensor working = onednn::lend(with.scratchpad);
     with.convolution.execute(stream, with.arguments);
     stream.wait();
   }

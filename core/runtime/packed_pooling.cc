@@ -23,6 +23,7 @@ struct Prepared {
   dnnl::pooling_forward pooling;
   memory source;
   memory destination;
+  memory scratchpad;
   std::unordered_map<int, memory> arguments;
 };
 
@@ -64,20 +65,23 @@ struct PackedPooling::Impl {
                                ? dnnl::algorithm::pooling_max
                                : dnnl::algorithm::pooling_avg_include_padding;
 #if DNNL_VERSION_MAJOR >= 3
-    const dnnl::pooling_forward::primitive_desc described(engine, kind, algorithm, source,
-                                                          destination, spec.stride, spec.kernel,
-                                                          {0, 0}, spec.padding, after);
+    const dnnl::pooling_forward::primitive_desc described(
+        engine, kind, algorithm, source, destination, spec.stride, spec.kernel, {0, 0},
+        spec.padding, after, onednn::with_scratchpad());
 #else
     const dnnl::pooling_forward::primitive_desc described(
         dnnl::pooling_forward::desc(kind, algorithm, source, destination, spec.stride, spec.kernel,
                                     spec.padding, after),
-        engine);
+        onednn::with_scratchpad(), engine);
 #endif
     fresh.pooling = dnnl::pooling_forward(described);
     // Their data is set anew at every run.
     fresh.source = memory(source, engine, nullptr);
     fresh.destination = memory(destination, engine, nullptr);
-    fresh.arguments = {{DNNL_ARG_SRC, fresh.source}, {DNNL_ARG_DST, fresh.destination}};
+    fresh.scratchpad = memory(described.scratchpad_desc(), engine, nullptr);
+    fresh.arguments = {{DNNL_ARG_SRC, fresh.source},
+                       {DNNL_ARG_DST, fresh.destination},
+                       {DNNL_ARG_SCRATCHPAD, fresh.scratchpad}};
     prepared.push_back(std::move(fresh));
     return prepared.back();
   }
@@ -93,6 +97,7 @@ struct PackedPooling::Impl {
     if (result.numel() == 0) return result;
     with.source.set_data_handle(source.data_ptr());
     with.destination.set_data_handle(result.data_ptr());
+    const at::Tensor working = onednn::lend(with.scratchpad);
     with.pooling.execute(stream, with.arguments);
     stream.wait();
     return result;

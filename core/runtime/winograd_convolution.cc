@@ -76,9 +76,11 @@ struct WinogradConvolution::Impl {
     const memory::desc right({kPoints, in, out}, type, memory::format_tag::any);
     const memory::desc product({kPoints, block, out}, memory::data_type::f32, dense);
 #if DNNL_VERSION_MAJOR >= 3
-    const dnnl::matmul::primitive_desc described(engine, left, right, product);
+    const dnnl::matmul::primitive_desc described(engine, left, right, product,
+                                                 onednn::with_scratchpad());
 #else
-    const dnnl::matmul::primitive_desc described(dnnl::matmul::desc(left, right, product), engine);
+    const dnnl::matmul::primitive_desc described(dnnl::matmul::desc(left, right, product),
+                                                 onednn::with_scratchpad(), engine);
 #endif
     multiply = dnnl::matmul(described);
     const bool shared =
@@ -89,7 +91,11 @@ struct WinogradConvolution::Impl {
     // Their data is set anew at every run.
     source = memory(left, engine, nullptr);
     destination = memory(product, engine, nullptr);
-    arguments = {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DST, destination}};
+    scratchpad = memory(described.scratchpad_desc(), engine, nullptr);
+    arguments = {{DNNL_ARG_SRC, source},
+                 {DNNL_ARG_WEIGHTS, weights},
+                 {DNNL_ARG_DST, destination},
+                 {DNNL_ARG_SCRATCHPAD, scratchpad}};
   }
 
   memory pack(const at::Tensor& kernels, const memory::desc& layout) {
@@ -119,6 +125,7 @@ struct WinogradConvolution::Impl {
     const at::Tensor products = at::empty({kPoints, block, out}, at::kFloat);
     source.set_data_handle(transformed.data_ptr());
     destination.set_data_handle(products.data_ptr());
+    const at::Tensor working = onednn::lend(scratchpad);
     // The last block may be part empty, and what lies there is multiplied too: nothing that slows a CPU down.
     if (tiles % block != 0) transformed.narrow(1, tiles % block, block - tiles % block).zero_();
     auto* const points = static_cast<T*>(transformed.data_ptr());
@@ -190,6 +197,7 @@ struct WinogradConvolution::Impl {
   memory weights;
   memory source;
   memory destination;
+  memory scratchpad;
   std::unordered_map<int, memory> arguments;
 };
 
