@@ -155,6 +155,7 @@ class RunCommand final : public Command {
   /// Those of --split, as a list or joined as they are in tables: "after:features.3+after:features.7".
   Expected<std::vector<std::size_t>> find_points(const Model& model) const {
     std::vector<std::size_t> points;
+    if (split_ == "none") return points;
     const std::vector<std::string> names = split_list(join(split_list(split_, '+'), ","));
     for (const std::string& name : names) {
       PARETO_ASSIGN(const auto chosen,

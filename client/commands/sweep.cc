@@ -1,8 +1,11 @@
 #include "client/experiment/sweep.h"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <filesystem>
 #include <optional>
 #include <ostream>
@@ -18,6 +21,7 @@
 #include "client/experiment/race_schedule.h"
 #include "client/planning/trial_predictor.h"
 #include "client/results/run_lock.h"
+#include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/metrics/metrics_server.h"
 
@@ -84,6 +88,7 @@ class SweepCommand final : public Command {
 
   Expected<int> run(Context& context) override {
     stop_ = &context.stop.watch();
+    PARETO_TRY(check_report());
     if (!resume_.empty()) return resume(context);
     PARETO_TRY(flags_.read());
     SweepOptions& options = flags_.options();
@@ -114,6 +119,14 @@ class SweepCommand final : public Command {
   }
 
  private:
+  /// Before minutes of measuring: whether there is a folder for the report, and this user may write there.
+  Expected<> check_report() const {
+    if (report_.empty() || report_ == "none") return {};
+    const auto folder = std::filesystem::absolute(report_).parent_path();
+    if (::access(folder.c_str(), W_OK) == 0) return {};
+    return tl::unexpected(error_from_errno(errno, "--report " + report_ + ": " + folder.string()));
+  }
+
   /// "908 plans, adaptive: 12 cannot be predicted and are measured, of the others what may be on the front, for 5 min at most".
   std::string describe(const RunRecord& run) const {
     const SweepOptions& options = flags_.what().options;

@@ -221,6 +221,9 @@ TEST_F(Program, InputsThatDoNotFit) {
 
 TEST_F(Program, WhatTheEnvironmentRefuses) {
   refused(small("run"), kExitEnvironment, HasSubstr("no-paretod"));
+  refused(small("run", {"--split", "none"}), kExitEnvironment, HasSubstr("no-paretod"));
+  refused(small("sweep", {"--report", path("absent/front.html")}), kExitUsage,
+          AllOf(HasSubstr("--report"), HasSubstr("absent: No such file or directory")));
   std::ofstream(path("inventory.yaml")) << "devices:\n  - name: ghost\n    address: 127.0.0.1:1\n";
   refused(small("sweep", {"--devices", path("inventory.yaml")}), kExitEnvironment,
           HasSubstr("ghost"));
