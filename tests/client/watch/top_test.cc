@@ -76,7 +76,7 @@ TEST(TopText, ShowsDevicesAndWhatIsWrongWithThem) {
   const std::string text = top_text(busy(), {});
   EXPECT_THAT(lines_with(text, "pi-3:7070"), ElementsAre(HasSubstr("no answer")));
   EXPECT_THAT(text, HasSubstr("\npi-3: nobody answers\n"));
-  EXPECT_THAT(top_text(busy(), {.report = {false, 20}}), HasSubstr("\npi-3: nobody\n  answers\n"));
+  EXPECT_THAT(top_text(busy(), {.report = {false, 19}}), HasSubstr("\npi-3: nobody\n  answers\n"));
   const auto slowed = lines_with(text, "pi-2:7070");
   ASSERT_EQ(slowed.size(), 1U);
   EXPECT_THAT(slowed[0], HasSubstr("81 °C"));
