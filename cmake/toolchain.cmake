@@ -7,7 +7,8 @@ if(CCACHE)
       CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} ${CCACHE})
 endif()
 find_program(MOLD mold)
-if(MOLD)
+# Debian's cross compilers find no linker but their own.
+if(MOLD AND NOT CMAKE_CROSSCOMPILING)
   add_link_options(-fuse-ld=mold)
 endif()
 
