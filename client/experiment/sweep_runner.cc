@@ -303,9 +303,11 @@ Expected<> SweepRunner::apply_condition(TrialRecord& trial) {
   const auto applied = timed(&TimeSpent::network_s,
                              [&] { return client::apply_condition(network, trial.condition); });
   if (!applied) {
-    refused_.insert(trial.condition);
+    // One that was had before may be had again: the trial fails, and no other.
+    if (!held_.contains(trial.condition)) refused_.insert(trial.condition);
     return tl::unexpected(applied.error());
   }
+  held_.insert(trial.condition);
   if (!*applied) return {};
   const netem::LinkMeasurement& link = **applied;
   trial.network = NetworkFigures{to_milliseconds(link.round_trip),
@@ -352,6 +354,8 @@ Expected<> SweepRunner::skip_condition(const std::string& condition, const Error
     TrialRecord& trial = *pending.trial;
     if (!pending.left || pending.failed || trial.condition != condition) continue;
     pending.failed = true;
+    // What an earlier run measured of it stays.
+    if (!trial.rounds.empty()) continue;
     trial.status = TrialStatus::kSkipped;
     trial.failure = error.message;
     skipped.push_back(trial);

@@ -113,7 +113,8 @@ class SweepRunner {
   std::vector<Pending> pending_;
   std::map<std::int64_t, Request> requests_;  ///< by batch
   std::set<std::string> lost_devices_;
-  std::set<std::string> refused_;  ///< conditions that could not be applied
+  std::set<std::string> refused_;  ///< conditions that could not be applied, not once
+  std::set<std::string> held_;     ///< those that could
   std::vector<std::uint64_t>
       sent_before_;  ///< by device: what earlier parts of the run sent, less what its client had sent
   const TrialRecord* sentinel_ = nullptr;
