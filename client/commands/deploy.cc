@@ -207,7 +207,14 @@ class DeployCommand final : public Command {
     FileRequests requests(model, workload, files_, std::move(lines), stop);
     FileResults results(context, workload, output_, json_);
     DeploymentOptions deploying;
-    PARETO_ASSIGN(deploying.profiled_compute, profiled(context, plan, model, cluster));
+    if (auto known = profiled(context, plan, model, cluster)) {
+      deploying.profiled_compute = *std::move(known);
+    } else if (!store_.path.empty()) {
+      return tl::unexpected(std::move(known).error());
+    } else {
+      context.err << "what devices were profiled to take is not known: " << known.error().message
+                  << '\n';
+    }
     auto streamed =
         stream(context, cluster, plan, std::move(deploying), workload, requests, results);
     if (!streamed) {
