@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "client/report/plan_text.h"
 #include "client/report/text_table.h"
@@ -69,7 +70,11 @@ std::string device_table(const Activity& activity, const ReportStyle& style) {
     const DeviceReading& reading = device.reading;
     if (!reading.problem.empty()) {
       table.add({reading.name, reading.address, "", "no answer"}, RowStyle::kBad);
-      problems += styled(wrapped(reading.problem, style.width), RowStyle::kBad, style) + "\n";
+      // Each line by itself: where there is no room for all, colours end with what is left.
+      std::istringstream lines(wrapped(reading.problem, style.width));
+      for (std::string line; std::getline(lines, line);) {
+        problems += styled(line, RowStyle::kBad, style) + "\n";
+      }
       continue;
     }
     const MachineObservation& machine = reading.observation.machine;
