@@ -221,6 +221,9 @@ struct ServerCertificate::Impl {
   const CertificateFiles files;
   mutable std::mutex mutex;     ///< of the following
   std::optional<Stamps> taken;  ///< of the files when they were; none: not yet
+  std::optional<Stamps>
+      refused;  ///< … when they could not be; they are not read again until they change
+  Error refusal{};
   Loaded in_use;
 };
 
@@ -257,7 +260,14 @@ Expected<bool> ServerCertificate::refresh() {
   // Before they are read: what changes meanwhile is read again.
   const Impl::Stamps now = impl_->stamps();
   if (now == impl_->taken) return false;
-  PARETO_ASSIGN(impl_->in_use, impl_->read());
+  if (now == impl_->refused) return tl::unexpected(impl_->refusal);
+  auto read = impl_->read();
+  if (!read) {
+    impl_->refused = now;
+    impl_->refusal = read.error();
+    return tl::unexpected(std::move(read).error());
+  }
+  impl_->in_use = *std::move(read);
   impl_->taken = now;
   return true;
 }
