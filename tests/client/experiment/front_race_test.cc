@@ -9,6 +9,7 @@
 #include <numeric>
 #include <set>
 
+#include "client/experiment/race_pass.h"
 #include "client/experiment/statistics.h"
 
 namespace pareto::client {
@@ -309,15 +310,26 @@ TEST(FrontRace, OnADisturbedMachineLittleIsClaimed) {
 
 TEST(FrontRace, SomeAreMeasuredTwiceBeforeOneRoundIsBelieved) {
   std::vector<RacePlan> plans;
-  for (int i = 0; i < 12; ++i) plans.push_back(predicted(10 + i, 100 + i, 0.2 * i));
+  std::vector<PlanStanding> standings(8);
+  std::vector<std::size_t> group;
+  for (std::size_t i = 0; i < standings.size(); ++i) {
+    // The first is the front, each other further behind it.
+    const double behind = 0.1 * static_cast<double>(i);
+    standings[i].latency.logarithm = behind;
+    standings[i].throughput.logarithm = -behind;
+    plans.push_back(predicted(1, 1));
+    group.push_back(i);
+    // The second was never measured.
+    if (i != 1) measure(plans[i], 1, 1, 1);
+  }
   RaceRules rules;
-  rules.widest_pass = 12;
-  RaceState state = judge_race(plans, rules);
-  for (const std::size_t i : state.next_pass) measure(plans[i], 1, 10 + i, 100 + i);
-  state = judge_race(plans, rules);
-  const auto again = std::ranges::count_if(
-      state.next_pass, [&](std::size_t i) { return plans[i].rounds.size() == 1; });
-  EXPECT_GE(again, static_cast<std::ptrdiff_t>(rules.second_look));
+  rules.second_look = 3;
+  EXPECT_THAT(second_look(group, plans, standings, rules), UnorderedElementsAre(0, 2, 3));
+  measure(plans[5], 1, 1, 1);
+  EXPECT_THAT(second_look(group, plans, standings, rules), UnorderedElementsAre(0, 2))
+      << "one was measured twice already";
+  rules.second_look = 0;
+  EXPECT_THAT(second_look(group, plans, standings, rules), IsEmpty());
 }
 
 }  // namespace
