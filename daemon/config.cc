@@ -94,6 +94,7 @@ Expected<CommandLine> parse_command_line(int argc, const char* const* argv) {
       "paretod");
   app.footer(kExamples);
   app.allow_extras();
+  set_help_format(app, 0);
   UsageFlags usage;
   usage.add_to(app);
   bool version = false;
