@@ -28,7 +28,10 @@ class FakeNetwork final : public Network {
  public:
   Expected<netem::LinkMeasurement> apply(const std::string& condition) override {
     applied.push_back(condition);
-    if (condition == refused) return fail(ErrorCode::kUnavailable, "not what was asked for");
+    const auto times = std::ranges::count(applied, condition);
+    if (condition == refused || (condition == "flaky" && times == 2)) {
+      return fail(ErrorCode::kUnavailable, "not what was asked for");
+    }
     netem::LinkMeasurement link;
     link.round_trip = std::chrono::milliseconds(condition == "none" ? 0 : 40);
     return link;

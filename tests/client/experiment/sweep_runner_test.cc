@@ -87,6 +87,18 @@ TEST_F(SweepRunnerTest, ANetworkThatCannotBeHadIsTriedOnceAndItsPlansAreSkipped)
   EXPECT_FALSE(run_.finished.empty());
 }
 
+TEST_F(SweepRunnerTest, ANetworkThatFailsOnceItHasHeldSkipsNoPlans) {
+  for (const std::size_t trial : {0, 2, 4}) run_.trials[trial].condition = "flaky";
+  ASSERT_TRUE(sweep());
+  EXPECT_GT(std::ranges::count(network_->applied, "flaky"), 2);
+  std::size_t whole = 0;
+  for (const TrialRecord& measured : run_.trials) {
+    EXPECT_NE(measured.status, TrialStatus::kSkipped) << measured.id;
+    if (measured.status == TrialStatus::kOk && measured.rounds.size() == 3) ++whole;
+  }
+  EXPECT_EQ(whole, 4U) << "all but the one in hand";
+}
+
 TEST_F(SweepRunnerTest, MeasuresEveryTrialInEveryRound) {
   ASSERT_TRUE(sweep());
   EXPECT_EQ(store_.trials.size(), 5U);
