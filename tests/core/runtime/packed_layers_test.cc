@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <oneapi/dnnl/dnnl.hpp>
+#include <optional>
+#include <thread>
 
 #include "core/runtime/packed_convolution.h"
 #include "core/runtime/packed_pooling.h"
@@ -114,6 +116,28 @@ TEST_P(EveryType, AConvolutionIsRightByWhicheverMethodIsFaster) {
           << channels << " channels, " << size;
       EXPECT_LT(relative_error(convolution.run(input, {}), at::relu(reference(input, same))),
                 tolerance(GetParam()));
+    }
+  }
+}
+
+/// As shards are: loaded, and tried, in one thread that ends, and run in another. Kernels that unfold their input have working memory.
+TEST_P(EveryType, AConvolutionRunsInAnotherThreadThanItWasMadeIn) {
+  at::manual_seed(5);
+  for (const std::int64_t dilation : {1, 2}) {
+    for (const std::int64_t channels : {3, 20, 64}) {
+      ConvolutionSpec spec = spec_of(channels, channels, dilation, GetParam());
+      spec.dilation = {dilation, dilation};
+      const ConvolutionSpec same = spec;
+      const at::Tensor input = picture({1, channels, 17, 15}, GetParam());
+      std::optional<PackedConvolution> convolution;
+      std::jthread([&] {
+        convolution.emplace(std::move(spec));
+        convolution->run(input, {});
+      }).join();
+      at::Tensor result;
+      std::jthread([&] { result = convolution->run(input, {}); }).join();
+      EXPECT_LT(relative_error(result, reference(input, same)), tolerance(GetParam()))
+          << channels << " channels, dilation " << dilation;
     }
   }
 }
