@@ -1,13 +1,11 @@
 // The real program: how it starts, what it says, and how it ends.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <poll.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <csignal>
 #include <fstream>
 
+#include "core/base/process_handle.h"
 #include "tests/daemon/support/paretod_fixture.h"
 #include "tests/support/http.h"
 #include "tests/support/tls.h"
@@ -191,12 +189,11 @@ TEST_F(ParetodTest, EndsWithItsParent) {
   const auto line = ready(shell);
   const auto pid = line["pid"].get<pid_t>();
   ASSERT_NE(pid, shell.pid());
-  const int fd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
-  ASSERT_GE(fd, 0);
+  const auto daemon = ProcessHandle::open(pid);
+  ASSERT_TRUE(daemon) << daemon.error().message;
   shell.signal(SIGKILL);
-  pollfd watched{fd, POLLIN, 0};
-  EXPECT_EQ(::poll(&watched, 1, 20'000), 1) << "it outlives its parent";
-  ::close(fd);
+  EXPECT_TRUE(daemon->wait_for_end(deadline_after(std::chrono::seconds(20))))
+      << "it outlives its parent";
 }
 
 TEST_F(ParetodTest, AReadyDescriptorThatIsNone) {
