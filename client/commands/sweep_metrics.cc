@@ -49,6 +49,8 @@ Families SweepMetrics::collect() const {
       static_cast<double>(progress_.measured_trials));
   add("pareto_sweep_trials_failed", "Plans that failed",
       static_cast<double>(progress_.failed_trials));
+  add("pareto_sweep_trials_skipped", "Plans whose network could not be had",
+      static_cast<double>(progress_.skipped_trials));
   const double total = static_cast<double>(std::max(progress_.total, progress_.done));
   add("pareto_sweep_progress_ratio", "What is done of its rounds, or of its budget",
       total > 0 ? static_cast<double>(progress_.done) / total : 0);

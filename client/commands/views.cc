@@ -161,12 +161,15 @@ class RunsCommand final : public Command {
                      {"model"},
                      {"trials", Align::kRight},
                      {"failed", Align::kRight},
+                     {"skipped", Align::kRight},
                      {"finished"},
                      {"command"}});
     for (const RunRecord& record : runs) {
-      std::size_t failed = 0;
-      for (const TrialRecord& trial : record.trials)
-        failed += trial.status == TrialStatus::kFailed ? 1 : 0;
+      const auto with_status = [&](TrialStatus status) {
+        return std::ranges::count(record.trials, status, &TrialRecord::status);
+      };
+      const auto failed = with_status(TrialStatus::kFailed);
+      const auto skipped = with_status(TrialStatus::kSkipped);
       const bool finished = !record.finished.empty();
       json.push_back({{"run", record.id},
                       {"model", record.model},
@@ -175,11 +178,12 @@ class RunsCommand final : public Command {
                                             : nlohmann::ordered_json()},
                       {"trials", record.trials.size()},
                       {"failed", failed},
+                      {"skipped", skipped},
                       {"command_line", record.command_line}});
-      table.add(
-          {record.id, record.model, std::to_string(record.trials.size()), std::to_string(failed),
-           finished ? record.finished : "no: sweep --resume", record.command_line},
-          finished ? RowStyle::kPlain : RowStyle::kFaint);
+      table.add({record.id, record.model, std::to_string(record.trials.size()),
+                 std::to_string(failed), std::to_string(skipped),
+                 finished ? record.finished : "no: sweep --resume", record.command_line},
+                finished ? RowStyle::kPlain : RowStyle::kFaint);
     }
     context.out << (json_ ? dump(json, 2) + "\n" : table.render(style_of(context)));
     return kExitDone;

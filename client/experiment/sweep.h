@@ -63,7 +63,8 @@ struct SweepProgress {
   std::string now;    ///< "round 2/3 after:features.7 tcp"
   std::size_t trials = 0;
   std::size_t measured_trials = 0;  ///< with a round at least
-  std::size_t failed_trials = 0;    ///< skipped ones among them
+  std::size_t failed_trials = 0;
+  std::size_t skipped_trials = 0;
   /// Of each network that could not be had so far, why its plans are not measured.
   std::vector<std::string> skipped;
   std::string condition;  ///< of the trial in hand; empty before the first

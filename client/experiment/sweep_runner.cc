@@ -360,7 +360,7 @@ Expected<> SweepRunner::skip_condition(const std::string& condition, const Error
     trial.failure = error.message;
     skipped.push_back(trial);
   }
-  progress_.failed_trials += skipped.size();
+  progress_.skipped_trials += skipped.size();
   progress_.skipped.push_back(fmt::format("{} of {} plans are skipped: {}", skipped.size(),
                                           pending_.size(), error.message));
   return environment_.store.put_trials(run_.id, skipped);

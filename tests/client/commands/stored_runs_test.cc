@@ -71,6 +71,7 @@ TEST_F(StoredRuns, ViewsOfAStoredRun) {
   ASSERT_EQ(runs.size(), 1U);
   EXPECT_EQ(runs[0]["run"], stored.id);
   EXPECT_EQ(runs[0]["failed"], 1);
+  EXPECT_EQ(runs[0]["skipped"], 0);
   EXPECT_THAT(run({"runs"}).out, HasSubstr(stored.command_line));
 }
 

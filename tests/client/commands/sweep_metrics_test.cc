@@ -73,10 +73,12 @@ TEST(SweepMetrics, FollowTheSweep) {
   progress.trials = 4;
   progress.measured_trials = 2;
   progress.failed_trials = 1;
+  progress.skipped_trials = 5;
   progress.condition = "lte";
   metrics.show(progress);
   EXPECT_EQ(value(metrics, "pareto_sweep_trials_measured"), 2);
   EXPECT_EQ(value(metrics, "pareto_sweep_trials_failed"), 1);
+  EXPECT_EQ(value(metrics, "pareto_sweep_trials_skipped"), 5);
   EXPECT_EQ(value(metrics, "pareto_sweep_progress_ratio"), 0.25);
   EXPECT_EQ(value(metrics, "pareto_sweep_left_seconds"), 90);
   EXPECT_EQ(value(metrics, "pareto_sweep_condition{condition=\"lte\"}"), 1);

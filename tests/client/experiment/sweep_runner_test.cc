@@ -74,7 +74,8 @@ TEST_F(SweepRunnerTest, ANetworkThatCannotBeHadIsTriedOnceAndItsPlansAreSkipped)
   }
   EXPECT_THAT(progress_.back().skipped,
               testing::ElementsAre("3 of 5 plans are skipped: not what was asked for"));
-  EXPECT_EQ(progress_.back().failed_trials, 3U);
+  EXPECT_EQ(progress_.back().skipped_trials, 3U);
+  EXPECT_EQ(progress_.back().failed_trials, 0U);
   EXPECT_TRUE(run_.finished.empty()) << "it may be had another time";
 
   network_->refused.clear();
