@@ -122,6 +122,10 @@ class SweepCommand final : public Command {
   /// Before minutes of measuring: whether there is a folder for the report, and this user may write there.
   Expected<> check_report() const {
     if (report_.empty() || report_ == "none") return {};
+    if (std::error_code ignored; std::filesystem::is_directory(report_, ignored)) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "--report {0}: is a folder: name a file in it, as {0}/report.html", report_);
+    }
     const auto folder = std::filesystem::absolute(report_).parent_path();
     if (::access(folder.c_str(), W_OK) == 0) return {};
     return tl::unexpected(error_from_errno(errno, "--report " + report_ + ": " + folder.string()));
@@ -205,11 +209,9 @@ class SweepCommand final : public Command {
     PARETO_TRY(serve_metrics(context));
     PARETO_ASSIGN(Cluster cluster, flags_.connect(context));
     PARETO_TRY(continue_run(model, cluster, flags_.options(), run));
-    const bool predicted = std::ranges::any_of(run.trials, [](const TrialRecord& trial) {
-      return trial.prediction.has_value() || trial.no_room;
-    });
-    if (flags_.options().adaptive && !predicted)
+    if (flags_.options().adaptive && std::ranges::any_of(run.trials, lacks_prediction)) {
       PARETO_TRY(predict(context, model, cluster, run, *store));
+    }
     return measure(context, model, cluster, run, *store);
   }
 

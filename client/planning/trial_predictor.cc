@@ -193,6 +193,10 @@ double predicted_batches_per_s(const partitioner::CostInputs& inputs,
                     : 1e9 / static_cast<double>(evaluation.bottleneck.count());
 }
 
+bool lacks_prediction(const TrialRecord& trial) {
+  return is_predictable(trial) && !trial.prediction && !trial.no_room && trial.rounds.empty();
+}
+
 bool is_predictable(const TrialRecord& trial) {
   const Plan& plan = trial.plan;
   if (trial.codec != "none" || plan.micro_batch > 0) return false;
@@ -208,7 +212,7 @@ Expected<> predict_trials(const partitioner::Model& model, const Cluster& cluste
                           const Planner::Progress& progress) {
   std::map<std::int64_t, std::vector<TrialRecord*>> batches;
   for (TrialRecord& trial : trials) {
-    if (is_predictable(trial)) batches[trial.batch].push_back(&trial);
+    if (lacks_prediction(trial)) batches[trial.batch].push_back(&trial);
   }
   for (auto& [batch, members] : batches) {
     PlanningOptions planning;

@@ -21,6 +21,8 @@ namespace pareto::client {
 
 /// Whether there can be a prediction of a trial: none of codecs and micro-batches, nor of several transports between its devices.
 bool is_predictable(const TrialRecord& trial);
+/// Whether there can be one, and neither it nor a measured round is there: of a new trial, or one whose network could not be had before.
+bool lacks_prediction(const TrialRecord& trial);
 
 /// Of a plan under its window; 0: under the one that a sweep finds (client/experiment/window_search.h). With jitter where that is known of all
 /// its devices. `evaluation`: of the placement.
@@ -29,7 +31,7 @@ double predicted_batches_per_s(const partitioner::CostInputs& inputs,
                                const partitioner::Evaluation& evaluation, int window);
 
 /// Profiles the devices where that is not known yet (under the network's resting condition; kept in the store), probes the links over each
-/// transport, again under each condition whose definition does not say enough (client/planning/condition_links.h), and fills in predictions. Trials that a device had no room for have failed; others without a prediction have to be measured. Leaves the network at rest. `stop`
+/// transport, again under each condition whose definition does not say enough (client/planning/condition_links.h), and fills in the predictions that trials lack. Trials that a device had no room for have failed; others without a prediction have to be measured. Leaves the network at rest. `stop`
 /// ends it early. Fails: as Planner does; kClosed where it was stopped; where the network cannot be what a trial asks for.
 Expected<> predict_trials(const partitioner::Model& model, const Cluster& cluster,
                           ResultStore& store, const SweepOptions& options,

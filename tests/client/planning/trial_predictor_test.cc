@@ -33,6 +33,24 @@ TEST(IsPredictable, WithoutCodecsAndMicroBatches) {
   EXPECT_FALSE(is_predictable(trial));
 }
 
+TEST(LacksPrediction, WhatWasPredictedMeasuredOrHasNoRoomDoesNot) {
+  EXPECT_TRUE(lacks_prediction(trial_of(2)));
+  TrialRecord trial = trial_of(2);
+  trial.status = TrialStatus::kSkipped;
+  EXPECT_TRUE(lacks_prediction(trial)) << "its network may be had now";
+  trial.prediction = Prediction{};
+  EXPECT_FALSE(lacks_prediction(trial));
+  trial = trial_of(2);
+  trial.rounds.emplace_back();
+  EXPECT_FALSE(lacks_prediction(trial));
+  trial = trial_of(2);
+  trial.no_room = true;
+  EXPECT_FALSE(lacks_prediction(trial));
+  trial = trial_of(2);
+  trial.codec = "fp16";
+  EXPECT_FALSE(lacks_prediction(trial)) << "there can be none";
+}
+
 /// Two devices of 10 and 20 ms, links of 5 ms.
 partitioner::CostInputs two_devices() {
   partitioner::CostInputs inputs;
