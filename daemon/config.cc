@@ -158,7 +158,13 @@ Expected<DaemonConfig> load_config(const CommandLine& command_line,
     const auto setting = std::ranges::find(settings(), key, &Setting::key);
     PARETO_TRY(with_context(setting->set(config, text), "{}", flag_of(*setting)));
   }
-  PARETO_TRY(config.metrics_tls.check());
+  PARETO_TRY(with_context(config.metrics_tls.check(), "metrics_certificate, metrics_key"));
+  if (config.metrics.empty() && !config.metrics_tls.certificate.empty()) {
+    return fail(ErrorCode::kInvalidArgument,
+                "metrics_certificate {} is for nobody to see: say where metrics are answered too "
+                "(metrics: 0.0.0.0:9092), or leave it out",
+                config.metrics_tls.certificate);
+  }
   return config;
 }
 

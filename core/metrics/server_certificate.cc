@@ -230,13 +230,13 @@ struct ServerCertificate::Impl {
 Expected<> CertificateFiles::check() const {
   if (certificate.empty() != key.empty()) {
     return fail(ErrorCode::kInvalidArgument,
-                "{} {} is named alone: TLS takes both, metrics_certificate and metrics_key",
+                "{} {} is named alone: TLS takes both, a certificate and its key",
                 key.empty() ? "certificate" : "key", key.empty() ? certificate : key);
   }
   if (certificate.empty() && !client_ca.empty()) {
     return fail(ErrorCode::kInvalidArgument,
                 "client CA {} is named without a certificate: who clients are is asked over TLS "
-                "alone, which takes metrics_certificate and metrics_key",
+                "alone, which takes a certificate and its key",
                 client_ca);
   }
   return {};

@@ -121,15 +121,17 @@ TEST_F(ConfigTest, MistakesNameFileLineAndTheNearestKey) {
   EXPECT_THAT(problem(load("device: cuda:99\n")), HasSubstr("cuda:99"));
   EXPECT_THAT(problem(load("metrics: 7073\n")), HasSubstr("paretod.yaml:1: \"metrics\""));
   EXPECT_THAT(problem(load("metrics_key: /k.pem\n")),
-              HasSubstr("key /k.pem is named alone: TLS takes both, metrics_certificate"));
+              HasSubstr("key /k.pem is named alone: TLS takes both, a certificate and its key"));
+  EXPECT_THAT(problem(load("metrics_certificate: /c.pem\nmetrics_key: /k.pem\n")),
+              HasSubstr("say where metrics are answered too"));
   EXPECT_THAT(problem(load("discovery: bonjour\n")),
               HasSubstr("paretod.yaml:1: \"discovery\": \"bonjour\" is neither mdns nor off"));
   EXPECT_THAT(problem(load("name: [\n")), HasSubstr("paretod.yaml:"));
 }
 
 TEST_F(ConfigTest, WhatMetricsAreServedWithMayComeFromEverywhere) {
-  const auto config = load("metrics_certificate: /c.pem\n", {"PARETOD_METRICS_KEY=/k.pem"},
-                           {"--metrics-client-ca", "/ca.pem"});
+  const auto config = load("metrics: 127.0.0.1:0\nmetrics_certificate: /c.pem\n",
+                           {"PARETOD_METRICS_KEY=/k.pem"}, {"--metrics-client-ca", "/ca.pem"});
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->metrics_tls.certificate, "/c.pem");
   EXPECT_EQ(config->metrics_tls.key, "/k.pem");
