@@ -73,6 +73,14 @@ int report(Context& context, const Error& error) {
   return exit_code_of(error.code);
 }
 
+/// `exit_code`, unless what was written has not got through.
+int written(Context& context, int exit_code) {
+  context.out.flush();
+  if (context.out) return exit_code;
+  return report(context,
+                {ErrorCode::kExhausted, "not all of the output could be written to stdout"});
+}
+
 }  // namespace
 
 int exit_code_of(ErrorCode code) {
@@ -146,13 +154,13 @@ int run_program(const std::vector<std::string>& words, Context& context) {
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
     app.parse(reversed);
   } catch (const CLI::Success& success) {
-    return app.exit(success, context.out, context.err);
+    return written(context, app.exit(success, context.out, context.err));
   } catch (const CLI::ParseError& error) {
     return report(context, {ErrorCode::kInvalidArgument, sentence(error, app)});
   }
   if (const auto text = usage.text(app, 1, "paretod(8)")) {
-    context.out << *text << std::flush;
-    return kExitDone;
+    context.out << *text;
+    return written(context, kExitDone);
   }
   if (chosen == nullptr) {
     context.err << app.help() << std::flush;
@@ -160,11 +168,7 @@ int run_program(const std::vector<std::string>& words, Context& context) {
   }
   const auto code = run_command(*chosen, context);
   if (!code) return report(context, code.error());
-  context.out.flush();
-  if (!context.out) {
-    return report(context, {ErrorCode::kExhausted, "the results could not be written to stdout"});
-  }
-  return *code;
+  return written(context, *code);
 }
 
 }  // namespace pareto::client

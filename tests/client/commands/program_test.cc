@@ -89,17 +89,19 @@ TEST_F(Program, AnExceptionIsAnErrorToo) {
 }
 
 TEST_F(Program, OutputThatIsLostIsAnError) {
-  std::ofstream out("/dev/full");
-  std::ostringstream err;
-  NeverStopped stop;
-  Context context{.out = out,
-                  .err = err,
-                  .command_line = "paretoctl models",
-                  .paretod = path("no-paretod"),
-                  .default_store = path("results.db"),
-                  .stop = stop};
-  EXPECT_EQ(run_program({"models"}, context), kExitFailed);
-  EXPECT_EQ(err.str(), "paretoctl: the results could not be written to stdout\n");
+  for (const char* word : {"models", "help", "--version"}) {
+    std::ofstream out("/dev/full");
+    std::ostringstream err;
+    NeverStopped stop;
+    Context context{.out = out,
+                    .err = err,
+                    .command_line = "paretoctl",
+                    .paretod = path("no-paretod"),
+                    .default_store = path("results.db"),
+                    .stop = stop};
+    EXPECT_EQ(run_program({word}, context), kExitFailed) << word;
+    EXPECT_EQ(err.str(), "paretoctl: not all of the output could be written to stdout\n");
+  }
 }
 
 TEST_F(Program, VersionAndNothing) {
@@ -224,6 +226,8 @@ TEST_F(Program, WhatTheEnvironmentRefuses) {
   refused(small("run", {"--split", "none"}), kExitEnvironment, HasSubstr("no-paretod"));
   refused(small("sweep", {"--report", path("absent/front.html")}), kExitUsage,
           AllOf(HasSubstr("--report"), HasSubstr("absent: No such file or directory")));
+  refused(small("sweep", {"--report", path("")}), kExitUsage,
+          AllOf(HasSubstr("--report"), HasSubstr("is a folder")));
   std::ofstream(path("inventory.yaml")) << "devices:\n  - name: ghost\n    address: 127.0.0.1:1\n";
   refused(small("sweep", {"--devices", path("inventory.yaml")}), kExitEnvironment,
           HasSubstr("ghost"));
