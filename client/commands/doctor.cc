@@ -137,7 +137,7 @@ class DoctorCommand final : public Command {
       ++count.at(static_cast<std::size_t>(one.severity));
       table.add({one.subject, one.check, std::string(to_string(one.severity)), one.found},
                 one.severity == Severity::kFail   ? RowStyle::kBad
-                : one.severity == Severity::kWarn ? RowStyle::kStrong
+                : one.severity == Severity::kWarn ? RowStyle::kWarning
                                                   : RowStyle::kPlain);
       if (!one.remedy.empty()) {
         // A table may have had no room for all that was found.

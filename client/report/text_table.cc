@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/base/text.h"
+
 namespace pareto::client {
 namespace {
 
@@ -29,16 +31,12 @@ std::string padded(const std::string& text, std::size_t width, Align align) {
 
 }  // namespace
 
-std::size_t display_width(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return !is_continuation(c); }));
-}
-
 std::string styled(std::string_view text, RowStyle row_style, const ReportStyle& style) {
   if (!style.colour || row_style == RowStyle::kPlain) return std::string(text);
-  const char* code = row_style == RowStyle::kStrong  ? "\x1b[1;32m"
-                     : row_style == RowStyle::kFaint ? "\x1b[2m"
-                                                     : "\x1b[31m";
+  const char* code = row_style == RowStyle::kStrong    ? "\x1b[1;32m"
+                     : row_style == RowStyle::kFaint   ? "\x1b[2m"
+                     : row_style == RowStyle::kWarning ? "\x1b[33m"
+                                                       : "\x1b[31m";
   return code + std::string(text) + "\x1b[0m";
 }
 

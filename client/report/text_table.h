@@ -10,7 +10,7 @@
 namespace pareto::client {
 
 enum class Align { kLeft, kRight };
-enum class RowStyle { kPlain, kStrong, kFaint, kBad };
+enum class RowStyle { kPlain, kStrong, kFaint, kWarning, kBad };
 
 struct TextColumn {
   std::string title;
@@ -37,9 +37,6 @@ class TextTable {
   std::vector<TextColumn> columns_;
   std::vector<Row> rows_;
 };
-
-/// Columns that a text takes on a terminal: its code points (wide and combining characters are not known).
-std::size_t display_width(std::string_view text);
 
 /// `text` in the colour of a style, where colours are wanted.
 std::string styled(std::string_view text, RowStyle row_style, const ReportStyle& style);

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sstream>
+#include <string_view>
 
 #include "client/report/plan_text.h"
 #include "client/report/text_table.h"
@@ -34,23 +34,16 @@ std::string clock_of(const MachineObservation& machine) {
                      gigahertz(*machine.frequency_max_hertz));
 }
 
-/// In lines of so many columns, those after the first indented; 0 = no limit.
-std::string wrapped(const std::string& text, int columns) {
-  if (columns <= 0) return text;
-  constexpr const char* kIndent = "  ";
+/// In lines that fit, those after the first indented, each with the style by itself: where there is no room for all of them, colours end with
+/// what is left.
+std::string paragraph(const std::string& text, RowStyle row_style, const ReportStyle& style) {
+  constexpr std::string_view kIndent = "  ";
+  const auto columns = static_cast<std::size_t>(std::max(style.width, 0));
   std::string lines;
-  std::string line;
-  for (const std::string& word : split_list(text, ' ')) {
-    const bool first = line.find_first_not_of(' ') == std::string::npos;
-    if (!first &&
-        display_width(line) + 1 + display_width(word) > static_cast<std::size_t>(columns)) {
-      lines += line + "\n";
-      line = kIndent + word;
-    } else {
-      line += (first ? "" : " ") + word;
-    }
+  for (const std::string& line : wrapped(text, columns - std::min(columns, kIndent.size()))) {
+    lines += styled((lines.empty() ? "" : std::string(kIndent)) + line, row_style, style) + "\n";
   }
-  return lines + line;
+  return lines;
 }
 
 /// Why a device does not answer stands below, where there is room for it.
@@ -70,11 +63,7 @@ std::string device_table(const Activity& activity, const ReportStyle& style) {
     const DeviceReading& reading = device.reading;
     if (!reading.problem.empty()) {
       table.add({reading.name, reading.address, "", "no answer"}, RowStyle::kBad);
-      // Each line by itself: where there is no room for all, colours end with what is left.
-      std::istringstream lines(wrapped(reading.problem, style.width));
-      for (std::string line; std::getline(lines, line);) {
-        problems += styled(line, RowStyle::kBad, style) + "\n";
-      }
+      problems += paragraph(reading.problem, RowStyle::kBad, style);
       continue;
     }
     const MachineObservation& machine = reading.observation.machine;
@@ -220,7 +209,7 @@ std::string summary(const Activity& activity, const ReportStyle& style) {
         or_nothing(pipeline.requests_per_s,
                    [](double rate) { return format_figure(rate) + " requests/s, "; }),
         pipeline.in_flight, pipeline.bottleneck.words);
-    text += styled(wrapped(line, style.width), row, style) + "\n";
+    text += paragraph(line, row, style);
   }
   return text.empty() ? "no pipeline runs on these devices\n" : text;
 }
@@ -240,7 +229,7 @@ std::string cut_to(const std::string& text, int rows) {
 std::string top_text(const Activity& activity, const TopStyle& style) {
   const ReportStyle& report = style.report;
   const auto faint = [&](const std::string& line) {
-    return styled(wrapped(line, report.width), RowStyle::kFaint, report) + "\n";
+    return paragraph(line, RowStyle::kFaint, report);
   };
   std::string text = faint(style.title);
   text += activity.devices.empty()

@@ -1,8 +1,8 @@
 // --help, in lines that fit a terminal.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <sstream>
 
+#include "core/base/text.h"
 #include "core/base/usage.h"
 
 namespace pareto {
@@ -45,17 +45,13 @@ class HelpFormat final : public CLI::Formatter {
     const std::size_t begin = columns_ < 2 * kDescription ? kNarrowDescription : kDescription;
     std::string text = "  " + name;
     std::size_t column = text.size();
-    std::istringstream words(description);
-    bool first = true;
-    for (std::string word; words >> word; first = false) {
-      const bool full = column + 1 + word.size() > columns_;
-      if (first ? column >= begin : full) {
+    for (const std::string& line : wrapped(description, columns_ - begin)) {
+      if (column >= begin) {
         text += "\n";
         column = 0;
       }
-      const std::size_t blanks = column < begin ? begin - column : 1;
-      text += std::string(blanks, ' ') + word;
-      column += blanks + word.size();
+      text += std::string(begin - column, ' ') + line;
+      column = columns_;
     }
     return text + "\n";
   }

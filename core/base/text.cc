@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <numeric>
+#include <sstream>
 
 namespace pareto {
 namespace {
@@ -88,6 +89,27 @@ std::vector<std::string> split_list(std::string_view text, char separator) {
     text.remove_prefix(at + 1);
   }
   return parts;
+}
+
+std::size_t display_width(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::vector<std::string> wrapped(std::string_view text, std::size_t columns) {
+  std::vector<std::string> lines;
+  std::istringstream words{std::string(text)};
+  for (std::string word; words >> word;) {
+    const bool room =
+        !lines.empty() &&
+        (columns == 0 || display_width(lines.back()) + 1 + display_width(word) <= columns);
+    if (room) {
+      lines.back() += " " + word;
+    } else {
+      lines.push_back(word);
+    }
+  }
+  return lines;
 }
 
 std::string join(std::span<const std::string> parts, std::string_view separator) {

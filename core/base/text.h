@@ -24,6 +24,11 @@ std::string did_you_mean(std::string_view name, std::span<const std::string> can
 std::vector<std::string> split_list(std::string_view text, char separator = ',');
 std::string join(std::span<const std::string> parts, std::string_view separator = ", ");
 
+/// Columns that UTF-8 takes on a terminal: its code points (wide and combining characters are not known).
+std::size_t display_width(std::string_view text);
+/// Its words, in lines of no more columns unless a single word is longer; 0: in one line. None where there is no word.
+std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
+
 /// "512", "64KiB", "256 MiB", "2GB". Fails: kInvalidArgument naming the text.
 Expected<std::uint64_t> parse_bytes(std::string_view text);
 /// "20ms", "1.5s", "200us", "3min", "0": a unit is required unless it is zero. Fails: kInvalidArgument.

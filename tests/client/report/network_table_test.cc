@@ -5,7 +5,7 @@
 
 #include <sstream>
 
-#include "client/report/text_table.h"
+#include "core/base/text.h"
 #include "tests/support/synthetic_run.h"
 
 namespace pareto::client {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <sstream>
 
-#include "client/report/text_table.h"
 #include "client/watch/top_json.h"
 #include "client/watch/top_text.h"
 #include "core/base/file.h"
+#include "core/base/text.h"
 #include "tests/client/watch/readings.h"
 #include "tests/support/json_schema.h"
 

@@ -53,6 +53,14 @@ TEST(Text, NearestNamesSortByDistanceAndLeaveFarOnesOut) {
   EXPECT_EQ(did_you_mean("zzz", names), "");
 }
 
+TEST(Text, IsWrappedBetweenWords) {
+  EXPECT_THAT(wrapped("a\u0308 bc  def\ngh", 5), ElementsAre("a\u0308 bc", "def", "gh"));
+  EXPECT_THAT(wrapped("four five5 x", 4), ElementsAre("four", "five5", "x"));
+  EXPECT_THAT(wrapped(" of any  length ", 0), ElementsAre("of any length"));
+  EXPECT_THAT(wrapped(" ", 5), testing::IsEmpty());
+  EXPECT_EQ(display_width("°C"), 2U);
+}
+
 TEST(Text, Quantities) {
   EXPECT_EQ(parse_bytes("512").value(), 512U);
   EXPECT_EQ(parse_bytes("1.5 GiB").value(), 1610612736U);
