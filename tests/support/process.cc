@@ -1,10 +1,8 @@
 #include "tests/support/process.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/inotify.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,21 +12,15 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "core/base/process_handle.h"
+
 namespace pareto::test {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 /// That time from now, many times over where PARETO_TEST_PATIENCE says how many: emulated programs are slow.
-Clock::time_point after(std::chrono::seconds limit) {
+Deadline after(std::chrono::seconds limit) {
   const char* patience = std::getenv("PARETO_TEST_PATIENCE");
-  return Clock::now() + limit * (patience == nullptr ? 1 : std::atoi(patience));
-}
-
-int remaining_ms(Clock::time_point deadline) {
-  const auto left =
-      std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-  return left > 0 ? static_cast<int>(left) : 0;
+  return deadline_after(limit * (patience == nullptr ? 1 : std::atoi(patience)));
 }
 
 void redirect(const std::string& path, int target) {
@@ -73,11 +65,8 @@ void Process::signal(int number) const { ::kill(pid_, number); }
 
 int Process::wait(std::chrono::seconds limit) {
   if (exit_code_ >= 0) return exit_code_;
-  // A pidfd becomes readable when the process ends: no polling.
-  const int fd = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
-  pollfd watched{fd, POLLIN, 0};
-  const bool ended = ::poll(&watched, 1, remaining_ms(after(limit))) > 0;
-  ::close(fd);
+  const auto handle = ProcessHandle::open(pid_);
+  const bool ended = handle && handle->wait_for_end(after(limit));
   if (!ended) ::kill(pid_, SIGKILL);
   int status = 0;
   ::waitpid(pid_, &status, 0);
@@ -86,26 +75,21 @@ int Process::wait(std::chrono::seconds limit) {
 }
 
 bool Process::wait_for_output(const std::string& text, std::chrono::seconds limit) {
-  const auto deadline = after(limit);
+  const Deadline deadline = after(limit);
   const auto found = [&] {
     return output().find(text) != std::string::npos || errors().find(text) != std::string::npos;
   };
-  const int notify = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-  ::inotify_add_watch(notify, folder_.c_str(), IN_MODIFY | IN_CREATE);
-  const int child = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
-  bool there = found();
-  while (!there && remaining_ms(deadline) > 0) {
-    pollfd watched[2]{{notify, POLLIN, 0}, {child, POLLIN, 0}};
-    if (::poll(watched, 2, remaining_ms(deadline)) <= 0) break;
+  const FileDescriptor changed(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  ::inotify_add_watch(changed.get(), folder_.c_str(), IN_MODIFY | IN_CREATE);
+  const auto handle = ProcessHandle::open(pid_);
+  for (bool more = handle.has_value(); more && !found();) {
+    const auto ended = handle->wait_for_end(deadline, changed.get());
+    more = !ended && ended.error().code == ErrorCode::kClosed;
     char events[4096];
-    while (::read(notify, events, sizeof events) > 0) {
+    while (::read(changed.get(), events, sizeof events) > 0) {
     }
-    there = found();
-    if ((watched[1].revents & POLLIN) != 0) break;
   }
-  ::close(child);
-  ::close(notify);
-  return there;
+  return found();
 }
 
 std::string slurp(const std::string& path) {
