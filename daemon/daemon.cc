@@ -43,6 +43,12 @@ std::string local_address(const std::string& address) {
   return address;
 }
 
+/// Whoever keeps what this device takes is to know which one it is.
+Machine imitated(Machine machine, double speed) {
+  if (speed > 0) machine.cpu += fmt::format(", as if {} of a core", speed);
+  return machine;
+}
+
 }  // namespace
 
 DaemonParts builtin_parts() {
@@ -96,7 +102,7 @@ Expected<std::unique_ptr<Daemon>> Daemon::start(const DaemonConfig& config, Daem
   daemon->shards_ = std::make_unique<ShardCache>(
       std::move(parts.runners),
       [store = daemon->store_.get()](const Digest& digest) { return store->get(digest); },
-      config.memory_limit_bytes, parts.memory);
+      config.memory_limit_bytes, parts.memory, config.speed);
   StageHostOptions options;
   options.device = name;
   options.limits.max_frame_bytes = config.max_frame_bytes;
@@ -104,10 +110,17 @@ Expected<std::unique_ptr<Daemon>> Daemon::start(const DaemonConfig& config, Daem
                 StageHost::listen(std::move(options), std::move(parts.transports), config.data));
   daemon->network_ = std::make_unique<NetworkLease>(config.allow_netem, std::move(parts.network));
   clear_abandoned_networks();
-  ControlParts control{
-      *daemon->store_, *daemon->shards_,   *daemon->stages_, *daemon->network_, name,
-      config.threads,  describe_machine(), parts.runtime,    parts.engines,     parts.memory,
-      config.device};
+  ControlParts control{*daemon->store_,
+                       *daemon->shards_,
+                       *daemon->stages_,
+                       *daemon->network_,
+                       name,
+                       config.threads,
+                       imitated(describe_machine(), config.speed),
+                       parts.runtime,
+                       parts.engines,
+                       parts.memory,
+                       config.device};
   control.machine_state = [] { return machine_state(); };
   PARETO_TRY(daemon->serve_metrics(name, parts.runtime, parts.memory));
   PARETO_ASSIGN(daemon->control_, ControlServer::start(config.listen, std::move(control)));

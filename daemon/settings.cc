@@ -14,6 +14,8 @@ namespace {
 
 using metrics::CertificateFiles;
 
+constexpr double kLeastSpeed = 0.01;
+constexpr double kMostSpeed = 64;
 constexpr int kMaxThreads = 256;
 constexpr int kMaxCores = 1024;
 constexpr std::uint64_t kLeastFrame = 1 << 20;
@@ -100,6 +102,18 @@ Expected<std::vector<int>> parse_cores(const std::string& text) {
   return cores;
 }
 
+Expected<double> parse_speed(std::string_view text) {
+  double value = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size() &&
+      (value == 0 || (value >= kLeastSpeed && value <= kMostSpeed))) {
+    return value;
+  }
+  return fail(ErrorCode::kInvalidArgument,
+              "\"{}\" is neither 0 (all this machine gives) nor {} to {}", text, kLeastSpeed,
+              kMostSpeed);
+}
+
 template <auto Member>
 Expected<> set_text(DaemonConfig& config, const std::string& text) {
   config.*Member = text;
@@ -128,7 +142,7 @@ std::string get_bytes(const DaemonConfig& config) {
   return std::to_string(config.*Member);
 }
 
-const std::array<Setting, 18> kSettings{{
+const std::array<Setting, 19> kSettings{{
     {"listen", "ADDR", "control service, HOST:PORT, port 0 picks a free one; or unix:/FILE", false,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
        if (!text.starts_with(kUnixScheme)) PARETO_TRY(check_address(text));
@@ -169,6 +183,13 @@ const std::array<Setting, 18> kSettings{{
        return {};
      },
      get_text<&DaemonConfig::device>},
+    {"speed", "CORES", "imitate a device of 0.5 or so of a core of this one; 0: this one as it is",
+     false,
+     [](DaemonConfig& config, const std::string& text) -> Expected<> {
+       PARETO_ASSIGN(config.speed, parse_speed(text));
+       return {};
+     },
+     [](const DaemonConfig& config) { return fmt::format("{}", config.speed); }},
     {"max_frame", "SIZE", "largest message taken on a link", false,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
        PARETO_ASSIGN(const std::uint64_t bytes, parse_bytes(text));

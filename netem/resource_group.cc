@@ -5,10 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <charconv>
-#include <cmath>
 #include <fstream>
 
 #include "core/base/control_group.h"
@@ -22,11 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kOurs = "pareto-edge";
-constexpr double kShortestPeriod = 4000;  // us
-constexpr double kLongestPeriod = 10'000;
-constexpr double kShortestShare = 1000;
 constexpr std::chrono::seconds kPatience{5};
-constexpr std::array<const char*, 2> kControllers{"cpu", "memory"};
+constexpr const char* kMemory = "memory";
 
 /// A control file takes one value a write, and says by errno what it thinks of it.
 Expected<> write_control(const fs::path& file, const std::string& value) {
@@ -72,22 +67,21 @@ Expected<> remove_tree(const fs::path& folder) {
 }
 
 /// The kernel's rule of version 2: a group that hands its controllers down holds no processes itself.
-Expected<> hand_down(const fs::path& folder, std::string_view controller) {
-  auto done = write_control(folder / "cgroup.subtree_control", fmt::format("+{}", controller));
+Expected<> hand_down(const fs::path& folder) {
+  auto done = write_control(folder / "cgroup.subtree_control", fmt::format("+{}", kMemory));
   if (done) return done;
   return fail(done.error().code == ErrorCode::kPermission ? ErrorCode::kPermission
                                                           : ErrorCode::kUnavailable,
               "no control groups for {} below {}: {} (a container must not run its processes in "
               "the root of its groups)",
-              controller, folder.string(), done.error().message);
+              kMemory, folder.string(), done.error().message);
 }
 
 /// The folder "pareto-edge/two-pi4/pi-1" of a tree; in version 2 each level must be told to hand its controllers down.
-Expected<fs::path> make_folder(const ControllerTree& tree, const std::string& name,
-                               std::string_view controller) {
+Expected<fs::path> make_folder(const ControllerTree& tree, const std::string& name) {
   fs::path folder = tree.root;
   for (const fs::path& part : fs::path(kOurs) / name) {
-    if (tree.version == 2) PARETO_TRY(hand_down(folder, controller));
+    if (tree.version == 2) PARETO_TRY(hand_down(folder));
     folder /= part;
     if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) {
       return tl::unexpected(error_from_errno(errno, "making the control group " + folder.string()));
@@ -96,79 +90,41 @@ Expected<fs::path> make_folder(const ControllerTree& tree, const std::string& na
   return folder;
 }
 
-Expected<> limit_cpu(const fs::path& folder, int version, double cpus) {
-  const CpuQuota quota = cpu_quota(cpus);
-  if (version == 2) {
-    return write_control(folder / "cpu.max", fmt::format("{} {}", quota.share_us, quota.period_us));
-  }
-  PARETO_TRY(write_control(folder / "cpu.cfs_period_us", std::to_string(quota.period_us)));
-  return write_control(folder / "cpu.cfs_quota_us", std::to_string(quota.share_us));
-}
-
-Expected<> limit_memory(const fs::path& folder, int version, std::uint64_t bytes) {
-  return write_control(folder / (version == 2 ? "memory.max" : "memory.limit_in_bytes"),
-                       std::to_string(bytes));
-}
-
 }  // namespace
 
-CpuQuota cpu_quota(double cpus) {
-  const double period = std::clamp(kShortestShare / cpus, kShortestPeriod, kLongestPeriod);
-  return {std::max(std::llround(period * cpus), std::llround(kShortestShare)),
-          std::llround(period)};
-}
-
-Expected<ResourceGroup> ResourceGroup::create(const std::string& name,
-                                              const ResourceLimits& limits) {
+Expected<ResourceGroup> ResourceGroup::create(const std::string& name, std::uint64_t memory_bytes) {
   ResourceGroup group;
-  const auto make = [&](const char* controller, const auto& limit) -> Expected<> {
-    PARETO_ASSIGN(const ControllerTree tree, find_controller(controller));
-    PARETO_ASSIGN(const fs::path folder, make_folder(tree, name, controller));
-    if (std::ranges::find(group.folders_, folder) == group.folders_.end()) {
-      make_empty(folder);
-      group.folders_.push_back(folder);
-    }
-    return limit(folder, tree.version);
-  };
-  if (limits.cpus > 0) {
-    PARETO_TRY(make("cpu", [&](const fs::path& folder, int version) {
-      return limit_cpu(folder, version, limits.cpus);
-    }));
-  }
-  if (limits.memory_bytes > 0) {
-    PARETO_TRY(make("memory", [&](const fs::path& folder, int version) {
-      return limit_memory(folder, version, limits.memory_bytes);
-    }));
-  }
+  if (memory_bytes == 0) return group;
+  PARETO_ASSIGN(const ControllerTree tree, find_controller(kMemory));
+  PARETO_ASSIGN(const fs::path folder, make_folder(tree, name));
+  make_empty(folder);
+  group.folder_ = folder;
+  PARETO_TRY(write_control(folder / (tree.version == 2 ? "memory.max" : "memory.limit_in_bytes"),
+                           std::to_string(memory_bytes)));
   return group;
 }
 
 ResourceGroup::~ResourceGroup() {
-  for (const fs::path& folder : folders_) {
-    static_cast<void>(remove_tree(folder));
-    // What was made above it goes with the last group in it.
-    static_cast<void>(::rmdir(folder.parent_path().c_str()));
-    static_cast<void>(::rmdir(folder.parent_path().parent_path().c_str()));
-  }
+  if (folder_.empty()) return;
+  static_cast<void>(remove_tree(folder_));
+  // What was made above it goes with the last group in it.
+  static_cast<void>(::rmdir(folder_.parent_path().c_str()));
+  static_cast<void>(::rmdir(folder_.parent_path().parent_path().c_str()));
 }
 
 Expected<> ResourceGroup::add(pid_t process) {
-  for (const fs::path& folder : folders_) {
-    PARETO_TRY(write_control(folder / "cgroup.procs", std::to_string(process)));
-  }
-  return {};
+  if (folder_.empty()) return {};
+  return write_control(folder_ / "cgroup.procs", std::to_string(process));
 }
 
 Expected<> remove_groups(const std::string& name) {
-  for (const char* controller : kControllers) {
-    const auto tree = find_controller(controller);
-    if (!tree) continue;
-    const fs::path folder = tree->root / kOurs / name;
-    std::error_code gone;
-    if (!fs::is_directory(folder, gone)) continue;
-    PARETO_TRY(remove_tree(folder));
-    static_cast<void>(::rmdir(folder.parent_path().c_str()));
-  }
+  const auto tree = find_controller(kMemory);
+  if (!tree) return {};
+  const fs::path folder = tree->root / kOurs / name;
+  std::error_code gone;
+  if (!fs::is_directory(folder, gone)) return {};
+  PARETO_TRY(remove_tree(folder));
+  static_cast<void>(::rmdir(folder.parent_path().c_str()));
   return {};
 }
 

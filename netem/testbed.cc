@@ -12,6 +12,7 @@
 namespace pareto::netem {
 namespace {
 
+constexpr double kLeastSpeed = 0.1;
 constexpr double kMostSpeed = 64;
 constexpr std::uint64_t kLeastMemory = 256 << 20;
 constexpr int kMaxThreads = 64;
@@ -64,10 +65,10 @@ TestbedDevice read_device(ConfigSection& entry) {
   if (entry.has("name")) check_name(entry, device.name);
   read_preset(entry, device);
   entry.optional("speed", device.speed);
-  if (device.speed != 0 && (device.speed < kLeastCpus || device.speed > kMostSpeed)) {
+  if (device.speed != 0 && (device.speed < kLeastSpeed || device.speed > kMostSpeed)) {
     entry.problem("speed", fmt::format("{} is neither 0 (all this machine gives) nor {} to {} of "
                                        "one of its cores",
-                                       device.speed, kLeastCpus, kMostSpeed));
+                                       device.speed, kLeastSpeed, kMostSpeed));
   }
   entry.optional_bytes("memory", device.memory_bytes);
   if (device.memory_bytes != 0 && device.memory_bytes < kLeastMemory) {

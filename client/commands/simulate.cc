@@ -10,7 +10,6 @@
 #include "client/experiment/calibration.h"
 #include "client/report/simulation_writer.h"
 #include "core/base/text.h"
-#include "netem/testbed.h"
 #include "partitioner/simulation/scenario_file.h"
 
 namespace pareto::client {
@@ -54,7 +53,6 @@ class SimulateCommand final : public Command {
            "  paretoctl simulate configs/simulation/handover.yaml --json\n"
            "  paretoctl simulate --run last          how near the simulator comes to what was "
            "measured\n"
-           "  paretoctl simulate --run last --testbed configs/testbed/two-pi4.yaml\n"
            "\n"
            "A scenario names devices, what they share, pipelines and when their requests come; "
            "their times are\n"
@@ -72,10 +70,6 @@ class SimulateCommand final : public Command {
                    "how many are simulated (default: as the scenario says; 20000 of each trial)");
     app.add_option("--cores", cores_, "with --run: of each device, for the threads of a stage")
         ->capture_default_str()
-        ->excludes(scenario);
-    app.add_option("--testbed", testbed_,
-                   "with --run: the file of the test bed that it was measured on, whose devices "
-                   "have a share of a core")
         ->excludes(scenario);
     app.add_option("--seed", seed_, "of all that is drawn (default: the scenario's; 1)");
     app.add_flag("--json", json_, "one JSON document on stdout");
@@ -119,12 +113,6 @@ class SimulateCommand final : public Command {
     if (seed_) options.seed = *seed_;
     if (requests_ > 0) options.requests = requests_;
     options.cores = cores_;
-    if (!testbed_.empty()) {
-      PARETO_ASSIGN(const netem::Testbed bed, netem::read_testbed(testbed_));
-      for (const netem::TestbedDevice& device : bed.devices) {
-        options.shares.push_back({device.name, device.speed});
-      }
-    }
     PARETO_ASSIGN(const auto store, store_.open_existing(context));
     PARETO_ASSIGN(const RunRecord record, store->load_run(run_));
     Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
@@ -135,7 +123,7 @@ class SimulateCommand final : public Command {
                   }));
     progress.clear();
     context.out << (json_ ? write_simulated_run_json(record, options, trials)
-                          : write_simulated_run_table(record, options, trials, style_of(context)));
+                          : write_simulated_run_table(record, trials, style_of(context)));
     return trials.size() < record.trials.size() ? kExitPartial : kExitDone;
   }
 
@@ -144,7 +132,6 @@ class SimulateCommand final : public Command {
   std::string run_;
   std::int64_t requests_ = 0;
   int cores_ = 1;
-  std::string testbed_;
   std::optional<std::uint64_t> seed_;
   bool json_ = false;
 };

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "client/experiment/statistics.h"
-#include "netem/resource_group.h"
 #include "partitioner/simulation/simulate.h"
 #include "partitioner/simulation/wire.h"
 
@@ -102,24 +101,6 @@ Row row_of(const TrialRound& round, std::size_t request, const std::vector<doubl
   return row;
 }
 
-/// Of a stage with a share of a core: its processor time, and of links what is known of their network.
-Row cpu_row_of(const TrialRound& round, std::size_t request, const std::vector<double>& wires,
-               double round_trip_ms) {
-  Row row;
-  row.wire = wires;
-  for (std::size_t i = 0; i < wires.size(); ++i) {
-    row.delays.push_back(wires[i] > 0 ? round_trip_ms / 2 : 0);
-    const bool to_sink = i == round.stages.size();
-    row.receive.push_back(to_sink ? std::max(0.0, round.sink_receive_ms[request] - wires[i]) : 0);
-    if (to_sink) break;
-    const StageSamples& stage = round.stages[i];
-    row.compute.push_back(stage.cpu_ms[request]);
-    row.busy.push_back(busy_of(stage.busy_cpu_ms, request, row.compute.back()));
-    row.send.push_back(0);
-  }
-  return row;
-}
-
 bool is_whole(const TrialRound& round, std::size_t stages) {
   const std::size_t requests = round.latency_ms.size();
   return round.stages.size() == stages && round.sink_receive_ms.size() == requests &&
@@ -174,7 +155,7 @@ PipelineClass with_columns(const TrialRecord& trial) {
 }
 
 /// The pipeline alone, each stage on a device of its own.
-simulation::Scenario scenario_of(const PipelineClass& pipeline, const Plan& plan, int window,
+simulation::Scenario scenario_of(const PipelineClass& pipeline, int window,
                                  const RunSimulationOptions& options) {
   simulation::Scenario scenario;
   scenario.seed = options.seed;
@@ -183,15 +164,6 @@ simulation::Scenario scenario_of(const PipelineClass& pipeline, const Plan& plan
     simulation::DeviceClass device;
     device.name = std::to_string(i);
     device.cores = options.cores;
-    for (const DeviceShare& share : options.shares) {
-      if (share.name != plan.stages[i].device || share.share <= 0) continue;
-      const netem::CpuQuota quota = netem::cpu_quota(share.share);
-      // More than a core is more than a stage with one thread can use.
-      device.period = std::chrono::microseconds(quota.period_us);
-      device.quota =
-          std::min<Nanoseconds>(device.period, std::chrono::microseconds(quota.share_us));
-      device.cores = 1;
-    }
     scenario.devices.push_back(device);
   }
   scenario.pipelines = {pipeline};
@@ -211,10 +183,10 @@ Expected<> fill(const PipelineClass& pipeline, const RunSimulationOptions& optio
                 SimulatedTrial& simulated) {
   const TrialRecord& trial = *simulated.trial;
   PARETO_ASSIGN(const simulation::Outcome alone,
-                simulation::simulate(scenario_of(pipeline, trial.plan, 1, options)));
+                simulation::simulate(scenario_of(pipeline, 1, options)));
   simulated.window = trial.throughput.window;
   PARETO_ASSIGN(const simulation::Outcome loaded,
-                simulation::simulate(scenario_of(pipeline, trial.plan, simulated.window, options)));
+                simulation::simulate(scenario_of(pipeline, simulated.window, options)));
   const std::vector<double> latencies = latencies_of(trial);
   simulated.p50_ms = {median(latencies), alone.pipelines[0].latency.p50_ms};
   simulated.p95_ms = {quantile(latencies, 0.95), alone.pipelines[0].latency.p95_ms};
@@ -233,8 +205,7 @@ Expected<> fill(const PipelineClass& pipeline, const RunSimulationOptions& optio
 
 }  // namespace
 
-Expected<PipelineClass> measured_pipeline(const RunRecord& run, const TrialRecord& trial,
-                                          bool by_cpu) {
+Expected<PipelineClass> measured_pipeline(const RunRecord& run, const TrialRecord& trial) {
   if (trial.status != TrialStatus::kOk || trial.rounds.empty()) {
     return fail(ErrorCode::kInvalidArgument, "{} was not measured{}{}", trial.id,
                 trial.failure.empty() ? "" : ": ", trial.failure);
@@ -245,7 +216,6 @@ Expected<PipelineClass> measured_pipeline(const RunRecord& run, const TrialRecor
   }
   PipelineClass pipeline = with_columns(trial);
   const std::vector<double> wires = wire_times(run, trial);
-  const double round_trip_ms = trial.network ? trial.network->round_trip_ms : 0;
   auto recording = std::make_shared<Recording>();
   recording->columns = 6 * trial.plan.stages.size() + 3;
   for (const TrialRound& round : trial.rounds) {
@@ -253,15 +223,8 @@ Expected<PipelineClass> measured_pipeline(const RunRecord& run, const TrialRecor
       return fail(ErrorCode::kInvalidArgument, "{}: round {} lacks samples of some stages",
                   trial.id, round.round);
     }
-    if (by_cpu && std::ranges::any_of(round.stages, [&](const StageSamples& samples) {
-          return samples.cpu_ms.size() != round.latency_ms.size();
-        })) {
-      return fail(ErrorCode::kInvalidArgument,
-                  "{}: its processor times were not kept; measure it again", trial.id);
-    }
     for (std::size_t i = 0; i < round.latency_ms.size(); ++i) {
-      append(by_cpu ? cpu_row_of(round, i, wires, round_trip_ms) : row_of(round, i, wires),
-             recording->nanoseconds);
+      append(row_of(round, i, wires), recording->nanoseconds);
     }
   }
   const auto rows = static_cast<double>(recording->rows());
@@ -290,7 +253,7 @@ Expected<std::vector<SimulatedTrial>> simulate_run(
     if (!on_progress(simulated.size())) break;
     SimulatedTrial& row = simulated.emplace_back();
     row.trial = &trial;
-    const auto pipeline = measured_pipeline(run, trial, !options.shares.empty());
+    const auto pipeline = measured_pipeline(run, trial);
     if (pipeline) {
       PARETO_TRY(with_context(fill(*pipeline, options, row), "trial {}", trial.id));
     } else {

@@ -9,10 +9,6 @@
 // of it where there is no network between the two). What is left of the latency when all parts are taken away (wake-ups, what
 // sending took, delays) is spread over the links as delay: it holds nobody else up. So latency at window 1 is that of the samples by
 // construction; throughput at another window is a prediction.
-//
-// A device of a test bed is another matter: it stops for most of every period, so that what a request takes depends on what the device did
-// before. There a stage takes its processor time, of the share that the device has, a link half its round trip and its time at the rate,
-// and latency is a prediction too.
 #pragma once
 
 #include <cstdint>
@@ -28,16 +24,8 @@ namespace pareto::client {
 
 /// A pipeline of count 1 whose stage i runs on the device class i; the window is left to the caller. `run`: the trial's, for which device
 /// the coordinator is beside: its first. Fails: kInvalidArgument (not measured, or in micro-batches, which are not simulated).
-/// `by_cpu`: by processor time, for devices that have a share of a core; fails for runs that did not keep it.
 Expected<simulation::PipelineClass> measured_pipeline(const RunRecord& run,
-                                                      const TrialRecord& trial,
-                                                      bool by_cpu = false);
-
-/// A device of a test bed, by name: the share of a core that it has; 0: all of it.
-struct DeviceShare {
-  std::string name;
-  double share = 0;
-};
+                                                      const TrialRecord& trial);
 
 /// A figure beside what it was predicted to be.
 struct Predicted {
@@ -62,7 +50,6 @@ struct RunSimulationOptions {
   std::int64_t requests = 20'000;  ///< of each trial, at either window
   int cores = 1;                   ///< of a device, for a pipeline's three threads
   std::uint64_t seed = 1;
-  std::vector<DeviceShare> shares{};  ///< of the run's test bed; empty: there was none
 };
 
 /// How far off the simulated figures of several trials are, regardless of sign.

@@ -42,8 +42,6 @@ Expected<TrialRound> samples_of(const LoadResult& result, std::size_t stages) {
       round.stages[i].receive_ms.push_back(to_milliseconds(times.receive) +
                                            to_milliseconds(times.decode));
       round.stages[i].encode_ms.push_back(to_milliseconds(times.encode));
-      round.stages[i].cpu_ms.push_back(
-          to_milliseconds(times.receive_cpu + times.compute_cpu + times.send_cpu));
     }
   }
   return round;
@@ -58,7 +56,6 @@ void add_busy_samples(const std::vector<RequestSample>& samples, TrialRound& rou
       const Nanoseconds others = times.receive_cpu + times.send_cpu;
       round.stages[i].busy_ms.push_back(
           to_milliseconds(std::max(times.compute_cpu, times.compute - others)));
-      round.stages[i].busy_cpu_ms.push_back(to_milliseconds(times.compute_cpu + others));
     }
   }
 }

@@ -106,7 +106,7 @@ std::string write_simulation_table(const std::string& name, const Outcome& outco
   return text + resources_text(outcome, style);
 }
 
-std::string write_simulated_run_table(const RunRecord& run, const RunSimulationOptions& options,
+std::string write_simulated_run_table(const RunRecord& run,
                                       const std::vector<SimulatedTrial>& trials,
                                       const ReportStyle& style) {
   TextTable table({{"plan"},
@@ -146,11 +146,10 @@ std::string write_simulated_run_table(const RunRecord& run, const RunSimulationO
   const ErrorSummary p95 = summary_of(trials, &SimulatedTrial::p95_ms);
   return text + fmt::format(
                     "{} trials, each from its own requests. Throughput at window W is "
-                    "predicted: off by {} (median), at most {}. Latency at window 1 is {}: p95 off "
-                    "by {}, at most {}.\n",
+                    "predicted: off by {} (median), at most {}. Latency at window 1 is what it was "
+                    "calibrated "
+                    "with: p95 off by {}, at most {}.\n",
                     simulated, percent(throughput.median), percent(throughput.most),
-                    options.shares.empty() ? "what it was calibrated with"
-                                           : "predicted too, from processor times and shares",
                     percent(p95.median), percent(p95.most));
 }
 

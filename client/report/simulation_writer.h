@@ -18,7 +18,7 @@ std::string write_simulation_json(const std::string& name, const simulation::Sce
                                   const simulation::Outcome& outcome);
 
 /// A run's trials, measured and simulated beside each other, and how far apart they are.
-std::string write_simulated_run_table(const RunRecord& run, const RunSimulationOptions& options,
+std::string write_simulated_run_table(const RunRecord& run,
                                       const std::vector<SimulatedTrial>& trials,
                                       const ReportStyle& style);
 /// One document; its schema: tests/golden/simulated_run.schema.json.

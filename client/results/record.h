@@ -86,12 +86,9 @@ struct StageSamples {
   std::vector<double> queue_ms;
   std::vector<double> receive_ms;
   std::vector<double> encode_ms;
-  /// Processor time of its three threads together; empty in runs of versions that did not keep it.
-  std::vector<double> cpu_ms{};
   /// Of requests that follow each other, while throughput was measured: computing, less the processor time of its two other threads where
-  /// these had to share a core with it; and all processor time. Not row by row with those above; empty as before.
+  /// these had to share a core with it. Not row by row with those above; empty in runs of versions that did not keep it.
   std::vector<double> busy_ms{};
-  std::vector<double> busy_cpu_ms{};
 };
 
 /// How far a pipeline's outputs are from the whole model's in the plain engine, for the request that was measured.

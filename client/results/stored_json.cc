@@ -24,9 +24,7 @@ Json round_json(const TrialRound& round) {
                               {"queue_ms", stage.queue_ms},
                               {"receive_ms", stage.receive_ms},
                               {"encode_ms", stage.encode_ms},
-                              {"cpu_ms", stage.cpu_ms},
-                              {"busy_ms", stage.busy_ms},
-                              {"busy_cpu_ms", stage.busy_cpu_ms}});
+                              {"busy_ms", stage.busy_ms}});
   }
   return json;
 }
@@ -44,9 +42,7 @@ Expected<TrialRound> round_from(const Json& json, std::size_t stages) {
     samples.at("queue_ms").get_to(stage.queue_ms);
     samples.at("receive_ms").get_to(stage.receive_ms);
     samples.at("encode_ms").get_to(stage.encode_ms);
-    if (samples.contains("cpu_ms")) samples.at("cpu_ms").get_to(stage.cpu_ms);
     if (samples.contains("busy_ms")) samples.at("busy_ms").get_to(stage.busy_ms);
-    if (samples.contains("busy_cpu_ms")) samples.at("busy_cpu_ms").get_to(stage.busy_cpu_ms);
   }
   if (round.stages.size() != stages || round.window < 1) {
     return fail(ErrorCode::kCorrupt, "round {} has samples of {} stages, its plan {}; window {}",

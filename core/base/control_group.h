@@ -1,4 +1,4 @@
-// Where Linux's control groups are, version 1 or 2: what limits the processor time and the memory of a group of processes.
+// Where Linux's control groups are, version 1 or 2: what limits the memory of a group of processes.
 #pragma once
 
 #include <filesystem>

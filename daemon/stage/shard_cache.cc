@@ -41,23 +41,46 @@ Shard without_archive(Shard shard) {
   return shard;
 }
 
+/// Takes outputs when the imitated processor has made them.
+class SlowOutputs final : public runtime::EarlyOutputs {
+ public:
+  SlowOutputs(SlowProcessor::Work& work, runtime::EarlyOutputs& taker)
+      : work_(work), taker_(taker) {}
+  bool wants(std::size_t index) override { return taker_.wants(index); }
+  void take(std::size_t index, Value value) override {
+    work_.catch_up();
+    taker_.take(index, std::move(value));
+  }
+
+ private:
+  SlowProcessor::Work& work_;
+  runtime::EarlyOutputs& taker_;
+};
+
 }  // namespace
 
 LoadedShard::LoadedShard(std::string handle, Shard shard, runtime::RunnerOptions options,
-                         std::unique_ptr<runtime::ShardRunner> runner)
+                         std::unique_ptr<runtime::ShardRunner> runner,
+                         std::shared_ptr<SlowProcessor> processor)
     : handle_(std::move(handle)),
       shard_(without_archive(std::move(shard))),
       options_(std::move(options)),
-      runner_(std::move(runner)) {}
+      runner_(std::move(runner)),
+      processor_(std::move(processor)) {}
 
 Expected<LoadedShard::Result> LoadedShard::run(std::vector<Value> inputs,
                                                runtime::EarlyOutputs* early) {
   const TimePoint asked = std::chrono::steady_clock::now();
   const std::lock_guard lock(mutex_);
   const TimePoint started = std::chrono::steady_clock::now();
-  PARETO_ASSIGN(std::vector<Value> outputs, early != nullptr
-                                                ? runner_->run_early(std::move(inputs), *early)
-                                                : runner_->run(std::move(inputs)));
+  SlowProcessor::Work work(*processor_, options_.threads);
+  const auto run_slowly = [&] {
+    if (early == nullptr) return runner_->run(std::move(inputs));
+    SlowOutputs slow(work, *early);
+    return runner_->run_early(std::move(inputs), slow);
+  };
+  PARETO_ASSIGN(std::vector<Value> outputs, run_slowly());
+  work.finish();
   return Result{std::move(outputs), started - asked, std::chrono::steady_clock::now() - started};
 }
 
@@ -79,6 +102,11 @@ Expected<LoadedShard::Profile> LoadedShard::profile(std::int64_t batch, int repe
   if (part_repeats == 0) return profile;
   const std::lock_guard lock(mutex_);
   PARETO_ASSIGN(profile.parts, runner_->profile(inputs, part_repeats, cuts));
+  const auto slow = [times = processor_->times(options_.threads)](auto& parts) {
+    for (auto& part : parts) part.median = from_nanoseconds(times * to_nanoseconds(part.median));
+  };
+  slow(profile.parts.operators);
+  slow(profile.parts.segments);
   return profile;
 }
 
@@ -94,8 +122,9 @@ std::uint64_t LoadedShard::output_bytes() const {
 }
 
 ShardCache::ShardCache(RunnerFactory factory, runtime::WeightSource weights,
-                       std::uint64_t memory_limit_bytes, MemoryProbe memory)
+                       std::uint64_t memory_limit_bytes, MemoryProbe memory, double speed)
     : factory_(std::move(factory)),
+      processor_(std::make_shared<SlowProcessor>(speed)),
       weights_(std::move(weights)),
       memory_(std::move(memory)),
       in_use_(std::make_shared<std::atomic<std::uint64_t>>(0)),
@@ -160,7 +189,8 @@ Expected<ShardCache::Loaded> ShardCache::load(const Shard& shard,
   const std::lock_guard lock(mutex_);
   if (engines_.size() < kMostEngines) engines_[key] = runner->report().engine;
   std::string handle = fmt::format("{}-{}", key.substr(0, 12), ++loads_);
-  auto loaded = std::make_shared<LoadedShard>(handle, shard, options, std::move(runner));
+  auto loaded =
+      std::make_shared<LoadedShard>(handle, shard, options, std::move(runner), processor_);
   loaded->memory_bytes_ = taken;
   *in_use_ += needed;
   loaded->account_ = std::shared_ptr<const void>(

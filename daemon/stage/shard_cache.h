@@ -17,6 +17,7 @@
 #include "core/plan/shard.h"
 #include "core/runtime/shard_runner.h"
 #include "daemon/stage/memory.h"
+#include "daemon/stage/slow_processor.h"
 
 namespace pareto::daemon {
 
@@ -40,7 +41,8 @@ class LoadedShard {
   };
 
   LoadedShard(std::string handle, Shard shard, runtime::RunnerOptions options,
-              std::unique_ptr<runtime::ShardRunner> runner);
+              std::unique_ptr<runtime::ShardRunner> runner,
+              std::shared_ptr<SlowProcessor> processor = std::make_shared<SlowProcessor>(0));
 
   /// `early`, where given: takes outputs while others are computed. Fails: as ShardRunner::run does.
   Expected<Result> run(std::vector<Value> inputs, runtime::EarlyOutputs* early = nullptr);
@@ -70,6 +72,7 @@ class LoadedShard {
   // Its share of the memory limit, given back after the runner has gone.
   std::shared_ptr<const void> account_;
   const std::unique_ptr<runtime::ShardRunner> runner_;
+  const std::shared_ptr<SlowProcessor> processor_;
   std::uint64_t memory_bytes_ = 0;
   std::mutex mutex_;
 };
@@ -86,9 +89,9 @@ class ShardCache {
     std::uint32_t users = 0;
   };
 
-  /// memory_limit_bytes: what all shards together may take; 0 = what the machine has available.
+  /// memory_limit_bytes: what all shards together may take; 0 = what the machine has available. speed: as SlowProcessor.
   ShardCache(RunnerFactory factory, runtime::WeightSource weights, std::uint64_t memory_limit_bytes,
-             MemoryProbe memory = read_memory);
+             MemoryProbe memory = read_memory, double speed = 0);
 
   /// Counted: each load wants one unload. The same shard with the same settings is loaded once; when it comes back after its unload,
   /// engines are not held against each other again. Fails: kExhausted (needed, limit and
@@ -111,6 +114,7 @@ class ShardCache {
                                            runtime::RunnerOptions options) const;
 
   const RunnerFactory factory_;
+  const std::shared_ptr<SlowProcessor> processor_;  ///< of all shards
   const runtime::WeightSource weights_;
   const MemoryProbe memory_;
   // Shared with the shards' accounts, which may outlive the cache.

@@ -25,7 +25,7 @@ class Testbeds : public EndToEnd {
     std::ofstream(path("slow.yaml")) << "delay: 10ms\n";
     std::ofstream(bed_) << "name: " << name_
                         << "\nnetwork: slow.yaml\ndevices:\n"
-                           "  - {name: left, speed: 0.8}\n"
+                           "  - {name: left, speed: 0.8, memory: 4GiB}\n"
                            "  - {name: right, memory: 4GiB}\n";
     const auto up = paretoctl({"testbed", "up", bed_, "--json"});
     for (const char* lack : {"no network namespaces", "no /dev/net/tun", "no control groups",
@@ -47,7 +47,7 @@ class Testbeds : public EndToEnd {
     return nullptr;
   }
   bool has_control_group() const {
-    const auto tree = find_controller("cpu");
+    const auto tree = find_controller("memory");
     return tree && std::filesystem::exists(tree->root / "pareto-edge" / name_);
   }
   /// A process that has ended may still wait for its parent to notice.

@@ -128,7 +128,6 @@ TEST_F(Simulate, WhatItRefuses) {
   refused({}, HasSubstr("one of the two"));
   refused({"s.yaml", "--run", "last"}, HasSubstr("one of the two"));
   refused({"s.yaml", "--cores", "2"}, AllOf(HasSubstr("--cores"), HasSubstr("excludes")));
-  refused({"s.yaml", "--testbed", "b.yaml"}, AllOf(HasSubstr("--testbed"), HasSubstr("excludes")));
   refused({"nowhere.yaml"}, HasSubstr("nowhere.yaml"));
   refused({file("s.yaml", kScenario), "--requests", "-1"}, HasSubstr("--requests"));
   refused({file("s.yaml", kScenario), "--sed", "1"}, HasSubstr("--sed"));

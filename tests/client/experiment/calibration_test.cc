@@ -108,23 +108,6 @@ TEST(Calibration, StagesUnderLoadTakeWhatTheyTookUnderLoad) {
   EXPECT_NEAR(trial.samples_per_s.simulated, 4 / 0.00575, 8) << "receiving and sending on its core";
 }
 
-TEST(Calibration, DevicesOfATestBedHaveAShareOfACore) {
-  RunRecord run = two_stages(6, 4, 8);
-  RunSimulationOptions options;
-  options.requests = 5000;
-  options.shares = {{"one", 0.2}, {"two", 0.2}};
-  const auto simulate = [&] {
-    return simulate_run(run, options, [](std::size_t) { return true; }).value().at(0);
-  };
-  EXPECT_THAT(simulate().skipped, HasSubstr("were not kept"));
-  // 3 ms of processor time at 1 ms in 5: 15 ms a request, whatever they took by the clock when nothing else was to do.
-  run.trials[0].rounds[0].stages[0].cpu_ms.assign(40, 3);
-  run.trials[0].rounds[0].stages[1].cpu_ms.assign(40, 2);
-  const SimulatedTrial trial = simulate();
-  EXPECT_NEAR(trial.samples_per_s.simulated, 4 / 0.015, 1);
-  EXPECT_EQ(trial.bottleneck, "device one");
-}
-
 TEST(Calibration, RequestsKeepTheirPartsTogether) {
   // What one stage takes more the other takes less: the latency is always the same.
   RunRecord run = two_stages(6, 4, 1);

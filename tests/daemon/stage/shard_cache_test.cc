@@ -10,6 +10,7 @@
 
 #include "core/base/file.h"
 #include "tests/daemon/support/fake_runner.h"
+#include "tests/daemon/support/use_processor.h"
 
 namespace pareto::daemon {
 namespace {
@@ -25,14 +26,14 @@ constexpr std::uint64_t kMiB = 1 << 20;
 
 class ShardCacheTest : public testing::Test {
  protected:
-  ShardCache make_cache(std::uint64_t limit = 0) {
+  ShardCache make_cache(std::uint64_t limit = 0, double speed = 0) {
     return ShardCache(
         test::fake_runners(runs_),
         [](const Digest& digest) -> Expected<Tensor> {
           if (digest == sha256("weight")) return Tensor();
           return fail(ErrorCode::kNotFound, "no tensor {}", digest.hex());
         },
-        limit, [this] { return memory_; });
+        limit, [this] { return memory_; }, speed);
   }
   /// Ten MiB of weights.
   static Shard heavy_shard(std::int64_t end = 2) {
@@ -215,6 +216,40 @@ TEST_F(ShardCacheTest, Profiles) {
   EXPECT_EQ(profile.parts.segments[0].end, 1);
   EXPECT_EQ(shard->profile(0, 5, 0).error().code, ErrorCode::kInvalidArgument);
   EXPECT_EQ(shard->profile(1, -1, 0).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST_F(ShardCacheTest, WhatASlowerDeviceIsImitatedByTakesSoMuchLonger) {
+  ShardCache cache = make_cache(0, 0.25);
+  Nanoseconds cpu{};
+  runs_->on_run = [&](int) -> Expected<> {
+    cpu = test::use_processor();
+    return {};
+  };
+  const auto shard = cache.load(make_shard(), {}).value().shard;
+  EXPECT_GE(shard->run({Value(filled(1))}).value().compute, 4 * cpu);
+  const auto profile = shard->profile(2, 1, 5, {1}).value();
+  EXPECT_GE(profile.whole.at(0), 4 * cpu);
+  EXPECT_EQ(profile.parts.operators.at(0).median, Nanoseconds(20));
+  EXPECT_EQ(profile.parts.segments.at(0).median, Nanoseconds(20));
+}
+
+TEST_F(ShardCacheTest, WhatIsMadeEarlyIsNotMadeEarlierThanThere) {
+  ShardCache cache = make_cache(0, 0.25);
+  Nanoseconds cpu{};
+  runs_->on_run = [&](int) -> Expected<> {
+    cpu = test::use_processor();
+    return {};
+  };
+  struct Taker final : runtime::EarlyOutputs {
+    bool wants(std::size_t) override { return true; }
+    void take(std::size_t, Value) override { taken = std::chrono::steady_clock::now(); }
+    TimePoint taken{};
+  } taker;
+  runs_->after_early = [](int) {};
+  const auto shard = cache.load(make_shard(0, 2, {}, 2), {}).value().shard;
+  const TimePoint begin = std::chrono::steady_clock::now();
+  ASSERT_TRUE(shard->run({Value(filled(1)), Value(filled(2))}, &taker));
+  EXPECT_GE(taker.taken - begin, 4 * cpu);
 }
 
 TEST(Memory, OfAControlGroupIsWhatItMayTakeWithoutTheFilesItKeeps) {

@@ -1,0 +1,53 @@
+// A processor that is slower than this machine's, imitated: whatever it computes takes longer, by waiting.
+//
+//   begin ──compute 2 ms──▶ catch_up ──wait 2 ms──▶ compute 1 ms ──▶ finish ──wait 1 ms──▶        at a speed of 0.5
+//
+// A quota of processor time (cgroups) slows bursts that are shorter than its periods not at all, and others by more or less, as it happens;
+// this slows each by what it took.
+#pragma once
+
+#include <mutex>
+
+#include "core/base/clock.h"
+
+namespace pareto::daemon {
+
+/// Threads: any. What several threads compute at once takes turns, as far as it takes longer: together they get no more than its speed.
+class SlowProcessor {
+ public:
+  /// `speed`: the whole processor, in cores of this machine; 0: this machine as it is.
+  explicit SlowProcessor(double speed) : speed_(speed) {}
+
+  /// How many times as long work takes that uses so many threads; at least 1.
+  double times(int threads) const;
+
+  /// From now on, on this thread.
+  class Work {
+   public:
+    /// `threads`: that compute. One alone is timed by its processor time: what keeps it from computing here is not slowed too.
+    Work(SlowProcessor& processor, int threads);
+    /// Returns when the imitated processor has done what this thread has.
+    void catch_up();
+    /// The same; afterwards the processor is free for others.
+    void finish();
+
+   private:
+    Nanoseconds now() const;
+    /// What the imitated processor has to do, until now.
+    void count();
+
+    SlowProcessor& processor_;
+    const double times_;
+    const bool by_cpu_;
+    TimePoint begin_;
+    Nanoseconds work_{};
+    Nanoseconds counted_{};  ///< until when, on the clock that work is timed by
+  };
+
+ private:
+  const double speed_;
+  std::mutex mutex_;
+  TimePoint busy_until_{};  ///< by work that is finished
+};
+
+}  // namespace pareto::daemon
