@@ -73,7 +73,7 @@ Expected<LoadedShard::Result> LoadedShard::run(std::vector<Value> inputs,
   const TimePoint asked = std::chrono::steady_clock::now();
   const std::lock_guard lock(mutex_);
   const TimePoint started = std::chrono::steady_clock::now();
-  SlowProcessor::Work work(*processor_, options_.threads);
+  SlowProcessor::Work work(*processor_, options_);
   const auto run_slowly = [&] {
     if (early == nullptr) return runner_->run(std::move(inputs));
     SlowOutputs slow(work, *early);

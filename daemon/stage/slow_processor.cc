@@ -23,8 +23,10 @@ double SlowProcessor::times(int threads) const {
   return speed_ > 0 ? std::max(1.0, threads / speed_) : 1;
 }
 
-SlowProcessor::Work::Work(SlowProcessor& processor, int threads)
-    : processor_(processor), times_(processor.times(threads)), by_cpu_(threads == 1) {
+SlowProcessor::Work::Work(SlowProcessor& processor, const runtime::RunnerOptions& options)
+    : processor_(processor),
+      times_(processor.times(options.threads)),
+      by_cpu_(options.threads == 1 && options.device == "cpu") {
   if (times_ == 1) return;
   begin_ = std::chrono::steady_clock::now();
   counted_ = now();

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "core/base/clock.h"
+#include "core/runtime/shard_runner.h"
 
 namespace pareto::daemon {
 
@@ -24,8 +25,8 @@ class SlowProcessor {
   /// From now on, on this thread.
   class Work {
    public:
-    /// `threads`: that compute. One alone is timed by its processor time: what keeps it from computing here is not slowed too.
-    Work(SlowProcessor& processor, int threads);
+    /// How a shard is run. A thread that computes alone is timed by its processor time: what keeps it from computing here is not slowed too.
+    Work(SlowProcessor& processor, const runtime::RunnerOptions& options);
     /// Returns when the imitated processor has done what this thread has.
     void catch_up();
     /// The same; afterwards the processor is free for others.

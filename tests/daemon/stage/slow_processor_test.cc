@@ -28,7 +28,7 @@ TEST(SlowProcessor, TakesLongerByItsSpeedAndTheThreadsThatComputeHere) {
 TEST(SlowProcessor, WorkEndsWhenItWouldThere) {
   SlowProcessor processor(0.25);
   const TimePoint begin = now();
-  SlowProcessor::Work work(processor, 1);
+  SlowProcessor::Work work(processor, {});
   Nanoseconds used = use_processor();
   work.catch_up();
   EXPECT_GE(now() - begin, 4 * used);
@@ -40,7 +40,9 @@ TEST(SlowProcessor, WorkEndsWhenItWouldThere) {
 TEST(SlowProcessor, ThreadsBesidesAreTimedByTheClock) {
   SlowProcessor processor(0.5);
   const TimePoint begin = now();
-  SlowProcessor::Work work(processor, 2);
+  runtime::RunnerOptions options;
+  options.threads = 2;
+  SlowProcessor::Work work(processor, options);
   use_processor();
   const Nanoseconds passed = now() - begin;
   work.finish();
@@ -58,7 +60,7 @@ TEST(SlowProcessor, WhatIsComputedAtOnceTakesTurns) {
   const auto compute = [&](auto& done) {
     both.arrive_and_wait();
     done.begin = now();
-    SlowProcessor::Work work(processor, 1);
+    SlowProcessor::Work work(processor, {});
     done.used = use_processor();
     work.finish();
     done.end = now();
