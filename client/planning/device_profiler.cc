@@ -16,6 +16,9 @@ namespace {
 /// that a moment's disturbance is over within them.
 constexpr int kPasses = 2;
 constexpr std::chrono::seconds kLongPass{90};
+/// Where what was seen of a cut differs from one time to the next, it comes again, as long as all that has not taken so long.
+constexpr int kMostPasses = 8;
+constexpr std::chrono::seconds kLongProfile{180};
 
 DeviceProfile blank_profile(const DaemonClient& device, const ProfileWish& wish) {
   DeviceProfile profile;
@@ -69,6 +72,11 @@ void merge(const DeviceProfile& known, DeviceProfile& profile) {
   }
 }
 
+bool is_settled(const std::vector<ProfileSubject>& subjects, std::int64_t cut) {
+  return std::ranges::all_of(
+      subjects, [cut](const ProfileSubject& subject) { return subject.is_settled(cut); });
+}
+
 /// Each device's first side of the cut in turn with the second of the next device: as many pipelines as devices.
 Expected<> lone_pairs(std::vector<ProfileSubject>& subjects, std::int64_t cut) {
   for (ProfileSubject& subject : subjects) PARETO_TRY(subject.take_up(cut));
@@ -101,11 +109,42 @@ Expected<> busy_together(std::vector<ProfileSubject>& subjects) {
   return {};
 }
 
+/// Pass by pass, in an order of its own each. `stop` before the first is over leaves nothing that is of use.
+Expected<> visit_all(std::vector<ProfileSubject>& subjects, const std::vector<std::int64_t>& cuts,
+                     std::uint64_t seed, const std::atomic<bool>& stop,
+                     const std::function<void(std::size_t, std::size_t)>& progress) {
+  Random random(seed);
+  const TimePoint began = std::chrono::steady_clock::now();
+  const auto took_long = [&](std::chrono::seconds limit) {
+    return std::chrono::steady_clock::now() - began > limit;
+  };
+  std::size_t done = 0;
+  for (int pass = 0; pass < kMostPasses; ++pass) {
+    const bool again = pass >= kPasses;
+    std::vector<std::int64_t> left;
+    for (const std::size_t index : random.permutation(cuts.size())) {
+      if (!again || !is_settled(subjects, cuts[index])) left.push_back(cuts[index]);
+    }
+    const std::size_t total = again ? done + left.size() : kPasses * cuts.size();
+    for (const std::int64_t cut : left) {
+      if (stop && pass == 0) {
+        return fail(ErrorCode::kClosed, "stopped before each cut had been measured");
+      }
+      if (stop || (again && took_long(kLongProfile))) return {};
+      PARETO_TRY(lone_pairs(subjects, cut));
+      PARETO_TRY(busy_together(subjects));
+      progress(++done, pass == 0 && took_long(kLongPass) ? cuts.size() : total);
+    }
+    if (pass == 0 && took_long(kLongPass)) break;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string profile_key(const DeviceProfile& profile) {
   // The first number is that of the way in which profiles are measured.
-  return fmt::format("4|{}|{}|{}|{}|{}|{}|{}|{}|{}", profile.device, profile.cpu,
+  return fmt::format("5|{}|{}|{}|{}|{}|{}|{}|{}|{}", profile.device, profile.cpu,
                      profile.torch_version, profile.model_digest, profile.engine, profile.precision,
                      profile.threads, profile.batch, profile.memory_limit_bytes);
 }
@@ -139,21 +178,7 @@ Expected<std::vector<DeviceProfile>> profile_devices(
     subjects.emplace_back(bench, wish, device, std::move(links));
     PARETO_TRY(with_context(subjects.back().begin(known[i]), "profiling"));
   }
-  Random random(wish.seed);
-  std::size_t done = 0;
-  std::size_t total = kPasses * cuts.size();
-  const TimePoint began = std::chrono::steady_clock::now();
-  for (int pass = 0; pass < kPasses && done < total; ++pass) {
-    for (const std::size_t index : random.permutation(cuts.size())) {
-      if (stop && pass > 0) break;
-      if (stop) return fail(ErrorCode::kClosed, "stopped before each cut had been measured");
-      PARETO_TRY(with_context(lone_pairs(subjects, cuts[index]), "profiling"));
-      PARETO_TRY(with_context(busy_together(subjects), "profiling"));
-      const bool is_long = std::chrono::steady_clock::now() - began > kLongPass;
-      if (pass == 0 && is_long) total = cuts.size();
-      progress(++done, total);
-    }
-  }
+  PARETO_TRY(with_context(visit_all(subjects, cuts, wish.seed, stop, progress), "profiling"));
   std::vector<DeviceProfile> profiles;
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     DeviceProfile& profile = profiles.emplace_back(blank_profile(bench.cluster.device(i), wish));

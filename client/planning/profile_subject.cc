@@ -1,6 +1,7 @@
 #include "client/planning/profile_subject.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -20,6 +21,38 @@ constexpr int kBusyYardsticks = 6;
 constexpr int kCutsAWhole = 6;
 
 Nanoseconds rounded(double nanoseconds) { return from_nanoseconds(std::max(nanoseconds, 0.0)); }
+
+/// A machine's speed that changes from one moment to the next is that of the yardstick, which is measured a moment earlier, no more than of
+/// others around it: so many of each side count.
+constexpr std::ptrdiff_t kYardsticksAround = 2;
+/// Standard error of a logarithm.
+constexpr double kSettled = 0.025;
+
+template <typename Visit>
+std::vector<double> shares_of(const std::vector<Visit>& visits,
+                              const std::vector<double>& yardsticks) {
+  std::vector<double> shares;
+  for (const Visit& visit : visits) {
+    const auto at = static_cast<std::ptrdiff_t>(visit.yardstick);
+    const auto first = yardsticks.begin() + std::max<std::ptrdiff_t>(at - kYardsticksAround, 0);
+    const auto last =
+        yardsticks.begin() + std::min(at + kYardsticksAround + 1, std::ssize(yardsticks));
+    shares.push_back(visit.taken / median({first, last}));
+  }
+  return shares;
+}
+
+/// Of the mean of their logarithms; of one alone nothing is known.
+double error_of(const std::vector<double>& shares) {
+  if (shares.size() < 2) return 0;
+  std::vector<double> logarithms;
+  for (const double share : shares) logarithms.push_back(std::log(std::max(share, 1e-9)));
+  const double middle = mean(logarithms);
+  double squares = 0;
+  for (const double one : logarithms) squares += (one - middle) * (one - middle);
+  const auto count = static_cast<double>(logarithms.size());
+  return std::sqrt(squares / (count - 1) / count);
+}
 
 void sort_longest_first(std::vector<OperatorRange>& ranges) {
   std::ranges::stable_sort(ranges, std::ranges::greater{},
@@ -108,12 +141,11 @@ Expected<> ProfileSubject::busy(Nanoseconds duration) {
   PARETO_ASSIGN(const Value request, request_for(*ready_));
   PARETO_ASSIGN(const BusyTimes times, ready_->busy(request, duration));
   if (turn_ > 0) {
-    seen_of(*ready_).busy.push_back(to_nanoseconds(times.compute) /
-                                    to_nanoseconds(busy_yardstick_));
+    seen_of(*ready_).busy.push_back({to_nanoseconds(times.compute), busy_computes_.size() - 1});
     return {};
   }
   if (times.compute.count() <= 0) return no_time();
-  busy_yardstick_ = times.compute;
+  busy_computes_.push_back(to_nanoseconds(times.compute));
   busy_yardsticks_.push_back(to_nanoseconds(times.interval));
   for (const double compute : times.computes) {
     if (jitter_.size() == kMostJitterFactors) break;
@@ -128,6 +160,23 @@ void ProfileSubject::close_sides() {
 }
 
 Nanoseconds ProfileSubject::busy_time() const { return kBusyYardsticks * last_yardstick_; }
+
+std::vector<double> ProfileSubject::lone_shares(const Seen& seen) const {
+  return shares_of(seen.alone, lone_yardsticks_);
+}
+
+std::vector<double> ProfileSubject::busy_shares(const Seen& seen) const {
+  return shares_of(seen.busy, busy_computes_);
+}
+
+bool ProfileSubject::is_settled(std::int64_t cut) const {
+  return std::ranges::all_of(sides_of(cut), [&](const OperatorRange& side) {
+    const auto seen = seen_.find(side);
+    if (seen == seen_.end() || too_large_.contains(side)) return true;
+    return error_of(lone_shares(seen->second)) <= kSettled &&
+           error_of(busy_shares(seen->second)) <= kSettled;
+  });
+}
 
 void ProfileSubject::fill(DeviceProfile& profile) const {
   profile.operators = operator_times();
@@ -147,8 +196,8 @@ void ProfileSubject::fill(DeviceProfile& profile) const {
     ShardTime& shard = profile.shards.emplace_back();
     shard.begin = range.begin;
     shard.end = range.end;
-    shard.alone = rounded(is_yardstick ? alone : median(seen.alone) * alone);
-    shard.busy = rounded((is_yardstick ? unshared : median(seen.busy) * busy) -
+    shard.alone = rounded(is_yardstick ? alone : median(lone_shares(seen)) * alone);
+    shard.busy = rounded((is_yardstick ? unshared : median(busy_shares(seen)) * busy) -
                          to_nanoseconds(links_.processor(seen.traffic)));
     shard.memory_bytes = seen.memory_bytes;
   }
@@ -277,7 +326,7 @@ StageMeter* ProfileSubject::open_side(std::size_t side) const {
 
 void ProfileSubject::saw(const StageMeter& meter, const LoneTimes& times) {
   Seen& seen = seen_of(meter);
-  seen.alone.push_back(to_nanoseconds(times.compute) / to_nanoseconds(last_yardstick_));
+  seen.alone.push_back({to_nanoseconds(times.compute), lone_yardsticks_.size() - 1});
   seen.beyond.push_back(to_nanoseconds(times.beyond));
 }
 

@@ -55,14 +55,21 @@ class ProfileSubject {
 
   /// How long it has to be watched under load.
   Nanoseconds busy_time() const;
+  /// Whether what was seen of both sides of a cut agrees well enough that another visit would tell little.
+  bool is_settled(std::int64_t cut) const;
   /// What was measured, and what was too large.
   void fill(DeviceProfile& profile) const;
 
  private:
+  /// What a shard took, in ns, and which of the yardstick's times is the nearest.
+  struct Visit {
+    double taken = 0;
+    std::size_t yardstick = 0;
+  };
   /// What was seen of one shard, once a pass.
   struct Seen {
-    std::vector<double> alone;   ///< share of the yardstick's time
-    std::vector<double> busy;    ///< the same
+    std::vector<Visit> alone;
+    std::vector<Visit> busy;
     std::vector<double> beyond;  ///< ns
     StageTraffic traffic;
     std::uint64_t memory_bytes = 0;
@@ -91,6 +98,9 @@ class ProfileSubject {
   /// Of the present cut, 0 or 1; null: it is not open.
   StageMeter* open_side(std::size_t side) const;
   void saw(const StageMeter& meter, const LoneTimes& times);
+  /// Of the yardstick's time around each visit.
+  std::vector<double> lone_shares(const Seen& seen) const;
+  std::vector<double> busy_shares(const Seen& seen) const;
 
   std::array<OperatorRange, 2> sides_of(std::int64_t cut) const {
     return {OperatorRange{0, cut}, OperatorRange{cut, wish_.operators}};
@@ -116,13 +126,13 @@ class ProfileSubject {
   Nanoseconds last_yardstick_{};
   int turn_ = 0;
   StageMeter* ready_ = nullptr;  ///< for this turn
-  Nanoseconds busy_yardstick_{};
   int cuts_ = 0;
 
   std::vector<double> lone_yardsticks_;
   std::vector<double> unshared_yardsticks_;
-  std::vector<double> busy_yardsticks_;
-  std::vector<double> jitter_;  ///< of the yardstick under load, in order
+  std::vector<double> busy_yardsticks_;  ///< from one request to the next
+  std::vector<double> busy_computes_;    ///< and what it computed of each
+  std::vector<double> jitter_;           ///< of the yardstick under load, in order
   std::map<OperatorRange, Seen> seen_;
 };
 

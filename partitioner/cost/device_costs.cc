@@ -93,25 +93,50 @@ std::vector<Known> known_cuts(const Measured& measured, double all) {
   return known;
 }
 
-/// The nearest sequence that does not descend (pool adjacent violators).
-void make_ascend(std::vector<Known>& known) {
+double median(std::vector<double> values) {
+  const std::size_t half = values.size() / 2;
+  std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(half));
+  if (values.size() % 2 == 1) return values[half];
+  return (values[half] +
+          *std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(half))) /
+         2;
+}
+
+/// The sequence that does not descend and is off by least all in all (pool adjacent violators, with medians): one value that a disturbance
+/// made far too large does not move its neighbours.
+std::vector<double> ascending(const std::vector<double>& values) {
   struct Pool {
-    double sum;
-    std::size_t count;
-    double mean() const { return sum / static_cast<double>(count); }
+    std::vector<double> values;
+    double median;
   };
   std::vector<Pool> pools;
-  for (const Known& one : known) {
-    pools.push_back({one.before, 1});
-    while (pools.size() > 1 && pools[pools.size() - 2].mean() > pools.back().mean()) {
-      pools[pools.size() - 2].sum += pools.back().sum;
-      pools[pools.size() - 2].count += pools.back().count;
+  for (const double value : values) {
+    pools.push_back({{value}, value});
+    while (pools.size() > 1 && pools[pools.size() - 2].median > pools.back().median) {
+      std::vector<double> joined = std::move(pools.back().values);
       pools.pop_back();
+      joined.insert(joined.end(), pools.back().values.begin(), pools.back().values.end());
+      const double middle = median(joined);
+      pools.back() = {std::move(joined), middle};
     }
   }
-  std::size_t next = 0;
-  for (const Pool& pool : pools) {
-    for (std::size_t i = 0; i < pool.count; ++i) known[next++].before = pool.mean();
+  std::vector<double> result;
+  for (const Pool& pool : pools) result.insert(result.end(), pool.values.size(), pool.median);
+  return result;
+}
+
+/// What runs before a later position takes no less, what runs after it no more.
+void smooth(std::vector<Known>& known) {
+  std::vector<double> before;
+  std::vector<double> after;
+  for (const Known& one : known) before.push_back(one.before);
+  // From the end; all may take less than what is after the first cut.
+  for (std::size_t i = known.size(); i-- > 1;) after.push_back(known[i].after);
+  before = ascending(before);
+  after = ascending(after);
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    known[i].before = before[i];
+    if (i > 0) known[i].after = after[known.size() - 1 - i];
   }
 }
 
@@ -134,7 +159,7 @@ StageCosts stage_costs(const Measured& measured, const std::vector<double>& plai
   std::vector<Known> known = known_cuts(measured, all);
   known.insert(known.begin(), {0, 0, all});
   known.push_back({operators, all, 0});
-  make_ascend(known);
+  smooth(known);
   const auto enter = [all = known.back().before](const Known& at) {
     return at.before + at.after - all;
   };

@@ -19,7 +19,7 @@ namespace pareto::partitioner {
 ///   compute[N] = T' = T(0,N), or where that is less the lower quartile of all T(0,c) + T(c,N)
 ///
 /// so that those stages are predicted as they were measured, and what lies between two cuts as T(0,b) + T(a,N) - T'. Where noise would
-/// have a longer prefix take less, neighbours share their mean. Positions that are not known lie between those that are as their operators'
+/// have a longer prefix or end take less, neighbours share their median. Positions that are not known lie between those that are as their operators'
 /// times in the plain engine say.
 ///
 /// A device that has no room for everything lacks some. Without T(0,N) there is no `whole`, and T' is that quartile; without a cut of which

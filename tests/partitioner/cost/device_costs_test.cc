@@ -102,6 +102,18 @@ TEST(DeviceCosts, NoiseMakesNoLongerPrefixFaster) {
   EXPECT_THAT(counts(costs->enter), ElementsAre(0, 2, 2, 2, 0));
 }
 
+TEST(DeviceCosts, OneDisturbedTimeDoesNotMoveItsNeighbours) {
+  DeviceProfile disturbed = profile();
+  disturbed.shards = {shard(0, 1, 90), shard(0, 2, 20), shard(0, 3, 30), shard(0, 4, 50),
+                      shard(1, 4, 42), shard(2, 4, 90), shard(3, 4, 22)};
+  const auto costs = device_costs(disturbed, {0, 1, 2, 3, 4});
+  ASSERT_TRUE(costs);
+  EXPECT_EQ(costs->time(0, 3).count(), 3 + 30);
+  EXPECT_EQ(costs->time(0, 1).count(), 3 + 30) << "no more than what is longer";
+  EXPECT_EQ(costs->time(1, 4).count(), 3 + 66) << "with the one after it, which takes no longer";
+  EXPECT_EQ(costs->time(3, 4).count(), 3 + 22);
+}
+
 DeviceProfile profile_of(const std::vector<ShardTime>& shards) {
   DeviceProfile measured = profile();
   measured.shards = shards;
