@@ -66,27 +66,13 @@ struct Cluster::Impl {
     const std::string control =
         place != nullptr ? fmt::format("unix:{}/{}.socket", folder->path().string(), device.name)
                          : any_port;
-    arguments.insert(arguments.end(), {"--listen",
-                                       control,
-                                       "--data",
-                                       "tcp=" + any_port,
-                                       "--data",
-                                       "grpc=" + any_port,
-                                       "--data",
-                                       "shm=auto",
-                                       "--name",
-                                       device.name,
-                                       "--threads",
-                                       std::to_string(device.threads),
-                                       "--speed",
-                                       fmt::format("{}", device.speed),
-                                       "--state-dir",
-                                       (folder->path() / device.name).string(),
-                                       "--log-level",
-                                       "warn",
-                                       "--discovery",
-                                       "off",
-                                       "--exit-with-parent"});
+    arguments.insert(
+        arguments.end(),
+        {"--listen", control, "--data", "tcp=" + any_port, "--data", "grpc=" + any_port, "--data",
+         "shm=auto", "--name", device.name, "--threads", std::to_string(device.threads),
+         "--state-dir", (folder->path() / device.name).string(), "--log-level", "warn",
+         "--discovery", "off", "--exit-with-parent"});
+    arguments.insert(arguments.end(), {"--speed", fmt::format("{}", device.speed)});
     PARETO_ASSIGN(auto group,
                   netem::ResourceGroup::create(fmt::format("{}/{}", bed.name, device.name),
                                                device.memory_bytes));
