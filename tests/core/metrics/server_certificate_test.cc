@@ -76,11 +76,12 @@ TEST_F(ServerCertificateTest, OneFileMayHoldBoth) {
 }
 
 TEST_F(ServerCertificateTest, WhatIsNamedWithoutWhatItTakes) {
-  EXPECT_THAT(problem({"/c.pem", "", ""}), AllOf(HasSubstr("/c.pem"), HasSubstr("metrics_key")));
+  EXPECT_THAT(problem({"/c.pem", "", ""}),
+              AllOf(HasSubstr("/c.pem"), HasSubstr("a certificate and its key")));
   EXPECT_THAT(problem({"", "/k.pem", ""}),
-              AllOf(HasSubstr("/k.pem"), HasSubstr("metrics_certificate")));
+              AllOf(HasSubstr("/k.pem"), HasSubstr("a certificate and its key")));
   EXPECT_THAT(problem({"", "", "/ca.pem"}),
-              AllOf(HasSubstr("/ca.pem"), HasSubstr("metrics_certificate")));
+              AllOf(HasSubstr("/ca.pem"), HasSubstr("a certificate and its key")));
 }
 
 TEST_F(ServerCertificateTest, MistakesNameTheFileAndWhatToDo) {
