@@ -75,17 +75,10 @@ TEST_F(Program, AnExceptionIsAnErrorToo) {
    public:
     const std::atomic<bool>& watch() override { throw std::runtime_error("no signals here"); }
   };
-  std::ostringstream out;
-  std::ostringstream err;
   NoSignals stop;
-  Context context{.out = out,
-                  .err = err,
-                  .command_line = "paretoctl",
-                  .paretod = path("no-paretod"),
-                  .default_store = path("results.db"),
-                  .stop = stop};
-  EXPECT_EQ(run_program({"simulate", "s.yaml"}, context), kExitFailed);
-  EXPECT_THAT(err.str(), StartsWith("paretoctl: simulate: unexpected: no signals here"));
+  const Done done = run({"simulate", "s.yaml"}, stop);
+  EXPECT_EQ(done.code, kExitFailed);
+  EXPECT_THAT(done.err, StartsWith("paretoctl: simulate: unexpected: no signals here"));
 }
 
 TEST_F(Program, OutputThatIsLostIsAnError) {
@@ -93,13 +86,7 @@ TEST_F(Program, OutputThatIsLostIsAnError) {
     std::ofstream out("/dev/full");
     std::ostringstream err;
     NeverStopped stop;
-    Context context{.out = out,
-                    .err = err,
-                    .command_line = "paretoctl",
-                    .paretod = path("no-paretod"),
-                    .default_store = path("results.db"),
-                    .stop = stop};
-    EXPECT_EQ(run_program({word}, context), kExitFailed) << word;
+    EXPECT_EQ(run({word}, stop, out, err), kExitFailed) << word;
     EXPECT_EQ(err.str(), "paretoctl: not all of the output could be written to stdout\n");
   }
 }

@@ -42,14 +42,18 @@ class Program : public testing::Test {
   Done run(const std::vector<std::string>& arguments, StopSignal& stop) const {
     std::ostringstream out;
     std::ostringstream err;
+    const int code = run(arguments, stop, out, err);
+    return {code, out.str(), err.str()};
+  }
+  int run(const std::vector<std::string>& arguments, StopSignal& stop, std::ostream& out,
+          std::ostream& err) const {
     Context context{.out = out,
                     .err = err,
                     .command_line = quoted_command_line(arguments),
                     .paretod = path("no-paretod"),
                     .default_store = path("results.db"),
                     .stop = stop};
-    const int code = run_program(arguments, context);
-    return {code, out.str(), err.str()};
+    return run_program(arguments, context);
   }
 
   /// Refused with this exit code, nothing on stdout, and one error that says why and names what is meant.

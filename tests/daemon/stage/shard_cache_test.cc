@@ -35,6 +35,13 @@ class ShardCacheTest : public testing::Test {
         },
         limit, [this] { return memory_; }, speed);
   }
+  /// Runs take some processor time, and say how much the last one did.
+  void compute(Nanoseconds& used) {
+    runs_->on_run = [&used](int) -> Expected<> {
+      used = test::use_processor();
+      return {};
+    };
+  }
   /// Ten MiB of weights.
   static Shard heavy_shard(std::int64_t end = 2) {
     return make_shard(0, end,
@@ -221,10 +228,7 @@ TEST_F(ShardCacheTest, Profiles) {
 TEST_F(ShardCacheTest, WhatASlowerDeviceIsImitatedByTakesSoMuchLonger) {
   ShardCache cache = make_cache(0, 0.25);
   Nanoseconds cpu{};
-  runs_->on_run = [&](int) -> Expected<> {
-    cpu = test::use_processor();
-    return {};
-  };
+  compute(cpu);
   const auto shard = cache.load(make_shard(), {}).value().shard;
   EXPECT_GE(shard->run({Value(filled(1))}).value().compute, 4 * cpu);
   const auto profile = shard->profile(2, 1, 5, {1}).value();
@@ -236,10 +240,7 @@ TEST_F(ShardCacheTest, WhatASlowerDeviceIsImitatedByTakesSoMuchLonger) {
 TEST_F(ShardCacheTest, WhatIsMadeEarlyIsNotMadeEarlierThanThere) {
   ShardCache cache = make_cache(0, 0.25);
   Nanoseconds cpu{};
-  runs_->on_run = [&](int) -> Expected<> {
-    cpu = test::use_processor();
-    return {};
-  };
+  compute(cpu);
   struct Taker final : runtime::EarlyOutputs {
     bool wants(std::size_t) override { return true; }
     void take(std::size_t, Value) override { taken = std::chrono::steady_clock::now(); }
