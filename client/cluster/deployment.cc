@@ -55,10 +55,7 @@ Expected<std::unique_ptr<Deployment>> Deployment::open(const Plan& plan, const C
   PARETO_TRY(deployment->load_shards(plan, pool));
   PARETO_TRY(deployment->choose_codecs(plan));
   PARETO_TRY(deployment->open_stages(plan, transports));
-  PARETO_TRY(deployment->prime_source());
-  PARETO_TRY(deployment->prime_sink());
-  // Last, because it primes the links between stages: nothing is warmer than what was used just now.
-  PARETO_TRY(deployment->start_stages());
+  PARETO_TRY(deployment->prime_links());
   return deployment;
 }
 
@@ -188,15 +185,29 @@ Expected<> Deployment::connect_sink(transport::Transport& transport, const std::
   return {};
 }
 
-Expected<> Deployment::start_stages() {
-  for (std::size_t i = devices_.size(); i-- > 0;) {
-    const auto stage = static_cast<std::uint32_t>(i);
-    PARETO_ASSIGN(const Nanoseconds round_trip,
-                  with_context(devices_[i]->start_stage(pipeline_, stage, options_.link_timeout),
-                               "stage {}", i));
-    // The last stage's next is the sink, which was measured from here.
-    if (i + 1 < devices_.size()) round_trips_[i + 1] = round_trip;
+Expected<> Deployment::prime_links() {
+  const std::size_t stages = devices_.size();
+  std::vector<Expected<>> results(stages + 2);
+  {
+    std::vector<std::jthread> threads;
+    threads.emplace_back([&] { results[stages] = prime_source(); });
+    threads.emplace_back([&] { results[stages + 1] = prime_sink(); });
+    for (std::size_t i = 0; i < stages; ++i) {
+      threads.emplace_back([&, i] { results[i] = start_stage(i); });
+    }
   }
+  for (Expected<>& result : results) PARETO_TRY(std::move(result));
+  return {};
+}
+
+Expected<> Deployment::start_stage(std::size_t stage) {
+  PARETO_ASSIGN(
+      const Nanoseconds round_trip,
+      with_context(devices_[stage]->start_stage(pipeline_, static_cast<std::uint32_t>(stage),
+                                                options_.link_timeout),
+                   "stage {}", stage));
+  // The last stage's next is the sink, which is measured from here.
+  if (stage + 1 < devices_.size()) round_trips_[stage + 1] = round_trip;
   return {};
 }
 

@@ -76,9 +76,12 @@ class Deployment {
                                    const std::string& downstream);
   Expected<> connect_source(transport::Transport& transport, const std::string& address);
   Expected<> connect_sink(transport::Transport& transport, const std::string& address);
+  /// All at once: no two links of a chain take the same way through the same interface, and over a slow network each takes round trips.
+  Expected<> prime_links();
   Expected<> prime_source();
   Expected<> prime_sink();
-  Expected<> start_stages();
+  /// The stage primes the link to the next one.
+  Expected<> start_stage(std::size_t stage);
   TimePoint in_time() const { return std::chrono::steady_clock::now() + options_.link_timeout; }
 
   const std::uint64_t pipeline_;

@@ -38,6 +38,10 @@ bool smells_of_loss(ErrorCode code) {
          code == ErrorCode::kClosed || code == ErrorCode::kInternal;
 }
 
+/// Trials of a condition that follow each other where the next condition's turn comes before all of them are measured: a change of the
+/// network takes a fifth of a trial.
+constexpr std::size_t kTrialsInTurn = 8;
+
 /// The sentinel's place among the deployments, beside the trials' indices.
 constexpr std::size_t kSentinelKey = std::numeric_limits<std::size_t>::max();
 
@@ -206,17 +210,30 @@ Expected<> SweepRunner::run_pass(const Pass& pass) {
 
 std::vector<std::size_t> SweepRunner::in_random_order(const Pass& pass) const {
   Random random(run_.seed * 1'000'003 + static_cast<std::uint64_t>(pass.round));
-  std::vector<std::size_t> order;
-  // Those of one condition together, conditions in a random order too.
-  std::map<std::string, std::size_t> conditions;
-  for (const std::size_t place : random.permutation(pass.trials.size())) {
-    order.push_back(pass.trials[place]);
-    conditions.try_emplace(run_.trials[order.back()].condition, conditions.size());
+  // What a budget may cut short leaves no condition out: they come in turns.
+  const std::size_t in_turn = schedule_->budget_s() ? kTrialsInTurn : pass.trials.size();
+  struct Condition {
+    std::size_t number = 0;  ///< in a random order too
+    std::size_t trials = 0;
+  };
+  std::map<std::string, Condition> conditions;
+  struct Place {
+    std::size_t turn = 0;
+    std::size_t condition = 0;
+    std::size_t trial = 0;
+  };
+  std::vector<Place> places;
+  for (const std::size_t index : random.permutation(pass.trials.size())) {
+    const std::size_t trial = pass.trials[index];
+    Condition& condition =
+        conditions.try_emplace(run_.trials[trial].condition, Condition{conditions.size()})
+            .first->second;
+    places.push_back({condition.trials++ / in_turn, condition.number, trial});
   }
-  // What a budget may cut short leaves no condition out.
-  if (schedule_->budget_s()) return order;
   std::ranges::stable_sort(
-      order, {}, [&](std::size_t trial) { return conditions.at(run_.trials[trial].condition); });
+      places, {}, [](const Place& place) { return std::pair(place.turn, place.condition); });
+  std::vector<std::size_t> order;
+  for (const Place& place : places) order.push_back(place.trial);
   return order;
 }
 

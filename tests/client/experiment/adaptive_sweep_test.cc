@@ -11,6 +11,7 @@ namespace {
 
 using testing::AllOf;
 using testing::AnyOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -105,6 +106,24 @@ TEST_F(AdaptiveSweepTest, EndsWhereTheBudgetIsSpent) {
   ASSERT_EQ(run_.passes.size(), 1U);
   EXPECT_GE(run_.passes[0].seconds, 0.5);
   EXPECT_THAT(run_.note, HasSubstr("Undecided: "));
+}
+
+TEST_F(AdaptiveSweepTest, ConditionsComeInTurns) {
+  run_.trials.clear();
+  for (const char* condition : {"lte", "wifi"}) {
+    for (std::int64_t cut = 1; cut < kFakeOperators; ++cut) {
+      add(fmt::format("{}{}", condition, cut), {"a", "b"}, cut);
+      run_.trials.back().condition = condition;
+      predict(run_.trials.back(), 1, 1000);
+    }
+  }
+  ASSERT_TRUE(sweep());
+  std::vector<std::string> changes = network_changes();
+  ASSERT_GE(changes.size(), 6U);
+  changes.resize(6);
+  // Eight trials of each, then the ninth of each; at rest before and after.
+  EXPECT_THAT(changes, AnyOf(ElementsAre("none", "lte", "wifi", "lte", "wifi", "none"),
+                             ElementsAre("none", "wifi", "lte", "wifi", "lte", "none")));
 }
 
 TEST_F(AdaptiveSweepTest, GoesOnWithWhatAnEarlierPartMeasured) {

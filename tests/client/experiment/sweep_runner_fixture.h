@@ -100,6 +100,13 @@ class SweepRunnerTest : public testing::Test {
     return *std::ranges::find(run_.trials, id, &TrialRecord::id);
   }
 
+  /// The conditions that the network was under, one after the other.
+  std::vector<std::string> network_changes() const {
+    std::vector<std::string> changes = network_->applied;
+    changes.erase(std::ranges::unique(changes).begin(), changes.end());
+    return changes;
+  }
+
   FakeWorkload workload_;
   MemoryTransport transport_;
   std::vector<FakeDaemon*> daemons_;
