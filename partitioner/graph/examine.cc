@@ -4,6 +4,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "core/base/text.h"
 #include "core/runtime/torch_convert.h"
 #include "partitioner/graph/flatten.h"
 #include "partitioner/graph/flops.h"
@@ -81,8 +82,12 @@ Expected<Run> run_at(GraphRunner& runner, const Flat& flat, const Graph& graph,
       }
     });
   } catch (const std::exception& error) {
-    return fail(ErrorCode::kInvalidArgument, "it does not run at batch {}: {}", batch,
-                runtime::first_line(error));
+    std::vector<std::string> samples;
+    for (const InputShape& shape : shapes) samples.push_back(to_string(shape.per_sample));
+    return fail(ErrorCode::kInvalidArgument,
+                "it does not run at batch {} on samples of {} (a shape is given without the "
+                "batch): {}",
+                batch, join(samples, " and "), runtime::first_line(error));
   }
   return run;
 }
