@@ -34,10 +34,12 @@ emulate() {
   [ -e "$kernel/$name" ] || cat "/usr/lib/binfmt.d/$name.conf" >"$kernel/register" 2>/dev/null || [ -e "$kernel/$name" ]
 }
 
-# make_debian_root FOLDER SUITE ARCHITECTURE DEPENDS [DEBOOTSTRAP FLAGS]: FOLDER/root, with packages as a Depends field names them. One that
-# was made for the same is left as it is. In a mount namespace; returns 3 where this machine cannot.
+# make_debian_root FOLDER SUITE ARCHITECTURE DEPENDS [DEBOOTSTRAP FLAGS]: FOLDER/root, with packages as a Depends field names them; with
+# PACKAGE:amd64 (this machine's architecture) among them also those that need no emulation. One that was made for the same is left as it is.
+# In a mount namespace; returns 3 where this machine cannot.
 make_debian_root() {
-  local folder=$1 suite=$2 architecture=$3 depends=$4 wanted="${*:2}" mirror
+  local folder=$1 suite=$2 architecture=$3 depends=$4 wanted="${*:2}" mirror own
+  own=$(dpkg --print-architecture)
   emulate "$architecture" || return 3
   [ "$(cat "$folder/wanted" 2>/dev/null)" != "$wanted" ] || return 0
   mirror=$(debian_mirror "$suite")
@@ -47,6 +49,7 @@ make_debian_root() {
   if ! {
     debootstrap --variant=minbase --arch="$architecture" "${@:5}" "$suite" "$folder/root" "$mirror" &&
       mount -t proc proc "$folder/root/proc" &&
+      { [[ "$depends" != *:"$own"* ]] || { chroot "$folder/root" dpkg --add-architecture "$own" && chroot "$folder/root" apt-get update; }; } &&
       DEBIAN_FRONTEND=noninteractive chroot "$folder/root" apt-get satisfy -y --no-install-recommends "$depends" &&
       chroot "$folder/root" apt-get clean &&
       umount "$folder/root/proc"
