@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "client/cluster/control_wire.h"
 #include "client/cluster/daemon_client.h"
 #include "client/cluster/observation_wire.h"
 #include "client/discovery/service_lookup.h"
@@ -35,41 +36,6 @@ constexpr int kPingPatienceMs = 20'000;
 // Slowest link and slowest device that a transfer or an engine build is still waited for.
 constexpr std::uint64_t kSlowestBytesPerSecond = 1'000'000;
 constexpr std::uint64_t kSlowestLoadBytesPerSecond = 5'000'000;
-
-ErrorCode code_of(const grpc::Status& status) {
-  switch (status.error_code()) {
-    case grpc::StatusCode::INVALID_ARGUMENT:
-    case grpc::StatusCode::FAILED_PRECONDITION:
-    case grpc::StatusCode::UNIMPLEMENTED:
-      return ErrorCode::kInvalidArgument;
-    case grpc::StatusCode::NOT_FOUND:
-      return ErrorCode::kNotFound;
-    case grpc::StatusCode::DATA_LOSS:
-      return ErrorCode::kCorrupt;
-    case grpc::StatusCode::UNAVAILABLE:
-      return ErrorCode::kUnavailable;
-    case grpc::StatusCode::CANCELLED:
-      return ErrorCode::kClosed;
-    case grpc::StatusCode::DEADLINE_EXCEEDED:
-      return ErrorCode::kTimeout;
-    case grpc::StatusCode::RESOURCE_EXHAUSTED:
-      return ErrorCode::kExhausted;
-    case grpc::StatusCode::PERMISSION_DENIED:
-      return ErrorCode::kPermission;
-    default:
-      return ErrorCode::kInternal;
-  }
-}
-
-std::string to_wire(const Digest& digest) {
-  return {reinterpret_cast<const char*>(digest.bytes.data()), digest.bytes.size()};
-}
-
-StageReport from_wire(const control::v1::StageStatus& status) {
-  return {status.pipeline(),       status.stage(),     status.state(),
-          status.failure(),        status.requests(),  status.failed_requests(),
-          status.bytes_received(), status.bytes_sent()};
-}
 
 class GrpcDaemonClient final : public DaemonClient {
  public:
@@ -109,27 +75,7 @@ class GrpcDaemonClient final : public DaemonClient {
                   config_.name, config_.address, printable(reply.version()), reply.protocol(),
                   kProtocolVersion);
     }
-    info_.version = printable(reply.version());
-    info_.cpu = printable(reply.cpu());
-    info_.cores = static_cast<int>(reply.cores());
-    info_.memory_bytes = reply.memory_bytes();
-    info_.memory_limit_bytes = reply.memory_limit_bytes();
-    info_.torch_version = printable(reply.torch_version());
-    info_.fast_bf16 = reply.fast_bf16();
-    info_.cuda_devices = static_cast<int>(reply.cuda_devices());
-    info_.engines.clear();
-    for (const std::string& engine : reply.engines()) info_.engines.push_back(printable(engine));
-    for (const auto& data : reply.data()) {
-      info_.data[printable(data.transport())] =
-          resolve_data_address(printable(data.address()), config_.address);
-    }
-    info_.store_bytes = reply.store_bytes();
-    info_.store_limit_bytes = reply.store_limit_bytes();
-    info_.os = printable(reply.os());
-    info_.device = printable(reply.device());
-    info_.threads = static_cast<int>(std::clamp<std::uint32_t>(reply.threads(), 1, 256));
-    info_.place = {reply.place().boot_id(), reply.place().network_namespace(),
-                   reply.place().user()};
+    info_ = from_wire(reply, config_.address);
     return {};
   }
 
@@ -144,13 +90,7 @@ class GrpcDaemonClient final : public DaemonClient {
                     "asking for missing tensors"));
     std::vector<Digest> missing;
     for (const std::string& bytes : reply.digests()) {
-      Digest digest;
-      if (bytes.size() != digest.bytes.size()) {
-        return fail(ErrorCode::kCorrupt, "{}: answered a digest of {} bytes", config_.name,
-                    bytes.size());
-      }
-      std::transform(bytes.begin(), bytes.end(), digest.bytes.begin(),
-                     [](char c) { return static_cast<std::byte>(c); });
+      PARETO_ASSIGN(const Digest digest, with_context(from_wire(bytes), "{}", config_.name));
       missing.push_back(digest);
     }
     return missing;
@@ -172,27 +112,15 @@ class GrpcDaemonClient final : public DaemonClient {
   }
 
   Expected<LoadedShard> load_shard(const Shard& shard, const ShardSettings& settings) override {
-    control::v1::LoadShardRequest request;
+    control::v1::LoadShardRequest request = to_wire(shard, settings);
     PARETO_ASSIGN(const std::uint64_t session, attend());
     request.set_session(session);
-    request.set_manifest(manifest_json(shard));
-    request.set_archive(shard.archive);
-    auto& wire = *request.mutable_settings();
-    wire.set_engine(settings.engine);
-    wire.set_precision(settings.precision);
-    wire.set_threads(static_cast<std::uint32_t>(settings.threads));
-    wire.set_batch(settings.batch);
     control::v1::LoadShardReply reply;
     const milliseconds timeout =
         seconds(120) + seconds(shard.weight_bytes() / kSlowestLoadBytesPerSecond);
     PARETO_TRY(
         call(&control::v1::Control::Stub::LoadShard, request, reply, timeout, "loading shard"));
-    LoadedShard loaded{reply.shard(), reply.engine(), {}, reply.memory_bytes(), reply.was_loaded()};
-    for (const auto& timing : reply.timings()) {
-      loaded.timings.push_back({timing.engine(), Nanoseconds(timing.best_ns()), timing.failure(),
-                                timing.relative_error()});
-    }
-    return loaded;
+    return from_wire(reply);
   }
 
   Expected<> unload_shard(const std::string& handle) override {
@@ -206,17 +134,7 @@ class GrpcDaemonClient final : public DaemonClient {
   }
 
   Expected<OpenedStage> open_stage(const StageRequest& stage) override {
-    control::v1::OpenStageRequest request;
-    request.set_pipeline(stage.pipeline);
-    request.set_stage(stage.stage);
-    request.set_shard(stage.shard);
-    request.set_transport(stage.transport);
-    request.set_downstream_transport(stage.downstream_transport);
-    request.set_downstream(stage.downstream);
-    request.set_queue(stage.queue);
-    request.set_max_frame_bytes(stage.max_frame_bytes);
-    request.set_codec(stage.codec);
-    request.set_profiled_compute_ns(static_cast<std::uint64_t>(stage.profiled_compute.count()));
+    control::v1::OpenStageRequest request = to_wire(stage);
     PARETO_ASSIGN(const std::uint64_t session, attend());
     request.set_session(session);
     control::v1::OpenStageReply reply;
@@ -255,14 +173,7 @@ class GrpcDaemonClient final : public DaemonClient {
     control::v1::StatusReply reply;
     PARETO_TRY(call(&control::v1::Control::Stub::Status, control::v1::StatusRequest(), reply,
                     timeout, "asking for status"));
-    DeviceStatus status;
-    for (const auto& stage : reply.stages()) status.stages.push_back(from_wire(stage));
-    for (const auto& shard : reply.shards()) status.shards.push_back(shard.shard());
-    status.resident_bytes = reply.resident_bytes();
-    status.peak_resident_bytes = reply.peak_resident_bytes();
-    status.store_bytes = reply.store_bytes();
-    status.store_tensors = reply.store_tensors();
-    return status;
+    return from_wire(reply);
   }
 
   Expected<Observation> observe(milliseconds timeout) override {
@@ -278,12 +189,7 @@ class GrpcDaemonClient final : public DaemonClient {
     control::v1::MeasureCodecsReply reply;
     PARETO_TRY(call(&control::v1::Control::Stub::MeasureCodecs, request, reply, kMeasuring,
                     "measuring codecs"));
-    std::vector<wire::CodecCost> costs;
-    for (const auto& cost : reply.costs()) {
-      costs.push_back({cost.codec(), cost.bytes(), Nanoseconds(cost.encode_ns()),
-                       Nanoseconds(cost.decode_ns()), cost.error()});
-    }
-    return costs;
+    return from_wire(reply);
   }
 
   Expected<ShardTimes> profile(const std::string& handle, std::int64_t batch, int repeats,
@@ -298,12 +204,7 @@ class GrpcDaemonClient final : public DaemonClient {
     const milliseconds timeout = kMeasuring + (repeats + operator_repeats + 2) * of_a_run;
     PARETO_TRY(
         call(&control::v1::Control::Stub::Profile, request, reply, timeout, "profiling a shard"));
-    ShardTimes times;
-    for (const std::int64_t time : reply.whole_ns()) times.whole.emplace_back(time);
-    for (const auto& one : reply.operators()) {
-      times.operators[one.position()] = Nanoseconds(one.median_ns());
-    }
-    return times;
+    return from_wire(reply);
   }
 
   Expected<transport::ProbeResult> probe_link(const std::string& transport,
@@ -319,14 +220,7 @@ class GrpcDaemonClient final : public DaemonClient {
     control::v1::ProbeLinkReply reply;
     PARETO_TRY(call(&control::v1::Control::Stub::ProbeLink, request, reply, timeout + seconds(2),
                     "probing a link"));
-    transport::ProbeResult result;
-    result.round_trip = Nanoseconds(reply.round_trip_ns());
-    for (const auto& point : reply.points()) {
-      result.points.push_back({point.bytes(), Nanoseconds(point.crossing_ns()),
-                               Nanoseconds(point.interval_ns()), Nanoseconds(point.send_cpu_ns()),
-                               Nanoseconds(point.receive_cpu_ns())});
-    }
-    return result;
+    return from_wire(reply);
   }
 
   Expected<LinkSpeed> measure_link(const std::string& transport,

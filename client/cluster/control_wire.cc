@@ -1,0 +1,156 @@
+#include "client/cluster/control_wire.h"
+
+#include <algorithm>
+
+#include "core/base/printable.h"
+
+namespace pareto::client {
+
+namespace v1 = control::v1;
+
+ErrorCode code_of(const grpc::Status& status) {
+  switch (status.error_code()) {
+    case grpc::StatusCode::INVALID_ARGUMENT:
+    case grpc::StatusCode::FAILED_PRECONDITION:
+    case grpc::StatusCode::UNIMPLEMENTED:
+      return ErrorCode::kInvalidArgument;
+    case grpc::StatusCode::NOT_FOUND:
+      return ErrorCode::kNotFound;
+    case grpc::StatusCode::DATA_LOSS:
+      return ErrorCode::kCorrupt;
+    case grpc::StatusCode::UNAVAILABLE:
+      return ErrorCode::kUnavailable;
+    case grpc::StatusCode::CANCELLED:
+      return ErrorCode::kClosed;
+    case grpc::StatusCode::DEADLINE_EXCEEDED:
+      return ErrorCode::kTimeout;
+    case grpc::StatusCode::RESOURCE_EXHAUSTED:
+      return ErrorCode::kExhausted;
+    case grpc::StatusCode::PERMISSION_DENIED:
+      return ErrorCode::kPermission;
+    default:
+      return ErrorCode::kInternal;
+  }
+}
+
+std::string to_wire(const Digest& digest) {
+  return {reinterpret_cast<const char*>(digest.bytes.data()), digest.bytes.size()};
+}
+
+Expected<Digest> from_wire(const std::string& digest) {
+  Digest result;
+  if (digest.size() != result.bytes.size()) {
+    return fail(ErrorCode::kCorrupt, "answered a digest of {} bytes", digest.size());
+  }
+  std::ranges::transform(digest, result.bytes.begin(),
+                         [](char c) { return static_cast<std::byte>(c); });
+  return result;
+}
+
+v1::LoadShardRequest to_wire(const Shard& shard, const ShardSettings& settings) {
+  v1::LoadShardRequest request;
+  request.set_manifest(manifest_json(shard));
+  request.set_archive(shard.archive);
+  auto& wire = *request.mutable_settings();
+  wire.set_engine(settings.engine);
+  wire.set_precision(settings.precision);
+  wire.set_threads(static_cast<std::uint32_t>(settings.threads));
+  wire.set_batch(settings.batch);
+  return request;
+}
+
+v1::OpenStageRequest to_wire(const StageRequest& stage) {
+  v1::OpenStageRequest request;
+  request.set_pipeline(stage.pipeline);
+  request.set_stage(stage.stage);
+  request.set_shard(stage.shard);
+  request.set_transport(stage.transport);
+  request.set_downstream_transport(stage.downstream_transport);
+  request.set_downstream(stage.downstream);
+  request.set_queue(stage.queue);
+  request.set_max_frame_bytes(stage.max_frame_bytes);
+  request.set_codec(stage.codec);
+  request.set_profiled_compute_ns(static_cast<std::uint64_t>(stage.profiled_compute.count()));
+  return request;
+}
+
+DeviceInfo from_wire(const v1::DescribeReply& reply, const std::string& address) {
+  DeviceInfo info;
+  info.version = printable(reply.version());
+  info.cpu = printable(reply.cpu());
+  info.cores = static_cast<int>(reply.cores());
+  info.memory_bytes = reply.memory_bytes();
+  info.memory_limit_bytes = reply.memory_limit_bytes();
+  info.torch_version = printable(reply.torch_version());
+  info.fast_bf16 = reply.fast_bf16();
+  info.cuda_devices = static_cast<int>(reply.cuda_devices());
+  for (const std::string& engine : reply.engines()) info.engines.push_back(printable(engine));
+  for (const auto& data : reply.data()) {
+    info.data[printable(data.transport())] =
+        resolve_data_address(printable(data.address()), address);
+  }
+  info.store_bytes = reply.store_bytes();
+  info.store_limit_bytes = reply.store_limit_bytes();
+  info.os = printable(reply.os());
+  info.device = printable(reply.device());
+  info.threads = static_cast<int>(std::clamp<std::uint32_t>(reply.threads(), 1, 256));
+  info.place = {reply.place().boot_id(), reply.place().network_namespace(), reply.place().user()};
+  return info;
+}
+
+LoadedShard from_wire(const v1::LoadShardReply& reply) {
+  LoadedShard loaded{reply.shard(), reply.engine(), {}, reply.memory_bytes(), reply.was_loaded()};
+  for (const auto& timing : reply.timings()) {
+    loaded.timings.push_back({timing.engine(), Nanoseconds(timing.best_ns()), timing.failure(),
+                              timing.relative_error()});
+  }
+  return loaded;
+}
+
+StageReport from_wire(const v1::StageStatus& status) {
+  return {status.pipeline(),       status.stage(),     status.state(),
+          status.failure(),        status.requests(),  status.failed_requests(),
+          status.bytes_received(), status.bytes_sent()};
+}
+
+DeviceStatus from_wire(const v1::StatusReply& reply) {
+  DeviceStatus status;
+  for (const auto& stage : reply.stages()) status.stages.push_back(from_wire(stage));
+  for (const auto& shard : reply.shards()) status.shards.push_back(shard.shard());
+  status.resident_bytes = reply.resident_bytes();
+  status.peak_resident_bytes = reply.peak_resident_bytes();
+  status.store_bytes = reply.store_bytes();
+  status.store_tensors = reply.store_tensors();
+  return status;
+}
+
+std::vector<wire::CodecCost> from_wire(const v1::MeasureCodecsReply& reply) {
+  std::vector<wire::CodecCost> costs;
+  for (const auto& cost : reply.costs()) {
+    costs.push_back({cost.codec(), cost.bytes(), Nanoseconds(cost.encode_ns()),
+                     Nanoseconds(cost.decode_ns()), cost.error()});
+  }
+  return costs;
+}
+
+ShardTimes from_wire(const v1::ProfileReply& reply) {
+  ShardTimes times;
+  for (const std::int64_t time : reply.whole_ns()) times.whole.emplace_back(time);
+  for (const auto& one : reply.operators()) {
+    times.operators[one.position()] = Nanoseconds(one.median_ns());
+  }
+  return times;
+}
+
+transport::ProbeResult from_wire(const v1::ProbeLinkReply& reply) {
+  transport::ProbeResult result;
+  result.round_trip = Nanoseconds(reply.round_trip_ns());
+  for (const auto& point : reply.points()) {
+    result.points.push_back({point.bytes(), Nanoseconds(point.crossing_ns()),
+                             Nanoseconds(point.interval_ns()), Nanoseconds(point.send_cpu_ns()),
+                             Nanoseconds(point.receive_cpu_ns())});
+  }
+  return result;
+}
+
+}  // namespace pareto::client
