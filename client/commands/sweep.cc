@@ -281,7 +281,7 @@ class SweepCommand final : public Command {
   bool dry_run_ = false;
   bool json_ = false;
   const std::atomic<bool>* stop_ = nullptr;  ///< Ctrl-C was pressed
-  const SteadyClock clock_;
+  const SteadyClock clock_{};
   SweepMetrics progress_metrics_{clock_};
   std::unique_ptr<metrics::MetricsServer> metrics_server_;  // last: it reads the above
 };

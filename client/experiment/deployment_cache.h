@@ -25,7 +25,10 @@ class DeploymentCache {
 
   DeploymentCache(const Cluster& cluster, ShardPool& pool, TransportSet::Factory make_transport,
                   DeploymentOptions options)
-      : cluster_(cluster), pool_(pool), transports_(std::move(make_transport)), options_(options) {}
+      : cluster_(cluster),
+        pool_(pool),
+        transports_(std::move(make_transport)),
+        options_(std::move(options)) {}
 
   struct Lease {
     Deployment* deployment = nullptr;  ///< valid until the next get() or drop()

@@ -50,8 +50,9 @@ Expected<Bio> open_pem(const std::string& path) {
     }
     return tl::unexpected(std::move(error));
   }
+  const std::string& pem = *content;
   Bio bio(BIO_new(BIO_s_mem()));
-  BIO_write(bio.get(), content->data(), static_cast<int>(content->size()));
+  BIO_write(bio.get(), pem.data(), static_cast<int>(pem.size()));
   ERR_clear_error();
   return bio;
 }

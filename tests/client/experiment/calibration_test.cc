@@ -113,7 +113,7 @@ TEST(Calibration, RequestsKeepTheirPartsTogether) {
   RunRecord run = two_stages(6, 4, 1);
   TrialRound& round = run.trials[0].rounds[0];
   for (std::size_t i = 0; i < 40; ++i) {
-    const double more = i * 37 % 40 * 0.1;
+    const double more = static_cast<double>(i * 37 % 40) * 0.1;
     round.stages[0].compute_ms[i] += more - 2;
     round.stages[1].compute_ms[i] += 2 - more;
   }

@@ -103,7 +103,7 @@ class SweepRunnerTest : public testing::Test {
   /// The conditions that the network was under, one after the other.
   std::vector<std::string> network_changes() const {
     std::vector<std::string> changes = network_->applied;
-    changes.erase(std::ranges::unique(changes).begin(), changes.end());
+    changes.erase(std::unique(changes.begin(), changes.end()), changes.end());
     return changes;
   }
 

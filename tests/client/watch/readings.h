@@ -35,8 +35,8 @@ inline StageObservation stage_after(std::uint32_t index, int seconds, const Pace
   stage.state = "running";
   stage.shard = "shard-" + std::to_string(pipeline % 7) + "-" + std::to_string(index);
   stage.model = "resnet50";
-  stage.begin = index * 10;
-  stage.end = index * 10 + 10;
+  stage.begin = std::int64_t{index} * 10;
+  stage.end = stage.begin + 10;
   stage.engine = "fast";
   stage.answered = passed * pace.requests;
   stage.in_flight = pace.in_flight;

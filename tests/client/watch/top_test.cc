@@ -101,7 +101,7 @@ TEST(TopText, SortsByWhatIsAskedFor) {
   const auto order = [](TopOrder by) {
     std::vector<std::string> stages;
     for (const std::string& line : lines_of(top_text(busy(), {.order = by}))) {
-      if (line.find("[") == std::string::npos) continue;
+      if (line.find('[') == std::string::npos) continue;
       stages.push_back(line.substr(0, line.find("  pi-")));
     }
     return stages;
