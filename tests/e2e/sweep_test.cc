@@ -50,7 +50,8 @@ TEST_F(Sweep, MeasuresEveryPlanAndMarksTheFront) {
     EXPECT_EQ(trial["on_front"].get<bool>(), !beaten(trial, run["trials"])) << trial["id"];
     EXPECT_EQ(trial["latency_ms"]["window"], 1);
     EXPECT_GE(trial["throughput"]["window"].get<int>(), 1);
-    EXPECT_GE(trial["latency_ms"]["samples"].get<int>(), 8);
+    // Three in each of two rounds, however slow the machine is.
+    EXPECT_GE(trial["latency_ms"]["samples"].get<int>(), 6);
     EXPECT_GE(trial["p_front"].get<double>(), 0);
     EXPECT_LE(trial["p_front"].get<double>(), 1);
     const auto low = trial["latency_ms"]["ci95"][0].get<double>();
