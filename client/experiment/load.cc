@@ -24,14 +24,15 @@ class Window {
         first_(first),
         start_(std::chrono::steady_clock::now()) {}
 
-  std::size_t most_in_flight() const {
-    return messages_ * static_cast<std::size_t>(options_.window);
-  }
-
   /// Waits for room, and stamps the next message's start. None: no more are to be sent.
   std::optional<std::uint64_t> next() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return stopped_ || sent_.size() < completed_ + most_in_flight(); });
+    // A request makes room for another when the last of its messages is back.
+    changed_.wait(lock, [&] {
+      const std::size_t requests_back = completed_ / messages_;
+      const std::size_t room = requests_back + static_cast<std::size_t>(options_.window);
+      return stopped_ || sent_.size() < room * messages_;
+    });
     const Nanoseconds now = std::chrono::steady_clock::now() - start_;
     const bool enough = sent_.size() % messages_ == 0 &&
                         sent_.size() >= messages_ * static_cast<std::size_t>(options_.requests) &&
@@ -184,7 +185,7 @@ Expected<LoadResult> Load::run(const Value& body, const LoadOptions& options) {
     outputs[(request - first) % messages] = std::move(received->message.body);
     return true;
   };
-  if (window.most_in_flight() == 1) {
+  if (options.window == 1 && messages == 1) {
     // Nothing is in flight while it sends, so one thread cannot block itself, and none has to be woken between a result and the next request.
     while (const auto request = window.next()) {
       if (!send(*request) || !receive(*request)) break;

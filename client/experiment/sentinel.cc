@@ -5,6 +5,7 @@
 #include <set>
 
 #include "client/experiment/load.h"
+#include "client/experiment/micro_batch.h"
 #include "client/experiment/statistics.h"
 #include "core/base/text.h"
 
@@ -49,11 +50,13 @@ std::vector<double> time_sentinel_loop() {
   return turns;
 }
 
-Expected<std::vector<double>> time_sentinel_plan(Deployment& deployment, const Value& request,
+Expected<std::vector<double>> time_sentinel_plan(Deployment& deployment, const Plan& plan,
+                                                 const Value& request,
                                                  std::chrono::milliseconds timeout) {
   Load load(deployment.source(), deployment.sink(), deployment.pipeline());
   LoadOptions options;
   options.requests = kRequests + 1;
+  options.micro_batches = micro_batch_sizes(plan);
   options.request_timeout = timeout;
   PARETO_ASSIGN(const LoadResult result, load.run(request, options));
   std::vector<double> latencies;

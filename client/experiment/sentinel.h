@@ -26,8 +26,9 @@ struct SentinelReading {
 
 /// Times a few turns of a loop that only computes, on the calling thread.
 std::vector<double> time_sentinel_loop();
-/// Times a few requests at window 1, of which none may take longer than `timeout`. Fails: as Load::run.
-Expected<std::vector<double>> time_sentinel_plan(Deployment& deployment, const Value& request,
+/// Times a few requests of the plan that is deployed, at window 1; none may take longer than `timeout`. Fails: as Load::run.
+Expected<std::vector<double>> time_sentinel_plan(Deployment& deployment, const Plan& plan,
+                                                 const Value& request,
                                                  std::chrono::milliseconds timeout);
 
 /// The pass between two readings.

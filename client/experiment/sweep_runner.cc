@@ -347,7 +347,8 @@ SentinelReading SweepRunner::read_sentinel() {
   // A plan that fails is recorded where it is measured as a trial; here it is only not there.
   if (const auto lease = open(kSentinelKey, sentinel_->plan)) {
     auto plan_ms = timed(&TimeSpent::sentinel_s, [&] {
-      return time_sentinel_plan(*lease->deployment, request_of(*sentinel_).body, timeout());
+      return time_sentinel_plan(*lease->deployment, sentinel_->plan, request_of(*sentinel_).body,
+                                timeout());
     });
     if (plan_ms) {
       reading.plan_ms = *std::move(plan_ms);

@@ -173,6 +173,18 @@ TEST_F(LoadTest, KeepsAtMostTheWindowInFlight) {
   EXPECT_EQ(most, kWindow);
 }
 
+TEST_F(LoadTest, ARequestInMicroBatchesMakesRoomWhenAllOfItIsBack) {
+  serve([](Message message) { return message; });
+  Load load(*source_, *sink_, 1);
+  LoadOptions alone = options(1, 40);
+  alone.micro_batches = {1, 1, 1};
+  const auto samples = load.run(Tuple{{bytes_of({1, 2, 3})}}, alone).value().samples;
+  ASSERT_EQ(samples.size(), 40U);
+  for (std::size_t i = 1; i < samples.size(); ++i) {
+    EXPECT_GE(samples[i].sent, samples[i - 1].completed) << "request " << i;
+  }
+}
+
 TEST_F(LoadTest, ARequestsErrorIsItsFailure) {
   serve([](Message message) {
     if (message.request == 3) {
