@@ -103,7 +103,16 @@ void rule_out(const std::vector<OperatorRange>& too_large,
     const std::int64_t needed = partitioner::stage_memory_bytes(costs, begin->second, end->second);
     costs.memory_limit_bytes =
         std::min(costs.memory_limit_bytes, std::max<std::int64_t>(needed - 1, 0));
+    costs.too_large.emplace_back(begin->second, end->second);
   }
+}
+
+std::vector<std::int64_t> crossing_bytes(const CostInputs& inputs) {
+  std::vector<std::int64_t> bytes;
+  for (const std::int64_t boundary : inputs.boundary_bytes) {
+    bytes.push_back(kBoundaryCopies * boundary);
+  }
+  return bytes;
 }
 
 std::vector<std::vector<partitioner::LinkCosts>> link_costs(
@@ -165,10 +174,7 @@ Expected<CostInputs> make_cost_inputs(const Model& model, const SplitChoice& spl
                   with_context(partitioner::device_costs(device.profile, positions), "device {}",
                                device.profile.device));
     for (const std::int64_t bytes : weights) costs.weight_bytes.push_back(kWeightCopies * bytes);
-    for (int i = 0; i < inputs.positions(); ++i) {
-      costs.working_bytes.push_back(kBoundaryCopies *
-                                    (inputs.boundary(i) + inputs.boundary(i + 1)));
-    }
+    costs.crossing_bytes = crossing_bytes(inputs);
     if (device.memory_limit_bytes > 0) {
       costs.memory_limit_bytes = static_cast<std::int64_t>(device.memory_limit_bytes);
     }

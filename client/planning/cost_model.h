@@ -40,16 +40,22 @@ Expected<partitioner::CostInputs> make_cost_inputs(const partitioner::Model& mod
                                                    const std::vector<ProbedTransport>& transports,
                                                    const ProbedCodecs& codecs = {});
 
-/// Lowers the memory limit below what any stage needs that holds one of `too_large`. `prefixes`: the positions of `costs` before which
+/// Leaves no stage that holds one of `too_large`, nor, by the memory limit, any that needs as much. `prefixes`: the positions of `costs` before which
 /// nothing but the first so many operators runs, by that number; 0 and all operators among them.
 void rule_out(const std::vector<OperatorRange>& too_large,
               const std::map<std::int64_t, int>& prefixes, partitioner::DeviceCosts& costs);
+
+/// DeviceCosts::crossing_bytes, as a daemon reckons them (kBoundaryCopies).
+std::vector<std::int64_t> crossing_bytes(const partitioner::CostInputs& inputs);
 
 /// CostInputs::links of so many devices. `positions` of the model's operators: where codecs were measured.
 std::vector<std::vector<partitioner::LinkCosts>> link_costs(
     const std::vector<std::int64_t>& positions, const std::vector<std::int64_t>& boundary_bytes,
     std::size_t devices, const std::vector<ProbedTransport>& transports,
     const ProbedCodecs& codecs);
+/// Gives every link the medium of the device that sends, or else of the one that receives: what was measured of it is all its messages'
+/// time on that medium.
+void share_media(const std::vector<DeviceFacts>& devices, partitioner::CostInputs& inputs);
 /// By ascending bytes.
 std::vector<partitioner::LinkPoint> link_points(const transport::ProbeResult& probed);
 /// What a probed message takes: where there is no more than processor time to it, none is left for the link.

@@ -52,7 +52,7 @@ Expected<partitioner::CostInputs> make_ideal_cost_inputs(
     static_cast<partitioner::StageCosts&>(costs) = std::move(times);
     costs.busy = std::move(times.busy);
     costs.weight_bytes = weights;
-    costs.working_bytes.clear();
+    costs.crossing_bytes = crossing_bytes(inputs);
     rule_out(devices[i].profile.too_large, prefixes_among(ideals), costs);
   }
   PARETO_TRY(partitioner::check(inputs));

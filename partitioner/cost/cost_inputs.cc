@@ -105,17 +105,22 @@ Expected<> check_device(const CostInputs& inputs, const DeviceCosts& device) {
   if (!device.weight_bytes.empty()) {
     PARETO_TRY(check_prefix_sums(device.weight_bytes, inputs, "weight_bytes"));
   }
-  const std::size_t operators =
-      inputs.ends.empty() ? static_cast<std::size_t>(inputs.positions()) : 0;
-  if (!device.working_bytes.empty() && device.working_bytes.size() != operators) {
-    return fail(ErrorCode::kInvalidArgument, "working_bytes has {} rows for {} operators",
-                device.working_bytes.size(), operators);
+  const std::size_t positions = inputs.boundary_bytes.size();
+  if (!device.crossing_bytes.empty() && device.crossing_bytes.size() != positions) {
+    return fail(ErrorCode::kInvalidArgument, "crossing_bytes has {} rows for {} positions",
+                device.crossing_bytes.size(), positions);
   }
   const bool negative =
-      std::ranges::any_of(device.working_bytes, [](std::int64_t bytes) { return bytes < 0; });
+      std::ranges::any_of(device.crossing_bytes, [](std::int64_t bytes) { return bytes < 0; });
   if (negative || device.memory_limit_bytes < 0 || device.milliwatts < 0 ||
       device.milliwatts > kMostMilliwatts) {
     return fail(ErrorCode::kInvalidArgument, "a memory or power is out of range");
+  }
+  const bool in_order = std::ranges::all_of(device.too_large, [&](const auto& range) {
+    return range.first >= 0 && range.first < range.second && range.second <= inputs.positions();
+  });
+  if (!in_order) {
+    return fail(ErrorCode::kInvalidArgument, "too_large has to be pairs of positions in order");
   }
   if (!std::ranges::all_of(device.jitter,
                            [](double factor) { return factor > 0 && std::isfinite(factor); })) {
@@ -267,15 +272,23 @@ LinkTimes link_times(const LinkCosts& link, int codec, int position, std::int64_
   return times;
 }
 
+bool has_room(const CostInputs& inputs, const DeviceCosts& device, int begin, int end) {
+  const auto no_later = [&](int one, int other) {
+    return one == other || inputs.may_lie(one, other);
+  };
+  return stage_memory_bytes(device, begin, end) <= device.memory_limit_bytes &&
+         std::ranges::none_of(device.too_large, [&](const auto& range) {
+           return no_later(begin, range.first) && no_later(range.second, end);
+         });
+}
+
 std::int64_t stage_memory_bytes(const DeviceCosts& device, int begin, int end) {
+  const auto first = static_cast<std::size_t>(begin);
+  const auto last = static_cast<std::size_t>(end);
   std::int64_t bytes = 0;
-  if (!device.weight_bytes.empty()) {
-    bytes = device.weight_bytes[static_cast<std::size_t>(end)] -
-            device.weight_bytes[static_cast<std::size_t>(begin)];
-  }
-  if (device.working_bytes.empty()) return bytes;
-  const auto first = device.working_bytes.begin();
-  return bytes + *std::max_element(first + begin, first + end);
+  if (!device.weight_bytes.empty()) bytes = device.weight_bytes[last] - device.weight_bytes[first];
+  if (device.crossing_bytes.empty()) return bytes;
+  return bytes + device.crossing_bytes[first] + device.crossing_bytes[last];
 }
 
 }  // namespace pareto::partitioner

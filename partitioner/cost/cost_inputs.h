@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/clock.h"
@@ -104,9 +105,13 @@ struct DeviceCosts : StageCosts {
   std::string name;
   /// From one message to the next when they follow each other, all devices at work; none: as alone.
   std::optional<StageCosts> busy{};
-  std::vector<std::int64_t> weight_bytes{};     ///< N + 1 prefix sums, or empty: not modelled
-  std::vector<std::int64_t> working_bytes{};    ///< N, what each needs while it runs, or empty
-  std::int64_t memory_limit_bytes = INT64_MAX;  ///< for weights and the largest working memory
+  /// What a stage takes of memory: its operators' weights (N + 1 prefix sums), and for what crosses where it begins and where it ends what
+  /// stands there (N + 1). Empty: not modelled.
+  std::vector<std::int64_t> weight_bytes{};
+  std::vector<std::int64_t> crossing_bytes{};
+  std::int64_t memory_limit_bytes = INT64_MAX;  ///< of a stage
+  /// Positions between which there was no room for all: no stage holds both sides of such a pair.
+  std::vector<std::pair<int, int>> too_large{};
   std::int64_t milliwatts = 0;  ///< while it computes, sends or receives: modelled energy
   bool may_be_first = true;     ///< a pinned first device is the only one with this
   bool may_be_last = true;
@@ -126,7 +131,7 @@ struct CostInputs {
   std::vector<std::vector<LinkCosts>> links;
   /// For each position, those at which a stage that begins there may end, ascending; N + 1 rows, of which the last is empty. No rows: all
   /// that come after it, as in a chain of operators. Rows are there where positions are sets of operators (partitioner/search/ideals.h):
-  /// of two sets a stage lies between only if one contains the other. Prefix sums are then sums over the sets, and working_bytes is empty.
+  /// of two sets a stage lies between only if one contains the other. Prefix sums are then sums over the sets.
   std::vector<std::vector<int>> ends{};
   int media = 0;  ///< how many LinkCosts::medium refer to
 
@@ -159,7 +164,11 @@ int codec_count(const LinkCosts& link);
 /// What one of them loses of the boundary of a position.
 std::int64_t codec_loss(const LinkCosts& link, int codec, int position);
 
-/// Of a stage of the operators [begin, end): all its weights and the largest working memory.
+/// Whether its memory limit and what it was seen to have no room for leave a device a stage of the operators [begin, end).
+bool has_room(const CostInputs& inputs, const DeviceCosts& device, int begin, int end);
+
+/// Of a stage of the operators [begin, end): all its weights, and what crosses where it begins and ends. Not a matter of how long it is: a
+/// longer one may end where less crosses.
 std::int64_t stage_memory_bytes(const DeviceCosts& device, int begin, int end);
 
 }  // namespace pareto::partitioner

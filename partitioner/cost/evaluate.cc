@@ -45,6 +45,10 @@ Expected<> check_stage(const CostInputs& inputs, const PlacedStage& stage, int b
     return fail(ErrorCode::kExhausted, "{} needs {} bytes of {}", device.name, bytes,
                 device.memory_limit_bytes);
   }
+  if (!has_room(inputs, device, stage.begin, stage.end)) {
+    return fail(ErrorCode::kExhausted, "{} was seen to have no room for a part of [{}, {})",
+                device.name, stage.begin, stage.end);
+  }
   return {};
 }
 

@@ -57,7 +57,7 @@ class Enumeration {
     const DeviceCosts& costs = inputs_.devices[static_cast<std::size_t>(device)];
     const std::int64_t memory = stage_memory_bytes(costs, begin, end);
     const bool last = end == inputs_.positions();
-    if (memory > costs.memory_limit_bytes || (last && !costs.may_be_last)) return;
+    if (!has_room(inputs_, costs, begin, end) || (last && !costs.may_be_last)) return;
     placement_.stages.push_back({device, begin, end});
     const std::int64_t computed = costs.time(begin, end).count();
     const std::int64_t busy = costs.when_busy().time(begin, end).count();

@@ -23,17 +23,9 @@ MemoryTable memory_table(const CostInputs& inputs, const SearchTables& tables) {
     const DeviceCosts& costs = inputs.devices[at(kind.devices.front())];
     std::vector<std::int64_t>& bytes = memory.emplace_back(row * row, 0);
     for (std::size_t begin = 0; begin < row; ++begin) {
-      std::int64_t working = 0;
       for (std::size_t end = begin + 1; end < row; ++end) {
-        const std::size_t first = at(tables.positions[begin]);
-        const std::size_t last = at(tables.positions[end]);
-        for (std::size_t i = at(tables.positions[end - 1]); i < last; ++i) {
-          if (!costs.working_bytes.empty()) working = std::max(working, costs.working_bytes[i]);
-        }
-        bytes[begin * row + end] = working;
-        if (!costs.weight_bytes.empty()) {
-          bytes[begin * row + end] += costs.weight_bytes[last] - costs.weight_bytes[first];
-        }
+        bytes[begin * row + end] =
+            stage_memory_bytes(costs, tables.positions[begin], tables.positions[end]);
       }
     }
   }
@@ -146,8 +138,8 @@ class LabelGrid {
       for (const int begin : kind.begins[at(end)]) run_stage(begin);
       return;
     }
-    for (int begin = end - 1; begin >= 0 && kind.farthest[at(begin)] >= end; --begin) {
-      run_stage(begin);
+    for (int begin = end - 1; begin >= 0; --begin) {
+      if (!tables_.is_all(begin, end)) run_stage(begin);
     }
   }
 

@@ -78,8 +78,6 @@ void LatencyToGo::set_reach(Reach& reach) const {
   const Times& before = tables_.entries[at(reach.entry)].busy;
   const Times& least = least_after_[at(reach.exit)];
   const Times& greatest = greatest_after_[at(reach.exit)];
-  const std::vector<int>& farthest =
-      tables_.kinds[at(tables_.entries[at(reach.entry)].kind)].farthest;
   const int last = tables_.last();
   if (!is_chain_) {
     set_lists(reach);
@@ -97,9 +95,10 @@ void LatencyToGo::set_reach(Reach& reach) const {
     };
     near = walk(greatest, near);
     far = walk(least, far);
-    nearest = std::min({nearest, near, farthest[at(begin)]});
+    const int farthest = tables_.is_all(begin, last) ? last - 1 : last;
+    nearest = std::min({nearest, near, farthest});
     reach.near[at(begin)] = nearest;
-    reach.far[at(begin)] = std::min(far, farthest[at(begin)]);
+    reach.far[at(begin)] = std::min(far, farthest);
   }
 }
 

@@ -71,11 +71,7 @@ class TableBuilder {
       added.may_be_first = costs.may_be_first;
       added.may_be_last = costs.may_be_last;
       added.milliwatts = costs.milliwatts;
-      if (inputs_.ends.empty()) {
-        added.farthest = farthest_ends(costs);
-      } else {
-        list_stages(costs, added);
-      }
+      if (!any_stage_may_lie()) list_stages(costs, added);
     }
     for (Kind& of : tables_.kinds) {
       of.stride = tables_.usages;
@@ -85,41 +81,42 @@ class TableBuilder {
     }
   }
 
-  std::vector<int> farthest_ends(const DeviceCosts& costs) const {
-    const std::vector<int>& at = tables_.positions;
-    std::vector<int> ends;
-    std::size_t end = 0;
-    for (std::size_t begin = 0; begin < at.size(); ++begin) {
-      end = std::max(end, begin);
-      while (end + 1 < at.size() &&
-             stage_memory_bytes(costs, at[begin], at[end + 1]) <= costs.memory_limit_bytes) {
-        ++end;
-      }
-      ends.push_back(static_cast<int>(end));
-    }
-    ends.front() = std::min(ends.front(), tables_.last() - 1);
-    return ends;
+  /// Between any two positions, on any device.
+  bool any_stage_may_lie() const {
+    return inputs_.ends.empty() && std::ranges::all_of(inputs_.devices, has_room_for_any_stage);
   }
 
-  /// What farthest_ends() says in a chain, stage by stage.
+  static bool has_room_for_any_stage(const DeviceCosts& costs) {
+    const std::int64_t weights = costs.weight_bytes.empty() ? 0 : costs.weight_bytes.back();
+    const std::int64_t crossing =
+        costs.crossing_bytes.empty() ? 0 : std::ranges::max(costs.crossing_bytes);
+    return costs.too_large.empty() && weights + 2 * crossing <= costs.memory_limit_bytes;
+  }
+
   void list_stages(const DeviceCosts& costs, Kind& of) const {
     const std::vector<int>& at = tables_.positions;
     of.ends.resize(at.size());
     of.begins.resize(at.size());
-    std::vector<int> searched(inputs_.ends.size(), -1);
-    for (std::size_t i = 0; i < at.size(); ++i) {
-      searched[static_cast<std::size_t>(at[i])] = static_cast<int>(i);
+    const auto add = [&](std::size_t begin, std::size_t end) {
+      const int first = static_cast<int>(begin);
+      const int last = static_cast<int>(end);
+      if (tables_.is_all(first, last) || !has_room(inputs_, costs, at[begin], at[end])) return;
+      of.ends[begin].push_back(last);
+      of.begins[end].push_back(first);
+    };
+    if (inputs_.ends.empty()) {
+      for (std::size_t begin = 0; begin < at.size(); ++begin) {
+        for (std::size_t end = begin + 1; end < at.size(); ++end) add(begin, end);
+      }
+      return;
     }
+    constexpr std::size_t kNotSearched = std::numeric_limits<std::size_t>::max();
+    std::vector<std::size_t> searched(inputs_.ends.size(), kNotSearched);
+    for (std::size_t i = 0; i < at.size(); ++i) searched[static_cast<std::size_t>(at[i])] = i;
     for (std::size_t begin = 0; begin < at.size(); ++begin) {
       for (const int position : inputs_.ends[static_cast<std::size_t>(at[begin])]) {
-        const int end = searched[static_cast<std::size_t>(position)];
-        const bool whole = begin == 0 && end == tables_.last();
-        if (end < 0 || whole ||
-            stage_memory_bytes(costs, at[begin], position) > costs.memory_limit_bytes) {
-          continue;
-        }
-        of.ends[begin].push_back(end);
-        of.begins[static_cast<std::size_t>(end)].push_back(static_cast<int>(begin));
+        const std::size_t end = searched[static_cast<std::size_t>(position)];
+        if (end != kNotSearched) add(begin, end);
       }
     }
   }

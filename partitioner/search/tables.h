@@ -54,9 +54,8 @@ struct Kind {
   std::vector<int> entries;  ///< of SearchTables::entries
   std::vector<int> exits;
   std::vector<int> hops;  ///< of SearchTables::hops, those that leave it
-  std::vector<int>
-      farthest;  ///< for each begin, the last end that memory allows, >= begin; not all of the model
-  /// Where CostInputs has ends: those of a stage by its begin, and its begins by its end; as far as memory allows. Else empty.
+  /// Where CostInputs has ends, or a device no room for some stages: the ends of a stage by its begin, and its begins by its end, those that
+  /// memory allows. Then all kinds have them. Else empty: a stage may lie between any two positions.
   std::vector<std::vector<int>> ends{};
   std::vector<std::vector<int>> begins{};
   std::size_t stride = 1;  ///< what using one more adds to a usage's code
@@ -76,6 +75,8 @@ struct SearchTables {
   std::size_t usages = 1;
 
   int last() const { return static_cast<int>(positions.size()) - 1; }
+  /// A stage of all operators, which no search sees.
+  bool is_all(int begin, int end) const { return begin == 0 && end == last(); }
   int used(std::size_t usage, int kind) const {
     const Kind& of = kinds[static_cast<std::size_t>(kind)];
     return static_cast<int>(usage / of.stride % (static_cast<std::size_t>(of.count()) + 1));

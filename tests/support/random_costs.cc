@@ -51,10 +51,16 @@ DeviceCosts random_device(const RandomCosts& options, std::mt19937_64& random) {
   device.weight_bytes.push_back(0);
   for (int i = 0; i < options.positions; ++i) {
     device.weight_bytes.push_back(device.weight_bytes.back() + up_to(100, random));
-    device.working_bytes.push_back(up_to(200, random));
+  }
+  for (int i = 0; i <= options.positions; ++i) {
+    device.crossing_bytes.push_back(up_to(200, random));
   }
   if (chance(options.limited, random)) {
     device.memory_limit_bytes = 100 + up_to(static_cast<int>(device.weight_bytes.back()), random);
+  }
+  if (chance(options.limited / 2, random)) {
+    const int begin = up_to(options.positions - 1, random);
+    device.too_large.emplace_back(begin, begin + 1 + up_to(options.positions - begin - 1, random));
   }
   device.milliwatts = up_to(20, random);
   return device;

@@ -139,7 +139,7 @@ TEST_F(CostInputsOfLinks, NoStageHoldsWhatADeviceHadNoRoomFor) {
   ASSERT_TRUE(inputs) << inputs.error().message;
   const auto runs = [&](int device, int begin, int end) {
     const partitioner::DeviceCosts& costs = inputs->devices[static_cast<std::size_t>(device)];
-    return partitioner::stage_memory_bytes(costs, begin, end) <= costs.memory_limit_bytes;
+    return partitioner::has_room(*inputs, costs, begin, end);
   };
   EXPECT_TRUE(runs(1, 1, 2)) << "10 to 30 is less";
   EXPECT_FALSE(runs(1, 1, 3)) << "10 to 50 is the smallest that holds 10 to 40";
@@ -170,8 +170,7 @@ TEST_F(CostInputsOfLinks, OfIdealsNoneHoldsItEither) {
   int possible = 0;
   for (int begin = 0; begin < inputs->positions(); ++begin) {
     for (const int end : inputs->ends[static_cast<std::size_t>(begin)]) {
-      const bool runs =
-          partitioner::stage_memory_bytes(costs, begin, end) <= costs.memory_limit_bytes;
+      const bool runs = partitioner::has_room(*inputs, costs, begin, end);
       possible += runs ? 1 : 0;
       const ShardOperators stage = partitioner::stage_operators(*ideals, begin, end);
       const bool holds_it =

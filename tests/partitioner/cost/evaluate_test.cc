@@ -25,7 +25,7 @@ CostInputs two_devices() {
   fast.compute = prefix_sums({10, 20, 30});
   fast.overhead = Nanoseconds(5);
   fast.weight_bytes = {0, 1000, 1500, 1600};
-  fast.working_bytes = {7, 70, 700};
+  fast.crossing_bytes = {1, 2, 4, 8};
   fast.milliwatts = 3;
   DeviceCosts slow = fast;
   slow.name = "slow";
@@ -48,7 +48,7 @@ TEST(Evaluate, OneDevice) {
   EXPECT_EQ(result->latency.count(), 275);
   EXPECT_EQ(result->bottleneck.count(), 100);
   EXPECT_EQ(result->energy_picojoules, 3 * 65);
-  EXPECT_EQ(result->peak_memory_bytes, 1600 + 700);
+  EXPECT_EQ(result->peak_memory_bytes, 1600 + 1 + 8);
   EXPECT_EQ(result->boundary_bytes, 0);
 }
 
@@ -60,7 +60,7 @@ TEST(Evaluate, TwoDevicesInEitherOrder) {
   EXPECT_EQ(forward->latency.count(), 130 + 150 + 35 + 305);
   EXPECT_EQ(forward->bottleneck.count(), 305);
   EXPECT_EQ(forward->energy_picojoules, 3 * 35 + 305);
-  EXPECT_EQ(forward->peak_memory_bytes, 1500 + 70);
+  EXPECT_EQ(forward->peak_memory_bytes, 1500 + 1 + 4);
   EXPECT_EQ(forward->boundary_bytes, 20);
   const auto backward = evaluate(inputs, {{{1, 0, 1}, {0, 1, 3}}});
   ASSERT_TRUE(backward);
@@ -262,8 +262,24 @@ TEST(Evaluate, RefusesWhatIsNoPlan) {
   EXPECT_EQ(code({{{1, 0, 3}}}), kInvalidArgument);
   inputs.links[0][1].usable = false;
   EXPECT_EQ(code({{{0, 0, 2}, {1, 2, 3}}}), kUnavailable);
-  inputs.devices[0].memory_limit_bytes = 2000;
+  inputs.devices[0].memory_limit_bytes = 1608;
   EXPECT_EQ(code({{{0, 0, 3}}}), kExhausted);
+}
+
+TEST(Evaluate, NoStageHoldsWhatADeviceHadNoRoomFor) {
+  CostInputs inputs = two_devices();
+  inputs.devices[0].too_large = {{1, 2}};
+  for (const auto& [begin, end] : {std::pair(0, 3), {0, 2}, {1, 2}, {1, 3}}) {
+    EXPECT_FALSE(has_room(inputs, inputs.devices[0], begin, end)) << begin << " to " << end;
+  }
+  EXPECT_TRUE(has_room(inputs, inputs.devices[0], 0, 1));
+  EXPECT_TRUE(has_room(inputs, inputs.devices[0], 2, 3));
+  EXPECT_TRUE(has_room(inputs, inputs.devices[1], 0, 3));
+  EXPECT_TRUE(evaluate(inputs, {{{0, 0, 1}, {1, 1, 3}}}));
+  const auto refused = evaluate(inputs, {{{0, 0, 2}, {1, 2, 3}}});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kExhausted);
+  EXPECT_THAT(refused.error().message, HasSubstr("fast was seen to have no room"));
 }
 
 TEST(Check, NamesWhatIsWrong) {
@@ -280,8 +296,12 @@ TEST(Check, NamesWhatIsWrong) {
               HasSubstr("device slow: compute"));
   EXPECT_THAT(message([](CostInputs& i) { i.devices[0].weight_bytes[3] = 1; }),
               HasSubstr("device fast: weight_bytes"));
-  EXPECT_THAT(message([](CostInputs& i) { i.devices[0].working_bytes.pop_back(); }),
-              HasSubstr("working_bytes"));
+  EXPECT_THAT(message([](CostInputs& i) {
+                i.devices[0].too_large = {{2, 1}};
+              }),
+              HasSubstr("too_large"));
+  EXPECT_THAT(message([](CostInputs& i) { i.devices[0].crossing_bytes.pop_back(); }),
+              HasSubstr("crossing_bytes"));
   EXPECT_THAT(message([](CostInputs& i) {
                 i.devices[1].jitter = {1, 0};
               }),

@@ -99,6 +99,9 @@ CostInputs random_costs_of(const Ideals& ideals, int devices, std::mt19937_64& r
     DeviceCosts device;
     device.compute = ideals.sums(times);
     device.weight_bytes = ideals.sums(weights);
+    for (std::size_t i = 0; i < ideals.sets.size(); ++i) {
+      device.crossing_bytes.push_back(static_cast<std::int64_t>(random() % 50));
+    }
     if (random() % 3 == 0) device.memory_limit_bytes = device.weight_bytes.back() / 2;
     device.milliwatts = static_cast<std::int64_t>(random() % 10);
     inputs.devices.push_back(std::move(device));
