@@ -26,6 +26,7 @@ Expected<std::vector<DeviceConfig>> read_inventory(const std::filesystem::path& 
     entry.optional("netem_interface", device.netem_interface);
     entry.optional("netem_control_too", device.netem_control_too);
     entry.optional_power("power", device.milliwatts);
+    entry.optional("medium", device.medium);
     if (entry.has("name") && device.name.empty()) {
       entry.problem("name", "a device needs a name");
     } else if (entry.has("name") && !names.insert(device.name).second) {

@@ -128,6 +128,23 @@ std::vector<std::vector<partitioner::LinkCosts>> link_costs(
   return links;
 }
 
+void share_media(const std::vector<DeviceFacts>& devices, CostInputs& inputs) {
+  std::map<std::string, int> media;
+  std::vector<int> of_device;
+  for (const DeviceFacts& device : devices) {
+    const int next = static_cast<int>(media.size());
+    of_device.push_back(device.medium.empty() ? -1
+                                              : media.emplace(device.medium, next).first->second);
+  }
+  of_device.push_back(-1);  // the coordinator's
+  for (std::size_t from = 0; from < of_device.size(); ++from) {
+    for (std::size_t to = 0; to < of_device.size(); ++to) {
+      inputs.links[from][to].medium = of_device[from] >= 0 ? of_device[from] : of_device[to];
+    }
+  }
+  inputs.media = static_cast<int>(media.size());
+}
+
 std::vector<partitioner::LinkPoint> link_points(const transport::ProbeResult& probed) {
   std::vector<partitioner::LinkPoint> points;
   for (const transport::ProbePoint& point : probed.points) points.push_back(link_point(point));
@@ -183,6 +200,7 @@ Expected<CostInputs> make_cost_inputs(const Model& model, const SplitChoice& spl
     inputs.devices.push_back(std::move(costs));
   }
   inputs.links = link_costs(positions, inputs.boundary_bytes, devices.size(), transports, codecs);
+  share_media(devices, inputs);
   PARETO_TRY(partitioner::check(inputs));
   return inputs;
 }

@@ -25,6 +25,7 @@ struct DeviceFacts {
   DeviceProfile profile;
   std::uint64_t memory_limit_bytes = 0;  ///< 0: none
   std::int64_t milliwatts = 0;           ///< while it works; 0: not known
+  std::string medium{};                  ///< as DeviceConfig's
 };
 
 /// Where plans may be cut, by index of model.split_points(), ascending.

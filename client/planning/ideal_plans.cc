@@ -42,6 +42,7 @@ Expected<partitioner::CostInputs> make_ideal_cost_inputs(
   std::vector<std::int64_t> positions;
   for (const OperatorRanges& set : ideals.operators) positions.push_back(count_of(set));
   inputs.links = link_costs(positions, inputs.boundary_bytes, devices.size(), transports, codecs);
+  share_media(devices, inputs);
   std::vector<std::int64_t> weights = partitioner::ideal_weight_bytes(model.graph(), ideals);
   for (std::int64_t& bytes : weights) bytes *= kWeightCopies;
   for (std::size_t i = 0; i < devices.size(); ++i) {

@@ -65,6 +65,7 @@ Expected<> Planner::profile(const LinkTransports& transports, Workload& workload
     if (known[i]) devices_[i].profile = *known[i];
     devices_[i].memory_limit_bytes = cluster_.device(i).info().memory_limit_bytes;
     devices_[i].milliwatts = cluster_.device(i).config().milliwatts;
+    devices_[i].medium = cluster_.device(i).config().medium;
   }
   if (!measured_now_) return {};
   PARETO_ASSIGN(const std::vector<ProbedTransport> probed,

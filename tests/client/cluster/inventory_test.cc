@@ -33,12 +33,15 @@ TEST_F(InventoryTest, TheSampleIsTheManual) {
   EXPECT_EQ(devices[0].address, "192.168.1.21:7070");
 }
 
-TEST_F(InventoryTest, APowerHasAUnit) {
+TEST_F(InventoryTest, DevicesSayTheirPowerWithItsUnitAndTheirMedium) {
   const auto devices = read(
-      "devices:\n  - {name: a, address: \"h:1\", power: 2.5W}\n  - {name: b, address: \"h:2\"}\n");
+      "devices:\n  - {name: a, address: \"h:1\", power: 2.5W}\n  - {name: b, address: \"h:2\", "
+      "medium: attic}\n");
   ASSERT_TRUE(devices) << devices.error().message;
   EXPECT_EQ(devices->at(0).milliwatts, 2500);
   EXPECT_EQ(devices->at(1).milliwatts, 0);
+  EXPECT_EQ(devices->at(0).medium, "");
+  EXPECT_EQ(devices->at(1).medium, "attic");
   for (const char* power : {"5", "0W", "-1W", "2kW", "much"}) {
     EXPECT_THAT(
         problem(fmt::format("devices:\n  - {{name: a, address: \"h:1\", power: {}}}\n", power)),

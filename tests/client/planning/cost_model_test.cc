@@ -131,6 +131,26 @@ TEST_F(CostInputsOfLinks, EveryCodecByEveryTransport) {
   EXPECT_EQ(partitioner::codec_loss(inputs->link(0, 1), 0, 1), 0);
 }
 
+TEST_F(CostInputsOfLinks, DevicesOnOneMediumShareItsTime) {
+  EXPECT_EQ(make_cost_inputs(model_, {10}, 1, devices_, transports_).value().media, 0);
+  devices_[1].medium = "attic";
+  const auto inputs = make_cost_inputs(model_, {10}, 1, devices_, transports_);
+  ASSERT_TRUE(inputs) << inputs.error().message;
+  EXPECT_EQ(inputs->media, 1);
+  EXPECT_EQ(inputs->link(0, 1).medium, 0);
+  EXPECT_EQ(inputs->link(1, 2).medium, 0);
+  EXPECT_EQ(inputs->link(0, 2).medium, -1);
+  // What crosses from one to the other and back to the coordinator has to take turns.
+  const partitioner::Placement halves{{{0, 0, 1}, {1, 1, 2}}};
+  const auto shared = partitioner::evaluate(*inputs, halves);
+  ASSERT_TRUE(shared) << shared.error().message;
+  const auto occupancy = [&](int from, int to, int position) {
+    return partitioner::link_times(inputs->link(from, to), 0, position, inputs->boundary(position))
+        .occupancy;
+  };
+  EXPECT_GE(shared->bottleneck, occupancy(0, 1, 1) + occupancy(1, 2, 2));
+}
+
 TEST_F(CostInputsOfLinks, NoStageHoldsWhatADeviceHadNoRoomFor) {
   const SplitChoice splits{10, 30, 50};
   const auto position = [&](std::size_t split) { return model_.split_points()[split].position; };
