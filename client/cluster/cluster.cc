@@ -174,6 +174,13 @@ Expected<DaemonClient*> Cluster::find(const std::string& name) const {
   return fail(ErrorCode::kNotFound, "no device \"{}\"{}", name, did_you_mean(name, names));
 }
 
+int Cluster::machine_shared_by(const DaemonClient& device) const {
+  const std::string& boot = device.info().place.boot;
+  if (boot.empty()) return 1;
+  return static_cast<int>(std::ranges::count_if(
+      impl_->devices, [&](const auto& other) { return other->info().place.boot == boot; }));
+}
+
 Network* Cluster::network() const {
   return impl_->asking ? impl_->asking.get() : impl_->network.get();
 }

@@ -63,6 +63,8 @@ class Cluster {
   DaemonClient& device(std::size_t index) const;
   /// Fails: kNotFound with the nearest names.
   Expected<DaemonClient*> find(const std::string& name) const;
+  /// How many of the devices are on the machine of this one, itself included; of a daemon that does not tell where it is, 1.
+  int machine_shared_by(const DaemonClient& device) const;
   /// Between the devices; null where there is nothing to be changed about it.
   Network* network() const;
   /// One that asks the devices to change theirs; it ends before they do.

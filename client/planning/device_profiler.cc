@@ -20,7 +20,8 @@ constexpr std::chrono::seconds kLongPass{90};
 constexpr int kMostPasses = 8;
 constexpr std::chrono::seconds kLongProfile{180};
 
-DeviceProfile blank_profile(const DaemonClient& device, const ProfileWish& wish) {
+DeviceProfile blank_profile(const Cluster& cluster, const DaemonClient& device,
+                            const ProfileWish& wish) {
   DeviceProfile profile;
   profile.device = device.config().name;
   profile.cpu = device.info().cpu;
@@ -32,6 +33,7 @@ DeviceProfile blank_profile(const DaemonClient& device, const ProfileWish& wish)
   profile.threads = wish.settings.threads > 0 ? wish.settings.threads : device.info().threads;
   profile.batch = wish.settings.batch;
   profile.memory_limit_bytes = device.info().memory_limit_bytes;
+  profile.machine_shared_by = cluster.machine_shared_by(device);
   return profile;
 }
 
@@ -144,13 +146,15 @@ Expected<> visit_all(std::vector<ProfileSubject>& subjects, const std::vector<st
 
 std::string profile_key(const DeviceProfile& profile) {
   // The first number is that of the way in which profiles are measured.
-  return fmt::format("5|{}|{}|{}|{}|{}|{}|{}|{}|{}", profile.device, profile.cpu,
+  return fmt::format("6|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", profile.device, profile.cpu,
                      profile.torch_version, profile.model_digest, profile.engine, profile.precision,
-                     profile.threads, profile.batch, profile.memory_limit_bytes);
+                     profile.threads, profile.batch, profile.memory_limit_bytes,
+                     profile.machine_shared_by);
 }
 
-std::string profile_key(const DaemonClient& device, const ProfileWish& wish) {
-  return profile_key(blank_profile(device, wish));
+std::string profile_key(const Cluster& cluster, const DaemonClient& device,
+                        const ProfileWish& wish) {
+  return profile_key(blank_profile(cluster, device, wish));
 }
 
 bool is_enough(const DeviceProfile& profile, const ProfileWish& wish) {
@@ -181,7 +185,8 @@ Expected<std::vector<DeviceProfile>> profile_devices(
   PARETO_TRY(with_context(visit_all(subjects, cuts, wish.seed, stop, progress), "profiling"));
   std::vector<DeviceProfile> profiles;
   for (std::size_t i = 0; i < subjects.size(); ++i) {
-    DeviceProfile& profile = profiles.emplace_back(blank_profile(bench.cluster.device(i), wish));
+    DeviceProfile& profile =
+        profiles.emplace_back(blank_profile(bench.cluster, bench.cluster.device(i), wish));
     profile.measured = time_text(std::chrono::system_clock::now());
     subjects[i].fill(profile);
     if (known[i]) merge(*known[i], profile);

@@ -37,10 +37,12 @@ struct ProfileWish {
   std::uint64_t seed = 1;  ///< of the order in which cuts are measured
 };
 
-/// What tells one profile from another: device, processor, LibTorch, model, settings, memory limit. Profiles with equal keys may be merged.
+/// What tells one profile from another: device, processor, LibTorch, model, settings, memory limit, how many share its machine. Profiles with
+/// equal keys may be merged.
 std::string profile_key(const DeviceProfile& profile);
-/// That of the profile which the wish would make.
-std::string profile_key(const DaemonClient& device, const ProfileWish& wish);
+/// That of the profile which the wish would make of a device of the cluster.
+std::string profile_key(const Cluster& cluster, const DaemonClient& device,
+                        const ProfileWish& wish);
 /// Whether a profile knows all that the wish asks for: of what was too large, that it was.
 bool is_enough(const DeviceProfile& profile, const ProfileWish& wish);
 

@@ -59,7 +59,7 @@ Expected<> Planner::profile(const LinkTransports& transports, Workload& workload
   measured_now_ = false;
   for (std::size_t i = 0; i < cluster_.size(); ++i) {
     if (!options_.fresh) {
-      PARETO_ASSIGN(known[i], store_.find_profile(profile_key(cluster_.device(i), wish)));
+      PARETO_ASSIGN(known[i], store_.find_profile(profile_key(cluster_, cluster_.device(i), wish)));
     }
     measured_now_ = measured_now_ || !known[i] || !is_enough(*known[i], wish);
     if (known[i]) devices_[i].profile = *known[i];

@@ -28,7 +28,7 @@ Expected<std::vector<Nanoseconds>> profiled_stages(const Plan& plan,
   for (const StagePlan& stage : plan.stages) positions.push_back(stage.end);
   for (std::size_t i = 0; i < stages.size(); ++i) {
     PARETO_ASSIGN(const DaemonClient* device, cluster.find(plan.stages[i].device));
-    PARETO_ASSIGN(const auto profile, store.find_profile(profile_key(*device, wish)));
+    PARETO_ASSIGN(const auto profile, store.find_profile(profile_key(cluster, *device, wish)));
     if (!profile) continue;
     const auto costs = partitioner::device_costs(*profile, positions);
     if (!costs) continue;

@@ -100,6 +100,7 @@ std::string to_json(const DeviceProfile& profile) {
                               {"threads", profile.threads},
                               {"batch", profile.batch},
                               {"memory_limit_bytes", profile.memory_limit_bytes},
+                              {"machine_shared_by", profile.machine_shared_by},
                               {"measured", profile.measured},
                               {"overhead_ns", profile.overhead.count()},
                               {"operators_ns", nlohmann::ordered_json::array()},
@@ -138,6 +139,7 @@ Expected<DeviceProfile> device_profile_from_json(const std::string& text) {
     profile.threads = json.at("threads").get<int>();
     profile.batch = json.at("batch").get<std::int64_t>();
     profile.memory_limit_bytes = json.at("memory_limit_bytes").get<std::uint64_t>();
+    profile.machine_shared_by = json.value("machine_shared_by", 1);
     profile.measured = json.at("measured").get<std::string>();
     profile.overhead = Nanoseconds(json.at("overhead_ns").get<std::int64_t>());
     for (const auto& time : json.at("operators_ns")) {

@@ -25,7 +25,7 @@ struct ShardTime {
   bool operator==(const ShardTime&) const = default;
 };
 
-/// Of one model on one device under one choice of settings and one memory limit. Another device, model, setting or limit is another profile.
+/// Of one model on one device under one choice of settings and one memory limit, beside so many others. Another of these is another profile.
 struct DeviceProfile {
   std::string device;  ///< a name from the inventory
   std::string cpu;
@@ -38,7 +38,8 @@ struct DeviceProfile {
   std::int64_t batch = 1;  ///< samples of a message
   /// What shards might take, as the device said; 0: what was free.
   std::uint64_t memory_limit_bytes = 0;
-  std::string measured;  ///< ISO 8601, UTC
+  int machine_shared_by = 1;  ///< devices that were at work on its machine, itself included
+  std::string measured;       ///< ISO 8601, UTC
 
   Nanoseconds overhead{};  ///< of a stage for a lone message, beyond its shard and its links
   std::vector<Nanoseconds>

@@ -267,19 +267,26 @@ TEST_F(DeviceProfiler, AStageThatDoesNotAnswerInTimeIsNamed) {
 }
 
 TEST_F(DeviceProfiler, KeysTellProfilesApart) {
-  const std::string key = profile_key(*daemons_[0], wish_);
+  const std::string key = profile_key(*cluster_, *daemons_[0], wish_);
   const auto measured = profile();
   ASSERT_TRUE(measured);
   EXPECT_EQ(profile_key(measured->front()), key);
   wish_.settings.batch = 8;
-  EXPECT_NE(profile_key(*daemons_[0], wish_), key);
+  EXPECT_NE(profile_key(*cluster_, *daemons_[0], wish_), key);
   wish_.settings.batch = 1;
   wish_.settings.precision = "bf16";
-  EXPECT_NE(profile_key(*daemons_[0], wish_), key);
+  EXPECT_NE(profile_key(*cluster_, *daemons_[0], wish_), key);
   wish_.settings.precision = "fp32";
-  EXPECT_EQ(profile_key(*daemons_[0], wish_), key);
+  EXPECT_EQ(profile_key(*cluster_, *daemons_[0], wish_), key);
   daemons_[0]->set_memory_limit(100);
-  EXPECT_NE(profile_key(*daemons_[0], wish_), key) << "what is too large may be so no more";
+  EXPECT_NE(profile_key(*cluster_, *daemons_[0], wish_), key)
+      << "what is too large may be so no more";
+  daemons_[0]->set_memory_limit(0);
+  for (FakeDaemon* const daemon : daemons_) daemon->set_place({"this boot", 1, 0}, false);
+  EXPECT_NE(profile_key(*cluster_, *daemons_[0], wish_), key)
+      << "the other one is at work beside it";
+  daemons_[1]->set_place({"another boot", 1, 0}, false);
+  EXPECT_EQ(profile_key(*cluster_, *daemons_[0], wish_), key);
 }
 
 }  // namespace

@@ -39,7 +39,8 @@ class ProfiledStages : public testing::Test {
       profile.shards.push_back({begin, end, Nanoseconds((end - begin) * each),
                                 Nanoseconds((end - begin) * each / 2), 0});
     }
-    ASSERT_TRUE(store_.put_profile(profile_key(**cluster_->find(device), wish), profile));
+    ASSERT_TRUE(
+        store_.put_profile(profile_key(*cluster_, **cluster_->find(device), wish), profile));
   }
   std::vector<Nanoseconds> stages() {
     return profiled_stages(plan_, model_, *cluster_, store_).value();

@@ -21,6 +21,7 @@ DeviceProfile profile() {
       2,
       8,
       400,
+      2,
       "2026-01-31T10:15:02Z",
       Nanoseconds(40'000),
       {Nanoseconds(10), Nanoseconds(20)},
@@ -43,7 +44,7 @@ TEST(DeviceProfileDocument, TheExampleOfTheFormat) {
       R"({"format":3,"device":"pi-1","cpu":"Cortex-A72","torch":"1.13.1","model":"tiny","digest":")" +
           std::string(64, 'a') +
           R"(","engine":"auto","precision":"bf16","threads":2,"batch":8,"memory_limit_bytes":400,)"
-          R"("measured":"2026-01-31T10:15:02Z","overhead_ns":40000,"operators_ns":[10,20],)"
+          R"("machine_shared_by":2,"measured":"2026-01-31T10:15:02Z","overhead_ns":40000,"operators_ns":[10,20],)"
           R"("shards":[{"begin":0,"end":1,"alone_ns":9,"busy_ns":8,"memory_bytes":300}],)"
           R"("too_large":[[0,2]],"jitter":[1.0,0.96,1.25]})");
 }
@@ -59,13 +60,15 @@ TEST(DeviceProfileDocument, KnowsWhatThereIsNoRoomFor) {
   EXPECT_EQ(four.find_shard(0, 2), nullptr);
 }
 
-TEST(DeviceProfileDocument, OlderOnesKnowNoJitter) {
+TEST(DeviceProfileDocument, OlderOnesKnowNoJitterNorWhoSharedTheMachine) {
   auto json = nlohmann::json::parse(to_json(profile()));
   json.erase("jitter");
+  json.erase("machine_shared_by");
   const auto older = device_profile_from_json(json.dump());
   ASSERT_TRUE(older) << older.error().message;
   DeviceProfile expected = profile();
   expected.jitter.clear();
+  expected.machine_shared_by = 1;
   EXPECT_EQ(*older, expected);
 }
 
