@@ -139,7 +139,8 @@ class BatchPredictor {
     if (!placement) return;
     const auto evaluation = partitioner::evaluate(model.inputs, *placement);
     if (!evaluation) return;
-    const auto share = model.shares.share_of(*placement, *evaluation, trial.plan.window);
+    const int window = trial.plan.window > 0 ? trial.plan.window : kLargestWindow;
+    const auto share = model.shares.share_of(*placement, *evaluation, window);
     if (!share) return;
     const double batches_per_s =
         predicted_batches_per_s(model.inputs, *placement, *evaluation, trial.plan.window);
@@ -189,8 +190,9 @@ double predicted_batches_per_s(const partitioner::CostInputs& inputs,
                                      : partitioner::replay_open(inputs, placement, kLargestWindow);
     if (replayed) return replayed->throughput_per_s;
   }
-  return window > 0 ? partitioner::at_window(evaluation, window).throughput_per_s()
-                    : 1e9 / static_cast<double>(evaluation.bottleneck.count());
+  // Of several windows a measurement takes the best, up to the largest.
+  return partitioner::at_window(evaluation, window > 0 ? window : kLargestWindow)
+      .throughput_per_s();
 }
 
 bool lacks_prediction(const TrialRecord& trial) {

@@ -20,8 +20,7 @@ void slow_down(StageCosts& costs) {
 
 /// Of a batch, beyond the first.
 double time_per_batch(const Evaluation& evaluation, int window) {
-  if (window > 0) return 1 / at_window(evaluation, window).throughput_per_s();
-  return to_nanoseconds(evaluation.bottleneck);
+  return 1 / at_window(evaluation, window).throughput_per_s();
 }
 
 double elasticity(double before, double after) {

@@ -20,8 +20,7 @@ class ComputeShares {
   /// `inputs` pass check().
   explicit ComputeShares(const CostInputs& inputs);
 
-  /// `evaluation`: of the placement with the inputs; `window` 0: as many requests in flight as the bottleneck can take. Fails as evaluate
-  /// does.
+  /// `evaluation`: of the placement with the inputs; `window`: requests in flight, at least 1. Fails as evaluate does.
   Expected<ComputeShare> share_of(const Placement& placement, const Evaluation& evaluation,
                                   int window) const;
 

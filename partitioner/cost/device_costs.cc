@@ -55,8 +55,11 @@ double in_proportion(const Measured& measured, const std::vector<double>& plain)
   return taken_plain > 0 ? taken * plain.back() / taken_plain : taken;
 }
 
+/// Whether the whole model was measured as its parts were, so that it may stand for what they add up to.
+enum class Whole { kAsParts, kUndisturbed };
+
 /// T': what all operators take as the sum of the two sides of a cut where entering costs least.
-double least_sum(const Measured& measured, const std::vector<double>& plain) {
+double least_sum(const Measured& measured, const std::vector<double>& plain, Whole whole) {
   std::vector<double> sums;
   for (const auto& [position, sides] : measured.cuts) {
     if (sides.before && sides.after) sums.push_back(*sides.before + *sides.after);
@@ -64,7 +67,8 @@ double least_sum(const Measured& measured, const std::vector<double>& plain) {
   if (sums.empty()) return measured.whole ? *measured.whole : in_proportion(measured, plain);
   const auto quartile = sums.begin() + static_cast<std::ptrdiff_t>(sums.size() / 4);
   std::ranges::nth_element(sums, quartile);
-  return measured.whole ? std::min(*measured.whole, *quartile) : *quartile;
+  const bool stands = measured.whole && whole == Whole::kAsParts;
+  return stands ? std::min(*measured.whole, *quartile) : *quartile;
 }
 
 /// The value nearest to a position; 0 where there is none.
@@ -153,9 +157,9 @@ Nanoseconds rounded(double nanoseconds) { return from_nanoseconds(std::max(nanos
 
 /// At `positions`, without overhead.
 StageCosts stage_costs(const Measured& measured, const std::vector<double>& plain,
-                       const std::vector<std::int64_t>& positions) {
+                       const std::vector<std::int64_t>& positions, Whole whole) {
   const std::int64_t operators = positions.back();
-  const double all = least_sum(measured, plain);
+  const double all = least_sum(measured, plain, whole);
   std::vector<Known> known = known_cuts(measured, all);
   known.insert(known.begin(), {0, 0, all});
   known.push_back({operators, all, 0});
@@ -214,10 +218,11 @@ Expected<DeviceCosts> device_costs(const DeviceProfile& profile,
   const std::vector<double> plain = plain_times_before(profile);
   DeviceCosts costs;
   costs.name = profile.device;
-  static_cast<StageCosts&>(costs) = stage_costs(alone, plain, positions);
+  static_cast<StageCosts&>(costs) = stage_costs(alone, plain, positions, Whole::kAsParts);
   costs.overhead = profile.overhead;
   if (costs.whole) *costs.whole += profile.overhead;
-  costs.busy = stage_costs(measured_of(profile, &ShardTime::busy), plain, positions);
+  costs.busy =
+      stage_costs(measured_of(profile, &ShardTime::busy), plain, positions, Whole::kUndisturbed);
   costs.jitter = profile.jitter;
   return costs;
 }

@@ -18,6 +18,8 @@ namespace pareto::partitioner {
 ///   compute[c] = T(0,c)      enter[c] = T(0,c) + T(c,N) - T'     whole = T(0,N)
 ///   compute[N] = T' = T(0,N), or where that is less the lower quartile of all T(0,c) + T(c,N)
 ///
+/// (of busy times always that quartile: the whole model is measured while the other devices rest, its parts while all are at work)
+///
 /// so that those stages are predicted as they were measured, and what lies between two cuts as T(0,b) + T(a,N) - T'. Where noise would
 /// have a longer prefix or end take less, neighbours share their median. Positions that are not known lie between those that are as their operators'
 /// times in the plain engine say.

@@ -31,18 +31,18 @@ ComputeShare share_of(const CostInputs& inputs, const Placement& placement, int 
 }
 
 TEST(ComputeShares, DevicesAloneAreAllOfIt) {
-  const ComputeShare share = share_of(two_devices({}, 0), kHalves, 0);
+  const ComputeShare share = share_of(two_devices({}, 0), kHalves, 64);
   EXPECT_NEAR(share.latency, 1, 1e-6);
   EXPECT_NEAR(share.throughput, 1, 1e-6);
 }
 
 TEST(ComputeShares, LatencyIsSharedWithTheNetworkAndThroughputBelongsToTheBottleneck) {
   // 6 ms of compute and 3 x 1 ms of delay; 1 MB takes 10 ms at 100 MB/s and is the bottleneck.
-  const ComputeShare slow = share_of(two_devices(Nanoseconds(1'000'000), 1e8), kHalves, 0);
+  const ComputeShare slow = share_of(two_devices(Nanoseconds(1'000'000), 1e8), kHalves, 64);
   EXPECT_NEAR(slow.latency, 6.0 / 19, 0.01);
   EXPECT_EQ(slow.throughput, 0);
   // … and 1 ms at 1 GB/s, so that a stage is.
-  const ComputeShare fast = share_of(two_devices(Nanoseconds(1'000'000), 1e9), kHalves, 0);
+  const ComputeShare fast = share_of(two_devices(Nanoseconds(1'000'000), 1e9), kHalves, 64);
   EXPECT_NEAR(fast.latency, 0.6, 0.01);
   EXPECT_NEAR(fast.throughput, 1, 1e-6);
 }
@@ -52,18 +52,23 @@ TEST(ComputeShares, ThroughputAtWindowOneIsThatOfLatency) {
   EXPECT_NEAR(share.throughput, share.latency, 1e-6);
 }
 
+TEST(ComputeShares, ThroughputOfAWindowTooSmallForTheDelaysIsTheNetworks) {
+  const ComputeShare share = share_of(two_devices(std::chrono::seconds(1), 0), kHalves, 64);
+  EXPECT_NEAR(share.throughput, 0.002, 1e-4);
+}
+
 TEST(ComputeShares, DevicesAreSlowerWhenBusyToo) {
   CostInputs inputs = two_devices({}, 0);
   for (DeviceCosts& device : inputs.devices) {
     device.busy = device;
     device.busy->whole = Nanoseconds(9'000'000);
   }
-  EXPECT_NEAR(share_of(inputs, {{{1, 0, 2}}}, 0).throughput, 1, 1e-6);
+  EXPECT_NEAR(share_of(inputs, {{{1, 0, 2}}}, 64).throughput, 1, 1e-6);
 }
 
 TEST(ComputeShares, FailsAsEvaluatingDoes) {
   const CostInputs inputs = two_devices({}, 0);
-  EXPECT_FALSE(ComputeShares(inputs).share_of({{{7, 0, 2}}}, {}, 0));
+  EXPECT_FALSE(ComputeShares(inputs).share_of({{{7, 0, 2}}}, {}, 64));
 }
 
 }  // namespace
