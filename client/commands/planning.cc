@@ -142,16 +142,16 @@ Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
   options.settings = {flags.runner.engine, flags.runner.precision, flags.runner.threads,
                       flags.batch};
   options.timeout = timeout;
-  session->planner_ = std::make_unique<Planner>(session->model_, session->cluster_, session->pool_,
-                                                *session->store_, std::move(options));
+  session->planner_ =
+      std::make_unique<Planner>(session->model_, session->cluster_, session->pool_,
+                                *session->store_, std::move(options), context.stop.watch());
   return session;
 }
 
 Expected<> PlanningSession::profile(Context& context) {
-  const std::atomic<bool>& stop = context.stop.watch();
   Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
-  PARETO_TRY(planner_->profile(transports_, workload_, stop, shown_on(progress)));
-  if (stop) return fail(ErrorCode::kClosed, "stopped; what was measured is kept");
+  PARETO_TRY(planner_->profile(transports_, workload_, shown_on(progress)));
+  if (context.stop.watch()) return fail(ErrorCode::kClosed, "stopped; what was measured is kept");
   return {};
 }
 

@@ -115,7 +115,7 @@ std::size_t nearest(const std::vector<std::int64_t>& positions, std::int64_t pos
 }  // namespace
 
 Expected<ProbedCodecs> probe_codecs(const Cluster& cluster, Workload& workload,
-                                    const CodecWish& wish,
+                                    const CodecWish& wish, const std::atomic<bool>& stop,
                                     const std::function<void(std::size_t, std::size_t)>& progress) {
   ProbedCodecs probed;
   probed.codecs = wish.codecs;
@@ -124,6 +124,7 @@ Expected<ProbedCodecs> probe_codecs(const Cluster& cluster, Workload& workload,
   Walk walk(workload, wish);
   PARETO_TRY(walk.begin());
   for (const std::int64_t position : wish.positions) {
+    if (stop) return fail(ErrorCode::kClosed, "stopped before all codecs were measured");
     progress(probed.positions.size(), wish.positions.size());
     PARETO_ASSIGN(const Value value,
                   with_context(walk.to(position), "what crosses operator {}", position));

@@ -6,6 +6,7 @@
 // What a codec saves depends on what crosses (after a ReLU half of it is zeros), not on the device; how long it takes on both.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -42,11 +43,11 @@ struct ProbedCodecs {
   std::vector<std::vector<wire::CodecCost>> on_devices;  ///< of the same, by device
 };
 
-/// `progress`: before each cut, which one of how many. What loses more than is allowed anywhere is left out. Where nothing but "none" is
-/// wanted nothing is measured. Fails: kInvalidArgument (every codec loses too much, with the one that loses least), and as running the
-/// model, codecs and devices do.
+/// `progress`: before each cut, which one of how many; `stop` ends it there. What loses more than is allowed anywhere is left out. Where
+/// nothing but "none" is wanted nothing is measured. Fails: kClosed (stopped), kInvalidArgument (every codec loses too much, with the one
+/// that loses least), and as running the model, codecs and devices do.
 Expected<ProbedCodecs> probe_codecs(const Cluster& cluster, Workload& workload,
-                                    const CodecWish& wish,
+                                    const CodecWish& wish, const std::atomic<bool>& stop,
                                     const std::function<void(std::size_t, std::size_t)>& progress);
 
 /// Of one of its codecs on the way from a device to another one: at `position`, or where it was not measured at the nearest that was.

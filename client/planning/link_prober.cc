@@ -42,6 +42,7 @@ Expected<> probe_from_here(transport::Transport& transport, const std::string& a
 Expected<ProbedLinks> probe_links(const Cluster& cluster, const LinkTransports& transports,
                                   const std::string& transport,
                                   const std::vector<std::uint64_t>& sizes,
+                                  const std::atomic<bool>& stop,
                                   const std::function<void(const std::string&)>& progress) {
   PARETO_ASSIGN(const auto own, transport::make_transport(transport));
   const std::size_t coordinator = cluster.size();
@@ -51,12 +52,17 @@ Expected<ProbedLinks> probe_links(const Cluster& cluster, const LinkTransports& 
   ProbedLinks links(coordinator + 1, std::vector<transport::ProbeResult>(coordinator + 1));
   transport::ProbeOptions options;
   options.sizes = sizes;
+  const auto next = [&](const std::string& link) -> Expected<> {
+    if (stop) return fail(ErrorCode::kClosed, "stopped before all links were probed");
+    progress(link + ", " + transport);
+    return {};
+  };
   for (std::size_t to = 0; to < coordinator; ++to) {
     const DaemonClient& receiver = cluster.device(to);
     const std::string& name = receiver.config().name;
     if (has(coordinator, to) || has(to, coordinator)) {
       PARETO_ASSIGN(const std::string address, data_address(receiver, transport));
-      progress(fmt::format("coordinator and {}, {}", name, transport));
+      PARETO_TRY(next("coordinator and " + name));
       PARETO_TRY(with_context(
           probe_from_here(*own, address, sizes, links[coordinator][to], links[to][coordinator]),
           "probing the link to {}", name));
@@ -65,7 +71,7 @@ Expected<ProbedLinks> probe_links(const Cluster& cluster, const LinkTransports& 
       if (!has(from, to)) continue;
       DaemonClient& sender = cluster.device(from);
       PARETO_ASSIGN(const std::string address, data_address(receiver, transport));
-      progress(fmt::format("{} to {}, {}", sender.config().name, name, transport));
+      PARETO_TRY(next(sender.config().name + " to " + name));
       PARETO_ASSIGN(links[from][to], sender.probe_link(transport, address, options, kProbing));
     }
   }

@@ -1,6 +1,7 @@
 // What messages take on every way that a plan may take: between devices, from the coordinator and back to it; through the real transport.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -24,11 +25,12 @@ struct ProbedTransport {
   ProbedLinks links;
 };
 
-/// Of the links that can have that transport, one after the other, so that none disturbs another. `progress`: before each, what is probed.
-/// Fails: kNotFound (a device without that transport), and as links and devices do.
+/// Of the links that can have that transport, one after the other, so that none disturbs another. `progress`: before each, what is probed; `stop`
+/// ends it there. Fails: kClosed (stopped), kNotFound (a device without that transport), and as links and devices do.
 Expected<ProbedLinks> probe_links(const Cluster& cluster, const LinkTransports& transports,
                                   const std::string& transport,
                                   const std::vector<std::uint64_t>& sizes,
+                                  const std::atomic<bool>& stop,
                                   const std::function<void(const std::string&)>& progress);
 
 /// From the smallest to the largest by factors of 4, and the largest: what lies between is interpolated.

@@ -46,7 +46,7 @@ ProfileWish Planner::wish() const {
 }
 
 Expected<> Planner::profile(const LinkTransports& transports, Workload& workload,
-                            const std::atomic<bool>& stop, const Progress& progress) {
+                            const Progress& progress) {
   PARETO_ASSIGN(splits_, partitioner::select_split_points(model_.split_points(), options_.splits));
   if (options_.ideals) {
     PARETO_ASSIGN(ideals_, with_context(partitioner::find_graph_ideals(model_.graph(),
@@ -79,10 +79,10 @@ Expected<> Planner::profile(const LinkTransports& transports, Workload& workload
                               ? "profiling " + cluster_.device(0).config().name
                               : fmt::format("profiling {} devices", cluster_.size());
   progress(now, 0, wish.cuts.size());
-  PARETO_ASSIGN(std::vector<DeviceProfile> profiles,
-                profile_devices(bench, wish, known, stop, [&](std::size_t done, std::size_t total) {
-                  progress(now, done, total);
-                }));
+  PARETO_ASSIGN(
+      std::vector<DeviceProfile> profiles,
+      profile_devices(bench, wish, known, stop_,
+                      [&](std::size_t done, std::size_t total) { progress(now, done, total); }));
   for (std::size_t i = 0; i < profiles.size(); ++i) {
     PARETO_TRY(store_.put_profile(profile_key(profiles[i]), profiles[i]));
     devices_[i].profile = std::move(profiles[i]);
@@ -134,7 +134,7 @@ Expected<std::vector<ProbedTransport>> Planner::probe_now(const LinkTransports& 
   for (const std::string& name : names) {
     PARETO_ASSIGN(
         auto links,
-        probe_links(cluster_, transports, name, probe_sizes(smallest, largest),
+        probe_links(cluster_, transports, name, probe_sizes(smallest, largest), stop_,
                     [&](const std::string& now) { progress("probing " + now, done++, total); }));
     probed.push_back({name, std::move(links)});
   }
@@ -154,9 +154,9 @@ Expected<ProbedCodecs> Planner::probe_codecs(const std::vector<std::string>& cod
   wish.batch = options_.settings.batch;
   wish.precision = options_.settings.precision;
   wish.seed = options_.seed;
-  return client::probe_codecs(cluster_, workload, wish, [&](std::size_t done, std::size_t total) {
-    progress("measuring codecs", done, total);
-  });
+  return client::probe_codecs(
+      cluster_, workload, wish, stop_,
+      [&](std::size_t done, std::size_t total) { progress("measuring codecs", done, total); });
 }
 
 Expected<partitioner::CostInputs> Planner::cost_inputs(

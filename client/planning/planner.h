@@ -38,23 +38,24 @@ struct PlanningOptions {
   std::chrono::milliseconds timeout = kRequestTimeout;  ///< as ProfileBench::timeout
 };
 
-/// Threads: one owner. `cluster`, `pool`, `store` and `model` outlive it.
+/// Threads: one owner. `cluster`, `pool`, `store`, `model` and `stop`, which ends whatever measures with kClosed, outlive it.
 class Planner {
  public:
   using Progress = std::function<void(const std::string& now, std::size_t done, std::size_t total)>;
 
   Planner(const partitioner::Model& model, const Cluster& cluster, ShardPool& pool,
-          ResultStore& store, PlanningOptions options)
+          ResultStore& store, PlanningOptions options, const std::atomic<bool>& stop)
       : model_(model),
         cluster_(cluster),
         pool_(pool),
         store_(store),
-        options_(std::move(options)) {}
+        options_(std::move(options)),
+        stop_(stop) {}
 
-  /// Measures what is not known of the devices, over those transports and with the network at rest, and keeps it. Fails: as
-  /// probe, profile_devices, the store, and split points that nobody knows do.
+  /// Measures what is not known of the devices, over those transports and with the network at rest, and keeps it, also when it is
+  /// stopped after each cut had its turn. Fails: as probe, profile_devices, the store, and split points that nobody knows do.
   Expected<> profile(const LinkTransports& transports, Workload& workload,
-                     const std::atomic<bool>& stop, const Progress& progress);
+                     const Progress& progress);
   /// After profile(): every link over every transport that it can have, with the network in that condition, where it stays. Each
   /// condition is probed once. Fails: as probe_links does; kInvalidArgument where the network cannot be like that.
   Expected<std::vector<ProbedTransport>> probe(const LinkTransports& transports,
@@ -88,6 +89,7 @@ class Planner {
   ShardPool& pool_;
   ResultStore& store_;
   const PlanningOptions options_;
+  const std::atomic<bool>& stop_;
   SplitChoice splits_;
   std::optional<partitioner::GraphIdeals> ideals_;  ///< where cuts take any of them
   std::vector<DeviceFacts> devices_;

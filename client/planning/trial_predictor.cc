@@ -46,22 +46,24 @@ struct CostModel {
 class BatchPredictor {
  public:
   BatchPredictor(const partitioner::Model& model, const Cluster& cluster, ResultStore& store,
-                 PlanningOptions options, std::vector<TrialRecord*> trials)
+                 PlanningOptions options, std::vector<TrialRecord*> trials,
+                 const std::atomic<bool>& stop)
       : model_(model),
         cluster_(cluster),
         workload_(model),
         pool_(workload_),
-        planner_(model, cluster, pool_, store, std::move(options)),
-        trials_(std::move(trials)) {}
+        planner_(model, cluster, pool_, store, std::move(options), stop),
+        trials_(std::move(trials)),
+        stop_(stop) {}
 
-  Expected<> run(const std::atomic<bool>& stop, const Planner::Progress& progress) {
+  Expected<> run(const Planner::Progress& progress) {
     PARETO_TRY(put_to_rest(cluster_.network()));
     PARETO_ASSIGN(const LinkTransports any, transports_of(ends_of(trials_.front()->plan)));
-    PARETO_TRY(planner_.profile(any, workload_, stop, progress));
+    PARETO_TRY(planner_.profile(any, workload_, progress));
     std::set<std::string> conditions;
     for (const TrialRecord* trial : trials_) conditions.insert(trial->condition);
     for (const std::string& condition : conditions) {
-      if (stop) return stopped();
+      if (stop_) return stopped();
       PARETO_TRY(predict_under(condition, progress));
     }
     return put_to_rest(cluster_.network());
@@ -178,6 +180,7 @@ class BatchPredictor {
   ShardPool pool_;
   Planner planner_;
   const std::vector<TrialRecord*> trials_;
+  const std::atomic<bool>& stop_;
 };
 
 }  // namespace
@@ -222,8 +225,8 @@ Expected<> predict_trials(const partitioner::Model& model, const Cluster& cluste
     planning.settings = {options.engine, options.precision, options.threads, batch};
     planning.seed = options.seed;
     planning.timeout = std::chrono::milliseconds(options.timeout_ms);
-    BatchPredictor predictor(model, cluster, store, std::move(planning), std::move(members));
-    PARETO_TRY(with_context(predictor.run(stop, progress), "predicting batch {}", batch));
+    BatchPredictor predictor(model, cluster, store, std::move(planning), std::move(members), stop);
+    PARETO_TRY(with_context(predictor.run(progress), "predicting batch {}", batch));
   }
   return {};
 }

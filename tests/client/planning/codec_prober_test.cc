@@ -76,9 +76,9 @@ class CodecProber : public testing::Test {
     wish.allowed_error = allowed_error;
     // The first convolution, and the ReLU behind it.
     wish.positions = {position_of("after:features.0"), position_of("after:features.1")};
-    return probe_codecs(*cluster_, workload_, wish, [&](std::size_t done, std::size_t total) {
-      progress_.emplace_back(done, total);
-    });
+    return probe_codecs(
+        *cluster_, workload_, wish, stop_,
+        [&](std::size_t done, std::size_t total) { progress_.emplace_back(done, total); });
   }
 
   std::unique_ptr<transport::Transport> transport_ = transport::make_transport("inproc").value();
@@ -86,6 +86,7 @@ class CodecProber : public testing::Test {
   ModelWorkload workload_;
   std::optional<Cluster> cluster_;
   std::vector<std::pair<std::size_t, std::size_t>> progress_;
+  std::atomic<bool> stop_{false};
 };
 
 TEST_F(CodecProber, SeesWhatCrossesEachCut) {
@@ -104,6 +105,14 @@ TEST_F(CodecProber, SeesWhatCrossesEachCut) {
   EXPECT_GT(lossy.loss, 0);
   EXPECT_LT(lossy.loss, 20'000) << "a fiftieth of the largest magnitude";
   EXPECT_GT(lossy.encode_ns_per_byte, 0);
+}
+
+TEST_F(CodecProber, EndsWhereItIsStopped) {
+  stop_ = true;
+  const auto probed = probe({"zero-bitmap"}, kAnything);
+  ASSERT_FALSE(probed);
+  EXPECT_EQ(probed.error().code, ErrorCode::kClosed);
+  EXPECT_TRUE(progress_.empty());
 }
 
 TEST_F(CodecProber, LeavesOutWhatLosesTooMuch) {
