@@ -62,9 +62,11 @@ class PlanCommand final : public Command {
         "--network", networks_,
         "conditions of the network between devices, as sweep's; a front for each (default: "
         "what a test bed has of its own, or none)");
-    app.add_flag("--by-definition", flags_.by_definition,
-                 "predict those conditions from what they are defined to be: nothing is changed, "
-                 "nor probed but as it is. Delays and rates count, jitter and loss do not");
+    app.add_flag(
+        "--by-definition", flags_.by_definition,
+        "predict those conditions from what they are defined to be: nothing is changed, "
+        "nor probed but as it is. Delays and rates count, jitter and loss do not. Not on a "
+        "test bed of several links, nor on one that is up");
     app.add_option("--also", also_,
                    "what else is to be small: energy (modelled: the device's power in the "
                    "inventory by the time it works), memory (of the device that needs most), loss "

@@ -38,6 +38,19 @@ Expected<std::vector<std::string>> parse_link_transports(const std::string& text
   return names;
 }
 
+/// What a definition is added to has to be a network as it is, and all that lies between two devices.
+Expected<> check_by_definition(const PlanningFlags& flags, const Cluster& cluster) {
+  const Network* const network = cluster.network();
+  if (!flags.by_definition || flags.devices.testbed.empty() || network == nullptr ||
+      network->definition(Network::kNone)) {
+    return {};
+  }
+  return fail(ErrorCode::kInvalidArgument,
+              "--by-definition: {} has several links between devices, or is up with a network of "
+              "its own: leave --by-definition out, and it is probed as it is",
+              flags.devices.testbed);
+}
+
 }  // namespace
 
 void PlanningFlags::add_to(CLI::App& app) {
@@ -131,6 +144,7 @@ Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
       Cluster cluster,
       flags.devices.connect(context, flags.local_devices,
                             flags.by_definition ? std::vector<NamedCondition>{} : conditions));
+  PARETO_TRY(check_by_definition(flags, cluster));
   PARETO_TRY(put_to_rest(cluster.network()));
   PARETO_ASSIGN(auto store, flags.store.open(context));
   std::unique_ptr<PlanningSession> session(
