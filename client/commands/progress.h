@@ -11,8 +11,24 @@
 
 namespace pareto::client {
 
-/// At the pace so far; none before there is one.
-std::optional<double> seconds_left(Nanoseconds passed, std::size_t done, std::size_t total);
+/// How fast something gets on, from where it was first seen: part of it may have been done before. Something that begins anew is something
+/// else.
+///
+/// Threads: one owner.
+class Pace {
+ public:
+  void see(TimePoint now, std::size_t done);
+  /// None before there is a pace.
+  std::optional<double> seconds_left(TimePoint now, std::size_t total) const;
+
+ private:
+  struct Start {
+    TimePoint time;
+    std::size_t done;
+  };
+  std::optional<Start> start_;
+  std::size_t done_ = 0;
+};
 
 /// Threads: one owner.
 class Progress {
@@ -29,11 +45,11 @@ class Progress {
   void clear();
 
  private:
-  std::string time_left(std::size_t done, std::size_t total) const;
+  std::string time_left(std::size_t total) const;
 
   std::ostream& err_;
   const int columns_;
-  const std::chrono::steady_clock::time_point start_;
+  Pace pace_;
   std::string phase_;
   std::size_t tenth_ = 0;
   bool drawn_ = false;

@@ -15,7 +15,7 @@ using metrics::Kind;
 void SweepMetrics::begin(const RunRecord& run) {
   const std::lock_guard lock(mutex_);
   run_ = {{"run", run.id}, {"model", run.model}, {"version", run.software_version}};
-  began_ = clock_.now();
+  pace_ = {};
   for (const TrialRecord& trial : run.trials) conditions_[trial.condition] = false;
   progress_.trials = run.trials.size();
 }
@@ -29,6 +29,7 @@ void SweepMetrics::show(const SweepProgress& progress) {
   const std::lock_guard lock(mutex_);
   if (predicted_) predicted_ = 1;
   progress_ = progress;
+  pace_.see(clock_.now(), progress.done);
   for (auto& [name, in_hand] : conditions_) in_hand = name == progress.condition;
 }
 
@@ -54,7 +55,7 @@ Families SweepMetrics::collect() const {
   const double total = static_cast<double>(std::max(progress_.total, progress_.done));
   add("pareto_sweep_progress_ratio", "What is done of its rounds, or of its budget",
       total > 0 ? static_cast<double>(progress_.done) / total : 0);
-  if (const auto left = seconds_left(clock_.now() - began_, progress_.done, progress_.total)) {
+  if (const auto left = pace_.seconds_left(clock_.now(), progress_.total)) {
     add("pareto_sweep_left_seconds", "Until it ends, at the pace so far", *left);
   }
   Family condition{"pareto_sweep_condition",

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "client/commands/progress.h"
 #include "client/experiment/sweep.h"
 #include "client/results/record.h"
 #include "core/base/clock.h"
@@ -32,7 +33,7 @@ class SweepMetrics {
   const Clock& clock_;
   mutable std::mutex mutex_;
   metrics::Labels run_;  ///< empty: it has not begun
-  TimePoint began_{};
+  Pace pace_;
   std::map<std::string, bool> conditions_;  ///< of its trials; whether one is in hand
   std::optional<double> predicted_;         ///< 0 to 1; none: nothing has to be
   SweepProgress progress_;

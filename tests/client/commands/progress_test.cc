@@ -12,6 +12,27 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
+TEST(Pace, IsThatSinceItWasFirstSeen) {
+  const TimePoint start{std::chrono::hours(1)};
+  Pace pace;
+  EXPECT_FALSE(pace.seconds_left(start, 300));
+  pace.see(start, 200);
+  EXPECT_FALSE(pace.seconds_left(start, 300)) << "what was done before says nothing";
+  pace.see(start + std::chrono::seconds(5), 205);
+  EXPECT_EQ(pace.seconds_left(start + std::chrono::seconds(5), 300), 95);
+  EXPECT_EQ(pace.seconds_left(start + std::chrono::seconds(5), 100), 0) << "more is done";
+}
+
+TEST(Pace, OfWhatBeginsAnewIsItsOwn) {
+  const TimePoint start{std::chrono::hours(1)};
+  Pace pace;
+  pace.see(start, 0);
+  pace.see(start + std::chrono::seconds(150), 48);
+  pace.see(start + std::chrono::seconds(150), 0);
+  pace.see(start + std::chrono::seconds(152), 1);
+  EXPECT_EQ(pace.seconds_left(start + std::chrono::seconds(152), 4), 6);
+}
+
 TEST(Progress, OffATerminalALineAPhaseAndATenth) {
   std::ostringstream err;
   {

@@ -66,10 +66,13 @@ TEST(SweepMetrics, FollowTheSweep) {
   EXPECT_EQ(value(metrics, "pareto_sweep_left_seconds"), -1);
   EXPECT_EQ(value(metrics, "pareto_sweep_condition{condition=\"lte\"}"), 0);
 
-  clock.time += std::chrono::seconds(30);
   SweepProgress progress;
-  progress.done = 3;
+  progress.done = 1;
   progress.total = 12;
+  metrics.show(progress);
+  EXPECT_EQ(value(metrics, "pareto_sweep_left_seconds"), -1) << "that was done before";
+  clock.time += std::chrono::seconds(30);
+  progress.done = 3;
   progress.trials = 4;
   progress.measured_trials = 2;
   progress.failed_trials = 1;
@@ -80,7 +83,7 @@ TEST(SweepMetrics, FollowTheSweep) {
   EXPECT_EQ(value(metrics, "pareto_sweep_trials_failed"), 1);
   EXPECT_EQ(value(metrics, "pareto_sweep_trials_skipped"), 5);
   EXPECT_EQ(value(metrics, "pareto_sweep_progress_ratio"), 0.25);
-  EXPECT_EQ(value(metrics, "pareto_sweep_left_seconds"), 90);
+  EXPECT_EQ(value(metrics, "pareto_sweep_left_seconds"), 135);
   EXPECT_EQ(value(metrics, "pareto_sweep_condition{condition=\"lte\"}"), 1);
   EXPECT_EQ(value(metrics, "pareto_sweep_condition{condition=\"none\"}"), 0);
 
