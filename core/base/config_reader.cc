@@ -122,6 +122,10 @@ void ConfigSection::optional_share(const std::string& key, double& target) {
   read_quantity(key, target, parse_share);
 }
 
+void ConfigSection::optional_percentage(const std::string& key, double& target) {
+  read_quantity(key, target, parse_percentage);
+}
+
 void ConfigSection::optional_rate(const std::string& key, std::uint64_t& target) {
   read_quantity(key, target, parse_rate);
 }

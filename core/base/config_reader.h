@@ -39,8 +39,10 @@ class ConfigSection {
   void optional_bytes(const std::string& key, std::uint64_t& target);
   /// "20ms"
   void optional_duration(const std::string& key, std::chrono::nanoseconds& target);
-  /// "1%", as 0.01
+  /// "1%", as 0.01; up to 100%
   void optional_share(const std::string& key, double& target);
+  /// The same, and more than 100%.
+  void optional_percentage(const std::string& key, double& target);
   /// "100mbit", in bits per second
   void optional_rate(const std::string& key, std::uint64_t& target);
   /// "5W", in milliwatts

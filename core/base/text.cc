@@ -144,9 +144,13 @@ Expected<std::chrono::nanoseconds> parse_duration(std::string_view text) {
   return std::chrono::nanoseconds(std::llround(nanoseconds));
 }
 
-Expected<double> parse_share(std::string_view text) {
+Expected<double> parse_percentage(std::string_view text) {
   constexpr std::array<Unit, 1> kUnits{{{"%", 0.01}}};
-  PARETO_ASSIGN(const double share, parse_quantity(text, kUnits, true, "1%"));
+  return parse_quantity(text, kUnits, true, "1%");
+}
+
+Expected<double> parse_share(std::string_view text) {
+  PARETO_ASSIGN(const double share, parse_percentage(text));
   if (share > 1) return fail(ErrorCode::kInvalidArgument, "\"{}\" is more than 100%", text);
   return share;
 }

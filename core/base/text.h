@@ -33,7 +33,9 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
 Expected<std::uint64_t> parse_bytes(std::string_view text);
 /// "20ms", "1.5s", "200us", "3min", "0": a unit is required unless it is zero. Fails: kInvalidArgument.
 Expected<std::chrono::nanoseconds> parse_duration(std::string_view text);
-/// "1%", "0.05%": 0 … 1, the sign is required unless it is zero. Fails: kInvalidArgument.
+/// "150%", "0.05%": from 0, the sign is required unless it is zero. Fails: kInvalidArgument.
+Expected<double> parse_percentage(std::string_view text);
+/// The same up to 100%.
 Expected<double> parse_share(std::string_view text);
 /// "5W", "800mW": in milliwatts; from one to a million. Fails: kInvalidArgument.
 Expected<std::int64_t> parse_power(std::string_view text);

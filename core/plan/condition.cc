@@ -143,7 +143,7 @@ void check(const LinkDirection& direction, ConfigSection* own, ConfigSection& bo
   for (const ConditionChange& row : direction.trace) {
     shortest = std::min(shortest, row.delay.value_or(shortest));
   }
-  if (2 * direction.jitter.deviation > shortest) {
+  if (direction.jitter.deviation > shortest / 2) {
     problem("jitter", "is more than half the delay: packets would arrive before they leave");
   }
   if (direction.loss > 0 && direction.burst_loss) {

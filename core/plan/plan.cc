@@ -1,8 +1,11 @@
 #include "core/plan/plan.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "core/base/text.h"
@@ -152,6 +155,27 @@ Expected<> check_all_keys(const nlohmann::json& json) {
   return {};
 }
 
+/// A number that the target can hold: conversions of the library cut off what does not fit.
+template <typename Whole>
+Expected<> read_whole(const nlohmann::json& json, std::string_view key, Whole& target) {
+  const bool fits = json.is_number_unsigned() ? std::in_range<Whole>(json.get<std::uint64_t>())
+                                              : json.is_number_integer() &&
+                                                    std::in_range<Whole>(json.get<std::int64_t>());
+  if (!fits) {
+    return fail(ErrorCode::kInvalidArgument, "plan: {}: {} is not a whole number up to {}", key,
+                json.dump(), std::numeric_limits<Whole>::max());
+  }
+  target = json.get<Whole>();
+  return {};
+}
+
+/// Left as it is where the key is absent.
+template <typename Whole>
+Expected<> read_optional(const nlohmann::json& json, const char* key, Whole& target) {
+  const auto found = json.find(key);
+  return found == json.end() ? Expected<>() : read_whole(*found, key, target);
+}
+
 Expected<OperatorRanges> ranges_from(const nlohmann::json& json) {
   if (!json.is_array() || json.empty()) {
     return fail(ErrorCode::kInvalidArgument, "\"operators\" is a list of ranges [begin, end]");
@@ -162,7 +186,9 @@ Expected<OperatorRanges> ranges_from(const nlohmann::json& json) {
       return fail(ErrorCode::kInvalidArgument, "\"operators\": {} is no range [begin, end]",
                   range.dump());
     }
-    ranges.push_back({range.at(0).get<std::int64_t>(), range.at(1).get<std::int64_t>()});
+    OperatorRange& read = ranges.emplace_back();
+    PARETO_TRY(read_whole(range.at(0), "operators", read.begin));
+    PARETO_TRY(read_whole(range.at(1), "operators", read.end));
   }
   return ranges;
 }
@@ -233,23 +259,23 @@ Expected<Plan> plan_from_json(const std::string& text) {
     plan.model = json.at("model").get<std::string>();
     plan.splits = json.at("splits").get<std::vector<std::string>>();
     for (const auto& stage : json.at("stages")) {
-      plan.stages.push_back({stage.at("device").get<std::string>(),
-                             stage.at("begin").get<std::int64_t>(),
-                             stage.at("end").get<std::int64_t>()});
+      StagePlan& read = plan.stages.emplace_back();
+      read.device = stage.at("device").get<std::string>();
+      PARETO_TRY(read_whole(stage.at("begin"), "begin", read.begin));
+      PARETO_TRY(read_whole(stage.at("end"), "end", read.end));
       if (!stage.contains("operators")) continue;
-      PARETO_ASSIGN(plan.stages.back().operators,
-                    with_context(ranges_from(stage.at("operators")), "plan: stage {}",
-                                 plan.stages.size() - 1));
+      PARETO_ASSIGN(read.operators, with_context(ranges_from(stage.at("operators")),
+                                                 "plan: stage {}", plan.stages.size() - 1));
     }
     plan.transport = json.value("transport", plan.transport);
     plan.transports = json.value("transports", plan.transports);
     plan.codecs = json.value("codecs", plan.codecs);
-    plan.batch = json.value("batch", plan.batch);
-    plan.micro_batch = json.value("micro_batch", plan.micro_batch);
-    plan.window = json.value("window", plan.window);
+    PARETO_TRY(read_optional(json, "batch", plan.batch));
+    PARETO_TRY(read_optional(json, "micro_batch", plan.micro_batch));
+    PARETO_TRY(read_optional(json, "window", plan.window));
     plan.engine = json.value("engine", plan.engine);
     plan.precision = json.value("precision", plan.precision);
-    plan.threads = json.value("threads", plan.threads);
+    PARETO_TRY(read_optional(json, "threads", plan.threads));
     PARETO_TRY(check(plan));
     for (StagePlan& stage : plan.stages) write_shortest(stage);
     plan.set_transports(plan.transports.empty() ? std::vector<std::string>{plan.transport}

@@ -152,7 +152,7 @@ class ScenarioReader {
 
   static void read_shape(ConfigSection& section, Duration& duration) {
     std::string name;
-    section.optional_share("cv", duration.cv);
+    section.optional_percentage("cv", duration.cv);
     section.optional("distribution", name);
     if (name.empty()) return;
     std::vector<std::string> names;

@@ -77,6 +77,7 @@ TEST(Condition, ATraceChangesItOverTime) {
 TEST(Condition, WhatCannotBeIsToldWhereItStands) {
   const std::pair<const char*, const char*> cases[] = {
       {"delay: 4ms\njitter: 3ms", "x.yaml:2: \"jitter\": is more than half the delay"},
+      {"delay: 4ms\njitter: 5000000000s", "\"jitter\": is more than half the delay"},
       {"delay: 4ms\nforward:\n  jitter: 3ms", "x.yaml:3: \"forward.jitter\": is more than half"},
       {"jitter_shape: round", "\"jitter_shape\": is one of normal, uniform, pareto"},
       {"loss: 0.5", "\"0.5\" is not a quantity such as 1%"},

@@ -96,6 +96,11 @@ TEST(Plan, ForeignFilesAreChecked) {
     return read.error().message;
   };
   EXPECT_EQ(refusal([](auto&) {}), "accepted");
+  EXPECT_THAT(refusal([](auto& j) { j["window"] = 4294967297; }), HasSubstr("window: 4294967297"));
+  EXPECT_THAT(refusal([](auto& j) { j["window"] = true; }), HasSubstr("window: true"));
+  EXPECT_THAT(refusal([](auto& j) { j["batch"] = 1.9; }), HasSubstr("batch: 1.9"));
+  EXPECT_THAT(refusal([](auto& j) { j["batch"] = 18446744073709551615U; }), HasSubstr("batch"));
+  EXPECT_THAT(refusal([](auto& j) { j["stages"][0]["end"] = 41.7; }), HasSubstr("end: 41.7"));
   EXPECT_THAT(refusal([](auto& j) {
                 j["transports"] = {"tcp", "tcp", "tcp"};
               }),

@@ -65,7 +65,7 @@ pipelines:
     sink: 2ms
     arrivals: {poisson: 90/min}
     stages:
-      - {device: a, receive: 1us, compute: 12ms, busy: 11ms, send: 2us, cv: 20%, distribution: normal, queue: 7,
+      - {device: a, receive: 1us, compute: 12ms, busy: 11ms, send: 2us, cv: 150%, distribution: normal, queue: 7,
          link: {bytes: 1000, buffer: 64KiB, condition: {rate: 16mbit, backward: {rate: 4mbit}}}}
       - {device: b, compute: 5ms, link: {medium: air, bytes: 10KiB}}
     result: {bytes: 1, condition: {rate: 16mbit, backward: {rate: 4mbit}}}
@@ -93,9 +93,9 @@ pipelines:
   EXPECT_EQ(first.compute.mean, milliseconds(12));
   ASSERT_TRUE(first.busy);
   EXPECT_EQ(first.busy->mean, milliseconds(11));
-  EXPECT_EQ(first.busy->cv, 0.2);
+  EXPECT_EQ(first.busy->cv, 1.5);
   EXPECT_EQ(first.send.mean, microseconds(2));
-  EXPECT_EQ(first.compute.cv, 0.2);
+  EXPECT_EQ(first.compute.cv, 1.5);
   EXPECT_EQ(first.compute.shape, Shape::kNormal);
   EXPECT_EQ(first.queue, 7);
   EXPECT_EQ(first.link.bytes, 1000 + kFrameBytes + kPacketHeaderBytes);
@@ -177,7 +177,7 @@ TEST(ScenarioFile, WhatIsWrongIsToldWithItsPlace) {
   expect(stage("device: a, compute: 0ms"), HasSubstr("is needed, above 0"));
   expect(stage("device: a, compute: 1ms, compte: 2"), HasSubstr("did you mean compute"));
   expect(stage("device: a, compute: 1ms, cv: 20"), HasSubstr("cv"));
-  expect(stage("device: a, compute: 1ms, cv: 2000%"), HasSubstr("cv"));
+  expect(stage("device: a, compute: 1ms, cv: 2000%"), HasSubstr("variation of 20 is not"));
   expect(stage("device: a, compute: 1ms, distribution: gauss"), HasSubstr("is one of lognormal"));
   expect(stage("device: a, compute: 2h"), HasSubstr("0 to 1 h"));
   expect(stage("device: a, compute: 1ms, queue: 0"), HasSubstr("queue: 0"));
