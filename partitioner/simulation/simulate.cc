@@ -103,7 +103,8 @@ class Figures {
     outcome.device = scenario_.devices[static_cast<std::size_t>(spec.stages[index].device)].name;
     outcome.computing = share_of(static_cast<double>(threads[1].busy)) / spec.count;
     for (int i = 0; i < 3; ++i) {
-      outcome.blocked += threads[i].blocked.mean(now_, measured_) / spec.count;
+      outcome.blocked =
+          std::max(outcome.blocked, threads[i].blocked.mean(now_, measured_) / spec.count);
     }
     outcome.queue_mean = threads[1].waiting.mean(now_, measured_) / spec.count;
     outcome.queue_most = threads[1].most_waiting;

@@ -43,7 +43,7 @@ struct StageOutcome {
   std::string device;
   double computing = 0;  ///< share of time with a message in the compute thread's hands
   double blocked =
-      0;  ///< share of time with one that could not be handed on, by any of its threads
+      0;  ///< share of time with one that could not be handed on, of the thread that waited most
   double queue_mean = 0;  ///< messages received and waiting to be computed
   std::int64_t queue_most = 0;
 };
