@@ -161,6 +161,7 @@ class DaemonClient {
   virtual Expected<Nanoseconds> start_stage(std::uint64_t pipeline, std::uint32_t stage,
                                             std::chrono::milliseconds timeout) = 0;
   virtual Expected<StageReport> close_stage(std::uint64_t pipeline, std::uint32_t stage) = 0;
+  /// Fails: kUnavailable too where what was loaded and opened there is gone, though the device answers: it restarted, or was out of reach.
   virtual Expected<DeviceStatus> status(std::chrono::milliseconds timeout) = 0;
   /// What it does and how it is, now. Fails: kCorrupt too.
   virtual Expected<Observation> observe(std::chrono::milliseconds timeout) = 0;

@@ -170,9 +170,11 @@ class GrpcDaemonClient final : public DaemonClient {
   }
 
   Expected<DeviceStatus> status(milliseconds timeout) override {
+    control::v1::StatusRequest request;
+    request.set_session(session_);
     control::v1::StatusReply reply;
-    PARETO_TRY(call(&control::v1::Control::Stub::Status, control::v1::StatusRequest(), reply,
-                    timeout, "asking for status"));
+    PARETO_TRY(
+        call(&control::v1::Control::Stub::Status, request, reply, timeout, "asking for status"));
     return from_wire(reply);
   }
 
@@ -367,7 +369,7 @@ class GrpcDaemonClient final : public DaemonClient {
   grpc::ClientContext attended_;
   std::unique_ptr<grpc::ClientReaderWriter<control::v1::AttendRequest, control::v1::AttendReply>>
       attendance_;
-  std::uint64_t session_ = 0;
+  std::atomic<std::uint64_t> session_{0};
 };
 
 Expected<std::unique_ptr<DaemonClient>> connect_to_host(const DeviceConfig& config,

@@ -29,12 +29,19 @@ namespace pareto::client {
 namespace {
 
 // All that may stand beside --resume: a run has kept its other flags.
-constexpr std::array<std::string_view, 12> kBesideResume{"--resume",      "--store",
-                                                         "--devices",     "--testbed",
-                                                         "--timeout",     "--report",
-                                                         "--metrics",     "--metrics-certificate",
-                                                         "--metrics-key", "--metrics-client-ca",
-                                                         "--json",        "--help"};
+constexpr std::array<std::string_view, 13> kBesideResume{"--resume",
+                                                         "--store",
+                                                         "--devices",
+                                                         "--testbed",
+                                                         "--timeout",
+                                                         "--budget",
+                                                         "--report",
+                                                         "--metrics",
+                                                         "--metrics-certificate",
+                                                         "--metrics-key",
+                                                         "--metrics-client-ca",
+                                                         "--json",
+                                                         "--help"};
 
 class SweepCommand final : public Command {
  public:
@@ -64,7 +71,7 @@ class SweepCommand final : public Command {
     auto* going_on = app.add_option(
         "--resume", resume_,
         "RUN or last: go on where it stopped, with its own flags; beside it only where devices and "
-        "results are may be said anew");
+        "results are, --timeout, and --budget (of what it took before, too) may be said anew");
     app.add_option("--report", report_,
                    "FILE.html, or none (default: report-RUN.html beside the results)");
     auto* served = app.add_option(

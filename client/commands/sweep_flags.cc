@@ -89,9 +89,7 @@ Expected<> SweepFlags::read() {
   PARETO_TRY(at_least_one("--rounds", options.rounds));
   PARETO_ASSIGN(options.stages, parse_stages(stages_));
   PARETO_TRY(read_networks());
-  if (budget_) {
-    PARETO_ASSIGN(options.budget_s, parse_budget(*budget_));
-  }
+  if (budget_) PARETO_TRY(read_budget());
   PARETO_TRY(read_timeout());
   options.engine = runner_.engine;
   options.precision = runner_.precision;
@@ -105,9 +103,22 @@ Expected<> SweepFlags::take(const KeptFlags& kept) {
   what_ = kept;
   // It may be why trials failed.
   if (timeout_.timeout) PARETO_TRY(read_timeout());
+  if (budget_) {
+    if (!kept.options.adaptive) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "--budget {}: the run measures every plan in every round, whatever that takes",
+                  *budget_);
+    }
+    PARETO_TRY(read_budget());
+  }
   // The same ones may be somewhere else by now.
   if (!devices.inventory.empty() || !devices.testbed.empty()) what_.devices = devices;
   PARETO_ASSIGN(what_.testbed_content, what_.devices.testbed_content());
+  return {};
+}
+
+Expected<> SweepFlags::read_budget() {
+  PARETO_ASSIGN(what_.options.budget_s, parse_budget(*budget_));
   return {};
 }
 

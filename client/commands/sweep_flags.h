@@ -38,6 +38,7 @@ class SweepFlags {
   Expected<> read_plans();
   Expected<> read_networks();
   Expected<> read_timeout();
+  Expected<> read_budget();
   int local_devices() const;
 
   KeptFlags what_;

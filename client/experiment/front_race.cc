@@ -138,6 +138,10 @@ Contest contest_of(const std::vector<std::size_t>& contenders, const ResidualMod
   return contest;
 }
 
+bool is_reachable(const std::vector<std::size_t>& group, std::span<const RacePlan> plans) {
+  return std::ranges::none_of(group, [&](std::size_t i) { return plans[i].unreachable; });
+}
+
 }  // namespace
 
 RaceState judge_race(std::span<const RacePlan> plans, const RaceRules& rules) {
@@ -160,7 +164,7 @@ RaceState judge_race(std::span<const RacePlan> plans, const RaceRules& rules) {
   for (const auto& [group, members] : groups) {
     Contest contest =
         contest_of(contenders_of(members, standings), latency, throughput, plans, rules, standings);
-    if (!is_open(contest, plans, rules)) continue;
+    if (!is_reachable(members, plans) || !is_open(contest, plans, rules)) continue;
     contest.latency_round = latencies.round_variance(group);
     contest.throughput_round = throughputs.round_variance(group);
     std::ranges::copy(second_look(members, plans, standings, rules),
@@ -173,6 +177,7 @@ RaceState judge_race(std::span<const RacePlan> plans, const RaceRules& rules) {
   state.next_pass.resize(std::min(state.next_pass.size(), rules.widest_pass));
   choose_pass(std::move(open), plans, rules, state.next_pass);
   for (const auto& [group, members] : groups) {
+    if (!is_reachable(members, plans)) continue;
     add_first_look(members, plans, standings, rules, state.next_pass);
   }
   return state;

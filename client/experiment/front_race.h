@@ -43,7 +43,8 @@ struct RacePlan {
   std::optional<LogFigures> predicted;        ///< none: it is measured in any case
   partitioner::ComputeShare compute_share{};  ///< of what is predicted
   std::vector<RaceRound> rounds;
-  bool failed = false;  ///< it is on no front
+  bool failed = false;       ///< it is on no front
+  bool unreachable = false;  ///< its network cannot be had, nor that of its group: no more rounds
 };
 
 struct RaceRules {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -65,6 +66,8 @@ class RaceSchedule final : public SweepSchedule {
 
   std::optional<double> budget_s() const override { return budget_s_; }
 
+  void refuse(const std::string& condition) override { refused_.insert(condition); }
+
   void mark(RunRecord& run) override {
     for (std::size_t i = 0; i < standings_.size(); ++i) {
       run.trials[i].p_front = standings_[i].p_front;
@@ -95,6 +98,7 @@ class RaceSchedule final : public SweepSchedule {
     for (std::size_t i = 0; i < plans_.size(); ++i) {
       const TrialRecord& trial = run.trials[i];
       plans_[i].failed = trial.status != TrialStatus::kOk;
+      plans_[i].unreachable = refused_.contains(trial.condition);
       for (const TrialRound& round : trial.rounds) {
         if (std::ranges::count(plans_[i].rounds, round.round, &RaceRound::pass) > 0) continue;
         if (const auto taken = race_round(round, trial.batch)) plans_[i].rounds.push_back(*taken);
@@ -113,6 +117,7 @@ class RaceSchedule final : public SweepSchedule {
   const double budget_s_;
   RaceRules rules_;
   std::vector<RacePlan> plans_;
+  std::set<std::string> refused_;  ///< conditions
   std::vector<PlanStanding> standings_;
   std::size_t undecided_ = 0;
   int next_round_ = 0;

@@ -69,7 +69,9 @@ std::vector<LonePlan> lone_plans(const RunRecord& run, const RunRecord& other) {
     if (match == nullptr) {
       lone.push_back({&trial, ""});
     } else if (!is_measured(*match)) {
-      lone.push_back({&trial, match->failure});
+      // What was skipped there was not tried.
+      const bool failed = match->status == TrialStatus::kFailed;
+      lone.push_back({&trial, failed ? match->failure : ""});
     }
   }
   return lone;

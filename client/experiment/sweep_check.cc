@@ -92,6 +92,7 @@ Expected<> check_sweep(const SweepOptions& options, const Cluster& cluster) {
                 "and network");
   }
   PARETO_TRY(check_numbers(options));
+  PARETO_TRY(refuse_twice("network", options.conditions));
   // What follows is about plans that are made here.
   if (!options.plans.empty()) return {};
   PARETO_TRY(check_names(options));

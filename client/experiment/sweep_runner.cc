@@ -103,15 +103,17 @@ Expected<> SweepRunner::run() {
     if (pass->repeat) progress_.total += pass->trials.size();
     PARETO_TRY(run_pass(*pass));
   }
+  const bool untried = restore_failures();
   if (options_.adaptive) {
     // What the last pass said of those that were not measured; where it was stopped, the next part says it anew.
-    if (stopped()) schedule_->next(run_);
+    if (stopped() || untried) schedule_->next(run_);
     PARETO_TRY(environment_.store.put_trials(run_.id, run_.trials));
   }
   // Trials that a lost device, a network or an interruption kept from being measured may still be: such a run is not finished.
   const bool skipped =
       std::ranges::count(run_.trials, TrialStatus::kSkipped, &TrialRecord::status) > 0;
-  return checkpoint(!environment_.stop && lost_devices_.empty() && !skipped);
+  const bool cut_short = skipped || !refused_.empty() || (untried && budget_is_spent());
+  return checkpoint(!environment_.stop && lost_devices_.empty() && !cut_short);
 }
 
 void SweepRunner::find_pending() {
@@ -129,6 +131,8 @@ void SweepRunner::find_pending() {
       left[i] = false;
       ++progress_.failed_trials;
     }
+    const TrialStatus status = trial.status;
+    const std::string failure = trial.failure;
     if (left[i]) {
       trial.status = TrialStatus::kOk;
       trial.failure.clear();
@@ -136,7 +140,7 @@ void SweepRunner::find_pending() {
     const int window = trial.rounds.empty() ? trial.plan.window : trial.rounds.front().window;
     pending_.push_back({&trial,
                         TrialMeter(window, run_.seed + i, micro_batch_sizes(trial.plan), timeout()),
-                        left[i], trial.no_room});
+                        left[i], trial.no_room, false, status, failure});
   }
   for (const TrialRecord& trial : run_.trials) {
     if (trial.status != TrialStatus::kOk) continue;
@@ -259,7 +263,9 @@ Expected<> SweepRunner::run_unit(std::size_t index, const Pass& pass) {
   const std::string& condition = pending.trial->condition;
   if (!pending.failed && !refused_.contains(condition)) {
     report(now);
+    pending.tried = true;
     const auto measured = measure(index, pass.round);
+    if (!measured) keep_apart(*pending.trial, pass.round);
     // In a repeat the trial keeps what it has.
     if (!measured && !pass.repeat) {
       if (refused_.contains(condition)) {
@@ -321,7 +327,10 @@ Expected<> SweepRunner::apply_condition(TrialRecord& trial) {
                              [&] { return client::apply_condition(network, trial.condition); });
   if (!applied) {
     // One that was had before may be had again: the trial fails, and no other.
-    if (!held_.contains(trial.condition)) refused_.insert(trial.condition);
+    if (!held_.contains(trial.condition)) {
+      refused_.insert(trial.condition);
+      schedule_->refuse(trial.condition);
+    }
     return tl::unexpected(applied.error());
   }
   held_.insert(trial.condition);
@@ -366,12 +375,36 @@ void SweepRunner::record_failure(Pending& pending, const Error& error) {
   ++progress_.failed_trials;
 }
 
+bool SweepRunner::restore_failures() {
+  bool any = false;
+  for (Pending& pending : pending_) {
+    const bool restored = pending.left && !pending.tried && !pending.failed &&
+                          pending.earlier_status != TrialStatus::kOk;
+    if (!restored) continue;
+    any = true;
+    pending.trial->status = pending.earlier_status;
+    pending.trial->failure = pending.earlier_failure;
+  }
+  return any;
+}
+
+void SweepRunner::keep_apart(TrialRecord& trial, int round) {
+  TrialRound* const old = find_round(trial, round);
+  if (old == nullptr) return;
+  int planned = 0;
+  for (const Pass& pass : schedule_->planned()) planned = std::max(planned, pass.round + 1);
+  old->round = unused_round(run_, planned);
+  std::ranges::sort(trial.rounds, {}, &TrialRound::round);
+}
+
 Expected<> SweepRunner::skip_condition(const std::string& condition, const Error& error) {
   std::vector<TrialRecord> skipped;
+  std::size_t left = 0;
   for (Pending& pending : pending_) {
     TrialRecord& trial = *pending.trial;
     if (!pending.left || pending.failed || trial.condition != condition) continue;
     pending.failed = true;
+    ++left;
     // What an earlier run measured of it stays.
     if (!trial.rounds.empty()) continue;
     trial.status = TrialStatus::kSkipped;
@@ -379,8 +412,8 @@ Expected<> SweepRunner::skip_condition(const std::string& condition, const Error
     skipped.push_back(trial);
   }
   progress_.skipped_trials += skipped.size();
-  progress_.skipped.push_back(fmt::format("{} of {} plans are skipped: {}", skipped.size(),
-                                          pending_.size(), error.message));
+  progress_.skipped.push_back(
+      fmt::format("{} of {} plans are skipped: {}", left, pending_.size(), error.message));
   return environment_.store.put_trials(run_.id, skipped);
 }
 

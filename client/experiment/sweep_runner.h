@@ -63,6 +63,9 @@ class SweepRunner {
     TrialMeter meter;
     bool left = false;    ///< it is still to be measured
     bool failed = false;  ///< or skipped
+    bool tried = false;
+    TrialStatus earlier_status = TrialStatus::kOk;  ///< of the part of the run before this one
+    std::string earlier_failure{};
   };
 
   void find_pending();
@@ -83,6 +86,10 @@ class SweepRunner {
   Expected<> apply_condition(TrialRecord& trial);
   SentinelReading read_sentinel();
   void record_failure(Pending& pending, const Error& error);
+  /// Trials that failed in an earlier part of the run and were not tried again have failed. Whether there are any.
+  bool restore_failures();
+  /// What a trial has of a round that is measured again and where it failed: others have another state of the machine under that number.
+  void keep_apart(TrialRecord& trial, int round);
   /// All trials that are left of a condition that could not be applied.
   Expected<> skip_condition(const std::string& condition, const Error& error);
   /// The first device of the plan that no longer answers; asks those of a trial that has just failed.

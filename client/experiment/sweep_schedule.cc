@@ -23,16 +23,6 @@ bool has_round(const TrialRecord& trial, int round) {
   return std::ranges::find(trial.rounds, round, &TrialRound::round) != trial.rounds.end();
 }
 
-/// The first number that no round of the run has, whether it is planned or was measured.
-int next_number(const RunRecord& run, int rounds) {
-  int next = rounds;
-  for (const PassRecord& pass : run.passes) next = std::max(next, pass.round + 1);
-  for (const TrialRecord& trial : run.trials) {
-    for (const TrialRound& round : trial.rounds) next = std::max(next, round.round + 1);
-  }
-  return next;
-}
-
 std::vector<Pass> passes_left(const RunRecord& run, int rounds) {
   std::vector<Pass> passes;
   std::vector<std::ptrdiff_t> has;  // rounds that each trial will have
@@ -54,7 +44,7 @@ std::vector<Pass> passes_left(const RunRecord& run, int rounds) {
       }
     }
   }
-  for (int round = next_number(run, rounds);; ++round) {
+  for (int round = unused_round(run, rounds);; ++round) {
     Pass late{round, false, {}, fmt::format("late round {}", round + 1)};
     for (std::size_t i = 0; i < has.size(); ++i) {
       if (has[i] >= rounds) continue;
@@ -110,6 +100,15 @@ class ExhaustiveSchedule final : public SweepSchedule {
 };
 
 }  // namespace
+
+int unused_round(const RunRecord& run, int least) {
+  int next = least;
+  for (const PassRecord& pass : run.passes) next = std::max(next, pass.round + 1);
+  for (const TrialRecord& trial : run.trials) {
+    for (const TrialRound& round : trial.rounds) next = std::max(next, round.round + 1);
+  }
+  return next;
+}
 
 std::unique_ptr<SweepSchedule> make_exhaustive_schedule(const RunRecord& run, int rounds) {
   return std::make_unique<ExhaustiveSchedule>(run, rounds);

@@ -30,6 +30,8 @@ class SweepSchedule {
   virtual std::vector<Pass> planned() const { return {}; }
   /// Seconds of measuring after which no unit is begun any more; none: all passes are measured whatever they take.
   virtual std::optional<double> budget_s() const { return std::nullopt; }
+  /// No trial of this condition can be measured any more, those that were are left as they are.
+  virtual void refuse(const std::string& /*condition*/) {}
   /// After the front was marked as of a sweep that measures everything.
   virtual void mark(RunRecord& /*run*/) {}
   /// Its rules in words, for the report: of rounds, of the sentinel and of the front. `sentinel`: the id of its plan; empty: there is none.
@@ -44,7 +46,11 @@ class SweepSchedule {
 ///    three would cost more, as they make the intervals of what is compared several times as wide;
 ///  - what trials lack of rounds that were measured to their end (their device was lost) they get in rounds of their own, with numbers of
 ///    their own. In the others' they could only be with all trials once more, which may be the whole sweep.
+///  - a trial that fails there keeps its old round under a number of its own (unused_round).
 std::unique_ptr<SweepSchedule> make_exhaustive_schedule(const RunRecord& run, int rounds);
+
+/// The first number from `least` on that no round of the run has.
+int unused_round(const RunRecord& run, int least);
 
 /// As options.adaptive says.
 std::unique_ptr<SweepSchedule> make_schedule(const RunRecord& run, const SweepOptions& options);

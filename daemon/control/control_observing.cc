@@ -63,9 +63,10 @@ void fill(const StageStatus& status, v1::StageStatus& wire) {
   wire.set_bytes_sent(status.bytes_sent);
 }
 
-grpc::Status ControlService::Status(grpc::ServerContext*, const v1::StatusRequest*,
+grpc::Status ControlService::Status(grpc::ServerContext*, const v1::StatusRequest* request,
                                     v1::StatusReply* reply) {
   return answer("Status", [&]() -> Expected<> {
+    PARETO_TRY(sessions_.check(request->session()));
     for (const ShardCache::Entry& entry : parts_.shards.entries()) {
       auto& wire = *reply->add_shards();
       wire.set_shard(entry.shard->handle());

@@ -108,6 +108,40 @@ TEST_F(AdaptiveSweepTest, EndsWhereTheBudgetIsSpent) {
   EXPECT_THAT(run_.note, HasSubstr("Undecided: "));
 }
 
+TEST_F(AdaptiveSweepTest, FailuresOfAnEarlierPartStandWhereTheBudgetIsSpent) {
+  TrialRecord& failed = run_.trials[0];
+  failed.prediction.reset();
+  failed.status = TrialStatus::kSkipped;
+  failed.failure = "the link is not what was asked for";
+  run_.passes.resize(1);
+  run_.passes[0].seconds = options_.budget_s = 60;
+  ASSERT_TRUE(sweep());
+  EXPECT_EQ(failed.status, TrialStatus::kSkipped);
+  EXPECT_EQ(failed.failure, "the link is not what was asked for");
+  EXPECT_EQ(store_.trials.at(failed.id).status, TrialStatus::kSkipped);
+  EXPECT_TRUE(run_.finished.empty());
+  options_.budget_s = 300;
+  ASSERT_TRUE(sweep());
+  EXPECT_EQ(failed.status, TrialStatus::kOk);
+  EXPECT_FALSE(failed.rounds.empty());
+}
+
+TEST_F(AdaptiveSweepTest, ANetworkThatCannotBeHadAnyMoreEndsItsRace) {
+  for (TrialRecord& trial : run_.trials) predict(trial, 1, 1000);
+  for (const std::size_t trial : {0, 2, 4}) run_.trials[trial].condition = "wifi";
+  on_progress_ = [this](const SweepProgress& now) { stop_ = now.measured_trials == 5; };
+  ASSERT_TRUE(sweep());
+  ASSERT_FALSE(trial("cut2").rounds.empty());
+  stop_ = false;
+  on_progress_ = {};
+  network_->refused = "wifi";
+  const std::size_t rounds = trial("cut2").rounds.size();
+  ASSERT_TRUE(sweep());
+  EXPECT_EQ(trial("cut2").rounds.size(), rounds);
+  EXPECT_EQ(trial("cut2").status, TrialStatus::kOk);
+  EXPECT_TRUE(run_.finished.empty());
+}
+
 TEST_F(AdaptiveSweepTest, ConditionsComeInTurns) {
   run_.trials.clear();
   for (const char* condition : {"lte", "wifi"}) {

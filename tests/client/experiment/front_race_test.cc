@@ -58,6 +58,15 @@ TEST(FrontRace, IsOverOnceAllIsDecided) {
   for (const PlanStanding& plan : state.standings) EXPECT_TRUE(plan.decided);
 }
 
+TEST(FrontRace, NothingIsMeasuredOfAGroupThatIsOutOfReach) {
+  std::vector<RacePlan> plans{predicted(10, 100, 0), predicted(30, 200, 1), predicted(10, 100, 0)};
+  plans[2].group = 1;
+  measure(plans[1], 1, 31, 201);
+  plans[0].unreachable = plans[1].unreachable = true;
+  EXPECT_THAT(judge_race(plans, {}).next_pass, UnorderedElementsAre(2));
+  EXPECT_GT(judge_race(plans, {}).standings[1].p_front, 0) << "what was measured still counts";
+}
+
 TEST(FrontRace, TheFirstLookIsAtThoseNearestToTheFront) {
   std::vector<RacePlan> plans{predicted(10, 100, 0)};
   for (int i = 1; i < 20; ++i) plans.push_back(predicted(20 + i, 50, 1));

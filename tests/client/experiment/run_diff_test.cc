@@ -93,6 +93,16 @@ TEST_F(RunDiffTest, PlansThatDifferInSettingsAloneAreToldApartByTheirNames) {
   EXPECT_EQ(diff->regressions(), 0U);
 }
 
+TEST_F(RunDiffTest, APlanWhoseNetworkCouldNotBeHadIsNone) {
+  b_.trials[2].status = TrialStatus::kSkipped;
+  b_.trials[2].failure = "the link is not what was asked for";
+  const auto diff = diff_runs(a_, b_, kTolerance);
+  ASSERT_TRUE(diff) << diff.error().message;
+  ASSERT_THAT(diff->only_in_a, SizeIs(1));
+  EXPECT_EQ(diff->only_in_a[0].failure, "");
+  EXPECT_EQ(diff->regressions(), 0U);
+}
+
 TEST_F(RunDiffTest, APlanThatFailsNowIsARegression) {
   b_.trials[2].status = TrialStatus::kFailed;
   b_.trials[2].failure = "no result within 30 s";

@@ -243,6 +243,10 @@ TEST_F(SweepPlanTest, RefusesWhatCannotBeMeasured) {
   EXPECT_THAT(refusal(options), HasSubstr("3 stages need as many devices; there are 2"));
   options.stages = {2, 2};
   EXPECT_THAT(refusal(options), HasSubstr("stages 2 would be measured twice"));
+  options.stages = {2};
+  options.conditions = {"none", "none"};
+  EXPECT_THAT(refusal(options), HasSubstr("network none would be measured twice"));
+  options = {};
   options.stages = {};
   EXPECT_THAT(refusal(options), HasSubstr("at least one number of stages"));
   options.stages = {2};

@@ -86,6 +86,43 @@ TEST_F(SweepRunnerTest, ANetworkThatCannotBeHadIsTriedOnceAndItsPlansAreSkipped)
   EXPECT_FALSE(run_.finished.empty());
 }
 
+TEST_F(SweepRunnerTest, ANetworkThatCannotBeHadAnyMoreLeavesTheRunUnfinished) {
+  for (const std::size_t trial : {0, 2, 4}) run_.trials[trial].condition = "wifi";
+  on_progress_ = [this](const SweepProgress& now) { stop_ = now.done >= 5; };
+  ASSERT_TRUE(sweep());
+  for (const TrialRecord& measured : run_.trials) EXPECT_FALSE(measured.rounds.empty());
+  stop_ = false;
+  on_progress_ = {};
+  network_->refused = "wifi";
+  ASSERT_TRUE(sweep());
+  EXPECT_TRUE(run_.finished.empty());
+  EXPECT_EQ(trial("cut2").status, TrialStatus::kOk) << "it keeps what it has";
+  EXPECT_LT(trial("cut2").rounds.size(), 3U);
+  EXPECT_EQ(trial("cut5").rounds.size(), 3U);
+  EXPECT_THAT(progress_.back().skipped,
+              testing::ElementsAre("3 of 5 plans are skipped: not what was asked for"));
+  network_->refused.clear();
+  ASSERT_TRUE(sweep());
+  EXPECT_FALSE(run_.finished.empty());
+  EXPECT_GE(trial("cut2").rounds.size(), 3U);
+}
+
+TEST_F(SweepRunnerTest, ARoundThatFailsWhereItIsMeasuredAgainPairsWithNoOther) {
+  on_progress_ = [this](const SweepProgress& now) { stop_ = now.done >= 8; };
+  ASSERT_TRUE(sweep());
+  const auto torn = std::ranges::find_if(
+      run_.trials, [](const TrialRecord& measured) { return measured.rounds.size() == 2; });
+  ASSERT_NE(torn, run_.trials.end());
+  stop_ = false;
+  on_progress_ = {};
+  torn->condition = "overloaded";
+  ASSERT_TRUE(sweep());
+  EXPECT_EQ(torn->status, TrialStatus::kFailed);
+  ASSERT_EQ(torn->rounds.size(), 2U) << "nothing is lost";
+  EXPECT_EQ(torn->rounds[0].round, 0);
+  EXPECT_GT(torn->rounds[1].round, 2) << "of the second round the others have another state";
+}
+
 TEST_F(SweepRunnerTest, ANetworkThatFailsOnceItHasHeldSkipsNoPlans) {
   for (const std::size_t trial : {0, 2, 4}) run_.trials[trial].condition = "flaky";
   ASSERT_TRUE(sweep());

@@ -60,6 +60,23 @@ TEST_F(ControlTest, WhatACoordinatorHoldsGoesWithIt) {
   EXPECT_TRUE(shards_.entries().empty());
 }
 
+TEST_F(ControlTest, StatusTellsWhetherASessionIsStillOpen) {
+  auto load = load_request(test::make_shard());
+  v1::LoadShardReply loaded;
+  v1::StatusRequest request;
+  v1::StatusReply reply;
+  {
+    const Coordinator coordinator(*stub_);
+    load.set_session(coordinator.session());
+    ASSERT_TRUE(call(&v1::Control::Stub::LoadShard, load, loaded).ok());
+    request.set_session(coordinator.session());
+    EXPECT_TRUE(call(&v1::Control::Stub::Status, request, reply).ok());
+  }
+  EXPECT_TRUE(holds_nothing());
+  EXPECT_EQ(call(&v1::Control::Stub::Status, request, reply).error_code(), StatusCode::UNAVAILABLE);
+  EXPECT_TRUE(call(&v1::Control::Stub::Status, v1::StatusRequest(), reply).ok());
+}
+
 TEST_F(ControlTest, OneCoordinatorCannotUnloadAnothersShard) {
   const Coordinator first(*stub_);
   const Coordinator second(*stub_);
