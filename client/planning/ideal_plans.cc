@@ -50,8 +50,8 @@ Expected<partitioner::CostInputs> make_ideal_cost_inputs(
     PARETO_ASSIGN(partitioner::DeviceCosts times,
                   with_context(partitioner::ideal_costs(devices[i].profile, ideals), "device {}",
                                costs.name));
-    static_cast<partitioner::StageCosts&>(costs) = std::move(times);
     costs.busy = std::move(times.busy);
+    static_cast<partitioner::StageCosts&>(costs) = std::move(times);
     costs.weight_bytes = weights;
     costs.crossing_bytes = crossing_bytes(inputs);
     rule_out(devices[i].profile.too_large, prefixes_among(ideals), costs);
