@@ -194,12 +194,13 @@ class SweepCommand final : public Command {
     PARETO_ASSIGN(const auto store, store_.open_existing(context));
     PARETO_ASSIGN(RunRecord run, store->load_run(resume_));
     std::optional<RunLock> lock;
-    if (run.finished.empty()) {
+    if (run.finished.empty() || flags_.gives_budget()) {
       PARETO_ASSIGN(lock, take(context, run.id));
       // Another process may have gone on with it until now.
       PARETO_ASSIGN(run, store->load_run(run.id));
     }
-    if (!run.finished.empty()) {
+    // An adaptive one that its budget ended goes on with another.
+    if (!run.finished.empty() && !flags_.gives_budget()) {
       context.err << "run " << run.id << " is finished\n";
       return show(context, run);
     }

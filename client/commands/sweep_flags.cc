@@ -105,9 +105,11 @@ Expected<> SweepFlags::take(const KeptFlags& kept) {
   if (timeout_.timeout) PARETO_TRY(read_timeout());
   if (budget_) {
     if (!kept.options.adaptive) {
-      return fail(ErrorCode::kInvalidArgument,
-                  "--budget {}: the run measures every plan in every round, whatever that takes",
-                  *budget_);
+      return fail(
+          ErrorCode::kInvalidArgument,
+          "--budget {} beside --resume: the run measures every plan in every round, whatever "
+          "that takes",
+          *budget_);
     }
     PARETO_TRY(read_budget());
   }

@@ -33,6 +33,8 @@ class SweepFlags {
   bool is_adaptive(std::size_t trials) const;
   /// The devices, and where a condition of the network is asked for, that between them. Before any thread is started in their network.
   Expected<Cluster> connect(const Context& context) const;
+  /// Whether one was given here.
+  bool gives_budget() const { return budget_.has_value(); }
 
  private:
   Expected<> read_plans();

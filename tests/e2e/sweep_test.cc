@@ -230,6 +230,10 @@ TEST_F(Sweep, AnAdaptiveOneMeasuresWhatMayBeOnTheFrontAndGoesOnWhereItStopped) {
   EXPECT_FALSE(run["front"].empty());
   EXPECT_TRUE(run["options"]["sweep"]["adaptive"].get<bool>());
   EXPECT_THAT(run["note"].get<std::string>(), HasSubstr("The sweep is adaptive"));
+  const auto longer = paretoctl(
+      {"sweep", "--store", path("results.db"), "--resume", "last", "--budget", "25s", "--json"});
+  ASSERT_EQ(longer.exit_code, 0) << longer.errors;
+  EXPECT_THAT(json::parse(longer.output)["note"].get<std::string>(), HasSubstr("25 s in all"));
 }
 
 TEST_F(Sweep, ManyPlansAreSweptAdaptivelyUnlessToldOtherwise) {

@@ -228,9 +228,9 @@ TEST_F(StoredRuns, ARunThatGoesOnHasItsOwnFlags) {
     arguments.insert(arguments.end(), flag.begin(), flag.end());
     refused(arguments, kExitUsage, AllOf(HasSubstr(flag.front()), HasSubstr("--resume")));
   }
-  const Done shown = run({"sweep", "--resume", "last", "--store", path("results.db"), "--devices",
-                          path("inventory.yaml"), "--report", "none", "--budget", "1m", "--metrics",
-                          "127.0.0.1:0", "--json"});
+  const Done shown =
+      run({"sweep", "--resume", "last", "--store", path("results.db"), "--devices",
+           path("inventory.yaml"), "--report", "none", "--metrics", "127.0.0.1:0", "--json"});
   EXPECT_EQ(shown.code, kExitPartial) << shown.err << "a plan of it failed";
   EXPECT_THAT(shown.err, HasSubstr("is finished"));
 }
