@@ -32,6 +32,9 @@ Ends ends_of(const Plan& plan) {
           plan.transport_of(last)};
 }
 
+/// Of a window that is left open (0) a sweep takes the best, up to the largest.
+int most_in_flight(int window) { return window > 0 ? window : kLargestWindow; }
+
 /// Under a condition, over some transports.
 struct CostModel {
   explicit CostModel(partitioner::CostInputs made) : inputs(std::move(made)), shares(inputs) {}
@@ -141,8 +144,8 @@ class BatchPredictor {
     if (!placement) return;
     const auto evaluation = partitioner::evaluate(model.inputs, *placement);
     if (!evaluation) return;
-    const int window = trial.plan.window > 0 ? trial.plan.window : kLargestWindow;
-    const auto share = model.shares.share_of(*placement, *evaluation, window);
+    const auto share =
+        model.shares.share_of(*placement, *evaluation, most_in_flight(trial.plan.window));
     if (!share) return;
     const double batches_per_s =
         predicted_batches_per_s(model.inputs, *placement, *evaluation, trial.plan.window);
@@ -193,9 +196,7 @@ double predicted_batches_per_s(const partitioner::CostInputs& inputs,
                                      : partitioner::replay_open(inputs, placement, kLargestWindow);
     if (replayed) return replayed->throughput_per_s;
   }
-  // Of several windows a measurement takes the best, up to the largest.
-  return partitioner::at_window(evaluation, window > 0 ? window : kLargestWindow)
-      .throughput_per_s();
+  return partitioner::at_window(evaluation, most_in_flight(window)).throughput_per_s();
 }
 
 bool lacks_prediction(const TrialRecord& trial) {
