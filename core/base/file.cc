@@ -58,7 +58,6 @@ Error error_from_errno(int errno_value, std::string_view what) {
     case EPERM:
     case EROFS:
     case EADDRINUSE:
-    case EADDRNOTAVAIL:
       code = ErrorCode::kPermission;
       break;
     case ENOSPC:
@@ -69,6 +68,7 @@ Error error_from_errno(int errno_value, std::string_view what) {
     case EFBIG:
       code = ErrorCode::kExhausted;
       break;
+    case EADDRNOTAVAIL:
     case ECONNREFUSED:
     case ECONNRESET:
     case EHOSTUNREACH:

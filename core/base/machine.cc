@@ -1,6 +1,5 @@
 #include "core/base/machine.h"
 
-#include <sched.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 
@@ -8,6 +7,7 @@
 #include <string_view>
 #include <thread>
 
+#include "core/base/cores.h"
 #include "core/base/file.h"
 
 namespace pareto {
@@ -43,13 +43,9 @@ std::string cpu_model() {
   return model.empty() ? "unknown" : model;
 }
 
-std::uint32_t usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) == 0) {
-    return static_cast<std::uint32_t>(CPU_COUNT(&set));
-  }
-  return std::max(1U, std::thread::hardware_concurrency());
+std::uint32_t core_count() {
+  const auto usable = static_cast<std::uint32_t>(usable_cores().size());
+  return usable > 0 ? usable : std::max(1U, std::thread::hardware_concurrency());
 }
 
 std::string operating_system() {
@@ -70,7 +66,7 @@ std::uint64_t physical_memory() {
 }  // namespace
 
 Machine describe_machine() {
-  return {cpu_model(), usable_cores(), operating_system(), physical_memory()};
+  return {cpu_model(), core_count(), operating_system(), physical_memory()};
 }
 
 }  // namespace pareto

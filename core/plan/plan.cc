@@ -155,6 +155,11 @@ Expected<> check_all_keys(const nlohmann::json& json) {
   return {};
 }
 
+/// What was found instead of a number, for people: nothing that is nested.
+std::string shown(const nlohmann::json& json) {
+  return json.is_structured() ? "something nested" : json.dump();
+}
+
 /// A number that the target can hold: conversions of the library cut off what does not fit.
 template <typename Whole>
 Expected<> read_whole(const nlohmann::json& json, std::string_view key, Whole& target) {
@@ -163,7 +168,7 @@ Expected<> read_whole(const nlohmann::json& json, std::string_view key, Whole& t
                                                     std::in_range<Whole>(json.get<std::int64_t>());
   if (!fits) {
     return fail(ErrorCode::kInvalidArgument, "plan: {}: {} is not a whole number up to {}", key,
-                json.dump(), std::numeric_limits<Whole>::max());
+                shown(json), std::numeric_limits<Whole>::max());
   }
   target = json.get<Whole>();
   return {};
@@ -184,7 +189,7 @@ Expected<OperatorRanges> ranges_from(const nlohmann::json& json) {
   for (const auto& range : json) {
     if (!range.is_array() || range.size() != 2) {
       return fail(ErrorCode::kInvalidArgument, "\"operators\": {} is no range [begin, end]",
-                  range.dump());
+                  shown(range));
     }
     OperatorRange& read = ranges.emplace_back();
     PARETO_TRY(read_whole(range.at(0), "operators", read.begin));

@@ -78,7 +78,8 @@ class GraphEngine : public Engine {
   LayoutChange layout_change_;
 };
 
-/// The module frozen, its constants folded and its convolutions merged with their batch norms; "run" kept.
+/// The module frozen, its constants folded and its convolutions merged with their batch norms; "run" kept. Throws where a stride, dilation or
+/// kernel is below 1, or a padding below 0.
 torch::jit::Module freeze_shard(const LoadedModule& loaded);
 /// Turns the float32 constants of a frozen graph into bf16.
 void constants_to_bfloat16(torch::jit::Graph& graph);

@@ -1,5 +1,7 @@
 #include <c10/util/ScopeExit.h>
+#include <fmt/format.h>
 #include <torch/csrc/jit/ir/alias_analysis.h>
+#include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/passes/freeze_module.h>
 #include <torch/csrc/jit/passes/frozen_graph_optimizations.h>
 
@@ -24,6 +26,29 @@ void block_to_bfloat16(torch::jit::Block* block) {
     if (tensor.scalar_type() != at::kFloat) continue;
     node->t_(c10::attr::value, tensor.to(at::kBFloat16));
     node->output()->inferTypeFrom(node->t(c10::attr::value));
+  }
+}
+
+/// Of convolutions and poolings whose windows make no steps: LibTorch's own operators refuse them, those of oneDNN divide by zero.
+void refuse_impossible_windows(torch::jit::Block* block) {
+  for (torch::jit::Node* node : block->nodes()) {
+    for (torch::jit::Block* inner : node->blocks()) refuse_impossible_windows(inner);
+    const c10::FunctionSchema* schema = node->maybeSchema();
+    const std::string kind = node->kind().toUnqualString();
+    const bool slides =
+        kind.find("conv") != std::string::npos || kind.find("pool") != std::string::npos;
+    if (schema == nullptr || !slides) continue;
+    for (std::size_t i = 0; i < schema->arguments().size() && i < node->inputs().size(); ++i) {
+      const std::string& name = schema->arguments()[i].name();
+      const bool steps = name == "stride" || name == "dilation" || name == "kernel_size";
+      if (!steps && name != "padding") continue;
+      const auto sizes = torch::jit::toIValue(node->input(i));
+      if (!sizes || !sizes->isIntList()) continue;
+      for (const std::int64_t size : sizes->toIntVector()) {
+        if (size >= (steps ? 1 : 0)) continue;
+        throw std::runtime_error(fmt::format("{} has a {} of {}", kind, name, size));
+      }
+    }
   }
 }
 
@@ -122,6 +147,7 @@ torch::jit::Module freeze_shard(const LoadedModule& loaded) {
   torch::jit::Module frozen = torch::jit::freeze_module(loaded.module, {"run"});
   auto graph = frozen.get_method("run").graph();
   torch::jit::OptimizeFrozenGraph(graph, /*optimize_numerics=*/true);
+  refuse_impossible_windows(graph->block());
   return frozen;
 }
 

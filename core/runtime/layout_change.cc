@@ -5,6 +5,8 @@
 #include <list>
 #include <oneapi/dnnl/dnnl.hpp>
 
+#include "core/runtime/onednn.h"
+
 namespace pareto::runtime {
 namespace {
 
@@ -41,6 +43,7 @@ struct LayoutChange::Impl {
     for (Known& one : known) {
       if (one.from == from && one.to == to) return one;
     }
+    onednn::make_room(known);
     known.push_back({from, to, dnnl::reorder({engine, from, engine, to}),
                      memory(from, engine, nullptr), memory(to, engine, nullptr)});
     return known.back();

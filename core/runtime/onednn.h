@@ -3,8 +3,11 @@
 
 #include <ATen/ATen.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
+#include <list>
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include "core/runtime/weight_memory.h"
@@ -35,6 +38,14 @@ inline at::Tensor lend(memory& scratchpad) {
   at::Tensor working = at::empty({bytes}, at::kByte);
   scratchpad.set_data_handle(working.data_ptr());
   return working;
+}
+
+/// Before another size of input is prepared: of many that are known the oldest goes, for there may be no end of sizes. The very first stays,
+/// whose weights others share.
+template <typename Known>
+void make_room(std::list<Known>& known) {
+  constexpr std::size_t kMost = 16;
+  if (known.size() >= kMost) known.erase(std::next(known.begin()));
 }
 
 /// Packed weights, moved to where they stay.

@@ -175,6 +175,7 @@ struct PackedConvolution::Impl {
     }
     if (WinogradConvolution::fits(spec)) choose_method(fresh);
     if (!fresh.winograd) settle(fresh.arguments[DNNL_ARG_WEIGHTS]);
+    onednn::make_room(prepared);
     prepared.push_back(std::move(fresh));
     return prepared.back();
   }

@@ -82,6 +82,7 @@ struct PackedPooling::Impl {
     fresh.arguments = {{DNNL_ARG_SRC, fresh.source},
                        {DNNL_ARG_DST, fresh.destination},
                        {DNNL_ARG_SCRATCHPAD, fresh.scratchpad}};
+    onednn::make_room(prepared);
     prepared.push_back(std::move(fresh));
     return prepared.back();
   }

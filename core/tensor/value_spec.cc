@@ -212,9 +212,12 @@ Expected<ValueSpec> tensor_from_json(const Json& json) {
   const auto dtype = dtype_from_string(json["tensor"].get_ref<const std::string&>());
   if (!dtype) return bad(fmt::format("unknown dtype \"{}\"", json["tensor"].get<std::string>()));
   spec.tensor.dtype = *dtype;
-  const Json dims = json.value("dims", Json());
-  if (!dims.is_array() || dims.size() > kMaxRank) return bad("dims is a list of at most 64");
-  for (const Json& dim : dims) {
+  // Not copied: how deep it is nested is not known yet.
+  const auto dims = json.find("dims");
+  if (dims == json.end() || !dims->is_array() || dims->size() > kMaxRank) {
+    return bad("dims is a list of at most 64");
+  }
+  for (const Json& dim : *dims) {
     const bool pair = dim.is_array() && dim.size() == 2 && dim[0].is_number_integer() &&
                       dim[1].is_number_integer();
     if (!pair) return bad("a dimension is [constant, per_sample]");

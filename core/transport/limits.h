@@ -9,6 +9,7 @@ namespace pareto::transport {
 inline wire::FrameLimits frame_limits(const Limits& limits) {
   wire::FrameLimits frame;
   frame.max_frame_bytes = limits.max_frame_bytes;
+  frame.max_first_frame_bytes = limits.max_first_frame_bytes;
   return frame;
 }
 

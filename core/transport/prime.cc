@@ -102,8 +102,9 @@ Expected<LinkFigures> prime(Link& link, std::uint64_t pipeline, std::uint64_t bo
     if (i + 1 >= kFewestSmallPings && now() - began > kSmallPingsTime) break;
   }
   std::uint64_t largest = std::min(boundary_bytes, kMostBytes);
-  if (largest <= kAlwaysFits && figures.round_trip > kSmallPingsTime / kSmallPings) return figures;
-  if (paced && largest > kAlwaysFits && figures.round_trip >= kLeastPacedRoundTrip) {
+  // So few bytes fit whatever the link is, and take no longer than chance does: they tell no rate.
+  if (largest <= kAlwaysFits) return figures;
+  if (paced && figures.round_trip >= kLeastPacedRoundTrip) {
     largest = std::max(largest, kShownToPaced);
   }
   Growth growth(figures.round_trip);

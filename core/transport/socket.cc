@@ -70,7 +70,8 @@ tl::unexpected<Error> cannot_listen(const HostPort& address, int number) {
                   "{} is not allowed: ports below 1024 need privileges; choose a higher one",
                   where);
     case EADDRNOTAVAIL:
-      return fail(ErrorCode::kInvalidArgument, "{} is no address of this machine", where);
+      // Not yet, perhaps: while a machine starts its networks come up.
+      return fail(ErrorCode::kUnavailable, "{} is no address of this machine", where);
     default:
       return fail(ErrorCode::kUnavailable, "cannot listen on {}: {}", where, errno_text(number));
   }

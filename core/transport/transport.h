@@ -22,6 +22,9 @@ namespace pareto::transport {
 /// Bounds on what a peer may make us hold. A frame over one of them is refused before memory is allocated.
 struct Limits {
   std::uint64_t max_frame_bytes = std::uint64_t{1} << 30;
+  /// The same for the first frame of an accepted link, whose peer has not said yet who it is; 0: as for all others. Ignored by transports
+  /// within a machine.
+  std::uint64_t max_first_frame_bytes = 0;
   /// What a transport that reads ahead may buffer for one link, beyond the frame being read.
   std::uint64_t read_ahead_bytes = std::uint64_t{4} << 20;
   /// Whether frames sent to another machine carry a checksum of their tensors (one pass over them on each side). Within a machine they
@@ -113,7 +116,7 @@ class Transport {
   virtual std::string_view name() const = 0;
   virtual Reach reach() const = 0;
   /// address: "HOST:PORT"; port 0 picks a free one. (Reach below kNetwork: any name; "" picks one.)
-  /// Fails: kPermission (port in use or not allowed), kInvalidArgument (no address).
+  /// Fails: kPermission (port in use or not allowed), kInvalidArgument (no address), kUnavailable (not this machine's, or not yet).
   virtual Expected<std::unique_ptr<Listener>> listen(const std::string& address,
                                                      const Limits& limits = {}) = 0;
   /// Fails: kUnavailable (nobody there), kTimeout, kInvalidArgument.

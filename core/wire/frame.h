@@ -36,6 +36,8 @@ struct FrameLimits {
   /// Without the trailer. Bounds what the tensors take in memory as well, which is more where a codec made them smaller; what they
   /// travel as is held beside them until they are decoded.
   std::uint64_t max_frame_bytes = std::uint64_t{1} << 30;
+  /// The same for the first frame that a decoder reads, which comes from who has not said who it is; 0: as for all others.
+  std::uint64_t max_first_frame_bytes = 0;
   std::uint64_t max_metadata_bytes = std::uint64_t{16} << 20;
   std::uint32_t max_timeline = 1024;  ///< entries
   std::uint32_t max_tensors = 65536;
@@ -166,7 +168,8 @@ class FrameDecoder {
   Expected<> finish_payload();
   Expected<> decode_tensors();
 
-  const FrameLimits limits_;
+  FrameLimits limits_;
+  const std::uint64_t max_later_frame_bytes_;
   const std::shared_ptr<MessagePool> messages_;
   const std::unique_ptr<MetadataReader> metadata_reader_;
   TensorPool tensors_;

@@ -10,10 +10,22 @@
 
 namespace pareto::wire {
 
+namespace {
+
+FrameLimits of_first_frame(FrameLimits limits) {
+  if (limits.max_first_frame_bytes > 0) {
+    limits.max_frame_bytes = std::min(limits.max_frame_bytes, limits.max_first_frame_bytes);
+  }
+  return limits;
+}
+
+}  // namespace
+
 FrameDecoder::FrameDecoder(const FrameLimits& limits)
-    : limits_(limits),
+    : limits_(of_first_frame(limits)),
+      max_later_frame_bytes_(limits.max_frame_bytes),
       messages_(std::make_shared<MessagePool>()),
-      metadata_reader_(std::make_unique<MetadataReader>(limits, messages_)) {}
+      metadata_reader_(std::make_unique<MetadataReader>(limits_, messages_)) {}
 
 FrameDecoder::~FrameDecoder() = default;
 
@@ -79,6 +91,8 @@ Expected<std::size_t> FrameDecoder::feed(std::span<const std::byte> bytes) {
 Message FrameDecoder::take() {
   phase_ = Phase::kHeader;
   received_ = 0;
+  limits_.max_frame_bytes = max_later_frame_bytes_;
+  metadata_reader_->set_max_frame_bytes(max_later_frame_bytes_);
   return std::exchange(message_, Message());
 }
 

@@ -114,6 +114,7 @@ class MetadataReader {
   /// them. Fails: kCorrupt, kExhausted.
   Expected<> read(std::span<const std::byte> bytes, std::uint64_t payload_bytes,
                   const TensorMaker& make, Message& into);
+  void set_max_frame_bytes(std::uint64_t bytes) { limits_.max_frame_bytes = bytes; }
   /// Of the message last read, in the order of the payload. Cleared by who has no more use for them, and by the next read().
   std::span<ComingTensor> tensors() { return tensors_; }
   void clear_tensors();
@@ -123,7 +124,7 @@ class MetadataReader {
   Expected<> read_descriptors(ByteReader& reader, std::uint64_t payload_bytes);
   Expected<Descriptor> read_descriptor(ByteReader& reader);
 
-  const FrameLimits limits_;
+  FrameLimits limits_;
   const std::shared_ptr<MessagePool> pool_;
   std::vector<Descriptor> descriptors_;
   std::vector<ComingTensor> tensors_;

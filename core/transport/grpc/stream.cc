@@ -1,6 +1,15 @@
 #include "core/transport/grpc/stream.h"
 
 namespace pareto::transport::grpc {
+namespace {
+
+/// What a chunk takes of the room for what is read ahead: its bytes, and what holds them, however few they are.
+std::uint64_t cost_of(const ::grpc::ByteBuffer& chunk) {
+  constexpr std::uint64_t kHolder = 512;
+  return chunk.Length() + kHolder;
+}
+
+}  // namespace
 
 Expected<> Stream::write(std::deque<::grpc::ByteBuffer> chunks, Deadline deadline) {
   std::unique_lock lock(mutex_);
@@ -35,7 +44,7 @@ Expected<::grpc::ByteBuffer> Stream::read(Deadline deadline) {
   ::grpc::ByteBuffer chunk;
   chunk.Swap(&inbox_.front());
   inbox_.pop_front();
-  inbox_bytes_ -= chunk.Length();
+  inbox_bytes_ -= cost_of(chunk);
   pump();
   return chunk;
 }
@@ -70,7 +79,7 @@ void Stream::on_read(bool ok) {
   if (!ok) {
     read_ended_ = true;
   } else if (!closed_) {
-    inbox_bytes_ += incoming_.Length();
+    inbox_bytes_ += cost_of(incoming_);
     inbox_.emplace_back();
     inbox_.back().Swap(&incoming_);
   }

@@ -27,7 +27,9 @@ Expected<SharedMemory> SharedMemory::map(FileDescriptor descriptor, std::size_t 
       status.st_size != static_cast<off_t>(bytes)) {
     return fail(ErrorCode::kCorrupt, "the peer's shared memory is not {} sealed bytes", bytes);
   }
-  return map_whole(std::move(descriptor), bytes);
+  PARETO_ASSIGN(SharedMemory memory, map_whole(std::move(descriptor), bytes));
+  memory.close_descriptor();
+  return memory;
 }
 
 Expected<SharedMemory> SharedMemory::map_whole(FileDescriptor descriptor, std::size_t bytes) {

@@ -27,7 +27,10 @@ class SharedMemory {
 
   std::byte* data() const { return data_; }
   std::size_t size_bytes() const { return bytes_; }
+  /// For a peer to map; only of what create() made, until close_descriptor().
   int descriptor() const { return descriptor_.get(); }
+  /// Once the peer has been sent it: the memory stays.
+  void close_descriptor() { descriptor_.reset(); }
 
  private:
   SharedMemory(FileDescriptor descriptor, std::byte* data, std::size_t bytes)

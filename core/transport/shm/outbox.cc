@@ -125,6 +125,7 @@ Expected<Outbox::Block*> Outbox::free_block(std::uint64_t bytes, Deadline deadli
   const std::array<int, 1> descriptors{memory.descriptor()};
   PARETO_TRY(send_packet(socket_, {.kind = PacketKind::kBlock, .block = next_id_, .bytes = size},
                          {}, descriptors, waker_, deadline));
+  memory.close_descriptor();
   blocks_.push_front({next_id_++, std::move(memory)});
   return &blocks_.front();
 }

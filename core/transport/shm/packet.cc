@@ -92,7 +92,12 @@ Expected<Packet> receive_packet(const FileDescriptor& socket, std::span<std::byt
       Packet packet;
       packet.descriptors = detach(message);
       const auto size = static_cast<std::size_t>(got);
-      if (size < sizeof(PacketHeader) || (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
+      if ((message.msg_flags & MSG_CTRUNC) != 0) {
+        return fail(ErrorCode::kExhausted,
+                    "a block of shared memory could not be taken: this process has no file "
+                    "descriptors left (ulimit -n, or LimitNOFILE of its service)");
+      }
+      if (size < sizeof(PacketHeader) || (message.msg_flags & MSG_TRUNC) != 0) {
         return fail(ErrorCode::kCorrupt, "a packet of {} bytes is none of ours", size);
       }
       std::memcpy(&packet.header, buffer.data(), sizeof(PacketHeader));

@@ -59,6 +59,20 @@ class EveryType : public testing::TestWithParam<at::ScalarType> {
   }
 };
 
+TEST(PackedConvolution, ComputesHoweverManySizesItIsGiven) {
+  at::manual_seed(2);
+  const ConvolutionSpec spec = spec_of(16, 16, 1, at::kFloat);
+  PackedConvolution layer(spec);
+  // More than are remembered, and the first ones once more.
+  for (int turn = 0; turn < 2; ++turn) {
+    for (std::int64_t size = 4; size < 30; ++size) {
+      const at::Tensor input = picture({1, 16, size, 33 - size}, at::kFloat);
+      EXPECT_LT(relative_error(layer.run(input, {}), reference(input, spec)), tolerance(at::kFloat))
+          << input.sizes();
+    }
+  }
+}
+
 TEST_P(EveryType, WinogradComputesTheConvolution) {
   at::manual_seed(1);
   struct Case {

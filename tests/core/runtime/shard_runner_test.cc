@@ -143,6 +143,24 @@ TEST(ShardRunner, ImagesKeepTheirLayoutOnABoundary) {
   }
 }
 
+TEST(ShardRunner, SizesThatAreNoneAreRefusedByEveryEngine) {
+  for (const char* layer :
+       {"torch.conv2d(x, self.w, None, [0, 0], [1, 1], [1, 1], 1)",
+        "torch.conv2d(x, self.w, None, [1, 1], [-1, -1], [1, 1], 1)",
+        "torch.max_pool2d(x, [2, 2], [0, 0], [0, 0], [1, 1], False) + self.w.sum()"}) {
+    HandMade shard;
+    shard.weight("w", torch::randn({4, 3, 3, 3}))
+        .input("x", from_torch(torch::randn({1, 3, 8, 8})).value())
+        .code("def run(self, x):\n    return (" + std::string(layer) + ",)\n");
+    for (const std::string& engine : engine_names()) {
+      const auto runner = shard.load(engine);
+      if (!runner) continue;
+      EXPECT_FALSE((*runner)->run({from_torch(torch::randn({1, 3, 8, 8})).value()}))
+          << engine << ": " << layer;
+    }
+  }
+}
+
 /// Takes everything it is offered.
 struct TakeAll final : EarlyOutputs {
   bool wants(std::size_t index) override {

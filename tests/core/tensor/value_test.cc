@@ -116,6 +116,11 @@ TEST(ValueSpec, ForeignJsonIsChecked) {
   EXPECT_TRUE(refused(R"({"int":9223372036854775807,"per_sample":1})"));
   EXPECT_TRUE(refused(R"({"none":true,"per_sample":1})"));
   std::string deep = R"({"none":true})";
+  // Nor where nothing is nested that far.
+  constexpr std::size_t kFar = 500'000;
+  EXPECT_TRUE(refused(
+      (R"({"tensor":"float32","dims":)" + std::string(kFar, '[') + std::string(kFar, ']') + "}")
+          .c_str()));
   for (int i = 0; i < 40; ++i) deep = R"({"list":[)" + deep + "]}";
   EXPECT_TRUE(refused(deep.c_str()));
 }

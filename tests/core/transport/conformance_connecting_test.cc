@@ -51,7 +51,8 @@ TEST_P(Conformance, WhatIsNoAddressIsRefused) {
         << address;
   }
   EXPECT_EQ(code_of(transport_->connect("127.0.0.1:0", soon(), {})), ErrorCode::kInvalidArgument);
-  EXPECT_EQ(code_of(transport_->listen("192.0.2.1:0", {})), ErrorCode::kInvalidArgument);
+  // It may still become one of this machine's.
+  EXPECT_EQ(code_of(transport_->listen("192.0.2.1:0", {})), ErrorCode::kUnavailable);
 }
 
 TEST_P(Conformance, SpeaksIpv6) {

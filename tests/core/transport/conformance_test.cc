@@ -1,5 +1,6 @@
 // What every transport promises (core/transport/transport.h), over all that are built in: of messages here, of the rest in the files
 // that conformance_suite.h names.
+#include <algorithm>
 #include <cstring>
 
 #include "core/wire/codec_error.h"
@@ -173,6 +174,41 @@ TEST_P(Conformance, OversizedFramesAreRefusedByBothEnds) {
   links.server.reset();
   const ErrorCode code = code_of(links.client->receive(soon()));
   EXPECT_TRUE(code == ErrorCode::kClosed || code == ErrorCode::kUnavailable) << to_string(code);
+}
+
+TEST_P(Conformance, WhoHasNotSaidWhoItIsSendsLittle) {
+  if (!is_network()) GTEST_SKIP() << "strangers come by networks";
+  Limits limits;
+  limits.max_first_frame_bytes = 4096;
+  const auto listener = listen(limits);
+  {
+    Pair links = connect(*listener, Limits{});
+    Async sending([&] { return links.client->send(message_of(1, 5000), soon()); });
+    EXPECT_EQ(code_of(links.server->receive(soon())), ErrorCode::kExhausted);
+    links.server.reset();
+    static_cast<void>(sending.get());
+  }
+  {
+    // Nor do few bytes that stand for many.
+    Limits packed;
+    packed.codec = wire::find_codec("zstd").value_or(nullptr);
+    ASSERT_NE(packed.codec, nullptr);
+    Pair links = connect(*listener, packed);
+    wire::Message zeros = message_of(1, 0);
+    zeros.kind = wire::MessageKind::kValues;
+    Tensor tensor = Tensor::allocate(DType::kFloat32, {1 << 20}).value();
+    std::ranges::fill(tensor.mutable_bytes(), std::byte{0});
+    zeros.body = std::move(tensor);
+    Async sending([&] { return links.client->send(zeros, soon()); });
+    EXPECT_EQ(code_of(links.server->receive(soon())), ErrorCode::kExhausted);
+    links.server.reset();
+    static_cast<void>(sending.get());
+  }
+  Pair links = connect(*listener, Limits{});
+  ASSERT_TRUE(links.client->send(message_of(1, 100), soon()));
+  ASSERT_TRUE(links.server->receive(soon()));
+  ASSERT_TRUE(links.client->send(message_of(2, 100'000), soon()));
+  EXPECT_TRUE(links.server->receive(soon())) << "later ones are as large as all";
 }
 
 TEST_P(Conformance, BothDirectionsAtOnceOnOneLink) {
