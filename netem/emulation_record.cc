@@ -115,8 +115,9 @@ Expected<RecordFolder> RecordFolder::hold(const fs::path& folder) {
   std::error_code problem;
   fs::create_directories(folder, problem);
   if (problem) return tl::unexpected(unusable(problem.value(), folder));
+  // Held also by who may only read it: a service of a user of its own, where root made it.
   FileDescriptor lock(
-      ::open((folder / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+      ::open((folder / "lock").c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
   if (!lock) return tl::unexpected(unusable(errno, folder / "lock"));
   while (::flock(lock.get(), LOCK_EX) != 0) {
     if (errno != EINTR)
@@ -127,6 +128,11 @@ Expected<RecordFolder> RecordFolder::hold(const fs::path& folder) {
     return tl::unexpected(error_from_errno(errno, "/proc/thread-self/ns/net"));
   }
   return RecordFolder(folder, fmt::format("-{}.json", where.st_ino), std::move(lock));
+}
+
+Expected<> RecordFolder::check_writable() const {
+  if (::access(folder_.c_str(), W_OK) == 0) return {};
+  return tl::unexpected(unusable(errno, folder_));
 }
 
 std::vector<RecordFolder::Entry> RecordFolder::list() const {

@@ -61,6 +61,8 @@ class RecordFolder {
   /// Makes the folder; waits for whoever holds it, which is never for long. Fails: kPermission (root is needed).
   static Expected<RecordFolder> hold(const std::filesystem::path& folder);
 
+  /// Fails: kPermission.
+  Expected<> check_writable() const;
   std::vector<Entry> list() const;
   /// None: there is no record of it.
   std::optional<Entry> find(const std::string& interface) const;

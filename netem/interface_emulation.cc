@@ -255,6 +255,11 @@ std::string_view to_string(EmulationState state) {
   return "unreadable";
 }
 
+Expected<> check_emulations(const std::filesystem::path& folder) {
+  PARETO_ASSIGN(const RecordFolder records, RecordFolder::hold(folder));
+  return records.check_writable();
+}
+
 Expected<std::vector<InterfaceStatus>> list_emulations(const std::filesystem::path& folder) {
   PARETO_ASSIGN(const RecordFolder records, RecordFolder::hold(folder));
   std::vector<InterfaceStatus> all;

@@ -49,6 +49,9 @@ class InterfaceEmulation {
   std::unique_ptr<Impl> impl_;
 };
 
+/// Whether what is done could be recorded. Fails: kPermission.
+Expected<> check_emulations(const std::filesystem::path& folder = kEmulationFolder);
+
 enum class EmulationState {
   kKept,        ///< until it is cleared
   kHeld,        ///< by a process that is there

@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <ctime>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -38,6 +40,18 @@ struct Content {
   std::int64_t sent_ns = 0;
 };
 
+/// When the kernel took a packet in, of its wall clock, whenever somebody reads it.
+Nanoseconds arrival(msghdr& message) {
+  timespec time{};
+  const cmsghdr* note = CMSG_FIRSTHDR(&message);
+  if (note != nullptr && note->cmsg_level == SOL_SOCKET && note->cmsg_type == SCM_TIMESTAMPNS) {
+    std::memcpy(&time, CMSG_DATA(note), sizeof(time));
+  } else {
+    ::clock_gettime(CLOCK_REALTIME, &time);
+  }
+  return std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
+}
+
 Expected<sockaddr_in> parse_address(const std::string& host) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -58,6 +72,8 @@ class Endpoint {
       ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &kSendBuffer, sizeof(kSendBuffer));
       const int room = 8 << 20;
       ::setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room));
+      const int wanted = 1;
+      ::setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &wanted, sizeof(wanted));
       if (::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
         return tl::unexpected(error_from_errno(errno, "binding to " + end.address));
       }
@@ -82,17 +98,24 @@ class Endpoint {
     static_cast<void>(::send(socket_.get(), packet.data(), bytes, 0));
   }
 
-  /// False: none came until then.
-  bool receive(Content& content, TimePoint until) const {
+  /// When the next packet arrived, of the wall clock; none: none came until then.
+  std::optional<Nanoseconds> receive(Content& content, TimePoint until) const {
     const auto left = std::max<Nanoseconds>(until - now(), Nanoseconds(0));
     const timespec patience{left.count() / 1'000'000'000, left.count() % 1'000'000'000};
     pollfd polled{socket_.get(), POLLIN, 0};
-    if (::ppoll(&polled, 1, &patience, nullptr) <= 0) return false;
+    if (::ppoll(&polled, 1, &patience, nullptr) <= 0) return std::nullopt;
     std::array<char, kStreamBytes> packet{};
-    const ssize_t got = ::recv(socket_.get(), packet.data(), packet.size(), MSG_DONTWAIT);
-    if (got < static_cast<ssize_t>(sizeof(content))) return false;
+    iovec bytes{packet.data(), packet.size()};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(timespec))> notes{};
+    msghdr message{};
+    message.msg_iov = &bytes;
+    message.msg_iovlen = 1;
+    message.msg_control = notes.data();
+    message.msg_controllen = notes.size();
+    const ssize_t got = ::recvmsg(socket_.get(), &message, MSG_DONTWAIT);
+    if (got < static_cast<ssize_t>(sizeof(content))) return std::nullopt;
     std::memcpy(&content, packet.data(), sizeof(content));
-    return true;
+    return arrival(message);
   }
 
  private:
@@ -191,29 +214,27 @@ Expected<double> stream(const Endpoint& from, const Endpoint& to, Nanoseconds du
     sending = false;
   });
   Content content;
-  if (!to.receive(content, now() + 10 * kPatience)) {
-    return fail(ErrorCode::kTimeout, "no packet of a stream came across");
-  }
-  const TimePoint began = now();
-  TimePoint ended = began;
+  const auto began = to.receive(content, now() + 10 * kPatience);
+  if (!began) return fail(ErrorCode::kTimeout, "no packet of a stream came across");
+  Nanoseconds ended = *began;
   std::int64_t packets = 0;  // after the first
   for (;;) {
     const bool was_sending = sending;
-    if (to.receive(content, now() + kPatience)) {
-      ended = now();
+    if (const auto arrived = to.receive(content, now() + kPatience)) {
+      ended = *arrived;
       ++packets;
     } else if (!was_sending) {
       break;
     }
   }
   const double bits = static_cast<double>(packets) * (kStreamBytes + kHeaderBytes) * 8;
-  return bits / std::max(to_seconds(ended - began), 1e-9);
+  return bits / std::max(to_seconds(ended - *began), 1e-9);
 }
 
 void compare_rate(const char* direction, const LinkDirection& asked,
                   const DirectionMeasurement& measured, std::vector<std::string>& off) {
   constexpr double kLeast = 0.9;
-  constexpr double kMost = 1.1;  // a receiver that was late to begin sees a shorter stream
+  constexpr double kMost = 1.1;
   if (asked.bits_per_second == 0 || measured.bits_per_second == 0 || !asked.trace.empty()) return;
   const double expected =
       static_cast<double>(asked.bits_per_second) * (1 - loss_of(asked)) * (1 + asked.duplicate);
@@ -278,6 +299,10 @@ MeasurementOptions measurement_for(const Condition& condition) {
     const double seconds = kBits / static_cast<double>(direction->bits_per_second);
     options.interval = std::max(options.interval, from_nanoseconds(seconds * 1e9));
   }
+  // On a slow link fewer must do.
+  constexpr std::chrono::seconds kLongest{20};
+  const auto in_time = std::max<Nanoseconds::rep>(kLongest / options.interval, 1);
+  options.probes = static_cast<int>(std::min<Nanoseconds::rep>(options.probes, in_time));
   return options;
 }
 

@@ -101,6 +101,13 @@ Expected<ResourceGroup> ResourceGroup::create(const std::string& name, std::uint
   group.folder_ = folder;
   PARETO_TRY(write_control(folder / (tree.version == 2 ? "memory.max" : "memory.limit_in_bytes"),
                            std::to_string(memory_bytes)));
+  // Nor more of it swapped out; kernels that count no swap lack the file.
+  const fs::path swap =
+      folder / (tree.version == 2 ? "memory.swap.max" : "memory.memsw.limit_in_bytes");
+  std::error_code absent;
+  if (fs::exists(swap, absent)) {
+    PARETO_TRY(write_control(swap, tree.version == 2 ? "0" : std::to_string(memory_bytes)));
+  }
   return group;
 }
 

