@@ -45,6 +45,17 @@ Value without_bytes(const Value& value) {
   return value;
 }
 
+/// Whether a list or dict may be added to after it was made.
+bool may_be_filled(const torch::jit::Value* value) {
+  const auto kind = value->type()->kind();
+  if (kind != c10::TypeKind::ListType && kind != c10::TypeKind::DictType) return false;
+  return std::ranges::any_of(value->uses(), [&](const torch::jit::Use& use) {
+    const auto* schema = use.user->maybeSchema();
+    return (schema != nullptr && schema->is_mutable()) ||
+           use.user->owningBlock() != value->node()->owningBlock() || !use.user->blocks().empty();
+  });
+}
+
 /// What every value was at one batch.
 struct Run {
   std::int64_t batch = 0;
@@ -71,7 +82,10 @@ Expected<Run> run_at(GraphRunner& runner, const Flat& flat, const Graph& graph,
       // A model may write to its input.
       inputs.back() = inputs.back().toTensor().clone();
     }
-    for (const FlatWeight& weight : flat.weights) inputs.emplace_back(weight.tensor);
+    for (const FlatWeight& weight : flat.weights) {
+      inputs.emplace_back(weight.is_written ? weight.tensor.clone() : weight.tensor);
+    }
+    std::vector<std::pair<std::size_t, c10::IValue>> filled;
     runner.run(std::move(inputs), [&](std::size_t position, Node* node, auto in, auto out) {
       run.flops[position] += flops_of(node, in, out);
       if (node->owningBlock() != flat.graph->block()) return;
@@ -79,8 +93,14 @@ Expected<Run> run_at(GraphRunner& runner, const Flat& flat, const Graph& graph,
         const auto index = static_cast<std::size_t>(graph.operators[position].outputs[i]);
         run.seen[index] = runtime::from_ivalue(out[i]).map(without_bytes);
         run.layouts[index] = layout_of(out[i]);
+        if (may_be_filled(node->output(i))) filled.emplace_back(index, out[i]);
       }
     });
+    // Where they may cross, these hold what they hold in the end.
+    for (const auto& [index, container] : filled) {
+      run.seen[index] = runtime::from_ivalue(container).map(without_bytes);
+      run.layouts[index] = layout_of(container);
+    }
   } catch (const std::exception& error) {
     std::vector<std::string> samples;
     for (const InputShape& shape : shapes) samples.push_back(to_string(shape.per_sample));

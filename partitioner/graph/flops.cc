@@ -1,5 +1,9 @@
 #include "partitioner/graph/flops.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 
@@ -54,6 +58,59 @@ double attention(Values inputs) {
   const auto length = static_cast<double>(inputs[0].toTensor().size(1));
   const auto width = static_cast<double>(inputs[0].toTensor().size(2));
   return 2 * all * (4 * width + 2 * length) + 5 * all * length / width;
+}
+
+/// Two products over the sequences, of [..., queries, width] with [..., keys, width] and [..., keys, values].
+double dot_product_attention(Values inputs) {
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (!is_tensor(inputs, i) || inputs[i].toTensor().dim() < 2) return 0;
+  }
+  const double queries = elements(inputs[0]) / static_cast<double>(inputs[0].toTensor().size(-1));
+  const auto keys = static_cast<double>(inputs[1].toTensor().size(-2));
+  const auto width = static_cast<double>(inputs[0].toTensor().size(-1));
+  const auto values = static_cast<double>(inputs[2].toTensor().size(-1));
+  return queries * keys * (2 * width + 5 + 2 * values);
+}
+
+/// lstm, gru, rnn_tanh and rnn_relu: every step takes a product with every matrix of weights.
+double recurrent(Values inputs) {
+  if (!is_tensor(inputs, 0)) return 0;
+  // States may be a list, too; weights are the last one.
+  const auto last = std::find_if(inputs.rbegin(), inputs.rend(),
+                                 [](const c10::IValue& input) { return input.isTensorList(); });
+  if (last == inputs.rend()) return 0;
+  const at::Tensor& sequence = inputs[0].toTensor();
+  if (sequence.dim() == 0 || sequence.size(-1) == 0) return 0;
+  double weights = 0;
+  for (const at::Tensor& weight : last->toTensorVector()) {
+    if (weight.dim() == 2) weights += static_cast<double>(weight.numel());
+  }
+  return 2 * weights * elements(inputs[0]) / static_cast<double>(sequence.size(-1));
+}
+
+/// Every combination of the indices is one product and one sum: the product of their sizes, each index once.
+double einsum(Values inputs) {
+  if (inputs.size() < 2 || !inputs[0].isString() || !inputs[1].isTensorList()) return 0;
+  const std::string equation = inputs[0].toStringRef();
+  std::map<char, std::int64_t> sizes;
+  const auto operands = inputs[1].toTensorVector();
+  std::size_t operand = 0;
+  std::int64_t dimension = 0;
+  for (const char index : equation.substr(0, equation.find("->"))) {
+    if (index == ' ') continue;
+    if (index == ',') {
+      ++operand;
+      dimension = 0;
+      continue;
+    }
+    // What "..." stands for is not spelt out.
+    if (index == '.' || operand >= operands.size() || dimension >= operands[operand].dim())
+      return 0;
+    sizes[index] = std::max(sizes[index], operands[operand].size(dimension++));
+  }
+  double combinations = 1;
+  for (const auto& [index, size] : sizes) combinations *= static_cast<double>(size);
+  return 2 * combinations;
 }
 
 /// Operations an output element.
@@ -129,6 +186,12 @@ double flops_of(torch::jit::Node* node, Values inputs, Values outputs) {
     return product(inputs, outputs, 0) + (is_tensor(inputs, 2) ? elements(outputs[0]) : 0);
   }
   if (name == "_native_multi_head_attention") return attention(inputs);
+  if (name == "scaled_dot_product_attention") return dot_product_attention(inputs);
+  if (name == "lstm" || name == "gru" || name == "rnn_tanh" || name == "rnn_relu") {
+    return recurrent(inputs);
+  }
+  if (name == "einsum") return einsum(inputs);
+  if (name == "dot") return 2 * elements(inputs[0]);
   if (name == "addmm" || name == "baddbmm") {
     return product(inputs, outputs, 1) + elements(outputs[0]);
   }

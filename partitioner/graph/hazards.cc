@@ -44,7 +44,14 @@ struct Write {
   std::size_t position = 0;
   std::vector<bool> values;
   std::vector<bool> weights;
+  std::vector<std::size_t>
+      filled;  ///< of the values, lists and dicts that it adds to or takes from
 };
+
+bool is_container(const Value* value) {
+  const auto kind = value->type()->kind();
+  return kind == c10::TypeKind::ListType || kind == c10::TypeKind::DictType;
+}
 
 class Finder {
  public:
@@ -59,6 +66,10 @@ class Finder {
       Write write;
       write.position = position;
       for (Value* value : copy_.values) write.values.push_back(hits(node, written, value));
+      for (std::size_t i = 0; i < copy_.values.size(); ++i) {
+        Value* value = copy_.values[i];
+        if (is_container(value) && aliases_.writesToAlias(node, {value})) write.filled.push_back(i);
+      }
       for (Value* weight : copy_.weights) write.weights.push_back(hits(node, written, weight));
       writes.push_back(std::move(write));
     }
@@ -109,6 +120,22 @@ void forbid_shared_memory(const Graph& graph, const Write& write,
     if (tensors < 2) continue;
     reasons[position] = fmt::format("{} cross and may share memory that {} writes later",
                                     fmt::join(names, ", "), at_operator(graph, write.position));
+  }
+}
+
+void forbid_unfilled(const Graph& graph, const Write& write, std::vector<std::string>& reasons,
+                     Ties& ties) {
+  const auto last = static_cast<std::int64_t>(write.position);
+  for (const std::size_t index : write.filled) {
+    const GraphValue& value = graph.values[index];
+    if (value.producer < 0 || value.producer >= last) continue;
+    for (std::int64_t position = value.producer + 1; position <= last; ++position) {
+      std::string& reason = reasons[static_cast<std::size_t>(position)];
+      if (!reason.empty()) continue;
+      reason = fmt::format("{} would cross before {} fills it", value.name,
+                           at_operator(graph, write.position));
+    }
+    ties.push_back({value.producer, last});
   }
 }
 
@@ -229,11 +256,42 @@ void tie_state(const Graph& graph, const Write& write, Ties& ties) {
   }
 }
 
+/// Of a norm that trains: running mean and variance, which its schema does not call written.
+std::vector<Value*> statistics_of(Node* node) {
+  const bool batch_norm = node->kind() == c10::aten::batch_norm;
+  const bool instance_norm = node->kind() == c10::aten::instance_norm;
+  if (!batch_norm && !instance_norm) return {};
+  constexpr std::size_t kMean = 3;
+  constexpr std::size_t kVariance = 4;
+  constexpr std::size_t kTraining = 5;
+  const auto training = torch::jit::toIValue(node->input(kTraining));
+  if (training && training->isBool() && !training->toBool()) return {};
+  return {node->input(kMean), node->input(kVariance)};
+}
+
 }  // namespace
+
+void find_written_weights(Flat& flat) {
+  for (const Write& write : Finder(flat).run()) {
+    for (std::size_t i = 0; i < flat.weights.size(); ++i) {
+      if (write.weights[i]) flat.weights[i].is_written = true;
+    }
+  }
+  const auto inputs = flat.graph->inputs();
+  for_each_node(flat.graph->block(), [&](Node* node) {
+    for (const Value* value : statistics_of(node)) {
+      const auto found = std::find(inputs.begin(), inputs.end(), value);
+      const auto at = static_cast<std::size_t>(found - inputs.begin());
+      if (found == inputs.end() || at < flat.model_inputs) continue;
+      flat.weights[at - flat.model_inputs].is_written = true;
+    }
+  });
+}
 
 void find_hazards(const Flat& flat, Graph& graph, std::vector<std::string>& reasons, Ties& ties) {
   const std::vector<Write> writes = Finder(flat).run();
   for (const Write& write : writes) {
+    forbid_unfilled(graph, write, reasons, ties);
     forbid_shared_memory(graph, write, reasons);
     forbid_split_state(graph, write, reasons);
     const bool keeps_state =

@@ -7,11 +7,14 @@
 #include <charconv>
 #include <thread>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "core/base/text.h"
 #include "core/runtime/torch_convert.h"
 #include "partitioner/graph/examine.h"
 #include "partitioner/graph/flat_graph.h"
+#include "partitioner/graph/hazards.h"
 
 namespace pareto::partitioner {
 namespace {
@@ -61,11 +64,34 @@ Expected<std::vector<InputShape>> parse_input_shapes(std::string_view text) {
   return inputs;
 }
 
+namespace {
+
+/// Gives weights that the graph writes memory of their own, so that they stay what they are in the file whoever runs it. Returns those of the
+/// file's module, with what they were.
+Expected<std::vector<std::pair<at::Tensor, at::Tensor>>> own_state(Flat& flat) {
+  std::vector<std::pair<at::Tensor, at::Tensor>> state;
+  try {
+    find_written_weights(flat);
+    for (FlatWeight& weight : flat.weights) {
+      if (!weight.is_written) continue;
+      const at::Tensor live = std::exchange(weight.tensor, weight.tensor.clone());
+      state.emplace_back(live, weight.tensor);
+    }
+  } catch (const std::exception& error) {
+    return fail(ErrorCode::kInternal, "analysing aliases: {}", runtime::first_line(error));
+  }
+  return state;
+}
+
+}  // namespace
+
 struct Model::Impl {
   Flat flat;
   std::vector<InputShape> inputs;
   Graph graph;
   std::vector<SplitPoint> points;
+  /// What the file's module writes when it runs, and what that was in the file.
+  std::vector<std::pair<at::Tensor, at::Tensor>> state;
   // Made when first asked for.
   std::optional<torch::jit::Code> whole;
   std::vector<Tensor> weights;
@@ -130,10 +156,12 @@ Model::~Model() = default;
 Expected<Model> Model::examine(Flat flat, std::vector<InputShape> inputs) {
   const std::string name = flat.model;
   PARETO_TRY(with_context(bind_inputs(flat, inputs), "model {}", name));
+  PARETO_ASSIGN(auto state, with_context(own_state(flat), "model {}", name));
   PARETO_ASSIGN(Examined examined, with_context(examine_flat(flat, inputs), "model {}", name));
   auto points = find_split_points(examined.graph, examined.illegal);
   auto impl = std::make_unique<Impl>();
   impl->flat = std::move(flat);
+  impl->state = std::move(state);
   impl->inputs = std::move(inputs);
   impl->graph = std::move(examined.graph);
   impl->points = std::move(points);
@@ -191,10 +219,13 @@ Expected<std::vector<Value>> Model::run_whole(const std::vector<Value>& inputs) 
       stack.push_back(value.isTensor() ? c10::IValue(value.toTensor().clone()) : value);
     }
     if (impl_->flat.original) {
+      for (const auto& [live, initial] : impl_->state) live.copy_(initial);
       stack = {impl_->flat.original->forward(std::move(stack))};
     } else {
       if (!impl_->whole) impl_->whole.emplace(impl_->flat.graph, "whole");
-      for (const FlatWeight& weight : impl_->flat.weights) stack.emplace_back(weight.tensor);
+      for (const FlatWeight& weight : impl_->flat.weights) {
+        stack.emplace_back(weight.is_written ? weight.tensor.clone() : weight.tensor);
+      }
       torch::jit::InterpreterState(*impl_->whole).run(stack);
     }
     std::vector<Value> outputs;

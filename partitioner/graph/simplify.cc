@@ -1,3 +1,4 @@
+#include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/passes/common_subexpression_elimination.h>
 #include <torch/csrc/jit/passes/constant_propagation.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
@@ -8,6 +9,10 @@
 #include <torch/csrc/jit/passes/remove_exceptions.h>
 #include <torch/csrc/jit/passes/remove_mutation.h>
 #include <torch/csrc/jit/passes/shape_analysis.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
 
 #include "partitioner/graph/flat_graph.h"
 #include "partitioner/graph/flatten.h"
@@ -48,13 +53,65 @@ Node* first_user(const torch::jit::Value* value, torch::jit::Block* top) {
   return first;
 }
 
+/// What fills a dict before anybody looks at it: `dict[key] = value` in the top block, each key a constant of its own. None: it cannot be told.
+std::optional<std::vector<Node*>> fillings_of(const torch::jit::Value* dict, const Node* reader,
+                                              torch::jit::Block* top) {
+  std::vector<Node*> fillings;
+  std::vector<c10::IValue> keys;
+  const auto is_new = [&](const torch::jit::Value* key) {
+    const auto known = torch::jit::toIValue(key);
+    if (!known || std::ranges::any_of(keys, [&](const c10::IValue& k) { return k == *known; })) {
+      return false;
+    }
+    keys.push_back(*known);
+    return true;
+  };
+  const Node* maker = dict->node();
+  for (std::size_t i = 0; i < maker->inputs().size(); i += 2) {
+    if (!is_new(maker->input(i))) return std::nullopt;
+  }
+  for (const torch::jit::Use& use : dict->uses()) {
+    if (use.user->kind() != c10::aten::_set_item || use.offset != 0) continue;
+    const bool before = use.user->owningBlock() == top && use.user->isBefore(reader);
+    if (!before || !is_new(use.user->input(1))) return std::nullopt;
+    fillings.push_back(use.user);
+  }
+  std::ranges::sort(fillings, [](const Node* a, const Node* b) { return a->isBefore(b); });
+  return fillings;
+}
+
+/// Makes a dict that is filled entry by entry at once, before its first reader: until then its values cross for themselves.
+void gather_dicts(torch::jit::Graph& graph) {
+  std::vector<Node*> makers = operators_of(graph);
+  std::erase_if(makers, [](Node* node) { return node->kind() != c10::prim::DictConstruct; });
+  for (Node* node : makers) {
+    Node* reader = nullptr;
+    for (const torch::jit::Use& use : node->output()->uses()) {
+      if (use.user->kind() == c10::aten::_set_item && use.offset == 0) continue;
+      Node* user = use.user;
+      while (user->owningBlock() != graph.block()) user = user->owningBlock()->owningNode();
+      if (reader == nullptr || user->isBefore(reader)) reader = user;
+    }
+    if (reader == nullptr) continue;
+    const auto fillings = fillings_of(node->output(), reader, graph.block());
+    if (!fillings || fillings->empty()) continue;
+    for (Node* filling : *fillings) {
+      node->addInput(filling->input(1));
+      node->addInput(filling->input(2));
+      filling->destroy();
+    }
+    node->moveBefore(reader);
+  }
+}
+
 /// A list or tuple made early would cross every split point up to its use in place of its items. Making it later is always the
 /// same: its items are values, and nobody can have changed it before its first user.
 void sink_containers(torch::jit::Graph& graph) {
   const auto nodes = operators_of(graph);
   for (auto at = nodes.rbegin(); at != nodes.rend(); ++at) {
     Node* node = *at;
-    if (node->kind() != c10::prim::ListConstruct && node->kind() != c10::prim::TupleConstruct) {
+    if (node->kind() != c10::prim::ListConstruct && node->kind() != c10::prim::TupleConstruct &&
+        node->kind() != c10::prim::DictConstruct) {
       continue;
     }
     Node* user = first_user(node->output(), graph.block());
@@ -71,6 +128,7 @@ void simplify(std::shared_ptr<torch::jit::Graph>& graph) {
   remove_warnings(*graph);
   for (int round = 0; round < 3; ++round) fold(graph);
   torch::jit::RemoveTensorMutation(graph);
+  gather_dicts(*graph);
   fold(graph);
   sink_containers(*graph);
 }

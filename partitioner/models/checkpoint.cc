@@ -9,6 +9,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <unordered_set>
 
 #include "core/base/file.h"
 #include "core/base/text.h"
@@ -91,6 +92,18 @@ Expected<Tensor> materialize(const PickleTensor& view, const Storages& storages)
                         bytes.data + static_cast<std::size_t>(view.offset) * size, bytes.owner);
 }
 
+/// Training scripts wrap the state_dict: {"model": …, "epoch": …, "best": tensor}.
+const PickleDict& state_dict_in(const PickleDict& dict) {
+  for (const auto& [key, value] : dict.items) {
+    const auto* name = std::get_if<std::string>(&key->value);
+    const auto* inner = std::get_if<PickleDict>(&value->value);
+    if (name != nullptr && inner != nullptr && (*name == "state_dict" || *name == "model")) {
+      return *inner;
+    }
+  }
+  return dict;
+}
+
 Expected<Entries> tensors_of_dict(const PickleDict& dict, const Storages& storages) {
   Entries entries;
   for (const auto& [key, value] : dict.items) {
@@ -101,21 +114,13 @@ Expected<Entries> tensors_of_dict(const PickleDict& dict, const Storages& storag
     entries.emplace_back(*name, std::move(tensor));
   }
   if (!entries.empty()) return entries;
-  // Training scripts wrap the state_dict: {"model": …, "epoch": …}.
-  for (const auto& [key, value] : dict.items) {
-    const auto* name = std::get_if<std::string>(&key->value);
-    const auto* inner = std::get_if<PickleDict>(&value->value);
-    if (name != nullptr && inner != nullptr && (*name == "state_dict" || *name == "model")) {
-      return tensors_of_dict(*inner, storages);
-    }
-  }
   return fail(ErrorCode::kCorrupt, "holds no tensors");
 }
 
 Expected<Entries> entries_of(const PickleRef& root, const Storages& storages) {
   const auto* dict = std::get_if<PickleDict>(&root->value);
   if (dict == nullptr) return fail(ErrorCode::kCorrupt, "is no state_dict");
-  return tensors_of_dict(*dict, storages);
+  return tensors_of_dict(state_dict_in(*dict), storages);
 }
 
 Expected<Entries> read_module(const std::filesystem::path& path) {
@@ -169,16 +174,20 @@ Expected<Entries> read_legacy(const std::filesystem::path& path) {
   if (names == nullptr) return fail(ErrorCode::kCorrupt, "has no list of storages");
   // Storages lie in the order of their keys, each behind its number of elements; only its users know how large an element is.
   std::map<std::string, std::size_t> sizes;
-  const Storages note = [&](const PickleStorage& storage) -> Expected<Bytes> {
-    sizes[storage.key] = size_of(storage.dtype);
-    static const std::byte kNothing{};
-    return Bytes{&kNothing, std::numeric_limits<std::uint64_t>::max(), nullptr};
-  };
-  const auto* dict = std::get_if<PickleDict>(&root->value);
-  if (dict == nullptr) return fail(ErrorCode::kCorrupt, "is no state_dict");
-  for (const auto& [key, value] : dict->items) {
-    if (const auto* view = std::get_if<PickleTensor>(&value->value))
-      PARETO_TRY(note(view->storage));
+  // Of all that it holds: what a training script keeps beside the state_dict lies among them.
+  std::vector<PickleRef> next{root};
+  std::unordered_set<const PickleItem*> seen;
+  while (!next.empty()) {
+    const PickleRef item = std::move(next.back());
+    next.pop_back();
+    if (!seen.insert(item.get()).second) continue;
+    if (const auto* view = std::get_if<PickleTensor>(&item->value)) {
+      sizes[view->storage.key] = size_of(view->storage.dtype);
+    } else if (const auto* sequence = std::get_if<PickleSequence>(&item->value)) {
+      next.insert(next.end(), sequence->items.begin(), sequence->items.end());
+    } else if (const auto* dict = std::get_if<PickleDict>(&item->value)) {
+      for (const auto& [key, value] : dict->items) next.push_back(value);
+    }
   }
   std::map<std::string, Bytes> storages;
   for (const PickleRef& item : names->items) {

@@ -14,7 +14,11 @@ bool is_path(const std::string& text) {
 }
 
 Expected<Model> finish(Flat flat, const ModelOptions& options, std::vector<InputShape> inputs) {
-  if (!options.weights.empty()) PARETO_TRY(load_weights(flat, options.weights));
+  if (!options.weights.empty()) {
+    PARETO_TRY(load_weights(flat, options.weights));
+    // A file's module has other weights: what runs whole is the graph with these.
+    flat.original.reset();
+  }
   return Model::examine(std::move(flat), std::move(inputs));
 }
 

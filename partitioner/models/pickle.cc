@@ -107,9 +107,13 @@ class Reader {
     }
     return bad("no mark on the stack");
   }
+  /// Of a container of these, which from now on stay as deep as they are.
   static int depth_above(const std::vector<PickleRef>& items) {
     int depth = 0;
-    for (const PickleRef& item : items) depth = std::max(depth, item->depth);
+    for (const PickleRef& item : items) {
+      depth = std::max(depth, item->depth);
+      item->held = true;
+    }
     return depth + 1;
   }
 
@@ -147,6 +151,7 @@ class Reader {
   Expected<> add_items(const std::vector<PickleRef>& items) {
     if (stack_.empty()) return bad("adds to an empty stack");
     PickleItem& target = *stack_.back();
+    if (target.held) return bad("adds to a container that another one holds");
     for (const PickleRef& item : items) {
       if (item.get() == &target) return bad("a container holds itself");
     }

@@ -48,7 +48,8 @@ struct PickleItem {
   std::variant<std::monostate, bool, std::int64_t, double, std::string, PickleGlobal, PickleStorage,
                PickleTensor, PickleSequence, PickleDict, PickleMark>
       value;
-  int depth = 0;  ///< of containers below
+  int depth = 0;      ///< of containers below
+  bool held = false;  ///< by a container, which counts with that depth
 };
 
 /// One pickle from the front of `bytes`, which then begins behind it. Fails: kCorrupt, naming the opcode or global that is not part

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "partitioner/emit/verify.h"
 #include "tests/partitioner/scripted.h"
 
@@ -164,6 +166,42 @@ def forward(self, x, y):
   ASSERT_TRUE(model) << model.error().message;
   EXPECT_GT(model->split_points().size(), 10U);
   expect_all_equal(*model);
+}
+
+TEST(CutEverywhere, DictsAndListsThatAreFilledOnTheWay) {
+  // Entries that are written in place afterwards, a dict that is read between its fillings, a list that a branch fills.
+  const auto model = open(scripted("Filled", R"(
+def forward(self, x):
+    features: Dict[str, Tensor] = {}
+    y = torch.relu(x)
+    features["early"] = y
+    z = torch.sigmoid(y)
+    y.add_(1.0)
+    features["late"] = y + z
+    seen: Dict[str, Tensor] = {}
+    seen["a"] = torch.tanh(z)
+    count = len(seen)
+    w = torch.exp(z) * count
+    seen["b"] = w.mul_(2.0)
+    rows: List[Tensor] = []
+    if bool(x.sum() > 0):
+        rows.append(torch.neg(z))
+    rows.append(z)
+    u = torch.sin(w)
+    rows.append(u)
+    return features, seen["a"] + seen["b"], torch.stack(rows), u
+)"),
+                          "4");
+  ASSERT_TRUE(model) << model.error().message;
+  expect_all_equal(*model);
+  // What crosses is counted: between the first and the second entry of `features` its tensors cross for themselves.
+  const auto kinds = test::kinds(model->graph());
+  const auto after = [&](const char* kind) {
+    return static_cast<std::size_t>(std::ranges::find(kinds, kind) - kinds.begin());
+  };
+  ASSERT_LT(after("aten::relu"), kinds.size());
+  EXPECT_TRUE(model->split_points()[after("aten::relu")].legal);
+  EXPECT_THAT(kinds, ::testing::Contains("aten::_set_item")) << "of the dict that is read between";
 }
 
 TEST(CutEverywhere, LoopsAndBranchesThatStay) {

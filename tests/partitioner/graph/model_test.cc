@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
+#include "core/runtime/torch_convert.h"
 #include "tests/partitioner/scripted.h"
 
 namespace pareto::partitioner {
@@ -76,6 +78,56 @@ TEST(ModelExamine, FlopsArePerSample) {
   EXPECT_DOUBLE_EQ(operators[1].flops_per_sample, outputs);
   EXPECT_DOUBLE_EQ(operators[2].flops_per_sample, 0);
   EXPECT_DOUBLE_EQ(operators[3].flops_per_sample, 10 * 2 * outputs);
+}
+
+TEST(ModelExamine, FlopsOfRecurrentLayersAndSumsOfProducts) {
+  torch::manual_seed(1);
+  torch::jit::Module module("__torch__.Recurrent");
+  for (const auto& [name, sizes] : std::vector<std::pair<std::string, std::vector<std::int64_t>>>{
+           {"w_ih", {20, 3}}, {"w_hh", {20, 5}}, {"b_ih", {20}}, {"b_hh", {20}}}) {
+    module.register_parameter(name, torch::randn(sizes), false);
+  }
+  module.define(R"(
+def forward(self, x):
+    h = torch.zeros([1, x.size(0), 5])
+    y, a, b = torch.lstm(x, [h, h], [self.w_ih, self.w_hh, self.b_ih, self.b_hh], True, 1, 0.0, False, False, True)
+    return torch.einsum("bth,bsh->bts", [y, y])
+)");
+  const auto model = open(module, "7x3");
+  ASSERT_TRUE(model) << model.error().message;
+  std::map<std::string, double> flops;
+  for (const Operator& op : model->graph().operators) flops[op.kind] = op.flops_per_sample;
+  EXPECT_DOUBLE_EQ(flops["aten::lstm"], 2 * 7 * (20 * 3 + 20 * 5));
+  EXPECT_DOUBLE_EQ(flops["aten::einsum"], 2 * 7 * 7 * 5);
+}
+
+TEST(ModelExamine, WhatTheModelWritesStaysWhatItIsInTheFile) {
+  torch::jit::Module module("__torch__.Counting");
+  module.register_attribute("training", c10::BoolType::get(), true);
+  module.register_buffer("count", torch::zeros({1}));
+  module.register_buffer("mean", torch::zeros({4}));
+  module.register_buffer("variance", torch::ones({4}));
+  module.define(R"(
+def forward(self, x):
+    self.count.add_(1.0)
+    y = torch.batch_norm(x, None, None, self.mean, self.variance, True, 0.1, 1e-5, False)
+    return y + self.count
+)");
+  const auto model = open(module, "4");
+  ASSERT_TRUE(model) << model.error().message;
+  const auto inputs = model->example_inputs(3, 1).value();
+  const auto first = model->run_whole(inputs);
+  ASSERT_TRUE(first) << first.error().message;
+  const auto second = model->run_whole(inputs);
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_TRUE(bit_equal(Value(List{*first}), Value(List{*second})));
+  for (const Digest& digest : model->weight_digests()) {
+    EXPECT_EQ(sha256(model->weight(digest).value().bytes()), digest)
+        << "what is sent is what was named";
+  }
+  const Tensor zeros = runtime::from_torch(torch::zeros({4})).value();
+  EXPECT_THAT(model->weight_digests(), ::testing::Contains(sha256(zeros.bytes())))
+      << "examining has moved no mean";
 }
 
 TEST(ModelExamine, IntsAndListsCross) {

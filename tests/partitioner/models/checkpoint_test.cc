@@ -105,6 +105,26 @@ TEST_F(Checkpoint, ForeignPicklesNeverEscapeTheirBounds) {
   EXPECT_TRUE(refused(deep + "."));
   // A list that is appended to itself, and one that holds a list that holds it.
   EXPECT_TRUE(refused(std::string_view("]q\0h\0a.", 7)));
+  // A chain that grows at its inner end.
+  std::string_view chain("]q\0]q\1ah\1]aa.", 14);
+  const auto grown = read_pickle(chain);
+  ASSERT_FALSE(grown);
+  EXPECT_THAT(grown.error().message, HasSubstr("another one holds"));
+}
+
+TEST_F(Checkpoint, IsFoundAmongWhatTrainingKeepsBesideIt) {
+  python(
+      "import torchvision\n"
+      "state = torchvision.models.squeezenet1_0(weights=None, num_classes=3).state_dict()\n"
+      "kept = {'epoch': 3, 'best_acc1': torch.tensor(0.5), 'state_dict': state,\n"
+      "        'optimizer': {'state': {0: {'momentum_buffer': torch.ones(3)}}}}\n"
+      "torch.save(kept, folder + '/new.pth')\n"
+      "torch.save(kept, folder + '/old.pth', _use_new_zipfile_serialization=False)\n");
+  for (const char* name : {"new.pth", "old.pth"}) {
+    Flat flat = squeezenet();
+    const auto loaded = load_weights(flat, path(name));
+    EXPECT_TRUE(loaded) << name << ": " << loaded.error().message;
+  }
 }
 
 TEST_F(Checkpoint, WeightsThatDoNotFitAreNamed) {
