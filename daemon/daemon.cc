@@ -109,7 +109,7 @@ Expected<std::unique_ptr<Daemon>> Daemon::start(const DaemonConfig& config, Daem
   PARETO_ASSIGN(daemon->stages_,
                 StageHost::listen(std::move(options), std::move(parts.transports), config.data));
   daemon->network_ = std::make_unique<NetworkLease>(config.allow_netem, std::move(parts.network));
-  clear_abandoned_networks();
+  if (config.allow_netem) clear_abandoned_networks();
   ControlParts control{*daemon->store_,
                        *daemon->shards_,
                        *daemon->stages_,
@@ -149,21 +149,22 @@ std::string Daemon::status() const {
   return line + fmt::format("; stages: {}", stages_->status().size());
 }
 
-std::vector<std::string> Daemon::reload(const DaemonConfig& config) {
-  std::vector<std::string> changes;
+Daemon::Reloaded Daemon::reload(const DaemonConfig& config) {
+  Reloaded changes;
   const std::string discovery = config_.discovery;
   for (const Setting& setting : settings()) {
     const std::string before = setting.get(config_);
     const std::string now = setting.get(config);
     if (before == now) continue;
     if (!setting.reloadable) {
-      changes.push_back(fmt::format("{} stays \"{}\" until a restart (\"{}\" is asked for)",
-                                    setting.key, before, now));
+      changes.waiting.push_back(fmt::format("{} stays \"{}\" until a restart (\"{}\" is asked for)",
+                                            setting.key, before, now));
       continue;
     }
     // Its own text, so it reads back.
     static_cast<void>(setting.set(config_, now));
-    changes.push_back(fmt::format("{} is \"{}\" now (was \"{}\")", setting.key, now, before));
+    changes.in_use.push_back(
+        fmt::format("{} is \"{}\" now (was \"{}\")", setting.key, now, before));
   }
   store_->set_limit(config_.store_limit_bytes);
   shards_->set_memory_limit(config_.memory_limit_bytes);

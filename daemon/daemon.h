@@ -49,9 +49,13 @@ class Daemon {
   std::string status() const;
   const DaemonConfig& config() const { return config_; }
 
-  /// Applies what can be changed while it runs, and reads a renewed certificate. Returns a sentence per change, applied or in need of a
-  /// restart.
-  std::vector<std::string> reload(const DaemonConfig& config);
+  /// A sentence per setting that changed.
+  struct Reloaded {
+    std::vector<std::string> in_use;
+    std::vector<std::string> waiting;  ///< for a restart
+  };
+  /// Applies what can be changed while it runs, and reads a renewed certificate.
+  Reloaded reload(const DaemonConfig& config);
 
   /// Finishes what is in flight, within the configured time, and stops serving.
   void drain();

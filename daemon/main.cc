@@ -42,9 +42,12 @@ void reload(Daemon& daemon, const CommandLine& command_line) {
     spdlog::error("HUP: nothing is changed: {}", config.error().message);
     return;
   }
-  const auto changes = daemon.reload(*config);
-  if (changes.empty()) spdlog::info("HUP: the configuration has not changed");
-  for (const std::string& change : changes) spdlog::info("HUP: {}", change);
+  const Daemon::Reloaded changes = daemon.reload(*config);
+  if (changes.in_use.empty() && changes.waiting.empty()) {
+    spdlog::info("HUP: the configuration has not changed");
+  }
+  for (const std::string& change : changes.in_use) spdlog::info("HUP: {}", change);
+  for (const std::string& change : changes.waiting) spdlog::warn("HUP: {}", change);
 }
 
 /// The main loop: until TERM or INT.

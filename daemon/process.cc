@@ -10,8 +10,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <ctime>
+#include <filesystem>
 
+#include "core/base/cores.h"
 #include "core/base/file.h"
 
 namespace pareto::daemon {
@@ -67,14 +70,26 @@ Impatience::~Impatience() { ::pthread_kill(watching_.native_handle(), SIGUSR1); 
 
 Expected<> pin_to_cores(const std::vector<int>& cores) {
   if (cores.empty()) return {};
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int core : cores) CPU_SET(static_cast<std::size_t>(core), &set);
-  if (::sched_setaffinity(0, sizeof set, &set) != 0) {
-    return fail(ErrorCode::kInvalidArgument, "cpu: none of these cores may be used here: {}",
-                fmt::join(cores, ","));
+  cpu_set_t wanted;
+  CPU_ZERO(&wanted);
+  for (const int core : cores) CPU_SET(static_cast<std::size_t>(core), &wanted);
+  // Each thread has its own, and libraries started some before main; those to come have that of the thread that starts them.
+  std::error_code error;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", error)) {
+    const pid_t id = std::atoi(thread.path().filename().c_str());
+    if (::sched_setaffinity(id, sizeof wanted, &wanted) != 0 && errno != ESRCH) {
+      return fail(ErrorCode::kInvalidArgument, "cpu: none of these cores may be used here: {}",
+                  fmt::join(cores, ","));
+    }
   }
-  return {};
+  if (error) return tl::unexpected(error_from_errno(error.value(), "cpu: /proc/self/task"));
+  // The kernel leaves out those that it does not have.
+  const std::vector<int> taken = usable_cores();
+  std::vector<int> absent = cores;
+  std::erase_if(absent, [&](int core) { return std::ranges::binary_search(taken, core); });
+  if (absent.empty()) return {};
+  return fail(ErrorCode::kInvalidArgument, "cpu: these cores may not be used here: {}",
+              fmt::join(absent, ","));
 }
 
 Expected<> end_with_parent() {

@@ -33,7 +33,8 @@ class Impatience {
   std::jthread watching_;
 };
 
-/// Fails: kInvalidArgument (a core that this machine does not have, or may not be used).
+/// All threads that there are, and those that they will start. Fails: kInvalidArgument (a core that this machine does not have, or may
+/// not be used).
 Expected<> pin_to_cores(const std::vector<int>& cores);
 
 /// TERM arrives when the parent ends. Fails: kUnavailable when it has ended already.

@@ -5,6 +5,8 @@
 #include <grpcpp/health_check_service_interface.h>
 #include <netdb.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,6 +14,7 @@
 #include <utility>
 
 #include "core/base/file.h"
+#include "core/base/file_descriptor.h"
 #include "daemon/control/control_service.h"
 
 namespace pareto::daemon {
@@ -20,11 +23,34 @@ namespace {
 constexpr int kPingMs = 10'000;
 constexpr int kPingPatienceMs = 20'000;
 
+constexpr std::string_view kOnFile = "unix:";
+
+/// The file of an address that begins with kOnFile: "unix:/run/control", "unix:///run/control".
+std::string socket_file(const std::string& address) {
+  const std::string file = address.substr(kOnFile.size());
+  return file.starts_with("//") ? file.substr(2) : file;
+}
+
+Error why_no_file(const std::string& file) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (file.size() >= sizeof address.sun_path) {
+    return {ErrorCode::kInvalidArgument,
+            fmt::format("a socket's name has at most {} characters", sizeof address.sun_path - 1)};
+  }
+  file.copy(address.sun_path, file.size());
+  const FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+  if (::bind(socket.get(), generic, sizeof address) != 0) {
+    return {ErrorCode::kPermission, error_from_errno(errno, "making the socket's file").message};
+  }
+  ::unlink(file.c_str());
+  return {ErrorCode::kPermission, "refused, and possible by now"};
+}
+
 /// gRPC does not say why it could not listen: ask the system the same.
 Error why_not(const std::string& address) {
-  if (address.starts_with("unix:")) {
-    return {ErrorCode::kPermission, "the socket's file cannot be made: is its folder there?"};
-  }
+  if (address.starts_with(kOnFile)) return why_no_file(socket_file(address));
   const std::size_t colon = address.rfind(':');
   std::string host = address.substr(0, colon);
   const std::string port = address.substr(colon + 1);
@@ -88,7 +114,11 @@ Expected<std::unique_ptr<ControlServer>> ControlServer::start(const std::string&
     const Error reason = why_not(address);
     return fail(reason.code, "control address {}: {}", address, reason.message);
   }
-  const bool on_file = address.starts_with("unix:");
+  const bool on_file = address.starts_with(kOnFile);
+  // For its user and group, whatever the mask of new files is: connecting takes leave to write.
+  if (on_file && ::chmod(socket_file(address).c_str(), 0660) != 0) {
+    return tl::unexpected(error_from_errno(errno, "control address " + address));
+  }
   impl->address = on_file ? address : fmt::format("{}:{}", address.substr(0, colon), port);
   return std::unique_ptr<ControlServer>(new ControlServer(std::move(impl)));
 }

@@ -102,10 +102,12 @@ Expected<> NetworkLease::check_allowed() const {
 
 Expected<> NetworkLease::check_able() const {
   PARETO_TRY(check_allowed());
-  if (may_administer_networks()) return {};
-  return fail(ErrorCode::kPermission,
-              "its daemon may not change networks: run it as root, or give its service "
-              "CAP_NET_ADMIN");
+  if (!may_administer_networks()) {
+    return fail(ErrorCode::kPermission,
+                "its daemon may not change networks: run it as root, or give its service "
+                "CAP_NET_ADMIN");
+  }
+  return with_context(netem::check_emulations(), "its daemon cannot record what it does");
 }
 
 Expected<Lease> NetworkLease::take(const LeaseWish& wish) {

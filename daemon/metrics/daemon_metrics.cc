@@ -136,6 +136,11 @@ void add_store(Families& families, const TensorStore& store) {
   const TensorStore::Status status = store.status();
   families.push_back(
       single("pareto_store_bytes", "Weights kept on disk", Kind::kGauge, value_of(status.bytes)));
+  families.push_back(single("pareto_store_in_use_bytes", "Weights kept on disk of loaded shards",
+                            Kind::kGauge, value_of(status.in_use_bytes)));
+  families.push_back(single("pareto_store_dropped_bytes_total",
+                            "Weights that made room on disk for others", Kind::kCounter,
+                            value_of(status.dropped_bytes)));
   families.push_back(single("pareto_store_limit_bytes",
                             "Weights that may be kept on disk (store_limit)", Kind::kGauge,
                             value_of(status.limit_bytes)));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -117,6 +118,16 @@ Family frequencies(const fs::path& sysfs, const char* name, const char* help, co
   return family;
 }
 
+/// Below "soc", with the address of it on a Raspberry Pi 5: soc@107c000000/soc@107c000000:firmware.
+std::optional<unsigned> throttled_bits(const fs::path& sysfs) {
+  for (const fs::path& chip : entries(sysfs / "devices/platform", "soc")) {
+    for (const fs::path& firmware : entries(chip, "soc", ":firmware")) {
+      if (const auto bits = bits_in(firmware / "get_throttled")) return bits;
+    }
+  }
+  return {};
+}
+
 /// What a Raspberry Pi's firmware holds back now, bit by bit.
 Family throttled(const fs::path& sysfs) {
   constexpr std::array<const char*, 4> kCauses{"under_voltage", "frequency_cap", "throttling",
@@ -125,7 +136,7 @@ Family throttled(const fs::path& sysfs) {
                 "1 while the firmware slows this machine down for that cause",
                 Kind::kGauge,
                 {}};
-  const auto bits = bits_in(sysfs / "devices/platform/soc/soc:firmware/get_throttled");
+  const auto bits = throttled_bits(sysfs);
   if (!bits) return family;
   for (std::size_t bit = 0; bit < kCauses.size(); ++bit) {
     add(family, {{"cause", kCauses[bit]}}, (*bits >> bit) & 1U);
@@ -140,18 +151,23 @@ Family throttle_events(const fs::path& sysfs) {
                 Kind::kCounter,
                 {}};
   std::optional<double> cores;
-  std::optional<double> package;
+  std::map<std::string, double> packages;  // by their number
   for (const fs::path& cpu : entries(sysfs / "devices/system/cpu", "cpu")) {
     const fs::path counts = cpu / "thermal_throttle";
     if (const auto own = number_in(counts / "core_throttle_count")) {
       cores = cores.value_or(0) + *own;
     }
     if (const auto shared = number_in(counts / "package_throttle_count")) {
-      package = std::max(package.value_or(0), *shared);
+      double& package = packages[line_in(cpu / "topology/physical_package_id")];
+      package = std::max(package, *shared);
     }
   }
   add(family, {{"part", "core"}}, cores);
-  add(family, {{"part", "package"}}, package);
+  if (!packages.empty()) {
+    double all = 0;
+    for (const auto& [number, count] : packages) all += count;
+    add(family, {{"part", "package"}}, all);
+  }
   return family;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "core/base/cores.h"
 #include "core/base/cpu_time.h"
 
 namespace pareto::daemon {
@@ -19,13 +20,18 @@ void wait_until(TimePoint due) {
 
 }  // namespace
 
+SlowProcessor::SlowProcessor(double speed) : speed_(speed) {
+  if (const auto cores = usable_cores(); !cores.empty()) cores_ = static_cast<int>(cores.size());
+}
+
 double SlowProcessor::times(int threads) const {
   return speed_ > 0 ? std::max(1.0, threads / speed_) : 1;
 }
 
 SlowProcessor::Work::Work(SlowProcessor& processor, const runtime::RunnerOptions& options)
     : processor_(processor),
-      times_(processor.times(options.threads)),
+      // More threads than cores have no more than these.
+      times_(processor.times(std::min(options.threads, processor.cores_))),
       by_cpu_(options.threads == 1 && options.device == "cpu") {
   if (times_ == 1) return;
   begin_ = std::chrono::steady_clock::now();

@@ -6,6 +6,7 @@
 // this slows each by what it took.
 #pragma once
 
+#include <limits>
 #include <mutex>
 
 #include "core/base/clock.h"
@@ -17,7 +18,7 @@ namespace pareto::daemon {
 class SlowProcessor {
  public:
   /// `speed`: the whole processor, in cores of this machine; 0: this machine as it is.
-  explicit SlowProcessor(double speed) : speed_(speed) {}
+  explicit SlowProcessor(double speed);
 
   /// How many times as long work takes that uses so many threads; at least 1.
   double times(int threads) const;
@@ -47,6 +48,7 @@ class SlowProcessor {
 
  private:
   const double speed_;
+  int cores_ = std::numeric_limits<int>::max();  ///< of this machine, that may be used
   std::mutex mutex_;
   TimePoint busy_until_{};  ///< by work that is finished
 };

@@ -273,15 +273,20 @@ void Stage::compute(Item& item) {
     meter_->compute.record(item.times.compute);
     return;
   }
-  ++meter_->failed;
-  Error error = std::move(outputs).error();
-  error.message = name() + ": " + error.message;
-  log_about(log_fields(pipeline_, index_), LogLevel::kDebug,
-            fmt::format("pipeline {:016x} request {}: {}", pipeline_, item.message.request,
-                        error.message));
-  Message failed = error_message(pipeline_, item.message.request, error);
+  Message failed = failure_of(item.message.request, of_this_stage(outputs.error()));
   failed.timeline = std::move(item.message.timeline);
   item.message = std::move(failed);
+}
+
+Error Stage::of_this_stage(const Error& error) const {
+  return {error.code, name() + ": " + error.message};
+}
+
+Message Stage::failure_of(std::uint64_t request, const Error& error) {
+  ++meter_->failed;
+  log_about(log_fields(pipeline_, index_), LogLevel::kDebug,
+            fmt::format("pipeline {:016x} request {}: {}", pipeline_, request, error.message));
+  return error_message(pipeline_, request, error);
 }
 
 Expected<std::vector<Value>> Stage::run(Item& item) {
@@ -311,8 +316,7 @@ void Stage::send_results() {
 bool Stage::send(Item& item) {
   Message& message = item.message;
   if (message.kind == MessageKind::kValues && refused_ && refused_->request == message.request) {
-    ++meter_->failed;
-    message = error_message(pipeline_, message.request, refused_->error);
+    message = failure_of(message.request, refused_->error);
   }
   if (message.kind == MessageKind::kValues) {
     item.times.encode = last_sent_.encode;
@@ -323,13 +327,11 @@ bool Stage::send(Item& item) {
   auto sent = send_downstream(message);
   const bool refused = !sent && is_refusal(sent.error());
   if (refused && message.kind == MessageKind::kPart) {
-    refused_ = {message.request, {sent.error().code, name() + ": " + sent.error().message}};
+    refused_ = {message.request, of_this_stage(sent.error())};
     return true;
   }
   if (refused && message.kind == MessageKind::kValues) {
-    ++meter_->failed;
-    message = error_message(pipeline_, message.request,
-                            {sent.error().code, name() + ": " + sent.error().message});
+    message = failure_of(message.request, of_this_stage(sent.error()));
     sent = send_downstream(message);
   }
   if (!sent) {

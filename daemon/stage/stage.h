@@ -142,6 +142,9 @@ class Stage {
   bool take_request(transport::Received received, Nanoseconds waited);
   void compute(Item& item);
   Expected<std::vector<Value>> run(Item& item);
+  Error of_this_stage(const Error& error) const;
+  /// What is sent on instead of a request's values; counted, and told to the log.
+  wire::Message failure_of(std::uint64_t request, const Error& error);
   /// For the thread that computes.
   bool queue_to_send(Item item);
   Expected<transport::Sent> send_downstream(const wire::Message& message);

@@ -22,12 +22,17 @@ std::string public_address(const std::string& asked, const std::string& actual) 
   return asked.substr(0, asked_port) + actual.substr(actual_port);
 }
 
+/// Many times what says who connects.
+constexpr std::uint64_t kMaxHelloBytes = 64 << 10;
+
 }  // namespace
 
 Expected<std::unique_ptr<StageHost>> StageHost::listen(
     StageHostOptions options, std::vector<std::shared_ptr<transport::Transport>> transports,
     const std::vector<DataAddress>& addresses) {
   std::unique_ptr<StageHost> host(new StageHost(std::move(options)));
+  transport::Limits of_strangers = host->options_.limits;
+  of_strangers.max_first_frame_bytes = kMaxHelloBytes;
   for (const DataAddress& wanted : addresses) {
     const auto found = std::ranges::find(transports, wanted.transport,
                                          [](const auto& t) { return std::string(t->name()); });
@@ -35,8 +40,8 @@ Expected<std::unique_ptr<StageHost>> StageHost::listen(
       return fail(ErrorCode::kNotFound, "no transport \"{}\"", wanted.transport);
     }
     PARETO_ASSIGN(auto listener,
-                  with_context((*found)->listen(wanted.address, host->options_.limits),
-                               "data address {}={}", wanted.transport, wanted.address));
+                  with_context((*found)->listen(wanted.address, of_strangers), "data address {}={}",
+                               wanted.transport, wanted.address));
     const std::string address = (*found)->reach() == transport::Reach::kNetwork
                                     ? public_address(wanted.address, listener->address())
                                     : listener->address();

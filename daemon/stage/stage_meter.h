@@ -62,7 +62,7 @@ struct MeterReading {
 };
 
 /// The meters of all stages of a device. A stage that opens takes the first free slot among those of its number in a pipeline, and adds to
-/// what the stages before it left there: sums only grow, and there are never more of them than stages were open at once.
+/// what the stages before it left there: sums only grow, and there are never more of a number than stages of it were open at once.
 ///
 /// Threads: any.
 class StageMeters {

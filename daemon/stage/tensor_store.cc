@@ -275,6 +275,7 @@ bool TensorStore::drop_oldest() {
     }
   }
   if (oldest == nullptr) return false;
+  dropped_ += entries_.at(*oldest).file_bytes;
   drop(Digest(*oldest));
   return true;
 }
@@ -289,7 +290,11 @@ void TensorStore::drop(const Digest& digest) {
 
 TensorStore::Status TensorStore::status() const {
   const std::lock_guard lock(mutex_);
-  return {bytes_, limit_bytes_, entries_.size()};
+  Status status{bytes_, limit_bytes_, entries_.size(), 0, dropped_};
+  for (const auto& [digest, entry] : entries_) {
+    if (!entry.mapping.expired()) status.in_use_bytes += entry.file_bytes;
+  }
+  return status;
 }
 
 void TensorStore::set_limit(std::uint64_t limit_bytes) {

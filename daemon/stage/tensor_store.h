@@ -60,6 +60,8 @@ class TensorStore {
     std::uint64_t bytes = 0;
     std::uint64_t limit_bytes = 0;
     std::uint64_t tensors = 0;
+    std::uint64_t in_use_bytes = 0;   ///< of those that a Tensor holds
+    std::uint64_t dropped_bytes = 0;  ///< of those that made room, since it was opened
   };
 
   /// Makes the folder where it is missing; finds what an earlier process left. Fails: kPermission (not writable, or another daemon
@@ -114,6 +116,7 @@ class TensorStore {
   std::uint64_t limit_bytes_;
   std::uint64_t bytes_ = 0;     ///< of the files in entries_
   std::uint64_t reserved_ = 0;  ///< by uploads under way
+  std::uint64_t dropped_ = 0;   ///< bytes of those that made room
   std::uint64_t uses_ = 0;      ///< counts up with every use: the order of last use
 };
 

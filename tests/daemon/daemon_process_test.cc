@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 
+#include "core/base/file.h"
 #include "core/base/process_handle.h"
 #include "tests/daemon/support/paretod_fixture.h"
 #include "tests/support/http.h"
@@ -152,6 +154,58 @@ TEST_F(ParetodTest, WrongFlagsAndConfigs) {
   EXPECT_EQ(run({"paretod", "--check-config"}, {"PARETOD_THREADS=no"}).exit_code, 2);
 }
 
+TEST_F(ParetodTest, CoresAreThoseNamedForAllItsThreads) {
+  const Finished absent = run(arguments({"--cpu", "0,1000"}));
+  EXPECT_EQ(absent.exit_code, 2);
+  EXPECT_THAT(absent.errors, HasSubstr("may not be used here: 1000"));
+  Process daemon(arguments({"--cpu", "0", "--threads", "2"}));
+  ready(daemon);
+  int threads = 0;
+  const std::filesystem::path tasks = "/proc/" + std::to_string(daemon.pid()) + "/task";
+  for (const auto& thread : std::filesystem::directory_iterator(tasks)) {
+    const auto status = read_file(thread.path() / "status", 1 << 20);
+    if (!status) continue;  // it has ended
+    EXPECT_THAT(*status, HasSubstr("\nCpus_allowed_list:\t0\n"));
+    ++threads;
+  }
+  EXPECT_GT(threads, 1);
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.wait(), 0) << daemon.errors();
+}
+
+TEST_F(ParetodTest, ASocketsFileIsForItsUserAndGroup) {
+  const std::string file = path("control");
+  Process daemon({"paretod", "--listen", "unix:" + file, "--data", "tcp=127.0.0.1:0", "--state-dir",
+                  path("state"), "--ready-fd", "1"});
+  EXPECT_EQ(ready(daemon)["control"], "unix:" + file);
+  EXPECT_EQ(std::filesystem::status(file).permissions(), std::filesystem::perms{0660});
+  v1::DescribeReply reply;
+  EXPECT_TRUE(describe("unix:" + file, reply).ok());
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.wait(), 0) << daemon.errors();
+
+  const auto refused = [&](const std::string& where) {
+    return run({"paretod", "--listen", "unix:" + where, "--data", "tcp=127.0.0.1:0", "--state-dir",
+                path("state")});
+  };
+  EXPECT_EQ(refused(path("absent/control")).exit_code, 3);
+  EXPECT_THAT(refused(path("absent/control")).errors, HasSubstr("No such file or directory"));
+  EXPECT_EQ(refused(path(std::string(200, 'x'))).exit_code, 2);
+  EXPECT_THAT(refused(path(std::string(200, 'x'))).errors, HasSubstr("at most 107 characters"));
+}
+
+TEST_F(ParetodTest, AnAddressThatMayStillComeIsNobodysMistake) {
+  // Of TEST-NET-1, which no machine has.
+  EXPECT_EQ(run({"paretod", "--listen", "192.0.2.1:0", "--data", "tcp=127.0.0.1:0", "--state-dir",
+                 path("state")})
+                .exit_code,
+            1);
+  const Finished data = run({"paretod", "--listen", "127.0.0.1:0", "--data", "tcp=192.0.2.1:0",
+                             "--state-dir", path("state")});
+  EXPECT_EQ(data.exit_code, 1);
+  EXPECT_THAT(data.errors, HasSubstr("192.0.2.1:0 is no address of this machine"));
+}
+
 TEST_F(ParetodTest, CheckingStartsNothing) {
   const std::string config = PARETO_SOURCE_DIR "/configs/paretod.yaml";
   const Finished checked =
@@ -166,7 +220,8 @@ TEST_F(ParetodTest, HangUpReadsTheConfigurationAgain) {
   std::ofstream(path("paretod.yaml")) << "memory_limit: 1GiB\nthreads: 1\n";
   Process daemon(arguments({"--config", path("paretod.yaml")}));
   const auto control = ready(daemon)["control"].get<std::string>();
-  std::ofstream(path("paretod.yaml")) << "memory_limit: 2GiB\nthreads: 2\n";
+  // What waits is said whatever else is not.
+  std::ofstream(path("paretod.yaml")) << "memory_limit: 2GiB\nthreads: 2\nlog_level: warn\n";
   daemon.signal(SIGHUP);
   EXPECT_TRUE(daemon.wait_for_output("threads stays \"1\" until a restart")) << daemon.errors();
   v1::DescribeReply reply;

@@ -57,6 +57,23 @@ TEST_F(MachineSensors, ThrottlingOfCoresAddsUpAndOfPackagesDoesNot) {
   EXPECT_TRUE(says("pareto_machine_throttle_events_total{part=\"package\"}", 9));
 }
 
+TEST_F(MachineSensors, EachPackageCountsForItself) {
+  const auto count = [&](int cpu, const char* package, const char* times) {
+    const std::string folder = "devices/system/cpu/cpu" + std::to_string(cpu);
+    file(folder + "/topology/physical_package_id", package);
+    file(folder + "/thermal_throttle/package_throttle_count", times);
+  };
+  count(0, "0", "500");
+  count(1, "0", "500");
+  count(2, "1", "90");
+  EXPECT_TRUE(says("pareto_machine_throttle_events_total{part=\"package\"}", 590));
+}
+
+TEST_F(MachineSensors, ARaspberryPi5SaysWhereItsChipIs) {
+  file("devices/platform/soc@107c000000/soc@107c000000:firmware/get_throttled", "1");
+  EXPECT_TRUE(says("pareto_machine_throttled{cause=\"under_voltage\"}", 1));
+}
+
 TEST_F(MachineSensors, HardwareMonitorsStandInForZones) {
   file("class/hwmon/hwmon0/name", "k10temp");
   file("class/hwmon/hwmon0/temp1_input", "45000");

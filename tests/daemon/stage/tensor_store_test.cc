@@ -158,6 +158,8 @@ TEST_F(TensorStoreTest, TheLeastRecentlyUsedMakesRoom) {
   EXPECT_THAT(store_->missing(std::vector{a, b, c, d}), ElementsAre(b));
   EXPECT_FALSE(fs::exists(path_of(b)));
   EXPECT_EQ(store_->status().bytes, 3 * kFileBytes);
+  EXPECT_EQ(store_->status().dropped_bytes, kFileBytes);
+  EXPECT_EQ(store_->status().in_use_bytes, 0U);
 }
 
 TEST_F(TensorStoreTest, WhatIsInUseStays) {
@@ -167,7 +169,9 @@ TEST_F(TensorStoreTest, WhatIsInUseStays) {
   const Digest b = put(2);
   const Digest c = put(3);
   EXPECT_THAT(store_->missing(std::vector{a, b, c}), ElementsAre(b));
+  EXPECT_EQ(store_->status().in_use_bytes, kFileBytes);
   const Tensor other = store_->get(c).value();
+  EXPECT_EQ(store_->status().in_use_bytes, 2 * kFileBytes);
   const auto refused = put(sha256(pattern(1000, 4)), pattern(1000, 4));
   EXPECT_EQ(refused.error().code, ErrorCode::kExhausted);
   EXPECT_THAT(refused.error().message, HasSubstr("--store-limit"));
