@@ -1,12 +1,12 @@
 #include "client/cluster/cluster.h"
 
-#include <sched.h>
-
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "client/cluster/daemon_client.h"
 #include "client/cluster/network.h"
 #include "client/cluster/process.h"
+#include "core/base/cores.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "netem/resource_group.h"
@@ -17,18 +17,6 @@ namespace {
 constexpr std::chrono::seconds kConnectTimeout{5};
 // LibTorch alone takes a second or two to be mapped on a slow disk, and ten times that on an imitated slow device.
 constexpr std::chrono::seconds kStartTimeout{60};
-
-/// The cores that this process may use.
-std::vector<int> usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<int> cores;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return cores;
-  for (int core = 0; core < CPU_SETSIZE; ++core) {
-    if (CPU_ISSET(core, &set)) cores.push_back(core);
-  }
-  return cores;
-}
 
 Expected<std::string> control_address(const std::string& ready_line) {
   const auto json = nlohmann::json::parse(ready_line, nullptr, false);
@@ -138,11 +126,21 @@ Expected<Cluster> Cluster::start_local(const netem::Testbed& bed,
   impl->folder = std::make_unique<TemporaryFolder>(std::move(folder));
   const EmulatedNetwork* const place = network.get();
   impl->network = std::move(network);
+  // Each on cores of its own, where there are so many: one for each of its threads.
   const std::vector<int> cores = usable_cores();
+  std::size_t threads = 0;
+  for (const netem::TestbedDevice& device : bed.devices) {
+    threads += static_cast<std::size_t>(std::max(device.threads, 1));
+  }
+  auto core = cores.begin();
   impl->children.reserve(wanted);
   for (std::size_t i = 0; i < wanted; ++i) {
     std::vector<std::string> pinned;
-    if (wanted <= cores.size()) pinned = {"--cpu", std::to_string(cores[i])};
+    if (threads <= cores.size()) {
+      const auto end = core + std::max(bed.devices[i].threads, 1);
+      pinned = {"--cpu", fmt::format("{}", fmt::join(core, end, ","))};
+      core = end;
+    }
     PARETO_TRY(with_context(impl->start(bed, i, paretod, std::move(pinned), place),
                             "starting the local daemon {}", bed.devices[i].name));
   }

@@ -99,18 +99,19 @@ DeviceInfo from_wire(const v1::DescribeReply& reply, const std::string& address)
 }
 
 LoadedShard from_wire(const v1::LoadShardReply& reply) {
-  LoadedShard loaded{reply.shard(), reply.engine(), {}, reply.memory_bytes(), reply.was_loaded()};
+  LoadedShard loaded{
+      reply.shard(), printable(reply.engine()), {}, reply.memory_bytes(), reply.was_loaded()};
   for (const auto& timing : reply.timings()) {
-    loaded.timings.push_back({timing.engine(), Nanoseconds(timing.best_ns()), timing.failure(),
-                              timing.relative_error()});
+    loaded.timings.push_back({printable(timing.engine()), Nanoseconds(timing.best_ns()),
+                              printable(timing.failure()), timing.relative_error()});
   }
   return loaded;
 }
 
 StageReport from_wire(const v1::StageStatus& status) {
-  return {status.pipeline(),       status.stage(),     status.state(),
-          status.failure(),        status.requests(),  status.failed_requests(),
-          status.bytes_received(), status.bytes_sent()};
+  return {status.pipeline(),           status.stage(),     printable(status.state()),
+          printable(status.failure()), status.requests(),  status.failed_requests(),
+          status.bytes_received(),     status.bytes_sent()};
 }
 
 DeviceStatus from_wire(const v1::StatusReply& reply) {

@@ -3,6 +3,7 @@
 #include <bit>
 #include <utility>
 
+#include "core/base/printable.h"
 #include "core/plan/protocol.h"
 #include "core/wire/message.h"
 
@@ -14,7 +15,7 @@ using wire::MessageKind;
 
 std::string refusal(const Message& answer) {
   if (const auto* tuple = answer.body.get_if<Tuple>(); tuple && tuple->items.size() == 2) {
-    if (const auto* text = tuple->items[1].get_if<std::string>()) return *text;
+    if (const auto* text = tuple->items[1].get_if<std::string>()) return printable(*text);
   }
   return fmt::format("answered a message of kind {} to hello", static_cast<int>(answer.kind));
 }

@@ -139,6 +139,8 @@ Expected<netem::LinkMeasurement> EmulatedNetwork::apply(const std::string& name)
   PARETO_TRY(offers(name));
   const Conditions& asked = impl_->conditions.at(name);
   if (impl_->current != name) {
+    // Half changed, it is none that has a name.
+    impl_->current.clear();
     PARETO_TRY(with_context(impl_->change(asked), "network {}", name));
     impl_->current = name;
   }

@@ -3,8 +3,11 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <set>
+#include <utility>
 
 #include "client/cluster/codec_choice.h"
 #include "client/cluster/deployment.h"
@@ -33,14 +36,20 @@ using partitioner::Model;
 /// Names of files, of the command line or as they are piped in, as requests. Threads: as RequestSource.
 class FileRequests final : public RequestSource {
  public:
-  FileRequests(const Model& model, ModelWorkload& workload, std::vector<std::string> files,
+  FileRequests(Context& context, const Model& model, ModelWorkload& workload,
+               std::int64_t plan_batch, const fs::path& output, std::vector<std::string> files,
                LineReader lines, const std::atomic<bool>& stop)
-      : model_(model),
+      : context_(context),
+        model_(model),
         workload_(workload),
+        plan_batch_(plan_batch),
+        output_(output.empty() ? output : canonical(output)),
         files_(std::move(files)),
         piped_(files_.empty()),
         lines_(std::move(lines)),
-        stop_(stop) {}
+        stop_(stop) {
+    for (const std::string& line : files_) add_inputs(line);
+  }
 
   std::optional<StreamRequest> next() override {
     std::optional<std::string> line = next_line();
@@ -48,6 +57,7 @@ class FileRequests final : public RequestSource {
     if (!line) return std::nullopt;
     StreamRequest request;
     request.name = *std::move(line);
+    add_inputs(request.name);
     request.body = read(request.name, request.batch);
     return request;
   }
@@ -56,7 +66,28 @@ class FileRequests final : public RequestSource {
     lines_.cancel();
   }
 
+  /// Whether that file of the folder for results was named as an input until now, or is going to be, as far as is known. Threads: any.
+  bool is_input(const fs::path& file) const {
+    const std::lock_guard lock(mutex_);
+    return inputs_in_output_.contains(file.filename());
+  }
+  /// Of the command line's, those that were not taken: it was stopped before.
+  std::size_t left() const { return piped_ ? 0 : files_.size() - taken_; }
+
  private:
+  static fs::path canonical(const fs::path& folder) {
+    std::error_code absent;
+    return fs::weakly_canonical(folder, absent);
+  }
+  /// Remembers what results could replace, and nothing else: there may be no end of inputs.
+  void add_inputs(const std::string& line) {
+    if (output_.empty()) return;
+    for (const fs::path file : split_list(line, ';')) {
+      if (canonical("." / file.parent_path()) != output_) continue;
+      const std::lock_guard lock(mutex_);
+      inputs_in_output_.insert(file.filename());
+    }
+  }
   std::optional<std::string> next_line() {
     if (piped_) return lines_.next();
     if (stop_ || cancelled_ || taken_ == files_.size()) return std::nullopt;
@@ -68,25 +99,48 @@ class FileRequests final : public RequestSource {
     PARETO_ASSIGN(const ModelInputs inputs, read_inputs(files));
     PARETO_TRY(check_inputs(model_, inputs, files));
     batch = inputs.batch;
+    if (batch != plan_batch_) tell_of_batch(line, batch);
     PARETO_ASSIGN(std::vector<Value> ordered, workload_.to_first_shard(inputs.values));
     return Value(Tuple{std::move(ordered)});
   }
 
+  /// Once: it is computed, but what is known of the plan is of another batch.
+  void tell_of_batch(const std::string& request, std::int64_t batch) {
+    if (std::exchange(told_of_batch_, true)) return;
+    context_.err
+        << fmt::format(
+               "{} has batch {}, and the plan {}: what it predicts, and what stages are held "
+               "to (pareto_stage_profiled_compute_seconds), does not hold for it\n",
+               request, batch, plan_batch_)
+        << std::flush;
+  }
+
+  Context& context_;
   const Model& model_;
   ModelWorkload& workload_;
+  const std::int64_t plan_batch_;
+  const fs::path output_;  ///< empty: results are not kept
   const std::vector<std::string> files_;
   const bool piped_;
   LineReader lines_;
   const std::atomic<bool>& stop_;
   std::atomic<bool> cancelled_{false};
   std::size_t taken_ = 0;
+  bool told_of_batch_ = false;
+  mutable std::mutex mutex_;
+  std::set<fs::path> inputs_in_output_;
 };
 
-/// Results as files and lines. Threads: one owner.
+/// Results as files and lines. Threads: as RequestSink.
 class FileResults final : public RequestSink {
  public:
-  FileResults(Context& context, ModelWorkload& workload, fs::path folder, bool json)
-      : context_(context), workload_(workload), folder_(std::move(folder)), json_(json) {}
+  FileResults(Context& context, ModelWorkload& workload, const FileRequests& requests,
+              fs::path folder, bool json)
+      : context_(context),
+        workload_(workload),
+        sources_(requests),
+        folder_(std::move(folder)),
+        json_(json) {}
 
   void done(StreamResult result) override {
     const double latency_ms = to_milliseconds(result.latency);
@@ -134,12 +188,10 @@ class FileResults final : public RequestSink {
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       const fs::path file =
           folder_ / (tensors.size() == 1 ? stem + ".npy" : fmt::format("{}.{}.npy", stem, i));
-      for (const std::string& input : inputs) {
-        std::error_code absent;
-        if (fs::equivalent(input, file, absent)) {
-          return fail(ErrorCode::kInvalidArgument,
-                      "its result would replace {}: another folder is needed (--output)", input);
-        }
+      if (sources_.is_input(file)) {
+        return fail(ErrorCode::kInvalidArgument,
+                    "its result would replace {}: another folder is needed (--output)",
+                    file.string());
       }
       PARETO_TRY(write_npy(file, *tensors[i]));
       files.push_back(file.string());
@@ -154,6 +206,7 @@ class FileResults final : public RequestSink {
 
   Context& context_;
   ModelWorkload& workload_;
+  const FileRequests& sources_;
   const fs::path folder_;
   const bool json_;
   std::map<std::string, int> used_;
@@ -204,8 +257,9 @@ class DeployCommand final : public Command {
     PARETO_ASSIGN(const Plan plan, with_transports_named(named.plan, cluster));
     PARETO_ASSIGN(LineReader lines, LineReader::of(context.input, context.stop.descriptor()));
     ModelWorkload workload(model);
-    FileRequests requests(model, workload, files_, std::move(lines), stop);
-    FileResults results(context, workload, output_, json_);
+    FileRequests requests(context, model, workload, plan.batch, output_, files_, std::move(lines),
+                          stop);
+    FileResults results(context, workload, requests, output_, json_);
     DeploymentOptions deploying;
     if (auto known = profiled(context, plan, model, cluster)) {
       deploying.profiled_compute = *std::move(known);
@@ -224,8 +278,10 @@ class DeployCommand final : public Command {
       }
       return tl::unexpected(std::move(streamed).error());
     }
-    context.err << fmt::format("{} requests, {} failed\n", results.requests(), results.failed());
-    return results.failed() == 0 ? kExitDone : kExitPartial;
+    const std::size_t left = requests.left();
+    context.err << fmt::format("{} requests, {} failed{}\n", results.requests(), results.failed(),
+                               left > 0 ? fmt::format("; {} not sent: stopped", left) : "");
+    return results.failed() + left == 0 ? kExitDone : kExitPartial;
   }
 
  private:

@@ -42,7 +42,8 @@ class TopCommand final : public Command {
            "Percentiles are of histograms in steps of about 1, 2, 5. Work counts when it is done: "
            "a "
            "stage\n"
-           "that takes long for a request wants a longer --interval.\n";
+           "that takes long for a request wants a longer --interval. Of a plan with micro-batches "
+           "each\npart counts as a request.\n";
   }
   void add_options(CLI::App& app) override {
     devices_.add_to(app, std::string("the daemon of this machine, ") + kOwnDaemon);

@@ -10,6 +10,7 @@
 
 #include "client/experiment/micro_batch.h"
 #include "client/experiment/take_result.h"
+#include "core/base/bounded_queue.h"
 
 namespace pareto::client {
 namespace {
@@ -167,6 +168,11 @@ Expected<> run_stream(transport::Link& source, transport::Link& sink, std::uint6
   std::optional<Error> send_error;
   std::optional<Error> receive_error;
   {
+    // What is done with results takes its time, and is not the pipeline's.
+    BoundedQueue<StreamResult> landed(static_cast<std::size_t>(options.window));
+    const std::jthread landing([&] {
+      while (auto result = landed.pop()) results.done(*std::move(result));
+    });
     const std::jthread sending([&] {
       send_error = send_all(source, pipeline, options, requests, flight);
       if (send_error) {
@@ -187,8 +193,9 @@ Expected<> run_stream(transport::Link& source, transport::Link& sink, std::uint6
         break;
       }
       flight.land(result->latency);
-      results.done(*std::move(result));
+      static_cast<void>(landed.push(*std::move(result)));
     }
+    landed.close();
   }
   if (!send_error && !receive_error) return {};
   return tl::unexpected(why_broken(std::move(send_error), std::move(receive_error)));

@@ -1,6 +1,6 @@
 // Requests of somebody's own through one pipeline, one after the other as they come, until there are no more.
 //
-//   RequestSource ──next──▶ source thread ══▶ [stages] ══▶ sink (the calling thread) ──▶ RequestSink
+//   RequestSource ──next──▶ source thread ══▶ [stages] ══▶ sink (the calling thread) ──▶ result thread ──▶ RequestSink
 //
 // Unlike a Load, which measures, a request that fails is told and the stream goes on.
 #pragma once
@@ -47,7 +47,8 @@ class RequestSource {
 class RequestSink {
  public:
   virtual ~RequestSink() = default;
-  /// In the order of the requests, failed ones too. Called by the thread that runs the stream.
+  /// In the order of the requests, failed ones too. Called by one thread of the stream's, and not after it; until a window of results
+  /// waits for it, it holds up nobody.
   virtual void done(StreamResult result) = 0;
 };
 

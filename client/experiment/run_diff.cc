@@ -151,6 +151,14 @@ Expected<RunDiff> diff_trials(const RunRecord& run, const std::string& id_a,
     diff.warnings.push_back(fmt::format("network: {} in A, {} in B", a->condition, b->condition));
   }
   diff.plans.push_back(diff_plan(*a, *b, paired_ratio, 1, tolerance));
+  if (diff.plans.back().latency.ratio.rounds_a == 0 &&
+      diff.plans.back().throughput.ratio.rounds_a == 0) {
+    return fail(
+        ErrorCode::kInvalidArgument,
+        "{} and {} were never measured in the same round, as an adaptive sweep leaves them: "
+        "measure them side by side, with sweep --exhaustive or sweep --plans",
+        id_a, id_b);
+  }
   return diff;
 }
 

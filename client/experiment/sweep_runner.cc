@@ -285,8 +285,8 @@ Expected<> SweepRunner::run_unit(std::size_t index, const Pass& pass) {
 Expected<> SweepRunner::measure(std::size_t index, int round) {
   Pending& pending = pending_[index];
   TrialRecord& trial = *pending.trial;
-  if (const auto lost = lost_device_of(trial.plan)) {
-    return fail(ErrorCode::kUnavailable, "{} does not answer any more", *lost);
+  if (const Error* loss = loss_of_device(trial.plan)) {
+    return fail(ErrorCode::kUnavailable, "a device was lost: {}", loss->message);
   }
   const auto through = [&]() -> Expected<> {
     PARETO_TRY(apply_condition(trial));
@@ -351,7 +351,7 @@ SentinelReading SweepRunner::read_sentinel() {
   if (!timed(&TimeSpent::network_s, rest)) return {};
   SentinelReading reading;
   reading.loop_ms = timed(&TimeSpent::sentinel_s, time_sentinel_loop);
-  if (sentinel_ == nullptr || lost_device_of(sentinel_->plan)) return reading;
+  if (sentinel_ == nullptr || loss_of_device(sentinel_->plan)) return reading;
   report("timing sentinel");
   // A plan that fails is recorded where it is measured as a trial; here it is only not there.
   if (const auto lease = open(kSentinelKey, sentinel_->plan)) {
@@ -420,15 +420,20 @@ Expected<> SweepRunner::skip_condition(const std::string& condition, const Error
 void SweepRunner::look_for_lost_devices(const Plan& plan) {
   for (const StagePlan& stage : plan.stages) {
     const auto device = environment_.cluster.find(stage.device);
-    if (device && !(*device)->status(kProbeTimeout)) lost_devices_.insert(stage.device);
+    if (!device) continue;
+    if (auto status = (*device)->status(kProbeTimeout); !status) {
+      lost_devices_.emplace(stage.device, std::move(status).error());
+    }
   }
 }
 
-std::optional<std::string> SweepRunner::lost_device_of(const Plan& plan) const {
+const Error* SweepRunner::loss_of_device(const Plan& plan) const {
   for (const StagePlan& stage : plan.stages) {
-    if (lost_devices_.contains(stage.device)) return stage.device;
+    if (const auto lost = lost_devices_.find(stage.device); lost != lost_devices_.end()) {
+      return &lost->second;
+    }
   }
-  return std::nullopt;
+  return nullptr;
 }
 
 bool SweepRunner::anything_left() const {

@@ -92,9 +92,10 @@ class SweepRunner {
   void keep_apart(TrialRecord& trial, int round);
   /// All trials that are left of a condition that could not be applied.
   Expected<> skip_condition(const std::string& condition, const Error& error);
-  /// The first device of the plan that no longer answers; asks those of a trial that has just failed.
+  /// Asks the devices of a trial that has just failed.
   void look_for_lost_devices(const Plan& plan);
-  std::optional<std::string> lost_device_of(const Plan& plan) const;
+  /// Why the first device of the plan that is lost is: it does not answer, or has ended this sweep's session. None is lost: null.
+  const Error* loss_of_device(const Plan& plan) const;
   bool anything_left() const;
   bool stopped() const;
   /// Of requests.
@@ -119,7 +120,7 @@ class SweepRunner {
   DeploymentCache deployments_;
   std::vector<Pending> pending_;
   std::map<std::int64_t, Request> requests_;  ///< by batch
-  std::set<std::string> lost_devices_;
+  std::map<std::string, Error> lost_devices_;
   std::set<std::string> refused_;  ///< conditions that could not be applied, not once
   std::set<std::string> held_;     ///< those that could
   std::vector<std::uint64_t>

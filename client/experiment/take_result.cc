@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "client/experiment/lost_request.h"
+#include "core/base/printable.h"
 #include "core/wire/message.h"
 #include "core/wire/parts.h"
 
@@ -15,6 +16,8 @@ using wire::MessageKind;
 
 // Of one model.
 constexpr std::size_t kMaxResults = 4096;
+/// Characters: it names the stages that it came by.
+constexpr std::size_t kMostOfError = 2000;
 
 Error error_of(const Message& message) {
   const auto* tuple = message.body.get_if<Tuple>();
@@ -22,7 +25,7 @@ Error error_of(const Message& message) {
       tuple && tuple->items.size() == 2 ? tuple->items[0].get_if<std::string>() : nullptr;
   const auto* text = code ? tuple->items[1].get_if<std::string>() : nullptr;
   if (!text) return {ErrorCode::kCorrupt, "failed, and its error is malformed"};
-  return {error_code_from_string(*code), *text};
+  return {error_code_from_string(*code), printable(*text, kMostOfError)};
 }
 
 }  // namespace

@@ -36,13 +36,13 @@ Expected<PictureOptions> chosen_of(const RunRecord& run, PictureOptions options)
               fmt::join(there, ", "));
 }
 
-/// The chart's drawing out of the page's elements.
+/// The chart's drawing out of the page's elements; beyond the chart come the legend's.
 Expected<std::string> drawing_of(const std::string& page) {
   const std::size_t chart = page.find("id=\"chart\"");
   const std::size_t begin = chart == std::string::npos ? chart : page.find("<svg", chart);
   const std::string_view close = "</svg>";
   const std::size_t end = begin == std::string::npos ? begin : page.find(close, begin);
-  if (end == std::string::npos) {
+  if (end == std::string::npos || begin > page.find("id=\"legend\"", chart)) {
     return fail(ErrorCode::kInternal, "the browser drew no chart");
   }
   return page.substr(begin, end + close.size() - begin) + "\n";

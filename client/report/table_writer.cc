@@ -159,7 +159,8 @@ std::string write_predicted(const RunRecord& run, const ReportStyle& style) {
                  fmt::format("{:.2f}", trial->p_front)},
                 RowStyle::kPlain);
     }
-    text += heading("Not measured, but perhaps on the front", style) + table.render(style) + "\n";
+    text += heading("Not measured, but perhaps on the front (+- one standard deviation)", style) +
+            table.render(style) + "\n";
   }
   text += fmt::format("{} of {} plans were predicted only, {} of them may be on the front\n",
                       unmeasured.size(), run.trials.size(), near.size());

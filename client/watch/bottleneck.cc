@@ -100,6 +100,11 @@ Bottleneck bottleneck_of(const Activity& activity, const PipelineView& pipeline)
   Bottleneck link =
       busiest(pipeline.links, Limit::kLink, [](const LinkView& one) { return one.busy; });
   if (stage.share < 0) return {Limit::kUnknown, 0, 0, "not measured yet"};
+  const bool moving = std::ranges::any_of(pipeline.stages, [](const StageView& one) {
+    return one.rates && one.rates->requests_per_s + one.rates->failed_per_s > 0;
+  });
+  // Before shares: a shard may compute for other pipelines.
+  if (!moving && pipeline.in_flight == 0) return {Limit::kIdle, 0, 0, "idle: no requests"};
   if (std::max(stage.share, link.share) >= kBusyShare) {
     if (link.share > stage.share) {
       link.words = link_words(pipeline.links[link.index], link.share);
@@ -108,10 +113,6 @@ Bottleneck bottleneck_of(const Activity& activity, const PipelineView& pipeline)
     stage.words = stage_words(activity, pipeline.stages[stage.index], stage.share);
     return stage;
   }
-  const bool moving = std::ranges::any_of(pipeline.stages, [](const StageView& one) {
-    return one.rates && one.rates->requests_per_s + one.rates->failed_per_s > 0;
-  });
-  if (!moving && pipeline.in_flight == 0) return {Limit::kIdle, 0, 0, "idle: no requests"};
   if (!moving) {
     return {Limit::kPending, 0, 0,
             fmt::format("no request was done meanwhile, with {}: a longer --interval tells more",

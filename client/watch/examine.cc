@@ -30,10 +30,17 @@ Expected<Nanoseconds> dial_from_here(transport::Transport& transport, const std:
   return result.round_trip;
 }
 
-/// Of every transport that the receiver is reached by over a network: what `dial` says.
+/// Where both are known.
+bool are_apart(const transport::Place& one, const transport::Place& other) {
+  const bool kernels = !one.boot.empty() && !other.boot.empty() && one.boot != other.boot;
+  const bool networks = one.network != 0 && other.network != 0 && one.network != other.network;
+  return kernels || networks;
+}
+
+/// Of every transport that the receiver is reached by over a network: what `dial` says, which dials from `place`.
 template <typename Dial>
-void add_ways(const std::string& from, const DaemonClient& receiver, Dial dial,
-              std::vector<WayFacts>& ways) {
+void add_ways(const std::string& from, const transport::Place& place, const DaemonClient& receiver,
+              Dial dial, std::vector<WayFacts>& ways) {
   for (const auto& [name, address] : receiver.info().data) {
     const auto transport = transport::make_transport(name);
     if (!transport || (*transport)->reach() != transport::Reach::kNetwork) continue;
@@ -42,6 +49,7 @@ void add_ways(const std::string& from, const DaemonClient& receiver, Dial dial,
     way.to = receiver.config().name;
     way.transport = name;
     way.address = address;
+    way.apart = are_apart(place, receiver.info().place);
     const Expected<Nanoseconds> dialled = dial(**transport, address);
     if (dialled) {
       way.round_trip = *dialled;
@@ -61,7 +69,8 @@ std::vector<WayFacts> ways_from(DaemonClient& sender, const std::vector<DaemonCl
     return result.round_trip;
   };
   for (const DaemonClient* receiver : devices) {
-    if (receiver != &sender) add_ways(sender.config().name, *receiver, dial, ways);
+    if (receiver != &sender)
+      add_ways(sender.config().name, sender.info().place, *receiver, dial, ways);
   }
   return ways;
 }
@@ -108,7 +117,7 @@ std::vector<WayFacts> examine_ways(const std::vector<DaemonClient*>& devices) {
     dialling.emplace_back([&, i] { found[i + 1] = ways_from(*devices[i], devices); });
   }
   for (const DaemonClient* receiver : devices)
-    add_ways(kThisMachine, *receiver, dial_from_here, found[0]);
+    add_ways(kThisMachine, transport::this_place(), *receiver, dial_from_here, found[0]);
   dialling.clear();
   std::vector<WayFacts> ways;
   for (const auto& of_one : found) ways.insert(ways.end(), of_one.begin(), of_one.end());

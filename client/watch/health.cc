@@ -212,13 +212,16 @@ Verdict answers(const DeviceHealth& device) {
 }
 
 Verdict reached(const WayFacts& way) {
-  if (way.problem.empty()) {
+  const bool of_itself = transport::is_loopback(way.address);
+  if (way.problem.empty() && !(of_itself && way.apart)) {
     return ok(fmt::format("{} answers in {:.3g} ms", way.address, to_milliseconds(way.round_trip)));
   }
-  if (transport::is_loopback(way.address)) {
-    return failed(way.problem, fmt::format("{} listens for itself only: data: {}=0.0.0.0:PORT in "
-                                           "its paretod.yaml",
-                                           way.to, way.transport));
+  if (of_itself) {
+    const std::string problem =
+        way.problem.empty() ? fmt::format("{} is {} itself", way.address, way.from) : way.problem;
+    return failed(problem, fmt::format("{} listens for itself only: data: {}=0.0.0.0:PORT in "
+                                       "its paretod.yaml",
+                                       way.to, way.transport));
   }
   return failed(way.problem, fmt::format("let the firewall of {} take {} from {}, and {} have a "
                                          "route there",

@@ -53,6 +53,8 @@ struct WayFacts {
   std::string address;
   std::string problem;  ///< empty: it is reached
   Nanoseconds round_trip{};
+  /// Whether both ends are known to be in networks of their own: a loopback address then leads elsewhere, whoever answers there.
+  bool apart = false;
 };
 
 struct HealthFacts {

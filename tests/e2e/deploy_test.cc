@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -16,6 +17,7 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::Not;
 
 class Deploy : public EndToEnd {
  protected:
@@ -90,11 +92,40 @@ TEST_F(Deploy, TakesArgumentsAndReplacesNoInput) {
   EXPECT_EQ(done.exit_code, 0) << done.errors;
   EXPECT_THAT(done.output, HasSubstr(path("f2.npy") + "  "));
   EXPECT_THAT(done.output, HasSubstr(" ms  " + path("results/f2.npy")));
+  EXPECT_THAT(done.errors, Not(HasSubstr("has batch")));
   const std::string before = slurp(path("f3.npy"));
   const auto refused = run(shell("", path("f3.npy") + " --output " + folder().string()));
   EXPECT_EQ(refused.exit_code, 4);
   EXPECT_THAT(refused.output, HasSubstr("would replace"));
   EXPECT_EQ(slurp(path("f3.npy")), before);
+  // Nor that of another request.
+  std::filesystem::create_directory(path("other"));
+  std::filesystem::copy_file(path("f3.npy"), path("other/f1.npy"));
+  const auto crossed =
+      run(shell("", path("f1.npy") + " " + path("other/f1.npy") + " --output " + path("other")));
+  EXPECT_EQ(crossed.exit_code, 4);
+  EXPECT_THAT(crossed.output, HasSubstr("would replace " + path("other/f1.npy")));
+  EXPECT_EQ(slurp(path("other/f1.npy")), before);
+}
+
+TEST_F(Deploy, ListsOfFilesThatAreStoppedWereDoneInPart) {
+  std::string files;
+  for (int i = 0; i < 3000; ++i) files += path("f1.npy") + " ";
+  Process process(shell("exec ", files));
+  ASSERT_TRUE(process.wait_for_output(" ms\n")) << process.errors();
+  process.signal(SIGINT);
+  EXPECT_EQ(process.wait(), 4) << process.errors();
+  EXPECT_THAT(process.errors(), HasSubstr(" not sent: stopped"));
+}
+
+TEST_F(Deploy, TakesAnotherBatchThanThePlansAndSaysOnceWhatDoesNotHoldForIt) {
+  write_npy(path("pair.npy"), {2, 3, 64, 64}, 0);
+  write_npy(path("three.npy"), {3, 3, 64, 64}, 0);
+  const auto done =
+      run(shell("", path("f1.npy") + " " + path("pair.npy") + " " + path("three.npy")));
+  EXPECT_EQ(done.exit_code, 0) << done.errors;
+  EXPECT_THAT(done.errors, HasSubstr(path("pair.npy") + " has batch 2, and the plan 1"));
+  EXPECT_THAT(done.errors, Not(HasSubstr("has batch 3")));
 }
 
 TEST_F(Deploy, EndsWhenItIsAskedToAndFinishesWhatItTook) {

@@ -52,7 +52,7 @@ const axes = (() => {
   /** Of a plan that was predicted only. */
   const expectedTip = (trial) => el('div', {class: 'tip'},
     el('b', {}, nameOf(trial)), `${devicesOf(trial).join(' → ')} over ${trial.transport}, batch ${trial.batch}`, el('br'),
-    'not measured; expected:', el('br'),
+    'not measured; expected (± one standard deviation):', el('br'),
     `${figure(trial.predicted.expected_latency_ms)} ms  (± ${percent(trial.predicted.latency_deviation)})`, el('br'),
     `${figure(trial.predicted.expected_samples_per_s)} samples/s  (± ${percent(trial.predicted.throughput_deviation)})`, el('br'),
     `On the front with a probability of ${percent(trial.p_front)}.`);

@@ -7,6 +7,7 @@ const theme = (paint) => {
   const named = new URLSearchParams(location.hash.slice(1)).get('theme');
   const PAPER_WIDTH = 680;
   let printing = null;  // the theme to go back to
+  let chosen = named === 'dark' || named === 'light';
   const set = (name) => {
     root.dataset.theme = name;
     byId('theme').setAttribute('aria-pressed', String(name === 'dark'));
@@ -15,9 +16,13 @@ const theme = (paint) => {
     set(name);
     paint();
   };
-  set(named === 'dark' || named === 'light' ? named : wished.matches ? 'dark' : 'light');
-  wished.addEventListener('change', () => change(wished.matches ? 'dark' : 'light'));
-  byId('theme').addEventListener('click', () => change(root.dataset.theme === 'dark' ? 'light' : 'dark'));
+  const ofSystem = () => (wished.matches ? 'dark' : 'light');
+  set(chosen ? named : ofSystem());
+  wished.addEventListener('change', () => { if (!chosen) change(ofSystem()); });
+  byId('theme').addEventListener('click', () => {
+    chosen = true;
+    change(root.dataset.theme === 'dark' ? 'light' : 'dark');
+  });
   const charts = () => [...document.querySelectorAll('.picture, .small-chart')].map((element) => echarts.getInstanceByDom(element)).filter(Boolean);
   // Paper is white, and has another width than the screen: drawings are made about as wide, and with a view box the style sheet scales them.
   addEventListener('beforeprint', () => {

@@ -25,6 +25,8 @@ const makeView = (run) => {
   const batches = distinct(run.trials.map((trial) => trial.batch)).sort((a, b) => a - b);
   const conditions = distinct(run.networks.map((network) => network.condition));
   const shapeOf = (trial) => transports.indexOf(trial.transport) % 4;
+  // How sure its fronts are then rests on predictions too.
+  const adaptive = run.trials.some((trial) => trial.predicted);
   const byTrial = new Map(run.trials.map((trial) => [trial.id, trial]));
 
   // ---- what is chosen --------------------------------------------------------------------------------------------------------
@@ -34,7 +36,7 @@ const makeView = (run) => {
   const choice = {
     batch: among('batch', batches),
     condition: among('condition', conditions),
-    off: new Set((address.get('without') || '').split(',').filter((name) => transports.includes(name))),
+    off: new Set(address.getAll('without').filter((name) => transports.includes(name))),
     find: address.get('find') || '',
     only: among('only', ['all', 'front']),
     zoom: among('zoom', ['all', 'front']),
@@ -50,7 +52,7 @@ const makeView = (run) => {
     const kept = new URLSearchParams();
     if (batches.length > 1) kept.set('batch', choice.batch);
     if (conditions.length > 1) kept.set('condition', choice.condition);
-    if (choice.off.size) kept.set('without', [...choice.off].join(','));
+    for (const name of choice.off) kept.append('without', name);
     if (choice.find) kept.set('find', choice.find);
     for (const [key, usual] of [['only', 'all'], ['zoom', 'all'], ['scales', 'own'], ['goal', 'latency'], ['request', 'p50'], ['error', 'latency']]) {
       if (choice[key] !== usual) kept.set(key, choice[key]);
@@ -84,8 +86,8 @@ const makeView = (run) => {
   const left = (trials, front) => trials.filter((trial) => (choice.only === 'all' || front.includes(trial)) && isFound(trial));
 
   const view = {run, measured, failed, skipped, predicted, planned, transports, batches, conditions, shapeOf, byTrial, choice, remember, under, frontOf, left,
-    /** From 1500 on, points are drawn faster as pixels. */
-    renderer: {renderer: measured.length > 1500 ? 'canvas' : 'svg'},
+    /** From 1500 on, points are drawn faster as pixels; a picture of its own stays a drawing. */
+    renderer: {renderer: measured.length > 1500 && !address.has('figure') ? 'canvas' : 'svg'},
     pool: [],      // plans of the batch, condition and transports chosen
     front: [],     // those of them that no other one beats, in order of latency
     shown: [],     // those of the pool that the other filters leave
@@ -121,12 +123,14 @@ const makeView = (run) => {
     return [less >= 0.0005 ? `${percent(less)} less latency` : '', often].filter(Boolean).join(', ');
   };
   /** Of a plan that is beaten: whether that is sure. */
-  view.doubt = (trial) => (view.standing(trial) === 'perhaps' ? `Over resampled rounds it is on the front ${percent(trial.p_front)} of the time.` : '');
+  view.doubt = (trial) => (view.standing(trial) !== 'perhaps' ? ''
+    : adaptive ? `By predictions and rounds together it is on the front with a probability of ${percent(trial.p_front)}.`
+    : `Over resampled rounds it is on the front ${percent(trial.p_front)} of the time.`);
   view.verdict = (trial) => {
     if (view.isFront(trial)) {
       return choice.off.size
         ? 'No plan shown beats it.'
-        : trial.predicted ? `No other plan measured beats it; by predictions and rounds together it is on the front with a probability of ${percent(trial.p_front)}.`
+        : adaptive ? `No other plan measured beats it; by predictions and rounds together it is on the front with a probability of ${percent(trial.p_front)}.`
         : `No other plan beats it; over resampled rounds it is on the front ${Math.round(100 * trial.p_front)} % of the time.`;
     }
     const [by, ...others] = view.beaters(trial);

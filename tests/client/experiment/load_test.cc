@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/base/bounded_queue.h"
+#include "core/base/printable.h"
 #include "core/wire/parts.h"
 #include "tests/client/support/memory_transport.h"
 
@@ -189,7 +190,7 @@ TEST_F(LoadTest, ARequestsErrorIsItsFailure) {
   serve([](Message message) {
     if (message.request == 3) {
       message.kind = MessageKind::kError;
-      message.body = Tuple{{"exhausted", "stage 1 on pi-2: no memory"}};
+      message.body = Tuple{{"exhausted", "stage 1 on pi-2: no memory\x1b[2J\nfine"}};
     }
     return message;
   });
@@ -199,6 +200,7 @@ TEST_F(LoadTest, ARequestsErrorIsItsFailure) {
   EXPECT_EQ(result.error().code, ErrorCode::kExhausted);
   EXPECT_THAT(result.error().message, HasSubstr("request 3"));
   EXPECT_THAT(result.error().message, HasSubstr("stage 1 on pi-2: no memory"));
+  EXPECT_TRUE(is_printable(result.error().message)) << "whatever a daemon says";
 }
 
 TEST_F(LoadTest, ALostRequestFailsAtItsDeadline) {

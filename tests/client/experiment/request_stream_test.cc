@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <vector>
 
 #include "client/cluster/deployment.h"
@@ -22,18 +23,21 @@ class Listed final : public RequestSource {
  public:
   std::optional<StreamRequest> next() override {
     if (cancelled || taken == requests.size()) return std::nullopt;
+    if (on_next) on_next(taken);
     return requests[taken++];
   }
   void cancel() override { cancelled = true; }
 
   std::vector<StreamRequest> requests;
   std::size_t taken = 0;
+  std::function<void(std::size_t)> on_next;  ///< with the number of the one that is asked for
   std::atomic<bool> cancelled{false};
 };
 
 class Kept final : public RequestSink {
  public:
   void done(StreamResult result) override {
+    if (names.empty() && on_first) on_first();
     names.push_back(result.name);
     sums.push_back(result.outputs ? sum_of(*result.outputs) : -1);
     errors.push_back(result.outputs ? "" : result.outputs.error().message);
@@ -43,6 +47,7 @@ class Kept final : public RequestSink {
   std::vector<double> sums;
   std::vector<std::string> errors;
   bool latencies_are_known = true;
+  std::function<void()> on_first;
 };
 
 /// A link that takes nothing until it is closed.
@@ -131,6 +136,22 @@ TEST_F(RequestStreamTest, MicroBatchesAreOneRequest) {
   ASSERT_TRUE(stream(2, 2));
   EXPECT_THAT(kept_.names, ElementsAre("five", "one", "four"));
   EXPECT_THAT(kept_.sums, ElementsAre(200, 40, 160));
+}
+
+TEST_F(RequestStreamTest, WhatIsDoneWithAResultHoldsUpNoRequest) {
+  for (int i = 0; i < 5; ++i) add("r" + std::to_string(i));
+  // The first result is done with when the fourth request was asked for: the second and third had come back.
+  BoundedQueue<int> fourth(1);
+  listed_.on_next = [&](std::size_t number) {
+    if (number == 3) static_cast<void>(fourth.push(0));
+  };
+  bool came = false;
+  kept_.on_first = [&] {
+    came = fourth.pop(std::chrono::steady_clock::now() + std::chrono::seconds(30)).has_value();
+  };
+  ASSERT_TRUE(stream(1));
+  EXPECT_TRUE(came);
+  EXPECT_EQ(kept_.names.size(), 5U);
 }
 
 TEST_F(RequestStreamTest, NothingIsNothing) {

@@ -245,6 +245,12 @@ TEST_F(RunDiffTest, TwoPlansOfOneRunArePaired) {
   EXPECT_NEAR(diff->plans[0].latency.ratio.value, 10.0 / 12, 0.02);
   EXPECT_EQ(diff_trials(a_, "fast", "slow", kTolerance)->regressions(), 1U);
 
+  // As an adaptive sweep leaves them.
+  for (TrialRound& round : a_.trials.back().rounds) round.round += 100;
+  const auto apart = diff_trials(a_, "slow", "fast", kTolerance);
+  ASSERT_FALSE(apart);
+  EXPECT_THAT(apart.error().message, HasSubstr("never measured in the same round"));
+
   const auto unknown = diff_trials(a_, "slo", "fast", kTolerance);
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().code, ErrorCode::kNotFound);

@@ -86,6 +86,22 @@ TEST(FrontPicture, DrawsTheFrontOfTheNetworkAskedFor) {
   EXPECT_GE(named, 2U) << "plans on the front are named, where names do not hide each other";
 }
 
+TEST(FrontPicture, IsADrawingHoweverManyPlansThereAre) {
+  RunRecord run = test::synthetic_large_sweep();
+  const std::vector<TrialRecord> once = run.trials;
+  // More than the page draws as shapes.
+  for (int copy = 0; run.trials.size() <= 1500; ++copy) {
+    for (TrialRecord trial : once) {
+      trial.id += fmt::format("-{}", copy);
+      run.trials.push_back(std::move(trial));
+    }
+  }
+  const auto svg = front_picture(run, {}, PictureFormat::kSvg, {});
+  ASSERT_TRUE(svg) << svg.error().message;
+  EXPECT_THAT(*svg, AllOf(StartsWith("<svg"), HasSubstr("xmlns=\"http://www.w3.org/2000/svg\""),
+                          HasSubstr("latency, p50 ms")));
+}
+
 TEST(FrontPicture, WhatWasNotMeasuredIsNotDrawn) {
   const RunRecord run = test::synthetic_network_sweep();
   for (const PictureOptions& options :

@@ -144,5 +144,20 @@ TEST(BottleneckOf, AShardThatPipelinesShareIsBusyForAll) {
   EXPECT_EQ(activity.pipelines[2].bottleneck.limit, Limit::kNone) << "another device's";
 }
 
+TEST(BottleneckOf, APipelineWithoutRequestsIsIdleWhateverOthersDoWithItsShard) {
+  const auto at = [&](int seconds) {
+    StageObservation busy =
+        test::stage_after(0, seconds, {.requests = 10, .compute = milliseconds(100)}, 1);
+    StageObservation idle = test::stage_after(
+        0, seconds, {.requests = 0, .receiving = 0, .sending = 0, .in_flight = 0}, 2);
+    busy.shard = idle.shard = "shared";
+    return std::vector<DeviceReading>{test::device_after("pi-1", seconds, {busy, idle})};
+  };
+  const Activity activity = activity_between(at(1), at(2));
+  ASSERT_EQ(activity.pipelines.size(), 2U);
+  EXPECT_EQ(activity.pipelines[0].bottleneck.limit, Limit::kStage);
+  EXPECT_EQ(activity.pipelines[1].bottleneck.limit, Limit::kIdle);
+}
+
 }  // namespace
 }  // namespace pareto::client

@@ -198,6 +198,13 @@ TEST(Health, OfWays) {
   facts.ways.push_back({"pi-2", "pi-1", "tcp", "127.0.0.1:7071", "refused", {}});
   expect(finding(facts, "pi-2 to pi-1", "tcp"), Severity::kFail, "refused",
          "pi-1 listens for itself only: data: tcp=0.0.0.0:PORT");
+  // Somebody answers there, but it is not pi-1.
+  WayFacts& to_itself = facts.ways.back();
+  to_itself.problem.clear();
+  EXPECT_EQ(finding(facts, "pi-2 to pi-1", "tcp").severity, Severity::kOk);
+  to_itself.apart = true;
+  expect(finding(facts, "pi-2 to pi-1", "tcp"), Severity::kFail, "127.0.0.1:7071 is pi-2 itself",
+         "pi-1 listens for itself only");
 }
 
 }  // namespace

@@ -32,5 +32,9 @@ module.exports = async ({open, assert, frame}) => {
     await page.click('#theme');
     assert.equal(await theme(), scheme, 'and the switch');
     assert.deepEqual(await colours(), before);
+    await page.emulateMedia({colorScheme: scheme});
+    await page.emulateMedia({colorScheme: other});
+    await frame(page);
+    assert.equal(await theme(), scheme, 'what was chosen stays');
   }
 };
