@@ -1,9 +1,15 @@
-# pareto_library(core_wire PUBLIC core_tensor PRIVATE xxhash [TORCH]): the target of one folder, all its *.cc but main.cc.
+# pareto_library(core_wire PUBLIC core_tensor PRIVATE xxhash [TORCH]): the target of one folder, all its *.cc but main.cc, and but those of
+# folders in it that are targets of their own.
 # TORCH gives it LibTorch and the shared precompiled header; nothing else may include LibTorch.
 function(pareto_library name)
   cmake_parse_arguments(ARG "TORCH" "" "PUBLIC;PRIVATE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
+  file(GLOB targets RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/*/CMakeLists.txt)
+  foreach(target ${targets})
+    get_filename_component(folder ${target} DIRECTORY)
+    list(FILTER sources EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${folder}/")
+  endforeach()
   if(NOT sources)
     add_library(${name} INTERFACE)
     target_link_libraries(${name} INTERFACE pareto_options ${ARG_PUBLIC})
@@ -16,39 +22,75 @@ function(pareto_library name)
   endif()
 endfunction()
 
+# pareto_precompile(core_runtime pareto_torch_pch <torch/script.h> …): those headers are precompiled once, as PCH, for all that name it.
+function(pareto_precompile name pch)
+  if(NOT TARGET ${pch})
+    file(WRITE ${CMAKE_BINARY_DIR}/${pch}.cc "// holds precompiled headers\n")
+    add_library(${pch} OBJECT ${CMAKE_BINARY_DIR}/${pch}.cc)
+    # Only what every user of it has as well: a definition that one of them lacks makes the header invalid there.
+    target_link_libraries(${pch} PRIVATE pareto_options fmt::fmt)
+    target_precompile_headers(${pch} PRIVATE ${ARGN})
+  endif()
+  target_precompile_headers(${name} REUSE_FROM ${pch})
+endfunction()
+
 # LibTorch headers cost 10-16 s a file: every target that sees them reuses one precompiled header.
 function(pareto_use_torch name)
   target_link_libraries(${name} PRIVATE pareto_torch)
-  if(NOT TARGET pareto_torch_pch)
-    file(WRITE ${CMAKE_BINARY_DIR}/torch_pch.cc "// holds the precompiled LibTorch header\n")
-    add_library(pareto_torch_pch OBJECT ${CMAKE_BINARY_DIR}/torch_pch.cc)
-    # Only what every user of it has as well: a definition that one of them lacks makes the header invalid there.
-    target_link_libraries(pareto_torch_pch PRIVATE pareto_options pareto_torch fmt::fmt)
-    target_precompile_headers(pareto_torch_pch PRIVATE <torch/script.h>)
-  endif()
-  target_precompile_headers(${name} REUSE_FROM pareto_torch_pch)
+  pareto_precompile(${name} pareto_torch_pch <torch/script.h>)
+  target_link_libraries(pareto_torch_pch PRIVATE pareto_torch)
 endfunction()
 
 set(PARETO_TEST_PATIENCE 1 CACHE STRING "how many times as long as usual tests wait for programs, and may take: for emulated ones")
 
 # pareto_test(core_wire_test core/wire LINK core_wire …): one test program for the *_test.cc of tests/<folder>.
-# LABELS core|daemon|e2e…: `ctest -L` picks them; sanitizer runs use core, daemon and e2e.
+# LABELS core|daemon|e2e…: `ctest -L` picks them; sanitizer runs use core, daemon and e2e, that of threads also threads.
+# SHARDS n: as n tests, name.0 …, one at a time: what is tried again, or times out (TIMEOUT seconds each), is a part of it.
+# FILTER: those of its cases alone, as --gtest_filter says it.
 function(pareto_test name folder)
-  cmake_parse_arguments(ARG "TORCH" "TIMEOUT" "LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "TORCH" "TIMEOUT;SHARDS;FILTER" "LINK;LABELS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/*_test.cc)
   add_executable(${name} ${sources})
-  target_link_libraries(${name} PRIVATE pareto_options ${ARG_LINK} GTest::gmock GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE pareto_options ${ARG_LINK} fmt::fmt GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE PARETO_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                              PARETO_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   if(ARG_TORCH)
     pareto_use_torch(${name})
+  else()
+    # What tests themselves do takes no time: that they are built soon matters more. Those that see protobuf have -pthread anyway.
+    # At -Og g++ sees uninitialised values where it cannot see far.
+    set(options -Og -pthread $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+    if(PARETO_SANITIZE MATCHES undefined)
+      # It is looked for in what they test.
+      list(APPEND options -fno-sanitize=undefined)
+    endif()
+    target_compile_options(${name} PRIVATE ${options})
+    pareto_precompile(${name} pareto_test_pch <algorithm> <chrono> <filesystem> <fstream> <functional> <gmock/gmock.h> <gtest/gtest.h>
+                      <map> <memory> <nlohmann/json.hpp> <optional> <set> <string> <thread> <vector>)
+    target_link_libraries(pareto_test_pch PRIVATE GTest::gmock)
+    target_compile_options(pareto_test_pch PRIVATE ${options})
   endif()
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
   math(EXPR timeout "${ARG_TIMEOUT} * ${PARETO_TEST_PATIENCE}")
-  add_test(NAME ${name} COMMAND ${name} --gtest_output=xml:${CMAKE_BINARY_DIR}/results/${name}.xml)
-  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${timeout}
-                       ENVIRONMENT
-                       "OPENBLAS_NUM_THREADS=1;PARETO_TEST_PATIENCE=${PARETO_TEST_PATIENCE};TSAN_OPTIONS=ignore_noninstrumented_modules=1:suppressions=${CMAKE_SOURCE_DIR}/tests/support/tsan.supp")
+  set(environment OPENBLAS_NUM_THREADS=1 PARETO_TEST_PATIENCE=${PARETO_TEST_PATIENCE}
+      TSAN_OPTIONS=ignore_noninstrumented_modules=1:suppressions=${CMAKE_SOURCE_DIR}/tests/support/tsan.supp)
+  if(ARG_FILTER)
+    list(APPEND environment GTEST_FILTER=${ARG_FILTER})
+  endif()
+  set(shards 1)
+  if(ARG_SHARDS)
+    set(shards ${ARG_SHARDS})
+  endif()
+  math(EXPR last "${shards} - 1")
+  foreach(shard RANGE ${last})
+    set(test ${name})
+    if(ARG_SHARDS)
+      set(test ${name}.${shard})
+    endif()
+    add_test(NAME ${test} COMMAND ${name} --gtest_output=xml:${CMAKE_BINARY_DIR}/results/${test}.xml)
+    set_tests_properties(${test} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${timeout} RESOURCE_LOCK ${name}
+                         ENVIRONMENT "${environment};GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}")
+  endforeach()
 endfunction()

@@ -34,7 +34,7 @@ endif()
 
 set(PARETO_SANITIZE "" CACHE STRING "sanitizers, as in -fsanitize=")
 if(PARETO_SANITIZE)
-  add_compile_options(-fsanitize=${PARETO_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -O1 -g1)
+  add_compile_options(-fsanitize=${PARETO_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -Og -g1)
   add_link_options(-fsanitize=${PARETO_SANITIZE})
   # g++ 12 sees an uninitialised value in std::variant and std::optional where sanitizers inline differently.
   target_compile_options(pareto_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
