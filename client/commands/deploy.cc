@@ -249,7 +249,7 @@ class DeployCommand final : public Command {
     PARETO_ASSIGN(request_timeout_, timeout_.read());
     PARETO_ASSIGN(const NamedPlan named, read_plan_file(plan_file_));
     if (model_.model.empty()) model_.model = named.plan.model;
-    PARETO_ASSIGN(const Model model, model_.open());
+    PARETO_ASSIGN(const Model model, model_.open(context));
     PARETO_TRY(make_folder());
     const auto count = std::max<std::size_t>(devices_named({named}), 2);
     PARETO_ASSIGN(const Cluster cluster, devices_.connect(context, static_cast<int>(count)));

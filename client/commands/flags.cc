@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <ostream>
 
 #include "client/cluster/codec_choice.h"
 #include "client/cluster/remote_network.h"
@@ -63,7 +64,7 @@ void ModelFlags::add_to(CLI::App& app, bool required, const std::string& shape_f
       ->capture_default_str();
 }
 
-Expected<partitioner::Model> ModelFlags::open() const {
+Expected<partitioner::Model> ModelFlags::open(Context& context) const {
   partitioner::ModelOptions options;
   options.num_classes = num_classes;
   options.weights = weights;
@@ -72,7 +73,24 @@ Expected<partitioner::Model> ModelFlags::open() const {
     PARETO_ASSIGN(options.input,
                   with_context(partitioner::parse_input_shapes(input_shape), "--input-shape"));
   }
-  return partitioner::open_model(model, options);
+  PARETO_ASSIGN(partitioner::Model opened, partitioner::open_model(model, options));
+  const std::string notice = training_notice(opened.graph());
+  if (!notice.empty()) context.err << notice << '\n' << std::flush;
+  return opened;
+}
+
+std::string training_notice(const partitioner::Graph& graph) {
+  std::map<std::string, int> kinds;
+  for (const partitioner::Operator& op : graph.operators) {
+    if (op.trains) ++kinds[op.kind.substr(op.kind.rfind(':') + 1)];
+  }
+  if (kinds.empty()) return {};
+  std::vector<std::string> counts;
+  for (const auto& [kind, count] : kinds) counts.push_back(fmt::format("{} {}", count, kind));
+  return fmt::format(
+      "{} was saved in training mode ({}): its results are at random, or depend on what else is in "
+      "a batch; call its eval() before it is traced",
+      graph.model, join(counts, ", "));
 }
 
 void DeviceFlags::add_to(CLI::App& app) {

@@ -30,9 +30,12 @@ struct ModelFlags {
   /// `shape_flags`: the names of the flag for input_shape; `run` has another use for --input.
   void add_to(CLI::App& app, bool required = true,
               const std::string& shape_flags = "--input-shape,--input");
-  /// Fails: kInvalidArgument, kNotFound, kCorrupt.
-  Expected<partitioner::Model> open() const;
+  /// Tells where it was saved in training mode. Fails: kInvalidArgument, kNotFound, kCorrupt.
+  Expected<partitioner::Model> open(Context& context) const;
 };
+
+/// A sentence on a model that was saved in training mode; empty: it was not, or computes the same.
+std::string training_notice(const partitioner::Graph& graph);
 
 /// Where it runs.
 struct DeviceFlags {

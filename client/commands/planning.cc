@@ -138,7 +138,7 @@ Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
   PARETO_ASSIGN(const auto transports, parse_link_transports(flags.transport));
   PARETO_ASSIGN(const std::chrono::milliseconds timeout, flags.timeout.read());
   context.stop.watch();
-  PARETO_ASSIGN(partitioner::Model model, flags.model.open());
+  PARETO_ASSIGN(partitioner::Model model, flags.model.open(context));
   PARETO_TRY(partitioner::select_split_points(model.split_points(), flags.options.splits));
   PARETO_ASSIGN(
       Cluster cluster,

@@ -76,7 +76,7 @@ class RunCommand final : public Command {
   Expected<int> run(Context& context) override {
     Plan plan;
     PARETO_TRY(read_flags(plan));
-    PARETO_ASSIGN(const Model model, model_.open());
+    PARETO_ASSIGN(const Model model, model_.open(context));
     if (!inputs_.empty()) {
       PARETO_TRY(with_context(check_inputs(model, given_, inputs_), "--input"));
       options_.inputs = given_.values;

@@ -88,7 +88,7 @@ class SplitsCommand final : public Command {
   Expected<int> run(Context& context) override {
     if (batch_ < 1)
       return fail(ErrorCode::kInvalidArgument, "--batch {}: at least 1 is needed", batch_);
-    PARETO_ASSIGN(const Model model, model_.open());
+    PARETO_ASSIGN(const Model model, model_.open(context));
     PARETO_ASSIGN(const std::vector<std::size_t> chosen, choose(model));
     if (time_) {
       PARETO_ASSIGN(before_ms_, times_before(model, batch_));

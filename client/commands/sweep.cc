@@ -99,7 +99,7 @@ class SweepCommand final : public Command {
     if (!resume_.empty()) return resume(context);
     PARETO_TRY(flags_.read());
     SweepOptions& options = flags_.options();
-    PARETO_ASSIGN(const partitioner::Model model, flags_.what().model.open());
+    PARETO_ASSIGN(const partitioner::Model model, flags_.what().model.open(context));
     std::vector<std::size_t> points;
     if (options.plans.empty()) {
       PARETO_ASSIGN(points, partitioner::select_split_points(model.split_points(), options.splits));
@@ -213,7 +213,7 @@ class SweepCommand final : public Command {
                   run.id,
                   kept.testbed_content->empty() ? "without a test bed" : "on another test bed");
     }
-    PARETO_ASSIGN(const partitioner::Model model, flags_.what().model.open());
+    PARETO_ASSIGN(const partitioner::Model model, flags_.what().model.open(context));
     PARETO_TRY(serve_metrics(context));
     PARETO_ASSIGN(Cluster cluster, flags_.connect(context));
     PARETO_TRY(continue_run(model, cluster, flags_.options(), run));

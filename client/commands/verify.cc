@@ -54,7 +54,7 @@ class VerifyCommand final : public Command {
                   runner_.precision, kPlain);
     }
     PARETO_ASSIGN(const auto batches, parse_batches(batches_));
-    PARETO_ASSIGN(const Model model, model_.open());
+    PARETO_ASSIGN(const Model model, model_.open(context));
     PARETO_ASSIGN(const auto points,
                   partitioner::select_split_points(model.split_points(), splits_));
     partitioner::VerifyOptions options;

@@ -6,6 +6,7 @@
 
 #include "core/base/text.h"
 #include "core/runtime/torch_convert.h"
+#include "partitioner/graph/flat_graph.h"
 #include "partitioner/graph/flatten.h"
 #include "partitioner/graph/flops.h"
 #include "partitioner/graph/graph_builder.h"
@@ -47,8 +48,7 @@ Value without_bytes(const Value& value) {
 
 /// Whether a list or dict may be added to after it was made.
 bool may_be_filled(const torch::jit::Value* value) {
-  const auto kind = value->type()->kind();
-  if (kind != c10::TypeKind::ListType && kind != c10::TypeKind::DictType) return false;
+  if (!is_container(value)) return false;
   return std::ranges::any_of(value->uses(), [&](const torch::jit::Use& use) {
     const auto* schema = use.user->maybeSchema();
     return (schema != nullptr && schema->is_mutable()) ||
@@ -82,9 +82,7 @@ Expected<Run> run_at(GraphRunner& runner, const Flat& flat, const Graph& graph,
       // A model may write to its input.
       inputs.back() = inputs.back().toTensor().clone();
     }
-    for (const FlatWeight& weight : flat.weights) {
-      inputs.emplace_back(weight.is_written ? weight.tensor.clone() : weight.tensor);
-    }
+    for (const FlatWeight& weight : flat.weights) inputs.emplace_back(weight.to_run());
     std::vector<std::pair<std::size_t, c10::IValue>> filled;
     runner.run(std::move(inputs), [&](std::size_t position, Node* node, auto in, auto out) {
       run.flops[position] += flops_of(node, in, out);

@@ -17,7 +17,10 @@ struct FlatWeight {
   std::string name;  ///< state_dict name
   torch::Tensor tensor;
   bool is_parameter = true;  ///< else a buffer
-  bool is_written = false;   ///< by the graph, in place: who runs it does so on a copy
+  bool is_written = false;   ///< by the graph, in place
+
+  /// What a run takes: where it is written, memory of its own.
+  torch::Tensor to_run() const { return is_written ? tensor.clone() : tensor; }
 };
 
 /// graph inputs: first the model's own, then one a weight, in the order of `weights`. Node scopes hold module paths

@@ -46,6 +46,11 @@ std::vector<Value*> outer_inputs(Node* node) {
 
 bool is_constant(const Value* value) { return value->node()->kind() == c10::prim::Constant; }
 
+bool is_container(const Value* value) {
+  const auto kind = value->type()->kind();
+  return kind == c10::TypeKind::ListType || kind == c10::TypeKind::DictType;
+}
+
 std::string scope_path(Node* node) {
   const auto scope = node->scope();
   if (!scope || scope->isRoot() || scope->isBlank()) return "";

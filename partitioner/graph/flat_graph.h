@@ -21,6 +21,8 @@ void for_each_node(torch::jit::Block* block, const std::function<void(torch::jit
 std::vector<torch::jit::Value*> outer_inputs(torch::jit::Node* node);
 
 bool is_constant(const torch::jit::Value* value);
+/// A list or a dict: what may be added to.
+bool is_container(const torch::jit::Value* value);
 
 /// The node's module path: "features.5.conv.0.0"; "" at the root.
 std::string scope_path(torch::jit::Node* node);

@@ -44,6 +44,8 @@ struct Operator {
       0;  ///< operators in its blocks: control flow that could not be flattened, never cut through
   double flops_per_sample = 0;  ///< multiply and add count as two
   bool uses_random = false;     ///< or other hidden state
+  bool trains =
+      false;  ///< drops values or takes statistics of the batch, as before eval() was called
   /// Operators that have to run before it though it reads nothing of theirs, ascending: they touch memory that it writes, or write what it
   /// touches, or have hidden state as it has.
   std::vector<std::int64_t> after{};

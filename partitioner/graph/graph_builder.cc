@@ -1,5 +1,10 @@
 #include "partitioner/graph/graph_builder.h"
 
+#include <torch/csrc/jit/ir/constants.h>
+
+#include <initializer_list>
+#include <optional>
+#include <string>
 #include <unordered_map>
 
 #include "core/runtime/torch_convert.h"
@@ -9,6 +14,37 @@ namespace pareto::partitioner {
 namespace {
 
 using torch::jit::Node;
+
+/// What stands for the argument of that name; null where the operator has none.
+const torch::jit::Value* argument(const Node* node, const std::string& name) {
+  const c10::FunctionSchema* schema = node->maybeSchema();
+  if (schema == nullptr) return nullptr;
+  const auto index = schema->argumentIndexWithName(name);
+  return index ? node->input(static_cast<std::size_t>(*index)) : nullptr;
+}
+
+/// A flag that is on, or a share above 0; `unknown` where there is none, or the graph computes it.
+bool is_above_zero(const Node* node, std::initializer_list<const char*> names, bool unknown) {
+  for (const char* name : names) {
+    const torch::jit::Value* value = argument(node, name);
+    if (value == nullptr) continue;
+    const auto constant = torch::jit::toIValue(value);
+    if (!constant) continue;
+    if (constant->isBool()) return constant->toBool();
+    if (constant->isDouble() || constant->isInt()) return constant->toScalar().toDouble() > 0;
+  }
+  return unknown;
+}
+
+/// Whether it was saved in training mode, and computes otherwise for it.
+bool trains(const Node* node) {
+  if (is_above_zero(node, {"dropout_p"}, false)) return true;
+  if (!is_above_zero(node, {"train", "training"}, false)) return false;
+  // Without statistics of its own a norm takes the batch's in any mode.
+  const torch::jit::Value* mean = argument(node, "running_mean");
+  if (mean != nullptr && mean->mustBeNone()) return false;
+  return is_above_zero(node, {"p", "dropout"}, true);
+}
 
 class GraphBuilder {
  public:
@@ -81,10 +117,12 @@ class GraphBuilder {
       op.outputs.push_back(add_value(output, position));
     }
     op.uses_random = node->isNondeterministic() || node->hasSideEffects();
+    op.trains = trains(node);
     for (torch::jit::Block* block : node->blocks()) {
       for_each_node(block, [&](Node* inner) {
         if (inner->kind() != c10::prim::Constant) ++op.inner_operators;
         op.uses_random = op.uses_random || inner->isNondeterministic();
+        op.trains = op.trains || trains(inner);
       });
     }
     graph_.operators.push_back(std::move(op));

@@ -48,11 +48,6 @@ struct Write {
       filled;  ///< of the values, lists and dicts that it adds to or takes from
 };
 
-bool is_container(const Value* value) {
-  const auto kind = value->type()->kind();
-  return kind == c10::TypeKind::ListType || kind == c10::TypeKind::DictType;
-}
-
 class Finder {
  public:
   explicit Finder(const Flat& flat) : copy_(flat), aliases_(copy_.graph) {}

@@ -223,9 +223,7 @@ Expected<std::vector<Value>> Model::run_whole(const std::vector<Value>& inputs) 
       stack = {impl_->flat.original->forward(std::move(stack))};
     } else {
       if (!impl_->whole) impl_->whole.emplace(impl_->flat.graph, "whole");
-      for (const FlatWeight& weight : impl_->flat.weights) {
-        stack.emplace_back(weight.is_written ? weight.tensor.clone() : weight.tensor);
-      }
+      for (const FlatWeight& weight : impl_->flat.weights) stack.emplace_back(weight.to_run());
       torch::jit::InterpreterState(*impl_->whole).run(stack);
     }
     std::vector<Value> outputs;

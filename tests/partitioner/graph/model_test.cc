@@ -201,6 +201,29 @@ def forward(self, x):
   EXPECT_TRUE(model->graph().operators[0].uses_random) << "hidden state";
 }
 
+TEST(ModelExamine, KnowsWhatWasSavedInTrainingMode) {
+  torch::jit::Module module("__torch__.Training");
+  module.register_buffer("mean", torch::zeros({4}));
+  module.register_buffer("var", torch::ones({4}));
+  module.define(R"(
+def forward(self, x):
+    x = torch.dropout(x, 0.5, False)
+    x = torch.dropout(x, 0.0, True)
+    x = torch.batch_norm(x, None, None, None, None, True, 0.1, 1e-5, False)
+    x = torch.batch_norm(x, None, None, self.mean, self.var, False, 0.1, 1e-5, False)
+    x = torch.relu(x)
+    x = torch.dropout(x, 0.5, True)
+    return torch.batch_norm(x, None, None, self.mean, self.var, True, 0.1, 1e-5, False)
+)");
+  const auto model = open(module, "4x2");
+  ASSERT_TRUE(model) << model.error().message;
+  std::vector<std::string> training;
+  for (const Operator& op : model->graph().operators) {
+    if (op.trains) training.push_back(op.kind);
+  }
+  EXPECT_THAT(training, ElementsAre("aten::dropout", "aten::batch_norm"));
+}
+
 TEST(ModelExamine, ControlFlowIsOneOperator) {
   const auto model = open(scripted("Branch", R"(
 def forward(self, x):
