@@ -248,7 +248,7 @@ class DeployCommand final : public Command {
     PARETO_TRY(check_codec_error(codec_error_));
     PARETO_ASSIGN(request_timeout_, timeout_.read());
     PARETO_ASSIGN(const NamedPlan named, read_plan_file(plan_file_));
-    if (model_.model.empty()) model_.model = named.plan.model;
+    model_.complete(source_of(named));
     PARETO_ASSIGN(const Model model, model_.open(context));
     PARETO_TRY(make_folder());
     const auto count = std::max<std::size_t>(devices_named({named}), 2);

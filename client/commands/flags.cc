@@ -64,6 +64,30 @@ void ModelFlags::add_to(CLI::App& app, bool required, const std::string& shape_f
       ->capture_default_str();
 }
 
+void ModelFlags::complete(const ModelSource& source) {
+  const ModelFlags plain;
+  if (model.empty()) model = source.model;
+  if (input_shape.empty()) input_shape = source.input_shape;
+  if (num_classes == plain.num_classes) num_classes = source.num_classes;
+  if (weights.empty()) weights = source.weights;
+  if (model_seed == plain.model_seed) model_seed = source.model_seed;
+}
+
+ModelSource ModelFlags::source() const {
+  const bool is_file = model.find('/') != std::string::npos || model.ends_with(".pt");
+  ModelSource source;
+  source.model = is_file ? absolute_path(model) : model;
+  source.input_shape = input_shape;
+  source.num_classes = num_classes;
+  source.weights = absolute_path(weights);
+  source.model_seed = model_seed;
+  return source;
+}
+
+std::string absolute_path(const std::string& path) {
+  return path.empty() ? "" : std::filesystem::absolute(path).lexically_normal().string();
+}
+
 Expected<partitioner::Model> ModelFlags::open(Context& context) const {
   partitioner::ModelOptions options;
   options.num_classes = num_classes;
@@ -149,11 +173,11 @@ Expected<std::string> DeviceFlags::testbed_content() const {
 }
 
 void PipelineFlags::add_to(CLI::App& app) {
-  app.add_option(
-         "--transport", transport,
-         "of the links: tcp, grpc, shm; auto: of each link by itself shm where both its "
-         "ends are on one machine, else tcp; shm+tcp+grpc: a mix, of the source's link, those "
-         "between stages, and the sink's")
+  app.add_option("--transport", transport,
+                 "of the links: tcp, grpc, shm; auto: of each link by itself shm where both its "
+                 "ends are on one machine and of one user, else tcp; shm+tcp+grpc: a mix, of the "
+                 "source's link, those "
+                 "between stages, and the sink's")
       ->capture_default_str();
   app.add_option("--codec", codec, codec_help())->capture_default_str();
   app.add_option("--codec-error", codec_error, codec_error_help())->capture_default_str();
@@ -233,6 +257,13 @@ Expected<std::string> networks_of(const std::string& networks, const DeviceFlags
   if (devices.testbed.empty()) return std::string(Network::kNone);
   PARETO_ASSIGN(const ChosenTestbed chosen, find_testbed(devices.testbed));
   return chosen.network();
+}
+
+Expected<> check_offered(const Cluster& cluster, const std::vector<std::string>& networks) {
+  const Network* const network = cluster.network();
+  if (network == nullptr) return {};
+  for (const std::string& file : networks) PARETO_TRY(network->offers(condition_name(file)));
+  return {};
 }
 
 Expected<std::vector<NamedCondition>> read_conditions(const std::string& networks) {

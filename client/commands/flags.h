@@ -30,9 +30,16 @@ struct ModelFlags {
   /// `shape_flags`: the names of the flag for input_shape; `run` has another use for --input.
   void add_to(CLI::App& app, bool required = true,
               const std::string& shape_flags = "--input-shape,--input");
+  /// What was not given is as that model was opened.
+  void complete(const ModelSource& source);
+  /// Paths are absolute: what is written down is read from other folders too.
+  ModelSource source() const;
   /// Tells where it was saved in training mode. Fails: kInvalidArgument, kNotFound, kCorrupt.
   Expected<partitioner::Model> open(Context& context) const;
 };
+
+/// Of a file, which need not be there; "" stays "".
+std::string absolute_path(const std::string& path);
 
 /// A sentence on a model that was saved in training mode; empty: it was not, or computes the same.
 std::string training_notice(const partitioner::Graph& graph);
@@ -99,6 +106,8 @@ struct StoreFlags {
 bool is_condition_file(const std::string& network);
 /// What --network names; where it names nothing, what the test bed has of its own, or "none". Fails: as find_testbed.
 Expected<std::string> networks_of(const std::string& networks, const DeviceFlags& devices);
+/// Whether the network of those devices can be like each of them. Fails: as Network::offers.
+Expected<> check_offered(const Cluster& cluster, const std::vector<std::string>& networks);
 /// "none,lte.yaml": the conditions of those that are files, by their names. Fails: as read_condition; kInvalidArgument (a file that is
 /// called like no file).
 Expected<std::vector<NamedCondition>> read_conditions(const std::string& networks);

@@ -29,7 +29,4 @@ std::string to_json(const KeptFlags& flags);
 /// Fails: kCorrupt; as read_conditions for runs of versions that did not keep what conditions were.
 Expected<KeptFlags> kept_flags(const RunRecord& run);
 
-/// Of a file, which need not be there; "" stays "".
-std::string absolute_path(const std::string& path);
-
 }  // namespace pareto::client

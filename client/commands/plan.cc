@@ -51,8 +51,8 @@ class PlanCommand final : public Command {
            "loss\n"
            "  paretoctl plan --model inceptionv3 --devices inventory.yaml --max-memory "
            "pi-1=256MiB,pi-2=256MiB\n"
-           "  sudo paretoctl plan --model mobilenetv2 --testbed two-pi4 --network "
-           "none,configs/network/lte.yaml --all\n"
+           "  sudo paretoctl plan --model mobilenetv2 --testbed configs/testbed/two-pi4.yaml "
+           "--network none,configs/network/lte.yaml --all\n"
            "  paretoctl run --plan plan.json --devices inventory.yaml\n";
   }
   void add_options(CLI::App& app) override {
@@ -110,6 +110,9 @@ class PlanCommand final : public Command {
                   read_constraints(session->cluster(), max_memory_, first_, last_));
     const auto powers = check_powers(session->cluster());
     if (wish_.third == ThirdObjective::kEnergy) PARETO_TRY(powers);
+    if (!flags_.by_definition) {
+      PARETO_TRY(check_offered(session->cluster(), split_list(networks_)));
+    }
     PARETO_TRY(session->profile(context));
     PARETO_ASSIGN(const ProbedCodecs probed, session->probe_codecs(context, codecs));
 
@@ -162,8 +165,8 @@ class PlanCommand final : public Command {
                   "--save {}: nothing was written, since no plan keeps the limits asked for",
                   save_);
     }
-    return write_file_atomically(save_,
-                                 pareto::to_json(outlook.front[*outlook.chosen].plan) + "\n");
+    const PlanFile file{outlook.front[*outlook.chosen].plan, flags_.model.source()};
+    return write_file_atomically(save_, pareto::to_json(file) + "\n");
   }
 
   PlanningFlags flags_;

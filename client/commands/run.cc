@@ -90,7 +90,10 @@ class RunCommand final : public Command {
     } else {
       PARETO_TRY(check_plan(named_, model, cluster));
     }
-    if (!save_plan_.empty()) PARETO_TRY(write_file_atomically(save_plan_, to_json(plan) + "\n"));
+    if (!save_plan_.empty()) {
+      const PlanFile file{plan, model_.source()};
+      PARETO_TRY(write_file_atomically(save_plan_, to_json(file) + "\n"));
+    }
     options_.trace = !trace_.empty();
     auto ran = run_once(model, cluster, plan, options_);
     // From here on a device that breaks is a failure while running, not an environment that refuses.
@@ -115,7 +118,7 @@ class RunCommand final : public Command {
     if (!plan_file_.empty()) {
       PARETO_ASSIGN(named_, read_plan_file(plan_file_));
       plan = named_.plan;
-      if (model_.model.empty()) model_.model = plan.model;
+      model_.complete(source_of(named_));
       return read_given(plan);
     }
     if (model_.model.empty())

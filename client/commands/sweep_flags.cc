@@ -131,25 +131,20 @@ bool SweepFlags::is_adaptive(std::size_t trials) const {
 
 Expected<Cluster> SweepFlags::connect(const Context& context) const {
   PARETO_ASSIGN(Cluster cluster, what_.devices.connect(context, local_devices(), what_.conditions));
-  if (const Network* const network = cluster.network()) {
-    for (const std::string& file : what_.options.conditions) {
-      PARETO_TRY(network->offers(condition_name(file)));
-    }
-  }
+  PARETO_TRY(check_offered(cluster, what_.options.conditions));
   // What is sent before the first trial need not cross a slow network.
   PARETO_TRY(put_to_rest(cluster.network()));
   return cluster;
 }
 
 Expected<> SweepFlags::read_plans() {
-  std::string& model = what_.model.model;
   if (!plans_.empty()) {
     std::vector<NamedPlan>& plans = what_.options.plans;
     PARETO_ASSIGN(plans, with_context(read_plan_files(split_list(plans_)), "--plans"));
     if (plans.empty()) return fail(ErrorCode::kInvalidArgument, "--plans names none");
-    if (model.empty()) model = plans.front().plan.model;
+    what_.model.complete(source_of(plans.front()));
   }
-  if (!model.empty()) return {};
+  if (!what_.model.model.empty()) return {};
   return fail(ErrorCode::kInvalidArgument, "--model is missing (or --plans FILE, --resume RUN)");
 }
 

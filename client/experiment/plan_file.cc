@@ -132,10 +132,12 @@ Expected<NamedPlan> read_plan_file(const fs::path& path) {
                 format_bytes(bytes));
   }
   PARETO_ASSIGN(const std::string text, read_file(path));
-  NamedPlan named;
-  named.name = path.stem().string();
-  PARETO_ASSIGN(named.plan, with_context(plan_from_json(text), "{}", path.string()));
-  return named;
+  PARETO_ASSIGN(PlanFile file, with_context(plan_file_from_json(text), "{}", path.string()));
+  return NamedPlan{path.stem().string(), std::move(file.plan), std::move(file.source)};
+}
+
+ModelSource source_of(const NamedPlan& named) {
+  return named.source.value_or(ModelSource{.model = named.plan.model});
 }
 
 Expected<std::vector<NamedPlan>> read_plan_files(const std::vector<std::string>& paths) {

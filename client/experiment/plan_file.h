@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ namespace pareto::client {
 struct NamedPlan {
   std::string name;  ///< of its file, without folder and ending
   Plan plan;
+  std::optional<ModelSource> source{};  ///< none: the file does not say
 };
 
 /// Fails: kNotFound, kPermission, kInvalidArgument naming the file.
@@ -24,6 +26,9 @@ Expected<NamedPlan> read_plan_file(const std::filesystem::path& path);
 /// Of files, and of every *.json of folders, in the order of their names. Fails: as above; kInvalidArgument (a folder without any, or two
 /// files of one name).
 Expected<std::vector<NamedPlan>> read_plan_files(const std::vector<std::string>& paths);
+
+/// Where the file does not say: its model, as that is by itself.
+ModelSource source_of(const NamedPlan& named);
 
 /// How many devices plans name, each counted once.
 std::size_t devices_named(const std::vector<NamedPlan>& plans);

@@ -138,10 +138,12 @@ Expected<> check_keys(const nlohmann::json& json, const std::vector<std::string>
   return {};
 }
 
+constexpr const char* kSource = "model_source";
+
 Expected<> check_all_keys(const nlohmann::json& json) {
   PARETO_TRY(check_keys(json,
                         {"model", "splits", "stages", "transport", "transports", "codecs", "batch",
-                         "micro_batch", "window", "engine", "precision", "threads"},
+                         "micro_batch", "window", "engine", "precision", "threads", kSource},
                         "plan"));
   if (json.contains("transport") && json.contains("transports")) {
     return fail(ErrorCode::kInvalidArgument,
@@ -231,7 +233,9 @@ std::string Plan::transport_text() const {
   return transports.empty() ? transport : join(transports, "+");
 }
 
-std::string to_json(const Plan& plan) {
+namespace {
+
+nlohmann::ordered_json json_of(const Plan& plan) {
   nlohmann::ordered_json json{
       {"model", plan.model}, {"splits", plan.splits}, {"stages", nlohmann::ordered_json::array()}};
   for (const StagePlan& stage : plan.stages) {
@@ -253,42 +257,98 @@ std::string to_json(const Plan& plan) {
   json["engine"] = plan.engine;
   json["precision"] = plan.precision;
   json["threads"] = plan.threads;
+  return json;
+}
+
+nlohmann::ordered_json json_of(const ModelSource& source) {
+  return {{"model", source.model},
+          {"input_shape", source.input_shape},
+          {"num_classes", source.num_classes},
+          {"weights", source.weights},
+          {"model_seed", source.model_seed}};
+}
+
+Expected<ModelSource> source_from(const nlohmann::json& json) {
+  PARETO_TRY(
+      check_keys(json, {"model", "input_shape", "num_classes", "weights", "model_seed"}, kSource));
+  ModelSource source;
+  source.model = json.at("model").get<std::string>();
+  source.input_shape = json.value("input_shape", source.input_shape);
+  PARETO_TRY(read_optional(json, "num_classes", source.num_classes));
+  source.weights = json.value("weights", source.weights);
+  PARETO_TRY(read_optional(json, "model_seed", source.model_seed));
+  return source;
+}
+
+Expected<Plan> plan_from(const nlohmann::json& json) {
+  Plan plan;
+  plan.model = json.at("model").get<std::string>();
+  plan.splits = json.at("splits").get<std::vector<std::string>>();
+  for (const auto& stage : json.at("stages")) {
+    StagePlan& read = plan.stages.emplace_back();
+    read.device = stage.at("device").get<std::string>();
+    PARETO_TRY(read_whole(stage.at("begin"), "begin", read.begin));
+    PARETO_TRY(read_whole(stage.at("end"), "end", read.end));
+    if (!stage.contains("operators")) continue;
+    PARETO_ASSIGN(read.operators, with_context(ranges_from(stage.at("operators")), "plan: stage {}",
+                                               plan.stages.size() - 1));
+  }
+  plan.transport = json.value("transport", plan.transport);
+  plan.transports = json.value("transports", plan.transports);
+  plan.codecs = json.value("codecs", plan.codecs);
+  PARETO_TRY(read_optional(json, "batch", plan.batch));
+  PARETO_TRY(read_optional(json, "micro_batch", plan.micro_batch));
+  PARETO_TRY(read_optional(json, "window", plan.window));
+  plan.engine = json.value("engine", plan.engine);
+  plan.precision = json.value("precision", plan.precision);
+  PARETO_TRY(read_optional(json, "threads", plan.threads));
+  PARETO_TRY(check(plan));
+  for (StagePlan& stage : plan.stages) write_shortest(stage);
+  plan.set_transports(plan.transports.empty() ? std::vector<std::string>{plan.transport}
+                                              : plan.transports);
+  return plan;
+}
+
+/// What `take` makes of a document.
+template <typename Take>
+auto read_document(const std::string& text, const char* what, Take take)
+    -> decltype(take(nlohmann::json())) {
+  try {
+    return take(nlohmann::json::parse(text));
+  } catch (const nlohmann::json::exception& error) {
+    return fail(ErrorCode::kInvalidArgument, "{}: {}", what, error.what());
+  }
+}
+
+}  // namespace
+
+std::string to_json(const Plan& plan) { return dump(json_of(plan)); }
+std::string to_json(const ModelSource& source) { return dump(json_of(source)); }
+
+std::string to_json(const PlanFile& file) {
+  nlohmann::ordered_json json = json_of(file.plan);
+  if (file.source) json[kSource] = json_of(*file.source);
   return dump(json);
 }
 
 Expected<Plan> plan_from_json(const std::string& text) {
-  try {
-    const auto json = nlohmann::json::parse(text);
+  return plan_file_from_json(text).map([](const PlanFile& file) { return file.plan; });
+}
+
+Expected<PlanFile> plan_file_from_json(const std::string& text) {
+  return read_document(text, "plan", [](const nlohmann::json& json) -> Expected<PlanFile> {
     PARETO_TRY(check_all_keys(json));
-    Plan plan;
-    plan.model = json.at("model").get<std::string>();
-    plan.splits = json.at("splits").get<std::vector<std::string>>();
-    for (const auto& stage : json.at("stages")) {
-      StagePlan& read = plan.stages.emplace_back();
-      read.device = stage.at("device").get<std::string>();
-      PARETO_TRY(read_whole(stage.at("begin"), "begin", read.begin));
-      PARETO_TRY(read_whole(stage.at("end"), "end", read.end));
-      if (!stage.contains("operators")) continue;
-      PARETO_ASSIGN(read.operators, with_context(ranges_from(stage.at("operators")),
-                                                 "plan: stage {}", plan.stages.size() - 1));
+    PlanFile file;
+    PARETO_ASSIGN(file.plan, plan_from(json));
+    if (json.contains(kSource)) {
+      PARETO_ASSIGN(file.source, with_context(source_from(json.at(kSource)), "plan"));
     }
-    plan.transport = json.value("transport", plan.transport);
-    plan.transports = json.value("transports", plan.transports);
-    plan.codecs = json.value("codecs", plan.codecs);
-    PARETO_TRY(read_optional(json, "batch", plan.batch));
-    PARETO_TRY(read_optional(json, "micro_batch", plan.micro_batch));
-    PARETO_TRY(read_optional(json, "window", plan.window));
-    plan.engine = json.value("engine", plan.engine);
-    plan.precision = json.value("precision", plan.precision);
-    PARETO_TRY(read_optional(json, "threads", plan.threads));
-    PARETO_TRY(check(plan));
-    for (StagePlan& stage : plan.stages) write_shortest(stage);
-    plan.set_transports(plan.transports.empty() ? std::vector<std::string>{plan.transport}
-                                                : plan.transports);
-    return plan;
-  } catch (const nlohmann::json::exception& error) {
-    return fail(ErrorCode::kInvalidArgument, "plan: {}", error.what());
-  }
+    return file;
+  });
+}
+
+Expected<ModelSource> model_source_from_json(const std::string& text) {
+  return read_document(text, kSource, source_from);
 }
 
 }  // namespace pareto

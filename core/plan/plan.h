@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,9 +59,31 @@ struct Plan {
   std::int64_t messages() const { return (batch + message_batch() - 1) / message_batch(); }
 };
 
+/// How a model is opened, so that whoever runs a plan of it opens the same one.
+struct ModelSource {
+  std::string model;          ///< a built-in name, or the path of a TorchScript file
+  std::string input_shape{};  ///< per sample, "3x224x224;128:int64"; empty: as the model has it
+  std::int64_t num_classes = 1000;  ///< of a built-in model
+  std::string weights{};            ///< the path of a checkpoint; empty: its own
+  std::uint64_t model_seed = 0;     ///< of a built-in model's own weights
+  bool operator==(const ModelSource&) const = default;
+};
+
+/// A plan as a file, which may say how its model was opened.
+struct PlanFile {
+  Plan plan;
+  std::optional<ModelSource> source;
+};
+
 std::string to_json(const Plan& plan);
+std::string to_json(const ModelSource& source);
+std::string to_json(const PlanFile& file);
 /// Checks that stages are contiguous from 0 and hold each operator once, names present, numbers in range, and that no key is unknown. Fails: kInvalidArgument, an
 /// unknown key with the nearest known one.
+Expected<PlanFile> plan_file_from_json(const std::string& json);
+/// Of such a file the plan alone.
 Expected<Plan> plan_from_json(const std::string& json);
+/// Fails: kInvalidArgument, as above.
+Expected<ModelSource> model_source_from_json(const std::string& json);
 
 }  // namespace pareto

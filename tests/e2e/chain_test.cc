@@ -127,10 +127,10 @@ TEST_F(Chain, EachLinkMayHaveAnotherTransport) {
     EXPECT_EQ(slurp(path(std::string(mix) + ".npy")), slurp(path("tcp.npy"))) << mix;
   }
   EXPECT_EQ(run_over(split, "auto")["trial"]["transport"], "shm");
-  // The plan that was saved is run as it is.
+  // The plan that was saved is run as it is, with its model as that was opened.
   run_over(split, "tcp+grpc+shm+tcp");
-  const auto again = paretoctl({"run", "--json", "--input-shape", "3x64x64", "--num-classes", "10",
-                                "--devices", inventory_, "--plan", path("plan.json")});
+  const auto again =
+      paretoctl({"run", "--json", "--devices", inventory_, "--plan", path("plan.json")});
   ASSERT_EQ(again.exit_code, 0) << again.errors;
   EXPECT_EQ(json::parse(again.output)["trial"]["transport"], "tcp+grpc+shm+tcp");
 }

@@ -50,7 +50,6 @@ class Deploy : public EndToEnd {
     std::ostringstream line;
     line << before << PARETO_BIN_DIR << "/paretoctl deploy --plan " << path("plan.json")
          << " --devices " << inventory_;
-    for (const std::string& word : small_model()) line << ' ' << word;
     return {"/bin/sh", "-c", line.str() + " " + behind};
   }
 

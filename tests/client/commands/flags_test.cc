@@ -60,6 +60,27 @@ TEST(Flags, ATimeoutIsOfMillisecondsToADay) {
   }
 }
 
+TEST(Flags, WhatAPlanSaysOfItsModelNeedNotBeSaidAgain) {
+  const ModelSource kept{"/models/swin.pt", "3x64x64", 10, "/models/best.pth", 7};
+  ModelFlags none;
+  none.complete(kept);
+  EXPECT_EQ(none.source(), kept);
+  ModelFlags some;
+  some.weights = "/models/other.pth";
+  some.model_seed = 8;
+  some.complete(kept);
+  EXPECT_EQ(some.source(), (ModelSource{"/models/swin.pt", "3x64x64", 10, "/models/other.pth", 8}));
+  ModelFlags relative;
+  relative.model = "nets/../swin.pt";
+  relative.weights = "best.pth";
+  const std::string here = std::filesystem::current_path().string();
+  EXPECT_EQ(relative.source().model, here + "/swin.pt");
+  EXPECT_EQ(relative.source().weights, here + "/best.pth");
+  ModelFlags builtin;
+  builtin.model = "vgg16";
+  EXPECT_EQ(builtin.source(), ModelSource{.model = "vgg16"});
+}
+
 TEST(Flags, AModelSavedInTrainingModeIsTold) {
   partitioner::Graph graph;
   graph.model = "net";

@@ -78,6 +78,25 @@ TEST(Plan, EachLinkHasATransport) {
   EXPECT_EQ(plan_from_json(json.dump()).value(), plan);
 }
 
+TEST(PlanFile, SaysHowItsModelWasOpened) {
+  const ModelSource source{"/models/swin.pt", "3x64x64", 10, "/models/best.pth", 7};
+  const auto read = plan_file_from_json(to_json(PlanFile{sample_plan(), source}));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->plan, sample_plan());
+  EXPECT_EQ(read->source, source);
+  EXPECT_EQ(plan_file_from_json(to_json(sample_plan())).value().source, std::nullopt);
+  const auto refusal = [](const char* key, const nlohmann::json& value) {
+    auto json = nlohmann::json::parse(to_json(PlanFile{sample_plan(), ModelSource{.model = "a"}}));
+    json["model_source"][key] = value;
+    const auto refused = plan_file_from_json(json.dump());
+    return refused ? std::string("accepted") : refused.error().message;
+  };
+  EXPECT_EQ(refusal("model", "b"), "accepted");
+  EXPECT_THAT(refusal("wieghts", "b"), HasSubstr("did you mean weights"));
+  EXPECT_THAT(refusal("model_seed", -1), HasSubstr("model_seed: -1"));
+  EXPECT_THAT(refusal("weights", 3), HasSubstr("plan: "));
+}
+
 TEST(Plan, NamesOfAnyBytesAreWrittenAsText) {
   Plan plan = sample_plan();
   plan.model = "mod\xe8le.pt";
