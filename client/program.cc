@@ -16,7 +16,11 @@ namespace {
 constexpr const char* kFooter =
     "Exit codes: 0 done, 1 failed while running, 2 wrong flags or files, 3 the environment "
     "refuses,\n"
-    "4 in part: some trials failed, or the run can be resumed.";
+    "4 in part: some trials failed, or the run can be resumed.\n"
+    "\n"
+    "Files named configs/... here are in /usr/share/doc/pareto-edge-client/examples where the "
+    "package\n"
+    "is installed, with the guide, docs/guide.md, and the formats of all files beside them.";
 
 using Commands = std::vector<std::unique_ptr<Command>>;
 

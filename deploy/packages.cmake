@@ -35,10 +35,20 @@ install(FILES configs/paretod.yaml DESTINATION /etc/pareto-edge COMPONENT daemon
 install(FILES deploy/systemd/paretod.service DESTINATION lib/systemd/system COMPONENT daemon)
 install(FILES deploy/debian/sysusers.conf DESTINATION lib/sysusers.d RENAME pareto-edge.conf COMPONENT daemon)
 
+install(FILES daemon/metrics/METRICS.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/pareto-edge-daemon COMPONENT daemon)
+
 pareto_install_program(paretoctl 1 client)
-install(FILES configs/inventory.yaml DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/pareto-edge-client/examples COMPONENT client)
-install(DIRECTORY configs/network configs/testbed configs/simulation
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/pareto-edge-client/examples COMPONENT client)
+set(doc ${CMAKE_INSTALL_DATADIR}/doc/pareto-edge-client)
+install(FILES configs/inventory.yaml DESTINATION ${doc}/examples COMPONENT client)
+install(DIRECTORY configs/network configs/testbed configs/simulation DESTINATION ${doc}/examples COMPONENT client)
+# In the folders where they lie here: they name each other by them.
+install(FILES README.md DESTINATION ${doc} COMPONENT client)
+install(DIRECTORY docs DESTINATION ${doc} COMPONENT client)
+foreach(document core/plan/FORMAT.md core/wire/FORMAT.md netem/FORMAT.md partitioner/simulation/FORMAT.md daemon/metrics/METRICS.md deploy/README.md)
+  get_filename_component(folder ${document} DIRECTORY)
+  install(FILES ${document} DESTINATION ${doc}/${folder} COMPONENT client)
+endforeach()
+install(DIRECTORY deploy/prometheus deploy/grafana DESTINATION ${doc}/deploy COMPONENT client)
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_DEB_COMPONENT_INSTALL ON)

@@ -180,10 +180,11 @@ class RunsCommand final : public Command {
                       {"failed", failed},
                       {"skipped", skipped},
                       {"command_line", record.command_line}});
-      table.add({record.id, record.model, std::to_string(record.trials.size()),
-                 std::to_string(failed), std::to_string(skipped),
-                 finished ? record.finished : "no: sweep --resume", record.command_line},
-                finished ? RowStyle::kPlain : RowStyle::kFaint);
+      table.add(
+          {record.id, record.model, std::to_string(record.trials.size()), std::to_string(failed),
+           std::to_string(skipped), finished ? record.finished : "no: sweep --resume " + record.id,
+           record.command_line},
+          finished ? RowStyle::kPlain : RowStyle::kFaint);
     }
     context.out << (json_ ? dump(json, 2) + "\n" : table.render(style_of(context)));
     return kExitDone;

@@ -71,8 +71,8 @@ Expected<std::vector<std::string>> transports_of(const LinkEnds& ends, std::size
   }
   if (names.empty()) {
     return fail(ErrorCode::kInvalidArgument,
-                "--transport {}: {} and {} are not on one machine: name one that crosses a "
-                "network too, as tcp",
+                "--transport {}: {} and {} are not on one machine, or not of one user there: "
+                "name one that crosses a network too, as tcp",
                 join(asked, ","), ends.name(from), ends.name(to));
   }
   return names;
