@@ -66,8 +66,9 @@ class SimulateCommand final : public Command {
                                     "a YAML file; partitioner/simulation/FORMAT.md has all keys");
     app.add_option("--run", run_,
                    "a stored run instead: its name, the beginning of one, last, or last~1");
-    app.add_option("--requests", requests_,
-                   "how many are simulated (default: as the scenario says; 20000 of each trial)");
+    app.add_option(
+        "--requests", requests_,
+        "how many are simulated at most (default: as the scenario says; 20000 of each trial)");
     app.add_option("--cores", cores_, "with --run: of each device, for the threads of a stage")
         ->capture_default_str()
         ->excludes(scenario);
@@ -80,8 +81,8 @@ class SimulateCommand final : public Command {
       return fail(ErrorCode::kInvalidArgument,
                   "simulate takes a scenario's file, or --run: one of the two");
     }
-    if (requests_ < 0) {
-      return fail(ErrorCode::kInvalidArgument, "--requests {}: at least 1 is needed", requests_);
+    if (requests_ && *requests_ < 1) {
+      return fail(ErrorCode::kInvalidArgument, "--requests {}: at least 1 is needed", *requests_);
     }
     const std::atomic<bool>& stop = context.stop.watch();
     return run_.empty() ? simulate_scenario(context, stop) : simulate_stored(context, stop);
@@ -92,7 +93,7 @@ class SimulateCommand final : public Command {
     StoredPipelines measured(store_, context);
     PARETO_ASSIGN(simulation::Scenario scenario, simulation::read_scenario(scenario_, measured));
     if (seed_) scenario.seed = *seed_;
-    if (requests_ > 0) scenario.requests = requests_;
+    if (requests_) scenario.requests = *requests_;
     Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
     auto simulated = simulation::simulate(scenario, [&](double share) {
       constexpr double kParts = 100;
@@ -111,7 +112,7 @@ class SimulateCommand final : public Command {
   Expected<int> simulate_stored(Context& context, const std::atomic<bool>& stop) const {
     RunSimulationOptions options;
     if (seed_) options.seed = *seed_;
-    if (requests_ > 0) options.requests = requests_;
+    if (requests_) options.requests = *requests_;
     options.cores = cores_;
     PARETO_ASSIGN(const auto store, store_.open_existing(context));
     PARETO_ASSIGN(const RunRecord record, store->load_run(run_));
@@ -130,7 +131,7 @@ class SimulateCommand final : public Command {
   StoreFlags store_;
   std::string scenario_;
   std::string run_;
-  std::int64_t requests_ = 0;
+  std::optional<std::int64_t> requests_;
   int cores_ = 1;
   std::optional<std::uint64_t> seed_;
   bool json_ = false;

@@ -182,8 +182,11 @@ std::vector<double> latencies_of(const TrialRecord& trial) {
 Expected<> fill(const PipelineClass& pipeline, const RunSimulationOptions& options,
                 SimulatedTrial& simulated) {
   const TrialRecord& trial = *simulated.trial;
+  // What was measured at window 1 holds, however soon one request follows another.
+  PipelineClass as_measured = pipeline;
+  for (Stage& stage : as_measured.stages) stage.busy.reset();
   PARETO_ASSIGN(const simulation::Outcome alone,
-                simulation::simulate(scenario_of(pipeline, 1, options)));
+                simulation::simulate(scenario_of(as_measured, 1, options)));
   simulated.window = trial.throughput.window;
   PARETO_ASSIGN(const simulation::Outcome loaded,
                 simulation::simulate(scenario_of(pipeline, simulated.window, options)));

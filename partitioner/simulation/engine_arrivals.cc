@@ -53,7 +53,7 @@ void Engine::schedule_next(std::uint32_t source, Pipeline& pipeline) {
     wait = arrivals.gaps[pipeline.gap].count();
     if (++pipeline.gap == arrivals.gaps.size()) pipeline.gap = 0;
   } else {
-    const std::uint64_t bits = random_bits(pipeline.key, world_.threads[source].arrived, kArrivals);
+    const std::uint64_t bits = random_bits(pipeline.key, world_.threads[source].handed, kArrivals);
     wait = std::llround(-std::log(uniform_of(bits)) * 1e9 / arrivals.rate_per_s);
   }
   schedule(now_ + wait, kCame, source);

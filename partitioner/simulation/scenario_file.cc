@@ -141,6 +141,10 @@ class ScenarioReader {
     if (!medium.empty()) {
       link.medium = find(section, "medium", medium, media_);
       if (condition) section.problem("medium", "has a condition of its own: leave out this one");
+      if (section.has("direction")) {
+        section.problem("direction",
+                        "belongs to a condition of its own: a medium's is the same both ways");
+      }
       if (section.has("stagger")) section.problem("stagger", "belongs to the medium");
     } else if (condition) {
       link.condition = direction == "backward" ? condition->backward : condition->forward;
@@ -159,6 +163,9 @@ class ScenarioReader {
     for (const Shape shape : {Shape::kLognormal, Shape::kNormal, Shape::kExponential}) {
       if (name == to_string(shape)) {
         duration.shape = shape;
+        if (shape == Shape::kExponential && section.has("cv") && duration.cv != 1) {
+          section.problem("cv", "is 100% of an exponential distribution: leave it out");
+        }
         return;
       }
       names.emplace_back(to_string(shape));

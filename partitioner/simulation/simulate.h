@@ -71,7 +71,8 @@ struct PipelineOutcome {
   std::int64_t requests = 0;  ///< completed while it was measured
   double requests_per_s = 0;  ///< of the whole class
   double samples_per_s = 0;
-  LatencyOutcome latency;  ///< from when a request came (closed: was sent) to its result
+  /// From when a request came (closed: from when the source begins to make it) to its result.
+  LatencyOutcome latency;
   double in_flight =
       0;  ///< requests that came and are not done, on average over time, of one pipeline
   std::vector<StageOutcome> stages;

@@ -130,6 +130,8 @@ TEST_F(Simulate, WhatItRefuses) {
   refused({"s.yaml", "--cores", "2"}, AllOf(HasSubstr("--cores"), HasSubstr("excludes")));
   refused({"nowhere.yaml"}, HasSubstr("nowhere.yaml"));
   refused({file("s.yaml", kScenario), "--requests", "-1"}, HasSubstr("--requests"));
+  refused({file("s.yaml", kScenario), "--requests", "0"}, HasSubstr("--requests 0: at least 1"));
+  refused({"--run", "last", "--requests", "0"}, HasSubstr("--requests 0: at least 1"));
   refused({file("s.yaml", kScenario), "--sed", "1"}, HasSubstr("--sed"));
   refused({file("w.yaml", "duration: 1s\npipelins: []\n")},
           AllOf(HasSubstr("w.yaml:2"), HasSubstr("pipelines")));

@@ -108,6 +108,16 @@ TEST(Calibration, StagesUnderLoadTakeWhatTheyTookUnderLoad) {
   EXPECT_NEAR(trial.samples_per_s.simulated, 4 / 0.00575, 8) << "receiving and sending on its core";
 }
 
+TEST(Calibration, ALoneRequestTakesAsLongHoweverSoonItFollows) {
+  // The next one comes to the first stage 5 ms after the one before has left it, of 30 that it took.
+  RunRecord run = two_stages(30, 1, 8);
+  run.trials[0].rounds[0].stages[0].busy_ms = {25};
+  const SimulatedTrial trial = simulated(run).at(0);
+  EXPECT_NEAR(trial.p50_ms.measured, 35, 1e-9);
+  EXPECT_NEAR(trial.p50_ms.simulated, 35, 0.05);
+  EXPECT_NEAR(trial.samples_per_s.simulated, 4 / 0.02575, 2) << "under load it is busy";
+}
+
 TEST(Calibration, RequestsKeepTheirPartsTogether) {
   // What one stage takes more the other takes less: the latency is always the same.
   RunRecord run = two_stages(6, 4, 1);

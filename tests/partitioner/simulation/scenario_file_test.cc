@@ -120,6 +120,13 @@ TEST(ScenarioFile, Defaults) {
   EXPECT_EQ(scenario->pipelines[0].arrivals.kind, ArrivalKind::kClosed);
 }
 
+TEST(ScenarioFile, AnExponentialTimeMayBeToldItsCv) {
+  const auto scenario = parse(std::string(kHead) +
+                              "pipelines: [{name: p, window: 2, stages: [{device: a, compute: "
+                              "1ms, cv: 100%, distribution: exponential}]}]\n");
+  EXPECT_TRUE(scenario) << scenario.error().message;
+}
+
 TEST(ScenarioFile, AMeasuredTrial) {
   const auto scenario = parse(std::string(kHead) + R"(
 pipelines:
@@ -179,6 +186,8 @@ TEST(ScenarioFile, WhatIsWrongIsToldWithItsPlace) {
   expect(stage("device: a, compute: 1ms, cv: 20"), HasSubstr("cv"));
   expect(stage("device: a, compute: 1ms, cv: 2000%"), HasSubstr("variation of 20 is not"));
   expect(stage("device: a, compute: 1ms, distribution: gauss"), HasSubstr("is one of lognormal"));
+  expect(stage("device: a, compute: 1ms, cv: 10%, distribution: exponential"),
+         HasSubstr("stages[0].cv\": is 100% of an exponential distribution"));
   expect(stage("device: a, compute: 2h"), HasSubstr("0 to 1 h"));
   expect(stage("device: a, compute: 1ms, queue: 0"), HasSubstr("queue: 0"));
   expect(stage("device: a, compute: 1ms, link: {medium: air}"), HasSubstr("there is no \"air\""));
@@ -191,6 +200,9 @@ TEST(ScenarioFile, WhatIsWrongIsToldWithItsPlace) {
   expect(stage("device: a, compute: 1ms, link: {condition: {burst_loss: {enter: 1%}}}"),
          HasSubstr("use loss"));
   expect(stage("device: a, compute: 1ms, link: {direction: up}"), HasSubstr("forward or backward"));
+  expect("media: [{name: air}]\n" +
+             stage("device: a, compute: 1ms, link: {medium: air, direction: backward}"),
+         HasSubstr("link.direction\": belongs to a condition of its own"));
   const std::string one = "stages: [{device: a, compute: 1ms}]";
   expect(head + "pipelines: [{name: p, " + one + "}]\n", HasSubstr("\"pipelines[0].window\""));
   expect(head + "pipelines: [{name: p, window: 1, stages: []}]\n", HasSubstr("is needed: a list"));

@@ -77,6 +77,12 @@ TEST(Deterministic, TheSlowestLinkIsTheBottleneck) {
   EXPECT_NEAR(outcome.links[1].use.mean, 1, 1e-6);
 }
 
+TEST(Deterministic, LatencyBeginsWhereTheSourceBeginsToMakeARequest) {
+  Scenario scenario = chain({fixed(milliseconds(4))}, 1);
+  scenario.pipelines[0].source = fixed(milliseconds(3));
+  EXPECT_DOUBLE_EQ(only(scenario).latency.most_ms, 7);
+}
+
 TEST(Deterministic, PeriodicRequestsBelowTheBottleneckDoNotWait) {
   Scenario scenario = chain({fixed(milliseconds(4)), fixed(milliseconds(7))}, 0);
   scenario.pipelines[0].arrivals.kind = ArrivalKind::kPeriodic;
@@ -218,6 +224,18 @@ TEST(Queues, MMcOnTheCoresOfADevice) {
   const double wait = erlang_c(3, 2.4) / (3 - 2.4);
   EXPECT_NEAR(outcome->pipelines[0].latency.mean_ms, 1 + wait, 0.03);
   EXPECT_NEAR(outcome->devices[0].use.mean, 0.8, 0.005);
+}
+
+TEST(Queues, AsManyRequestsComeInAShortTimeAsTheRateSays) {
+  // One to each pipeline, on average: it is the first gaps that count.
+  Scenario scenario = open_queue(fixed(microseconds(1)), 1, 0);
+  scenario.duration = std::chrono::seconds(1);
+  scenario.warm_up = Nanoseconds(0);
+  scenario.devices[0].count = 10'000;
+  scenario.pipelines[0].count = 10'000;
+  const auto outcome = simulate(scenario);
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_NEAR(static_cast<double>(outcome->requests), 10'000, 400);
 }
 
 TEST(Queues, LittlesLaw) {
