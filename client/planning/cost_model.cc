@@ -7,6 +7,7 @@
 #include "core/plan/shard.h"
 #include "partitioner/cost/device_costs.h"
 #include "partitioner/graph/split_points.h"
+#include "partitioner/search/ideal_costs.h"
 
 namespace pareto::client {
 namespace {
@@ -107,6 +108,14 @@ void rule_out(const std::vector<OperatorRange>& too_large,
   }
 }
 
+std::vector<partitioner::SharedWeight> shared_weights_to_load(
+    const Model& model, const std::vector<OperatorRanges>& before) {
+  std::vector<partitioner::SharedWeight> shared =
+      partitioner::shared_weights(model.graph(), before);
+  for (partitioner::SharedWeight& weight : shared) weight.bytes *= kWeightCopies;
+  return shared;
+}
+
 std::vector<std::int64_t> crossing_bytes(const CostInputs& inputs) {
   std::vector<std::int64_t> bytes;
   for (const std::int64_t boundary : inputs.boundary_bytes) {
@@ -179,18 +188,22 @@ Expected<CostInputs> make_cost_inputs(const Model& model, const SplitChoice& spl
   }
   CostInputs inputs;
   const std::vector<std::int64_t> positions = positions_of(model, splits);
+  std::vector<OperatorRanges> before;
   for (const std::int64_t position : positions) {
     PARETO_ASSIGN(const std::uint64_t bytes,
                   partitioner::boundary_bytes(model.graph(), position, batch));
     inputs.boundary_bytes.push_back(static_cast<std::int64_t>(bytes));
+    before.push_back(position > 0 ? OperatorRanges{{0, position}} : OperatorRanges{});
   }
   inputs.legal.assign(positions.size(), true);
   const std::vector<std::int64_t> weights = weights_before(model, splits);
+  const std::vector<partitioner::SharedWeight> shared = shared_weights_to_load(model, before);
   for (const DeviceFacts& device : devices) {
     PARETO_ASSIGN(partitioner::DeviceCosts costs,
                   with_context(partitioner::device_costs(device.profile, positions), "device {}",
                                device.profile.device));
     for (const std::int64_t bytes : weights) costs.weight_bytes.push_back(kWeightCopies * bytes);
+    costs.shared_weights = shared;
     costs.crossing_bytes = crossing_bytes(inputs);
     if (device.memory_limit_bytes > 0) {
       costs.memory_limit_bytes = static_cast<std::int64_t>(device.memory_limit_bytes);

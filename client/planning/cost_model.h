@@ -46,6 +46,10 @@ Expected<partitioner::CostInputs> make_cost_inputs(const partitioner::Model& mod
 void rule_out(const std::vector<OperatorRange>& too_large,
               const std::map<std::int64_t, int>& prefixes, partitioner::DeviceCosts& costs);
 
+/// DeviceCosts::shared_weights, as a daemon reckons them (kWeightCopies). `before`: by position, the operators that run before it.
+std::vector<partitioner::SharedWeight> shared_weights_to_load(
+    const partitioner::Model& model, const std::vector<OperatorRanges>& before);
+
 /// DeviceCosts::crossing_bytes, as a daemon reckons them (kBoundaryCopies).
 std::vector<std::int64_t> crossing_bytes(const partitioner::CostInputs& inputs);
 

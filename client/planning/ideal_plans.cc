@@ -33,7 +33,7 @@ Expected<partitioner::CostInputs> make_ideal_cost_inputs(
     const partitioner::Model& model, const partitioner::GraphIdeals& ideals, std::int64_t batch,
     const std::vector<DeviceFacts>& devices, const std::vector<ProbedTransport>& transports,
     const ProbedCodecs& codecs) {
-  // Limits are those of the uncut model; what lies at positions is replaced.
+  // Limits of memory are those of the uncut model; what lies at positions is replaced.
   PARETO_ASSIGN(partitioner::CostInputs inputs,
                 make_cost_inputs(model, SplitChoice{}, batch, devices, transports));
   inputs.boundary_bytes = ideals.ideals.boundary_bytes;
@@ -45,6 +45,8 @@ Expected<partitioner::CostInputs> make_ideal_cost_inputs(
   share_media(devices, inputs);
   std::vector<std::int64_t> weights = partitioner::ideal_weight_bytes(model.graph(), ideals);
   for (std::int64_t& bytes : weights) bytes *= kWeightCopies;
+  const std::vector<partitioner::SharedWeight> shared =
+      shared_weights_to_load(model, ideals.operators);
   for (std::size_t i = 0; i < devices.size(); ++i) {
     partitioner::DeviceCosts& costs = inputs.devices[i];
     PARETO_ASSIGN(partitioner::DeviceCosts times,
@@ -53,7 +55,9 @@ Expected<partitioner::CostInputs> make_ideal_cost_inputs(
     costs.busy = std::move(times.busy);
     static_cast<partitioner::StageCosts&>(costs) = std::move(times);
     costs.weight_bytes = weights;
+    costs.shared_weights = shared;
     costs.crossing_bytes = crossing_bytes(inputs);
+    costs.too_large.clear();  // by the positions of the uncut model
     rule_out(devices[i].profile.too_large, prefixes_among(ideals), costs);
   }
   PARETO_TRY(partitioner::check(inputs));

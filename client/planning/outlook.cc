@@ -34,7 +34,8 @@ std::vector<Placement> placements_to_look_at(const CostInputs& inputs) {
   std::vector<Placement> all;
   for (int first = 0; first < inputs.coordinator(); ++first) {
     const int from_source = quickest_way(inputs, source, first, 0);
-    for (int second = first + 1; second < inputs.coordinator(); ++second) {
+    for (int second = 0; second < inputs.coordinator(); ++second) {
+      if (second == first) continue;
       const int to_sink = quickest_way(inputs, second, source, end);
       for (int cut = 1; cut < end; ++cut) {
         for (int way = 0; way < partitioner::codec_count(inputs.link(first, second)); ++way) {

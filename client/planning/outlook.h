@@ -62,7 +62,7 @@ struct OutlookWish {
   Limits limits;
   Preference preference = Preference::kBalanced;
   std::int64_t batch = 1;
-  /// Every plan of one device, and of two in the cluster's order by every way between them; the source's and the sink's links by that of the
+  /// Every plan of one device, and of two in either order by every way between them; the source's and the sink's links by that of the
   /// shortest time.
   bool candidates = false;
 };

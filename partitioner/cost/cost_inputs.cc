@@ -105,6 +105,12 @@ Expected<> check_device(const CostInputs& inputs, const DeviceCosts& device) {
   if (!device.weight_bytes.empty()) {
     PARETO_TRY(check_prefix_sums(device.weight_bytes, inputs, "weight_bytes"));
   }
+  for (const SharedWeight& weight : device.shared_weights) {
+    PARETO_TRY(check_prefix_sums(weight.uses, inputs, "uses of a shared weight"));
+    if (weight.bytes < 0) {
+      return fail(ErrorCode::kInvalidArgument, "a shared weight of less than no bytes");
+    }
+  }
   const std::size_t positions = inputs.boundary_bytes.size();
   if (!device.crossing_bytes.empty() && device.crossing_bytes.size() != positions) {
     return fail(ErrorCode::kInvalidArgument, "crossing_bytes has {} rows for {} positions",
@@ -287,6 +293,9 @@ std::int64_t stage_memory_bytes(const DeviceCosts& device, int begin, int end) {
   const auto last = static_cast<std::size_t>(end);
   std::int64_t bytes = 0;
   if (!device.weight_bytes.empty()) bytes = device.weight_bytes[last] - device.weight_bytes[first];
+  for (const SharedWeight& weight : device.shared_weights) {
+    if (weight.uses[first] > 0 && weight.uses[last] > weight.uses[first]) bytes += weight.bytes;
+  }
   if (device.crossing_bytes.empty()) return bytes;
   return bytes + device.crossing_bytes[first] + device.crossing_bytes[last];
 }

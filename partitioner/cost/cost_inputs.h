@@ -100,14 +100,25 @@ struct StageCosts {
   bool operator==(const StageCosts&) const = default;
 };
 
+/// A weight of several operators that a cut may part: each stage that runs one of them holds it.
+struct SharedWeight {
+  std::int64_t bytes = 0;
+  /// N + 1 prefix sums: how many of those operators run before each position.
+  std::vector<int> uses;
+
+  bool operator==(const SharedWeight&) const = default;
+};
+
 /// One device. What it inherits is what stages take of a request that is alone in the pipeline: it finds them asleep, and their caches cold.
 struct DeviceCosts : StageCosts {
   std::string name;
   /// From one message to the next when they follow each other, all devices at work; none: as alone.
   std::optional<StageCosts> busy{};
-  /// What a stage takes of memory: its operators' weights (N + 1 prefix sums), and for what crosses where it begins and where it ends what
-  /// stands there (N + 1). Empty: not modelled.
+  /// What a stage takes of memory: its operators' weights (N + 1 prefix sums, each weight where it is used first), those of them that an
+  /// operator before the stage uses too, and for what crosses where it begins and where it ends what stands there (N + 1). Empty: not
+  /// modelled.
   std::vector<std::int64_t> weight_bytes{};
+  std::vector<SharedWeight> shared_weights{};
   std::vector<std::int64_t> crossing_bytes{};
   std::int64_t memory_limit_bytes = INT64_MAX;  ///< of a stage
   /// Positions between which there was no room for all: no stage holds both sides of such a pair.

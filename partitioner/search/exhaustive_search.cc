@@ -9,7 +9,7 @@
 namespace pareto::partitioner {
 namespace {
 
-/// Placements of K devices on N operators grow with K! times N choose K - 1.
+/// Placements of K devices on N operators grow with K! times N choose K - 1, and with the codecs of all their links.
 constexpr double kMostPlacements = 1e9;
 
 class Enumeration {
@@ -144,18 +144,27 @@ class Enumeration {
   Placement placement_;
 };
 
-/// Without memory limits, pins and codecs.
+/// At most: without memory limits and pins, and as if all links had as many codecs as that with most.
 double placements(const CostInputs& inputs) {
   double cuts = 0;
   for (int position = 1; position < inputs.positions(); ++position)
     cuts += inputs.may_cut(position);
+  double outer = 1;  // codecs of a link from the source or to the sink
+  double inner = 1;  // … and of one between devices
+  for (int from = 0; from <= inputs.coordinator(); ++from) {
+    for (int to = 0; to <= inputs.coordinator(); ++to) {
+      if (from == to || !inputs.link(from, to).usable) continue;
+      double& most = std::max(from, to) == inputs.coordinator() ? outer : inner;
+      most = std::max(most, static_cast<double>(codec_count(inputs.link(from, to))));
+    }
+  }
   double all = 0;
-  double of_stages = static_cast<double>(inputs.devices.size());
+  double of_stages = static_cast<double>(inputs.devices.size()) * outer * outer;
   for (std::size_t stages = 1; stages <= inputs.devices.size(); ++stages) {
     all += of_stages;
     const auto cut = static_cast<double>(stages);
-    of_stages *=
-        (static_cast<double>(inputs.devices.size()) - cut) * std::max(0.0, cuts - cut + 1) / cut;
+    of_stages *= inner * (static_cast<double>(inputs.devices.size()) - cut) *
+                 std::max(0.0, cuts - cut + 1) / cut;
   }
   return all;
 }
@@ -171,7 +180,8 @@ class ExhaustiveSearch final : public SearchStrategy {
     if (count > kMostPlacements) {
       return fail(ErrorCode::kExhausted,
                   "{:.0e} placements on {} devices are too many to try all: leave devices out, cut "
-                  "the model at fewer places, or take another search",
+                  "the model at fewer places, choose from fewer transports and codecs, or take "
+                  "another search",
                   count, inputs.devices.size());
     }
     return Enumeration(inputs, options).run();

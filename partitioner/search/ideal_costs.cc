@@ -1,7 +1,9 @@
 #include "partitioner/search/ideal_costs.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include "partitioner/cost/device_costs.h"
 
@@ -60,6 +62,33 @@ std::vector<std::int64_t> ideal_weight_bytes(const Graph& graph, const GraphIdea
     bytes.push_back(sum);
   }
   return bytes;
+}
+
+std::vector<SharedWeight> shared_weights(const Graph& graph,
+                                         const std::vector<OperatorRanges>& before) {
+  std::vector<std::vector<std::int64_t>> users(graph.weights.size());
+  for (std::size_t op = 0; op < graph.operators.size(); ++op) {
+    for (const std::int64_t weight : graph.operators[op].weights) {
+      users[static_cast<std::size_t>(weight)].push_back(static_cast<std::int64_t>(op));
+    }
+  }
+  std::map<std::vector<int>, std::int64_t> bytes;  // by uses
+  for (std::size_t weight = 0; weight < users.size(); ++weight) {
+    if (users[weight].size() < 2) continue;
+    std::vector<int> uses;
+    for (const OperatorRanges& set : before) {
+      const auto count =
+          std::ranges::count_if(users[weight], [&](std::int64_t op) { return holds(set, op); });
+      uses.push_back(static_cast<int>(count));
+    }
+    const bool parted = std::ranges::any_of(
+        uses, [all = uses.back()](int count) { return count > 0 && count < all; });
+    if (!parted) continue;
+    bytes[std::move(uses)] += static_cast<std::int64_t>(graph.weights[weight].size_bytes);
+  }
+  std::vector<SharedWeight> shared;
+  for (const auto& [uses, sum] : bytes) shared.push_back({sum, uses});
+  return shared;
 }
 
 }  // namespace pareto::partitioner

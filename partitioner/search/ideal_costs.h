@@ -20,4 +20,9 @@ Expected<DeviceCosts> ideal_costs(const DeviceProfile& profile, const GraphIdeal
 /// By position, the bytes of the weights that the set needs, each counted once.
 std::vector<std::int64_t> ideal_weight_bytes(const Graph& graph, const GraphIdeals& ideals);
 
+/// The weights that operators on both sides of some position use; those of the same uses are one. `before`: by position, the operators that
+/// run before it; at the last one all.
+std::vector<SharedWeight> shared_weights(const Graph& graph,
+                                         const std::vector<OperatorRanges>& before);
+
 }  // namespace pareto::partitioner

@@ -25,6 +25,7 @@ LabelBounds::LabelBounds(const SearchTables& tables, ThirdObjective third) {
     auto to_go = std::make_unique<LatencyToGo>(tables);
     const auto least = to_go->solve(cap);
     if (!rungs_.empty()) rungs_.back().above = cap + 1;
+    to_go->end_solving();
     if (!least) break;
     rungs_.push_back({cap, 0, std::move(to_go)});
     // A stage or link takes no more than the whole of the fastest way, nor than the longest there is.
@@ -38,6 +39,7 @@ LabelBounds::LabelBounds(const SearchTables& tables, ThirdObjective third) {
                                                      ? LatencyToGo::Quantity::kEnergy
                                                      : LatencyToGo::Quantity::kLoss);
   third_->solve(kUncapped);
+  third_->end_solving();
 }
 
 }  // namespace pareto::partitioner

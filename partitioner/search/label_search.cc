@@ -13,25 +13,6 @@ namespace {
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-/// Memory of each kind's stages, by begin and end.
-using MemoryTable = std::vector<std::vector<std::int64_t>>;
-
-MemoryTable memory_table(const CostInputs& inputs, const SearchTables& tables) {
-  MemoryTable memory;
-  const std::size_t row = tables.positions.size();
-  for (const Kind& kind : tables.kinds) {
-    const DeviceCosts& costs = inputs.devices[at(kind.devices.front())];
-    std::vector<std::int64_t>& bytes = memory.emplace_back(row * row, 0);
-    for (std::size_t begin = 0; begin < row; ++begin) {
-      for (std::size_t end = begin + 1; end < row; ++end) {
-        bytes[begin * row + end] =
-            stage_memory_bytes(costs, tables.positions[begin], tables.positions[end]);
-      }
-    }
-  }
-  return memory;
-}
-
 /// One grid of positions. Threads: one.
 template <int D>
 class LabelGrid {
@@ -49,7 +30,6 @@ class LabelGrid {
 
   void run() {
     if (!bounds_.feasible()) return;
-    if (third_ == ThirdObjective::kMemory) memory_ = memory_table(inputs_, tables_);
     pending_.resize(tables_.usages * tables_.entries.size() * row_);
     for (const int hop : tables_.source_hops) cross(Label<D>{}, hop, 0, 0);
     for (const std::size_t usage : tables_.ascending_usages()) {
@@ -119,6 +99,9 @@ class LabelGrid {
     const Port& before = tables_.entries[at(entry)];
     const Port& after = tables_.exits[at(exit)];
     const auto run_stage = [&](int begin) {
+      if (arrived[at(begin)].empty()) return;
+      const std::int64_t memory =
+          third_ == ThirdObjective::kMemory ? memory_of(kind, begin, end) : 0;
       const std::int64_t time = before.alone[at(begin)] + after.alone[at(end)];
       const std::int64_t busy = before.busy[at(begin)] + after.busy[at(end)];
       for (Label<D> label : arrived[at(begin)]) {
@@ -126,10 +109,7 @@ class LabelGrid {
         label.costs[1] = std::max(label.costs[1], busy);
         if constexpr (D > 2) {
           if (third_ == ThirdObjective::kEnergy) label.costs[2] += kind.milliwatts * time;
-          if (third_ == ThirdObjective::kMemory) {
-            const std::size_t index = static_cast<std::size_t>(&kind - tables_.kinds.data());
-            label.costs[2] = std::max(label.costs[2], memory_[index][at(begin) * row_ + at(end)]);
-          }
+          if (third_ == ThirdObjective::kMemory) label.costs[2] = std::max(label.costs[2], memory);
         }
         leaving.push_back(label);
       }
@@ -141,6 +121,11 @@ class LabelGrid {
     for (int begin = end - 1; begin >= 0; --begin) {
       if (!tables_.is_all(begin, end)) run_stage(begin);
     }
+  }
+
+  std::int64_t memory_of(const Kind& kind, int begin, int end) const {
+    return stage_memory_bytes(inputs_.devices[at(kind.devices.front())],
+                              tables_.positions[at(begin)], tables_.positions[at(end)]);
   }
 
   void leave(const Label<D>& label, std::size_t usage, const Kind& kind, int exit, int end) {
@@ -203,7 +188,6 @@ class LabelGrid {
   SearchTables tables_;
   LabelBounds bounds_;
   std::size_t row_;
-  MemoryTable memory_;
   std::vector<std::vector<Label<D>>> pending_;  ///< arrived, by usage, entry and position
   std::vector<Step> steps_;
 };
@@ -231,8 +215,11 @@ class LabelSearch final : public SearchStrategy {
                                            const SearchOptions& options) const override {
     PARETO_TRY(check_search(inputs, options));
     if (inputs.media > kMostMedia) {
-      return fail(ErrorCode::kExhausted, "{} shared media are more than {}", inputs.media,
-                  kMostMedia);
+      return fail(
+          ErrorCode::kExhausted,
+          "{} devices have {} names under `medium`, and plans are searched with {} at most: "
+          "leave devices out, or names, at first those that one device has alone",
+          inputs.devices.size(), inputs.media, kMostMedia);
     }
     PointFront front(options.windows);
     std::vector<Placement> witnesses;

@@ -41,6 +41,8 @@ class LatencyToGo {
   std::optional<std::int64_t> solve(std::int64_t cap);
   /// A plan that reaches it; after a solve() that found one.
   Placement trace() const;
+  /// Frees what arrive() and leave() do not need: neither solve() nor trace() may follow.
+  void end_solving() { std::vector<Reach>().swap(reaches_); }
 
   double arrive(std::size_t usage, int entry, int position) const {
     return arrive_[(usage * tables_.entries.size() + static_cast<std::size_t>(entry)) * row_ +

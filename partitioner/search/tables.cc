@@ -193,6 +193,19 @@ class TableBuilder {
   SearchTables tables_;
 };
 
+/// What lists of stages take where positions are no chain: two for each kind, and in a program that is solved one for each of its entries and
+/// exits.
+double list_bytes(const SearchTables& tables) {
+  double count = 0;
+  for (const Kind& kind : tables.kinds) {
+    double stages = 0;
+    for (const std::vector<int>& ends : kind.ends) stages += static_cast<double>(ends.size());
+    count += stages * (2 + static_cast<double>(kind.entries.size()) *
+                               static_cast<double>(kind.exits.size()));
+  }
+  return count * sizeof(int);
+}
+
 }  // namespace
 
 std::vector<std::size_t> SearchTables::ascending_usages() const {
@@ -217,15 +230,16 @@ Expected<> check_size(const SearchTables& tables, std::size_t cell_bytes) {
   // Where nothing leads to any device there are no ports, and usages are listed all the same.
   const std::size_t usage_bytes =
       sizeof(std::size_t) + tables.positions.size() * ports * cell_bytes;
-  const double bytes = static_cast<double>(tables.usages) * static_cast<double>(usage_bytes);
+  const double bytes =
+      static_cast<double>(tables.usages) * static_cast<double>(usage_bytes) + list_bytes(tables);
   if (bytes <= kMostTableBytes) return {};
   int devices = 0;
   for (const Kind& kind : tables.kinds) devices += kind.count();
   constexpr double kGib = 1U << 30;
   return fail(ErrorCode::kExhausted,
               "to search plans of {} devices, {} of them different, with {} places to cut takes "
-              "{:.3g} GiB of tables, and {:.3g} is the most: leave devices out, or cut the model "
-              "at fewer places",
+              "{:.3g} GiB of tables, and {:.3g} is the most: leave devices out, cut the model at "
+              "fewer places, or choose from fewer transports and codecs",
               devices, tables.kinds.size(), tables.last() - 1, bytes / kGib,
               kMostTableBytes / kGib);
 }

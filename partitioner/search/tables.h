@@ -90,8 +90,9 @@ SearchTables make_tables(const CostInputs& inputs, int step);
 
 /// What the programs of a search may take.
 inline constexpr double kMostTableBytes = 2.0 * (1U << 30);
-/// Whether there is room for so many bytes for each usage, port and position. To be asked before any program is made: usages are 2^K of K
-/// different devices. Fails: kExhausted, with the number of devices and what to leave out.
+/// Whether there is room for so many bytes for each usage, port and position, and for all lists of stages, those that one program is solved
+/// with among them. To be asked before any program is made: usages are 2^K of K different devices. Fails: kExhausted, with the number of
+/// devices and what to leave out.
 Expected<> check_size(const SearchTables& tables, std::size_t cell_bytes);
 
 /// A stage as searches know it; and a hop to it, the last one to the sink.

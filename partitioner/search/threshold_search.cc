@@ -77,10 +77,10 @@ class Thresholds {
     return *latency;
   }
 
-  /// What no placement is below at this window, by all caps tried. f descends and window * (cap + 1) ascends with the cap, so the best
-  /// of the bounds are those beside the crossing.
+  /// What no placement is below at this window, by all caps tried, and since a bottleneck is at least 1. f descends and window * (cap + 1)
+  /// ascends with the cap, so the best of the bounds are those beside the crossing.
   std::int64_t bound(std::int64_t window) const {
-    std::int64_t best = 0;
+    std::int64_t best = window;
     for (const auto& [cap, latency] : least_) {
       const std::int64_t beyond = cap >= kUncapped ? kNever : window * (cap + 1);
       best = std::max(best, std::min(latency, beyond));

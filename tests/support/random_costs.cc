@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace pareto::test {
 
@@ -11,6 +12,7 @@ using partitioner::DeviceCosts;
 using partitioner::LinkCodec;
 using partitioner::LinkCosts;
 using partitioner::LinkPoint;
+using partitioner::SharedWeight;
 using partitioner::StageCosts;
 
 namespace {
@@ -44,6 +46,18 @@ void fill_stages(StageCosts& costs, const RandomCosts& options, std::mt19937_64&
   }
 }
 
+/// Of every third operator or so.
+void add_shared_weight(const RandomCosts& options, std::mt19937_64& random, DeviceCosts& device) {
+  SharedWeight weight{up_to(300, random), {0}};
+  for (int i = 0; i < options.positions; ++i) {
+    weight.uses.push_back(weight.uses.back() + (chance(0.3, random) ? 1 : 0));
+  }
+  for (std::size_t i = 0; i < weight.uses.size(); ++i) {
+    if (weight.uses[i] > 0) device.weight_bytes[i] += weight.bytes;
+  }
+  device.shared_weights.push_back(std::move(weight));
+}
+
 DeviceCosts random_device(const RandomCosts& options, std::mt19937_64& random) {
   DeviceCosts device;
   fill_stages(device, options, random);
@@ -51,6 +65,9 @@ DeviceCosts random_device(const RandomCosts& options, std::mt19937_64& random) {
   device.weight_bytes.push_back(0);
   for (int i = 0; i < options.positions; ++i) {
     device.weight_bytes.push_back(device.weight_bytes.back() + up_to(100, random));
+  }
+  if (options.shared > 0 && chance(options.shared, random)) {
+    add_shared_weight(options, random, device);
   }
   for (int i = 0; i <= options.positions; ++i) {
     device.crossing_bytes.push_back(up_to(200, random));

@@ -13,6 +13,7 @@ struct RandomCosts {
   int positions = 12;
   double illegal = 0.2;  ///< share of the positions that may not be cut
   double limited = 0;    ///< share of the devices that have too little memory for the model
+  double shared = 0;     ///< share of devices with a weight of several operators
   double pinned = 0;     ///< share of instances with a pinned first, or last, device
   double identical = 0;  ///< share of the devices that are like the first
   double processor = 0;  ///< share of links that take processor time for messages

@@ -52,6 +52,20 @@ TEST(Evaluate, OneDevice) {
   EXPECT_EQ(result->boundary_bytes, 0);
 }
 
+TEST(Evaluate, EachStageHoldsTheWeightsThatItShares) {
+  CostInputs inputs = two_devices();
+  const Placement halves{{{0, 0, 1}, {1, 1, 3}}};
+  EXPECT_EQ(evaluate(inputs, halves)->peak_memory_bytes, 1000 + 1 + 2);
+  // 600 bytes that the first operator and the last both use.
+  for (DeviceCosts& device : inputs.devices) device.shared_weights = {{600, {0, 1, 1, 2}}};
+  ASSERT_TRUE(check(inputs));
+  EXPECT_EQ(evaluate(inputs, halves)->peak_memory_bytes, 600 + 600 + 2 + 8);
+  EXPECT_EQ(stage_memory_bytes(inputs.devices[0], 1, 2), 500 + 2 + 4) << "uses none of it";
+  EXPECT_EQ(stage_memory_bytes(inputs.devices[0], 0, 3), 1600 + 1 + 8) << "once";
+  inputs.devices[1].memory_limit_bytes = 1209;
+  EXPECT_EQ(evaluate(inputs, halves).error().code, ErrorCode::kExhausted);
+}
+
 TEST(Evaluate, TwoDevicesInEitherOrder) {
   const CostInputs inputs = two_devices();
   const auto forward = evaluate(inputs, {{{0, 0, 2}, {1, 2, 3}}});
@@ -296,6 +310,14 @@ TEST(Check, NamesWhatIsWrong) {
               HasSubstr("device slow: compute"));
   EXPECT_THAT(message([](CostInputs& i) { i.devices[0].weight_bytes[3] = 1; }),
               HasSubstr("device fast: weight_bytes"));
+  EXPECT_THAT(message([](CostInputs& i) {
+                i.devices[0].shared_weights = {{1, {0, 2, 1, 2}}};
+              }),
+              HasSubstr("device fast: uses of a shared weight"));
+  EXPECT_THAT(message([](CostInputs& i) {
+                i.devices[0].shared_weights = {{-1, {0, 1, 1, 2}}};
+              }),
+              HasSubstr("device fast: a shared weight"));
   EXPECT_THAT(message([](CostInputs& i) {
                 i.devices[0].too_large = {{2, 1}};
               }),

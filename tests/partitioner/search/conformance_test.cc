@@ -4,6 +4,7 @@
 
 #include "partitioner/search/search_strategy.h"
 #include "partitioner/search/strategies.h"
+#include "partitioner/search/tables.h"
 #include "tests/support/front_agreement.h"
 #include "tests/support/random_costs.h"
 
@@ -105,6 +106,18 @@ TEST_P(Conformance, WithMemoryLimitsAndPins) {
   expect_agreement(200, {}, options);
 }
 
+TEST_P(Conformance, WithWeightsThatSeveralStagesHold) {
+  RandomCosts of_all = costs(3, 10);
+  of_all.shared = 0.8;
+  of_all.limited = 0.5;
+  of_all.identical = 0.3;
+  for (const ThirdObjective third : {ThirdObjective::kNone, ThirdObjective::kMemory}) {
+    SearchOptions options;
+    options.third = third;
+    expect_agreement(300, options, of_all);
+  }
+}
+
 TEST_P(Conformance, WithAThirdObjective) {
   for (const ThirdObjective third :
        {ThirdObjective::kEnergy, ThirdObjective::kMemory, ThirdObjective::kLoss}) {
@@ -169,6 +182,22 @@ TEST_P(Conformance, WhereNothingFits) {
   EXPECT_TRUE(front->empty());
 }
 
+TEST_P(Conformance, WherePlansTakeNoTime) {
+  CostInputs inputs;
+  inputs.boundary_bytes = {0, 0, 0};
+  inputs.legal = {true, true, true};
+  inputs.devices.resize(2);
+  for (DeviceCosts& device : inputs.devices) device.compute.assign(3, Nanoseconds(0));
+  inputs.links.assign(3, std::vector<LinkCosts>(3));
+  SearchOptions options;
+  options.replicas = false;
+  const auto front = GetParam()->search(inputs, options);
+  ASSERT_TRUE(front) << front.error().message;
+  EXPECT_EQ(test::flaw(*front, inputs, options), "");
+  ASSERT_EQ(front->size(), 1U);
+  EXPECT_EQ(front->front().point, (OperatingPoint{Nanoseconds(1), 1}));
+}
+
 TEST_P(Conformance, RefusesInputsThatAreNone) {
   const auto code = [](const CostInputs& inputs, const SearchOptions& options) {
     const auto front = GetParam()->search(inputs, options);
@@ -230,6 +259,47 @@ TEST(Exhaustive, RefusesWhatWouldTakeYears) {
   const auto front = exhaustive_search()->search(test::model_like_costs(8, 100, 1), {});
   ASSERT_FALSE(front);
   EXPECT_EQ(front.error().code, ErrorCode::kExhausted);
+}
+
+TEST(Exhaustive, CountsTheWaysOverItsLinks) {
+  CostInputs inputs = test::model_like_costs(4, 40, 1);
+  for (auto& row : inputs.links) {
+    for (LinkCosts& link : row) link.codecs.resize(6);
+  }
+  const auto front = exhaustive_search()->search(inputs, {});
+  ASSERT_FALSE(front);
+  EXPECT_EQ(front.error().code, ErrorCode::kExhausted);
+  EXPECT_THAT(front.error().message, testing::HasSubstr("fewer transports and codecs"));
+}
+
+TEST(Exact, SaysWhatToLeaveOutOfTooManyMedia) {
+  std::mt19937_64 random(25);
+  RandomCosts options = costs(4, 6);
+  options.media = 3;
+  const auto front = exact_search()->search(test::random_costs(options, random), {});
+  ASSERT_FALSE(front);
+  EXPECT_EQ(front.error().code, ErrorCode::kExhausted);
+  EXPECT_THAT(front.error().message,
+              testing::AllOf(testing::HasSubstr("4 devices have 3 names under `medium`"),
+                             testing::HasSubstr("leave devices out, or names")));
+}
+
+TEST(Tables, ListsOfStagesCountToo) {
+  // A million stages.
+  SearchTables tables;
+  tables.positions.resize(2001);
+  tables.usages = 2;
+  Kind& kind = tables.kinds.emplace_back();
+  kind.devices = {0};
+  kind.ends.assign(2000, std::vector<int>(500));
+  EXPECT_TRUE(check_size(tables, sizeof(double)));
+  // Of a kind whose links all differ a program has as many lists as entries times exits.
+  kind.entries.resize(30);
+  kind.exits.resize(30);
+  const auto size = check_size(tables, sizeof(double));
+  ASSERT_FALSE(size);
+  EXPECT_EQ(size.error().code, ErrorCode::kExhausted);
+  EXPECT_THAT(size.error().message, testing::HasSubstr("leave devices out"));
 }
 
 TEST(Exact, AlikeDevicesAreCounted) {

@@ -156,5 +156,32 @@ TEST(IdealWeights, CountOnceInASet) {
   }
 }
 
+TEST(SharedWeights, AreThoseThatACutParts) {
+  // "both" is read by the first three operators, "right" by the second and the fourth.
+  const auto shared = shared_weights(two_branches(), {{}, {{0, 1}}, {{0, 3}}, {{0, 5}}});
+  ASSERT_EQ(shared.size(), 2U);
+  EXPECT_EQ(shared[0], (SharedWeight{4, {0, 0, 1, 2}}));
+  EXPECT_EQ(shared[1], (SharedWeight{40, {0, 1, 3, 3}}));
+  EXPECT_THAT(shared_weights(two_branches(), {{}, {{0, 4}}, {{0, 5}}}), testing::IsEmpty());
+}
+
+TEST(SharedWeights, WithThoseUsedFirstAreAllThatAStageNeeds) {
+  const Graph graph = two_branches();
+  const auto found = find_graph_ideals(graph, 1);
+  ASSERT_TRUE(found) << found.error().message;
+  DeviceCosts device;
+  device.weight_bytes = ideal_weight_bytes(graph, *found);
+  device.shared_weights = shared_weights(graph, found->operators);
+  for (int begin = 0; begin < static_cast<int>(found->operators.size()); ++begin) {
+    for (const int end : found->ideals.ends[static_cast<std::size_t>(begin)]) {
+      const OperatorRanges own = stage_operators(*found, begin, end).own;
+      const bool both = holds(own, 0) || holds(own, 1) || holds(own, 2);
+      const bool right = holds(own, 1) || holds(own, 3);
+      EXPECT_EQ(stage_memory_bytes(device, begin, end), (both ? 40 : 0) + (right ? 4 : 0))
+          << to_string(own);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace pareto::partitioner

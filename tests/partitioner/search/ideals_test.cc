@@ -92,14 +92,19 @@ CostInputs random_costs_of(const Ideals& ideals, int devices, std::mt19937_64& r
   for (int d = 0; d < devices; ++d) {
     std::vector<Nanoseconds> times;
     std::vector<std::int64_t> weights;
+    std::vector<int> users;
     for (std::size_t i = 0; i < operators; ++i) {
       times.emplace_back(random() % 100);
       weights.push_back(static_cast<std::int64_t>(random() % 100));
+      users.push_back(static_cast<int>(random() % 2));
     }
     DeviceCosts device;
     device.compute = ideals.sums(times);
     device.weight_bytes = ideals.sums(weights);
+    device.shared_weights = {{static_cast<std::int64_t>(random() % 200), ideals.sums(users)}};
     for (std::size_t i = 0; i < ideals.sets.size(); ++i) {
+      const SharedWeight& shared = device.shared_weights.front();
+      if (shared.uses[i] > 0) device.weight_bytes[i] += shared.bytes;
       device.crossing_bytes.push_back(static_cast<std::int64_t>(random() % 50));
     }
     if (random() % 3 == 0) device.memory_limit_bytes = device.weight_bytes.back() / 2;
