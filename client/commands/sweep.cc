@@ -71,7 +71,8 @@ class SweepCommand final : public Command {
     auto* going_on = app.add_option(
         "--resume", resume_,
         "RUN or last: go on where it stopped, with its own flags; beside it only where devices and "
-        "results are, --timeout, and --budget (of what it took before, too) may be said anew");
+        "results are, --timeout, and --budget (of what it took before, too) may be said anew, and "
+        "are then the run's own");
     app.add_option("--report", report_,
                    "FILE.html, or none (default: report-RUN.html beside the results)");
     auto* served = app.add_option(
@@ -217,6 +218,10 @@ class SweepCommand final : public Command {
     PARETO_TRY(serve_metrics(context));
     PARETO_ASSIGN(Cluster cluster, flags_.connect(context));
     PARETO_TRY(continue_run(model, cluster, flags_.options(), run));
+    // What was said anew holds for whoever goes on after this one, too.
+    run.options_json = to_json(flags_.what());
+    run.finished.clear();
+    PARETO_TRY(store->update_run(run));
     if (flags_.options().adaptive && std::ranges::any_of(run.trials, lacks_prediction)) {
       PARETO_TRY(predict(context, model, cluster, run, *store));
     }

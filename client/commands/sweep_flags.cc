@@ -52,7 +52,9 @@ void SweepFlags::add_to(CLI::App& app) {
       "the test bed has)");
   app.add_option("--requests", what_.options.requests, "measured a plan and round")
       ->capture_default_str();
-  app.add_option("--rounds", what_.options.rounds, "in each of which every plan is measured once")
+  app.add_option("--rounds", what_.options.rounds,
+                 "in each of which every plan is measured once; of an adaptive sweep a plan has as "
+                 "many as it needs, at most so many, or 10 if that is more")
       ->capture_default_str();
   app.add_option("--seed", what_.options.seed, "of the order of plans and of the inputs")
       ->capture_default_str();

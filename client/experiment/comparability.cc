@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
@@ -51,6 +53,46 @@ void compare_devices(const RunRecord& a, const RunRecord& b, Differences& differ
     differences.compare("memory of " + name, format_bytes(device.memory_bytes),
                         format_bytes(other->memory_bytes));
     differences.compare("LibTorch of " + name, device.torch_version, other->torch_version);
+    differences.compare("threads of " + name, std::to_string(device.threads),
+                        std::to_string(other->threads));
+    // Earlier versions did not keep the others.
+    if (!device.runs_on.empty() && !other->runs_on.empty()) {
+      differences.compare("compute device of " + name, device.runs_on, other->runs_on);
+    }
+    if (device.cores > 0 && other->cores > 0) {
+      differences.compare("cores of " + name, std::to_string(device.cores),
+                          std::to_string(other->cores));
+    }
+  }
+}
+
+/// What each network was, by its name, where that was kept.
+std::map<std::string, std::string> networks_of(const RunRecord& run) {
+  std::map<std::string, std::string> networks;
+  const auto options = nlohmann::json::parse(run.options_json, nullptr, false);
+  if (!options.is_object() || !options.contains("networks")) return networks;
+  for (const auto& [name, text] : options["networks"].items()) {
+    if (text.is_string()) networks[name] = text.get<std::string>();
+  }
+  return networks;
+}
+
+/// Its beginning: a trace is long.
+std::string on_one_line(std::string text) {
+  constexpr std::size_t kLongest = 160;
+  std::ranges::replace(text, '\n', ' ');
+  if (text.ends_with(' ')) text.pop_back();
+  return text.size() > kLongest ? text.substr(0, kLongest) + " …" : text;
+}
+
+/// Plans pair by the name of their network, which several files may have.
+void compare_networks(const RunRecord& a, const RunRecord& b, Differences& differences) {
+  const auto others = networks_of(b);
+  for (const auto& [name, text] : networks_of(a)) {
+    const auto other = others.find(name);
+    if (other == others.end() || other->second == text) continue;
+    differences.say(fmt::format("network {}: {} in A, {} in B", name, on_one_line(text),
+                                on_one_line(other->second)));
   }
 }
 
@@ -123,6 +165,7 @@ Expected<std::vector<std::string>> compare_settings(const RunRecord& a, const Ru
   Differences differences;
   PARETO_TRY(compare_plans(a, b, differences));
   compare_devices(a, b, differences);
+  compare_networks(a, b, differences);
   const Ratio machine = machine_ratio(a, b);
   if (machine.ci975 && std::abs(std::log(machine.value)) > kMachineTolerance &&
       (machine.ci975->low > 1 || machine.ci975->high < 1)) {

@@ -17,8 +17,9 @@ bool same_plan(const TrialRecord& a, const TrialRecord& b);
 /// The trial of the same plan; of several, which differ in settings, the one called the same. Null: there is none.
 const TrialRecord* find_plan(const RunRecord& run, const TrialRecord& like);
 
-/// What sets two runs apart beside the software: settings, devices, an unfinished run, and a fixed loop of the sentinel that took longer.
-/// They are differences somebody may want to measure (what does bf16 bring?), so they are told and not refused. One sentence each.
+/// What sets two runs apart beside the software: settings, devices, networks of one name, an unfinished run, and a fixed loop of the sentinel
+/// that took longer. They are differences somebody may want to measure (what does bf16 bring?), so they are told and not refused. One
+/// sentence each.
 /// Fails: kInvalidArgument where no ratio would mean anything: another model, or inputs of another size.
 Expected<std::vector<std::string>> compare_settings(const RunRecord& a, const RunRecord& b);
 

@@ -55,6 +55,7 @@ Expected<RunOnceResult> run_once(const partitioner::Model& model, const Cluster&
   UnitBudget budget;
   budget.slice = std::chrono::duration<double>(kSliceSeconds);
   budget.latency_requests = options.requests;
+  budget.all_requests = true;
   TrialRecord& figures = result.figures;
   PARETO_ASSIGN(MeasuredRound measured, meter.measure(*deployment, request, 0, true, budget));
   if (options.trace) {

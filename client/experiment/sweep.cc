@@ -18,8 +18,8 @@ std::vector<DeviceRecord> devices_of(const Cluster& cluster, const SweepOptions&
     const DeviceInfo& info = cluster.device(i).info();
     const DeviceConfig& config = cluster.device(i).config();
     const int threads = options.threads > 0 ? options.threads : info.threads;
-    devices.push_back(
-        {config.name, config.address, threads, info.cpu, info.memory_bytes, info.torch_version, 0});
+    devices.push_back({config.name, config.address, threads, info.cpu, info.memory_bytes,
+                       info.torch_version, 0, info.device, info.cores});
   }
   return devices;
 }
@@ -28,13 +28,20 @@ std::vector<DeviceRecord> devices_of(const Cluster& cluster, const SweepOptions&
 std::string describe(const std::vector<DeviceRecord>& devices, std::size_t place) {
   if (place >= devices.size()) return "none";
   const DeviceRecord& device = devices[place];
-  return fmt::format("{} (cpu {}, threads {}, LibTorch {})", device.name, device.cpu,
-                     device.threads, device.torch_version);
+  return fmt::format("{} (cpu {}, cores {}, runs on {}, threads {}, LibTorch {})", device.name,
+                     device.cpu, device.cores, device.runs_on, device.threads,
+                     device.torch_version);
 }
 
 Expected<> check_same_devices(const RunRecord& stored, const std::vector<DeviceRecord>& now) {
-  for (std::size_t i = 0; i < std::max(stored.devices.size(), now.size()); ++i) {
-    const std::string before = describe(stored.devices, i);
+  std::vector<DeviceRecord> known = stored.devices;
+  for (std::size_t i = 0; i < std::min(known.size(), now.size()); ++i) {
+    // What an earlier version did not keep is taken to have been as it is now.
+    if (known[i].runs_on.empty()) known[i].runs_on = now[i].runs_on;
+    if (known[i].cores == 0) known[i].cores = now[i].cores;
+  }
+  for (std::size_t i = 0; i < std::max(known.size(), now.size()); ++i) {
+    const std::string before = describe(known, i);
     const std::string after = describe(now, i);
     if (before == after) continue;
     return fail(ErrorCode::kInvalidArgument,

@@ -169,6 +169,11 @@ Expected<LoadResult> TrialMeter::measure_latency(Load& load, const Value& reques
     const bool enough = latencies.size() >= 4;
     if (fresh && !dear() && attempt < kWarmUpTries && enough && !is_level(latencies, seed_))
       continue;
+    options.requests = budget.latency_requests - static_cast<int>(result.samples.size());
+    if (!budget.all_requests || options.requests <= 0) return result;
+    PARETO_ASSIGN(LoadResult rest, load.run(request, options));
+    std::ranges::move(rest.samples, std::back_inserter(result.samples));
+    result.last_output = std::move(rest.last_output);
     return result;
   }
 }

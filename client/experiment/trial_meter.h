@@ -20,6 +20,7 @@ struct UnitBudget {
       0.4};  ///< at most two fifths for latency, the rest for throughput
   int latency_requests =
       12;  ///< at most; fewer where they do not fit the slice, never below kFewestRequests
+  bool all_requests = false;  ///< so many whether they fit or not
 };
 
 inline constexpr int kFewestRequests = 8;

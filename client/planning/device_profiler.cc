@@ -34,6 +34,8 @@ DeviceProfile blank_profile(const Cluster& cluster, const DaemonClient& device,
   profile.batch = wish.settings.batch;
   profile.memory_limit_bytes = device.info().memory_limit_bytes;
   profile.machine_shared_by = cluster.machine_shared_by(device);
+  profile.runs_on = device.info().device;
+  profile.cores = device.info().cores;
   return profile;
 }
 
@@ -146,10 +148,10 @@ Expected<> visit_all(std::vector<ProfileSubject>& subjects, const std::vector<st
 
 std::string profile_key(const DeviceProfile& profile) {
   // The first number is that of the way in which profiles are measured.
-  return fmt::format("6|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", profile.device, profile.cpu,
+  return fmt::format("7|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", profile.device, profile.cpu,
                      profile.torch_version, profile.model_digest, profile.engine, profile.precision,
                      profile.threads, profile.batch, profile.memory_limit_bytes,
-                     profile.machine_shared_by);
+                     profile.machine_shared_by, profile.runs_on, profile.cores);
 }
 
 std::string profile_key(const Cluster& cluster, const DaemonClient& device,

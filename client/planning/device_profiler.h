@@ -37,8 +37,8 @@ struct ProfileWish {
   std::uint64_t seed = 1;  ///< of the order in which cuts are measured
 };
 
-/// What tells one profile from another: device, processor, LibTorch, model, settings, memory limit, how many share its machine. Profiles with
-/// equal keys may be merged.
+/// What tells one profile from another: device, processor, what its shards run on, cores, LibTorch, model, settings, memory limit, how many
+/// share its machine. Profiles with equal keys may be merged.
 std::string profile_key(const DeviceProfile& profile);
 /// That of the profile which the wish would make of a device of the cluster.
 std::string profile_key(const Cluster& cluster, const DaemonClient& device,

@@ -9,9 +9,13 @@ namespace pareto::client {
 namespace {
 
 constexpr std::chrono::milliseconds kConnecting{10'000};
-constexpr std::chrono::seconds kProbing{60};
 constexpr std::uint64_t kSmallestBytes = 1024;
 constexpr std::uint64_t kFactor = 4;
+
+bool may_have(const LinkTransports& transports, std::size_t from, std::size_t to,
+              const std::string& transport) {
+  return std::ranges::find(transports[from][to], transport) != transports[from][to].end();
+}
 
 Expected<std::string> data_address(const DaemonClient& device, const std::string& transport) {
   const auto& data = device.info().data;
@@ -21,20 +25,18 @@ Expected<std::string> data_address(const DaemonClient& device, const std::string
               device.config().name, transport);
 }
 
-/// Both ways between the coordinator and a device, over one connection.
-Expected<> probe_from_here(transport::Transport& transport, const std::string& address,
-                           const std::vector<std::uint64_t>& sizes, transport::ProbeResult& there,
-                           transport::ProbeResult& back) {
+/// One way between the coordinator and a device. Each has a connection and time of its own: a link whose time was up is closed.
+Expected<transport::ProbeResult> probe_from_here(transport::Transport& transport,
+                                                 const std::string& address,
+                                                 transport::ProbeOptions options,
+                                                 transport::PingWay way) {
   PARETO_ASSIGN(const auto link,
                 connect_to_stage(transport, address, {0, 0, "probe"}, kConnecting));
-  transport::ProbeOptions options;
-  options.sizes = sizes;
-  const TimePoint deadline = std::chrono::steady_clock::now() + kProbing;
-  PARETO_ASSIGN(there, transport::probe_link(*link, options, deadline));
-  options.way = transport::PingWay::kBack;
-  PARETO_ASSIGN(back, transport::probe_link(*link, options, deadline));
+  options.way = way;
+  auto result = transport::probe_link(*link, options,
+                                      std::chrono::steady_clock::now() + transport::kLongestProbe);
   link->close();
-  return {};
+  return result;
 }
 
 }  // namespace
@@ -47,7 +49,7 @@ Expected<ProbedLinks> probe_links(const Cluster& cluster, const LinkTransports& 
   PARETO_ASSIGN(const auto own, transport::make_transport(transport));
   const std::size_t coordinator = cluster.size();
   const auto has = [&](std::size_t from, std::size_t to) {
-    return std::ranges::find(transports[from][to], transport) != transports[from][to].end();
+    return may_have(transports, from, to, transport);
   };
   ProbedLinks links(coordinator + 1, std::vector<transport::ProbeResult>(coordinator + 1));
   transport::ProbeOptions options;
@@ -63,19 +65,33 @@ Expected<ProbedLinks> probe_links(const Cluster& cluster, const LinkTransports& 
     if (has(coordinator, to) || has(to, coordinator)) {
       PARETO_ASSIGN(const std::string address, data_address(receiver, transport));
       PARETO_TRY(next("coordinator and " + name));
-      PARETO_TRY(with_context(
-          probe_from_here(*own, address, sizes, links[coordinator][to], links[to][coordinator]),
-          "probing the link to {}", name));
+      const auto probe = [&](transport::PingWay way) {
+        return with_context(probe_from_here(*own, address, options, way), "probing the link to {}",
+                            name);
+      };
+      PARETO_ASSIGN(links[coordinator][to], probe(transport::PingWay::kThere));
+      PARETO_ASSIGN(links[to][coordinator], probe(transport::PingWay::kBack));
     }
     for (std::size_t from = 0; from < coordinator; ++from) {
       if (!has(from, to)) continue;
       DaemonClient& sender = cluster.device(from);
       PARETO_ASSIGN(const std::string address, data_address(receiver, transport));
       PARETO_TRY(next(sender.config().name + " to " + name));
-      PARETO_ASSIGN(links[from][to], sender.probe_link(transport, address, options, kProbing));
+      PARETO_ASSIGN(links[from][to],
+                    sender.probe_link(transport, address, options, transport::kLongestProbe));
     }
   }
   return links;
+}
+
+void keep_own(std::vector<ProbedTransport>& probed, const LinkTransports& transports) {
+  for (ProbedTransport& one : probed) {
+    for (std::size_t from = 0; from < one.links.size(); ++from) {
+      for (std::size_t to = 0; to < one.links.size(); ++to) {
+        if (!may_have(transports, from, to, one.name)) one.links[from][to] = {};
+      }
+    }
+  }
 }
 
 std::vector<std::uint64_t> probe_sizes(std::uint64_t smallest, std::uint64_t largest) {

@@ -25,13 +25,16 @@ struct ProbedTransport {
   ProbedLinks links;
 };
 
-/// Of the links that can have that transport, one after the other, so that none disturbs another. `progress`: before each, what is probed; `stop`
-/// ends it there. Fails: kClosed (stopped), kNotFound (a device without that transport), and as links and devices do.
+/// Of the links that can have that transport, one after the other, so that none disturbs another; between the coordinator and a device both
+/// ways where one of them can. `progress`: before each, what is probed; `stop` ends it there. Fails: kClosed (stopped), kNotFound (a device without that transport), and as links and devices do.
 Expected<ProbedLinks> probe_links(const Cluster& cluster, const LinkTransports& transports,
                                   const std::string& transport,
                                   const std::vector<std::uint64_t>& sizes,
                                   const std::atomic<bool>& stop,
                                   const std::function<void(const std::string&)>& progress);
+
+/// Leaves no points where the link cannot have that transport.
+void keep_own(std::vector<ProbedTransport>& probed, const LinkTransports& transports);
 
 /// From the smallest to the largest by factors of 4, and the largest: what lies between is interpolated.
 std::vector<std::uint64_t> probe_sizes(std::uint64_t smallest, std::uint64_t largest);

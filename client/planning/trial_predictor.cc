@@ -110,8 +110,11 @@ class BatchPredictor {
                                                      const Ends& ends,
                                                      const Planner::Progress& progress) {
     PARETO_ASSIGN(const LinkTransports transports, transports_of(ends));
-    if (definition) return planner_.probe_at_rest(transports, *definition, progress);
-    return planner_.probe(transports, condition, progress);
+    PARETO_ASSIGN(auto links, definition ? planner_.probe_at_rest(transports, *definition, progress)
+                                         : planner_.probe(transports, condition, progress));
+    // Devices are profiled over both ways of one transport; a plan has its own each way.
+    keep_own(links, transports);
+    return links;
   }
 
   /// Each link over the transport that it has in such plans, or, where it cannot have that and no such plan needs it, over the nearest.

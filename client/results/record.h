@@ -178,6 +178,9 @@ struct DeviceRecord {
   std::uint64_t memory_bytes = 0;
   std::string torch_version;
   std::uint64_t weights_sent_bytes = 0;  ///< during this run
+  // Runs of earlier versions know neither.
+  std::string runs_on{};  ///< what shards run on: "cpu", "cuda:0"; empty: not known
+  int cores = 0;          ///< that its daemon may use; 0: not known
 };
 
 /// Where the time of a sweep went, in seconds of the coordinator's clock.

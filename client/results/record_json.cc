@@ -121,13 +121,16 @@ Json to_json(const TrialRecord& trial) {
 }
 
 Json to_json(const DeviceRecord& device) {
-  return {{"name", device.name},
-          {"address", device.address},
-          {"threads", device.threads},
-          {"cpu", device.cpu},
-          {"memory_bytes", device.memory_bytes},
-          {"torch", device.torch_version},
-          {"weights_sent_bytes", device.weights_sent_bytes}};
+  Json json{{"name", device.name},
+            {"address", device.address},
+            {"threads", device.threads},
+            {"cpu", device.cpu},
+            {"memory_bytes", device.memory_bytes},
+            {"torch", device.torch_version},
+            {"weights_sent_bytes", device.weights_sent_bytes}};
+  if (!device.runs_on.empty()) json["runs_on"] = device.runs_on;
+  if (device.cores > 0) json["cores"] = device.cores;
+  return json;
 }
 
 Json to_json(const Machine& machine) {

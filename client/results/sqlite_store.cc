@@ -166,7 +166,6 @@ class SqliteStore final : public ResultStore {
       insert.bind(":weights", to_signed(run.model_weight_bytes));
       insert.bind(":started", run.started);
       insert.bind(":command", run.command_line);
-      insert.bind(":options", run.options_json);
       insert.bind(":version", run.software_version);
       insert.bind(":seed", to_signed(run.seed));
       insert.bind(":coordinator", coordinator_to_json(run.coordinator));
@@ -213,8 +212,8 @@ class SqliteStore final : public ResultStore {
     return guarded([&]() -> Expected<> {
       SQLite::Transaction transaction(*database_);
       SQLite::Statement update(*database_,
-                               "UPDATE runs SET finished=:finished, devices=:devices, "
-                               "passes=:passes, note=:note WHERE id=:id");
+                               "UPDATE runs SET finished=:finished, options=:options, "
+                               "devices=:devices, passes=:passes, note=:note WHERE id=:id");
       bind_outcome(update, run);
       update.bind(":id", run.id);
       if (update.exec() == 0) return no_such_run(run.id);
@@ -340,6 +339,7 @@ class SqliteStore final : public ResultStore {
 
   static void bind_outcome(SQLite::Statement& statement, const RunRecord& run) {
     statement.bind(":finished", run.finished);
+    statement.bind(":options", run.options_json);
     statement.bind(":devices", devices_to_json(run.devices));
     statement.bind(":passes", passes_to_json(run.passes));
     statement.bind(":note", run.note);

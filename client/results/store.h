@@ -33,7 +33,7 @@ class ResultStore {
   /// All of them or none.
   virtual Expected<> put_trials(const std::string& run_id,
                                 const std::vector<TrialRecord>& trials) = 0;
-  /// Finished, devices, passes and note; p_front and on_front of all its trials.
+  /// Finished, options, devices, passes and note; p_front and on_front of all its trials.
   virtual Expected<> update_run(const RunRecord& run) = 0;
   /// With its trials. `id`: whole, a unique beginning, "last", or "last~1" for the one before that.
   virtual Expected<RunRecord> load_run(const std::string& id) = 0;

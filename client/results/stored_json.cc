@@ -140,6 +140,9 @@ Expected<std::vector<DeviceRecord>> devices_from_json(const std::string& text) {
       json.at("memory_bytes").get_to(device.memory_bytes);
       json.at("torch").get_to(device.torch_version);
       json.at("weights_sent_bytes").get_to(device.weights_sent_bytes);
+      // Earlier versions did not keep them.
+      device.runs_on = json.value("runs_on", "");
+      device.cores = json.value("cores", 0);
     }
   } catch (const Json::exception& error) {
     return fail(ErrorCode::kCorrupt, "the devices of a stored run: {}", error.what());

@@ -107,6 +107,8 @@ std::string to_json(const DeviceProfile& profile) {
                               {"shards", nlohmann::ordered_json::array()},
                               {"too_large", nlohmann::ordered_json::array()},
                               {"jitter", profile.jitter}};
+  if (!profile.runs_on.empty()) json["runs_on"] = profile.runs_on;
+  if (profile.cores > 0) json["cores"] = profile.cores;
   for (const Nanoseconds time : profile.operators) json["operators_ns"].push_back(time.count());
   for (const ShardTime& shard : profile.shards) {
     json["shards"].push_back({{"begin", shard.begin},
@@ -156,8 +158,10 @@ Expected<DeviceProfile> device_profile_from_json(const std::string& text) {
       profile.too_large.push_back(
           {range.at(0).get<std::int64_t>(), range.at(1).get<std::int64_t>()});
     }
-    // Profiles that are older than it have none.
+    // Profiles that are older than these have none.
     profile.jitter = json.value("jitter", std::vector<double>());
+    profile.runs_on = json.value("runs_on", "");
+    profile.cores = json.value("cores", 0);
     PARETO_TRY(check(profile));
     return profile;
   } catch (const nlohmann::json::exception& error) {

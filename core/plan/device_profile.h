@@ -51,6 +51,8 @@ struct DeviceProfile {
   /// What the yardstick (the whole model, or the largest part that has room) took of consecutive requests under load, as multiples of their median, in the order measured: at most
   /// kMostJitterFactors; empty: not known.
   std::vector<double> jitter{};
+  std::string runs_on{};  ///< "cpu", "cuda:0"; empty: not known
+  int cores = 0;          ///< that its daemon might use; 0: not known
 
   /// Of operators [begin, end) as one shard; null: not measured.
   const ShardTime* find_shard(std::int64_t begin, std::int64_t end) const;

@@ -1,6 +1,7 @@
 #include "core/transport/link_probe.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <thread>
 #include <utility>
 
@@ -15,6 +16,8 @@ using wire::MessageKind;
 constexpr int kSmallPings = 9;
 constexpr int kMostMessages = 9;
 constexpr int kFewestMessages = 3;
+// What lies beyond them is told from a line through them.
+constexpr std::size_t kFewestSizes = 2;
 // Of those that follow each other the first few find the link empty.
 constexpr int kFill = 2;
 
@@ -60,6 +63,7 @@ class Prober {
   /// So many at once: the time between the results that found the link full.
   Expected<Nanoseconds> interval(int count) {
     Expected<> sent;
+    Expected<> received;
     std::vector<TimePoint> arrivals;
     {
       const std::uint64_t first = message_.request + 1;
@@ -72,19 +76,22 @@ class Prober {
           link_.close();
         }
       });
-      for (int i = 0; i < count; ++i) {
-        auto received = link_.receive(deadline_);
-        const auto answer =
-            received ? read_pong(received->message, first + static_cast<std::uint64_t>(i))
-                     : tl::unexpected(std::move(received).error());
-        if (!answer) {
-          link_.close();
-          return tl::unexpected(answer.error());
-        }
+      for (int i = 0; received && i < count; ++i) {
+        auto result = link_.receive(deadline_);
+        const auto answer = result
+                                ? read_pong(result->message, first + static_cast<std::uint64_t>(i))
+                                : tl::unexpected(std::move(result).error());
         arrivals.push_back(now());
+        if (answer) continue;
+        received = tl::unexpected(answer.error());
+        link_.close();
       }
     }
+    // Who fails first closes the link under the other, which says no more than that.
+    if (!received && received.error().code != ErrorCode::kClosed)
+      return tl::unexpected(received.error());
     PARETO_TRY(sent);
+    PARETO_TRY(received);
     const auto fill = std::min<std::ptrdiff_t>(kFill, count - 2);
     return (arrivals.back() - arrivals[static_cast<std::size_t>(fill)]) / (count - 1 - fill);
   }
@@ -149,9 +156,15 @@ Expected<ProbeResult> probe_link(Link& link, const ProbeOptions& options, TimePo
   ProbeResult result;
   result.round_trip = median(small);
   for (const std::uint64_t bytes : sizes) {
-    PARETO_ASSIGN(ProbePoint point, measure(prober, bytes, options, result.round_trip / 2));
-    result.points.push_back(point);
-    if (point.crossing >= options.dear && result.points.size() > 1) break;
+    const auto point = measure(prober, bytes, options, result.round_trip / 2);
+    const bool enough = result.points.size() >= kFewestSizes;
+    if (!point && enough && point.error().code == ErrorCode::kTimeout) {
+      link.close();
+      break;
+    }
+    if (!point) return tl::unexpected(point.error());
+    result.points.push_back(*point);
+    if (point->crossing >= options.dear && result.points.size() >= kFewestSizes) break;
   }
   return result;
 }

@@ -2,6 +2,7 @@
 // Made of pings (ping.h).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -11,6 +12,9 @@
 #include "core/transport/transport.h"
 
 namespace pareto::transport {
+
+/// What one way of a link may take: a slow one's messages take seconds. Who answers waits a little longer.
+inline constexpr std::chrono::seconds kLongestProbe{120};
 
 struct ProbeOptions {
   std::vector<std::uint64_t>
@@ -37,9 +41,9 @@ struct ProbeResult {
   std::vector<ProbePoint> points;
 };
 
-/// Half the round trip of a small message is taken to be
-/// its way back. `link`: introduced, and nobody else's. Fails: kInvalidArgument (a
-/// size), kCorrupt (something else than the answer comes back), and as links do.
+/// Half the round trip of a small message is taken to be its way back. Where the time is up after two sizes at least, these are all there
+/// are, and the link is closed: an answer may be on its way still. `link`: introduced, and nobody else's. Fails: kInvalidArgument (a size),
+/// kCorrupt (something else than the answer comes back), and as links do.
 Expected<ProbeResult> probe_link(Link& link, const ProbeOptions& options, TimePoint deadline);
 
 }  // namespace pareto::transport

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/transport/link_probe.h"
 #include "daemon/stage/link_probe.h"
 
 namespace pareto::daemon {
@@ -14,7 +15,8 @@ namespace {
 constexpr std::chrono::milliseconds kAcceptPause{200};
 // What a refused peer is given to take the reason.
 constexpr std::chrono::milliseconds kFarewell{500};
-constexpr std::chrono::seconds kLongestProbe{60};
+// Whoever measures gives up before.
+constexpr std::chrono::seconds kLongestProbe = transport::kLongestProbe + std::chrono::seconds(10);
 
 }  // namespace
 

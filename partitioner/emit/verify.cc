@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -94,6 +95,11 @@ class Verification {
         row.bit_equal = bit_equal(reference.outputs, *outputs);
         row.relative_error =
             row.bit_equal ? 0 : pareto::relative_error(reference.outputs, *outputs);
+        if (!std::isfinite(row.relative_error)) {
+          row.failure =
+              "its outputs are infinitely far from the whole model's: not finite where those are, "
+              "of another shape or type, other integers, or not zero where all of those are";
+        }
       } else {
         row.failure = outputs.error().message;
       }

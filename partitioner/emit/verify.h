@@ -25,7 +25,7 @@ struct VerifyRow {
   std::int64_t batch = 0;
   bool bit_equal = false;
   double relative_error = 0;  ///< against the whole model in the plain engine
-  std::string failure;        ///< it could not be run, and why
+  std::string failure;        ///< it could not be run, or its error is infinite, and why
 };
 
 /// on_row is called after each row, in order: progress. Fails only where the whole model itself cannot be run.

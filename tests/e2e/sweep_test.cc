@@ -234,6 +234,8 @@ TEST_F(Sweep, AnAdaptiveOneMeasuresWhatMayBeOnTheFrontAndGoesOnWhereItStopped) {
       {"sweep", "--store", path("results.db"), "--resume", "last", "--budget", "25s", "--json"});
   ASSERT_EQ(longer.exit_code, 0) << longer.errors;
   EXPECT_THAT(json::parse(longer.output)["note"].get<std::string>(), HasSubstr("25 s in all"));
+  EXPECT_EQ(json::parse(longer.output)["options"]["sweep"]["budget_s"], 25)
+      << "what was said anew is kept";
 }
 
 TEST_F(Sweep, ManyPlansAreSweptAdaptivelyUnlessToldOtherwise) {

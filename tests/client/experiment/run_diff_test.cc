@@ -156,6 +156,32 @@ TEST_F(RunDiffTest, OtherSettingsAndDevicesAreTold) {
   EXPECT_THAT(*warnings, Contains("run 20260201-101502-cd34 is not finished"));
 }
 
+TEST_F(RunDiffTest, WhatDevicesRunOnIsToldWhereBothRunsKeptIt) {
+  b_.devices[0].threads = 4;
+  b_.devices[1].runs_on = "cuda:0";
+  b_.devices[1].cores = 2;
+  EXPECT_THAT(*compare_settings(a_, b_), testing::ElementsAre("threads of pi-1: 1 in A, 4 in B"));
+  a_.devices[1].runs_on = "cpu";
+  a_.devices[1].cores = 4;
+  const auto warnings = compare_settings(a_, b_);
+  ASSERT_TRUE(warnings);
+  EXPECT_THAT(*warnings, SizeIs(3));
+  EXPECT_THAT(*warnings, Contains("compute device of pi-2: cpu in A, cuda:0 in B"));
+  EXPECT_THAT(*warnings, Contains("cores of pi-2: 4 in A, 2 in B"));
+}
+
+TEST_F(RunDiffTest, AnotherNetworkOfTheSameNameIsTold) {
+  a_.options_json = R"({"networks":{"lte":"forward: {rate: 9bit}\nbackward: {}\n","wifi":"x"}})";
+  b_.options_json = R"({"networks":{"lte":"forward: {rate: 8bit}\nbackward: {}\n","wifi":"x"}})";
+  EXPECT_THAT(*compare_settings(a_, b_),
+              testing::ElementsAre("network lte: forward: {rate: 9bit} backward: {} in A, forward: "
+                                   "{rate: 8bit} backward: {} in B"));
+  for (const char* unknown : {R"({"networks":{}})", "{}", ""}) {
+    b_.options_json = unknown;
+    EXPECT_THAT(*compare_settings(a_, b_), IsEmpty()) << unknown;
+  }
+}
+
 TEST_F(RunDiffTest, ASlowerMachineIsTold) {
   a_.passes = {{0, 16.9, 1.00, false}, {1, 16.3, 1.01, false}, {2, 16.7, 1.02, false}};
   b_.passes = a_.passes;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/client/experiment/sweep_plan_fixture.h"
+#include "tests/client/support/fake_devices.h"
 
 namespace pareto::client {
 namespace {
@@ -80,12 +81,27 @@ TEST_F(SweepPlanTest, ARunGoesOnOnTheDevicesThatItBeganOn) {
   SweepOptions threads = options;
   threads.threads = 7;
   EXPECT_THAT(refusal_on(cluster(2), threads), HasSubstr("threads 7"));
-  std::vector<std::unique_ptr<DaemonClient>> devices;
-  devices.push_back(std::make_unique<FakeDaemon>("d0", transport_));
-  auto replaced = std::make_unique<FakeDaemon>("d1", transport_);
-  replaced->set_cpu("Cortex-A76");
-  devices.push_back(std::move(replaced));
-  EXPECT_THAT(refusal_on(Cluster::of(std::move(devices)), options), HasSubstr("cpu Cortex-A76"));
+  const auto with_another = [&](auto change) {
+    std::vector<FakeDaemon*> daemons;
+    auto devices = fake_devices({"d0", "d1"}, transport_, daemons);
+    change(*daemons[1]);
+    return Cluster::of(std::move(devices));
+  };
+  const auto refusal_after = [&](auto change) { return refusal_on(with_another(change), options); };
+  const auto on_cuda = [](FakeDaemon& daemon) { daemon.set_device("cuda:0"); };
+  const auto of_four_cores = [](FakeDaemon& daemon) { daemon.set_cores(4); };
+  EXPECT_THAT(refusal_after([](FakeDaemon& daemon) { daemon.set_cpu("Cortex-A76"); }),
+              HasSubstr("cpu Cortex-A76"));
+  EXPECT_THAT(refusal_after(on_cuda), HasSubstr("runs on cuda:0"));
+  EXPECT_THAT(refusal_after(of_four_cores), HasSubstr("cores 4"));
+  // Of before these were kept.
+  RunRecord old = begun;
+  for (DeviceRecord& device : old.devices) {
+    device.runs_on.clear();
+    device.cores = 0;
+  }
+  EXPECT_TRUE(continue_run(model_, with_another(on_cuda), options, old));
+  EXPECT_TRUE(continue_run(model_, with_another(of_four_cores), options, old));
 }
 
 TEST(SweepOptionsJson, ComesBackAsItWas) {

@@ -287,6 +287,11 @@ TEST_F(DeviceProfiler, KeysTellProfilesApart) {
       << "the other one is at work beside it";
   daemons_[1]->set_place({"another boot", 1, 0}, false);
   EXPECT_EQ(profile_key(*cluster_, *daemons_[0], wish_), key);
+  daemons_[0]->set_device("cuda:0");
+  EXPECT_NE(profile_key(*cluster_, *daemons_[0], wish_), key);
+  daemons_[0]->set_device("cpu");
+  daemons_[0]->set_cores(4);
+  EXPECT_NE(profile_key(*cluster_, *daemons_[0], wish_), key);
 }
 
 }  // namespace

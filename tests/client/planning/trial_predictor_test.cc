@@ -51,6 +51,19 @@ TEST(LacksPrediction, WhatWasPredictedMeasuredOrHasNoRoomDoesNot) {
   EXPECT_FALSE(lacks_prediction(trial)) << "there can be none";
 }
 
+TEST(KeepOwn, ALinkIsAsItsOwnTransportIs) {
+  transport::ProbeResult measured;
+  measured.points.resize(2);
+  // One device and the coordinator, both ways probed over either.
+  const ProbedLinks both{{{}, measured}, {measured, {}}};
+  std::vector<ProbedTransport> probed{{"shm", both}, {"tcp", both}};
+  keep_own(probed, {{{}, {"tcp"}}, {{"shm"}, {}}});
+  EXPECT_EQ(probed[0].links[1][0].points.size(), 2U) << "from the source";
+  EXPECT_TRUE(probed[0].links[0][1].points.empty());
+  EXPECT_TRUE(probed[1].links[1][0].points.empty());
+  EXPECT_EQ(probed[1].links[0][1].points.size(), 2U) << "to the sink";
+}
+
 /// Two devices of 10 and 20 ms, links of 5 ms.
 partitioner::CostInputs two_devices() {
   partitioner::CostInputs inputs;

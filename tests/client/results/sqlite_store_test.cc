@@ -219,12 +219,32 @@ TEST_F(Store, FinishingMarksTheFrontAndTheEnd) {
   run.trials[2].on_front = true;
   run.trials[2].p_front = 0.75;
   run.devices[1].weights_sent_bytes = 99;
+  run.options_json = R"({"sweep":{"budget_s":3600}})";
   ASSERT_TRUE(store->update_run(run));
   const auto loaded = store->load_run(run.id);
   EXPECT_EQ(loaded->finished, finished);
+  EXPECT_EQ(loaded->options_json, run.options_json) << "it may have gone on with others";
   EXPECT_EQ(loaded->devices[1].weights_sent_bytes, 99U);
   EXPECT_THAT(front_ids(*loaded), ElementsAre(run.trials[2].id));
   EXPECT_EQ(loaded->trials[2].p_front, 0.75);
+}
+
+TEST_F(Store, DevicesOfBeforeItWasKeptWhatTheyRunOn) {
+  RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 1});
+  run.devices[0].runs_on = "cuda:0";
+  run.devices[0].cores = 4;
+  put_all(*open(), run);
+  auto loaded = open()->load_run(run.id);
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ(loaded->devices[0].runs_on, "cuda:0");
+  EXPECT_EQ(loaded->devices[0].cores, 4);
+  sql("UPDATE runs SET devices='[{\"name\":\"pi-1\",\"address\":\"pi:7070\",\"threads\":1,"
+      "\"cpu\":\"A72\",\"memory_bytes\":1,\"torch\":\"1.13.1\",\"weights_sent_bytes\":2}]'");
+  loaded = open()->load_run(run.id);
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  ASSERT_EQ(loaded->devices.size(), 1U);
+  EXPECT_EQ(loaded->devices[0].runs_on, "");
+  EXPECT_EQ(loaded->devices[0].cores, 0);
 }
 
 TEST_F(Store, FindsRunsByIdBeginningAndLast) {

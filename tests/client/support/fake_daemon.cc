@@ -66,6 +66,7 @@ FakeDaemon::FakeDaemon(std::string name, transport::Transport& transport)
     : config_{std::move(name), "test:1"}, transport_(transport) {
   listener_ = transport_.listen("").value();
   info_.memory_bytes = std::uint64_t{1} << 30;
+  info_.device = "cpu";
   info_.data[std::string(transport_.name())] = listener_->address();
   accepting_ = std::jthread([this] { accept_links(); });
 }

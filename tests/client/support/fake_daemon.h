@@ -54,6 +54,9 @@ class FakeDaemon final : public DaemonClient {
   /// Its stages may be spoken to by that name too; it is the same transport.
   void serve(const std::string& transport) { info_.data[transport] = listener_->address(); }
   void set_cpu(std::string cpu) { info_.cpu = std::move(cpu); }
+  /// What its shards run on.
+  void set_device(std::string device) { info_.device = std::move(device); }
+  void set_cores(int cores) { info_.cores = cores; }
   void fail_loads(std::optional<Error> error);
   void fail_start(std::optional<Error> error);
   /// Its stages answer this request of every pipeline with an error.

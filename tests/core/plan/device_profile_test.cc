@@ -27,7 +27,9 @@ DeviceProfile profile() {
       {Nanoseconds(10), Nanoseconds(20)},
       {{0, 1, Nanoseconds(9), Nanoseconds(8), 300}, {1, 2, Nanoseconds(18), Nanoseconds(17), 200}},
       {{0, 2}},
-      {1, 0.96, 1.25}};
+      {1, 0.96, 1.25},
+      "cpu",
+      4};
 }
 
 TEST(DeviceProfileDocument, ThereAndBack) {
@@ -46,7 +48,7 @@ TEST(DeviceProfileDocument, TheExampleOfTheFormat) {
           R"(","engine":"auto","precision":"bf16","threads":2,"batch":8,"memory_limit_bytes":400,)"
           R"("machine_shared_by":2,"measured":"2026-01-31T10:15:02Z","overhead_ns":40000,"operators_ns":[10,20],)"
           R"("shards":[{"begin":0,"end":1,"alone_ns":9,"busy_ns":8,"memory_bytes":300}],)"
-          R"("too_large":[[0,2]],"jitter":[1.0,0.96,1.25]})");
+          R"("too_large":[[0,2]],"jitter":[1.0,0.96,1.25],"runs_on":"cpu","cores":4})");
 }
 
 TEST(DeviceProfileDocument, KnowsWhatThereIsNoRoomFor) {
@@ -60,15 +62,19 @@ TEST(DeviceProfileDocument, KnowsWhatThereIsNoRoomFor) {
   EXPECT_EQ(four.find_shard(0, 2), nullptr);
 }
 
-TEST(DeviceProfileDocument, OlderOnesKnowNoJitterNorWhoSharedTheMachine) {
+TEST(DeviceProfileDocument, OlderOnesKnowNoJitterNorWhatTheMachineDid) {
   auto json = nlohmann::json::parse(to_json(profile()));
   json.erase("jitter");
   json.erase("machine_shared_by");
+  json.erase("runs_on");
+  json.erase("cores");
   const auto older = device_profile_from_json(json.dump());
   ASSERT_TRUE(older) << older.error().message;
   DeviceProfile expected = profile();
   expected.jitter.clear();
   expected.machine_shared_by = 1;
+  expected.runs_on.clear();
+  expected.cores = 0;
   EXPECT_EQ(*older, expected);
 }
 

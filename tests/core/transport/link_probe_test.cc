@@ -15,6 +15,27 @@ using wire::MessageKind;
 
 TimePoint soon() { return std::chrono::steady_clock::now() + std::chrono::seconds(20); }
 
+/// Whose time is up when it is to send more of such messages than so many.
+class OverdueLink final : public Link {
+ public:
+  OverdueLink(Link& link, std::uint64_t bytes, int messages)
+      : link_(link), bytes_(bytes), left_(messages) {}
+  Expected<Sent> send(const Message& message, Deadline deadline) override {
+    if (tensor_bytes(message.body) >= bytes_ && left_-- == 0) {
+      return fail(ErrorCode::kTimeout, "the deadline passed");
+    }
+    return link_.send(message, deadline);
+  }
+  Expected<Received> receive(Deadline deadline) override { return link_.receive(deadline); }
+  void close() override { link_.close(); }
+  std::string peer() const override { return link_.peer(); }
+
+ private:
+  Link& link_;
+  const std::uint64_t bytes_;
+  int left_;
+};
+
 /// Two ends of a link, of which the far one answers pings until it is closed.
 class LinkProbeTest : public testing::TestWithParam<const char*> {
  protected:
@@ -80,6 +101,28 @@ TEST_P(LinkProbeTest, LeavesOutWhatWouldTakeLong) {
   ASSERT_TRUE(result) << result.error().message;
   ASSERT_EQ(result->points.size(), 2U);
   EXPECT_EQ(result->points[1].bytes, 2000U);
+}
+
+TEST_P(LinkProbeTest, EndsWithWhatItHasWhereItsTimeIsUp) {
+  ProbeOptions options;
+  options.sizes = {1000, 2000, 300'000};
+  options.budget = {};
+  options.dear = std::chrono::hours(1);
+  // Of each size four messages are alone, and then several follow each other.
+  for (const int messages : {0, 5}) {
+    OverdueLink overdue(*near_, 300'000, messages);
+    const auto result = probe_link(overdue, options, soon());
+    ASSERT_TRUE(result) << result.error().message;
+    ASSERT_EQ(result->points.size(), 2U);
+    EXPECT_EQ(result->points[1].bytes, 2000U);
+    EXPECT_EQ(near_->receive(soon()).error().code, ErrorCode::kClosed);
+    answering_.join();
+    connect();
+  }
+  options.sizes = {1000, 300'000};
+  OverdueLink overdue(*near_, 300'000, 0);
+  EXPECT_EQ(probe_link(overdue, options, soon()).error().code, ErrorCode::kTimeout)
+      << "one size alone says nothing of others";
 }
 
 TEST_P(LinkProbeTest, RefusesSizesThatAreNone) {

@@ -295,6 +295,23 @@ TEST(Verify, ADifferenceIsSeen) {
   EXPECT_GT((*rows)[0].relative_error, 0);
 }
 
+TEST(Verify, WhatIsNotFiniteWhereTheWholeModelIsHasFailed) {
+  const auto model =
+      open(scripted("Random",
+                    "def forward(self, x):\n"
+                    "    return torch.relu(x) + torch.log(torch.rand_like(x) - 0.5)\n"),
+           "64");
+  ASSERT_TRUE(model) << model.error().message;
+  VerifyOptions options;
+  options.batches = {1};
+  options.points = {0};
+  options.runner.engine = "plain";
+  const auto rows = verify(*model, options, nullptr);
+  ASSERT_TRUE(rows) << rows.error().message;
+  EXPECT_FALSE((*rows)[0].bit_equal);
+  EXPECT_THAT((*rows)[0].failure, HasSubstr("not finite"));
+}
+
 TEST(Verify, OtherEnginesStateTheirError) {
   torch::manual_seed(4);
   torch::jit::Module module("__torch__.Conv");
