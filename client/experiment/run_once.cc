@@ -54,8 +54,8 @@ Expected<RunOnceResult> run_once(const partitioner::Model& model, const Cluster&
   TrialMeter meter(plan.window, options.seed, micro_batches, options.timeout);
   UnitBudget budget;
   budget.slice = std::chrono::duration<double>(kSliceSeconds);
-  budget.latency_requests = options.requests;
-  budget.all_requests = true;
+  budget.latency_requests = options.requests.value_or(kUsualRequests);
+  budget.all_requests = options.requests.has_value();
   TrialRecord& figures = result.figures;
   PARETO_ASSIGN(MeasuredRound measured, meter.measure(*deployment, request, 0, true, budget));
   if (options.trace) {
@@ -63,7 +63,7 @@ Expected<RunOnceResult> run_once(const partitioner::Model& model, const Cluster&
     traced.window = measured.round.window;
     const Nanoseconds latency = from_nanoseconds(median(measured.round.latency_ms) * 1e6);
     PARETO_ASSIGN(result.trace,
-                  with_context(trace_pipeline(*deployment, traced, request, options.requests,
+                  with_context(trace_pipeline(*deployment, traced, request, budget.latency_requests,
                                               timeout_for(latency, traced.window, options.timeout)),
                                "tracing"));
   }

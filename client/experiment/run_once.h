@@ -17,12 +17,16 @@
 
 namespace pareto::client {
 
+inline constexpr int kUsualRequests = 12;
+
 struct RunOnceOptions {
   /// The model's arguments; none = seeded noise of the plan's batch.
   std::optional<std::vector<Value>> inputs;
-  int requests = 12;       ///< measured for latency
+  /// Measured for latency; none: kUsualRequests, or as many as fit into a second.
+  std::optional<int> requests{};
   double codec_error = 0;  ///< what "auto" may lose, as CodecError::mean
-  bool trace = false;  ///< whether so many are traced behind that, at the window of the throughput
+  bool trace =
+      false;  ///< whether so many, or kUsualRequests, are traced behind that, at the window of the throughput
   std::uint64_t seed = 1;
   std::chrono::milliseconds timeout = kRequestTimeout;  ///< of a request, as TrialMeter has it
 };
