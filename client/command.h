@@ -17,7 +17,7 @@ class App;
 
 namespace pareto::client {
 
-/// Somebody may want the program to stop: Ctrl-C, SIGTERM.
+/// Somebody may want the program to stop: Ctrl-C, SIGTERM, a terminal that goes.
 class StopSignal {
  public:
   virtual ~StopSignal() = default;

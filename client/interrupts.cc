@@ -24,7 +24,7 @@ void tell_watcher(int number) {
   errno = before;
 }
 
-constexpr std::array<int, 2> kWatched{SIGINT, SIGTERM};
+constexpr std::array kWatched{SIGINT, SIGTERM, SIGHUP};
 constexpr unsigned char kEnd = 0;
 
 }  // namespace
@@ -39,8 +39,12 @@ class Interrupts::Watcher {
     action.sa_handler = tell_watcher;
     action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
-    for (std::size_t i = 0; i < kWatched.size(); ++i)
-      ::sigaction(kWatched[i], &action, &before_[i]);
+    for (std::size_t i = 0; i < kWatched.size(); ++i) {
+      ::sigaction(kWatched[i], nullptr, &before_[i]);
+      // Under nohup it goes on without its terminal.
+      const bool outlives = kWatched[i] == SIGHUP && before_[i].sa_handler == SIG_IGN;
+      if (!outlives) ::sigaction(kWatched[i], &action, nullptr);
+    }
   }
 
   ~Watcher() {
@@ -62,8 +66,8 @@ class Interrupts::Watcher {
       const ssize_t got = ::read(ends_[0], &number, 1);
       if (got < 0 && errno == EINTR) continue;
       if (got != 1 || number == kEnd) return;
-      // Asked twice: now, and whatever is under way.
-      if (stop_.exchange(true)) ::_exit(128 + number);
+      // Asked twice: now, and whatever is under way. A terminal that goes may say so twice, and asks but once.
+      if (stop_.exchange(true) && number != SIGHUP) ::_exit(128 + number);
       stop_.notify_all();
       const std::uint64_t once = 1;
       (void)!::write(told_, &once, sizeof once);
@@ -73,7 +77,7 @@ class Interrupts::Watcher {
   std::atomic<bool>& stop_;
   const int told_;  ///< an event, which stays readable
   std::array<int, 2> ends_{-1, -1};
-  std::array<struct sigaction, 2> before_{};
+  std::array<struct sigaction, kWatched.size()> before_{};
   std::jthread thread_;
 };
 

@@ -1,4 +1,4 @@
-// Ctrl-C and SIGTERM as a flag.
+// Ctrl-C, SIGTERM and a terminal that goes (SIGHUP) as a flag.
 #pragma once
 
 #include <atomic>
@@ -9,8 +9,8 @@
 
 namespace pareto::client {
 
-/// Until watch() is called, signals end the process as ever. Afterwards the first SIGINT or SIGTERM sets the flag, and a second
-/// one ends the process.
+/// Until watch() is called, signals end the process as ever. Afterwards the first SIGINT, SIGTERM or SIGHUP sets the flag, and a
+/// SIGINT or SIGTERM after it ends the process. A SIGHUP that is ignored (nohup) stays so.
 ///
 /// Threads: one owner. A thread of its own waits for the signals; it ends with this object.
 class Interrupts final : public StopSignal {

@@ -64,7 +64,9 @@ Expected<> Daemon::open_store() {
   std::filesystem::path folder =
       config_.state_dir.empty() ? default_state_dir() : std::filesystem::path(config_.state_dir);
   if (folder.empty()) {
-    PARETO_ASSIGN(TemporaryFolder temporary, TemporaryFolder::create("paretod"));
+    PARETO_ASSIGN(TemporaryFolder temporary,
+                  with_context(TemporaryFolder::create("paretod"),
+                               "state_dir, XDG_STATE_HOME and HOME are not set"));
     temporary_state_.emplace(std::move(temporary));
     folder = temporary_state_->path();
   }

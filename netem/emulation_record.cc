@@ -10,6 +10,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <thread>
 
 #include "core/base/file.h"
 #include "core/plan/json_text.h"
@@ -22,6 +23,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kFormat = 1;
 constexpr std::uint64_t kMaxRecordBytes = 64 << 10;
+constexpr std::chrono::milliseconds kLookEvery{5};
 
 /// When a process began, in ticks since boot. Fails: kNotFound (it is not there).
 Expected<std::uint64_t> start_of(pid_t pid) {
@@ -111,17 +113,27 @@ bool is_of_this_boot(const EmulationRecord& record) {
   return boot && *boot == record.boot;
 }
 
-Expected<RecordFolder> RecordFolder::hold(const fs::path& folder) {
+Expected<RecordFolder> RecordFolder::hold(const fs::path& folder, Nanoseconds patience) {
   std::error_code problem;
   fs::create_directories(folder, problem);
   if (problem) return tl::unexpected(unusable(problem.value(), folder));
   // Held also by who may only read it: a service of a user of its own, where root made it.
-  FileDescriptor lock(
-      ::open((folder / "lock").c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
-  if (!lock) return tl::unexpected(unusable(errno, folder / "lock"));
-  while (::flock(lock.get(), LOCK_EX) != 0) {
-    if (errno != EINTR)
-      return tl::unexpected(error_from_errno(errno, "locking " + folder.string()));
+  const fs::path file = folder / "lock";
+  FileDescriptor lock(::open(file.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+  if (!lock) return tl::unexpected(unusable(errno, file));
+  const TimePoint end = std::chrono::steady_clock::now() + patience;
+  while (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) {
+      return tl::unexpected(error_from_errno(errno, "locking " + file.string()));
+    }
+    if (std::chrono::steady_clock::now() >= end) {
+      return fail(
+          ErrorCode::kUnavailable,
+          "{} is held by another process, a daemon or paretoctl netem at work or any that can "
+          "read it (lslocks shows which): end it, or try again",
+          file.string());
+    }
+    std::this_thread::sleep_for(kLookEvery);
   }
   struct stat where {};
   if (::stat("/proc/thread-self/ns/net", &where) != 0) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/file_descriptor.h"
 
@@ -27,7 +28,7 @@ struct EmulationRecord {
       0;  ///< the kernel's number of the interface; another one under the same name has another
   std::string name;  ///< of the condition, for people
   std::string boot;  ///< nothing of another boot is in the kernel any more
-  pid_t pid = 0;     ///< who holds it …
+  pid_t pid = 0;     ///< who holds it, 0 nobody …
   std::uint64_t started =
       0;  ///< … and when that process began, as in /proc/PID/stat: numbers are used again
   bool kept = false;  ///< it stays after that process
@@ -58,8 +59,12 @@ class RecordFolder {
     Expected<EmulationRecord> record;  ///< kCorrupt: it is garbage
   };
 
-  /// Makes the folder; waits for whoever holds it, which is never for long. Fails: kPermission (root is needed).
-  static Expected<RecordFolder> hold(const std::filesystem::path& folder);
+  static constexpr Nanoseconds kPatience = std::chrono::seconds(5);
+
+  /// Makes the folder; waits for whoever holds it, which is never for long. Fails: kPermission (root is needed), kUnavailable (it is held
+  /// longer than that: whoever may read its lock can do so).
+  static Expected<RecordFolder> hold(const std::filesystem::path& folder,
+                                     Nanoseconds patience = kPatience);
 
   /// Fails: kPermission.
   Expected<> check_writable() const;

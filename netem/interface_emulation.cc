@@ -46,7 +46,8 @@ Expected<> undo(const EmulationRecord& record) {
     if (result && !done) result = done;
   };
   if (!is_of_this_boot(record)) return result;
-  if (::if_nametoindex(record.interface.c_str()) == record.index) {
+  // 0 is an interface that is not there.
+  if (record.index != 0 && ::if_nametoindex(record.interface.c_str()) == record.index) {
     const auto queues = queues_of(record.interface);
     if (!queues) return tl::unexpected(queues.error());
     if (is_our_handle(queues->root_handle)) attempt(run_tc(remove_command(record.interface)));
@@ -72,7 +73,7 @@ Expected<EmulationRecord> guessed(const std::string& interface) {
   PARETO_ASSIGN(EmulationRecord record, record_of_this_process());
   record.interface = interface;
   record.index = ::if_nametoindex(interface.c_str());
-  record.ifb = ifb_of(record.index);
+  if (record.index != 0) record.ifb = ifb_of(record.index);
   return record;
 }
 
@@ -132,14 +133,7 @@ class InterfaceEmulation::Impl {
         folder_(std::move(folder)),
         condition_(std::move(condition)),
         largest_packet_bytes_(largest_packet_bytes) {}
-  ~Impl() {
-    forward_.reset();
-    backward_.reset();
-    if (record_.kept) return;
-    // What cannot be taken back now stays recorded, and is taken back by whoever clears it.
-    const auto records = RecordFolder::hold(folder_);
-    if (records) static_cast<void>(clear(*records, {record_.interface, record_}));
-  }
+  ~Impl() { static_cast<void>(end()); }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
@@ -175,6 +169,31 @@ class InterfaceEmulation::Impl {
     return {};
   }
 
+  /// Does it once.
+  Expected<> end() {
+    forward_.reset();
+    backward_.reset();
+    if (record_.kept || std::exchange(ended_, true)) return {};
+    // Before the folder is held, which others may keep from us: while the record names this process, the interface is its own.
+    auto done = undo(record_);
+    const auto records = RecordFolder::hold(folder_);
+    if (done && records) {
+      records->remove(record_.interface);
+      return {};
+    }
+    if (records) {
+      // Nobody's any more: this process may live on, and whoever clears it is to be let.
+      record_.pid = 0;
+      static_cast<void>(records->write(record_));
+    } else if (done) {
+      done = tl::unexpected(records.error());
+    }
+    return fail(done.error().code,
+                "what was done to {0} is not taken back, or still recorded: {1}: clear it with "
+                "paretoctl netem clear --interface {0}",
+                record_.interface, done.error().message);
+  }
+
   Expected<> check() const {
     for (const auto& changer : {&forward_, &backward_}) {
       if (*changer) PARETO_TRY((*changer)->check());
@@ -198,6 +217,7 @@ class InterfaceEmulation::Impl {
   const std::uint64_t largest_packet_bytes_;
   std::optional<RateChanger> forward_;
   std::optional<RateChanger> backward_;
+  bool ended_ = false;
 };
 
 Expected<InterfaceEmulation> InterfaceEmulation::apply(const std::string& interface,
@@ -240,6 +260,7 @@ InterfaceEmulation::InterfaceEmulation(InterfaceEmulation&& other) noexcept = de
 
 Expected<> InterfaceEmulation::keep() { return impl_->keep(); }
 Expected<> InterfaceEmulation::check() const { return impl_->check(); }
+Expected<> InterfaceEmulation::end() { return impl_->end(); }
 
 std::string_view to_string(EmulationState state) {
   switch (state) {

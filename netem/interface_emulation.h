@@ -42,6 +42,9 @@ class InterfaceEmulation {
   Expected<> keep();
   /// Fails, as tc does, where it could not be changed as its trace has it.
   Expected<> check() const;
+  /// Takes it back now, unless it was kept, and says what the destructor cannot: fails, as tc does, with the remedy. What could not be taken
+  /// back stays recorded as stale, for anybody to clear.
+  Expected<> end();
 
  private:
   class Impl;
@@ -55,7 +58,7 @@ Expected<> check_emulations(const std::filesystem::path& folder = kEmulationFold
 enum class EmulationState {
   kKept,        ///< until it is cleared
   kHeld,        ///< by a process that is there
-  kStale,       ///< by one that is gone
+  kStale,       ///< by one that is gone, or could not take it back
   kUnreadable,  ///< its record is garbage
 };
 /// "kept", "held", "stale", "unreadable"

@@ -29,8 +29,6 @@ constexpr std::size_t kProbeBytes = 64;
 constexpr std::size_t kStreamBytes = 1472;
 constexpr std::int64_t kFewestStreamed = 30;
 constexpr int kSendBuffer = 32 << 10;
-/// After the last packet of a kind was sent: what is not there by then was lost.
-constexpr milliseconds kPatience{1000};
 
 TimePoint now() { return std::chrono::steady_clock::now(); }
 
@@ -179,7 +177,7 @@ Expected<> probe(const Endpoint& near, const Endpoint& far, const MeasurementOpt
       next += options.interval;
       while (now() < next) take(next);
     }
-    while (std::ssize(times) < options.probes && take(now() + kPatience)) {
+    while (std::ssize(times) < options.probes && take(now() + options.patience)) {
     }
     echoed = echo.count();
   }
@@ -204,23 +202,24 @@ Expected<> probe(const Endpoint& near, const Endpoint& far, const MeasurementOpt
 }
 
 /// Bits a second that come across while more are sent than the link takes.
-Expected<double> stream(const Endpoint& from, const Endpoint& to, Nanoseconds duration) {
+Expected<double> stream(const Endpoint& from, const Endpoint& to,
+                        const MeasurementOptions& options) {
   std::atomic<bool> sending{true};
   const std::jthread sender([&] {
-    const TimePoint end = now() + duration;
+    const TimePoint end = now() + options.stream;
     for (std::int64_t number = 0; number < kFewestStreamed || now() < end; ++number) {
       from.send({number, 0}, kStreamBytes);
     }
     sending = false;
   });
   Content content;
-  const auto began = to.receive(content, now() + 10 * kPatience);
+  const auto began = to.receive(content, now() + 10 * options.patience);
   if (!began) return fail(ErrorCode::kTimeout, "no packet of a stream came across");
   Nanoseconds ended = *began;
   std::int64_t packets = 0;  // after the first
   for (;;) {
     const bool was_sending = sending;
-    if (const auto arrived = to.receive(content, now() + kPatience)) {
+    if (const auto arrived = to.receive(content, now() + options.patience)) {
       ended = *arrived;
       ++packets;
     } else if (!was_sending) {
@@ -236,8 +235,11 @@ void compare_rate(const char* direction, const LinkDirection& asked,
   constexpr double kLeast = 0.9;
   constexpr double kMost = 1.1;
   if (asked.bits_per_second == 0 || measured.bits_per_second == 0 || !asked.trace.empty()) return;
+  // Behind a rate packets are lost and copied (the user emulator); before it the sender makes up for both (tc).
+  const auto at_rate = static_cast<double>(asked.bits_per_second);
+  const double behind = at_rate * (1 - loss_of(asked)) * (1 + asked.duplicate);
   const double expected =
-      static_cast<double>(asked.bits_per_second) * (1 - loss_of(asked)) * (1 + asked.duplicate);
+      std::clamp(measured.bits_per_second, std::min(at_rate, behind), std::max(at_rate, behind));
   const double share = measured.bits_per_second / expected;
   if (share >= kLeast && share <= kMost) return;
   off.push_back(fmt::format("{}: {:.4g} Mbit/s of {:.6g}", direction,
@@ -258,6 +260,20 @@ void compare_loss(const char* direction, const LinkDirection& asked,
       fmt::format("{}: {:.2g}% lost, not {:.2g}%", direction, measured.loss * 100, share * 100));
 }
 
+/// Of round trips.
+Nanoseconds deviation_of(const Condition& condition) {
+  return from_nanoseconds(std::hypot(to_nanoseconds(condition.forward.jitter.deviation),
+                                     to_nanoseconds(condition.backward.jitter.deviation)));
+}
+
+Nanoseconds longest_delay(const LinkDirection& direction) {
+  Nanoseconds longest = direction.delay;
+  for (const ConditionChange& change : direction.trace) {
+    longest = std::max(longest, change.delay.value_or(longest));
+  }
+  return longest;
+}
+
 void compare_round_trip(const Condition& asked, const LinkMeasurement& measured,
                         std::vector<std::string>& off) {
   const LinkDirection& there = asked.forward;
@@ -269,10 +285,8 @@ void compare_round_trip(const Condition& asked, const LinkMeasurement& measured,
     expected +=
         (kProbeBytes + kHeaderBytes) * 8e3 / static_cast<double>(direction->bits_per_second);
   }
-  const double deviation =
-      std::hypot(to_milliseconds(there.jitter.deviation), to_milliseconds(back.jitter.deviation));
   const auto probes = static_cast<double>(std::max<std::int64_t>(measured.forward.probes, 1));
-  const double chance = 5 * deviation / std::sqrt(probes);
+  const double chance = 5 * to_milliseconds(deviation_of(asked)) / std::sqrt(probes);
   const double found = to_milliseconds(measured.round_trip);
   if (std::abs(found - expected) <= std::max(expected / 20, 2.0) + chance) return;
   off.push_back(fmt::format("a round trip of {:.1f} ms, not {:.1f}", found, expected));
@@ -299,8 +313,14 @@ MeasurementOptions measurement_for(const Condition& condition) {
     const double seconds = kBits / static_cast<double>(direction->bits_per_second);
     options.interval = std::max(options.interval, from_nanoseconds(seconds * 1e9));
   }
-  // On a slow link fewer must do.
-  constexpr std::chrono::seconds kLongest{20};
+  const Nanoseconds deviation = deviation_of(condition);
+  // Packets keep their order: one that waited for the one before would tell that one's delay.
+  options.interval = std::max(options.interval, 4 * deviation);
+  options.patience +=
+      longest_delay(condition.forward) + longest_delay(condition.backward) + 5 * deviation;
+  // On a slow or restless link fewer must do.
+  constexpr Nanoseconds kLongest = std::chrono::seconds(20);
+  options.interval = std::min(options.interval, kLongest);
   const auto in_time = std::max<Nanoseconds::rep>(kLongest / options.interval, 1);
   options.probes = static_cast<int>(std::min<Nanoseconds::rep>(options.probes, in_time));
   return options;
@@ -315,8 +335,8 @@ Expected<LinkMeasurement> measure_link(const LinkEnd& first, const LinkEnd& seco
   LinkMeasurement result;
   PARETO_TRY(probe(near, far, options, result));
   if (options.stream.count() == 0) return result;
-  PARETO_ASSIGN(result.forward.bits_per_second, stream(near, far, options.stream));
-  PARETO_ASSIGN(result.backward.bits_per_second, stream(far, near, options.stream));
+  PARETO_ASSIGN(result.forward.bits_per_second, stream(near, far, options));
+  PARETO_ASSIGN(result.backward.bits_per_second, stream(far, near, options));
   return result;
 }
 

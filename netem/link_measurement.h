@@ -15,9 +15,12 @@ struct MeasurementOptions {
   int probes = 100;                                     ///< small packets there and back
   Nanoseconds interval = std::chrono::milliseconds(5);  ///< between them
   Nanoseconds stream = std::chrono::milliseconds(500);  ///< for each direction's rate; 0: none
+  /// After the last packet of a kind was sent: what is not there by then was lost.
+  Nanoseconds patience = std::chrono::seconds(1);
 };
 
-/// As it suits a link of that condition: many probes where some are lost, and a tenth of its rate for them at most.
+/// As it suits a link of that condition: many probes where some are lost, a tenth of its rate for them at most, and so far apart that hardly
+/// one is held up by the jitter of another; 20 s of them at most. A second beyond its longest delays is waited for what may still come.
 MeasurementOptions measurement_for(const Condition& condition);
 
 /// The share of packets that it loses in the long run.
@@ -37,14 +40,14 @@ struct LinkMeasurement {
 };
 
 /// Over UDP, in the order: probes, forward rate, backward rate. Nothing else should use the link meanwhile. Takes the options' times, and
-/// a second for each of the three. Fails: kTimeout (nothing comes across), kPermission, kInvalidArgument (addresses).
+/// the patience for each of the three. Fails: kTimeout (nothing comes across), kPermission, kInvalidArgument (addresses).
 ///
 /// Threads: one owner; it starts one beside the caller's for a while.
 Expected<LinkMeasurement> measure_link(const LinkEnd& first, const LinkEnd& second,
                                        const MeasurementOptions& options);
 
-/// Whether a link is what was asked for. Round trip: within 5 % or 2 ms, and what chance may do to a median. Rate: 0.9 to 1.1 of what it
-/// leaves after losses.
+/// Whether a link is what was asked for. Round trip: within 5 % or 2 ms, and what chance may do to a median. Rate: 0.9 to 1.1 of it, or of
+/// what losses leave of it and copies add to it, as the emulator has it, or between the two.
 /// Loss: within 3.5 standard deviations of a binomial distribution. What a trace changes is not judged. Fails: kUnavailable, with all that is
 /// off.
 Expected<> check_measurement(const Condition& asked, const LinkMeasurement& measured);

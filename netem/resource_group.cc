@@ -25,8 +25,8 @@ constexpr const char* kMemory = "memory";
 
 /// A control file takes one value a write, and says by errno what it thinks of it.
 Expected<> write_control(const fs::path& file, const std::string& value) {
-  std::ofstream out(file);
   errno = 0;
+  std::ofstream out(file);
   if (out << value << std::flush) return {};
   return tl::unexpected(error_from_errno(errno == 0 ? EIO : errno, file.string()));
 }

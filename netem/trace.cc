@@ -18,6 +18,7 @@ Trace::Trace(const LinkDirection& direction) : period_(direction.trace_period) {
 }
 
 Trace::State Trace::at(Nanoseconds since) const {
+  since = std::max(since, Nanoseconds(0));
   const Nanoseconds round = period_.count() > 0 ? since / period_ * period_ : Nanoseconds(0);
   const auto next = std::ranges::upper_bound(rows_, since - round, {}, &Row::at);
   const Row& row = *std::prev(next);

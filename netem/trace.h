@@ -20,7 +20,7 @@ class Trace {
 
   explicit Trace(const LinkDirection& direction);
 
-  /// `since` the link was made, 0 or more.
+  /// `since` the link was made; before that, as at first.
   State at(Nanoseconds since) const;
   bool changes_rate() const { return changes_rate_; }
 

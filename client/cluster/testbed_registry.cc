@@ -1,9 +1,12 @@
 #include "client/cluster/testbed_registry.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -90,6 +93,37 @@ bool is_one_folder(const std::string& name) {
   return !name.empty() && name.front() != '.' && name.find('/') == std::string::npos;
 }
 
+/// A folder that nobody else but root can have put something into: it names processes to end and files to enter. Fails: kNotFound,
+/// kPermission.
+Expected<FileDescriptor> open_trusted(const fs::path& folder) {
+  FileDescriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat status {};
+  if (!opened || ::fstat(opened.get(), &status) != 0) {
+    return tl::unexpected(error_from_errno(errno, folder.string()));
+  }
+  if (status.st_uid == ::geteuid() || status.st_uid == 0) return opened;
+  return fail(ErrorCode::kPermission,
+              "{}: belongs to user {}, who is not to say which test beds are up: remove it",
+              folder.string(), status.st_uid);
+}
+
+/// Makes it where it is not there. Fails: kPermission, kNotFound (it is no folder, or was removed at once).
+Expected<> make_trusted(const fs::path& folder, mode_t mode) {
+  const auto failed = [&](int error) -> Expected<> {
+    if (error == EACCES || error == EPERM) {
+      return fail(ErrorCode::kPermission, "{}: a test bed needs root: run it with sudo",
+                  folder.string());
+    }
+    return tl::unexpected(error_from_errno(error, folder.string()));
+  };
+  std::error_code error;
+  fs::create_directories(folder.parent_path(), error);
+  if (error) return failed(error.value());
+  if (::mkdir(folder.c_str(), mode) != 0 && errno != EEXIST) return failed(errno);
+  PARETO_ASSIGN(const FileDescriptor opened, open_trusted(folder));
+  return ::fchmod(opened.get(), mode) == 0 ? Expected<>() : failed(errno);
+}
+
 }  // namespace
 
 TestbedRegistry::Claim::~Claim() {
@@ -104,11 +138,14 @@ Expected<> TestbedRegistry::Claim::publish(const RunningTestbed& bed) const {
 
 Expected<std::vector<std::string>> TestbedRegistry::names() const {
   std::vector<std::string> found;
+  const auto trusted = open_trusted(folder_);
+  if (!trusted && trusted.error().code == ErrorCode::kNotFound) return found;
+  PARETO_TRY(trusted);
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder_, error)) {
     found.push_back(entry.path().filename().string());
   }
-  if (error && error != std::errc::no_such_file_or_directory) {
+  if (error) {
     return tl::unexpected(error_from_errno(error.value(), folder_.string()));
   }
   std::ranges::sort(found);
@@ -131,27 +168,22 @@ Expected<> TestbedRegistry::repair(const std::string& name) const {
 
 Expected<std::optional<TestbedRegistry::Claim>> TestbedRegistry::claim(
     const std::string& name) const {
+  PARETO_TRY(make_trusted(folder_, 0755));
   PARETO_ASSIGN(const auto known, names());
   for (const std::string& one : known) PARETO_TRY(repair(one));
   const fs::path folder = folder_ / name;
   // Whoever only looks has it for a moment.
   const TimePoint patience = std::chrono::steady_clock::now() + kLookersTime;
   for (;;) {
-    std::error_code error;
-    fs::create_directories(folder, error);
     // Others could hold its lock for ever.
-    if (!error) fs::permissions(folder, fs::perms::owner_all, error);
-    if (error == std::errc::permission_denied || error == std::errc::operation_not_permitted) {
-      return fail(ErrorCode::kPermission, "{}: a test bed needs root: run it with sudo",
-                  folder.string());
-    }
-    if (error) return tl::unexpected(error_from_errno(error.value(), folder.string()));
-    auto lock = FolderLock::try_take(folder);
+    auto lock = make_trusted(folder, 0700).and_then([&] { return FolderLock::try_take(folder); });
+    if (lock && *lock) return Claim(folder, *std::move(*lock));
     // Its holder may remove it between the two.
-    if (!lock && lock.error().code == ErrorCode::kNotFound) continue;
-    PARETO_TRY(lock);
-    if (*lock) return Claim(folder, *std::move(*lock));
-    if (std::chrono::steady_clock::now() > patience) return std::nullopt;
+    if (!lock && lock.error().code != ErrorCode::kNotFound) PARETO_TRY(lock);
+    if (std::chrono::steady_clock::now() > patience) {
+      PARETO_TRY(lock);
+      return std::nullopt;
+    }
     std::this_thread::yield();
   }
 }
@@ -159,6 +191,11 @@ Expected<std::optional<TestbedRegistry::Claim>> TestbedRegistry::claim(
 Expected<std::optional<RunningTestbed>> TestbedRegistry::find(const std::string& name) const {
   if (!is_one_folder(name)) return std::nullopt;
   const fs::path folder = folder_ / name;
+  for (const fs::path& one : {folder_, folder}) {
+    const auto trusted = open_trusted(one);
+    if (!trusted && trusted.error().code == ErrorCode::kNotFound) return std::nullopt;
+    PARETO_TRY(trusted);
+  }
   const auto taken = FolderLock::is_taken(folder);
   if (!taken && taken.error().code == ErrorCode::kNotFound) return std::nullopt;
   PARETO_TRY(taken);

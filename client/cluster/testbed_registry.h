@@ -1,6 +1,6 @@
 // The test beds of this machine that are up: each is held by one process, which says here what it holds.
 //
-//   /run/pareto-edge/testbed/two-pi4/       locked by that process as long as it lives
+//   /run/pareto-testbeds/two-pi4/           locked by that process as long as it lives
 //     testbed.json                          a RunningTestbed, once it is up
 #pragma once
 
@@ -45,7 +45,8 @@ struct RunningTestbed {
 /// Test beds of one folder. Threads: any; each call by itself.
 class TestbedRegistry {
  public:
-  static constexpr const char* kFolder = "/run/pareto-edge/testbed";
+  /// Beside /run/pareto-edge, which is that of the daemon's own user: only root is to say what root ends and enters.
+  static constexpr const char* kFolder = "/run/pareto-testbeds";
   explicit TestbedRegistry(std::filesystem::path folder = kFolder) : folder_(std::move(folder)) {}
 
   /// The right to be the test bed of a name; given back when it ends. Threads: one owner.
@@ -69,7 +70,7 @@ class TestbedRegistry {
   /// kUnavailable (something left behind cannot be removed).
   Expected<std::optional<Claim>> claim(const std::string& name) const;
 
-  /// None: not up, or on its way. Fails: kCorrupt (its own description cannot be read).
+  /// None: not up, or on its way. Fails: kCorrupt (its own description cannot be read), kPermission (another user's folder).
   Expected<std::optional<RunningTestbed>> find(const std::string& name) const;
   /// In order of their names.
   Expected<std::vector<RunningTestbed>> all() const;

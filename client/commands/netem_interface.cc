@@ -66,6 +66,7 @@ Expected<int> apply_to_interface(Context& context, const std::string& file,
   PARETO_TRY(show_interfaces(context, options));
   context.out.flush();
   PARETO_TRY(stay(stop, emulation, options.duration));
+  PARETO_TRY(emulation.end());
   return kExitDone;
 }
 
@@ -97,21 +98,27 @@ Expected<int> show_interfaces(Context& context, const InterfaceOptions& options)
 }
 
 Expected<int> clear_interfaces(Context& context, const InterfaceOptions& options) {
-  PARETO_ASSIGN(const auto stale, netem::clear_stale(options.folder));
-  PARETO_ASSIGN(const auto left, netem::list_emulations(options.folder));
-  std::vector<std::string> cleared = stale;
-  for (const InterfaceStatus& one : left) {
-    const bool asked = one.interface == options.interface;
-    const bool any = options.interface.empty() && one.state == EmulationState::kKept;
-    if (!asked && !any) continue;
-    PARETO_TRY(netem::clear_emulation(one.interface, options.folder));
-    cleared.push_back(one.interface);
+  std::vector<std::string> cleared;
+  Expected<> result;
+  const auto clear = [&](const std::string& interface) {
+    auto done = netem::clear_emulation(interface, options.folder);
+    if (done) cleared.push_back(interface);
+    if (!done && result) result = std::move(done);
+  };
+  // What was asked for first: one that is left behind and cannot be cleared keeps nobody from it.
+  if (!options.interface.empty()) {
+    clear(options.interface);
+  } else {
+    PARETO_ASSIGN(const auto all, netem::list_emulations(options.folder));
+    for (const InterfaceStatus& one : all) {
+      if (one.state == EmulationState::kKept) clear(one.interface);
+    }
   }
-  if (!options.interface.empty() &&
-      std::ranges::find(cleared, options.interface) == cleared.end()) {
-    return fail(ErrorCode::kNotFound, "no network is emulated on \"{}\"", options.interface);
-  }
+  const auto stale = netem::clear_stale(options.folder);
+  if (stale) cleared.insert(cleared.end(), stale->begin(), stale->end());
+  if (!stale && result) result = tl::unexpected(stale.error());
   if (!cleared.empty()) context.err << "cleared " << join(cleared) << '\n';
+  PARETO_TRY(result);
   InterfaceOptions all = options;
   all.interface.clear();
   return show_interfaces(context, all);

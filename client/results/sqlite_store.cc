@@ -439,10 +439,16 @@ Expected<std::unique_ptr<ResultStore>> ResultStore::open_existing(
 }
 
 std::filesystem::path ResultStore::default_path(const char* data_home, const char* home) {
-  const std::filesystem::path folder =
-      data_home != nullptr && *data_home != '\0' ? std::filesystem::path(data_home)
-      : home != nullptr && *home != '\0'         ? std::filesystem::path(home) / ".local" / "share"
-                                                 : std::filesystem::temp_directory_path();
+  std::filesystem::path folder;
+  if (data_home != nullptr && *data_home != '\0') {
+    folder = data_home;
+  } else if (home != nullptr && *home != '\0') {
+    folder = std::filesystem::path(home) / ".local" / "share";
+  } else {
+    std::error_code none;
+    folder = std::filesystem::temp_directory_path(none);
+    if (none) folder = "/tmp";
+  }
   return folder / "pareto-edge" / "results.db";
 }
 

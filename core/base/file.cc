@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <system_error>
 #include <vector>
@@ -163,7 +164,15 @@ Expected<bool> FolderLock::is_taken(const std::filesystem::path& folder) {
 
 Expected<TemporaryFolder> TemporaryFolder::create(std::string_view prefix) {
   const std::string start = std::string(prefix) + ".";
-  const std::filesystem::path place = std::filesystem::temp_directory_path();
+  std::error_code problem;
+  const std::filesystem::path place = std::filesystem::temp_directory_path(problem);
+  if (problem) {
+    const char* named = std::getenv("TMPDIR");
+    return fail(ErrorCode::kNotFound,
+                "no folder for temporary files: {}: {}: set TMPDIR to one that is there",
+                named == nullptr ? "TMPDIR is not set" : fmt::format("TMPDIR={}", named),
+                problem.message());
+  }
   remove_abandoned(place, start);
   for (;;) {
     std::string pattern = (place / (start + "XXXXXX")).string();

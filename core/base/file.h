@@ -38,6 +38,7 @@ class FolderLock {
 /// left behind is removed when the next one is made with the same prefix.
 class TemporaryFolder {
  public:
+  /// Fails: kNotFound (TMPDIR names no folder), kPermission, kExhausted.
   static Expected<TemporaryFolder> create(std::string_view prefix);
   ~TemporaryFolder();
   TemporaryFolder(TemporaryFolder&& other) noexcept;

@@ -304,10 +304,7 @@ grpc::Status ControlService::Emulate(grpc::ServerContext* context,
 Expected<> ControlService::emulate(const grpc::ServerContext& context,
                                    const v1::EmulateRequest& request,
                                    v1::EmulateReply& reply) const {
-  if (request.end()) {
-    parts_.network.end(request.lease());
-    return {};
-  }
+  if (request.end()) return parts_.network.end(request.lease());
   Lease lease;
   if (request.lease() != 0) {
     PARETO_ASSIGN(lease, parts_.network.renew(request.lease()));

@@ -24,6 +24,7 @@ class KernelChange final : public InterfaceChange {
  public:
   explicit KernelChange(netem::InterfaceEmulation emulation) : emulation_(std::move(emulation)) {}
   Expected<> check() const override { return emulation_.check(); }
+  Expected<> end() override { return emulation_.end(); }
 
  private:
   netem::InterfaceEmulation emulation_;
@@ -91,7 +92,10 @@ NetworkLease::NetworkLease(bool allowed, Change change)
       numbers_(std::random_device()()),
       watcher_([this](const std::stop_token& stop) { watch(stop); }) {}
 
-NetworkLease::~NetworkLease() = default;
+NetworkLease::~NetworkLease() {
+  const std::lock_guard lock(mutex_);
+  if (lease_) static_cast<void>(take_back());
+}
 
 Expected<> NetworkLease::check_allowed() const {
   if (allowed_) return {};
@@ -137,7 +141,7 @@ Expected<Lease> NetworkLease::take(const LeaseWish& wish) {
 Expected<Lease> NetworkLease::renew(std::uint64_t number) {
   const std::lock_guard lock(mutex_);
   if (!lease_ || lease_->number != number) {
-    return fail(ErrorCode::kNotFound, "the lease ran out: the network is as before");
+    return fail(ErrorCode::kNotFound, "the lease ran out");
   }
   PARETO_TRY(interface_->check());
   runs_out_ = std::chrono::steady_clock::now() + lease_->duration;
@@ -145,12 +149,19 @@ Expected<Lease> NetworkLease::renew(std::uint64_t number) {
   return *lease_;
 }
 
-void NetworkLease::end(std::uint64_t number) {
+Expected<> NetworkLease::end(std::uint64_t number) {
   const std::lock_guard lock(mutex_);
-  if (!lease_ || lease_->number != number) return;
+  if (!lease_ || lease_->number != number) return {};
+  return take_back();
+}
+
+Expected<> NetworkLease::take_back() {
   lease_.reset();
+  auto ended = interface_->end();
   interface_.reset();
   changed_.notify_all();
+  if (!ended) spdlog::error("the network is not as before: {}", ended.error().message);
+  return ended;
 }
 
 void NetworkLease::watch(const std::stop_token& stop) {
@@ -163,9 +174,8 @@ void NetworkLease::watch(const std::stop_token& stop) {
     const TimePoint until = runs_out_;
     changed_.wait_until(lock, stop, until, [&] { return !lease_ || runs_out_ != until; });
     if (lease_ && runs_out_ <= std::chrono::steady_clock::now()) {
-      lease_.reset();
-      interface_.reset();
-      spdlog::warn("the coordinator's lease of the network ran out: it is as before");
+      spdlog::warn("the coordinator's lease of the network ran out");
+      if (take_back()) spdlog::info("the network is as before");
     }
   }
 }

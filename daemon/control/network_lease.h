@@ -25,6 +25,8 @@ class InterfaceChange {
   virtual ~InterfaceChange() = default;
   /// Fails where it is not what was asked for any more.
   virtual Expected<> check() const = 0;
+  /// Takes it back, as the destructor does, and fails where the interface is not as before, with the remedy. Nothing else afterwards.
+  virtual Expected<> end() = 0;
 };
 
 struct LeaseWish {
@@ -53,7 +55,7 @@ class NetworkLease {
 
   /// Not allowed: every wish is refused.
   NetworkLease(bool allowed, Change change);
-  /// The interface is as before.
+  /// Takes back what was done; what cannot be is told in the log.
   ~NetworkLease();
   NetworkLease(const NetworkLease&) = delete;
   NetworkLease& operator=(const NetworkLease&) = delete;
@@ -67,11 +69,13 @@ class NetworkLease {
   Expected<Lease> take(const LeaseWish& wish);
   /// For as long again. Fails: kNotFound (it ran out), and as the change's check does.
   Expected<Lease> renew(std::uint64_t number);
-  /// One that ran out is none to end.
-  void end(std::uint64_t number);
+  /// One that ran out is none to end. Fails where the network is not as before, with the remedy; it is no lease any more all the same.
+  Expected<> end(std::uint64_t number);
 
  private:
   void watch(const std::stop_token& stop);
+  /// With the mutex held, while there is a lease. What cannot be taken back is told in the log.
+  Expected<> take_back();
 
   const bool allowed_;
   const Change change_;

@@ -143,7 +143,7 @@ TEST_F(Testbeds, AreWatchedByTheirName) {
 }
 
 TEST_F(Testbeds, LeaveNothingBehindWhenTheyAreKilled) {
-  const auto folder = std::filesystem::path("/run/pareto-edge/testbed") / name_;
+  const auto folder = std::filesystem::path("/run/pareto-testbeds") / name_;
   for (int i = 0; i < 3; ++i) {
     ASSERT_EQ(::kill(up_["process"].get<int>(), SIGKILL), 0);
     while (runs(up_)) std::this_thread::yield();

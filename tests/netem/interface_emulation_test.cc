@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <optional>
 
@@ -72,6 +73,33 @@ TEST(EmulationRecord, KnowsWhetherItsOwnerIsThere) {
   --record->started;
   record->boot = "another";
   EXPECT_FALSE(owner_lives(*record));
+}
+
+TEST(RecordFolder, IsNotWaitedForForEver) {
+  const auto folder = TemporaryFolder::create("pareto-netem");
+  ASSERT_TRUE(folder);
+  const auto held = RecordFolder::hold(folder->path());
+  ASSERT_TRUE(held) << held.error().message;
+  const auto other = RecordFolder::hold(folder->path(), milliseconds(1));
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().code, ErrorCode::kUnavailable);
+  EXPECT_THAT(other.error().message, HasSubstr((folder->path() / "lock").string()));
+}
+
+TEST(RecordFolder, AGarbledRecordOfAnInterfaceThatIsGoneIsForgotten) {
+  constexpr const char* kGone = "pareto-gone0";
+  const auto folder = TemporaryFolder::create("pareto-netem");
+  ASSERT_TRUE(folder);
+  EmulationRecord record = example_record();
+  record.interface = kGone;
+  ASSERT_TRUE(RecordFolder::hold(folder->path())->write(record));
+  for (const auto& file : std::filesystem::directory_iterator(folder->path())) {
+    if (file.path().extension() == ".json") std::ofstream(file.path()) << "{";
+  }
+  const auto cleared = clear_stale(folder->path());
+  ASSERT_TRUE(cleared) << cleared.error().message;
+  EXPECT_THAT(*cleared, ElementsAre(kGone));
+  EXPECT_THAT(list_emulations(folder->path()).value(), IsEmpty());
 }
 
 /// Two joined devices. All work is done on threads inside the first one's namespace.
@@ -297,6 +325,41 @@ TEST_F(InterfaceEmulationTest, OneThatAKilledProcessLeftIsTakenBack) {
     ASSERT_TRUE(cleared) << cleared.error().message;
     EXPECT_THAT(*cleared, ElementsAre(kInterface));
     expect_as_before();
+  });
+}
+
+TEST_F(InterfaceEmulationTest, WhatCannotBeTakenBackIsToldAndLeftToAnybody) {
+  inside([&] {
+    {
+      auto applied = apply({at_rate(20), {}});
+      ASSERT_TRUE(applied) << applied.error().message;
+      const std::string path = std::getenv("PATH");
+      ::setenv("PATH", "/no/such/folder", 1);
+      const auto ended = applied->end();
+      ::setenv("PATH", path.c_str(), 1);
+      ASSERT_FALSE(ended);
+      EXPECT_THAT(ended.error().message, HasSubstr("paretoctl netem clear --interface edge0"));
+    }
+    EXPECT_EQ(queues().root_kind, "tbf");
+    ASSERT_EQ(list().size(), 1U);
+    EXPECT_EQ(list()[0].state, EmulationState::kStale);
+    const auto cleared = clear_emulation(kInterface, folder());
+    EXPECT_TRUE(cleared) << cleared.error().message;
+    expect_as_before();
+  });
+}
+
+TEST_F(InterfaceEmulationTest, IsTakenBackOnceWhenItIsEnded) {
+  inside([&] {
+    auto applied = apply({at_rate(20), {}});
+    ASSERT_TRUE(applied) << applied.error().message;
+    const auto ended = applied->end();
+    EXPECT_TRUE(ended) << ended.error().message;
+    expect_as_before();
+    const auto next = apply({at_rate(10), {}});
+    ASSERT_TRUE(next) << next.error().message;
+    EXPECT_TRUE(applied->end()) << "it has nothing left to take back";
+    EXPECT_EQ(queues().root_kind, "tbf");
   });
 }
 

@@ -51,6 +51,51 @@ TEST(LinkMeasurement, AnAddressThatIsNoneIsNamed) {
   EXPECT_THAT(measured.error().message, HasSubstr("\"somewhere\""));
 }
 
+Condition jittery_link(Nanoseconds delay, Nanoseconds deviation) {
+  Condition condition;
+  condition.forward.delay = condition.backward.delay = delay;
+  condition.forward.jitter.deviation = condition.backward.jitter.deviation = deviation;
+  return condition;
+}
+
+TEST(MeasurementFor, SpacesProbesSoThatJitterLeavesThemInOrder) {
+  const auto usual = measurement_for(jittery_link(milliseconds(20), milliseconds(5)));
+  EXPECT_GE(usual.interval, milliseconds(28));
+  EXPECT_GE(usual.probes, 100);
+  EXPECT_LE(usual.probes * usual.interval, milliseconds(5000));
+  const auto much = measurement_for(jittery_link(milliseconds(40), milliseconds(20)));
+  EXPECT_GE(much.interval, milliseconds(113));
+  EXPECT_GE(much.probes, 100);
+  const auto none = measurement_for(slow_link());
+  EXPECT_EQ(none.interval, milliseconds(5));
+  EXPECT_EQ(none.probes, 100);
+}
+
+TEST(MeasurementFor, TakesAsManyProbesForLossesAsFitInItsTime) {
+  Condition condition = jittery_link(milliseconds(20), milliseconds(5));
+  condition.forward.loss = 0.01;
+  const auto lossy = measurement_for(condition);
+  EXPECT_GE(lossy.interval, milliseconds(28));
+  EXPECT_GE(lossy.probes, 600);
+  EXPECT_LE(lossy.probes * lossy.interval, milliseconds(20'000));
+  const auto wild = measurement_for(jittery_link(milliseconds(60'000), milliseconds(30'000)));
+  EXPECT_EQ(wild.probes, 1);
+  EXPECT_LE(wild.interval, milliseconds(20'000));
+}
+
+TEST(MeasurementFor, WaitsLongerThanTheLinkTakes) {
+  EXPECT_EQ(measurement_for({}).patience, milliseconds(1000));
+  Condition condition;
+  condition.forward.delay = condition.backward.delay = milliseconds(800);
+  EXPECT_EQ(measurement_for(condition).patience, milliseconds(2600));
+  condition.backward.trace = {{milliseconds(0), milliseconds(100), std::nullopt},
+                              {milliseconds(10), milliseconds(3000), std::nullopt},
+                              {milliseconds(20), std::nullopt, 1'000'000}};
+  EXPECT_EQ(measurement_for(condition).patience, milliseconds(4800));
+  condition.forward.jitter.deviation = milliseconds(100);
+  EXPECT_EQ(measurement_for(condition).patience, milliseconds(5300));
+}
+
 LinkMeasurement as_asked() {
   LinkMeasurement measured;
   measured.round_trip = milliseconds(20);
@@ -77,6 +122,28 @@ TEST(CheckMeasurement, TellsAllThatIsOff) {
   EXPECT_THAT(checked.error().message, HasSubstr("a round trip of 30.0 ms, not 20.2"));
   EXPECT_THAT(checked.error().message, HasSubstr("forward: 10 Mbit/s of 20"));
   EXPECT_THAT(checked.error().message, HasSubstr("backward: 10% lost, not 0%"));
+}
+
+TEST(CheckMeasurement, TakesARateBeforeLossesAndOneAfterThem) {
+  Condition condition = slow_link();
+  condition.forward.loss = 0.15;
+  LinkMeasurement measured = as_asked();
+  for (const double megabits : {15.5, 17.0, 20.0, 21.9}) {
+    measured.forward = {megabits * 1e6, 0.15, 1000};
+    EXPECT_TRUE(check_measurement(condition, measured)) << megabits;
+  }
+  measured.forward.bits_per_second = 15e6;
+  EXPECT_THAT(check_measurement(condition, measured).error().message,
+              HasSubstr("forward: 15 Mbit/s of 17"));
+  measured.forward.bits_per_second = 23e6;
+  EXPECT_THAT(check_measurement(condition, measured).error().message,
+              HasSubstr("forward: 23 Mbit/s of 20"));
+  condition.forward.loss = 0;
+  condition.forward.duplicate = 0.5;
+  measured.forward = {30e6, 0, 1000};
+  EXPECT_TRUE(check_measurement(condition, measured));
+  measured.forward.bits_per_second = 20e6;
+  EXPECT_TRUE(check_measurement(condition, measured));
 }
 
 TEST(CheckMeasurement, KnowsWhatChanceMayDo) {

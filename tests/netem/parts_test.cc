@@ -91,6 +91,20 @@ TEST(Trace, ARowHoldsUntilTheNextAndAPeriodBeginsAnew) {
   EXPECT_EQ(Trace(direction).at(milliseconds(25)).until, std::nullopt);
 }
 
+TEST(Trace, BeforeItsStartIsAsAtFirst) {
+  LinkDirection direction;
+  direction.delay = milliseconds(3);
+  direction.trace = {{milliseconds(10), milliseconds(5), std::nullopt}};
+  for (const milliseconds period : {milliseconds(0), milliseconds(30)}) {
+    direction.trace_period = period;
+    for (const Nanoseconds since : {Nanoseconds(-1), Nanoseconds(milliseconds(-70))}) {
+      const Trace::State state = Trace(direction).at(since);
+      EXPECT_EQ(state.delay, milliseconds(3));
+      EXPECT_EQ(state.until, milliseconds(10));
+    }
+  }
+}
+
 TEST(TokenBucket, BurstAndQueueFollowTheRate) {
   LinkDirection direction;
   direction.bits_per_second = 1'000'000;

@@ -96,6 +96,41 @@ TEST_F(Registry, TakesNoOtherFolderForATestBed) {
   EXPECT_TRUE(std::filesystem::exists(folder_.path() / "precious"));
 }
 
+TEST_F(Registry, FollowsNoLinkOutOfItsFolder) {
+  namespace fs = std::filesystem;
+  const fs::path precious = folder_.path() / "precious";
+  fs::create_directories(folder_.path() / "testbed");
+  fs::create_directory(precious);
+  fs::permissions(precious, fs::perms(0755));
+  fs::create_directory_symlink(precious, folder_.path() / "testbed" / "field");
+  EXPECT_EQ(registry_.find("field").value(), std::nullopt);
+  const auto claim = registry_.claim("field");
+  ASSERT_FALSE(claim);
+  EXPECT_EQ(claim.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(claim.error().message, HasSubstr("field: Not a directory"));
+  EXPECT_EQ(fs::status(precious).permissions(), fs::perms(0755));
+}
+
+TEST_F(Registry, BelievesNobodyElsesFolders) {
+  if (::geteuid() != 0) GTEST_SKIP() << "giving a folder away needs root";
+  constexpr uid_t kNobody = 65534;
+  const auto refused = [](const auto& result) {
+    EXPECT_FALSE(result);
+    return !result && result.error().code == ErrorCode::kPermission;
+  };
+  const auto claim = registry_.claim("field").value();
+  ASSERT_TRUE(claim->publish(example(::getpid())));
+  for (const auto& folder : {folder_.path() / "testbed" / "field", folder_.path() / "testbed"}) {
+    ASSERT_EQ(::chown(folder.c_str(), kNobody, kNobody), 0);
+    EXPECT_TRUE(refused(registry_.find("field"))) << folder;
+    EXPECT_TRUE(refused(registry_.end("field"))) << folder;
+    EXPECT_TRUE(refused(registry_.all())) << folder;
+    EXPECT_TRUE(refused(registry_.claim("field"))) << folder;
+    ASSERT_EQ(::chown(folder.c_str(), ::geteuid(), ::getegid()), 0);
+  }
+  EXPECT_TRUE(registry_.find("field").value());
+}
+
 TEST_F(Registry, SaysWhichDescriptionIsCorrupt) {
   const auto claim = registry_.claim("field").value();
   for (const char* text : {"", "{", "[]", "{\"name\": 1}"}) {

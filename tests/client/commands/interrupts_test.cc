@@ -48,6 +48,40 @@ TEST(Interrupts, TheSecondEndsTheProcess) {
   EXPECT_EQ(WEXITSTATUS(status), 128 + SIGTERM);
 }
 
+TEST(Interrupts, ATerminalThatGoesSetsTheFlagHoweverOften) {
+  const int status = in_child([] {
+    Interrupts interrupts;
+    const std::atomic<bool>& stop = interrupts.watch();
+    ::raise(SIGHUP);
+    stop.wait(false);
+    ::raise(SIGHUP);
+    // Read after it: had that ended the process, the status would be another.
+    ::raise(SIGTERM);
+    for (;;) ::pause();
+  });
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 128 + SIGTERM);
+}
+
+TEST(Interrupts, AnIgnoredHangupStaysSo) {
+  const int status = in_child([] {
+    std::signal(SIGHUP, SIG_IGN);
+    {
+      Interrupts interrupts;
+      const std::atomic<bool>& stop = interrupts.watch();
+      ::raise(SIGHUP);
+      if (stop) ::_exit(1);
+      struct sigaction now {};
+      ::sigaction(SIGHUP, nullptr, &now);
+      if (now.sa_handler != SIG_IGN) ::_exit(2);
+    }
+    ::raise(SIGHUP);
+    ::_exit(42);
+  });
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 42);
+}
+
 TEST(Interrupts, BeforeAnybodyWatchesASignalIsWhatItAlwaysWas) {
   const int status = in_child([] {
     const Interrupts interrupts;

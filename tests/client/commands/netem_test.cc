@@ -1,10 +1,12 @@
 // netem apply, show and clear from the command line, on an interface in a namespace of its own.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <net/if.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "netem/emulation_record.h"
 #include "netem/network_namespace.h"
 #include "netem/traffic_control.h"
 #include "tests/client/support/program.h"
@@ -13,6 +15,7 @@ namespace pareto::client {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::HasSubstr;
 
 class NetemCommand : public Program {
@@ -75,6 +78,31 @@ TEST_F(NetemCommand, AppliesShowsAndClears) {
     EXPECT_THAT(done.out, HasSubstr("held"));
     EXPECT_EQ(kind(), before);
     EXPECT_EQ(json::parse(netem({"show", "--json"}).out), json::array());
+    return {};
+  });
+  if (!ran) GTEST_SKIP() << ran.error().message;
+}
+
+TEST_F(NetemCommand, ClearsWhatItIsAskedToWhateverElseCannotBeCleared) {
+  const auto aside = netem::NetworkNamespace::create();
+  if (!aside) GTEST_SKIP() << aside.error().message;
+  const auto ran = aside->run([&]() -> Expected<> {
+    PARETO_TRY(netem::run_tc({"ip", "link", "add", "edge0", "type", "veth", "peer", "edge1"}));
+    PARETO_ASSIGN(auto stuck, netem::record_of_this_process());
+    ++stuck.started;  // gone
+    stuck.interface = "edge1";
+    stuck.index = ::if_nametoindex("edge1");
+    stuck.most_segments = ~std::uint32_t{0};  // more than the kernel takes
+    PARETO_TRY(netem::RecordFolder::hold(path("state"))->write(stuck));
+    for (const auto& clear :
+         {std::vector<std::string>{"clear", "--interface", "edge0"}, {"clear"}}) {
+      Done done = netem({"apply", path("rate.yaml"), "--interface", "edge0"});
+      EXPECT_EQ(done.code, kExitDone) << done.err;
+      done = netem(clear);
+      EXPECT_NE(done.code, kExitDone);
+      EXPECT_THAT(done.err, AllOf(HasSubstr("cleared edge0"), HasSubstr("clearing edge1")));
+      EXPECT_NE(netem::queues_of("edge0").value().root_kind, "tbf");
+    }
     return {};
   });
   if (!ran) GTEST_SKIP() << ran.error().message;

@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "client/results/record_json.h"
 #include "client/results/store.h"
@@ -459,6 +461,19 @@ TEST(DefaultPath, FollowsTheEnvironment) {
   EXPECT_EQ(ResultStore::default_path("", "/home/a"),
             "/home/a/.local/share/pareto-edge/results.db");
   EXPECT_EQ(ResultStore::default_path(nullptr, nullptr).filename(), "results.db");
+}
+
+TEST(DefaultPath, IsThereWhateverTmpdirNames) {
+  const char* set = std::getenv("TMPDIR");
+  const std::optional<std::string> before =
+      set != nullptr ? std::optional<std::string>(set) : std::nullopt;
+  ::setenv("TMPDIR", "/no/such/folder", 1);
+  EXPECT_EQ(ResultStore::default_path(nullptr, nullptr), "/tmp/pareto-edge/results.db");
+  if (before) {
+    ::setenv("TMPDIR", before->c_str(), 1);
+  } else {
+    ::unsetenv("TMPDIR");
+  }
 }
 
 }  // namespace

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <thread>
 
 #include "core/base/cpu_time.h"
@@ -167,6 +169,22 @@ TEST(TemporaryFolder, OfAKilledProcessIsRemovedByTheNext) {
   const auto next = TemporaryFolder::create(prefix);
   EXPECT_FALSE(std::filesystem::exists(path));
   EXPECT_TRUE(std::filesystem::exists(own->path())) << "its owner lives";
+}
+
+TEST(TemporaryFolder, SaysWhatIsWrongWithTmpdir) {
+  const char* set = std::getenv("TMPDIR");
+  const std::optional<std::string> before =
+      set != nullptr ? std::optional<std::string>(set) : std::nullopt;
+  ::setenv("TMPDIR", "/no/such/folder", 1);
+  const auto made = TemporaryFolder::create("pareto-test");
+  if (before) {
+    ::setenv("TMPDIR", before->c_str(), 1);
+  } else {
+    ::unsetenv("TMPDIR");
+  }
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(made.error().message, HasSubstr("TMPDIR=/no/such/folder"));
 }
 
 TEST(CpuTime, CountsWorkOfThisThreadOnly) {

@@ -25,6 +25,7 @@ using test::FakeRuns;
 class NoChange final : public InterfaceChange {
  public:
   Expected<> check() const override { return {}; }
+  Expected<> end() override { return {}; }
 };
 
 class ControlTest : public testing::Test {

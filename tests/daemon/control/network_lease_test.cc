@@ -25,6 +25,7 @@ class NetworkLeaseTest : public testing::Test {
       if (!test_.broken_) return {};
       return fail(ErrorCode::kUnavailable, "tc says no");
     }
+    Expected<> end() override { return check(); }
 
    private:
     NetworkLeaseTest& test_;
@@ -50,12 +51,24 @@ TEST_F(NetworkLeaseTest, EndsWhenItIsEnded) {
   EXPECT_TRUE(changed_);
   EXPECT_EQ(leases.take(wish()).error().code, ErrorCode::kUnavailable);
   EXPECT_EQ(leases.renew(lease.number)->duration, seconds(30));
-  leases.end(lease.number + 1);
+  EXPECT_TRUE(leases.end(lease.number + 1));
   EXPECT_TRUE(changed_) << "that of somebody else";
-  leases.end(lease.number);
+  EXPECT_TRUE(leases.end(lease.number));
   EXPECT_FALSE(changed_);
   EXPECT_EQ(leases.renew(lease.number).error().code, ErrorCode::kNotFound);
   EXPECT_TRUE(leases.take(wish()));
+}
+
+TEST_F(NetworkLeaseTest, TellsWhatItCouldNotTakeBack) {
+  NetworkLease leases(true, change());
+  const Lease lease = leases.take(wish()).value();
+  broken_ = true;
+  const auto ended = leases.end(lease.number);
+  ASSERT_FALSE(ended);
+  EXPECT_THAT(ended.error().message, HasSubstr("tc says no"));
+  EXPECT_FALSE(changed_) << "it is given up";
+  broken_ = false;
+  EXPECT_TRUE(leases.take(wish())) << "the next may try";
 }
 
 TEST_F(NetworkLeaseTest, RunsOutByItself) {
