@@ -318,10 +318,13 @@ MeasurementOptions measurement_for(const Condition& condition) {
   options.interval = std::max(options.interval, 4 * deviation);
   options.patience +=
       longest_delay(condition.forward) + longest_delay(condition.backward) + 5 * deviation;
-  // On a slow or restless link fewer must do.
+  // On a slow or restless link fewer must do: what fits into some seconds, or the usual number where that does not take for ever.
+  constexpr Nanoseconds kUsual = std::chrono::seconds(5);
   constexpr Nanoseconds kLongest = std::chrono::seconds(20);
   options.interval = std::min(options.interval, kLongest);
-  const auto in_time = std::max<Nanoseconds::rep>(kLongest / options.interval, 1);
+  const auto fewest =
+      std::min<Nanoseconds::rep>(MeasurementOptions{}.probes, kLongest / options.interval);
+  const auto in_time = std::max<Nanoseconds::rep>(kUsual / options.interval, fewest);
   options.probes = static_cast<int>(std::min<Nanoseconds::rep>(options.probes, in_time));
   return options;
 }

@@ -20,7 +20,7 @@ struct MeasurementOptions {
 };
 
 /// As it suits a link of that condition: many probes where some are lost, a tenth of its rate for them at most, and so far apart that hardly
-/// one is held up by the jitter of another; 20 s of them at most. A second beyond its longest delays is waited for what may still come.
+/// one is held up by the jitter of another; 5 s of them, and 20 s where that are no hundred. A second beyond its longest delays is waited for what may still come.
 MeasurementOptions measurement_for(const Condition& condition);
 
 /// The share of packets that it loses in the long run.
