@@ -38,12 +38,15 @@ std::string to_json(const KeptFlags& flags) {
 }
 
 Expected<KeptFlags> kept_flags(const RunRecord& run) {
+  const auto unreadable = [&](const std::string& why) {
+    return fail(ErrorCode::kCorrupt, "run {}: its flags cannot be read: {}", run.id, why);
+  };
   try {
     const auto json = nlohmann::json::parse(run.options_json);
     KeptFlags flags;
     PARETO_ASSIGN(flags.options, sweep_options_from_json(json.at("sweep").dump()));
     const auto source = model_source_from_json(json.at("model").dump());
-    if (!source) return fail(ErrorCode::kCorrupt, "run {}: {}", run.id, source.error().message);
+    if (!source) return unreadable(source.error().message);
     flags.model.complete(*source);
     json.at("devices").get_to(flags.devices.inventory);
     // Runs of earlier versions had none.
@@ -58,7 +61,7 @@ Expected<KeptFlags> kept_flags(const RunRecord& run) {
                                "run {}", run.id));
     return flags;
   } catch (const nlohmann::json::exception& error) {
-    return fail(ErrorCode::kCorrupt, "run {}: its flags cannot be read: {}", run.id, error.what());
+    return unreadable(error.what());
   }
 }
 

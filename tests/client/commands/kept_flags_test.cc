@@ -108,7 +108,7 @@ TEST(KeptFlags, OfOtherVersions) {
   ASSERT_TRUE(kept) << kept.error().message;
   EXPECT_EQ(kept->devices.testbed, "");
   EXPECT_FALSE(kept->testbed_content);
-  older["model"].erase("weights");
+  older["model"].erase("model");
   for (const std::string& text : {std::string("{"), older.dump()}) {
     const auto corrupt = kept_flags(run_of(text));
     ASSERT_FALSE(corrupt);
