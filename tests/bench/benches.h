@@ -42,9 +42,9 @@ Expected<std::vector<Row>> report_page(const std::string& name);
 /// Every search strategy against trying all placements, on 100,000 random instances: how many fronts differ.
 Expected<std::vector<Row>> search_mismatches(const std::string& name);
 /// The search's processor time for a model of so many positions on so many different devices, against what it may take; the worst of
-/// a few instances, each on one thread.
+/// a few instances, each on one thread. `room`: the share of the model's weights that each device has room for; 1: no limits.
 Expected<std::vector<Row>> search_time(const std::string& name, int positions, int devices,
-                                       std::chrono::milliseconds most);
+                                       std::chrono::milliseconds most, double room);
 /// The same with modelled energy as a third objective, in milliseconds.
 Expected<std::vector<Row>> search_time_of_three(const std::string& name, int positions,
                                                 int devices);

@@ -60,15 +60,18 @@ std::vector<Bench> builtin_benches() {
     int positions;
     int devices;
     std::chrono::milliseconds most;
+    const char* name = "";
+    double room = 1;
   };
   using std::chrono::milliseconds;
   for (const SearchBar& bar : {SearchBar{200, 4, milliseconds(5)},
                                {200, 6, milliseconds(100)},
                                {200, 8, milliseconds(1000)},
-                               {500, 8, milliseconds(5000)}}) {
-    add("search", fmt::format("time/N{}K{}", bar.positions, bar.devices),
+                               {500, 8, milliseconds(5000)},
+                               {500, 8, milliseconds(5000), "room", 1.0 / 3}}) {
+    add("search", fmt::format("time/N{}K{}{}", bar.positions, bar.devices, bar.name),
         [=](const std::string& name) {
-          return search_time(name, bar.positions, bar.devices, bar.most);
+          return search_time(name, bar.positions, bar.devices, bar.most, bar.room);
         });
   }
   for (const int devices : {3, 4}) {

@@ -59,12 +59,18 @@ Expected<Timed> time_search(const CostInputs& inputs, const SearchOptions& optio
   return timed;
 }
 
-/// Of several made-up models.
-Expected<Timed> worst_time(int positions, int devices, const SearchOptions& options) {
+/// Of several made-up models, of whose weights each device has room for that share.
+Expected<Timed> worst_time(int positions, int devices, const SearchOptions& options,
+                           double room = 1) {
   Timed worst{Nanoseconds(0), 0};
   for (int seed = 1; seed <= kModels; ++seed) {
-    const CostInputs inputs =
+    CostInputs inputs =
         test::model_like_costs(devices, positions, static_cast<std::uint64_t>(seed));
+    for (partitioner::DeviceCosts& device : inputs.devices) {
+      if (room == 1) break;
+      const auto all = static_cast<double>(device.weight_bytes.back());
+      device.memory_limit_bytes = static_cast<std::int64_t>(room * all);
+    }
     PARETO_ASSIGN(const Timed timed, time_search(inputs, options));
     if (timed.shortest > worst.shortest) worst = timed;
   }
@@ -98,8 +104,8 @@ Expected<std::vector<Row>> search_mismatches(const std::string& name) {
 }
 
 Expected<std::vector<Row>> search_time(const std::string& name, int positions, int devices,
-                                       std::chrono::milliseconds most) {
-  PARETO_ASSIGN(const Timed worst, worst_time(positions, devices, {}));
+                                       std::chrono::milliseconds most, double room) {
+  PARETO_ASSIGN(const Timed worst, worst_time(positions, devices, {}, room));
   const double took = to_milliseconds(worst.shortest);
   return std::vector<Row>{
       {name, took / static_cast<double>(most.count()), 1.0, false,
