@@ -10,8 +10,7 @@
 
 #include "client/cluster/deployment.h"
 #include "core/base/bounded_queue.h"
-#include "tests/client/support/fake_devices.h"
-#include "tests/client/support/fake_workload.h"
+#include "tests/client/experiment/fake_pipeline.h"
 
 namespace pareto::client {
 namespace {
@@ -67,17 +66,9 @@ class FullLink final : public transport::Link {
   BoundedQueue<int> closed_{1};
 };
 
-class RequestStreamTest : public testing::Test {
+class RequestStreamTest : public FakePipelineTest {
  protected:
-  RequestStreamTest()
-      : cluster_(Cluster::of(fake_devices({"a", "b", "c"}, transport_, daemons_))),
-        pool_(workload_) {
-    Plan plan;
-    plan.model = "adder";
-    plan.transport = "memory";
-    plan.stages = {{"a", 0, 2}, {"b", 2, 7}, {"c", 7, kFakeOperators}};
-    deployment_ = Deployment::open(plan, cluster_, pool_, transports_).value();
-  }
+  RequestStreamTest() : FakePipelineTest({{"a", 0, 2}, {"b", 2, 7}, {"c", 7, kFakeOperators}}) {}
 
   /// Its samples are zeros: the answer is 4 floats a sample, each the number of operators.
   void add(const std::string& name, std::int64_t batch = 1) {
@@ -91,13 +82,6 @@ class RequestStreamTest : public testing::Test {
                       listed_, kept_);
   }
 
-  FakeWorkload workload_;
-  MemoryTransport transport_;
-  TransportSet transports_{sharing(transport_)};
-  std::vector<FakeDaemon*> daemons_;
-  Cluster cluster_;
-  ShardPool pool_;
-  std::unique_ptr<Deployment> deployment_;
   Listed listed_;
   Kept kept_;
 };

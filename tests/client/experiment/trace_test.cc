@@ -3,38 +3,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/client/support/fake_devices.h"
-#include "tests/client/support/fake_workload.h"
+#include "tests/client/experiment/fake_pipeline.h"
 
 namespace pareto::client {
 namespace {
 
 using testing::HasSubstr;
 
-class TraceTest : public testing::Test {
+class TraceTest : public FakePipelineTest {
  protected:
-  TraceTest()
-      : cluster_(Cluster::of(fake_devices({"a", "b"}, transport_, daemons_))), pool_(workload_) {
-    plan_.model = "adder";
-    plan_.transport = "memory";
-    plan_.window = 3;
-    plan_.stages = {{"a", 0, 3}, {"b", 3, kFakeOperators}};
-    deployment_ = Deployment::open(plan_, cluster_, pool_, transports_).value();
-  }
+  TraceTest() : FakePipelineTest({{"a", 0, 3}, {"b", 3, kFakeOperators}}, /*window=*/3) {}
 
   Expected<PipelineTrace> trace(int requests) {
     return trace_pipeline(*deployment_, plan_, Value{Tuple{workload_.example(2, 1).value()}},
                           requests, kRequestTimeout);
   }
-
-  FakeWorkload workload_;
-  MemoryTransport transport_;
-  TransportSet transports_{sharing(transport_)};
-  std::vector<FakeDaemon*> daemons_;
-  Cluster cluster_;
-  ShardPool pool_;
-  Plan plan_;
-  std::unique_ptr<Deployment> deployment_;
 };
 
 TEST_F(TraceTest, HoldsEveryRequestAndEveryClock) {

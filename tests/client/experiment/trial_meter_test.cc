@@ -3,8 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/client/support/fake_devices.h"
-#include "tests/client/support/fake_workload.h"
+#include "tests/client/experiment/fake_pipeline.h"
 
 namespace pareto::client {
 namespace {
@@ -13,30 +12,15 @@ using testing::Each;
 using testing::Gt;
 using testing::SizeIs;
 
-class TrialMeterTest : public testing::Test {
+class TrialMeterTest : public FakePipelineTest {
  protected:
-  TrialMeterTest()
-      : cluster_(Cluster::of(fake_devices({"a", "b"}, transport_, daemons_))), pool_(workload_) {
-    Plan plan;
-    plan.model = "adder";
-    plan.transport = "memory";
-    plan.stages = {{"a", 0, 3}, {"b", 3, kFakeOperators}};
-    deployment_ = Deployment::open(plan, cluster_, pool_, transports_).value();
-  }
+  TrialMeterTest() : FakePipelineTest({{"a", 0, 3}, {"b", 3, kFakeOperators}}) {}
 
   Expected<MeasuredRound> measure(const UnitBudget& budget) {
     TrialMeter meter(/*window=*/2, /*seed=*/1);
     return meter.measure(*deployment_, Value{Tuple{workload_.example(2, 1).value()}}, 0, true,
                          budget);
   }
-
-  FakeWorkload workload_;
-  MemoryTransport transport_;
-  TransportSet transports_{sharing(transport_)};
-  std::vector<FakeDaemon*> daemons_;
-  Cluster cluster_;
-  ShardPool pool_;
-  std::unique_ptr<Deployment> deployment_;
 };
 
 TEST_F(TrialMeterTest, MeasuresFewerRequestsWhereTheyDoNotFitUnlessAllAreAskedFor) {
