@@ -16,7 +16,7 @@ namespace {
 using Arguments = std::vector<c10::IValue>;
 
 constexpr int kTimedRuns = 3;
-// One that took this many times as long as the best in a turn is not given another: a sweep loads hundreds of shards.
+// One that took this many times as long as the best is given no other turn: a sweep loads hundreds of shards.
 constexpr double kHopeless = 1.3;
 constexpr std::uint64_t kExampleSeed = 1;
 // Folding and fusing reorder sums; a graph gone wrong is off by far more.
@@ -24,7 +24,7 @@ constexpr double kMaxErrorFloat32 = 1e-3;
 constexpr double kMaxErrorBFloat16 = 5e-2;
 
 struct Candidate {
-  std::unique_ptr<Engine> engine;  ///< null once it has failed
+  std::unique_ptr<Engine> engine;  ///< null once it has failed, or cannot be the fastest
   EngineTiming timing;
 };
 
@@ -36,7 +36,11 @@ class Contest {
 
   Expected<ChosenEngine> hold() {
     if (const auto ran = add_plain(); !ran) return unmeasured(ran.error().message);
-    for (std::size_t i = 1; i < builtin_engines().size(); ++i) add(builtin_engines()[i]);
+    for (std::size_t i = 1; i < builtin_engines().size(); ++i) {
+      add(builtin_engines()[i]);
+      time_once(candidates_.back());
+      free_hopeless();
+    }
     time_in_turns();
     return fastest();
   }
@@ -119,13 +123,20 @@ class Contest {
     candidates_.push_back(std::move(candidate));
   }
 
+  /// Each engine keeps weights of its own, packed as it likes: as few as can be are held at a time.
+  void free_hopeless() {
+    const double limit = kHopeless * static_cast<double>(best_so_far().count());
+    for (std::size_t i = 1; i < candidates_.size(); ++i) {
+      Candidate& candidate = candidates_[i];
+      if (static_cast<double>(candidate.timing.best.count()) > limit) candidate.engine.reset();
+    }
+  }
+
+  /// Each has been timed once when it was added.
   void time_in_turns() {
-    for (int round = 0; round < kTimedRuns; ++round) {
-      const double limit = kHopeless * static_cast<double>(best_so_far().count());
-      for (std::size_t i = 1; i < candidates_.size(); ++i) {
-        const bool hopeless = static_cast<double>(candidates_[i].timing.best.count()) > limit;
-        if (round == 0 || !hopeless) time_once(candidates_[i]);
-      }
+    for (int round = 1; round < kTimedRuns; ++round) {
+      for (std::size_t i = 1; i < candidates_.size(); ++i) time_once(candidates_[i]);
+      free_hopeless();
     }
     // The plain engine is slow; where another is twice as fast even its cold run decides.
     Candidate& plain = candidates_[0];
