@@ -374,9 +374,16 @@ class GrpcDaemonClient final : public DaemonClient {
 
 Expected<std::unique_ptr<DaemonClient>> connect_to_host(const DeviceConfig& config,
                                                         milliseconds timeout) {
-  auto client = std::make_unique<GrpcDaemonClient>(config);
-  PARETO_TRY(client->describe(timeout));
-  return client;
+  // The second time for gRPC, which now and then takes a connection under way for a failed one (core/transport/grpc). Where nobody
+  // listens it costs nothing.
+  for (bool again = false;; again = true) {
+    auto client = std::make_unique<GrpcDaemonClient>(config);
+    auto described = client->describe(timeout);
+    if (described) return client;
+    if (again || described.error().code != ErrorCode::kUnavailable) {
+      return tl::unexpected(std::move(described).error());
+    }
+  }
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "core/transport/grpc/listener.h"
 #include "core/transport/grpc/settings.h"
 #include "core/transport/grpc/stream.h"
+#include "core/transport/socket.h"
 
 namespace pareto::transport::grpc {
 namespace {
@@ -114,13 +115,7 @@ class GrpcTransport final : public Transport {
     if (where.port == 0) {
       return fail(ErrorCode::kInvalidArgument, "{}: port 0 cannot be connected to", address);
     }
-    ::grpc::ChannelArguments arguments;
-    for (const auto& [setting, number] : channel_settings(limits)) {
-      arguments.SetInt(setting, number);
-    }
-    const std::shared_ptr<::grpc::Channel> channel = ::grpc::CreateCustomChannel(
-        to_string(where), ::grpc::InsecureChannelCredentials(), arguments);
-    PARETO_TRY(wait_until_connected(*channel, address, deadline));
+    PARETO_ASSIGN(const auto channel, open_channel(where, deadline, limits));
 
     auto stream = std::make_shared<ClientStream>(limits.read_ahead_bytes);
     ::grpc::GenericStub stub(channel);
@@ -135,6 +130,29 @@ class GrpcTransport final : public Transport {
     return std::make_unique<GrpcLink>(std::move(stream), channel, address, limits);
   }
 
+  /// gRPC 1.51 now and then takes a connection under way for one that failed ("Invalid argument": some other call's errno; seen with
+  /// glibc 2.41, from new threads of a busy machine). So its word is taken for it only where TCP says the same.
+  static Expected<std::shared_ptr<::grpc::Channel>> open_channel(const HostPort& where,
+                                                                 Deadline deadline,
+                                                                 const Limits& limits) {
+    constexpr int kMostAttempts = 3;
+    ::grpc::ChannelArguments arguments;
+    for (const auto& [setting, number] : channel_settings(limits)) {
+      arguments.SetInt(setting, number);
+    }
+    const std::string address = to_string(where);
+    for (int attempt = 1;; ++attempt) {
+      auto channel =
+          ::grpc::CreateCustomChannel(address, ::grpc::InsecureChannelCredentials(), arguments);
+      const auto connected = wait_until_connected(*channel, address, deadline);
+      if (connected) return channel;
+      if (connected.error().code != ErrorCode::kUnavailable || attempt == kMostAttempts) {
+        return tl::unexpected(connected.error());
+      }
+      PARETO_TRY(open_connection(where, deadline));
+    }
+  }
+
   /// gRPC by itself would try again and again until the deadline; the first refusal is answer enough.
   static Expected<> wait_until_connected(::grpc::Channel& channel, const std::string& address,
                                          Deadline deadline) {
@@ -142,7 +160,7 @@ class GrpcTransport final : public Transport {
       const grpc_connectivity_state state = channel.GetState(/*try_to_connect=*/true);
       if (state == GRPC_CHANNEL_READY) return {};
       if (state == GRPC_CHANNEL_TRANSIENT_FAILURE || state == GRPC_CHANNEL_SHUTDOWN) {
-        return fail(ErrorCode::kUnavailable, "nobody listens on {}", address);
+        return fail(ErrorCode::kUnavailable, "{} does not speak gRPC", address);
       }
       if (!channel.WaitForStateChange(state, wall_deadline(deadline))) {
         return fail(ErrorCode::kTimeout, "{} did not answer in time", address);
