@@ -20,6 +20,7 @@ constexpr int kFewestMessages = 3;
 constexpr std::size_t kFewestSizes = 2;
 // Of those that follow each other the first few find the link empty.
 constexpr int kFill = 2;
+constexpr int kMostFill = 500;
 
 TimePoint now() { return std::chrono::steady_clock::now(); }
 
@@ -60,8 +61,9 @@ class Prober {
     return time;
   }
 
-  /// So many at once: the time between the results that found the link full.
-  Expected<Nanoseconds> interval(int count) {
+  /// `fill` messages and then others, two at least, as fast as they can: the time between the results of the others.
+  Expected<Nanoseconds> interval(int fill, int others) {
+    const int count = fill + others;
     Expected<> sent;
     Expected<> received;
     std::vector<TimePoint> arrivals;
@@ -92,8 +94,7 @@ class Prober {
       return tl::unexpected(received.error());
     PARETO_TRY(sent);
     PARETO_TRY(received);
-    const auto fill = std::min<std::ptrdiff_t>(kFill, count - 2);
-    return (arrivals.back() - arrivals[static_cast<std::size_t>(fill)]) / (count - 1 - fill);
+    return (arrivals.back() - arrivals[static_cast<std::size_t>(fill)]) / (others - 1);
   }
 
   const ProbePoint& point() const { return point_; }
@@ -127,9 +128,13 @@ Expected<ProbePoint> measure(Prober& prober, std::uint64_t bytes, const ProbeOpt
   ProbePoint point = prober.point();
   const Nanoseconds whole = median(std::move(times));
   point.crossing = std::max(whole - back, Nanoseconds(0));
-  // Several under way at a time take the round trip once.
+  // Several under way at a time take the round trip once. Where many fit into it the sender's window has to open first, in some round
+  // trips, and messages come in bursts until then: so many are sent, and as many counted.
+  const Nanoseconds alone = std::max(whole - 2 * back, Nanoseconds(1));
+  const int under_way = static_cast<int>(std::min<std::int64_t>(4 * back / alone, kMostFill));
   PARETO_ASSIGN(point.interval,
-                prober.interval(count_within(options.budget / 2, whole - 2 * back) + kFill));
+                prober.interval(kFill + under_way,
+                                std::max(count_within(options.budget / 2, alone), under_way)));
   return point;
 }
 
