@@ -179,6 +179,8 @@ Daemon::Reloaded Daemon::reload(const DaemonConfig& config) {
 void Daemon::drain() {
   const TimePoint deadline = *deadline_after(config_.drain_timeout);
   announcement_.reset();
+  // First, for whoever loses patience with the rest ends this process as it is.
+  network_->close();
   control_->announce_stop();
   const std::size_t cut_off = stages_->drain(deadline);
   control_->stop(deadline);

@@ -72,6 +72,8 @@ class BoundedQueue {
     const std::lock_guard lock(mutex_);
     return items_.size();
   }
+  /// Whether push() would wait.
+  bool full() const { return size() >= capacity_; }
 
  private:
   template <typename Ready>

@@ -1,15 +1,26 @@
 // What the limits and options of a link mean to the frame codec. Internal to core/transport.
 #pragma once
 
+#include <algorithm>
+
 #include "core/transport/transport.h"
 #include "core/wire/frame.h"
 
 namespace pareto::transport {
 
+/// Of what is sent.
 inline wire::FrameLimits frame_limits(const Limits& limits) {
   wire::FrameLimits frame;
   frame.max_frame_bytes = limits.max_frame_bytes;
-  frame.max_first_frame_bytes = limits.max_first_frame_bytes;
+  return frame;
+}
+
+/// Of what is received, until Link::trust().
+inline wire::FrameLimits stranger_limits(const Limits& limits) {
+  wire::FrameLimits frame = frame_limits(limits);
+  if (limits.max_stranger_frame_bytes > 0) {
+    frame.max_frame_bytes = std::min(frame.max_frame_bytes, limits.max_stranger_frame_bytes);
+  }
   return frame;
 }
 

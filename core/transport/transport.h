@@ -22,9 +22,9 @@ namespace pareto::transport {
 /// Bounds on what a peer may make us hold. A frame over one of them is refused before memory is allocated.
 struct Limits {
   std::uint64_t max_frame_bytes = std::uint64_t{1} << 30;
-  /// The same for the first frame of an accepted link, whose peer has not said yet who it is; 0: as for all others. Ignored by transports
-  /// within a machine.
-  std::uint64_t max_first_frame_bytes = 0;
+  /// The same for what comes on an accepted link until Link::trust(), for its peer has not said yet who it is; 0: as for all others.
+  /// Ignored by transports within a machine.
+  std::uint64_t max_stranger_frame_bytes = 0;
   /// What a transport that reads ahead may buffer for one link, beyond the frame being read.
   std::uint64_t read_ahead_bytes = std::uint64_t{4} << 20;
   /// Whether frames sent to another machine carry a checksum of their tensors (one pass over them on each side). Within a machine they
@@ -80,6 +80,9 @@ class Link {
   /// Returns when the transport owns the bytes. Blocks while the peer does not take them: that is the backpressure.
   virtual Expected<Sent> send(const wire::Message& message, Deadline deadline = std::nullopt) = 0;
   virtual Expected<Received> receive(Deadline deadline = std::nullopt) = 0;
+  /// From now on frames of up to so many bytes may come. For the thread that receives; nothing to do where Limits::max_stranger_frame_bytes
+  /// did not bound them.
+  virtual void trust(std::uint64_t /*max_frame_bytes*/) {}
   /// Wakes both directions here with kClosed; the peer receives what was sent, then kClosed.
   virtual void close() = 0;
   /// "tcp 127.0.0.1:40312": for logs and errors.

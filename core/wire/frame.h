@@ -36,8 +36,6 @@ struct FrameLimits {
   /// Without the trailer. Bounds what the tensors take in memory as well, which is more where a codec made them smaller; what they
   /// travel as is held beside them until they are decoded.
   std::uint64_t max_frame_bytes = std::uint64_t{1} << 30;
-  /// The same for the first frame that a decoder reads, which comes from who has not said who it is; 0: as for all others.
-  std::uint64_t max_first_frame_bytes = 0;
   std::uint64_t max_metadata_bytes = std::uint64_t{16} << 20;
   std::uint32_t max_timeline = 1024;  ///< entries
   std::uint32_t max_tensors = 65536;
@@ -129,6 +127,9 @@ class FrameDecoder {
   FrameDecoder(const FrameDecoder&) = delete;
   FrameDecoder& operator=(const FrameDecoder&) = delete;
 
+  /// In place of that of its limits. Between frames.
+  void set_max_frame_bytes(std::uint64_t bytes);
+
   /// Where the next bytes of the frame belong, in order: fills up to out.size() pieces (none of them empty) and returns how many.
   /// 0 only when complete(). The pieces never reach past the end of the frame.
   std::size_t next(std::span<std::span<std::byte>> out);
@@ -169,7 +170,6 @@ class FrameDecoder {
   Expected<> decode_tensors();
 
   FrameLimits limits_;
-  const std::uint64_t max_later_frame_bytes_;
   const std::shared_ptr<MessagePool> messages_;
   const std::unique_ptr<MetadataReader> metadata_reader_;
   TensorPool tensors_;

@@ -10,24 +10,17 @@
 
 namespace pareto::wire {
 
-namespace {
-
-FrameLimits of_first_frame(FrameLimits limits) {
-  if (limits.max_first_frame_bytes > 0) {
-    limits.max_frame_bytes = std::min(limits.max_frame_bytes, limits.max_first_frame_bytes);
-  }
-  return limits;
-}
-
-}  // namespace
-
 FrameDecoder::FrameDecoder(const FrameLimits& limits)
-    : limits_(of_first_frame(limits)),
-      max_later_frame_bytes_(limits.max_frame_bytes),
+    : limits_(limits),
       messages_(std::make_shared<MessagePool>()),
       metadata_reader_(std::make_unique<MetadataReader>(limits_, messages_)) {}
 
 FrameDecoder::~FrameDecoder() = default;
+
+void FrameDecoder::set_max_frame_bytes(std::uint64_t bytes) {
+  limits_.max_frame_bytes = bytes;
+  metadata_reader_->set_max_frame_bytes(bytes);
+}
 
 std::size_t FrameDecoder::next(std::span<std::span<std::byte>> out) {
   if (out.empty()) return 0;
@@ -91,8 +84,6 @@ Expected<std::size_t> FrameDecoder::feed(std::span<const std::byte> bytes) {
 Message FrameDecoder::take() {
   phase_ = Phase::kHeader;
   received_ = 0;
-  limits_.max_frame_bytes = max_later_frame_bytes_;
-  metadata_reader_->set_max_frame_bytes(max_later_frame_bytes_);
   return std::exchange(message_, Message());
 }
 

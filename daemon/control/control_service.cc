@@ -3,6 +3,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <algorithm>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -58,6 +59,16 @@ std::string host_of_peer(std::string peer) {
     }
   }
   return peer;
+}
+
+/// Of its weights, equal ones once.
+std::uint64_t stored_bytes(const Shard& shard) {
+  std::uint64_t bytes = 0;
+  std::set<Digest> seen;
+  for (const WeightRef& weight : shard.weights) {
+    if (seen.insert(weight.digest).second) bytes += weight.size_bytes();
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -200,7 +211,13 @@ Expected<> ControlService::load(grpc::ServerContext& context, const v1::LoadShar
   PARETO_TRY(sessions_.check(request.session()));
   PARETO_ASSIGN(const Shard shard, shard_from_manifest(request.manifest(), request.archive()));
   PARETO_ASSIGN(const runtime::RunnerOptions options, options_from(request.settings()));
-  PARETO_ASSIGN(const ShardCache::Loaded loaded, parts_.shards.load(shard, options));
+  auto tried = parts_.shards.load(shard, options);
+  if (!tried && tried.error().code == ErrorCode::kNotFound) {
+    // Where there is no room for all of its tensors the later ones made the earlier ones go, and always will.
+    PARETO_TRY(with_context(parts_.store.check_capacity(stored_bytes(shard)), "shard {} [{}, {})",
+                            shard.model, shard.begin, shard.end));
+  }
+  PARETO_ASSIGN(const ShardCache::Loaded loaded, std::move(tried));
   const LoadedShard& held = *loaded.shard;
   // Nobody would ever unload what nobody knows of.
   const bool left = context.IsCancelled();

@@ -92,8 +92,11 @@ NetworkLease::NetworkLease(bool allowed, Change change)
       numbers_(std::random_device()()),
       watcher_([this](const std::stop_token& stop) { watch(stop); }) {}
 
-NetworkLease::~NetworkLease() {
+NetworkLease::~NetworkLease() { close(); }
+
+void NetworkLease::close() {
   const std::lock_guard lock(mutex_);
+  closed_ = true;
   if (lease_) static_cast<void>(take_back());
 }
 
@@ -124,6 +127,7 @@ Expected<Lease> NetworkLease::take(const LeaseWish& wish) {
                 wish.interface);
   }
   const std::lock_guard lock(mutex_);
+  if (closed_) return fail(ErrorCode::kClosed, "the daemon is ending");
   if (lease_) {
     return fail(ErrorCode::kUnavailable,
                 "another coordinator changes this device's network: wait "

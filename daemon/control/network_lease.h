@@ -55,7 +55,7 @@ class NetworkLease {
 
   /// Not allowed: every wish is refused.
   NetworkLease(bool allowed, Change change);
-  /// Takes back what was done; what cannot be is told in the log.
+  /// As close().
   ~NetworkLease();
   NetworkLease(const NetworkLease&) = delete;
   NetworkLease& operator=(const NetworkLease&) = delete;
@@ -64,11 +64,13 @@ class NetworkLease {
   Expected<> check_allowed() const;
   /// Whether this process could change a network at all. Fails: kPermission, with the remedy.
   Expected<> check_able() const;
-  /// Fails: kPermission (allow_netem is off; the control interface, unless it is named on purpose), kUnavailable (another has a lease), and
-  /// as the change does.
+  /// Fails: kPermission (allow_netem is off; the control interface, unless it is named on purpose), kUnavailable (another has a lease),
+  /// kClosed, and as the change does.
   Expected<Lease> take(const LeaseWish& wish);
   /// For as long again. Fails: kNotFound (it ran out), and as the change's check does.
   Expected<Lease> renew(std::uint64_t number);
+  /// Takes back what was done, and grants no lease any more: kClosed. What cannot be taken back is told in the log.
+  void close();
   /// One that ran out is none to end. Fails where the network is not as before, with the remedy; it is no lease any more all the same.
   Expected<> end(std::uint64_t number);
 
@@ -82,6 +84,7 @@ class NetworkLease {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::mt19937_64 numbers_;  ///< of leases: those of a daemon that ran before are none of this one
+  bool closed_ = false;
   std::optional<Lease> lease_;
   TimePoint runs_out_{};
   std::unique_ptr<InterfaceChange> interface_;

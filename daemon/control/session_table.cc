@@ -9,8 +9,10 @@ namespace pareto::daemon {
 Expected<std::uint64_t> SessionTable::begin(std::function<void()> cancel) {
   const std::lock_guard lock(mutex_);
   if (closing_) return fail(ErrorCode::kClosed, "the daemon is ending");
-  sessions_[++last_].cancel = std::move(cancel);
-  return last_;
+  std::uint64_t number = 0;
+  while (number == 0 || sessions_.contains(number)) number = numbers_();
+  sessions_[number].cancel = std::move(cancel);
+  return number;
 }
 
 void SessionTable::end(std::uint64_t session) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,7 +52,8 @@ class SessionTable {
   StageHost& stages_;
   mutable std::mutex mutex_;
   bool closing_ = false;
-  std::uint64_t last_ = 0;
+  std::mt19937_64 numbers_{
+      std::random_device()()};  ///< those of a daemon that ran before are none of this one
   std::map<std::uint64_t, Session> sessions_;
 };
 

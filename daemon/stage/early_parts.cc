@@ -21,7 +21,7 @@ void EarlyParts::begin(std::uint64_t pipeline, std::uint64_t request) {
 bool EarlyParts::wants(std::size_t index) {
   if (index >= outputs_.size()) outputs_.resize(index + 1);
   outputs_[index].ready = clock_.now();
-  return outputs_[index].lead >= kWorthAMessage;
+  return outputs_[index].lead >= kWorthAMessage && has_room_();
 }
 
 void EarlyParts::take(std::size_t index, Value value) {

@@ -13,14 +13,17 @@
 namespace pareto::daemon {
 
 /// An output that was ready well before the end of the last request is sent ahead in the next one: a message of its own costs some
-/// 50 µs, so it must have more than that to gain.
+/// 50 µs, so it must have more than that to gain. Where others wait to be sent already it has nothing to gain, and waiting for room would
+/// hold up all who share the shard.
 ///
 /// Threads: that which runs the shard.
 class EarlyParts final : public runtime::EarlyOutputs {
  public:
   using Send = std::function<void(wire::Message part)>;
-  /// clock: outlives it.
-  EarlyParts(Send send, const Clock& clock) : send_(std::move(send)), clock_(clock) {}
+  using HasRoom = std::function<bool()>;
+  /// `send` never waits while there is room. clock: outlives it.
+  EarlyParts(HasRoom has_room, Send send, const Clock& clock)
+      : has_room_(std::move(has_room)), send_(std::move(send)), clock_(clock) {}
 
   /// A request begins to run.
   void begin(std::uint64_t pipeline, std::uint64_t request);
@@ -35,6 +38,7 @@ class EarlyParts final : public runtime::EarlyOutputs {
     std::optional<TimePoint> ready;  ///< in this request
     Nanoseconds lead{};              ///< from then on to the end, in the one before
   };
+  const HasRoom has_room_;
   const Send send_;
   const Clock& clock_;
   std::uint64_t pipeline_ = 0;

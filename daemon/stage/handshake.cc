@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/base/printable.h"
 #include "core/plan/protocol.h"
 
 namespace pareto::daemon {
@@ -73,7 +74,7 @@ Expected<Hello> parse_hello(const Message& message) {
     if (role != to_string(known)) continue;
     return Hello{std::bit_cast<std::uint64_t>(pipeline), static_cast<std::uint32_t>(stage), known};
   }
-  return fail(ErrorCode::kCorrupt, "hello in the unknown role \"{}\"", role);
+  return fail(ErrorCode::kCorrupt, "hello in the unknown role \"{}\"", printable(role));
 }
 
 Message ready_message(std::uint64_t pipeline) {

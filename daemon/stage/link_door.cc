@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/transport/link_probe.h"
+#include "core/transport/ping.h"
 #include "daemon/stage/link_probe.h"
 
 namespace pareto::daemon {
@@ -17,6 +18,8 @@ constexpr std::chrono::milliseconds kAcceptPause{200};
 constexpr std::chrono::milliseconds kFarewell{500};
 // Whoever measures gives up before.
 constexpr std::chrono::seconds kLongestProbe = transport::kLongestProbe + std::chrono::seconds(10);
+// What a frame holds beside the tensor of a ping, at most.
+constexpr std::uint64_t kPingOverhead = 64 << 10;
 
 }  // namespace
 
@@ -76,6 +79,11 @@ void LinkDoor::admit(std::unique_ptr<transport::Link> link) {
   });
 }
 
+std::unique_ptr<transport::Link> LinkDoor::take_link(Pending& pending) {
+  const std::lock_guard lock(mutex_);
+  return std::move(pending.link);
+}
+
 void LinkDoor::greet(Pending& pending, transport::Link& link) {
   const TimePoint deadline = *deadline_after(hello_timeout_);
   Expected<Hello> hello;
@@ -86,15 +94,15 @@ void LinkDoor::greet(Pending& pending, transport::Link& link) {
     hello = tl::unexpected(std::move(received).error());
   }
   if (hello && hello->role == Role::kProbe) {
+    link.trust(transport::kLargestPingBytes + kPingOverhead);
     // Still the door's link: closing the door ends it.
-    return answer_probe(link, hello->pipeline, deadline_after(kLongestProbe));
+    answer_probe(link, hello->pipeline, deadline_after(kLongestProbe));
+    // Freed here and now, and what it buffered with it.
+    static_cast<void>(take_link(pending));
+    return;
   }
   // From here on the link is this thread's: the greeter's waits end with the stages, not with close().
-  std::unique_ptr<transport::Link> own;
-  {
-    const std::lock_guard lock(mutex_);
-    own = std::move(pending.link);
-  }
+  std::unique_ptr<transport::Link> own = take_link(pending);
   Expected<> greeted;
   if (hello) {
     greeted = greeter_(*hello, own, deadline);

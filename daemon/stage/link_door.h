@@ -51,6 +51,8 @@ class LinkDoor {
   void accept_links();
   void admit(std::unique_ptr<transport::Link> link);
   void greet(Pending& pending, transport::Link& link);
+  /// It is the caller's then.
+  std::unique_ptr<transport::Link> take_link(Pending& pending);
 
   const std::unique_ptr<transport::Listener> listener_;
   const Greeter greeter_;

@@ -36,6 +36,12 @@ Expected<Nanoseconds> time_warm_ping(transport::Link& link, std::int64_t bytes, 
 
 }  // namespace
 
+double rate_between(std::int64_t bytes, Nanoseconds half_more, Nanoseconds whole) {
+  const double least = static_cast<double>(bytes) / std::max(to_seconds(whole), 1e-9);
+  if (half_more <= Nanoseconds::zero()) return least;
+  return std::max(static_cast<double>(bytes) / 2 / to_seconds(half_more), least);
+}
+
 Expected<LinkSpeed> measure_link(transport::Link& link, Deadline deadline) {
   PARETO_ASSIGN(const Nanoseconds latency, time_warm_ping(link, 1, deadline));
   std::int64_t size = kFirstSize;
@@ -54,13 +60,7 @@ Expected<LinkSpeed> measure_link(transport::Link& link, Deadline deadline) {
     fastest = std::min(fastest, long_time);
   }
   std::ranges::sort(differences);
-  const double slope_s = to_seconds(differences[kPairs / 2]);
-  // Where noise is all there is between the two, the wire is as fast as the larger one says at least.
-  const double whole_s = to_seconds(fastest);
-  // Its sizes are powers of two.
-  return LinkSpeed{std::max(static_cast<double>(size) / 2 / std::max(slope_s, 1e-9),
-                            static_cast<double>(size) / std::max(whole_s, 1e-9)),
-                   latency};
+  return LinkSpeed{rate_between(size, differences[kPairs / 2], fastest), latency};
 }
 
 void answer_probe(transport::Link& link, std::uint64_t pipeline, Deadline deadline) {

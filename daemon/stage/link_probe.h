@@ -21,6 +21,10 @@ struct LinkSpeed {
 /// where something else than the pong comes back.
 Expected<LinkSpeed> measure_link(transport::Link& link, Deadline deadline);
 
+/// Bytes a second, of what a message of `bytes` takes longer than one of half as many, and of the shortest time that it took itself: the
+/// wire is as fast as that at least, and where noise is all that lies between the two, it is all that is known.
+double rate_between(std::int64_t bytes, Nanoseconds half_more, Nanoseconds whole);
+
 /// The other side, from the answer to hello on. Returns when the link closes, at the deadline, and after anything but a ping; the link is
 /// closed then.
 void answer_probe(transport::Link& link, std::uint64_t pipeline, Deadline deadline);

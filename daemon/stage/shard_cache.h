@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -124,7 +125,8 @@ class ShardCache {
   mutable std::mutex mutex_;
   std::map<std::string, Entry> by_key_;
   std::map<std::string, std::string> engines_;  ///< kept for shards that were loaded before, by key
-  std::uint64_t loads_ = 0;
+  std::uint64_t loads_ = std::
+      random_device()();  ///< counts them; a handle of a daemon that ran before is none of this one
 };
 
 }  // namespace pareto::daemon

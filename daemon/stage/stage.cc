@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/cpu_time.h"
+#include "core/base/printable.h"
 #include "core/transport/prime.h"
 #include "core/transport/warm_link.h"
 
@@ -25,6 +26,9 @@ Message end_message(std::uint64_t pipeline) {
 bool is_refusal(const Error& error) {
   return error.code == ErrorCode::kExhausted || error.code == ErrorCode::kInvalidArgument;
 }
+
+/// Of why a stage failed, which may quote what a peer sent.
+constexpr std::size_t kLongestFailure = 1000;
 
 }  // namespace
 
@@ -50,11 +54,12 @@ Stage::Stage(StageParts parts)
       to_compute_(parts.queue),
       to_send_(parts.queue),
       assembler_(shard_->shard().inputs.size()),
-      early_(
-          [this](Message part) {
-            static_cast<void>(queue_to_send({std::move(part), {}, {}}));
-          },
-          clock_),
+      // Only the thread that computes adds to that queue: room that there is stays.
+      early_([this] { return !to_send_.full(); },
+             [this](Message part) {
+               static_cast<void>(queue_to_send({std::move(part), {}, {}}));
+             },
+             clock_),
       meter_(std::move(parts.meter)) {}
 
 Stage::~Stage() { close(); }
@@ -315,8 +320,12 @@ void Stage::send_results() {
 
 bool Stage::send(Item& item) {
   Message& message = item.message;
-  if (message.kind == MessageKind::kValues && refused_ && refused_->request == message.request) {
-    message = failure_of(message.request, refused_->error);
+  if (refused_ && refused_->request == message.request) {
+    // Nor can its other parts be of use.
+    if (message.kind == MessageKind::kPart) return true;
+    if (message.kind == MessageKind::kValues) {
+      message = failure_of(message.request, refused_->error);
+    }
   }
   if (message.kind == MessageKind::kValues) {
     item.times.encode = last_sent_.encode;
@@ -390,9 +399,11 @@ void Stage::downstream_ended(const Error& error) {
 }
 
 void Stage::end(std::optional<std::string> failure) {
+  if (failure) failure = printable(*failure, kLongestFailure);
   {
     const std::lock_guard lock(mutex_);
     if (ended_.exchange(true)) return;
+    ended_at_ = std::chrono::steady_clock::now();
     state_ = failure ? StageState::kFailed : StageState::kClosed;
     if (failure) failure_ = *failure;
     changed_.notify_all();
@@ -426,6 +437,12 @@ void Stage::drain() {
   } else if (status().state == StageState::kOpening) {
     end(std::nullopt);
   }
+}
+
+std::optional<TimePoint> Stage::idle_since() const {
+  const std::lock_guard lock(mutex_);
+  if (state_ == StageState::kOpening) return opened_at_;
+  return ended_at_;
 }
 
 bool Stage::wait_ended(TimePoint deadline) {

@@ -96,9 +96,9 @@ class Stage {
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
-  /// Takes a link that has said hello in `role` (it is left to the caller on failure) and answers it kReady; from then on pings on it
-  /// are answered. Fails:
-  /// kInvalidArgument (there is one already, or the role does not fit), kClosed (the stage has ended), and as links do.
+  /// Takes a link that has said hello in `role` and answers it kReady; from then on pings on it are answered. Fails: kInvalidArgument
+  /// (there is one already, or the role does not fit) and kClosed (the stage has ended), the link left to the caller unless it was taken
+  /// before; and as links do.
   Expected<> attach(Role role, std::unique_ptr<transport::Link>& link, Deadline deadline);
   /// Waits for both links, starts the threads, primes the downstream link. Returns its smallest round trip; 0 where the sink
   /// connects. Once only. Fails: kTimeout (naming who did not connect), kClosed, and as links do.
@@ -114,6 +114,8 @@ class Stage {
   StageStatus status() const;
   StageActivity activity() const;
   bool ended() const { return ended_; }
+  /// When it was opened, where it has not run yet; when it ended; none: it is at work.
+  std::optional<TimePoint> idle_since() const;
 
  private:
   struct Item {
@@ -166,6 +168,8 @@ class Stage {
   std::condition_variable changed_;
   StageState state_ = StageState::kOpening;
   std::string failure_;
+  const TimePoint opened_at_ = std::chrono::steady_clock::now();
+  std::optional<TimePoint> ended_at_;
   bool upstream_taken_ = false;
   bool downstream_taken_;
   bool started_ = false;

@@ -32,7 +32,7 @@ Expected<std::unique_ptr<StageHost>> StageHost::listen(
     const std::vector<DataAddress>& addresses) {
   std::unique_ptr<StageHost> host(new StageHost(std::move(options)));
   transport::Limits of_strangers = host->options_.limits;
-  of_strangers.max_first_frame_bytes = kMaxHelloBytes;
+  of_strangers.max_stranger_frame_bytes = kMaxHelloBytes;
   for (const DataAddress& wanted : addresses) {
     const auto found = std::ranges::find(transports, wanted.transport,
                                          [](const auto& t) { return std::string(t->name()); });
@@ -58,11 +58,11 @@ Expected<std::unique_ptr<StageHost>> StageHost::listen(
 }
 
 StageHost::~StageHost() {
-  for (auto& [key, entry] : take_all()) entry.stage->close();
+  for (auto& [key, stage] : take_all()) stage->close();
 }
 
-std::map<StageHost::Key, StageHost::Entry> StageHost::take_all() {
-  std::map<Key, Entry> stages;
+StageHost::Stages StageHost::take_all() {
+  Stages stages;
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
@@ -107,7 +107,7 @@ Expected<std::shared_ptr<Stage>> StageHost::find(const Key& key) const {
   if (found == stages_.end()) {
     return fail(ErrorCode::kNotFound, "no stage {} of pipeline {:016x}", key.second, key.first);
   }
-  return found->second.stage;
+  return found->second;
 }
 
 Expected<std::unique_ptr<transport::Link>> StageHost::connect_downstream(
@@ -144,10 +144,9 @@ std::vector<std::shared_ptr<Stage>> StageHost::take_forgotten() {
   std::vector<std::shared_ptr<Stage>> forgotten;
   const TimePoint now = std::chrono::steady_clock::now();
   for (auto it = stages_.begin(); it != stages_.end();) {
-    const bool idle =
-        it->second.stage->ended() || it->second.stage->status().state == StageState::kOpening;
-    if (idle && now - it->second.opened > kForgottenAfter) {
-      forgotten.push_back(std::move(it->second.stage));
+    const auto idle_since = it->second->idle_since();
+    if (idle_since && now - *idle_since > kForgottenAfter) {
+      forgotten.push_back(std::move(it->second));
       it = stages_.erase(it);
     } else {
       ++it;
@@ -187,7 +186,7 @@ Expected<StageAddresses> StageHost::open(OpenStage request) {
   auto stage = std::make_shared<Stage>(std::move(parts));
   const std::lock_guard lock(mutex_);
   PARETO_TRY(check_room(key));
-  stages_[key] = {std::move(stage), std::chrono::steady_clock::now()};
+  stages_[key] = std::move(stage);
   opened_.notify_all();
   return addresses;
 }
@@ -205,8 +204,9 @@ Expected<> StageHost::greet(const Hello& hello, std::unique_ptr<transport::Link>
       return fail(ErrorCode::kNotFound, "stage {} of pipeline {:016x} is not open on {}",
                   hello.stage, hello.pipeline, options_.device);
     }
-    stage = found->second.stage;
+    stage = found->second;
   }
+  link->trust(options_.limits.max_frame_bytes);
   return stage->attach(hello.role, link, deadline);
 }
 
@@ -224,7 +224,7 @@ Expected<StageStatus> StageHost::close(std::uint64_t pipeline, std::uint32_t sta
     if (entry == stages_.end()) {
       return fail(ErrorCode::kNotFound, "no stage {} of pipeline {:016x}", stage, pipeline);
     }
-    found = std::move(entry->second.stage);
+    found = std::move(entry->second);
     stages_.erase(entry);
   }
   // The next stage is told that this was the end, rather than left with a broken link.
@@ -237,14 +237,14 @@ Expected<StageStatus> StageHost::close(std::uint64_t pipeline, std::uint32_t sta
 std::vector<StageStatus> StageHost::status() const {
   const std::lock_guard lock(mutex_);
   std::vector<StageStatus> list;
-  for (const auto& [key, entry] : stages_) list.push_back(entry.stage->status());
+  for (const auto& [key, stage] : stages_) list.push_back(stage->status());
   return list;
 }
 
 std::vector<StageActivity> StageHost::activity() const {
   const std::lock_guard lock(mutex_);
   std::vector<StageActivity> list;
-  for (const auto& [key, entry] : stages_) list.push_back(entry.stage->activity());
+  for (const auto& [key, stage] : stages_) list.push_back(stage->activity());
   return list;
 }
 
@@ -299,17 +299,23 @@ Expected<transport::ProbeResult> StageHost::probe_link(const std::string& transp
 }
 
 std::size_t StageHost::drain(TimePoint deadline) {
-  std::map<Key, Entry> stages = take_all();
-  for (auto& [key, entry] : stages) entry.stage->drain();
+  const Stages stages = take_all();
+  // What an earlier stage here still has to send, the later ones have to take: they end by its end, as it comes by.
+  std::optional<std::uint64_t> draining;
+  for (const auto& [key, stage] : stages) {
+    if (draining == key.first) continue;
+    if (stage->status().state != StageState::kOpening && !stage->ended()) draining = key.first;
+    stage->drain();
+  }
   std::size_t cut_off = 0;
-  for (auto& [key, entry] : stages) {
-    if (entry.stage->wait_ended(deadline)) continue;
+  for (const auto& [key, stage] : stages) {
+    if (stage->wait_ended(deadline)) continue;
     ++cut_off;
     log_about(log_fields(key.first, key.second), LogLevel::kWarn,
               fmt::format("pipeline {:016x} stage {}: requests in flight are given up", key.first,
                           key.second));
   }
-  for (auto& [key, entry] : stages) entry.stage->close();
+  for (const auto& [key, stage] : stages) stage->close();
   return cut_off;
 }
 

@@ -113,10 +113,7 @@ class StageHost {
   };
   /// A link that nobody but one call uses: closed when the daemon ends.
   class Probe;
-  struct Entry {
-    std::shared_ptr<Stage> stage;
-    TimePoint opened;
-  };
+  using Stages = std::map<Key, std::shared_ptr<Stage>>;
 
   explicit StageHost(StageHostOptions options) : options_(std::move(options)) {}
   Expected<const Door*> door_of(const std::string& transport) const;
@@ -133,7 +130,7 @@ class StageHost {
   Expected<> check_room(const Key& key) const;
   std::vector<std::shared_ptr<Stage>> take_forgotten();
   /// Every stage, and no more of them: doors are closed and open() fails from now on.
-  std::map<Key, Entry> take_all();
+  Stages take_all();
 
   const StageHostOptions options_;
   std::vector<std::shared_ptr<transport::Transport>> transports_;
@@ -141,7 +138,7 @@ class StageHost {
   mutable std::mutex mutex_;
   std::condition_variable opened_;
   bool closing_ = false;
-  std::map<Key, Entry> stages_;
+  Stages stages_;
   std::set<transport::Link*> probes_;
   // Last: their threads use all of the above.
   std::vector<Door> doors_;

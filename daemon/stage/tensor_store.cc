@@ -288,6 +288,14 @@ void TensorStore::drop(const Digest& digest) {
   entries_.erase(found);
 }
 
+Expected<> TensorStore::check_capacity(std::uint64_t bytes) const {
+  const std::lock_guard lock(mutex_);
+  if (bytes <= limit_bytes_) return {};
+  return fail(ErrorCode::kExhausted,
+              "{} of weights, and the tensor store takes {}: raise --store-limit",
+              format_bytes(bytes), format_bytes(limit_bytes_));
+}
+
 TensorStore::Status TensorStore::status() const {
   const std::lock_guard lock(mutex_);
   Status status{bytes_, limit_bytes_, entries_.size(), 0, dropped_};

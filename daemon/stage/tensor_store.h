@@ -83,6 +83,9 @@ class TensorStore {
   /// Fails: kInvalidArgument (shape and size disagree), kExhausted (no room, with the figures).
   Expected<std::unique_ptr<TensorUpload>> begin(const Digest& digest, TensorFileHeader header);
 
+  /// Whether tensors of so many bytes could be here all at once. Fails: kExhausted, with the remedy.
+  Expected<> check_capacity(std::uint64_t bytes) const;
+
   Status status() const;
   /// A smaller limit drops what is not in use at once.
   void set_limit(std::uint64_t limit_bytes);

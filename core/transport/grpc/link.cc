@@ -21,7 +21,7 @@ GrpcLink::GrpcLink(std::shared_ptr<Stream> stream, std::shared_ptr<void> carrier
       peer_("grpc " + peer),
       here_(is_loopback(peer)),
       limits_(limits),
-      decoder_(frame_limits(limits)) {}
+      decoder_(stranger_limits(limits)) {}
 
 GrpcLink::~GrpcLink() {
   stream_->close();

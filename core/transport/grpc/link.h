@@ -24,6 +24,9 @@ class GrpcLink final : public Link {
 
   Expected<Sent> send(const wire::Message& message, Deadline deadline) override;
   Expected<Received> receive(Deadline deadline) override;
+  void trust(std::uint64_t max_frame_bytes) override {
+    decoder_.set_max_frame_bytes(max_frame_bytes);
+  }
   void close() override;
   std::string peer() const override { return peer_; }
 

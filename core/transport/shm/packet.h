@@ -8,7 +8,7 @@
 //   kFrame id, offset, bytes             ──────────▶           reads it there; its tensors stay there
 //                                        ◀── Control::taken    has received it
 //                                        ◀── BlockState::used  0 once no tensor refers to it any more
-//                                        ◀── event             rung after either, where Control::waiting says so
+//                                        ◀── event             rung after `taken`, where Control::waiting says so
 //   kInline + a small frame's bytes      ──────────▶
 //   kDrop id                             ──────────▶           unmaps the block
 #pragma once

@@ -41,7 +41,7 @@ TcpLink::TcpLink(FileDescriptor socket, Waker waker, const Limits& limits)
       waker_(std::move(waker)),
       peer_("tcp " + remote_address(socket_)),
       encoder_(frame_options(limits, stays_here(socket_)), frame_limits(limits)),
-      decoder_(frame_limits(limits)) {}
+      decoder_(stranger_limits(limits)) {}
 
 TcpLink::~TcpLink() {
   close();

@@ -179,7 +179,7 @@ TEST_P(Conformance, OversizedFramesAreRefusedByBothEnds) {
 TEST_P(Conformance, WhoHasNotSaidWhoItIsSendsLittle) {
   if (!is_network()) GTEST_SKIP() << "strangers come by networks";
   Limits limits;
-  limits.max_first_frame_bytes = 4096;
+  limits.max_stranger_frame_bytes = 4096;
   const auto listener = listen(limits);
   {
     Pair links = connect(*listener, Limits{});
@@ -207,8 +207,13 @@ TEST_P(Conformance, WhoHasNotSaidWhoItIsSendsLittle) {
   Pair links = connect(*listener, Limits{});
   ASSERT_TRUE(links.client->send(message_of(1, 100), soon()));
   ASSERT_TRUE(links.server->receive(soon()));
+  links.server->trust(200'000);
   ASSERT_TRUE(links.client->send(message_of(2, 100'000), soon()));
-  EXPECT_TRUE(links.server->receive(soon())) << "later ones are as large as all";
+  EXPECT_TRUE(links.server->receive(soon())) << "who has said who it is may send more";
+  Async sending([&] { return links.client->send(message_of(3, 300'000), soon()); });
+  EXPECT_EQ(code_of(links.server->receive(soon())), ErrorCode::kExhausted);
+  links.server.reset();
+  static_cast<void>(sending.get());
 }
 
 TEST_P(Conformance, BothDirectionsAtOnceOnOneLink) {

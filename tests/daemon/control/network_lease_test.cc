@@ -87,6 +87,15 @@ TEST_F(NetworkLeaseTest, EndsWithTheDaemon) {
   EXPECT_FALSE(changed_);
 }
 
+TEST_F(NetworkLeaseTest, NoneIsGrantedOnceItIsClosed) {
+  NetworkLease leases(true, change());
+  ASSERT_TRUE(leases.take(wish()));
+  leases.close();
+  EXPECT_FALSE(changed_);
+  EXPECT_EQ(leases.take(wish()).error().code, ErrorCode::kClosed);
+  EXPECT_FALSE(changed_);
+}
+
 TEST_F(NetworkLeaseTest, IsRefusedUnlessItIsAllowed) {
   NetworkLease leases(false, change());
   const auto lease = leases.take(wish());

@@ -3,6 +3,7 @@
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
+#include "daemon/control/session_table.h"
 #include "tests/daemon/control/control_fixture.h"
 
 namespace pareto::daemon {
@@ -94,6 +95,14 @@ TEST_F(ControlTest, OneCoordinatorCannotUnloadAnothersShard) {
   unload.set_session(first.session());
   EXPECT_TRUE(call(&v1::Control::Stub::UnloadShard, unload, unloaded).ok());
   EXPECT_TRUE(shards_.entries().empty());
+}
+
+TEST_F(ControlTest, ASessionOfADaemonThatRanBeforeIsNoneOfThisOne) {
+  SessionTable before(shards_, *stages_);
+  SessionTable after(shards_, *stages_);
+  const std::uint64_t session = before.begin([] {}).value();
+  ASSERT_TRUE(after.begin([] {}));
+  EXPECT_EQ(after.check(session).error().code, ErrorCode::kUnavailable);
 }
 
 TEST_F(ControlTest, StoppingEndsSessions) {

@@ -26,7 +26,9 @@ class EarlyPartsTest : public testing::Test {
 
   FakeClock clock_;
   std::vector<wire::Message> sent_;
-  EarlyParts early_{[this](wire::Message part) { sent_.push_back(std::move(part)); }, clock_};
+  bool has_room_ = true;
+  EarlyParts early_{[this] { return has_room_; },
+                    [this](wire::Message part) { sent_.push_back(std::move(part)); }, clock_};
 };
 
 TEST_F(EarlyPartsTest, WhatWasReadyEarlyGoesAheadInTheNextRequest) {
@@ -47,6 +49,14 @@ TEST_F(EarlyPartsTest, AMessageThatWouldGainNothingIsNotSent) {
   EXPECT_EQ(run(3, microseconds(900)), 0U);
   EXPECT_EQ(run(4, microseconds(30)), 1U);
   EXPECT_EQ(run(5, microseconds(30)), 0U);
+}
+
+TEST_F(EarlyPartsTest, WhereOthersWaitToBeSentNothingWaitsForRoom) {
+  EXPECT_EQ(run(0, microseconds(900)), 0U);
+  has_room_ = false;
+  EXPECT_EQ(run(1, microseconds(900)), 0U);
+  has_room_ = true;
+  EXPECT_EQ(run(2, microseconds(900)), 1U);
 }
 
 TEST_F(EarlyPartsTest, PartsAreCounted) {

@@ -75,6 +75,26 @@ TEST_F(LinkProbe, HangsUpOnWhateverIsNoPing) {
   EXPECT_FALSE(link->receive(soon()));
 }
 
+TEST_F(LinkProbe, WhoProbesSendsNoMoreThanThatTakes) {
+  const auto link = probe();
+  wire::Message ping = message_of(MessageKind::kPing);
+  ping.body = *Tensor::allocate(DType::kUInt8, {65 << 20});
+  // The other side may hang up before all of it is out.
+  static_cast<void>(link->send(ping, soon()));
+  EXPECT_FALSE(link->receive(soon()));
+}
+
+TEST(RateBetween, NoiseMakesNoLinkFaster) {
+  using std::chrono::milliseconds;
+  // 5 ms for each half.
+  EXPECT_DOUBLE_EQ(rate_between(1000, milliseconds(5), milliseconds(40)), 1e5);
+  // What took 10 ms in all cannot have been slower than that.
+  EXPECT_DOUBLE_EQ(rate_between(1000, milliseconds(20), milliseconds(10)), 1e5);
+  for (const auto lost : {milliseconds(0), milliseconds(-3)}) {
+    EXPECT_DOUBLE_EQ(rate_between(1000, lost, milliseconds(20)), 5e4);
+  }
+}
+
 TEST_F(LinkProbe, EndsWithTheDaemon) {
   const auto link = probe();
   hosts_[1].reset();

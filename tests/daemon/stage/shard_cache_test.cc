@@ -79,6 +79,14 @@ TEST_F(ShardCacheTest, OtherSettingsAndOtherShardsAreLoadedApart) {
   EXPECT_EQ(d->shard().archive, "");
 }
 
+TEST_F(ShardCacheTest, AHandleOfADaemonThatRanBeforeIsNoneOfThisOne) {
+  ShardCache before = make_cache();
+  ShardCache after = make_cache();
+  const std::string handle = before.load(make_shard(), {}).value().shard->handle();
+  ASSERT_TRUE(after.load(make_shard(), {}));
+  EXPECT_EQ(after.find(handle).error().code, ErrorCode::kNotFound);
+}
+
 TEST_F(ShardCacheTest, EachLoadWantsOneUnload) {
   ShardCache cache = make_cache();
   const std::string handle = cache.load(make_shard(), {}).value().shard->handle();

@@ -8,6 +8,7 @@
 #include <future>
 #include <thread>
 
+#include "core/base/printable.h"
 #include "core/plan/protocol.h"
 #include "tests/daemon/support/fake_runner.h"
 #include "tests/daemon/support/pipeline.h"
@@ -92,6 +93,25 @@ class StageHostTest : public testing::Test {
   }
   Expected<std::unique_ptr<transport::Link>> connect(const Hello& hello) {
     return connect_as(*transport_, address_, hello);
+  }
+
+  /// Both ends of a pipeline of two stages of this host, which are started.
+  struct Ends {
+    std::unique_ptr<transport::Link> source;
+    std::unique_ptr<transport::Link> sink;
+  };
+  /// max_frame_bytes: from the one to the other; 0: the host's.
+  Ends start_neighbours(std::uint64_t max_frame_bytes = 0) {
+    EXPECT_TRUE(host_->open(request(kPipeline, 1)));
+    auto first = request(kPipeline, 0);
+    first.downstream = address_;
+    first.max_frame_bytes = max_frame_bytes;
+    EXPECT_TRUE(host_->open(first));
+    Ends ends{connect({kPipeline, 0, Role::kUpstream}).value(),
+              connect({kPipeline, 1, Role::kSink}).value()};
+    EXPECT_TRUE(host_->start(kPipeline, 1, soon()));
+    EXPECT_TRUE(host_->start(kPipeline, 0, soon()));
+    return ends;
   }
 
   std::shared_ptr<FakeRuns> runs_ = std::make_shared<FakeRuns>();
@@ -302,22 +322,83 @@ TEST_F(StageHostTest, WhatDoesNotBelongOnALinkFailsTheStage) {
 }
 
 TEST_F(StageHostTest, AResultOverTheLimitFailsItsRequestOnly) {
-  ASSERT_TRUE(host_->open(request(kPipeline, 1)));
-  auto first = request(kPipeline, 0);
-  first.downstream = address_;
-  first.max_frame_bytes = 4096;
-  ASSERT_TRUE(host_->open(first));
-  const auto source = connect({kPipeline, 0, Role::kUpstream}).value();
-  const auto sink = connect({kPipeline, 1, Role::kSink}).value();
-  ASSERT_TRUE(host_->start(kPipeline, 1, soon()));
+  const auto [source, sink] = start_neighbours(4096);
   const Tensor large = Tensor::allocate(DType::kFloat32, {1, 4096}).value();
   ASSERT_TRUE(source->send(request_message(kPipeline, 0, Tuple{{large}}), soon()));
   ASSERT_TRUE(source->send(request_message(kPipeline, 1, 1.F), soon()));
-  ASSERT_TRUE(host_->start(kPipeline, 0, soon()));
   const auto failed = sink->receive(soon()).value();
   EXPECT_EQ(failed.message.kind, MessageKind::kError);
   EXPECT_EQ(error_of(failed.message).code, ErrorCode::kExhausted);
   EXPECT_EQ(sink->receive(soon()).value().message.kind, MessageKind::kValues);
+}
+
+TEST_F(StageHostTest, APartOverTheLimitFailsItsRequestOnly) {
+  runs_->after_early = [](int) {
+    // So that all outputs but the last have a lead.
+    constexpr std::chrono::milliseconds kLead(2);
+    for (const auto start = std::chrono::steady_clock::now();
+         std::chrono::steady_clock::now() < start + kLead;) {
+    }
+  };
+  shard_ = cache_.load(test::make_shard(0, 3, {}, 3), {}).value().shard;
+  const Ends ends = start_neighbours(4096);
+  const Tensor small = test::filled(1.F);
+  const Tensor large = Tensor::allocate(DType::kFloat32, {1, 4096}).value();
+  const auto last_of = [&](std::uint64_t number, const Tensor& leading) {
+    EXPECT_TRUE(ends.source->send(
+        request_message(kPipeline, number, Tuple{{leading, small, small}}), soon()));
+    for (;;) {
+      auto received = ends.sink->receive(soon());
+      if (!received || received->message.kind != MessageKind::kPart) return received;
+    }
+  };
+  EXPECT_EQ(last_of(0, small)->message.kind, MessageKind::kValues);
+  const auto failed = last_of(1, large);
+  ASSERT_TRUE(failed) << failed.error().message;
+  ASSERT_EQ(failed->message.kind, MessageKind::kError);
+  EXPECT_EQ(error_of(failed->message).code, ErrorCode::kExhausted);
+  const auto next = last_of(2, small);
+  ASSERT_TRUE(next) << next.error().message;
+  EXPECT_EQ(next->message.kind, MessageKind::kValues);
+}
+
+TEST_F(StageHostTest, WhatAPeerWroteIsToldInPrintableWords) {
+  ASSERT_TRUE(host_->open(request()));
+  const auto upstream = connect({kPipeline, 0, Role::kUpstream}).value();
+  const auto sink = connect({kPipeline, 0, Role::kSink}).value();
+  ASSERT_TRUE(host_->start(kPipeline, 0, soon()));
+  wire::Message part = message_of(MessageKind::kPart, kPipeline);
+  part.body = std::string(5000, '\xff');
+  ASSERT_TRUE(upstream->send(part, soon()));
+  EXPECT_FALSE(sink->receive(soon()));
+  const StageStatus status = host_->close(kPipeline, 0).value();
+  EXPECT_EQ(status.state, StageState::kFailed);
+  EXPECT_TRUE(is_printable(status.failure)) << status.failure;
+  EXPECT_LE(status.failure.size(), 1000U);
+}
+
+TEST_F(StageHostTest, NeighboursDrainOneAfterTheOther) {
+  std::promise<void> running;
+  std::promise<void> go_on;
+  runs_->on_run = [&](int run) {
+    if (run == 0) {
+      running.set_value();
+      go_on.get_future().wait();
+    }
+    return Expected<>();
+  };
+  const auto [source, sink] = start_neighbours();
+  ASSERT_TRUE(source->send(request_message(kPipeline, 0, 1.F), soon()));
+  running.get_future().wait();
+  std::size_t cut_off = 99;
+  std::jthread draining([&] { cut_off = host_->drain(soon()); });
+  EXPECT_FALSE(source->receive(soon())) << "its end is announced before it is waited for";
+  go_on.set_value();
+  const auto result = sink->receive(soon());
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->message.kind, MessageKind::kValues);
+  draining.join();
+  EXPECT_EQ(cut_off, 0U);
 }
 
 TEST_F(StageHostTest, TwoPipelinesShareAShardAndTakeTurns) {

@@ -197,6 +197,15 @@ TEST_F(TensorStoreTest, ATensorLargerThanTheStoreIsRefusedAtOnce) {
   EXPECT_THAT(refused.error().message, HasSubstr("1.00 TiB"));
 }
 
+TEST_F(TensorStoreTest, SaysWhatItCouldNeverHoldAtOnce) {
+  open(1000);
+  EXPECT_TRUE(store_->check_capacity(1000));
+  const auto refused = store_->check_capacity(1001);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kExhausted);
+  EXPECT_THAT(refused.error().message, HasSubstr("--store-limit"));
+}
+
 TEST_F(TensorStoreTest, ASmallerLimitDropsWhatIsIdle) {
   open();
   const Digest a = put(1);
