@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -23,8 +24,43 @@ Expected<> write_all(int fd, std::span<const std::byte> bytes) {
     }
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
-  if (::fsync(fd) != 0) return tl::unexpected(error_from_errno(errno, "flushing"));
   return {};
+}
+
+/// Where a link leads, whether or not anything is there yet.
+std::filesystem::path followed(std::filesystem::path path) {
+  constexpr int kMostLinks = 40;
+  std::error_code none;
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(path, none); ++i) {
+    path = path.parent_path() / std::filesystem::read_symlink(path, none);
+  }
+  return path;
+}
+
+struct NewFile {
+  std::string path;
+  FileDescriptor fd;
+};
+
+/// A file that nobody else has, beside another, as readable as the umask leaves it.
+Expected<NewFile> make_beside(const std::filesystem::path& target) {
+  constexpr int kMostAttempts = 100;
+  static std::atomic<unsigned> made{0};
+  for (int attempt = 1;; ++attempt) {
+    std::string path = fmt::format("{}.{}-{}", target.string(), ::getpid(), ++made);
+    FileDescriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (fd) return NewFile{std::move(path), std::move(fd)};
+    if (errno != EEXIST || attempt == kMostAttempts) {
+      return tl::unexpected(error_from_errno(errno, target.string()));
+    }
+  }
+}
+
+/// To a pipe or a device, that stays what it is.
+Expected<> write_through(const std::filesystem::path& path, std::span<const std::byte> bytes) {
+  const FileDescriptor fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!fd) return tl::unexpected(error_from_errno(errno, path.string()));
+  return with_context(write_all(fd.get(), bytes), "{}", path.string());
 }
 
 /// Removes this user's folders of that name that no process has.
@@ -119,15 +155,23 @@ Expected<std::string> read_file(const std::filesystem::path& path, std::uint64_t
 
 Expected<> write_file_atomically(const std::filesystem::path& path,
                                  std::span<const std::byte> bytes) {
-  std::string temporary = path.string() + ".XXXXXX";
-  const FileDescriptor fd(::mkstemp(temporary.data()));
-  if (fd.get() < 0) return tl::unexpected(error_from_errno(errno, path.string()));
-  auto written = write_all(fd.get(), bytes);
-  ::fchmod(fd.get(), 0644);
-  if (written && ::rename(temporary.c_str(), path.c_str()) != 0) {
+  struct stat there {};
+  const bool exists = ::stat(path.c_str(), &there) == 0;
+  if (exists && S_ISDIR(there.st_mode)) {
+    return fail(ErrorCode::kInvalidArgument, "{}: is a folder, not a file", path.string());
+  }
+  if (exists && !S_ISREG(there.st_mode)) return write_through(path, bytes);
+  const std::filesystem::path target = followed(path);
+  PARETO_ASSIGN(const NewFile beside, make_beside(target));
+  auto written = write_all(beside.fd.get(), bytes);
+  if (exists) ::fchmod(beside.fd.get(), there.st_mode & 07777);
+  if (written && ::fsync(beside.fd.get()) != 0) {
+    written = tl::unexpected(error_from_errno(errno, "flushing"));
+  }
+  if (written && ::rename(beside.path.c_str(), target.c_str()) != 0) {
     written = tl::unexpected(error_from_errno(errno, "renaming"));
   }
-  if (!written) ::unlink(temporary.c_str());
+  if (!written) ::unlink(beside.path.c_str());
   return with_context(std::move(written), "{}", path.string());
 }
 

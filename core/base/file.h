@@ -16,7 +16,9 @@ namespace pareto {
 Expected<std::string> read_file(const std::filesystem::path& path,
                                 std::uint64_t limit_bytes = std::uint64_t{1} << 30);
 
-/// Writes beside `path` and renames over it. Fails: kPermission, kExhausted (disk full), kNotFound (no folder).
+/// Writes beside `path` and renames over it: the file is there as it was or whole. It keeps its mode; a new one has what the umask
+/// leaves. A link is followed; what is no file, as /dev/stdout, is written to. Fails: kPermission, kExhausted (disk full), kNotFound (no
+/// folder), kInvalidArgument (a folder).
 Expected<> write_file_atomically(const std::filesystem::path& path,
                                  std::span<const std::byte> bytes);
 Expected<> write_file_atomically(const std::filesystem::path& path, std::string_view text);

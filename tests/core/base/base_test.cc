@@ -1,12 +1,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <future>
 #include <optional>
 #include <thread>
 
@@ -117,6 +119,46 @@ TEST(File, WritesWholeAndReadsBack) {
   EXPECT_EQ(read_file(folder->path() / "b").error().code, ErrorCode::kNotFound);
   EXPECT_EQ(write_file_atomically(folder->path() / "no" / "b", std::string_view("")).error().code,
             ErrorCode::kNotFound);
+}
+
+TEST(File, KeepsItsModeAndANewOneHasTheUsers) {
+  namespace fs = std::filesystem;
+  const auto folder = TemporaryFolder::create("file");
+  ASSERT_TRUE(folder);
+  const fs::path path = folder->path() / "a";
+  const mode_t before = ::umask(027);
+  EXPECT_TRUE(write_file_atomically(path, std::string_view("new")));
+  ::umask(before);
+  EXPECT_EQ(fs::status(path).permissions(), fs::perms(0640));
+  fs::permissions(path, fs::perms(0600));
+  ASSERT_TRUE(write_file_atomically(path, std::string_view("newer")));
+  EXPECT_EQ(fs::status(path).permissions(), fs::perms(0600));
+}
+
+TEST(File, ALinkIsFollowed) {
+  namespace fs = std::filesystem;
+  const auto folder = TemporaryFolder::create("file");
+  ASSERT_TRUE(folder);
+  const fs::path path = folder->path() / "a";
+  fs::create_symlink("b", path);
+  for (const char* text : {"made", "replaced"}) {
+    ASSERT_TRUE(write_file_atomically(path, std::string_view(text)));
+    EXPECT_TRUE(fs::is_symlink(path));
+    EXPECT_EQ(read_file(folder->path() / "b").value(), text);
+  }
+}
+
+TEST(File, WhatIsNoFileIsWrittenToAndStaysWhatItIs) {
+  const auto folder = TemporaryFolder::create("file");
+  ASSERT_TRUE(folder);
+  const std::string path = folder->path() / "pipe";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  auto reading = std::async(std::launch::async, [&] { return read_file(path); });
+  EXPECT_TRUE(write_file_atomically(path, std::string_view("through")));
+  EXPECT_EQ(reading.get().value(), "through");
+  EXPECT_TRUE(std::filesystem::is_fifo(path));
+  EXPECT_EQ(write_file_atomically(folder->path(), std::string_view("")).error().code,
+            ErrorCode::kInvalidArgument);
 }
 
 TEST(File, AFailedWriteLeavesTheOldFileAndNoOther) {
