@@ -93,8 +93,10 @@ class DoctorCommand final : public Command {
     own.congestion_control = sysctl("net/ipv4/tcp_congestion_control");
     own.slow_start_after_idle = sysctl("net/ipv4/tcp_slow_start_after_idle") == "1";
     own.store = store_.file(context).string();
-    if (const auto opened = store_.open(context); !opened) {
-      own.store_problem = opened.error().message;
+    const auto opened = store_.open(context);
+    if (const auto fit = opened ? (*opened)->check_writable() : tl::unexpected(opened.error());
+        !fit) {
+      own.store_problem = fit.error().message;
     }
     own.listens = try_to_listen();
     return own;

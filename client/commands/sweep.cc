@@ -117,6 +117,7 @@ class SweepCommand final : public Command {
       return kExitDone;
     }
     PARETO_ASSIGN(const auto store, store_.open(context));
+    PARETO_TRY(store->check_writable());
     PARETO_ASSIGN(const RunLock lock, take(context, run.id));
     if (options.adaptive) PARETO_TRY(predict(context, model, cluster, run, *store));
     PARETO_TRY(store->begin_run(run));

@@ -68,6 +68,7 @@ Expected<> Planner::profile(const LinkTransports& transports, Workload& workload
     devices_[i].medium = cluster_.device(i).config().medium;
   }
   if (!measured_now_) return {};
+  PARETO_TRY(store_.check_writable());
   PARETO_ASSIGN(const std::vector<ProbedTransport> probed,
                 probe(transports, resting_condition(cluster_.network()), progress));
   PARETO_ASSIGN(std::vector<Value> inputs,

@@ -3,6 +3,7 @@
 #include <SQLiteCpp/Transaction.h>
 #include <sqlite3.h>
 
+#include <cctype>
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -129,6 +130,17 @@ tl::unexpected<Error> nothing_kept(const std::filesystem::path& path) {
               path.string());
 }
 
+/// A path as SQLite's URIs want it.
+std::string in_uri(const std::string& path) {
+  std::string text;
+  for (const char c : path) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '/' || c == '.' ||
+                       c == '-' || c == '_';
+    text += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return text;
+}
+
 class SqliteStore final : public ResultStore {
  public:
   /// `may_make`: what is not there yet.
@@ -137,18 +149,28 @@ class SqliteStore final : public ResultStore {
 
   /// The exclusive mode keeps the index of the write-ahead log in memory: a file on a full disk can then still be read.
   Expected<> open(bool exclusive) {
-    return guarded([&]() -> Expected<> {
-      database_.reset();
-      database_ = std::make_unique<SQLite::Database>(
-          path_.string(), SQLite::OPEN_READWRITE | (may_make_ ? SQLite::OPEN_CREATE : 0),
-          kBusyTimeoutMs);
-      if (exclusive) database_->exec("PRAGMA locking_mode=EXCLUSIVE");
-      PARETO_TRY(check_version());
-      // Committed means on the disk: a row is there whole or not at all, whatever happens to the machine.
-      database_->exec("PRAGMA synchronous=FULL");
-      database_->exec("PRAGMA foreign_keys=ON");
-      return {};
-    });
+    return open(path_.string(), SQLite::OPEN_READWRITE | (may_make_ ? SQLite::OPEN_CREATE : 0),
+                exclusive);
+  }
+
+  /// For who only looks and may not write beside the file, as SQLite does to read a write-ahead log. Without one it can be read as it
+  /// lies there; nobody who writes to it does so without.
+  Expected<> open_as_it_lies() {
+    std::error_code none;
+    if (std::filesystem::file_size(path_.string() + "-wal", none) > 0 && !none) {
+      return fail(ErrorCode::kPermission,
+                  "{}: it was not closed in order, and this user may not mend it", path_.string());
+    }
+    return open("file:" + in_uri(std::filesystem::absolute(path_).string()) + "?immutable=1",
+                SQLite::OPEN_READONLY | SQLite::OPEN_URI, false);
+  }
+
+  Expected<> check_writable() override {
+    if (::sqlite3_db_readonly(database_->getHandle(), "main") == 0) return {};
+    return fail(ErrorCode::kPermission,
+                "{}: this user may read it but not write to it (it may be root's): name another "
+                "file with --store, or change its owner",
+                path_.string());
   }
 
   Expected<> begin_run(const RunRecord& run) override {
@@ -403,6 +425,19 @@ class SqliteStore final : public ResultStore {
     return found.front();
   }
 
+  Expected<> open(const std::string& name, int flags, bool exclusive) {
+    return guarded([&]() -> Expected<> {
+      database_.reset();
+      database_ = std::make_unique<SQLite::Database>(name, flags, kBusyTimeoutMs);
+      if (exclusive) database_->exec("PRAGMA locking_mode=EXCLUSIVE");
+      PARETO_TRY(check_version());
+      // Committed means on the disk: a row is there whole or not at all, whatever happens to the machine.
+      database_->exec("PRAGMA synchronous=FULL");
+      database_->exec("PRAGMA foreign_keys=ON");
+      return {};
+    });
+  }
+
   const std::filesystem::path path_;
   const bool may_make_;
   std::unique_ptr<SQLite::Database> database_;
@@ -413,6 +448,7 @@ Expected<std::unique_ptr<ResultStore>> open_store(const std::filesystem::path& p
   auto store = std::make_unique<SqliteStore>(path, may_make);
   auto opened = store->open(false);
   if (!opened && opened.error().code == ErrorCode::kExhausted) opened = store->open(true);
+  if (!opened && !may_make && store->open_as_it_lies()) return store;
   if (!opened) return tl::unexpected(std::move(opened).error());
   return store;
 }

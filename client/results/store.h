@@ -27,6 +27,8 @@ class ResultStore {
   static std::filesystem::path default_path(const char* data_home, const char* home);
   virtual ~ResultStore() = default;
 
+  /// Before minutes of measuring what is to be kept here. Fails: kPermission.
+  virtual Expected<> check_writable() = 0;
   virtual Expected<> begin_run(const RunRecord& run) = 0;  ///< without its trials
   /// Replaces one of that id, and with it the passes of its run: both or neither.
   virtual Expected<> put_trial(const RunRecord& run, const TrialRecord& trial) = 0;

@@ -299,6 +299,43 @@ TEST_F(Store, WhoOnlyLooksMakesNothing) {
   EXPECT_EQ((*looked)->load_run("last")->id, run.id);
 }
 
+/// Another user, for as long as it lives.
+class AsNobody {
+ public:
+  AsNobody() { EXPECT_EQ(::seteuid(65534), 0); }
+  ~AsNobody() { EXPECT_EQ(::seteuid(0), 0); }
+  AsNobody(const AsNobody&) = delete;
+  AsNobody& operator=(const AsNobody&) = delete;
+};
+
+TEST_F(Store, WhatAnotherUserKeptCanBeLookedAt) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  namespace fs = std::filesystem;
+  const RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 1});
+  put_all(*open(), run);
+  fs::permissions(folder_.path(), fs::perms(0755));
+  fs::permissions(path().parent_path(), fs::perms(0755));
+  fs::permissions(path(), fs::perms(0644));
+  const AsNobody other;
+  const auto looked = ResultStore::open_existing(path());
+  ASSERT_TRUE(looked) << looked.error().message;
+  EXPECT_EQ((*looked)->load_run("last")->id, run.id);
+}
+
+TEST_F(Store, SaysBeforehandThatNothingCanBeKept) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  namespace fs = std::filesystem;
+  EXPECT_TRUE(open()->check_writable());
+  fs::permissions(folder_.path(), fs::perms(0755));
+  fs::permissions(path().parent_path(), fs::perms(0777));
+  fs::permissions(path(), fs::perms(0644));
+  const AsNobody other;
+  const auto refused = open()->check_writable();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kPermission);
+  EXPECT_THAT(refused.error().message, HasSubstr("--store"));
+}
+
 TEST_F(Store, RefusesWhatIsNoResultsFile) {
   std::filesystem::create_directories(path().parent_path());
   std::ofstream(path()) << "hello, this is text and longer than a header of SQLite; "
