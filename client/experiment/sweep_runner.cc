@@ -334,15 +334,19 @@ Expected<> SweepRunner::apply_condition(TrialRecord& trial) {
     return tl::unexpected(applied.error());
   }
   held_.insert(trial.condition);
-  if (!*applied) return {};
+  if (!*applied || network->emulator().empty()) return {};
   const netem::LinkMeasurement& link = **applied;
-  trial.network = NetworkFigures{to_milliseconds(link.round_trip),
-                                 to_milliseconds(link.round_trip_deviation),
-                                 link.forward.bits_per_second / 1e6,
-                                 link.backward.bits_per_second / 1e6,
-                                 link.forward.loss,
-                                 link.backward.loss,
-                                 network->emulator()};
+  NetworkFigures& figures = trial.network.emplace();
+  figures.round_trip_ms = to_milliseconds(link.round_trip);
+  figures.forward_mbit_per_s = link.forward.bits_per_second / 1e6;
+  figures.backward_mbit_per_s = link.backward.bits_per_second / 1e6;
+  figures.emulator = network->emulator();
+  // Without probes there is one round trip, and nothing that could be lost.
+  if (link.forward.probes > 0) {
+    figures.round_trip_deviation_ms = to_milliseconds(link.round_trip_deviation);
+    figures.forward_loss = link.forward.loss;
+  }
+  if (link.backward.probes > 0) figures.backward_loss = link.backward.loss;
   return {};
 }
 

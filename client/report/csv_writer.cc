@@ -19,7 +19,7 @@ std::string quoted(const std::string& text) {
 }
 
 std::string text_of(const std::string& value) { return quoted(value); }
-std::string text_of(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
+std::string text_of(double value) { return std::isnan(value) ? "" : fmt::format("{}", value); }
 std::string text_of(std::int64_t value) { return fmt::format("{}", value); }
 std::string text_of(std::uint64_t value) { return fmt::format("{}", value); }
 std::string text_of(int value) { return fmt::format("{}", value); }

@@ -12,6 +12,8 @@ double number_or_infinite(const Json& json) {
   return json.is_number() ? json.get<double>() : std::numeric_limits<double>::infinity();
 }
 
+Json or_null(const std::optional<double>& number) { return number ? Json(*number) : Json(nullptr); }
+
 }  // namespace
 
 Json stage_json(const StageFigures& stage) {
@@ -54,22 +56,26 @@ LinkFigures link_from(const Json& json) {
 
 Json network_json(const NetworkFigures& network) {
   return {{"round_trip_ms", network.round_trip_ms},
-          {"round_trip_deviation_ms", network.round_trip_deviation_ms},
+          {"round_trip_deviation_ms", or_null(network.round_trip_deviation_ms)},
           {"forward_mbit_per_s", network.forward_mbit_per_s},
           {"backward_mbit_per_s", network.backward_mbit_per_s},
-          {"forward_loss", network.forward_loss},
-          {"backward_loss", network.backward_loss},
+          {"forward_loss", or_null(network.forward_loss)},
+          {"backward_loss", or_null(network.backward_loss)},
           {"emulator", network.emulator}};
 }
 
 NetworkFigures network_from(const Json& json) {
   const auto number = [&](const char* key) { return json.at(key).get<double>(); };
+  const auto known = [&](const char* key) {
+    const Json& held = json.at(key);
+    return held.is_null() ? std::nullopt : std::optional(held.get<double>());
+  };
   return {number("round_trip_ms"),
-          number("round_trip_deviation_ms"),
+          known("round_trip_deviation_ms"),
           number("forward_mbit_per_s"),
           number("backward_mbit_per_s"),
-          number("forward_loss"),
-          number("backward_loss"),
+          known("forward_loss"),
+          known("backward_loss"),
           json.value("emulator", NetworkFigures{}.emulator)};
 }
 

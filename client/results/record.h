@@ -131,12 +131,12 @@ enum class TrialStatus {
 
 /// What the network between devices was measured to be like under the trial's condition, before it was measured itself.
 struct NetworkFigures {
-  double round_trip_ms = 0;            ///< median of small packets
-  double round_trip_deviation_ms = 0;  ///< standard deviation
-  double forward_mbit_per_s = 0;       ///< IP headers included
+  double round_trip_ms = 0;                         ///< median of small packets
+  std::optional<double> round_trip_deviation_ms{};  ///< standard deviation; none: not measured
+  double forward_mbit_per_s = 0;                    ///< IP headers included
   double backward_mbit_per_s = 0;
-  double forward_loss = 0;  ///< share of packets
-  double backward_loss = 0;
+  std::optional<double> forward_loss{};  ///< share of packets; none: not measured
+  std::optional<double> backward_loss{};
   std::string emulator = "user";  ///< what made it so: "user", "tc", "devices" (their own tc)
 };
 

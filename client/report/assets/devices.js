@@ -10,9 +10,10 @@ const devicesCard = (view, networks) => {
   const links = conditions.map((condition) => {
     const network = networks.figuresOf(condition);
     const more = network.network;
-    const loss = (share) => (share > 0 ? percent(share) : '0');
+    const loss = (share) => (share === null ? '–' : share > 0 ? percent(share) : '0');
+    const deviation = more && more.round_trip_deviation_ms !== null ? el('small', {}, `± ${networks.round(more.round_trip_deviation_ms)}`) : '';
     return [condition,
-      network.round_trip_ms === null ? '–' : [`${networks.round(network.round_trip_ms)} ms`, more ? el('small', {}, `± ${networks.round(more.round_trip_deviation_ms)}`) : ''],
+      network.round_trip_ms === null ? '–' : [`${networks.round(network.round_trip_ms)} ms`, deviation],
       networks.megabits(network.forward_bits_per_s), networks.megabits(network.backward_bits_per_s),
       more ? `${loss(more.forward_loss)}, ${loss(more.backward_loss)}` : '–',
       condition === 'none' ? 'left as it is' : more ? EMULATORS[more.emulator] || more.emulator : '–'];
@@ -20,6 +21,6 @@ const devicesCard = (view, networks) => {
   fill(byId('links-table'), [['Network', 'text'], ['Round trip'], ['Forward, Mbit/s'], ['Backward, Mbit/s'], ['Lost, both ways'], ['Made so by', 'text']], links);
   const measured = conditions.some((condition) => networks.figuresOf(condition).round_trip_ms !== null);
   byId('devices-note').textContent = measured
-    ? 'Each network as it was measured before its plans were: small packets for the round trip, a stream each way for the rates (headers included).'
+    ? 'Each network as it was measured before its plans were: small packets for the round trip, and for what is lost; a stream each way for the rates (headers included). –: not measured.'
     : 'The network was left as it is, and not measured by itself.';
 };

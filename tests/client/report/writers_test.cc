@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -117,6 +118,29 @@ TEST(AdaptiveRun, CsvHasWhatIsExpected) {
   const std::string csv = written("csv", test::synthetic_adaptive_sweep());
   EXPECT_THAT(csv, HasSubstr("predicted_latency_ms,predicted_samples_per_s,expected_latency_ms"));
   EXPECT_THAT(csv, HasSubstr(",0.4,predicted,"));
+}
+
+TEST(Csv, TellsInfinitelyWrongFromNotKnown) {
+  RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 1});
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  ASSERT_GE(run.trials.size(), 2U);
+  run.trials[0].output_error = OutputError{kInfinite, kInfinite, 0.25};
+  const std::string csv = written("csv", run);
+  EXPECT_THAT(csv, HasSubstr(",inf,inf,"));
+}
+
+TEST(JsonWriter, WhatOfANetworkWasNotMeasuredIsNull) {
+  RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 1});
+  NetworkFigures& network = run.trials.at(0).network.emplace();
+  network.round_trip_ms = 3;
+  network.emulator = "devices";
+  const json document = json::parse(written("json", run));
+  EXPECT_THAT(test::violations(schema(), document), IsEmpty());
+  const json& told = document["trials"][0]["network"];
+  EXPECT_EQ(told["round_trip_ms"], 3);
+  for (const char* unknown : {"round_trip_deviation_ms", "forward_loss", "backward_loss"}) {
+    EXPECT_TRUE(told[unknown].is_null()) << unknown;
+  }
 }
 
 TEST(JsonWriter, TheSchemaWouldNoticeEveryMissingOrStrangeField) {
