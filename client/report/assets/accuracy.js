@@ -2,7 +2,7 @@
 // only where a run has some.
 const accuracyCard = (view, networks, page) => {
   'use strict';
-  const {byId, SHAPES, figure, percent, nameOf, el, shapeIcon, colours, segments, fill} = common;
+  const {byId, shapeOf, colourOf, figure, percent, nameOf, el, shapeIcon, colours, segments, fill} = common;
   const {choice, conditions} = view;
   const both = view.measured.filter((trial) => trial.predicted);
   if (!both.length) return null;
@@ -40,8 +40,8 @@ const accuracyCard = (view, networks, page) => {
       xAxis: {...axis, name: `measured, ${goal.unit}`, nameLocation: 'middle', nameGap: 28},
       yAxis: {...axis, name: `predicted, ${goal.unit}`, nameGap: 10, nameTextStyle: {color: colour('muted'), fontSize: 12, align: 'left', padding: [0, 0, 0, -48]}},
       series: [line(1, 'solid'), line(1 + p95, 'dashed'), ...(p95 < 1 ? [line(1 - p95, 'dashed')] : []),
-        {type: 'scatter', z: 2, symbolSize: 8, data: trials.map((trial) => ({value: place(trial), trial: trial.id, symbol: SHAPES[conditions.indexOf(trial.condition) % 4],
-          itemStyle: {color: 'transparent', borderColor: colour(`t${conditions.indexOf(trial.condition) % 4}`), borderWidth: 1.5}}))},
+        {type: 'scatter', z: 2, symbolSize: 8, data: trials.map((trial) => ({value: place(trial), trial: trial.id, symbol: shapeOf(conditions.indexOf(trial.condition)),
+          itemStyle: {color: 'transparent', borderColor: colour(colourOf(conditions.indexOf(trial.condition))), borderWidth: 1.5}}))},
         axes.ring(trials.includes(chosen) ? [place(chosen)] : [], 20, colour)],
     }, true);
     byId('accuracy-chart').dataset.points = trials.length;
@@ -73,8 +73,8 @@ const accuracyCard = (view, networks, page) => {
       ? `Before any of them was measured, ${trials.length} plans were predicted: the median one was off by ${percent(within(trials, goal, 0.5))} in ${goal.text.toLowerCase()}, 95 % of them by less than ${percent(within(trials, goal, 0.95))} (dashed). On the line both agree.`
       : 'No plan of this choice was both predicted and measured.';
     byId('accuracy-legend').replaceChildren(...conditions.filter((condition) => trials.some((trial) => trial.condition === condition)).map((condition) => {
-      const i = conditions.indexOf(condition) % 4;
-      return el('span', {}, shapeIcon(i, 'none', `var(--t${i})`), condition);
+      const i = conditions.indexOf(condition);
+      return el('span', {}, shapeIcon(i, 'none', `var(--${colourOf(i)})`), condition);
     }));
     drawTables();
   };

@@ -1,7 +1,7 @@
 // What the page's charts share: axes, tooltips, intervals, and the edge of what is reached.
 const axes = (() => {
   'use strict';
-  const {latency, rate, figure, range, percent, devicesOf, nameOf, el} = common;
+  const {latency, rate, figure, range, percent, devicesOf, nameOf, el, colourOf} = common;
 
   const font = () => ({fontFamily: getComputedStyle(document.body).fontFamily});
   const plain = (colour, size = 11.5) => ({
@@ -85,9 +85,9 @@ const axes = (() => {
   const ring = (points, size, colour) => ({id: 'ring', type: 'scatter', silent: true, z: 3, data: points, symbol: 'circle', symbolSize: size,
     itemStyle: {color: 'transparent', borderColor: colour('ring'), borderWidth: 2}});
   /** How a plan is drawn: on the front, perhaps there, or beaten. */
-  const dot = (standing, shape, colour) => (standing === 'front'
-    ? {color: colour(`t${shape}`), borderColor: colour('card'), borderWidth: 1.5}
-    : {color: standing === 'perhaps' ? colour('card') : 'transparent', borderColor: colour(standing === 'perhaps' ? `t${shape}` : 'dominated'), borderWidth: 1.4});
+  const dot = (standing, kind, colour) => (standing === 'front'
+    ? {color: colour(colourOf(kind)), borderColor: colour('card'), borderWidth: 1.5}
+    : {color: standing === 'perhaps' ? colour('card') : 'transparent', borderColor: colour(standing === 'perhaps' ? colourOf(kind) : 'dominated'), borderWidth: 1.4});
 
   return {font, plain, bounds, log, tickText, tip, expectedTip, tooltip, intervals, edge, ring, dot};
 })();

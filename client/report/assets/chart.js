@@ -2,7 +2,7 @@
 // left and right go from plan to plan in order of latency, up and down along the front.
 const frontChart = (view, page) => {
   'use strict';
-  const {byId, SHAPES, percent, nameOf, latency, rate, el, shapeIcon, colours, segments} = common;
+  const {byId, shapeOf, colourOf, percent, nameOf, latency, rate, el, shapeIcon, colours, segments} = common;
   const {choice} = view;
   const box = byId('chart');
   const chart = echarts.init(box, null, view.renderer);
@@ -10,8 +10,8 @@ const frontChart = (view, page) => {
 
   const place = (trial) => [latency(trial), rate(trial)];
   const point = (trial, colour) => ({
-    value: place(trial), trial: trial.id, symbol: SHAPES[view.shapeOf(trial)], symbolSize: view.isFront(trial) ? 13 : 9,
-    itemStyle: axes.dot(view.standing(trial), view.shapeOf(trial), colour),
+    value: place(trial), trial: trial.id, symbol: shapeOf(view.kindOf(trial)), symbolSize: view.isFront(trial) ? 13 : 9,
+    itemStyle: axes.dot(view.standing(trial), view.kindOf(trial), colour),
   });
   /** Fainter than all that was measured, and without a shape of its own. */
   const expectedPoint = (trial, colour) => ({
@@ -87,7 +87,7 @@ const frontChart = (view, page) => {
   };
   const legend = () => {
     const names = view.transports.filter((name) => !choice.off.has(name));
-    const icon = (name) => shapeIcon(view.transports.indexOf(name), `var(--t${view.transports.indexOf(name) % 4})`);
+    const icon = (name) => shapeIcon(view.transports.indexOf(name), `var(--${colourOf(view.transports.indexOf(name))})`);
     return [...names.map((name) => el('span', {}, icon(name), `${name}, on the front`)),
       view.shown.some((trial) => view.standing(trial) === 'perhaps') ? el('span', {}, shapeIcon(0, 'var(--card)', 'var(--t0)'), 'beaten, but P ≥ 5 %') : '',
       el('span', {}, shapeIcon(0, 'none', 'var(--dominated)'), 'beaten'),

@@ -4,6 +4,9 @@ const common = (() => {
   const byId = (id) => document.getElementById(id);
   const PARTS = [['compute', 'computing'], ['transfer', 'transfer'], ['wait', 'waiting']];
   const SHAPES = ['circle', 'diamond', 'triangle', 'rect'];
+  // Of the first sixteen kinds no two look alike.
+  const shapeOf = (kind) => SHAPES[kind % 4];
+  const colourOf = (kind) => `t${(kind + Math.floor(kind / 4)) % 4}`;
   const SHAPE_PATHS = ['M6 1a5 5 0 1 0 .01 0z', 'M6 0l6 6-6 6-6-6z', 'M6 0l6 11H0z', 'M1 1h10v10H1z'];
 
   // What passes of one request, in the order that a stage does them.
@@ -44,13 +47,13 @@ const common = (() => {
     return element;
   };
   const swatch = (part) => el('i', {class: 'swatch', style: `background: var(--${part})`});
-  const shapeIcon = (index, colour, edge = 'none') => {
+  const shapeIcon = (kind, colour, edge = 'none') => {
     const icon = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
     icon.setAttribute('viewBox', '0 0 12 12');
     icon.setAttribute('width', '11');
     icon.setAttribute('height', '11');
     const path = document.createElementNS('http://www.w3.org/2000/svg', 'path');
-    path.setAttribute('d', SHAPE_PATHS[index % 4]);
+    path.setAttribute('d', SHAPE_PATHS[kind % 4]);
     path.style.fill = colour;
     path.style.stroke = edge;
     path.style.strokeWidth = 1.5;
@@ -89,6 +92,6 @@ const common = (() => {
     el('tbody', {}, ...rows.map((row) => (row instanceof Element ? row
       : el('tr', {}, ...row.map((cell, i) => el('td', {class: heads[i][1]}, ...[cell].flat())))))));
 
-  return {byId, PARTS, STEPS, SHAPES, figure, short, range, bytes, percent, date, devicesOf, nameOf, crossesOf, latency, rate, el, swatch, shapeIcon,
+  return {byId, PARTS, STEPS, shapeOf, colourOf, figure, short, range, bytes, percent, date, devicesOf, nameOf, crossesOf, latency, rate, el, swatch, shapeIcon,
     bar, colours, segments, toggle, keepingFocus, fill};
 })();

@@ -1,7 +1,7 @@
 // The filters above the charts, and the plans that stand out.
 const filtersBar = (view, page) => {
   'use strict';
-  const {byId, figure, devicesOf, nameOf, latency, rate, el, shapeIcon, segments, toggle} = common;
+  const {byId, figure, devicesOf, nameOf, latency, rate, el, shapeIcon, colourOf, segments, toggle} = common;
   const {choice, batches, conditions, transports} = view;
 
   // Made once: what is typed and where must not be lost while all else is drawn anew.
@@ -23,7 +23,7 @@ const filtersBar = (view, page) => {
         if (choice.off.has(name)) choice.off.delete(name);
         else if (choice.off.size + 1 < transports.length) choice.off.add(name);
         page.draw();
-      }, shapeIcon(i, `var(--t${i % 4})`), name);
+      }, shapeIcon(i, `var(--${colourOf(i)})`), name);
       chip.className = 'chip';
       return chip;
     }))));

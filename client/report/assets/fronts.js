@@ -1,7 +1,7 @@
 // The fronts of all network conditions side by side, and the same as a table.
 const frontsCard = (view, networks, page) => {
   'use strict';
-  const {byId, SHAPES, figure, range, percent, latency, rate, nameOf, devicesOf, el, colours, segments, fill} = common;
+  const {byId, shapeOf, figure, range, percent, latency, rate, nameOf, devicesOf, el, colours, segments, fill} = common;
   const {choice, conditions, under, frontOf} = view;
 
   const smalls = conditions.map((condition) => {
@@ -31,8 +31,8 @@ const frontsCard = (view, networks, page) => {
     const x = shared ? axes.log(shared.map(latency), [0.07, 0.07], colour, 5) : linear(pool.map(latency));
     const y = shared ? axes.log(shared.map(rate), [0.07, 0.07], colour, 5) : linear(pool.map(rate));
     const dot = (trial) => {
-      const shape = view.shapeOf(trial);
-      return {value: small.place(trial), trial: trial.id, symbol: SHAPES[shape], itemStyle: axes.dot(view.standing(trial, front), shape, colour)};
+      const kind = view.kindOf(trial);
+      return {value: small.place(trial), trial: trial.id, symbol: shapeOf(kind), itemStyle: axes.dot(view.standing(trial, front), kind, colour)};
     };
     small.chart.setOption({
       animation: false, textStyle: axes.font(), grid: {left: 48, right: 14, top: 24, bottom: 36},

@@ -2,7 +2,7 @@
 // plans were predicted, predicted.
 const movesChart = (view, networks, page) => {
   'use strict';
-  const {byId, SHAPES, figure, nameOf, el, shapeIcon, colours, segments} = common;
+  const {byId, shapeOf, colourOf, figure, nameOf, el, shapeIcon, colours, segments} = common;
   const {choice, conditions} = view;
   const {GOALS, isUnlimited, bestOf, expectedOf, round} = networks;
   const NO_LIMIT = 'no limit';
@@ -72,8 +72,8 @@ const movesChart = (view, networks, page) => {
       return {position: falling === last ? 'bottom' : 'top', align: right ? 'right' : 'left', offset: right ? [6, 0] : [-6, 0]};
     };
     const series = lines.flatMap(({name, i, split, unsplit, expected: guessed}) => [
-      {type: 'line', name, z: 3, symbol: SHAPES[i % 4], symbolSize: 12, lineStyle: {color: colour(`t${i % 4}`), width: 2},
-        itemStyle: {color: colour(`t${i % 4}`), borderColor: colour('card'), borderWidth: 1.5},
+      {type: 'line', name, z: 3, symbol: shapeOf(i), symbolSize: 12, lineStyle: {color: colour(colourOf(i)), width: 2},
+        itemStyle: {color: colour(colourOf(i)), borderColor: colour('card'), borderWidth: 1.5},
         labelLayout: {hideOverlap: true},
         data: split.map((point, k) => ({value: at(point), trial: point.trial.id,
           // A name stands where the split changes; between such points it stays the same.
@@ -81,8 +81,8 @@ const movesChart = (view, networks, page) => {
             formatter: () => nameOf(point.trial), color: colour('ink'), fontSize: roomy ? 12 : 11, textBorderColor: colour('card'), textBorderWidth: 3}}))},
       {type: 'line', z: 2, symbol: 'circle', symbolSize: 5, lineStyle: {color: colour('dominated'), width: 1.3, type: 'dashed'},
         itemStyle: {color: colour('dominated')}, data: unsplit.map((point) => ({value: at(point), trial: point.trial.id}))},
-      {type: 'line', z: 2, symbol: 'circle', symbolSize: 7, lineStyle: {color: colour(`t${i % 4}`), width: 1.2, type: 'dotted', opacity: 0.8},
-        itemStyle: {color: colour('card'), borderColor: colour(`t${i % 4}`), borderWidth: 1.4},
+      {type: 'line', z: 2, symbol: 'circle', symbolSize: 7, lineStyle: {color: colour(colourOf(i)), width: 1.2, type: 'dotted', opacity: 0.8},
+        itemStyle: {color: colour('card'), borderColor: colour(colourOf(i)), borderWidth: 1.4},
         data: guessed.map(({network, trial}) => ({value: [across(network), Math.log10(Math.abs(goal.expected(trial)))], trial: trial.id, expected: true}))},
     ]);
     const ring = lines.flatMap(({split}) => split).filter(({trial}) => trial.condition === choice.condition);
@@ -106,7 +106,7 @@ const movesChart = (view, networks, page) => {
     byId('moves-chart').dataset.moves = lines.reduce((sum, {split}) => sum + split.length, 0);
     byId('moves-chart').dataset.expected = expected.length;
     byId('moves-legend').replaceChildren(...lines.filter(({split}) => split.length).map(({name, i}) =>
-      el('span', {}, shapeIcon(i, `var(--t${i % 4})`), name)), el('span', {}, '╌╌ the best single device'),
+      el('span', {}, shapeIcon(i, `var(--${colourOf(i)})`), name)), el('span', {}, '╌╌ the best single device'),
     expected.length ? el('span', {}, '○ predicted') : '');
   };
 

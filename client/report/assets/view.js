@@ -24,7 +24,7 @@ const makeView = (run) => {
   const transports = distinct(run.trials.map((trial) => trial.transport));
   const batches = distinct(run.trials.map((trial) => trial.batch)).sort((a, b) => a - b);
   const conditions = distinct(run.networks.map((network) => network.condition));
-  const shapeOf = (trial) => transports.indexOf(trial.transport) % 4;
+  const kindOf = (trial) => transports.indexOf(trial.transport);
   // How sure its fronts are then rests on predictions too.
   const adaptive = run.trials.some((trial) => trial.predicted);
   const byTrial = new Map(run.trials.map((trial) => [trial.id, trial]));
@@ -85,7 +85,7 @@ const makeView = (run) => {
   /** Of `trials`, those that the filters of names and of the front leave. What they leave out still beats others. */
   const left = (trials, front) => trials.filter((trial) => (choice.only === 'all' || front.includes(trial)) && isFound(trial));
 
-  const view = {run, measured, failed, skipped, predicted, planned, transports, batches, conditions, shapeOf, byTrial, choice, remember, under, frontOf, left,
+  const view = {run, measured, failed, skipped, predicted, planned, transports, batches, conditions, kindOf, byTrial, choice, remember, under, frontOf, left,
     /** From 1500 on, points are drawn faster as pixels; a picture of its own stays a drawing. */
     renderer: {renderer: measured.length > 1500 && !address.has('figure') ? 'canvas' : 'svg'},
     pool: [],      // plans of the batch, condition and transports chosen
