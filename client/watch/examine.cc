@@ -50,6 +50,7 @@ void add_ways(const std::string& from, const transport::Place& place, const Daem
     way.transport = name;
     way.address = address;
     way.apart = are_apart(place, receiver.info().place);
+    way.control = receiver.config().address;
     const Expected<Nanoseconds> dialled = dial(**transport, address);
     if (dialled) {
       way.round_trip = *dialled;

@@ -55,6 +55,8 @@ struct WayFacts {
   Nanoseconds round_trip{};
   /// Whether both ends are known to be in networks of their own: a loopback address then leads elsewhere, whoever answers there.
   bool apart = false;
+  /// What the inventory calls the one that is reached: a data address takes its host from there.
+  std::string control{};
 };
 
 struct HealthFacts {

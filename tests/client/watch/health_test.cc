@@ -205,6 +205,13 @@ TEST(Health, OfWays) {
   to_itself.apart = true;
   expect(finding(facts, "pi-2 to pi-1", "tcp"), Severity::kFail, "127.0.0.1:7071 is pi-2 itself",
          "pi-1 listens for itself only");
+  // It may listen everywhere, if nobody says where it is.
+  for (const char* control : {"127.0.0.1:7070", "unix:/run/paretod"}) {
+    to_itself.control = control;
+    expect(finding(facts, "pi-2 to pi-1", "tcp"), Severity::kFail, "127.0.0.1:7071 is pi-2 itself",
+           std::string("name pi-1 in the inventory by an address that pi-2 reaches, in place of ") +
+               control);
+  }
 }
 
 }  // namespace
