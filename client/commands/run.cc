@@ -101,9 +101,16 @@ class RunCommand final : public Command {
       ran.error().code = ErrorCode::kInternal;
     }
     PARETO_ASSIGN(const RunOnceResult result, std::move(ran));
-    PARETO_TRY(save_output(result));
-    if (result.trace) PARETO_TRY(write_file_atomically(trace_, chrome_trace(*result.trace)));
     print(context, result);
+    // After the figures: they are not lost with a file that cannot be written.
+    PARETO_TRY(save_output(result));
+    if (result.trace) {
+      PARETO_TRY(write_file_atomically(trace_, chrome_trace(*result.trace)));
+      if (!json_) {
+        context.out << fmt::format("trace       {} ({} requests, window {})\n", trace_,
+                                   result.trace->load.samples.size(), result.trace->plan.window);
+      }
+    }
     return kExitDone;
   }
 
@@ -245,10 +252,6 @@ class RunCommand final : public Command {
     }
     for (const Value& value : result.outputs)
       context.out << "output      " << describe(value) << '\n';
-    if (result.trace) {
-      context.out << fmt::format("trace       {} ({} requests, window {})\n", trace_,
-                                 result.trace->load.samples.size(), result.trace->plan.window);
-    }
   }
 
   ModelFlags model_;
