@@ -29,7 +29,6 @@ struct CodecWish {
   double allowed_error = 0;             ///< of CodecError::mean, at every cut
   std::vector<std::int64_t> positions;  ///< cuts to look at, ascending, inside the model
   std::int64_t batch = 1;
-  std::string precision = "fp32";
   std::uint64_t seed = 1;  ///< of the example inputs
 };
 

@@ -153,7 +153,6 @@ Expected<ProbedCodecs> Planner::probe_codecs(const std::vector<std::string>& cod
     wish.positions.push_back(model_.split_points()[index].position);
   }
   wish.batch = options_.settings.batch;
-  wish.precision = options_.settings.precision;
   wish.seed = options_.seed;
   return client::probe_codecs(
       cluster_, workload, wish, stop_,

@@ -90,9 +90,12 @@ class Contest {
   Expected<ChosenEngine> unmeasured(const std::string& why) const {
     const EngineEntry& plain = builtin_engines()[0];
     return guarded("engine " + plain.name, [&]() -> Expected<ChosenEngine> {
+      // It computes in the model's own precision, whatever was asked for.
+      LoadedModule as_it_is = loaded_;
+      as_it_is.precision = Precision::kFloat32;
       ChosenEngine chosen;
       chosen.name = plain.name;
-      chosen.engine = plain.build(loaded_);
+      chosen.engine = plain.build(as_it_is);
       chosen.timings.push_back({plain.name, {}, why, 0});
       return chosen;
     });
