@@ -113,8 +113,10 @@ Expected<> check(const Plan& plan) {
                 plan.codecs.size(), plan.splits.size());
   }
   PARETO_TRY(check_transports(plan));
-  if (plan.batch < 1)
-    return fail(ErrorCode::kInvalidArgument, "plan: batch {} is not at least 1", plan.batch);
+  if (plan.batch < 1 || plan.batch > kMaxBatch) {
+    return fail(ErrorCode::kInvalidArgument, "plan: batch {} is not 1 to {}", plan.batch,
+                kMaxBatch);
+  }
   if (plan.micro_batch < 0 || plan.micro_batch > plan.batch) {
     return fail(ErrorCode::kInvalidArgument,
                 "plan: micro_batch {} is neither 0 (the whole batch) nor at most the batch of {}",

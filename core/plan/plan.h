@@ -12,6 +12,9 @@
 
 namespace pareto {
 
+/// Samples of one request: what a plan may ask for and a daemon loads a shard for.
+inline constexpr std::int64_t kMaxBatch = 1 << 16;
+
 struct StagePlan {
   std::string device;      ///< a name from the inventory
   std::int64_t begin = 0;  ///< operators [begin, end), in the order in which the plan runs them

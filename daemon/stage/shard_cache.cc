@@ -4,13 +4,13 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/plan/plan.h"
 
 namespace pareto::daemon {
 namespace {
 
 constexpr std::uint64_t kExampleSeed = 1;
 constexpr int kMaxRepeats = 1000;
-constexpr std::int64_t kMaxBatch = 1 << 16;
 /// Of all memory one part in so many stays free: a machine without any ends whatever took most of it.
 constexpr std::uint64_t kShareLeft = 16;
 

@@ -119,6 +119,7 @@ TEST(Plan, ForeignFilesAreChecked) {
   EXPECT_THAT(refusal([](auto& j) { j["window"] = true; }), HasSubstr("window: true"));
   EXPECT_THAT(refusal([](auto& j) { j["batch"] = 1.9; }), HasSubstr("batch: 1.9"));
   EXPECT_THAT(refusal([](auto& j) { j["batch"] = 18446744073709551615U; }), HasSubstr("batch"));
+  EXPECT_THAT(refusal([](auto& j) { j["batch"] = 65537; }), HasSubstr("not 1 to 65536"));
   EXPECT_THAT(refusal([](auto& j) { j["stages"][0]["end"] = 41.7; }), HasSubstr("end: 41.7"));
   EXPECT_THAT(refusal([](auto& j) {
                 j["transports"] = {"tcp", "tcp", "tcp"};
