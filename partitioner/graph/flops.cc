@@ -60,6 +60,18 @@ double attention(Values inputs) {
   return 2 * all * (4 * width + 2 * length) + 5 * all * length / width;
 }
 
+/// A whole encoder layer fused into one operator: attention, two linear layers, two norms.
+double encoder_layer(Values inputs) {
+  constexpr std::size_t kFirst = 14;
+  constexpr std::size_t kSecond = 16;
+  if (!is_tensor(inputs, 0) || !is_tensor(inputs, kFirst) || !is_tensor(inputs, kSecond)) return 0;
+  const double all = elements(inputs[0]);
+  if (all == 0) return 0;
+  const double tokens = all / static_cast<double>(inputs[0].toTensor().size(-1));
+  return attention(inputs) + 2 * 8 * all +
+         2 * tokens * (elements(inputs[kFirst]) + elements(inputs[kSecond]));
+}
+
 /// Two products over the sequences, of [..., queries, width] with [..., keys, width] and [..., keys, values].
 double dot_product_attention(Values inputs) {
   for (std::size_t i = 0; i < 3; ++i) {
@@ -88,25 +100,36 @@ double recurrent(Values inputs) {
   return 2 * weights * elements(inputs[0]) / static_cast<double>(sequence.size(-1));
 }
 
+/// lstm_cell, gru_cell, rnn_tanh_cell and rnn_relu_cell: one step.
+double recurrent_cell(Values inputs) {
+  if (!is_tensor(inputs, 0) || !is_tensor(inputs, 2) || !is_tensor(inputs, 3)) return 0;
+  const at::Tensor& input = inputs[0].toTensor();
+  if (input.dim() == 0 || input.size(-1) == 0) return 0;
+  return 2 * (elements(inputs[2]) + elements(inputs[3])) * elements(inputs[0]) /
+         static_cast<double>(input.size(-1));
+}
+
 /// Every combination of the indices is one product and one sum: the product of their sizes, each index once.
 double einsum(Values inputs) {
   if (inputs.size() < 2 || !inputs[0].isString() || !inputs[1].isTensorList()) return 0;
   const std::string equation = inputs[0].toStringRef();
-  std::map<char, std::int64_t> sizes;
-  const auto operands = inputs[1].toTensorVector();
-  std::size_t operand = 0;
-  std::int64_t dimension = 0;
-  for (const char index : equation.substr(0, equation.find("->"))) {
-    if (index == ' ') continue;
-    if (index == ',') {
-      ++operand;
-      dimension = 0;
-      continue;
+  std::string_view terms = std::string_view(equation).substr(0, equation.find("->"));
+  // By letter; below zero what "..." stands for, counted from its last dimension.
+  std::map<std::int64_t, std::int64_t> sizes;
+  for (const at::Tensor& operand : inputs[1].toTensorVector()) {
+    const std::string_view term = terms.substr(0, terms.find(','));
+    terms.remove_prefix(std::min(terms.size(), term.size() + 1));
+    const auto is_letter = [](char c) { return c != '.' && c != ' '; };
+    std::int64_t not_spelt_out = operand.dim() - std::ranges::count_if(term, is_letter);
+    std::int64_t dimension = 0;
+    const auto add = [&](std::int64_t index) {
+      if (dimension == operand.dim()) return;
+      sizes[index] = std::max(sizes[index], operand.size(dimension++));
+    };
+    for (const char index : term) {
+      if (is_letter(index)) add(index);
+      while (index == '.' && not_spelt_out > 0) add(-not_spelt_out--);
     }
-    // What "..." stands for is not spelt out.
-    if (index == '.' || operand >= operands.size() || dimension >= operands[operand].dim())
-      return 0;
-    sizes[index] = std::max(sizes[index], operands[operand].size(dimension++));
   }
   double combinations = 1;
   for (const auto& [index, size] : sizes) combinations *= static_cast<double>(size);
@@ -186,10 +209,12 @@ double flops_of(torch::jit::Node* node, Values inputs, Values outputs) {
     return product(inputs, outputs, 0) + (is_tensor(inputs, 2) ? elements(outputs[0]) : 0);
   }
   if (name == "_native_multi_head_attention") return attention(inputs);
+  if (name == "_transformer_encoder_layer_fwd") return encoder_layer(inputs);
   if (name == "scaled_dot_product_attention") return dot_product_attention(inputs);
   if (name == "lstm" || name == "gru" || name == "rnn_tanh" || name == "rnn_relu") {
     return recurrent(inputs);
   }
+  if (name.ends_with("_cell")) return recurrent_cell(inputs);
   if (name == "einsum") return einsum(inputs);
   if (name == "dot") return 2 * elements(inputs[0]);
   if (name == "addmm" || name == "baddbmm") {
