@@ -8,18 +8,10 @@
 #include "core/runtime/map_tensors.h"
 #include "core/runtime/torch_compat.h"
 #include "core/runtime/torch_convert.h"
+#include "core/runtime/written_weights.h"
 
 namespace pareto::runtime {
 namespace {
-
-/// Whether any operator writes to a tensor; what it writes to may then lie in a container.
-bool writes_anything(torch::jit::Block* block) {
-  return std::any_of(block->nodes().begin(), block->nodes().end(), [](torch::jit::Node* node) {
-    const auto inner = node->blocks();
-    return std::any_of(inner.begin(), inner.end(), writes_anything) ||
-           (node->maybeSchema() != nullptr && node->schema().is_mutable());
-  });
-}
 
 /// A tensor must have the dtype and rank that the model was examined with; its sizes are the graph's affair.
 Expected<> check(const BoundaryValue& expected, const Value& value) {
@@ -50,6 +42,7 @@ ShardBoundary::ShardBoundary(const torch::jit::Module& module, const Shard& shar
     : inputs_(shard.inputs), outputs_(shard.outputs), device_(device) {
   const auto graph = module.get_method("run").graph();
   const torch::jit::AliasDb aliases(graph);
+  // What is written may lie in a container.
   const bool writes = writes_anything(graph->block());
   for (const auto* input : graph->inputs().slice(1)) {
     types_.push_back(input->type());

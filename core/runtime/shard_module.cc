@@ -8,9 +8,22 @@
 
 #include "core/runtime/torch_compat.h"
 #include "core/runtime/torch_convert.h"
+#include "core/runtime/written_weights.h"
 
 namespace pareto::runtime {
 namespace {
+
+/// Weights are lent, and equal ones are one memory: what a run writes are copies, so that the next one begins as this did.
+void keep_weights(torch::jit::Module& module) {
+  const auto graph = module.get_method("run").graph();
+  const auto copying = static_cast<std::int64_t>(copy_written_weights(*graph));
+  if (copying == 0) return;
+  if (module.hasattr("prologue")) {
+    module.setattr("prologue", module.attr("prologue").toInt() + copying);
+  } else {
+    module.register_attribute("prologue", c10::IntType::get(), copying);
+  }
+}
 
 Expected<torch::jit::Module> load_archive(const Shard& shard, c10::Device device) {
   try {
@@ -27,6 +40,7 @@ Expected<torch::jit::Module> load_archive(const Shard& shard, c10::Device device
     // An archive spells constant lists as code; folded again they cost nothing at run time and are no operators.
     auto graph = method->graph();
     torch::jit::ConstantPropagation(graph);
+    keep_weights(module);
     return module;
   } catch (const std::exception& error) {
     return fail(ErrorCode::kCorrupt, "LibTorch {} cannot load the archive (written by {}): {}",

@@ -1,6 +1,8 @@
 #include "partitioner/graph/examine.h"
 
 #include <algorithm>
+#include <span>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -61,8 +63,92 @@ struct Run {
   std::int64_t batch = 0;
   std::vector<Expected<Value>> seen;  // by Graph::values
   std::vector<MemoryLayout> layouts;
-  std::vector<double> flops;  // by operator
+  std::vector<std::string> reasons;  // why a value cannot cross, or ""
+  std::vector<double> flops;         // by operator
+
+  void see(std::size_t index, const c10::IValue& value) {
+    seen[index] = runtime::from_ivalue(value).map(without_bytes);
+    layouts[index] = layout_of(value);
+    if (holds_views(value)) reasons[index] = "it holds views, whose strides would not cross";
+  }
 };
+
+/// Arguments of the flat graph: noise, and its weights. May throw what LibTorch throws.
+Expected<std::vector<c10::IValue>> arguments_at(const Flat& flat,
+                                                const std::vector<InputShape>& shapes,
+                                                std::int64_t batch, std::uint64_t seed) {
+  std::vector<c10::IValue> arguments;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    PARETO_ASSIGN(const Value example, make_example(input_spec(shapes[i]), batch, seed + i));
+    const auto value = runtime::to_ivalue(example, flat.graph->inputs()[i]->type());
+    // A model may write to its input.
+    arguments.emplace_back(value.toTensor().clone());
+  }
+  for (const FlatWeight& weight : flat.weights) arguments.emplace_back(weight.to_run());
+  return arguments;
+}
+
+/// By its name; lists, too, are added to by operators of such names.
+bool writes_in_place(const Node* node) {
+  const c10::FunctionSchema* schema = node->maybeSchema();
+  return schema != nullptr && schema->is_mutable() && schema->name().ends_with('_');
+}
+
+/// Whether the operator that returns a new tensor, in place of one that writes to its first input, returns one of that input's type:
+/// others promote, or have a type of their own.
+bool keeps_type(const Node* node, std::span<const c10::IValue> inputs) {
+  const auto graph = std::make_shared<torch::jit::Graph>();
+  std::vector<torch::jit::Value*> arguments;
+  for (const torch::jit::Value* input : node->inputs()) {
+    arguments.push_back(graph->addInput()->setType(input->type()));
+  }
+  std::string kind = node->kind().toQualString();
+  kind.pop_back();
+  Node* fresh = graph->insertNode(graph->create(c10::Symbol::fromQualString(kind), arguments));
+  if (fresh->maybeOperator() == nullptr) return false;
+  graph->registerOutput(fresh->output());
+  torch::jit::Stack stack(inputs.begin(), inputs.end());
+  try {
+    torch::jit::InterpreterState(torch::jit::Code(graph, "fresh")).run(stack);
+  } catch (const std::exception&) {
+    return false;
+  }
+  return !inputs[0].isTensor() || (stack[0].isTensor() && stack[0].toTensor().scalar_type() ==
+                                                              inputs[0].toTensor().scalar_type());
+}
+
+/// The values of the graph, as Graph::values counts them.
+std::unordered_map<const torch::jit::Value*, std::size_t> indices_of(const Flat& flat,
+                                                                     const Graph& graph) {
+  std::unordered_map<const torch::jit::Value*, std::size_t> indices;
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+    indices[flat.graph->inputs()[i]] = static_cast<std::size_t>(graph.inputs[i]);
+  }
+  const auto operators = operators_of(*flat.graph);
+  for (std::size_t position = 0; position < operators.size(); ++position) {
+    const auto outputs = operators[position]->outputs();
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      indices[outputs[i]] = static_cast<std::size_t>(graph.operators[position].outputs[i]);
+    }
+  }
+  return indices;
+}
+
+/// Notes of a value that an operator has just read whether it is now another view of its memory than when it was made, and is needed
+/// further on: unsqueeze_, t_, resize_.
+void note_change(const Graph& graph, std::size_t position, std::size_t index,
+                 const c10::IValue& value, Run& run) {
+  const Expected<Value>& seen = run.seen[index];
+  const auto* before = seen ? seen->get_if<Tensor>() : nullptr;
+  if (before == nullptr || !value.isTensor() || !value.toTensor().defined()) return;
+  const bool same =
+      before->shape() == value.toTensor().sizes().vec() && run.layouts[index] == layout_of(value);
+  const GraphValue& entry = graph.values[index];
+  const bool needed = entry.is_output || entry.users.back() > static_cast<std::int64_t>(position);
+  if (same || !needed || !run.reasons[index].empty()) return;
+  run.reasons[index] = fmt::format("{} (op {}) changes its shape in place",
+                                   graph.operators[position].kind, position);
+}
 
 Expected<Run> run_at(GraphRunner& runner, const Flat& flat, const Graph& graph,
                      const std::vector<InputShape>& shapes, std::int64_t batch,
@@ -71,34 +157,31 @@ Expected<Run> run_at(GraphRunner& runner, const Flat& flat, const Graph& graph,
   run.batch = batch;
   run.seen.assign(graph.values.size(), Value());
   run.layouts.resize(graph.values.size());
+  run.reasons.resize(graph.values.size());
   run.flops.assign(graph.operators.size(), 0);
+  const auto indices = indices_of(flat, graph);
   try {
     const torch::NoGradGuard no_grad;
-    std::vector<c10::IValue> inputs;
+    PARETO_ASSIGN(auto arguments, arguments_at(flat, shapes, batch, seed));
     for (std::size_t i = 0; i < shapes.size(); ++i) {
-      PARETO_ASSIGN(const Value example, make_example(input_spec(shapes[i]), batch, seed + i));
-      run.seen[static_cast<std::size_t>(graph.inputs[i])] = without_bytes(example);
-      inputs.push_back(runtime::to_ivalue(example, flat.graph->inputs()[i]->type()));
-      // A model may write to its input.
-      inputs.back() = inputs.back().toTensor().clone();
+      run.see(static_cast<std::size_t>(graph.inputs[i]), arguments[i]);
     }
-    for (const FlatWeight& weight : flat.weights) inputs.emplace_back(weight.to_run());
     std::vector<std::pair<std::size_t, c10::IValue>> filled;
-    runner.run(std::move(inputs), [&](std::size_t position, Node* node, auto in, auto out) {
+    runner.run(std::move(arguments), [&](std::size_t position, Node* node, auto in, auto out) {
       run.flops[position] += flops_of(node, in, out);
+      for (std::size_t i = 0; i < in.size(); ++i) {
+        const auto read = indices.find(node->input(i));
+        if (read != indices.end()) note_change(graph, position, read->second, in[i], run);
+      }
       if (node->owningBlock() != flat.graph->block()) return;
       for (std::size_t i = 0; i < out.size(); ++i) {
-        const auto index = static_cast<std::size_t>(graph.operators[position].outputs[i]);
-        run.seen[index] = runtime::from_ivalue(out[i]).map(without_bytes);
-        run.layouts[index] = layout_of(out[i]);
+        const std::size_t index = indices.at(node->output(i));
+        run.see(index, out[i]);
         if (may_be_filled(node->output(i))) filled.emplace_back(index, out[i]);
       }
     });
     // Where they may cross, these hold what they hold in the end.
-    for (const auto& [index, container] : filled) {
-      run.seen[index] = runtime::from_ivalue(container).map(without_bytes);
-      run.layouts[index] = layout_of(container);
-    }
+    for (const auto& [index, container] : filled) run.see(index, container);
   } catch (const std::exception& error) {
     std::vector<std::string> samples;
     for (const InputShape& shape : shapes) samples.push_back(to_string(shape.per_sample));
@@ -129,15 +212,40 @@ Expected<std::vector<Run>> run_at_two_batches(GraphRunner& runner, const Flat& f
   return tl::unexpected(*first_error);
 }
 
-/// Whether sizes may follow from what the data are.
+bool is_number(const ValueSpec& spec) {
+  return spec.kind == ValueSpec::Kind::kLeaf &&
+         (spec.leaf.is<std::int64_t>() || spec.leaf.is<double>() || spec.leaf.is<bool>());
+}
+
+/// Whether sizes may follow from what the data are: of results of such operators, or of what is made with numbers read off the data.
 bool may_depend_on_data(const Graph& graph) {
   static const std::unordered_set<std::string> kKinds{
-      "aten::nonzero",    "aten::masked_select",     "aten::index",    "aten::unique_dim",
-      "aten::_unique2",   "aten::argwhere",          "aten::bincount", "aten::repeat_interleave",
-      "torchvision::nms", "aten::unique_consecutive"};
-  return std::any_of(graph.operators.begin(), graph.operators.end(), [](const Operator& op) {
-    return op.inner_operators > 0 || kKinds.contains(op.kind);
-  });
+      "aten::nonzero",       "aten::masked_select",      "aten::index",
+      "aten::unique_dim",    "aten::_unique2",           "aten::argwhere",
+      "aten::bincount",      "aten::repeat_interleave",  "torchvision::nms",
+      "aten::nonzero_numpy", "aten::unique_consecutive", "aten::_pack_padded_sequence",
+      "prim::tolist"};
+  static const std::unordered_set<std::string> kOfShapes{
+      "aten::size",   "aten::len",       "aten::dim",    "aten::numel", "aten::is_floating_point",
+      "aten::__is__", "aten::__isnot__", "aten::stride", "prim::dtype", "prim::device",
+      "prim::layout", "aten::is_complex"};
+  std::vector<bool> holds_data(graph.values.size(), false);
+  for (const std::int64_t input : graph.inputs) holds_data[static_cast<std::size_t>(input)] = true;
+  for (const Operator& op : graph.operators) {
+    if (op.inner_operators > 0 || kKinds.contains(op.kind)) return true;
+    const bool reads_data = std::ranges::any_of(
+        op.inputs, [&](std::int64_t input) { return holds_data[static_cast<std::size_t>(input)]; });
+    if (!reads_data || kOfShapes.contains(op.kind)) continue;
+    for (const std::int64_t output : op.outputs) {
+      const auto at = static_cast<std::size_t>(output);
+      const ValueSpec& spec = graph.values[at].spec;
+      // where() of a condition alone lists where it holds.
+      const bool lists = op.kind == "aten::where" && spec.kind == ValueSpec::Kind::kList;
+      if (lists || is_number(spec)) return true;
+      holds_data[at] = true;
+    }
+  }
+  return false;
 }
 
 /// Runs other data through, and names the values that are of another shape then.
@@ -168,7 +276,7 @@ std::vector<std::string> add_specs(const std::vector<Run>& runs, Graph& graph) {
     }
     auto joined = join_specs(*first, runs.front().batch, *last, runs.back().batch);
     graph.values[i].spec = joined ? *joined : spec_of(*first);
-    if (!joined) reasons[i] = joined.error().message;
+    reasons[i] = joined ? runs.back().reasons[i] : joined.error().message;
     graph.values[i].layout = join_layouts(runs.front().layouts[i], runs.back().layouts[i]);
   }
   return reasons;
@@ -249,6 +357,37 @@ Expected<> bind_inputs(Flat& flat, const std::vector<InputShape>& shapes) {
     return fail(ErrorCode::kInvalidArgument,
                 "input {} is a {}; only tensors can be given from outside", input->debugName(),
                 input->type()->repr_str());
+  }
+  return {};
+}
+
+Expected<> remove_writes(Flat& flat, const std::vector<InputShape>& shapes) {
+  bool writes = false;
+  for_each_node(flat.graph->block(),
+                [&](const Node* node) { writes = writes || writes_in_place(node); });
+  if (!writes) return {};
+  std::unordered_set<const Node*> keeping;
+  std::unordered_set<const Node*> changing;
+  const auto note = [&](std::size_t, Node* node, auto in, auto) {
+    if (writes_in_place(node)) (keeps_type(node, in) ? keeping : changing).insert(node);
+  };
+  for (const std::int64_t batch : {2, 1}) {
+    try {
+      const torch::NoGradGuard no_grad;
+      PARETO_ASSIGN(auto arguments, arguments_at(flat, shapes, batch, kSeed));
+      GraphRunner(flat.graph).run(std::move(arguments), note);
+      break;
+    } catch (const std::exception&) {
+      // Where it runs at no batch, examining it says why.
+    }
+  }
+  std::erase_if(keeping, [&](const Node* node) { return changing.contains(node); });
+  try {
+    remove_writes(flat.graph, keeping);
+    lift_constants(*flat.graph, flat.weights);
+    drop_unused_weights(*flat.graph, flat.weights);
+  } catch (const std::exception& error) {
+    return fail(ErrorCode::kInvalidArgument, "{}", runtime::first_line(error));
   }
   return {};
 }

@@ -20,6 +20,10 @@ struct Examined {
 /// kInvalidArgument: too few or too many shapes; inputs that are no tensors.
 Expected<> bind_inputs(Flat& flat, const std::vector<InputShape>& shapes);
 
+/// Puts operators that return a new tensor in place of those that write to one, where nobody sees the difference and a run on noise shows
+/// that the new one is of the same type. Fails: kInvalidArgument with LibTorch's reason.
+Expected<> remove_writes(Flat& flat, const std::vector<InputShape>& shapes);
+
 /// The spec of a model input.
 ValueSpec input_spec(const InputShape& shape);
 

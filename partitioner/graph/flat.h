@@ -14,10 +14,12 @@
 namespace pareto::partitioner {
 
 struct FlatWeight {
-  std::string name;  ///< state_dict name
+  std::string name;  ///< as in a state_dict
   torch::Tensor tensor;
   bool is_parameter = true;  ///< else a buffer
   bool is_written = false;   ///< by the graph, in place
+  bool in_state_dict =
+      true;  ///< else a constant of the code, or a tensor of a list that is an attribute
 
   /// What a run takes: where it is written, memory of its own.
   torch::Tensor to_run() const { return is_written ? tensor.clone() : tensor; }

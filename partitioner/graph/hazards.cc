@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/runtime/written_weights.h"
 #include "partitioner/graph/flat_graph.h"
 #include "partitioner/graph/split_points.h"
 
@@ -13,19 +14,12 @@ using torch::jit::AliasDb;
 using torch::jit::Node;
 using torch::jit::Value;
 
-/// A copy of the graph in which inputs and weights have memory of their own: AliasDb holds that any two graph inputs may be
-/// one, and would find every write dangerous.
+/// A copy of the graph in which inputs and weights have memory of their own.
 struct Copy {
   explicit Copy(const Flat& flat) : graph(flat.graph->copy()), operators(operators_of(*graph)) {
-    const torch::jit::WithInsertPoint start(*graph->nodes().begin());
     for (std::size_t i = 0; i < graph->inputs().size(); ++i) {
       Value* value = graph->inputs()[i];
-      if (value->type()->kind() == c10::TypeKind::TensorType) {
-        Node* clone = graph->insert(c10::aten::clone, {value})->node();
-        value->replaceAllUsesWith(clone->output());
-        clone->replaceInput(0, value);
-        value = clone->output();
-      }
+      if (value->type()->kind() == c10::TypeKind::TensorType) value = runtime::cloned(value);
       (i < flat.model_inputs ? values : weights).push_back(value);
     }
     for (Node* node : operators) {
@@ -251,36 +245,14 @@ void tie_state(const Graph& graph, const Write& write, Ties& ties) {
   }
 }
 
-/// Of a norm that trains: running mean and variance, which its schema does not call written.
-std::vector<Value*> statistics_of(Node* node) {
-  const bool batch_norm = node->kind() == c10::aten::batch_norm;
-  const bool instance_norm = node->kind() == c10::aten::instance_norm;
-  if (!batch_norm && !instance_norm) return {};
-  constexpr std::size_t kMean = 3;
-  constexpr std::size_t kVariance = 4;
-  constexpr std::size_t kTraining = 5;
-  const auto training = torch::jit::toIValue(node->input(kTraining));
-  if (training && training->isBool() && !training->toBool()) return {};
-  return {node->input(kMean), node->input(kVariance)};
-}
-
 }  // namespace
 
 void find_written_weights(Flat& flat) {
-  for (const Write& write : Finder(flat).run()) {
-    for (std::size_t i = 0; i < flat.weights.size(); ++i) {
-      if (write.weights[i]) flat.weights[i].is_written = true;
-    }
+  for (const Value* tensor : runtime::written_tensors(*flat.graph)) {
+    const bool is_weight =
+        tensor->node() == flat.graph->param_node() && tensor->offset() >= flat.model_inputs;
+    if (is_weight) flat.weights[tensor->offset() - flat.model_inputs].is_written = true;
   }
-  const auto inputs = flat.graph->inputs();
-  for_each_node(flat.graph->block(), [&](Node* node) {
-    for (const Value* value : statistics_of(node)) {
-      const auto found = std::find(inputs.begin(), inputs.end(), value);
-      const auto at = static_cast<std::size_t>(found - inputs.begin());
-      if (found == inputs.end() || at < flat.model_inputs) continue;
-      flat.weights[at - flat.model_inputs].is_written = true;
-    }
-  });
 }
 
 void find_hazards(const Flat& flat, Graph& graph, std::vector<std::string>& reasons, Ties& ties) {

@@ -61,6 +61,16 @@ MemoryLayout layout_of(const c10::IValue& value) {
   return layout;
 }
 
+bool holds_views(const c10::IValue& value) {
+  if (value.isTensor()) return false;
+  bool found = false;
+  value.visit([&](const c10::IValue& part) {
+    found = found || layout_of(part) != MemoryLayout{};
+    return found;
+  });
+  return found;
+}
+
 MemoryLayout join_layouts(const MemoryLayout& a, const MemoryLayout& b) {
   if (a == b) return a;
   if (a.order == b.order) return {a.order, {}, 1};

@@ -9,6 +9,9 @@ namespace pareto::partitioner {
 /// The trivial layout for a dense tensor, one that repeats elements (expanded), and for what is no tensor.
 MemoryLayout layout_of(const c10::IValue& value);
 
+/// Whether a list, tuple or dict holds tensors of another layout than the trivial one.
+bool holds_views(const c10::IValue& value);
+
 /// The layout given by two runs: where they differ in more than the order of dimensions, gaps are not kept.
 MemoryLayout join_layouts(const MemoryLayout& a, const MemoryLayout& b);
 

@@ -131,12 +131,15 @@ void Model::Impl::hash_model() {
   Hasher hasher;
   const auto canonical = torch::jit::Canonicalize(flat.graph, /*keep_unique_names=*/false);
   hasher.update(canonical->toString(/*print_source_locations=*/false));
-  // The text shows a tensor constant only as a placeholder.
+  // The text shows tensors in constants only as placeholders.
+  const auto hash_tensor = [&](const c10::IValue& part) {
+    if (!part.isTensor()) return false;
+    if (const auto tensor = runtime::from_torch(part.toTensor())) hasher.update(tensor->bytes());
+    return true;
+  };
   for_each_node(canonical->block(), [&](torch::jit::Node* node) {
     if (node->kind() != c10::prim::Constant) return;
-    const auto value = torch::jit::toIValue(node->output());
-    if (!value || !value->isTensor()) return;
-    if (const auto tensor = runtime::from_torch(value->toTensor())) hasher.update(tensor->bytes());
+    if (const auto value = torch::jit::toIValue(node->output())) value->visit(hash_tensor);
   });
   for (std::size_t i = 0; i < weight_digests.size(); ++i) {
     hasher.update(flat.weights[i].name);
@@ -157,6 +160,7 @@ Expected<Model> Model::examine(Flat flat, std::vector<InputShape> inputs) {
   const std::string name = flat.model;
   PARETO_TRY(with_context(bind_inputs(flat, inputs), "model {}", name));
   PARETO_ASSIGN(auto state, with_context(own_state(flat), "model {}", name));
+  PARETO_TRY(with_context(remove_writes(flat, inputs), "model {}", name));
   PARETO_ASSIGN(Examined examined, with_context(examine_flat(flat, inputs), "model {}", name));
   auto points = find_split_points(examined.graph, examined.illegal);
   auto impl = std::make_unique<Impl>();

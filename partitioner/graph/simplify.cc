@@ -11,6 +11,7 @@
 #include <torch/csrc/jit/passes/shape_analysis.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -119,6 +120,12 @@ void sink_containers(torch::jit::Graph& graph) {
   }
 }
 
+void tidy(std::shared_ptr<torch::jit::Graph>& graph) {
+  gather_dicts(*graph);
+  fold(graph);
+  sink_containers(*graph);
+}
+
 }  // namespace
 
 void simplify(std::shared_ptr<torch::jit::Graph>& graph) {
@@ -127,10 +134,14 @@ void simplify(std::shared_ptr<torch::jit::Graph>& graph) {
   torch::jit::InlineForkWait(graph);
   remove_warnings(*graph);
   for (int round = 0; round < 3; ++round) fold(graph);
-  torch::jit::RemoveTensorMutation(graph);
-  gather_dicts(*graph);
-  fold(graph);
-  sink_containers(*graph);
+  tidy(graph);
+}
+
+void remove_writes(std::shared_ptr<torch::jit::Graph>& graph,
+                   const std::unordered_set<const Node*>& writes) {
+  const std::function<bool(Node*)> is_one = [&](const Node* node) { return writes.contains(node); };
+  torch::jit::RemoveTensorMutation(graph, is_one);
+  tidy(graph);
 }
 
 }  // namespace pareto::partitioner

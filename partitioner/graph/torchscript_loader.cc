@@ -72,7 +72,7 @@ Expected<Flat> flatten(torch::jit::Module module) {
     flat.graph = module.get_method("forward").graph()->copy();
     flat.model_inputs = flat.graph->inputs().size() - 1;
     inline_calls(*flat.graph);
-    PARETO_ASSIGN(flat.weights, lift_attributes(*flat.graph, module));
+    PARETO_ASSIGN(flat.weights, lift_attributes(flat.graph, module));
     simplify(flat.graph);
     lift_constants(*flat.graph, flat.weights);
     drop_unused_weights(*flat.graph, flat.weights);

@@ -161,6 +161,19 @@ TEST(ShardRunner, SizesThatAreNoneAreRefusedByEveryEngine) {
   }
 }
 
+TEST(ShardRunner, LayersWithoutWeightsAreLeftToLibTorch) {
+  HandMade shard;
+  shard.weight("w", torch::zeros({3, 0}))
+      .input("x", from_torch(torch::zeros({2, 0})).value())
+      .code("def run(self, x):\n    return (torch.linear(x, self.w),)\n");
+  const auto packed = shard.load("prepacked");
+  ASSERT_FALSE(packed);
+  EXPECT_THAT(packed.error().message, HasSubstr("to pack"));
+  const auto outputs = shard.load("plain").value()->run({from_torch(torch::zeros({2, 0})).value()});
+  ASSERT_TRUE(outputs) << outputs.error().message;
+  EXPECT_TRUE(bit_equal((*outputs)[0], from_torch(torch::zeros({2, 3})).value()));
+}
+
 /// Takes everything it is offered.
 struct TakeAll final : EarlyOutputs {
   bool wants(std::size_t index) override {
@@ -284,6 +297,47 @@ TEST(ShardRunner, InputsAreNeverWrittenTo) {
   const auto outputs = shard.load("plain").value()->run({given}).value();
   EXPECT_TRUE(bit_equal(outputs[0], from_torch(torch::zeros({4})).value()));
   EXPECT_TRUE(bit_equal(given, from_torch(torch::full({4}, -1.0F)).value()));
+}
+
+TEST(ShardRunner, WeightsThatAreWrittenAreCopiesInEveryRun) {
+  torch::manual_seed(3);
+  HandMade shard;
+  // Three weights of the same bytes, and two of others: to the store they are two.
+  shard.weight("a", torch::randn({8, 3, 3, 3}))
+      .weight("count", torch::zeros({8}))
+      .weight("beta", torch::zeros({8}))
+      .weight("mean", torch::zeros({8}))
+      .weight("gamma", torch::ones({8}))
+      .weight("var", torch::ones({8}))
+      .input("x", picture())
+      .code(R"(
+def run(self, x):
+    self.count.add_(1.0)
+    y = torch.conv2d(x, self.a)
+    y = torch.batch_norm(y, self.gamma, self.beta, self.mean, self.var, True, 0.1, 1e-5, False)
+    return (torch.relu(y), self.count, self.mean + self.beta)
+)");
+  shard.shard().end = 5;
+  const std::vector<Value> inputs{picture()};
+  const auto plain = shard.load("plain").value();
+  const auto expected = plain->run(inputs);
+  ASSERT_TRUE(expected) << expected.error().message;
+  std::vector<std::string> engines = engine_names();
+  engines.emplace_back("auto");
+  for (const std::string& engine : engines) {
+    const auto runner = shard.load(engine);
+    ASSERT_TRUE(runner) << engine << ": " << runner.error().message;
+    const auto first = (*runner)->run(inputs);
+    ASSERT_TRUE(first) << engine << ": " << first.error().message;
+    EXPECT_LT(relative_error(Tuple{*expected}, Tuple{*first}), 1e-5) << engine;
+    EXPECT_TRUE(bit_equal((*first)[1], from_torch(torch::ones({8})).value())) << engine;
+    EXPECT_TRUE(bit_equal(Tuple{(*runner)->run(inputs).value()}, Tuple{*first})) << engine;
+  }
+  for (const auto& [digest, tensor] : shard.store()) EXPECT_EQ(sha256(tensor.bytes()), digest);
+  const auto profile = plain->profile(inputs, 2, {});
+  ASSERT_TRUE(profile) << profile.error().message;
+  ASSERT_EQ(profile->operators.size(), 5U);
+  EXPECT_EQ(profile->operators.front().kind, "aten::add_") << "copying is no operator of the model";
 }
 
 TEST(ShardRunner, WrongInputsAreErrors) {

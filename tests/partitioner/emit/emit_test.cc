@@ -35,6 +35,12 @@ void expect_all_equal(const Model& model) {
   }
 }
 
+std::vector<std::string> reasons(const Model& model) {
+  std::vector<std::string> all;
+  for (const SplitPoint& point : model.split_points()) all.push_back(point.reason);
+  return all;
+}
+
 torch::jit::Module tied() {
   torch::manual_seed(2);
   torch::jit::Module module("__torch__.Tied");
@@ -241,6 +247,76 @@ def forward(self, x):
   EXPECT_LT(select_split_points(model->split_points(), "all")->size(),
             model->split_points().size());
   expect_all_equal(*model);
+}
+
+TEST(CutEverywhere, WritesGoOnlyWhereTheTypeStays) {
+  torch::jit::Module module("__torch__.Promoting");
+  module.register_buffer("offset", torch::full({4}, 0.1, torch::kDouble));
+  module.define(R"(
+def forward(self, x):
+    y = torch.relu(x)
+    y.gt_(0.5)
+    z = torch.sigmoid(x)
+    z.sub_(self.offset)
+    w = torch.tanh(x)
+    w.add_(x).mul_(2.0)
+    return y + y, z + z, w
+)");
+  const auto model = open(module, "4");
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_THAT(test::kinds(model->graph()),
+              ::testing::IsSupersetOf({"aten::gt_", "aten::sub_", "aten::add", "aten::mul"}));
+  EXPECT_THAT(test::kinds(model->graph()),
+              ::testing::Not(::testing::AnyOf(::testing::Contains("aten::add_"),
+                                              ::testing::Contains("aten::mul_"))));
+  expect_all_equal(*model);
+}
+
+TEST(CutEverywhere, TensorsThatChangeTheirShapeInPlace) {
+  const auto model = open(scripted("Reshaped", R"(
+def forward(self, x):
+    y = torch.relu(x)
+    z = y[:, 0:2]
+    y.unsqueeze_(1)
+    w = torch.sigmoid(z)
+    return torch.tanh(y), w
+)"),
+                          "4");
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_THAT(reasons(*model), ::testing::Contains(HasSubstr("changes its shape in place")));
+  expect_all_equal(*model);
+}
+
+TEST(CutEverywhere, ViewsInsideAListAreNotCutThrough) {
+  const auto model = open(scripted("Parts", R"(
+def forward(self, x):
+    parts = torch.chunk(torch.relu(x).permute([0, 3, 1, 2]), 2, 1)
+    return parts[1].transpose(2, 3).sum([1, 2])
+)"),
+                          "31x31x8");
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_THAT(reasons(*model), ::testing::Contains(HasSubstr("holds views")));
+  expect_all_equal(*model);
+}
+
+TEST(CutEverywhere, WeightsThatAreWrittenInPlace) {
+  // Two weights of the same bytes, one of them written.
+  torch::jit::Module module("__torch__.Counting");
+  module.register_buffer("count", torch::zeros({4}));
+  module.register_buffer("offset", torch::zeros({4}));
+  module.define(R"(
+def forward(self, x):
+    y = torch.relu(x)
+    self.count.add_(1.0)
+    z = torch.sigmoid(y) * self.count
+    return torch.tanh(z + self.offset)
+)");
+  const auto model = open(module, "4");
+  ASSERT_TRUE(model) << model.error().message;
+  expect_all_equal(*model);
+  for (const Digest& digest : model->weight_digests()) {
+    EXPECT_EQ(sha256(model->weight(digest)->bytes()), digest) << "what is sent is what was named";
+  }
 }
 
 TEST(CutEverywhere, TransposedViewsKeepTheirStrides) {

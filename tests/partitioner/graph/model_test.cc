@@ -16,6 +16,7 @@ using test::open;
 using test::scripted;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// conv (3 -> 8, 3x3) -> relu -> flatten -> linear (to 10).
 torch::jit::Module small_net() {
@@ -101,6 +102,39 @@ def forward(self, x):
   EXPECT_DOUBLE_EQ(flops["aten::einsum"], 2 * 7 * 7 * 5);
 }
 
+TEST(ModelExamine, FlopsOfCellsFusedLayersAndDimensionsNotSpeltOut) {
+  torch::manual_seed(1);
+  torch::jit::Module module("__torch__.Cells");
+  for (const auto& [name, sizes] :
+       std::vector<std::pair<std::string, std::vector<std::int64_t>>>{{"qkv", {24, 8}},
+                                                                      {"qkv_bias", {24}},
+                                                                      {"projection", {8, 8}},
+                                                                      {"eight", {8}},
+                                                                      {"up", {16, 8}},
+                                                                      {"up_bias", {16}},
+                                                                      {"down", {8, 16}},
+                                                                      {"w_ih", {20, 8}},
+                                                                      {"w_hh", {20, 5}}}) {
+    module.register_parameter(name, torch::randn(sizes), false);
+  }
+  module.define(R"(
+def forward(self, x):
+    y = torch._transformer_encoder_layer_fwd(x, 8, 2, self.qkv, self.qkv_bias, self.projection, self.eight, False, False, 1e-5, self.eight, self.eight, self.eight, self.eight, self.up, self.up_bias, self.down, self.eight)
+    h = torch.zeros([x.size(0), 5])
+    a, b = torch.lstm_cell(y[:, 0], [h, h], self.w_ih, self.w_hh)
+    return torch.einsum("...th,...sh->...ts", [y, y]), a, b
+)");
+  const auto model = open(module, "7x8");
+  ASSERT_TRUE(model) << model.error().message;
+  std::map<std::string, double> flops;
+  for (const Operator& op : model->graph().operators) flops[op.kind] = op.flops_per_sample;
+  const double attention = 2 * 7 * 8 * (4 * 8 + 2 * 7) + 5 * 7 * 7;
+  EXPECT_DOUBLE_EQ(flops["aten::_transformer_encoder_layer_fwd"],
+                   attention + 2 * 8 * 7 * 8 + 2 * 7 * (2 * 8 * 16));
+  EXPECT_DOUBLE_EQ(flops["aten::lstm_cell"], 2 * (20 * 8 + 20 * 5));
+  EXPECT_DOUBLE_EQ(flops["aten::einsum"], 2 * 7 * 7 * 8);
+}
+
 TEST(ModelExamine, WhatTheModelWritesStaysWhatItIsInTheFile) {
   torch::jit::Module module("__torch__.Counting");
   module.register_attribute("training", c10::BoolType::get(), true);
@@ -159,6 +193,21 @@ TEST(ModelExamine, ShapesThatDependOnTheDataAreNotCutThrough) {
     said = said || (!point.legal && point.reason.find("depends on the data") != std::string::npos);
   }
   EXPECT_TRUE(said);
+}
+
+TEST(ModelExamine, NumbersReadOffTheDataMakeShapesDependOnThem) {
+  const auto reasons = [](const std::string& count) {
+    const auto model = open(scripted("Counted", "def forward(self, x):\n    k = " + count +
+                                                    "\n"
+                                                    "    return torch.sigmoid(x[:, :k]).sum(1)\n"),
+                            "500");
+    if (!model) return model.error().message;
+    std::string all;
+    for (const SplitPoint& point : model->split_points()) all += point.reason + "\n";
+    return all;
+  };
+  EXPECT_THAT(reasons("int(x[0].argmax()) + 1"), HasSubstr("depends on the data"));
+  EXPECT_THAT(reasons("x.size(1) // 2"), Not(HasSubstr("depends on the data")));
 }
 
 TEST(ModelExamine, AliasesWrittenLaterForbidTheCut) {
@@ -348,6 +397,14 @@ TEST(Model, TheDigestIsOfGraphWeightsAndShapes) {
   EXPECT_NE(
       open(scripted("A", "def forward(self, x):\n    return torch.relu(x) + 1\n"), "4")->digest(),
       open(scripted("A", "def forward(self, x):\n    return torch.relu(x) + 2\n"), "4")->digest());
+  const auto holding = [](double value) {
+    torch::jit::Module held("__torch__.Holding");
+    held.register_attribute("parts", c10::ListType::ofTensors(),
+                            c10::List<at::Tensor>({torch::full({4}, value)}));
+    held.define("def forward(self, x):\n    return torch.relu(x) + self.parts[0]\n");
+    return held;
+  };
+  EXPECT_NE(open(holding(1), "4")->digest(), open(holding(2), "4")->digest());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <caffe2/serialize/inline_container.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <torch/custom_class.h>
 
 #include "partitioner/graph/flat_graph.h"
 #include "tests/partitioner/scripted.h"
@@ -14,6 +15,7 @@ using test::Files;
 using test::scripted;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
 
 Error load_error(const std::filesystem::path& path) {
   const auto flat = load_torchscript(path);
@@ -133,6 +135,83 @@ TEST(LoadTorchScript, StateIsRefused) {
   const Error error = load_error(files.save(module, "state"));
   EXPECT_EQ(error.code, ErrorCode::kInvalidArgument);
   EXPECT_THAT(error.message, HasSubstr("calls"));
+}
+
+TEST(LoadTorchScript, ListsAndDictsThatChangeAreState) {
+  using Ints = c10::List<std::int64_t>;
+  const Files files;
+  const auto changing = [](const std::string& body) {
+    torch::jit::Module module("__torch__.Changing");
+    module.register_attribute("training", c10::BoolType::get(), true);
+    module.register_attribute("scale", c10::ListType::ofFloats(), c10::List<double>({1.0}));
+    module.register_attribute("table", c10::ListType::create(c10::ListType::ofInts()),
+                              c10::List<Ints>({Ints({1, 2})}));
+    module.define("def forward(self, x):\n" + body);
+    return module;
+  };
+  const Error list = load_error(files.save(changing("    self.scale[0] = 2.0\n"
+                                                    "    return x * self.scale[0]\n"),
+                                           "list"));
+  EXPECT_EQ(list.code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(list.message, HasSubstr("attribute scale"));
+  const Error later = load_error(files.save(changing("    y = x * self.scale[0]\n"
+                                                     "    self.scale[0] = 2.0\n"
+                                                     "    return y\n"),
+                                            "later"));
+  EXPECT_THAT(later.message, HasSubstr("attribute scale")) << "the next request would see it";
+  const Error inner = load_error(files.save(changing("    self.table[0].append(3)\n"
+                                                     "    return x * len(self.table[0])\n"),
+                                            "inner"));
+  EXPECT_THAT(inner.message, HasSubstr("attribute table"));
+  const auto trained = load_torchscript(files.save(changing("    if self.training:\n"
+                                                            "        self.scale[0] = 2.0\n"
+                                                            "    return x * self.scale[0]\n"),
+                                                   "trained"));
+  EXPECT_TRUE(trained) << trained.error().message;
+}
+
+TEST(LoadTorchScript, TensorsInListsTuplesAndDictsAreWeights) {
+  torch::jit::Module module("__torch__.Holding");
+  const auto weight = torch::ones({4, 4});
+  module.register_parameter("weight", weight, false);
+  module.register_attribute("parts", c10::ListType::ofTensors(),
+                            c10::List<at::Tensor>({weight, torch::ones({4})}));
+  module.register_attribute(
+      "pair", c10::TupleType::create({c10::TensorType::get(), c10::IntType::get()}),
+      c10::ivalue::Tuple::create(std::vector<c10::IValue>{torch::ones({4}), std::int64_t{2}}));
+  c10::Dict<std::string, at::Tensor> table;
+  table.insert("offset", torch::ones({4}));
+  module.register_attribute(
+      "table", c10::DictType::create(c10::StringType::get(), c10::TensorType::get()), table);
+  module.define(R"(
+def forward(self, x):
+    scale, times = self.pair
+    for i in range(2):
+        x = x.matmul(self.parts[0]) * self.parts[1]
+    return x * scale * times + self.table["offset"]
+)");
+  const Files files;
+  const auto flat = load_torchscript(files.save(module, "holding"));
+  ASSERT_TRUE(flat) << flat.error().message;
+  EXPECT_THAT(names(*flat), UnorderedElementsAre("weight", "parts.1", "pair.0", "table.0"));
+  for (const FlatWeight& one : flat->weights) EXPECT_EQ(one.is_parameter, one.name == "weight");
+}
+
+/// Stands for the packed weights of a quantised layer.
+struct Packed : torch::CustomClassHolder {};
+
+TEST(LoadTorchScript, PackedWeightsAreRefusedByName) {
+  torch::class_<Packed> packed("pareto_test", "Packed");
+  packed.def_pickle([](const c10::intrusive_ptr<Packed>&) { return std::int64_t{1}; },
+                    [](std::int64_t) { return c10::make_intrusive<Packed>(); });
+  torch::jit::Module module("__torch__.Quantised");
+  module.register_attribute("packed", c10::getCustomClassType<c10::intrusive_ptr<Packed>>(),
+                            c10::make_intrusive<Packed>());
+  module.define("def forward(self, x):\n    held = [self.packed]\n    return x * len(held)\n");
+  const Files files;
+  const Error error = load_error(files.save(module, "quantised"));
+  EXPECT_EQ(error.code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(error.message, HasSubstr("attribute packed holds packed (quantised) weights"));
 }
 
 TEST(LoadTorchScript, NoSuchFile) {
