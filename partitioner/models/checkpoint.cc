@@ -224,6 +224,41 @@ bool differs_in_classes(const FlatWeight& weight, const Tensor& tensor) {
          std::equal(sizes.begin() + 1, sizes.end(), tensor.shape().begin() + 1);
 }
 
+/// Tensors of a file's own state by name: several names may be one tensor, and not all need be read.
+std::map<std::string, const c10::TensorImpl*> state_of(const Flat& flat) {
+  std::map<std::string, const c10::TensorImpl*> state;
+  if (!flat.original) return state;
+  for (const auto& entry : flat.original->named_parameters()) {
+    state[entry.name] = entry.value.unsafeGetTensorImpl();
+  }
+  for (const auto& entry : flat.original->named_buffers()) {
+    state[entry.name] = entry.value.unsafeGetTensorImpl();
+  }
+  return state;
+}
+
+/// An entry that is no weight of its own may be another name of one.
+Expected<> check_left_over(const Flat& flat, const std::string& name,
+                           const std::map<std::string, const Tensor*>& by_name) {
+  if (may_be_left_over(name)) return {};
+  const auto state = state_of(flat);
+  const auto own = state.find(name);
+  if (own == state.end()) {
+    return fail(ErrorCode::kInvalidArgument, "has \"{}\", which {} has no place for", name,
+                flat.model);
+  }
+  for (const FlatWeight& weight : flat.weights) {
+    const auto other = state.find(weight.name);
+    if (other == state.end() || other->second != own->second) continue;
+    const Tensor& one = *by_name.at(weight.name);
+    const Tensor& two = *by_name.at(name);
+    if (one.dtype() == two.dtype() && std::ranges::equal(one.bytes(), two.bytes())) continue;
+    return fail(ErrorCode::kInvalidArgument, "\"{}\" and \"{}\" differ, and are one weight in {}",
+                weight.name, name, flat.model);
+  }
+  return {};
+}
+
 Expected<> assign(Flat& flat, const Entries& entries) {
   std::map<std::string, const Tensor*> by_name;
   std::vector<std::string> names;
@@ -231,7 +266,9 @@ Expected<> assign(Flat& flat, const Entries& entries) {
     by_name[name] = &tensor;
     names.push_back(name);
   }
+  std::unordered_set<std::string> assigned;
   for (FlatWeight& weight : flat.weights) {
+    if (!weight.in_state_dict) continue;
     const auto found = by_name.find(weight.name);
     if (found == by_name.end()) {
       return fail(ErrorCode::kInvalidArgument, "has no \"{}\"{}, which {} needs", weight.name,
@@ -245,13 +282,10 @@ Expected<> assign(Flat& flat, const Entries& entries) {
                   differs_in_classes(weight, tensor) ? " (another --num-classes?)" : "");
     }
     weight.tensor = runtime::to_torch(tensor).to(weight.tensor.scalar_type());
-    by_name.erase(found);
+    assigned.insert(weight.name);
   }
   for (const auto& [name, tensor] : by_name) {
-    if (!may_be_left_over(name)) {
-      return fail(ErrorCode::kInvalidArgument, "has \"{}\", which {} has no place for", name,
-                  flat.model);
-    }
+    if (!assigned.contains(name)) PARETO_TRY(check_left_over(flat, name, by_name));
   }
   return {};
 }

@@ -8,6 +8,7 @@
 
 #include "core/base/file.h"
 #include "partitioner/graph/flat.h"
+#include "partitioner/graph/torchscript_loader.h"
 #include "partitioner/models/model_builder.h"
 #include "partitioner/models/pickle.h"
 #include "tests/support/process.h"
@@ -147,6 +148,40 @@ TEST_F(Checkpoint, WeightsThatDoNotFitAreNamed) {
   EXPECT_THAT(refusal("extra.pth"), HasSubstr("extra.weight"));
   EXPECT_THAT(refusal("five.pth"), HasSubstr("another --num-classes?"));
   EXPECT_THAT(refusal("absent.pth"), HasSubstr("no such file"));
+}
+
+TEST_F(Checkpoint, OfAFileFitsItWithTiedUnreadAndConstantTensors) {
+  python(
+      "class Net(torch.nn.Module):\n"
+      "    def __init__(self):\n"
+      "        super().__init__()\n"
+      "        self.encoder = torch.nn.Linear(4, 4, bias=False)\n"
+      "        self.decoder = torch.nn.Linear(4, 4, bias=False)\n"
+      "        self.decoder.weight = self.encoder.weight\n"
+      "        self.register_buffer('unread', torch.ones(1))\n"
+      "    def forward(self, x):\n"
+      "        y = self.decoder(torch.relu(self.encoder(x)))\n"
+      "        return y.repeat(1, 25) + torch.arange(100)\n"
+      "net = Net()\n"
+      "torch.jit.trace(net, torch.ones(2, 4)).save(folder + '/net.pt')\n"
+      "state = {name: tensor + 1 for name, tensor in net.state_dict().items()}\n"
+      "torch.save(state, folder + '/fits.pth')\n"
+      "torch.save({**state, 'extra': torch.ones(1)}, folder + '/extra.pth')\n"
+      "state['decoder.weight'] = torch.zeros(4, 4)\n"
+      "torch.save(state, folder + '/untied.pth')\n");
+  const auto load = [&](const char* name) -> Expected<Flat> {
+    PARETO_ASSIGN(Flat flat, load_torchscript(path("net.pt")));
+    PARETO_TRY(load_weights(flat, path(name)));
+    return flat;
+  };
+  const auto fits = load("fits.pth");
+  ASSERT_TRUE(fits) << fits.error().message;
+  ASSERT_EQ(fits->weights.size(), 2U);
+  EXPECT_THAT(fits->weights[0].name, HasSubstr("coder.weight")) << "by either name";
+  EXPECT_EQ(fits->weights[1].name, "constants.0");
+  EXPECT_EQ(fits->weights[1].tensor.size(0), 100) << "the file's own";
+  EXPECT_THAT(load("extra.pth").error().message, HasSubstr("\"extra\""));
+  EXPECT_THAT(load("untied.pth").error().message, HasSubstr("differ, and are one weight"));
 }
 
 TEST(SeededWeights, AreTheSameOnEveryMachine) {
