@@ -14,13 +14,6 @@ using torch::jit::Graph;
 using torch::jit::Node;
 using torch::jit::Value;
 
-void for_each_node(Block* block, const std::function<void(Node*)>& visit) {
-  for (Node* node : block->nodes()) {
-    visit(node);
-    for (Block* inner : node->blocks()) for_each_node(inner, visit);
-  }
-}
-
 bool is_tensor(const Value* value) { return value->type()->kind() == c10::TypeKind::TensorType; }
 
 /// In the same order for every copy of a graph.
@@ -51,6 +44,13 @@ std::vector<const Value*> statistics_of(const Node* node) {
 }
 
 }  // namespace
+
+void for_each_node(Block* block, const std::function<void(Node*)>& visit) {
+  for (Node* node : block->nodes()) {
+    visit(node);
+    for (Block* inner : node->blocks()) for_each_node(inner, visit);
+  }
+}
 
 bool writes_anything(Block* block) {
   return std::any_of(block->nodes().begin(), block->nodes().end(), [](Node* node) {

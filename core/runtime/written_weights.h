@@ -3,11 +3,15 @@
 
 #include <torch/script.h>
 
+#include <functional>
 #include <vector>
 
 #include "core/runtime/torch_compat.h"
 
 namespace pareto::runtime {
+
+/// The nodes of a block and of all blocks inside, each before those inside it.
+void for_each_node(torch::jit::Block* block, const std::function<void(torch::jit::Node*)>& visit);
 
 /// Whether any operator of the block, or of those inside, is known to write to something.
 bool writes_anything(torch::jit::Block* block);

@@ -113,7 +113,6 @@ class Stage {
 
   StageStatus status() const;
   StageActivity activity() const;
-  bool ended() const { return ended_; }
   /// When it was opened, where it has not run yet; when it ended; none: it is at work.
   std::optional<TimePoint> idle_since() const;
 

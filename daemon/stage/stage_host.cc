@@ -304,7 +304,7 @@ std::size_t StageHost::drain(TimePoint deadline) {
   std::optional<std::uint64_t> draining;
   for (const auto& [key, stage] : stages) {
     if (draining == key.first) continue;
-    if (stage->status().state != StageState::kOpening && !stage->ended()) draining = key.first;
+    if (!stage->idle_since()) draining = key.first;
     stage->drain();
   }
   std::size_t cut_off = 0;

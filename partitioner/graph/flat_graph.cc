@@ -1,5 +1,6 @@
 #include "partitioner/graph/flat_graph.h"
 
+#include <functional>
 #include <unordered_set>
 
 namespace pareto::partitioner {
@@ -14,13 +15,6 @@ std::vector<Node*> operators_of(torch::jit::Graph& graph) {
     if (node->kind() != c10::prim::Constant) operators.push_back(node);
   }
   return operators;
-}
-
-void for_each_node(Block* block, const std::function<void(Node*)>& visit) {
-  for (Node* node : block->nodes()) {
-    visit(node);
-    for (Block* inner : node->blocks()) for_each_node(inner, visit);
-  }
 }
 
 std::vector<Value*> outer_inputs(Node* node) {

@@ -1,21 +1,20 @@
 // Reading a flat graph: its operators, their module paths, what they use; and cutting a part out of it. Sees LibTorch.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/runtime/torch_compat.h"
+#include "core/runtime/written_weights.h"
 
 namespace pareto::partitioner {
 
 /// The nodes of the top block that count as operators, in order: all but constants.
 std::vector<torch::jit::Node*> operators_of(torch::jit::Graph& graph);
 
-/// Every node of a block and of the blocks inside, in order.
-void for_each_node(torch::jit::Block* block, const std::function<void(torch::jit::Node*)>& visit);
+using runtime::for_each_node;
 
 /// Values from outside that a node reads, those read in its blocks included; without repeats, in order of first use.
 std::vector<torch::jit::Value*> outer_inputs(torch::jit::Node* node);

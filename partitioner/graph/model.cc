@@ -131,7 +131,7 @@ void Model::Impl::hash_model() {
   Hasher hasher;
   const auto canonical = torch::jit::Canonicalize(flat.graph, /*keep_unique_names=*/false);
   hasher.update(canonical->toString(/*print_source_locations=*/false));
-  // The text shows tensors in constants only as placeholders.
+  // The text does not show what tensors in constants hold.
   const auto hash_tensor = [&](const c10::IValue& part) {
     if (!part.isTensor()) return false;
     if (const auto tensor = runtime::from_torch(part.toTensor())) hasher.update(tensor->bytes());

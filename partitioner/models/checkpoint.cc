@@ -238,10 +238,11 @@ std::map<std::string, const c10::TensorImpl*> state_of(const Flat& flat) {
 }
 
 /// An entry that is no weight of its own may be another name of one.
-Expected<> check_left_over(const Flat& flat, const std::string& name,
+Expected<> check_left_over(const Flat& flat,
+                           const std::map<std::string, const c10::TensorImpl*>& state,
+                           const std::string& name,
                            const std::map<std::string, const Tensor*>& by_name) {
   if (may_be_left_over(name)) return {};
-  const auto state = state_of(flat);
   const auto own = state.find(name);
   if (own == state.end()) {
     return fail(ErrorCode::kInvalidArgument, "has \"{}\", which {} has no place for", name,
@@ -284,8 +285,9 @@ Expected<> assign(Flat& flat, const Entries& entries) {
     weight.tensor = runtime::to_torch(tensor).to(weight.tensor.scalar_type());
     assigned.insert(weight.name);
   }
+  const auto state = state_of(flat);
   for (const auto& [name, tensor] : by_name) {
-    if (!assigned.contains(name)) PARETO_TRY(check_left_over(flat, name, by_name));
+    if (!assigned.contains(name)) PARETO_TRY(check_left_over(flat, state, name, by_name));
   }
   return {};
 }

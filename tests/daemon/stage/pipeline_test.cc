@@ -18,6 +18,7 @@ namespace {
 
 using test::FakeRuns;
 using test::first_float;
+using test::FirstRun;
 using test::message_of;
 using test::request_message;
 using test::soon;
@@ -304,26 +305,18 @@ TEST_P(Pipeline, AnIdleSinkMayLeave) {
 }
 
 TEST_P(Pipeline, DrainingAHostFinishesWhatItHas) {
+  FirstRun first(*runs_);
   const auto pipeline = open();
   ASSERT_TRUE(pipeline);
-  std::promise<void> running;
-  std::promise<void> go_on;
-  runs_->on_run = [&](int run) {
-    if (run == 0) {
-      running.set_value();
-      go_on.get_future().wait();
-    }
-    return Expected<>();
-  };
   for (int i = 0; i < 2; ++i) {
     ASSERT_TRUE(pipeline->source->send(request_message(TwoStages::kPipeline, i, 1.F), soon()));
   }
-  running.get_future().wait();
+  first.wait_until_it_runs();
   std::size_t cut_off = 99;
   std::jthread draining([&] { cut_off = pipeline->hosts[0]->drain(soon()); });
   // Its end is announced to the source before anything waits for the request that is being computed.
   EXPECT_FALSE(pipeline->source->receive(soon()));
-  go_on.set_value();
+  first.go_on();
   const auto result = pipeline->sink->receive(soon());
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_EQ(result->message.request, 0U);
@@ -332,24 +325,16 @@ TEST_P(Pipeline, DrainingAHostFinishesWhatItHas) {
 }
 
 TEST_P(Pipeline, ADrainThatTakesTooLongIsCutOff) {
+  FirstRun first(*runs_);
   const auto pipeline = open();
   ASSERT_TRUE(pipeline);
-  std::promise<void> running;
-  std::promise<void> go_on;
-  runs_->on_run = [&](int run) {
-    if (run == 0) {
-      running.set_value();
-      go_on.get_future().wait();
-    }
-    return Expected<>();
-  };
   ASSERT_TRUE(pipeline->source->send(request_message(TwoStages::kPipeline, 0, 1.F), soon()));
-  running.get_future().wait();
+  first.wait_until_it_runs();
   std::jthread draining(
       [&] { EXPECT_EQ(pipeline->hosts[0]->drain(std::chrono::steady_clock::now()), 1U); });
   // Cut off, its links are closed although it still computes.
   EXPECT_FALSE(pipeline->sink->receive(soon()));
-  go_on.set_value();
+  first.go_on();
 }
 
 TEST_P(Pipeline, AFullPipelineHoldsTheSourceBack) {

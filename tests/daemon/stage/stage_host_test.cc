@@ -18,6 +18,7 @@ namespace {
 
 using test::connect_as;
 using test::FakeRuns;
+using test::FirstRun;
 using test::message_of;
 using test::request_message;
 using test::soon;
@@ -378,22 +379,14 @@ TEST_F(StageHostTest, WhatAPeerWroteIsToldInPrintableWords) {
 }
 
 TEST_F(StageHostTest, NeighboursDrainOneAfterTheOther) {
-  std::promise<void> running;
-  std::promise<void> go_on;
-  runs_->on_run = [&](int run) {
-    if (run == 0) {
-      running.set_value();
-      go_on.get_future().wait();
-    }
-    return Expected<>();
-  };
+  FirstRun first(*runs_);
   const auto [source, sink] = start_neighbours();
   ASSERT_TRUE(source->send(request_message(kPipeline, 0, 1.F), soon()));
-  running.get_future().wait();
+  first.wait_until_it_runs();
   std::size_t cut_off = 99;
   std::jthread draining([&] { cut_off = host_->drain(soon()); });
   EXPECT_FALSE(source->receive(soon())) << "its end is announced before it is waited for";
-  go_on.set_value();
+  first.go_on();
   const auto result = sink->receive(soon());
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_EQ(result->message.kind, MessageKind::kValues);

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <future>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,8 +26,30 @@ struct FakeRuns {
   std::function<void(int)> after_early;
   /// Asked for, load by load.
   std::vector<std::string> engines;
+  Nanoseconds operator_time{
+      1};  ///< of its one operator, for each time that it is asked to repeat it
   /// Fails every load.
   std::function<Expected<>()> on_load = [] { return Expected<>(); };
+};
+
+/// Stops the first of all runs in the middle, until it may go on. Outlives them.
+class FirstRun {
+ public:
+  explicit FirstRun(FakeRuns& runs) {
+    runs.on_run = [this](int run) {
+      if (run == 0) {
+        running_.set_value();
+        go_on_.get_future().wait();
+      }
+      return Expected<>();
+    };
+  }
+  void wait_until_it_runs() { running_.get_future().wait(); }
+  void go_on() { go_on_.set_value(); }
+
+ private:
+  std::promise<void> running_;
+  std::promise<void> go_on_;
 };
 
 /// Fetches every weight, as a real runner does; the sum added is the number of the shard's operators.
