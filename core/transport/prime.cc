@@ -12,6 +12,7 @@ constexpr int kSmallPings = 8;
 // Fewer where they take long: what varies is small beside that.
 constexpr int kFewestSmallPings = 2;
 constexpr std::chrono::milliseconds kSmallPingsTime{30};
+constexpr std::chrono::milliseconds kOneIsEnough{100};
 // Every connection begins with room for that much (RFC 6928).
 constexpr std::uint64_t kAlwaysFits = 8 << 10;
 constexpr std::uint64_t kFirstLargeBytes = 64 << 10;
@@ -58,28 +59,29 @@ class Pinger {
 /// The times of pings whose sizes double. Threads: one owner.
 class Growth {
  public:
-  explicit Growth(Nanoseconds round_trip) : round_trip_(round_trip), last_(round_trip) {}
+  explicit Growth(Nanoseconds round_trip) : round_trip_(round_trip) {}
 
-  /// While a window opens, each doubling takes another round trip; where the rate is what holds it up, each takes twice as much more as
-  /// the one before. Then a window is open once a message is longer on its way than a round trip.
+  /// Where the rate is what holds a message up, twice the bytes take twice as long beyond a round trip. While a window opens they do not: it
+  /// is as large by then as the message before, so that each takes another round trip at most. And a window is open once a message is
+  /// longer on its way than a round trip.
   bool is_held_by_rate(Nanoseconds time) {
-    const Nanoseconds more = time - last_;
-    const bool linear = more.count() > 0 && more_before_.count() > 0 &&
-                        to_nanoseconds(more) >= kTwice * to_nanoseconds(more_before_);
-    const bool longer_than_window = time >= 2 * round_trip_ && more >= kNoticeable;
-    more_before_ = more;
-    last_ = time;
-    return linear && longer_than_window;
+    const Nanoseconds moving = time - round_trip_;
+    const bool as_fast_as_before =
+        moving_before_.count() > 0 &&
+        to_nanoseconds(moving) >= kTwice * to_nanoseconds(moving_before_);
+    const bool longer_than_window = moving >= round_trip_ && moving - moving_before_ >= kNoticeable;
+    moving_before_ = moving;
+    return as_fast_as_before && longer_than_window;
   }
 
  private:
-  static constexpr double kTwice = 1.8;
+  /// The rate of the smaller one is seen a little too low: its window was opening.
+  static constexpr double kTwice = 1.6;
   /// On links so fast that doubling costs less, noise is as large.
-  static constexpr Nanoseconds kNoticeable = std::chrono::milliseconds(20);
+  static constexpr Nanoseconds kNoticeable = std::chrono::milliseconds(5);
 
   const Nanoseconds round_trip_;
-  Nanoseconds last_;
-  Nanoseconds more_before_{};
+  Nanoseconds moving_before_{};
 };
 
 /// Of a ping of so many bytes that took so long beyond a round trip; 0: too fast to tell.
@@ -99,7 +101,8 @@ Expected<LinkFigures> prime(Link& link, std::uint64_t pipeline, std::uint64_t bo
   for (int i = 0; i < kSmallPings; ++i) {
     PARETO_ASSIGN(const Nanoseconds time, pinger.ping());
     figures.round_trip = std::min(figures.round_trip, time);
-    if (i + 1 >= kFewestSmallPings && now() - began > kSmallPingsTime) break;
+    const Nanoseconds spent = now() - began;
+    if (spent > kOneIsEnough || (i + 1 >= kFewestSmallPings && spent > kSmallPingsTime)) break;
   }
   std::uint64_t largest = std::min(boundary_bytes, kMostBytes);
   // So few bytes fit whatever the link is, and take no longer than chance does: they tell no rate.
