@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <utility>
 
@@ -16,8 +17,11 @@ namespace {
 using Arguments = std::vector<c10::IValue>;
 
 constexpr int kTimedRuns = 3;
-// One that took this many times as long as the best is given no other turn: a sweep loads hundreds of shards.
+// One that took this many times as long as the best is given no other turn: a sweep loads hundreds of shards. But a short run is easily
+// disturbed: one that is shorter than kShort is timed kTimedRuns times before that is believed, and has turns until they took as long.
 constexpr double kHopeless = 1.3;
+constexpr std::chrono::milliseconds kShort{10};
+constexpr int kMostTurns = 10;
 constexpr std::uint64_t kExampleSeed = 1;
 // Folding and fusing reorder sums; a graph gone wrong is off by far more.
 constexpr double kMaxErrorFloat32 = 1e-3;
@@ -67,16 +71,20 @@ class Contest {
     return std::chrono::seconds(spent.tv_sec) + Nanoseconds(spent.tv_nsec);
   }
 
+  /// It computes in the model's own precision, whatever was asked for.
+  std::unique_ptr<Engine> build_plain() const {
+    LoadedModule loaded = loaded_;
+    loaded.precision = Precision::kFloat32;
+    return builtin_engines()[0].build(loaded);
+  }
+
   Expected<> add_plain() {
-    // The reference computes in the model's own precision, whatever the others do.
-    LoadedModule plain = loaded_;
-    plain.precision = Precision::kFloat32;
     PARETO_ASSIGN(examples_, boundary_.example_values(batch_, kExampleSeed));
     Candidate candidate;
     candidate.timing.engine = builtin_engines()[0].name;
     auto outputs = guarded("the shard does not run on its example inputs",
                            [&]() -> Expected<std::vector<Value>> {
-                             candidate.engine = builtin_engines()[0].build(plain);
+                             candidate.engine = build_plain();
                              return run(*candidate.engine, candidate.timing.best);
                            });
     PARETO_TRY(outputs);
@@ -88,15 +96,12 @@ class Contest {
   /// Where numbers cross the boundary that depend on the request (a batch size among them), made-up examples may not fit together:
   /// then nothing can be compared, and the engine that needs no comparison is kept.
   Expected<ChosenEngine> unmeasured(const std::string& why) const {
-    const EngineEntry& plain = builtin_engines()[0];
-    return guarded("engine " + plain.name, [&]() -> Expected<ChosenEngine> {
-      // It computes in the model's own precision, whatever was asked for.
-      LoadedModule as_it_is = loaded_;
-      as_it_is.precision = Precision::kFloat32;
+    const std::string& plain = builtin_engines()[0].name;
+    return guarded("engine " + plain, [&]() -> Expected<ChosenEngine> {
       ChosenEngine chosen;
-      chosen.name = plain.name;
-      chosen.engine = plain.build(as_it_is);
-      chosen.timings.push_back({plain.name, {}, why, 0});
+      chosen.name = plain;
+      chosen.engine = build_plain();
+      chosen.timings.push_back({plain, {}, why, 0});
       return chosen;
     });
   }
@@ -128,16 +133,28 @@ class Contest {
 
   /// Each engine keeps weights of its own, packed as it likes: as few as can be are held at a time.
   void free_hopeless() {
-    const double limit = kHopeless * static_cast<double>(best_so_far().count());
     for (std::size_t i = 1; i < candidates_.size(); ++i) {
       Candidate& candidate = candidates_[i];
-      if (static_cast<double>(candidate.timing.best.count()) > limit) candidate.engine.reset();
+      for (int run = 1; run < kTimedRuns && is_hopeless(candidate); ++run) {
+        if (candidate.timing.best > kShort) break;
+        time_once(candidate);
+      }
+      if (is_hopeless(candidate)) candidate.engine.reset();
     }
+  }
+
+  bool is_hopeless(const Candidate& candidate) const {
+    return candidate.engine && static_cast<double>(candidate.timing.best.count()) >
+                                   kHopeless * static_cast<double>(best_so_far().count());
   }
 
   /// Each has been timed once when it was added.
   void time_in_turns() {
-    for (int round = 1; round < kTimedRuns; ++round) {
+    const auto has_turn = [this](int round) {
+      return round < kTimedRuns || (round < kMostTurns && best_so_far() < kShort / round);
+    };
+    int rounds = 1;
+    for (; has_turn(rounds); ++rounds) {
       for (std::size_t i = 1; i < candidates_.size(); ++i) time_once(candidates_[i]);
       free_hopeless();
     }
@@ -146,7 +163,7 @@ class Contest {
     const bool close = std::none_of(
         candidates_.begin() + 1, candidates_.end(),
         [&](const Candidate& c) { return c.engine && 2 * c.timing.best < plain.timing.best; });
-    for (int round = 0; close && round < kTimedRuns; ++round) time_once(plain);
+    for (int round = 0; close && round < rounds; ++round) time_once(plain);
   }
 
   /// Of those that were timed after their warm-up; the longest time there is where none was.

@@ -61,6 +61,16 @@ std::string host_of_peer(std::string peer) {
   return peer;
 }
 
+/// " of plain 8.12 ms, onednn 3.2 ms, prepacked 1.92 ms"; nothing where none was timed.
+std::string contest_of(const runtime::LoadReport& report) {
+  std::vector<std::string> tried;
+  for (const runtime::EngineTiming& timing : report.timings) {
+    if (!timing.failure.empty()) continue;
+    tried.push_back(fmt::format("{} {:.3g} ms", timing.engine, to_milliseconds(timing.best)));
+  }
+  return tried.empty() ? "" : " of " + join(tried);
+}
+
 /// Of its weights, equal ones once.
 std::uint64_t stored_bytes(const Shard& shard) {
   std::uint64_t bytes = 0;
@@ -237,9 +247,9 @@ Expected<> ControlService::load(grpc::ServerContext& context, const v1::LoadShar
     wire.set_relative_error(timing.relative_error);
   }
   log_about({{"PARETO_MODEL", shard.model}, {"PARETO_SHARD", held.handle()}}, LogLevel::kInfo,
-            fmt::format("loaded {} [{}, {}) as {}: engine {}, {} of weights", shard.model,
+            fmt::format("loaded {} [{}, {}) as {}: engine {}{}, {} of weights", shard.model,
                         shard.begin, shard.end, held.handle(), held.report().engine,
-                        format_bytes(shard.weight_bytes())));
+                        contest_of(held.report()), format_bytes(shard.weight_bytes())));
   return {};
 }
 
