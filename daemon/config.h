@@ -27,6 +27,8 @@ struct DaemonConfig {
   int threads = 1;                       ///< for shards whose coordinator names no number
   std::string device = "cpu";            ///< what shards run on: cpu or cuda:N
   double speed = 0;  ///< imitated: of the whole device, in cores of this machine; 0: as it is
+  std::string
+      steady;  ///< the imitated one takes what this file of operator times says; "": what it takes here
   std::uint64_t max_frame_bytes = std::uint64_t{1} << 30;
   Nanoseconds drain_timeout = std::chrono::seconds(10);
   std::string log_level = "info";

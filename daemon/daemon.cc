@@ -44,8 +44,9 @@ std::string local_address(const std::string& address) {
 }
 
 /// Whoever keeps what this device takes is to know which one it is.
-Machine imitated(Machine machine, double speed) {
-  if (speed > 0) machine.cpu += fmt::format(", as if {} of a core", speed);
+Machine described(Machine machine, const DaemonConfig& config) {
+  if (config.speed > 0) machine.cpu += fmt::format(", as if {} of a core", config.speed);
+  if (!config.steady.empty()) machine.cpu += ", steady by " + config.steady;
   return machine;
 }
 
@@ -101,10 +102,16 @@ Expected<std::unique_ptr<Daemon>> Daemon::start(const DaemonConfig& config, Daem
   daemon->name_ = config.name.empty() ? host_name() : config.name;
   const std::string& name = daemon->name_;
   PARETO_TRY(daemon->open_store());
+  ImitatedProcessor imitated{config.speed};
+  if (!config.steady.empty()) {
+    auto paces = OperatorPaces::open(config.steady);
+    if (!paces) return fail(ErrorCode::kInvalidArgument, "steady: {}", paces.error().message);
+    imitated.paces = *std::move(paces);
+  }
   daemon->shards_ = std::make_unique<ShardCache>(
       std::move(parts.runners),
       [store = daemon->store_.get()](const Digest& digest) { return store->get(digest); },
-      config.memory_limit_bytes, parts.memory, config.speed);
+      config.memory_limit_bytes, parts.memory, imitated);
   StageHostOptions options;
   options.device = name;
   options.limits.max_frame_bytes = config.max_frame_bytes;
@@ -118,7 +125,7 @@ Expected<std::unique_ptr<Daemon>> Daemon::start(const DaemonConfig& config, Daem
                        *daemon->network_,
                        name,
                        config.threads,
-                       imitated(describe_machine(), config.speed),
+                       described(describe_machine(), config),
                        parts.runtime,
                        parts.engines,
                        parts.memory,

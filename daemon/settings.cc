@@ -142,7 +142,7 @@ std::string get_bytes(const DaemonConfig& config) {
   return std::to_string(config.*Member);
 }
 
-const std::array<Setting, 19> kSettings{{
+const std::array<Setting, 20> kSettings{{
     {"listen", "ADDR", "control service, HOST:PORT, port 0 picks a free one; or unix:/FILE", false,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
        if (!text.starts_with(kUnixScheme)) PARETO_TRY(check_address(text));
@@ -190,6 +190,8 @@ const std::array<Setting, 19> kSettings{{
        return {};
      },
      [](const DaemonConfig& config) { return fmt::format("{}", config.speed); }},
+    {"steady", "FILE", "operator times: the imitated device takes these, whatever it takes here",
+     false, set_text<&DaemonConfig::steady>, get_text<&DaemonConfig::steady>},
     {"max_frame", "SIZE", "largest message taken on a link", false,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
        PARETO_ASSIGN(const std::uint64_t bytes, parse_bytes(text));

@@ -32,14 +32,18 @@ void check_name(ConfigSection& section, const std::string& name) {
                   fmt::format("\"{}\" is not 1 to {} letters, digits, - and _", name, kMaxName));
 }
 
+/// A file as it stands in the one at `base`: seen from that one's folder.
+std::string beside(const std::filesystem::path& base, const std::string& file) {
+  return std::filesystem::absolute(base.parent_path() / file).lexically_normal().string();
+}
+
 /// A condition's file as it stands in a test bed's file at `base`: from that file's folder.
 Expected<TestbedLink> read_link(const std::string& network, const std::filesystem::path& base,
                                 Hasher& content) {
   TestbedLink link;
   if (network == "none") return link;
-  const auto file = std::filesystem::absolute(base.parent_path() / network).lexically_normal();
-  link.network = file.string();
-  PARETO_ASSIGN(link.condition, read_condition(file));
+  link.network = beside(base, network);
+  PARETO_ASSIGN(link.condition, read_condition(link.network));
   content.update(to_text(link.condition));
   return link;
 }
@@ -70,6 +74,7 @@ TestbedDevice read_device(ConfigSection& entry) {
                                        "one of its cores",
                                        device.speed, kLeastSpeed, kMostSpeed));
   }
+  entry.optional("steady", device.steady);
   entry.optional_bytes("memory", device.memory_bytes);
   if (device.memory_bytes != 0 && device.memory_bytes < kLeastMemory) {
     entry.problem("memory",
@@ -138,7 +143,8 @@ Expected<Testbed> read_testbed(const std::filesystem::path& path) {
   std::set<std::string> names;
   std::vector<std::string> networks;
   for (ConfigSection& entry : entries) {
-    bed.devices.push_back(read_device(entry));
+    TestbedDevice& device = bed.devices.emplace_back(read_device(entry));
+    if (!device.steady.empty()) device.steady = beside(path, device.steady);
     if (!names.insert(bed.devices.back().name).second) {
       entry.problem("name", "another device is called so as well");
     }

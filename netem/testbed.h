@@ -42,7 +42,8 @@ const std::vector<DevicePreset>& device_presets();
 struct TestbedDevice {
   std::string name;
   std::string preset = "server";
-  double speed = 0;  ///< as in DevicePreset
+  double speed = 0;    ///< as in DevicePreset
+  std::string steady;  ///< file, as in configs/paretod.yaml
   std::uint64_t memory_bytes = 0;
   int threads = 1;  ///< of a shard where its coordinator names no number
 };

@@ -60,7 +60,8 @@ struct Cluster::Impl {
          "shm=auto", "--name", device.name, "--threads", std::to_string(device.threads),
          "--state-dir", (folder->path() / device.name).string(), "--log-level", "warn",
          "--discovery", "off", "--exit-with-parent"});
-    arguments.insert(arguments.end(), {"--speed", fmt::format("{}", device.speed)});
+    arguments.insert(arguments.end(),
+                     {"--speed", fmt::format("{}", device.speed), "--steady", device.steady});
     PARETO_ASSIGN(auto group,
                   netem::ResourceGroup::create(fmt::format("{}/{}", bed.name, device.name),
                                                device.memory_bytes));

@@ -27,6 +27,7 @@ RunningTestbed describe(const netem::Testbed& bed, const Cluster& cluster) {
                                .place = fmt::format("/proc/{}/ns/net", processes[i]),
                                .process = processes[i],
                                .speed = device.speed,
+                               .steady = device.steady,
                                .memory_bytes = device.memory_bytes});
   }
   for (std::size_t i = 0; i < bed.links.size(); ++i) {

@@ -31,13 +31,10 @@ constexpr std::chrono::seconds kPatienceAfterKill{5};
 
 // NOLINTBEGIN(readability-identifier-naming): names that the library looks for
 static void to_json(Json& json, const RunningDevice& device) {
-  json = {{"name", device.name},
-          {"preset", device.preset},
-          {"control", device.control},
-          {"place", device.place},
-          {"process", device.process},
-          {"speed", device.speed},
-          {"memory_bytes", device.memory_bytes}};
+  json = {{"name", device.name},       {"preset", device.preset},
+          {"control", device.control}, {"place", device.place},
+          {"process", device.process}, {"speed", device.speed},
+          {"steady", device.steady},   {"memory_bytes", device.memory_bytes}};
 }
 static void from_json(const Json& json, RunningDevice& device) {
   json.at("name").get_to(device.name);
@@ -46,6 +43,8 @@ static void from_json(const Json& json, RunningDevice& device) {
   json.at("place").get_to(device.place);
   json.at("process").get_to(device.process);
   json.at("speed").get_to(device.speed);
+  // Of an earlier version it may be up still.
+  device.steady = json.value("steady", "");
   json.at("memory_bytes").get_to(device.memory_bytes);
 }
 static void to_json(Json& json, const RunningLink& link) {

@@ -22,6 +22,7 @@ struct RunningDevice {
   std::string place;    ///< the file of its network namespace: nsenter --net=…
   int process = 0;      ///< of its daemon
   double speed = 0;     ///< as in netem::TestbedDevice
+  std::string steady;   ///< the same
   std::uint64_t memory_bytes = 0;
 };
 

@@ -24,7 +24,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 std::string speed_of(const RunningDevice& device) {
-  return device.speed > 0 ? fmt::format("{:.3g} of a core", device.speed) : "all";
+  const std::string speed =
+      device.speed > 0 ? fmt::format("{:.3g} of a core", device.speed) : "all";
+  return device.steady.empty() ? speed : speed + ", steady";
 }
 
 std::string memory_of(const RunningDevice& device) {
@@ -37,6 +39,7 @@ Json to_json(const RunningTestbed& bed) {
     devices.push_back({{"name", device.name},
                        {"preset", device.preset},
                        {"speed", device.speed},
+                       {"steady", device.steady},
                        {"memory_bytes", device.memory_bytes},
                        {"control", device.control},
                        {"process", device.process},

@@ -1,9 +1,15 @@
 #include "core/runtime/segment_profiler.h"
 
+#include <ATen/Parallel.h>
+#include <torch/csrc/jit/passes/canonicalize.h>
+
 #include <algorithm>
 #include <memory>
+#include <sstream>
+#include <string_view>
 #include <unordered_map>
 
+#include "core/base/digest.h"
 #include "core/runtime/torch_compat.h"
 
 namespace pareto::runtime {
@@ -21,6 +27,8 @@ struct Step {
   std::vector<const Value*>
       arguments;  ///< the node's inputs that are no constants, and what its blocks read from outside
   std::unique_ptr<torch::jit::Code> code;
+  std::string blocks;  ///< what those inside it do
+  std::string what;    ///< as OperatorTime
   std::vector<Nanoseconds> times;
 };
 
@@ -48,11 +56,100 @@ Step make_step(Node* node) {
   Node* copy = graph->createClone(node, map);
   graph->block()->appendNode(copy);
   for (Value* output : copy->outputs()) graph->registerOutput(output);
+  if (!node->blocks().empty()) {
+    step.blocks = torch::jit::Canonicalize(graph, /*keep_unique_names=*/false)->toString(false);
+  }
   step.code = std::make_unique<torch::jit::Code>(graph, "step");
   return step;
 }
 
+/// What tells one operator's work from another's, in words; as much of it as anybody would read, and then its digest.
+class Description {
+ public:
+  void add(std::string_view text) {
+    if (text_.size() < kMostBytes) text_ += text;
+    hasher_.update(text);
+  }
+  /// A tensor by its type, shape and, where it is not dense, strides; of a list or tuple all of it, of a number or a text itself.
+  void add_value(const c10::IValue& value) {
+    try {
+      add_known(value);
+    } catch (const std::exception&) {
+      // A kind of tensor that has no sizes.
+      add(value.tagKind());
+    }
+  }
+  std::string text() {
+    std::ranges::replace(text_, '\n', ' ');
+    return text_.size() < kMostBytes ? text_ : text_ + "... " + hasher_.finish().hex();
+  }
+
+ private:
+  static constexpr std::size_t kMostBytes = 400;
+
+  void add_known(const c10::IValue& value) {
+    std::ostringstream words;
+    if (value.isTensor() && value.toTensor().defined()) {
+      const at::Tensor tensor = value.toTensor();
+      words << tensor.scalar_type() << tensor.sizes();
+      if (!tensor.is_contiguous()) words << '/' << tensor.strides();
+      if (!tensor.is_cpu()) words << '@' << tensor.device();
+      return add(words.str());
+    }
+    if (value.isList() || value.isTuple()) {
+      const auto items =
+          value.isTuple() ? value.toTupleRef().elements().vec() : value.toListRef().vec();
+      add("(");
+      for (const c10::IValue& item : items) {
+        // Tuples of tuples may name the same tensor any number of times.
+        if (--items_left_ < 0) break;
+        add_value(item);
+        add(",");
+      }
+      return add(")");
+    }
+    if (value.isString()) return add('"' + value.toStringRef() + '"');
+    if (value.isScalar() || value.isBool()) {
+      words << value;
+      return add(words.str());
+    }
+    add(value.tagKind());
+  }
+
+  std::string text_;
+  Hasher hasher_;
+  int items_left_ = 10'000;
+};
+
+std::string describe(const Step& step, const Environment& environment) {
+  Description description;
+  description.add(step.node->kind().toQualString());
+  description.add("(");
+  const auto add = [&](const Value* value) {
+    const auto known = environment.find(value);
+    const auto constant = torch::jit::toIValue(value);
+    if (known != environment.end()) {
+      description.add_value(known->second);
+    } else if (constant) {
+      description.add_value(*constant);
+    }
+    description.add(", ");
+  };
+  for (const Value* input : step.node->inputs()) add(input);
+  description.add(")");
+  if (!step.node->blocks().empty()) {
+    // What they read, and what they do.
+    for (const Value* argument : step.arguments) add(argument);
+    description.add(step.blocks);
+  }
+  if (at::get_num_threads() > 1) {
+    description.add(" on " + std::to_string(at::get_num_threads()) + " threads");
+  }
+  return description.text();
+}
+
 void run_step(Step& step, Environment& environment, bool timed) {
+  if (!timed) step.what = describe(step, environment);
   torch::jit::Stack stack;
   for (const Value* argument : step.arguments) stack.push_back(environment.at(argument));
   const auto start = std::chrono::steady_clock::now();
@@ -117,9 +214,10 @@ ShardProfile profile_segments(const torch::jit::Module& module, const Shard& sha
 
   ShardProfile profile;
   for (std::size_t i = 0; i < operators.size(); ++i) {
-    profile.operators.push_back(
-        {shard.begin + static_cast<std::int64_t>(i), operators[i]->node->kind().toQualString(),
-         i < shard.scopes.size() ? shard.scopes[i] : "", median(operators[i]->times)});
+    profile.operators.push_back({shard.begin + static_cast<std::int64_t>(i),
+                                 operators[i]->node->kind().toQualString(),
+                                 i < shard.scopes.size() ? shard.scopes[i] : "", operators[i]->what,
+                                 median(operators[i]->times)});
   }
   std::int64_t begin = shard.begin;
   const auto add_segment = [&](std::int64_t end) {

@@ -57,6 +57,8 @@ struct OperatorTime {
   std::int64_t position = 0;  ///< in the whole model's order
   std::string kind;           ///< "aten::conv2d"
   std::string scope;
+  /// Its kind with the types, shapes and numbers that it was given: equal ones are the same work, in one line. "aten::relu(Float[1, 32, 64, 64])"
+  std::string what;
   Nanoseconds median{};
 };
 

@@ -1,5 +1,7 @@
 #include "daemon/stage/shard_cache.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -13,6 +15,9 @@ constexpr std::uint64_t kExampleSeed = 1;
 constexpr int kMaxRepeats = 1000;
 /// Of all memory one part in so many stays free: a machine without any ends whatever took most of it.
 constexpr std::uint64_t kShareLeft = 16;
+
+/// Of the operators of a steady device, the first time.
+constexpr int kPaceRepeats = 15;
 
 /// Remembered beyond their shards.
 constexpr std::size_t kMostEngines = 10'000;
@@ -39,6 +44,12 @@ Shard without_archive(Shard shard) {
   shard.archive.clear();
   shard.archive.shrink_to_fit();
   return shard;
+}
+
+std::uint64_t bytes_of(const std::vector<Value>& values) {
+  std::uint64_t bytes = 0;
+  for (const Value& value : values) bytes += tensor_bytes(value);
+  return bytes;
 }
 
 /// Takes outputs when the imitated processor has made them.
@@ -73,7 +84,7 @@ Expected<LoadedShard::Result> LoadedShard::run(std::vector<Value> inputs,
   const TimePoint asked = std::chrono::steady_clock::now();
   const std::lock_guard lock(mutex_);
   const TimePoint started = std::chrono::steady_clock::now();
-  SlowProcessor::Work work(*processor_, options_);
+  SlowProcessor::Work work(*processor_, options_, pace_ ? &*pace_ : nullptr, bytes_of(inputs));
   const auto run_slowly = [&] {
     if (early == nullptr) return runner_->run(std::move(inputs));
     SlowOutputs slow(work, *early);
@@ -102,12 +113,44 @@ Expected<LoadedShard::Profile> LoadedShard::profile(std::int64_t batch, int repe
   if (part_repeats == 0) return profile;
   const std::lock_guard lock(mutex_);
   PARETO_ASSIGN(profile.parts, runner_->profile(inputs, part_repeats, cuts));
+  if (paces_ != nullptr) {
+    if (!paces_->know(profile.parts.operators)) {
+      PARETO_ASSIGN(profile.parts, runner_->profile(inputs, kPaceRepeats, cuts));
+    }
+    PARETO_TRY(paces_->settle(profile.parts));
+    const auto slow = [this](auto& parts) {
+      for (auto& part : parts) part.median = processor_->at_pace(part.median);
+    };
+    slow(profile.parts.operators);
+    slow(profile.parts.segments);
+    return profile;
+  }
   const auto slow = [times = processor_->times(options_.threads)](auto& parts) {
     for (auto& part : parts) part.median = from_nanoseconds(times * to_nanoseconds(part.median));
   };
   slow(profile.parts.operators);
   slow(profile.parts.segments);
   return profile;
+}
+
+Expected<> LoadedShard::keep_pace(std::shared_ptr<OperatorPaces> paces) {
+  paces_ = std::move(paces);
+  const auto inputs = make_examples(shard_.inputs, options_.batch, kExampleSeed);
+  // Once tells which operators there are.
+  auto timed = inputs ? runner_->profile(*inputs, 1, {}) : tl::unexpected(inputs.error());
+  if (timed && !paces_->know(timed->operators)) {
+    timed = runner_->profile(*inputs, kPaceRepeats, {});
+  }
+  if (!timed) {
+    spdlog::warn("{} is not steady here: its operators cannot be timed: {}", name_of(shard_),
+                 timed.error().message);
+    return {};
+  }
+  PARETO_TRY(paces_->settle(*timed));
+  Nanoseconds whole{};
+  for (const runtime::OperatorTime& one : timed->operators) whole += one.median;
+  pace_.emplace(whole, bytes_of(*inputs));
+  return {};
 }
 
 Expected<std::vector<Value>> LoadedShard::example_outputs() {
@@ -122,9 +165,11 @@ std::uint64_t LoadedShard::output_bytes() const {
 }
 
 ShardCache::ShardCache(RunnerFactory factory, runtime::WeightSource weights,
-                       std::uint64_t memory_limit_bytes, MemoryProbe memory, double speed)
+                       std::uint64_t memory_limit_bytes, MemoryProbe memory,
+                       const ImitatedProcessor& imitated)
     : factory_(std::move(factory)),
-      processor_(std::make_shared<SlowProcessor>(speed)),
+      processor_(std::make_shared<SlowProcessor>(imitated.speed)),
+      paces_(imitated.paces),
       weights_(std::move(weights)),
       memory_(std::move(memory)),
       in_use_(std::make_shared<std::atomic<std::uint64_t>>(0)),
@@ -185,12 +230,13 @@ Expected<ShardCache::Loaded> ShardCache::load(const Shard& shard,
                              name_of(shard)));
   const std::uint64_t taken = taken_bytes(before, memory_());
   return_freed_memory();
-
-  const std::lock_guard lock(mutex_);
-  if (engines_.size() < kMostEngines) engines_[key] = runner->report().engine;
   std::string handle = fmt::format("{}-{}", key.substr(0, 12), ++loads_);
   auto loaded =
       std::make_shared<LoadedShard>(handle, shard, options, std::move(runner), processor_);
+  if (paces_) PARETO_TRY(with_context(loaded->keep_pace(paces_), "{}", name_of(shard)));
+
+  const std::lock_guard lock(mutex_);
+  if (engines_.size() < kMostEngines) engines_[key] = loaded->report().engine;
   loaded->memory_bytes_ = taken;
   *in_use_ += needed;
   loaded->account_ = std::shared_ptr<const void>(

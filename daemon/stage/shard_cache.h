@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -67,6 +68,10 @@ class LoadedShard {
 
  private:
   friend class ShardCache;
+  /// Whose sums are its pace from now on.
+  /// Fails: as OperatorPaces.
+  Expected<> keep_pace(std::shared_ptr<OperatorPaces> paces);
+
   const std::string handle_;
   const Shard shard_;
   const runtime::RunnerOptions options_;
@@ -74,8 +79,18 @@ class LoadedShard {
   std::shared_ptr<const void> account_;
   const std::unique_ptr<runtime::ShardRunner> runner_;
   const std::shared_ptr<SlowProcessor> processor_;
+  std::shared_ptr<OperatorPaces> paces_;  ///< null: runs take what they take
+  std::optional<SteadyPace> pace_;        ///< none, too, where it does not run on example inputs
   std::uint64_t memory_bytes_ = 0;
   std::mutex mutex_;
+};
+
+/// What a device pretends to have.
+struct ImitatedProcessor {
+  double speed =
+      0;  ///< as SlowProcessor; of a steady one in times of the plain engine on a core here
+  /// What shards have their SteadyPace from; null: it is as fast as this machine lets it.
+  std::shared_ptr<OperatorPaces> paces{};
 };
 
 /// Threads: any. Loads happen one after the other: engines are timed while they load.
@@ -90,13 +105,13 @@ class ShardCache {
     std::uint32_t users = 0;
   };
 
-  /// memory_limit_bytes: what all shards together may take; 0 = what the machine has available. speed: as SlowProcessor.
+  /// memory_limit_bytes: what all shards together may take; 0 = what the machine has available.
   ShardCache(RunnerFactory factory, runtime::WeightSource weights, std::uint64_t memory_limit_bytes,
-             MemoryProbe memory = read_memory, double speed = 0);
+             MemoryProbe memory = read_memory, const ImitatedProcessor& imitated = {});
 
   /// Counted: each load wants one unload. The same shard with the same settings is loaded once; when it comes back after its unload,
   /// engines are not held against each other again. Fails: kExhausted (needed, limit and
-  /// free named, checked before anything is loaded), and as ShardRunner::load does.
+  /// free named, checked before anything is loaded), and as ShardRunner::load and OperatorPaces do.
   Expected<Loaded> load(const Shard& shard, const runtime::RunnerOptions& options);
   /// The memory is free once the stages that still run it are closed, too. Fails: kNotFound.
   Expected<> unload(const std::string& handle);
@@ -116,6 +131,7 @@ class ShardCache {
 
   const RunnerFactory factory_;
   const std::shared_ptr<SlowProcessor> processor_;  ///< of all shards
+  const std::shared_ptr<OperatorPaces> paces_;      ///< the same; null: not steady
   const runtime::WeightSource weights_;
   const MemoryProbe memory_;
   // Shared with the shards' accounts, which may outlive the cache.

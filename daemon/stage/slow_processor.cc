@@ -28,12 +28,19 @@ double SlowProcessor::times(int threads) const {
   return speed_ > 0 ? std::max(1.0, threads / speed_) : 1;
 }
 
-SlowProcessor::Work::Work(SlowProcessor& processor, const runtime::RunnerOptions& options)
+Nanoseconds SlowProcessor::at_pace(Nanoseconds time) const {
+  return speed_ > 0 ? from_nanoseconds(to_nanoseconds(time) / speed_) : time;
+}
+
+SlowProcessor::Work::Work(SlowProcessor& processor, const runtime::RunnerOptions& options,
+                          SteadyPace* pace, std::uint64_t input_bytes)
     : processor_(processor),
       // More threads than cores have no more than these.
       times_(processor.times(std::min(options.threads, processor.cores_))),
-      by_cpu_(options.threads == 1 && options.device == "cpu") {
-  if (times_ == 1) return;
+      by_cpu_(options.threads == 1 && options.device == "cpu"),
+      pace_(pace),
+      input_bytes_(input_bytes) {
+  if (is_as_here()) return;
   begin_ = std::chrono::steady_clock::now();
   counted_ = now();
 }
@@ -42,24 +49,28 @@ Nanoseconds SlowProcessor::Work::now() const {
   return by_cpu_ ? thread_cpu_time() : std::chrono::steady_clock::now().time_since_epoch();
 }
 
-void SlowProcessor::Work::count() {
-  work_ += from_nanoseconds(times_ * to_nanoseconds(now() - counted_));
-}
+void SlowProcessor::Work::count() { computed_ += now() - counted_; }
 
 void SlowProcessor::Work::catch_up() {
-  if (times_ == 1) return;
+  if (is_as_here()) return;
   count();
-  wait_until(begin_ + work_);
+  wait_until(begin_ + (pace_ != nullptr ? processor_.at_pace(pace_->part(input_bytes_, computed_))
+                                        : from_nanoseconds(times_ * to_nanoseconds(computed_))));
   counted_ = now();
 }
 
 void SlowProcessor::Work::finish() {
-  if (times_ == 1) return;
+  if (is_as_here()) return;
   count();
+  Nanoseconds work = from_nanoseconds(times_ * to_nanoseconds(computed_));
+  if (pace_ != nullptr) {
+    work = processor_.at_pace(pace_->whole(input_bytes_));
+    pace_->finished(input_bytes_, computed_);
+  }
   TimePoint due;
   {
     const std::lock_guard lock(processor_.mutex_);
-    due = std::max(begin_, processor_.busy_until_) + work_;
+    due = std::max(begin_, processor_.busy_until_) + work;
     processor_.busy_until_ = due;
   }
   wait_until(due);

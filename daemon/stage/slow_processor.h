@@ -3,14 +3,16 @@
 //   begin ──compute 2 ms──▶ catch_up ──wait 2 ms──▶ compute 1 ms ──▶ finish ──wait 1 ms──▶        at a speed of 0.5
 //
 // A quota of processor time (cgroups) slows bursts that are shorter than its periods not at all, and others by more or less, as it happens;
-// this slows each by what it took.
+// this slows each by what it took, or, of a steady one (steady_pace.h), makes it as long as it is there.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <mutex>
 
 #include "core/base/clock.h"
 #include "core/runtime/shard_runner.h"
+#include "daemon/stage/steady_pace.h"
 
 namespace pareto::daemon {
 
@@ -22,28 +24,35 @@ class SlowProcessor {
 
   /// How many times as long work takes that uses so many threads; at least 1.
   double times(int threads) const;
+  /// Of what takes so long at a steady pace.
+  Nanoseconds at_pace(Nanoseconds time) const;
 
   /// From now on, on this thread.
   class Work {
    public:
     /// How a shard is run. A thread that computes alone is timed by its processor time: what keeps it from computing here is not slowed too.
-    Work(SlowProcessor& processor, const runtime::RunnerOptions& options);
+    /// `pace`, where given, says how long it takes there, with inputs of so many bytes, in place of what it takes here. It outlives this.
+    Work(SlowProcessor& processor, const runtime::RunnerOptions& options,
+         SteadyPace* pace = nullptr, std::uint64_t input_bytes = 0);
     /// Returns when the imitated processor has done what this thread has.
     void catch_up();
     /// The same; afterwards the processor is free for others.
     void finish();
 
    private:
+    bool is_as_here() const { return pace_ == nullptr && times_ == 1; }
     Nanoseconds now() const;
-    /// What the imitated processor has to do, until now.
+    /// Adds to what has been computed until now.
     void count();
 
     SlowProcessor& processor_;
     const double times_;
     const bool by_cpu_;
+    SteadyPace* const pace_;
+    const std::uint64_t input_bytes_;
     TimePoint begin_;
-    Nanoseconds work_{};
-    Nanoseconds counted_{};  ///< until when, on the clock that work is timed by
+    Nanoseconds computed_{};  ///< here
+    Nanoseconds counted_{};   ///< until when, on the clock that work is timed by
   };
 
  private:

@@ -25,7 +25,7 @@ class Testbeds : public EndToEnd {
     std::ofstream(path("slow.yaml")) << "delay: 10ms\n";
     std::ofstream(bed_) << "name: " << name_
                         << "\nnetwork: slow.yaml\ndevices:\n"
-                           "  - {name: left, speed: 0.8, memory: 4GiB}\n"
+                           "  - {name: left, speed: 0.8, steady: left.times, memory: 4GiB}\n"
                            "  - {name: right, memory: 4GiB}\n";
     const auto up = paretoctl({"testbed", "up", bed_, "--json"});
     for (const char* lack : {"no network namespaces", "no /dev/net/tun", "no control groups",
@@ -67,6 +67,8 @@ TEST_F(Testbeds, StayUntilTheyAreTakenDown) {
   EXPECT_EQ(up_["name"], name_);
   ASSERT_EQ(up_["devices"].size(), 2U);
   EXPECT_EQ(up_["devices"][0]["speed"], 0.8);
+  EXPECT_EQ(up_["devices"][0]["steady"], path("left.times"));
+  EXPECT_TRUE(std::filesystem::exists(path("left.times")));
   EXPECT_TRUE(has_control_group());
 
   const auto again = paretoctl({"testbed", "up", bed_, "--json"});

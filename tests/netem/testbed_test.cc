@@ -41,19 +41,22 @@ class Files : public testing::Test {
 
 TEST_F(Files, AreReadWithTheirPresetsAndNetworks) {
   write("slow.yaml", "delay: 20ms\n");
-  const Testbed bed = read_testbed(write("field.yaml",
-                                         "network: slow.yaml\n"
-                                         "devices:\n"
-                                         "  - {name: pi-1, preset: pi4, memory: 2GiB}\n"
-                                         "  - {name: b, speed: 0.5, threads: 2, network: none}\n"
-                                         "  - {name: c}\n"))
-                          .value();
+  const Testbed bed =
+      read_testbed(write("field.yaml",
+                         "network: slow.yaml\n"
+                         "devices:\n"
+                         "  - {name: pi-1, preset: pi4, memory: 2GiB}\n"
+                         "  - {name: b, speed: 0.5, steady: b.times, threads: 2, network: none}\n"
+                         "  - {name: c}\n"))
+          .value();
   EXPECT_EQ(bed.name, "field");
   EXPECT_EQ(bed.topology, Topology::kChain);
   ASSERT_EQ(bed.devices.size(), 3U);
   EXPECT_GT(bed.devices[0].speed, 0);
   EXPECT_EQ(bed.devices[0].memory_bytes, std::uint64_t{2} << 30);
   EXPECT_EQ(bed.devices[1].speed, 0.5);
+  EXPECT_EQ(bed.devices[1].steady, (folder_.path() / "b.times").string());
+  EXPECT_EQ(bed.devices[0].steady, "");
   EXPECT_EQ(bed.devices[1].threads, 2);
   EXPECT_EQ(bed.devices[2].speed, 0);
   ASSERT_EQ(bed.links.size(), 2U);

@@ -15,13 +15,14 @@ using ::testing::HasSubstr;
 class Registry : public testing::Test {
  protected:
   static RunningTestbed example(int process) {
-    return {.name = "field",
-            .process = process,
-            .content = "abc",
-            .network = "none",
-            .emulator = "user",
-            .devices = {{"pi-1", "pi4", "10.0.0.1:70", "/proc/1/ns/net", 7, 0.2, 1 << 30}},
-            .links = {{"pi-1", "switch", "none"}}};
+    return {
+        .name = "field",
+        .process = process,
+        .content = "abc",
+        .network = "none",
+        .emulator = "user",
+        .devices = {{"pi-1", "pi4", "10.0.0.1:70", "/proc/1/ns/net", 7, 0.2, "/times", 1 << 30}},
+        .links = {{"pi-1", "switch", "none"}}};
   }
 
   TemporaryFolder folder_ = TemporaryFolder::create("testbed-registry-test").value();
@@ -43,6 +44,7 @@ TEST_F(Registry, KnowsWhatIsUp) {
     ASSERT_EQ(bed->devices.size(), 1U);
     EXPECT_EQ(bed->devices[0].control, "10.0.0.1:70");
     EXPECT_EQ(bed->devices[0].speed, 0.2);
+    EXPECT_EQ(bed->devices[0].steady, "/times");
     EXPECT_EQ(bed->links[0].second, "switch");
     EXPECT_EQ(registry_.all().value().size(), 1U);
   }

@@ -397,6 +397,7 @@ TEST(ShardRunner, TimesEveryOperatorAndSegment) {
   EXPECT_EQ(profile->operators.front().position, 10);
   EXPECT_EQ(profile->operators.front().kind, "aten::conv2d");
   EXPECT_EQ(profile->operators.front().scope, "first");
+  EXPECT_THAT(profile->operators.front().what, HasSubstr("aten::conv2d(Float[1, 3, "));
   for (const OperatorTime& time : profile->operators)
     EXPECT_GT(time.median.count(), 0) << time.kind;
   ASSERT_EQ(profile->segments.size(), 2U);

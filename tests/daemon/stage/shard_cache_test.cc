@@ -26,14 +26,14 @@ constexpr std::uint64_t kMiB = 1 << 20;
 
 class ShardCacheTest : public testing::Test {
  protected:
-  ShardCache make_cache(std::uint64_t limit = 0, double speed = 0) {
+  ShardCache make_cache(std::uint64_t limit = 0, const ImitatedProcessor& imitated = {}) {
     return ShardCache(
         test::fake_runners(runs_),
         [](const Digest& digest) -> Expected<Tensor> {
           if (digest == sha256("weight")) return Tensor();
           return fail(ErrorCode::kNotFound, "no tensor {}", digest.hex());
         },
-        limit, [this] { return memory_; }, speed);
+        limit, [this] { return memory_; }, imitated);
   }
   /// Runs take some processor time, and say how much the last one did.
   void compute(Nanoseconds& used) {
@@ -234,7 +234,7 @@ TEST_F(ShardCacheTest, Profiles) {
 }
 
 TEST_F(ShardCacheTest, WhatASlowerDeviceIsImitatedByTakesSoMuchLonger) {
-  ShardCache cache = make_cache(0, 0.25);
+  ShardCache cache = make_cache(0, {0.25});
   Nanoseconds cpu{};
   compute(cpu);
   const auto shard = cache.load(make_shard(), {}).value().shard;
@@ -245,8 +245,25 @@ TEST_F(ShardCacheTest, WhatASlowerDeviceIsImitatedByTakesSoMuchLonger) {
   EXPECT_EQ(profile.parts.segments.at(0).median, Nanoseconds(20));
 }
 
+TEST_F(ShardCacheTest, ASteadyDeviceTakesWhatItsOperatorsTookFirst) {
+  const TemporaryFolder folder = TemporaryFolder::create("shard-cache-test").value();
+  const std::shared_ptr<OperatorPaces> paces = OperatorPaces::open(folder.path() / "times").value();
+  runs_->operator_time = std::chrono::milliseconds(1);
+  ShardCache cache = make_cache(0, {0.5, paces});
+  const auto shard = cache.load(make_shard(), {}).value().shard;
+  // Repeated fifteen times it says 15 ms: twice that at half the speed.
+  EXPECT_GE(shard->run({Value(filled(1))}).value().compute, std::chrono::milliseconds(30));
+  runs_->operator_time = std::chrono::milliseconds(100);
+  EXPECT_EQ(shard->profile(1, 0, 5, {1}).value().parts.operators.at(0).median,
+            std::chrono::milliseconds(30));
+  ShardCache next = make_cache(0, {0.5, paces});
+  const auto again = next.load(make_shard(0, 3), {}).value().shard;
+  EXPECT_EQ(again->profile(1, 0, 5, {1}).value().parts.segments.at(0).median,
+            std::chrono::milliseconds(30));
+}
+
 TEST_F(ShardCacheTest, WhatIsMadeEarlyIsNotMadeEarlierThanThere) {
-  ShardCache cache = make_cache(0, 0.25);
+  ShardCache cache = make_cache(0, {0.25});
   Nanoseconds cpu{};
   compute(cpu);
   struct Taker final : runtime::EarlyOutputs {

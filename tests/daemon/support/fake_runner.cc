@@ -51,10 +51,11 @@ class FakeRunner final : public runtime::ShardRunner {
 
   Expected<runtime::ShardProfile> profile(std::vector<Value>, int repeats,
                                           const std::vector<std::int64_t>& cuts) override {
-    runtime::ShardProfile profile{{{0, "fake::add", "body", Nanoseconds(repeats)}}, {}};
+    runtime::ShardProfile profile{
+        {{0, "fake::add", "body", "fake::add()", runs_->operator_time * repeats}}, {}};
     std::int64_t begin = 0;
     for (const std::int64_t cut : cuts) {
-      profile.segments.push_back({begin, cut, Nanoseconds(repeats)});
+      profile.segments.push_back({begin, cut, runs_->operator_time * repeats});
       begin = cut;
     }
     return profile;
