@@ -61,6 +61,7 @@ class SweepCommand final : public Command {
            "  sudo paretoctl sweep --model mobilenetv2 --testbed configs/testbed/two-pi4.yaml\n"
            "  paretoctl sweep --plans mine.json,theirs.json --devices inventory.yaml --rounds 10\n"
            "  paretoctl sweep --model resnet50 --exhaustive --metrics 0.0.0.0:7074\n"
+           "  paretoctl sweep --model resnet50 --exhaustive --predict\n"
            "  paretoctl sweep --resume last\n";
   }
 
@@ -119,9 +120,9 @@ class SweepCommand final : public Command {
     PARETO_ASSIGN(const auto store, store_.open(context));
     PARETO_TRY(store->check_writable());
     PARETO_ASSIGN(const RunLock lock, take(context, run.id));
-    if (options.adaptive) PARETO_TRY(predict(context, model, cluster, run, *store));
+    if (is_predicted(options)) PARETO_TRY(predict(context, model, cluster, run, *store));
     PARETO_TRY(store->begin_run(run));
-    if (options.adaptive) PARETO_TRY(store->put_trials(run.id, run.trials));
+    if (is_predicted(options)) PARETO_TRY(store->put_trials(run.id, run.trials));
     context.err << fmt::format("run {}: {}; results in {}\n", run.id, describe(run),
                                store_.file(context).string());
     return measure(context, model, cluster, run, *store);
@@ -143,17 +144,23 @@ class SweepCommand final : public Command {
   /// "908 plans, adaptive: 12 cannot be predicted and are measured, of the others what may be on the front, for 5 min at most".
   std::string describe(const RunRecord& run) const {
     const SweepOptions& options = flags_.what().options;
-    if (!options.adaptive) {
-      return fmt::format("{} plans, {} rounds", run.trials.size(), options.rounds);
-    }
     const auto unknown = std::ranges::count_if(
         run.trials, [](const TrialRecord& trial) { return !is_predictable(trial); });
+    if (!options.adaptive) {
+      return fmt::format(
+          "{} plans, {} rounds{}", run.trials.size(), options.rounds,
+          options.predict && unknown > 0 ? fmt::format(", {} cannot be predicted", unknown) : "");
+    }
     return fmt::format(
         "{} plans, adaptive: {}{} are predicted and those measured that may be on the front, for "
         "{} at most (--exhaustive measures all)",
         run.trials.size(),
         unknown > 0 ? fmt::format("{} cannot be predicted and are measured, ", unknown) : "",
         std::ssize(run.trials) - unknown, time_words(options.budget_s));
+  }
+
+  static bool is_predicted(const SweepOptions& options) {
+    return options.adaptive || options.predict;
   }
 
   Expected<> predict(Context& context, const partitioner::Model& model, const Cluster& cluster,
@@ -223,7 +230,7 @@ class SweepCommand final : public Command {
     run.options_json = to_json(flags_.what());
     run.finished.clear();
     PARETO_TRY(store->update_run(run));
-    if (flags_.options().adaptive && std::ranges::any_of(run.trials, lacks_prediction)) {
+    if (is_predicted(flags_.options()) && std::ranges::any_of(run.trials, lacks_prediction)) {
       PARETO_TRY(predict(context, model, cluster, run, *store));
     }
     return measure(context, model, cluster, run, *store);

@@ -69,11 +69,15 @@ void SweepFlags::add_to(CLI::App& app) {
       "the budget is spent (default where there are more than 60 plans, or a --budget)");
   auto* exhaustive = app.add_flag("--exhaustive", exhaustive_, "measure every plan in every round")
                          ->excludes(adaptive);
+  auto* predict = app.add_flag(
+      "--predict", what_.options.predict,
+      "predict every plan before it is measured, and tell how far that was off (an adaptive sweep "
+      "does so anyway)");
   auto* budget = app.add_option("--budget", budget_,
                                 "of measuring time of an adaptive sweep: 90s, 5m, 1h "
                                 "(default: 5m)")
                      ->excludes(exhaustive);
-  plans->excludes(adaptive)->excludes(budget);
+  plans->excludes(adaptive)->excludes(budget)->excludes(predict);
 }
 
 Expected<> SweepFlags::read() {

@@ -43,6 +43,8 @@ struct SweepOptions {
   /// Measure only what may be on the front (client/experiment/race_schedule.h), for so long at most; trials come with predictions.
   bool adaptive = false;
   double budget_s = 300;
+  /// Trials come with predictions, which adaptive ones do anyway.
+  bool predict = false;
   /// Of the network between devices: "none", or a file of core/plan/condition.h, which is called by its name without folder and ending.
   std::vector<std::string> conditions{"none"};
 };

@@ -28,12 +28,13 @@ void for_each_field(Options& options, Visit visit) {
   visit("conditions", options.conditions);
   visit("adaptive", options.adaptive);
   visit("budget_s", options.budget_s);
+  visit("predict", options.predict);
 }
 
 /// Of a field that runs of earlier versions lack; they did what its default says.
 bool is_newer(std::string_view name) {
   return name == "micro_batches" || name == "codec_error" || name == "conditions" ||
-         name == "adaptive" || name == "budget_s" || name == "timeout_ms";
+         name == "adaptive" || name == "budget_s" || name == "predict" || name == "timeout_ms";
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ struct CostModel {
 class BatchPredictor {
  public:
   BatchPredictor(const partitioner::Model& model, const Cluster& cluster, ResultStore& store,
-                 PlanningOptions options, std::vector<TrialRecord*> trials,
+                 PlanningOptions options, std::vector<TrialRecord*> trials, bool measures_all,
                  const std::atomic<bool>& stop)
       : model_(model),
         cluster_(cluster),
@@ -57,6 +57,7 @@ class BatchPredictor {
         pool_(workload_),
         planner_(model, cluster, pool_, store, std::move(options), stop),
         trials_(std::move(trials)),
+        measures_all_(measures_all),
         stop_(stop) {}
 
   Expected<> run(const Planner::Progress& progress) {
@@ -134,10 +135,11 @@ class BatchPredictor {
     return transports;
   }
 
-  /// A trial that a device was seen to have no room for has failed. It is left without a prediction where there may be none, or a link that
+  /// A trial that a device was seen to have no room for has failed, where not all are to be tried. It is left without a prediction where there may be none, or a link that
   /// it needs is not there: measuring says why.
   void predict(TrialRecord& trial, const CostModel& model) const {
     if (const auto failure = no_room_for(trial.plan)) {
+      if (measures_all_) return;
       trial.status = TrialStatus::kFailed;
       trial.failure = *failure;
       trial.no_room = true;
@@ -186,6 +188,7 @@ class BatchPredictor {
   ShardPool pool_;
   Planner planner_;
   const std::vector<TrialRecord*> trials_;
+  const bool measures_all_;
   const std::atomic<bool>& stop_;
 };
 
@@ -229,7 +232,8 @@ Expected<> predict_trials(const partitioner::Model& model, const Cluster& cluste
     planning.settings = {options.engine, options.precision, options.threads, batch};
     planning.seed = options.seed;
     planning.timeout = std::chrono::milliseconds(options.timeout_ms);
-    BatchPredictor predictor(model, cluster, store, std::move(planning), std::move(members), stop);
+    BatchPredictor predictor(model, cluster, store, std::move(planning), std::move(members),
+                             !options.adaptive, stop);
     PARETO_TRY(with_context(predictor.run(progress), "predicting batch {}", batch));
   }
   return {};

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "client/report/network_table.h"
@@ -129,6 +130,13 @@ std::string expected_of(double figure, double deviation) {
   return fmt::format("{} +- {}", format_figure(figure), percent(deviation));
 }
 
+/// Another one that predicts measures all.
+bool is_adaptive(const RunRecord& run) {
+  const auto options = nlohmann::json::parse(run.options_json, nullptr, /*allow_exceptions=*/false);
+  const auto sweep = options.find("sweep");
+  return sweep == options.end() || !sweep->is_object() || sweep->value("adaptive", true);
+}
+
 /// Those that may be on the front, the likeliest first.
 constexpr double kWorthNaming = 0.05;
 
@@ -142,6 +150,7 @@ std::string write_predicted(const RunRecord& run, const ReportStyle& style) {
   }
   if (unmeasured.empty()) return {};
   std::string text;
+  if (!is_adaptive(run)) return fmt::format("not measured yet: {} plans\n", unmeasured.size());
   if (!near.empty()) {
     std::ranges::stable_sort(near, std::ranges::greater{}, &TrialRecord::p_front);
     TextTable table({{"plan", Align::kLeft, 0},
@@ -164,14 +173,32 @@ std::string write_predicted(const RunRecord& run, const ReportStyle& style) {
   }
   text += fmt::format("{} of {} plans were predicted only, {} of them may be on the front\n",
                       unmeasured.size(), run.trials.size(), near.size());
-  if (const auto error = prediction_error(run)) {
-    text += fmt::format(
-        "predictions of those measured were off by {} in latency and {} in throughput (median; "
-        "95 % of them within {} and {})\n",
-        percent(error->latency_median), percent(error->throughput_median),
-        percent(error->latency_p95), percent(error->throughput_p95));
-  }
   return text;
+}
+
+std::string write_prediction_errors(const RunRecord& run, const ReportStyle& style) {
+  const std::vector<PredictionError> errors = prediction_errors(run);
+  if (errors.empty()) return {};
+  TextTable table({{"batch", Align::kRight, 1},
+                   {"network", Align::kLeft, 2},
+                   {"plans", Align::kRight, 0},
+                   {"ms off by", Align::kRight, 0},
+                   {"95 %", Align::kRight, 0},
+                   {"order", Align::kRight, 3},
+                   {"/s off by", Align::kRight, 0},
+                   {"95 %", Align::kRight, 0},
+                   {"order", Align::kRight, 3}});
+  for (const PredictionError& error : errors) {
+    std::vector<std::string> cells{fmt::format("{}", error.batch), error.condition,
+                                   fmt::format("{}", error.trials)};
+    for (const FigureError& figure : {error.latency, error.throughput}) {
+      cells.insert(cells.end(), {percent(figure.median), percent(figure.p95),
+                                 fmt::format("{:.2f}", figure.kendall_tau)});
+    }
+    table.add(std::move(cells), RowStyle::kPlain);
+  }
+  return heading("Predictions against what was measured (medians; order: Kendall's tau)", style) +
+         table.render(style) + "\n";
 }
 
 /// Where it went; nothing of runs of versions that did not keep it.
@@ -207,6 +234,7 @@ class TableWriter final : public ReportWriter {
     }
     text += write_network_table(run, style);
     text += write_predicted(run, style);
+    text += write_prediction_errors(run, style);
     text += write_failures(run, style);
     for (const DeviceRecord& device : run.devices) {
       text += fmt::format("{}: {} of weights sent ({} in the model)\n", device.name,

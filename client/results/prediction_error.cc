@@ -1,26 +1,66 @@
 #include "client/results/prediction_error.h"
 
 #include <cmath>
-#include <vector>
+#include <map>
 
 #include "client/results/share_within.h"
 
 namespace pareto::client {
-std::optional<PredictionError> prediction_error(const RunRecord& run) {
-  std::vector<double> latency;
-  std::vector<double> throughput;
+namespace {
+
+using Pairs = std::vector<std::pair<double, double>>;  // predicted, measured
+
+FigureError error_of(const Pairs& pairs) {
+  std::vector<double> errors;
+  std::vector<double> sizes;
+  for (const auto& [predicted, measured] : pairs) {
+    errors.push_back(predicted / measured - 1);
+    sizes.push_back(std::abs(errors.back()));
+  }
+  return {share_within(sizes, 0.5), share_within(sizes, 0.95), share_within(errors, 0.5),
+          kendall_tau(pairs)};
+}
+
+}  // namespace
+
+double kendall_tau(const std::vector<std::pair<double, double>>& pairs) {
+  const auto sign = [](double difference) { return (difference > 0) - (difference < 0); };
+  double agreeing = 0;
+  double apart_in_first = 0;
+  double apart_in_second = 0;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const int first = sign(pairs[i].first - pairs[j].first);
+      const int second = sign(pairs[i].second - pairs[j].second);
+      agreeing += first * second;
+      apart_in_first += std::abs(first);
+      apart_in_second += std::abs(second);
+    }
+  }
+  const double most = std::sqrt(apart_in_first * apart_in_second);
+  return most > 0 ? agreeing / most : 0;
+}
+
+std::vector<PredictionError> prediction_errors(const RunRecord& run) {
+  struct Group {
+    Pairs latency;
+    Pairs throughput;
+  };
+  std::map<std::pair<std::int64_t, std::string>, Group> groups;
   for (const TrialRecord& trial : run.trials) {
     if (!trial.prediction || trial.status != TrialStatus::kOk || trial.latency.samples == 0) {
       continue;
     }
-    latency.push_back(std::abs(trial.prediction->latency_ms / trial.latency.p50_ms - 1));
-    throughput.push_back(
-        std::abs(trial.prediction->samples_per_s / trial.throughput.samples_per_s - 1));
+    Group& group = groups[{trial.batch, trial.condition}];
+    group.latency.emplace_back(trial.prediction->latency_ms, trial.latency.p50_ms);
+    group.throughput.emplace_back(trial.prediction->samples_per_s, trial.throughput.samples_per_s);
   }
-  if (latency.empty()) return std::nullopt;
-  return PredictionError{share_within(latency, 0.5), share_within(latency, 0.95),
-                         share_within(throughput, 0.5), share_within(throughput, 0.95),
-                         latency.size()};
+  std::vector<PredictionError> errors;
+  for (const auto& [key, group] : groups) {
+    errors.push_back({key.first, key.second, error_of(group.latency), error_of(group.throughput),
+                      group.latency.size()});
+  }
+  return errors;
 }
 
 }  // namespace pareto::client

@@ -2,22 +2,37 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "client/results/record.h"
 
 namespace pareto::client {
 
-/// Of |predicted / measured - 1| over the trials that have both, as shares.
+/// Of one figure of several trials.
+struct FigureError {
+  double median = 0;  ///< of |predicted / measured - 1|
+  double p95 = 0;
+  double bias = 0;         ///< the median of predicted / measured - 1
+  double kendall_tau = 0;  ///< as kendall_tau()
+};
+
+/// Of the trials of one batch under one condition that have both.
 struct PredictionError {
-  double latency_median = 0;
-  double latency_p95 = 0;
-  double throughput_median = 0;
-  double throughput_p95 = 0;
+  std::int64_t batch = 1;
+  std::string condition;
+  FigureError latency;     ///< at window 1, p50
+  FigureError throughput;  ///< samples/s
   std::size_t trials = 0;
 };
 
-/// None: no trial has both.
-std::optional<PredictionError> prediction_error(const RunRecord& run);
+/// One for each batch and condition, in order, of which there is a trial that has both.
+std::vector<PredictionError> prediction_errors(const RunRecord& run);
+
+/// How far two figures put the same things into the same order, -1 to 1: tau-b (Kendall, Biometrika 33, 1945), which allows for equal ones;
+/// 0 where all of either are equal.
+double kendall_tau(const std::vector<std::pair<double, double>>& pairs);
 
 }  // namespace pareto::client

@@ -109,11 +109,11 @@ struct TrialRound {
   std::vector<double> intervals_s;  ///< between completions, the pipe full
 };
 
-/// What an adaptive sweep knows of a trial without measuring it. Deviations are standard deviations as shares of the expected figures.
+/// What a sweep that predicts knows of a trial without measuring it. Deviations are standard deviations as shares of the expected figures.
 struct Prediction {
   double latency_ms = 0;  ///< by the cost model, from profiles and probes
   double samples_per_s = 0;
-  /// The same after what the trials that were measured, this one among them, say of predictions.
+  /// The same after what the trials that were measured, this one among them, say of predictions; of a sweep that is not adaptive, the same.
   double expected_latency_ms = 0;
   double expected_samples_per_s = 0;
   double latency_deviation = 0;

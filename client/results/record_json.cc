@@ -5,6 +5,7 @@
 
 #include "client/results/best_by_network.h"
 #include "client/results/figures_json.h"
+#include "client/results/prediction_error.h"
 #include "client/results/share_within.h"
 #include "client/results/split_json.h"
 #include "client/results/time_spent.h"
@@ -58,6 +59,24 @@ Json networks_json(const RunRecord& run) {
                     {"most_productive_split", id(at.split.most_productive)},
                     {"fastest_unsplit", id(at.unsplit.fastest)},
                     {"most_productive_unsplit", id(at.unsplit.most_productive)}});
+  }
+  return json;
+}
+
+Json prediction_errors_json(const RunRecord& run) {
+  const auto to_json = [](const FigureError& error) {
+    return Json{{"median", error.median},
+                {"p95", error.p95},
+                {"bias", error.bias},
+                {"kendall_tau", error.kendall_tau}};
+  };
+  Json json = Json::array();
+  for (const PredictionError& error : prediction_errors(run)) {
+    json.push_back({{"batch", error.batch},
+                    {"condition", error.condition},
+                    {"trials", error.trials},
+                    {"latency", to_json(error.latency)},
+                    {"throughput", to_json(error.throughput)}});
   }
   return json;
 }
@@ -176,6 +195,7 @@ Json to_json(const RunRecord& run) {
   for (const TrialRecord& trial : run.trials) json["trials"].push_back(to_json(trial));
   json["front"] = front_ids(run);
   json["networks"] = networks_json(run);
+  json["prediction_errors"] = prediction_errors_json(run);
   return json;
 }
 

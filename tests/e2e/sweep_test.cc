@@ -238,6 +238,21 @@ TEST_F(Sweep, AnAdaptiveOneMeasuresWhatMayBeOnTheFrontAndGoesOnWhereItStopped) {
       << "what was said anew is kept";
 }
 
+TEST_F(Sweep, WhatIsMeasuredCanBePredictedFirst) {
+  const auto sweep = paretoctl(small_sweep({"--splits", "percent:30,percent:60", "--transport",
+                                            "tcp", "--rounds", "1", "--predict", "--json"}));
+  ASSERT_EQ(sweep.exit_code, 0) << sweep.errors;
+  const json run = json::parse(sweep.output);
+  for (const json& trial : run["trials"]) {
+    EXPECT_EQ(trial["status"], "ok") << trial["id"];
+    EXPECT_TRUE(trial.contains("predicted")) << trial["id"];
+  }
+  ASSERT_EQ(run["prediction_errors"].size(), 1U);
+  EXPECT_EQ(run["prediction_errors"][0]["trials"], run["trials"].size());
+  EXPECT_THAT(paretoctl({"front", "--store", path("results.db"), "last"}).output,
+              HasSubstr("Predictions against what was measured"));
+}
+
 TEST_F(Sweep, ManyPlansAreSweptAdaptivelyUnlessToldOtherwise) {
   const auto dry = [&](std::vector<std::string> more) {
     more.emplace_back("--dry-run");

@@ -1,0 +1,68 @@
+// How far off predictions were, on figures that were worked out by hand.
+#include "client/results/prediction_error.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace pareto::client {
+namespace {
+
+using testing::IsEmpty;
+
+/// 10 ms and 100 samples/s were predicted.
+TrialRecord trial(const std::string& condition, double ms, double per_s) {
+  TrialRecord record;
+  record.condition = condition;
+  record.latency.p50_ms = ms;
+  record.latency.samples = 12;
+  record.throughput.samples_per_s = per_s;
+  record.prediction = Prediction{.latency_ms = 10, .samples_per_s = 100};
+  return record;
+}
+
+TEST(PredictionErrors, AreThoseOfEachNetworkByItself) {
+  RunRecord run;
+  run.trials = {trial("slow", 8, 100), trial("none", 10, 80), trial("slow", 20, 50),
+                trial("slow", 12.5, 125)};
+  const auto errors = prediction_errors(run);
+  ASSERT_EQ(errors.size(), 2U);
+  EXPECT_EQ(errors[0].condition, "none");
+  EXPECT_EQ(errors[0].trials, 1U);
+  EXPECT_DOUBLE_EQ(errors[0].throughput.bias, 0.25);
+  const PredictionError& slow = errors[1];
+  EXPECT_EQ(slow.trials, 3U);
+  EXPECT_DOUBLE_EQ(slow.latency.median, 0.25) << "of 25 % too slow, 50 and 20 % too fast";
+  EXPECT_DOUBLE_EQ(slow.latency.p95, 0.5);
+  EXPECT_DOUBLE_EQ(slow.latency.bias, 10 / 12.5 - 1);
+  EXPECT_DOUBLE_EQ(slow.throughput.median, 0.2);
+  EXPECT_DOUBLE_EQ(slow.throughput.p95, 1);
+  EXPECT_DOUBLE_EQ(slow.throughput.bias, 0);
+}
+
+TEST(PredictionErrors, AreOfWhatWasPredictedAndMeasured) {
+  RunRecord run;
+  run.trials = {trial("none", 10, 100), trial("none", 10, 100), trial("none", 10, 100)};
+  run.trials[0].prediction.reset();
+  run.trials[1].latency.samples = 0;
+  run.trials[2].status = TrialStatus::kFailed;
+  EXPECT_THAT(prediction_errors(run), IsEmpty());
+  run.trials.push_back(trial("none", 10, 100));
+  run.trials.back().batch = 8;
+  ASSERT_EQ(prediction_errors(run).size(), 1U);
+  EXPECT_EQ(prediction_errors(run)[0].batch, 8);
+}
+
+TEST(KendallTau, CountsPairsInTheSameOrderAgainstThoseInTheOther) {
+  EXPECT_DOUBLE_EQ(kendall_tau({{1, 10}, {2, 20}, {3, 30}}), 1);
+  EXPECT_DOUBLE_EQ(kendall_tau({{1, 30}, {2, 20}, {3, 10}}), -1);
+  EXPECT_DOUBLE_EQ(kendall_tau({{1, 10}, {2, 30}, {3, 20}}), (2.0 - 1.0) / 3.0);
+  // Of three pairs one is equal in the first: 2 / sqrt(2 * 3).
+  EXPECT_DOUBLE_EQ(kendall_tau({{1, 10}, {1, 20}, {2, 30}}), 2 / std::sqrt(6.0));
+  EXPECT_EQ(kendall_tau({{1, 10}, {1, 20}}), 0) << "there is no order in what is equal";
+  EXPECT_EQ(kendall_tau({}), 0);
+}
+
+}  // namespace
+}  // namespace pareto::client
