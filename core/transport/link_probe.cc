@@ -20,7 +20,8 @@ constexpr int kFewestMessages = 3;
 constexpr std::size_t kFewestSizes = 2;
 // Of those that follow each other the first few find the link empty.
 constexpr int kFill = 2;
-constexpr int kMostFill = 500;
+// Twice as many are fewer than the messages of one size that shared memory holds for a peer that is busy.
+constexpr int kMostFill = 120;
 
 TimePoint now() { return std::chrono::steady_clock::now(); }
 
