@@ -135,8 +135,8 @@ class BatchPredictor {
     return transports;
   }
 
-  /// A trial that a device was seen to have no room for has failed, where not all are to be tried. It is left without a prediction where there may be none, or a link that
-  /// it needs is not there: measuring says why.
+  /// A trial that a device was seen to have no room for has failed, where not all are to be tried. One is left without a prediction where
+  /// there may be none, or a link that it needs is not there: measuring says why.
   void predict(TrialRecord& trial, const CostModel& model) const {
     if (const auto failure = no_room_for(trial.plan)) {
       if (measures_all_) return;

@@ -31,8 +31,9 @@ double predicted_batches_per_s(const partitioner::CostInputs& inputs,
                                const partitioner::Evaluation& evaluation, int window);
 
 /// Profiles the devices where that is not known yet (under the network's resting condition; kept in the store), probes the links over each
-/// transport, again under each condition whose definition does not say enough (client/planning/condition_links.h), and fills in the predictions that trials lack. Trials of an adaptive sweep that a device had no room for have failed; others without a prediction have to be measured. Leaves the network at rest. `stop`
-/// ends it early. Fails: as Planner does; kClosed where it was stopped; where the network cannot be what a trial asks for.
+/// transport, again under each condition whose definition does not say enough (client/planning/condition_links.h), and fills in the
+/// predictions that trials lack. Trials of an adaptive sweep that a device had no room for have failed; others without a prediction have to
+/// be measured. Leaves the network at rest. `stop` ends it early. Fails: as Planner does; kClosed where it was stopped; where the network cannot be what a trial asks for.
 Expected<> predict_trials(const partitioner::Model& model, const Cluster& cluster,
                           ResultStore& store, const SweepOptions& options,
                           std::vector<TrialRecord>& trials, const std::atomic<bool>& stop,

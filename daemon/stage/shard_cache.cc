@@ -84,7 +84,8 @@ Expected<LoadedShard::Result> LoadedShard::run(std::vector<Value> inputs,
   const TimePoint asked = std::chrono::steady_clock::now();
   const std::lock_guard lock(mutex_);
   const TimePoint started = std::chrono::steady_clock::now();
-  SlowProcessor::Work work(*processor_, options_, pace_ ? &*pace_ : nullptr, bytes_of(inputs));
+  SlowProcessor::Work work(*processor_, options_, pace_ ? &*pace_ : nullptr,
+                           pace_ ? bytes_of(inputs) : 0);
   const auto run_slowly = [&] {
     if (early == nullptr) return runner_->run(std::move(inputs));
     SlowOutputs slow(work, *early);
@@ -113,20 +114,17 @@ Expected<LoadedShard::Profile> LoadedShard::profile(std::int64_t batch, int repe
   if (part_repeats == 0) return profile;
   const std::lock_guard lock(mutex_);
   PARETO_ASSIGN(profile.parts, runner_->profile(inputs, part_repeats, cuts));
-  if (paces_ != nullptr) {
+  if (paces_) {
     if (!paces_->know(profile.parts.operators)) {
       PARETO_ASSIGN(profile.parts, runner_->profile(inputs, kPaceRepeats, cuts));
     }
     PARETO_TRY(paces_->settle(profile.parts));
-    const auto slow = [this](auto& parts) {
-      for (auto& part : parts) part.median = processor_->at_pace(part.median);
-    };
-    slow(profile.parts.operators);
-    slow(profile.parts.segments);
-    return profile;
   }
-  const auto slow = [times = processor_->times(options_.threads)](auto& parts) {
-    for (auto& part : parts) part.median = from_nanoseconds(times * to_nanoseconds(part.median));
+  const auto there = [this, times = processor_->times(options_.threads)](Nanoseconds here) {
+    return paces_ ? processor_->at_pace(here) : from_nanoseconds(times * to_nanoseconds(here));
+  };
+  const auto slow = [&there](auto& parts) {
+    for (auto& part : parts) part.median = there(part.median);
   };
   slow(profile.parts.operators);
   slow(profile.parts.segments);

@@ -68,8 +68,7 @@ class LoadedShard {
 
  private:
   friend class ShardCache;
-  /// Whose sums are its pace from now on.
-  /// Fails: as OperatorPaces.
+  /// Sums of these are its pace from now on. Fails: as OperatorPaces.
   Expected<> keep_pace(std::shared_ptr<OperatorPaces> paces);
 
   const std::string handle_;
