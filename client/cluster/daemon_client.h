@@ -160,6 +160,10 @@ class DaemonClient {
   /// Returns the smallest round trip of the stage's downstream link; 0 where the sink connects.
   virtual Expected<Nanoseconds> start_stage(std::uint64_t pipeline, std::uint32_t stage,
                                             std::chrono::milliseconds timeout) = 0;
+  /// Of a stage that runs and has no request in flight: from now on it runs the shard of that handle. Returns what it had done before.
+  /// Fails: kExhausted too where its downstream link is not warm for what the shard sends.
+  virtual Expected<StageReport> change_shard(std::uint64_t pipeline, std::uint32_t stage,
+                                             const std::string& handle) = 0;
   virtual Expected<StageReport> close_stage(std::uint64_t pipeline, std::uint32_t stage) = 0;
   /// Fails: kUnavailable too where what was loaded and opened there is gone, though the device answers: it restarted, or was out of reach.
   virtual Expected<DeviceStatus> status(std::chrono::milliseconds timeout) = 0;

@@ -1,5 +1,6 @@
 #include "client/cluster/deployment.h"
 
+#include <algorithm>
 #include <optional>
 #include <random>
 #include <thread>
@@ -31,6 +32,12 @@ Expected<> check_serves(const DaemonClient& device, const std::string& transport
               device.config().name, transport, join(names));
 }
 
+std::vector<std::string> transports_of(const Plan& plan) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i <= plan.stages.size(); ++i) names.push_back(plan.transport_of(i));
+  return names;
+}
+
 }  // namespace
 
 ShardSettings shard_settings(const Plan& plan) {
@@ -52,11 +59,42 @@ Expected<std::unique_ptr<Deployment>> Deployment::open(const Plan& plan, const C
   // From here on the destructor undoes what was done.
   std::unique_ptr<Deployment> deployment(new Deployment(random_pipeline(), options));
   PARETO_TRY(deployment->find_devices(plan, cluster));
-  PARETO_TRY(deployment->load_shards(plan, pool));
-  PARETO_TRY(deployment->choose_codecs(plan));
+  PARETO_ASSIGN(deployment->shards_, deployment->load_shards(plan, pool));
+  PARETO_ASSIGN(deployment->codecs_, deployment->choose_codecs(plan, deployment->shards_));
   PARETO_TRY(deployment->open_stages(plan, transports));
   PARETO_TRY(deployment->prime_links());
   return deployment;
+}
+
+Expected<bool> Deployment::change_to(const Plan& plan, ShardPool& pool) {
+  const auto same_device = [](const StagePlan& stage, const DaemonClient* device) {
+    return stage.device == device->config().name;
+  };
+  if (!std::ranges::equal(plan.stages, devices_, same_device) ||
+      transports_of(plan) != transports_) {
+    return false;
+  }
+  PARETO_ASSIGN(std::vector<ShardLease> shards, load_shards(plan, pool));
+  PARETO_ASSIGN(const std::vector<std::string> codecs, choose_codecs(plan, shards));
+  if (codecs != codecs_ || shards.front()->input_bytes != shards_.front()->input_bytes ||
+      shards.back()->output_bytes != shards_.back()->output_bytes) {
+    return false;
+  }
+  std::vector<std::optional<Expected<StageReport>>> results(devices_.size());
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      threads.emplace_back([&, i] {
+        results[i] = devices_[i]->change_shard(pipeline_, static_cast<std::uint32_t>(i),
+                                               shards[i]->loaded.handle);
+      });
+    }
+  }
+  for (std::size_t i = 0; i < devices_.size(); ++i) {
+    PARETO_ASSIGN(earlier_[i], with_context(std::move(*results[i]), "stage {}", i));
+  }
+  shards_ = std::move(shards);
+  return true;
 }
 
 Deployment::~Deployment() {
@@ -80,9 +118,11 @@ std::vector<std::uint64_t> Deployment::wire_bytes() const {
     const auto status = devices_[i]->status(options_.link_timeout);
     if (!status) continue;
     for (const StageReport& stage : status->stages) {
-      if (stage.pipeline != pipeline_ || stage.stage != i || stage.requests == 0) continue;
-      bytes[i] = stage.bytes_received / stage.requests;
-      if (i + 1 == devices_.size()) bytes[i + 1] = stage.bytes_sent / stage.requests;
+      const std::uint64_t requests = stage.requests - earlier_[i].requests;
+      if (stage.pipeline != pipeline_ || stage.stage != i || requests == 0) continue;
+      bytes[i] = (stage.bytes_received - earlier_[i].bytes_received) / requests;
+      if (i + 1 < devices_.size()) continue;
+      bytes[i + 1] = (stage.bytes_sent - earlier_[i].bytes_sent) / requests;
     }
   }
   return bytes;
@@ -98,10 +138,14 @@ Expected<> Deployment::find_devices(const Plan& plan, const Cluster& cluster) {
   PARETO_TRY(check_serves(*devices.back(), plan.transport_of(plan.stages.size())));
   devices_ = std::move(devices);
   first_open_ = devices_.size();
+  transports_ = transports_of(plan);
+  earlier_.resize(devices_.size());
+  round_trips_.resize(devices_.size() + 1);
   return {};
 }
 
-Expected<> Deployment::load_shards(const Plan& plan, ShardPool& pool) {
+Expected<std::vector<ShardLease>> Deployment::load_shards(const Plan& plan,
+                                                          ShardPool& pool) const {
   const std::size_t stages = devices_.size();
   std::vector<std::optional<Expected<ShardLease>>> results(stages);
   {
@@ -112,19 +156,19 @@ Expected<> Deployment::load_shards(const Plan& plan, ShardPool& pool) {
       });
     }
   }
+  std::vector<ShardLease> shards;
   for (std::size_t i = 0; i < stages; ++i) {
     PARETO_ASSIGN(ShardLease lease, with_context(std::move(*results[i]), "stage {}", i));
-    shards_.push_back(std::move(lease));
+    shards.push_back(std::move(lease));
   }
-  round_trips_.assign(stages + 1, Nanoseconds{});
-  return {};
+  return shards;
 }
 
-Expected<> Deployment::choose_codecs(const Plan& plan) {
+Expected<std::vector<std::string>> Deployment::choose_codecs(
+    const Plan& plan, const std::vector<ShardLease>& shards) const {
   CodecChooser own;
   CodecChooser& chooser = options_.codecs == nullptr ? own : *options_.codecs;
-  PARETO_ASSIGN(codecs_, chooser.choose(plan, devices_, shards_));
-  return {};
+  return chooser.choose(plan, devices_, shards);
 }
 
 Expected<> Deployment::open_stages(const Plan& plan, TransportSet& transports) {

@@ -49,6 +49,11 @@ class Deployment {
   Deployment(const Deployment&) = delete;
   Deployment& operator=(const Deployment&) = delete;
 
+  /// Runs that plan from now on: its stages get its shards, all links stay as they are, and as warm. No request may be in flight. False:
+  /// the plan has other devices, transports, codecs, or sizes of what goes in and comes out; nothing has changed. Fails: kExhausted (a
+  /// link that is not warm for what would cross it; or as ShardPool::acquire), and as devices do; it is to be closed then.
+  Expected<bool> change_to(const Plan& plan, ShardPool& pool);
+
   /// Where requests are sent to: the first stage.
   transport::Link& source() { return *source_; }
   /// Where results come from: the last stage.
@@ -68,8 +73,9 @@ class Deployment {
   Deployment(std::uint64_t pipeline, DeploymentOptions options)
       : pipeline_(pipeline), options_(std::move(options)) {}
   Expected<> find_devices(const Plan& plan, const Cluster& cluster);
-  Expected<> load_shards(const Plan& plan, ShardPool& pool);
-  Expected<> choose_codecs(const Plan& plan);
+  Expected<std::vector<ShardLease>> load_shards(const Plan& plan, ShardPool& pool) const;
+  Expected<std::vector<std::string>> choose_codecs(const Plan& plan,
+                                                   const std::vector<ShardLease>& shards) const;
   /// Stages, last first, and the links to them. The sink connects while the others open: over a slow network each takes round trips.
   Expected<> open_stages(const Plan& plan, TransportSet& transports);
   Expected<OpenedStage> open_stage(const Plan& plan, std::size_t stage,
@@ -89,6 +95,8 @@ class Deployment {
   std::vector<DaemonClient*> devices_;
   std::vector<ShardLease> shards_;
   std::vector<std::string> codecs_;
+  std::vector<std::string> transports_;  ///< of the source's link, those between stages, the sink's
+  std::vector<StageReport> earlier_;     ///< one a stage: what it had done before its shard was changed
   std::size_t first_open_ = 0;  ///< stages [first_open_, devices_.size()) are open
   std::unique_ptr<transport::Link> source_;
   std::unique_ptr<transport::Link> sink_;

@@ -159,6 +159,18 @@ class GrpcDaemonClient final : public DaemonClient {
     return Nanoseconds(reply.downstream_rtt_ns());
   }
 
+  Expected<StageReport> change_shard(std::uint64_t pipeline, std::uint32_t stage,
+                                     const std::string& handle) override {
+    control::v1::ChangeShardRequest request;
+    request.set_pipeline(pipeline);
+    request.set_stage(stage);
+    request.set_shard(handle);
+    control::v1::ChangeShardReply reply;
+    PARETO_TRY(call(&control::v1::Control::Stub::ChangeShard, request, reply, kShortCall,
+                    "changing a stage's shard"));
+    return from_wire(reply.before());
+  }
+
   Expected<StageReport> close_stage(std::uint64_t pipeline, std::uint32_t stage) override {
     control::v1::CloseStageRequest request;
     request.set_pipeline(pipeline);

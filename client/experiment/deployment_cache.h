@@ -1,17 +1,21 @@
 // Pipelines kept open between the rounds of a sweep, so that connections stay warm; the least recently used are closed
-// where devices have no room for the next one.
+// where devices have no room for the next one. Where opening one takes long, because connections do, one pipeline runs all plans that its
+// connections fit, one after the other.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "client/cluster/cluster.h"
 #include "client/cluster/deployment.h"
 #include "client/cluster/shard_pool.h"
 #include "client/cluster/transport_set.h"
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/plan/plan.h"
 
@@ -23,33 +27,45 @@ class DeploymentCache {
   /// Two descriptors here and a few threads on each device are what an open pipeline costs.
   static constexpr std::size_t kMostOpen = 128;
 
+  /// Where opening a pipeline took longer, the next plan takes it over; elsewhere each keeps its own.
+  static constexpr std::chrono::milliseconds kDearOpening{50};
+
   DeploymentCache(const Cluster& cluster, ShardPool& pool, TransportSet::Factory make_transport,
-                  DeploymentOptions options)
+                  DeploymentOptions options,
+                  Nanoseconds dear_opening = kDearOpening)
       : cluster_(cluster),
         pool_(pool),
         transports_(std::move(make_transport)),
-        options_(std::move(options)) {}
+        options_(std::move(options)),
+        dear_opening_(dear_opening) {}
 
   struct Lease {
     Deployment* deployment = nullptr;  ///< valid until the next get() or drop()
-    bool fresh = false;                ///< it was opened just now
+    bool fresh = false;                ///< it runs the plan since just now
   };
-  /// The open deployment of that key, or a new one of the plan. Fails: as Deployment::open.
-  Expected<Lease> get(std::size_t key, const Plan& plan);
+  /// The open deployment of that key; or one opened under the same network condition ("" is one too) that runs the plan from now on, in
+  /// place of another key's; or a new one. Fails: as Deployment::open.
+  Expected<Lease> get(std::size_t key, const Plan& plan, const std::string& condition = "");
   void drop(std::size_t key) { open_.erase(key); }
 
  private:
   struct Entry {
     std::unique_ptr<Deployment> deployment;
     std::uint64_t last_used = 0;
+    std::string condition;  ///< what its connections have learnt
+    Nanoseconds opening{};
   };
+  using Entries = std::map<std::size_t, Entry>;
+  /// Of the entry that runs the plan now; null: there is none that could.
+  Deployment* take_over(std::size_t key, const Plan& plan, const std::string& condition);
   bool drop_oldest();
 
   const Cluster& cluster_;
   ShardPool& pool_;
   TransportSet transports_;
   const DeploymentOptions options_;
-  std::map<std::size_t, Entry> open_;
+  const Nanoseconds dear_opening_;
+  Entries open_;
   std::uint64_t clock_ = 0;
 };
 

@@ -42,6 +42,9 @@ bool smells_of_loss(ErrorCode code) {
 /// network takes a fifth of a trial.
 constexpr std::size_t kTrialsInTurn = 8;
 
+/// The network's condition while a sentinel is timed.
+constexpr const char* kAtRest = "";
+
 /// The sentinel's place among the deployments, beside the trials' indices.
 constexpr std::size_t kSentinelKey = std::numeric_limits<std::size_t>::max();
 
@@ -166,9 +169,11 @@ auto SweepRunner::timed(double TimeSpent::*part, Work work) {
   return result;
 }
 
-Expected<DeploymentCache::Lease> SweepRunner::open(std::size_t key, const Plan& plan) {
+Expected<DeploymentCache::Lease> SweepRunner::open(std::size_t key, const Plan& plan,
+                                                           const std::string& condition) {
   const double before_s = spent_.opening_s;
-  auto lease = timed(&TimeSpent::opening_s, [&] { return deployments_.get(key, plan); });
+  auto lease =
+      timed(&TimeSpent::opening_s, [&] { return deployments_.get(key, plan, condition); });
   if (lease && lease->fresh) spent_.openings_ms.push_back((spent_.opening_s - before_s) * 1e3);
   return lease;
 }
@@ -291,7 +296,7 @@ Expected<> SweepRunner::measure(std::size_t index, int round) {
   const auto through = [&]() -> Expected<> {
     PARETO_TRY(apply_condition(trial));
     PARETO_ASSIGN(const DeploymentCache::Lease lease,
-                  with_context(open(index, trial.plan), "deploying"));
+                  with_context(open(index, trial.plan, trial.condition), "deploying"));
     // What was chosen when it was first deployed holds for all its rounds.
     trial.plan.codecs = lease.deployment->codecs();
     trial.codec = codec_text(trial.plan.codecs);
@@ -358,7 +363,7 @@ SentinelReading SweepRunner::read_sentinel() {
   if (sentinel_ == nullptr || loss_of_device(sentinel_->plan)) return reading;
   report("timing sentinel");
   // A plan that fails is recorded where it is measured as a trial; here it is only not there.
-  if (const auto lease = open(kSentinelKey, sentinel_->plan)) {
+  if (const auto lease = open(kSentinelKey, sentinel_->plan, kAtRest)) {
     auto plan_ms = timed(&TimeSpent::sentinel_s, [&] {
       return time_sentinel_plan(*lease->deployment, sentinel_->plan, request_of(*sentinel_).body,
                                 timeout());

@@ -107,7 +107,8 @@ class SweepRunner {
   /// Calls `work`, and adds what that took.
   template <typename Work>
   auto timed(double TimeSpent::*part, Work work);
-  Expected<DeploymentCache::Lease> open(std::size_t key, const Plan& plan);
+  Expected<DeploymentCache::Lease> open(std::size_t key, const Plan& plan,
+                                        const std::string& condition);
   const Request& request_of(const TrialRecord& trial) const;
   /// Stores where the run stands; `finished`: nothing is left to measure.
   Expected<> checkpoint(bool finished);

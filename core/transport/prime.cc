@@ -105,18 +105,24 @@ Expected<LinkFigures> prime(Link& link, std::uint64_t pipeline, std::uint64_t bo
     if (spent > kOneIsEnough || (i + 1 >= kFewestSmallPings && spent > kSmallPingsTime)) break;
   }
   std::uint64_t largest = std::min(boundary_bytes, kMostBytes);
+  figures.primed_bytes = std::max(largest, kAlwaysFits);
   // So few bytes fit whatever the link is, and take no longer than chance does: they tell no rate.
   if (largest <= kAlwaysFits) return figures;
   if (paced && figures.round_trip >= kLeastPacedRoundTrip) {
     largest = std::max(largest, kShownToPaced);
+    figures.primed_bytes = largest;
   }
   Growth growth(figures.round_trip);
   for (std::uint64_t size = kFirstLargeBytes; size < largest; size *= 2) {
     PARETO_TRY(pinger.set_size(size));
     PARETO_ASSIGN(const Nanoseconds time, pinger.ping());
-    if (!pinger.has_time_after(time)) return figures;
+    if (!pinger.has_time_after(time)) {
+      figures.primed_bytes = size;
+      return figures;
+    }
     if (growth.is_held_by_rate(time)) {
       figures.bytes_per_second = rate_of(size, time - figures.round_trip);
+      figures.primed_bytes = UINT64_MAX;
       return figures;
     }
   }

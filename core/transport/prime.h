@@ -15,6 +15,8 @@ namespace pareto::transport {
 struct LinkFigures {
   Nanoseconds round_trip{};            ///< the smallest of a small message
   std::uint64_t bytes_per_second = 0;  ///< of large ones, the way they went; 0: too fast to tell
+  /// Messages of up to so many bytes find it warm. Where the rate is all that holds them up: of any size, UINT64_MAX.
+  std::uint64_t primed_bytes = 0;
 };
 
 /// For a link that nobody else uses yet: small pings for the round trip, then growing ones up to `boundary_bytes` (at most 16 MiB), then

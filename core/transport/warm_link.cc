@@ -1,8 +1,7 @@
 #include "core/transport/warm_link.h"
 
+#include <algorithm>
 #include <utility>
-
-#include "core/transport/tcp_settings.h"
 
 namespace pareto::transport {
 namespace {
@@ -23,6 +22,13 @@ std::unique_ptr<Link> keep_warm(std::unique_ptr<Link> link, std::uint64_t pipeli
   message.pipeline = pipeline;
   message.body = *std::move(body);
   return std::make_unique<WarmLink>(std::move(link), std::move(message), padding->interval);
+}
+
+std::uint64_t warm_for(const LinkFigures& figures, std::uint64_t boundary_bytes, bool cools) {
+  const bool any_size =
+      padding_for(figures, boundary_bytes) == padding_for(figures, figures.primed_bytes);
+  if (any_size || !cools) return figures.primed_bytes;
+  return std::min(boundary_bytes, figures.primed_bytes);
 }
 
 WarmLink::WarmLink(std::unique_ptr<Link> link, wire::Message padding, Nanoseconds interval)

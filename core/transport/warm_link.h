@@ -10,6 +10,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/transport/tcp_settings.h"
 #include "core/transport/transport.h"
 #include "core/transport/warmth.h"
 
@@ -19,6 +20,11 @@ namespace pareto::transport {
 /// pay, or where this machine's connections do not cool.
 std::unique_ptr<Link> keep_warm(std::unique_ptr<Link> link, std::uint64_t pipeline,
                                 const LinkFigures& figures, std::uint64_t boundary_bytes);
+
+/// Messages of up to how many bytes such a link is warm for, however long ago the last one was (WarmLink's limit aside): as many as it was
+/// primed for, but where it has to be kept warm and larger ones wanted more of that.
+std::uint64_t warm_for(const LinkFigures& figures, std::uint64_t boundary_bytes,
+                       bool cools = idle_connections_cool());
 
 /// Passes everything to the link it owns. When that has been idle it sends padding (warmth.h): messages of kind kPong that answer no ping,
 /// which the peer drops (daemon/stage/FORMAT.md). Padding waits for whoever sends, and the other way round.

@@ -25,6 +25,9 @@ class PartAssembler {
   /// values: how many a request has at most; parts at other positions are refused.
   explicit PartAssembler(std::size_t values) : values_(values) {}
 
+  /// Of the requests to come.
+  void expect(std::size_t values) { values_ = values; }
+
   /// Fails: kCorrupt (no part, one out of order, of another request than those before it, at a position that came already).
   Expected<> keep(Message part);
   /// Puts what was kept into the message that closes the request: kValues, or kError, which needs nothing. Fails: kCorrupt (another
@@ -36,7 +39,7 @@ class PartAssembler {
     std::size_t position = 0;
     Value value;
   };
-  const std::size_t values_;
+  std::size_t values_;
   std::uint64_t request_ = 0;
   std::vector<Part> parts_;
 };

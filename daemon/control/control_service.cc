@@ -312,6 +312,19 @@ grpc::Status ControlService::StartStage(grpc::ServerContext*, const v1::StartSta
   });
 }
 
+grpc::Status ControlService::ChangeShard(grpc::ServerContext*,
+                                         const v1::ChangeShardRequest* request,
+                                         v1::ChangeShardReply* reply) {
+  return answer("ChangeShard", [&]() -> Expected<> {
+    PARETO_ASSIGN(auto shard, parts_.shards.find(request->shard()));
+    PARETO_ASSIGN(
+        const StageStatus before,
+        parts_.stages.change_shard(request->pipeline(), request->stage(), std::move(shard)));
+    fill(before, *reply->mutable_before());
+    return {};
+  });
+}
+
 grpc::Status ControlService::CloseStage(grpc::ServerContext*, const v1::CloseStageRequest* request,
                                         v1::CloseStageReply* reply) {
   return answer("CloseStage", [&]() -> Expected<> {

@@ -39,6 +39,9 @@ class ControlService final : public control::v1::Control::Service {
   grpc::Status StartStage(grpc::ServerContext* context,
                           const control::v1::StartStageRequest* request,
                           control::v1::StartStageReply* reply) override;
+  grpc::Status ChangeShard(grpc::ServerContext* context,
+                           const control::v1::ChangeShardRequest* request,
+                           control::v1::ChangeShardReply* reply) override;
   grpc::Status CloseStage(grpc::ServerContext* context,
                           const control::v1::CloseStageRequest* request,
                           control::v1::CloseStageReply* reply) override;

@@ -5,6 +5,7 @@
 
 #include "core/base/cpu_time.h"
 #include "core/base/printable.h"
+#include "core/base/text.h"
 #include "core/transport/prime.h"
 #include "core/transport/warm_link.h"
 
@@ -27,6 +28,9 @@ bool is_refusal(const Error& error) {
   return error.code == ErrorCode::kExhausted || error.code == ErrorCode::kInvalidArgument;
 }
 
+/// Many times what it takes from a result sent to its request counted.
+constexpr std::chrono::milliseconds kCounting{100};
+
 /// Of why a stage failed, which may quote what a peer sent.
 constexpr std::size_t kLongestFailure = 1000;
 
@@ -47,8 +51,8 @@ Stage::Stage(StageParts parts)
     : pipeline_(parts.pipeline),
       index_(parts.stage),
       device_(std::move(parts.device)),
-      shard_(std::move(parts.shard)),
       sink_connects_(parts.downstream == nullptr),
+      shard_(std::move(parts.shard)),
       downstream_taken_(parts.downstream != nullptr),
       downstream_(std::move(parts.downstream)),
       to_compute_(parts.queue),
@@ -120,9 +124,10 @@ Expected<Nanoseconds> Stage::start(TimePoint deadline) {
                   receiving_.joinable() ? "sink" : "upstream");
     }
   }
+  const std::uint64_t output_bytes = shard()->output_bytes();
   transport::LinkFigures figures;
   if (!sink_connects_) {
-    auto primed = transport::prime(*downstream_, pipeline_, shard_->output_bytes(),
+    auto primed = transport::prime(*downstream_, pipeline_, output_bytes,
                                    transport::PingWay::kThere, deadline);
     if (!primed) {
       end("priming the downstream link: " + primed.error().message);
@@ -138,14 +143,47 @@ Expected<Nanoseconds> Stage::start(TimePoint deadline) {
   if (ended_) return fail(ErrorCode::kClosed, "{} has ended", name());
   if (state_ == StageState::kOpening) state_ = StageState::kRunning;
   if (!sink_connects_) {
-    downstream_ =
-        transport::keep_warm(std::move(downstream_), pipeline_, figures, shard_->output_bytes());
+    downstream_ = transport::keep_warm(std::move(downstream_), pipeline_, figures, output_bytes);
+    warm_for_ = transport::warm_for(figures, output_bytes);
     answering_ = std::jthread([this] { answer_downstream(); });
   }
   computing_ = std::jthread([this] { compute_requests(); });
   sending_ = std::jthread([this] { send_results(); });
   running_ = true;
   return figures.round_trip;
+}
+
+Expected<StageStatus> Stage::change_shard(std::shared_ptr<LoadedShard> shard) {
+  // A result may be back before its request is counted out here.
+  const TimePoint patience = std::chrono::steady_clock::now() + kCounting;
+  while (meter_->in_flight > 0 && std::chrono::steady_clock::now() < patience) {
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  // By its end the shard before is in `shard`, and is freed outside the lock.
+  const std::lock_guard lock(mutex_);
+  if (state_ != StageState::kRunning || !running_) {
+    return fail(ErrorCode::kInvalidArgument, "{} is {}: only one that runs takes another shard",
+                name(), to_string(state_));
+  }
+  if (const std::uint64_t requests = meter_->in_flight; requests > 0) {
+    return fail(ErrorCode::kInvalidArgument, "{} has {} requests in flight: wait for them", name(),
+                requests);
+  }
+  if (shard->output_bytes() > warm_for_) {
+    return fail(ErrorCode::kExhausted,
+                "{}: its link to the next stage is warm for {}, that shard sends {}: open another "
+                "stage",
+                name(), format_bytes(warm_for_), format_bytes(shard->output_bytes()));
+  }
+  StageStatus before = status_locked();
+  shard_.swap(shard);
+  meter_->profiled_compute = 0;  // that was the other's
+  return before;
+}
+
+std::shared_ptr<LoadedShard> Stage::shard() const {
+  const std::lock_guard lock(mutex_);
+  return shard_;
 }
 
 void Stage::receive_requests() {
@@ -193,6 +231,7 @@ bool Stage::take(transport::Received received, Nanoseconds waited) {
 
 bool Stage::take_part(transport::Received received) {
   parts_received_.add_earlier(received);
+  assembler_.expect(shard()->shard().inputs.size());
   const auto kept = assembler_.keep(std::move(received.message));
   if (!kept) end(fmt::format("upstream {}: {}", upstream_->peer(), kept.error().message));
   return kept.has_value();
@@ -242,7 +281,8 @@ bool Stage::may_compute_at_once(Nanoseconds waited, std::uint64_t wire_bytes) co
   // What links buffer by themselves: the next message of that size can come in meanwhile.
   constexpr std::uint64_t kBuffered = 1 << 20;
   // An engine's threads belong to the thread that runs it.
-  return running_ && waited > kIdle && wire_bytes <= kBuffered && shard_->options().threads == 1;
+  return running_ && waited > kIdle && wire_bytes <= kBuffered &&
+         shard()->options().threads == 1;
 }
 
 void Stage::compute_requests() {
@@ -296,14 +336,15 @@ Message Stage::failure_of(std::uint64_t request, const Error& error) {
 
 Expected<std::vector<Value>> Stage::run(Item& item) {
   Tuple* inputs = item.message.body.get_if<Tuple>();
-  const std::size_t wanted = shard_->shard().inputs.size();
+  const std::shared_ptr<LoadedShard> shard = this->shard();
+  const std::size_t wanted = shard->shard().inputs.size();
   if (inputs == nullptr || inputs->items.size() != wanted) {
     return fail(ErrorCode::kInvalidArgument, "the request holds {}, the shard takes a tuple of {}",
                 describe(item.message.body), wanted);
   }
   early_.begin(pipeline_, item.message.request);
   const Nanoseconds start_cpu = thread_cpu_time();
-  PARETO_ASSIGN(LoadedShard::Result result, shard_->run(std::move(inputs->items), &early_));
+  PARETO_ASSIGN(LoadedShard::Result result, shard->run(std::move(inputs->items), &early_));
   item.times.compute_cpu = thread_cpu_time() - start_cpu;
   item.message.sequence = early_.end();
   item.times.queue += result.waited;
@@ -460,18 +501,23 @@ void Stage::close() {
 
 StageStatus Stage::status() const {
   const std::lock_guard lock(mutex_);
+  return status_locked();
+}
+
+StageStatus Stage::status_locked() const {
   return {pipeline_,         index_,           shard_->handle(), state_,
           failure_,          meter_->requests, meter_->failed,   meter_->bytes_received,
           meter_->bytes_sent};
 }
 
 StageActivity Stage::activity() const {
-  const Shard& shard = shard_->shard();
+  const std::shared_ptr<LoadedShard> loaded = this->shard();
+  const Shard& shard = loaded->shard();
   return {.status = status(),
           .model = shard.model,
           .begin = shard.begin,
           .end = shard.end,
-          .engine = shard_->report().engine,
+          .engine = loaded->report().engine,
           .answered = meter_->answered,
           .in_flight = ended_ ? 0 : meter_->in_flight.load(),
           .wait = meter_->wait.read(),

@@ -103,6 +103,10 @@ class Stage {
   /// Waits for both links, starts the threads, primes the downstream link. Returns its smallest round trip; 0 where the sink
   /// connects. Once only. Fails: kTimeout (naming who did not connect), kClosed, and as links do.
   Expected<Nanoseconds> start(TimePoint deadline);
+  /// From the next request on it runs that shard; its links, and how warm they are, stay as they are. Returns its status before. Fails:
+  /// kInvalidArgument (it does not run, or has a request in flight), kExhausted (its downstream link was not primed for messages as
+  /// large as the shard sends: open another stage).
+  Expected<StageStatus> change_shard(std::shared_ptr<LoadedShard> shard);
 
   /// Takes no more requests; those that came are finished and sent, then kEnd. Returns at once.
   void drain();
@@ -122,6 +126,9 @@ class Stage {
     wire::StageTimes times;  ///< without encode and send
     TimePoint queued;        ///< when it had been received: from then on it waits
   };
+
+  std::shared_ptr<LoadedShard> shard() const;
+  StageStatus status_locked() const;
 
   void receive_requests();
   void compute_requests();
@@ -160,10 +167,11 @@ class Stage {
   const std::uint64_t pipeline_;
   const std::uint32_t index_;
   const std::string device_;
-  const std::shared_ptr<LoadedShard> shard_;
   const bool sink_connects_;
 
   mutable std::mutex mutex_;
+  std::shared_ptr<LoadedShard> shard_;
+  std::uint64_t warm_for_ = UINT64_MAX;  ///< bytes of a message on the downstream link
   std::condition_variable changed_;
   StageState state_ = StageState::kOpening;
   std::string failure_;

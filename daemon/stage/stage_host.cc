@@ -216,6 +216,12 @@ Expected<Nanoseconds> StageHost::start(std::uint64_t pipeline, std::uint32_t sta
   return found->start(deadline);
 }
 
+Expected<StageStatus> StageHost::change_shard(std::uint64_t pipeline, std::uint32_t stage,
+                                              std::shared_ptr<LoadedShard> shard) {
+  PARETO_ASSIGN(const auto found, find({pipeline, stage}));
+  return found->change_shard(std::move(shard));
+}
+
 Expected<StageStatus> StageHost::close(std::uint64_t pipeline, std::uint32_t stage) {
   std::shared_ptr<Stage> found;
   {

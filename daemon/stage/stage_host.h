@@ -82,6 +82,9 @@ class StageHost {
   Expected<StageAddresses> open(OpenStage request);
   /// Fails: kNotFound, and as Stage::start does.
   Expected<Nanoseconds> start(std::uint64_t pipeline, std::uint32_t stage, TimePoint deadline);
+  /// Fails: kNotFound, and as Stage::change_shard does.
+  Expected<StageStatus> change_shard(std::uint64_t pipeline, std::uint32_t stage,
+                                     std::shared_ptr<LoadedShard> shard);
   /// Finishes what is in flight if that takes no more than half a second, announces the end to the next stage, and forgets the stage.
   /// Returns its last state. Fails: kNotFound.
   Expected<StageStatus> close(std::uint64_t pipeline, std::uint32_t stage);

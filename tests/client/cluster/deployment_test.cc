@@ -159,6 +159,39 @@ TEST_F(DeploymentTest, EachLinkHasItsTransport) {
               HasSubstr("c has no data address for transport \"shm\""));
 }
 
+TEST_F(DeploymentTest, RunsAnotherPlanOverTheSameLinks) {
+  auto deployment = open(plan({2, 7})).value();
+  const std::uint64_t pipeline = deployment->pipeline();
+  EXPECT_DOUBLE_EQ(answer(*deployment), 80);
+  ASSERT_TRUE(deployment->change_to(plan({5, 6}), *pool_).value());
+  EXPECT_DOUBLE_EQ(answer(*deployment), 80);
+  EXPECT_EQ(deployment->pipeline(), pipeline);
+  EXPECT_EQ(deployment->shards()[0]->end, 5);
+  EXPECT_EQ(deployment->shards()[2]->begin, 6);
+  for (const FakeDaemon* daemon : daemons_) EXPECT_EQ(daemon->stages_opened(), 1);
+}
+
+TEST_F(DeploymentTest, DoesNotRunAPlanThatWantsOtherLinks) {
+  auto deployment = open(plan({2, 7})).value();
+  EXPECT_FALSE(deployment->change_to(plan({2}), *pool_).value()) << "fewer devices";
+  Plan other = plan({2, 7});
+  std::swap(other.stages[0].device, other.stages[1].device);
+  EXPECT_FALSE(deployment->change_to(other, *pool_).value()) << "in another order";
+  other = plan({2, 7});
+  other.splits = {"first", "second"};
+  other.codecs = {"fp16", "none"};
+  EXPECT_FALSE(deployment->change_to(other, *pool_).value()) << "another codec";
+  other.codecs.clear();
+  other.set_transports({"memory", "tcp", "memory", "memory"});
+  EXPECT_FALSE(deployment->change_to(other, *pool_).value()) << "another transport";
+  EXPECT_DOUBLE_EQ(answer(*deployment), 80) << "nothing has changed";
+  daemons_[1]->fail_changes(Error{ErrorCode::kExhausted, "b: the link is cold"});
+  const auto failed = deployment->change_to(plan({5, 6}), *pool_);
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, ErrorCode::kExhausted);
+  EXPECT_THAT(failed.error().message, HasSubstr("stage 1: b: the link is cold"));
+}
+
 TEST_F(DeploymentTest, UndoesEverythingWhereAStageFails) {
   daemons_[0]->fail_start(Error{ErrorCode::kInternal, "a: no threads"});
   const auto failed = open(plan({2, 7}));

@@ -50,7 +50,7 @@ Value add_to_all(const Value& body, std::int64_t amount) {
 
 struct FakeDaemon::Stage {
   StageRequest request;
-  std::int64_t operators = 0;
+  std::atomic<std::int64_t> operators{0};
   std::unique_ptr<transport::Link> upstream;
   std::unique_ptr<transport::Link> downstream;
   std::jthread working;
@@ -99,6 +99,11 @@ void FakeDaemon::fail_start(std::optional<Error> error) {
   start_error_ = std::move(error);
 }
 
+void FakeDaemon::fail_changes(std::optional<Error> error) {
+  const std::lock_guard lock(mutex_);
+  change_error_ = std::move(error);
+}
+
 void FakeDaemon::forget_tensors() {
   const std::lock_guard lock(mutex_);
   store_.clear();
@@ -107,6 +112,11 @@ void FakeDaemon::forget_tensors() {
 std::size_t FakeDaemon::open_stages() const {
   const std::lock_guard lock(mutex_);
   return stages_.size();
+}
+
+int FakeDaemon::stages_opened() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<int>(codecs_.size());
 }
 
 std::size_t FakeDaemon::loaded_shards() const {
@@ -205,6 +215,20 @@ Expected<Nanoseconds> FakeDaemon::start_stage(std::uint64_t pipeline, std::uint3
     return fail(ErrorCode::kTimeout, "nobody connected");
   }
   return Nanoseconds(1000);
+}
+
+Expected<StageReport> FakeDaemon::change_shard(std::uint64_t pipeline, std::uint32_t index,
+                                               const std::string& handle) {
+  PARETO_TRY(alive());
+  const std::lock_guard lock(mutex_);
+  if (change_error_) return tl::unexpected(*change_error_);
+  const auto shard = shards_.find(handle);
+  const auto stage = stages_.find({pipeline, index});
+  if (shard == shards_.end() || stage == stages_.end()) {
+    return fail(ErrorCode::kNotFound, "no such shard, or no such stage");
+  }
+  stage->second->operators = shard->second.operators;
+  return StageReport{pipeline, index, "running", "", 0, 0};
 }
 
 Expected<StageReport> FakeDaemon::close_stage(std::uint64_t pipeline, std::uint32_t index) {
@@ -405,7 +429,7 @@ bool FakeDaemon::handle(Stage& stage, transport::Received received) {
   times.arrived = received.arrived.time_since_epoch();
   times.receive = received.receive;
   times.decode = received.decode;
-  times.compute = operator_time_ ? stage.operators * *operator_time_ + shard_time_
+  times.compute = operator_time_ ? stage.operators.load() * *operator_time_ + shard_time_
                                  : std::chrono::steady_clock::now() - start;
   if (message.request % 2 == 1) times.compute += sway_;
   if (misreporting_) times.compute = Nanoseconds(-1);

@@ -59,6 +59,7 @@ class FakeDaemon final : public DaemonClient {
   void set_cores(int cores) { info_.cores = cores; }
   void fail_loads(std::optional<Error> error);
   void fail_start(std::optional<Error> error);
+  void fail_changes(std::optional<Error> error);
   /// Its stages answer this request of every pipeline with an error.
   void fail_request(std::uint64_t request) { failing_request_ = request; }
   /// It dies when it is sent this request.
@@ -79,6 +80,7 @@ class FakeDaemon final : public DaemonClient {
   // What a test may look at.
   std::size_t open_stages() const;
   std::size_t loaded_shards() const;
+  int stages_opened() const;
   int loads() const { return loads_; }
   int rates_measured() const { return rates_measured_; }
   /// Of every stage that was opened, in order.
@@ -103,6 +105,8 @@ class FakeDaemon final : public DaemonClient {
   Expected<OpenedStage> open_stage(const StageRequest& request) override;
   Expected<Nanoseconds> start_stage(std::uint64_t pipeline, std::uint32_t stage,
                                     std::chrono::milliseconds timeout) override;
+  Expected<StageReport> change_shard(std::uint64_t pipeline, std::uint32_t stage,
+                                     const std::string& handle) override;
   Expected<StageReport> close_stage(std::uint64_t pipeline, std::uint32_t stage) override;
   Expected<DeviceStatus> status(std::chrono::milliseconds timeout) override;
   Expected<Observation> observe(std::chrono::milliseconds timeout) override;
@@ -168,6 +172,7 @@ class FakeDaemon final : public DaemonClient {
   mutable std::condition_variable renewed_;
   std::optional<Error> load_error_;
   std::optional<Error> start_error_;
+  std::optional<Error> change_error_;
   std::map<StageKey, std::shared_ptr<Stage>> stages_;
   std::unique_ptr<transport::Listener> listener_;
   std::jthread accepting_;

@@ -102,6 +102,7 @@ TEST(Prime, GrowsToTheBoundaryAndStaysThereUntilItIsNoFaster) {
   EXPECT_EQ(std::set(sizes.begin(), sizes.end()),
             (std::set<std::int64_t>{0, 64 << 10, 128 << 10, 256 << 10, 300'000}));
   EXPECT_GE(std::ranges::count(sizes, 300'000), 2);
+  EXPECT_EQ(figures->primed_bytes, 300'000U);
 }
 
 /// One that is as slow as 2 MB/s and a round trip of 10 ms make it.
@@ -132,6 +133,18 @@ TEST(Prime, StopsWhereTheRateIsAllThatHoldsItUp) {
   EXPECT_GE(figures->round_trip, std::chrono::milliseconds(10));
   EXPECT_GT(figures->bytes_per_second, 0U);
   EXPECT_LE(figures->bytes_per_second, 2'100'000U);
+  EXPECT_EQ(figures->primed_bytes, UINT64_MAX) << "larger ones take longer by their bytes alone";
+}
+
+TEST(Prime, AWarmLinkIsSoForWhatItWasPrimedAndIsKeptWarmFor) {
+  const LinkFigures far{milliseconds(40), 12'500'000, 3'000'000};
+  constexpr bool kCools = true;
+  EXPECT_EQ(warm_for(far, 300'000, !kCools), 3'000'000U);
+  EXPECT_EQ(warm_for(far, 300'000, kCools), 300'000U) << "more would want more padding";
+  // Larger than twice what is under way at once: padding is for that.
+  EXPECT_EQ(warm_for(far, 2'000'000, kCools), 3'000'000U);
+  const LinkFigures near{std::chrono::microseconds(100), 0, 300'000};
+  EXPECT_EQ(warm_for(near, 300'000, kCools), 300'000U);
 }
 
 TEST(Prime, ShowsAPacedConnectionMoreThanItsRequests) {

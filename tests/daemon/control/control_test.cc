@@ -287,6 +287,18 @@ TEST_F(ControlTest, RunsAStageFromOpenToClose) {
   EXPECT_EQ(all.stages(0).state(), "running");
   EXPECT_EQ(all.stages(0).pipeline(), open.pipeline());
   EXPECT_EQ(all.stages(0).requests(), 1U);
+
+  v1::ChangeShardRequest change;
+  change.set_pipeline(open.pipeline());
+  change.set_shard("nobody");
+  v1::ChangeShardReply changed;
+  EXPECT_EQ(call(&v1::Control::Stub::ChangeShard, change, changed).error_code(),
+            StatusCode::NOT_FOUND);
+  change.set_shard(open.shard());
+  status = call(&v1::Control::Stub::ChangeShard, change, changed);
+  ASSERT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(changed.before().requests(), 1U);
+
   v1::CloseStageRequest close;
   close.set_pipeline(open.pipeline());
   v1::CloseStageReply closed;

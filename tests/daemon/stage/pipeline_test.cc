@@ -174,6 +174,25 @@ TEST_P(Pipeline, AnEarlyOutputIsOnItsWayWhileTheShardStillRuns) {
   EXPECT_EQ(status.requests, 2U);
 }
 
+TEST_P(Pipeline, AStageRunsAnotherShardFromTheNextRequestOn) {
+  const auto pipeline = open();
+  ASSERT_TRUE(pipeline);
+  const auto answer = [&](std::uint64_t request) {
+    EXPECT_TRUE(
+        pipeline->source->send(request_message(TwoStages::kPipeline, request, 1.F), soon()));
+    return first_float(pipeline->sink->receive(soon()).value().message.body);
+  };
+  EXPECT_EQ(answer(0), 1.F + 2 + 3);
+  for (std::uint32_t stage : {0U, 1U}) {
+    const auto before =
+        pipeline->hosts[stage]->change_shard(TwoStages::kPipeline, stage, shard(7));
+    ASSERT_TRUE(before) << before.error().message;
+    EXPECT_EQ(before->requests, 1U);
+    EXPECT_EQ(pipeline->hosts[stage]->status().at(0).shard, shard(7)->handle());
+  }
+  EXPECT_EQ(answer(1), 1.F + 7 + 7);
+}
+
 TEST_P(Pipeline, PingsAreAnsweredOnBothLinks) {
   const auto pipeline = open();
   ASSERT_TRUE(pipeline);

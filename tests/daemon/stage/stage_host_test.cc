@@ -241,6 +241,25 @@ TEST_F(StageHostTest, EachLinkOnce) {
   EXPECT_EQ(host_->start(kPipeline, 0, soon()).error().code, ErrorCode::kInvalidArgument);
 }
 
+TEST_F(StageHostTest, OnlyAnIdleStageThatRunsTakesAnotherShard) {
+  const auto change = [&] { return host_->change_shard(kPipeline, 0, shard_); };
+  EXPECT_EQ(change().error().code, ErrorCode::kNotFound);
+  ASSERT_TRUE(host_->open(request()));
+  EXPECT_THAT(change().error().message, HasSubstr("opening"));
+  const auto source = connect({kPipeline, 0, Role::kUpstream}).value();
+  const auto sink = connect({kPipeline, 0, Role::kSink}).value();
+  ASSERT_TRUE(host_->start(kPipeline, 0, soon()));
+  FirstRun first(*runs_);
+  ASSERT_TRUE(source->send(request_message(kPipeline, 0, 1.F), soon()));
+  first.wait_until_it_runs();
+  const auto busy = change();
+  EXPECT_EQ(busy.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(busy.error().message, HasSubstr("1 requests in flight"));
+  first.go_on();
+  ASSERT_TRUE(sink->receive(soon()));
+  EXPECT_TRUE(change());
+}
+
 TEST_F(StageHostTest, AStageWithANextOneTakesNoSink) {
   ASSERT_TRUE(host_->open(request(kPipeline, 1)));
   auto first = request(kPipeline, 0);

@@ -1,0 +1,101 @@
+#include "client/experiment/deployment_cache.h"
+
+#include <gtest/gtest.h>
+
+#include "client/experiment/load.h"
+#include "tests/client/support/fake_devices.h"
+#include "tests/client/support/fake_workload.h"
+
+namespace pareto::client {
+namespace {
+
+constexpr Nanoseconds kEveryOpeningIsDear{0};
+constexpr Nanoseconds kNoOpeningIsDear = Nanoseconds::max();
+
+class DeploymentCacheTest : public testing::Test {
+ protected:
+  DeploymentCacheTest()
+      : cluster_(Cluster::of(fake_devices({"a", "b"}, transport_, daemons_))), pool_(workload_) {}
+
+  DeploymentCache cache(Nanoseconds dear_opening) {
+    return {cluster_, pool_, sharing(transport_), {}, dear_opening};
+  }
+
+  static Plan cut_at(std::int64_t position) {
+    Plan plan;
+    plan.model = "adder";
+    plan.transport = "memory";
+    plan.stages = {{"a", 0, position}, {"b", position, kFakeOperators}};
+    return plan;
+  }
+
+  double answer(Deployment& deployment) {
+    Load load(deployment.source(), deployment.sink(), deployment.pipeline());
+    const Value request{Tuple{workload_.example(2, 1).value()}};
+    return sum_of(load.run(request, {}).value().last_output);
+  }
+
+  FakeWorkload workload_;
+  MemoryTransport transport_;
+  std::vector<FakeDaemon*> daemons_;
+  Cluster cluster_;
+  ShardPool pool_;
+};
+
+TEST_F(DeploymentCacheTest, WhereOpeningCostsLittleEachPlanKeepsItsPipeline) {
+  DeploymentCache open = cache(kNoOpeningIsDear);
+  const DeploymentCache::Lease first = open.get(1, cut_at(3)).value();
+  EXPECT_TRUE(first.fresh);
+  EXPECT_TRUE(open.get(2, cut_at(5)).value().fresh);
+  EXPECT_EQ(daemons_[0]->open_stages(), 2U);
+  const DeploymentCache::Lease again = open.get(1, cut_at(3)).value();
+  EXPECT_FALSE(again.fresh);
+  EXPECT_EQ(again.deployment, first.deployment);
+}
+
+TEST_F(DeploymentCacheTest, WhereOpeningIsDearTheNextPlanTakesThePipelineOver) {
+  DeploymentCache open = cache(kEveryOpeningIsDear);
+  const DeploymentCache::Lease first = open.get(1, cut_at(3), "lte").value();
+  const DeploymentCache::Lease second = open.get(2, cut_at(5), "lte").value();
+  EXPECT_EQ(second.deployment, first.deployment);
+  EXPECT_TRUE(second.fresh) << "its shards have not run yet";
+  EXPECT_EQ(second.deployment->shards()[0]->end, 5);
+  EXPECT_DOUBLE_EQ(answer(*second.deployment), 80);
+  EXPECT_FALSE(open.get(2, cut_at(5), "lte").value().fresh);
+  EXPECT_TRUE(open.get(1, cut_at(3), "lte").value().fresh) << "it was taken over";
+  EXPECT_EQ(daemons_[0]->stages_opened(), 1);
+}
+
+TEST_F(DeploymentCacheTest, WhatConnectionsLearntOfAnotherNetworkIsOfNoUse) {
+  DeploymentCache open = cache(kEveryOpeningIsDear);
+  open.get(1, cut_at(3), "lte").value();
+  open.get(2, cut_at(5), "wifi").value();
+  EXPECT_EQ(daemons_[0]->open_stages(), 2U);
+  open.get(3, cut_at(6), "lte").value();
+  EXPECT_EQ(daemons_[0]->open_stages(), 2U);
+}
+
+TEST_F(DeploymentCacheTest, PipelinesOfOtherCodecsStayOpen) {
+  DeploymentCache open = cache(kEveryOpeningIsDear);
+  Plan coded = cut_at(3);
+  coded.splits = {"here"};
+  coded.codecs = {"fp16"};
+  open.get(1, coded).value();
+  open.get(2, cut_at(3)).value();
+  open.get(3, cut_at(5)).value();
+  EXPECT_FALSE(open.get(1, coded).value().fresh);
+  EXPECT_EQ(daemons_[0]->stages_opened(), 2);
+}
+
+TEST_F(DeploymentCacheTest, AnotherIsOpenedWhereThePipelineCannotRunThePlan) {
+  DeploymentCache open = cache(kEveryOpeningIsDear);
+  open.get(1, cut_at(3)).value();
+  daemons_[0]->fail_changes(Error{ErrorCode::kExhausted, "the link is cold"});
+  const DeploymentCache::Lease second = open.get(2, cut_at(5)).value();
+  EXPECT_TRUE(second.fresh);
+  EXPECT_DOUBLE_EQ(answer(*second.deployment), 80);
+  EXPECT_EQ(daemons_[0]->open_stages(), 1U) << "the first one is closed";
+}
+
+}  // namespace
+}  // namespace pareto::client
