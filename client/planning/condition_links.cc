@@ -2,12 +2,17 @@
 
 #include <algorithm>
 
+#include "netem/token_bucket.h"
+
 namespace pareto::client {
 namespace {
 
-Nanoseconds time_at_rate(std::uint64_t bytes, const LinkDirection& direction) {
+/// Of which so many, packets' headers included, pass at once.
+Nanoseconds time_at_rate(std::uint64_t bytes, const LinkDirection& direction,
+                         std::uint64_t at_once = 0) {
   if (direction.bits_per_second == 0) return {};
-  const double bits = static_cast<double>(bytes) * kPacketBytes / kPayloadBytes * 8;
+  const double in_packets = static_cast<double>(bytes) * kPacketBytes / kPayloadBytes;
+  const double bits = 8 * std::max(in_packets - static_cast<double>(at_once), 0.0);
   return from_nanoseconds(bits / static_cast<double>(direction.bits_per_second) * 1e9);
 }
 
@@ -17,9 +22,9 @@ void change(transport::ProbeResult& link, const LinkDirection& there, const Link
   const Nanoseconds least =
       std::ranges::min(link.points, {}, &transport::ProbePoint::crossing).crossing;
   for (transport::ProbePoint& point : link.points) {
-    const Nanoseconds rate = time_at_rate(point.bytes, there);
-    point.crossing = there.delay + std::max(point.crossing, rate + least);
-    point.interval = std::max(point.interval, rate);
+    const Nanoseconds alone = time_at_rate(point.bytes, there, netem::burst_bytes(there));
+    point.crossing = there.delay + std::max(point.crossing, alone + least);
+    point.interval = std::max(point.interval, time_at_rate(point.bytes, there));
   }
 }
 

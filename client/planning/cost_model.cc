@@ -1,11 +1,15 @@
 #include "client/planning/cost_model.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
+#include <numeric>
 #include <utility>
 
 #include "core/plan/shard.h"
+#include "core/wire/parts.h"
 #include "partitioner/cost/device_costs.h"
+#include "partitioner/graph/cuts.h"
 #include "partitioner/graph/split_points.h"
 #include "partitioner/search/ideal_costs.h"
 
@@ -124,6 +128,36 @@ std::vector<std::int64_t> crossing_bytes(const CostInputs& inputs) {
   return bytes;
 }
 
+Expected<std::vector<std::vector<partitioner::EarlyValue>>> early_values(
+    const partitioner::Graph& graph, const DeviceProfile& profile,
+    const std::vector<OperatorRanges>& before, std::int64_t batch) {
+  std::vector<std::int64_t> everywhere(graph.operators.size() + 1);
+  std::iota(everywhere.begin(), everywhere.end(), 0);
+  PARETO_ASSIGN(const partitioner::DeviceCosts costs,
+                partitioner::device_costs(profile, everywhere));
+  const auto until = [&](std::int64_t op) { return costs.compute[static_cast<std::size_t>(op)]; };
+  std::vector<std::vector<partitioner::EarlyValue>> early;
+  for (const OperatorRanges& done : before) {
+    auto& here = early.emplace_back();
+    if (done.empty()) continue;
+    for (const std::int64_t index : partitioner::live_values(graph, done)) {
+      const partitioner::GraphValue& value = graph.values[static_cast<std::size_t>(index)];
+      // What a shard only hands on is not its result.
+      if (value.producer < 0) continue;
+      Nanoseconds lead{};
+      for (const OperatorRange& range : done) {
+        const std::int64_t first = std::max(range.begin, value.producer + 1);
+        if (first < range.end) lead += until(range.end) - until(first);
+      }
+      if (lead < wire::kWorthAPart) continue;
+      PARETO_ASSIGN(const std::uint64_t bytes, value.spec.size_bytes(batch));
+      here.push_back({static_cast<std::int64_t>(bytes), lead});
+    }
+    std::ranges::stable_sort(here, std::greater{}, &partitioner::EarlyValue::lead);
+  }
+  return early;
+}
+
 std::vector<std::vector<partitioner::LinkCosts>> link_costs(
     const std::vector<std::int64_t>& positions, const std::vector<std::int64_t>& boundary_bytes,
     std::size_t devices, const std::vector<ProbedTransport>& transports,
@@ -205,6 +239,7 @@ Expected<CostInputs> make_cost_inputs(const Model& model, const SplitChoice& spl
     for (const std::int64_t bytes : weights) costs.weight_bytes.push_back(kWeightCopies * bytes);
     costs.shared_weights = shared;
     costs.crossing_bytes = crossing_bytes(inputs);
+    PARETO_ASSIGN(costs.early, early_values(model.graph(), device.profile, before, batch));
     if (device.memory_limit_bytes > 0) {
       costs.memory_limit_bytes = static_cast<std::int64_t>(device.memory_limit_bytes);
     }

@@ -53,6 +53,12 @@ std::vector<partitioner::SharedWeight> shared_weights_to_load(
 /// DeviceCosts::crossing_bytes, as a daemon reckons them (kBoundaryCopies).
 std::vector<std::int64_t> crossing_bytes(const partitioner::CostInputs& inputs);
 
+/// DeviceCosts::early by the device's profile. `before`: by position, the operators that run before it. Fails: as
+/// partitioner::device_costs and ValueSpec::size_bytes.
+Expected<std::vector<std::vector<partitioner::EarlyValue>>> early_values(
+    const partitioner::Graph& graph, const DeviceProfile& profile,
+    const std::vector<OperatorRanges>& before, std::int64_t batch);
+
 /// CostInputs::links of so many devices. `positions` of the model's operators: where codecs were measured.
 std::vector<std::vector<partitioner::LinkCosts>> link_costs(
     const std::vector<std::int64_t>& positions, const std::vector<std::int64_t>& boundary_bytes,

@@ -57,6 +57,8 @@ Expected<partitioner::CostInputs> make_ideal_cost_inputs(
     costs.weight_bytes = weights;
     costs.shared_weights = shared;
     costs.crossing_bytes = crossing_bytes(inputs);
+    PARETO_ASSIGN(costs.early,
+                  early_values(model.graph(), devices[i].profile, ideals.operators, batch));
     costs.too_large.clear();  // by the positions of the uncut model
     rule_out(devices[i].profile.too_large, prefixes_among(ideals), costs);
   }

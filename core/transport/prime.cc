@@ -106,12 +106,12 @@ Expected<LinkFigures> prime(Link& link, std::uint64_t pipeline, std::uint64_t bo
   }
   std::uint64_t largest = std::min(boundary_bytes, kMostBytes);
   figures.primed_bytes = std::max(largest, kAlwaysFits);
-  // So few bytes fit whatever the link is, and take no longer than chance does: they tell no rate.
-  if (largest <= kAlwaysFits) return figures;
   if (paced && figures.round_trip >= kLeastPacedRoundTrip) {
     largest = std::max(largest, kShownToPaced);
     figures.primed_bytes = largest;
   }
+  // So few bytes fit whatever the link is, and take no longer than chance does: they tell no rate.
+  if (largest <= kAlwaysFits) return figures;
   Growth growth(figures.round_trip);
   for (std::uint64_t size = kFirstLargeBytes; size < largest; size *= 2) {
     PARETO_TRY(pinger.set_size(size));

@@ -27,7 +27,7 @@ struct LinkFigures {
 ///
 /// A connection that is paced (tcp_settings.h) sends as fast as it has seen bytes arrive. Of requests that are a fraction of what would fit on
 /// the way it sees few: each takes half a round trip longer than it need, for good, unless more has been sent once. So the pings of
-/// such a one grow to 512 KiB where requests are smaller.
+/// such a one grow to 512 KiB where requests are smaller, however small: results of 4 KB are three packets, which go one by one else.
 /// Fails: as links do; kCorrupt where something else than the pong comes back.
 Expected<LinkFigures> prime(Link& link, std::uint64_t pipeline, std::uint64_t boundary_bytes,
                             PingWay way, TimePoint deadline, bool paced = connections_are_paced());

@@ -5,14 +5,19 @@
 // All have the same request number; sequence counts the parts from 0, that of kValues is their number.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/wire/message.h"
 
 namespace pareto::wire {
+
+/// A message of its own costs some 50 µs: a value that is ready no more than this before the last one travels with it.
+inline constexpr Nanoseconds kWorthAPart = std::chrono::microseconds(200);
 
 /// position: in the Tuple that the request's kValues will carry.
 Message part_message(std::uint64_t pipeline, std::uint64_t request, std::uint32_t sequence,

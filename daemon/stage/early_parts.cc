@@ -5,12 +5,6 @@
 #include "core/wire/parts.h"
 
 namespace pareto::daemon {
-namespace {
-
-constexpr Nanoseconds kWorthAMessage = std::chrono::microseconds(200);
-
-}  // namespace
-
 void EarlyParts::begin(std::uint64_t pipeline, std::uint64_t request) {
   pipeline_ = pipeline;
   request_ = request;
@@ -21,7 +15,7 @@ void EarlyParts::begin(std::uint64_t pipeline, std::uint64_t request) {
 bool EarlyParts::wants(std::size_t index) {
   if (index >= outputs_.size()) outputs_.resize(index + 1);
   outputs_[index].ready = clock_.now();
-  return outputs_[index].lead >= kWorthAMessage && has_room_();
+  return outputs_[index].lead >= wire::kWorthAPart && has_room_();
 }
 
 void EarlyParts::take(std::size_t index, Value value) {

@@ -12,8 +12,7 @@
 
 namespace pareto::daemon {
 
-/// An output that was ready well before the end of the last request is sent ahead in the next one: a message of its own costs some
-/// 50 µs, so it must have more than that to gain. Where others wait to be sent already it has nothing to gain, and waiting for room would
+/// An output that was ready well before the end of the last request (wire::kWorthAPart) is sent ahead in the next one. Where others wait to be sent already it has nothing to gain, and waiting for room would
 /// hold up all who share the shard.
 ///
 /// Threads: that which runs the shard.

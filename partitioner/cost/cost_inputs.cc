@@ -99,6 +99,26 @@ Expected<> check_stages(const CostInputs& inputs, const StageCosts& costs) {
   return {};
 }
 
+Expected<> check_early(const CostInputs& inputs, const DeviceCosts& device) {
+  if (device.early.empty()) return {};
+  if (device.early.size() != inputs.boundary_bytes.size()) {
+    return fail(ErrorCode::kInvalidArgument, "{} positions of early values, not {}",
+                device.early.size(), inputs.boundary_bytes.size());
+  }
+  for (int position = 0; position <= inputs.positions(); ++position) {
+    std::int64_t left = inputs.boundary(position);
+    for (const EarlyValue& value : device.early[static_cast<std::size_t>(position)]) {
+      if (value.bytes < 0 || value.bytes > left || !is_time(value.lead, kLongestInProcessor)) {
+        return fail(ErrorCode::kInvalidArgument,
+                    "an early value at {} has {} bytes of {}, or a lead out of range", position,
+                    value.bytes, left);
+      }
+      left -= value.bytes;
+    }
+  }
+  return {};
+}
+
 Expected<> check_device(const CostInputs& inputs, const DeviceCosts& device) {
   PARETO_TRY(check_stages(inputs, device));
   if (device.busy) PARETO_TRY(with_context(check_stages(inputs, *device.busy), "when busy"));
@@ -122,6 +142,7 @@ Expected<> check_device(const CostInputs& inputs, const DeviceCosts& device) {
       device.milliwatts > kMostMilliwatts) {
     return fail(ErrorCode::kInvalidArgument, "a memory or power is out of range");
   }
+  PARETO_TRY(check_early(inputs, device));
   const bool in_order = std::ranges::all_of(device.too_large, [&](const auto& range) {
     return range.first >= 0 && range.first < range.second && range.second <= inputs.positions();
   });
@@ -275,6 +296,28 @@ LinkTimes link_times(const LinkCosts& link, int codec, int position, std::int64_
       link.send + from_nanoseconds(bytes * (link.send_ns_per_byte + figures.encode_ns_per_byte));
   times.receive = link.receive +
                   from_nanoseconds(bytes * (link.receive_ns_per_byte + figures.decode_ns_per_byte));
+  return times;
+}
+
+LinkTimes crossing_times(const CostInputs& inputs, int from, int to, int codec, int position) {
+  const LinkCosts& link = inputs.link(from, to);
+  LinkTimes times = link_times(link, codec, position, inputs.boundary(position));
+  if (from == inputs.coordinator()) return times;
+  const auto& early = inputs.devices[static_cast<std::size_t>(from)].early;
+  const auto at = static_cast<std::size_t>(position);
+  if (early.empty() || early[at].empty()) return times;
+  // From the end of the stage on.
+  Nanoseconds free = -early[at].front().lead;
+  std::int64_t rest = inputs.boundary(position);
+  for (const EarlyValue& value : early[at]) {
+    free = std::max(free, -value.lead) +
+           link_times(link, codec, position, value.bytes).occupancy;
+    rest -= value.bytes;
+  }
+  const LinkTimes last = link_times(link, codec, position, rest);
+  const Nanoseconds all = times.occupancy + times.delay;
+  const Nanoseconds left = std::max(free, Nanoseconds(0)) + last.occupancy + last.delay;
+  times.delay = std::min(all, left) - times.occupancy;
   return times;
 }
 

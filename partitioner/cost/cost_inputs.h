@@ -109,6 +109,14 @@ struct SharedWeight {
   bool operator==(const SharedWeight&) const = default;
 };
 
+/// A value that crosses where a stage ends, made before the stage is done: it is on its way while others are computed.
+struct EarlyValue {
+  std::int64_t bytes = 0;
+  Nanoseconds lead{};  ///< from then on to the end of the stage
+
+  bool operator==(const EarlyValue&) const = default;
+};
+
 /// One device. What it inherits is what stages take of a request that is alone in the pipeline: it finds them asleep, and their caches cold.
 struct DeviceCosts : StageCosts {
   std::string name;
@@ -120,6 +128,8 @@ struct DeviceCosts : StageCosts {
   std::vector<std::int64_t> weight_bytes{};
   std::vector<SharedWeight> shared_weights{};
   std::vector<std::int64_t> crossing_bytes{};
+  /// N + 1: of what crosses each position that which leaves early, in the order it is made, wherever the stage began; or empty: nothing.
+  std::vector<std::vector<EarlyValue>> early{};
   std::int64_t memory_limit_bytes = INT64_MAX;  ///< of a stage
   /// Positions between which there was no room for all: no stage holds both sides of such a pair.
   std::vector<std::pair<int, int>> too_large{};
@@ -170,6 +180,9 @@ Expected<> check(const CostInputs& inputs);
 
 /// What the boundary of a position takes on a link by one of its codecs: `codec` counts link.codecs; 0 where there are none.
 LinkTimes link_times(const LinkCosts& link, int codec, int position, std::int64_t boundary_bytes);
+/// The same in a plan: where a part of the boundary leaves early it is under way while the stage that sends still computes, and the delay is
+/// less by that; it may be below 0, together with the occupancy it is not.
+LinkTimes crossing_times(const CostInputs& inputs, int from, int to, int codec, int position);
 /// How many codecs a plan chooses from, at least 1.
 int codec_count(const LinkCosts& link);
 /// What one of them loses of the boundary of a position.

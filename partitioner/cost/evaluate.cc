@@ -61,7 +61,7 @@ Expected<LinkTimes> cross(const CostInputs& inputs, int from, int to, int codec,
     return fail(ErrorCode::kInvalidArgument, "the link from {} to {} has no codec {}", from, to,
                 codec);
   }
-  const LinkTimes times = link_times(link, codec, position, inputs.boundary(position));
+  const LinkTimes times = crossing_times(inputs, from, to, codec, position);
   totals.latency += times.occupancy + times.delay;
   totals.bottleneck = std::max(totals.bottleneck, times.occupancy);
   if (link.medium >= 0) totals.media[static_cast<std::size_t>(link.medium)] += times.occupancy;

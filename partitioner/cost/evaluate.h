@@ -2,6 +2,7 @@
 //
 //   stage on device d of [a, b):  S = overhead + receive + decode + enter[a] + P[b] - P[a] + encode + send      P: prefix sums of the profile
 //   link with boundary c:         O = message + bytes(c) / rate, and delay; links of one medium share its time
+//                                 what of c is made before its stage ends leaves then: the delay is less by what has passed by the end
 //   latency of a lone request     L = sum of S, O and delay
 //   bottleneck                    B = max(all S, all O, each medium's sum of O): a stage moves messages while it computes; S of a device
 //                                 that is busy where that is known, since a lone request wakes every stage

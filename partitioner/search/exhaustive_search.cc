@@ -108,7 +108,7 @@ class Enumeration {
     const LinkCosts& link = inputs_.link(from, to);
     if (!link.usable) return;
     for (int codec = 0; codec < codec_count(link); ++codec) {
-      then(link_times(link, codec, position, inputs_.boundary(position)), codec);
+      then(crossing_times(inputs_, from, to, codec, position), codec);
     }
   }
 

@@ -127,7 +127,7 @@ class TableBuilder {
     const int receiver = to < 0 ? inputs_.coordinator() : kind(to).devices[from == to ? 1 : 0];
     const LinkCosts& link = inputs_.link(sender, receiver);
     if (!link.usable) return;
-    for (Way& way : ways_over(link)) {
+    for (Way& way : ways_over(sender, receiver)) {
       Hop& hop = way.hop;
       hop.from = from;
       hop.to = to;
@@ -142,13 +142,14 @@ class TableBuilder {
 
   /// Those of a link's codecs that no other is as good as in everything at every position: a plan by one that is beaten like that is never
   /// better than the same plan by the other.
-  std::vector<Way> ways_over(const LinkCosts& link) const {
+  std::vector<Way> ways_over(int sender, int receiver) const {
+    const LinkCosts& link = inputs_.link(sender, receiver);
     std::vector<Way> ways;
     for (int codec = 0; codec < codec_count(link); ++codec) {
       Way way;
       way.hop.codec = codec;
       for (const int position : tables_.positions) {
-        const LinkTimes times = link_times(link, codec, position, inputs_.boundary(position));
+        const LinkTimes times = crossing_times(inputs_, sender, receiver, codec, position);
         way.hop.occupancy.push_back(times.occupancy.count());
         way.hop.delay.push_back(times.delay.count());
         way.hop.loss.push_back(codec_loss(link, codec, position));

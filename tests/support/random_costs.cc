@@ -139,6 +139,19 @@ LinkCosts random_link(const RandomCosts& options, std::mt19937_64& random) {
   return link;
 }
 
+/// Up to two values that leave before the others, at every position.
+void add_early_values(const RandomCosts& options, const std::vector<std::int64_t>& boundary_bytes,
+                      std::mt19937_64& random, DeviceCosts& device) {
+  for (const std::int64_t bytes : boundary_bytes) {
+    auto& early = device.early.emplace_back();
+    for (std::int64_t left = bytes, values = up_to(2, random); values > 0; --values) {
+      const std::int64_t some = up_to(static_cast<int>(left), random);
+      early.push_back({some, time_up_to(options.largest_time, random)});
+      left -= some;
+    }
+  }
+}
+
 /// Makes device `to` like device `from`, with links alike on all sides.
 void copy_device(CostInputs& inputs, std::size_t from, std::size_t to) {
   inputs.devices[to] = inputs.devices[from];
@@ -161,6 +174,9 @@ CostInputs random_costs(const RandomCosts& options, std::mt19937_64& random) {
   const auto devices = static_cast<std::size_t>(options.devices);
   for (std::size_t i = 0; i < devices; ++i) {
     inputs.devices.push_back(random_device(options, random));
+    if (chance(0.3, random)) {
+      add_early_values(options, inputs.boundary_bytes, random, inputs.devices.back());
+    }
   }
   inputs.links.resize(devices + 1);
   for (auto& row : inputs.links) {

@@ -34,7 +34,11 @@ TEST(UnderCondition, DelaysAndRatesAreAddedToWhatWasProbed) {
   ASSERT_TRUE(links);
   const transport::ProbeResult& forward = (*links)[0][1];
   EXPECT_EQ(forward.round_trip, microseconds(40'100));
-  EXPECT_EQ(forward.points[1].crossing, milliseconds(10) + milliseconds(1000) + microseconds(50));
+  // 4 KiB of packets find room in the bucket, 2.73 ms of the rate.
+  const Nanoseconds at_once(4096 * 8 * 1000 / 12 + 1);
+  EXPECT_EQ(forward.points[0].crossing, milliseconds(10) + microseconds(50));
+  EXPECT_EQ(forward.points[1].crossing,
+            milliseconds(10) + milliseconds(1000) - at_once + microseconds(50));
   EXPECT_EQ(forward.points[1].interval, milliseconds(1000));
   const transport::ProbeResult& backward = (*links)[1][0];
   EXPECT_EQ(backward.round_trip, microseconds(40'100));

@@ -70,6 +70,41 @@ TEST(ChooseLinks, NamesTheTransportAndCodecOfEach) {
   EXPECT_EQ(plan.transport, "shm") << "without a choice the first of each";
 }
 
+partitioner::GraphValue value(std::int64_t producer, std::vector<std::int64_t> users,
+                              std::int64_t floats) {
+  partitioner::GraphValue made;
+  made.name = fmt::format("v{}", producer);
+  made.producer = producer;
+  made.users = std::move(users);
+  made.spec.kind = ValueSpec::Kind::kTensor;
+  made.spec.tensor.dims = {SymbolicDim{0, 1}, SymbolicDim{floats, 0}};
+  return made;
+}
+
+TEST(EarlyValues, AreThoseMadeWellBeforeTheStageEnds) {
+  // 0 -> 1 -> 2 -> 3, and what 0 and 1 make is read by 3 as well; so is the input.
+  partitioner::Graph graph;
+  graph.operators.resize(4);
+  graph.values = {value(-1, {0, 3}, 1), value(0, {1, 3}, 10), value(1, {2, 3}, 20),
+                  value(2, {3}, 30), value(3, {}, 40)};
+  graph.inputs = {0};
+  graph.outputs = {4};
+  DeviceProfile profile;
+  profile.device = "a";
+  profile.operators = {std::chrono::microseconds(100), std::chrono::microseconds(500),
+                       std::chrono::microseconds(150), std::chrono::microseconds(50)};
+  // Twice as fast as in the plain engine.
+  profile.shards = {{0, 4, std::chrono::microseconds(400), std::chrono::microseconds(400), 0}};
+  const auto early =
+      early_values(graph, profile, {{}, {{0, 1}}, {{0, 2}}, {{0, 3}}, {{0, 4}}}, 2);
+  ASSERT_TRUE(early) << early.error().message;
+  const partitioner::EarlyValue of_first{80, std::chrono::microseconds(250)};
+  const partitioner::EarlyValue later{80, std::chrono::microseconds(325)};
+  EXPECT_THAT(*early, ElementsAre(IsEmpty(), IsEmpty(), ElementsAre(of_first), ElementsAre(later),
+                                  IsEmpty()))
+      << "75 us are not worth a message";
+}
+
 /// Sizes of one model, links whose every message takes as long: tcp 300 ns, shm 100 ns, shm to the first device alone.
 class CostInputsOfLinks : public testing::Test {
  protected:

@@ -148,21 +148,19 @@ TEST(Prime, AWarmLinkIsSoForWhatItWasPrimedAndIsKeptWarmFor) {
 }
 
 TEST(Prime, ShowsAPacedConnectionMoreThanItsRequests) {
-  constexpr std::uint64_t kRequest = 31'000;
-  for (const bool paced : {false, true}) {
+  const auto largest_ping = [](std::uint64_t request, bool paced) {
     Seen seen;
     SlowLink link(seen);
-    const auto figures = prime(link, 7, kRequest, PingWay::kThere, soon(), paced);
-    ASSERT_TRUE(figures) << figures.error().message;
+    EXPECT_TRUE(prime(link, 7, request, PingWay::kThere, soon(), paced));
     std::int64_t largest = 0;
     for (const Message& message : seen.sent) largest = std::max(largest, body_bytes(message));
-    // Four times what is under way at once.
-    if (paced) {
-      EXPECT_GE(largest, 80'000);
-    } else {
-      EXPECT_EQ(largest, std::int64_t{kRequest});
-    }
-  }
+    return largest;
+  };
+  EXPECT_EQ(largest_ping(31'000, false), 31'000);
+  // Four times what is under way at once.
+  EXPECT_GE(largest_ping(31'000, true), 80'000);
+  EXPECT_EQ(largest_ping(4'000, false), 0) << "it fits whatever the link is";
+  EXPECT_GE(largest_ping(4'000, true), 80'000);
 }
 
 TEST(Prime, LeavesTheTimeThatDeployingNeeds) {

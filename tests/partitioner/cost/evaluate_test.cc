@@ -52,6 +52,29 @@ TEST(Evaluate, OneDevice) {
   EXPECT_EQ(result->boundary_bytes, 0);
 }
 
+TEST(Evaluate, WhatIsMadeEarlyIsOnItsWayWhileTheRestIsComputed) {
+  CostInputs inputs = two_devices();
+  const Placement halves{{{0, 0, 2}, {1, 2, 3}}};
+  const auto latency = [&] { return evaluate(inputs, halves)->latency.count(); };
+  const std::int64_t together = latency();
+  // Of the 20 bytes that cross at 2, 20 ns.
+  const auto leaves = [&](std::vector<EarlyValue> early) {
+    inputs.devices[0].early = {{}, {}, std::move(early), {}};
+    EXPECT_TRUE(check(inputs));
+  };
+  leaves({{8, Nanoseconds(30)}});
+  EXPECT_EQ(latency(), together - 8) << "it has arrived by the end of the stage";
+  leaves({{8, Nanoseconds(5)}});
+  EXPECT_EQ(latency(), together - 5) << "so much of it has";
+  leaves({{8, Nanoseconds(6)}, {10, Nanoseconds(4)}});
+  EXPECT_EQ(latency(), together - 6) << "one waits for the other";
+  EXPECT_EQ(evaluate(inputs, halves)->bottleneck, evaluate(two_devices(), halves)->bottleneck);
+  inputs.devices[0].early = {{}, {}, {{21, Nanoseconds(5)}}, {}};
+  EXPECT_THAT(check(inputs).error().message, HasSubstr("an early value at 2"));
+  inputs.devices[0].early.pop_back();
+  EXPECT_FALSE(check(inputs));
+}
+
 TEST(Evaluate, EachStageHoldsTheWeightsThatItShares) {
   CostInputs inputs = two_devices();
   const Placement halves{{{0, 0, 1}, {1, 1, 3}}};
