@@ -144,8 +144,7 @@ Expected<> Deployment::find_devices(const Plan& plan, const Cluster& cluster) {
   return {};
 }
 
-Expected<std::vector<ShardLease>> Deployment::load_shards(const Plan& plan,
-                                                          ShardPool& pool) const {
+Expected<std::vector<ShardLease>> Deployment::load_shards(const Plan& plan, ShardPool& pool) const {
   const std::size_t stages = devices_.size();
   std::vector<std::optional<Expected<ShardLease>>> results(stages);
   {

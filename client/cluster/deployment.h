@@ -96,7 +96,8 @@ class Deployment {
   std::vector<ShardLease> shards_;
   std::vector<std::string> codecs_;
   std::vector<std::string> transports_;  ///< of the source's link, those between stages, the sink's
-  std::vector<StageReport> earlier_;     ///< one a stage: what it had done before its shard was changed
+  std::vector<StageReport>
+      earlier_;                 ///< one a stage: what it had done before its shard was changed
   std::size_t first_open_ = 0;  ///< stages [first_open_, devices_.size()) are open
   std::unique_ptr<transport::Link> source_;
   std::unique_ptr<transport::Link> sink_;

@@ -31,8 +31,7 @@ class DeploymentCache {
   static constexpr std::chrono::milliseconds kDearOpening{50};
 
   DeploymentCache(const Cluster& cluster, ShardPool& pool, TransportSet::Factory make_transport,
-                  DeploymentOptions options,
-                  Nanoseconds dear_opening = kDearOpening)
+                  DeploymentOptions options, Nanoseconds dear_opening = kDearOpening)
       : cluster_(cluster),
         pool_(pool),
         transports_(std::move(make_transport)),

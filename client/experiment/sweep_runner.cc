@@ -170,10 +170,9 @@ auto SweepRunner::timed(double TimeSpent::*part, Work work) {
 }
 
 Expected<DeploymentCache::Lease> SweepRunner::open(std::size_t key, const Plan& plan,
-                                                           const std::string& condition) {
+                                                   const std::string& condition) {
   const double before_s = spent_.opening_s;
-  auto lease =
-      timed(&TimeSpent::opening_s, [&] { return deployments_.get(key, plan, condition); });
+  auto lease = timed(&TimeSpent::opening_s, [&] { return deployments_.get(key, plan, condition); });
   if (lease && lease->fresh) spent_.openings_ms.push_back((spent_.opening_s - before_s) * 1e3);
   return lease;
 }

@@ -35,13 +35,16 @@ struct Candidate {
 /// All engines against each other on one set of example inputs.
 class Contest {
  public:
-  Contest(const LoadedModule& loaded, const ShardBoundary& boundary, std::int64_t batch)
-      : loaded_(loaded), boundary_(boundary), batch_(batch) {}
+  Contest(const RunnerOptions& options, const LoadedModule& loaded, const ShardBoundary& boundary)
+      : options_(options), loaded_(loaded), boundary_(boundary) {}
 
   Expected<ChosenEngine> hold() {
     if (const auto ran = add_plain(); !ran) return unmeasured(ran.error().message);
+    const Nanoseconds plain = candidates_.front().timing.best;
     for (std::size_t i = 1; i < builtin_engines().size(); ++i) {
-      add(builtin_engines()[i]);
+      const EngineEntry& entry = builtin_engines()[i];
+      if (options_.is_hopeless && options_.is_hopeless(entry.name, plain)) continue;
+      add(entry);
       time_once(candidates_.back());
       free_hopeless();
     }
@@ -79,7 +82,7 @@ class Contest {
   }
 
   Expected<> add_plain() {
-    PARETO_ASSIGN(examples_, boundary_.example_values(batch_, kExampleSeed));
+    PARETO_ASSIGN(examples_, boundary_.example_values(options_.batch, kExampleSeed));
     Candidate candidate;
     candidate.timing.engine = builtin_engines()[0].name;
     auto outputs = guarded("the shard does not run on its example inputs",
@@ -203,9 +206,9 @@ class Contest {
     return chosen;
   }
 
+  const RunnerOptions& options_;
   const LoadedModule& loaded_;
   const ShardBoundary& boundary_;
-  const std::int64_t batch_;
   std::vector<Value> examples_;
   Value reference_;  ///< the plain engine's outputs
   std::vector<Candidate> candidates_;
@@ -228,11 +231,12 @@ Expected<ChosenEngine> build_named(const EngineEntry& entry, const LoadedModule&
 
 }  // namespace
 
-Expected<ChosenEngine> choose_engine(const std::string& name, const LoadedModule& loaded,
-                                     const ShardBoundary& boundary, std::int64_t batch) {
-  if (name == "auto") return Contest(loaded, boundary, batch).hold();
+Expected<ChosenEngine> choose_engine(const RunnerOptions& options, const LoadedModule& loaded,
+                                     const ShardBoundary& boundary) {
+  const std::string& name = options.engine;
+  if (name == "auto") return Contest(options, loaded, boundary).hold();
   for (const EngineEntry& entry : builtin_engines()) {
-    if (entry.name == name) return build_named(entry, loaded, boundary, batch);
+    if (entry.name == name) return build_named(entry, loaded, boundary, options.batch);
   }
   return fail(ErrorCode::kInvalidArgument, "unknown engine \"{}\"{}; engines are auto, {}", name,
               did_you_mean(name, engine_names()), join(engine_names()));

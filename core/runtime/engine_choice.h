@@ -6,6 +6,7 @@
 
 #include "core/runtime/engine.h"
 #include "core/runtime/shard_boundary.h"
+#include "core/runtime/shard_runner.h"
 
 namespace pareto::runtime {
 
@@ -15,10 +16,10 @@ struct ChosenEngine {
   std::string name;
 };
 
-/// Builds the engine of that name, or for "auto" all of them: each is compared with plain on example inputs, timed in turns with the
-/// others, and freed unless it is the fastest. What is returned has run once, but for "plain" by name. Fails: kInvalidArgument
+/// Builds options.engine, or for "auto" all of them: each is compared with plain on example inputs, timed in turns with the
+/// others, and freed unless it is the fastest; but for those that are hopeless (RunnerOptions). What is returned has run once, but for "plain" by name. Fails: kInvalidArgument
 /// (unknown name, an engine that cannot be built, a shard that does not run on its example inputs), kExhausted.
-Expected<ChosenEngine> choose_engine(const std::string& name, const LoadedModule& loaded,
-                                     const ShardBoundary& boundary, std::int64_t batch);
+Expected<ChosenEngine> choose_engine(const RunnerOptions& options, const LoadedModule& loaded,
+                                     const ShardBoundary& boundary);
 
 }  // namespace pareto::runtime

@@ -75,8 +75,7 @@ class TorchShardRunner final : public ShardRunner {
   }
 
   Expected<> choose(const RunnerOptions& options) {
-    PARETO_ASSIGN(ChosenEngine chosen,
-                  choose_engine(options.engine, loaded_, boundary_, options.batch));
+    PARETO_ASSIGN(ChosenEngine chosen, choose_engine(options, loaded_, boundary_));
     engine_ = std::move(chosen.engine);
     report_.engine = std::move(chosen.name);
     report_.timings = std::move(chosen.timings);

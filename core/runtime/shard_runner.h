@@ -32,6 +32,8 @@ struct RunnerOptions {
   int threads = 1;             ///< intra-op threads, 1 … 256; binds OpenBLAS too
   std::string device = "cpu";  ///< "cpu" or "cuda:N"
   std::int64_t batch = 1;      ///< the batch that engines are timed at; any other runs as well
+  /// Whether "auto" need not try an engine, where the plain one takes so long; empty: it tries all.
+  std::function<bool(const std::string& engine, Nanoseconds plain)> is_hopeless{};
 };
 
 /// Engines of this build, without "auto": "plain", "onednn", "channels_last", "prepacked".

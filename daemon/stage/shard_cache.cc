@@ -196,8 +196,12 @@ Expected<> ShardCache::check_memory(const Shard& shard, std::uint64_t needed) co
               format_bytes(left));
 }
 
-runtime::RunnerOptions ShardCache::with_known_engine(const std::string& key,
-                                                     runtime::RunnerOptions options) const {
+runtime::RunnerOptions ShardCache::with_what_is_known(const std::string& key, const Shard& shard,
+                                                      const runtime::RunnerOptions& asked) const {
+  runtime::RunnerOptions options = asked;
+  options.is_hopeless = [&](const std::string& engine, Nanoseconds plain) {
+    return history_.is_hopeless(shard, asked, engine, plain);
+  };
   const std::lock_guard lock(mutex_);
   if (const auto known = engines_.find(key); known != engines_.end()) {
     options.engine = known->second;
@@ -224,8 +228,9 @@ Expected<ShardCache::Loaded> ShardCache::load(const Shard& shard,
   PARETO_TRY(check_memory(shard, needed));
   const MemoryReading before = memory_();
   PARETO_ASSIGN(auto runner,
-                with_context(factory_(shard, weights_, with_known_engine(key, options)), "{}",
-                             name_of(shard)));
+                with_context(factory_(shard, weights_, with_what_is_known(key, shard, options)),
+                             "{}", name_of(shard)));
+  history_.add(shard, options, runner->report());
   const std::uint64_t taken = taken_bytes(before, memory_());
   return_freed_memory();
   std::string handle = fmt::format("{}-{}", key.substr(0, 12), ++loads_);

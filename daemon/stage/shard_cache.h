@@ -18,6 +18,7 @@
 #include "core/base/error.h"
 #include "core/plan/shard.h"
 #include "core/runtime/shard_runner.h"
+#include "daemon/stage/engine_history.h"
 #include "daemon/stage/memory.h"
 #include "daemon/stage/slow_processor.h"
 
@@ -109,7 +110,7 @@ class ShardCache {
              MemoryProbe memory = read_memory, const ImitatedProcessor& imitated = {});
 
   /// Counted: each load wants one unload. The same shard with the same settings is loaded once; when it comes back after its unload,
-  /// engines are not held against each other again. Fails: kExhausted (needed, limit and
+  /// engines are not held against each other again, nor those that lost by far for shards like it (engine_history.h). Fails: kExhausted (needed, limit and
   /// free named, checked before anything is loaded), and as ShardRunner::load and OperatorPaces do.
   Expected<Loaded> load(const Shard& shard, const runtime::RunnerOptions& options);
   /// The memory is free once the stages that still run it are closed, too. Fails: kNotFound.
@@ -124,9 +125,9 @@ class ShardCache {
 
  private:
   Expected<> check_memory(const Shard& shard, std::uint64_t needed) const;
-  /// As asked, with the engine that was kept before in place of "auto".
-  runtime::RunnerOptions with_known_engine(const std::string& key,
-                                           runtime::RunnerOptions options) const;
+  /// As asked; in place of "auto" the engine that was kept before, or without those that are hopeless. For as long as both arguments live.
+  runtime::RunnerOptions with_what_is_known(const std::string& key, const Shard& shard,
+                                            const runtime::RunnerOptions& asked) const;
 
   const RunnerFactory factory_;
   const std::shared_ptr<SlowProcessor> processor_;  ///< of all shards
@@ -139,6 +140,7 @@ class ShardCache {
   std::mutex load_mutex_;
   mutable std::mutex mutex_;
   std::map<std::string, Entry> by_key_;
+  EngineHistory history_;
   std::map<std::string, std::string> engines_;  ///< kept for shards that were loaded before, by key
   std::uint64_t loads_ = std::
       random_device()();  ///< counts them; a handle of a daemon that ran before is none of this one

@@ -281,8 +281,7 @@ bool Stage::may_compute_at_once(Nanoseconds waited, std::uint64_t wire_bytes) co
   // What links buffer by themselves: the next message of that size can come in meanwhile.
   constexpr std::uint64_t kBuffered = 1 << 20;
   // An engine's threads belong to the thread that runs it.
-  return running_ && waited > kIdle && wire_bytes <= kBuffered &&
-         shard()->options().threads == 1;
+  return running_ && waited > kIdle && wire_bytes <= kBuffered && shard()->options().threads == 1;
 }
 
 void Stage::compute_requests() {

@@ -310,8 +310,7 @@ LinkTimes crossing_times(const CostInputs& inputs, int from, int to, int codec, 
   Nanoseconds free = -early[at].front().lead;
   std::int64_t rest = inputs.boundary(position);
   for (const EarlyValue& value : early[at]) {
-    free = std::max(free, -value.lead) +
-           link_times(link, codec, position, value.bytes).occupancy;
+    free = std::max(free, -value.lead) + link_times(link, codec, position, value.bytes).occupancy;
     rest -= value.bytes;
   }
   const LinkTimes last = link_times(link, codec, position, rest);

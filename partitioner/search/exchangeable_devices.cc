@@ -22,9 +22,10 @@ bool alike(const LinkCosts& a, const LinkCosts& b) {
 bool alike(const DeviceCosts& a, const DeviceCosts& b) {
   return static_cast<const StageCosts&>(a) == b && a.busy == b.busy &&
          a.weight_bytes == b.weight_bytes && a.shared_weights == b.shared_weights &&
-         a.crossing_bytes == b.crossing_bytes && a.early == b.early && a.memory_limit_bytes == b.memory_limit_bytes &&
-         a.too_large == b.too_large && a.milliwatts == b.milliwatts &&
-         a.may_be_first == b.may_be_first && a.may_be_last == b.may_be_last;
+         a.crossing_bytes == b.crossing_bytes && a.early == b.early &&
+         a.memory_limit_bytes == b.memory_limit_bytes && a.too_large == b.too_large &&
+         a.milliwatts == b.milliwatts && a.may_be_first == b.may_be_first &&
+         a.may_be_last == b.may_be_last;
 }
 
 /// Whether exchanging the two changes nothing. That is an equivalence, so that those of a group may be permuted at will.

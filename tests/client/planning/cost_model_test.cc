@@ -95,8 +95,7 @@ TEST(EarlyValues, AreThoseMadeWellBeforeTheStageEnds) {
                        std::chrono::microseconds(150), std::chrono::microseconds(50)};
   // Twice as fast as in the plain engine.
   profile.shards = {{0, 4, std::chrono::microseconds(400), std::chrono::microseconds(400), 0}};
-  const auto early =
-      early_values(graph, profile, {{}, {{0, 1}}, {{0, 2}}, {{0, 3}}, {{0, 4}}}, 2);
+  const auto early = early_values(graph, profile, {{}, {{0, 1}}, {{0, 2}}, {{0, 3}}, {{0, 4}}}, 2);
   ASSERT_TRUE(early) << early.error().message;
   const partitioner::EarlyValue of_first{80, std::chrono::microseconds(250)};
   const partitioner::EarlyValue later{80, std::chrono::microseconds(325)};

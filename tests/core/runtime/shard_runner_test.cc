@@ -242,6 +242,19 @@ TEST(ShardRunner, AutoKeepsTheFastestOfWhatWorks) {
   }
 }
 
+TEST(ShardRunner, AutoDoesNotTryWhatIsHopeless) {
+  RunnerOptions options;
+  options.is_hopeless = [](const std::string& engine, Nanoseconds plain) {
+    EXPECT_GT(plain.count(), 0);
+    return engine != "onednn";
+  };
+  const auto runner = small_network().load(options);
+  ASSERT_TRUE(runner) << runner.error().message;
+  std::vector<std::string> tried;
+  for (const EngineTiming& timing : (*runner)->report().timings) tried.push_back(timing.engine);
+  EXPECT_THAT(tried, testing::ElementsAre("plain", "onednn"));
+}
+
 TEST(ShardRunner, OtherBatchesRunAsWell) {
   auto shard = small_network();
   const Value batch = from_torch(torch::randn({5, 3, 16, 16})).value();

@@ -184,8 +184,7 @@ TEST_P(Pipeline, AStageRunsAnotherShardFromTheNextRequestOn) {
   };
   EXPECT_EQ(answer(0), 1.F + 2 + 3);
   for (std::uint32_t stage : {0U, 1U}) {
-    const auto before =
-        pipeline->hosts[stage]->change_shard(TwoStages::kPipeline, stage, shard(7));
+    const auto before = pipeline->hosts[stage]->change_shard(TwoStages::kPipeline, stage, shard(7));
     ASSERT_TRUE(before) << before.error().message;
     EXPECT_EQ(before->requests, 1U);
     EXPECT_EQ(pipeline->hosts[stage]->status().at(0).shard, shard(7)->handle());

@@ -6,12 +6,15 @@
 namespace pareto::daemon::test {
 namespace {
 
+constexpr Nanoseconds kPlain{1000};
+
 class FakeRunner final : public runtime::ShardRunner {
  public:
   FakeRunner(const Shard& shard, const std::string& engine, std::shared_ptr<FakeRuns> runs)
       : add_(static_cast<float>(shard.end - shard.begin)), runs_(std::move(runs)) {
     report_.engine = engine == "auto" ? "plain" : engine;
-    report_.timings.push_back({"plain", Nanoseconds(1000), "", 0});
+    report_.timings.push_back({"plain", kPlain, "", 0});
+    if (engine == "auto") report_.timings.push_back({"slow", 2 * kPlain, "", 0});
     report_.weight_bytes = shard.weight_bytes();
   }
 
@@ -77,6 +80,7 @@ RunnerFactory fake_runners(std::shared_ptr<FakeRuns> runs) {
              -> Expected<std::unique_ptr<runtime::ShardRunner>> {
     PARETO_TRY(runs->on_load());
     runs->engines.push_back(options.engine);
+    runs->skips_slow = options.is_hopeless && options.is_hopeless("slow", kPlain);
     for (const WeightRef& weight : shard.weights) {
       PARETO_TRY(with_context(weights(weight.digest), "weight {}", weight.name));
     }
