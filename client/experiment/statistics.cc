@@ -230,6 +230,18 @@ std::vector<double> steady_intervals(std::span<const double> completions_s, int 
   return steady_intervals(completions_s, window, 2 * window, window);
 }
 
+std::vector<double> median_run(std::span<const double> intervals_s, std::size_t length) {
+  std::vector<std::pair<double, std::size_t>> runs;  // how long, and where it begins
+  for (std::size_t begin = 0; begin + length <= intervals_s.size(); begin += length) {
+    const auto run = intervals_s.subspan(begin, length);
+    runs.emplace_back(std::accumulate(run.begin(), run.end(), 0.0), begin);
+  }
+  if (runs.empty()) return {};
+  std::ranges::sort(runs);
+  const auto run = intervals_s.subspan(runs[(runs.size() - 1) / 2].second, length);
+  return {run.begin(), run.end()};
+}
+
 std::vector<double> throughput_of_rounds(const std::vector<std::vector<double>>& intervals_s,
                                          std::int64_t batch) {
   std::vector<double> slopes;

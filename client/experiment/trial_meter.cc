@@ -104,15 +104,15 @@ std::string describe_rules(const UnitBudget& budget) {
       "the best throughput, searched in a trial's first unit from latency / bottleneck to twice as "
       "much, by two loads a window of at least {} completions. Plans whose requests take more than "
       "{} ms have fewer of all: one discarded, at least {} for latency and {} "
-      "completions for throughput after one window and up to the last, at a "
-      "window of 1.25 x "
-      "latency / bottleneck. Intervals: 95 %, Student's of the rounds' logarithms, a round one "
+      "completions for throughput after one window and up to the last, that one of {} such runs "
+      "which took the median time, at a window of 1.25 x latency / bottleneck. Intervals: 95 %, Student's of the rounds' logarithms, a round one "
       "observation, and no narrower than by a stationary block bootstrap within the rounds, blocks "
       "of 5 x the correlation length.",
       budget.slice.count(), warm_up_requests(1), kWarmUpTries, kRewarmRequests,
       budget.latency_requests, std::min(kFewestRequests, budget.latency_requests),
       kThroughputLatencies, kShortestThroughput.count(), kFewestIntervals, kSearchIntervals,
-      kDearRequestMs, std::min(kFewestDearRequests, budget.latency_requests), kFewestDearIntervals);
+      kDearRequestMs, std::min(kFewestDearRequests, budget.latency_requests), kFewestDearIntervals,
+      kDearRuns);
 }
 
 Expected<MeasuredRound> TrialMeter::measure(Deployment& deployment, const Value& request, int round,
@@ -203,7 +203,7 @@ Expected<TrialMeter::Steady> TrialMeter::measure_throughput(Load& load, const Va
   const int fill = dear() ? window : 2 * window;
   const int drain = dear() ? 0 : window;
   const int intervals = window * ((least.intervals + window - 1) / window);
-  options.requests = fill + intervals + 1 + drain;
+  options.requests = fill + (dear() ? kDearRuns : 1) * intervals + 1 + drain;
   options.duration = std::chrono::duration_cast<Nanoseconds>(least.duration);
   PARETO_ASSIGN(LoadResult result, load.run(request, options));
   std::vector<double> completions;
@@ -214,6 +214,9 @@ Expected<TrialMeter::Steady> TrialMeter::measure_throughput(Load& load, const Va
   const auto first = std::make_move_iterator(result.samples.begin() + fill);
   // One completion more than the intervals between them.
   steady.samples.assign(first, first + static_cast<std::ptrdiff_t>(steady.intervals_s.size()) + 1);
+  if (dear()) {
+    steady.intervals_s = median_run(steady.intervals_s, static_cast<std::size_t>(intervals));
+  }
   return steady;
 }
 

@@ -34,11 +34,14 @@ inline constexpr int kSearchIntervals = 8;
 /// Requests discarded at the beginning of a unit that is not its trial's first: caches are cold, connections are not.
 inline constexpr int kRewarmRequests = 3;
 /// Requests that take longer are dear: over a slow network, where what varies is small beside what does not. A plan of such requests has
-/// fewer of all: one is discarded, so many are measured for latency, so many intervals for throughput after a single
-/// window and without a drain, and its window is reckoned (reckoned_window) and not searched.
+/// fewer of all: one is discarded, so many are measured for latency, so many intervals for throughput, in whole windows, after a single
+/// window and without a drain, and its window is reckoned (reckoned_window) and not searched. Now and then a slow connection pauses for as
+/// long as such a measurement (bbr looks for a shorter round trip every ten seconds): throughput is measured so many times in a row, and
+/// that which took the median time counts.
 inline constexpr double kDearRequestMs = 250;
 inline constexpr int kFewestDearRequests = 3;
 inline constexpr int kFewestDearIntervals = 2;
+inline constexpr int kDearRuns = 3;
 
 /// The rules above in words, for the report: how one round of a trial is measured.
 std::string describe_rules(const UnitBudget& budget);

@@ -145,6 +145,13 @@ TEST(Throughput, IsThatOfWholeWindowsWhereTheyComeInBursts) {
   }
 }
 
+TEST(Throughput, OfAMedianRunIsNotThatOfAStall) {
+  const std::vector<double> stalled{1, 1.1, 1, 6, 1, 1.2, 9};
+  EXPECT_THAT(median_run(stalled, 2), ElementsAre(1, 1.2));
+  EXPECT_THAT(median_run(std::span(stalled).first(4), 2), ElementsAre(1, 1.1));
+  EXPECT_TRUE(median_run(std::span(stalled).first(1), 2).empty());
+}
+
 RoundSamples rounds(const std::vector<double>& latency, const std::vector<double>& throughput) {
   RoundSamples samples;
   for (const double ms : latency) samples.latency_ms.push_back({ms, ms});
