@@ -21,6 +21,12 @@ void change(transport::ProbeResult& link, const LinkDirection& there, const Link
   link.round_trip += there.delay + back.delay;
   const Nanoseconds least =
       std::ranges::min(link.points, {}, &transport::ProbePoint::crossing).crossing;
+  // Of what is smaller than anything that was probed (values that leave early), by its rate as well.
+  const auto smallest = std::ranges::min(link.points, {}, &transport::ProbePoint::bytes);
+  if (there.bits_per_second > 0 && smallest.bytes > 0) {
+    link.points.insert(link.points.begin(), smallest);
+    link.points.front().bytes = 0;
+  }
   for (transport::ProbePoint& point : link.points) {
     const Nanoseconds alone = time_at_rate(point.bytes, there, netem::burst_bytes(there));
     point.crossing = there.delay + std::max(point.crossing, alone + least);

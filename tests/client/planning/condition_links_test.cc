@@ -36,10 +36,12 @@ TEST(UnderCondition, DelaysAndRatesAreAddedToWhatWasProbed) {
   EXPECT_EQ(forward.round_trip, microseconds(40'100));
   // 4 KiB of packets find room in the bucket, 2.73 ms of the rate.
   const Nanoseconds at_once(4096 * 8 * 1000 / 12 + 1);
-  EXPECT_EQ(forward.points[0].crossing, milliseconds(10) + microseconds(50));
-  EXPECT_EQ(forward.points[1].crossing,
+  EXPECT_EQ(forward.points[0].bytes, 0U) << "smaller ones are sooner over";
+  EXPECT_EQ(forward.points[0].interval, microseconds(20));
+  EXPECT_EQ(forward.points[1].crossing, milliseconds(10) + microseconds(50));
+  EXPECT_EQ(forward.points[2].crossing,
             milliseconds(10) + milliseconds(1000) - at_once + microseconds(50));
-  EXPECT_EQ(forward.points[1].interval, milliseconds(1000));
+  EXPECT_EQ(forward.points[2].interval, milliseconds(1000));
   const transport::ProbeResult& backward = (*links)[1][0];
   EXPECT_EQ(backward.round_trip, microseconds(40'100));
   EXPECT_EQ(backward.points[1].crossing, milliseconds(32)) << "no rate: as probed, and the delay";
@@ -51,7 +53,7 @@ TEST(UnderCondition, TheCoordinatorIsBesideTheFirstDevice) {
   ASSERT_TRUE(links);
   EXPECT_EQ((*links)[2][0].round_trip, microseconds(100));
   EXPECT_EQ((*links)[0][2].points[1].crossing, milliseconds(2));
-  EXPECT_EQ((*links)[2][1].points[1].crossing, (*links)[0][1].points[1].crossing);
+  EXPECT_EQ((*links)[2][1].points[2].crossing, (*links)[0][1].points[2].crossing);
   EXPECT_EQ((*links)[1][2].points[1].crossing, (*links)[1][0].points[1].crossing);
   EXPECT_TRUE((*links)[1][1].points.empty());
 }
