@@ -142,8 +142,7 @@ Expected<std::vector<std::vector<partitioner::EarlyValue>>> early_values(
     if (done.empty()) continue;
     for (const std::int64_t index : partitioner::live_values(graph, done)) {
       const partitioner::GraphValue& value = graph.values[static_cast<std::size_t>(index)];
-      // What a shard only hands on is not its result.
-      if (value.producer < 0) continue;
+      // An input that is handed on (-1) is there from the beginning.
       Nanoseconds lead{};
       for (const OperatorRange& range : done) {
         const std::int64_t first = std::max(range.begin, value.producer + 1);

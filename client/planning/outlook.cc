@@ -18,7 +18,7 @@ int quickest_way(const CostInputs& inputs, int from, int to, int position) {
   const partitioner::LinkCosts& link = inputs.link(from, to);
   const auto takes = [&](int codec) {
     const partitioner::LinkTimes times =
-        partitioner::crossing_times(inputs, from, to, codec, position);
+        partitioner::crossing_times(inputs, from, to, codec, 0, position);
     return times.send + times.occupancy + times.delay + times.receive;
   };
   int best = 0;

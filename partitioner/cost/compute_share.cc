@@ -33,6 +33,9 @@ ComputeShares::ComputeShares(const CostInputs& inputs) : slower_(inputs) {
   for (DeviceCosts& device : slower_.devices) {
     slow_down(device);
     if (device.busy) slow_down(*device.busy);
+    for (auto& values : device.early) {
+      for (EarlyValue& value : values) value.lead = slower(value.lead);
+    }
   }
 }
 

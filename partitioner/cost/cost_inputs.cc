@@ -107,7 +107,12 @@ Expected<> check_early(const CostInputs& inputs, const DeviceCosts& device) {
   }
   for (int position = 0; position <= inputs.positions(); ++position) {
     std::int64_t left = inputs.boundary(position);
-    for (const EarlyValue& value : device.early[static_cast<std::size_t>(position)]) {
+    const auto& early = device.early[static_cast<std::size_t>(position)];
+    if (!std::ranges::is_sorted(early, std::ranges::greater{}, &EarlyValue::lead)) {
+      return fail(ErrorCode::kInvalidArgument, "early values at {} have to be in the order made",
+                  position);
+    }
+    for (const EarlyValue& value : early) {
       if (value.bytes < 0 || value.bytes > left || !is_time(value.lead, kLongestInProcessor)) {
         return fail(ErrorCode::kInvalidArgument,
                     "an early value at {} has {} bytes of {}, or a lead out of range", position,
@@ -299,10 +304,11 @@ LinkTimes link_times(const LinkCosts& link, int codec, int position, std::int64_
   return times;
 }
 
-LinkTimes crossing_times(const CostInputs& inputs, int from, int to, int codec, int position) {
+LinkTimes crossing_times(const CostInputs& inputs, int from, int to, int codec, int begin,
+                         int position) {
   const LinkCosts& link = inputs.link(from, to);
   LinkTimes times = link_times(link, codec, position, inputs.boundary(position));
-  if (from == inputs.coordinator()) return times;
+  if (from == inputs.coordinator() || begin > 0) return times;
   const auto& early = inputs.devices[static_cast<std::size_t>(from)].early;
   const auto at = static_cast<std::size_t>(position);
   if (early.empty() || early[at].empty()) return times;

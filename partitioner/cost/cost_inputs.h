@@ -128,7 +128,8 @@ struct DeviceCosts : StageCosts {
   std::vector<std::int64_t> weight_bytes{};
   std::vector<SharedWeight> shared_weights{};
   std::vector<std::int64_t> crossing_bytes{};
-  /// N + 1: of what crosses each position that which leaves early, in the order it is made, wherever the stage began; or empty: nothing.
+  /// N + 1: of what crosses each position that which leaves a stage early that begins at 0, in the order it is made; or empty: nothing. Of
+  /// later stages nothing is known: what they only hand on they have to receive first.
   std::vector<std::vector<EarlyValue>> early{};
   std::int64_t memory_limit_bytes = INT64_MAX;  ///< of a stage
   /// Positions between which there was no room for all: no stage holds both sides of such a pair.
@@ -180,9 +181,11 @@ Expected<> check(const CostInputs& inputs);
 
 /// What the boundary of a position takes on a link by one of its codecs: `codec` counts link.codecs; 0 where there are none.
 LinkTimes link_times(const LinkCosts& link, int codec, int position, std::int64_t boundary_bytes);
-/// The same in a plan: where a part of the boundary leaves early it is under way while the stage that sends still computes, and the delay is
-/// less by that; it may be below 0, together with the occupancy it is not.
-LinkTimes crossing_times(const CostInputs& inputs, int from, int to, int codec, int position);
+/// The same of a message that the stage of [begin, position) on device `from` sends (or the coordinator, at 0): where a part of it leaves
+/// early it is under way while the stage still computes, and the delay is less by that; it may be below 0, together with the occupancy it
+/// is not.
+LinkTimes crossing_times(const CostInputs& inputs, int from, int to, int codec, int begin,
+                         int position);
 /// How many codecs a plan chooses from, at least 1.
 int codec_count(const LinkCosts& link);
 /// What one of them loses of the boundary of a position.

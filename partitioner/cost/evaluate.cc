@@ -52,16 +52,16 @@ Expected<> check_stage(const CostInputs& inputs, const PlacedStage& stage, int b
   return {};
 }
 
-/// Adds a link at `position`; what it takes.
-Expected<LinkTimes> cross(const CostInputs& inputs, int from, int to, int codec, int position,
-                          Totals& totals) {
+/// Adds the link that a stage of [begin, position) sends over; what it takes.
+Expected<LinkTimes> cross(const CostInputs& inputs, int from, int to, int codec, int begin,
+                          int position, Totals& totals) {
   const LinkCosts& link = inputs.link(from, to);
   if (!link.usable) return fail(ErrorCode::kUnavailable, "no link from {} to {}", from, to);
   if (codec < 0 || codec >= codec_count(link)) {
     return fail(ErrorCode::kInvalidArgument, "the link from {} to {} has no codec {}", from, to,
                 codec);
   }
-  const LinkTimes times = crossing_times(inputs, from, to, codec, position);
+  const LinkTimes times = crossing_times(inputs, from, to, codec, begin, position);
   totals.latency += times.occupancy + times.delay;
   totals.bottleneck = std::max(totals.bottleneck, times.occupancy);
   if (link.medium >= 0) totals.media[static_cast<std::size_t>(link.medium)] += times.occupancy;
@@ -81,7 +81,7 @@ Expected<Totals> follow(const CostInputs& inputs, const std::vector<PlacedStage>
   int begin = 0;
   PARETO_ASSIGN(LinkTimes arrival, cross(inputs, inputs.coordinator(),
                                          std::clamp(stages.front().device, 0, inputs.coordinator()),
-                                         codec(0), 0, totals));
+                                         codec(0), 0, 0, totals));
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const PlacedStage& stage = stages[i];
     PARETO_TRY(check_stage(inputs, stage, begin));
@@ -92,7 +92,7 @@ Expected<Totals> follow(const CostInputs& inputs, const std::vector<PlacedStage>
     const int next =
         last ? inputs.coordinator() : std::clamp(stages[i + 1].device, 0, inputs.coordinator() - 1);
     PARETO_ASSIGN(const LinkTimes departure,
-                  cross(inputs, stage.device, next, codec(i + 1), stage.end, totals));
+                  cross(inputs, stage.device, next, codec(i + 1), begin, stage.end, totals));
     const DeviceCosts& device = inputs.devices[static_cast<std::size_t>(stage.device)];
     const Nanoseconds messages = arrival.receive + departure.send;
     const Nanoseconds time = messages + device.time(stage.begin, stage.end);

@@ -71,7 +71,7 @@ class Enumeration {
       return there;
     };
     if (last) {
-      for_each_codec(device, inputs_.coordinator(), end, [&](const LinkTimes& times, int codec) {
+      for_each_codec(device, inputs_.coordinator(), begin, end, [&](const LinkTimes& times, int codec) {
         crossing(device, inputs_.coordinator(), codec, end, times,
                  with_send(sums, times.send.count()), [&](const Sums& all) { complete(all); });
       });
@@ -79,7 +79,7 @@ class Enumeration {
       for (int next = 0; next < inputs_.coordinator(); ++next) {
         if (used_[static_cast<std::size_t>(next)]) continue;
         used_[static_cast<std::size_t>(next)] = true;
-        for_each_codec(device, next, end, [&](const LinkTimes& times, int codec) {
+        for_each_codec(device, next, begin, end, [&](const LinkTimes& times, int codec) {
           crossing(device, next, codec, end, times, with_send(sums, times.send.count()),
                    [&](const Sums& there) {
                      for (int further = end + 1; further <= inputs_.positions(); ++further) {
@@ -97,18 +97,19 @@ class Enumeration {
 
   template <typename Then>
   void over_link(int from, int to, const Sums& sums, int position, Then then) {
-    for_each_codec(from, to, position, [&](const LinkTimes& times, int codec) {
+    for_each_codec(from, to, 0, position, [&](const LinkTimes& times, int codec) {
       crossing(from, to, codec, position, times, sums,
                [&](const Sums& there) { then(there, times.receive.count()); });
     });
   }
 
+  /// Of a message that a stage of [begin, position) sends.
   template <typename Then>
-  void for_each_codec(int from, int to, int position, Then then) {
+  void for_each_codec(int from, int to, int begin, int position, Then then) {
     const LinkCosts& link = inputs_.link(from, to);
     if (!link.usable) return;
     for (int codec = 0; codec < codec_count(link); ++codec) {
-      then(crossing_times(inputs_, from, to, codec, position), codec);
+      then(crossing_times(inputs_, from, to, codec, begin, position), codec);
     }
   }
 

@@ -141,7 +141,8 @@ class LabelGrid {
     const Hop& hop = tables_.hops[at(index)];
     const std::int64_t occupancy = hop.occupancy[at(position)];
     label.hop = index;
-    label.costs[0] += occupancy + hop.delay[at(position)];
+    const Times& delay = tables_.is_first(usage, hop.from) ? hop.first_delay : hop.delay;
+    label.costs[0] += occupancy + delay[at(position)];
     label.costs[1] = std::max(label.costs[1], occupancy);
     if constexpr (D > 2) {
       if (third_ == ThirdObjective::kLoss) label.costs[2] += hop.loss[at(position)];

@@ -41,11 +41,14 @@ LatencyToGo::LatencyToGo(const SearchTables& tables, Quantity quantity)
     for (std::size_t i = 2; i < row_; ++i) greatest[i] = std::max(greatest[i], greatest[i - 1]);
   }
   for (const Hop& hop : tables.hops) {
-    std::vector<double>& row = hop_uncapped_.emplace_back(row_, 0.0);
-    for (std::size_t i = 0; i < row_; ++i) {
-      if (quantity == Quantity::kLatency)
-        row[i] = static_cast<double>(hop.occupancy[i] + hop.delay[i]);
-      if (quantity == Quantity::kLoss) row[i] = static_cast<double>(hop.loss[i]);
+    for (const std::size_t first : {0, 1}) {
+      std::vector<double>& row = hop_uncapped_[first].emplace_back(row_, 0.0);
+      const Times& delay = first == 1 ? hop.first_delay : hop.delay;
+      for (std::size_t i = 0; i < row_; ++i) {
+        if (quantity == Quantity::kLatency)
+          row[i] = static_cast<double>(hop.occupancy[i] + delay[i]);
+        if (quantity == Quantity::kLoss) row[i] = static_cast<double>(hop.loss[i]);
+      }
     }
   }
   hop_ = hop_uncapped_;
@@ -64,11 +67,13 @@ LatencyToGo::LatencyToGo(const SearchTables& tables, Quantity quantity)
 
 void LatencyToGo::set_cap(std::int64_t cap) {
   cap_ = cap;
-  for (std::size_t h = 0; h < hop_.size(); ++h) {
-    const Times& occupancy = tables_.hops[h].occupancy;
-    hop_[h] = hop_uncapped_[h];
-    for (std::size_t i = 0; i < row_; ++i) {
-      if (occupancy[i] > cap) hop_[h][i] = kInfinity;
+  hop_ = hop_uncapped_;
+  for (auto& hops : hop_) {
+    for (std::size_t h = 0; h < hops.size(); ++h) {
+      const Times& occupancy = tables_.hops[h].occupancy;
+      for (std::size_t i = 0; i < row_; ++i) {
+        if (occupancy[i] > cap) hops[h][i] = kInfinity;
+      }
     }
   }
   for (Reach& reach : reaches_) set_reach(reach);
@@ -134,7 +139,7 @@ void LatencyToGo::fill_leave(std::size_t usage, int exit) {
   for (const int index : tables_.kinds[at(tables_.exits[at(exit)].kind)].hops) {
     const Hop& hop = tables_.hops[at(index)];
     if (hop.exit != exit) continue;
-    const double* const takes = hop_[at(index)].data();
+    const double* const takes = takes_of(index, usage).data();
     if (hop.to < 0) {
       leave[row_ - 1] = std::min(leave[row_ - 1], takes[row_ - 1]);
       continue;
@@ -249,7 +254,8 @@ std::optional<std::int64_t> LatencyToGo::solve(std::int64_t cap) {
   for (const int index : tables_.source_hops) {
     const Hop& hop = tables_.hops[at(index)];
     least = std::min(least,
-                     hop_[at(index)][0] + arrive(tables_.kinds[at(hop.to)].stride, hop.entry, 0));
+                     takes_of(index, 0)[0] +
+                         arrive(tables_.kinds[at(hop.to)].stride, hop.entry, 0));
   }
   if (least == kInfinity) return std::nullopt;
   return static_cast<std::int64_t>(least);
@@ -262,7 +268,8 @@ Placement LatencyToGo::trace() const {
   double least = kInfinity;
   for (const int index : tables_.source_hops) {
     const Hop& hop = tables_.hops[at(index)];
-    const double way = hop_[at(index)][0] + arrive(tables_.kinds[at(hop.to)].stride, hop.entry, 0);
+    const double way =
+        takes_of(index, 0)[0] + arrive(tables_.kinds[at(hop.to)].stride, hop.entry, 0);
     if (way >= least) continue;
     least = way;
     hops.assign(1, index);
@@ -290,7 +297,7 @@ Placement LatencyToGo::trace() const {
     for (const int index : tables_.kinds[at(arrived.to)].hops) {
       const Hop& hop = tables_.hops[at(index)];
       if (hop.exit != left_by || (hop.to < 0) != (stage.end == tables_.last())) continue;
-      double way = hop_[at(index)][at(stage.end)];
+      double way = takes_of(index, usage)[at(stage.end)];
       if (hop.to >= 0) {
         const Kind& next = tables_.kinds[at(hop.to)];
         if (tables_.used(usage, hop.to) == next.count()) continue;

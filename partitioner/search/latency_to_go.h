@@ -12,6 +12,7 @@
 // and bounds what labels may still become.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -74,6 +75,11 @@ class LatencyToGo {
   void set_cap(std::int64_t cap);
   void set_reach(Reach& reach) const;
   void set_lists(Reach& reach) const;
+  /// What a hop adds when the kinds of `usage` are used, the sender's included.
+  const std::vector<double>& takes_of(int hop, std::size_t usage) const {
+    const auto index = static_cast<std::size_t>(hop);
+    return hop_[tables_.is_first(usage, tables_.hops[index].from) ? 1 : 0][index];
+  }
   void fill_leave(std::size_t usage, int exit);
   void fill_arrive(std::size_t usage, const Reach& reach);
   void fill_arrive_by_lists(std::size_t usage, const Reach& reach);
@@ -92,8 +98,9 @@ class LatencyToGo {
   std::vector<Reach> reaches_;
   std::vector<std::vector<double>> before_;  ///< what is summed up, by entry …
   std::vector<std::vector<double>> after_;   ///< … by exit …
-  std::vector<std::vector<double>> hop_;     ///< … and by hop; infinite over the cap
-  std::vector<std::vector<double>> hop_uncapped_;
+  /// … and by hop; infinite over the cap. [1]: of a first stage.
+  std::array<std::vector<std::vector<double>>, 2> hop_;
+  std::array<std::vector<std::vector<double>>, 2> hop_uncapped_;
   std::vector<Times> least_after_;     ///< by exit: the least after[] from there on
   std::vector<Times> greatest_after_;  ///< by exit: the greatest up to there
   std::vector<double> arrive_;

@@ -26,6 +26,7 @@ bool as_good(const Way& a, const Way& b) {
     return std::ranges::equal(x, y, std::ranges::less_equal{});
   };
   return nowhere_more(a.hop.occupancy, b.hop.occupancy) && nowhere_more(a.hop.delay, b.hop.delay) &&
+         nowhere_more(a.hop.first_delay, b.hop.first_delay) &&
          nowhere_more(a.hop.loss, b.hop.loss) && nowhere_more(a.send, b.send) &&
          nowhere_more(a.receive, b.receive);
 }
@@ -149,9 +150,11 @@ class TableBuilder {
       Way way;
       way.hop.codec = codec;
       for (const int position : tables_.positions) {
-        const LinkTimes times = crossing_times(inputs_, sender, receiver, codec, position);
+        const LinkTimes times = link_times(link, codec, position, inputs_.boundary(position));
+        const LinkTimes first = crossing_times(inputs_, sender, receiver, codec, 0, position);
         way.hop.occupancy.push_back(times.occupancy.count());
         way.hop.delay.push_back(times.delay.count());
+        way.hop.first_delay.push_back(first.delay.count());
         way.hop.loss.push_back(codec_loss(link, codec, position));
         way.send.push_back(times.send.count());
         way.receive.push_back(times.receive.count());

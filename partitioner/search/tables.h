@@ -37,6 +37,7 @@ struct Hop {
   std::vector<std::int64_t> loss;  ///< one for each searched position
   Times occupancy;
   Times delay;
+  Times first_delay;  ///< of what a stage sends that begins at the first position: some of it leaves early
 };
 
 /// A kind's receive or send times made part of its stages.
@@ -77,6 +78,10 @@ struct SearchTables {
   int last() const { return static_cast<int>(positions.size()) - 1; }
   /// A stage of all operators, which no search sees.
   bool is_all(int begin, int end) const { return begin == 0 && end == last(); }
+  /// Whether a stage of that kind (-1: the coordinator, no stage) is the first: nothing else is used.
+  bool is_first(std::size_t usage, int kind) const {
+    return kind >= 0 && usage == kinds[static_cast<std::size_t>(kind)].stride;
+  }
   int used(std::size_t usage, int kind) const {
     const Kind& of = kinds[static_cast<std::size_t>(kind)];
     return static_cast<int>(usage / of.stride % (static_cast<std::size_t>(of.count()) + 1));

@@ -149,6 +149,7 @@ void add_early_values(const RandomCosts& options, const std::vector<std::int64_t
       early.push_back({some, time_up_to(options.largest_time, random)});
       left -= some;
     }
+    std::ranges::sort(early, std::ranges::greater{}, &partitioner::EarlyValue::lead);
   }
 }
 

@@ -82,7 +82,7 @@ partitioner::GraphValue value(std::int64_t producer, std::vector<std::int64_t> u
 }
 
 TEST(EarlyValues, AreThoseMadeWellBeforeTheStageEnds) {
-  // 0 -> 1 -> 2 -> 3, and what 0 and 1 make is read by 3 as well; so is the input.
+  // 0 -> 1 -> 2 -> 3, and what 0 and 1 make is read by 3 as well; so is the input, which is handed on.
   partitioner::Graph graph;
   graph.operators.resize(4);
   graph.values = {value(-1, {0, 3}, 1), value(0, {1, 3}, 10), value(1, {2, 3}, 20),
@@ -97,9 +97,12 @@ TEST(EarlyValues, AreThoseMadeWellBeforeTheStageEnds) {
   profile.shards = {{0, 4, std::chrono::microseconds(400), std::chrono::microseconds(400), 0}};
   const auto early = early_values(graph, profile, {{}, {{0, 1}}, {{0, 2}}, {{0, 3}}, {{0, 4}}}, 2);
   ASSERT_TRUE(early) << early.error().message;
-  const partitioner::EarlyValue of_first{80, std::chrono::microseconds(250)};
-  const partitioner::EarlyValue later{80, std::chrono::microseconds(325)};
-  EXPECT_THAT(*early, ElementsAre(IsEmpty(), IsEmpty(), ElementsAre(of_first), ElementsAre(later),
+  const auto early_value = [](std::int64_t bytes, int lead_us) {
+    return partitioner::EarlyValue{bytes, std::chrono::microseconds(lead_us)};
+  };
+  EXPECT_THAT(*early, ElementsAre(IsEmpty(), IsEmpty(),
+                                  ElementsAre(early_value(8, 300), early_value(80, 250)),
+                                  ElementsAre(early_value(8, 375), early_value(80, 325)),
                                   IsEmpty()))
       << "75 us are not worth a message";
 }
