@@ -61,8 +61,10 @@ Expected<std::unique_ptr<Deployment>> Deployment::open(const Plan& plan, const C
   PARETO_TRY(deployment->find_devices(plan, cluster));
   PARETO_ASSIGN(deployment->shards_, deployment->load_shards(plan, pool));
   PARETO_ASSIGN(deployment->codecs_, deployment->choose_codecs(plan, deployment->shards_));
+  const TimePoint began = std::chrono::steady_clock::now();
   PARETO_TRY(deployment->open_stages(plan, transports));
   PARETO_TRY(deployment->prime_links());
+  deployment->linking_ = std::chrono::steady_clock::now() - began;
   return deployment;
 }
 
@@ -75,11 +77,12 @@ Expected<bool> Deployment::change_to(const Plan& plan, ShardPool& pool) {
     return false;
   }
   PARETO_ASSIGN(std::vector<ShardLease> shards, load_shards(plan, pool));
-  PARETO_ASSIGN(const std::vector<std::string> codecs, choose_codecs(plan, shards));
-  if (codecs != codecs_ || shards.front()->input_bytes != shards_.front()->input_bytes ||
+  if (shards.front()->input_bytes != shards_.front()->input_bytes ||
       shards.back()->output_bytes != shards_.back()->output_bytes) {
     return false;
   }
+  PARETO_ASSIGN(const std::vector<std::string> codecs, choose_codecs(plan, shards));
+  if (codecs != codecs_) return false;
   std::vector<std::optional<Expected<StageReport>>> results(devices_.size());
   {
     std::vector<std::jthread> threads;
@@ -90,9 +93,11 @@ Expected<bool> Deployment::change_to(const Plan& plan, ShardPool& pool) {
       });
     }
   }
+  usable_ = false;
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     PARETO_ASSIGN(earlier_[i], with_context(std::move(*results[i]), "stage {}", i));
   }
+  usable_ = true;
   shards_ = std::move(shards);
   return true;
 }

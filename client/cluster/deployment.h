@@ -50,9 +50,13 @@ class Deployment {
   Deployment& operator=(const Deployment&) = delete;
 
   /// Runs that plan from now on: its stages get its shards, all links stay as they are, and as warm. No request may be in flight. False:
-  /// the plan has other devices, transports, codecs, or sizes of what goes in and comes out; nothing has changed. Fails: kExhausted (a
-  /// link that is not warm for what would cross it; or as ShardPool::acquire), and as devices do; it is to be closed then.
+  /// the plan has other devices, transports, codecs, or sizes of what goes in and comes out. Fails: as ShardPool::acquire does, or a stage:
+  /// kExhausted where its link is not warm for what would cross it. It runs what it ran before then, unless is_usable() says otherwise.
   Expected<bool> change_to(const Plan& plan, ShardPool& pool);
+  /// False once some of its stages took another plan's shards and some did not: it is to be closed.
+  bool is_usable() const { return usable_; }
+  /// What opening it took of connecting and priming, its shards being loaded.
+  Nanoseconds linking() const { return linking_; }
 
   /// Where requests are sent to: the first stage.
   transport::Link& source() { return *source_; }
@@ -66,7 +70,7 @@ class Deployment {
   const std::vector<std::string>& codecs() const { return codecs_; }
   /// Smallest round trip of a small message on each link: the source's, those between stages, the sink's.
   const std::vector<Nanoseconds>& round_trips() const { return round_trips_; }
-  /// What one request took on each link so far, whole frames on average, asked of the stages; 0 where they do not say (yet).
+  /// What one request of its plan took on each link so far, whole frames on average, asked of the stages; 0 where they do not say (yet).
   std::vector<std::uint64_t> wire_bytes() const;
 
  private:
@@ -97,7 +101,9 @@ class Deployment {
   std::vector<std::string> codecs_;
   std::vector<std::string> transports_;  ///< of the source's link, those between stages, the sink's
   std::vector<StageReport>
-      earlier_;                 ///< one a stage: what it had done before its shard was changed
+      earlier_;  ///< one a stage: what it had done before its shard was changed
+  bool usable_ = true;
+  Nanoseconds linking_{};
   std::size_t first_open_ = 0;  ///< stages [first_open_, devices_.size()) are open
   std::unique_ptr<transport::Link> source_;
   std::unique_ptr<transport::Link> sink_;

@@ -1,6 +1,7 @@
 #include "client/experiment/deployment_cache.h"
 
-#include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace pareto::client {
 
@@ -10,15 +11,13 @@ Expected<DeploymentCache::Lease> DeploymentCache::get(std::size_t key, const Pla
     found->second.last_used = ++clock_;
     return Lease{found->second.deployment.get(), false};
   }
-  if (Deployment* const changed = take_over(key, plan, condition)) return Lease{changed, true};
+  if (Deployment* const changed = take_over(key, plan, condition)) return Lease{changed, false};
   if (open_.size() >= kMostOpen) drop_oldest();
   for (;;) {
-    const TimePoint began = std::chrono::steady_clock::now();
     auto deployment = Deployment::open(plan, cluster_, pool_, transports_, options_);
     if (deployment) {
       Deployment* const opened = deployment->get();
-      open_[key] = {*std::move(deployment), ++clock_, condition,
-                    std::chrono::steady_clock::now() - began};
+      open_[key] = {*std::move(deployment), ++clock_, condition};
       return Lease{opened, true};
     }
     // Another pipeline's shards may be what fills the device.
@@ -29,25 +28,40 @@ Expected<DeploymentCache::Lease> DeploymentCache::get(std::size_t key, const Pla
 
 Deployment* DeploymentCache::take_over(std::size_t key, const Plan& plan,
                                        const std::string& condition) {
-  for (auto open = open_.begin(); open != open_.end();) {
-    const auto candidate = open++;
-    Entry& entry = candidate->second;
-    if (entry.opening <= dear_opening_ || entry.condition != condition) continue;
-    const auto changed = entry.deployment->change_to(plan, pool_);
+  std::vector<std::size_t> candidates;
+  for (const auto& [other, entry] : open_) {
+    const bool dear = entry.deployment->linking() > dear_opening_;
+    if (dear && entry.condition == condition) candidates.push_back(other);
+  }
+  for (const std::size_t candidate : candidates) {
+    const auto found = open_.find(candidate);
+    if (found == open_.end()) continue;
+    auto changed = found->second.deployment->change_to(plan, pool_);
+    while (!changed && found->second.deployment->is_usable() &&
+           changed.error().code == ErrorCode::kExhausted && drop_oldest(candidate)) {
+      changed = found->second.deployment->change_to(plan, pool_);
+    }
     if (changed && !*changed) continue;
-    Entries::node_type node = open_.extract(candidate);
-    // Closed: its connections are not warm enough, and those that will be are so for this one's plans, too.
-    if (!changed) continue;
-    node.key() = key;
-    node.mapped().last_used = ++clock_;
-    return open_.insert(std::move(node)).position->second.deployment.get();
+    if (changed) {
+      Entries::node_type node = open_.extract(found);
+      node.key() = key;
+      node.mapped().last_used = ++clock_;
+      return open_.insert(std::move(node)).position->second.deployment.get();
+    }
+    // What its devices lack, they lack for all other pipelines, too.
+    if (found->second.deployment->is_usable()) return nullptr;
+    // Its connections are not warm enough; those that will be are so for its own plans as well.
+    open_.erase(found);
   }
   return nullptr;
 }
 
-bool DeploymentCache::drop_oldest() {
-  const auto oldest =
-      std::ranges::min_element(open_, {}, [](const auto& entry) { return entry.second.last_used; });
+bool DeploymentCache::drop_oldest(std::optional<std::size_t> keep) {
+  auto oldest = open_.end();
+  for (auto open = open_.begin(); open != open_.end(); ++open) {
+    if (open->first == keep) continue;
+    if (oldest == open_.end() || open->second.last_used < oldest->second.last_used) oldest = open;
+  }
   if (oldest == open_.end()) return false;
   open_.erase(oldest);
   return true;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -27,7 +28,7 @@ class DeploymentCache {
   /// Two descriptors here and a few threads on each device are what an open pipeline costs.
   static constexpr std::size_t kMostOpen = 128;
 
-  /// Where opening a pipeline took longer, the next plan takes it over; elsewhere each keeps its own.
+  /// Where connecting and priming a pipeline took longer, the next plan takes it over; elsewhere each keeps its own.
   static constexpr std::chrono::milliseconds kDearOpening{50};
 
   DeploymentCache(const Cluster& cluster, ShardPool& pool, TransportSet::Factory make_transport,
@@ -40,7 +41,7 @@ class DeploymentCache {
 
   struct Lease {
     Deployment* deployment = nullptr;  ///< valid until the next get() or drop()
-    bool fresh = false;                ///< it runs the plan since just now
+    bool opened = false;               ///< its connections are new
   };
   /// The open deployment of that key; or one opened under the same network condition ("" is one too) that runs the plan from now on, in
   /// place of another key's; or a new one. Fails: as Deployment::open.
@@ -52,12 +53,12 @@ class DeploymentCache {
     std::unique_ptr<Deployment> deployment;
     std::uint64_t last_used = 0;
     std::string condition;  ///< what its connections have learnt
-    Nanoseconds opening{};
   };
   using Entries = std::map<std::size_t, Entry>;
   /// Of the entry that runs the plan now; null: there is none that could.
   Deployment* take_over(std::size_t key, const Plan& plan, const std::string& condition);
-  bool drop_oldest();
+  /// The least recently used one, but not that of `keep`. False: there is none.
+  bool drop_oldest(std::optional<std::size_t> keep = std::nullopt);
 
   const Cluster& cluster_;
   ShardPool& pool_;

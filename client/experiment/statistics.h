@@ -60,8 +60,8 @@ std::vector<double> steady_intervals(std::span<const double> completions_s, int 
 /// The fill is 2 × window. Nothing is sent any more while the last `window` complete: they are the drain.
 std::vector<double> steady_intervals(std::span<const double> completions_s, int window);
 
-/// Of consecutive runs of `length` intervals that which takes the median time, of an even number the shorter one of the middle two. Empty
-/// where there is no whole one; what is left over at the end is left out.
+/// Of consecutive runs of `length` (1 or more) intervals that which takes the median time, of an even number the shorter one of the middle
+/// two. Empty where there is no whole one; what is left over at the end is left out.
 std::vector<double> median_run(std::span<const double> intervals_s, std::size_t length);
 
 /// The slope of each round, in samples/s: `batch` samples a completion. A round without intervals is 0.

@@ -173,7 +173,7 @@ Expected<DeploymentCache::Lease> SweepRunner::open(std::size_t key, const Plan& 
                                                    const std::string& condition) {
   const double before_s = spent_.opening_s;
   auto lease = timed(&TimeSpent::opening_s, [&] { return deployments_.get(key, plan, condition); });
-  if (lease && lease->fresh) spent_.openings_ms.push_back((spent_.opening_s - before_s) * 1e3);
+  if (lease && lease->opened) spent_.openings_ms.push_back((spent_.opening_s - before_s) * 1e3);
   return lease;
 }
 
@@ -302,7 +302,7 @@ Expected<> SweepRunner::measure(std::size_t index, int round) {
     const Request& request = request_of(trial);
     PARETO_ASSIGN(MeasuredRound measured, timed(&TimeSpent::measuring_s, [&] {
                     return pending.meter.measure(*lease.deployment, request.body, round,
-                                                 lease.fresh, budget_);
+                                                 lease.opened || trial.rounds.empty(), budget_);
                   }));
     if (const Network* const network = environment_.cluster.network()) {
       PARETO_TRY(network->check());

@@ -105,7 +105,8 @@ std::string describe_rules(const UnitBudget& budget) {
       "much, by two loads a window of at least {} completions. Plans whose requests take more than "
       "{} ms have fewer of all: one discarded, at least {} for latency and {} "
       "completions for throughput after one window and up to the last, that one of {} such runs "
-      "which took the median time, at a window of 1.25 x latency / bottleneck. Intervals: 95 %, Student's of the rounds' logarithms, a round one "
+      "which took the median time, at a window of 1.25 x latency / bottleneck. Intervals: 95 %, "
+      "Student's of the rounds' logarithms, a round one "
       "observation, and no narrower than by a stationary block bootstrap within the rounds, blocks "
       "of 5 x the correlation length.",
       budget.slice.count(), warm_up_requests(1), kWarmUpTries, kRewarmRequests,
@@ -215,7 +216,9 @@ Expected<TrialMeter::Steady> TrialMeter::measure_throughput(Load& load, const Va
   // One completion more than the intervals between them.
   steady.samples.assign(first, first + static_cast<std::ptrdiff_t>(steady.intervals_s.size()) + 1);
   if (dear()) {
-    steady.intervals_s = median_run(steady.intervals_s, static_cast<std::size_t>(intervals));
+    const std::size_t whole = static_cast<std::size_t>(window);
+    const std::size_t windows = steady.intervals_s.size() / whole / kDearRuns;
+    steady.intervals_s = median_run(steady.intervals_s, windows * whole);
   }
   return steady;
 }

@@ -60,8 +60,8 @@ class TrialMeter {
              std::chrono::milliseconds timeout = kRequestTimeout)
       : window_(window), seed_(seed), micro_batches_(std::move(micro_batches)), timeout_(timeout) {}
 
-  /// One round through an open deployment: warm-up, latency at window 1, throughput at the window. `fresh`: the deployment was not
-  /// measured before. Fails: as Load::run.
+  /// One round through an open deployment: warm-up, latency at window 1, throughput at the window. `fresh`: the deployment's
+  /// connections are new, or it never ran the plan before. Fails: as Load::run.
   Expected<MeasuredRound> measure(Deployment& deployment, const Value& request, int round,
                                   bool fresh, const UnitBudget& budget);
 

@@ -191,7 +191,7 @@ struct TimeSpent {
   double loading_s = 0;    ///< shards brought to devices ahead
   double opening_s = 0;    ///< of pipelines; a shard that a device lacks is loaded with it
   double network_s = 0;    ///< changed between conditions, and measured
-  std::vector<double> openings_ms{};  ///< of each pipeline
+  std::vector<double> openings_ms{};  ///< of each pipeline whose connections were new
 };
 
 /// One pass of a sweep through all its trials, and what the sentinel (a plan and a loop that stay the same) took meanwhile: how a

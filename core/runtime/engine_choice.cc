@@ -48,7 +48,7 @@ class Contest {
       time_once(candidates_.back());
       free_hopeless();
     }
-    time_in_turns();
+    if (candidates_.size() > 1) time_in_turns();
     return fastest();
   }
 

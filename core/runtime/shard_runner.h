@@ -32,7 +32,8 @@ struct RunnerOptions {
   int threads = 1;             ///< intra-op threads, 1 … 256; binds OpenBLAS too
   std::string device = "cpu";  ///< "cpu" or "cuda:N"
   std::int64_t batch = 1;      ///< the batch that engines are timed at; any other runs as well
-  /// Whether "auto" need not try an engine, where the plain one takes so long; empty: it tries all.
+  /// Whether "auto" need not try an engine, where the plain one's first run took so long; empty: it tries all. Called by load() only, on its
+  /// thread.
   std::function<bool(const std::string& engine, Nanoseconds plain)> is_hopeless{};
 };
 

@@ -27,8 +27,7 @@ std::unique_ptr<Link> keep_warm(std::unique_ptr<Link> link, std::uint64_t pipeli
 std::uint64_t warm_for(const LinkFigures& figures, std::uint64_t boundary_bytes, bool cools) {
   const bool any_size =
       padding_for(figures, boundary_bytes) == padding_for(figures, figures.primed_bytes);
-  if (any_size || !cools) return figures.primed_bytes;
-  return std::min(boundary_bytes, figures.primed_bytes);
+  return any_size || !cools ? std::max(boundary_bytes, figures.primed_bytes) : boundary_bytes;
 }
 
 WarmLink::WarmLink(std::unique_ptr<Link> link, wire::Message padding, Nanoseconds interval)

@@ -21,8 +21,8 @@ namespace pareto::transport {
 std::unique_ptr<Link> keep_warm(std::unique_ptr<Link> link, std::uint64_t pipeline,
                                 const LinkFigures& figures, std::uint64_t boundary_bytes);
 
-/// Messages of up to how many bytes such a link is warm for, however long ago the last one was (WarmLink's limit aside): as many as it was
-/// primed for, but where it has to be kept warm and larger ones wanted more of that.
+/// Messages of up to how many bytes such a link is warm for, however long ago the last one was (WarmLink's limit aside): `boundary_bytes`,
+/// and as many more as it was primed for, but where it has to be kept warm (`cools`) and larger ones wanted more of that.
 std::uint64_t warm_for(const LinkFigures& figures, std::uint64_t boundary_bytes,
                        bool cools = idle_connections_cool());
 

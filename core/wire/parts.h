@@ -16,7 +16,7 @@
 
 namespace pareto::wire {
 
-/// A message of its own costs some 50 µs: a value that is ready no more than this before the last one travels with it.
+/// A value that is ready less than this before the last one travels with it: a message of its own costs some 50 µs, and has to be worth it.
 inline constexpr Nanoseconds kWorthAPart = std::chrono::microseconds(200);
 
 /// position: in the Tuple that the request's kValues will carry.

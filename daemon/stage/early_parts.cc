@@ -5,6 +5,7 @@
 #include "core/wire/parts.h"
 
 namespace pareto::daemon {
+
 void EarlyParts::begin(std::uint64_t pipeline, std::uint64_t request) {
   pipeline_ = pipeline;
   request_ = request;

@@ -113,7 +113,7 @@ class ShardCache {
   /// engines are not held against each other again, nor those that lost by far for shards like it (engine_history.h). Fails: kExhausted (needed, limit and
   /// free named, checked before anything is loaded), and as ShardRunner::load and OperatorPaces do.
   Expected<Loaded> load(const Shard& shard, const runtime::RunnerOptions& options);
-  /// The memory is free once the stages that still run it are closed, too. Fails: kNotFound.
+  /// The memory is free once the stages that still run it are closed, too, or run another. Fails: kNotFound.
   Expected<> unload(const std::string& handle);
   /// Fails: kNotFound.
   Expected<std::shared_ptr<LoadedShard>> find(const std::string& handle) const;

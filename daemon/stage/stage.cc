@@ -161,7 +161,7 @@ Expected<StageStatus> Stage::change_shard(std::shared_ptr<LoadedShard> shard) {
   }
   // By its end the shard before is in `shard`, and is freed outside the lock.
   const std::lock_guard lock(mutex_);
-  if (state_ != StageState::kRunning || !running_) {
+  if (state_ != StageState::kRunning) {
     return fail(ErrorCode::kInvalidArgument, "{} is {}: only one that runs takes another shard",
                 name(), to_string(state_));
   }
@@ -176,6 +176,8 @@ Expected<StageStatus> Stage::change_shard(std::shared_ptr<LoadedShard> shard) {
                 name(), format_bytes(warm_for_), format_bytes(shard->output_bytes()));
   }
   StageStatus before = status_locked();
+  log_about(log_fields(pipeline_, index_), LogLevel::kDebug,
+            fmt::format("pipeline {:016x} {} runs {} now", pipeline_, name(), shard->handle()));
   shard_.swap(shard);
   meter_->profiled_compute = 0;  // that was the other's
   return before;

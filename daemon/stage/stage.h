@@ -103,7 +103,8 @@ class Stage {
   /// Waits for both links, starts the threads, primes the downstream link. Returns its smallest round trip; 0 where the sink
   /// connects. Once only. Fails: kTimeout (naming who did not connect), kClosed, and as links do.
   Expected<Nanoseconds> start(TimePoint deadline);
-  /// From the next request on it runs that shard; its links, and how warm they are, stay as they are. Returns its status before. Fails:
+  /// From the next request on it runs that shard; its links, and how warm they are, stay as they are. What the profile says of a request
+  /// is forgotten; counts and times go on. Returns its status before. Fails:
   /// kInvalidArgument (it does not run, or has a request in flight), kExhausted (its downstream link was not primed for messages as
   /// large as the shard sends: open another stage).
   Expected<StageStatus> change_shard(std::shared_ptr<LoadedShard> shard);

@@ -45,11 +45,11 @@ class DeploymentCacheTest : public testing::Test {
 TEST_F(DeploymentCacheTest, WhereOpeningCostsLittleEachPlanKeepsItsPipeline) {
   DeploymentCache open = cache(kNoOpeningIsDear);
   const DeploymentCache::Lease first = open.get(1, cut_at(3)).value();
-  EXPECT_TRUE(first.fresh);
-  EXPECT_TRUE(open.get(2, cut_at(5)).value().fresh);
+  EXPECT_TRUE(first.opened);
+  EXPECT_TRUE(open.get(2, cut_at(5)).value().opened);
   EXPECT_EQ(daemons_[0]->open_stages(), 2U);
   const DeploymentCache::Lease again = open.get(1, cut_at(3)).value();
-  EXPECT_FALSE(again.fresh);
+  EXPECT_FALSE(again.opened);
   EXPECT_EQ(again.deployment, first.deployment);
 }
 
@@ -58,11 +58,10 @@ TEST_F(DeploymentCacheTest, WhereOpeningIsDearTheNextPlanTakesThePipelineOver) {
   const DeploymentCache::Lease first = open.get(1, cut_at(3), "lte").value();
   const DeploymentCache::Lease second = open.get(2, cut_at(5), "lte").value();
   EXPECT_EQ(second.deployment, first.deployment);
-  EXPECT_TRUE(second.fresh) << "its shards have not run yet";
+  EXPECT_FALSE(second.opened);
   EXPECT_EQ(second.deployment->shards()[0]->end, 5);
   EXPECT_DOUBLE_EQ(answer(*second.deployment), 80);
-  EXPECT_FALSE(open.get(2, cut_at(5), "lte").value().fresh);
-  EXPECT_TRUE(open.get(1, cut_at(3), "lte").value().fresh) << "it was taken over";
+  EXPECT_EQ(open.get(1, cut_at(3), "lte").value().deployment->shards()[0]->end, 3) << "and back";
   EXPECT_EQ(daemons_[0]->stages_opened(), 1);
 }
 
@@ -83,8 +82,19 @@ TEST_F(DeploymentCacheTest, PipelinesOfOtherCodecsStayOpen) {
   open.get(1, coded).value();
   open.get(2, cut_at(3)).value();
   open.get(3, cut_at(5)).value();
-  EXPECT_FALSE(open.get(1, coded).value().fresh);
+  EXPECT_FALSE(open.get(1, coded).value().opened);
   EXPECT_EQ(daemons_[0]->stages_opened(), 2);
+}
+
+TEST_F(DeploymentCacheTest, OtherPipelinesMakeRoomForTheNextPlansShards) {
+  daemons_[0]->set_memory_limit(12 * kFakeWeightBytes);
+  DeploymentCache open = cache(kEveryOpeningIsDear);
+  open.get(1, cut_at(3), "lte").value();
+  open.get(2, cut_at(2), "wifi").value();
+  const DeploymentCache::Lease third = open.get(3, cut_at(4), "lte").value();
+  EXPECT_FALSE(third.opened);
+  EXPECT_DOUBLE_EQ(answer(*third.deployment), 80);
+  EXPECT_EQ(daemons_[0]->open_stages(), 1U) << "the other one is closed";
 }
 
 TEST_F(DeploymentCacheTest, AnotherIsOpenedWhereThePipelineCannotRunThePlan) {
@@ -92,7 +102,7 @@ TEST_F(DeploymentCacheTest, AnotherIsOpenedWhereThePipelineCannotRunThePlan) {
   open.get(1, cut_at(3)).value();
   daemons_[0]->fail_changes(Error{ErrorCode::kExhausted, "the link is cold"});
   const DeploymentCache::Lease second = open.get(2, cut_at(5)).value();
-  EXPECT_TRUE(second.fresh);
+  EXPECT_TRUE(second.opened);
   EXPECT_DOUBLE_EQ(answer(*second.deployment), 80);
   EXPECT_EQ(daemons_[0]->open_stages(), 1U) << "the first one is closed";
 }

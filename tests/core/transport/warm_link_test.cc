@@ -145,6 +145,7 @@ TEST(Prime, AWarmLinkIsSoForWhatItWasPrimedAndIsKeptWarmFor) {
   EXPECT_EQ(warm_for(far, 2'000'000, kCools), 3'000'000U);
   const LinkFigures near{std::chrono::microseconds(100), 0, 300'000};
   EXPECT_EQ(warm_for(near, 300'000, kCools), 300'000U);
+  EXPECT_EQ(warm_for(near, 400'000, kCools), 400'000U) << "it was opened for these, if in a hurry";
 }
 
 TEST(Prime, ShowsAPacedConnectionMoreThanItsRequests) {
@@ -167,8 +168,10 @@ TEST(Prime, LeavesTheTimeThatDeployingNeeds) {
   Seen seen;
   FakeLink link(seen);
   // There is none left for a second large one.
-  ASSERT_TRUE(prime(link, 7, 1 << 20, PingWay::kThere, std::chrono::steady_clock::now()));
+  const auto figures = prime(link, 7, 1 << 20, PingWay::kThere, std::chrono::steady_clock::now());
+  ASSERT_TRUE(figures) << figures.error().message;
   EXPECT_EQ(body_bytes(seen.sent.back()), 64 << 10);
+  EXPECT_EQ(figures->primed_bytes, 64U << 10);
 }
 
 TEST(Prime, ACodecMakesItNoSmaller) {
