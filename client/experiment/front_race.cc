@@ -167,8 +167,11 @@ RaceState judge_race(std::span<const RacePlan> plans, const RaceRules& rules) {
     if (!is_reachable(members, plans) || !is_open(contest, plans, rules)) continue;
     contest.latency_round = latencies.round_variance(group);
     contest.throughput_round = throughputs.round_variance(group);
-    std::ranges::copy(second_look(members, plans, standings, rules),
-                      std::back_inserter(state.next_pass));
+    for (const auto look : {unconfirmed, second_look}) {
+      for (const std::size_t plan : look(members, plans, standings, rules)) {
+        if (std::ranges::count(state.next_pass, plan) == 0) state.next_pass.push_back(plan);
+      }
+    }
     open.push_back(std::move(contest));
   }
   for (std::size_t i = 0; i < plans.size(); ++i) {

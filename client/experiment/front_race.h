@@ -7,8 +7,8 @@
 // front_probability (statistics.h) has it: is not worse in either figure and better by more than kFrontTolerance in one.
 //
 // Racing (Maron and Moore 1994): whatever is decided leaves the race. A plan is decided once its P(front) is below RaceRules::undecided, or
-// above 1 - undecided with RaceRules::least_rounds measured; one that had RaceRules::most_rounds leaves undecided. Of the others those are
-// measured of which one more round tells most about all that is undecided: how much less uncertain the group's plans become, each weighted
+// above 1 - undecided with RaceRules::least_rounds measured; one that had RaceRules::most_rounds leaves undecided. What is sure to be on the
+// front but for these rounds is measured first. Of the others those are measured of which one more round tells most about all that is undecided: how much less uncertain the group's plans become, each weighted
 // by p (1 - p), by what the front would lose without it, and by how often it beats others that are undecided (after the targeted mean square
 // error of Picheny et al. 2010). Measuring one plan tells about its neighbours as well, so a first pass spreads along the predicted front
 // by itself (race_pass.h).

@@ -81,6 +81,20 @@ bool is_open(const Contest& contest, std::span<const RacePlan> plans, const Race
   return false;
 }
 
+std::vector<std::size_t> unconfirmed(const std::vector<std::size_t>& group,
+                                     std::span<const RacePlan> plans,
+                                     const std::vector<PlanStanding>& standings,
+                                     const RaceRules& rules) {
+  std::vector<std::size_t> chosen;
+  for (const std::size_t plan : group) {
+    if (standings[plan].p_front > 1 - rules.undecided &&
+        std::ssize(plans[plan].rounds) < rules.least_rounds) {
+      chosen.push_back(plan);
+    }
+  }
+  return chosen;
+}
+
 std::vector<std::size_t> second_look(const std::vector<std::size_t>& group,
                                      std::span<const RacePlan> plans,
                                      const std::vector<PlanStanding>& standings,

@@ -25,6 +25,13 @@ struct Contest {
 /// Whether a round of any of these could still decide something.
 bool is_open(const Contest& contest, std::span<const RacePlan> plans, const RaceRules& rules);
 
+/// Plans of a group that are sure to be on the front, and were not measured as often as is wanted to say so: they tell nothing new, but are
+/// what people will run.
+std::vector<std::size_t> unconfirmed(const std::vector<std::size_t>& group,
+                                     std::span<const RacePlan> plans,
+                                     const std::vector<PlanStanding>& standings,
+                                     const RaceRules& rules);
+
 /// Plans of a group that were measured once, to be measured again so that it is known how much rounds differ.
 std::vector<std::size_t> second_look(const std::vector<std::size_t>& group,
                                      std::span<const RacePlan> plans,

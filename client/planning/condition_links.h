@@ -17,7 +17,8 @@ inline constexpr double kPayloadBytes = 1448;
 ///   a message alone   crosses in  delay + max(time at the rate + least crossing as probed, crossing as probed)
 ///   many              follow each other in  max(time at the rate, interval as probed)
 ///
-/// where of a message alone the first bytes take no time: they find the emulator's bucket full (netem/token_bucket.h).
+/// where of a message alone the first bytes take no time: they find the emulator's bucket full (netem/token_bucket.h). What is smaller than
+/// the smallest message probed takes less by its rate, and else as long as that one.
 ///
 /// Connections are taken to be warm, their windows open. Jitter counts as its mean, none; loss and reordering are not predicted: see
 /// is_predictable. Fails: kInvalidArgument (a condition that changes over time).

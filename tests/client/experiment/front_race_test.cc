@@ -77,6 +77,23 @@ TEST(FrontRace, TheFirstLookIsAtThoseNearestToTheFront) {
   EXPECT_THAT(judge_race(plans, {}).next_pass, IsEmpty());
 }
 
+TEST(FrontRace, WhatIsSurelyOnTheFrontIsMeasuredBeforeWhatIsNot) {
+  // In one group nothing is undecided; in the other there is more to find out than a pass holds.
+  std::vector<RacePlan> plans{predicted(10, 100, 0)};
+  for (int i = 0; i < 40; ++i) {
+    plans.push_back(predicted(10 * (1 + 0.01 * i), 100 * (1 + 0.01 * i), 0.1 * i));
+    plans.back().group = 1;
+  }
+  RaceRules rules = trusting();
+  rules.widest_pass = 4;
+  EXPECT_THAT(judge_race(plans, rules).next_pass, Contains(0U));
+  measure(plans[0], 1, 10, 100);
+  EXPECT_THAT(judge_race(plans, rules).next_pass, Contains(0U));
+  plans[0].rounds.clear();
+  measure(plans[0], 2, 10, 100);
+  EXPECT_THAT(judge_race(plans, rules).next_pass, testing::Not(Contains(0U)));
+}
+
 TEST(FrontRace, MeasuringTellsOfNeighboursThatWereNot) {
   // Predicted alike; those measured turn out 30 % slower, on one side of the cut alone.
   std::vector<RacePlan> plans;
