@@ -53,7 +53,8 @@ class Pipeline {
       const bool last = i == placement.stages.size();
       const int to = last ? inputs.coordinator() : placement.stages[i].device;
       const int position = last ? inputs.positions() : placement.stages[i].begin;
-      const LinkTimes times = crossing_times(inputs, from, to, placement.codecs.empty() ? 0 : placement.codecs[i],
+      const LinkTimes times =
+          crossing_times(inputs, from, to, placement.codecs.empty() ? 0 : placement.codecs[i],
                          i == 0 ? 0 : placement.stages[i - 1].begin, position);
       if (i > 0) add_stage(inputs, placement.stages[i - 1], received + times.send, options, random);
       add_link(inputs.link(from, to).medium, times);

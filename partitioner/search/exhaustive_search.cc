@@ -71,10 +71,11 @@ class Enumeration {
       return there;
     };
     if (last) {
-      for_each_codec(device, inputs_.coordinator(), begin, end, [&](const LinkTimes& times, int codec) {
-        crossing(device, inputs_.coordinator(), codec, end, times,
-                 with_send(sums, times.send.count()), [&](const Sums& all) { complete(all); });
-      });
+      for_each_codec(
+          device, inputs_.coordinator(), begin, end, [&](const LinkTimes& times, int codec) {
+            crossing(device, inputs_.coordinator(), codec, end, times,
+                     with_send(sums, times.send.count()), [&](const Sums& all) { complete(all); });
+          });
     } else {
       for (int next = 0; next < inputs_.coordinator(); ++next) {
         if (used_[static_cast<std::size_t>(next)]) continue;

@@ -253,9 +253,8 @@ std::optional<std::int64_t> LatencyToGo::solve(std::int64_t cap) {
   double least = kInfinity;
   for (const int index : tables_.source_hops) {
     const Hop& hop = tables_.hops[at(index)];
-    least = std::min(least,
-                     takes_of(index, 0)[0] +
-                         arrive(tables_.kinds[at(hop.to)].stride, hop.entry, 0));
+    least = std::min(
+        least, takes_of(index, 0)[0] + arrive(tables_.kinds[at(hop.to)].stride, hop.entry, 0));
   }
   if (least == kInfinity) return std::nullopt;
   return static_cast<std::int64_t>(least);

@@ -37,7 +37,8 @@ struct Hop {
   std::vector<std::int64_t> loss;  ///< one for each searched position
   Times occupancy;
   Times delay;
-  Times first_delay;  ///< of what a stage sends that begins at the first position: some of it leaves early
+  Times
+      first_delay;  ///< of what a stage sends that begins at the first position: some of it leaves early
 };
 
 /// A kind's receive or send times made part of its stages.

@@ -100,10 +100,10 @@ TEST(EarlyValues, AreThoseMadeWellBeforeTheStageEnds) {
   const auto early_value = [](std::int64_t bytes, int lead_us) {
     return partitioner::EarlyValue{bytes, std::chrono::microseconds(lead_us)};
   };
-  EXPECT_THAT(*early, ElementsAre(IsEmpty(), IsEmpty(),
-                                  ElementsAre(early_value(8, 300), early_value(80, 250)),
-                                  ElementsAre(early_value(8, 375), early_value(80, 325)),
-                                  IsEmpty()))
+  EXPECT_THAT(
+      *early,
+      ElementsAre(IsEmpty(), IsEmpty(), ElementsAre(early_value(8, 300), early_value(80, 250)),
+                  ElementsAre(early_value(8, 375), early_value(80, 325)), IsEmpty()))
       << "75 us are not worth a message";
 }
 
