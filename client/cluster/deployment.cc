@@ -38,6 +38,24 @@ std::vector<std::string> transports_of(const Plan& plan) {
   return names;
 }
 
+/// Calls call(stage) for all stages at once: what each returns, or the first stage's error.
+template <typename Result, typename Call>
+Expected<std::vector<Result>> of_every_stage(std::size_t stages, Call call) {
+  std::vector<std::optional<Expected<Result>>> results(stages);
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < stages; ++i) {
+      threads.emplace_back([&, i] { results[i] = call(i); });
+    }
+  }
+  std::vector<Result> all;
+  for (std::size_t i = 0; i < stages; ++i) {
+    PARETO_ASSIGN(Result result, with_context(std::move(*results[i]), "stage {}", i));
+    all.push_back(std::move(result));
+  }
+  return all;
+}
+
 }  // namespace
 
 ShardSettings shard_settings(const Plan& plan) {
@@ -83,20 +101,11 @@ Expected<bool> Deployment::change_to(const Plan& plan, ShardPool& pool) {
   }
   PARETO_ASSIGN(const std::vector<std::string> codecs, choose_codecs(plan, shards));
   if (codecs != codecs_) return false;
-  std::vector<std::optional<Expected<StageReport>>> results(devices_.size());
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t i = 0; i < devices_.size(); ++i) {
-      threads.emplace_back([&, i] {
-        results[i] = devices_[i]->change_shard(pipeline_, static_cast<std::uint32_t>(i),
-                                               shards[i]->loaded.handle);
-      });
-    }
-  }
   usable_ = false;
-  for (std::size_t i = 0; i < devices_.size(); ++i) {
-    PARETO_ASSIGN(earlier_[i], with_context(std::move(*results[i]), "stage {}", i));
-  }
+  PARETO_ASSIGN(earlier_, of_every_stage<StageReport>(devices_.size(), [&](std::size_t i) {
+                  return devices_[i]->change_shard(pipeline_, static_cast<std::uint32_t>(i),
+                                                   shards[i]->loaded.handle);
+                }));
   usable_ = true;
   shards_ = std::move(shards);
   return true;
@@ -150,22 +159,9 @@ Expected<> Deployment::find_devices(const Plan& plan, const Cluster& cluster) {
 }
 
 Expected<std::vector<ShardLease>> Deployment::load_shards(const Plan& plan, ShardPool& pool) const {
-  const std::size_t stages = devices_.size();
-  std::vector<std::optional<Expected<ShardLease>>> results(stages);
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t i = 0; i < stages; ++i) {
-      threads.emplace_back([&, i] {
-        results[i] = pool.acquire(*devices_[i], plan.operators_of(i), shard_settings(plan));
-      });
-    }
-  }
-  std::vector<ShardLease> shards;
-  for (std::size_t i = 0; i < stages; ++i) {
-    PARETO_ASSIGN(ShardLease lease, with_context(std::move(*results[i]), "stage {}", i));
-    shards.push_back(std::move(lease));
-  }
-  return shards;
+  return of_every_stage<ShardLease>(devices_.size(), [&](std::size_t i) {
+    return pool.acquire(*devices_[i], plan.operators_of(i), shard_settings(plan));
+  });
 }
 
 Expected<std::vector<std::string>> Deployment::choose_codecs(

@@ -154,13 +154,10 @@ Expected<Nanoseconds> Stage::start(TimePoint deadline) {
 }
 
 Expected<StageStatus> Stage::change_shard(std::shared_ptr<LoadedShard> shard) {
-  // A result may be back before its request is counted out here.
-  const TimePoint patience = std::chrono::steady_clock::now() + kCounting;
-  while (meter_->in_flight > 0 && std::chrono::steady_clock::now() < patience) {
-    std::this_thread::sleep_for(std::chrono::microseconds(100));
-  }
   // By its end the shard before is in `shard`, and is freed outside the lock.
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  // A result may be back before its request is counted out here.
+  changed_.wait_for(lock, kCounting, [&] { return ended_ || meter_->in_flight == 0; });
   if (state_ != StageState::kRunning) {
     return fail(ErrorCode::kInvalidArgument, "{} is {}: only one that runs takes another shard",
                 name(), to_string(state_));
@@ -399,7 +396,10 @@ bool Stage::send(Item& item) {
   if (message.kind == MessageKind::kPart) return true;
   last_sent_ = std::exchange(parts_sent_, {});
   if (message.kind == MessageKind::kValues) ++meter_->answered;
-  --meter_->in_flight;
+  if (--meter_->in_flight == 0) {
+    const std::lock_guard lock(mutex_);
+    changed_.notify_all();
+  }
   return true;
 }
 

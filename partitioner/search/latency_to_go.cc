@@ -198,7 +198,7 @@ void LatencyToGo::fill_arrive_by_lists(std::size_t usage, const Reach& reach) {
   const std::vector<double>& before = before_[at(reach.entry)];
   // The first device begins at the beginning; from the last one there is no way but to the end.
   const int kind = tables_.entries[at(reach.entry)].kind;
-  const int begins = usage == tables_.kinds[at(kind)].stride ? 1 : last;
+  const int begins = tables_.is_first(usage, kind) ? 1 : last;
   for (int begin = 0; begin < begins; ++begin) {
     const std::span<const int> ends = reach.ends_of(begin);
     if (ends.empty()) continue;
