@@ -17,8 +17,8 @@ struct ChosenEngine {
 };
 
 /// Builds options.engine, or for "auto" all of them: each is compared with plain on example inputs, timed in turns with the
-/// others, and freed unless it is the fastest; but for those that are hopeless (RunnerOptions). What is returned has run once, but for "plain" by name. Fails: kInvalidArgument
-/// (unknown name, an engine that cannot be built, a shard that does not run on its example inputs), kExhausted.
+/// others, and freed unless it is the fastest; but for those that are hopeless (RunnerOptions). What is returned has run once, but for
+/// "plain" by name. Fails: kInvalidArgument (unknown name, an engine that cannot be built, a shard that does not run on its example inputs), kExhausted.
 Expected<ChosenEngine> choose_engine(const RunnerOptions& options, const LoadedModule& loaded,
                                      const ShardBoundary& boundary);
 

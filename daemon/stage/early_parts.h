@@ -12,8 +12,8 @@
 
 namespace pareto::daemon {
 
-/// An output that was ready well before the end of the last request (wire::kWorthAPart) is sent ahead in the next one. Where others wait to be sent already it has nothing to gain, and waiting for room would
-/// hold up all who share the shard.
+/// An output that was ready well before the end of the last request (wire::kWorthAPart) is sent ahead in the next one. Where others wait to be
+/// sent already it has nothing to gain, and waiting for room would hold up all who share the shard.
 ///
 /// Threads: that which runs the shard.
 class EarlyParts final : public runtime::EarlyOutputs {
