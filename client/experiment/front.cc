@@ -1,22 +1,34 @@
 #include "client/experiment/front.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "client/experiment/statistics.h"
-#include "partitioner/objective/objective.h"
 
 namespace pareto::client {
 namespace {
 
+/// The measured trials of each batch and condition, by their places.
+std::vector<std::vector<std::size_t>> measured_groups(const std::vector<TrialRecord>& trials) {
+  std::map<std::pair<std::int64_t, std::string>, std::vector<std::size_t>> by_key;
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    if (is_measured(trials[i])) by_key[{trials[i].batch, trials[i].condition}].push_back(i);
+  }
+  std::vector<std::vector<std::size_t>> groups;
+  for (auto& [key, group] : by_key) groups.push_back(std::move(group));
+  return groups;
+}
+
 /// Those of any trial of the group.
-std::set<int> rounds_of(const std::vector<TrialRecord*>& group) {
+std::set<int> rounds_of(const std::vector<TrialRecord>& trials,
+                        const std::vector<std::size_t>& group) {
   std::set<int> numbers;
-  for (const TrialRecord* trial : group) {
-    for (const TrialRound& round : trial->rounds) numbers.insert(round.round);
+  for (const std::size_t i : group) {
+    for (const TrialRound& round : trials[i].rounds) numbers.insert(round.round);
   }
   return numbers;
 }
@@ -50,30 +62,35 @@ bool is_measured(const TrialRecord& trial) {
 }
 
 void mark_front(std::vector<TrialRecord>& trials, std::uint64_t seed) {
-  std::map<std::pair<std::int64_t, std::string>, std::vector<TrialRecord*>> groups;
+  std::vector<partitioner::Measurement> printed;
   for (TrialRecord& trial : trials) {
-    trial.on_front = false;
     trial.p_front = 0;
-    if (is_measured(trial)) groups[{trial.batch, trial.condition}].push_back(&trial);
+    partitioner::Measurement& point = printed.emplace_back();
+    point.latency_p50_ms = trial.latency.p50_ms;
+    point.throughput_per_s = trial.throughput.samples_per_s;
   }
-  const auto objectives = latency_and_throughput();
-  for (auto& [key, group] : groups) {
-    std::vector<partitioner::Measurement> points;
-    const std::set<int> rounds = rounds_of(group);
+  mark_on_front(trials, printed);
+  for (const std::vector<std::size_t>& group : measured_groups(trials)) {
+    const std::set<int> rounds = rounds_of(trials, group);
     std::vector<RoundSamples> samples;
-    for (const TrialRecord* trial : group) {
-      partitioner::Measurement point;
-      point.latency_p50_ms = trial->latency.p50_ms;
-      point.throughput_per_s = trial->throughput.samples_per_s;
-      points.push_back(point);
-      samples.push_back(samples_of(*trial, rounds));
-    }
-    for (const std::size_t i : partitioner::pareto_front(points, objectives)) {
-      group[i]->on_front = true;
-    }
+    for (const std::size_t i : group) samples.push_back(samples_of(trials[i], rounds));
     const std::vector<double> probability = front_probability(samples, seed);
-    for (std::size_t i = 0; i < group.size(); ++i)
-      group[i]->p_front = std::min(probability[i], 1.0);
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      trials[group[i]].p_front = std::min(probability[i], 1.0);
+    }
+  }
+}
+
+void mark_on_front(std::vector<TrialRecord>& trials,
+                   std::span<const partitioner::Measurement> believed) {
+  for (TrialRecord& trial : trials) trial.on_front = false;
+  const auto objectives = latency_and_throughput();
+  for (const std::vector<std::size_t>& group : measured_groups(trials)) {
+    std::vector<partitioner::Measurement> points;
+    for (const std::size_t i : group) points.push_back(believed[i]);
+    for (const std::size_t i : partitioner::pareto_front(points, objectives)) {
+      trials[group[i]].on_front = true;
+    }
   }
 }
 

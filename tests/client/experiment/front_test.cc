@@ -33,5 +33,21 @@ TEST(MarkFront, TrialsAreDrawnTogetherByTheRoundsThatTheyShare) {
   EXPECT_FALSE(trials[1].on_front) << "by its figures";
 }
 
+TEST(MarkOnFront, GoesByWhatIsBelievedOfMeasuredTrials) {
+  std::vector<TrialRecord> trials{trial_of({0}, {10}), trial_of({0}, {11}), TrialRecord{}};
+  mark_front(trials, 1);
+  ASSERT_TRUE(trials[0].on_front);
+  const auto figures = [](double latency_ms) {
+    partitioner::Measurement point;
+    point.latency_p50_ms = latency_ms;
+    point.throughput_per_s = 100;
+    return point;
+  };
+  mark_on_front(trials, std::vector{figures(10.5), figures(10.4), figures(1)});
+  EXPECT_FALSE(trials[0].on_front);
+  EXPECT_TRUE(trials[1].on_front);
+  EXPECT_FALSE(trials[2].on_front) << "nobody measured it";
+}
+
 }  // namespace
 }  // namespace pareto::client
