@@ -210,6 +210,7 @@ Expected<LoadResult> Load::run(const Value& body, const LoadOptions& options) {
     return tl::unexpected(why_broken(std::move(send_error), std::move(receive_error)));
   }
   result.samples = joined(std::move(result.samples), messages);
+  requests_ += std::ssize(result.samples);
   if (options.micro_batches.empty()) {
     result.last_output = std::move(outputs.front());
   } else {

@@ -69,11 +69,15 @@ class Load {
   /// into), and as links do.
   Expected<LoadResult> run(const Value& body, const LoadOptions& options);
 
+  /// That were completed, of all runs.
+  std::int64_t requests() const { return requests_; }
+
  private:
   transport::Link& source_;
   transport::Link& sink_;
   const std::uint64_t pipeline_;
   std::uint64_t next_request_ = 0;
+  std::int64_t requests_ = 0;
 };
 
 }  // namespace pareto::client

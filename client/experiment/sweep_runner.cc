@@ -304,6 +304,7 @@ Expected<> SweepRunner::measure(std::size_t index, int round) {
                     return pending.meter.measure(*lease.deployment, request.body, round,
                                                  lease.opened || trial.rounds.empty(), budget_);
                   }));
+    spent_.requests += measured.requests;
     if (const Network* const network = environment_.cluster.network()) {
       PARETO_TRY(network->check());
     }

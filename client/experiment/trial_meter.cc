@@ -133,7 +133,7 @@ Expected<MeasuredRound> TrialMeter::measure(Deployment& deployment, const Value&
                                    {dear() ? kFewestDearIntervals : kFewestIntervals, duration}));
   add_busy_samples(steady.samples, measured);
   measured.intervals_s = std::move(steady.intervals_s);
-  return MeasuredRound{std::move(measured), std::move(latency.last_output)};
+  return MeasuredRound{std::move(measured), std::move(latency.last_output), load.requests()};
 }
 
 Expected<> TrialMeter::warm_up(Load& load, const Value& request, bool fresh) {

@@ -49,6 +49,7 @@ std::string describe_rules(const UnitBudget& budget);
 struct MeasuredRound {
   TrialRound round;
   Value output;  ///< of the pipeline, for the last request whose latency was measured
+  std::int64_t requests = 0;  ///< that it took, those of warm-up and window search too
 };
 
 /// Threads: one owner.

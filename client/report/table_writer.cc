@@ -207,8 +207,10 @@ std::string write_time(const TimeSpent& spent) {
   const auto share = [&](double seconds) {
     return fmt::format("{:.1f} %", 100 * seconds / spent.total_s);
   };
-  std::string text = fmt::format("time: {:.0f} s, {} without a request on its way\n", spent.total_s,
+  std::string text = fmt::format("time: {:.0f} s, {} without a request on its way", spent.total_s,
                                  share(dead_share(spent) * spent.total_s));
+  if (spent.requests > 0) text += fmt::format("; {} requests", spent.requests);
+  text += "\n";
   text += fmt::format("  measuring {}, sentinel {}, loading shards {},\n", share(spent.measuring_s),
                       share(spent.sentinel_s), share(spent.loading_s));
   text += fmt::format("  networks {}, opening {} pipelines {}", share(spent.network_s),

@@ -111,7 +111,8 @@ OutputError output_error_from(const Json& json) {
 Json spent_json(const TimeSpent& spent) {
   return {{"total_s", spent.total_s},       {"measuring_s", spent.measuring_s},
           {"sentinel_s", spent.sentinel_s}, {"loading_s", spent.loading_s},
-          {"opening_s", spent.opening_s},   {"network_s", spent.network_s}};
+          {"opening_s", spent.opening_s},   {"network_s", spent.network_s},
+          {"requests", spent.requests}};
 }
 
 Json passes_json(const std::vector<PassRecord>& passes) {

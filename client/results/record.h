@@ -192,6 +192,8 @@ struct TimeSpent {
   double opening_s = 0;    ///< of pipelines; a shard that a device lacks is loaded with it
   double network_s = 0;    ///< changed between conditions, and measured
   std::vector<double> openings_ms{};  ///< of each pipeline whose connections were new
+  /// Of trials, those of warm-up and window search too, where the round was measured to its end; 0 in runs of versions that did not count.
+  std::int64_t requests = 0;
 };
 
 /// One pass of a sweep through all its trials, and what the sentinel (a plan and a loop that stay the same) took meanwhile: how a

@@ -91,7 +91,8 @@ TimeSpent spent_from(const Json& json) {
           number("loading_s"),
           number("opening_s"),
           number("network_s"),
-          json.at("openings_ms").get<std::vector<double>>()};
+          json.at("openings_ms").get<std::vector<double>>(),
+          json.value("requests", std::int64_t{0})};
 }
 
 }  // namespace

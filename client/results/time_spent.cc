@@ -14,6 +14,7 @@ TimeSpent time_spent(const RunRecord& run) {
     }
     all.openings_ms.insert(all.openings_ms.end(), spent.openings_ms.begin(),
                            spent.openings_ms.end());
+    all.requests += spent.requests;
   }
   return all;
 }
