@@ -75,8 +75,9 @@ const axes = (() => {
       return {type: 'group', children: [line(at(0, 4), at(2, 4)), line(at(1, 3), at(1, 5))]};
     },
   });
-  /** The edge of what is reached: a plan's throughput holds until the next one's latency is allowed. `points`: of the front, in order. */
-  const edge = (points, x, y, colour) => {
+  /** The edge of what is reached: a plan's throughput holds until the next one's latency is allowed. `front`: its points, as measured. */
+  const edge = (front, x, y, colour) => {
+    const points = [...front].sort((a, b) => a[0] - b[0]).filter((point, i, sorted) => sorted.slice(0, i).every((faster) => faster[1] <= point[1]));
     const data = points.length ? [[points[0][0], y.min], ...points, [x.max, points[points.length - 1][1]]] : [];
     return {type: 'line', step: 'end', data, symbol: 'none', silent: true, z: 1, clip: true,
       lineStyle: {color: colour('front'), width: 2, opacity: 0.55}, areaStyle: {color: colour('front'), opacity: 0.05, origin: 'start'}};

@@ -25,8 +25,8 @@ const makeView = (run) => {
   const batches = distinct(run.trials.map((trial) => trial.batch)).sort((a, b) => a - b);
   const conditions = distinct(run.networks.map((network) => network.condition));
   const kindOf = (trial) => transports.indexOf(trial.transport);
-  // How sure its fronts are then rests on predictions too.
-  const adaptive = run.trials.some((trial) => trial.predicted);
+  // Rounds have changed what is expected of plans: its fronts, and how sure they are, then rest on that.
+  const adaptive = run.trials.some(({predicted: of}) => of && of.expected_latency_ms !== of.latency_ms);
   const byTrial = new Map(run.trials.map((trial) => [trial.id, trial]));
 
   // ---- what is chosen --------------------------------------------------------------------------------------------------------
@@ -63,16 +63,21 @@ const makeView = (run) => {
 
   // ---- what follows ----------------------------------------------------------------------------------------------------------
 
-  const beats = (a, b) => latency(a) <= latency(b) && rate(a) >= rate(b) && (latency(a) < latency(b) || rate(a) > rate(b));
+  // Plans of an adaptive sweep have few rounds, and not the same ones: which is better is said by all that is known of them.
+  const believedLatency = (trial) => (adaptive && trial.predicted ? trial.predicted.expected_latency_ms : latency(trial));
+  const believedRate = (trial) => (adaptive && trial.predicted ? trial.predicted.expected_samples_per_s : rate(trial));
+  const beats = (a, b) => believedLatency(a) <= believedLatency(b) && believedRate(a) >= believedRate(b)
+    && (believedLatency(a) < believedLatency(b) || believedRate(a) > believedRate(b));
   const wanted = (trial, condition) => trial.batch === choice.batch && trial.condition === condition && !choice.off.has(trial.transport);
   /** Plans of the batch and transports chosen, under some condition. */
   const under = (condition) => measured.filter((trial) => wanted(trial, condition));
   /** Those that no other one of them beats, in order of latency. */
   const frontOf = (trials) => {
-    const sorted = [...trials].sort((a, b) => latency(a) - latency(b) || rate(b) - rate(a));
+    const sorted = [...trials].sort((a, b) => believedLatency(a) - believedLatency(b) || believedRate(b) - believedRate(a));
     let best = null;
     return sorted.filter((trial) => {
-      const on = !best || rate(trial) > rate(best) || (rate(trial) === rate(best) && latency(trial) === latency(best));
+      const on = !best || believedRate(trial) > believedRate(best)
+        || (believedRate(trial) === believedRate(best) && believedLatency(trial) === believedLatency(best));
       if (on) best = trial;
       return on;
     });

@@ -106,6 +106,18 @@ TEST_F(ReportPage, DrawsWhatWasPredictedOnlyApart) {
   EXPECT_THAT(page, Not(HasSubstr("not measured</h2>")));
 }
 
+TEST_F(ReportPage, AnAdaptiveFrontIsOfWhatIsBelieved) {
+  RunRecord run = test::synthetic_adaptive_sweep();
+  run.trials[1].prediction->expected_latency_ms = 1e-3;
+  run.trials[1].prediction->expected_samples_per_s = 1e9;
+  EXPECT_EQ(attribute(dom(run), "data-front"), 1);
+  for (TrialRecord& trial : run.trials) {
+    trial.prediction->expected_latency_ms = trial.prediction->latency_ms;
+    trial.prediction->expected_samples_per_s = trial.prediction->samples_per_s;
+  }
+  EXPECT_GT(attribute(dom(run), "data-front"), 1) << "no round changed what is expected";
+}
+
 TEST_F(ReportPage, TheAddressKeepsAView) {
   const RunRecord run = test::synthetic_run();
   const std::string page = dom(run, "batch=8&without=grpc&plan=after:features.3/tcp/b8&zoom=front");
