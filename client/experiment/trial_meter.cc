@@ -15,9 +15,9 @@ constexpr double kLatencyShare = 0.4;
 constexpr double kSearchShare = 0.1;
 constexpr int kWarmUpTries = 3;
 
-std::vector<double> latencies_of(const LoadResult& result) {
+std::vector<double> latencies_of(std::span<const RequestSample> samples) {
   std::vector<double> latencies;
-  for (const RequestSample& sample : result.samples) {
+  for (const RequestSample& sample : samples) {
     latencies.push_back(to_milliseconds(sample.latency()));
   }
   return latencies;
@@ -26,7 +26,7 @@ std::vector<double> latencies_of(const LoadResult& result) {
 /// Everything a round's requests took on their way through `stages` stages.
 Expected<TrialRound> samples_of(const LoadResult& result, std::size_t stages) {
   TrialRound round;
-  round.latency_ms = latencies_of(result);
+  round.latency_ms = latencies_of(result.samples);
   round.stages.resize(stages);
   for (const RequestSample& sample : result.samples) {
     if (sample.timeline.size() != stages) {
@@ -89,6 +89,14 @@ double median_of_stage(const std::vector<TrialRound>& rounds, std::size_t stage,
 
 }  // namespace
 
+bool has_pause(std::span<const RequestSample> samples) {
+  if (samples.empty()) return false;
+  const std::vector<double> latencies = latencies_of(samples);
+  const double usual = median(latencies);
+  const double slowest = std::ranges::max(latencies);
+  return slowest > std::max(usual + to_milliseconds(kPause), usual * 1.5);
+}
+
 std::string describe_rules(const UnitBudget& budget) {
   return fmt::format(
       "A unit (one trial in one round) has a slice of "
@@ -102,7 +110,9 @@ std::string describe_rules(const UnitBudget& budget) {
       "rest of the slice "
       "but for {} completions at least. A window that is not given is the smallest within 1 % of "
       "the best throughput, searched in a trial's first unit from latency / bottleneck to twice as "
-      "much, by two loads a window of at least {} completions. Plans whose requests take more than "
+      "much, by two loads a window of at least {} completions. Where a request took {} ms longer "
+      "than most, and half as long again, a connection paused, and throughput is that of the load "
+      "which is the median of {}. Plans whose requests take more than "
       "{} ms have fewer of all: one discarded, at least {} for latency and {} "
       "completions for throughput after one window and up to the last, that one of {} such runs "
       "which took the median time, at a window of 1.25 x latency / bottleneck. Intervals: 95 %, "
@@ -112,8 +122,8 @@ std::string describe_rules(const UnitBudget& budget) {
       budget.slice.count(), warm_up_requests(1), kWarmUpTries, kRewarmRequests,
       budget.latency_requests, std::min(kFewestRequests, budget.latency_requests),
       kThroughputLatencies, kShortestThroughput.count(), kFewestIntervals, kSearchIntervals,
-      kDearRequestMs, std::min(kFewestDearRequests, budget.latency_requests), kFewestDearIntervals,
-      kDearRuns);
+      kPause.count(), kPausedRuns, kDearRequestMs,
+      std::min(kFewestDearRequests, budget.latency_requests), kFewestDearIntervals, kDearRuns);
 }
 
 Expected<MeasuredRound> TrialMeter::measure(Deployment& deployment, const Value& request, int round,
@@ -129,8 +139,8 @@ Expected<MeasuredRound> TrialMeter::measure(Deployment& deployment, const Value&
   const auto duration =
       std::min(std::max(wanted, kShortestThroughput), budget.slice * (1 - kLatencyShare));
   PARETO_ASSIGN(Steady steady,
-                measure_throughput(load, request, window_,
-                                   {dear() ? kFewestDearIntervals : kFewestIntervals, duration}));
+                measure_without_pause(
+                    load, request, {dear() ? kFewestDearIntervals : kFewestIntervals, duration}));
   add_busy_samples(steady.samples, measured);
   measured.intervals_s = std::move(steady.intervals_s);
   return MeasuredRound{std::move(measured), std::move(latency.last_output), load.requests()};
@@ -140,12 +150,12 @@ Expected<> TrialMeter::warm_up(Load& load, const Value& request, bool fresh) {
   LoadOptions options = options_for(1);
   options.requests = 1;
   PARETO_ASSIGN(const LoadResult first, load.run(request, options));
-  expected_latency_ms_ = latencies_of(first).front();
+  expected_latency_ms_ = latencies_of(first.samples).front();
   // Its connection was primed, and its latency is the network's.
   if (dear()) return {};
   options.requests = (fresh ? warm_up_requests(1) : kRewarmRequests) - 1;
   PARETO_ASSIGN(const LoadResult more, load.run(request, options));
-  expected_latency_ms_ = median(latencies_of(more));
+  expected_latency_ms_ = median(latencies_of(more.samples));
   return {};
 }
 
@@ -163,7 +173,7 @@ Expected<LoadResult> TrialMeter::measure_latency(Load& load, const Value& reques
     const bool was_dear = dear();
     options.requests = as_many_as_fit();
     PARETO_ASSIGN(LoadResult result, load.run(request, options));
-    const std::vector<double> latencies = latencies_of(result);
+    const std::vector<double> latencies = latencies_of(result.samples);
     expected_latency_ms_ = median(latencies);
     // The one discarded was dear by accident.
     if (was_dear && !dear()) continue;
@@ -212,6 +222,8 @@ Expected<TrialMeter::Steady> TrialMeter::measure_throughput(Load& load, const Va
     completions.push_back(to_seconds(sample.completed));
   }
   Steady steady{steady_intervals(completions, window, fill, drain), {}};
+  // Dear ones are measured several times in any case.
+  steady.paused = !dear() && has_pause(result.samples);
   const auto first = std::make_move_iterator(result.samples.begin() + fill);
   // One completion more than the intervals between them.
   steady.samples.assign(first, first + static_cast<std::ptrdiff_t>(steady.intervals_s.size()) + 1);
@@ -221,6 +233,17 @@ Expected<TrialMeter::Steady> TrialMeter::measure_throughput(Load& load, const Va
     steady.intervals_s = median_run(steady.intervals_s, windows * whole);
   }
   return steady;
+}
+
+Expected<TrialMeter::Steady> TrialMeter::measure_without_pause(Load& load, const Value& request,
+                                                               const Least& least) {
+  std::vector<Steady> runs;
+  do {
+    PARETO_ASSIGN(Steady run, measure_throughput(load, request, window_, least));
+    runs.push_back(std::move(run));
+  } while (runs.front().paused && runs.size() < kPausedRuns);
+  std::ranges::sort(runs, {}, [](const Steady& run) { return mean(run.intervals_s); });
+  return std::move(runs[runs.size() / 2]);
 }
 
 LoadOptions TrialMeter::options_for(int window) const {

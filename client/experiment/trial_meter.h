@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -42,13 +43,20 @@ inline constexpr double kDearRequestMs = 250;
 inline constexpr int kFewestDearRequests = 3;
 inline constexpr int kFewestDearIntervals = 2;
 inline constexpr int kDearRuns = 3;
+/// Throughput of other requests is measured as often only where such a pause was seen (has_pause). What pauses cost a load that goes on for
+/// minutes, a few percent, is in no figure then.
+inline constexpr int kPausedRuns = 3;
+inline constexpr std::chrono::milliseconds kPause{100};
 
 /// The rules above in words, for the report: how one round of a trial is measured.
 std::string describe_rules(const UnitBudget& budget);
 
+/// Whether the slowest request of one load took longer than the median one by kPause, and by half: a connection held it up.
+bool has_pause(std::span<const RequestSample> samples);
+
 struct MeasuredRound {
   TrialRound round;
-  Value output;  ///< of the pipeline, for the last request whose latency was measured
+  Value output;               ///< of the pipeline, for the last request whose latency was measured
   std::int64_t requests = 0;  ///< that it took, those of warm-up and window search too
 };
 
@@ -84,9 +92,12 @@ class TrialMeter {
   struct Steady {
     std::vector<double> intervals_s;
     std::vector<RequestSample> samples;
+    bool paused = false;
   };
   Expected<Steady> measure_throughput(Load& load, const Value& request, int window,
                                       const Least& least);
+  /// As measure_throughput; where that saw a pause, the median of kPausedRuns such loads.
+  Expected<Steady> measure_without_pause(Load& load, const Value& request, const Least& least);
   LoadOptions options_for(int window) const;
 
   int window_;  ///< 0 = not known yet

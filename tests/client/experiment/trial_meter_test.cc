@@ -37,5 +37,24 @@ TEST_F(TrialMeterTest, MeasuresFewerRequestsWhereTheyDoNotFitUnlessAllAreAskedFo
   EXPECT_EQ(sum_of(all->output), sum_of(fitting->output));
 }
 
+RequestSample taking(std::chrono::milliseconds latency) {
+  RequestSample sample;
+  sample.completed = sample.sent + latency;
+  return sample;
+}
+
+TEST(HasPause, IsARequestThatTookMuchLongerThanMost) {
+  using std::chrono_literals::operator""ms;
+  std::vector<RequestSample> samples(11, taking(90ms));
+  samples.push_back(taking(189ms));
+  EXPECT_FALSE(has_pause(samples)) << "jitter";
+  samples.push_back(taking(950ms));
+  EXPECT_TRUE(has_pause(samples));
+  std::vector<RequestSample> slow(11, taking(240ms));
+  slow.push_back(taking(355ms));
+  EXPECT_FALSE(has_pause(slow)) << "not half as long again";
+  EXPECT_FALSE(has_pause({}));
+}
+
 }  // namespace
 }  // namespace pareto::client
