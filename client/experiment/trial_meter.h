@@ -46,7 +46,7 @@ inline constexpr int kDearRuns = 3;
 /// Throughput of other requests is measured as often only where such a pause was seen (has_pause). What pauses cost a load that goes on for
 /// minutes, a few percent, is in no figure then.
 inline constexpr int kPausedRuns = 3;
-inline constexpr std::chrono::milliseconds kPause{100};
+inline constexpr std::chrono::milliseconds kPause{50};
 
 /// The rules above in words, for the report: how one round of a trial is measured.
 std::string describe_rules(const UnitBudget& budget);
