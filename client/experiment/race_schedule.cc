@@ -92,8 +92,7 @@ class RaceSchedule final : public SweepSchedule {
         "probability is that by draws from what predictions, rounds and a Gaussian process of the "
         "predictions' errors say together, in which no other plan is better by more than {:.0f} "
         "%. The front is of the plans measured, by what predictions and rounds together say of "
-        "them "
-        "and not by their medians alone. Undecided: {} of {} plans.",
+        "them and not by their medians alone. Undecided: {} of {} plans.",
         rules_.first_look, rules_.second_look, 100 * rules_.undecided, 100 * (1 - rules_.undecided),
         rules_.most_rounds, time_words(budget_s_), 100 * kFrontTolerance, undecided_,
         plans_.size());
