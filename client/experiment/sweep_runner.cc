@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "client/cluster/network.h"
-#include "client/experiment/front.h"
 #include "client/experiment/micro_batch.h"
 #include "client/experiment/output_error.h"
 #include "client/experiment/preload.h"
@@ -470,7 +469,6 @@ const SweepRunner::Request& SweepRunner::request_of(const TrialRecord& trial) co
 }
 
 Expected<> SweepRunner::checkpoint(bool finished) {
-  mark_front(run_.trials, run_.seed);
   schedule_->mark(run_);
   for (std::size_t i = 0; i < sent_before_.size(); ++i) {
     run_.devices[i].weights_sent_bytes =

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/experiment/front.h"
 #include "client/experiment/race_schedule.h"
 #include "client/experiment/sentinel.h"
 #include "client/experiment/statistics.h"
@@ -76,6 +77,8 @@ class ExhaustiveSchedule final : public SweepSchedule {
   }
 
   std::vector<Pass> planned() const override { return planned_; }
+
+  void mark(RunRecord& run) override { mark_front(run.trials, run.seed); }
 
   std::string describe(const RunRecord& run, const std::string& sentinel) const override {
     std::string rules = fmt::format(

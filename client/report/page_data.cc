@@ -120,6 +120,7 @@ void make_smaller(Json& trial) {
 
 std::string page_data(const RunRecord& run) {
   Json document = to_json(run);
+  document["adaptive"] = is_adaptive(run);
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
     Json& trial = document["trials"][i];
     make_smaller(trial);

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "client/report/network_table.h"
@@ -128,13 +127,6 @@ std::string percent(double share) {
 /// Expected of a plan that was not measured, "10.2 +- 4 %".
 std::string expected_of(double figure, double deviation) {
   return fmt::format("{} +- {}", format_figure(figure), percent(deviation));
-}
-
-/// Another one that predicts measures all.
-bool is_adaptive(const RunRecord& run) {
-  const auto options = nlohmann::json::parse(run.options_json, nullptr, /*allow_exceptions=*/false);
-  const auto sweep = options.find("sweep");
-  return sweep == options.end() || !sweep->is_object() || sweep->value("adaptive", true);
 }
 
 /// Those that may be on the front, the likeliest first.

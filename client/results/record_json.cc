@@ -17,6 +17,12 @@ using Json = nlohmann::ordered_json;
 
 Json to_json(const Interval& interval) { return Json::array({interval.low, interval.high}); }
 
+/// Empty where the run has none, or none that can be read.
+Json options_of(const RunRecord& run) {
+  Json options = Json::parse(run.options_json, nullptr, /*allow_exceptions=*/false);
+  return options.is_object() ? options : Json::object();
+}
+
 Json plan_json(const Plan& plan) { return Json::parse(pareto::to_json(plan), nullptr, false); }
 
 Json latency_json(const LatencyFigures& latency) {
@@ -170,9 +176,15 @@ std::vector<std::string> front_ids(const RunRecord& run) {
   return ids;
 }
 
+bool is_adaptive(const RunRecord& run) {
+  const Json options = options_of(run);
+  const auto sweep = options.find("sweep");
+  if (sweep != options.end() && sweep->is_object()) return sweep->value("adaptive", false);
+  return std::ranges::any_of(run.trials,
+                             [](const TrialRecord& trial) { return trial.prediction.has_value(); });
+}
+
 Json to_json(const RunRecord& run) {
-  Json options = Json::parse(run.options_json, nullptr, false);
-  if (!options.is_object()) options = Json::object();
   Json json{{"run", run.id},
             {"model", run.model},
             {"model_digest", run.model_digest},
@@ -184,7 +196,7 @@ Json to_json(const RunRecord& run) {
             {"finished", run.finished.empty() ? Json() : Json(run.finished)},
             {"command_line", run.command_line},
             {"seed", run.seed},
-            {"options", std::move(options)},
+            {"options", options_of(run)},
             {"passes", passes_json(run.passes)},
             {"time", time_json(run)},
             {"note", run.note},

@@ -20,6 +20,8 @@ nlohmann::ordered_json to_json(const DeviceRecord& device);
 nlohmann::ordered_json to_json(const Machine& machine);
 /// The whole document; its schema: tests/golden/sweep.schema.json. Samples are left out.
 nlohmann::ordered_json to_json(const RunRecord& run);
+/// Whether only those trials were measured that may be on the front. By its options; where it has none, by whether it predicts.
+bool is_adaptive(const RunRecord& run);
 /// Ids of the trials on the front, in order of latency.
 std::vector<std::string> front_ids(const RunRecord& run);
 

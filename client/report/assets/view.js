@@ -25,8 +25,7 @@ const makeView = (run) => {
   const batches = distinct(run.trials.map((trial) => trial.batch)).sort((a, b) => a - b);
   const conditions = distinct(run.networks.map((network) => network.condition));
   const kindOf = (trial) => transports.indexOf(trial.transport);
-  // Rounds have changed what is expected of plans: its fronts, and how sure they are, then rest on that.
-  const adaptive = run.trials.some(({predicted: of}) => of && of.expected_latency_ms !== of.latency_ms);
+  const {adaptive} = run; // its fronts, and how sure they are, rest on what is expected of plans
   const byTrial = new Map(run.trials.map((trial) => [trial.id, trial]));
 
   // ---- what is chosen --------------------------------------------------------------------------------------------------------
@@ -122,8 +121,8 @@ const makeView = (run) => {
   view.beaters = (trial) => view.front.filter((other) => beats(other, trial));
   /** By how much one is better than another, in words. */
   view.gains = (by, trial) => {
-    const less = 1 - latency(by) / latency(trial);
-    const more = rate(by) / rate(trial) - 1;
+    const less = 1 - believedLatency(by) / believedLatency(trial);
+    const more = believedRate(by) / believedRate(trial) - 1;
     const often = more >= 1 ? `${(1 + more).toFixed(more < 9 ? 1 : 0)} × the samples/s` : more >= 0.0005 ? `${percent(more)} more samples/s` : '';
     return [less >= 0.0005 ? `${percent(less)} less latency` : '', often].filter(Boolean).join(', ');
   };
