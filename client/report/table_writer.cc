@@ -177,19 +177,26 @@ std::string write_prediction_errors(const RunRecord& run, const ReportStyle& sty
                    {"ms off by", Align::kRight, 0},
                    {"95 %", Align::kRight, 0},
                    {"order", Align::kRight, 3},
+                   {"if apart", Align::kRight, 4},
                    {"/s off by", Align::kRight, 0},
                    {"95 %", Align::kRight, 0},
-                   {"order", Align::kRight, 3}});
+                   {"order", Align::kRight, 3},
+                   {"if apart", Align::kRight, 4}});
   for (const PredictionError& error : errors) {
     std::vector<std::string> cells{fmt::format("{}", error.batch), error.condition,
                                    fmt::format("{}", error.trials)};
     for (const FigureError& figure : {error.latency, error.throughput}) {
       cells.insert(cells.end(), {percent(figure.median), percent(figure.p95),
-                                 fmt::format("{:.2f}", figure.kendall_tau)});
+                                 fmt::format("{:.2f}", figure.kendall_tau),
+                                 fmt::format("{:.2f}", figure.kendall_tau_apart)});
     }
     table.add(std::move(cells), RowStyle::kPlain);
   }
-  return heading("Predictions against what was measured (medians; order: Kendall's tau)", style) +
+  return heading(
+             fmt::format("Predictions against what was measured (medians; order: Kendall's tau, "
+                         "of all plans and of those more than {:.0f} % apart)",
+                         100 * kApart),
+             style) +
          table.render(style) + "\n";
 }
 

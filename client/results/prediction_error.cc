@@ -1,5 +1,6 @@
 #include "client/results/prediction_error.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -18,12 +19,12 @@ FigureError error_of(const Pairs& pairs) {
     sizes.push_back(std::abs(errors.back()));
   }
   return {share_within(sizes, 0.5), share_within(sizes, 0.95), share_within(errors, 0.5),
-          kendall_tau(pairs)};
+          kendall_tau(pairs), kendall_tau(pairs, kApart)};
 }
 
 }  // namespace
 
-double kendall_tau(const std::vector<std::pair<double, double>>& pairs) {
+double kendall_tau(const std::vector<std::pair<double, double>>& pairs, double apart) {
   const auto sign = [](double difference) { return (difference > 0) - (difference < 0); };
   double agreeing = 0;
   double apart_in_first = 0;
@@ -31,6 +32,8 @@ double kendall_tau(const std::vector<std::pair<double, double>>& pairs) {
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       const int first = sign(pairs[i].first - pairs[j].first);
+      const auto [low, high] = std::minmax(pairs[i].second, pairs[j].second);
+      if (apart > 0 && high <= low * (1 + apart)) continue;
       const int second = sign(pairs[i].second - pairs[j].second);
       agreeing += first * second;
       apart_in_first += std::abs(first);

@@ -11,12 +11,16 @@
 
 namespace pareto::client {
 
+/// What was measured no further apart than this share counts as the same on a front, too (kFrontTolerance, client/experiment/statistics.h).
+inline constexpr double kApart = 0.01;
+
 /// Of one figure of several trials.
 struct FigureError {
   double median = 0;  ///< of |predicted / measured - 1|
   double p95 = 0;
-  double bias = 0;         ///< the median of predicted / measured - 1
-  double kendall_tau = 0;  ///< as kendall_tau()
+  double bias = 0;               ///< the median of predicted / measured - 1
+  double kendall_tau = 0;        ///< as kendall_tau()
+  double kendall_tau_apart = 0;  ///< the same of trials that were measured more than kApart apart
 };
 
 /// Of the trials of one batch under one condition that have both.
@@ -32,7 +36,7 @@ struct PredictionError {
 std::vector<PredictionError> prediction_errors(const RunRecord& run);
 
 /// How far two figures put the same things into the same order, -1 to 1: tau-b (Kendall, Biometrika 33, 1945), which allows for equal ones;
-/// 0 where all of either are equal.
-double kendall_tau(const std::vector<std::pair<double, double>>& pairs);
+/// 0 where all of either are equal. `apart`: two of which one's second figure is larger by no more than this share are not compared.
+double kendall_tau(const std::vector<std::pair<double, double>>& pairs, double apart = 0);
 
 }  // namespace pareto::client

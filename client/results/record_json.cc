@@ -74,7 +74,8 @@ Json prediction_errors_json(const RunRecord& run) {
     return Json{{"median", error.median},
                 {"p95", error.p95},
                 {"bias", error.bias},
-                {"kendall_tau", error.kendall_tau}};
+                {"kendall_tau", error.kendall_tau},
+                {"kendall_tau_apart", error.kendall_tau_apart}};
   };
   Json json = Json::array();
   for (const PredictionError& error : prediction_errors(run)) {

@@ -64,5 +64,24 @@ TEST(KendallTau, CountsPairsInTheSameOrderAgainstThoseInTheOther) {
   EXPECT_EQ(kendall_tau({}), 0);
 }
 
+TEST(KendallTau, LeavesOutWhatIsNotFarEnoughApart) {
+  // The first two are equal but for noise, and in the wrong order.
+  EXPECT_DOUBLE_EQ(kendall_tau({{1, 100.5}, {2, 100}, {3, 200}}, 0.01), 1);
+  EXPECT_DOUBLE_EQ(kendall_tau({{1, 102}, {2, 100}, {3, 200}}, 0.01), 1.0 / 3.0);
+  EXPECT_EQ(kendall_tau({{1, 100.5}, {2, 100}}, 0.01), 0) << "nothing is left";
+}
+
+TEST(PredictionErrors, HaveTheOrderOfAllPlansAndOfThoseThatAreApart) {
+  RunRecord run;
+  run.trials = {trial("none", 100, 50), trial("none", 100.5, 40), trial("none", 200, 30)};
+  run.trials[0].prediction = Prediction{.latency_ms = 101, .samples_per_s = 50};
+  run.trials[1].prediction = Prediction{.latency_ms = 100, .samples_per_s = 40};
+  run.trials[2].prediction = Prediction{.latency_ms = 210, .samples_per_s = 30};
+  const PredictionError error = prediction_errors(run).front();
+  EXPECT_DOUBLE_EQ(error.latency.kendall_tau, 1.0 / 3.0);
+  EXPECT_DOUBLE_EQ(error.latency.kendall_tau_apart, 1);
+  EXPECT_DOUBLE_EQ(error.throughput.kendall_tau, 1);
+}
+
 }  // namespace
 }  // namespace pareto::client
