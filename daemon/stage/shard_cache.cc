@@ -20,7 +20,7 @@ constexpr std::uint64_t kShareLeft = 16;
 constexpr int kPaceRepeats = 15;
 
 /// Remembered beyond their shards.
-constexpr std::size_t kMostEngines = 10'000;
+constexpr std::size_t kMostKnown = 10'000;
 
 /// By loading a shard, between two readings. Memory of an earlier shard that is used again was resident before.
 std::uint64_t taken_bytes(const MemoryReading& before, const MemoryReading& after) {
@@ -131,8 +131,13 @@ Expected<LoadedShard::Profile> LoadedShard::profile(std::int64_t batch, int repe
   return profile;
 }
 
-Expected<> LoadedShard::keep_pace(std::shared_ptr<OperatorPaces> paces) {
+Expected<> LoadedShard::keep_pace(std::shared_ptr<OperatorPaces> paces,
+                                  const std::optional<SteadyPace>& known) {
   paces_ = std::move(paces);
+  if (known) {
+    pace_.emplace(*known);
+    return {};
+  }
   const auto inputs = make_examples(shard_.inputs, options_.batch, kExampleSeed);
   // Once tells which operators there are.
   auto timed = inputs ? runner_->profile(*inputs, 1, {}) : tl::unexpected(inputs.error());
@@ -196,16 +201,20 @@ Expected<> ShardCache::check_memory(const Shard& shard, std::uint64_t needed) co
               format_bytes(left));
 }
 
-runtime::RunnerOptions ShardCache::with_what_is_known(const std::string& key, const Shard& shard,
+std::optional<ShardCache::Known> ShardCache::known_of(const std::string& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = known_.find(key);
+  return found != known_.end() ? std::optional(found->second) : std::nullopt;
+}
+
+runtime::RunnerOptions ShardCache::with_what_is_known(const std::optional<Known>& known,
+                                                      const Shard& shard,
                                                       const runtime::RunnerOptions& asked) const {
   runtime::RunnerOptions options = asked;
   options.is_hopeless = [&](const std::string& engine, Nanoseconds plain) {
     return history_.is_hopeless(shard, asked, engine, plain);
   };
-  const std::lock_guard lock(mutex_);
-  if (const auto known = engines_.find(key); known != engines_.end()) {
-    options.engine = known->second;
-  }
+  if (known) options.engine = known->engine;
   return options;
 }
 
@@ -226,24 +235,33 @@ Expected<ShardCache::Loaded> ShardCache::load(const Shard& shard,
   }
   const std::uint64_t needed = loading_bytes(shard, options.batch);
   PARETO_TRY(check_memory(shard, needed));
+  const std::optional<Known> known = known_of(key);
   const MemoryReading before = memory_();
   PARETO_ASSIGN(auto runner,
-                with_context(factory_(shard, weights_, with_what_is_known(key, shard, options)),
+                with_context(factory_(shard, weights_, with_what_is_known(known, shard, options)),
                              "{}", name_of(shard)));
   history_.add(shard, options, runner->report());
-  const std::uint64_t taken = taken_bytes(before, memory_());
+  const MemoryReading after = memory_();
+  const std::uint64_t taken = taken_bytes(before, after);
+  // Loading takes more than what stays: that is what the allocator says, where it does, and the weights at least, which engines that pack
+  // none read where they lie.
+  const std::uint64_t held =
+      after.allocated_bytes > 0 ? std::max(taken, shard.weight_bytes()) : needed;
   return_freed_memory();
   std::string handle = fmt::format("{}-{}", key.substr(0, 12), ++loads_);
   auto loaded =
       std::make_shared<LoadedShard>(handle, shard, options, std::move(runner), processor_);
-  if (paces_) PARETO_TRY(with_context(loaded->keep_pace(paces_), "{}", name_of(shard)));
+  const std::optional<SteadyPace> pace = known ? known->pace : std::nullopt;
+  if (paces_) PARETO_TRY(with_context(loaded->keep_pace(paces_, pace), "{}", name_of(shard)));
 
   const std::lock_guard lock(mutex_);
-  if (engines_.size() < kMostEngines) engines_[key] = loaded->report().engine;
+  if (known_.size() < kMostKnown) {
+    known_.try_emplace(key, Known{loaded->report().engine, loaded->pace_});
+  }
   loaded->memory_bytes_ = taken;
-  *in_use_ += needed;
+  *in_use_ += held;
   loaded->account_ = std::shared_ptr<const void>(
-      nullptr, [in_use = in_use_, needed](const void*) { *in_use -= needed; });
+      nullptr, [in_use = in_use_, held](const void*) { *in_use -= held; });
   by_key_[key] = {loaded, 1};
   return Loaded{std::move(loaded), false};
 }

@@ -69,8 +69,9 @@ class LoadedShard {
 
  private:
   friend class ShardCache;
-  /// Sums of these are its pace from now on. Fails: as OperatorPaces.
-  Expected<> keep_pace(std::shared_ptr<OperatorPaces> paces);
+  /// Sums of these are its pace from now on, or what is `known` of it. Fails: as OperatorPaces.
+  Expected<> keep_pace(std::shared_ptr<OperatorPaces> paces,
+                       const std::optional<SteadyPace>& known);
 
   const std::string handle_;
   const Shard shard_;
@@ -124,9 +125,16 @@ class ShardCache {
   void set_memory_limit(std::uint64_t bytes) { *limit_ = bytes; }
 
  private:
+  /// Of a shard that was loaded before.
+  struct Known {
+    std::string engine;              ///< that was kept
+    std::optional<SteadyPace> pace;  ///< as LoadedShard's
+  };
+
   Expected<> check_memory(const Shard& shard, std::uint64_t needed) const;
-  /// As asked; in place of "auto" the engine that was kept before, or without those that are hopeless. For as long as both arguments live.
-  runtime::RunnerOptions with_what_is_known(const std::string& key, const Shard& shard,
+  std::optional<Known> known_of(const std::string& key) const;
+  /// As asked; in place of "auto" the engine that was kept before, or without those that are hopeless. For as long as the others live.
+  runtime::RunnerOptions with_what_is_known(const std::optional<Known>& known, const Shard& shard,
                                             const runtime::RunnerOptions& asked) const;
 
   const RunnerFactory factory_;
@@ -141,7 +149,7 @@ class ShardCache {
   mutable std::mutex mutex_;
   std::map<std::string, Entry> by_key_;
   EngineHistory history_;
-  std::map<std::string, std::string> engines_;  ///< kept for shards that were loaded before, by key
+  std::map<std::string, Known> known_;  ///< by key
   std::uint64_t loads_ = std::
       random_device()();  ///< counts them; a handle of a daemon that ran before is none of this one
 };

@@ -170,6 +170,18 @@ TEST_F(ShardCacheTest, LoadingTakesWhatIsUsedAgainToo) {
   EXPECT_EQ(cache.load(make_shard(), {}).value().shard->memory_bytes(), 30 * kMiB);
 }
 
+TEST_F(ShardCacheTest, OfTheLimitAShardTakesWhatStaysOfIt) {
+  ShardCache cache = make_cache(35 * kMiB);
+  memory_.allocated_bytes = 60 * kMiB;
+  runs_->on_load = [this] {
+    memory_.allocated_bytes += 12 * kMiB;
+    return Expected<>();
+  };
+  ASSERT_TRUE(cache.load(heavy_shard(2), {})) << "20 MiB are needed, 12 stay";
+  ASSERT_TRUE(cache.load(heavy_shard(3), {}));
+  EXPECT_THAT(cache.load(heavy_shard(4), {}).error().message, HasSubstr("11.0 MiB of it are free"));
+}
+
 TEST_F(ShardCacheTest, AFailedLoadLeavesNothing) {
   ShardCache cache = make_cache(25 * kMiB);
   runs_->on_load = [] { return Expected<>(fail(ErrorCode::kCorrupt, "no archive")); };
@@ -270,6 +282,19 @@ TEST_F(ShardCacheTest, ASteadyDeviceTakesWhatItsOperatorsTookFirst) {
   const auto again = next.load(make_shard(0, 3), {}).value().shard;
   EXPECT_EQ(again->profile(1, 0, 5, {1}).value().parts.segments.at(0).median,
             std::chrono::milliseconds(30));
+}
+
+TEST_F(ShardCacheTest, ASteadyShardThatComesBackKeepsItsPace) {
+  const TemporaryFolder folder = TemporaryFolder::create("shard-cache-test").value();
+  const std::shared_ptr<OperatorPaces> paces = OperatorPaces::open(folder.path() / "times").value();
+  runs_->operator_time = std::chrono::milliseconds(1);
+  ShardCache cache = make_cache(0, {0.5, paces});
+  ASSERT_TRUE(cache.unload(cache.load(make_shard(), {}).value().shard->handle()));
+  const int profiles = runs_->profiles;
+  const auto again = cache.load(make_shard(), {}).value().shard;
+  EXPECT_EQ(runs_->loads, 2);
+  EXPECT_EQ(runs_->profiles, profiles) << "what its operators take is known";
+  EXPECT_GE(again->run({Value(filled(1))}).value().compute, std::chrono::milliseconds(30));
 }
 
 TEST_F(ShardCacheTest, WhatIsMadeEarlyIsNotMadeEarlierThanThere) {

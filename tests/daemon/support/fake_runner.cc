@@ -54,6 +54,7 @@ class FakeRunner final : public runtime::ShardRunner {
 
   Expected<runtime::ShardProfile> profile(std::vector<Value>, int repeats,
                                           const std::vector<std::int64_t>& cuts) override {
+    ++runs_->profiles;
     runtime::ShardProfile profile{
         {{0, "fake::add", "body", "fake::add()", runs_->operator_time * repeats}}, {}};
     std::int64_t begin = 0;

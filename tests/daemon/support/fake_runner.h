@@ -17,6 +17,7 @@ namespace pareto::daemon::test {
 struct FakeRuns {
   std::atomic<int> loads{0};
   std::atomic<int> runs{0};
+  std::atomic<int> profiles{0};
   std::atomic<int> running{0};
   std::atomic<int> most_at_once{0};
   /// Called with the number of each run, from 0, while it runs: may wait, or fail it.
