@@ -1,10 +1,15 @@
 #include "core/runtime/packed_convolution.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <list>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -76,28 +81,59 @@ struct Prepared {
   std::unique_ptr<WinogradConvolution> winograd;  ///< where it is faster, instead of all above
 };
 
+enum class Method { kDirect, kWinograd };
+
+/// Which was the faster one for sizes that were timed before in this process: hundreds of shards of one model have the same layers, and one
+/// that is loaded again is as fast as it was. Threads: any.
+class Methods {
+ public:
+  using Key = std::array<std::int64_t, 9>;
+
+  std::optional<Method> find(const Key& key) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = known_.find(key);
+    return found != known_.end() ? std::optional(found->second) : std::nullopt;
+  }
+  void keep(const Key& key, Method method) {
+    constexpr std::size_t kMost = 4096;
+    const std::lock_guard lock(mutex_);
+    if (known_.size() < kMost) known_.emplace(key, method);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<Key, Method> known_;
+};
+
+Methods& methods() {
+  static Methods known;
+  return known;
+}
+
 }  // namespace
 
 struct PackedConvolution::Impl {
   explicit Impl(ConvolutionSpec s)
-      : spec(std::move(s)), engine(dnnl::engine::kind::cpu, 0), stream(engine) {
-    const auto& sizes = spec.weight.sizes();
-    memory::dims dims(sizes.begin(), sizes.end());
+      : spec(std::move(s)),
+        weight_sizes(spec.weight.sizes().vec()),
+        fits_winograd(WinogradConvolution::fits(spec)),
+        engine(dnnl::engine::kind::cpu, 0),
+        stream(engine) {
+    weight_dims.assign(weight_sizes.begin(), weight_sizes.end());
     if (spec.groups > 1) {
-      dims.insert(dims.begin(), spec.groups);
-      dims[1] /= spec.groups;
+      weight_dims.insert(weight_dims.begin(), spec.groups);
+      weight_dims[1] /= spec.groups;
     }
-    weight_dims = dims;
     spec.weight = spec.weight.contiguous();
     if (spec.bias.defined()) spec.bias = spec.bias.to(at::kFloat).contiguous();
   }
 
   std::vector<std::int64_t> output_sizes(at::IntArrayRef input) const {
     const auto size = [&](std::size_t i) {
-      const std::int64_t kernel = spec.dilation[i] * (spec.weight.size(2 + i) - 1) + 1;
+      const std::int64_t kernel = spec.dilation[i] * (weight_sizes[2 + i] - 1) + 1;
       return (input[2 + i] + 2 * spec.padding[i] - kernel) / spec.stride[i] + 1;
     };
-    return {input[0], spec.weight.size(0), size(0), size(1)};
+    return {input[0], weight_sizes[0], size(0), size(1)};
   }
 
   dnnl::convolution_forward::primitive_desc describe(const memory::desc& source,
@@ -122,6 +158,30 @@ struct PackedConvolution::Impl {
 #endif
   }
 
+  memory as_given(void* weights) const {
+    const auto order = spec.groups > 1 ? memory::format_tag::goihw : memory::format_tag::oihw;
+    return {{weight_dims, memory::data_type::f32, order}, engine, weights};
+  }
+
+  void reorder(memory from, memory& to) {
+    dnnl::reorder(from, to).execute(stream, from, to);
+    stream.wait();
+  }
+
+  /// As they were given; read back from the packed ones where those are all that is left.
+  at::Tensor weights() {
+    if (spec.weight.defined()) return spec.weight;
+    at::Tensor plain = at::empty(weight_sizes, at::kFloat);
+    memory result = as_given(plain.data_ptr());
+    reorder(prepared.front().arguments.at(DNNL_ARG_WEIGHTS), result);
+    return plain;
+  }
+
+  /// Where packing lost nothing, packed weights are as good as the given ones, which would take as much memory once more.
+  void drop_given_weights() {
+    if (spec.compute == at::kFloat && !prepared.front().winograd) spec.weight.reset();
+  }
+
   /// Weights in a layout; sizes of input that want the same one share it.
   memory packed(const memory::desc& layout) {
     for (const Prepared& known : prepared) {
@@ -130,13 +190,9 @@ struct PackedConvolution::Impl {
         return weights->second;
       }
     }
-    const memory::desc given(
-        weight_dims, memory::data_type::f32,
-        spec.groups > 1 ? memory::format_tag::goihw : memory::format_tag::oihw);
-    memory plain(given, engine, spec.weight.data_ptr());
+    const at::Tensor plain = weights();
     memory result(layout, engine);
-    dnnl::reorder(plain, result).execute(stream, plain, result);
-    stream.wait();
+    reorder(as_given(plain.data_ptr()), result);
     return result;
   }
 
@@ -151,11 +207,27 @@ struct PackedConvolution::Impl {
     fresh.adds = adds;
     fresh.activates = activates;
     fresh.output_sizes = output_sizes(sizes);
-    const memory::desc source = picture(sizes, spec.compute);
+    const auto method = fits_winograd ? methods().find(key_of(sizes)) : Method::kDirect;
+    if (method == Method::kWinograd) {
+      fresh.winograd = make_winograd(sizes);
+      fresh.winograd->settle();
+    } else {
+      make_direct(fresh);
+      if (!method) choose_method(fresh);
+      if (!fresh.winograd) settle(fresh.arguments[DNNL_ARG_WEIGHTS]);
+    }
+    onednn::make_room(prepared);
+    prepared.push_back(std::move(fresh));
+    drop_given_weights();
+    return prepared.back();
+  }
+
+  void make_direct(Prepared& fresh) {
+    const memory::desc source = picture(fresh.input_sizes, spec.compute);
     const memory::desc destination = picture(fresh.output_sizes, spec.compute);
     dnnl::post_ops operations;
-    if (adds) operations.append_sum();
-    if (activates) append(operations, spec.activation);
+    if (fresh.adds) operations.append_sum();
+    if (fresh.activates) append(operations, spec.activation);
     dnnl::primitive_attr attributes;
     attributes.set_post_ops(operations);
     const auto described = describe(source, destination, onednn::with_scratchpad(attributes));
@@ -173,11 +245,6 @@ struct PackedConvolution::Impl {
           memory({{spec.bias.size(0)}, memory::data_type::f32, memory::format_tag::a}, engine,
                  spec.bias.data_ptr());
     }
-    if (WinogradConvolution::fits(spec)) choose_method(fresh);
-    if (!fresh.winograd) settle(fresh.arguments[DNNL_ARG_WEIGHTS]);
-    onednn::make_room(prepared);
-    prepared.push_back(std::move(fresh));
-    return prepared.back();
   }
 
   /// From where they were packed to where they stay, unless they are there already.
@@ -189,16 +256,34 @@ struct PackedConvolution::Impl {
     if (!shared) weights = onednn::settled(weights, *spec.memory);
   }
 
+  Methods::Key key_of(at::IntArrayRef input) const {
+    return {weight_sizes[0],
+            weight_sizes[1],
+            input[0],
+            input[2],
+            input[3],
+            spec.padding[0],
+            spec.padding[1],
+            spec.compute == at::kFloat,
+            at::get_num_threads()};
+  }
+
+  std::unique_ptr<WinogradConvolution> make_winograd(at::IntArrayRef input) {
+    const WinogradConvolution* sibling = nullptr;
+    for (const Prepared& known : prepared) {
+      if (known.winograd) sibling = known.winograd.get();
+    }
+    ConvolutionSpec whole = spec;
+    whole.weight = weights();
+    return std::make_unique<WinogradConvolution>(whole, input, sibling);
+  }
+
   /// Keeps the faster one of two ways to compute the same, by the shortest of a few runs each.
   void choose_method(Prepared& direct) {
     constexpr int kRuns = 4;
     // Those runs find their weights in the cache, where they will hardly be in a whole model: there they come from memory.
     constexpr double kWeightBytesPerNanosecond = 10;
-    const WinogradConvolution* sibling = nullptr;
-    for (const Prepared& known : prepared) {
-      if (known.winograd) sibling = known.winograd.get();
-    }
-    auto winograd = std::make_unique<WinogradConvolution>(spec, direct.input_sizes, sibling);
+    auto winograd = make_winograd(direct.input_sizes);
     const auto options =
         at::TensorOptions(spec.compute).memory_format(at::MemoryFormat::ChannelsLast);
     const at::Tensor input = at::zeros(direct.input_sizes, options);
@@ -219,7 +304,10 @@ struct PackedConvolution::Impl {
              static_cast<double>(weight_bytes) / kWeightBytesPerNanosecond;
     };
     const std::size_t direct_bytes = direct.arguments[DNNL_ARG_WEIGHTS].get_desc().get_size();
-    if (cost(winograd_time, winograd->weight_bytes()) >= cost(direct_time, direct_bytes)) return;
+    const bool faster =
+        cost(winograd_time, winograd->weight_bytes()) < cost(direct_time, direct_bytes);
+    methods().keep(key_of(direct.input_sizes), faster ? Method::kWinograd : Method::kDirect);
+    if (!faster) return;
     winograd->settle();
     direct.winograd = std::move(winograd);
     direct.arguments.clear();
@@ -236,7 +324,7 @@ struct PackedConvolution::Impl {
   }
 
   at::Tensor run(const at::Tensor& input, at::Tensor addend) {
-    const std::int64_t channels = spec.weight.size(1) * spec.groups;
+    const std::int64_t channels = weight_sizes[1] * spec.groups;
     const bool fits = spec.linear ? input.dim() >= 1 && input.size(-1) == channels
                                   : input.dim() == 4 && input.size(1) == channels;
     TORCH_CHECK(fits, "a layer of ", channels, " channels was given ", input.sizes());
@@ -254,7 +342,7 @@ struct PackedConvolution::Impl {
   std::vector<std::int64_t> result_sizes(const at::Tensor& input) const {
     if (spec.linear) {
       auto sizes = input.sizes().vec();
-      sizes.back() = spec.weight.size(0);
+      sizes.back() = weight_sizes[0];
       return sizes;
     }
     auto sizes = output_sizes(input.sizes());
@@ -270,7 +358,7 @@ struct PackedConvolution::Impl {
     const at::Tensor source = input.contiguous(format);
     at::Tensor result = into(std::move(addend), sizes, source.options(), format);
     if (result.numel() == 0) return result;
-    const std::int64_t channels = spec.weight.size(1);
+    const std::int64_t channels = weight_sizes[1];
     Prepared& with = spec.linear
                          ? prepare({1, channels, 1, source.numel() / channels}, adds, activates)
                          : prepare(source.sizes(), adds, activates);
@@ -289,8 +377,10 @@ struct PackedConvolution::Impl {
     return at::empty(sizes, options, format).copy_(addend);
   }
 
-  ConvolutionSpec spec;
-  memory::dims weight_dims;
+  ConvolutionSpec spec;  ///< its weight undefined once it is packed, where that is enough
+  const std::vector<std::int64_t> weight_sizes;
+  memory::dims weight_dims;  ///< the same, groups apart
+  const bool fits_winograd;
   dnnl::engine engine;
   dnnl::stream stream;
   std::list<Prepared> prepared;
