@@ -179,7 +179,7 @@ TEST_F(Sweep, DryRunListsTheTrialsAndRunsNone) {
 }
 
 TEST_F(Sweep, AnInterruptedRunGoesOnWhereItStopped) {
-  auto arguments = small_sweep({"--splits", "modules", "--rounds", "4"});
+  auto arguments = small_sweep({"--splits", "modules", "--rounds", "4", "--predict"});
   arguments.insert(arguments.begin(), "paretoctl");
   // OpenBLAS then starts threads before main(): they must not be where a signal ends the program.
   Process sweep(arguments, {"OPENBLAS_NUM_THREADS=2"});
@@ -191,7 +191,10 @@ TEST_F(Sweep, AnInterruptedRunGoesOnWhereItStopped) {
       paretoctl({"sweep", "--store", path("results.db"), "--resume", "last", "--json"});
   ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
   const json run = json::parse(resumed.output);
-  for (const json& trial : run["trials"]) EXPECT_EQ(trial["status"], "ok");
+  for (const json& trial : run["trials"]) {
+    EXPECT_EQ(trial["status"], "ok") << trial["id"];
+    EXPECT_TRUE(trial.contains("predicted")) << trial["id"];
+  }
   const auto planned =
       json::parse(paretoctl(small_sweep({"--splits", "modules", "--dry-run", "--json"})).output);
   EXPECT_EQ(run["trials"].size(), planned["trials"].size());
