@@ -62,7 +62,7 @@ std::vector<PassObservation> observations_of(std::span<const RacePlan> plans,
   for (std::size_t i = 0; i < plans.size(); ++i) {
     for (const RaceRound& round : plans[i].rounds) {
       observations.push_back({i, plans[i].group, round.pass, round.figures.*figure.logarithm,
-                              round.errors.*figure.logarithm});
+                              round.errors.*figure.logarithm, round.loading});
     }
   }
   return observations;

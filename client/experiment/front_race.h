@@ -35,6 +35,7 @@ struct RaceRound {
   int pass = 0;
   LogFigures figures;
   LogFigures errors;  ///< standard errors of the logarithms, by the round's own samples
+  int loading = 0;    ///< as TrialRound::loading
 };
 
 struct RacePlan {

@@ -16,8 +16,8 @@ constexpr double kNoiseWorth = 1.5;
 constexpr double kPassPrior = 0.015;
 constexpr double kPassWorth = 4;
 constexpr double kPlanWorth = 5;
-/// A pipeline that is deployed anew is a little faster or slower for good: rounds of one deployment never tell.
-constexpr double kDeployment = 0.003;
+/// Shards that are loaded anew are a little faster or slower for good: rounds of one loading never tell, several loadings do.
+constexpr double kLoading = 0.003;
 
 double squared(double x) { return x * x; }
 
@@ -50,7 +50,7 @@ class Backfitting {
     fit_plans();
     PassEstimates estimates{{}, noise_};
     for (const auto& [plan, effect] : plans_) {
-      estimates.plans.push_back({plan, effect.value, effect.variance + squared(kDeployment)});
+      estimates.plans.push_back({plan, effect.value, effect.variance});
     }
     return estimates;
   }
@@ -67,7 +67,8 @@ class Backfitting {
     struct Sum {
       double weight = 0;
       double value = 0;
-      double passes = 0;  // weight² × variance of the pass
+      double passes = 0;                 // weight² × variance of the pass
+      std::map<int, double> loadings{};  // weight of each
     };
     std::map<std::size_t, Sum> sums;
     for (std::size_t i = 0; i < observations_.size(); ++i) {
@@ -78,9 +79,14 @@ class Backfitting {
       sum.weight += weight;
       sum.value += weight * (seen.logarithm - pass.value);
       sum.passes += squared(weight) * pass.variance;
+      sum.loadings[seen.loading] += weight;
     }
     for (const auto& [plan, sum] : sums) {
-      plans_[plan] = {sum.value / sum.weight, 1 / sum.weight + sum.passes / squared(sum.weight)};
+      double loadings = 0;
+      for (const auto& [loading, weight] : sum.loadings) loadings += squared(weight);
+      plans_[plan] = {
+          sum.value / sum.weight,
+          1 / sum.weight + (sum.passes + squared(kLoading) * loadings) / squared(sum.weight)};
     }
   }
 

@@ -165,7 +165,8 @@ std::optional<RaceRound> race_round(const TrialRound& round, std::int64_t batch)
   if (latency.empty() || throughput.empty()) return std::nullopt;
   return RaceRound{round.round,
                    {latency[0].logarithm, throughput[0].logarithm},
-                   {latency[0].error, throughput[0].error}};
+                   {latency[0].error, throughput[0].error},
+                   round.loading};
 }
 
 std::string time_words(double seconds) {

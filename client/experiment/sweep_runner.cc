@@ -307,6 +307,7 @@ Expected<> SweepRunner::measure(std::size_t index, int round) {
     if (const Network* const network = environment_.cluster.network()) {
       PARETO_TRY(network->check());
     }
+    measured.round.loading = loading_of(pending, *lease.deployment);
     put_round(trial, std::move(measured.round));
     const auto* outputs = measured.output.get_if<Tuple>();
     if (request.expected && outputs != nullptr) {
@@ -321,6 +322,20 @@ Expected<> SweepRunner::measure(std::size_t index, int round) {
     if (smells_of_loss(done.error().code)) look_for_lost_devices(trial.plan);
   }
   return done;
+}
+
+int SweepRunner::loading_of(Pending& pending, const Deployment& deployment) {
+  std::vector<std::string> shards;
+  for (const ShardLease& shard : deployment.shards()) shards.push_back(shard->loaded.handle);
+  if (shards != pending.shards) {
+    // Those of an earlier part of the run were others.
+    for (const TrialRound& round : pending.trial->rounds) {
+      pending.loading = std::max(pending.loading, round.loading);
+    }
+    ++pending.loading;
+    pending.shards = std::move(shards);
+  }
+  return pending.loading;
 }
 
 Expected<> SweepRunner::apply_condition(TrialRecord& trial) {

@@ -66,6 +66,8 @@ class SweepRunner {
     bool tried = false;
     TrialStatus earlier_status = TrialStatus::kOk;  ///< of the part of the run before this one
     std::string earlier_failure{};
+    std::vector<std::string> shards{};  ///< handles of those that its last round ran
+    int loading = -1;                   ///< as TrialRound's, of that round
   };
 
   void find_pending();
@@ -82,6 +84,8 @@ class SweepRunner {
   bool budget_is_spent() const;
   /// One round of a trial, in place of what it has of that round. Asks its devices whether they are there where it fails.
   Expected<> measure(std::size_t index, int round);
+  /// Of the round that is measured next, through a deployment that is open.
+  static int loading_of(Pending& pending, const Deployment& deployment);
   /// Gives the network between devices the trial's condition. Where it fails the condition is among those refused.
   Expected<> apply_condition(TrialRecord& trial);
   SentinelReading read_sentinel();

@@ -102,6 +102,9 @@ struct OutputError {
 /// What one round measured of a trial; its figures are made from all rounds there are.
 struct TrialRound {
   int round = 0;
+  /// The same number where shards were still those that an earlier round had loaded: what that loading made of them, where in memory they
+  /// came to lie, is in all of these rounds.
+  int loading = 0;
   std::vector<double> latency_ms;  ///< at window 1, one a request
   std::vector<double> sink_receive_ms;
   std::vector<StageSamples> stages;

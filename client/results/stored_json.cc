@@ -14,6 +14,7 @@ using Json = nlohmann::ordered_json;
 
 Json round_json(const TrialRound& round) {
   Json json{{"round", round.round},
+            {"loading", round.loading},
             {"latency_ms", round.latency_ms},
             {"sink_receive_ms", round.sink_receive_ms},
             {"stages", Json::array()},
@@ -32,6 +33,8 @@ Json round_json(const TrialRound& round) {
 Expected<TrialRound> round_from(const Json& json, std::size_t stages) {
   TrialRound round;
   json.at("round").get_to(round.round);
+  // Earlier versions took all rounds for those of one.
+  round.loading = json.value("loading", 0);
   json.at("latency_ms").get_to(round.latency_ms);
   json.at("sink_receive_ms").get_to(round.sink_receive_ms);
   json.at("window").get_to(round.window);

@@ -49,6 +49,7 @@ void fill_figures(TrialRecord& trial, const Work& work, std::mt19937_64& random)
   for (int i = 0; i < 3; ++i) {
     TrialRound& round = trial.rounds.emplace_back();
     round.round = i;
+    round.loading = i / 2;
     round.stages.resize(trial.plan.stages.size());
     round.window = second_ms > 0 ? 4 : 2;
     for (int request = 0; request < 12; ++request) {

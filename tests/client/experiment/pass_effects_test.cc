@@ -82,6 +82,19 @@ TEST(PassEffects, MoreRoundsAreSurer) {
   EXPECT_GT(plans[0].variance, 2 * plans[1].variance);
 }
 
+TEST(PassEffects, RoundsOfOneLoadingNeverTellWhatItMadeOfShards) {
+  std::vector<PassObservation> seen;
+  for (int pass = 0; pass < 100; ++pass) {
+    for (std::size_t plan = 0; plan < 4; ++plan) {
+      const double noise = 1e-4 * ((pass + static_cast<int>(plan)) % 3);
+      seen.push_back({plan, 0, pass, noise, 0, plan == 0 ? pass : 0});
+    }
+  }
+  const auto plans = estimate_plans(seen).plans;
+  EXPECT_GT(plans[1].variance, 0.003 * 0.003);
+  EXPECT_LT(plans[0].variance, 0.001 * 0.001) << "a hundred loadings are one each";
+}
+
 TEST(PassEffects, HowMuchRoundsDifferIsLearntFromFewThatWereRepeated) {
   std::vector<PassObservation> seen;
   for (std::size_t plan = 0; plan < 20; ++plan) seen.push_back({plan, 0, 0, 1.0 + 0.1 * plan, 0});

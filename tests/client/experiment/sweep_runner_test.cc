@@ -146,6 +146,7 @@ TEST_F(SweepRunnerTest, MeasuresEveryTrialInEveryRound) {
     for (int round = 0; round < 3; ++round) {
       const TrialRound& samples = measured.rounds[static_cast<std::size_t>(round)];
       EXPECT_EQ(samples.round, round);
+      EXPECT_EQ(samples.loading, 0);
       EXPECT_EQ(samples.latency_ms.size(), samples.sink_receive_ms.size());
       EXPECT_EQ(samples.stages.size(), measured.plan.stages.size());
       EXPECT_FALSE(samples.intervals_s.empty());
@@ -248,6 +249,9 @@ TEST_F(SweepRunnerTest, FitsDevicesThatHoldOnlyAFewShards) {
   for (const TrialRecord& measured : run_.trials) {
     EXPECT_EQ(measured.status, TrialStatus::kOk) << measured.failure;
   }
+  EXPECT_TRUE(std::ranges::any_of(run_.trials, [](const TrialRecord& trial) {
+    return trial.rounds.back().loading > 0;
+  })) << "shards that were unloaded for others come back as others";
   for (const FakeDaemon* daemon : daemons_) {
     EXPECT_GT(daemon->loads(), 4);
     EXPECT_EQ(daemon->weights_sent_bytes(), kFakeOperators * kFakeWeightBytes);
@@ -328,6 +332,8 @@ TEST_F(SweepRunnerTest, StopsBetweenUnitsAndGoesOnWithTheRoundThatItWasIn) {
   for (const TrialRecord& measured : run_.trials) {
     ASSERT_EQ(measured.rounds.size(), 3U);
     EXPECT_EQ(measured.rounds[0].latency_ms, first_round[measured.id]);
+    EXPECT_EQ(measured.rounds[0].loading, 0);
+    EXPECT_EQ(measured.rounds[2].loading, 1) << "its shards were loaded anew";
     for (int round = 0; round < 3; ++round) {
       EXPECT_EQ(measured.rounds[static_cast<std::size_t>(round)].round, round);
     }

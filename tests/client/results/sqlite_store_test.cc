@@ -74,6 +74,7 @@ TEST_F(Store, GivesBackWhatWasPut) {
     ASSERT_EQ(loaded->trials[i].rounds.size(), run.trials[i].rounds.size());
     for (std::size_t j = 0; j < run.trials[i].rounds.size(); ++j) {
       EXPECT_EQ(loaded->trials[i].rounds[j].latency_ms, run.trials[i].rounds[j].latency_ms);
+      EXPECT_EQ(loaded->trials[i].rounds[j].loading, run.trials[i].rounds[j].loading);
     }
     if (run.trials[i].split) {
       EXPECT_EQ(loaded->trials[i].split->boundary, run.trials[i].split->boundary);
