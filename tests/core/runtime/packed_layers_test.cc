@@ -73,6 +73,23 @@ TEST(PackedConvolution, ComputesHoweverManySizesItIsGiven) {
   }
 }
 
+TEST(PackedConvolution, HoldsItsWeightsOnceAndPacksThemAnewFromThere) {
+  at::manual_seed(3);
+  ConvolutionSpec spec = spec_of(32, 16, 1, at::kFloat);
+  spec.stride = {2, 2};  // nothing for Winograd
+  const at::Tensor weight = spec.weight;
+  const at::Tensor kept = weight.clone();
+  PackedConvolution layer(spec);
+  spec.weight = kept;
+  EXPECT_GT(weight.use_count(), 1);
+  for (const std::int64_t size : {8, 13, 224}) {
+    const at::Tensor input = picture({1, 16, size, size}, at::kFloat);
+    EXPECT_LT(relative_error(layer.run(input, {}), reference(input, spec)), tolerance(at::kFloat))
+        << size;
+    EXPECT_EQ(weight.use_count(), 1) << "only the packed ones are left";
+  }
+}
+
 TEST_P(EveryType, WinogradComputesTheConvolution) {
   at::manual_seed(1);
   struct Case {
