@@ -78,9 +78,6 @@ struct RoundSamples {
   std::vector<std::vector<double>> intervals_s;  ///< [round][completion], as many rounds
 };
 
-/// The epsilon of the domination below: by less, nobody is beaten.
-inline constexpr double kFrontTolerance = 0.01;
-
 /// For each trial the share of bootstrap resamples in which no other trial beats it: is not worse in either figure and better by more
 /// than kFrontTolerance in one. (Epsilon makes it harder to be dominated. Laumanns et al., 2002, use the word for a relation that makes it
 /// easier, under which two equal plans would drive each other off the front.) A resample draws rounds, the same ones for all trials since

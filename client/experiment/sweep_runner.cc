@@ -140,9 +140,10 @@ void SweepRunner::find_pending() {
       trial.failure.clear();
     }
     const int window = trial.rounds.empty() ? trial.plan.window : trial.rounds.front().window;
-    pending_.push_back({&trial,
-                        TrialMeter(window, run_.seed + i, micro_batch_sizes(trial.plan), timeout()),
-                        left[i], trial.no_room, false, status, failure});
+    TrialMeter meter(window, run_.seed + i, micro_batch_sizes(trial.plan), timeout());
+    // A search takes more than all the rest of a round; a grid that is measured whole is also there to tell how good predictions are.
+    if (options_.adaptive && trial.prediction) meter.foresee_window(trial.prediction->window);
+    pending_.push_back({&trial, std::move(meter), left[i], trial.no_room, false, status, failure});
   }
   for (const TrialRecord& trial : run_.trials) {
     if (trial.status != TrialStatus::kOk) continue;

@@ -109,8 +109,10 @@ std::string describe_rules(const UnitBudget& budget) {
       "before the last window, in whole windows, for {} latencies and at least {} s, within the "
       "rest of the slice "
       "but for {} completions at least. A window that is not given is the smallest within 1 % of "
-      "the best throughput, searched in a trial's first unit from latency / bottleneck to twice as "
-      "much, by two loads a window of at least {} completions. Where a request took {} ms longer "
+      "the best throughput, searched in a trial's first unit from 1.05 x latency / bottleneck to "
+      "twice as much, by two loads a window of at least {} completions; in an adaptive sweep it is "
+      "the predicted one, and at least 1.05 x latency / bottleneck. Where a request took {} ms "
+      "longer "
       "than most, and half as long again, a connection paused, and throughput is that of the load "
       "which is the median of {}. Plans whose requests take more than "
       "{} ms have fewer of all: one discarded, at least {} for latency and {} "
@@ -192,13 +194,18 @@ Expected<LoadResult> TrialMeter::measure_latency(Load& load, const Value& reques
 Expected<> TrialMeter::find_window(Load& load, const Value& request, const TrialRound& alone,
                                    const UnitBudget& budget) {
   const double latency_ms = median(alone.latency_ms);
+  const double slowest_ms = bottleneck_ms(alone);
   if (dear()) {
-    window_ = reckoned_window(latency_ms, bottleneck_ms(alone));
+    window_ = reckoned_window(latency_ms, slowest_ms);
+    return {};
+  }
+  if (foreseen_window_ > 0) {
+    window_ = std::max(foreseen_window_, least_window(latency_ms, slowest_ms));
     return {};
   }
   const Least least{kSearchIntervals, budget.slice * kSearchShare};
   std::vector<WindowPoint> curve;
-  while (const auto window = next_window(curve, latency_ms, bottleneck_ms(alone))) {
+  while (const auto window = next_window(curve, latency_ms, slowest_ms)) {
     PARETO_ASSIGN(const Steady steady, measure_throughput(load, request, *window, least));
     curve.push_back({*window, throughput_of_rounds({steady.intervals_s}, 1).front(),
                      throughput_interval({steady.intervals_s}, 1, seed_)});

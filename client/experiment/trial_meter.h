@@ -63,11 +63,14 @@ struct MeasuredRound {
 /// Threads: one owner.
 class TrialMeter {
  public:
-  /// `window`: the requests in flight for throughput; 0 searches for it in the first unit (window_search.h). `micro_batches`: as in
-  /// LoadOptions. `timeout`: of a request while nothing is known of what they take, and the least of later ones.
+  /// `window`: the requests in flight for throughput; 0: found in the first unit, by search or from what is foreseen (window_search.h).
+  /// `micro_batches`: as in LoadOptions. `timeout`: of a request while nothing is known of what they take, and the least of later ones.
   TrialMeter(int window, std::uint64_t seed, std::vector<std::int64_t> micro_batches = {},
              std::chrono::milliseconds timeout = kRequestTimeout)
       : window_(window), seed_(seed), micro_batches_(std::move(micro_batches)), timeout_(timeout) {}
+
+  /// The window that a prediction found to be enough: it is taken, or W* by what was measured where that is more, and none is searched.
+  void foresee_window(int window) { foreseen_window_ = window; }
 
   /// One round through an open deployment: warm-up, latency at window 1, throughput at the window. `fresh`: the deployment's
   /// connections are new, or it never ran the plan before. Fails: as Load::run.
@@ -100,7 +103,8 @@ class TrialMeter {
   Expected<Steady> measure_without_pause(Load& load, const Value& request, const Least& least);
   LoadOptions options_for(int window) const;
 
-  int window_;  ///< 0 = not known yet
+  int window_;               ///< 0 = not known yet
+  int foreseen_window_ = 0;  ///< 0 = none is foreseen
   const std::uint64_t seed_;
   const std::vector<std::int64_t> micro_batches_;
   const std::chrono::milliseconds timeout_;

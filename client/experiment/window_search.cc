@@ -10,6 +10,8 @@ constexpr double kWithin = 0.01;
 constexpr double kMostDoubt = 0.01;
 constexpr int kLoadsEach = 2;
 constexpr double kReckonedShare = 1.25;
+/// At the knee itself a few completions look as good as any, and minutes of them do not.
+constexpr double kRoomyShare = 1.05;
 
 double best_of(std::span<const WindowPoint> curve) {
   return std::ranges::max_element(curve, {}, &WindowPoint::throughput)->throughput;
@@ -27,12 +29,13 @@ int window_for(double share, double latency_ms, double bottleneck_ms) {
   return static_cast<int>(std::clamp(needed, 1.0, double{kLargestWindow}));
 }
 
-/// W*
-int least_window(double latency_ms, double bottleneck_ms) {
-  return window_for(1 - kWithin, latency_ms, bottleneck_ms);
-}
-
 }  // namespace
+
+int least_window(double latency_ms, double bottleneck_ms) {
+  // A request alone waits for no other.
+  if (window_for(1 - kWithin, latency_ms, bottleneck_ms) == 1) return 1;
+  return window_for(kRoomyShare, latency_ms, bottleneck_ms);
+}
 
 int choose_window(std::span<const WindowPoint> curve) {
   if (curve.empty()) return 1;

@@ -1,11 +1,13 @@
-// Finds the window of a trial's throughput: the smallest whose throughput is within 1 % of the best.
+// Finds the window of a trial's throughput: the smallest with room whose throughput is within 1 % of the best.
 //
 //   latency, bottleneck at window 1 ──▶ next_window ──▶ a short load at that window ──▶ a point of the curve ─┐
 //                                            ▲─────────────────────────────────────────────────────────────────┘
 //                                            none: choose_window(curve)
 //
-// Throughput grows with the window W as W / L until the bottleneck is always at work, at 1 / B: at W* = ⌈0.99 L / B⌉ where nothing
-// jitters (fewer cannot carry it, by Little's law), between W* + 1 and 2 W* where stages do. So 2 W* is measured first, next W*; where
+// Throughput grows with the window W as W / L until the bottleneck is always at work, at 1 / B: at L / B where nothing jitters (fewer
+// cannot carry it, by Little's law), at up to twice as many where stages do. Where W is hardly more than L / B, the bottleneck is always at
+// work until anything takes a little longer: W* = ⌈1.05 L / B⌉ leaves room for that, and no fewer are tried, but one alone where L is within
+// 1 % of B. 2 W* is measured first, next W*; where
 // W* is not enough, what lies between is bisected, for throughput does not fall as the window grows. Each is loaded twice, the first two
 // in turns, and its faster load counts: whatever else a machine does, it only slows it. That makes 4 to 6 short loads for two stages on
 // fast links, never more than 14.
@@ -36,6 +38,9 @@ int choose_window(std::span<const WindowPoint> curve);
 /// what its slowest stage or link took; W* is 1 where they are not known. None over kLargestWindow.
 std::optional<int> next_window(std::span<const WindowPoint> curve, double latency_ms,
                                double bottleneck_ms);
+
+/// W*: the fewest that leave room; 1 for times that are not known.
+int least_window(double latency_ms, double bottleneck_ms);
 
 /// Without any load: a quarter more than latency / bottleneck, so that the bottleneck is at work although stages vary.
 int reckoned_window(double latency_ms, double bottleneck_ms);

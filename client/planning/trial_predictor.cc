@@ -152,11 +152,12 @@ class BatchPredictor {
     const auto share =
         model.shares.share_of(*placement, *evaluation, most_in_flight(trial.plan.window));
     if (!share) return;
-    const double batches_per_s =
-        predicted_batches_per_s(model.inputs, *placement, *evaluation, trial.plan.window);
+    const PredictedThroughput throughput =
+        predicted_throughput(model.inputs, *placement, *evaluation, trial.plan.window);
     Prediction prediction;
     prediction.latency_ms = to_milliseconds(evaluation->latency);
-    prediction.samples_per_s = static_cast<double>(trial.batch) * batches_per_s;
+    prediction.samples_per_s = static_cast<double>(trial.batch) * throughput.batches_per_s;
+    prediction.window = throughput.window;
     prediction.expected_latency_ms = prediction.latency_ms;
     prediction.expected_samples_per_s = prediction.samples_per_s;
     prediction.latency_deviation = ResidualScales().bias;
@@ -194,15 +195,15 @@ class BatchPredictor {
 
 }  // namespace
 
-double predicted_batches_per_s(const partitioner::CostInputs& inputs,
-                               const partitioner::Placement& placement,
-                               const partitioner::Evaluation& evaluation, int window) {
+PredictedThroughput predicted_throughput(const partitioner::CostInputs& inputs,
+                                         const partitioner::Placement& placement,
+                                         const partitioner::Evaluation& evaluation, int window) {
   if (partitioner::knows_jitter(inputs, placement)) {
     const auto replayed = window > 0 ? partitioner::replay(inputs, placement, window)
                                      : partitioner::replay_open(inputs, placement, kLargestWindow);
-    if (replayed) return replayed->throughput_per_s;
+    if (replayed) return {replayed->throughput_per_s, replayed->window};
   }
-  return partitioner::at_window(evaluation, most_in_flight(window)).throughput_per_s();
+  return {partitioner::at_window(evaluation, most_in_flight(window)).throughput_per_s(), window};
 }
 
 bool lacks_prediction(const TrialRecord& trial) {

@@ -24,11 +24,15 @@ bool is_predictable(const TrialRecord& trial);
 /// Whether there can be one, and neither it nor a measured round is there: of a new trial, or one whose network could not be had before.
 bool lacks_prediction(const TrialRecord& trial);
 
+struct PredictedThroughput {
+  double batches_per_s = 0;
+  int window = 0;  ///< 0: the best there is, of which is not known how few it needs
+};
 /// Of a plan under its window; 0: under the one that a sweep finds (client/experiment/window_search.h). With jitter where that is known of all
 /// its devices. `evaluation`: of the placement.
-double predicted_batches_per_s(const partitioner::CostInputs& inputs,
-                               const partitioner::Placement& placement,
-                               const partitioner::Evaluation& evaluation, int window);
+PredictedThroughput predicted_throughput(const partitioner::CostInputs& inputs,
+                                         const partitioner::Placement& placement,
+                                         const partitioner::Evaluation& evaluation, int window);
 
 /// Profiles the devices where that is not known yet (under the network's resting condition; kept in the store), probes the links over each
 /// transport, again under each condition whose definition does not say enough (client/planning/condition_links.h), and fills in the

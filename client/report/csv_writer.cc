@@ -100,11 +100,12 @@ void for_each_column(const RunRecord& run, const TrialRecord& trial, Visit visit
   figure("output_error_max", trial.output_error ? text_of(trial.output_error->max) : "");
   figure("output_error_mean", trial.output_error ? text_of(trial.output_error->mean) : "");
   figure("top1_agreement", trial.output_error ? text_of(trial.output_error->top1_agreement) : "");
-  const auto prediction = [&](const char* column, double Prediction::*field) {
+  const auto prediction = [&](const char* column, auto field) {
     visit(column, trial.prediction ? text_of((*trial.prediction).*field) : "");
   };
   prediction("predicted_latency_ms", &Prediction::latency_ms);
   prediction("predicted_samples_per_s", &Prediction::samples_per_s);
+  prediction("predicted_window", &Prediction::window);
   prediction("expected_latency_ms", &Prediction::expected_latency_ms);
   prediction("expected_samples_per_s", &Prediction::expected_samples_per_s);
   prediction("expected_latency_deviation", &Prediction::latency_deviation);

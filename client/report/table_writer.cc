@@ -195,7 +195,7 @@ std::string write_prediction_errors(const RunRecord& run, const ReportStyle& sty
   return heading(
              fmt::format("Predictions against what was measured (medians; order: Kendall's tau, "
                          "of all plans and of those more than {:.0f} % apart)",
-                         100 * kApart),
+                         100 * kFrontTolerance),
              style) +
          table.render(style) + "\n";
 }

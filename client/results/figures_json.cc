@@ -82,6 +82,7 @@ NetworkFigures network_from(const Json& json) {
 Json prediction_json(const Prediction& prediction) {
   return {{"latency_ms", prediction.latency_ms},
           {"samples_per_s", prediction.samples_per_s},
+          {"window", prediction.window},
           {"expected_latency_ms", prediction.expected_latency_ms},
           {"expected_samples_per_s", prediction.expected_samples_per_s},
           {"latency_deviation", prediction.latency_deviation},
@@ -92,11 +93,16 @@ Json prediction_json(const Prediction& prediction) {
 
 Prediction prediction_from(const Json& json) {
   const auto number = [&](const char* key) { return json.at(key).get<double>(); };
-  return {number("latency_ms"), number("samples_per_s"), number("expected_latency_ms"),
-          number("expected_samples_per_s"), number("latency_deviation"),
+  // Runs of earlier versions know no windows and shares.
+  return {number("latency_ms"),
+          number("samples_per_s"),
+          json.value("window", 0),
+          number("expected_latency_ms"),
+          number("expected_samples_per_s"),
+          number("latency_deviation"),
           number("throughput_deviation"),
-          // Runs of earlier versions know none.
-          json.value("latency_compute_share", 1.0), json.value("throughput_compute_share", 1.0)};
+          json.value("latency_compute_share", 1.0),
+          json.value("throughput_compute_share", 1.0)};
 }
 
 Json output_error_json(const OutputError& error) {

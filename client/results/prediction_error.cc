@@ -19,7 +19,7 @@ FigureError error_of(const Pairs& pairs) {
     sizes.push_back(std::abs(errors.back()));
   }
   return {share_within(sizes, 0.5), share_within(sizes, 0.95), share_within(errors, 0.5),
-          kendall_tau(pairs), kendall_tau(pairs, kApart)};
+          kendall_tau(pairs), kendall_tau(pairs, kFrontTolerance)};
 }
 
 }  // namespace

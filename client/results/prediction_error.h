@@ -11,16 +11,14 @@
 
 namespace pareto::client {
 
-/// What was measured no further apart than this share counts as the same on a front, too (kFrontTolerance, client/experiment/statistics.h).
-inline constexpr double kApart = 0.01;
-
 /// Of one figure of several trials.
 struct FigureError {
   double median = 0;  ///< of |predicted / measured - 1|
   double p95 = 0;
-  double bias = 0;               ///< the median of predicted / measured - 1
-  double kendall_tau = 0;        ///< as kendall_tau()
-  double kendall_tau_apart = 0;  ///< the same of trials that were measured more than kApart apart
+  double bias = 0;         ///< the median of predicted / measured - 1
+  double kendall_tau = 0;  ///< as kendall_tau()
+  double kendall_tau_apart =
+      0;  ///< the same of trials that were measured more than kFrontTolerance apart
 };
 
 /// Of the trials of one batch under one condition that have both.

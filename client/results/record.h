@@ -13,6 +13,9 @@
 
 namespace pareto::client {
 
+/// Figures no further apart than this share count as the same: on a front nobody is beaten by less, and in their order they are equals.
+inline constexpr double kFrontTolerance = 0.01;
+
 /// A measured figure with its 95 % interval.
 struct Interval {
   double low = 0;
@@ -116,6 +119,7 @@ struct TrialRound {
 struct Prediction {
   double latency_ms = 0;  ///< by the cost model, from profiles and probes
   double samples_per_s = 0;
+  int window = 0;  ///< of the throughput; 0: not known which is enough
   /// The same after what the trials that were measured, this one among them, say of predictions; of a sweep that is not adaptive, the same.
   double expected_latency_ms = 0;
   double expected_samples_per_s = 0;

@@ -306,8 +306,8 @@ client::RunRecord synthetic_adaptive_sweep() {
     client::TrialRecord& trial = run.trials[i];
     const double latency_ms = trial.latency.p50_ms;
     const double rate = trial.throughput.samples_per_s;
-    trial.prediction =
-        client::Prediction{1.05 * latency_ms, 0.96 * rate, latency_ms, rate, 0.02, 0.03, 0.7, 0.9};
+    trial.prediction = client::Prediction{
+        1.05 * latency_ms, 0.96 * rate, 4, latency_ms, rate, 0.02, 0.03, 0.7, 0.9};
     if (i % 3 != 0) continue;
     trial.latency = {};
     trial.throughput = {};

@@ -37,6 +37,22 @@ TEST_F(TrialMeterTest, MeasuresFewerRequestsWhereTheyDoNotFitUnlessAllAreAskedFo
   EXPECT_EQ(sum_of(all->output), sum_of(fitting->output));
 }
 
+TEST_F(TrialMeterTest, AForeseenWindowIsNotSearched) {
+  const auto measured_with = [&](int foreseen) {
+    TrialMeter meter(/*window=*/0, /*seed=*/1);
+    meter.foresee_window(foreseen);
+    return meter
+        .measure(*deployment_, Value{Tuple{workload_.example(2, 1).value()}}, 0, true,
+                 {.slice = {}, .latency_requests = kFewestRequests})
+        .value();
+  };
+  for (FakeDaemon* daemon : daemons_) daemon->set_operator_time(std::chrono::seconds(1), {});
+  EXPECT_EQ(measured_with(5).round.window, 5) << "one alone would do, by what stages say";
+  for (FakeDaemon* daemon : daemons_) daemon->set_operator_time(Nanoseconds(1), {});
+  EXPECT_GT(measured_with(5).round.window, 5) << "more than was foreseen";
+  EXPECT_LT(measured_with(2).requests, measured_with(0).requests);
+}
+
 RequestSample taking(std::chrono::milliseconds latency) {
   RequestSample sample;
   sample.completed = sample.sent + latency;

@@ -78,21 +78,25 @@ partitioner::CostInputs two_devices() {
   return inputs;
 }
 
-TEST(PredictedBatches, AreThoseOfTheCostModelUnlessJitterIsKnownOfAllItsDevices) {
+TEST(PredictedThroughput, IsThatOfTheCostModelUnlessJitterIsKnownOfAllItsDevices) {
   const partitioner::Placement split{{{0, 0, 1}, {1, 1, 2}}};
   partitioner::CostInputs inputs = two_devices();
-  const auto at = [&](int window) {
-    return predicted_batches_per_s(inputs, split, *partitioner::evaluate(inputs, split), window);
+  const auto predicted = [&](int window) {
+    return predicted_throughput(inputs, split, *partitioner::evaluate(inputs, split), window);
   };
+  const auto at = [&](int window) { return predicted(window).batches_per_s; };
   EXPECT_DOUBLE_EQ(at(1), 1 / 0.045);
   EXPECT_DOUBLE_EQ(at(3), 1 / 0.020);
   EXPECT_DOUBLE_EQ(at(0), 1 / 0.020);
+  EXPECT_EQ(predicted(0).window, 0) << "how few are enough is not known without jitter";
   inputs.devices[1].jitter = {0.2, 0.2, 0.2, 0.2, 1.8, 1.8, 1.8, 1.8};
   EXPECT_DOUBLE_EQ(at(3), 1 / 0.020) << "nothing is known of the other";
   inputs.devices[0].jitter = {1};
   EXPECT_NEAR(at(1), 1 / 0.045, 1e-3) << "a lone request's mean";
   EXPECT_LT(at(3), 0.97 / 0.020);
   EXPECT_GT(at(0), 1.02 * at(3)) << "a sweep would find a larger window";
+  EXPECT_GT(predicted(0).window, 3);
+  EXPECT_EQ(predicted(3).window, 3);
 }
 
 }  // namespace

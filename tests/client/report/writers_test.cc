@@ -94,6 +94,7 @@ TEST(AdaptiveRun, JsonTellsPredictedFromMeasured) {
   EXPECT_FALSE(document["trials"][0].contains("latency_ms"));
   EXPECT_EQ(document["trials"][1]["status"], "ok");
   EXPECT_EQ(document["trials"][1]["predicted"]["latency_deviation"], 0.02);
+  EXPECT_EQ(document["trials"][1]["predicted"]["window"], 4);
   EXPECT_NEAR(document["prediction_errors"][0]["latency"]["median"].get<double>(), 0.05, 0.005);
   json bad = document;
   bad["trials"][0].erase("predicted");
@@ -118,7 +119,8 @@ TEST(AdaptiveRun, TableNamesTheUnmeasuredThatMayBeOnTheFrontAndCountsTheOthers) 
 
 TEST(AdaptiveRun, CsvHasWhatIsExpected) {
   const std::string csv = written("csv", test::synthetic_adaptive_sweep());
-  EXPECT_THAT(csv, HasSubstr("predicted_latency_ms,predicted_samples_per_s,expected_latency_ms"));
+  EXPECT_THAT(csv, HasSubstr("predicted_latency_ms,predicted_samples_per_s,predicted_window,"
+                             "expected_latency_ms"));
   EXPECT_THAT(csv, HasSubstr(",0.4,predicted,"));
 }
 

@@ -108,6 +108,7 @@ TEST_F(Store, KeepsPredictionsAndPutsAllTrialsAtOnce) {
   ASSERT_TRUE(loaded->trials[0].prediction);
   EXPECT_EQ(loaded->trials[0].prediction->expected_latency_ms,
             run.trials[0].prediction->expected_latency_ms);
+  EXPECT_EQ(loaded->trials[0].prediction->window, 4);
   EXPECT_TRUE(loaded->trials[0].no_room);
   EXPECT_FALSE(loaded->trials[1].no_room);
   const auto listed = open()->list_runs();
