@@ -99,8 +99,8 @@ DeviceInfo from_wire(const v1::DescribeReply& reply, const std::string& address)
 }
 
 LoadedShard from_wire(const v1::LoadShardReply& reply) {
-  LoadedShard loaded{
-      reply.shard(), printable(reply.engine()), {}, reply.memory_bytes(), reply.was_loaded()};
+  LoadedShard loaded{reply.shard(),        printable(reply.engine()), {},
+                     reply.memory_bytes(), reply.shards_bytes(),      reply.was_loaded()};
   for (const auto& timing : reply.timings()) {
     loaded.timings.push_back({printable(timing.engine()), Nanoseconds(timing.best_ns()),
                               printable(timing.failure()), timing.relative_error()});

@@ -64,7 +64,9 @@ struct LoadedShard {
   std::string handle;  ///< for open_stage and unload_shard
   std::string engine;  ///< the one the device kept
   std::vector<TriedEngine> timings;
-  std::uint64_t memory_bytes = 0;  ///< what loading added to the daemon
+  std::uint64_t memory_bytes =
+      0;  ///< what it takes, with all that other shards have in common with it
+  std::uint64_t shards_bytes = 0;  ///< what all shards of the device take now, that counted once
   bool was_loaded = false;
 };
 
@@ -155,7 +157,8 @@ class DaemonClient {
   virtual Expected<> put_tensors(const std::vector<NamedTensor>& tensors) = 0;
   /// Counted by the daemon: each load_shard wants one unload_shard.
   virtual Expected<LoadedShard> load_shard(const Shard& shard, const ShardSettings& settings) = 0;
-  virtual Expected<> unload_shard(const std::string& handle) = 0;
+  /// Returns what the device's shards take from then on, as LoadedShard::shards_bytes.
+  virtual Expected<std::uint64_t> unload_shard(const std::string& handle) = 0;
   virtual Expected<OpenedStage> open_stage(const StageRequest& request) = 0;
   /// Returns the smallest round trip of the stage's downstream link; 0 where the sink connects.
   virtual Expected<Nanoseconds> start_stage(std::uint64_t pipeline, std::uint32_t stage,

@@ -123,14 +123,15 @@ class GrpcDaemonClient final : public DaemonClient {
     return from_wire(reply);
   }
 
-  Expected<> unload_shard(const std::string& handle) override {
+  Expected<std::uint64_t> unload_shard(const std::string& handle) override {
     control::v1::UnloadShardRequest request;
     request.set_shard(handle);
     PARETO_ASSIGN(const std::uint64_t session, attend());
     request.set_session(session);
     control::v1::UnloadShardReply reply;
-    return call(&control::v1::Control::Stub::UnloadShard, request, reply, kShortCall,
-                "unloading shard");
+    PARETO_TRY(call(&control::v1::Control::Stub::UnloadShard, request, reply, kShortCall,
+                    "unloading shard"));
+    return reply.shards_bytes();
   }
 
   Expected<OpenedStage> open_stage(const StageRequest& stage) override {

@@ -1,6 +1,5 @@
 #include "client/cluster/shard_pool.h"
 
-#include <algorithm>
 #include <vector>
 
 #include "core/base/text.h"
@@ -12,11 +11,6 @@ namespace {
 constexpr std::uint64_t kMemoryPerWeightByte = 2;
 // Of a device that states no limit: other programs run there, and two local daemons share one memory.
 constexpr std::uint64_t kShareOfMemory = 4;
-
-/// A device that reuses memory of an earlier shard reports less than this one takes.
-std::uint64_t held_bytes(const ResidentShard& shard) {
-  return std::max(shard.loaded.memory_bytes, shard.weight_bytes);
-}
 
 Expected<std::uint64_t> tensor_bytes_of(const std::vector<BoundaryValue>& values,
                                         std::int64_t batch) {
@@ -61,11 +55,11 @@ bool ShardPool::unload_one(DaemonClient& client, Device& device) {
     }
   }
   if (oldest == device.entries.end()) return false;
-  const ResidentShard& shard = *oldest->second.shard;
-  const bool unloaded = client.unload_shard(shard.loaded.handle).has_value();
-  device.resident_bytes -= std::min(device.resident_bytes, held_bytes(shard));
+  const auto left = client.unload_shard(oldest->second.shard->loaded.handle);
   device.entries.erase(oldest);
-  return unloaded;
+  if (!left) return false;
+  device.resident_bytes = *left;
+  return true;
 }
 
 Expected<> ShardPool::send_weights(DaemonClient& client, Device& device, const Shard& shard) {
@@ -132,7 +126,7 @@ Expected<ShardLease> ShardPool::acquire(DaemonClient& client, const ShardOperato
   PARETO_ASSIGN(resident.output_bytes, tensor_bytes_of(shard.outputs, settings.batch));
   resident.inputs = shard.inputs;
   PARETO_ASSIGN(resident.loaded, load(client, device, shard, settings, when_full));
-  device.resident_bytes += held_bytes(resident);
+  device.resident_bytes = resident.loaded.shards_bytes;
   auto lease = std::make_shared<const ResidentShard>(std::move(resident));
   device.entries.emplace(key, Entry{lease, ++device.clock});
   return lease;

@@ -75,7 +75,7 @@ class ShardPool {
     std::mutex mutex;
     std::map<Key, Entry> entries;
     std::set<Digest> stored;
-    std::uint64_t resident_bytes = 0;
+    std::uint64_t resident_bytes = 0;  ///< of all its shards, those of others too
     std::uint64_t clock = 0;
   };
 

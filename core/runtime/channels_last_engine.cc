@@ -1,6 +1,8 @@
 // Pictures with the channel as the innermost dimension: convolutions then run without reordering their inputs.
 #include <ATen/ATen.h>
 
+#include <utility>
+
 #include "core/runtime/engine.h"
 
 namespace pareto::runtime {
@@ -21,12 +23,12 @@ void weights_to_channels_last(torch::jit::Block* block) {
 }  // namespace
 
 std::unique_ptr<Engine> build_channels_last_engine(const LoadedModule& loaded) {
-  const torch::jit::Module frozen = freeze_shard(loaded);
-  auto graph = frozen.get_method("run").graph();
+  auto [graph, self] = freeze_shard(loaded);
   if (loaded.precision == Precision::kBFloat16) constants_to_bfloat16(*graph);
   weights_to_channels_last(graph->block());
-  return std::make_unique<GraphEngine>(graph, frozen._ivalue(), std::vector<c10::IValue>{},
-                                       Layout::kChannelsLast, loaded.precision);
+  return std::make_unique<GraphEngine>(std::move(graph), std::move(self),
+                                       std::vector<c10::IValue>{}, Layout::kChannelsLast,
+                                       loaded.precision);
 }
 
 }  // namespace pareto::runtime

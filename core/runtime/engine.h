@@ -35,6 +35,8 @@ class Engine {
   virtual ~Engine() = default;
   /// Arguments of "run" on the engine's device; returns the elements of its tuple, None where `early` took it. early may be null.
   virtual std::vector<c10::IValue> run(std::vector<c10::IValue> inputs, EarlyResults* early) = 0;
+  /// Of weights that it shares with other engines (packed_weights.h), after its first run.
+  virtual std::uint64_t packed_bytes() const { return 0; }
 };
 
 struct EngineEntry {
@@ -78,9 +80,14 @@ class GraphEngine : public Engine {
   LayoutChange layout_change_;
 };
 
-/// The module frozen, its constants folded and its convolutions merged with their batch norms; "run" kept. Throws where a stride, dilation or
+/// A graph that nobody else has, and the object that is its first argument.
+struct FrozenShard {
+  std::shared_ptr<torch::jit::Graph> graph;
+  c10::IValue self;
+};
+/// The module's "run" frozen, its constants folded and its convolutions merged with their batch norms. Throws where a stride, dilation or
 /// kernel is below 1, or a padding below 0.
-torch::jit::Module freeze_shard(const LoadedModule& loaded);
+FrozenShard freeze_shard(const LoadedModule& loaded);
 /// Turns the float32 constants of a frozen graph into bf16.
 void constants_to_bfloat16(torch::jit::Graph& graph);
 

@@ -71,6 +71,13 @@ std::shared_ptr<torch::jit::Graph> marked(std::shared_ptr<torch::jit::Graph> gra
   return graph;
 }
 
+void make_empty(torch::jit::Graph& graph) {
+  while (!graph.outputs().empty()) graph.eraseOutput(graph.outputs().size() - 1);
+  for (auto node = graph.nodes().rbegin(); node != graph.nodes().rend(); ++node) {
+    node.destroyCurrent();
+  }
+}
+
 }  // namespace
 
 GraphEngine::GraphEngine(std::shared_ptr<torch::jit::Graph> graph, c10::IValue self,
@@ -143,12 +150,16 @@ std::unique_ptr<Engine> build_plain_engine(const LoadedModule& loaded) {
                                        loaded.module._ivalue());
 }
 
-torch::jit::Module freeze_shard(const LoadedModule& loaded) {
-  torch::jit::Module frozen = torch::jit::freeze_module(loaded.module, {"run"});
-  auto graph = frozen.get_method("run").graph();
-  torch::jit::OptimizeFrozenGraph(graph, /*optimize_numerics=*/true);
-  refuse_impossible_windows(graph->block());
-  return frozen;
+FrozenShard freeze_shard(const LoadedModule& loaded) {
+  const torch::jit::Module frozen = torch::jit::freeze_module(loaded.module, {"run"});
+  auto held = frozen.get_method("run").graph();
+  torch::jit::OptimizeFrozenGraph(held, /*optimize_numerics=*/true);
+  refuse_impossible_windows(held->block());
+  FrozenShard shard{held->copy(), frozen._ivalue()};
+  // A frozen module is one more class of the compilation unit that it came from, which keeps it as long as the shard is loaded: the folded
+  // weights of every engine that was ever built.
+  make_empty(*held);
+  return shard;
 }
 
 void constants_to_bfloat16(torch::jit::Graph& graph) { block_to_bfloat16(graph.block()); }

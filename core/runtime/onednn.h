@@ -5,12 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <iterator>
 #include <list>
 #include <oneapi/dnnl/dnnl.hpp>
-
-#include "core/runtime/weight_memory.h"
 
 namespace pareto::runtime::onednn {
 
@@ -46,14 +43,6 @@ template <typename Known>
 void make_room(std::list<Known>& known) {
   constexpr std::size_t kMost = 16;
   if (known.size() >= kMost) known.erase(std::next(known.begin()));
-}
-
-/// Packed weights, moved to where they stay.
-inline memory settled(const memory& packed, WeightMemory& place) {
-  const memory::desc layout = packed.get_desc();
-  std::byte* const bytes = place.allocate(layout.get_size());
-  std::memcpy(bytes, packed.get_data_handle(), layout.get_size());
-  return {layout, packed.get_engine(), bytes};
 }
 
 }  // namespace pareto::runtime::onednn

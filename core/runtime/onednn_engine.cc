@@ -5,6 +5,7 @@
 #include <torch/csrc/jit/passes/frozen_ops_to_mkldnn.h>
 
 #include <stdexcept>
+#include <utility>
 
 #include "core/runtime/engine.h"
 
@@ -13,12 +14,11 @@ namespace pareto::runtime {
 std::unique_ptr<Engine> build_onednn_engine(const LoadedModule& loaded) {
   if (!loaded.device.is_cpu()) throw std::runtime_error("oneDNN runs on the CPU only");
   if (loaded.precision != Precision::kFloat32) throw std::runtime_error("fp32 only");
-  const torch::jit::Module frozen = freeze_shard(loaded);
-  auto graph = frozen.get_method("run").graph();
+  auto [graph, self] = freeze_shard(loaded);
   torch::jit::FuseFrozenConvAddRelu(graph);
   torch::jit::ConvertFrozenOpsToMKLDNN(graph);
   torch::jit::FrozenLinearTranspose(graph);
-  return std::make_unique<GraphEngine>(graph, frozen._ivalue());
+  return std::make_unique<GraphEngine>(std::move(graph), std::move(self));
 }
 
 }  // namespace pareto::runtime

@@ -126,6 +126,8 @@ struct PackedConvolution::Impl {
     }
     spec.weight = spec.weight.contiguous();
     if (spec.bias.defined()) spec.bias = spec.bias.to(at::kFloat).contiguous();
+    content =
+        content_of({static_cast<const std::byte*>(spec.weight.data_ptr()), spec.weight.nbytes()});
   }
 
   std::vector<std::int64_t> output_sizes(at::IntArrayRef input) const {
@@ -182,14 +184,9 @@ struct PackedConvolution::Impl {
     if (spec.compute == at::kFloat && !prepared.front().winograd) spec.weight.reset();
   }
 
-  /// Weights in a layout; sizes of input that want the same one share it.
+  /// Weights in a layout: shared with whoever has them so, or packed here until they are kept.
   memory packed(const memory::desc& layout) {
-    for (const Prepared& known : prepared) {
-      const auto weights = known.arguments.find(DNNL_ARG_WEIGHTS);
-      if (weights != known.arguments.end() && weights->second.get_desc() == layout) {
-        return weights->second;
-      }
-    }
+    if (auto known = spec.packed->find(content, layout, engine)) return *std::move(known);
     const at::Tensor plain = weights();
     memory result(layout, engine);
     reorder(as_given(plain.data_ptr()), result);
@@ -210,11 +207,11 @@ struct PackedConvolution::Impl {
     const auto method = fits_winograd ? methods().find(key_of(sizes)) : Method::kDirect;
     if (method == Method::kWinograd) {
       fresh.winograd = make_winograd(sizes);
-      fresh.winograd->settle();
+      fresh.winograd->keep_weights();
     } else {
       make_direct(fresh);
       if (!method) choose_method(fresh);
-      if (!fresh.winograd) settle(fresh.arguments[DNNL_ARG_WEIGHTS]);
+      if (!fresh.winograd) keep(fresh.arguments[DNNL_ARG_WEIGHTS]);
     }
     onednn::make_room(prepared);
     prepared.push_back(std::move(fresh));
@@ -247,14 +244,7 @@ struct PackedConvolution::Impl {
     }
   }
 
-  /// From where they were packed to where they stay, unless they are there already.
-  void settle(memory& weights) {
-    const bool shared = std::ranges::any_of(prepared, [&](const Prepared& known) {
-      const auto others = known.arguments.find(DNNL_ARG_WEIGHTS);
-      return others != known.arguments.end() && others->second == weights;
-    });
-    if (!shared) weights = onednn::settled(weights, *spec.memory);
-  }
+  void keep(memory& weights) { weights = spec.packed->keep(content, weights); }
 
   Methods::Key key_of(at::IntArrayRef input) const {
     return {weight_sizes[0],
@@ -269,13 +259,9 @@ struct PackedConvolution::Impl {
   }
 
   std::unique_ptr<WinogradConvolution> make_winograd(at::IntArrayRef input) {
-    const WinogradConvolution* sibling = nullptr;
-    for (const Prepared& known : prepared) {
-      if (known.winograd) sibling = known.winograd.get();
-    }
     ConvolutionSpec whole = spec;
     whole.weight = weights();
-    return std::make_unique<WinogradConvolution>(whole, input, sibling);
+    return std::make_unique<WinogradConvolution>(whole, content, input);
   }
 
   /// Keeps the faster one of two ways to compute the same, by the shortest of a few runs each.
@@ -308,7 +294,7 @@ struct PackedConvolution::Impl {
         cost(winograd_time, winograd->weight_bytes()) < cost(direct_time, direct_bytes);
     methods().keep(key_of(direct.input_sizes), faster ? Method::kWinograd : Method::kDirect);
     if (!faster) return;
-    winograd->settle();
+    winograd->keep_weights();
     direct.winograd = std::move(winograd);
     direct.arguments.clear();
     direct.convolution = {};
@@ -381,6 +367,7 @@ struct PackedConvolution::Impl {
   const std::vector<std::int64_t> weight_sizes;
   memory::dims weight_dims;  ///< the same, groups apart
   const bool fits_winograd;
+  WeightContent content;
   dnnl::engine engine;
   dnnl::stream stream;
   std::list<Prepared> prepared;

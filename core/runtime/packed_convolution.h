@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/runtime/weight_memory.h"
+#include "core/runtime/packed_weights.h"
 
 namespace pareto::runtime {
 
@@ -30,8 +30,8 @@ struct ConvolutionSpec {
   std::vector<std::int64_t> dilation;
   std::int64_t groups = 1;
   Activation activation;
-  std::shared_ptr<WeightMemory> memory;  ///< of the packed weights; that of the whole engine
-  at::ScalarType compute = at::kFloat;   ///< of inputs, weights and result: kFloat or kBFloat16
+  std::shared_ptr<PackedWeights> packed;  ///< those of the whole engine
+  at::ScalarType compute = at::kFloat;    ///< of inputs, weights and result: kFloat or kBFloat16
 };
 
 /// Threads: one at a time. Throws c10::Error, and what oneDNN throws.

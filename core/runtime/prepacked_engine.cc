@@ -236,16 +236,30 @@ c10::IValue replace(torch::jit::Graph& graph, Fusion fusion) {
   return c10::IValue::make_capsule(c10::make_intrusive<PackedConvolution>(std::move(fusion.spec)));
 }
 
+class PrepackedEngine final : public GraphEngine {
+ public:
+  PrepackedEngine(std::shared_ptr<torch::jit::Graph> graph, c10::IValue self,
+                  std::vector<c10::IValue> layers, Precision precision,
+                  std::shared_ptr<const PackedWeights> weights)
+      : GraphEngine(std::move(graph), std::move(self), std::move(layers), Layout::kChannelsLast,
+                    precision),
+        weights_(std::move(weights)) {}
+
+  std::uint64_t packed_bytes() const override { return weights_->bytes(); }
+
+ private:
+  const std::shared_ptr<const PackedWeights> weights_;
+};
+
 }  // namespace
 
 std::unique_ptr<Engine> build_prepacked_engine(const LoadedModule& loaded) {
   if (!loaded.device.is_cpu()) throw std::runtime_error("packed convolutions run on the CPU only");
-  const torch::jit::Module frozen = freeze_shard(loaded);
-  auto graph = frozen.get_method("run").graph();
+  auto [graph, self] = freeze_shard(loaded);
   const bool bf16 = loaded.precision == Precision::kBFloat16;
   std::vector<c10::IValue> packed;
   std::vector<Fusion> fusions = Fuser(graph).find();
-  const auto memory = std::make_shared<WeightMemory>();
+  const auto weights = std::make_shared<PackedWeights>();
   // A sum of two convolutions: the one further down takes it, the other ends before it.
   for (auto fusion = fusions.begin(); fusion != fusions.end(); ++fusion) {
     for (auto later = fusion + 1; later != fusions.end(); ++later) {
@@ -258,7 +272,7 @@ std::unique_ptr<Engine> build_prepacked_engine(const LoadedModule& loaded) {
   }
   for (Fusion& fusion : fusions) {
     fusion.spec.compute = bf16 ? at::kBFloat16 : at::kFloat;
-    fusion.spec.memory = memory;
+    fusion.spec.packed = weights;
     packed.push_back(replace(*graph, std::move(fusion)));
   }
   std::vector<std::pair<Node*, PoolingSpec>> poolings;
@@ -273,8 +287,8 @@ std::unique_ptr<Engine> build_prepacked_engine(const LoadedModule& loaded) {
     throw std::runtime_error("there is no convolution, linear layer or pooling to pack");
   torch::jit::EliminateDeadCode(graph);
   if (bf16) constants_to_bfloat16(*graph);
-  return std::make_unique<GraphEngine>(graph, frozen._ivalue(), std::move(packed),
-                                       Layout::kChannelsLast, loaded.precision);
+  return std::make_unique<PrepackedEngine>(std::move(graph), std::move(self), std::move(packed),
+                                           loaded.precision, weights);
 }
 
 }  // namespace pareto::runtime

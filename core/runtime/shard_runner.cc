@@ -79,6 +79,7 @@ class TorchShardRunner final : public ShardRunner {
     engine_ = std::move(chosen.engine);
     report_.engine = std::move(chosen.name);
     report_.timings = std::move(chosen.timings);
+    report_.packed_bytes = engine_->packed_bytes();
     return {};
   }
 

@@ -53,7 +53,12 @@ struct LoadReport {
   std::string engine;                 ///< the one kept
   std::vector<EngineTiming> timings;  ///< of every engine tried
   std::uint64_t weight_bytes = 0;
+  /// Of packed weights that it has in common with whatever other shards of this process have the same layers.
+  std::uint64_t packed_bytes = 0;
 };
+
+/// What the packed weights of all shards in this process take, each counted once. Threads: any.
+std::uint64_t packed_weight_bytes();
 
 /// What one operator of the plain graph costs.
 struct OperatorTime {

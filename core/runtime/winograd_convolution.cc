@@ -45,7 +45,7 @@ bool all_equal(const std::vector<std::int64_t>& values, std::int64_t value) {
 }  // namespace
 
 struct WinogradConvolution::Impl {
-  Impl(const ConvolutionSpec& spec, at::IntArrayRef input, const Impl* sibling)
+  Impl(const ConvolutionSpec& spec, const WeightContent& of_weight, at::IntArrayRef input)
       : bf16(spec.compute == at::kBFloat16),
         in(spec.weight.size(1)),
         out(spec.weight.size(0)),
@@ -63,7 +63,9 @@ struct WinogradConvolution::Impl {
         bias(spec.bias.defined() ? spec.bias : at::zeros({out}, at::kFloat)),
         nothing(at::zeros({std::max(in, out)}, spec.compute)),
         engine(dnnl::engine::kind::cpu, 0),
-        stream(engine) {
+        stream(engine),
+        packed(spec.packed),
+        content(of_weight) {
     const std::int64_t element = bf16 ? 2 : 4;
     const std::int64_t tile_bytes = kPoints * (in * element + out * 4);
     const std::int64_t most =
@@ -83,11 +85,8 @@ struct WinogradConvolution::Impl {
                                                  onednn::with_scratchpad(), engine);
 #endif
     multiply = dnnl::matmul(described);
-    const bool shared =
-        sibling != nullptr && sibling->weights.get_desc() == described.weights_desc();
-    settled = shared;
-    place = spec.memory;
-    weights = shared ? sibling->weights : pack(spec.weight, described.weights_desc());
+    auto known = packed->find(content, described.weights_desc(), engine);
+    weights = known ? *std::move(known) : pack(spec.weight, described.weights_desc());
     // Their data is set anew at every run.
     source = memory(left, engine, nullptr);
     destination = memory(product, engine, nullptr);
@@ -103,10 +102,10 @@ struct WinogradConvolution::Impl {
         kernels.data_ptr<float>(), static_cast<std::size_t>(out), static_cast<std::size_t>(in));
     memory plain({{kPoints, in, out}, memory::data_type::f32, memory::format_tag::abc}, engine,
                  dense.data());
-    memory packed(layout, engine);
-    dnnl::reorder(plain, packed).execute(stream, plain, packed);
+    memory result(layout, engine);
+    dnnl::reorder(plain, result).execute(stream, plain, result);
     stream.wait();
-    return packed;
+    return result;
   }
 
   /// Where a tile begins in the result.
@@ -192,8 +191,8 @@ struct WinogradConvolution::Impl {
   dnnl::engine engine;
   dnnl::stream stream;
   dnnl::matmul multiply;
-  std::shared_ptr<WeightMemory> place;
-  bool settled = false;
+  const std::shared_ptr<PackedWeights> packed;
+  const WeightContent content;
   memory weights;
   memory source;
   memory destination;
@@ -211,18 +210,17 @@ bool WinogradConvolution::fits(const ConvolutionSpec& spec) {
           kind == Activation::Kind::kClamp);
 }
 
-WinogradConvolution::WinogradConvolution(const ConvolutionSpec& spec, at::IntArrayRef input_sizes,
-                                         const WinogradConvolution* sibling)
-    : impl_(std::make_unique<Impl>(spec, input_sizes, sibling ? sibling->impl_.get() : nullptr)) {}
+WinogradConvolution::WinogradConvolution(const ConvolutionSpec& spec, const WeightContent& content,
+                                         at::IntArrayRef input_sizes)
+    : impl_(std::make_unique<Impl>(spec, content, input_sizes)) {}
 WinogradConvolution::~WinogradConvolution() = default;
 
 std::size_t WinogradConvolution::weight_bytes() const {
   return impl_->weights.get_desc().get_size();
 }
 
-void WinogradConvolution::settle() {
-  if (std::exchange(impl_->settled, true)) return;
-  impl_->weights = onednn::settled(impl_->weights, *impl_->place);
+void WinogradConvolution::keep_weights() {
+  impl_->weights = impl_->packed->keep(impl_->content, impl_->weights);
   impl_->arguments[DNNL_ARG_WEIGHTS] = impl_->weights;
 }
 

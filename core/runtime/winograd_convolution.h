@@ -18,15 +18,14 @@ class WinogradConvolution {
   /// holds the result between two numbers.
   static bool fits(const ConvolutionSpec& spec);
 
-  /// Requires fits(). input_sizes: [batch, in, height, width]. Its weights are those of `sibling`, of the same spec for another size,
-  /// where they are laid out alike; it may be null. Throws what oneDNN throws.
-  WinogradConvolution(const ConvolutionSpec& spec, at::IntArrayRef input_sizes,
-                      const WinogradConvolution* sibling);
+  /// Requires fits(). `content`: of the spec's weight. input_sizes: [batch, in, height, width]. Throws what oneDNN throws.
+  WinogradConvolution(const ConvolutionSpec& spec, const WeightContent& content,
+                      at::IntArrayRef input_sizes);
   ~WinogradConvolution();
 
   std::size_t weight_bytes() const;
-  /// Keep the weights for good: from now on they lie in the spec's memory.
-  void settle();
+  /// For good, among the spec's packed ones.
+  void keep_weights();
   /// Both channels-last and in the spec's type. adds: to what lies in `result` already.
   void run(const at::Tensor& input, at::Tensor& result, bool adds, bool activates);
 

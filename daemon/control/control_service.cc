@@ -239,6 +239,7 @@ Expected<> ControlService::load(grpc::ServerContext& context, const v1::LoadShar
   reply.set_engine(held.report().engine);
   reply.set_memory_bytes(held.memory_bytes());
   reply.set_was_loaded(loaded.was_loaded);
+  reply.set_shards_bytes(parts_.shards.memory_bytes());
   for (const runtime::EngineTiming& timing : held.report().timings) {
     auto& wire = *reply.add_timings();
     wire.set_engine(timing.engine);
@@ -261,10 +262,12 @@ grpc::Status ControlService::LoadShard(grpc::ServerContext* context,
 
 grpc::Status ControlService::UnloadShard(grpc::ServerContext*,
                                          const v1::UnloadShardRequest* request,
-                                         v1::UnloadShardReply*) {
+                                         v1::UnloadShardReply* reply) {
   return answer("UnloadShard", [&]() -> Expected<> {
     PARETO_TRY(sessions_.release_shard(request->session(), request->shard()));
-    return parts_.shards.unload(request->shard());
+    PARETO_TRY(parts_.shards.unload(request->shard()));
+    reply->set_shards_bytes(parts_.shards.memory_bytes());
+    return {};
   });
 }
 

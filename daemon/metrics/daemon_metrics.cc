@@ -110,11 +110,9 @@ void add_meters(Families& families, const StageMeters& meters) {
 }
 
 void add_shards(Families& families, const ShardCache& shards) {
-  std::uint64_t memory = 0;
   std::uint64_t weights = 0;
   const std::vector<ShardCache::Entry> entries = shards.entries();
   for (const ShardCache::Entry& entry : entries) {
-    memory += entry.shard->memory_bytes();
     weights += entry.shard->report().weight_bytes;
   }
   families.push_back(
@@ -123,8 +121,8 @@ void add_shards(Families& families, const ShardCache& shards) {
                             "Weights of the shards that are loaded, each shard's counted whole",
                             Kind::kGauge, value_of(weights)));
   families.push_back(single("pareto_shard_memory_bytes",
-                            "Memory that loading the shards that are loaded took", Kind::kGauge,
-                            value_of(memory)));
+                            "Memory that the shards that are loaded take, what they share once",
+                            Kind::kGauge, value_of(shards.memory_bytes())));
   if (const std::uint64_t limit = shards.memory_limit_bytes(); limit > 0) {
     families.push_back(single("pareto_shard_memory_limit_bytes",
                               "Memory that all shards together may take (memory_limit)",

@@ -10,6 +10,7 @@
 
 #include "core/base/control_group.h"
 #include "core/base/file.h"
+#include "core/runtime/shard_runner.h"
 
 namespace pareto::daemon {
 namespace {
@@ -85,9 +86,9 @@ void limit_to_control_group(MemoryReading& reading, const std::filesystem::path&
 MemoryReading read_memory() {
   const std::string own = read_file("/proc/self/status", kLimit).value_or("");
   const std::string machine = read_file("/proc/meminfo", kLimit).value_or("");
-  MemoryReading reading{bytes_of(own, "VmRSS:"), bytes_of(own, "VmHWM:"),
-                        bytes_of(machine, "MemAvailable:"), bytes_of(machine, "MemTotal:"),
-                        allocated_bytes()};
+  MemoryReading reading{
+      bytes_of(own, "VmRSS:"),        bytes_of(own, "VmHWM:"), bytes_of(machine, "MemAvailable:"),
+      bytes_of(machine, "MemTotal:"), allocated_bytes(),       runtime::packed_weight_bytes()};
   if (const auto tree = find_controller("memory")) {
     limit_to_control_group(reading, own_control_group(*tree, "memory"), tree->version == 1);
   }

@@ -15,6 +15,7 @@ struct MemoryReading {
   std::uint64_t total_bytes = 0;  ///< physical, or what this process's control group may take
   /// What this process holds of what its allocator gave it; 0 = unknown. What is freed may stay resident, to be given again.
   std::uint64_t allocated_bytes = 0;
+  std::uint64_t packed_bytes = 0;  ///< the part of it that is packed weights, which shards share
 };
 
 using MemoryProbe = std::function<MemoryReading()>;

@@ -22,12 +22,17 @@ constexpr int kPaceRepeats = 15;
 /// Remembered beyond their shards.
 constexpr std::size_t kMostKnown = 10'000;
 
-/// By loading a shard, between two readings. Memory of an earlier shard that is used again was resident before.
+std::uint64_t difference(std::uint64_t more, std::uint64_t less) {
+  return more - std::min(more, less);
+}
+
+/// By loading a shard, between two readings, but for packed weights, which it shares. Memory of an earlier shard that is used again was
+/// resident before.
 std::uint64_t taken_bytes(const MemoryReading& before, const MemoryReading& after) {
-  if (before.allocated_bytes > 0 && after.allocated_bytes > 0) {
-    return after.allocated_bytes - std::min(before.allocated_bytes, after.allocated_bytes);
-  }
-  return after.resident_bytes - std::min(before.resident_bytes, after.resident_bytes);
+  const bool known = before.allocated_bytes > 0 && after.allocated_bytes > 0;
+  const std::uint64_t taken = known ? difference(after.allocated_bytes, before.allocated_bytes)
+                                    : difference(after.resident_bytes, before.resident_bytes);
+  return difference(taken, difference(after.packed_bytes, before.packed_bytes));
 }
 
 std::string key_of(const Shard& shard, const runtime::RunnerOptions& options) {
@@ -180,9 +185,8 @@ ShardCache::ShardCache(RunnerFactory factory, runtime::WeightSource weights,
 
 Expected<> ShardCache::check_memory(const Shard& shard, std::uint64_t needed) const {
   const std::uint64_t limit = *limit_;
-  const std::uint64_t in_use = *in_use_;
   if (limit > 0) {
-    const std::uint64_t free = limit - std::min(limit, in_use);
+    const std::uint64_t free = difference(limit, memory_bytes());
     if (needed <= free) return {};
     return fail(ErrorCode::kExhausted,
                 "{} needs about {} of memory ({} of weights), the memory limit is {} and {} of it "
@@ -200,6 +204,8 @@ Expected<> ShardCache::check_memory(const Shard& shard, std::uint64_t needed) co
               format_bytes(reading.total_bytes), format_bytes(reading.available_bytes),
               format_bytes(left));
 }
+
+std::uint64_t ShardCache::memory_bytes() const { return *in_use_ + memory_().packed_bytes; }
 
 std::optional<ShardCache::Known> ShardCache::known_of(const std::string& key) const {
   const std::lock_guard lock(mutex_);
@@ -243,10 +249,12 @@ Expected<ShardCache::Loaded> ShardCache::load(const Shard& shard,
   history_.add(shard, options, runner->report());
   const MemoryReading after = memory_();
   const std::uint64_t taken = taken_bytes(before, after);
-  // Loading takes more than what stays: that is what the allocator says, where it does, and the weights at least, which engines that pack
-  // none read where they lie.
-  const std::uint64_t held =
-      after.allocated_bytes > 0 ? std::max(taken, shard.weight_bytes()) : needed;
+  const std::uint64_t packed = runner->report().packed_bytes;
+  // Loading takes more than what stays: that is what the allocator says, where it does, and the weights at least that are not packed, which
+  // engines read where they lie. Packed ones count for all shards together.
+  const std::uint64_t held = after.allocated_bytes > 0
+                                 ? std::max(taken, difference(shard.weight_bytes(), packed))
+                                 : difference(needed, packed);
   return_freed_memory();
   std::string handle = fmt::format("{}-{}", key.substr(0, 12), ++loads_);
   auto loaded =
@@ -258,7 +266,7 @@ Expected<ShardCache::Loaded> ShardCache::load(const Shard& shard,
   if (known_.size() < kMostKnown) {
     known_.try_emplace(key, Known{loaded->report().engine, loaded->pace_});
   }
-  loaded->memory_bytes_ = taken;
+  loaded->memory_bytes_ = taken + packed;
   *in_use_ += held;
   loaded->account_ = std::shared_ptr<const void>(
       nullptr, [in_use = in_use_, held](const void*) { *in_use -= held; });

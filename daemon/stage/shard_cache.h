@@ -62,7 +62,7 @@ class LoadedShard {
   const Shard& shard() const { return shard_; }
   const runtime::RunnerOptions& options() const { return options_; }
   const runtime::LoadReport& report() const { return runner_->report(); }
-  /// What loading it took of this process's memory.
+  /// What it takes of this process's memory, all of its weights included that it shares with others.
   std::uint64_t memory_bytes() const { return memory_bytes_; }
   /// Bytes of the tensors that one request of the loaded batch sends on.
   std::uint64_t output_bytes() const;
@@ -120,6 +120,8 @@ class ShardCache {
   Expected<std::shared_ptr<LoadedShard>> find(const std::string& handle) const;
   std::vector<Entry> entries() const;
 
+  /// What all shards together take of this process's memory, stages that still run unloaded ones included. Packed weights count once.
+  std::uint64_t memory_bytes() const;
   std::uint64_t memory_limit_bytes() const { return *limit_; }
   /// Counts for shards loaded from now on.
   void set_memory_limit(std::uint64_t bytes) { *limit_ = bytes; }

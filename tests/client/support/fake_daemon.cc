@@ -156,8 +156,7 @@ Expected<LoadedShard> FakeDaemon::load_shard(const Shard& shard, const ShardSett
       return fail(ErrorCode::kNotFound, "{}: no tensor {}", config_.name, weight.digest.hex());
     }
   }
-  std::uint64_t held = 0;
-  for (const auto& [handle, other] : shards_) held += other.bytes;
+  const std::uint64_t held = shards_bytes();
   if (info_.memory_limit_bytes > 0 && held + shard.weight_bytes() > info_.memory_limit_bytes) {
     return fail(ErrorCode::kExhausted, "{}: over the memory limit", config_.name);
   }
@@ -167,14 +166,21 @@ Expected<LoadedShard> FakeDaemon::load_shard(const Shard& shard, const ShardSett
   loaded.engine = "fake";
   loaded.memory_bytes = shard.weight_bytes();
   shards_[loaded.handle] = {shard.begin, shard.end - shard.begin, shard.weight_bytes()};
+  loaded.shards_bytes = shards_bytes();
   return loaded;
 }
 
-Expected<> FakeDaemon::unload_shard(const std::string& handle) {
+std::uint64_t FakeDaemon::shards_bytes() const {
+  std::uint64_t held = 0;
+  for (const auto& [handle, shard] : shards_) held += shard.bytes;
+  return held;
+}
+
+Expected<std::uint64_t> FakeDaemon::unload_shard(const std::string& handle) {
   PARETO_TRY(alive());
   const std::lock_guard lock(mutex_);
   if (shards_.erase(handle) == 0) return fail(ErrorCode::kNotFound, "no shard {}", handle);
-  return {};
+  return shards_bytes();
 }
 
 Expected<OpenedStage> FakeDaemon::open_stage(const StageRequest& request) {

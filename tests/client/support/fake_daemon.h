@@ -101,7 +101,7 @@ class FakeDaemon final : public DaemonClient {
   Expected<std::vector<Digest>> missing_tensors(const std::vector<Digest>& digests) override;
   Expected<> put_tensors(const std::vector<NamedTensor>& tensors) override;
   Expected<LoadedShard> load_shard(const Shard& shard, const ShardSettings& settings) override;
-  Expected<> unload_shard(const std::string& handle) override;
+  Expected<std::uint64_t> unload_shard(const std::string& handle) override;
   Expected<OpenedStage> open_stage(const StageRequest& request) override;
   Expected<Nanoseconds> start_stage(std::uint64_t pipeline, std::uint32_t stage,
                                     std::chrono::milliseconds timeout) override;
@@ -159,6 +159,9 @@ class FakeDaemon final : public DaemonClient {
   std::atomic<std::uint64_t> last_request_{~std::uint64_t{0}};
   std::atomic<std::uint64_t> sent_bytes_{0};
   std::atomic<int> loads_{0};
+  /// Under the mutex.
+  std::uint64_t shards_bytes() const;
+
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::set<Digest> store_;

@@ -8,6 +8,7 @@
 
 #include "core/runtime/packed_convolution.h"
 #include "core/runtime/packed_pooling.h"
+#include "core/runtime/shard_runner.h"
 #include "core/runtime/winograd_convolution.h"
 
 namespace pareto::runtime {
@@ -34,11 +35,20 @@ ConvolutionSpec spec_of(std::int64_t out, std::int64_t in, std::int64_t padding,
   spec.bias = at::randn({out});
   spec.stride = spec.dilation = {1, 1};
   spec.padding = {padding, padding};
-  spec.memory = std::make_shared<WeightMemory>();
+  spec.packed = std::make_shared<PackedWeights>();
   spec.compute = type;
   // What both sides compute with.
   spec.weight = spec.weight.to(type).to(at::kFloat);
   return spec;
+}
+
+WeightContent content_of(const ConvolutionSpec& spec) {
+  return runtime::content_of(
+      {static_cast<const std::byte*>(spec.weight.data_ptr()), spec.weight.nbytes()});
+}
+
+WinogradConvolution winograd_of(const ConvolutionSpec& spec, at::IntArrayRef input_sizes) {
+  return {spec, content_of(spec), input_sizes};
 }
 
 at::Tensor reference(const at::Tensor& input, const ConvolutionSpec& spec) {
@@ -51,7 +61,7 @@ class EveryType : public testing::TestWithParam<at::ScalarType> {
   void SetUp() override {
     if (GetParam() == at::kFloat) return;
     try {
-      WinogradConvolution(spec_of(16, 16, 1, GetParam()), {1, 16, 4, 4}, nullptr);
+      winograd_of(spec_of(16, 16, 1, GetParam()), {1, 16, 4, 4});
     } catch (const dnnl::error& error) {
       if (error.status != dnnl_unimplemented) throw;
       GTEST_SKIP() << "oneDNN does not compute in " << GetParam() << " on this processor";
@@ -90,6 +100,36 @@ TEST(PackedConvolution, HoldsItsWeightsOnceAndPacksThemAnewFromThere) {
   }
 }
 
+TEST(PackedConvolution, SharesItsWeightsWithOtherEngines) {
+  at::manual_seed(4);
+  const std::uint64_t before = packed_weight_bytes();
+  ConvolutionSpec spec = spec_of(512, 512, 1, at::kFloat);
+  const std::uint64_t weight_bytes = spec.weight.nbytes();
+  spec.stride = {2, 2};  // nothing for Winograd
+  const at::Tensor input = picture({1, 512, 8, 8}, at::kFloat);
+  const at::Tensor expected = reference(input, spec);
+  auto first = std::make_unique<PackedConvolution>(spec);
+  EXPECT_LT(relative_error(first->run(input, {}), expected), 1e-5);
+  const std::uint64_t of_one = packed_weight_bytes();
+  EXPECT_GE(of_one - before, weight_bytes);
+
+  ConvolutionSpec other = spec;
+  other.weight = spec.weight.clone();
+  other.packed = std::make_shared<PackedWeights>();
+  auto second = std::make_unique<PackedConvolution>(other);
+  EXPECT_LT(relative_error(second->run(input, {}), expected), 1e-5);
+  EXPECT_EQ(packed_weight_bytes(), of_one);
+  EXPECT_EQ(other.packed->bytes(), spec.packed->bytes());
+
+  first.reset();
+  spec.packed.reset();
+  EXPECT_EQ(packed_weight_bytes(), of_one);
+  EXPECT_LT(relative_error(second->run(input, {}), expected), 1e-5) << "which still holds them";
+  second.reset();
+  other.packed.reset();
+  EXPECT_EQ(packed_weight_bytes(), before);
+}
+
 TEST_P(EveryType, WinogradComputesTheConvolution) {
   at::manual_seed(1);
   struct Case {
@@ -103,7 +143,7 @@ TEST_P(EveryType, WinogradComputesTheConvolution) {
     ASSERT_TRUE(WinogradConvolution::fits(spec));
     const at::Tensor input = picture({c.batch, c.in, c.height, c.width}, GetParam());
     const at::Tensor expected = reference(input, spec);
-    WinogradConvolution winograd(spec, input.sizes(), nullptr);
+    WinogradConvolution winograd = winograd_of(spec, input.sizes());
     at::Tensor result = picture(expected.sizes(), GetParam());
     winograd.run(input, result, /*adds=*/false, /*activates=*/false);
     EXPECT_LT(relative_error(result, expected), tolerance(GetParam())) << input.sizes();
@@ -116,15 +156,17 @@ TEST_P(EveryType, WinogradAddsAndActivates) {
   spec.activation = {Activation::Kind::kClamp, 0, 1.5F};
   const at::Tensor input = picture({1, 16, 11, 10}, GetParam());
   const at::Tensor addend = picture({1, 32, 11, 10}, GetParam());
-  WinogradConvolution winograd(spec, input.sizes(), nullptr);
-  winograd.settle();
+  WinogradConvolution winograd = winograd_of(spec, input.sizes());
+  winograd.keep_weights();
+  const std::uint64_t bytes = spec.packed->bytes();
+  EXPECT_EQ(bytes, winograd.weight_bytes());
   at::Tensor result = addend.clone();
   winograd.run(input, result, /*adds=*/true, /*activates=*/true);
   const at::Tensor expected = (reference(input, spec) + addend.to(at::kFloat)).clamp(0, 1.5);
   EXPECT_LT(relative_error(result, expected), tolerance(GetParam()));
   // The same weights serve another size.
   const at::Tensor other = picture({2, 16, 5, 5}, GetParam());
-  WinogradConvolution sibling(spec, other.sizes(), &winograd);
+  WinogradConvolution sibling = winograd_of(spec, other.sizes());
   at::Tensor smaller = at::empty({2, 32, 5, 5}, other.options(), kChannelsLast);
   sibling.run(other, smaller, /*adds=*/false, /*activates=*/true);
   EXPECT_LT(relative_error(smaller, reference(other, spec).clamp(0, 1.5)), tolerance(GetParam()));

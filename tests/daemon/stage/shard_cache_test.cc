@@ -182,6 +182,26 @@ TEST_F(ShardCacheTest, OfTheLimitAShardTakesWhatStaysOfIt) {
   EXPECT_THAT(cache.load(heavy_shard(4), {}).error().message, HasSubstr("11.0 MiB of it are free"));
 }
 
+TEST_F(ShardCacheTest, WhatShardsShareCountsOnce) {
+  ShardCache cache = make_cache(45 * kMiB);
+  memory_.allocated_bytes = 60 * kMiB;
+  runs_->packed_bytes = 12 * kMiB;
+  runs_->on_load = [this] {
+    // The first one packs them all.
+    memory_.allocated_bytes += memory_.packed_bytes == 0 ? 13 * kMiB : kMiB;
+    memory_.packed_bytes = 12 * kMiB;
+    return Expected<>();
+  };
+  for (std::int64_t end = 2; end < 12; ++end) {
+    const auto loaded = cache.load(heavy_shard(end), {});
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    EXPECT_EQ(loaded->shard->memory_bytes(), 13 * kMiB) << "as if it were alone";
+    EXPECT_EQ(cache.memory_bytes(), (12 + (end - 1)) * kMiB);
+  }
+  EXPECT_TRUE(cache.unload(cache.entries().front().shard->handle()));
+  EXPECT_EQ(cache.memory_bytes(), 21 * kMiB);
+}
+
 TEST_F(ShardCacheTest, AFailedLoadLeavesNothing) {
   ShardCache cache = make_cache(25 * kMiB);
   runs_->on_load = [] { return Expected<>(fail(ErrorCode::kCorrupt, "no archive")); };

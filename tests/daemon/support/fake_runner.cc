@@ -16,6 +16,7 @@ class FakeRunner final : public runtime::ShardRunner {
     report_.timings.push_back({"plain", kPlain, "", 0});
     if (engine == "auto") report_.timings.push_back({"slow", 2 * kPlain, "", 0});
     report_.weight_bytes = shard.weight_bytes();
+    report_.packed_bytes = runs_->packed_bytes;
   }
 
   Expected<std::vector<Value>> run(std::vector<Value> inputs) override {

@@ -30,6 +30,7 @@ struct FakeRuns {
   bool skips_slow = false;  ///< whether the last load was told that engine "slow" is hopeless
   Nanoseconds operator_time{
       1};  ///< of its one operator, for each time that it is asked to repeat it
+  std::uint64_t packed_bytes = 0;  ///< of each, shared with others
   /// Fails every load.
   std::function<Expected<>()> on_load = [] { return Expected<>(); };
 };

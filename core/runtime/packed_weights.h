@@ -1,0 +1,53 @@
+// The packed weights of all engines in a process: shards of one model have most of their layers in common, and what one engine has packed
+// another finds and holds, too, instead of packing it once more. They are read from end to end by every request, so they lie close together
+// on large pages, where the kernel grants them. Internal to core/runtime; no LibTorch.
+//
+//   given weights ──content_of──▶ find ──▶ packed weights                      of an engine that packed them before
+//                                   └─none─▶ pack them as one likes ──keep──▶  for later ones to find
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <optional>
+#include <span>
+
+namespace pareto::runtime {
+
+/// What weights hold, whatever their layout: 128 bits (XXH3) under a secret of this process, so that nobody can make others that look alike.
+struct WeightContent {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  auto operator<=>(const WeightContent&) const = default;
+};
+WeightContent content_of(std::span<const std::byte> weights);
+
+/// Those of one engine. They stay as long as any engine that holds them.
+///
+/// Threads: one owner at a time; each engine may have its own.
+class PackedWeights {
+ public:
+  /// Weights of that content in that layout, where an engine holds them; from now on this one does, too. `device`: oneDNN's, for which
+  /// they are given.
+  std::optional<dnnl::memory> find(const WeightContent& content, const dnnl::memory::desc& layout,
+                                   const dnnl::engine& device);
+  /// A copy of `packed` that stays, or what find() would give; `packed` itself where it is held already. Throws std::bad_alloc.
+  dnnl::memory keep(const WeightContent& content, const dnnl::memory& packed);
+  /// Of all that this engine holds, others or not.
+  std::uint64_t bytes() const;
+
+ private:
+  struct Held {
+    std::shared_ptr<std::byte> bytes;
+    std::size_t size = 0;
+  };
+  dnnl::memory hold(std::shared_ptr<std::byte> bytes, const dnnl::memory::desc& layout,
+                    const dnnl::engine& device);
+
+  std::map<const std::byte*, Held> held_;
+};
+
+}  // namespace pareto::runtime
