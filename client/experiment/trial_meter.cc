@@ -109,9 +109,9 @@ std::string describe_rules(const UnitBudget& budget) {
       "before the last window, in whole windows, for {} latencies and at least {} s, within the "
       "rest of the slice "
       "but for {} completions at least. A window that is not given is the smallest within 1 % of "
-      "the best throughput, searched in a trial's first unit from 1.05 x latency / bottleneck to "
+      "the best throughput, searched in a trial's first unit from 1.25 x latency / bottleneck to "
       "twice as much, by two loads a window of at least {} completions; in an adaptive sweep it is "
-      "the predicted one, and at least 1.05 x latency / bottleneck. Where a request took {} ms "
+      "the predicted one, and at least 1.25 x latency / bottleneck. Where a request took {} ms "
       "longer "
       "than most, and half as long again, a connection paused, and throughput is that of the load "
       "which is the median of {}. Plans whose requests take more than "
@@ -196,11 +196,11 @@ Expected<> TrialMeter::find_window(Load& load, const Value& request, const Trial
   const double latency_ms = median(alone.latency_ms);
   const double slowest_ms = bottleneck_ms(alone);
   if (dear()) {
-    window_ = reckoned_window(latency_ms, slowest_ms);
+    window_ = roomy_window(latency_ms, slowest_ms);
     return {};
   }
   if (foreseen_window_ > 0) {
-    window_ = std::max(foreseen_window_, least_window(latency_ms, slowest_ms));
+    window_ = std::max(foreseen_window_, roomy_window(latency_ms, slowest_ms));
     return {};
   }
   const Least least{kSearchIntervals, budget.slice * kSearchShare};

@@ -36,7 +36,7 @@ inline constexpr int kSearchIntervals = 8;
 inline constexpr int kRewarmRequests = 3;
 /// Requests that take longer are dear: over a slow network, where what varies is small beside what does not. A plan of such requests has
 /// fewer of all: one is discarded, so many are measured for latency, so many intervals for throughput, in whole windows, after a single
-/// window and without a drain, and its window is reckoned (reckoned_window) and not searched. Now and then a slow connection pauses for as
+/// window and without a drain, and its window is W* (roomy_window) and not searched. Now and then a slow connection pauses for as
 /// long as such a measurement (bbr looks for a shorter round trip every ten seconds): throughput is measured so many times in a row, and
 /// that which took the median time counts.
 inline constexpr double kDearRequestMs = 250;

@@ -4,11 +4,9 @@
 //                                            ▲─────────────────────────────────────────────────────────────────┘
 //                                            none: choose_window(curve)
 //
-// Throughput grows with the window W as W / L until the bottleneck is always at work, at 1 / B: at L / B where nothing jitters (fewer
-// cannot carry it, by Little's law), at up to twice as many where stages do. Where W is hardly more than L / B, the bottleneck is always at
-// work until anything takes a little longer: W* = ⌈1.05 L / B⌉ leaves room for that, and no fewer are tried, but one alone where L is within
-// 1 % of B. 2 W* is measured first, next W*; where
-// W* is not enough, what lies between is bisected, for throughput does not fall as the window grows. Each is loaded twice, the first two
+// Throughput grows with the window W as W / L until the bottleneck is always at work, at 1 / B: from L / B on where nothing jitters (fewer
+// cannot carry it, by Little's law), from up to twice as many where stages do. W* = ⌈1.25 L / B⌉ leaves room for what jitters a little, and no
+// fewer are tried, but one alone where L is within 1 % of B. 2 W* is measured first, next W*; where W* is not enough, what lies between is bisected, for throughput does not fall as the window grows. Each is loaded twice, the first two
 // in turns, and its faster load counts: whatever else a machine does, it only slows it. That makes 4 to 6 short loads for two stages on
 // fast links, never more than 14.
 //
@@ -39,11 +37,8 @@ int choose_window(std::span<const WindowPoint> curve);
 std::optional<int> next_window(std::span<const WindowPoint> curve, double latency_ms,
                                double bottleneck_ms);
 
-/// W*: the fewest that leave room; 1 for times that are not known.
-int least_window(double latency_ms, double bottleneck_ms);
-
-/// Without any load: a quarter more than latency / bottleneck, so that the bottleneck is at work although stages vary.
-int reckoned_window(double latency_ms, double bottleneck_ms);
+/// W*; 1 for times that are not known.
+int roomy_window(double latency_ms, double bottleneck_ms);
 
 inline constexpr int kLargestWindow = 64;
 

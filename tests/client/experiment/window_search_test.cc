@@ -63,8 +63,8 @@ TEST(WindowSearch, FindsTheSmallestWindowOfFixedServiceTimes) {
     });
     EXPECT_GE(throughput(found.window), 0.99e3 / bottleneck) << bottleneck;
     if (found.window == 1) continue;
-    EXPECT_GE(found.window, 1.05 * kLatency / bottleneck) << "room";
-    EXPECT_LT(found.window - 1, 1.05 * kLatency / bottleneck) << "but no more";
+    EXPECT_GE(found.window, 1.25 * kLatency / bottleneck) << "room";
+    EXPECT_LT(found.window - 1, 1.25 * kLatency / bottleneck) << "but no more";
     EXPECT_LE(found.loads, 4) << bottleneck;
   }
 }
@@ -127,7 +127,7 @@ TEST(WindowSearch, ALoadThatWasDisturbedIsNotBelieved) {
   // Three in flight are as good as four, two are not; whichever load the machine disturbs, the answer stays.
   for (int disturbed = 0; disturbed < 6; ++disturbed) {
     int loads = 0;
-    const Found found = search(1900, 1000, [&](int window) {
+    const Found found = search(1550, 1000, [&](int window) {
       return point(window, (window < 3 ? 90 : 100) * (loads++ == disturbed ? 0.6 : 1));
     });
     EXPECT_EQ(found.window, 3) << disturbed;
@@ -140,10 +140,10 @@ TEST(WindowSearch, AFewNoisyCompletionsAreEnough) {
   constexpr int kTries = 100;
   for (int seed = 0; seed < kTries; ++seed) {
     Random random(static_cast<std::uint64_t>(seed));
-    const Found found = search(1900, 1000, [&](int window) {
+    const Found found = search(1550, 1000, [&](int window) {
       std::vector<double> intervals;
       for (int i = 0; i < 8; ++i) {
-        intervals.push_back(std::max(1.0, 1.9 / window) * (1 + 0.05 * (2 * random.uniform() - 1)));
+        intervals.push_back(std::max(1.0, 1.55 / window) * (1 + 0.05 * (2 * random.uniform() - 1)));
       }
       return WindowPoint{window, throughput_of_rounds({intervals}, 1).front(),
                          throughput_interval({intervals}, 1, 7)};
@@ -154,21 +154,15 @@ TEST(WindowSearch, AFewNoisyCompletionsAreEnough) {
   EXPECT_GE(right, kTries * 8 / 10);
 }
 
-TEST(LeastWindow, LeavesRoomButForOneAlone) {
-  EXPECT_EQ(least_window(1900, 1000), 2);
-  EXPECT_EQ(least_window(1980, 1000), 3);
-  EXPECT_EQ(least_window(1005, 1000), 1);
-  EXPECT_EQ(least_window(1020, 1000), 2);
-  EXPECT_EQ(least_window(1e6, 1), kLargestWindow);
-  EXPECT_EQ(least_window(500, 0), 1);
-}
-
-TEST(ReckonedWindow, KeepsTheBottleneckAtWork) {
-  EXPECT_EQ(reckoned_window(1700, 1280), 2);
-  EXPECT_EQ(reckoned_window(500, 80), 8);
-  EXPECT_EQ(reckoned_window(500, 500), 2);
-  EXPECT_EQ(reckoned_window(1e6, 1), kLargestWindow);
-  EXPECT_EQ(reckoned_window(500, 0), 1);
+TEST(RoomyWindow, KeepsTheBottleneckAtWorkAlthoughStagesVary) {
+  EXPECT_EQ(roomy_window(1700, 1280), 2);
+  EXPECT_EQ(roomy_window(1590, 1000), 2);
+  EXPECT_EQ(roomy_window(1610, 1000), 3);
+  EXPECT_EQ(roomy_window(500, 80), 8);
+  EXPECT_EQ(roomy_window(1005, 1000), 1) << "a request alone waits for no other";
+  EXPECT_EQ(roomy_window(1020, 1000), 2);
+  EXPECT_EQ(roomy_window(1e6, 1), kLargestWindow);
+  EXPECT_EQ(roomy_window(500, 0), 1);
 }
 
 }  // namespace
