@@ -202,9 +202,12 @@ void LatencyToGo::fill_arrive_by_lists(std::size_t usage, const Reach& reach) {
   for (int begin = 0; begin < begins; ++begin) {
     const std::span<const int> ends = reach.ends_of(begin);
     if (ends.empty()) continue;
-    const double least = first_finite < last   ? least_of(ends)
-                         : ends.back() == last ? ends_.back()
-                                               : kInfinity;
+    double least = kInfinity;
+    if (first_finite < last) {
+      least = least_of(ends);
+    } else if (ends.back() == last) {
+      least = ends_.back();
+    }
     arrive[begin] = std::min(arrive[begin], before[at(begin)] + least);
   }
 }
