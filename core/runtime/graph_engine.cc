@@ -153,13 +153,12 @@ std::unique_ptr<Engine> build_plain_engine(const LoadedModule& loaded) {
 FrozenShard freeze_shard(const LoadedModule& loaded) {
   const torch::jit::Module frozen = torch::jit::freeze_module(loaded.module, {"run"});
   auto held = frozen.get_method("run").graph();
-  torch::jit::OptimizeFrozenGraph(held, /*optimize_numerics=*/true);
-  refuse_impossible_windows(held->block());
-  FrozenShard shard{held->copy(), frozen._ivalue()};
   // A frozen module is one more class of the compilation unit that it came from, which keeps it as long as the shard is loaded: the folded
   // weights of every engine that was ever built.
-  make_empty(*held);
-  return shard;
+  const auto emptied = c10::make_scope_exit([&] { make_empty(*held); });
+  torch::jit::OptimizeFrozenGraph(held, /*optimize_numerics=*/true);
+  refuse_impossible_windows(held->block());
+  return {held->copy(), frozen._ivalue()};
 }
 
 void constants_to_bfloat16(torch::jit::Graph& graph) { block_to_bfloat16(graph.block()); }

@@ -38,7 +38,7 @@ inline at::Tensor lend(memory& scratchpad) {
 }
 
 /// Before another size of input is prepared: of many that are known the oldest goes, for there may be no end of sizes. The very first stays,
-/// whose weights others share.
+/// whose weights may be all that is left of the given ones.
 template <typename Known>
 void make_room(std::list<Known>& known) {
   constexpr std::size_t kMost = 16;

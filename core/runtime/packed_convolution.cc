@@ -126,8 +126,6 @@ struct PackedConvolution::Impl {
     }
     spec.weight = spec.weight.contiguous();
     if (spec.bias.defined()) spec.bias = spec.bias.to(at::kFloat).contiguous();
-    content =
-        content_of({static_cast<const std::byte*>(spec.weight.data_ptr()), spec.weight.nbytes()});
   }
 
   std::vector<std::int64_t> output_sizes(at::IntArrayRef input) const {
@@ -179,9 +177,16 @@ struct PackedConvolution::Impl {
     return plain;
   }
 
-  /// Where packing lost nothing, packed weights are as good as the given ones, which would take as much memory once more.
+  /// Where packing lost nothing, packed weights are as good as the given ones, which would take as much memory once more. Otherwise those are
+  /// shared as well, unless they lie in somebody else's memory already.
   void drop_given_weights() {
-    if (spec.compute == at::kFloat && !prepared.front().winograd) spec.weight.reset();
+    if (spec.compute == at::kFloat && !prepared.front().winograd) {
+      spec.weight.reset();
+    } else if (spec.weight.storage().resizable()) {
+      memory given = as_given(spec.weight.data_ptr());
+      keep(given);
+      spec.weight = at::from_blob(given.get_data_handle(), weight_sizes, at::kFloat);
+    }
   }
 
   /// Weights in a layout: shared with whoever has them so, or packed here until they are kept.
@@ -198,6 +203,11 @@ struct PackedConvolution::Impl {
       if (known.adds == adds && known.activates == activates && known.input_sizes == sizes) {
         return known;
       }
+    }
+    // Of what is packed below: whoever finds it gets that.
+    if (spec.weight.defined()) {
+      content =
+          content_of({static_cast<const std::byte*>(spec.weight.data_ptr()), spec.weight.nbytes()});
     }
     Prepared fresh;
     fresh.input_sizes = sizes.vec();

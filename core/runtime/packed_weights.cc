@@ -87,15 +87,16 @@ class Registry {
     return nullptr;
   }
 
-  /// 64-byte aligned, behind what was allocated last. Its chunk stays as long as anything in it.
+  /// 64-byte aligned, behind what was allocated last. Its chunk stays as long as anything in it, so that large ones have their own.
   Bytes allocate(std::size_t bytes) {
     const std::size_t wanted = rounded_up(bytes, kAlignment);
+    if (wanted > kChunk / 2) return make_chunk(rounded_up(wanted, kLargePage));
     Bytes chunk = chunk_.lock();
     if (!chunk || wanted > left_) {
-      left_ = rounded_up(std::max(wanted, kChunk), kLargePage);
-      chunk = make_chunk(left_);
+      chunk = make_chunk(kChunk);
       chunk_ = chunk;
       next_ = chunk.get();
+      left_ = kChunk;
     }
     left_ -= wanted;
     return {std::move(chunk), std::exchange(next_, next_ + wanted)};
@@ -155,8 +156,14 @@ std::optional<memory> PackedWeights::find(const WeightContent& content, const me
 }
 
 memory PackedWeights::keep(const WeightContent& content, const memory& packed) {
-  if (held_.contains(static_cast<const std::byte*>(packed.get_data_handle()))) return packed;
-  return hold(registry().add(content, packed), packed.get_desc(), packed.get_engine());
+  const auto found = held_.find(static_cast<const std::byte*>(packed.get_data_handle()));
+  if (found != held_.end()) {
+    found->second.kept = true;
+    return packed;
+  }
+  memory kept = hold(registry().add(content, packed), packed.get_desc(), packed.get_engine());
+  held_.at(static_cast<const std::byte*>(kept.get_data_handle())).kept = true;
+  return kept;
 }
 
 memory PackedWeights::hold(Bytes bytes, const memory::desc& layout, const dnnl::engine& device) {
@@ -167,7 +174,7 @@ memory PackedWeights::hold(Bytes bytes, const memory::desc& layout, const dnnl::
 
 std::uint64_t PackedWeights::bytes() const {
   std::uint64_t bytes = 0;
-  for (const auto& [place, held] : held_) bytes += held.size;
+  for (const auto& [place, held] : held_) bytes += held.kept ? held.size : 0;
   return bytes;
 }
 

@@ -17,7 +17,8 @@
 
 namespace pareto::runtime {
 
-/// What weights hold, whatever their layout: 128 bits (XXH3) under a secret of this process, so that nobody can make others that look alike.
+/// What weights hold, whatever their layout: 128 bits (XXH3) under a secret of this process, without which nobody can tell which others look
+/// alike.
 struct WeightContent {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -30,19 +31,20 @@ WeightContent content_of(std::span<const std::byte> weights);
 /// Threads: one owner at a time; each engine may have its own.
 class PackedWeights {
  public:
-  /// Weights of that content in that layout, where an engine holds them; from now on this one does, too. `device`: oneDNN's, for which
-  /// they are given.
+  /// Weights of that content in that layout, where an engine holds them; from now on this one does, too, but they count as its own only
+  /// when they are kept. `device`: oneDNN's, for which they are given.
   std::optional<dnnl::memory> find(const WeightContent& content, const dnnl::memory::desc& layout,
                                    const dnnl::engine& device);
   /// A copy of `packed` that stays, or what find() would give; `packed` itself where it is held already. Throws std::bad_alloc.
   dnnl::memory keep(const WeightContent& content, const dnnl::memory& packed);
-  /// Of all that this engine holds, others or not.
+  /// Of all that this engine keeps, others or not.
   std::uint64_t bytes() const;
 
  private:
   struct Held {
     std::shared_ptr<std::byte> bytes;
     std::size_t size = 0;
+    bool kept = false;
   };
   dnnl::memory hold(std::shared_ptr<std::byte> bytes, const dnnl::memory::desc& layout,
                     const dnnl::engine& device);

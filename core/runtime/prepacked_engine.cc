@@ -135,7 +135,10 @@ class Fuser {
       for (torch::jit::Block* inner : node->blocks()) collect(inner, found);
       auto spec = as_convolution(node);
       if (!spec) spec = as_linear(node);
-      if (spec) found.push_back(extend(node, *std::move(spec)));
+      // What is packed once is no longer what somebody writes.
+      const bool written =
+          spec && (aliases_.hasWriters(node->input(1)) || aliases_.hasWriters(node->input(2)));
+      if (spec && !written) found.push_back(extend(node, *std::move(spec)));
     }
   }
 

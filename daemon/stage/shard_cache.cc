@@ -30,9 +30,11 @@ std::uint64_t difference(std::uint64_t more, std::uint64_t less) {
 /// resident before.
 std::uint64_t taken_bytes(const MemoryReading& before, const MemoryReading& after) {
   const bool known = before.allocated_bytes > 0 && after.allocated_bytes > 0;
-  const std::uint64_t taken = known ? difference(after.allocated_bytes, before.allocated_bytes)
-                                    : difference(after.resident_bytes, before.resident_bytes);
-  return difference(taken, difference(after.packed_bytes, before.packed_bytes));
+  const auto unshared = [known](const MemoryReading& reading) {
+    return difference(known ? reading.allocated_bytes : reading.resident_bytes,
+                      reading.packed_bytes);
+  };
+  return difference(unshared(after), unshared(before));
 }
 
 std::string key_of(const Shard& shard, const runtime::RunnerOptions& options) {

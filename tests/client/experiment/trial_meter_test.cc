@@ -50,7 +50,6 @@ TEST_F(TrialMeterTest, AForeseenWindowIsNotSearched) {
   EXPECT_EQ(measured_with(5).round.window, 5) << "one alone would do, by what stages say";
   for (FakeDaemon* daemon : daemons_) daemon->set_operator_time(Nanoseconds(1), {});
   EXPECT_GT(measured_with(5).round.window, 5) << "more than was foreseen";
-  EXPECT_LT(measured_with(2).requests, measured_with(0).requests);
 }
 
 RequestSample taking(std::chrono::milliseconds latency) {

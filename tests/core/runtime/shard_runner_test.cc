@@ -106,6 +106,7 @@ TEST(ShardRunner, EveryEngineAgreesWithPlain) {
     ASSERT_TRUE(outputs) << engine << ": " << outputs.error().message;
     EXPECT_LT(relative_error(Tuple{*expected}, Tuple{*outputs}), 1e-5) << engine;
     EXPECT_EQ((*runner)->report().engine, engine);
+    EXPECT_EQ((*runner)->report().packed_bytes > 0, engine == "prepacked") << engine;
   }
 }
 
