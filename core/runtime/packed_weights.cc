@@ -156,13 +156,10 @@ std::optional<memory> PackedWeights::find(const WeightContent& content, const me
 }
 
 memory PackedWeights::keep(const WeightContent& content, const memory& packed) {
-  const auto found = held_.find(static_cast<const std::byte*>(packed.get_data_handle()));
-  if (found != held_.end()) {
-    found->second.kept = true;
-    return packed;
-  }
-  memory kept = hold(registry().add(content, packed), packed.get_desc(), packed.get_engine());
-  held_.at(static_cast<const std::byte*>(kept.get_data_handle())).kept = true;
+  const auto held = held_.find(static_cast<const std::byte*>(packed.get_data_handle()));
+  Bytes bytes = held != held_.end() ? held->second.bytes : registry().add(content, packed);
+  memory kept = hold(bytes, packed.get_desc(), packed.get_engine());
+  held_.at(bytes.get()).kept = true;
   return kept;
 }
 

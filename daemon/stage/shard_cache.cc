@@ -185,10 +185,11 @@ ShardCache::ShardCache(RunnerFactory factory, runtime::WeightSource weights,
       in_use_(std::make_shared<std::atomic<std::uint64_t>>(0)),
       limit_(std::make_unique<std::atomic<std::uint64_t>>(memory_limit_bytes)) {}
 
-Expected<> ShardCache::check_memory(const Shard& shard, std::uint64_t needed) const {
+Expected<> ShardCache::check_memory(const Shard& shard, std::uint64_t needed,
+                                    const MemoryReading& reading) const {
   const std::uint64_t limit = *limit_;
   if (limit > 0) {
-    const std::uint64_t free = difference(limit, memory_bytes());
+    const std::uint64_t free = difference(limit, memory_bytes(reading));
     if (needed <= free) return {};
     return fail(ErrorCode::kExhausted,
                 "{} needs about {} of memory ({} of weights), the memory limit is {} and {} of it "
@@ -196,7 +197,6 @@ Expected<> ShardCache::check_memory(const Shard& shard, std::uint64_t needed) co
                 name_of(shard), format_bytes(needed), format_bytes(shard.weight_bytes()),
                 format_bytes(limit), format_bytes(free));
   }
-  const MemoryReading reading = memory_();
   const std::uint64_t left = reading.total_bytes / kShareLeft;
   if (reading.available_bytes == 0 || needed + left <= reading.available_bytes) return {};
   return fail(ErrorCode::kExhausted,
@@ -207,7 +207,9 @@ Expected<> ShardCache::check_memory(const Shard& shard, std::uint64_t needed) co
               format_bytes(left));
 }
 
-std::uint64_t ShardCache::memory_bytes() const { return *in_use_ + memory_().packed_bytes; }
+std::uint64_t ShardCache::memory_bytes(const MemoryReading& reading) const {
+  return *in_use_ + reading.packed_bytes;
+}
 
 std::optional<ShardCache::Known> ShardCache::known_of(const std::string& key) const {
   const std::lock_guard lock(mutex_);
@@ -242,9 +244,9 @@ Expected<ShardCache::Loaded> ShardCache::load(const Shard& shard,
     }
   }
   const std::uint64_t needed = loading_bytes(shard, options.batch);
-  PARETO_TRY(check_memory(shard, needed));
-  const std::optional<Known> known = known_of(key);
   const MemoryReading before = memory_();
+  PARETO_TRY(check_memory(shard, needed, before));
+  const std::optional<Known> known = known_of(key);
   PARETO_ASSIGN(auto runner,
                 with_context(factory_(shard, weights_, with_what_is_known(known, shard, options)),
                              "{}", name_of(shard)));

@@ -121,7 +121,7 @@ class ShardCache {
   std::vector<Entry> entries() const;
 
   /// What all shards together take of this process's memory, stages that still run unloaded ones included. Packed weights count once.
-  std::uint64_t memory_bytes() const;
+  std::uint64_t memory_bytes() const { return memory_bytes(memory_()); }
   std::uint64_t memory_limit_bytes() const { return *limit_; }
   /// Counts for shards loaded from now on.
   void set_memory_limit(std::uint64_t bytes) { *limit_ = bytes; }
@@ -133,7 +133,9 @@ class ShardCache {
     std::optional<SteadyPace> pace;  ///< as LoadedShard's
   };
 
-  Expected<> check_memory(const Shard& shard, std::uint64_t needed) const;
+  Expected<> check_memory(const Shard& shard, std::uint64_t needed,
+                          const MemoryReading& reading) const;
+  std::uint64_t memory_bytes(const MemoryReading& reading) const;
   std::optional<Known> known_of(const std::string& key) const;
   /// As asked; in place of "auto" the engine that was kept before, or without those that are hopeless. For as long as the others live.
   runtime::RunnerOptions with_what_is_known(const std::optional<Known>& known, const Shard& shard,

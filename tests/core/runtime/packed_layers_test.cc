@@ -158,8 +158,7 @@ TEST_P(EveryType, WinogradAddsAndActivates) {
   const at::Tensor addend = picture({1, 32, 11, 10}, GetParam());
   WinogradConvolution winograd = winograd_of(spec, input.sizes());
   winograd.keep_weights();
-  const std::uint64_t bytes = spec.packed->bytes();
-  EXPECT_EQ(bytes, winograd.weight_bytes());
+  EXPECT_EQ(spec.packed->bytes(), winograd.weight_bytes());
   at::Tensor result = addend.clone();
   winograd.run(input, result, /*adds=*/true, /*activates=*/true);
   const at::Tensor expected = (reference(input, spec) + addend.to(at::kFloat)).clamp(0, 1.5);

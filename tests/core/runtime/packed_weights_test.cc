@@ -3,8 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
-#include <numeric>
+#include <algorithm>
+#include <memory>
+#include <span>
 #include <thread>
 #include <vector>
 
