@@ -46,7 +46,8 @@ struct StageFigures {
   double queue_p50_ms = 0;
   double receive_p50_ms = 0;
   double encode_p50_ms = 0;
-  std::uint64_t peak_memory_bytes = 0;  ///< that the shard takes of the daemon, with all that other shards have in common with it
+  /// That the shard takes of the daemon, with all that other shards have in common with it.
+  std::uint64_t peak_memory_bytes = 0;
   std::uint64_t weight_bytes = 0;
 };
 
