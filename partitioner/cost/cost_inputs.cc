@@ -321,7 +321,8 @@ LinkTimes crossing_times(const CostInputs& inputs, int from, int to, int codec, 
   }
   const LinkTimes last = link_times(link, codec, position, rest);
   const Nanoseconds all = times.occupancy + times.delay;
-  const Nanoseconds left = std::max(free, Nanoseconds(0)) + last.occupancy + last.delay;
+  // What a link lets pass at once (a token bucket) it lets pass of all parts together: those that follow each other are delayed as the whole.
+  const Nanoseconds left = last.occupancy + std::max(last.delay, free + times.delay);
   times.delay = std::min(all, left) - times.occupancy;
   return times;
 }

@@ -75,6 +75,24 @@ TEST(Evaluate, WhatIsMadeEarlyIsOnItsWayWhileTheRestIsComputed) {
   EXPECT_FALSE(check(inputs));
 }
 
+TEST(Evaluate, WhatPassesAtOnceItDoesOnceForAllParts) {
+  CostInputs inputs = two_devices();
+  // The first 10 bytes.
+  const auto measured = [](std::int64_t bytes, int delay) {
+    return LinkPoint{bytes, {.occupancy = Nanoseconds(bytes), .delay = Nanoseconds(delay)}};
+  };
+  inputs.links[0][1].measured = {measured(0, 50), measured(10, 40), measured(20, 40)};
+  const Placement halves{{{0, 0, 2}, {1, 2, 3}}};
+  const auto latency_with = [&](std::vector<EarlyValue> early) {
+    inputs.devices[0].early = {{}, {}, std::move(early), {}};
+    return evaluate(inputs, halves)->latency.count();
+  };
+  const std::int64_t together = latency_with({});
+  EXPECT_EQ(latency_with({{8, Nanoseconds(5)}}), together - 5);
+  EXPECT_EQ(latency_with({{16, Nanoseconds(5)}}), together - 5) << "the last are few enough";
+  EXPECT_EQ(latency_with({{16, Nanoseconds(16)}}), together - 10) << "again after a pause";
+}
+
 TEST(Evaluate, EachStageHoldsTheWeightsThatItShares) {
   CostInputs inputs = two_devices();
   const Placement halves{{{0, 0, 1}, {1, 1, 3}}};
