@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "core/base/digest.h"
 #include "core/runtime/torch_compat.h"
@@ -181,6 +182,31 @@ std::vector<const Step*> operators_of(const std::vector<Step>& steps, const Node
   return operators;
 }
 
+/// Of each value that `result` puts together, how many of the operators have run when the last is done that it comes from.
+std::vector<std::size_t> operators_until_each(const Node* result,
+                                              const std::vector<const Step*>& operators) {
+  std::unordered_map<const Node*, std::size_t> counts;
+  for (const Step* one : operators) counts.emplace(one->node, counts.size() + 1);
+  std::vector<std::size_t> until;
+  for (const Value* value : result->inputs()) {
+    until.push_back(0);
+    std::vector<const Node*> open{value->node()};
+    std::unordered_set<const Node*> seen;
+    while (!open.empty()) {
+      const Node* const node = open.back();
+      open.pop_back();
+      if (!seen.insert(node).second) continue;
+      if (const auto count = counts.find(node); count != counts.end()) {
+        until.back() = std::max(until.back(), count->second);
+        continue;
+      }
+      // What lays out values that go out is no operator of the model.
+      for (const Value* input : node->inputs()) open.push_back(input->node());
+    }
+  }
+  return until;
+}
+
 /// The median, over the repeats, of what steps [first, last) took together.
 Nanoseconds median_of_sums(const std::vector<const Step*>& steps, std::size_t first,
                            std::size_t last, int repeats) {
@@ -208,9 +234,10 @@ ShardProfile profile_segments(const torch::jit::Module& module, const Shard& sha
     for (Step& step : steps) run_step(step, environment, round >= 0);
   }
   // The tuple of results at the end is no operator of the model.
+  const Node* const result = graph->outputs()[0]->node();
   const std::int64_t prologue = module.hasattr("prologue") ? module.attr("prologue").toInt() : 0;
   const std::vector<const Step*> operators =
-      operators_of(steps, graph->outputs()[0]->node(), prologue, shard.end - shard.begin);
+      operators_of(steps, result, prologue, shard.end - shard.begin);
 
   ShardProfile profile;
   for (std::size_t i = 0; i < operators.size(); ++i) {
@@ -229,6 +256,7 @@ ShardProfile profile_segments(const torch::jit::Module& module, const Shard& sha
   };
   for (const std::int64_t cut : cuts) add_segment(cut);
   add_segment(shard.end);
+  profile.operators_until_output = operators_until_each(result, operators);
   return profile;
 }
 

@@ -3,6 +3,7 @@
 //   Shard (no weights) + WeightSource --load--> engines built, timed, the fastest kept --> run, run, run
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -80,6 +81,8 @@ struct SegmentTime {
 struct ShardProfile {
   std::vector<OperatorTime> operators;
   std::vector<SegmentTime> segments;
+  /// By output, how many of the operators have to run until it is made; 0: it is an input that is handed on.
+  std::vector<std::size_t> operators_until_output{};
 };
 
 /// Takes outputs while the shard that makes them still runs, on the thread that runs it.

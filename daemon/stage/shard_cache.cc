@@ -64,11 +64,11 @@ class SlowOutputs final : public runtime::EarlyOutputs {
  public:
   SlowOutputs(SlowProcessor::Work& work, runtime::EarlyOutputs& taker)
       : work_(work), taker_(taker) {}
-  bool wants(std::size_t index) override { return taker_.wants(index); }
-  void take(std::size_t index, Value value) override {
-    work_.catch_up();
-    taker_.take(index, std::move(value));
+  bool wants(std::size_t index) override {
+    work_.catch_up(index);
+    return taker_.wants(index);
   }
+  void take(std::size_t index, Value value) override { taker_.take(index, std::move(value)); }
 
  private:
   SlowProcessor::Work& work_;
@@ -157,9 +157,7 @@ Expected<> LoadedShard::keep_pace(std::shared_ptr<OperatorPaces> paces,
     return {};
   }
   PARETO_TRY(paces_->settle(*timed));
-  Nanoseconds whole{};
-  for (const runtime::OperatorTime& one : timed->operators) whole += one.median;
-  pace_.emplace(whole, bytes_of(*inputs));
+  pace_.emplace(*timed, bytes_of(*inputs));
   return {};
 }
 

@@ -33,7 +33,7 @@ Nanoseconds SlowProcessor::at_pace(Nanoseconds time) const {
 }
 
 SlowProcessor::Work::Work(SlowProcessor& processor, const runtime::RunnerOptions& options,
-                          SteadyPace* pace, std::uint64_t input_bytes)
+                          const SteadyPace* pace, std::uint64_t input_bytes)
     : processor_(processor),
       // More threads than cores have no more than these.
       times_(processor.times(std::min(options.threads, processor.cores_))),
@@ -51,10 +51,10 @@ Nanoseconds SlowProcessor::Work::now() const {
 
 void SlowProcessor::Work::count() { computed_ += now() - counted_; }
 
-void SlowProcessor::Work::catch_up() {
+void SlowProcessor::Work::catch_up(std::size_t output) {
   if (is_as_here()) return;
   count();
-  wait_until(begin_ + (pace_ != nullptr ? processor_.at_pace(pace_->part(input_bytes_, computed_))
+  wait_until(begin_ + (pace_ != nullptr ? processor_.at_pace(pace_->until(output, input_bytes_))
                                         : from_nanoseconds(times_ * to_nanoseconds(computed_))));
   counted_ = now();
 }
@@ -63,10 +63,7 @@ void SlowProcessor::Work::finish() {
   if (is_as_here()) return;
   count();
   Nanoseconds work = from_nanoseconds(times_ * to_nanoseconds(computed_));
-  if (pace_ != nullptr) {
-    work = processor_.at_pace(pace_->whole(input_bytes_));
-    pace_->finished(input_bytes_, computed_);
-  }
+  if (pace_ != nullptr) work = processor_.at_pace(pace_->whole(input_bytes_));
   TimePoint due;
   {
     const std::lock_guard lock(processor_.mutex_);

@@ -6,6 +6,7 @@
 // this slows each by what it took, or, of a steady one (steady_pace.h), makes it as long as it is there.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <mutex>
@@ -33,10 +34,10 @@ class SlowProcessor {
     /// How a shard is run. A thread that computes alone is timed by its processor time: what keeps it from computing here is not slowed too.
     /// `pace`, where given, says how long it takes there, with inputs of so many bytes, in place of what it takes here. It outlives this.
     Work(SlowProcessor& processor, const runtime::RunnerOptions& options,
-         SteadyPace* pace = nullptr, std::uint64_t input_bytes = 0);
-    /// Returns when the imitated processor has done what this thread has.
-    void catch_up();
-    /// The same; afterwards the processor is free for others.
+         const SteadyPace* pace = nullptr, std::uint64_t input_bytes = 0);
+    /// Returns when the imitated processor has made that output, which this thread has just made.
+    void catch_up(std::size_t output);
+    /// Returns when it has done all that this thread has; afterwards it is free for others.
     void finish();
 
    private:
@@ -48,7 +49,7 @@ class SlowProcessor {
     SlowProcessor& processor_;
     const double times_;
     const bool by_cpu_;
-    SteadyPace* const pace_;
+    const SteadyPace* const pace_;
     const std::uint64_t input_bytes_;
     TimePoint begin_;
     Nanoseconds computed_{};  ///< here

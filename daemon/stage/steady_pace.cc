@@ -21,11 +21,6 @@ constexpr std::uint64_t kMostBytes = 64 << 20;
 /// Of one operator, and of a run.
 constexpr std::chrono::minutes kLongest{1};
 
-Nanoseconds share_of(Nanoseconds time, double share) {
-  const double longest = to_nanoseconds(Nanoseconds(kLongest));
-  return from_nanoseconds(std::min(to_nanoseconds(time) * share, longest));
-}
-
 /// That nobody else has who asks like this, until it is closed.
 Expected<FileDescriptor> open_locked(const std::filesystem::path& path) {
   FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
@@ -78,24 +73,28 @@ std::string line_of(Nanoseconds time, const std::string& what) {
 
 }  // namespace
 
-SteadyPace::SteadyPace(Nanoseconds whole, std::uint64_t input_bytes)
-    : whole_(share_of(whole, 1)), input_bytes_(input_bytes) {}
+SteadyPace::SteadyPace(const runtime::ShardProfile& profile, std::uint64_t input_bytes)
+    : until_output_(profile.operators_until_output.size()), input_bytes_(input_bytes) {
+  for (std::size_t i = 0; i < profile.operators.size(); ++i) {
+    whole_ = std::min<Nanoseconds>(whole_ + profile.operators[i].median, kLongest);
+    for (std::size_t output = 0; output < until_output_.size(); ++output) {
+      if (profile.operators_until_output[output] == i + 1) until_output_[output] = whole_;
+    }
+  }
+}
+
+Nanoseconds SteadyPace::scaled(Nanoseconds time, std::uint64_t input_bytes) const {
+  if (input_bytes == input_bytes_ || input_bytes_ == 0) return time;
+  const double share = static_cast<double>(input_bytes) / static_cast<double>(input_bytes_);
+  return from_nanoseconds(std::min(to_nanoseconds(time) * share, to_nanoseconds(kLongest)));
+}
 
 Nanoseconds SteadyPace::whole(std::uint64_t input_bytes) const {
-  if (input_bytes == input_bytes_ || input_bytes_ == 0) return whole_;
-  return share_of(whole_, static_cast<double>(input_bytes) / static_cast<double>(input_bytes_));
+  return scaled(whole_, input_bytes);
 }
 
-Nanoseconds SteadyPace::part(std::uint64_t input_bytes, Nanoseconds computed) const {
-  // Of the first run of its size nothing is known.
-  const bool known = last_run_.count() > 0 && last_input_bytes_ == input_bytes;
-  const double share = known ? to_nanoseconds(computed) / to_nanoseconds(last_run_) : 1;
-  return share_of(whole(input_bytes), std::min(share, 1.0));
-}
-
-void SteadyPace::finished(std::uint64_t input_bytes, Nanoseconds computed) {
-  last_input_bytes_ = input_bytes;
-  last_run_ = computed;
+Nanoseconds SteadyPace::until(std::size_t output, std::uint64_t input_bytes) const {
+  return scaled(output < until_output_.size() ? until_output_[output] : whole_, input_bytes);
 }
 
 bool OperatorPaces::know(const std::vector<runtime::OperatorTime>& operators) const {

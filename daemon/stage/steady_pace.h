@@ -1,13 +1,14 @@
 // How long a shard takes on an imitated device that is always equally fast, whatever disturbs the machine that imitates it.
 //
 //   operators, timed by the plain engine, each the first time that one of its kind and shapes is seen ──▶ a file
-//   a shard's operators ──sum of what the file says──▶ SteadyPace
+//   a shard's operators ──sum of what the file says, of all and up to each output──▶ SteadyPace
 //
 // On a machine that others use, the same shard takes a fifth longer in one minute than in the next: its own runs do not say what it would
 // take if nothing disturbed them. Sums of operators that were timed once are what they are for good, and every shard of a model has the
 // same of them. The file may as well come from another machine: then this one replays what that one took.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -26,25 +27,23 @@ namespace pareto::daemon {
 /// Of one loaded shard. Where what there is to compute depends on more than the size of its inputs (a loop until something converges), that
 /// is no imitation.
 ///
-/// Threads: one at a time.
+/// Threads: any.
 class SteadyPace {
  public:
-  /// `whole`: a run with inputs of so many bytes, on a device as fast as the plain engine where its operators were timed.
-  SteadyPace(Nanoseconds whole, std::uint64_t input_bytes);
+  /// Of a run with inputs of so many bytes, on a device as fast as the plain engine where its operators were timed.
+  SteadyPace(const runtime::ShardProfile& profile, std::uint64_t input_bytes);
 
   /// Of a run with inputs of so many bytes: in proportion, a minute at most.
   Nanoseconds whole(std::uint64_t input_bytes) const;
-  /// The same until an output leaves early, for which this run has computed so long: that part of what the last run of
-  /// this size computed.
-  Nanoseconds part(std::uint64_t input_bytes, Nanoseconds computed) const;
-  /// A run is over that computed so long in all.
-  void finished(std::uint64_t input_bytes, Nanoseconds computed);
+  /// The same until it has made that output: what the operators take up to the one that makes it.
+  Nanoseconds until(std::size_t output, std::uint64_t input_bytes) const;
 
  private:
-  const Nanoseconds whole_;
-  const std::uint64_t input_bytes_;
-  std::uint64_t last_input_bytes_ = 0;
-  Nanoseconds last_run_{};
+  Nanoseconds scaled(Nanoseconds time, std::uint64_t input_bytes) const;
+
+  Nanoseconds whole_{};
+  std::vector<Nanoseconds> until_output_;
+  std::uint64_t input_bytes_;
 };
 
 /// Of all operators that were ever seen, in a file (netem/FORMAT.md) that others may use at the same time: each locks it while it reads and

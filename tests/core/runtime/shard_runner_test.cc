@@ -420,6 +420,8 @@ TEST(ShardRunner, TimesEveryOperatorAndSegment) {
   EXPECT_EQ(profile->segments[1].begin, 12);
   EXPECT_EQ(profile->segments[1].end, shard.shard().end);
   for (const SegmentTime& time : profile->segments) EXPECT_GT(time.median.count(), 0);
+  EXPECT_THAT(profile->operators_until_output, testing::ElementsAre(9, 5, 0))
+      << "the last, the relu before the pool, an input";
   // One run: the segment is exactly its operators.
   const auto once = runner->profile(inputs, 1, {12}).value();
   EXPECT_EQ(once.segments[0].median, once.operators[0].median + once.operators[1].median);

@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/base/file.h"
@@ -21,39 +23,52 @@ namespace {
 using std::chrono::milliseconds;
 using testing::HasSubstr;
 
-TEST(SteadyPace, IsInProportionToWhatComesIn) {
-  const SteadyPace pace(milliseconds(8), 100);
-  EXPECT_EQ(pace.whole(100), milliseconds(8));
-  EXPECT_EQ(pace.whole(50), milliseconds(4));
-  EXPECT_EQ(SteadyPace(milliseconds(8), 0).whole(50), milliseconds(8)) << "without inputs";
-  EXPECT_EQ(SteadyPace(milliseconds(8), 1).whole(UINT64_MAX), std::chrono::minutes(1));
+/// Operators that take so many milliseconds.
+runtime::ShardProfile operators(const std::vector<int>& times,
+                                std::vector<std::size_t> until_output = {}) {
+  runtime::ShardProfile profile;
+  for (const int time : times) profile.operators.push_back({0, "", "", "", milliseconds(time)});
+  profile.operators_until_output = std::move(until_output);
+  return profile;
 }
 
-TEST(SteadyPace, APartIsThatOfWhatTheLastRunComputed) {
-  SteadyPace pace(milliseconds(8), 100);
-  EXPECT_EQ(pace.part(100, milliseconds(1)), milliseconds(8)) << "nothing is known before a run";
-  pace.finished(100, milliseconds(4));
-  EXPECT_EQ(pace.part(100, milliseconds(1)), milliseconds(2));
-  EXPECT_EQ(pace.part(200, milliseconds(1)), milliseconds(16)) << "of another size neither";
-  EXPECT_EQ(pace.part(100, milliseconds(9)), milliseconds(8)) << "no more than the whole";
+TEST(SteadyPace, IsInProportionToWhatComesIn) {
+  const SteadyPace pace(operators({5, 3}), 100);
+  EXPECT_EQ(pace.whole(100), milliseconds(8));
+  EXPECT_EQ(pace.whole(50), milliseconds(4));
+  EXPECT_EQ(SteadyPace(operators({8}), 0).whole(50), milliseconds(8)) << "without inputs";
+  EXPECT_EQ(SteadyPace(operators({8}), 1).whole(UINT64_MAX), std::chrono::minutes(1));
+  EXPECT_EQ(SteadyPace(operators({59'000, 59'000}), 1).whole(1), std::chrono::minutes(1));
+}
+
+TEST(SteadyPace, AnOutputIsMadeWhenTheOperatorsUpToItsOwnHaveRun) {
+  const SteadyPace pace(operators({5, 3, 2}, {2, 0, 3, 1}), 100);
+  EXPECT_EQ(pace.until(0, 100), milliseconds(8));
+  EXPECT_EQ(pace.until(1, 100), milliseconds(0)) << "an input";
+  EXPECT_EQ(pace.until(2, 100), milliseconds(10));
+  EXPECT_EQ(pace.until(3, 100), milliseconds(5));
+  EXPECT_EQ(pace.until(0, 50), milliseconds(4));
+  EXPECT_EQ(pace.until(4, 100), milliseconds(10)) << "of which nothing is known";
 }
 
 TEST(SteadyPace, SaysHowLongWorkTakesWhateverItTakesHere) {
   SlowProcessor processor(0.5);
-  SteadyPace pace(milliseconds(30), 0);
+  const SteadyPace pace(operators({20, 10}, {1}), 0);
   const TimePoint begin = std::chrono::steady_clock::now();
   SlowProcessor::Work work(processor, {}, &pace);
+  work.catch_up(0);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(40));
   work.finish();
   EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(60));
 }
 
 TEST(SteadyPace, OfWorkThatTookLongerHereNothingIsMadeLonger) {
   SlowProcessor processor(0.001);
-  SteadyPace pace(Nanoseconds(1), 0);
+  const SteadyPace pace(operators({0}, {1}), 0);
   const TimePoint begin = std::chrono::steady_clock::now();
   SlowProcessor::Work work(processor, {}, &pace);
   const Nanoseconds used = test::use_processor();
-  work.catch_up();
+  work.catch_up(0);
   work.finish();
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 1000 * used) << "as without a pace";
 }
@@ -63,7 +78,8 @@ class OperatorPacesTest : public testing::Test {
   static runtime::ShardProfile profile(Nanoseconds first, Nanoseconds second) {
     return {{{4, "aten::relu", "a", "aten::relu(Float[1, 2], )", first},
              {5, "aten::relu", "b", "aten::relu(Float[3], )", second}},
-            {{4, 5, {}}, {5, 6, {}}}};
+            {{4, 5, {}}, {5, 6, {}}},
+            {1, 2}};
   }
   static std::vector<Nanoseconds> times_of(const runtime::ShardProfile& profile) {
     std::vector<Nanoseconds> times;
