@@ -74,12 +74,14 @@ std::string line_of(Nanoseconds time, const std::string& what) {
 }  // namespace
 
 SteadyPace::SteadyPace(const runtime::ShardProfile& profile, std::uint64_t input_bytes)
-    : until_output_(profile.operators_until_output.size()), input_bytes_(input_bytes) {
-  for (std::size_t i = 0; i < profile.operators.size(); ++i) {
-    whole_ = std::min<Nanoseconds>(whole_ + profile.operators[i].median, kLongest);
-    for (std::size_t output = 0; output < until_output_.size(); ++output) {
-      if (profile.operators_until_output[output] == i + 1) until_output_[output] = whole_;
-    }
+    : input_bytes_(input_bytes) {
+  std::vector<Nanoseconds> sums{Nanoseconds(0)};
+  for (const runtime::OperatorTime& one : profile.operators) {
+    sums.push_back(std::min<Nanoseconds>(sums.back() + one.median, kLongest));
+  }
+  whole_ = sums.back();
+  for (const std::size_t count : profile.operators_until_output) {
+    until_output_.push_back(sums[count]);
   }
 }
 
