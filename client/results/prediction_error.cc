@@ -25,16 +25,18 @@ FigureError error_of(const Pairs& pairs) {
 }  // namespace
 
 double kendall_tau(const std::vector<std::pair<double, double>>& pairs, double apart) {
-  const auto sign = [](double difference) { return (difference > 0) - (difference < 0); };
+  const auto order = [](double a, double b) {
+    return (a > b * (1 + kEqual)) - (b > a * (1 + kEqual));
+  };
   double agreeing = 0;
   double apart_in_first = 0;
   double apart_in_second = 0;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
-      const int first = sign(pairs[i].first - pairs[j].first);
+      const int first = order(pairs[i].first, pairs[j].first);
       const auto [low, high] = std::minmax(pairs[i].second, pairs[j].second);
       if (apart > 0 && high <= low * (1 + apart)) continue;
-      const int second = sign(pairs[i].second - pairs[j].second);
+      const int second = order(pairs[i].second, pairs[j].second);
       agreeing += first * second;
       apart_in_first += std::abs(first);
       apart_in_second += std::abs(second);

@@ -33,8 +33,12 @@ struct PredictionError {
 /// One for each batch and condition, in order, of which there is a trial that has both.
 std::vector<PredictionError> prediction_errors(const RunRecord& run);
 
-/// How far two figures put the same things into the same order, -1 to 1: tau-b (Kendall, Biometrika 33, 1945), which allows for equal ones;
-/// 0 where all of either are equal. `apart`: two of which one's second figure is larger by no more than this share are not compared.
+/// Figures that differ by less than this share are equal: so much a few bytes of a message make, which nobody can measure.
+inline constexpr double kEqual = 1e-4;
+
+/// How far two positive figures put the same things into the same order, -1 to 1: tau-b (Kendall, Biometrika 33, 1945), which allows for equal
+/// ones (kEqual); 0 where all of either are equal. `apart`: two of which one's second figure is larger by no more than this share are not
+/// compared.
 double kendall_tau(const std::vector<std::pair<double, double>>& pairs, double apart = 0);
 
 }  // namespace pareto::client

@@ -13,12 +13,7 @@
 #include <utility>
 #include <vector>
 
-#define XXH_STATIC_LINKING_ONLY
-#include <xxhash.h>
-#if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
-#include <xxh_x86dispatch.h>
-#endif
-
+#include "core/base/xxhash.h"
 #include "core/runtime/shard_runner.h"
 
 namespace pareto::runtime {

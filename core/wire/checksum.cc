@@ -1,11 +1,6 @@
 #include "core/wire/checksum.h"
 
-#define XXH_STATIC_LINKING_ONLY
-#include <xxhash.h>
-#if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
-// Sends XXH3_* to the widest vector unit of the CPU it runs on: three times the speed of the baseline.
-#include <xxh_x86dispatch.h>
-#endif
+#include "core/base/xxhash.h"
 
 namespace pareto::wire {
 

@@ -49,21 +49,22 @@ Nanoseconds SlowProcessor::Work::now() const {
   return by_cpu_ ? thread_cpu_time() : std::chrono::steady_clock::now().time_since_epoch();
 }
 
-void SlowProcessor::Work::count() { computed_ += now() - counted_; }
+Nanoseconds SlowProcessor::Work::time_there(std::optional<std::size_t> output) {
+  computed_ += now() - counted_;
+  if (pace_ == nullptr) return from_nanoseconds(times_ * to_nanoseconds(computed_));
+  return processor_.at_pace(output ? pace_->until(*output, input_bytes_)
+                                   : pace_->whole(input_bytes_));
+}
 
 void SlowProcessor::Work::catch_up(std::size_t output) {
   if (is_as_here()) return;
-  count();
-  wait_until(begin_ + (pace_ != nullptr ? processor_.at_pace(pace_->until(output, input_bytes_))
-                                        : from_nanoseconds(times_ * to_nanoseconds(computed_))));
+  wait_until(begin_ + time_there(output));
   counted_ = now();
 }
 
 void SlowProcessor::Work::finish() {
   if (is_as_here()) return;
-  count();
-  Nanoseconds work = from_nanoseconds(times_ * to_nanoseconds(computed_));
-  if (pace_ != nullptr) work = processor_.at_pace(pace_->whole(input_bytes_));
+  const Nanoseconds work = time_there(std::nullopt);
   TimePoint due;
   {
     const std::lock_guard lock(processor_.mutex_);

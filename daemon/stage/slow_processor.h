@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 #include <mutex>
+#include <optional>
 
 #include "core/base/clock.h"
 #include "core/runtime/shard_runner.h"
@@ -43,8 +44,8 @@ class SlowProcessor {
    private:
     bool is_as_here() const { return pace_ == nullptr && times_ == 1; }
     Nanoseconds now() const;
-    /// Adds to what has been computed until now.
-    void count();
+    /// How long the imitated processor takes for what this thread has computed until now, which is all, or all up to that output.
+    Nanoseconds time_there(std::optional<std::size_t> output);
 
     SlowProcessor& processor_;
     const double times_;

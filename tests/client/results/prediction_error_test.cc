@@ -60,6 +60,9 @@ TEST(KendallTau, CountsPairsInTheSameOrderAgainstThoseInTheOther) {
   EXPECT_DOUBLE_EQ(kendall_tau({{1, 10}, {2, 30}, {3, 20}}), (2.0 - 1.0) / 3.0);
   // Of three pairs one is equal in the first: 2 / sqrt(2 * 3).
   EXPECT_DOUBLE_EQ(kendall_tau({{1, 10}, {1, 20}, {2, 30}}), 2 / std::sqrt(6.0));
+  EXPECT_DOUBLE_EQ(kendall_tau({{1, 10}, {0.99995, 20}, {2, 30}}), 2 / std::sqrt(6.0))
+      << "so nearly equal is equal";
+  EXPECT_DOUBLE_EQ(kendall_tau({{1, 10}, {0.9998, 20}, {2, 30}}), 1.0 / 3.0);
   EXPECT_EQ(kendall_tau({{1, 10}, {1, 20}}), 0) << "there is no order in what is equal";
   EXPECT_EQ(kendall_tau({}), 0);
 }

@@ -6,10 +6,7 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdlib>
 #include <fstream>
-#include <nlohmann/json.hpp>
-#include <optional>
 
 #include "client/results/record_json.h"
 #include "client/results/store.h"
@@ -124,38 +121,6 @@ TEST_F(Store, OfSeveralTrialsAllAreKeptOrNone) {
   const auto loaded = store->load_run(run.id);
   ASSERT_TRUE(loaded);
   EXPECT_TRUE(loaded->trials.empty());
-}
-
-TEST(Details, OfBeforePlansHadSeveralCutsHoldTheOne) {
-  const RunRecord run = test::synthetic_run();
-  TrialRecord trial = run.trials[0];
-  auto details = nlohmann::ordered_json::parse(details_to_json(trial));
-  const auto cut = details["cuts"][0];
-  details.erase("cuts");
-  details["boundary"] = cut["boundary"];
-  // Its columns are read first.
-  const auto columns = [&] {
-    TrialRecord read;
-    read.split.emplace();
-    read.split->name = trial.split->name;
-    read.split->position = trial.split->position;
-    read.split->boundary_bytes = trial.split->boundary_bytes;
-    return read;
-  };
-  trial = columns();
-  ASSERT_TRUE(details_from_json(details.dump(), trial));
-  EXPECT_EQ(trial.split->cuts, run.trials[0].split->cuts);
-  EXPECT_EQ(trial.split->boundary, run.trials[0].split->boundary);
-  // Another number of cuts or links than the plan has.
-  const auto refused = [&](const char* key, const nlohmann::ordered_json& value) {
-    auto changed = details;
-    changed[key] = value;
-    TrialRecord read = columns();
-    return details_from_json(changed.dump(), read).error().code == ErrorCode::kCorrupt;
-  };
-  EXPECT_TRUE(refused("cuts", {cut, cut}));
-  EXPECT_TRUE(refused("cuts", "many"));
-  EXPECT_TRUE(refused("links", {details["links"][0]}));
 }
 
 TEST_F(Store, ColumnsCanBeQueried) {
@@ -491,28 +456,6 @@ TEST_F(Store, AReaderMayLookWhileAWriterWrites) {
   EXPECT_EQ(open()->load_run("last")->trials.size(), 1U);
   ASSERT_TRUE(writer->put_trial(run, run.trials[1]));
   EXPECT_EQ(open()->load_run("last")->trials.size(), 2U);
-}
-
-TEST(DefaultPath, FollowsTheEnvironment) {
-  EXPECT_EQ(ResultStore::default_path("/data", "/home/a"), "/data/pareto-edge/results.db");
-  EXPECT_EQ(ResultStore::default_path(nullptr, "/home/a"),
-            "/home/a/.local/share/pareto-edge/results.db");
-  EXPECT_EQ(ResultStore::default_path("", "/home/a"),
-            "/home/a/.local/share/pareto-edge/results.db");
-  EXPECT_EQ(ResultStore::default_path(nullptr, nullptr).filename(), "results.db");
-}
-
-TEST(DefaultPath, IsThereWhateverTmpdirNames) {
-  const char* set = std::getenv("TMPDIR");
-  const std::optional<std::string> before =
-      set != nullptr ? std::optional<std::string>(set) : std::nullopt;
-  ::setenv("TMPDIR", "/no/such/folder", 1);
-  EXPECT_EQ(ResultStore::default_path(nullptr, nullptr), "/tmp/pareto-edge/results.db");
-  if (before) {
-    ::setenv("TMPDIR", before->c_str(), 1);
-  } else {
-    ::unsetenv("TMPDIR");
-  }
 }
 
 }  // namespace
