@@ -118,6 +118,8 @@ Evaluation evaluation_of(const Totals& totals, int turn) {
   for (const Nanoseconds load : totals.media) {
     evaluation.bottleneck = std::max(evaluation.bottleneck, load);
   }
+  // So that responses under any window are whole nanoseconds: rounded ones would not compare as exact ones do.
+  evaluation.bottleneck = turn * Nanoseconds((evaluation.bottleneck.count() + turn - 1) / turn);
   evaluation.latency = std::max(totals.latency, evaluation.bottleneck);
   evaluation.turn = turn;
   evaluation.energy_picojoules = (totals.energy_picojoules + turn - 1) / turn;
@@ -134,16 +136,24 @@ Expected<Evaluation> evaluate(const CostInputs& inputs, const Placement& placeme
     PARETO_ASSIGN(const Totals totals, follow(inputs, placement.stages, placement.codecs));
     return evaluation_of(totals, 1);
   }
+  const std::vector<int>& codecs = placement.codecs;
+  if (!codecs.empty() && codecs.size() != 2 * placement.stages.size()) {
+    return fail(ErrorCode::kInvalidArgument, "{} replicas with {} codecs", placement.stages.size(),
+                codecs.size());
+  }
   Totals all(inputs);
   std::set<int> used;
-  for (const PlacedStage& stage : placement.stages) {
-    PARETO_ASSIGN(const Totals one, follow(inputs, {stage}, {}));
+  for (std::size_t i = 0; i < placement.stages.size(); ++i) {
+    const PlacedStage& stage = placement.stages[i];
+    const auto own =
+        codecs.empty() ? std::vector<int>{} : std::vector<int>{codecs[2 * i], codecs[2 * i + 1]};
+    PARETO_ASSIGN(const Totals one, follow(inputs, {stage}, own));
     if (!used.insert(stage.device).second) {
       return fail(ErrorCode::kInvalidArgument, "device {} is two replicas", stage.device);
     }
     all.latency = std::max(all.latency, one.latency);
     all.bottleneck = std::max(all.bottleneck, one.bottleneck);
-    for (std::size_t i = 0; i < all.media.size(); ++i) all.media[i] += one.media[i];
+    for (std::size_t m = 0; m < all.media.size(); ++m) all.media[m] += one.media[m];
     all.energy_picojoules += one.energy_picojoules;
     all.peak_memory_bytes = std::max(all.peak_memory_bytes, one.peak_memory_bytes);
     all.loss = std::max(all.loss, one.loss);
@@ -153,9 +163,7 @@ Expected<Evaluation> evaluate(const CostInputs& inputs, const Placement& placeme
 }
 
 OperatingPoint at_window(const Evaluation& evaluation, int window) {
-  const std::int64_t turn = evaluation.turn;
-  const Nanoseconds filled((window * evaluation.bottleneck.count() + turn - 1) / turn);
-  return {std::max(evaluation.latency, filled), window};
+  return {std::max(evaluation.latency, window * evaluation.bottleneck / evaluation.turn), window};
 }
 
 std::vector<OperatingPoint> operating_points(const Evaluation& evaluation, WindowRange range) {

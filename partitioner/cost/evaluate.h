@@ -29,8 +29,8 @@ struct PlacedStage {
 /// Which device runs what: a pipeline, or the whole model on each of some devices that take requests in turn (round robin).
 struct Placement {
   std::vector<PlacedStage> stages;  ///< of a pipeline in order; replicated: each has all operators
-  /// Which of the link's codecs, for the links in order, the source's and the sink's included: stages + 1; empty: the first everywhere.
-  /// Replicas take the first.
+  /// Which of the link's codecs, for the links in order, the source's and the sink's included: stages + 1; of each replica those of its two
+  /// links: 2 stages. Empty: the first everywhere.
   std::vector<int> codecs{};
   bool replicated = false;
   bool operator==(const Placement&) const = default;
@@ -38,9 +38,10 @@ struct Placement {
 
 /// A placement's figures, of which those of any window follow.
 struct Evaluation {
-  Nanoseconds latency{};               ///< L, at least B and 1 ns; of replicas the slowest one's
-  Nanoseconds bottleneck{};            ///< B, at least 1 ns; of replicas: of a whole turn
-  int turn = 1;                        ///< requests that are done in one B: the number of replicas
+  Nanoseconds latency{};  ///< L, at least B and 1 ns; of replicas the slowest one's
+  Nanoseconds
+      bottleneck{};  ///< B, at least 1 ns; of replicas: of a whole turn, whole ns for each of them
+  int turn = 1;      ///< requests that are done in one B: the number of replicas
   std::int64_t energy_picojoules = 0;  ///< modelled, of a request; of replicas their mean
   std::int64_t peak_memory_bytes = 0;  ///< of the device that needs most
   std::int64_t loss = 0;               ///< of a request's codecs
@@ -67,7 +68,7 @@ struct OperatingPoint {
   double throughput_per_s() const { return window / (static_cast<double>(latency.count()) / 1e9); }
 };
 
-/// R, rounded up to a nanosecond.
+/// R.
 OperatingPoint at_window(const Evaluation& evaluation, int window);
 /// The points that all other windows of the placement are no better than in latency and throughput: those of floor(L / B) and
 /// ceil(L / B), or the nearest in range. One or two.

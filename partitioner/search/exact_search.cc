@@ -1,4 +1,5 @@
 #include "partitioner/search/point_front.h"
+#include "partitioner/search/replicas.h"
 #include "partitioner/search/strategies.h"
 #include "partitioner/search/threshold_search.h"
 

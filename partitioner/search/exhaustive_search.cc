@@ -1,7 +1,8 @@
 // Every placement, one after the other, by plain recursion over stages. It shares nothing with the other strategies but the front it
 // fills, so that agreeing with it means something.
 #include <algorithm>
-#include <memory>
+#include <cmath>
+#include <cstdint>
 
 #include "partitioner/search/point_front.h"
 #include "partitioner/search/strategies.h"
@@ -23,7 +24,7 @@ class Enumeration {
 
   Expected<std::vector<FrontPoint>> run() {
     begin_stage(inputs_.coordinator(), {}, 0);
-    PARETO_TRY(add_replicas(inputs_, options_, front_, witnesses_));
+    if (options_.replicas) add_replicas(0, {});
     return with_placements(front_, witnesses_, inputs_, options_);
   }
 
@@ -129,12 +130,75 @@ class Enumeration {
     if (link.medium >= 0) media_[static_cast<std::size_t>(link.medium)] -= occupancy;
   }
 
-  void complete(const Sums& sums) {
+  /// The whole model on each device of every choice of those from `device` on, beside those that take turns already.
+  void add_replicas(int device, const Sums& sums) {
+    if (device == inputs_.coordinator()) return complete_turn(sums);
+    add_replicas(device + 1, sums);
+    const DeviceCosts& costs = inputs_.devices[static_cast<std::size_t>(device)];
+    const int end = inputs_.positions();
+    if (!costs.may_be_first || !costs.may_be_last || !may_end(0, end) ||
+        !has_room(inputs_, costs, 0, end)) {
+      return;
+    }
+    placement_.stages.push_back({device, 0, end});
+    over_link(inputs_.coordinator(), device, {}, 0, [&](const Sums& there, std::int64_t receive) {
+      for_each_codec(device, inputs_.coordinator(), 0, end, [&](const LinkTimes& times, int codec) {
+        const std::int64_t messages = receive + times.send.count();
+        const std::int64_t time = messages + costs.time(0, end).count();
+        Sums one = there;
+        one.latency += time;
+        one.bottleneck =
+            std::max(one.bottleneck, messages + costs.when_busy().time(0, end).count());
+        if (options_.third == ThirdObjective::kEnergy) one.third = costs.milliwatts * time;
+        if (options_.third == ThirdObjective::kMemory) {
+          one.third = stage_memory_bytes(costs, 0, end);
+        }
+        crossing(device, inputs_.coordinator(), codec, end, times, one, [&](const Sums& all) {
+          const bool adds = options_.third == ThirdObjective::kEnergy;
+          add_replicas(
+              device + 1,
+              {std::max(sums.latency, all.latency), std::max(sums.bottleneck, all.bottleneck),
+               adds ? sums.third + all.third : std::max(sums.third, all.third)});
+        });
+      });
+    });
+    placement_.stages.pop_back();
+  }
+
+  void complete_turn(Sums sums) {
+    const auto devices = static_cast<std::int64_t>(placement_.stages.size());
+    if (devices < 2) return;  // a lone device is a pipeline
+    if (options_.third == ThirdObjective::kEnergy) {
+      sums.third = (sums.third + devices - 1) / devices;
+    }
+    Criteria criteria = criteria_of(sums);
+    if (const std::int64_t more = criteria.bottleneck % devices; more > 0) {
+      criteria.bottleneck += devices - more;
+      criteria.latency = std::max(criteria.latency, criteria.bottleneck);
+    }
+    const Evaluation turn{.latency = Nanoseconds(criteria.latency),
+                          .bottleneck = Nanoseconds(criteria.bottleneck),
+                          .turn = static_cast<int>(devices)};
+    bool kept = false;
+    for (const OperatingPoint& point : operating_points(turn, options_.windows)) {
+      kept = front_.add(point, criteria.third, witnesses_.size()) || kept;
+    }
+    if (!kept) return;
+    witnesses_.push_back(placement_);
+    witnesses_.back().replicated = true;
+  }
+
+  /// Of a placement that is whole.
+  Criteria criteria_of(const Sums& sums) const {
     Criteria criteria{sums.latency, sums.bottleneck, sums.third};
     for (const std::int64_t load : media_)
       criteria.bottleneck = std::max(criteria.bottleneck, load);
     criteria.latency = std::max(criteria.latency, criteria.bottleneck);
-    if (front_.add(criteria, witnesses_.size())) witnesses_.push_back(placement_);
+    return criteria;
+  }
+
+  void complete(const Sums& sums) {
+    if (front_.add(criteria_of(sums), witnesses_.size())) witnesses_.push_back(placement_);
   }
 
   const CostInputs& inputs_;
@@ -160,7 +224,8 @@ double placements(const CostInputs& inputs) {
       most = std::max(most, static_cast<double>(codec_count(inputs.link(from, to))));
     }
   }
-  double all = 0;
+  // Replicas: each device has none of the model, or all of it by one of its ways.
+  double all = std::pow(1 + outer * outer, static_cast<double>(inputs.devices.size()));
   double of_stages = static_cast<double>(inputs.devices.size()) * outer * outer;
   for (std::size_t stages = 1; stages <= inputs.devices.size(); ++stages) {
     all += of_stages;

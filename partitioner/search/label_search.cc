@@ -5,6 +5,7 @@
 
 #include "partitioner/search/label_bounds.h"
 #include "partitioner/search/labels.h"
+#include "partitioner/search/replicas.h"
 #include "partitioner/search/strategies.h"
 #include "partitioner/search/tables.h"
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "partitioner/search/exchangeable_devices.h"
-
 namespace pareto::partitioner {
 namespace {
 
@@ -26,9 +24,6 @@ bool stands_before(const PointFront::Entry& a, const PointFront::Entry& b) {
   if (a.window != b.window) return a.window > b.window;
   return a.third < b.third;
 }
-
-/// Of replicas: they are tried one by one.
-constexpr double kMostChoices = 1U << 18;
 
 }  // namespace
 
@@ -121,9 +116,6 @@ Expected<> check_search(const CostInputs& inputs, const SearchOptions& options) 
   return {};
 }
 
-namespace {
-
-/// Adds a placement's points where it is possible, and the placement where they are good for something.
 void add_placement(const CostInputs& inputs, const SearchOptions& options, Placement placement,
                    PointFront& front, std::vector<Placement>& witnesses) {
   const auto evaluation = evaluate(inputs, placement);
@@ -134,8 +126,6 @@ void add_placement(const CostInputs& inputs, const SearchOptions& options, Place
   }
   if (kept) witnesses.push_back(std::move(placement));
 }
-
-}  // namespace
 
 void add_lone_devices(const CostInputs& inputs, const SearchOptions& options, PointFront& front,
                       std::vector<Placement>& witnesses) {
@@ -148,41 +138,6 @@ void add_lone_devices(const CostInputs& inputs, const SearchOptions& options, Po
       }
     }
   }
-}
-
-Expected<> add_replicas(const CostInputs& inputs, const SearchOptions& options, PointFront& front,
-                        std::vector<Placement>& witnesses) {
-  if (!options.replicas) return {};
-  std::vector<std::vector<int>> able;
-  std::size_t devices = 0;
-  double choices = 1;
-  for (std::vector<int>& group : exchangeable_devices(inputs)) {
-    if (!evaluate(inputs, {{{group.front(), 0, inputs.positions()}}})) continue;
-    devices += group.size();
-    choices *= static_cast<double>(group.size() + 1);
-    able.push_back(std::move(group));
-  }
-  if (choices > kMostChoices) {
-    return fail(ErrorCode::kExhausted,
-                "{} devices, {} of them different, may take turns with the whole model in {:.0e} "
-                "ways, too many to try all: leave devices out",
-                devices, able.size(), choices);
-  }
-  for (std::size_t choice = 1; choice < static_cast<std::size_t>(choices); ++choice) {
-    Placement placement;
-    placement.replicated = true;
-    std::size_t rest = choice;
-    for (const std::vector<int>& group : able) {
-      const std::size_t count = rest % (group.size() + 1);
-      rest /= group.size() + 1;
-      for (std::size_t i = 0; i < count; ++i) {
-        placement.stages.push_back({group[i], 0, inputs.positions()});
-      }
-    }
-    if (placement.stages.size() < 2) continue;  // a lone device is a pipeline
-    add_placement(inputs, options, std::move(placement), front, witnesses);
-  }
-  return {};
 }
 
 }  // namespace pareto::partitioner

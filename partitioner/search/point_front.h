@@ -63,12 +63,11 @@ Expected<std::vector<FrontPoint>> with_placements(const PointFront& front,
 /// What each search does first. Fails: kInvalidArgument.
 Expected<> check_search(const CostInputs& inputs, const SearchOptions& options);
 
+/// Adds a placement's points where it is possible, and the placement to `witnesses` where they are good for something.
+void add_placement(const CostInputs& inputs, const SearchOptions& options, Placement placement,
+                   PointFront& front, std::vector<Placement>& witnesses);
 /// Adds every device that runs the whole model by itself, with every codec of its two links. Placements go to `witnesses`.
 void add_lone_devices(const CostInputs& inputs, const SearchOptions& options, PointFront& front,
                       std::vector<Placement>& witnesses);
-/// Adds every choice of two or more devices that run the whole model in turns; of devices that may be exchanged for each other their number
-/// is chosen. Placements go to `witnesses`. Fails: kExhausted (more than 2^18 choices).
-Expected<> add_replicas(const CostInputs& inputs, const SearchOptions& options, PointFront& front,
-                        std::vector<Placement>& witnesses);
 
 }  // namespace pareto::partitioner

@@ -197,12 +197,13 @@ CostInputs random_costs(const RandomCosts& options, std::mt19937_64& random) {
   return inputs;
 }
 
-RandomCosts random_options(std::mt19937_64& random, int most_devices, int most_positions) {
+RandomCosts random_options(std::mt19937_64& random, int most_devices, int most_positions,
+                           int least_positions) {
   constexpr double kShares[] = {0, 0, 0.4, 1};
   const auto share = [&] { return kShares[up_to(3, random)]; };
   RandomCosts options;
   options.devices = 2 + up_to(most_devices - 2, random);
-  options.positions = 3 + up_to(most_positions - 3, random);
+  options.positions = least_positions + up_to(most_positions - least_positions, random);
   options.illegal = chance(0.5, random) ? 0 : 0.3;
   options.limited = share();
   options.pinned = chance(0.7, random) ? 0 : 1;

@@ -26,8 +26,9 @@ struct RandomCosts {
   int largest_time = 1000;  ///< small numbers make ties, and many times are 0
 };
 partitioner::CostInputs random_costs(const RandomCosts& options, std::mt19937_64& random);
-/// A choice of options that has some of everything, for `random_costs`.
-RandomCosts random_options(std::mt19937_64& random, int most_devices, int most_positions);
+/// A choice of options that has some of everything, for `random_costs`: 2 to so many devices, at least 3 positions.
+RandomCosts random_options(std::mt19937_64& random, int most_devices, int most_positions,
+                           int least_positions = 3);
 
 /// Devices of different speeds, each operator's time off by up to a third on each; boundaries that shrink along the model; links of 50 to
 /// 1000 Mbit/s with delays up to `delay`. In whole nanoseconds, so that hardly two sums are equal.

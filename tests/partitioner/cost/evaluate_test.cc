@@ -238,16 +238,48 @@ TEST(Evaluate, ReplicasServeATurn) {
   const auto both = evaluate(inputs, {{{0, 0, 3}, {1, 0, 3}}, {}, true});
   ASSERT_TRUE(both);
   EXPECT_EQ(both->latency.count(), 150 + 605 + 60);
-  EXPECT_EQ(both->bottleneck.count(), 605);
+  EXPECT_EQ(both->bottleneck.count(), 606) << "605, and a whole number for each";
   EXPECT_EQ(both->turn, 2);
   EXPECT_EQ(both->energy_picojoules, (3 * 65 + 605) / 2);
-  // Windows 2 * 815 / 605 = 2.7: 2 at the latency, 3 at three halves of the bottleneck.
-  EXPECT_THAT(operating_points(*both, {}), ElementsAre(point(815, 2), point(908, 3)));
+  // Windows 2 * 815 / 606 = 2.7: 2 at the latency, 3 at three halves of the bottleneck.
+  EXPECT_THAT(operating_points(*both, {}), ElementsAre(point(815, 2), point(909, 3)));
   inputs.media = 1;
   inputs.links[2][0].medium = 0;
   inputs.links[2][1].medium = 0;
   inputs.devices[1].compute = inputs.devices[0].compute;
   EXPECT_EQ(evaluate(inputs, {{{0, 0, 3}, {1, 0, 3}}, {}, true})->bottleneck.count(), 200);
+}
+
+TEST(Evaluate, EachReplicaHasTheCodecsOfItsTwoLinks) {
+  CostInputs inputs = two_devices();
+  inputs.links[2][1].codecs = {{}, {"lossy", {1, 0, 0, 7}}};
+  const auto plain = evaluate(inputs, {{{0, 0, 3}, {1, 0, 3}}, {}, true});
+  const auto lossy = evaluate(inputs, {{{0, 0, 3}, {1, 0, 3}}, {0, 0, 1, 0}, true});
+  ASSERT_TRUE(plain) << plain.error().message;
+  ASSERT_TRUE(lossy) << lossy.error().message;
+  EXPECT_EQ(plain->loss, 0);
+  EXPECT_EQ(lossy->loss, 7);
+  const auto refused = [&](std::vector<int> codecs) {
+    const auto none = evaluate(inputs, {{{0, 0, 3}, {1, 0, 3}}, std::move(codecs), true});
+    return none ? ErrorCode::kInternal : none.error().code;
+  };
+  EXPECT_EQ(refused({0, 0, 1}), ErrorCode::kInvalidArgument) << "two for each";
+  EXPECT_EQ(refused({0, 1, 0, 0}), ErrorCode::kInvalidArgument) << "no such codec";
+}
+
+TEST(PredictedMeasurement, IsOfSamplesNotOfBatches) {
+  Evaluation evaluation;
+  evaluation.peak_memory_bytes = 9;
+  evaluation.boundary_bytes = 5;
+  const Measurement predicted =
+      predicted_measurement(evaluation, {std::chrono::milliseconds(20), 3}, 4);
+  EXPECT_DOUBLE_EQ(predicted.latency_p50_ms, 20);
+  EXPECT_DOUBLE_EQ(predicted.latency_p99_ms, 20);
+  EXPECT_DOUBLE_EQ(predicted.throughput_per_s, 3 / 0.020 * 4);
+  EXPECT_EQ(predicted.latency_window, 3);
+  EXPECT_EQ(predicted.throughput_window, 3);
+  EXPECT_EQ(predicted.peak_memory_bytes, 9U);
+  EXPECT_EQ(predicted.boundary_bytes, 5U);
 }
 
 TEST(OperatingPoints, AreThoseBesideTheRatio) {

@@ -49,11 +49,45 @@ TEST(Replicas, OfAlikeDevicesAreAsManyAsThereAre) {
   EXPECT_EQ(most, 20U);
 }
 
-TEST(Replicas, OfTooManyDifferentDevicesAreRefused) {
-  const auto replicas = replicas_beyond({}, test::model_like_costs(19, 3, 1), {});
+TEST(Replicas, OfManyDifferentDevicesAreThoseOfAllChoices) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const CostInputs inputs = test::model_like_costs(10, 2, seed);
+    const auto expected = exhaustive_search()->search(inputs, {});
+    const auto front = exact_search()->search(inputs, {});
+    ASSERT_TRUE(expected && front);
+    EXPECT_EQ(test::difference(*front, *expected), "");
+  }
+}
+
+TEST(Replicas, EachTakesItsOwnWayOnEveryLink) {
+  CostInputs inputs = test::model_like_costs(2, 3, 1);
+  inputs.links[2][0].codecs = {{}, {"half", {0.5, 0, 0, 10}}};
+  const auto front = replicas_beyond({}, inputs, {});
+  ASSERT_TRUE(front);
+  ASSERT_FALSE(front->empty());
+  for (const FrontPoint& point : *front) {
+    EXPECT_THAT(point.placement.codecs, testing::ElementsAre(1, 0, 0, 0));
+  }
+  SearchOptions lossless;
+  lossless.third = ThirdObjective::kLoss;
+  const auto both = replicas_beyond({}, inputs, lossless);
+  ASSERT_TRUE(both);
+  EXPECT_TRUE(std::ranges::any_of(*both, [](const FrontPoint& point) { return point.third == 0; }));
+  EXPECT_TRUE(std::ranges::any_of(*both, [](const FrontPoint& point) { return point.third > 0; }));
+}
+
+TEST(Replicas, OfDevicesThatCannotBeComparedAreRefusedWhereTheyAreTooMany) {
+  std::mt19937_64 random(11);
+  test::RandomCosts costs;
+  costs.devices = 40;
+  costs.media = 2;
+  SearchOptions options;
+  options.third = ThirdObjective::kEnergy;
+  costs.largest_time = 100'000;
+  const auto replicas = replicas_beyond({}, test::random_costs(costs, random), options);
   ASSERT_FALSE(replicas);
   EXPECT_EQ(replicas.error().code, ErrorCode::kExhausted);
-  EXPECT_THAT(replicas.error().message, testing::HasSubstr("19 devices"));
+  EXPECT_THAT(replicas.error().message, testing::HasSubstr("40 devices"));
 }
 
 }  // namespace
