@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <cstdint>
 
 #include "core/base/cpu_time.h"
 #include "partitioner/search/search_strategy.h"
@@ -17,6 +19,9 @@ using partitioner::SearchStrategy;
 using partitioner::ThirdObjective;
 
 constexpr int kInstances = 100'000;
+constexpr int kMostDevices = 4;
+constexpr int kLeastPositions = 10;
+constexpr int kMostPositions = 30;
 constexpr int kModels = 8;
 constexpr int kRounds = 3;
 
@@ -29,7 +34,8 @@ struct Instance {
 Instance random_instance(int number, std::mt19937_64& random) {
   constexpr ThirdObjective kThirds[] = {ThirdObjective::kEnergy, ThirdObjective::kMemory,
                                         ThirdObjective::kLoss};
-  test::RandomCosts costs = test::random_options(random, 4, 12);
+  test::RandomCosts costs =
+      test::random_options(random, kMostDevices, kMostPositions, kLeastPositions);
   Instance instance;
   if (number % 4 == 1) instance.options.third = kThirds[number / 4 % 3];
   if (number % 4 == 2) costs.media = 1;
@@ -83,11 +89,19 @@ Expected<std::vector<Row>> search_mismatches(const std::string& name) {
   std::mt19937_64 random(1);
   int mismatches = 0;
   std::size_t points = 0;
+  std::array<int, kMostDevices + 1> by_devices{};
+  int with_third = 0;
+  int with_limits = 0;
   for (int i = 0; i < kInstances; ++i) {
     const Instance instance = random_instance(i, random);
     PARETO_ASSIGN(const std::vector<FrontPoint> expected,
                   partitioner::exhaustive_search()->search(instance.inputs, instance.options));
     points += expected.size();
+    ++by_devices[instance.inputs.devices.size()];
+    with_third += instance.options.third == ThirdObjective::kNone ? 0 : 1;
+    with_limits += std::ranges::any_of(instance.inputs.devices, [](const auto& device) {
+      return device.memory_limit_bytes < INT64_MAX;
+    });
     for (const SearchStrategy* const strategy : partitioner::builtin_searches()) {
       if (strategy == partitioner::exhaustive_search()) continue;
       PARETO_ASSIGN(const std::vector<FrontPoint> front,
@@ -100,7 +114,11 @@ Expected<std::vector<Row>> search_mismatches(const std::string& name) {
   }
   return std::vector<Row>{
       {name, static_cast<double>(mismatches), 0.0, false,
-       fmt::format("{} random instances of up to 4 devices, {} points", kInstances, points)}};
+       fmt::format(
+           "{} random instances of {} to {} operators, {} on 2, {} on 3, {} on 4 devices; {} "
+           "with a third objective, {} with memory limits; {} points",
+           kInstances, kLeastPositions, kMostPositions, by_devices[2], by_devices[3], by_devices[4],
+           with_third, with_limits, points)}};
 }
 
 Expected<std::vector<Row>> search_time(const std::string& name, int positions, int devices,
