@@ -57,6 +57,7 @@ class PlanCommand final : public Command {
   }
   void add_options(CLI::App& app) override {
     flags_.add_to(app);
+    splits_named_ = app.get_option("--splits");
     codecs_.add_to(app);
     app.add_option(
         "--network", networks_,
@@ -74,7 +75,8 @@ class PlanCommand final : public Command {
     app.add_option(
            "--cuts", cuts_,
            "order: at the --splits, in the model's order; ideals: anywhere, branches in any "
-           "order (--splits are measured)")
+           "order (--splits are measured); auto: ideals, but order where --splits are named, and "
+           "where the model has more ideals than can be searched")
         ->capture_default_str();
     app.add_option("--max-latency", max_latency_, "of the chosen plan: 50ms");
     app.add_option("--min-throughput", wish_.limits.samples_per_s,
@@ -90,8 +92,8 @@ class PlanCommand final : public Command {
     app.add_option("--search", search_,
                    "exact; to compare with it: labels, or exhaustive for small models")
         ->capture_default_str();
-    app.add_flag("--all", wish_.candidates,
-                 "every plan of one or two devices too, and which plan beats it");
+    app.add_flag("--all", wish_.pairs,
+                 "every plan of two devices too, as of one, and which plan beats it");
     app.add_option("--save", save_, "write the chosen plan to this file, for run and sweep");
     app.add_flag("--json", json_, "one JSON document on stdout");
   }
@@ -99,10 +101,6 @@ class PlanCommand final : public Command {
   Expected<int> run(Context& context) override {
     PARETO_ASSIGN(networks_, networks_of(networks_, flags_.devices));
     PARETO_TRY(read_wish());
-    if (cuts_ != "order" && cuts_ != "ideals") {
-      return fail(ErrorCode::kInvalidArgument, "--cuts {}: order or ideals", cuts_);
-    }
-    flags_.options.ideals = cuts_ == "ideals";
     PARETO_ASSIGN(const PlanCodecs codecs, codecs_.read());
     PARETO_ASSIGN(const std::vector<NamedCondition> conditions, read_conditions(networks_));
     PARETO_ASSIGN(const auto session, PlanningSession::open(context, flags_, conditions));
@@ -123,15 +121,25 @@ class PlanCommand final : public Command {
                       wish_.third,
                       prefer_,
                       powers.has_value(),
-                      wish_.candidates,
+                      wish_.pairs,
                       {}};
     for (const std::string& network : split_list(networks_)) {
       const std::string condition = condition_name(network);
       PARETO_ASSIGN(const auto links, session->probe(context, condition));
-      PARETO_ASSIGN(partitioner::CostInputs inputs, session->planner().cost_inputs(links, probed));
-      constrain(constraints, inputs);
-      PARETO_ASSIGN(Outlook outlook, look_ahead(session->planner(), inputs, wish_, condition));
-      report.outlooks.push_back(std::move(outlook));
+      const auto look = [&]() -> Expected<Outlook> {
+        PARETO_ASSIGN(partitioner::CostInputs inputs,
+                      session->planner().cost_inputs(links, probed));
+        constrain(constraints, inputs);
+        return look_ahead(session->planner(), inputs, wish_, condition);
+      };
+      auto outlook = look();
+      if (!outlook && outlook.error().code == ErrorCode::kExhausted &&
+          session->planner().may_cut_in_order()) {
+        session->planner().cut_in_order(outlook.error().message);
+        outlook = look();
+      }
+      if (!outlook) return tl::unexpected(std::move(outlook).error());
+      report.outlooks.push_back(*std::move(outlook));
     }
     context.out << (json_ ? write_plan_json(report) : write_plan_table(report, style_of(context)));
     if (!save_.empty()) PARETO_TRY(save(report.outlooks.front()));
@@ -147,6 +155,7 @@ class PlanCommand final : public Command {
       return fail(ErrorCode::kInvalidArgument, "--save takes one plan: name one --network, not {}",
                   networks);
     }
+    PARETO_ASSIGN(flags_.options.cuts, read_cuts());
     PARETO_ASSIGN(wish_.third, parse_third(also_));
     PARETO_ASSIGN(wish_.preference, parse_preference(prefer_, wish_.third));
     if (!max_latency_.empty()) {
@@ -157,6 +166,13 @@ class PlanCommand final : public Command {
     PARETO_ASSIGN(wish_.search, partitioner::find_search(search_));
     wish_.batch = flags_.batch;
     return {};
+  }
+
+  Expected<Cuts> read_cuts() const {
+    if (cuts_ == "auto") return splits_named_->count() > 0 ? Cuts::kOrder : Cuts::kAuto;
+    if (cuts_ == "order") return Cuts::kOrder;
+    if (cuts_ == "ideals") return Cuts::kIdeals;
+    return fail(ErrorCode::kInvalidArgument, "--cuts {}: auto, order or ideals", cuts_);
   }
 
   Expected<> save(const Outlook& outlook) const {
@@ -178,7 +194,8 @@ class PlanCommand final : public Command {
   std::string max_memory_;
   std::string first_;
   std::string last_;
-  std::string cuts_ = "order";
+  std::string cuts_ = "auto";
+  const CLI::Option* splits_named_ = nullptr;
   std::string prefer_ = "balanced";
   std::string search_ = "exact";
   std::string save_;

@@ -67,6 +67,7 @@ class PlanningSession {
 
   const partitioner::Model& model() const { return model_; }
   const Cluster& cluster() const { return cluster_; }
+  Planner& planner() { return *planner_; }
   const Planner& planner() const { return *planner_; }
   const LinkTransports& transports() const { return transports_; }
 

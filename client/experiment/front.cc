@@ -57,6 +57,22 @@ std::vector<const partitioner::Objective*> latency_and_throughput() {
 
 }  // namespace
 
+partitioner::Measurement measurement_of(const TrialRecord& trial) {
+  std::uint64_t peak_memory_bytes = 0;
+  for (const StageFigures& stage : trial.stages) {
+    peak_memory_bytes = std::max(peak_memory_bytes, stage.peak_memory_bytes);
+  }
+  return {.latency_p50_ms = trial.latency.p50_ms,
+          .latency_p90_ms = trial.latency.p90_ms,
+          .latency_p99_ms = trial.latency.p99_ms,
+          .latency_mean_ms = trial.latency.mean_ms,
+          .latency_window = trial.latency.window,
+          .throughput_per_s = trial.throughput.samples_per_s,
+          .throughput_window = trial.throughput.window,
+          .peak_memory_bytes = peak_memory_bytes,
+          .boundary_bytes = trial.split ? trial.split->boundary_bytes : 0};
+}
+
 bool is_measured(const TrialRecord& trial) {
   return trial.status == TrialStatus::kOk && trial.latency.samples > 0;
 }
@@ -65,9 +81,7 @@ void mark_front(std::vector<TrialRecord>& trials, std::uint64_t seed) {
   std::vector<partitioner::Measurement> printed;
   for (TrialRecord& trial : trials) {
     trial.p_front = 0;
-    partitioner::Measurement& point = printed.emplace_back();
-    point.latency_p50_ms = trial.latency.p50_ms;
-    point.throughput_per_s = trial.throughput.samples_per_s;
+    printed.push_back(measurement_of(trial));
   }
   mark_on_front(trials, printed);
   for (const std::vector<std::size_t>& group : measured_groups(trials)) {

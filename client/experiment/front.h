@@ -10,6 +10,9 @@
 
 namespace pareto::client {
 
+/// What was measured of a trial; its memory is that of the device that needs most.
+partitioner::Measurement measurement_of(const TrialRecord& trial);
+
 /// Sets on_front (on the figures as they are printed) and p_front of every measured trial, among those of its batch and
 /// condition, all transports together; failed and unmeasured trials are on no front.
 void mark_front(std::vector<TrialRecord>& trials, std::uint64_t seed);

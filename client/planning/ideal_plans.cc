@@ -29,6 +29,22 @@ std::map<std::int64_t, int> prefixes_among(const partitioner::GraphIdeals& ideal
 
 }  // namespace
 
+Expected<CutChoice> choose_cuts(const partitioner::Model& model, std::int64_t batch, Cuts cuts,
+                                std::size_t most) {
+  CutChoice choice;
+  if (cuts == Cuts::kOrder) return choice;
+  auto found = with_context(partitioner::find_graph_ideals(model.graph(), batch, most),
+                            "cutting {} at every ideal", model.name());
+  if (found) {
+    choice.ideals = *std::move(found);
+  } else if (cuts == Cuts::kAuto && found.error().code == ErrorCode::kExhausted) {
+    choice.why_in_order = std::move(found).error().message;
+  } else {
+    return tl::unexpected(std::move(found).error());
+  }
+  return choice;
+}
+
 Expected<partitioner::CostInputs> make_ideal_cost_inputs(
     const partitioner::Model& model, const partitioner::GraphIdeals& ideals, std::int64_t batch,
     const std::vector<DeviceFacts>& devices, const std::vector<ProbedTransport>& transports,

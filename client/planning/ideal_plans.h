@@ -4,7 +4,10 @@
 //   Model + GraphIdeals + DeviceProfiles + ProbedTransports ──▶ CostInputs ──partitioner/search──▶ Placement ──▶ Plan with Stage::operators
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "client/planning/cost_model.h"
@@ -17,8 +20,22 @@
 
 namespace pareto::client {
 
-/// As make_cost_inputs of split points; positions are the ideals. What stages need besides their weights is not modelled: between sets it is
-/// no sum over operators; codecs are measured at cuts of the model's order: that behind as many operators counts. Fails: as partitioner::ideal_costs does; kInvalidArgument (no such links).
+/// Where plans may be cut.
+enum class Cuts {
+  kOrder,   ///< at chosen split points, in the model's order
+  kIdeals,  ///< anywhere, branches in any order
+  kAuto,  ///< the same where the graph has not too many ideals (partitioner/search/ideals.h), else in order
+};
+struct CutChoice {
+  std::optional<partitioner::GraphIdeals> ideals;  ///< none: in order
+  std::string why_in_order;  ///< where kAuto was asked for, and it is in order all the same
+};
+/// Fails: as partitioner::find_graph_ideals does, but with kAuto where there are too many.
+Expected<CutChoice> choose_cuts(const partitioner::Model& model, std::int64_t batch, Cuts cuts,
+                                std::size_t most = 100'000);
+
+/// As make_cost_inputs of split points; positions are the ideals. Codecs are measured at cuts of the model's order: that behind as many
+/// operators counts. Fails: as partitioner::ideal_costs does; kInvalidArgument (no such links).
 Expected<partitioner::CostInputs> make_ideal_cost_inputs(
     const partitioner::Model& model, const partitioner::GraphIdeals& ideals, std::int64_t batch,
     const std::vector<DeviceFacts>& devices, const std::vector<ProbedTransport>& transports,

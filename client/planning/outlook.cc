@@ -28,13 +28,13 @@ int quickest_way(const CostInputs& inputs, int from, int to, int position) {
   return best;
 }
 
-std::vector<Placement> placements_to_look_at(const CostInputs& inputs) {
+std::vector<Placement> placements_to_look_at(const CostInputs& inputs, bool pairs) {
   const int source = inputs.coordinator();
   const int end = inputs.positions();
   std::vector<Placement> all;
   for (int first = 0; first < inputs.coordinator(); ++first) {
     const int from_source = quickest_way(inputs, source, first, 0);
-    for (int second = 0; second < inputs.coordinator(); ++second) {
+    for (int second = 0; pairs && second < inputs.coordinator(); ++second) {
       if (second == first) continue;
       const int to_sink = quickest_way(inputs, second, source, end);
       for (int cut = 1; cut < end; ++cut) {
@@ -53,16 +53,15 @@ std::vector<Placement> placements_to_look_at(const CostInputs& inputs) {
 }
 
 std::vector<Candidate> candidates(const Planner& planner, const CostInputs& inputs,
-                                  const std::vector<FrontPoint>& front,
-                                  partitioner::ThirdObjective third) {
+                                  const std::vector<FrontPoint>& front, const OutlookWish& wish) {
   std::vector<Candidate> found;
-  for (const Placement& placement : placements_to_look_at(inputs)) {
+  for (const Placement& placement : placements_to_look_at(inputs, wish.pairs)) {
     const auto evaluation = partitioner::evaluate(inputs, placement);
     if (!evaluation) continue;  // not allowed, or no room
     Candidate candidate{planner.plan_of(placement, inputs), *evaluation, {}};
     for (const auto& point : partitioner::operating_points(*evaluation, {})) {
       candidate.points.push_back(
-          {point, beaten_by(front, point, 0, partitioner::third_of(*evaluation, third))});
+          {point, beaten_by(front, point, 0, partitioner::third_of(*evaluation, wish.third))});
     }
     found.push_back(std::move(candidate));
   }
@@ -81,6 +80,8 @@ Expected<Outlook> look_ahead(const Planner& planner, const CostInputs& inputs,
   PARETO_ASSIGN(const auto replicas, partitioner::replicas_beyond(front, inputs, options));
   Outlook outlook;
   outlook.condition = std::move(condition);
+  outlook.cut_anywhere = planner.cuts_anywhere();
+  outlook.why_in_order = planner.why_in_order();
   for (const FrontPoint& one : front) {
     PlannedPoint planned{planner.plan_of(one.placement, inputs, one.point.window), one.point,
                          one.evaluation};
@@ -100,7 +101,7 @@ Expected<Outlook> look_ahead(const Planner& planner, const CostInputs& inputs,
     added.evaluation = one.evaluation;
   }
   outlook.chosen = choose_plan(front, wish.limits, wish.preference, wish.batch);
-  if (wish.candidates) outlook.candidates = candidates(planner, inputs, front, wish.third);
+  outlook.candidates = candidates(planner, inputs, front, wish);
   return outlook;
 }
 

@@ -49,6 +49,8 @@ struct Candidate {
 
 struct Outlook {
   std::string condition;
+  bool cut_anywhere = false;  ///< at any ideal, as Planner::cuts_anywhere
+  std::string why_in_order;   ///< as Planner's
   std::vector<PlannedPoint>
       front;  ///< of pipelines: none that a plan cannot say hides one that it can
   std::vector<ReplicaPoint> replicas;  ///< that no plan of the front is as good as
@@ -62,9 +64,9 @@ struct OutlookWish {
   Limits limits;
   Preference preference = Preference::kBalanced;
   std::int64_t batch = 1;
-  /// Every plan of one device, and of two in either order by every way between them; the source's and the sink's links by that of the
-  /// shortest time.
-  bool candidates = false;
+  /// Besides the plans of one device, which are candidates always: those of two in either order by every way between them; the source's and
+  /// the sink's links by that of the shortest time.
+  bool pairs = false;
 };
 
 /// `inputs`: of the planner. Fails: as the search does.

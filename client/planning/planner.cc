@@ -7,7 +7,6 @@
 #include "client/cluster/deployment.h"
 #include "client/cluster/network.h"
 #include "client/planning/condition_links.h"
-#include "client/planning/ideal_plans.h"
 #include "partitioner/graph/split_points.h"
 
 namespace pareto::client {
@@ -45,14 +44,12 @@ ProfileWish Planner::wish() const {
   return wish;
 }
 
+void Planner::cut_in_order(std::string why) { cuts_ = {std::nullopt, std::move(why)}; }
+
 Expected<> Planner::profile(const LinkTransports& transports, Workload& workload,
                             const Progress& progress) {
   PARETO_ASSIGN(splits_, partitioner::select_split_points(model_.split_points(), options_.splits));
-  if (options_.ideals) {
-    PARETO_ASSIGN(ideals_, with_context(partitioner::find_graph_ideals(model_.graph(),
-                                                                       options_.settings.batch),
-                                        "cutting {} at every ideal", model_.name()));
-  }
+  PARETO_ASSIGN(cuts_, choose_cuts(model_, options_.settings.batch, options_.cuts));
   const ProfileWish wish = this->wish();
   std::vector<std::optional<DeviceProfile>> known(cluster_.size());
   devices_.assign(cluster_.size(), {});
@@ -161,9 +158,9 @@ Expected<ProbedCodecs> Planner::probe_codecs(const std::vector<std::string>& cod
 
 Expected<partitioner::CostInputs> Planner::cost_inputs(
     const std::vector<ProbedTransport>& transports, const ProbedCodecs& codecs) const {
-  if (ideals_) {
-    return make_ideal_cost_inputs(model_, *ideals_, options_.settings.batch, devices_, transports,
-                                  codecs);
+  if (cuts_.ideals) {
+    return make_ideal_cost_inputs(model_, *cuts_.ideals, options_.settings.batch, devices_,
+                                  transports, codecs);
   }
   return make_cost_inputs(model_, splits_, options_.settings.batch, devices_, transports, codecs);
 }
@@ -173,8 +170,8 @@ Plan Planner::plan_of(const partitioner::Placement& placement,
   Plan plan = plan_with(options_.settings);
   plan.model = model_.name();
   plan.window = window;
-  if (ideals_) {
-    place_ideals(model_, *ideals_, devices_, placement, plan);
+  if (cuts_.ideals) {
+    place_ideals(model_, *cuts_.ideals, devices_, placement, plan);
   } else {
     place(model_, splits_, devices_, placement, plan);
   }

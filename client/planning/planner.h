@@ -18,19 +18,19 @@
 #include "client/experiment/lost_request.h"
 #include "client/planning/cost_model.h"
 #include "client/planning/device_profiler.h"
+#include "client/planning/ideal_plans.h"
 #include "client/planning/link_prober.h"
 #include "client/results/store.h"
 #include "core/base/error.h"
 #include "core/plan/condition.h"
 #include "partitioner/graph/model.h"
-#include "partitioner/search/graph_ideals.h"
 
 namespace pareto::client {
 
 struct PlanningOptions {
-  std::string splits = "modules";  ///< where plans may be cut
-  bool ideals = false;             ///< cuts take any set of operators; `splits` are measured
-  ShardSettings settings;          ///< its batch is that of messages
+  std::string splits = "modules";  ///< where plans may be cut, or else what is measured
+  Cuts cuts = Cuts::kOrder;
+  ShardSettings settings;  ///< its batch is that of messages
   /// Cuts that are measured, spread by the work before them; the others lie between. 0: all.
   std::size_t measured_cuts = 24;
   bool fresh = false;  ///< whatever is kept from earlier is measured again
@@ -75,6 +75,14 @@ class Planner {
   bool measured_now() const { return measured_now_; }
   Expected<partitioner::CostInputs> cost_inputs(const std::vector<ProbedTransport>& transports,
                                                 const ProbedCodecs& codecs = {}) const;
+  /// Whether plans are cut anywhere, after profile().
+  bool cuts_anywhere() const { return cuts_.ideals.has_value(); }
+  /// As CutChoice::why_in_order.
+  const std::string& why_in_order() const { return cuts_.why_in_order; }
+  /// Whether it may be changed to that.
+  bool may_cut_in_order() const { return cuts_anywhere() && options_.cuts == Cuts::kAuto; }
+  /// From now on, for what comes of ideals is too much to be searched.
+  void cut_in_order(std::string why);
   /// A placement among cost inputs of this planner as a plan; window 0 is left open.
   Plan plan_of(const partitioner::Placement& placement, const partitioner::CostInputs& inputs,
                int window = 0) const;
@@ -91,7 +99,7 @@ class Planner {
   const PlanningOptions options_;
   const std::atomic<bool>& stop_;
   SplitChoice splits_;
-  std::optional<partitioner::GraphIdeals> ideals_;  ///< where cuts take any of them
+  CutChoice cuts_;
   std::vector<DeviceFacts> devices_;
   bool measured_now_ = false;
   std::map<std::pair<std::string, LinkTransports>, std::vector<ProbedTransport>> probed_;

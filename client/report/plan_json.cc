@@ -11,13 +11,14 @@ using partitioner::Evaluation;
 using partitioner::OperatingPoint;
 
 Json json_of(const PlanReport& report, const OperatingPoint& point, const Evaluation& of) {
-  Json row{{"latency_ms", to_milliseconds(point.latency)},
-           {"samples_per_s", static_cast<double>(report.batch) * point.throughput_per_s()},
-           {"window", point.window},
+  const auto predicted = partitioner::predicted_measurement(of, point, report.batch);
+  Json row{{"latency_ms", predicted.latency_p50_ms},
+           {"samples_per_s", predicted.throughput_per_s},
+           {"window", predicted.throughput_window},
            {"unloaded_latency_ms", to_milliseconds(of.latency)},
            {"bottleneck_ms", to_milliseconds(of.bottleneck)},
-           {"peak_memory_bytes", of.peak_memory_bytes},
-           {"boundary_bytes", of.boundary_bytes},
+           {"peak_memory_bytes", predicted.peak_memory_bytes},
+           {"boundary_bytes", predicted.boundary_bytes},
            {"codec_loss_ppm", of.loss}};
   if (report.powers_known) {
     row["modelled_energy_mj"] = static_cast<double>(of.energy_picojoules) / 1e9;
@@ -38,12 +39,22 @@ Json with_plan(const Plan& plan, Json row) {
   return json;
 }
 
-/// Its best latency, and its best throughput: under which windows is left to whoever reads it.
+/// Its best latency, and its best throughput; and as it is beaten or not at those windows that are best for it.
 Json json_of(const PlanReport& report, const Candidate& candidate) {
   const Evaluation& of = candidate.evaluation;
   Json row = json_of(report, partitioner::at_window(of, 1), of);
   row["samples_per_s"] = static_cast<double>(report.batch) * 1e9 / to_nanoseconds(of.bottleneck);
   row.erase("window");
+  row["points"] = Json::array();
+  for (const Candidate::Point& one : candidate.points) {
+    const auto predicted = partitioner::predicted_measurement(of, one.point, report.batch);
+    Json point{{"latency_ms", predicted.latency_p50_ms},
+               {"samples_per_s", predicted.throughput_per_s},
+               {"window", predicted.throughput_window},
+               {"beaten_by", nullptr}};
+    if (one.beaten_by) point["beaten_by"] = *one.beaten_by;
+    row["points"].push_back(std::move(point));
+  }
   return with_plan(candidate.plan, std::move(row));
 }
 
@@ -51,7 +62,9 @@ Json json_of(const PlanReport& report, const Outlook& outlook) {
   Json json{{"condition", outlook.condition},
             {"front", Json::array()},
             {"chosen", nullptr},
-            {"replicas", Json::array()}};
+            {"replicas", Json::array()},
+            {"cuts", outlook.cut_anywhere ? "ideals" : "order"},
+            {"plans", Json::array()}};
   for (const PlannedPoint& one : outlook.front) {
     Json row = json_of(report, one.point, one.evaluation);
     if (one.with_jitter) row["with_jitter"] = json_of(report, *one.with_jitter);
@@ -63,7 +76,6 @@ Json json_of(const PlanReport& report, const Outlook& outlook) {
     row.update(json_of(report, one.point, one.evaluation));
     json["replicas"].push_back(std::move(row));
   }
-  if (report.candidates) json["plans"] = Json::array();
   for (const Candidate& candidate : outlook.candidates) {
     json["plans"].push_back(json_of(report, candidate));
   }

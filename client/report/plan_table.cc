@@ -42,6 +42,9 @@ class PlanTables {
     }
     if (!outlook.replicas.empty()) text += replicas(outlook);
     if (!outlook.candidates.empty()) text += candidates(outlook);
+    if (!outlook.why_in_order.empty()) {
+      text += "Cut in the model's order: " + outlook.why_in_order + "\n\n";
+    }
     return text;
   }
 
@@ -79,21 +82,18 @@ class PlanTables {
 
   std::vector<std::string> cells(const Plan& plan, const OperatingPoint& point,
                                  const Evaluation& of) const {
+    const auto predicted = partitioner::predicted_measurement(of, point, report_.batch);
     std::vector<std::string> row{"", name_of(plan), devices_of(plan)};
     if (has_transports()) row.push_back(plan.transport_text());
     if (has_codecs()) row.push_back(codec_text(plan.codecs));
-    row.push_back(format_figure(to_milliseconds(point.latency)));
-    row.push_back(samples_per_s(point));
-    row.push_back(std::to_string(point.window));
+    row.push_back(format_figure(predicted.latency_p50_ms));
+    row.push_back(format_figure(predicted.throughput_per_s));
+    row.push_back(std::to_string(predicted.throughput_window));
     row.push_back(format_figure(to_milliseconds(of.bottleneck)));
-    row.push_back(format_bytes(static_cast<std::uint64_t>(of.peak_memory_bytes)));
+    row.push_back(format_bytes(predicted.peak_memory_bytes));
     if (has_codecs()) row.push_back(std::to_string(of.loss));
     if (has_energy()) row.push_back(format_figure(static_cast<double>(of.energy_picojoules) / 1e9));
     return row;
-  }
-
-  std::string samples_per_s(const OperatingPoint& point) const {
-    return format_figure(static_cast<double>(report_.batch) * point.throughput_per_s());
   }
 
   std::string front(const Outlook& outlook) const {
@@ -131,8 +131,11 @@ class PlanTables {
                      {"samples/s", Align::kRight},
                      {"W", Align::kRight}});
     for (const ReplicaPoint& one : outlook.replicas) {
-      table.add({join(one.devices, " and "), format_figure(to_milliseconds(one.point.latency)),
-                 samples_per_s(one.point), std::to_string(one.point.window)});
+      const auto predicted =
+          partitioner::predicted_measurement(one.evaluation, one.point, report_.batch);
+      table.add({join(one.devices, " and "), format_figure(predicted.latency_p50_ms),
+                 format_figure(predicted.throughput_per_s),
+                 std::to_string(predicted.throughput_window)});
     }
     return fmt::format(
         "Left out: {} where devices take requests in turns, which no plan can say (a stage has one "
@@ -153,7 +156,8 @@ class PlanTables {
         table.add(std::move(row), one.beaten_by ? RowStyle::kFaint : RowStyle::kPlain);
       }
     }
-    return "Every plan of one or two devices\n" + table.render(style_) + '\n';
+    return (report_.pairs ? "Every plan of one or two devices\n" : "Each device alone\n") +
+           table.render(style_) + '\n';
   }
 
   const PlanReport& report_;

@@ -18,7 +18,7 @@ struct PlanReport {
   partitioner::ThirdObjective third = partitioner::ThirdObjective::kNone;
   std::string preference;         ///< as asked: "balanced"
   bool powers_known = false;      ///< of all devices: then energy is modelled
-  bool candidates = false;        ///< whether outlooks have them
+  bool pairs = false;             ///< whether plans of two devices are among the candidates
   std::vector<Outlook> outlooks;  ///< one for each condition of the network
 };
 

@@ -114,7 +114,7 @@ TEST_F(OwnOrder, IsWhatPlanningOverIdealsMayFind) {
   arguments[2] = "everywhere";
   const Finished refused = paretoctl(arguments);
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_THAT(refused.errors, HasSubstr("--cuts everywhere: order or ideals"));
+  EXPECT_THAT(refused.errors, HasSubstr("--cuts everywhere: auto, order or ideals"));
 }
 
 }  // namespace

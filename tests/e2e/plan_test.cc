@@ -226,6 +226,49 @@ TEST_F(Planning, ProfilesAreKept) {
   EXPECT_THAT(fresh.output, HasSubstr("the whole model"));
 }
 
+TEST_F(Planning, WithoutSplitsModelsAreCutAnywhereThatCanBeSearched) {
+  const auto plan = [this](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"plan", "--store", path("results.db"), "--json"};
+    const std::vector<std::string> model = small_model();
+    arguments.insert(arguments.end(), model.begin(), model.end());
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Finished done = paretoctl(arguments);
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    return json::parse(done.output)["networks"][0];
+  };
+  const json anywhere = plan({"--transport", "tcp"});
+  EXPECT_EQ(anywhere["cuts"], "ideals");
+  EXPECT_EQ(anywhere["plans"].size(), 2U) << "each device alone";
+  EXPECT_EQ(plan({"--transport", "tcp", "--splits", "modules"})["cuts"], "order");
+  // Of four devices, two transports and all codecs there are too many for this search.
+  EXPECT_EQ(plan({"--transport", "tcp,grpc", "--codec", "all", "--local", "4", "--measured-cuts",
+                  "2", "--search", "exhaustive"})["cuts"],
+            "order");
+}
+
+TEST_F(Planning, AMemoryLimitChangesThePlan) {
+  const auto plans = [this](const std::vector<std::string>& more) {
+    std::vector<std::string> flags{"--json", "--all"};
+    flags.insert(flags.end(), more.begin(), more.end());
+    const Finished done = paretoctl(planning("plan", flags));
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    return json::parse(done.output)["networks"][0]["plans"];
+  };
+  const auto on = [](const json& all, const char* device) {
+    return std::ranges::count_if(all, [device](const json& plan) {
+      const json& stages = plan["plan"]["stages"];
+      return stages.size() == 1 && stages[0]["device"] == device;
+    });
+  };
+  const json free = plans({});
+  EXPECT_EQ(on(free, "local-0"), 1);
+  const json limited = plans({"--max-memory", "local-0=4MiB"});
+  EXPECT_EQ(on(limited, "local-0"), 0) << "the model needs 5.9 MiB";
+  EXPECT_EQ(on(limited, "local-1"), 1);
+  EXPECT_LT(limited.size(), free.size());
+  EXPECT_GT(limited.size(), 1U) << "a part of it fits";
+}
+
 TEST_F(Planning, LimitsAndPinsHold) {
   const Finished pinned =
       paretoctl(planning("plan", {"--first", "local-1", "--last", "local-0", "--json"}));

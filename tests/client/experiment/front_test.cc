@@ -20,6 +20,28 @@ TrialRecord trial_of(const std::vector<int>& rounds, const std::vector<double>& 
   return trial;
 }
 
+TEST(MeasurementOf, ATrialIsWhatAPredictionIsComparedWith) {
+  TrialRecord trial = trial_of({0}, {10});
+  trial.latency.p90_ms = 12;
+  trial.latency.p99_ms = 15;
+  trial.latency.mean_ms = 11;
+  trial.throughput.window = 4;
+  trial.stages.resize(2);
+  trial.stages[0].peak_memory_bytes = 7;
+  trial.stages[1].peak_memory_bytes = 5;
+  trial.split.emplace().boundary_bytes = 300;
+  const partitioner::Measurement measured = measurement_of(trial);
+  EXPECT_EQ(measured.latency_p50_ms, 10);
+  EXPECT_EQ(measured.latency_p90_ms, 12);
+  EXPECT_EQ(measured.latency_p99_ms, 15);
+  EXPECT_EQ(measured.latency_mean_ms, 11);
+  EXPECT_EQ(measured.latency_window, 1);
+  EXPECT_EQ(measured.throughput_per_s, 100);
+  EXPECT_EQ(measured.throughput_window, 4);
+  EXPECT_EQ(measured.peak_memory_bytes, 7U) << "of the device that needs most";
+  EXPECT_EQ(measured.boundary_bytes, 300U);
+}
+
 TEST(MarkFront, TrialsAreDrawnTogetherByTheRoundsThatTheyShare) {
   std::vector<TrialRecord> trials{trial_of({0, 1}, {10, 20}), trial_of({0, 1}, {11, 21})};
   mark_front(trials, 1);

@@ -112,7 +112,7 @@ TEST(PlanTable, NamesTheThirdObjective) {
 
 TEST(PlanTable, ListsCandidatesAndWhatBeatsThem) {
   PlanReport all = report();
-  all.candidates = true;
+  all.pairs = true;
   all.outlooks[0].candidates = {{whole_plan(),
                                  evaluation(30, 30),
                                  {{{milliseconds(30), 1}, 0}, {{milliseconds(31), 2}, {}}}}};
@@ -122,6 +122,26 @@ TEST(PlanTable, ListsCandidatesAndWhatBeatsThem) {
   ASSERT_EQ(document["networks"][0]["plans"].size(), 1U);
   EXPECT_DOUBLE_EQ(document["networks"][0]["plans"][0]["latency_ms"], 30);
   EXPECT_DOUBLE_EQ(document["networks"][0]["plans"][0]["samples_per_s"], 2 / 0.030);
+  const json& points = document["networks"][0]["plans"][0]["points"];
+  ASSERT_EQ(points.size(), 2U);
+  EXPECT_EQ(points[0]["beaten_by"], 0);
+  EXPECT_EQ(points[1]["beaten_by"], nullptr);
+  EXPECT_EQ(points[1]["window"], 2);
+  EXPECT_DOUBLE_EQ(points[1]["samples_per_s"], 2 * 2 / 0.031);
+  all.pairs = false;
+  EXPECT_THAT(write_plan_table(all, {}), HasSubstr("Each device alone"));
+}
+
+TEST(PlanTable, SaysWhyAModelIsCutInItsOrder) {
+  PlanReport in_order = report();
+  in_order.outlooks[0].why_in_order = "the graph has more than 7 ideals";
+  EXPECT_THAT(write_plan_table(in_order, {}),
+              HasSubstr("Cut in the model's order: the graph has more than 7 ideals"));
+  EXPECT_EQ(parsed(in_order)["networks"][0]["cuts"], "order");
+  PlanReport anywhere = report();
+  anywhere.outlooks[0].cut_anywhere = true;
+  EXPECT_THAT(write_plan_table(anywhere, {}), Not(HasSubstr("order")));
+  EXPECT_EQ(parsed(anywhere)["networks"][0]["cuts"], "ideals");
 }
 
 TEST(PlanTable, ShowsWhatJitterLeaves) {
