@@ -52,6 +52,14 @@ std::string codec_text(const std::vector<std::string>& codecs) {
   return alike ? codecs.front() : join(codecs);
 }
 
+std::vector<std::string> codecs_losing(double allowed_error) {
+  std::vector<std::string> names{"none"};
+  for (const wire::Codec* codec : wire::builtin_codecs()) {
+    if (codec->lossless() || allowed_error > 0) names.emplace_back(codec->name());
+  }
+  return names;
+}
+
 Expected<> check_codec_name(const std::string& name) {
   if (name == kAutoCodec) return {};
   PARETO_TRY(wire::find_codec(name));

@@ -33,6 +33,8 @@ std::vector<wire::CodecCost> decoded_elsewhere(std::vector<wire::CodecCost> cost
 
 /// "none", "int8", "auto"; of several links that differ "int8, none": a plan's codecs in one word.
 std::string codec_text(const std::vector<std::string>& codecs);
+/// "none" and every codec of this build that loses nothing, or where some may be lost (above 0) every one.
+std::vector<std::string> codecs_losing(double allowed_error);
 /// Fails: kNotFound, with the names there are.
 Expected<> check_codec_name(const std::string& name);
 

@@ -107,9 +107,7 @@ Expected<PlanCodecs> CodecFlags::read() const {
   PlanCodecs read;
   if (codecs == kAllCodecs) {
     read.allowed_error = error.value_or(0);
-    for (const wire::Codec* codec : wire::builtin_codecs()) {
-      if (codec->lossless() || read.allowed_error > 0) read.names.emplace_back(codec->name());
-    }
+    read.names = codecs_losing(read.allowed_error);
     return read;
   }
   PARETO_ASSIGN(read.names, parse_codecs(codecs));

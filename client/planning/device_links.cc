@@ -3,13 +3,6 @@
 #include "client/planning/cost_model.h"
 
 namespace pareto::client {
-namespace {
-
-Nanoseconds whole(const partitioner::LinkTimes& times) {
-  return times.occupancy + times.delay + times.send + times.receive;
-}
-
-}  // namespace
 
 Expected<DeviceLinks> DeviceLinks::find(const std::vector<ProbedTransport>& probed,
                                         const DaemonClient& device, std::size_t place,
@@ -29,7 +22,7 @@ Expected<DeviceLinks> DeviceLinks::find(const std::vector<ProbedTransport>& prob
 }
 
 Nanoseconds DeviceLinks::crossing(const StageTraffic& traffic) const {
-  return whole(in(traffic)) + whole(out(traffic));
+  return in(traffic).whole() + out(traffic).whole();
 }
 
 Nanoseconds DeviceLinks::processor(const StageTraffic& traffic) const {

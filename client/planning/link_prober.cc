@@ -84,16 +84,6 @@ Expected<ProbedLinks> probe_links(const Cluster& cluster, const LinkTransports& 
   return links;
 }
 
-void keep_own(std::vector<ProbedTransport>& probed, const LinkTransports& transports) {
-  for (ProbedTransport& one : probed) {
-    for (std::size_t from = 0; from < one.links.size(); ++from) {
-      for (std::size_t to = 0; to < one.links.size(); ++to) {
-        if (!may_have(transports, from, to, one.name)) one.links[from][to] = {};
-      }
-    }
-  }
-}
-
 std::vector<std::uint64_t> probe_sizes(std::uint64_t smallest, std::uint64_t largest) {
   largest = std::clamp(largest, kSmallestBytes, transport::kLargestPingBytes);
   std::vector<std::uint64_t> sizes;

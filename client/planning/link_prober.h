@@ -33,9 +33,6 @@ Expected<ProbedLinks> probe_links(const Cluster& cluster, const LinkTransports& 
                                   const std::atomic<bool>& stop,
                                   const std::function<void(const std::string&)>& progress);
 
-/// Leaves no points where the link cannot have that transport.
-void keep_own(std::vector<ProbedTransport>& probed, const LinkTransports& transports);
-
 /// From the smallest to the largest by factors of 4, and the largest: what lies between is interpolated.
 std::vector<std::uint64_t> probe_sizes(std::uint64_t smallest, std::uint64_t largest);
 

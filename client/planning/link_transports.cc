@@ -10,10 +10,6 @@
 namespace pareto::client {
 namespace {
 
-void add_once(std::vector<std::string>& names, const std::string& name) {
-  if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-}
-
 /// The links of one cluster, by the place of each end among its devices; the coordinator's comes last.
 class LinkEnds {
  public:
@@ -91,6 +87,10 @@ Expected<LinkTransports> link_transports(const std::vector<std::string>& asked,
     }
   }
   return links;
+}
+
+void add_once(std::vector<std::string>& names, const std::string& name) {
+  if (std::ranges::find(names, name) == names.end()) names.push_back(name);
 }
 
 std::vector<std::string> names_in(const LinkTransports& links) {

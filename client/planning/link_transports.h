@@ -20,6 +20,7 @@ Expected<LinkTransports> link_transports(const std::vector<std::string>& asked,
                                          const Cluster& cluster,
                                          const transport::Place& here = transport::this_place());
 
+void add_once(std::vector<std::string>& names, const std::string& name);
 /// Those that some link can have, none twice.
 std::vector<std::string> names_in(const LinkTransports& links);
 

@@ -1,41 +1,28 @@
 #include "client/planning/trial_predictor.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "client/cluster/network.h"
-#include "client/cluster/transport_choice.h"
 #include "client/cluster/workload.h"
 #include "client/experiment/residual_model.h"
 #include "client/experiment/window_search.h"
 #include "client/planning/condition_links.h"
+#include "client/planning/trial_links.h"
 #include "partitioner/cost/compute_share.h"
 #include "partitioner/cost/replay.h"
 
 namespace pareto::client {
 namespace {
 
-/// Of the source's link, of those between devices, of the sink's.
-struct Ends {
-  std::string source;
-  std::string between;
-  std::string sink;
-  auto operator<=>(const Ends&) const = default;
-};
-
-Ends ends_of(const Plan& plan) {
-  const std::size_t last = plan.links() - 1;
-  return {plan.transport_of(0), plan.transport_of(std::min<std::size_t>(1, last)),
-          plan.transport_of(last)};
-}
-
 /// Of a window that is left open (0) a sweep takes the best, up to the largest.
 int most_in_flight(int window) { return window > 0 ? window : kLargestWindow; }
 
-/// Under a condition, over some transports.
+/// Under a condition.
 struct CostModel {
   explicit CostModel(partitioner::CostInputs made) : inputs(std::move(made)), shares(inputs) {}
 
@@ -49,21 +36,25 @@ struct CostModel {
 class BatchPredictor {
  public:
   BatchPredictor(const partitioner::Model& model, const Cluster& cluster, ResultStore& store,
-                 PlanningOptions options, std::vector<TrialRecord*> trials, bool measures_all,
-                 const std::atomic<bool>& stop)
+                 PlanningOptions options, std::vector<TrialRecord*> trials,
+                 const SweepOptions& sweep, const std::atomic<bool>& stop)
       : model_(model),
         cluster_(cluster),
         workload_(model),
         pool_(workload_),
         planner_(model, cluster, pool_, store, std::move(options), stop),
         trials_(std::move(trials)),
-        measures_all_(measures_all),
+        sweep_(sweep),
         stop_(stop) {}
 
   Expected<> run(const Planner::Progress& progress) {
     PARETO_TRY(put_to_rest(cluster_.network()));
-    PARETO_ASSIGN(const LinkTransports any, transports_of(ends_of(trials_.front()->plan)));
-    PARETO_TRY(planner_.profile(any, workload_, progress));
+    PARETO_ASSIGN(transports_, transports_of(trials_, cluster_));
+    PARETO_TRY(planner_.profile(transports_, workload_, progress));
+    // Named ones may lose anything.
+    PARETO_ASSIGN(codecs_, planner_.probe_codecs(codecs_of(trials_, sweep_.codec_error),
+                                                 std::numeric_limits<double>::infinity(), workload_,
+                                                 progress));
     std::set<std::string> conditions;
     for (const TrialRecord* trial : trials_) conditions.insert(trial->condition);
     for (const std::string& condition : conditions) {
@@ -82,16 +73,11 @@ class BatchPredictor {
     const auto definition = definition_of(condition);
     // One that cannot be had is left to measuring, which says so.
     if (!definition && !apply_condition(cluster_.network(), condition)) return {};
-    std::map<Ends, CostModel> models;
+    PARETO_ASSIGN(const auto links, links_under(condition, definition, progress));
+    PARETO_ASSIGN(partitioner::CostInputs inputs, planner_.cost_inputs(links, codecs_));
+    const CostModel model(std::move(inputs));
     for (TrialRecord* trial : trials_) {
-      if (trial->condition != condition) continue;
-      const Ends ends = ends_of(trial->plan);
-      if (!models.contains(ends)) {
-        PARETO_ASSIGN(const auto links, links_under(condition, definition, ends, progress));
-        PARETO_ASSIGN(partitioner::CostInputs made, planner_.cost_inputs(links));
-        models.try_emplace(ends, std::move(made));
-      }
-      predict(*trial, models.at(ends));
+      if (trial->condition == condition) predict(*trial, model);
     }
     return {};
   }
@@ -108,45 +94,26 @@ class BatchPredictor {
   /// where there is one.
   Expected<std::vector<ProbedTransport>> links_under(const std::string& condition,
                                                      const std::optional<Condition>& definition,
-                                                     const Ends& ends,
                                                      const Planner::Progress& progress) {
-    PARETO_ASSIGN(const LinkTransports transports, transports_of(ends));
-    PARETO_ASSIGN(auto links, definition ? planner_.probe_at_rest(transports, *definition, progress)
-                                         : planner_.probe(transports, condition, progress));
-    // Devices are profiled over both ways of one transport; a plan has its own each way.
-    keep_own(links, transports);
-    return links;
-  }
-
-  /// Each link over the transport that it has in such plans, or, where it cannot have that and no such plan needs it, over the nearest.
-  Expected<LinkTransports> transports_of(const Ends& ends) const {
-    const std::size_t coordinator = cluster_.size();
-    const std::string nearest(kAutoTransport);
-    PARETO_ASSIGN(LinkTransports transports, link_transports({ends.between, nearest}, cluster_));
-    PARETO_ASSIGN(LinkTransports sources, link_transports({ends.source, nearest}, cluster_));
-    PARETO_ASSIGN(LinkTransports sinks, link_transports({ends.sink, nearest}, cluster_));
-    transports[coordinator] = std::move(sources[coordinator]);
-    for (std::size_t from = 0; from < coordinator; ++from) {
-      transports[from][coordinator] = std::move(sinks[from][coordinator]);
-    }
-    for (auto& row : transports) {
-      for (std::vector<std::string>& link : row) link.resize(std::min<std::size_t>(link.size(), 1));
-    }
-    return transports;
+    return definition ? planner_.probe_at_rest(transports_, *definition, progress)
+                      : planner_.probe(transports_, condition, progress);
   }
 
   /// A trial that a device was seen to have no room for has failed, where not all are to be tried. One is left without a prediction where
   /// there may be none, or a link that it needs is not there: measuring says why.
   void predict(TrialRecord& trial, const CostModel& model) const {
     if (const auto failure = no_room_for(trial.plan)) {
-      if (measures_all_) return;
+      if (!sweep_.adaptive) return;
       trial.status = TrialStatus::kFailed;
       trial.failure = *failure;
       trial.no_room = true;
       return;
     }
-    const auto placement = placement_of(trial.plan, model_, planner_.splits(), planner_.devices());
+    auto placement = placement_of(trial.plan, model_, planner_.splits(), planner_.devices());
     if (!placement) return;
+    auto ways = ways_of(trial.plan, *placement, model.inputs, sweep_.codec_error);
+    if (!ways) return;
+    placement->codecs = *std::move(ways);
     const auto evaluation = partitioner::evaluate(model.inputs, *placement);
     if (!evaluation) return;
     const auto share =
@@ -189,8 +156,10 @@ class BatchPredictor {
   ShardPool pool_;
   Planner planner_;
   const std::vector<TrialRecord*> trials_;
-  const bool measures_all_;
+  const SweepOptions& sweep_;
   const std::atomic<bool>& stop_;
+  LinkTransports transports_;
+  ProbedCodecs codecs_;
 };
 
 }  // namespace
@@ -210,14 +179,7 @@ bool lacks_prediction(const TrialRecord& trial) {
   return is_predictable(trial) && !trial.prediction && !trial.no_room && trial.rounds.empty();
 }
 
-bool is_predictable(const TrialRecord& trial) {
-  const Plan& plan = trial.plan;
-  if (trial.codec != "none" || plan.micro_batch > 0) return false;
-  for (std::size_t link = 2; link + 1 < plan.links(); ++link) {
-    if (plan.transport_of(link) != plan.transport_of(1)) return false;
-  }
-  return true;
-}
+bool is_predictable(const TrialRecord& trial) { return trial.plan.micro_batch == 0; }
 
 Expected<> predict_trials(const partitioner::Model& model, const Cluster& cluster,
                           ResultStore& store, const SweepOptions& options,
@@ -234,7 +196,7 @@ Expected<> predict_trials(const partitioner::Model& model, const Cluster& cluste
     planning.seed = options.seed;
     planning.timeout = std::chrono::milliseconds(options.timeout_ms);
     BatchPredictor predictor(model, cluster, store, std::move(planning), std::move(members),
-                             !options.adaptive, stop);
+                             options, stop);
     PARETO_TRY(with_context(predictor.run(progress), "predicting batch {}", batch));
   }
   return {};

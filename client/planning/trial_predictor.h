@@ -1,6 +1,6 @@
 // What the trials of a sweep will take, before any of them is measured: TrialRecord::prediction of every trial that the cost model covers.
 //
-//   devices --profile--> Planner --probe, once per condition and transport--> CostInputs --evaluate, replay--> predictions
+//   devices --profile--> Planner --probe codecs, and links once per condition--> CostInputs --evaluate, replay--> predictions
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@
 
 namespace pareto::client {
 
-/// Whether there can be a prediction of a trial: none of codecs and micro-batches, nor of several transports between its devices.
+/// Whether there can be a prediction of a trial: none of micro-batches.
 bool is_predictable(const TrialRecord& trial);
 /// Whether there can be one, and neither it nor a measured round is there: of a new trial, or one whose network could not be had before.
 bool lacks_prediction(const TrialRecord& trial);
@@ -34,9 +34,9 @@ PredictedThroughput predicted_throughput(const partitioner::CostInputs& inputs,
                                          const partitioner::Placement& placement,
                                          const partitioner::Evaluation& evaluation, int window);
 
-/// Profiles the devices where that is not known yet (under the network's resting condition; kept in the store), probes the links over each
-/// transport, again under each condition whose definition does not say enough (client/planning/condition_links.h), and fills in the
-/// predictions that trials lack. Trials of an adaptive sweep that a device had no room for have failed; others without a prediction have to
+/// Profiles the devices where that is not known yet (under the network's resting condition; kept in the store), probes codecs and links as
+/// trials use them (client/planning/trial_links.h), links again under each condition whose definition does not say enough
+/// (client/planning/condition_links.h), and fills in the predictions that trials lack. Trials of an adaptive sweep that a device had no room for have failed; others without a prediction have to
 /// be measured. Leaves the network at rest. `stop` ends it early. Fails: as Planner does; kClosed where it was stopped; where the network cannot be what a trial asks for.
 Expected<> predict_trials(const partitioner::Model& model, const Cluster& cluster,
                           ResultStore& store, const SweepOptions& options,

@@ -24,6 +24,7 @@ struct LinkTimes {
   Nanoseconds send{};       ///< of the sending stage: encoding and processor time
   Nanoseconds receive{};
 
+  Nanoseconds whole() const { return occupancy + delay + send + receive; }  ///< of a lone message
   bool operator==(const LinkTimes&) const = default;
 };
 

@@ -2,6 +2,19 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <optional>
+
+#include "client/cluster/codec_choice.h"
+#include "client/cluster/transport_choice.h"
+#include "client/experiment/sweep_plan.h"
+#include "client/planning/device_profiler.h"
+#include "partitioner/graph/cuts.h"
+#include "partitioner/graph/split_points.h"
+#include "tests/client/support/fake_daemon.h"
+#include "tests/client/support/memory_store.h"
+#include "tests/client/support/small_model.h"
+
 namespace pareto::client {
 namespace {
 
@@ -14,21 +27,13 @@ TrialRecord trial_of(std::size_t stages) {
   return trial;
 }
 
-TEST(IsPredictable, PlansOfOneTransportBetweenDevices) {
+TEST(IsPredictable, WhateverTravelsWhole) {
   EXPECT_TRUE(is_predictable(trial_of(1)));
-  EXPECT_TRUE(is_predictable(trial_of(4)));
-  TrialRecord mixed = trial_of(3);
-  mixed.plan.set_transports({"shm", "tcp", "tcp", "grpc"});
-  EXPECT_TRUE(is_predictable(mixed)) << "source and sink may have their own";
-  mixed.plan.set_transports({"shm", "tcp", "grpc", "grpc"});
-  EXPECT_FALSE(is_predictable(mixed));
-}
-
-TEST(IsPredictable, WithoutCodecsAndMicroBatches) {
-  TrialRecord trial = trial_of(2);
-  trial.codec = "fp16";
-  EXPECT_FALSE(is_predictable(trial));
-  trial = trial_of(2);
+  TrialRecord trial = trial_of(3);
+  trial.plan.set_transports({"shm", "tcp", "grpc", "grpc"});
+  trial.codec = "auto";
+  trial.plan.codecs = {"auto", "auto"};
+  EXPECT_TRUE(is_predictable(trial));
   trial.plan.micro_batch = 2;
   EXPECT_FALSE(is_predictable(trial));
 }
@@ -47,21 +52,8 @@ TEST(LacksPrediction, WhatWasPredictedMeasuredOrHasNoRoomDoesNot) {
   trial.no_room = true;
   EXPECT_FALSE(lacks_prediction(trial));
   trial = trial_of(2);
-  trial.codec = "fp16";
+  trial.plan.micro_batch = 2;
   EXPECT_FALSE(lacks_prediction(trial)) << "there can be none";
-}
-
-TEST(KeepOwn, ALinkIsAsItsOwnTransportIs) {
-  transport::ProbeResult measured;
-  measured.points.resize(2);
-  // One device and the coordinator, both ways probed over either.
-  const ProbedLinks both{{{}, measured}, {measured, {}}};
-  std::vector<ProbedTransport> probed{{"shm", both}, {"tcp", both}};
-  keep_own(probed, {{{}, {"tcp"}}, {{"shm"}, {}}});
-  EXPECT_EQ(probed[0].links[1][0].points.size(), 2U) << "from the source";
-  EXPECT_TRUE(probed[0].links[0][1].points.empty());
-  EXPECT_TRUE(probed[1].links[1][0].points.empty());
-  EXPECT_EQ(probed[1].links[0][1].points.size(), 2U) << "to the sink";
 }
 
 /// Two devices of 10 and 20 ms, links of 5 ms.
@@ -97,6 +89,124 @@ TEST(PredictedThroughput, IsThatOfTheCostModelUnlessJitterIsKnownOfAllItsDevices
   EXPECT_GT(at(0), 1.02 * at(3)) << "a sweep would find a larger window";
   EXPECT_GT(predicted(0).window, 3);
   EXPECT_EQ(predicted(3).window, 3);
+}
+
+/// Three devices whose profiles are kept, on links whose messages take their bytes by a rate of each transport; the coordinator's
+/// are real ones.
+class PredictTrials : public testing::Test {
+ protected:
+  static constexpr double kTcpRate = 1e6;
+  static constexpr double kGrpcRate = 4e6;
+
+  PredictTrials() {
+    std::vector<wire::CodecCost> costs;
+    for (const std::string& codec : codecs_losing(1)) {
+      costs.push_back({codec, 100, Nanoseconds(1), Nanoseconds(1), 0});
+    }
+    std::vector<std::unique_ptr<DaemonClient>> devices;
+    for (const char* name : {"a", "b", "c"}) {
+      auto daemon = std::make_unique<FakeDaemon>(name, *transport_);
+      daemon->set_place(transport::this_place(), /*serves_shm=*/false);
+      daemon->serve_tcp();
+      daemon->serve("grpc");
+      daemon->set_rate_over("tcp", kTcpRate);
+      daemon->set_rate_over("grpc", kGrpcRate);
+      daemon->set_codec_costs({}, costs);
+      devices.push_back(std::move(daemon));
+    }
+    cluster_.emplace(Cluster::of(std::move(devices)));
+    options_.splits = "after:features.3,after:features.6";
+    for (std::size_t i = 0; i < cluster_->size(); ++i) keep_profile(cluster_->device(i));
+    for (const char* device : {"a", "b", "c"}) add({}, {device}, {"shm"});
+  }
+
+  /// Every operator takes a millisecond.
+  void keep_profile(const DaemonClient& device) {
+    const auto operators = static_cast<std::int64_t>(model_.graph().operators.size());
+    ProfileWish wish;
+    wish.model = model_.name();
+    wish.model_digest = model_.digest().hex();
+    wish.operators = operators;
+    wish.settings.batch = 1;
+    DeviceProfile profile;
+    profile.device = device.config().name;
+    profile.operators.assign(static_cast<std::size_t>(operators), milliseconds(1));
+    const auto shard = [&](std::int64_t begin, std::int64_t end) {
+      const Nanoseconds time = (end - begin) * Nanoseconds(milliseconds(1));
+      profile.shards.push_back({begin, end, time, time, 0});
+    };
+    for (const std::size_t point : points()) shard(0, model_.split_points()[point].position);
+    shard(0, operators);
+    for (const std::size_t point : points()) {
+      shard(model_.split_points()[point].position, operators);
+    }
+    store_.profiles[profile_key(*cluster_, device, wish)] = profile;
+  }
+
+  std::vector<std::size_t> points() const {
+    return partitioner::select_split_points(model_.split_points(), options_.splits).value();
+  }
+
+  std::size_t add(const std::vector<std::size_t>& cuts, const std::vector<std::string>& devices,
+                  std::vector<std::string> transports, const std::string& codec = "none") {
+    TrialRecord& trial = trials_.emplace_back();
+    trial.plan = make_plan(model_, cuts, devices, 1, options_).value();
+    trial.plan.set_transports(*fit_transports(transports, trial.plan.links()));
+    trial.codec = codec;
+    if (codec != "none") trial.plan.codecs.assign(cuts.size(), codec);
+    return trials_.size() - 1;
+  }
+
+  /// The whole model on each device, and what add() added.
+  void predict() {
+    const auto predicted = predict_trials(model_, *cluster_, store_, options_, trials_, stop_,
+                                          [](const auto&, std::size_t, std::size_t) {});
+    ASSERT_TRUE(predicted) << predicted.error().message;
+  }
+
+  /// Milliseconds that the bytes of a cut take at that rate.
+  double crossing_ms(std::size_t point, double rate) const {
+    const auto bytes =
+        partitioner::boundary_bytes(model_.graph(), model_.split_points()[point].position, 1);
+    return static_cast<double>(*bytes) / rate * 1e3;
+  }
+
+  double latency_ms(std::size_t trial) const {
+    EXPECT_TRUE(trials_[trial].prediction) << trial;
+    return trials_[trial].prediction.value_or(Prediction{}).latency_ms;
+  }
+
+  std::unique_ptr<transport::Transport> transport_ = transport::make_transport("shm").value();
+  partitioner::Model model_ = small_model();
+  std::optional<Cluster> cluster_;
+  MemoryStore store_;
+  SweepOptions options_;
+  std::vector<TrialRecord> trials_;
+  std::atomic<bool> stop_{false};
+};
+
+TEST_F(PredictTrials, KnowsCodecsAndMixesOfTransports) {
+  const std::size_t first = points().front();
+  const std::size_t second = points().back();
+  const std::vector<std::string> by_tcp{"shm", "tcp", "shm"};
+  const std::size_t plain = add({first}, {"a", "b"}, by_tcp);
+  const std::size_t int8 = add({first}, {"a", "b"}, by_tcp, "int8");
+  const std::size_t fp16 = add({first}, {"a", "b"}, by_tcp, "fp16");
+  const std::size_t automatic = add({first}, {"a", "b"}, by_tcp, "auto");
+  const std::size_t alike = add({first, second}, {"a", "b", "c"}, by_tcp);
+  const std::size_t mixed = add({first, second}, {"a", "b", "c"}, {"shm", "tcp", "grpc", "shm"});
+  const std::size_t cut_up = add({first}, {"a", "b"}, by_tcp);
+  trials_[cut_up].plan.micro_batch = 1;
+  predict();
+  const double crossing = crossing_ms(first, kTcpRate);
+  EXPECT_NEAR(latency_ms(plain) - latency_ms(fp16), crossing / 2, 0.02 * crossing);
+  EXPECT_NEAR(latency_ms(plain) - latency_ms(int8), crossing * 3 / 4, 0.02 * crossing);
+  EXPECT_LT(latency_ms(automatic), latency_ms(plain)) << "what follows a ReLU has zeros";
+  EXPECT_GT(latency_ms(automatic), latency_ms(int8)) << "nothing may be lost";
+  EXPECT_NEAR(latency_ms(alike) - latency_ms(mixed),
+              crossing_ms(second, kTcpRate) - crossing_ms(second, kGrpcRate), 1e-3);
+  EXPECT_FALSE(trials_[cut_up].prediction);
+  for (std::size_t whole = 0; whole < 3; ++whole) EXPECT_GT(latency_ms(whole), 0);
 }
 
 }  // namespace

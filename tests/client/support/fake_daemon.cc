@@ -300,24 +300,31 @@ Expected<ShardTimes> FakeDaemon::profile(const std::string& handle, std::int64_t
 }
 
 /// Half the round trip, and its bytes by the rate.
-Expected<transport::ProbeResult> FakeDaemon::probe_link(const std::string&, const std::string&,
+Expected<transport::ProbeResult> FakeDaemon::probe_link(const std::string& transport,
+                                                        const std::string&,
                                                         const transport::ProbeOptions& options,
                                                         std::chrono::milliseconds) {
   PARETO_TRY(alive());
   ++rates_measured_;
+  const double rate = rate_over(transport);
   transport::ProbeResult result;
   result.round_trip = round_trip_;
   for (const std::uint64_t size : options.sizes) {
-    const Nanoseconds moving(static_cast<std::int64_t>(static_cast<double>(size) / rate_ * 1e9));
+    const Nanoseconds moving(static_cast<std::int64_t>(static_cast<double>(size) / rate * 1e9));
     result.points.push_back({size, round_trip_ / 2 + moving, moving, {}, {}});
   }
   return result;
 }
 
-Expected<LinkSpeed> FakeDaemon::measure_link(const std::string&, const std::string&) {
+double FakeDaemon::rate_over(const std::string& transport) const {
+  const auto own = rates_.find(transport);
+  return own == rates_.end() ? rate_ : own->second;
+}
+
+Expected<LinkSpeed> FakeDaemon::measure_link(const std::string& transport, const std::string&) {
   PARETO_TRY(alive());
   ++rates_measured_;
-  return LinkSpeed{rate_, round_trip_};
+  return LinkSpeed{rate_over(transport), round_trip_};
 }
 
 Expected<EmulationLease> FakeDaemon::emulate(const EmulationWish& wish) {
@@ -374,13 +381,18 @@ void FakeDaemon::accept_links() {
     auto hello = (*link)->receive(deadline_after(kHandshake));
     if (!hello || hello->message.kind != MessageKind::kHello) continue;
     const Value& body = hello->message.body;
+    Message ready;
+    ready.kind = MessageKind::kReady;
+    if (role_of(body) == "probe") {
+      if (!(*link)->send(ready, deadline_after(kHandshake))) continue;
+      probes_.emplace_back([probed = *std::move(link)] { answer_pings(*probed); });
+      continue;
+    }
     const StageKey key{std::bit_cast<std::uint64_t>(int_of(body, "pipeline")),
                        static_cast<std::uint32_t>(int_of(body, "stage"))};
     const std::lock_guard lock(mutex_);
     const auto found = stages_.find(key);
     if (found == stages_.end()) continue;
-    Message ready;
-    ready.kind = MessageKind::kReady;
     if (!(*link)->send(ready, deadline_after(kHandshake))) continue;
     Stage& stage = *found->second;
     const bool is_sink = role_of(body) == "sink";

@@ -34,7 +34,7 @@ class FakeDaemon final : public DaemonClient {
     info_.place = place;
     if (serves_shm) info_.data["shm"] = "fake";
   }
-  /// What it measures of codecs, and the rate of each of its links.
+  /// What it measures of codecs.
   void set_codec_costs(std::vector<wire::CodecCost> of_shards,
                        std::vector<wire::CodecCost> standard) {
     shard_costs_ = std::move(of_shards);
@@ -47,7 +47,11 @@ class FakeDaemon final : public DaemonClient {
   }
   /// That every other request takes more of each stage.
   void set_sway(Nanoseconds more) { sway_ = more; }
+  /// Of each of its links, and of those over one transport.
   void set_rate(double bytes_per_second) { rate_ = bytes_per_second; }
+  void set_rate_over(const std::string& transport, double bytes_per_second) {
+    rates_[transport] = bytes_per_second;
+  }
   void set_round_trip(Nanoseconds round_trip) { round_trip_ = round_trip; }
   void set_netem_interface(const std::string& name) { config_.netem_interface = name; }
   void serve_tcp() { info_.data["tcp"] = "test:2"; }
@@ -149,7 +153,9 @@ class FakeDaemon final : public DaemonClient {
   ClockOffset clock_;
   std::vector<wire::CodecCost> shard_costs_;
   std::vector<wire::CodecCost> standard_costs_;
+  double rate_over(const std::string& transport) const;
   double rate_ = 1e6;
+  std::map<std::string, double> rates_;
   std::optional<Nanoseconds> operator_time_;  ///< none: stages say what they really take
   Nanoseconds shard_time_{};
   Nanoseconds sway_{};
@@ -177,6 +183,7 @@ class FakeDaemon final : public DaemonClient {
   std::optional<Error> start_error_;
   std::optional<Error> change_error_;
   std::map<StageKey, std::shared_ptr<Stage>> stages_;
+  std::vector<std::jthread> probes_;  ///< links that are measured from here
   std::unique_ptr<transport::Listener> listener_;
   std::jthread accepting_;
 };
