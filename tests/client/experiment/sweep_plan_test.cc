@@ -232,6 +232,8 @@ TEST_F(SweepPlanTest, ASweepWithoutEndSaysHowManyTrialsItWouldBe) {
   const auto astronomic = plan_sweep(model_, forty, options);
   ASSERT_FALSE(astronomic);
   EXPECT_THAT(astronomic.error().message, HasSubstr("e+"));
+  EXPECT_THAT(astronomic.error().message,
+              AllOf(HasSubstr("paretoctl plan --save"), HasSubstr("sweep --plans")));
 }
 
 TEST_F(SweepPlanTest, RefusesWhatCannotBeMeasured) {
