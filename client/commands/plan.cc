@@ -12,6 +12,7 @@
 #include "client/planning/choose.h"
 #include "client/planning/device_constraints.h"
 #include "client/planning/outlook.h"
+#include "client/planning/outlook_scenario.h"
 #include "client/report/plan_writer.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
@@ -53,7 +54,9 @@ class PlanCommand final : public Command {
            "pi-1=256MiB,pi-2=256MiB\n"
            "  sudo paretoctl plan --model mobilenetv2 --testbed configs/testbed/two-pi4.yaml "
            "--network none,configs/network/lte.yaml --all\n"
-           "  paretoctl run --plan plan.json --devices inventory.yaml\n";
+           "  paretoctl run --plan plan.json --devices inventory.yaml\n"
+           "  paretoctl plan --model resnet50 --devices inventory.yaml --scenario fleet.yaml\n"
+           "  paretoctl simulate fleet.yaml\n";
   }
   void add_options(CLI::App& app) override {
     flags_.add_to(app);
@@ -95,6 +98,9 @@ class PlanCommand final : public Command {
     app.add_flag("--all", wish_.pairs,
                  "every plan of two devices too, as of one, and which plan beats it");
     app.add_option("--save", save_, "write the chosen plan to this file, for run and sweep");
+    app.add_option("--scenario", scenario_,
+                   "write the chosen plan to this YAML file with the times of profiles and probes, "
+                   "for simulate, to be made a fleet of");
     app.add_flag("--json", json_, "one JSON document on stdout");
   }
 
@@ -123,12 +129,12 @@ class PlanCommand final : public Command {
                       powers.has_value(),
                       wish_.pairs,
                       {}};
+    partitioner::CostInputs inputs;
     for (const std::string& network : split_list(networks_)) {
       const std::string condition = condition_name(network);
       PARETO_ASSIGN(const auto links, session->probe(context, condition));
       const auto look = [&]() -> Expected<Outlook> {
-        PARETO_ASSIGN(partitioner::CostInputs inputs,
-                      session->planner().cost_inputs(links, probed));
+        PARETO_ASSIGN(inputs, session->planner().cost_inputs(links, probed));
         constrain(constraints, inputs);
         return look_ahead(session->planner(), inputs, wish_, condition);
       };
@@ -143,6 +149,7 @@ class PlanCommand final : public Command {
     }
     context.out << (json_ ? write_plan_json(report) : write_plan_table(report, style_of(context)));
     if (!save_.empty()) PARETO_TRY(save(report.outlooks.front()));
+    if (!scenario_.empty()) PARETO_TRY(save_scenario(report.outlooks.front(), inputs));
     const bool all_chosen = std::ranges::all_of(
         report.outlooks, [](const Outlook& one) { return one.chosen.has_value(); });
     return all_chosen ? kExitDone : kExitFailed;
@@ -150,11 +157,8 @@ class PlanCommand final : public Command {
 
  private:
   Expected<> read_wish() {
-    const std::size_t networks = split_list(networks_).size();
-    if (!save_.empty() && networks != 1) {
-      return fail(ErrorCode::kInvalidArgument, "--save takes one plan: name one --network, not {}",
-                  networks);
-    }
+    PARETO_TRY(check_one_network("--save", save_));
+    PARETO_TRY(check_one_network("--scenario", scenario_));
     PARETO_ASSIGN(flags_.options.cuts, read_cuts());
     PARETO_ASSIGN(wish_.third, parse_third(also_));
     PARETO_ASSIGN(wish_.preference, parse_preference(prefer_, wish_.third));
@@ -175,6 +179,13 @@ class PlanCommand final : public Command {
     return fail(ErrorCode::kInvalidArgument, "--cuts {}: auto, order or ideals", cuts_);
   }
 
+  Expected<> check_one_network(const char* flag, const std::string& file) const {
+    const std::size_t networks = split_list(networks_).size();
+    if (file.empty() || networks == 1) return {};
+    return fail(ErrorCode::kInvalidArgument, "{} takes one plan: name one --network, not {}", flag,
+                networks);
+  }
+
   Expected<> save(const Outlook& outlook) const {
     if (!outlook.chosen) {
       return fail(ErrorCode::kExhausted,
@@ -183,6 +194,13 @@ class PlanCommand final : public Command {
     }
     const PlanFile file{outlook.front[*outlook.chosen].plan, flags_.model.source()};
     return write_file_atomically(save_, pareto::to_json(file) + "\n");
+  }
+
+  /// `inputs`: the outlook's.
+  Expected<> save_scenario(const Outlook& outlook, const partitioner::CostInputs& inputs) const {
+    PARETO_ASSIGN(const std::string text, with_context(scenario_text(outlook, inputs, wish_.batch),
+                                                       "--scenario {}", scenario_));
+    return write_file_atomically(scenario_, text);
   }
 
   PlanningFlags flags_;
@@ -199,6 +217,7 @@ class PlanCommand final : public Command {
   std::string prefer_ = "balanced";
   std::string search_ = "exact";
   std::string save_;
+  std::string scenario_;
   bool json_ = false;
 };
 

@@ -89,6 +89,7 @@ Expected<Outlook> look_ahead(const Planner& planner, const CostInputs& inputs,
       PARETO_ASSIGN(planned.with_jitter,
                     partitioner::replay(inputs, one.placement, one.point.window));
     }
+    planned.placement = one.placement;
     outlook.front.push_back(std::move(planned));
   }
   for (const FrontPoint& one : replicas) {

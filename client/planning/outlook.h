@@ -27,6 +27,7 @@ struct PlannedPoint {
   partitioner::Evaluation evaluation;
   /// Under the same window; none: of some of its devices jitter is not known.
   std::optional<partitioner::ReplayOutcome> with_jitter{};
+  partitioner::Placement placement{};  ///< the plan's, among the cost inputs
 };
 
 /// Whole models on several devices that take requests in turns: no plan, for a stage has one device.

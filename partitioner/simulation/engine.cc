@@ -203,7 +203,7 @@ void Engine::send(const CrossingRule& crossing, Thread& receiver, std::uint32_t 
                                                      pipeline.key, number, purpose + kPackets);
   carrier.busy += fate.done - turn;
   carrier.free_at = fate.done;
-  link.last_arrival = std::max(link.last_arrival, fate.arrives + delay);
+  link.last_arrival = std::max({link.last_arrival, turn, fate.arrives + delay - crossing.early});
   schedule(link.last_arrival, kArrived, index);
 }
 

@@ -53,6 +53,9 @@ Expected<> check_crossing(const Crossing& crossing, const Scenario& scenario,
                           const PipelineClass& pipeline) {
   PARETO_TRY(check_duration(crossing.occupancy, pipeline, "occupancy"));
   PARETO_TRY(check_duration(crossing.delay, pipeline, "delay"));
+  if (crossing.early.count() < 0 || crossing.early > kLongestTime) {
+    return fail(ErrorCode::kInvalidArgument, "early: a time has to be 0 to 1 h");
+  }
   if (crossing.bytes > kMostBytes) {
     return fail(ErrorCode::kInvalidArgument, "messages of {} bytes: more than 1 TiB",
                 crossing.bytes);

@@ -59,6 +59,8 @@ struct Crossing {
   std::uint64_t bytes = 0;  ///< of one message on the wire, headers of all its packets included
   Duration occupancy{};     ///< beyond those
   Duration delay{};         ///< beyond the condition's
+  /// By so much it arrives sooner, but never before its turn: parts of it left while the stage before still computed.
+  Nanoseconds early{};
   LinkDirection condition{};
   int medium = -1;  ///< a class of media, whose condition then holds instead; -1: a link of its own
   bool stagger = false;  ///< each link begins its trace somewhere in its period

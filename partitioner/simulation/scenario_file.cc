@@ -149,9 +149,12 @@ class ScenarioReader {
     } else if (condition) {
       link.condition = direction == "backward" ? condition->backward : condition->forward;
     }
-    // What was measured was another network.
+    // What was measured of a trial was another network.
     link.occupancy = {};
     link.delay = {};
+    section.optional_duration("occupancy", link.occupancy.mean);
+    section.optional_duration("delay", link.delay.mean);
+    section.optional_duration("early", link.early);
   }
 
   static void read_shape(ConfigSection& section, Duration& duration) {

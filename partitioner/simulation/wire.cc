@@ -49,6 +49,10 @@ std::uint64_t bytes_with_packet_headers(std::uint64_t bytes) {
   return bytes + std::max<std::uint64_t>(1, (bytes + kPayload - 1) / kPayload) * kPacketHeaderBytes;
 }
 
+std::uint64_t bytes_without_packet_headers(std::uint64_t wire_bytes) {
+  return wire_bytes - std::min(wire_bytes, packets_of(wire_bytes) * kPacketHeaderBytes);
+}
+
 int connection_places(std::uint64_t message_bytes, std::uint64_t buffer_bytes) {
   constexpr std::uint64_t kMost = 1024;
   return static_cast<int>(std::clamp<std::uint64_t>(

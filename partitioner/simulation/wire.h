@@ -20,6 +20,8 @@ inline constexpr std::uint64_t kPacketHeaderBytes = 52;
 
 /// On the wire, for `bytes` of a frame (core/wire/FORMAT.md).
 std::uint64_t bytes_with_packet_headers(std::uint64_t bytes);
+/// And back; 0 where there is no more than headers.
+std::uint64_t bytes_without_packet_headers(std::uint64_t wire_bytes);
 
 /// What a connection holds by itself: Linux's largest send buffer of its own accord.
 inline constexpr std::uint64_t kConnectionBytes = 4 << 20;

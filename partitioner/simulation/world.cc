@@ -76,6 +76,7 @@ void World::add_rules(const Scenario& scenario, const PipelineClass& pipeline, P
     added.bytes = crossing.bytes;
     added.occupancy = DurationDraw(crossing.occupancy, 1);
     added.delay = DurationDraw(crossing.delay, 1);
+    added.early = crossing.early.count();
     thread.crossing = static_cast<int>(crossings.size() - 1);
     thread.places = static_cast<std::uint32_t>(crossing.places);
   };

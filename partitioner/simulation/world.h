@@ -45,6 +45,7 @@ struct CrossingRule {
   std::uint64_t bytes = 0;
   DurationDraw occupancy;
   DurationDraw delay;
+  std::int64_t early = 0;
 };
 
 /// One thread of a pipeline class: the source, a stage's three, or the sink. What was counted is of all pipelines of the class.

@@ -66,6 +66,22 @@ TEST_F(Planning, APredictedPlanIsAFileThatRuns) {
   EXPECT_EQ(run.exit_code, 0) << run.errors;
 }
 
+TEST_F(Planning, APredictedPlanIsAScenarioThatIsSimulated) {
+  const Finished done = paretoctl(
+      planning("plan", {"--prefer", "throughput", "--scenario", path("fleet.yaml"), "--json"}));
+  ASSERT_EQ(done.exit_code, 0) << done.errors;
+  const json network = json::parse(done.output)["networks"][0];
+  const json& chosen = network["front"][network["chosen"].get<std::size_t>()];
+  const Finished simulated = paretoctl({"simulate", path("fleet.yaml"), "--json"});
+  ASSERT_EQ(simulated.exit_code, 0) << simulated.errors;
+  const json pipeline = json::parse(simulated.output)["pipelines"][0];
+  EXPECT_EQ(pipeline["window"], chosen["window"]);
+  EXPECT_EQ(pipeline["stages"].size(), chosen["plan"]["stages"].size());
+  // From the same profiles and probes; the simulation has jitter too.
+  EXPECT_GT(pipeline["samples_per_s"], 0.3 * chosen["samples_per_s"].get<double>());
+  EXPECT_LT(pipeline["samples_per_s"], 1.3 * chosen["samples_per_s"].get<double>());
+}
+
 TEST_F(Planning, EachLinkHasACodecAndATransport) {
   const Finished done = paretoctl(
       planning("plan", {"--codec", "none,int8", "--transport", "tcp,grpc", "--also", "loss",

@@ -67,7 +67,7 @@ const std::map<std::string, std::set<std::string>>& allowed_arrows() {
       {"partitioner/objective", {"core/base"}},
       {"partitioner/cost",
        {"core/base", "core/plan", "partitioner/graph", "partitioner/objective"}},
-      {"partitioner/simulation", {"core/base", "core/plan"}},
+      {"partitioner/simulation", {"core/base", "core/plan", "partitioner/cost"}},
       {"partitioner/search",
        {"core/base", "core/plan", "partitioner/graph", "partitioner/objective",
         "partitioner/cost"}},

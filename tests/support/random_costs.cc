@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 namespace pareto::test {
@@ -12,6 +13,7 @@ using partitioner::DeviceCosts;
 using partitioner::LinkCodec;
 using partitioner::LinkCosts;
 using partitioner::LinkPoint;
+using partitioner::Placement;
 using partitioner::SharedWeight;
 using partitioner::StageCosts;
 
@@ -163,6 +165,29 @@ void copy_device(CostInputs& inputs, std::size_t from, std::size_t to) {
   inputs.links[from][to] = inputs.links[to][from] = inputs.links[from][from];
 }
 
+/// Over some of the devices; evaluate() may not take it.
+Placement random_pipeline(const CostInputs& inputs, std::mt19937_64& random) {
+  std::vector<int> devices(inputs.devices.size());
+  std::iota(devices.begin(), devices.end(), 0);
+  std::ranges::shuffle(devices, random);
+  Placement placement;
+  int begin = 0;
+  for (std::size_t i = 0; i < devices.size() && begin < inputs.positions(); ++i) {
+    const bool last = i + 1 == devices.size() || chance(1.0 / 3, random);
+    const int end =
+        last ? inputs.positions() : begin + 1 + up_to(inputs.positions() - begin - 1, random);
+    placement.stages.push_back({devices[i], begin, end});
+    begin = end;
+  }
+  int from = inputs.coordinator();
+  for (std::size_t i = 0; i <= placement.stages.size(); ++i) {
+    const int to = i == placement.stages.size() ? inputs.coordinator() : placement.stages[i].device;
+    placement.codecs.push_back(up_to(codec_count(inputs.link(from, to)) - 1, random));
+    from = to;
+  }
+  return placement;
+}
+
 }  // namespace
 
 CostInputs random_costs(const RandomCosts& options, std::mt19937_64& random) {
@@ -214,6 +239,21 @@ RandomCosts random_options(std::mt19937_64& random, int most_devices, int most_p
   options.delays = chance(0.7, random) ? 1 : 20;
   options.largest_time = chance(0.3, random) ? 10 : chance(0.5, random) ? 100 : 100'000;
   return options;
+}
+
+PlacedCosts random_placed_costs(std::mt19937_64& random) {
+  for (;;) {
+    RandomCosts options = random_options(random, 4, 12);
+    options.media = up_to(2, random);
+    PlacedCosts made{random_costs(options, random), {}};
+    for (auto& row : made.inputs.links) {
+      for (LinkCosts& link : row) {
+        if (link.medium >= 0) link.message += Nanoseconds(up_to(2999, random));
+      }
+    }
+    made.placement = random_pipeline(made.inputs, random);
+    if (partitioner::evaluate(made.inputs, made.placement)) return made;
+  }
 }
 
 CostInputs model_like_costs(int devices, int positions, std::uint64_t seed, Nanoseconds delay) {

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "partitioner/cost/cost_inputs.h"
+#include "partitioner/cost/evaluate.h"
 
 namespace pareto::test {
 
@@ -29,6 +30,14 @@ partitioner::CostInputs random_costs(const RandomCosts& options, std::mt19937_64
 /// A choice of options that has some of everything, for `random_costs`: 2 to so many devices, at least 3 positions.
 RandomCosts random_options(std::mt19937_64& random, int most_devices, int most_positions,
                            int least_positions = 3);
+
+/// A pipeline over some of the devices of such costs; evaluate() takes it.
+struct PlacedCosts {
+  partitioner::CostInputs inputs;
+  partitioner::Placement placement;
+};
+/// Of all kinds, up to four devices; media are slow enough to matter.
+PlacedCosts random_placed_costs(std::mt19937_64& random);
 
 /// Devices of different speeds, each operator's time off by up to a third on each; boundaries that shrink along the model; links of 50 to
 /// 1000 Mbit/s with delays up to `delay`. In whole nanoseconds, so that hardly two sums are equal.

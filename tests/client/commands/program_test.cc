@@ -189,6 +189,8 @@ TEST_F(Program, FlagsThatWouldBeForgotten) {
 TEST_F(Program, OnePlanIsSavedOfOneNetwork) {
   refused(small("plan", {"--save", path("plan.json"), "--network", "none,absent.yaml"}), kExitUsage,
           HasSubstr("--save takes one plan: name one --network, not 2"));
+  refused(small("plan", {"--scenario", path("fleet.yaml"), "--network", "none,absent.yaml"}),
+          kExitUsage, HasSubstr("--scenario takes one plan: name one --network, not 2"));
 }
 
 TEST_F(Program, InputsThatDoNotFit) {

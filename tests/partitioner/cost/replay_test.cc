@@ -6,12 +6,11 @@
 
 #include <cmath>
 #include <memory>
-#include <optional>
 #include <random>
 
 #include "partitioner/simulation/draws.h"
+#include "partitioner/simulation/planned_scenario.h"
 #include "partitioner/simulation/simulate.h"
-#include "tests/partitioner/simulation/scenarios.h"
 #include "tests/support/random_costs.h"
 
 namespace pareto::partitioner {
@@ -71,52 +70,12 @@ CostInputs three_equal_stages(double cv, std::uint64_t seed) {
   return inputs;
 }
 
-/// A pipeline over some of the devices; none where evaluate() does not take it.
-std::optional<Placement> random_placement(const CostInputs& inputs, std::mt19937_64& random) {
-  std::vector<int> devices;
-  for (int i = 0; i < inputs.coordinator(); ++i) devices.push_back(i);
-  Placement placement;
-  int begin = 0;
-  while (begin < inputs.positions() && !devices.empty()) {
-    const auto place = static_cast<std::ptrdiff_t>(below(devices.size(), random));
-    const int device = devices[static_cast<std::size_t>(place)];
-    devices.erase(devices.begin() + place);
-    const auto rest = static_cast<std::size_t>(inputs.positions() - begin);
-    const int end = devices.empty() || below(3, random) == 0
-                        ? inputs.positions()
-                        : begin + 1 + static_cast<int>(below(rest, random));
-    placement.stages.push_back({device, begin, end});
-    begin = end;
-  }
-  int from = inputs.coordinator();
-  for (std::size_t i = 0; i <= placement.stages.size(); ++i) {
-    const int to = i == placement.stages.size() ? inputs.coordinator() : placement.stages[i].device;
-    const auto codecs = static_cast<std::size_t>(codec_count(inputs.link(from, to)));
-    placement.codecs.push_back(static_cast<int>(below(codecs, random)));
-    from = to;
-  }
-  if (!evaluate(inputs, placement)) return std::nullopt;
-  return placement;
-}
-
 /// `look(inputs, placement, evaluation)` of so many random ones of all kinds.
 template <typename Look>
 void for_random_placements(int count, std::mt19937_64& random, Look look) {
-  while (count > 0) {
-    test::RandomCosts options = test::random_options(random, 4, 12);
-    options.media = static_cast<int>(below(3, random));
-    CostInputs inputs = test::random_costs(options, random);
-    // Media are slow enough to matter.
-    for (auto& row : inputs.links) {
-      for (LinkCosts& link : row) {
-        if (link.medium >= 0) link.message += Nanoseconds(below(3000, random));
-      }
-    }
-    const auto placement = random_placement(inputs, random);
-    if (!placement) continue;
-    look(inputs, *placement, *evaluate(inputs, *placement));
-    if (testing::Test::HasFailure()) return;
-    --count;
+  for (int i = 0; i < count && !testing::Test::HasFailure(); ++i) {
+    const test::PlacedCosts made = test::random_placed_costs(random);
+    look(made.inputs, made.placement, *evaluate(made.inputs, made.placement));
   }
 }
 
@@ -236,15 +195,13 @@ TEST(Replay, AgreesWithTheSimulation) {
           std::llround(factor * static_cast<double>(stages[i].count())));
     }
   }
-  simulation::Scenario scenario = simulation::chain({{}, {}}, 1);
+  simulation::Scenario scenario = *simulation::planned_scenario(inputs, in_order(2), {});
   simulation::PipelineClass& pipeline = scenario.pipelines[0];
   pipeline.recording = recording;
   for (std::size_t i = 0; i < stages.size(); ++i) {
     pipeline.stages[i].compute.column = static_cast<int>(i);
-    pipeline.stages[i].link = simulation::crossing(milliseconds(4), milliseconds(3));
     pipeline.stages[i].queue = 64;
   }
-  pipeline.result = simulation::crossing(milliseconds(4), milliseconds(3));
   scenario.requests = 60'000;
   // L = 40 ms, B = 10 ms.
   for (const int window : {1, 3, 4, 5, 8}) {

@@ -67,7 +67,7 @@ pipelines:
     stages:
       - {device: a, receive: 1us, compute: 12ms, busy: 11ms, send: 2us, cv: 150%, distribution: normal, queue: 7,
          link: {bytes: 1000, buffer: 64KiB, condition: {rate: 16mbit, backward: {rate: 4mbit}}}}
-      - {device: b, compute: 5ms, link: {medium: air, bytes: 10KiB}}
+      - {device: b, compute: 5ms, link: {medium: air, bytes: 10KiB, occupancy: 3us, delay: 4us, early: 5us}}
     result: {bytes: 1, condition: {rate: 16mbit, backward: {rate: 4mbit}}}
 )");
   ASSERT_TRUE(scenario) << scenario.error().message;
@@ -102,7 +102,12 @@ pipelines:
   EXPECT_EQ(first.link.places, 47);
   EXPECT_EQ(first.link.condition.bits_per_second, 16'000'000U);
   EXPECT_EQ(pipeline.stages[1].device, 1);
-  EXPECT_EQ(pipeline.stages[1].link.medium, 0);
+  EXPECT_TRUE(first.link.occupancy.is_zero());
+  const Crossing& second = pipeline.stages[1].link;
+  EXPECT_EQ(second.medium, 0);
+  EXPECT_EQ(second.occupancy.mean, microseconds(3));
+  EXPECT_EQ(second.delay.mean, microseconds(4));
+  EXPECT_EQ(second.early, microseconds(5));
   EXPECT_EQ(pipeline.result.condition.bits_per_second, 4'000'000U);
 }
 

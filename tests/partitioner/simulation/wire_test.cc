@@ -49,6 +49,10 @@ TEST(Wire, PacketHeadersOfAFrame) {
   EXPECT_EQ(bytes_with_packet_headers(1), 53U);
   EXPECT_EQ(bytes_with_packet_headers(1448), 1500U);
   EXPECT_EQ(bytes_with_packet_headers(1449), 1449U + 2 * 52);
+  for (const std::uint64_t bytes : {0U, 1U, 1448U, 1449U, 2896U, 2897U, 1'000'000U}) {
+    EXPECT_EQ(bytes_without_packet_headers(bytes_with_packet_headers(bytes)), bytes);
+  }
+  EXPECT_EQ(bytes_without_packet_headers(0), 0U);
 }
 
 TEST(Wire, ARateThatChangesUnderway) {
