@@ -200,6 +200,7 @@ void ProfileSubject::fill(DeviceProfile& profile) const {
     shard.busy = rounded((is_yardstick ? unshared : median(busy_shares(seen)) * busy) -
                          to_nanoseconds(links_.processor(seen.traffic)));
     shard.memory_bytes = seen.memory_bytes;
+    shard.output_bytes = seen.traffic.output_bytes;
   }
   profile.overhead = rounded(median(overheads));
   profile.jitter = jitter_;

@@ -116,6 +116,7 @@ std::string to_json(const DeviceProfile& profile) {
                               {"alone_ns", shard.alone.count()},
                               {"busy_ns", shard.busy.count()},
                               {"memory_bytes", shard.memory_bytes}});
+    if (shard.output_bytes > 0) json["shards"].back()["output_bytes"] = shard.output_bytes;
   }
   for (const OperatorRange& range : profile.too_large) {
     json["too_large"].push_back({range.begin, range.end});
@@ -152,7 +153,8 @@ Expected<DeviceProfile> device_profile_from_json(const std::string& text) {
                                 shard.at("end").get<std::int64_t>(),
                                 Nanoseconds(shard.at("alone_ns").get<std::int64_t>()),
                                 Nanoseconds(shard.at("busy_ns").get<std::int64_t>()),
-                                shard.at("memory_bytes").get<std::uint64_t>()});
+                                shard.at("memory_bytes").get<std::uint64_t>(),
+                                shard.value("output_bytes", std::uint64_t{0})});
     }
     for (const auto& range : json.at("too_large")) {
       profile.too_large.push_back(

@@ -22,6 +22,7 @@ struct ShardTime {
   /// From one request to the next when they follow each other and all devices are at work, without the processor time of links.
   Nanoseconds busy{};
   std::uint64_t memory_bytes = 0;  ///< what loading it added to the daemon
+  std::uint64_t output_bytes = 0;  ///< tensors of what it makes of a request; 0: not known
   bool operator==(const ShardTime&) const = default;
 };
 

@@ -10,26 +10,26 @@ namespace {
 using testing::HasSubstr;
 
 DeviceProfile profile() {
-  return {
-      "pi-1",
-      "Cortex-A72",
-      "1.13.1",
-      "tiny",
-      std::string(64, 'a'),
-      "auto",
-      "bf16",
-      2,
-      8,
-      400,
-      2,
-      "2026-01-31T10:15:02Z",
-      Nanoseconds(40'000),
-      {Nanoseconds(10), Nanoseconds(20)},
-      {{0, 1, Nanoseconds(9), Nanoseconds(8), 300}, {1, 2, Nanoseconds(18), Nanoseconds(17), 200}},
-      {{0, 2}},
-      {1, 0.96, 1.25},
-      "cpu",
-      4};
+  return {"pi-1",
+          "Cortex-A72",
+          "1.13.1",
+          "tiny",
+          std::string(64, 'a'),
+          "auto",
+          "bf16",
+          2,
+          8,
+          400,
+          2,
+          "2026-01-31T10:15:02Z",
+          Nanoseconds(40'000),
+          {Nanoseconds(10), Nanoseconds(20)},
+          {{0, 1, Nanoseconds(9), Nanoseconds(8), 300, 64},
+           {1, 2, Nanoseconds(18), Nanoseconds(17), 200, 32}},
+          {{0, 2}},
+          {1, 0.96, 1.25},
+          "cpu",
+          4};
 }
 
 TEST(DeviceProfileDocument, ThereAndBack) {
@@ -47,7 +47,7 @@ TEST(DeviceProfileDocument, TheExampleOfTheFormat) {
           std::string(64, 'a') +
           R"(","engine":"auto","precision":"bf16","threads":2,"batch":8,"memory_limit_bytes":400,)"
           R"("machine_shared_by":2,"measured":"2026-01-31T10:15:02Z","overhead_ns":40000,"operators_ns":[10,20],)"
-          R"("shards":[{"begin":0,"end":1,"alone_ns":9,"busy_ns":8,"memory_bytes":300}],)"
+          R"("shards":[{"begin":0,"end":1,"alone_ns":9,"busy_ns":8,"memory_bytes":300,"output_bytes":64}],)"
           R"("too_large":[[0,2]],"jitter":[1.0,0.96,1.25],"runs_on":"cpu","cores":4})");
 }
 
@@ -62,12 +62,13 @@ TEST(DeviceProfileDocument, KnowsWhatThereIsNoRoomFor) {
   EXPECT_EQ(four.find_shard(0, 2), nullptr);
 }
 
-TEST(DeviceProfileDocument, OlderOnesKnowNoJitterNorWhatTheMachineDid) {
+TEST(DeviceProfileDocument, OlderOnesKnowNoJitterNorWhatShardsMakeNorWhatTheMachineDid) {
   auto json = nlohmann::json::parse(to_json(profile()));
   json.erase("jitter");
   json.erase("machine_shared_by");
   json.erase("runs_on");
   json.erase("cores");
+  for (auto& shard : json["shards"]) shard.erase("output_bytes");
   const auto older = device_profile_from_json(json.dump());
   ASSERT_TRUE(older) << older.error().message;
   DeviceProfile expected = profile();
@@ -75,7 +76,9 @@ TEST(DeviceProfileDocument, OlderOnesKnowNoJitterNorWhatTheMachineDid) {
   expected.machine_shared_by = 1;
   expected.runs_on.clear();
   expected.cores = 0;
+  for (ShardTime& shard : expected.shards) shard.output_bytes = 0;
   EXPECT_EQ(*older, expected);
+  EXPECT_EQ(to_json(*older).find("output_bytes"), std::string::npos) << "0 would be a figure";
 }
 
 TEST(DeviceProfileDocument, RefusesWhatIsNone) {
