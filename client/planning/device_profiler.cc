@@ -146,6 +146,15 @@ Expected<> visit_all(std::vector<ProfileSubject>& subjects, const std::vector<st
 
 }  // namespace
 
+std::string settings_text(const ShardSettings& settings) {
+  std::string text = fmt::format("batch {}", settings.batch);
+  if (settings.threads > 0) {
+    text += fmt::format(", {} {}", settings.threads, settings.threads == 1 ? "thread" : "threads");
+  }
+  if (settings.engine != "auto") text += ", engine " + settings.engine;
+  return text + ", " + settings.precision;
+}
+
 std::string profile_key(const DeviceProfile& profile) {
   // The first number is that of the way in which profiles are measured.
   return fmt::format("7|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", profile.device, profile.cpu,

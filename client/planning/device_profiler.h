@@ -37,6 +37,9 @@ struct ProfileWish {
   std::uint64_t seed = 1;  ///< of the order in which cuts are measured
 };
 
+/// "batch 8, 2 threads, bf16": what a profile is of beside model and device. Threads and engine are left out where each device chooses.
+std::string settings_text(const ShardSettings& settings);
+
 /// What tells one profile from another: device, processor, what its shards run on, cores, LibTorch, model, settings, memory limit, how many
 /// share its machine. Profiles with equal keys may be merged.
 std::string profile_key(const DeviceProfile& profile);

@@ -73,9 +73,10 @@ Expected<> Planner::profile(const LinkTransports& transports, Workload& workload
   TransportSet own;
   const ProfileBench bench{cluster_,        pool_, own, probed, Value{Tuple{std::move(inputs)}},
                            options_.timeout};
-  const std::string now = cluster_.size() == 1
-                              ? "profiling " + cluster_.device(0).config().name
-                              : fmt::format("profiling {} devices", cluster_.size());
+  const std::string devices = cluster_.size() == 1 ? cluster_.device(0).config().name
+                                                   : fmt::format("{} devices", cluster_.size());
+  const std::string now =
+      fmt::format("profiling {}, {}", devices, settings_text(options_.settings));
   progress(now, 0, wish.cuts.size());
   PARETO_ASSIGN(
       std::vector<DeviceProfile> profiles,
@@ -116,13 +117,18 @@ Expected<std::vector<ProbedTransport>> Planner::probe_now(const LinkTransports& 
   for (const std::size_t index : splits_) {
     positions.push_back(model_.split_points()[index].position);
   }
+  std::vector<std::int64_t> batches = options_.probed_batches;
+  batches.push_back(options_.settings.batch);
+  const auto [fewest, most] = std::ranges::minmax(batches);
   std::uint64_t smallest = ~std::uint64_t{0};
   std::uint64_t largest = 0;
   for (const std::int64_t position : positions) {
-    PARETO_ASSIGN(const std::uint64_t bytes,
-                  partitioner::boundary_bytes(model_.graph(), position, options_.settings.batch));
-    smallest = std::min(smallest, bytes);
-    largest = std::max(largest, bytes);
+    PARETO_ASSIGN(const std::uint64_t of_fewest,
+                  partitioner::boundary_bytes(model_.graph(), position, fewest));
+    PARETO_ASSIGN(const std::uint64_t of_most,
+                  partitioner::boundary_bytes(model_.graph(), position, most));
+    smallest = std::min(smallest, of_fewest);
+    largest = std::max(largest, of_most);
   }
   const std::vector<std::string> names = names_in(transports);
   // Between each two devices, and both ways at once between each and the coordinator.

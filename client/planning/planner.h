@@ -31,6 +31,8 @@ struct PlanningOptions {
   std::string splits = "modules";  ///< where plans may be cut, or else what is measured
   Cuts cuts = Cuts::kOrder;
   ShardSettings settings;  ///< its batch is that of messages
+  /// Links are probed for their messages too: those of settings yet to come (Planner::use).
+  std::vector<std::int64_t> probed_batches{};
   /// Cuts that are measured, spread by the work before them; the others lie between. 0: all.
   std::size_t measured_cuts = 24;
   bool fresh = false;  ///< whatever is kept from earlier is measured again
@@ -52,6 +54,8 @@ class Planner {
         options_(std::move(options)),
         stop_(stop) {}
 
+  /// From now on it is of those settings: profile() comes next. Links stay as they were probed; `probed_batches` has their batch.
+  void use(const ShardSettings& settings) { options_.settings = settings; }
   /// Measures what is not known of the devices, over those transports and with the network at rest, and keeps it, also when it is
   /// stopped after each cut had its turn. Fails: as probe, profile_devices, the store, and split points that nobody knows do.
   Expected<> profile(const LinkTransports& transports, Workload& workload,
@@ -96,7 +100,7 @@ class Planner {
   const Cluster& cluster_;
   ShardPool& pool_;
   ResultStore& store_;
-  const PlanningOptions options_;
+  PlanningOptions options_;
   const std::atomic<bool>& stop_;
   SplitChoice splits_;
   CutChoice cuts_;

@@ -82,6 +82,12 @@ std::vector<OperatorRange> ranges_of(const DeviceProfile& profile) {
 
 using Ranges = std::vector<OperatorRange>;
 
+TEST(SettingsText, LeavesOutWhatDevicesChoose) {
+  EXPECT_EQ(settings_text({}), "batch 1, fp32");
+  EXPECT_EQ(settings_text({"plain", "bf16", 2, 8}), "batch 8, 2 threads, engine plain, bf16");
+  EXPECT_EQ(settings_text({"auto", "fp32", 1, 8}), "batch 8, 1 thread, fp32");
+}
+
 TEST_F(DeviceProfiler, TimesBothSidesOfEveryCutOnEveryDevice) {
   const auto measured = profile();
   ASSERT_TRUE(measured) << measured.error().message;
@@ -93,7 +99,10 @@ TEST_F(DeviceProfiler, TimesBothSidesOfEveryCutOnEveryDevice) {
   EXPECT_THAT(in_units(first), ElementsAre(7, 15, 21, 15, 7));
   EXPECT_THAT(in_units(measured->back()), ElementsAre(9, 21, 30, 21, 9));
   EXPECT_GT(first.overhead.count(), 0) << "links that take no time explain nothing of a latency";
-  for (const ShardTime& shard : first.shards) EXPECT_GT(shard.busy.count(), 0);
+  for (const ShardTime& shard : first.shards) {
+    EXPECT_GT(shard.busy.count(), 0);
+    EXPECT_EQ(shard.output_bytes, 16U) << "what crosses between any two of the fake model";
+  }
   EXPECT_THAT(progress_,
               ElementsAre(std::pair(1, 4), std::pair(2, 4), std::pair(3, 4), std::pair(4, 4)));
   EXPECT_TRUE(device_profile_from_json(to_json(first))) << "it can be kept";
