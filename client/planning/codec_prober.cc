@@ -99,10 +99,10 @@ Expected<> leave_out_lossy(ProbedCodecs& probed, double allowed_error) {
               allowed_error, least_lossy, least);
 }
 
-/// How many times longer it takes there.
-double slowness(Nanoseconds there, Nanoseconds here) {
-  if (there.count() <= 0 || here.count() <= 0) return 1;
-  return to_nanoseconds(there) / to_nanoseconds(here);
+/// In proportion to what the same takes there and here.
+Nanoseconds scaled(Nanoseconds time, Nanoseconds there, Nanoseconds here) {
+  if (there.count() <= 0 || here.count() <= 0) return time;
+  return from_nanoseconds(to_nanoseconds(time) * to_nanoseconds(there) / to_nanoseconds(here));
 }
 
 std::size_t nearest(const std::vector<std::int64_t>& positions, std::int64_t position) {
@@ -143,22 +143,30 @@ Expected<ProbedCodecs> probe_codecs(const Cluster& cluster, Workload& workload,
   return probed;
 }
 
+wire::CodecCost codec_cost_on(const ProbedCodecs& probed, std::size_t codec, std::size_t device,
+                              std::size_t place) {
+  wire::CodecCost cost = probed.crossing[place][codec];
+  const wire::CodecCost& here = probed.standard[codec];
+  const wire::CodecCost& there = probed.on_devices[device][codec];
+  cost.encode = scaled(cost.encode, there.encode, here.encode);
+  cost.decode = scaled(cost.decode, there.decode, here.decode);
+  return cost;
+}
+
 partitioner::CodecFigures figures_of(const ProbedCodecs& probed, std::size_t codec,
                                      std::size_t from, std::size_t to, std::int64_t position,
                                      std::int64_t boundary_bytes) {
   if (probed.positions.empty() || boundary_bytes <= 0) return {};
   const std::size_t row = nearest(probed.positions, position);
-  const wire::CodecCost& cost = probed.crossing[row][codec];
-  const wire::CodecCost& standard = probed.standard[codec];
+  const wire::CodecCost sent = codec_cost_on(probed, codec, from, row);
+  const wire::CodecCost received = codec_cost_on(probed, codec, to, row);
   // Of the values it was measured on, which may be others than those of the position.
   const auto bytes = static_cast<double>(probed.plain_bytes[row]);
   partitioner::CodecFigures figures;
-  figures.bytes_factor = static_cast<double>(cost.bytes) / bytes;
-  figures.encode_ns_per_byte = to_nanoseconds(cost.encode) / bytes *
-                               slowness(probed.on_devices[from][codec].encode, standard.encode);
-  figures.decode_ns_per_byte = to_nanoseconds(cost.decode) / bytes *
-                               slowness(probed.on_devices[to][codec].decode, standard.decode);
-  figures.loss = static_cast<std::int64_t>(std::ceil(cost.error * kLossUnits));
+  figures.bytes_factor = static_cast<double>(sent.bytes) / bytes;
+  figures.encode_ns_per_byte = to_nanoseconds(sent.encode) / bytes;
+  figures.decode_ns_per_byte = to_nanoseconds(received.decode) / bytes;
+  figures.loss = static_cast<std::int64_t>(std::ceil(sent.error * kLossUnits));
   return figures;
 }
 

@@ -49,6 +49,10 @@ Expected<ProbedCodecs> probe_codecs(const Cluster& cluster, Workload& workload,
                                     const CodecWish& wish, const std::atomic<bool>& stop,
                                     const std::function<void(std::size_t, std::size_t)>& progress);
 
+/// What one of its codecs takes of what crosses positions[place] on a device: as measured here, in proportion to the device's speed.
+wire::CodecCost codec_cost_on(const ProbedCodecs& probed, std::size_t codec, std::size_t device,
+                              std::size_t place);
+
 /// Of one of its codecs on the way from a device to another one: at `position`, or where it was not measured at the nearest that was.
 /// boundary_bytes: of that position.
 partitioner::CodecFigures figures_of(const ProbedCodecs& probed, std::size_t codec,

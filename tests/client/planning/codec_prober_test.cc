@@ -51,6 +51,15 @@ TEST(CodecFigures, AreThoseOfTheNearestCutAndOfTheDevicesSpeed) {
   EXPECT_EQ(figures_of(ProbedCodecs{}, 0, 0, 1, 10, 990), partitioner::CodecFigures{});
 }
 
+TEST(CodecCostOn, IsInProportionToTheDevicesSpeed) {
+  const wire::CodecCost on_second = codec_cost_on(two_cuts(), 1, 1, 0);
+  EXPECT_EQ(on_second.codec, "int8");
+  EXPECT_EQ(on_second.bytes, 250U);
+  EXPECT_EQ(on_second.encode, Nanoseconds(1500));
+  EXPECT_EQ(on_second.decode, Nanoseconds(400));
+  EXPECT_EQ(codec_cost_on(two_cuts(), 1, 0, 0).encode, Nanoseconds(500));
+}
+
 class CodecProber : public testing::Test {
  protected:
   CodecProber() : workload_(model_) {
