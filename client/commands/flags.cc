@@ -18,14 +18,18 @@
 namespace pareto::client {
 namespace {
 
+constexpr const char* kPrecisionHelp = "fp32, or bf16 where an error below a percent is fine";
+constexpr const char* kThreadsHelp =
+    "a device uses for one request; 0: as each is set (paretod.yaml: threads)";
+
 template <typename Number>
-Expected<Number> parse_number(const std::string& text, const char* flag) {
+Expected<Number> parse_number(const std::string& text, const char* flag, Number least = 1) {
   Number number{};
   const char* const end = text.data() + text.size();
   const auto [at, status] = std::from_chars(text.data(), end, number);
-  if (status != std::errc() || at != end || number < 1 || number > 1'000'000) {
-    return fail(ErrorCode::kInvalidArgument, "{} {}: a whole number from 1 to 1000000 is needed",
-                flag, text);
+  if (status != std::errc() || at != end || number < least || number > 1'000'000) {
+    return fail(ErrorCode::kInvalidArgument, "{} {}: a whole number from {} to 1000000 is needed",
+                flag, text, least);
   }
   return number;
 }
@@ -191,12 +195,15 @@ void PipelineFlags::add_to(CLI::App& app) {
 }
 
 void RunnerFlags::add_to(CLI::App& app) {
+  add_engine_to(app);
+  app.add_option("--precision", precision, kPrecisionHelp)
+      ->capture_default_str()
+      ->check(check_one_value);
+  app.add_option("--threads", threads, kThreadsHelp)->capture_default_str()->check(check_one_value);
+}
+
+void RunnerFlags::add_engine_to(CLI::App& app) {
   app.add_option("--engine", engine, "auto keeps the fastest; or " + join(runtime::engine_names()))
-      ->capture_default_str();
-  app.add_option("--precision", precision, "fp32, or bf16 where an error below a percent is fine")
-      ->capture_default_str();
-  app.add_option("--threads", threads,
-                 "a device uses for one request; 0: as each is set (paretod.yaml: threads)")
       ->capture_default_str();
 }
 
@@ -211,6 +218,39 @@ Expected<> RunnerFlags::check() const {
   }
   PARETO_TRY(with_context(runtime::parse_precision(precision), "--precision"));
   return {};
+}
+
+void SettingLists::add_to(CLI::App& app) {
+  const auto add = [&app](const char* flag, std::string& list, const std::string& help) {
+    app.add_option(flag, list, help + "; several separated by commas, each is profiled with each")
+        ->capture_default_str();
+  };
+  add("--batch", batches, "samples of a request");
+  add("--threads", threads, kThreadsHelp);
+  add("--precision", precisions, kPrecisionHelp);
+}
+
+Expected<std::vector<ShardSettings>> SettingLists::read(const std::string& engine) const {
+  PARETO_ASSIGN(const std::vector<std::int64_t> each_batch, parse_batches(batches));
+  std::vector<ShardSettings> all;
+  for (const std::int64_t batch : each_batch) {
+    for (const std::string& count : split_list(threads)) {
+      PARETO_ASSIGN(const int number, parse_number(count, "--threads", 0));
+      for (const std::string& precision : split_list(precisions)) {
+        PARETO_TRY((RunnerFlags{engine, precision, number}.check()));
+        const ShardSettings settings{engine, precision, number, batch};
+        if (std::ranges::find(all, settings) == all.end()) all.push_back(settings);
+      }
+    }
+  }
+  if (!all.empty()) return all;
+  return fail(ErrorCode::kInvalidArgument, "{} names none",
+              split_list(threads).empty() ? "--threads" : "--precision");
+}
+
+std::string check_one_value(const std::string& text) {
+  if (text.find(',') == std::string::npos) return {};
+  return text + ": one value is taken here; paretoctl profile takes several";
 }
 
 void TimeoutFlag::add_to(CLI::App& app) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "client/cluster/cluster.h"
+#include "client/cluster/daemon_client.h"
 #include "client/cluster/testbed_cluster.h"
 #include "client/command.h"
 #include "client/results/store.h"
@@ -70,15 +71,30 @@ struct PipelineFlags {
   void add_to(CLI::App& app);
 };
 
-/// How a shard is run.
+/// How a shard is run, one way.
 struct RunnerFlags {
   std::string engine = "auto";
   std::string precision = "fp32";
   int threads = 0;  ///< 0: as each device is set
 
   void add_to(CLI::App& app);
+  void add_engine_to(CLI::App& app);
   Expected<> check() const;
 };
+
+/// The ways in which shards are profiled: every combination of those named, separated by commas.
+struct SettingLists {
+  std::string batches = "1";
+  std::string threads = "0";  ///< 0: as each device is set
+  std::string precisions = "fp32";
+
+  void add_to(CLI::App& app);
+  /// All of them on that engine, batch by batch, in each threads by threads; none twice. Fails: kInvalidArgument naming the flag.
+  Expected<std::vector<ShardSettings>> read(const std::string& engine) const;
+};
+
+/// For CLI::Option::check: what is wrong with several values, separated by commas, where one is taken; "" of one.
+std::string check_one_value(const std::string& text);
 
 /// What a request may take before its pipeline counts as broken.
 struct TimeoutFlag {

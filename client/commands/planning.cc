@@ -51,30 +51,44 @@ Expected<> check_by_definition(const PlanningFlags& flags, const Cluster& cluste
               flags.devices.testbed);
 }
 
-}  // namespace
-
-void PlanningFlags::add_to(CLI::App& app) {
-  model.add_to(app);
-  devices.add_to(app);
-  runner.add_to(app);
-  store.add_to(app);
-  timeout.add_to(app);
-  app.add_option("--splits", options.splits, "where plans may be cut: as sweep's")
+/// All but those that say how shards run.
+void add_common(CLI::App& app, PlanningFlags& flags) {
+  flags.model.add_to(app);
+  flags.devices.add_to(app);
+  flags.store.add_to(app);
+  flags.timeout.add_to(app);
+  app.add_option("--splits", flags.options.splits, "where plans may be cut: as sweep's")
       ->capture_default_str();
   app.add_option(
-         "--transport", transport,
+         "--transport", flags.transport,
          "of links: auto (of each the nearest that it can have), tcp, grpc, shm; of several, "
          "separated by commas, each link gets the best that it can have")
       ->capture_default_str();
-  app.add_option("--batch", batch, "samples of a request")->capture_default_str();
-  app.add_option("--local", local_devices, "daemons to start on this machine, without --devices")
+  app.add_option("--local", flags.local_devices,
+                 "daemons to start on this machine, without --devices")
       ->capture_default_str()
       ->excludes(app.get_option("--devices"))
       ->excludes(app.get_option("--testbed"));
-  app.add_option("--measured-cuts", options.measured_cuts,
+  app.add_option("--measured-cuts", flags.options.measured_cuts,
                  "cuts whose two sides are timed on each device, the others lie between; 0: all")
       ->capture_default_str();
-  app.add_flag("--fresh", options.fresh, "measure again what is kept of the devices");
+  app.add_flag("--fresh", flags.options.fresh, "measure again what is kept of the devices");
+}
+
+}  // namespace
+
+void PlanningFlags::add_to(CLI::App& app) {
+  add_common(app, *this);
+  runner.add_to(app);
+  app.add_option("--batch", batch, "samples of a request")
+      ->capture_default_str()
+      ->check(check_one_value);
+}
+
+void PlanningFlags::add_to(CLI::App& app, SettingLists& settings) {
+  add_common(app, *this);
+  runner.add_engine_to(app);
+  settings.add_to(app);
 }
 
 Expected<> PlanningFlags::check() const {
@@ -88,11 +102,11 @@ Expected<> PlanningFlags::check() const {
   return {};
 }
 
-void CodecFlags::add_to(CLI::App& app) {
+void CodecFlags::add_to(CLI::App& app, const std::string& use) {
   std::vector<std::string> known{"none"};
   for (const wire::Codec* codec : wire::builtin_codecs()) known.emplace_back(codec->name());
   app.add_option("--codec", codecs,
-                 "of links between devices, each gets the best of those named: " + join(known) +
+                 use + ": " + join(known) +
                      "; all: those that lose nothing, and with --codec-error others. Measured on "
                      "what crosses the cuts that are timed (--measured-cuts), made from noise on "
                      "this machine, in proportion to each device's speed")

@@ -26,6 +26,8 @@ struct PlanningFlags {
   PlanningOptions options;
 
   void add_to(CLI::App& app);
+  /// Without those that `settings` has, which it adds.
+  void add_to(CLI::App& app, SettingLists& settings);
   /// Fails: kInvalidArgument naming the flag.
   Expected<> check() const;
 };
@@ -40,7 +42,9 @@ struct CodecFlags {
   std::string codecs = "none";
   std::optional<double> error;
 
-  void add_to(CLI::App& app);
+  /// `use`: what is done with those named.
+  void add_to(CLI::App& app, const std::string& use =
+                                 "of links between devices, each gets the best of those named");
   /// Fails: kNotFound (a codec), kInvalidArgument, each naming the flag.
   Expected<PlanCodecs> read() const;
 };
@@ -56,6 +60,8 @@ class PlanningSession {
   PlanningSession(const PlanningSession&) = delete;
   PlanningSession& operator=(const PlanningSession&) = delete;
 
+  /// As Planner::use.
+  void use(const ShardSettings& settings) { planner_->use(settings); }
   /// What is not known of the devices is measured, the network as good as it gets. Fails: as Planner::profile does; kClosed
   /// where it was stopped.
   Expected<> profile(Context& context);

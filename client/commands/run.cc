@@ -53,7 +53,7 @@ class RunCommand final : public Command {
                        "with --model where the model lies elsewhere");
     pipeline_.add_to(app);
     timeout_.add_to(app);
-    app.add_option("--batch", batch_, "batch size")->capture_default_str();
+    app.add_option("--batch", batch_, "batch size")->capture_default_str()->check(check_one_value);
     app.add_option("--requests", options_.requests,
                    "measured for latency, and traced (default: 12, fewer of slow ones)");
     app.add_option("--seed", options_.seed, "of the input, without --input")->capture_default_str();

@@ -79,7 +79,9 @@ class SplitsCommand final : public Command {
     app.add_option("--splits", splits_, "which: modules, all, after:MODULE, …")
         ->capture_default_str();
     app.add_flag("--all", all_, "those too where a cut is not allowed, with the reason");
-    app.add_option("--batch", batch_, "the batch that bytes are given for")->capture_default_str();
+    app.add_option("--batch", batch_, "the batch that bytes are given for")
+        ->capture_default_str()
+        ->check(check_one_value);
     app.add_flag("--time", time_,
                  "what each side takes here, measured on one thread of the plain engine");
     app.add_flag("--json", json_, "one JSON document on stdout");

@@ -173,7 +173,8 @@ TEST_F(Planning, AModelThatFitsOnNoDeviceIsSplit) {
   const std::string devices = inventory({{"first", first.address()}, {"second", second.address()}});
   const Finished profiled = paretoctl(planning("profile", {"--devices", devices}));
   ASSERT_EQ(profiled.exit_code, 0) << profiled.errors;
-  EXPECT_THAT(profiled.output, testing::ContainsRegex("the whole model +no room +no room"));
+  EXPECT_THAT(profiled.output,
+              testing::ContainsRegex("the whole model +[0-9]+ B +no room +no room"));
 
   const Finished done = paretoctl(
       planning("plan", {"--devices", devices, "--save", path("plan.json"), "--all", "--json"}));
@@ -227,6 +228,7 @@ TEST_F(Planning, ProfilesAreKept) {
   ASSERT_EQ(first.exit_code, 0) << first.errors;
   EXPECT_THAT(first.errors, HasSubstr("profiling 2 devices"));
   const json document = json::parse(first.output);
+  EXPECT_THAT(violations(golden_schema("profile"), document), testing::IsEmpty());
   ASSERT_EQ(document["devices"].size(), 2U);
   EXPECT_EQ(document["links"].size(), 6U) << "between two devices and the coordinator, both ways";
   for (const json& link : document["links"]) EXPECT_FALSE(link["points"].empty());

@@ -42,6 +42,35 @@ TEST(Flags, TwoFilesOfOneNameAreRefused) {
   EXPECT_THAT(both.error().message, AllOf(HasSubstr(files[0]), HasSubstr(files[1])));
 }
 
+TEST(Flags, SettingsAreAllCombinationsOfTheListsOnce) {
+  const SettingLists lists{"8,1,8", "0,2", "fp32,bf16"};
+  const auto all = lists.read("plain");
+  ASSERT_TRUE(all) << all.error().message;
+  EXPECT_EQ(*all, (std::vector<ShardSettings>{{"plain", "fp32", 0, 8},
+                                              {"plain", "bf16", 0, 8},
+                                              {"plain", "fp32", 2, 8},
+                                              {"plain", "bf16", 2, 8},
+                                              {"plain", "fp32", 0, 1},
+                                              {"plain", "bf16", 0, 1},
+                                              {"plain", "fp32", 2, 1},
+                                              {"plain", "bf16", 2, 1}}));
+  EXPECT_EQ(SettingLists().read("auto").value(), std::vector<ShardSettings>(1));
+}
+
+TEST(Flags, SettingsThatAreNoneAreNamed) {
+  const auto refusal = [](const SettingLists& lists) {
+    const auto all = lists.read("auto");
+    return all ? "" : all.error().message;
+  };
+  EXPECT_THAT(refusal({"1,0", "0", "fp32"}), HasSubstr("--batch 0"));
+  EXPECT_THAT(refusal({"1", "1,two", "fp32"}), HasSubstr("--threads two"));
+  EXPECT_THAT(refusal({"1", "257", "fp32"}), HasSubstr("--threads 257"));
+  EXPECT_THAT(refusal({"1", "0", "fp32,fp7"}), AllOf(HasSubstr("--precision"), HasSubstr("fp7")));
+  EXPECT_THAT(refusal({"", "0", "fp32"}), HasSubstr("--batch"));
+  EXPECT_THAT(refusal({"1", "", "fp32"}), HasSubstr("--threads"));
+  EXPECT_THAT(refusal({"1", "0", ""}), HasSubstr("--precision"));
+}
+
 TEST(Flags, ATimeoutIsOfMillisecondsToADay) {
   TimeoutFlag flag;
   EXPECT_EQ(flag.read().value(), kRequestTimeout);

@@ -186,6 +186,26 @@ TEST_F(Program, FlagsThatWouldBeForgotten) {
           AllOf(HasSubstr("--precision bf16"), HasSubstr("leave --engine out")));
 }
 
+TEST_F(Program, OnlyProfileTakesSeveralSettings) {
+  const auto several = [&](const std::string& command, const std::string& flag,
+                           const std::string& list) {
+    refused(small(command, {flag, list}), kExitUsage,
+            AllOf(HasSubstr(flag), HasSubstr(list + ": one value is taken here")));
+  };
+  for (const char* command : {"plan", "run"}) several(command, "--batch", "1,8");
+  several("splits", "--batch", "1,8");
+  for (const char* command : {"plan", "run", "sweep", "verify"}) {
+    several(command, "--threads", "1,2");
+    several(command, "--precision", "fp32,bf16");
+  }
+  // It gets as far as to the daemons that are not there.
+  refused(small("profile", {"--batch", "1,8", "--threads", "0,2", "--precision", "fp32,bf16",
+                            "--codec", "none,int8", "--operators"}),
+          kExitEnvironment, HasSubstr("no-paretod"));
+  refused(small("profile", {"--batch", "1,0"}), kExitUsage, HasSubstr("--batch 0"));
+  refused(small("profile", {"--codec", "zip"}), kExitUsage, HasSubstr("--codec zip"));
+}
+
 TEST_F(Program, OnePlanIsSavedOfOneNetwork) {
   refused(small("plan", {"--save", path("plan.json"), "--network", "none,absent.yaml"}), kExitUsage,
           HasSubstr("--save takes one plan: name one --network, not 2"));
