@@ -1,14 +1,19 @@
 // simulate: a fleet that is not there, or a stored run again.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <ostream>
 
 #include "client/commands/commands.h"
 #include "client/commands/flags.h"
+#include "client/commands/output_file.h"
 #include "client/commands/progress.h"
 #include "client/commands/show.h"
 #include "client/experiment/calibration.h"
+#include "client/experiment/simulated_record.h"
+#include "client/experiment/time_text.h"
 #include "client/report/simulation_writer.h"
+#include "core/base/file.h"
 #include "core/base/text.h"
 #include "partitioner/simulation/scenario_file.h"
 
@@ -51,14 +56,17 @@ class SimulateCommand final : public Command {
   std::string_view examples() const override {
     return "  paretoctl simulate configs/simulation/fleet.yaml           ten thousand devices\n"
            "  paretoctl simulate configs/simulation/handover.yaml --json\n"
+           "  paretoctl simulate plan.yaml --report plan.html --csv plan.csv\n"
+           "                                         what paretoctl plan --scenario plan.yaml "
+           "wrote\n"
            "  paretoctl simulate --run last          how near the simulator comes to what was "
            "measured\n"
            "\n"
            "A scenario names devices, what they share, pipelines and when their requests come; "
            "their times are\n"
-           "written there or those of a stored trial. With --run every trial is simulated from its "
-           "own requests\n"
-           "at window 1 and held against its measured throughput.\n";
+           "written there, by hand or by plan, or are those of a stored trial. With --run every "
+           "trial is simulated\n"
+           "from its own requests at window 1 and held against its measured throughput.\n";
   }
   void add_options(CLI::App& app) override {
     store_.add_to(app);
@@ -73,6 +81,10 @@ class SimulateCommand final : public Command {
         ->capture_default_str()
         ->excludes(scenario);
     app.add_option("--seed", seed_, "of all that is drawn (default: the scenario's; 1)");
+    app.add_option("--report", report_,
+                   "write the HTML page of a run to this file: classes of pipelines in place of "
+                   "plans, or with --run the simulated figures as predictions");
+    app.add_option("--csv", csv_, "write the same to this file, one line a class or trial");
     app.add_flag("--json", json_, "one JSON document on stdout");
   }
 
@@ -84,6 +96,8 @@ class SimulateCommand final : public Command {
     if (requests_ && *requests_ < 1) {
       return fail(ErrorCode::kInvalidArgument, "--requests {}: at least 1 is needed", *requests_);
     }
+    if (!report_.empty()) PARETO_TRY(check_writable("--report", report_));
+    if (!csv_.empty()) PARETO_TRY(check_writable("--csv", csv_));
     const std::atomic<bool>& stop = context.stop.watch();
     return run_.empty() ? simulate_scenario(context, stop) : simulate_stored(context, stop);
   }
@@ -94,6 +108,7 @@ class SimulateCommand final : public Command {
     PARETO_ASSIGN(simulation::Scenario scenario, simulation::read_scenario(scenario_, measured));
     if (seed_) scenario.seed = *seed_;
     if (requests_) scenario.requests = *requests_;
+    const std::string started = time_text(std::chrono::system_clock::now());
     Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
     auto simulated = simulation::simulate(scenario, [&](double share) {
       constexpr double kParts = 100;
@@ -106,6 +121,11 @@ class SimulateCommand final : public Command {
                   with_context(std::move(simulated), "{}", scenario_));
     context.out << (json_ ? write_simulation_json(scenario_, scenario, outcome)
                           : write_simulation_table(scenario_, outcome, style_of(context)));
+    RunRecord record = simulated_record(scenario_, scenario, outcome);
+    record.command_line = context.command_line;
+    record.started = started;
+    record.finished = time_text(std::chrono::system_clock::now());
+    PARETO_TRY(write_files(context, record));
     return outcome.stopped ? kExitPartial : kExitDone;
   }
 
@@ -125,7 +145,18 @@ class SimulateCommand final : public Command {
     progress.clear();
     context.out << (json_ ? write_simulated_run_json(record, options, trials)
                           : write_simulated_run_table(record, trials, style_of(context)));
+    if (!report_.empty() || !csv_.empty()) {
+      PARETO_TRY(write_files(context, with_simulated_predictions(record, trials)));
+    }
     return trials.size() < record.trials.size() ? kExitPartial : kExitDone;
+  }
+
+  Expected<> write_files(Context& context, const RunRecord& record) const {
+    if (!report_.empty()) PARETO_TRY(write_report(context, record, report_));
+    if (csv_.empty()) return {};
+    PARETO_ASSIGN(const auto writer, make_writer("csv"));
+    PARETO_ASSIGN(const std::string text, writer->write(record, {}));
+    return write_file_atomically(csv_, text);
   }
 
   StoreFlags store_;
@@ -134,6 +165,8 @@ class SimulateCommand final : public Command {
   std::optional<std::int64_t> requests_;
   int cores_ = 1;
   std::optional<std::uint64_t> seed_;
+  std::string report_;
+  std::string csv_;
   bool json_ = false;
 };
 

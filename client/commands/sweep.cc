@@ -1,11 +1,8 @@
 #include "client/experiment/sweep.h"
 
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <filesystem>
 #include <optional>
 #include <ostream>
@@ -14,6 +11,7 @@
 #include "client/commands/commands.h"
 #include "client/commands/flags.h"
 #include "client/commands/kept_flags.h"
+#include "client/commands/output_file.h"
 #include "client/commands/progress.h"
 #include "client/commands/show.h"
 #include "client/commands/sweep_flags.h"
@@ -97,7 +95,7 @@ class SweepCommand final : public Command {
 
   Expected<int> run(Context& context) override {
     stop_ = &context.stop.watch();
-    PARETO_TRY(check_report());
+    if (!report_.empty() && report_ != "none") PARETO_TRY(check_writable("--report", report_));
     if (!resume_.empty()) return resume(context);
     PARETO_TRY(flags_.read());
     SweepOptions& options = flags_.options();
@@ -129,18 +127,6 @@ class SweepCommand final : public Command {
   }
 
  private:
-  /// Before minutes of measuring: whether there is a folder for the report, and this user may write there.
-  Expected<> check_report() const {
-    if (report_.empty() || report_ == "none") return {};
-    if (std::error_code ignored; std::filesystem::is_directory(report_, ignored)) {
-      return fail(ErrorCode::kInvalidArgument,
-                  "--report {0}: is a folder: name a file in it, as {0}/report.html", report_);
-    }
-    const auto folder = std::filesystem::absolute(report_).parent_path();
-    if (::access(folder.c_str(), W_OK) == 0) return {};
-    return tl::unexpected(error_from_errno(errno, "--report " + report_ + ": " + folder.string()));
-  }
-
   /// "908 plans, adaptive: 12 cannot be predicted and are measured, of the others what may be on the front, for 5 min at most".
   std::string describe(const RunRecord& run) const {
     const SweepOptions& options = flags_.what().options;

@@ -2,6 +2,7 @@
 
 #include "client/report/writers.h"
 #include "client/results/record_json.h"
+#include "client/results/simulated.h"
 #include "core/base/text.h"
 
 namespace pareto::client {
@@ -116,6 +117,7 @@ void for_each_column(const RunRecord& run, const TrialRecord& trial, Visit visit
   visit("p_front", measured || trial.prediction ? text_of(trial.p_front) : "");
   visit("status", status);
   visit("failure", text_of(trial.failure));
+  visit("simulated", std::string(to_string(simulated_in(run))));
 }
 
 class CsvWriter final : public ReportWriter {

@@ -9,6 +9,7 @@
 #include "client/experiment/statistics.h"
 #include "client/results/figures_json.h"
 #include "client/results/record_json.h"
+#include "client/results/simulated.h"
 
 namespace pareto::client {
 namespace {
@@ -121,6 +122,7 @@ void make_smaller(Json& trial) {
 std::string page_data(const RunRecord& run) {
   Json document = to_json(run);
   document["adaptive"] = is_adaptive(run);
+  document["simulated"] = to_string(simulated_in(run));
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
     Json& trial = document["trials"][i];
     make_smaller(trial);

@@ -170,7 +170,7 @@ bool Engine::hand_over(std::uint32_t index, Thread& thread, Pipeline& pipeline, 
   thread.blocked = 0;
   ++next.handed;
   if (next_rule.crossing >= 0) {
-    send(world_.crossings[static_cast<std::size_t>(next_rule.crossing)], next, index + 1, pipeline);
+    send(next_rule, next, index + 1, pipeline);
   } else {
     arrive(index + 1);
   }
@@ -187,8 +187,9 @@ void Engine::arrive(std::uint32_t index) {
   rule.most_waiting = std::max<std::int64_t>(rule.most_waiting, thread.arrived - thread.begun);
 }
 
-void Engine::send(const CrossingRule& crossing, Thread& receiver, std::uint32_t index,
+void Engine::send(ThreadRule& rule, Thread& receiver, std::uint32_t index,
                   const Pipeline& pipeline) {
+  const CrossingRule& crossing = world_.crossings[static_cast<std::size_t>(rule.crossing)];
   const std::uint32_t number = receiver.handed - 1;
   const std::uint64_t purpose = (index - pipeline.first_thread) * kPerThread;
   const std::span<const std::int64_t> row = row_of(pipeline, number);
@@ -204,6 +205,7 @@ void Engine::send(const CrossingRule& crossing, Thread& receiver, std::uint32_t 
   carrier.busy += fate.done - turn;
   carrier.free_at = fate.done;
   link.last_arrival = std::max({link.last_arrival, turn, fate.arrives + delay - crossing.early});
+  rule.on_way += static_cast<double>(link.last_arrival - now_);
   schedule(link.last_arrival, kArrived, index);
 }
 
@@ -247,6 +249,7 @@ void Engine::begin_measuring() {
   measured_from_ = now_;
   for (ThreadRule& rule : world_.rules) {
     rule.busy = 0;
+    rule.on_way = 0;
     rule.waiting.restart(now_);
     rule.blocked.restart(now_);
     rule.most_waiting = 0;

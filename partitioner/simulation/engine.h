@@ -65,8 +65,8 @@ class Engine {
   bool begin(std::uint32_t index, Thread& thread, Pipeline& pipeline, ThreadRule& rule);
   /// False: there is no place for what it finished.
   bool hand_over(std::uint32_t index, Thread& thread, Pipeline& pipeline, ThreadRule& rule);
-  void send(const CrossingRule& crossing, Thread& receiver, std::uint32_t index,
-            const Pipeline& pipeline);
+  /// To a thread that messages come to over a link.
+  void send(ThreadRule& rule, Thread& receiver, std::uint32_t index, const Pipeline& pipeline);
   /// A core of the device for so long: when it will be done.
   std::int64_t occupy(Device& device, std::int64_t time);
   /// The same of a device with a quota, from `begin` on.

@@ -80,7 +80,9 @@ class Figures {
       const bool to_sink = i == spec.stages.size();
       outcome.links.push_back(
           link(to_sink ? spec.result : spec.stages[i].link, rule, spec, i, so_far));
-      if (!to_sink) outcome.stages.push_back(stage(spec, rule, i));
+      ThreadRule* const receiver = &world_.rules[rule.first_rule + 1 + 3 * i];
+      outcome.links.back().transfer_ms = per_request(receiver->on_way, outcome.requests);
+      if (!to_sink) outcome.stages.push_back(stage(spec, receiver, i, outcome.requests));
     }
     find_bottleneck(spec, so_far, outcome);
     return outcome;
@@ -97,8 +99,14 @@ class Figures {
             latency.quantile(0.99) * kMs};
   }
 
-  StageOutcome stage(const PipelineClass& spec, PipelineRule& rule, std::size_t index) {
-    ThreadRule* const threads = &world_.rules[rule.first_rule + 1 + 3 * index];
+  /// In ms.
+  static double per_request(double nanoseconds, std::int64_t requests) {
+    return requests > 0 ? nanoseconds / static_cast<double>(requests) * 1e-6 : 0;
+  }
+
+  /// `threads`: its three.
+  StageOutcome stage(const PipelineClass& spec, ThreadRule* threads, std::size_t index,
+                     std::int64_t requests) {
     StageOutcome outcome;
     outcome.device = scenario_.devices[static_cast<std::size_t>(spec.stages[index].device)].name;
     outcome.computing = share_of(static_cast<double>(threads[1].busy)) / spec.count;
@@ -106,8 +114,13 @@ class Figures {
       outcome.blocked =
           std::max(outcome.blocked, threads[i].blocked.mean(now_, measured_) / spec.count);
     }
-    outcome.queue_mean = threads[1].waiting.mean(now_, measured_) / spec.count;
+    const double waiting = threads[1].waiting.mean(now_, measured_);
+    outcome.queue_mean = waiting / spec.count;
     outcome.queue_most = threads[1].most_waiting;
+    outcome.receive_ms = per_request(static_cast<double>(threads[0].busy), requests);
+    outcome.queue_ms = per_request(waiting * static_cast<double>(measured_), requests);
+    outcome.compute_ms = per_request(static_cast<double>(threads[1].busy), requests);
+    outcome.send_ms = per_request(static_cast<double>(threads[2].busy), requests);
     return outcome;
   }
 

@@ -46,11 +46,18 @@ struct StageOutcome {
       0;  ///< share of time with one that could not be handed on, of the thread that waited most
   double queue_mean = 0;  ///< messages received and waiting to be computed
   std::int64_t queue_most = 0;
+  // Of a request, on average: in the hands of each thread, which may wait for a core, and in the queue before compute.
+  double receive_ms = 0;
+  double queue_ms = 0;
+  double compute_ms = 0;
+  double send_ms = 0;
 };
 
 struct LinkOutcome {
   std::string medium;  ///< empty: each pipeline has one of its own
   Utilisation use;     ///< of a link of its own; of a medium: that of the medium
+  double transfer_ms =
+      0;  ///< of a request, on average: from when it was sent, in its turn or not, to its arrival
 };
 
 /// In ms. Percentiles are within LatencyHistogram::kRelativeError, all else is exact.

@@ -56,6 +56,7 @@ struct ThreadRule {
   std::uint32_t places = 1;  ///< messages handed over to it and not begun
   bool last = false;         ///< the sink
   std::int64_t busy = 0;     ///< ns with a message in hand
+  double on_way = 0;         ///< ns of messages from when they were sent to it until they arrived
   Level waiting;             ///< arrived and not begun
   Level blocked;             ///< threads that could not hand over
   std::int64_t most_waiting = 0;

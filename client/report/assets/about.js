@@ -2,12 +2,12 @@
 const aboutRun = (view) => {
   'use strict';
   const {byId, figure, bytes, percent, date, el} = common;
-  const {run, measured, predicted, failed, skipped, planned} = view;
+  const {run, measured, predicted, failed, skipped, planned, simulated} = view;
 
   const drawHead = () => {
     byId('model').textContent = run.model;
     const names = run.devices.map((device) => device.name).join(', ');
-    byId('subtitle').textContent = [`${measured.length} plans measured`, predicted.length ? `${predicted.length} more predicted` : '', names && `on ${names}`, date(run.started)].filter(Boolean).join(' · ')
+    byId('subtitle').textContent = [simulated ? `${measured.length} kinds of pipelines, simulated, not measured` : `${measured.length} plans measured`, predicted.length ? `${predicted.length} more predicted` : '', names && `on ${names}`, date(run.started)].filter(Boolean).join(' · ')
       + (run.finished ? '' : ' · unfinished');
   };
   const drawFailures = () => {
@@ -31,8 +31,10 @@ const aboutRun = (view) => {
   };
   /** Null in runs of versions that did not keep it. */
   const machineText = (machine) => machine && `${machine.cpu}, ${machine.cores} core${machine.cores === 1 ? '' : 's'}, ${bytes(machine.memory_bytes)} of memory, ${machine.os}`;
+  const simulation = () => [['Command', run.command_line], ['Simulated', date(run.started)], ['Seed', String(run.seed)],
+    ['Software', `Pareto Edge ${run.software.pareto_edge}`], ['How it was simulated', run.note]];
   const drawProvenance = () => {
-    const rows = [['Run', run.run], ['Command', run.command_line], ['Model digest', run.model_digest], ['Weights', bytes(run.weight_bytes)],
+    const rows = simulated ? simulation() : [['Run', run.run], ['Command', run.command_line], ['Model digest', run.model_digest], ['Weights', bytes(run.weight_bytes)],
       ['Started', date(run.started)], ['Finished', run.finished ? date(run.finished) : 'not yet: it can be resumed'],
       ['Seed', String(run.seed)], ['Software', `Pareto Edge ${run.software.pareto_edge}, LibTorch ${run.software.torch}`],
       ['Coordinator', machineText(run.coordinator)],
@@ -41,7 +43,7 @@ const aboutRun = (view) => {
     byId('provenance').replaceChildren(el('h2', {}, 'Where these figures come from'),
       el('dl', {}, ...rows.filter(([, value]) => value).flatMap(([name, value]) => [el('dt', {}, name),
         el('dd', {}, ['Run', 'Command', 'Model digest'].includes(name) ? el('code', {}, value) : value)])),
-      el('details', {}, el('summary', {}, 'All options'), el('pre', {}, el('code', {}, JSON.stringify(run.options, null, 1)))));
+      simulated ? '' : el('details', {}, el('summary', {}, 'All options'), el('pre', {}, el('code', {}, JSON.stringify(run.options, null, 1)))));
   };
 
   drawHead();

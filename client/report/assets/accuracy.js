@@ -4,6 +4,8 @@ const accuracyCard = (view, networks, page) => {
   'use strict';
   const {byId, shapeOf, colourOf, figure, percent, nameOf, el, shapeIcon, colours, segments, fill} = common;
   const {choice, conditions} = view;
+  const word = view.run.simulated ? 'simulated' : 'predicted';
+  const Word = view.run.simulated ? 'Simulated' : 'Predicted';
   const both = view.measured.filter((trial) => trial.predicted);
   if (!both.length) return null;
   const GOALS = {
@@ -36,9 +38,9 @@ const accuracyCard = (view, networks, page) => {
     chart.setOption({
       animation: false, textStyle: axes.font(), grid: {left: 56, right: 16, top: 26, bottom: 48},
       tooltip: axes.tooltip(colour, view, (trial) => el('div', {class: 'tip'}, el('b', {}, nameOf(trial)), `${trial.condition}, over ${trial.transport}`, el('br'),
-        `${figure(goal.measured(trial))} ${goal.unit} measured`, el('br'), `${figure(goal.predicted(trial))} ${goal.unit} predicted (${signed(errorOf(trial, goal))})`)),
+        `${figure(goal.measured(trial))} ${goal.unit} measured`, el('br'), `${figure(goal.predicted(trial))} ${goal.unit} ${word} (${signed(errorOf(trial, goal))})`)),
       xAxis: {...axis, name: `measured, ${goal.unit}`, nameLocation: 'middle', nameGap: 28},
-      yAxis: {...axis, name: `predicted, ${goal.unit}`, nameGap: 10, nameTextStyle: {color: colour('muted'), fontSize: 12, align: 'left', padding: [0, 0, 0, -48]}},
+      yAxis: {...axis, name: `${word}, ${goal.unit}`, nameGap: 10, nameTextStyle: {color: colour('muted'), fontSize: 12, align: 'left', padding: [0, 0, 0, -48]}},
       series: [line(1, 'solid'), line(1 + p95, 'dashed'), ...(p95 < 1 ? [line(1 - p95, 'dashed')] : []),
         {type: 'scatter', z: 2, symbolSize: 8, data: trials.map((trial) => ({value: place(trial), trial: trial.id, symbol: shapeOf(conditions.indexOf(trial.condition)),
           itemStyle: {color: 'transparent', borderColor: colour(colourOf(conditions.indexOf(trial.condition))), borderWidth: 1.5}}))},
@@ -56,22 +58,25 @@ const accuracyCard = (view, networks, page) => {
     fill(byId('accuracy-table'), [['Network', 'text'], ['Plans'], ['Latency: median error'], ['95 % within'], ['Throughput: median error'], ['95 % within']],
       rows.map(([name, some]) => [name, String(some.length), ...errors(some)]));
     const goal = GOALS[choice.error];
-    fill(byId('accuracy-plans'), [['Plan', 'text'], ['Network', 'text'], [`Measured, ${goal.unit}`], [`Predicted, ${goal.unit}`], ['Error']],
+    fill(byId('accuracy-plans'), [['Plan', 'text'], ['Network', 'text'], [`Measured, ${goal.unit}`], [`${Word}, ${goal.unit}`], ['Error']],
       [...trials].sort((a, b) => Math.abs(errorOf(b, goal)) - Math.abs(errorOf(a, goal))).map((trial) => [
         [networks.planButton(`error of ${trial.id}`, trial, page.select, networks.planText(trial))], trial.condition,
         figure(goal.measured(trial)), figure(goal.predicted(trial)), signed(errorOf(trial, goal))]));
   };
+  const howMany = (count) => (view.run.simulated
+    ? `${count} plans were simulated, each from its own requests at window 1, so that throughput is predicted and latency is what the simulation was calibrated with`
+    : `Before any of them was measured, ${count} plans were predicted`);
   const draw = () => {
     paint();
     const goal = GOALS[choice.error];
     const trials = shown();
-    byId('accuracy-goal').replaceChildren(segments('Predicted', Object.entries(GOALS).map(([value, {text}]) => [value, text]), choice.error, (value) => {
+    byId('accuracy-goal').replaceChildren(segments(Word, Object.entries(GOALS).map(([value, {text}]) => [value, text]), choice.error, (value) => {
       choice.error = value;
       page.draw();
     }));
     byId('accuracy-note').textContent = trials.length
-      ? `Before any of them was measured, ${trials.length} plans were predicted: the median one was off by ${percent(within(trials, goal, 0.5))} in ${goal.text.toLowerCase()}, 95 % of them by less than ${percent(within(trials, goal, 0.95))} (dashed). On the line both agree.`
-      : 'No plan of this choice was both predicted and measured.';
+      ? `${howMany(trials.length)}: the median one was off by ${percent(within(trials, goal, 0.5))} in ${goal.text.toLowerCase()}, 95 % of them by less than ${percent(within(trials, goal, 0.95))} (dashed). On the line both agree.`
+      : `No plan of this choice was both ${word} and measured.`;
     byId('accuracy-legend').replaceChildren(...conditions.filter((condition) => trials.some((trial) => trial.condition === condition)).map((condition) => {
       const i = conditions.indexOf(condition);
       return el('span', {}, shapeIcon(i, 'none', `var(--${colourOf(i)})`), condition);
@@ -79,6 +84,7 @@ const accuracyCard = (view, networks, page) => {
     drawTables();
   };
   byId('accuracy').hidden = false;
+  byId('accuracy-title').textContent = `${Word} against measured`;
   page.watch(byId('accuracy-chart'), () => { chart.resize(); paint(); });
   return {draw, paint, drawChosen: paint};
 };

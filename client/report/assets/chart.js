@@ -38,7 +38,7 @@ const frontChart = (view, page) => {
     return front.map((trial, i) => ({...point(trial, colour),
       label: {show: roomy || trial === view.chosen() || i === 0 || i === front.length - 1}}));
   };
-  const labelOf = (trial) => (choice.off.size ? `{name|${nameOf(trial)}}` : `{name|${nameOf(trial)}}  {p|P ${percent(trial.p_front)}}`);
+  const labelOf = (trial) => (choice.off.size || view.simulated ? `{name|${nameOf(trial)}}` : `{name|${nameOf(trial)}}  {p|P ${percent(trial.p_front)}}`);
 
   const paint = () => {
     const colour = colours();
@@ -92,7 +92,7 @@ const frontChart = (view, page) => {
       view.shown.some((trial) => view.standing(trial) === 'perhaps') ? el('span', {}, shapeIcon(0, 'var(--card)', 'var(--t0)'), 'beaten, but P ≥ 5 %') : '',
       el('span', {}, shapeIcon(0, 'none', 'var(--dominated)'), 'beaten'),
       view.expected.length ? el('span', {}, el('span', {style: 'opacity: 0.5'}, '○'), ' predicted, not measured') : '',
-      el('span', {}, '┼ 95 % interval'), choice.off.size ? '' : el('span', {}, 'P: probability to be on the front')];
+      view.simulated ? '' : el('span', {}, '┼ 95 % interval'), choice.off.size || view.simulated ? '' : el('span', {}, 'P: probability to be on the front')];
   };
   const draw = () => {
     paint();

@@ -20,7 +20,8 @@ const common = (() => {
     const size = Math.abs(value);
     return value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.995 ? 2 : 3);
   };
-  const range = (interval) => `${figure(interval[0])} – ${figure(interval[1])}`;
+  /** One of no width says that there is none: of simulated figures. */
+  const range = (interval) => (interval[0] === interval[1] ? 'no interval' : `${figure(interval[0])} – ${figure(interval[1])}`);
   const bytes = (count) => {
     const units = ['B', 'KiB', 'MiB', 'GiB'];
     let unit = 0;

@@ -20,7 +20,7 @@ const detailCard = (view, page) => {
       const stage = trial.stages[i];
       if (stage) {
         steps.push(stepOf('compute', stage.device, `${short(stage.compute_ms.p50)} ms`,
-          `engine ${stage.engine} · ${bytes(stage.weight_bytes)} of weights · ${bytes(stage.peak_memory_bytes)} of memory`));
+          view.simulated ? '' : `engine ${stage.engine} · ${bytes(stage.weight_bytes)} of weights · ${bytes(stage.peak_memory_bytes)} of memory`));
       }
     });
     return el('ul', {class: 'path'}, ...steps);
@@ -47,7 +47,7 @@ const detailCard = (view, page) => {
     const box = (label, value, note) => el('div', {}, el('span', {}, label), el('b', {}, value), el('small', {}, note));
     byId('detail').replaceChildren(
       el('span', {class: `badge ${standing}`}, TITLES[standing]),
-      el('span', {class: 'muted'}, ` P(front) ${percent(trial.p_front)}`),
+      el('span', {class: 'muted'}, view.simulated ? ' simulated' : ` P(front) ${percent(trial.p_front)}`),
       el('h2', {style: 'margin-top: 6px'}, nameOf(trial)),
       trial.name && trial.split ? el('p', {class: 'muted'}, trial.split.name) : '',
       el('p', {class: 'muted'}, `${devicesOf(trial).join(' → ')} · ${trial.transport} · batch ${trial.batch}`),

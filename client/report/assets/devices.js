@@ -3,6 +3,12 @@ const devicesCard = (view, networks) => {
   'use strict';
   const {byId, bytes, percent, el, fill} = common;
   const {run, conditions} = view;
+  if (view.simulated) {
+    fill(byId('devices-table'), [['Device', 'text'], ['How many, and how busy', 'text'], ['Cores']],
+      run.devices.map((device) => [device.name, device.cpu, String(device.cores)]));
+    byId('devices-note').textContent = 'As the scenario has them: none of them was there.';
+    return;
+  }
   fill(byId('devices-table'), [['Device', 'text'], ['Address', 'text'], ['CPU', 'text'], ['Threads'], ['Memory'], ['LibTorch'], ['Weights sent']],
     run.devices.map((device) => [device.name, device.address, device.cpu, String(device.threads), bytes(device.memory_bytes), device.torch, bytes(device.weights_sent_bytes)]));
 

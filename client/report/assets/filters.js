@@ -46,7 +46,7 @@ const filtersBar = (view, page) => {
       const alone = pool.filter((trial) => !trial.split).sort((a, b) => rate(b) - rate(a))[0];
       cards.push(headline('Lowest latency', figure(latency(fastest)), 'ms, p50', fastest));
       cards.push(headline('Highest throughput', figure(rate(busiest)), 'samples/s', busiest));
-      if (alone) {
+      if (alone && !view.simulated) {
         cards.push(el('div', {class: 'headline'}, el('span', {}, 'Gained by splitting'),
           el('strong', {}, `${(rate(busiest) / rate(alone)).toFixed(2)} ×`, el('small', {}, ' throughput')),
           el('em', {}, `of the best single device, ${devicesOf(alone)[0]} with ${figure(rate(alone))} samples/s`)));

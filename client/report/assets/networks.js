@@ -50,8 +50,9 @@ const makeNetworks = (view) => {
     }
     return under(condition).filter((trial) => Boolean(trial.split) === (kind === 'split')).sort(goal.better)[0] || null;
   };
-  /** The split that the cost model calls the best, measured or not; null where nothing was predicted. */
+  /** The split that the cost model calls the best, measured or not; null where nothing was predicted, or simulated from what was measured. */
   const expectedOf = (condition, goal) => {
+    if (run.simulated) return null;
     const among = run.trials.filter((trial) => trial.predicted && trial.split && trial.batch === choice.batch
       && trial.condition === condition && !choice.off.has(trial.transport));
     return among.length ? among.reduce((best, trial) => (goal.expected(trial) < goal.expected(best) ? trial : best)) : null;

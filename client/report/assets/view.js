@@ -25,6 +25,7 @@ const makeView = (run) => {
   const batches = distinct(run.trials.map((trial) => trial.batch)).sort((a, b) => a - b);
   const conditions = distinct(run.networks.map((network) => network.condition));
   const kindOf = (trial) => transports.indexOf(trial.transport);
+  const simulated = run.simulated === 'figures'; // nothing was measured: plans are classes of pipelines
   const {adaptive} = run; // its fronts, and how sure they are, rest on what is expected of plans
   const byTrial = new Map(run.trials.map((trial) => [trial.id, trial]));
 
@@ -89,7 +90,7 @@ const makeView = (run) => {
   /** Of `trials`, those that the filters of names and of the front leave. What they leave out still beats others. */
   const left = (trials, front) => trials.filter((trial) => (choice.only === 'all' || front.includes(trial)) && isFound(trial));
 
-  const view = {run, measured, failed, skipped, predicted, planned, transports, batches, conditions, kindOf, byTrial, choice, remember, under, frontOf, left,
+  const view = {run, measured, failed, skipped, predicted, planned, transports, batches, conditions, kindOf, byTrial, simulated, choice, remember, under, frontOf, left,
     /** From 1500 on, points are drawn faster as pixels; a picture of its own stays a drawing. */
     renderer: {renderer: measured.length > 1500 && !address.has('figure') ? 'canvas' : 'svg'},
     pool: [],      // plans of the batch, condition and transports chosen
@@ -132,7 +133,7 @@ const makeView = (run) => {
     : `Over resampled rounds it is on the front ${percent(trial.p_front)} of the time.`);
   view.verdict = (trial) => {
     if (view.isFront(trial)) {
-      return choice.off.size
+      return choice.off.size || simulated
         ? 'No plan shown beats it.'
         : adaptive ? `No other plan measured beats it; by predictions and rounds together it is on the front with a probability of ${percent(trial.p_front)}.`
         : `No other plan beats it; over resampled rounds it is on the front ${Math.round(100 * trial.p_front)} % of the time.`;

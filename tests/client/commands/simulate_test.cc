@@ -103,6 +103,31 @@ TEST_F(Simulate, AStoredRunBesideItself) {
   EXPECT_LT(document["errors"]["p50_ms"]["max"].get<double>(), 0.05);
 }
 
+TEST_F(Simulate, AScenarioAsReportAndCsv) {
+  const std::string scenario = file("s.yaml", kScenario);
+  const Done plain = run({scenario, "--json"});
+  const Done done = run({scenario, "--json", "--report", path("s.html"), "--csv", path("s.csv")});
+  EXPECT_EQ(done.code, kExitDone) << done.err;
+  EXPECT_EQ(done.out, plain.out);
+  EXPECT_THAT(done.err, HasSubstr("report: " + path("s.html")));
+  const std::string page = read_file(path("s.html")).value();
+  EXPECT_THAT(page, AllOf(HasSubstr("Simulation of "), HasSubstr("\"simulated\":\"figures\""),
+                          HasSubstr("\"camera\"")));
+  EXPECT_THAT(read_file(path("s.csv")).value(),
+              AllOf(HasSubstr(",simulated\r\n"), HasSubstr(",detect,"), HasSubstr(",figures\r\n")));
+}
+
+TEST_F(Simulate, AStoredRunAsReportAndCsv) {
+  const RunRecord record = stored_run();
+  const Done done = run(
+      {"--run", "last", "--requests", "500", "--report", path("r.html"), "--csv", path("r.csv")});
+  EXPECT_EQ(done.code, kExitDone) << done.err;
+  EXPECT_THAT(read_file(path("r.html")).value(),
+              AllOf(HasSubstr("\"simulated\":\"predictions\""), HasSubstr(record.id)));
+  EXPECT_THAT(read_file(path("r.csv")).value(),
+              AllOf(HasSubstr(record.trials[0].id), HasSubstr(",predictions\r\n")));
+}
+
 TEST_F(Simulate, ATrialOfAStoredRunInAScenario) {
   const RunRecord record = stored_run();
   const std::string text = R"(
@@ -141,6 +166,9 @@ TEST_F(Simulate, WhatItRefuses) {
   stored_run();
   refused({"--run", "20300101"}, HasSubstr("20300101"));
   refused({"--run", "last", "--cores", "0"}, HasSubstr("cores"));
+  refused({file("s.yaml", kScenario), "--report", path("")},
+          AllOf(HasSubstr("--report"), HasSubstr("is a folder")));
+  refused({file("s.yaml", kScenario), "--csv", path("nowhere/s.csv")}, HasSubstr("--csv"));
 }
 
 }  // namespace

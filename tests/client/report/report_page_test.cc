@@ -5,6 +5,7 @@
 #include <fstream>
 #include <regex>
 
+#include "client/experiment/simulated_record.h"
 #include "client/report/report_writer.h"
 #include "client/results/best_by_network.h"
 #include "core/base/file.h"
@@ -15,6 +16,7 @@
 namespace pareto::client {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -104,6 +106,60 @@ TEST_F(ReportPage, DrawsWhatWasPredictedOnlyApart) {
   EXPECT_EQ(count(part(page, "id=\"accuracy-plans\"", "</table>"), "<tr>"),
             run.trials.size() - static_cast<std::size_t>(unmeasured) + 1);
   EXPECT_THAT(page, Not(HasSubstr("not measured</h2>")));
+}
+
+TEST_F(ReportPage, SaysOfASimulationThatNothingWasMeasured) {
+  simulation::Scenario scenario;
+  scenario.requests = 1000;
+  scenario.devices.resize(2);
+  scenario.devices[0].name = "camera";
+  scenario.devices[0].count = 40;
+  scenario.devices[1].name = "edge";
+  for (const char* name : {"slow", "quick"}) {
+    simulation::PipelineClass& pipeline = scenario.pipelines.emplace_back();
+    pipeline.name = name;
+    pipeline.window = 2;
+    pipeline.stages.resize(2);
+    pipeline.stages[0].compute.mean = std::chrono::milliseconds(name[0] == 's' ? 30 : 10);
+    pipeline.stages[1].device = 1;
+    pipeline.stages[1].compute.mean = std::chrono::milliseconds(4);
+  }
+  const RunRecord run =
+      simulated_record("fleet.yaml", scenario, simulation::simulate(scenario).value());
+  const std::string page = dom(run);
+  EXPECT_THAT(page, HasSubstr("Simulation of fleet.yaml</h1>"));
+  EXPECT_THAT(part(page, "id=\"subtitle\"", "</p>"),
+              HasSubstr("2 kinds of pipelines, simulated, not measured · on camera, edge"));
+  EXPECT_EQ(attribute(page, "data-points"), 2);
+  EXPECT_EQ(attribute(page, "data-front"), 1);
+  const std::string aside = part(page, "id=\"detail\"", "</aside>");
+  EXPECT_THAT(aside, AllOf(HasSubstr("quick"), HasSubstr("camera → edge"),
+                           HasSubstr("no interval, window 2"), HasSubstr("simulated")));
+  EXPECT_THAT(aside, Not(HasSubstr("P(front)")));
+  EXPECT_THAT(part(page, "id=\"devices-table\"", "</table>"), HasSubstr("40 of them, at work"));
+  EXPECT_THAT(part(page, "id=\"provenance\"", "</section>"),
+              AllOf(HasSubstr("How it was simulated"), HasSubstr("Simulated, not measured"),
+                    Not(HasSubstr("How it was measured"))));
+  EXPECT_THAT(page, HasSubstr("id=\"accuracy\" aria-labelledby=\"accuracy-title\" hidden"));
+}
+
+TEST_F(ReportPage, HoldsWhatWasSimulatedAgainstWhatWasMeasured) {
+  const RunRecord measured = test::synthetic_run({.transports = {"tcp"}, .batches = {1}});
+  std::vector<SimulatedTrial> trials;
+  for (const TrialRecord& trial : measured.trials) {
+    SimulatedTrial& one = trials.emplace_back();
+    one.trial = &trial;
+    if (trial.latency.samples == 0) one.skipped = "was not measured";
+    one.p50_ms = {trial.latency.p50_ms, trial.latency.p50_ms};
+    one.samples_per_s = {trial.throughput.samples_per_s, 0.9 * trial.throughput.samples_per_s};
+  }
+  const std::string page = dom(with_simulated_predictions(measured, trials), "error=throughput");
+  EXPECT_THAT(page, HasSubstr("Simulated against measured</h2>"));
+  EXPECT_THAT(part(page, "id=\"accuracy-note\"", "</p>"),
+              AllOf(HasSubstr("plans were simulated, each from its own requests at window 1"),
+                    HasSubstr("off by 10 % in throughput")));
+  EXPECT_THAT(part(page, "id=\"accuracy-plans\"", "</table>"), HasSubstr("Simulated, samples/s"));
+  EXPECT_THAT(part(page, "id=\"subtitle\"", "</p>"), HasSubstr("plans measured"));
 }
 
 TEST_F(ReportPage, AnAdaptiveFrontIsOfWhatIsBelieved) {

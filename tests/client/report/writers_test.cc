@@ -10,6 +10,7 @@
 #include "client/report/report_writer.h"
 #include "client/report/text_table.h"
 #include "client/results/record_json.h"
+#include "client/results/simulated.h"
 #include "core/base/text.h"
 #include "tests/support/json_schema.h"
 #include "tests/support/synthetic_run.h"
@@ -122,6 +123,16 @@ TEST(AdaptiveRun, CsvHasWhatIsExpected) {
   EXPECT_THAT(csv, HasSubstr("predicted_latency_ms,predicted_samples_per_s,predicted_window,"
                              "expected_latency_ms"));
   EXPECT_THAT(csv, HasSubstr(",0.4,predicted,"));
+}
+
+TEST(Csv, SaysWhatWasSimulated) {
+  RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 1});
+  EXPECT_THAT(written("csv", run), HasSubstr(",failure,simulated\r\n"));
+  EXPECT_THAT(written("csv", run), Not(HasSubstr(",figures\r\n")));
+  mark_simulated(run, Simulated::kFigures);
+  EXPECT_THAT(written("csv", run), HasSubstr(",figures\r\n"));
+  mark_simulated(run, Simulated::kPredictions);
+  EXPECT_THAT(written("csv", run), HasSubstr(",predictions\r\n"));
 }
 
 TEST(Csv, TellsInfinitelyWrongFromNotKnown) {

@@ -66,6 +66,42 @@ TEST(Deterministic, AMessageThatFollowsSoonFindsTheStageAwake) {
   EXPECT_NEAR(per_s(4), 250, 0.5);
 }
 
+TEST(Deterministic, APartTakesWhatItTakesOfARequest) {
+  Scenario scenario = chain({fixed(milliseconds(5)), fixed(milliseconds(20))}, 2);
+  Stage& second = scenario.pipelines[0].stages[1];
+  second.link = crossing(milliseconds(3), milliseconds(4));
+  second.receive = fixed(milliseconds(1));
+  second.send = fixed(milliseconds(2));
+  const auto outcome = simulate(scenario);
+  ASSERT_TRUE(outcome);
+  const PipelineOutcome& pipeline = outcome->pipelines.at(0);
+  EXPECT_NEAR(pipeline.stages[0].compute_ms, 5, 0.01);
+  EXPECT_NEAR(pipeline.links[1].transfer_ms, 7, 0.01);
+  EXPECT_EQ(pipeline.links[0].transfer_ms, 0);
+  const StageOutcome& stage = pipeline.stages[1];
+  EXPECT_GE(stage.compute_ms, 20);
+  EXPECT_GE(stage.receive_ms, 1) << "it may wait for the core";
+  EXPECT_GE(stage.send_ms, 2);
+  const double parts = 5 + 7 + stage.receive_ms + stage.queue_ms + stage.compute_ms + stage.send_ms;
+  EXPECT_NEAR(parts, pipeline.latency.mean_ms, 0.05);
+}
+
+TEST(Deterministic, WhatLeavesEarlyArrivesSoonerButNotBeforeItsTurn) {
+  Scenario scenario = chain({fixed(milliseconds(5)), fixed(milliseconds(1))}, 1);
+  Crossing& link = scenario.pipelines[0].stages[1].link;
+  link = crossing(milliseconds(10), milliseconds(1));
+  link.early = milliseconds(4);
+  EXPECT_DOUBLE_EQ(simulate(scenario)->pipelines[0].latency.most_ms, 5 + 7 + 1);
+  link.early = milliseconds(60);
+  EXPECT_DOUBLE_EQ(simulate(scenario)->pipelines[0].latency.most_ms, 5 + 4 + 1)
+      << "the link is occupied by the one before";
+  scenario.pipelines[0].window = 8;
+  EXPECT_NEAR(simulate(scenario)->pipelines[0].requests_per_s, 100, 0.5)
+      << "it is occupied as long";
+  link.early = -milliseconds(1);
+  EXPECT_FALSE(simulate(scenario));
+}
+
 TEST(Deterministic, TheSlowestLinkIsTheBottleneck) {
   Scenario scenario = chain({fixed(milliseconds(2)), fixed(milliseconds(3))}, 8);
   Crossing& link = scenario.pipelines[0].stages[1].link;

@@ -1,0 +1,22 @@
+#include "client/commands/output_file.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "core/base/file.h"
+
+namespace pareto::client {
+
+Expected<> check_writable(const char* flag, const std::filesystem::path& path) {
+  if (std::error_code ignored; std::filesystem::is_directory(path, ignored)) {
+    return fail(ErrorCode::kInvalidArgument, "{} {}: is a folder: name a file in it", flag,
+                path.string());
+  }
+  const auto folder = std::filesystem::absolute(path).parent_path();
+  if (::access(folder.c_str(), W_OK) == 0) return {};
+  return tl::unexpected(
+      error_from_errno(errno, fmt::format("{} {}: {}", flag, path.string(), folder.string())));
+}
+
+}  // namespace pareto::client
