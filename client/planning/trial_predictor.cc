@@ -52,9 +52,14 @@ class BatchPredictor {
     PARETO_ASSIGN(transports_, transports_of(trials_, cluster_));
     PARETO_TRY(planner_.profile(transports_, workload_, progress));
     // Named ones may lose anything.
-    PARETO_ASSIGN(codecs_, planner_.probe_codecs(codecs_of(trials_, sweep_.codec_error),
-                                                 std::numeric_limits<double>::infinity(), workload_,
-                                                 progress));
+    auto codecs =
+        planner_.probe_codecs(codecs_of(trials_, sweep_.codec_error),
+                              std::numeric_limits<double>::infinity(), workload_, progress);
+    // Where a device lacks one, plans with codecs are left to measuring, which says so.
+    if (!codecs && codecs.error().code != ErrorCode::kNotFound) {
+      return tl::unexpected(std::move(codecs).error());
+    }
+    if (codecs) codecs_ = *std::move(codecs);
     std::set<std::string> conditions;
     for (const TrialRecord* trial : trials_) conditions.insert(trial->condition);
     for (const std::string& condition : conditions) {
