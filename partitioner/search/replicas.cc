@@ -8,7 +8,7 @@
 namespace pareto::partitioner {
 namespace {
 
-constexpr std::size_t kMostTurns = 1U << 13;
+constexpr std::size_t kMostTurns = 1U << 12;
 
 /// Devices that take requests in turns, and what they are judged by: of as many devices those with smaller costs are better, whoever joins
 /// them.

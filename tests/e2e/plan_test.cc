@@ -246,7 +246,8 @@ TEST_F(Planning, ProfilesAreKept) {
 
 TEST_F(Planning, WithoutSplitsModelsAreCutAnywhereThatCanBeSearched) {
   const auto plan = [this](const std::vector<std::string>& more) {
-    std::vector<std::string> arguments{"plan", "--store", path("results.db"), "--json"};
+    std::vector<std::string> arguments{"plan",   "--store",         path("results.db"),
+                                       "--json", "--measured-cuts", "2"};
     const std::vector<std::string> model = small_model();
     arguments.insert(arguments.end(), model.begin(), model.end());
     arguments.insert(arguments.end(), more.begin(), more.end());
