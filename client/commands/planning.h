@@ -60,8 +60,6 @@ class PlanningSession {
   PlanningSession(const PlanningSession&) = delete;
   PlanningSession& operator=(const PlanningSession&) = delete;
 
-  /// As Planner::use.
-  void use(const ShardSettings& settings) { planner_->use(settings); }
   /// What is not known of the devices is measured, the network as good as it gets. Fails: as Planner::profile does; kClosed
   /// where it was stopped.
   Expected<> profile(Context& context);

@@ -69,7 +69,7 @@ class ProfileCommand final : public Command {
                                      std::vector<ProbedTransport>& links) const {
     ProfiledSettings profiled;
     profiled.settings = settings;
-    session.use(settings);
+    session.planner().use(settings);
     PARETO_TRY(session.profile(context));
     PARETO_ASSIGN(links, session.probe(context, resting_condition(session.cluster().network())));
     PARETO_ASSIGN(profiled.inputs, session.planner().cost_inputs(links));

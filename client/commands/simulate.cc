@@ -121,11 +121,13 @@ class SimulateCommand final : public Command {
                   with_context(std::move(simulated), "{}", scenario_));
     context.out << (json_ ? write_simulation_json(scenario_, scenario, outcome)
                           : write_simulation_table(scenario_, outcome, style_of(context)));
-    RunRecord record = simulated_record(scenario_, scenario, outcome);
-    record.command_line = context.command_line;
-    record.started = started;
-    record.finished = time_text(std::chrono::system_clock::now());
-    PARETO_TRY(write_files(context, record));
+    if (writes_files()) {
+      RunRecord record = simulated_record(scenario_, scenario, outcome);
+      record.command_line = context.command_line;
+      record.started = started;
+      record.finished = time_text(std::chrono::system_clock::now());
+      PARETO_TRY(write_files(context, record));
+    }
     return outcome.stopped ? kExitPartial : kExitDone;
   }
 
@@ -145,11 +147,13 @@ class SimulateCommand final : public Command {
     progress.clear();
     context.out << (json_ ? write_simulated_run_json(record, options, trials)
                           : write_simulated_run_table(record, trials, style_of(context)));
-    if (!report_.empty() || !csv_.empty()) {
+    if (writes_files()) {
       PARETO_TRY(write_files(context, with_simulated_predictions(record, trials)));
     }
     return trials.size() < record.trials.size() ? kExitPartial : kExitDone;
   }
+
+  bool writes_files() const { return !report_.empty() || !csv_.empty(); }
 
   Expected<> write_files(Context& context, const RunRecord& record) const {
     if (!report_.empty()) PARETO_TRY(write_report(context, record, report_));

@@ -17,9 +17,7 @@ using partitioner::Placement;
 int quickest_way(const CostInputs& inputs, int from, int to, int position) {
   const partitioner::LinkCosts& link = inputs.link(from, to);
   const auto takes = [&](int codec) {
-    const partitioner::LinkTimes times =
-        partitioner::crossing_times(inputs, from, to, codec, 0, position);
-    return times.send + times.occupancy + times.delay + times.receive;
+    return partitioner::crossing_times(inputs, from, to, codec, 0, position).whole();
   };
   int best = 0;
   for (int codec = 1; codec < partitioner::codec_count(link); ++codec) {
