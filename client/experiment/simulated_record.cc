@@ -96,13 +96,9 @@ TrialRecord trial_of(const PipelineClass& pipeline, const PipelineOutcome& outco
                          ? outcome.window
                          : std::max(1, static_cast<int>(std::ceil(outcome.in_flight)));
   const LatencyOutcome& latency = outcome.latency;
-  trial.latency = {latency.p50_ms,
-                   latency.p90_ms,
-                   latency.p99_ms,
-                   latency.mean_ms,
-                   {latency.p50_ms, latency.p50_ms},
-                   window,
-                   outcome.requests};
+  trial.latency = {latency.p50_ms, latency.p90_ms,  latency.p95_ms,
+                   latency.p99_ms, latency.mean_ms, {latency.p50_ms, latency.p50_ms},
+                   window,         outcome.requests};
   trial.throughput = {outcome.samples_per_s,
                       {outcome.samples_per_s, outcome.samples_per_s},
                       window,

@@ -11,14 +11,6 @@ namespace {
 constexpr double kLow = 0.025;
 constexpr double kHigh = 0.975;
 
-double quantile_of_sorted(std::span<const double> sorted, double q) {
-  if (sorted.empty()) return 0;
-  const double place = std::clamp(q, 0.0, 1.0) * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
-
 /// One resample in blocks of random (geometric) length, wrapping around (Politis and Romano 1994).
 void resample(std::span<const double> samples, double block, Random& random,
               std::vector<double>& into) {
@@ -117,12 +109,6 @@ Point point_of(const Units& units, std::span<const std::size_t> rounds, Random& 
 }
 
 }  // namespace
-
-double quantile(std::span<const double> samples, double q) {
-  std::vector<double> sorted(samples.begin(), samples.end());
-  std::ranges::sort(sorted);
-  return quantile_of_sorted(sorted, q);
-}
 
 double median(std::span<const double> samples) { return quantile(samples, 0.5); }
 

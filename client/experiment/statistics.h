@@ -8,12 +8,12 @@
 #include <span>
 #include <vector>
 
+#include "client/results/quantile.h"
 #include "client/results/record.h"
 
 namespace pareto::client {
 
-/// Linear interpolation between order statistics; q in [0, 1]. 0 for no samples.
-double quantile(std::span<const double> samples, double q);
+/// 0 for no samples, and so is the mean.
 double median(std::span<const double> samples);
 double mean(std::span<const double> samples);
 

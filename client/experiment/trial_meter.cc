@@ -277,6 +277,7 @@ void summarize(const Deployment& deployment, TrialRecord& trial) {
   LatencyFigures& latency = trial.latency;
   latency.p50_ms = median(latency_ms);
   latency.p90_ms = quantile(latency_ms, 0.9);
+  latency.p95_ms = quantile(latency_ms, 0.95);
   latency.p99_ms = quantile(latency_ms, 0.99);
   latency.mean_ms = mean(latency_ms);
   latency.ci95_ms = figure_interval(latency.p50_ms, latency_figures(rounds));

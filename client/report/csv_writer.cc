@@ -79,6 +79,7 @@ void for_each_column(const RunRecord& run, const TrialRecord& trial, Visit visit
   visit("threads", text_of(trial.plan.threads));
   figure("latency_p50_ms", trial.latency.p50_ms);
   figure("latency_p90_ms", trial.latency.p90_ms);
+  figure("latency_p95_ms", trial.latency.p95_ms);
   figure("latency_p99_ms", trial.latency.p99_ms);
   figure("latency_mean_ms", trial.latency.mean_ms);
   figure("latency_ci95_low_ms", trial.latency.ci95_ms.low);

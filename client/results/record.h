@@ -25,6 +25,7 @@ struct Interval {
 struct LatencyFigures {
   double p50_ms = 0;
   double p90_ms = 0;
+  double p95_ms = 0;  ///< not kept: made from the samples again
   double p99_ms = 0;
   double mean_ms = 0;
   Interval ci95_ms;  ///< of the p50

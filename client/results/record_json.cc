@@ -28,6 +28,7 @@ Json plan_json(const Plan& plan) { return Json::parse(pareto::to_json(plan), nul
 Json latency_json(const LatencyFigures& latency) {
   return {{"p50", latency.p50_ms},
           {"p90", latency.p90_ms},
+          {"p95", latency.p95_ms},
           {"p99", latency.p99_ms},
           {"mean", latency.mean_ms},
           {"ci95", to_json(latency.ci95_ms)},

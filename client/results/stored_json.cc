@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "client/results/figures_json.h"
+#include "client/results/quantile.h"
 #include "client/results/record_json.h"
 #include "client/results/split_json.h"
 
@@ -72,10 +73,13 @@ Expected<> read_details(const Json& json, TrialRecord& trial) {
     return fail(ErrorCode::kCorrupt, "figures of {} links, its plan has {}", trial.links.size(),
                 trial.plan.links());
   }
+  std::vector<double> latency_ms;
   for (const Json& round : json.at("rounds")) {
     PARETO_ASSIGN(TrialRound read, round_from(round, trial.plan.stages.size()));
+    latency_ms.insert(latency_ms.end(), read.latency_ms.begin(), read.latency_ms.end());
     trial.rounds.push_back(std::move(read));
   }
+  trial.latency.p95_ms = quantile(latency_ms, 0.95);
   return {};
 }
 

@@ -158,6 +158,9 @@ TEST_F(SweepRunnerTest, MeasuresEveryTrialInEveryRound) {
       EXPECT_EQ(samples.window, measured.throughput.window);
     }
     EXPECT_LE(measured.latency.ci95_ms.low, measured.latency.p50_ms);
+    EXPECT_LE(measured.latency.p90_ms, measured.latency.p95_ms);
+    EXPECT_LE(measured.latency.p95_ms, measured.latency.p99_ms);
+    EXPECT_GT(measured.latency.p95_ms, 0);
     EXPECT_GE(measured.latency.ci95_ms.high, measured.latency.p50_ms);
     EXPECT_EQ(measured.stages.size(), measured.plan.stages.size());
     ASSERT_EQ(measured.links.size(), measured.stages.size() + 1);

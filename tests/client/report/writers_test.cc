@@ -123,6 +123,7 @@ TEST(AdaptiveRun, CsvHasWhatIsExpected) {
   EXPECT_THAT(csv, HasSubstr("predicted_latency_ms,predicted_samples_per_s,predicted_window,"
                              "expected_latency_ms"));
   EXPECT_THAT(csv, HasSubstr(",0.4,predicted,"));
+  EXPECT_THAT(csv, HasSubstr(",latency_p90_ms,latency_p95_ms,latency_p99_ms,"));
 }
 
 TEST(Csv, SaysWhatWasSimulated) {
@@ -193,6 +194,7 @@ TEST(JsonWriter, HoldsTheFiguresOfTheRun) {
   EXPECT_EQ(shown["split"]["boundary"][0]["shape"],
             json(trial.split->boundary[0].shape(trial.batch)));
   EXPECT_EQ(shown["latency_ms"]["p50"], trial.latency.p50_ms);
+  EXPECT_EQ(shown["latency_ms"]["p95"], trial.latency.p95_ms);
   EXPECT_EQ(shown["latency_ms"]["ci95"],
             json({trial.latency.ci95_ms.low, trial.latency.ci95_ms.high}));
   EXPECT_EQ(shown["throughput"]["samples_per_s"], trial.throughput.samples_per_s);

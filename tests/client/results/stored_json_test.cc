@@ -42,5 +42,16 @@ TEST(Details, OfBeforePlansHadSeveralCutsHoldTheOne) {
   EXPECT_TRUE(refused("links", {details["links"][0]}));
 }
 
+TEST(Details, SayByTheirSamplesWhichLatencyTheTwentiethRequestExceeds) {
+  TrialRecord trial = test::synthetic_run().trials[0];
+  trial.rounds.resize(2);
+  trial.rounds[0].latency_ms = {21, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  trial.rounds[1].latency_ms = {11, 12, 13, 14, 15, 16, 17, 18, 19, 20};
+  TrialRecord read;
+  read.split = trial.split;
+  ASSERT_TRUE(details_from_json(details_to_json(trial), read));
+  EXPECT_DOUBLE_EQ(read.latency.p95_ms, 20);
+}
+
 }  // namespace
 }  // namespace pareto::client
