@@ -4,10 +4,11 @@ const aboutRun = (view) => {
   const {byId, figure, bytes, percent, date, el} = common;
   const {run, measured, predicted, failed, skipped, planned, simulated} = view;
 
+  const count = (number, one, several = `${one}s`) => `${number} ${number === 1 ? one : several}`;
   const drawHead = () => {
     byId('model').textContent = run.model;
     const names = run.devices.map((device) => device.name).join(', ');
-    byId('subtitle').textContent = [simulated ? `${measured.length} kinds of pipelines, simulated, not measured` : `${measured.length} plans measured`, predicted.length ? `${predicted.length} more predicted` : '', names && `on ${names}`, date(run.started)].filter(Boolean).join(' · ')
+    byId('subtitle').textContent = [simulated ? `${count(measured.length, 'kind of pipeline', 'kinds of pipelines')}, simulated, not measured` : `${count(measured.length, 'plan')} measured`, predicted.length ? `${predicted.length} more predicted` : '', names && `on ${names}`, date(run.started)].filter(Boolean).join(' · ')
       + (run.finished ? '' : ' · unfinished');
   };
   const drawFailures = () => {
@@ -18,7 +19,7 @@ const aboutRun = (view) => {
     for (const {failure} of skipped) reasons.set(failure, (reasons.get(failure) || 0) + 1);
     byId('failures').hidden = false;
     byId('failures').replaceChildren(el('h2', {}, heading),
-      ...[...reasons].map(([why, plans]) => el('p', {class: 'failure'}, el('b', {}, `${plans} plans skipped`), why)),
+      ...[...reasons].map(([why, plans]) => el('p', {class: 'failure'}, el('b', {}, `${count(plans, 'plan')} skipped`), why)),
       ...failed.map((trial) => el('p', {class: 'failure'}, el('b', {}, trial.id), trial.failure)));
   };
   /** Where the time went, in words. */

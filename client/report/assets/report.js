@@ -44,10 +44,11 @@
 
   theme(paint);
   if (page.figure) return figureOf(view, networks, page);
-  parts.push(filtersBar(view, page), frontChart(view, page), detailCard(view, page), waterfallCard(view, page), timesCard(view, page), plansTable(view, page));
-  if (view.conditions.length > 1) parts.push(frontsCard(view, networks, page), movesChart(view, networks, page), movesTable(view, networks, page));
-  const accuracy = accuracyCard(view, networks, page);
-  if (accuracy) parts.push(accuracy);
+  /** A card is null where the run has nothing for it. */
+  const add = (...cards) => parts.push(...cards.filter(Boolean));
+  add(filtersBar(view, page), frontChart(view, page), detailCard(view, page), waterfallCard(view, page), timesCard(view, page), plansTable(view, page));
+  if (view.conditions.length > 1) add(frontsCard(view, networks, page), movesChart(view, networks, page), movesTable(view, networks, page));
+  add(accuracyCard(view, networks, page));
   devicesCard(view, networks);
   aboutRun(view);
   keys(view, page);

@@ -1,9 +1,10 @@
 // One request of the plan chosen, step by step, from the timeline that was kept of it: when each link and each stage was at work, and with
-// what. Picture and table are one: a row a step, its bar beside its figures.
+// what. Picture and table are one: a row a step, its bar beside its figures. Null, and no card, where no request of any plan was kept.
 const waterfallCard = (view, page) => {
   'use strict';
   const {byId, STEPS, figure, short, nameOf, latency, el, swatch, segments} = common;
   const {choice} = view;
+  if (!view.measured.some((trial) => trial.requests)) return null;
   const KINDS = [['p50', 'Median'], ['p90', 'p90'], ['p99', 'p99']];
 
   /** The rows of a request: {title, note, parts: [[part, ms], …]} one after the other, and what no clock saw. */
@@ -72,5 +73,6 @@ const waterfallCard = (view, page) => {
     byId('waterfall-table').replaceChildren(...table(rows, Math.max(total, seen)));
     byId('waterfall-table').dataset.steps = rows.length;
   };
+  byId('waterfall').hidden = false;
   return {draw, drawChosen: draw};
 };

@@ -141,6 +141,7 @@ TEST_F(ReportPage, SaysOfASimulationThatNothingWasMeasured) {
               AllOf(HasSubstr("How it was simulated"), HasSubstr("Simulated, not measured"),
                     Not(HasSubstr("How it was measured"))));
   EXPECT_THAT(page, HasSubstr("id=\"accuracy\" aria-labelledby=\"accuracy-title\" hidden"));
+  EXPECT_THAT(page, HasSubstr("id=\"waterfall\" aria-labelledby=\"waterfall-title\" hidden"));
 }
 
 TEST_F(ReportPage, HoldsWhatWasSimulatedAgainstWhatWasMeasured) {
