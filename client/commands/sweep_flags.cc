@@ -31,9 +31,8 @@ void SweepFlags::add_to(CLI::App& app) {
   runner_.add_to(app);
   auto* plans = app.add_option(
       "--plans", plans_,
-      "plan files (as of run --save-plan), or folders of them, separated by commas: measured as "
-      "they "
-      "stand, in place of split points on devices; with --network under every condition");
+      "plan files (as of plan --save-front), or folders of them, separated by commas: measured as "
+      "they stand, in place of split points on devices; with --network under every condition");
   app.add_option("--splits", what_.options.splits,
                  "modules, all, auto, after:MODULE, percent:P, op:N; several separated by commas")
       ->capture_default_str();
@@ -70,15 +69,13 @@ void SweepFlags::add_to(CLI::App& app) {
       "a --micro-batch cannot be predicted: they are measured");
   auto* exhaustive = app.add_flag("--exhaustive", exhaustive_, "measure every plan in every round")
                          ->excludes(adaptive);
-  auto* predict = app.add_flag(
+  app.add_flag(
       "--predict", what_.options.predict,
       "predict every plan before it is measured, and tell how far that was off (an adaptive sweep "
       "does so anyway)");
-  auto* budget = app.add_option("--budget", budget_,
-                                "of measuring time of an adaptive sweep: 90s, 5m, 1h "
-                                "(default: 5m)")
-                     ->excludes(exhaustive);
-  plans->excludes(adaptive)->excludes(budget)->excludes(predict);
+  app.add_option("--budget", budget_,
+                 "of measuring time of an adaptive sweep: 90s, 5m, 1h (default: 5m)")
+      ->excludes(exhaustive);
 }
 
 Expected<> SweepFlags::read() {
@@ -132,8 +129,7 @@ Expected<> SweepFlags::read_budget() {
 }
 
 bool SweepFlags::is_adaptive(std::size_t trials) const {
-  return adaptive_ || budget_ ||
-         (!exhaustive_ && what_.options.plans.empty() && trials > kManyTrials);
+  return adaptive_ || budget_ || (!exhaustive_ && trials > kManyTrials);
 }
 
 Expected<Cluster> SweepFlags::connect(const Context& context) const {

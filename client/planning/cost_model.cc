@@ -287,6 +287,13 @@ void choose_links(const CostInputs& inputs, const partitioner::Placement& placem
   if (!plain) plan.codecs = std::move(codecs);
 }
 
+Expected<int> place_of_device(const std::string& name, const std::vector<DeviceFacts>& devices) {
+  const auto device = std::ranges::find(
+      devices, name, [](const DeviceFacts& facts) { return facts.profile.device; });
+  if (device != devices.end()) return static_cast<int>(device - devices.begin());
+  return fail(ErrorCode::kNotFound, "nothing is known of device {}", name);
+}
+
 Expected<partitioner::Placement> placement_of(const Plan& plan, const Model& model,
                                               const SplitChoice& splits,
                                               const std::vector<DeviceFacts>& devices) {
@@ -301,14 +308,14 @@ Expected<partitioner::Placement> placement_of(const Plan& plan, const Model& mod
   };
   partitioner::Placement placement;
   for (const StagePlan& stage : plan.stages) {
-    const auto device = std::ranges::find_if(
-        devices, [&](const DeviceFacts& facts) { return facts.profile.device == stage.device; });
-    if (device == devices.end()) {
-      return fail(ErrorCode::kNotFound, "nothing is known of device {}", stage.device);
+    if (!stage.operators.empty()) {
+      return fail(ErrorCode::kNotFound, "cuts of {} are not in the model's order",
+                  to_string(stage.operators));
     }
+    PARETO_ASSIGN(const int device, place_of_device(stage.device, devices));
     PARETO_ASSIGN(const int begin, index_of(stage.begin));
     PARETO_ASSIGN(const int end, index_of(stage.end));
-    placement.stages.push_back({static_cast<int>(device - devices.begin()), begin, end});
+    placement.stages.push_back({device, begin, end});
   }
   return placement;
 }

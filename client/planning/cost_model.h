@@ -79,7 +79,9 @@ void place(const partitioner::Model& model, const SplitChoice& splits,
 /// The transports and codecs of a placement's links as those of a plan that has its stages. `inputs`: of make_cost_inputs.
 void choose_links(const partitioner::CostInputs& inputs, const partitioner::Placement& placement,
                   Plan& plan);
-/// Its placement among those positions. Fails: kNotFound (a device or a cut that is not among them).
+/// Where that device stands among them. Fails: kNotFound.
+Expected<int> place_of_device(const std::string& name, const std::vector<DeviceFacts>& devices);
+/// Its placement among those positions. Fails: kNotFound (a device or a cut that is not among them, or a plan with an order of its own).
 Expected<partitioner::Placement> placement_of(const Plan& plan, const partitioner::Model& model,
                                               const SplitChoice& splits,
                                               const std::vector<DeviceFacts>& devices);

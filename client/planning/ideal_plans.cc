@@ -1,5 +1,6 @@
 #include "client/planning/ideal_plans.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/plan/shard.h"
@@ -97,6 +98,27 @@ void place_ideals(const partitioner::Model& model, const partitioner::GraphIdeal
     }
     plan.stages.push_back(std::move(stage));
   }
+}
+
+Expected<partitioner::Placement> placement_among(const Plan& plan,
+                                                 const partitioner::GraphIdeals& ideals,
+                                                 const std::vector<DeviceFacts>& devices) {
+  const auto position_of = [&](const OperatorRanges& set) -> Expected<int> {
+    const auto found = std::ranges::find(ideals.operators, set);
+    if (found != ideals.operators.end()) {
+      return static_cast<int>(found - ideals.operators.begin());
+    }
+    return fail(ErrorCode::kNotFound, "operators {} are no ideal", to_string(set));
+  };
+  partitioner::Placement placement;
+  for (std::size_t i = 0; i < plan.stages.size(); ++i) {
+    const ShardOperators operators = plan.operators_of(i);
+    PARETO_ASSIGN(const int device, place_of_device(plan.stages[i].device, devices));
+    PARETO_ASSIGN(const int begin, position_of(operators.before));
+    PARETO_ASSIGN(const int end, position_of(operators.with_own()));
+    placement.stages.push_back({device, begin, end});
+  }
+  return placement;
 }
 
 }  // namespace pareto::client

@@ -45,5 +45,9 @@ Expected<partitioner::CostInputs> make_ideal_cost_inputs(
 void place_ideals(const partitioner::Model& model, const partitioner::GraphIdeals& ideals,
                   const std::vector<DeviceFacts>& devices, const partitioner::Placement& placement,
                   Plan& plan);
+/// Its placement among the ideals. Fails: kNotFound (a device that is not among them, or a cut that is none).
+Expected<partitioner::Placement> placement_among(const Plan& plan,
+                                                 const partitioner::GraphIdeals& ideals,
+                                                 const std::vector<DeviceFacts>& devices);
 
 }  // namespace pareto::client

@@ -11,9 +11,10 @@ namespace pareto::client {
 namespace {
 
 /// The links of one cluster, by the place of each end among its devices; the coordinator's comes last.
-class LinkEnds {
+class EndsOfLinks {
  public:
-  LinkEnds(const Cluster& cluster, const transport::Place& here) : cluster_(cluster), here_(here) {}
+  EndsOfLinks(const Cluster& cluster, const transport::Place& here)
+      : cluster_(cluster), here_(here) {}
 
   std::size_t count() const { return cluster_.size() + 1; }
   std::string name(std::size_t end) const {
@@ -44,7 +45,7 @@ class LinkEnds {
   const transport::Place& here_;
 };
 
-Expected<std::vector<std::string>> transports_of(const LinkEnds& ends, std::size_t from,
+Expected<std::vector<std::string>> transports_of(const EndsOfLinks& ends, std::size_t from,
                                                  std::size_t to,
                                                  const std::vector<std::string>& asked) {
   std::vector<std::string> names;
@@ -78,7 +79,7 @@ Expected<std::vector<std::string>> transports_of(const LinkEnds& ends, std::size
 
 Expected<LinkTransports> link_transports(const std::vector<std::string>& asked,
                                          const Cluster& cluster, const transport::Place& here) {
-  const LinkEnds ends(cluster, here);
+  const EndsOfLinks ends(cluster, here);
   LinkTransports links(ends.count(), std::vector<std::vector<std::string>>(ends.count()));
   for (std::size_t from = 0; from < ends.count(); ++from) {
     for (std::size_t to = 0; to < ends.count(); ++to) {

@@ -185,4 +185,9 @@ Plan Planner::plan_of(const partitioner::Placement& placement,
   return plan;
 }
 
+Expected<partitioner::Placement> Planner::placement_of(const Plan& plan) const {
+  if (cuts_.ideals) return placement_among(plan, *cuts_.ideals, devices_);
+  return client::placement_of(plan, model_, splits_, devices_);
+}
+
 }  // namespace pareto::client

@@ -90,6 +90,8 @@ class Planner {
   /// A placement among cost inputs of this planner as a plan; window 0 is left open.
   Plan plan_of(const partitioner::Placement& placement, const partitioner::CostInputs& inputs,
                int window = 0) const;
+  /// The stages of a plan as a placement among cost inputs of this planner. Fails: kNotFound (a device or a cut that it does not know).
+  Expected<partitioner::Placement> placement_of(const Plan& plan) const;
 
  private:
   ProfileWish wish() const;

@@ -1,6 +1,5 @@
 #include "client/planning/profiled_stages.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -16,9 +15,7 @@ Expected<std::vector<Nanoseconds>> profiled_stages(const Plan& plan,
   std::vector<Nanoseconds> stages(plan.stages.size());
   const auto operators = static_cast<std::int64_t>(model.graph().operators.size());
   const bool whole = plan.stages.front().begin == 0 && plan.stages.back().end == operators;
-  const bool chained = std::ranges::all_of(
-      plan.stages, [](const StagePlan& stage) { return stage.operators.empty(); });
-  if (!whole || !chained) return stages;
+  if (!whole || plan.has_own_order()) return stages;
   ProfileWish wish;
   wish.model = model.name();
   wish.model_digest = model.digest().hex();

@@ -7,12 +7,15 @@
 #include <set>
 #include <utility>
 
+#include "client/cluster/deployment.h"
 #include "client/cluster/network.h"
 #include "client/cluster/workload.h"
 #include "client/experiment/residual_model.h"
 #include "client/experiment/window_search.h"
 #include "client/planning/condition_links.h"
+#include "client/planning/link_transports.h"
 #include "client/planning/trial_links.h"
+#include "core/base/text.h"
 #include "partitioner/cost/compute_share.h"
 #include "partitioner/cost/replay.h"
 
@@ -30,12 +33,12 @@ struct CostModel {
   partitioner::ComputeShares shares;
 };
 
-/// Trials of one batch.
+/// Trials that one planner knows.
 ///
 /// Threads: one owner.
-class BatchPredictor {
+class GroupPredictor {
  public:
-  BatchPredictor(const partitioner::Model& model, const Cluster& cluster, ResultStore& store,
+  GroupPredictor(const partitioner::Model& model, const Cluster& cluster, ResultStore& store,
                  PlanningOptions options, std::vector<TrialRecord*> trials,
                  const SweepOptions& sweep, const std::atomic<bool>& stop)
       : model_(model),
@@ -114,7 +117,7 @@ class BatchPredictor {
       trial.no_room = true;
       return;
     }
-    auto placement = placement_of(trial.plan, model_, planner_.splits(), planner_.devices());
+    auto placement = planner_.placement_of(trial.plan);
     if (!placement) return;
     auto ways = ways_of(trial.plan, *placement, model.inputs, sweep_.codec_error);
     if (!ways) return;
@@ -139,8 +142,9 @@ class BatchPredictor {
     trial.prediction = prediction;
   }
 
-  /// Of the first device that has none; none: each may have it.
+  /// Of the first device that has none; none: each may have it. What devices had no room for is known in the model's order.
   std::optional<std::string> no_room_for(const Plan& plan) const {
+    if (plan.has_own_order()) return std::nullopt;
     for (const StagePlan& stage : plan.stages) {
       for (const DeviceFacts& device : planner_.devices()) {
         if (device.profile.device != stage.device) continue;
@@ -167,6 +171,15 @@ class BatchPredictor {
   ProbedCodecs codecs_;
 };
 
+/// Where they cut, for select_split_points; where none does, anywhere.
+std::string splits_of(const std::vector<TrialRecord*>& trials) {
+  std::vector<std::string> names;
+  for (const TrialRecord* trial : trials) {
+    for (const std::string& name : trial->plan.splits) add_once(names, name);
+  }
+  return names.empty() ? "modules" : join(names, ",");
+}
+
 }  // namespace
 
 PredictedThroughput predicted_throughput(const partitioner::CostInputs& inputs,
@@ -190,19 +203,24 @@ Expected<> predict_trials(const partitioner::Model& model, const Cluster& cluste
                           ResultStore& store, const SweepOptions& options,
                           std::vector<TrialRecord>& trials, const std::atomic<bool>& stop,
                           const Planner::Progress& progress) {
-  std::map<std::int64_t, std::vector<TrialRecord*>> batches;
+  // What shards are loaded with, and whether they have an order of their own.
+  std::map<std::pair<ShardSettings, bool>, std::vector<TrialRecord*>> groups;
   for (TrialRecord& trial : trials) {
-    if (lacks_prediction(trial)) batches[trial.batch].push_back(&trial);
+    if (!lacks_prediction(trial)) continue;
+    groups[{shard_settings(trial.plan), trial.plan.has_own_order()}].push_back(&trial);
   }
-  for (auto& [batch, members] : batches) {
+  for (auto& [kind, members] : groups) {
+    const auto& [settings, own_order] = kind;
     PlanningOptions planning;
-    planning.splits = options.splits;
-    planning.settings = {options.engine, options.precision, options.threads, batch};
+    planning.splits = options.plans.empty() || own_order ? options.splits : splits_of(members);
+    planning.cuts = own_order ? Cuts::kAuto : Cuts::kOrder;
+    planning.settings = settings;
     planning.seed = options.seed;
     planning.timeout = std::chrono::milliseconds(options.timeout_ms);
-    BatchPredictor predictor(model, cluster, store, std::move(planning), std::move(members),
+    const std::string what = settings_text(settings);
+    GroupPredictor predictor(model, cluster, store, std::move(planning), std::move(members),
                              options, stop);
-    PARETO_TRY(with_context(predictor.run(progress), "predicting batch {}", batch));
+    PARETO_TRY(with_context(predictor.run(progress), "predicting {}", what));
   }
   return {};
 }

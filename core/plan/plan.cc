@@ -44,14 +44,12 @@ Expected<> check_ranges(const StagePlan& stage, std::size_t index) {
 /// Of a plan that runs operators in an order of its own: each stands in one stage.
 Expected<> check_order(const Plan& plan) {
   std::vector<std::pair<OperatorRange, std::size_t>> ranges;
-  bool own_order = false;
   for (std::size_t i = 0; i < plan.stages.size(); ++i) {
-    own_order = own_order || !plan.stages[i].operators.empty();
     if (!plan.stages[i].operators.empty()) PARETO_TRY(check_ranges(plan.stages[i], i));
     for (const OperatorRange& range : ranges_of_stage(plan.stages[i]))
       ranges.emplace_back(range, i);
   }
-  if (!own_order) return {};
+  if (!plan.has_own_order()) return {};
   std::ranges::sort(ranges);
   std::int64_t last = 0;
   std::size_t stage = 0;
@@ -219,6 +217,11 @@ ShardOperators Plan::operators_of(std::size_t stage) const {
   operators.before = united(std::move(operators.before));
   operators.own = ranges_of_stage(stages[stage]);
   return operators;
+}
+
+bool Plan::has_own_order() const {
+  return std::ranges::any_of(stages,
+                             [](const StagePlan& stage) { return !stage.operators.empty(); });
 }
 
 void Plan::set_transports(std::vector<std::string> names) {

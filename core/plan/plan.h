@@ -44,6 +44,8 @@ struct Plan {
   /// What that stage runs, and all that runs before it.
   /// Of a plan that begins inside the model, to measure a part of it, all before has run.
   ShardOperators operators_of(std::size_t stage) const;
+  /// Whether some stage runs other operators than [begin, end) of the model.
+  bool has_own_order() const;
 
   /// From the source through the stages to the sink.
   std::size_t links() const { return stages.size() + 1; }

@@ -176,7 +176,6 @@ TEST_F(Program, FlagsThatWouldBeForgotten) {
     refused(arguments, kExitUsage, AllOf(HasSubstr(one), HasSubstr("excludes"), HasSubstr(other)));
   };
   excluded(small("sweep", {"--exhaustive", "--budget", "30s"}), "--exhaustive", "--budget");
-  excluded({"sweep", "--plans", path("plan.json"), "--budget", "30s"}, "--plans", "--budget");
   for (const char* command : {"plan", "profile"}) {
     excluded(small(command, {"--local", "3", "--devices", path("inventory.yaml")}), "--local",
              "--devices");

@@ -120,19 +120,19 @@ class PredictTrials : public testing::Test {
     for (const char* device : {"a", "b", "c"}) add({}, {device}, {"shm"});
   }
 
-  /// Every operator takes a millisecond.
-  void keep_profile(const DaemonClient& device) {
+  void keep_profile(const DaemonClient& device, const ShardSettings& settings = {},
+                    Nanoseconds each_operator = milliseconds(1)) {
     const auto operators = static_cast<std::int64_t>(model_.graph().operators.size());
     ProfileWish wish;
     wish.model = model_.name();
     wish.model_digest = model_.digest().hex();
     wish.operators = operators;
-    wish.settings.batch = 1;
+    wish.settings = settings;
     DeviceProfile profile;
     profile.device = device.config().name;
-    profile.operators.assign(static_cast<std::size_t>(operators), milliseconds(1));
+    profile.operators.assign(static_cast<std::size_t>(operators), each_operator);
     const auto shard = [&](std::int64_t begin, std::int64_t end) {
-      const Nanoseconds time = (end - begin) * Nanoseconds(milliseconds(1));
+      const Nanoseconds time = (end - begin) * each_operator;
       profile.shards.push_back({begin, end, time, time, 0});
     };
     for (const std::size_t point : points()) shard(0, model_.split_points()[point].position);
@@ -207,6 +207,34 @@ TEST_F(PredictTrials, KnowsCodecsAndMixesOfTransports) {
               crossing_ms(second, kTcpRate) - crossing_ms(second, kGrpcRate), 1e-3);
   EXPECT_FALSE(trials_[cut_up].prediction);
   for (std::size_t whole = 0; whole < 3; ++whole) EXPECT_GT(latency_ms(whole), 0);
+}
+
+TEST_F(PredictTrials, KnowsGivenPlansByTheirOwnCutsSettingsAndOrder) {
+  const std::size_t cut = points().front();
+  const auto operators = static_cast<std::int64_t>(model_.graph().operators.size());
+  ShardSettings slow;
+  slow.threads = 2;
+  for (std::size_t i = 0; i < cluster_->size(); ++i) {
+    keep_profile(cluster_->device(i), slow, milliseconds(3));
+  }
+  const std::size_t plain = add({cut}, {"a", "b"}, {"shm", "tcp", "shm"});
+  const std::size_t threaded = add({cut}, {"a", "b"}, {"shm", "tcp", "shm"});
+  trials_[threaded].plan.threads = 2;
+  // Operator 4 feeds two branches: 5, 6 and 7, 8. The second one runs before the first.
+  const std::size_t own_order = add({cut}, {"a", "b"}, {"shm", "tcp", "shm"});
+  Plan& plan = trials_[own_order].plan;
+  plan.splits = {"op:5:7-9"};
+  plan.stages = {{"a", 0, 7, {{0, 5}, {7, 9}}}, {"b", 7, operators, {{5, 7}, {9, operators}}}};
+  const std::size_t unknown = add({cut}, {"a", "b"}, {"shm", "tcp", "shm"});
+  trials_[unknown].plan.stages[0].device = "d";
+  for (const TrialRecord& trial : trials_) options_.plans.push_back({"", trial.plan});
+  predict();
+  EXPECT_NEAR(latency_ms(threaded) - latency_ms(plain), 2.0 * static_cast<double>(operators), 1e-3);
+  const auto own_bytes =
+      partitioner::boundary_bytes(model_.graph(), OperatorRanges{{0, 5}, {7, 9}}, 1);
+  EXPECT_NEAR(latency_ms(own_order) - latency_ms(plain),
+              static_cast<double>(*own_bytes) / kTcpRate * 1e3 - crossing_ms(cut, kTcpRate), 1e-3);
+  EXPECT_FALSE(trials_[unknown].prediction);
 }
 
 }  // namespace
