@@ -7,8 +7,10 @@
 #include "client/cluster/daemon_client.h"
 #include "client/cluster/network.h"
 #include "client/commands/commands.h"
+#include "client/commands/output_file.h"
 #include "client/commands/planning.h"
 #include "client/commands/show.h"
+#include "client/experiment/plan_file.h"
 #include "client/planning/choose.h"
 #include "client/planning/device_constraints.h"
 #include "client/planning/outlook.h"
@@ -46,6 +48,8 @@ class PlanCommand final : public Command {
     return "  paretoctl plan --model mobilenetv2\n"
            "  paretoctl plan --model resnet50 --devices inventory.yaml --max-latency 50ms "
            "--prefer throughput --save plan.json\n"
+           "  paretoctl plan --model resnet50 --devices inventory.yaml --save-front front\n"
+           "  paretoctl sweep --devices inventory.yaml --model resnet50 --plans front --predict\n"
            "  paretoctl plan --model resnet50 --devices inventory.yaml --transport tcp,grpc,shm "
            "--codec all\n"
            "  paretoctl plan --model vgg16 --devices inventory.yaml --codec none,fp16,int8 --also "
@@ -98,6 +102,8 @@ class PlanCommand final : public Command {
     app.add_flag("--all", wish_.pairs,
                  "every plan of two devices too, as of one, and which plan beats it");
     app.add_option("--save", save_, "write the chosen plan to this file, for run and sweep");
+    app.add_option("--save-front", save_front_,
+                   "write every plan of the front to this folder, for sweep --plans");
     app.add_option("--scenario", scenario_,
                    "write the chosen plan to this YAML file with the times of profiles and probes, "
                    "for simulate, to be made a fleet of");
@@ -107,6 +113,7 @@ class PlanCommand final : public Command {
   Expected<int> run(Context& context) override {
     PARETO_ASSIGN(networks_, networks_of(networks_, flags_.devices));
     PARETO_TRY(read_wish());
+    PARETO_TRY(check_outputs());
     PARETO_ASSIGN(const PlanCodecs codecs, codecs_.read());
     PARETO_ASSIGN(const std::vector<NamedCondition> conditions, read_conditions(networks_));
     PARETO_ASSIGN(const auto session, PlanningSession::open(context, flags_, conditions));
@@ -149,6 +156,7 @@ class PlanCommand final : public Command {
     }
     context.out << (json_ ? write_plan_json(report) : write_plan_table(report, style_of(context)));
     if (!save_.empty()) PARETO_TRY(save(report.outlooks.front()));
+    if (!save_front_.empty()) PARETO_TRY(save_front(report.outlooks.front()));
     if (!scenario_.empty()) PARETO_TRY(save_scenario(report.outlooks.front(), inputs));
     const bool all_chosen = std::ranges::all_of(
         report.outlooks, [](const Outlook& one) { return one.chosen.has_value(); });
@@ -157,8 +165,6 @@ class PlanCommand final : public Command {
 
  private:
   Expected<> read_wish() {
-    PARETO_TRY(check_one_network("--save", save_));
-    PARETO_TRY(check_one_network("--scenario", scenario_));
     PARETO_ASSIGN(flags_.options.cuts, read_cuts());
     PARETO_ASSIGN(wish_.third, parse_third(also_));
     PARETO_ASSIGN(wish_.preference, parse_preference(prefer_, wish_.third));
@@ -179,6 +185,16 @@ class PlanCommand final : public Command {
     return fail(ErrorCode::kInvalidArgument, "--cuts {}: auto, order or ideals", cuts_);
   }
 
+  Expected<> check_outputs() const {
+    for (const auto& [flag, path] : {std::pair("--save", &save_), {"--scenario", &scenario_}}) {
+      PARETO_TRY(check_one_network(flag, *path));
+      if (!path->empty()) PARETO_TRY(check_writable(flag, *path));
+    }
+    PARETO_TRY(check_one_network("--save-front", save_front_));
+    return save_front_.empty() ? Expected<>()
+                               : with_context(make_plan_folder(save_front_), "--save-front");
+  }
+
   Expected<> check_one_network(const char* flag, const std::string& file) const {
     const std::size_t networks = split_list(networks_).size();
     if (file.empty() || networks == 1) return {};
@@ -192,9 +208,16 @@ class PlanCommand final : public Command {
                   "--save {}: nothing was written, since no plan keeps the limits asked for",
                   save_);
     }
-    const PlanFile file{outlook.front[*outlook.chosen].plan, flags_.model.source()};
-    return write_file_atomically(save_, pareto::to_json(file) + "\n");
+    return write_file_atomically(
+        save_, pareto::to_json(file_of(outlook.front[*outlook.chosen])) + "\n");
   }
+
+  Expected<> save_front(const Outlook& outlook) const {
+    std::vector<PlanFile> files;
+    for (const PlannedPoint& one : outlook.front) files.push_back(file_of(one));
+    return write_plan_files(save_front_, files);
+  }
+  PlanFile file_of(const PlannedPoint& one) const { return {one.plan, flags_.model.source()}; }
 
   /// `inputs`: the outlook's.
   Expected<> save_scenario(const Outlook& outlook, const partitioner::CostInputs& inputs) const {
@@ -217,6 +240,7 @@ class PlanCommand final : public Command {
   std::string prefer_ = "balanced";
   std::string search_ = "exact";
   std::string save_;
+  std::string save_front_;
   std::string scenario_;
   bool json_ = false;
 };

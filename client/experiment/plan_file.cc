@@ -20,19 +20,28 @@ namespace fs = std::filesystem;
 /// A plan is a page; what is longer is something else.
 constexpr std::uintmax_t kMostBytes = 16 << 20;
 
-Expected<std::vector<fs::path>> files_of(const std::string& path) {
+/// The plans of a folder, by name.
+Expected<std::vector<fs::path>> files_in(const fs::path& folder) {
   std::error_code error;
-  if (!fs::is_directory(path, error)) return std::vector<fs::path>{path};
   std::vector<fs::path> files;
-  for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     if (at->path().extension() == ".json") files.push_back(at->path());
   }
-  if (error) return tl::unexpected(error_from_errno(error.value(), "reading the folder " + path));
-  if (files.empty()) {
-    return fail(ErrorCode::kInvalidArgument, "{}: the folder holds no plan (*.json)", path);
+  if (error) {
+    return tl::unexpected(
+        error_from_errno(error.value(), "reading the folder " + folder.string()));
   }
   std::ranges::sort(files);
   return files;
+}
+
+Expected<std::vector<fs::path>> files_of(const std::string& path) {
+  if (std::error_code ignored; !fs::is_directory(path, ignored)) {
+    return std::vector<fs::path>{path};
+  }
+  PARETO_ASSIGN(std::vector<fs::path> files, files_in(path));
+  if (!files.empty()) return files;
+  return fail(ErrorCode::kInvalidArgument, "{}: the folder holds no plan (*.json)", path);
 }
 
 Expected<> check_devices(const Plan& plan, const Cluster& cluster) {
@@ -156,6 +165,28 @@ Expected<std::vector<NamedPlan>> read_plan_files(const std::vector<std::string>&
     }
   }
   return plans;
+}
+
+Expected<> make_plan_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) {
+    return tl::unexpected(error_from_errno(error.value(), "making the folder " + folder.string()));
+  }
+  PARETO_ASSIGN(const std::vector<fs::path> files, files_in(folder));
+  if (files.empty()) return {};
+  return fail(ErrorCode::kInvalidArgument,
+              "{}: the folder holds plans already ({}): name another one, or take them away",
+              folder.string(), files.front().filename().string());
+}
+
+Expected<> write_plan_files(const fs::path& folder, const std::vector<PlanFile>& plans) {
+  const std::size_t digits = std::to_string(plans.size()).size();
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    const std::string name = fmt::format("front-{:0{}}.json", i + 1, digits);
+    PARETO_TRY(write_file_atomically(folder / name, to_json(plans[i]) + "\n"));
+  }
+  return {};
 }
 
 std::size_t devices_named(const std::vector<NamedPlan>& plans) {

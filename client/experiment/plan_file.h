@@ -27,6 +27,13 @@ Expected<NamedPlan> read_plan_file(const std::filesystem::path& path);
 /// files of one name).
 Expected<std::vector<NamedPlan>> read_plan_files(const std::vector<std::string>& paths);
 
+/// Makes a folder for the plans of one front, if it is not there. Fails: kInvalidArgument (it holds plans already, which would be taken for
+/// some of these), and as the file system does, naming the folder.
+Expected<> make_plan_folder(const std::filesystem::path& folder);
+/// As front-1.json and so on in such a folder, in an order that read_plan_files keeps.
+Expected<> write_plan_files(const std::filesystem::path& folder,
+                            const std::vector<PlanFile>& plans);
+
 /// Where the file does not say: its model, as that is by itself.
 ModelSource source_of(const NamedPlan& named);
 

@@ -183,9 +183,9 @@ class TrialPlanner {
     if (trials <= kMaxTrials) return {};
     return fail(ErrorCode::kInvalidArgument,
                 "that would be {} trials, more than {}: choose fewer split points or stages "
-                "(--splits auto, percent:25,percent:50,percent:75), or have the exact front of all "
-                "those plans predicted (paretoctl plan --save FILE) and measure the one that it "
-                "saves (sweep --plans FILE)",
+                "(--splits auto, percent:25,percent:50,percent:75), or have those plans predicted "
+                "and measure their exact front (paretoctl plan --save-front FOLDER, then sweep "
+                "--plans FOLDER)",
                 trials < 1e15 ? fmt::format("{:.0f}", trials) : fmt::format("{:.1e}", trials),
                 kMaxTrials);
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -64,6 +65,32 @@ TEST_F(Planning, APredictedPlanIsAFileThatRuns) {
   EXPECT_EQ(saved, network["front"].back()["plan"]);
   const Finished run = paretoctl({"run", "--plan", path("plan.json"), "--requests", "3", "--json"});
   EXPECT_EQ(run.exit_code, 0) << run.errors;
+}
+
+TEST_F(Planning, APredictedFrontIsAFolderThatIsMeasured) {
+  const std::vector<std::string> arguments =
+      planning("plan", {"--save-front", path("front"), "--json"});
+  const Finished done = paretoctl(arguments);
+  ASSERT_EQ(done.exit_code, 0) << done.errors;
+  const json front = json::parse(done.output)["networks"][0]["front"];
+  const Finished swept = paretoctl(
+      small_sweep({"--plans", path("front"), "--predict", "--rounds", "1", "--json"}));
+  ASSERT_EQ(swept.exit_code, 0) << swept.errors;
+  const json run = json::parse(swept.output);
+  std::map<std::string, json> by_name;
+  for (const json& trial : run["trials"]) by_name[trial["name"]] = trial;
+  ASSERT_EQ(by_name.size(), front.size());
+  auto point = front.begin();
+  for (const auto& [name, trial] : by_name) {
+    EXPECT_EQ(trial["plan"], (*point)["plan"]) << name;
+    EXPECT_EQ(trial["status"], "ok") << trial.dump(1);
+    EXPECT_EQ(trial["predicted"]["window"], (*point)["window"]);
+    EXPECT_GT(trial["predicted"]["latency_ms"], 0);
+    ++point;
+  }
+  const Finished again = paretoctl(arguments);
+  EXPECT_EQ(again.exit_code, 2);
+  EXPECT_THAT(again.errors, HasSubstr("--save-front: " + path("front")));
 }
 
 TEST_F(Planning, APredictedPlanIsAScenarioThatIsSimulated) {

@@ -136,5 +136,28 @@ TEST(PlanFiles, AreReadFromFilesAndFolders) {
   EXPECT_THAT(refusal({path("empty")}), HasSubstr("holds no plan"));
 }
 
+TEST(PlanFiles, OfAFrontAreReadInItsOrderAndDoNotMixWithOthers) {
+  const TemporaryFolder folder = TemporaryFolder::create("plans").value();
+  const std::filesystem::path front = folder.path() / "new" / "front";
+  ASSERT_TRUE(make_plan_folder(front));
+  PlanFile file;
+  file.plan.model = "tiny";
+  file.plan.stages = {{"a", 0, 4}};
+  file.source = ModelSource{.model = "tiny.pt"};
+  std::vector<PlanFile> plans(12, file);
+  for (std::size_t i = 0; i < plans.size(); ++i) plans[i].plan.window = static_cast<int>(i) + 1;
+  ASSERT_TRUE(write_plan_files(front, plans));
+  const auto read = read_plan_files({front.string()}).value();
+  ASSERT_EQ(read.size(), plans.size());
+  EXPECT_EQ(read.front().name, "front-01");
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    EXPECT_EQ(read[i].plan, plans[i].plan);
+    EXPECT_EQ(read[i].source, plans[i].source);
+  }
+  const auto refused = make_plan_folder(front);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("holds plans already (front-01.json)"));
+}
+
 }  // namespace
 }  // namespace pareto::client
