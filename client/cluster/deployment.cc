@@ -34,7 +34,7 @@ Expected<> check_serves(const DaemonClient& device, const std::string& transport
 
 std::vector<std::string> transports_of(const Plan& plan) {
   std::vector<std::string> names;
-  for (std::size_t i = 0; i <= plan.stages.size(); ++i) names.push_back(plan.transport_of(i));
+  for (std::size_t i = 0; i < plan.links(); ++i) names.push_back(plan.transport_of(i));
   return names;
 }
 
@@ -75,35 +75,59 @@ Expected<std::unique_ptr<Deployment>> Deployment::open(const Plan& plan, const C
                                                        ShardPool& pool, TransportSet& transports,
                                                        const DeploymentOptions& options) {
   // From here on the destructor undoes what was done.
-  std::unique_ptr<Deployment> deployment(new Deployment(random_pipeline(), options));
+  std::unique_ptr<Deployment> deployment(new Deployment(options));
+  deployment->make_lanes(plan);
   PARETO_TRY(deployment->find_devices(plan, cluster));
   PARETO_ASSIGN(deployment->shards_, deployment->load_shards(plan, pool));
   PARETO_ASSIGN(deployment->codecs_, deployment->choose_codecs(plan, deployment->shards_));
   const TimePoint began = std::chrono::steady_clock::now();
-  PARETO_TRY(deployment->open_stages(plan, transports));
-  PARETO_TRY(deployment->prime_links());
+  // The last first, as the stages of each: those from first_open_ on are open.
+  for (std::size_t i = deployment->lanes_.size(); i-- > 0;) {
+    PARETO_TRY(deployment->open_lane(plan, deployment->lanes_[i], transports));
+  }
+  for (Lane& lane : deployment->lanes_) PARETO_TRY(deployment->prime_links(lane));
+  if (plan.replicated) {
+    std::vector<ReplicaLinks> links;
+    for (const Lane& lane : deployment->lanes_) {
+      links.push_back({lane.pipeline, lane.source.get(), lane.sink.get()});
+    }
+    deployment->turns_ = std::make_unique<TurnLinks>(std::move(links));
+  }
   deployment->linking_ = std::chrono::steady_clock::now() - began;
   return deployment;
+}
+
+void Deployment::make_lanes(const Plan& plan) {
+  const std::uint64_t pipeline = random_pipeline();
+  const std::size_t stages = plan.stages.size() / plan.turn();
+  for (std::size_t i = 0; i < plan.turn(); ++i) {
+    Lane& lane = lanes_.emplace_back();
+    lane.pipeline = pipeline + i;
+    lane.first = i * stages;
+    lane.end = lane.first + stages;
+  }
 }
 
 Expected<bool> Deployment::change_to(const Plan& plan, ShardPool& pool) {
   const auto same_device = [](const StagePlan& stage, const DaemonClient* device) {
     return stage.device == device->config().name;
   };
-  if (!std::ranges::equal(plan.stages, devices_, same_device) ||
+  if (!std::ranges::equal(plan.stages, devices_, same_device) || plan.turn() != turn() ||
       transports_of(plan) != transports_) {
     return false;
   }
   PARETO_ASSIGN(std::vector<ShardLease> shards, load_shards(plan, pool));
-  if (shards.front()->input_bytes != shards_.front()->input_bytes ||
-      shards.back()->output_bytes != shards_.back()->output_bytes) {
-    return false;
+  for (const Lane& lane : lanes_) {
+    if (shards[lane.first]->input_bytes != shards_[lane.first]->input_bytes ||
+        shards[lane.end - 1]->output_bytes != shards_[lane.end - 1]->output_bytes) {
+      return false;
+    }
   }
   PARETO_ASSIGN(const std::vector<std::string> codecs, choose_codecs(plan, shards));
   if (codecs != codecs_) return false;
   usable_ = false;
   PARETO_ASSIGN(earlier_, of_every_stage<StageReport>(devices_.size(), [&](std::size_t i) {
-                  return devices_[i]->change_shard(pipeline_, static_cast<std::uint32_t>(i),
+                  return devices_[i]->change_shard(lane_of(i).pipeline, number_of(i),
                                                    shards[i]->loaded.handle);
                 }));
   usable_ = true;
@@ -112,31 +136,36 @@ Expected<bool> Deployment::change_to(const Plan& plan, ShardPool& pool) {
 }
 
 Deployment::~Deployment() {
-  if (source_) {
-    wire::Message end;
-    end.kind = wire::MessageKind::kEnd;
-    end.pipeline = pipeline_;
-    // A courtesy: a stage that is gone or stuck is closed all the same.
-    static_cast<void>(source_->send(end, deadline_after(kFarewell)));
-    source_->close();
+  for (const Lane& lane : lanes_) {
+    if (lane.source) {
+      wire::Message end;
+      end.kind = wire::MessageKind::kEnd;
+      end.pipeline = lane.pipeline;
+      // A courtesy: a stage that is gone or stuck is closed all the same.
+      static_cast<void>(lane.source->send(end, deadline_after(kFarewell)));
+      lane.source->close();
+    }
+    if (lane.sink) lane.sink->close();
   }
-  if (sink_) sink_->close();
   for (std::size_t i = first_open_; i < devices_.size(); ++i) {
-    static_cast<void>(devices_[i]->close_stage(pipeline_, static_cast<std::uint32_t>(i)));
+    static_cast<void>(devices_[i]->close_stage(lane_of(i).pipeline, number_of(i)));
   }
 }
 
 std::vector<std::uint64_t> Deployment::wire_bytes() const {
-  std::vector<std::uint64_t> bytes(devices_.size() + 1);
+  std::vector<std::uint64_t> bytes(round_trips_.size());
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     const auto status = devices_[i]->status(options_.link_timeout);
     if (!status) continue;
     for (const StageReport& stage : status->stages) {
       const std::uint64_t requests = stage.requests - earlier_[i].requests;
-      if (stage.pipeline != pipeline_ || stage.stage != i || requests == 0) continue;
-      bytes[i] = (stage.bytes_received - earlier_[i].bytes_received) / requests;
-      if (i + 1 < devices_.size()) continue;
-      bytes[i + 1] = (stage.bytes_sent - earlier_[i].bytes_sent) / requests;
+      if (stage.pipeline != lane_of(i).pipeline || stage.stage != number_of(i) || requests == 0) {
+        continue;
+      }
+      const std::size_t link = link_into(i);
+      bytes[link] = (stage.bytes_received - earlier_[i].bytes_received) / requests;
+      if (i + 1 < lane_of(i).end) continue;
+      bytes[link + 1] = (stage.bytes_sent - earlier_[i].bytes_sent) / requests;
     }
   }
   return bytes;
@@ -146,15 +175,18 @@ Expected<> Deployment::find_devices(const Plan& plan, const Cluster& cluster) {
   std::vector<DaemonClient*> devices;
   for (std::size_t i = 0; i < plan.stages.size(); ++i) {
     PARETO_ASSIGN(DaemonClient * device, cluster.find(plan.stages[i].device));
-    PARETO_TRY(check_serves(*device, plan.transport_of(i)));
+    PARETO_TRY(check_serves(*device, plan.transport_of(plan.link_into(i))));
+    // The sink connects to the last stage.
+    if (i + 1 == lane_of(i).end) {
+      PARETO_TRY(check_serves(*device, plan.transport_of(plan.link_into(i) + 1)));
+    }
     devices.push_back(device);
   }
-  PARETO_TRY(check_serves(*devices.back(), plan.transport_of(plan.stages.size())));
   devices_ = std::move(devices);
   first_open_ = devices_.size();
   transports_ = transports_of(plan);
   earlier_.resize(devices_.size());
-  round_trips_.resize(devices_.size() + 1);
+  round_trips_.resize(plan.links());
   return {};
 }
 
@@ -171,22 +203,24 @@ Expected<std::vector<std::string>> Deployment::choose_codecs(
   return chooser.choose(plan, devices_, shards);
 }
 
-Expected<> Deployment::open_stages(const Plan& plan, TransportSet& transports) {
+Expected<> Deployment::open_lane(const Plan& plan, Lane& lane, TransportSet& transports) {
   std::string downstream;
-  PARETO_ASSIGN(transport::Transport * to_source, transports.named(plan.transport_of(0)));
+  PARETO_ASSIGN(transport::Transport * to_source,
+                transports.named(plan.transport_of(link_into(lane.first))));
   PARETO_ASSIGN(transport::Transport * to_sink,
-                transports.named(plan.transport_of(devices_.size())));
+                transports.named(plan.transport_of(link_into(lane.end - 1) + 1)));
   Expected<> connected;
   {
     std::jthread sink;
-    for (std::size_t i = devices_.size(); i-- > 0;) {
+    for (std::size_t i = lane.end; i-- > lane.first;) {
       PARETO_ASSIGN(OpenedStage opened, open_stage(plan, i, downstream));
       downstream = std::move(opened.upstream);
-      if (i + 1 < devices_.size()) continue;
-      sink = std::jthread(
-          [&, address = std::move(opened.sink)] { connected = connect_sink(*to_sink, address); });
+      if (i + 1 < lane.end) continue;
+      sink = std::jthread([&, address = std::move(opened.sink)] {
+        connected = connect_sink(lane, *to_sink, address);
+      });
     }
-    PARETO_TRY(connect_source(*to_source, downstream));
+    PARETO_TRY(connect_source(lane, *to_source, downstream));
   }
   return connected;
 }
@@ -194,11 +228,11 @@ Expected<> Deployment::open_stages(const Plan& plan, TransportSet& transports) {
 Expected<OpenedStage> Deployment::open_stage(const Plan& plan, std::size_t stage,
                                              const std::string& downstream) {
   StageRequest request;
-  request.pipeline = pipeline_;
-  request.stage = static_cast<std::uint32_t>(stage);
+  request.pipeline = lane_of(stage).pipeline;
+  request.stage = number_of(stage);
   request.shard = shards_[stage]->loaded.handle;
-  request.transport = plan.transport_of(stage);
-  request.downstream_transport = plan.transport_of(stage + 1);
+  request.transport = plan.transport_of(link_into(stage));
+  request.downstream_transport = plan.transport_of(link_into(stage) + 1);
   request.downstream = downstream;
   request.queue = options_.queue;
   request.max_frame_bytes = transport::Limits{}.max_frame_bytes;
@@ -212,32 +246,36 @@ Expected<OpenedStage> Deployment::open_stage(const Plan& plan, std::size_t stage
   return opened;
 }
 
-Expected<> Deployment::connect_source(transport::Transport& transport, const std::string& address) {
+Expected<> Deployment::connect_source(Lane& lane, transport::Transport& transport,
+                                      const std::string& address) {
+  PARETO_ASSIGN(lane.source,
+                with_context(connect_to_stage(transport, address, {lane.pipeline, 0, "upstream"},
+                                              options_.link_timeout),
+                             "the source's link to stage {} on {}", lane.first,
+                             devices_[lane.first]->config().name));
+  return {};
+}
+
+Expected<> Deployment::connect_sink(Lane& lane, transport::Transport& transport,
+                                    const std::string& address) {
+  const std::size_t last = lane.end - 1;
   PARETO_ASSIGN(
-      source_, with_context(connect_to_stage(transport, address, {pipeline_, 0, "upstream"},
-                                             options_.link_timeout),
-                            "the source's link to stage 0 on {}", devices_.front()->config().name));
+      lane.sink,
+      with_context(connect_to_stage(transport, address, {lane.pipeline, number_of(last), "sink"},
+                                    options_.link_timeout),
+                   "the sink's link to stage {} on {}", last, devices_[last]->config().name));
   return {};
 }
 
-Expected<> Deployment::connect_sink(transport::Transport& transport, const std::string& address) {
-  const auto last = static_cast<std::uint32_t>(devices_.size() - 1);
-  PARETO_ASSIGN(sink_, with_context(connect_to_stage(transport, address, {pipeline_, last, "sink"},
-                                                     options_.link_timeout),
-                                    "the sink's link to stage {} on {}", last,
-                                    devices_.back()->config().name));
-  return {};
-}
-
-Expected<> Deployment::prime_links() {
-  const std::size_t stages = devices_.size();
+Expected<> Deployment::prime_links(Lane& lane) {
+  const std::size_t stages = lane.end - lane.first;
   std::vector<Expected<>> results(stages + 2);
   {
     std::vector<std::jthread> threads;
-    threads.emplace_back([&] { results[stages] = prime_source(); });
-    threads.emplace_back([&] { results[stages + 1] = prime_sink(); });
+    threads.emplace_back([&] { results[stages] = prime_source(lane); });
+    threads.emplace_back([&] { results[stages + 1] = prime_sink(lane); });
     for (std::size_t i = 0; i < stages; ++i) {
-      threads.emplace_back([&, i] { results[i] = start_stage(i); });
+      threads.emplace_back([&, i] { results[i] = start_stage(lane.first + i); });
     }
   }
   for (Expected<>& result : results) PARETO_TRY(std::move(result));
@@ -245,32 +283,33 @@ Expected<> Deployment::prime_links() {
 }
 
 Expected<> Deployment::start_stage(std::size_t stage) {
-  PARETO_ASSIGN(
-      const Nanoseconds round_trip,
-      with_context(devices_[stage]->start_stage(pipeline_, static_cast<std::uint32_t>(stage),
-                                                options_.link_timeout),
-                   "stage {}", stage));
+  PARETO_ASSIGN(const Nanoseconds round_trip,
+                with_context(devices_[stage]->start_stage(lane_of(stage).pipeline, number_of(stage),
+                                                          options_.link_timeout),
+                             "stage {}", stage));
   // The last stage's next is the sink, which is measured from here.
-  if (stage + 1 < devices_.size()) round_trips_[stage + 1] = round_trip;
+  if (stage + 1 < lane_of(stage).end) round_trips_[link_into(stage) + 1] = round_trip;
   return {};
 }
 
-Expected<> Deployment::prime_source() {
-  const std::uint64_t bytes = shards_.front()->input_bytes;
-  PARETO_ASSIGN(const auto figures, with_context(transport::prime(*source_, pipeline_, bytes,
-                                                                  PingWay::kThere, in_time()),
-                                                 "priming the source's link"));
-  source_ = transport::keep_warm(std::move(source_), pipeline_, figures, bytes);
-  round_trips_.front() = figures.round_trip;
+Expected<> Deployment::prime_source(Lane& lane) {
+  const std::uint64_t bytes = shards_[lane.first]->input_bytes;
+  PARETO_ASSIGN(
+      const auto figures,
+      with_context(transport::prime(*lane.source, lane.pipeline, bytes, PingWay::kThere, in_time()),
+                   "priming the source's link"));
+  lane.source = transport::keep_warm(std::move(lane.source), lane.pipeline, figures, bytes);
+  round_trips_[link_into(lane.first)] = figures.round_trip;
   return {};
 }
 
-Expected<> Deployment::prime_sink() {
-  PARETO_ASSIGN(const auto figures,
-                with_context(transport::prime(*sink_, pipeline_, shards_.back()->output_bytes,
-                                              PingWay::kBack, in_time()),
-                             "priming the sink's link"));
-  round_trips_.back() = figures.round_trip;
+Expected<> Deployment::prime_sink(Lane& lane) {
+  const std::size_t last = lane.end - 1;
+  PARETO_ASSIGN(const auto figures, with_context(transport::prime(*lane.sink, lane.pipeline,
+                                                                  shards_[last]->output_bytes,
+                                                                  PingWay::kBack, in_time()),
+                                                 "priming the sink's link"));
+  round_trips_[link_into(last) + 1] = figures.round_trip;
   return {};
 }
 

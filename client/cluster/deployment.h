@@ -1,6 +1,8 @@
 // A plan brought to life: its shards loaded, its stages open and linked, source and sink connected, every link primed.
 //
 //   Plan --ShardPool--> loaded shards --OpenStage, last first--> source link, sink link --StartStage--> Deployment
+//
+// Replicas are pipelines of one stage each, whose links are taken in turns (client/cluster/turn_links.h).
 #pragma once
 
 #include <chrono>
@@ -13,6 +15,7 @@
 #include "client/cluster/cluster.h"
 #include "client/cluster/shard_pool.h"
 #include "client/cluster/transport_set.h"
+#include "client/cluster/turn_links.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/plan/plan.h"
@@ -58,55 +61,74 @@ class Deployment {
   /// What opening it took of connecting and priming, its shards being loaded.
   Nanoseconds linking() const { return linking_; }
 
-  /// Where requests are sent to: the first stage.
-  transport::Link& source() { return *source_; }
-  /// Where results come from: the last stage.
-  transport::Link& sink() { return *sink_; }
-  std::uint64_t pipeline() const { return pipeline_; }
+  /// Where requests are sent to: the first stage, or replicas in turns.
+  transport::Link& source() { return turns_ ? turns_->source() : *lanes_.front().source; }
+  /// Where results come from: the last stage, or replicas in turns.
+  transport::Link& sink() { return turns_ ? turns_->sink() : *lanes_.front().sink; }
+  std::uint64_t pipeline() const { return lanes_.front().pipeline; }
+  /// As Plan::turn: the replica that runs a request is its number modulo this.
+  std::size_t turn() const { return lanes_.size(); }
   /// One a stage, in order.
   const std::vector<ShardLease>& shards() const { return shards_; }
   const std::vector<DaemonClient*>& devices() const { return devices_; }
   /// The plan's codecs, each by its name: those that it leaves open have been chosen.
   const std::vector<std::string>& codecs() const { return codecs_; }
-  /// Smallest round trip of a small message on each link: the source's, those between stages, the sink's.
+  /// Smallest round trip of a small message on each link of the plan.
   const std::vector<Nanoseconds>& round_trips() const { return round_trips_; }
   /// What one request of its plan took on each link so far, whole frames on average, asked of the stages; 0 where they do not say (yet).
   std::vector<std::uint64_t> wire_bytes() const;
 
  private:
-  Deployment(std::uint64_t pipeline, DeploymentOptions options)
-      : pipeline_(pipeline), options_(std::move(options)) {}
+  /// A pipeline: all of them, or a replica.
+  struct Lane {
+    std::uint64_t pipeline = 0;
+    std::size_t first = 0;  ///< stages [first, end) of the plan's
+    std::size_t end = 0;
+    std::unique_ptr<transport::Link> source;
+    std::unique_ptr<transport::Link> sink;
+  };
+
+  explicit Deployment(DeploymentOptions options) : options_(std::move(options)) {}
+  void make_lanes(const Plan& plan);
+  Lane& lane_of(std::size_t stage) { return lanes_[lanes_.size() > 1 ? stage : 0]; }
+  const Lane& lane_of(std::size_t stage) const { return lanes_[lanes_.size() > 1 ? stage : 0]; }
+  /// As devices know it.
+  std::uint32_t number_of(std::size_t stage) const {
+    return static_cast<std::uint32_t>(stage - lane_of(stage).first);
+  }
+  /// As Plan::link_into.
+  std::size_t link_into(std::size_t stage) const { return lanes_.size() > 1 ? 2 * stage : stage; }
   Expected<> find_devices(const Plan& plan, const Cluster& cluster);
   Expected<std::vector<ShardLease>> load_shards(const Plan& plan, ShardPool& pool) const;
   Expected<std::vector<std::string>> choose_codecs(const Plan& plan,
                                                    const std::vector<ShardLease>& shards) const;
-  /// Stages, last first, and the links to them. The sink connects while the others open: over a slow network each takes round trips.
-  Expected<> open_stages(const Plan& plan, TransportSet& transports);
+  /// Its stages, last first, and the links to them. The sink connects while the others open: over a slow network each takes round trips.
+  Expected<> open_lane(const Plan& plan, Lane& lane, TransportSet& transports);
   Expected<OpenedStage> open_stage(const Plan& plan, std::size_t stage,
                                    const std::string& downstream);
-  Expected<> connect_source(transport::Transport& transport, const std::string& address);
-  Expected<> connect_sink(transport::Transport& transport, const std::string& address);
-  /// All at once: no two links of a chain take the same way through the same interface, and over a slow network each takes round trips.
-  Expected<> prime_links();
-  Expected<> prime_source();
-  Expected<> prime_sink();
+  Expected<> connect_source(Lane& lane, transport::Transport& transport,
+                            const std::string& address);
+  Expected<> connect_sink(Lane& lane, transport::Transport& transport, const std::string& address);
+  /// All of a lane at once: no two links of a chain take the same way through the same interface, and over a slow network each takes round trips.
+  Expected<> prime_links(Lane& lane);
+  Expected<> prime_source(Lane& lane);
+  Expected<> prime_sink(Lane& lane);
   /// The stage primes the link to the next one.
   Expected<> start_stage(std::size_t stage);
   TimePoint in_time() const { return std::chrono::steady_clock::now() + options_.link_timeout; }
 
-  const std::uint64_t pipeline_;
   const DeploymentOptions options_;
   std::vector<DaemonClient*> devices_;
   std::vector<ShardLease> shards_;
   std::vector<std::string> codecs_;
-  std::vector<std::string> transports_;  ///< of the source's link, those between stages, the sink's
+  std::vector<std::string> transports_;  ///< of the plan's links
   std::vector<StageReport>
       earlier_;  ///< one a stage: what it had done before its shard was changed
   bool usable_ = true;
   Nanoseconds linking_{};
   std::size_t first_open_ = 0;  ///< stages [first_open_, devices_.size()) are open
-  std::unique_ptr<transport::Link> source_;
-  std::unique_ptr<transport::Link> sink_;
+  std::vector<Lane> lanes_;
+  std::unique_ptr<TurnLinks> turns_;  ///< of replicas
   std::vector<Nanoseconds> round_trips_;
 };
 

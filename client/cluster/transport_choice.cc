@@ -85,9 +85,17 @@ Expected<Plan> with_transports_named(Plan plan, const Cluster& cluster) {
   std::vector<std::string> names;
   for (std::size_t link = 0; link < plan.links(); ++link) names.push_back(plan.transport_of(link));
   if (std::ranges::find(names, kAutoTransport) == names.end()) return plan;
-  std::vector<std::string> devices;
-  for (const StagePlan& stage : plan.stages) devices.push_back(stage.device);
-  PARETO_ASSIGN(const std::vector<std::string> nearest, nearest_transports(devices, cluster));
+  // Each replica is a chain of its own.
+  std::vector<std::vector<std::string>> chains{plan.device_names()};
+  if (plan.replicated) {
+    chains.clear();
+    for (const StagePlan& stage : plan.stages) chains.push_back({stage.device});
+  }
+  std::vector<std::string> nearest;
+  for (const std::vector<std::string>& chain : chains) {
+    PARETO_ASSIGN(const std::vector<std::string> of_chain, nearest_transports(chain, cluster));
+    nearest.insert(nearest.end(), of_chain.begin(), of_chain.end());
+  }
   for (std::size_t link = 0; link < names.size(); ++link) {
     if (names[link] == kAutoTransport) names[link] = nearest[link];
   }

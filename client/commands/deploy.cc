@@ -313,13 +313,14 @@ class DeployCommand final : public Command {
         const auto deployment,
         with_context(Deployment::open(plan, cluster, pool, transports, deploying), "deploying"));
     StreamOptions options;
-    // Where it is left open: a request in every stage, and one on its way.
+    // Where it is left open: a request in every stage, and one on its way, to each replica.
     const int stages = static_cast<int>(plan.stages.size());
-    options.window = plan.window > 0 ? plan.window : stages + 1;
+    options.window = plan.window > 0 ? plan.window : stages + static_cast<int>(plan.turn());
     options.micro_batch = plan.micro_batch;
     options.request_timeout = request_timeout_;
-    context.err << fmt::format("ready: {} stages over {}, window {}\n", stages,
-                               plan.transport_text(), options.window)
+    context.err << fmt::format("ready: {} {} over {}, window {}\n", stages,
+                               plan.replicated ? "replicas" : "stages", plan.transport_text(),
+                               options.window)
                 << std::flush;
     return run_stream(deployment->source(), deployment->sink(), deployment->pipeline(), options,
                       requests, results);

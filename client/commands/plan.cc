@@ -101,6 +101,8 @@ class PlanCommand final : public Command {
         ->capture_default_str();
     app.add_flag("--all", wish_.pairs,
                  "every plan of two devices too, as of one, and which plan beats it");
+    app.add_flag("--no-replicas", no_replicas_,
+                 "pipelines alone: no plans in which devices take turns with the whole model");
     app.add_option("--save", save_, "write the chosen plan to this file, for run and sweep");
     app.add_option("--save-front", save_front_,
                    "write every plan of the front to this folder, for sweep --plans");
@@ -175,6 +177,7 @@ class PlanCommand final : public Command {
     }
     PARETO_ASSIGN(wish_.search, partitioner::find_search(search_));
     wish_.batch = flags_.batch;
+    wish_.replicas = !no_replicas_;
     return {};
   }
 
@@ -208,8 +211,8 @@ class PlanCommand final : public Command {
                   "--save {}: nothing was written, since no plan keeps the limits asked for",
                   save_);
     }
-    return write_file_atomically(
-        save_, pareto::to_json(file_of(outlook.front[*outlook.chosen])) + "\n");
+    return write_file_atomically(save_,
+                                 pareto::to_json(file_of(outlook.front[*outlook.chosen])) + "\n");
   }
 
   Expected<> save_front(const Outlook& outlook) const {
@@ -239,6 +242,7 @@ class PlanCommand final : public Command {
   const CLI::Option* splits_named_ = nullptr;
   std::string prefer_ = "balanced";
   std::string search_ = "exact";
+  bool no_replicas_ = false;
   std::string save_;
   std::string save_front_;
   std::string scenario_;

@@ -227,9 +227,10 @@ class RunCommand final : public Command {
       devices.push_back(fmt::format("{} {}", trial.plan.stages[i].device,
                                     to_string(trial.plan.operators_of(i).own)));
     }
-    context.out << fmt::format("plan        {}{} over {}\n", join(devices, " -> "),
-                               trial.plan.splits.empty() ? "" : ", " + join(trial.plan.splits, "+"),
-                               link_of(trial));
+    context.out << fmt::format(
+        "plan        {}{} over {}\n",
+        trial.plan.replicated ? join(devices, " and ") + " in turns" : join(devices, " -> "),
+        trial.plan.splits.empty() ? "" : ", " + join(trial.plan.splits, "+"), link_of(trial));
     context.out << fmt::format(
         "latency     {:.2f} ms p50, {:.2f} ms p90 (window {}, {} requests, batch {})\n",
         trial.latency.p50_ms, trial.latency.p90_ms, trial.latency.window, trial.latency.samples,

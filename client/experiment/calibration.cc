@@ -213,6 +213,9 @@ Expected<PipelineClass> measured_pipeline(const RunRecord& run, const TrialRecor
     return fail(ErrorCode::kInvalidArgument, "{} was not measured{}{}", trial.id,
                 trial.failure.empty() ? "" : ": ", trial.failure);
   }
+  if (trial.plan.replicated) {
+    return fail(ErrorCode::kInvalidArgument, "{} has replicas, which are not simulated", trial.id);
+  }
   if (trial.plan.messages() > 1) {
     return fail(ErrorCode::kInvalidArgument, "{} travels in micro-batches, which are not simulated",
                 trial.id);

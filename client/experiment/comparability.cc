@@ -16,12 +16,6 @@ namespace {
 // A loop that took this much longer is worth a word; less is seen between any two runs.
 constexpr double kMachineTolerance = 0.02;
 
-std::vector<std::string> devices_of(const Plan& plan) {
-  std::vector<std::string> names;
-  for (const StagePlan& stage : plan.stages) names.push_back(stage.device);
-  return names;
-}
-
 std::string codec_of(const TrialRecord& trial) { return trial.auto_codec ? "auto" : trial.codec; }
 
 std::string window_of(const Plan& plan) {
@@ -137,7 +131,7 @@ std::vector<RoundFigure> loop_figures(const RunRecord& run) {
 bool same_plan(const TrialRecord& a, const TrialRecord& b) {
   const bool may_be_called_so = a.name == b.name || a.name.empty() || b.name.empty();
   return may_be_called_so && a.plan.splits == b.plan.splits &&
-         devices_of(a.plan) == devices_of(b.plan) && a.transport == b.transport &&
+         a.plan.device_names() == b.plan.device_names() && a.transport == b.transport &&
          codec_of(a) == codec_of(b) && a.batch == b.batch &&
          a.plan.micro_batch == b.plan.micro_batch && a.condition == b.condition;
 }

@@ -21,6 +21,10 @@ constexpr double kSliceSeconds = 2;
 
 Expected<RunOnceResult> run_once(const partitioner::Model& model, const Cluster& cluster,
                                  const Plan& asked, const RunOnceOptions& options) {
+  if (options.trace && asked.replicated) {
+    return fail(ErrorCode::kInvalidArgument,
+                "a trace is of one pipeline: of replicas, trace the model whole on one device");
+  }
   PARETO_ASSIGN(Plan plan, with_transports_named(asked, cluster));
   ModelWorkload workload(model);
   PARETO_ASSIGN(const std::vector<Value> arguments,
@@ -75,7 +79,7 @@ Expected<RunOnceResult> run_once(const partitioner::Model& model, const Cluster&
   figures.batch = plan.batch;
   figures.id = fmt::format(
       "{}/{}/b{}",
-      plan.splits.empty() ? "all-on:" + plan.stages.front().device : join(plan.splits, "+"),
+      plan.splits.empty() ? "all-on:" + join(plan.device_names(), "+") : join(plan.splits, "+"),
       figures.transport, plan.batch);
   PARETO_ASSIGN(figures.split, describe_split(model, plan));
   summarize(*deployment, figures);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <utility>
 
 #include "client/experiment/statistics.h"
@@ -15,58 +16,86 @@ constexpr double kLatencyShare = 0.4;
 constexpr double kSearchShare = 0.1;
 constexpr int kWarmUpTries = 3;
 
-std::vector<double> latencies_of(std::span<const RequestSample> samples) {
+/// In ms; of replicas each turn's largest.
+std::vector<double> latencies_of(std::span<const RequestSample> samples, std::size_t turn) {
   std::vector<double> latencies;
-  for (const RequestSample& sample : samples) {
-    latencies.push_back(to_milliseconds(sample.latency()));
+  for (std::size_t i = 0; i + turn <= samples.size(); i += turn) {
+    Nanoseconds slowest{};
+    for (const RequestSample& sample : samples.subspan(i, turn)) {
+      slowest = std::max(slowest, sample.latency());
+    }
+    latencies.push_back(to_milliseconds(slowest));
   }
   return latencies;
 }
 
-/// Everything a round's requests took on their way through `stages` stages.
-Expected<TrialRound> samples_of(const LoadResult& result, std::size_t stages) {
+/// The stages that a request passed, by their first; empty: those of its timeline are others.
+std::span<StageSamples> passed_by(const RequestSample& sample, std::size_t turn,
+                                  std::vector<StageSamples>& stages) {
+  const std::size_t passed = stages.size() / turn;
+  if (sample.timeline.size() != passed) return {};
+  return std::span(stages).subspan(sample.request % turn * passed, passed);
+}
+
+/// Everything a round's requests took on their way through so many stages, all of them or, of replicas, one.
+Expected<TrialRound> samples_of(const LoadResult& result, std::size_t stages, std::size_t turn) {
   TrialRound round;
-  round.latency_ms = latencies_of(result.samples);
+  round.latency_ms = latencies_of(result.samples, turn);
   round.stages.resize(stages);
   for (const RequestSample& sample : result.samples) {
-    if (sample.timeline.size() != stages) {
+    const std::span<StageSamples> passed = passed_by(sample, turn, round.stages);
+    if (passed.empty()) {
       return fail(ErrorCode::kCorrupt, "a result passed {} stages, not {}", sample.timeline.size(),
-                  stages);
+                  stages / turn);
     }
     round.sink_receive_ms.push_back(to_milliseconds(sample.sink.receive) +
                                     to_milliseconds(sample.sink.decode));
-    for (std::size_t i = 0; i < stages; ++i) {
+    for (std::size_t i = 0; i < passed.size(); ++i) {
       const wire::StageTimes& times = sample.timeline[i];
-      round.stages[i].compute_ms.push_back(to_milliseconds(times.compute));
-      round.stages[i].queue_ms.push_back(to_milliseconds(times.queue));
-      round.stages[i].receive_ms.push_back(to_milliseconds(times.receive) +
-                                           to_milliseconds(times.decode));
-      round.stages[i].encode_ms.push_back(to_milliseconds(times.encode));
+      passed[i].compute_ms.push_back(to_milliseconds(times.compute));
+      passed[i].queue_ms.push_back(to_milliseconds(times.queue));
+      passed[i].receive_ms.push_back(to_milliseconds(times.receive) +
+                                     to_milliseconds(times.decode));
+      passed[i].encode_ms.push_back(to_milliseconds(times.encode));
     }
   }
   return round;
 }
 
 /// What stages took of requests that follow each other.
-void add_busy_samples(const std::vector<RequestSample>& samples, TrialRound& round) {
+void add_busy_samples(const std::vector<RequestSample>& samples, std::size_t turn,
+                      TrialRound& round) {
   for (const RequestSample& sample : samples) {
-    if (sample.timeline.size() != round.stages.size()) continue;
-    for (std::size_t i = 0; i < round.stages.size(); ++i) {
+    const std::span<StageSamples> passed = passed_by(sample, turn, round.stages);
+    for (std::size_t i = 0; i < passed.size(); ++i) {
       const wire::StageTimes& times = sample.timeline[i];
       const Nanoseconds others = times.receive_cpu + times.send_cpu;
-      round.stages[i].busy_ms.push_back(
+      passed[i].busy_ms.push_back(
           to_milliseconds(std::max(times.compute_cpu, times.compute - others)));
     }
   }
 }
 
-/// What its slowest stage or link takes of a request: a stage receives and sends while it computes.
-double bottleneck_ms(const TrialRound& round) {
-  double slowest = median(round.sink_receive_ms);
+/// Of each request what the slowest stage or link is at work for: a stage receives and sends while it computes, and a replica has one of
+/// each turn.
+double bottleneck_ms(const TrialRound& round, std::size_t turn) {
+  double slowest = 0;
   for (const StageSamples& stage : round.stages) {
     slowest = std::max({slowest, median(stage.compute_ms), median(stage.receive_ms)});
   }
-  return slowest;
+  return std::max(slowest / static_cast<double>(turn), median(round.sink_receive_ms));
+}
+
+/// What the sink took to receive of one replica, whose requests are each turn's one; of a pipeline of all.
+double sink_receive_ms(const std::vector<TrialRound>& rounds, std::size_t replica,
+                       std::size_t turn) {
+  std::vector<double> received;
+  for (const TrialRound& round : rounds) {
+    for (std::size_t i = replica; i < round.sink_receive_ms.size(); i += turn) {
+      received.push_back(round.sink_receive_ms[i]);
+    }
+  }
+  return median(received);
 }
 
 /// The samples of one kind of all rounds, in the order measured.
@@ -89,9 +118,9 @@ double median_of_stage(const std::vector<TrialRound>& rounds, std::size_t stage,
 
 }  // namespace
 
-bool has_pause(std::span<const RequestSample> samples) {
-  if (samples.empty()) return false;
-  const std::vector<double> latencies = latencies_of(samples);
+bool has_pause(std::span<const RequestSample> samples, std::size_t turn) {
+  const std::vector<double> latencies = latencies_of(samples, turn);
+  if (latencies.empty()) return false;
   const double usual = median(latencies);
   const double slowest = std::ranges::max(latencies);
   return slowest > std::max(usual + to_milliseconds(kPause), usual * 1.5);
@@ -133,10 +162,11 @@ void TrialMeter::foresee_window(int window) {
 
 Expected<MeasuredRound> TrialMeter::measure(Deployment& deployment, const Value& request, int round,
                                             bool fresh, const UnitBudget& budget) {
+  turn_ = deployment.turn();
   Load load(deployment.source(), deployment.sink(), deployment.pipeline());
   PARETO_TRY(warm_up(load, request, fresh));
   PARETO_ASSIGN(LoadResult latency, measure_latency(load, request, fresh, budget));
-  PARETO_ASSIGN(TrialRound measured, samples_of(latency, deployment.devices().size()));
+  PARETO_ASSIGN(TrialRound measured, samples_of(latency, deployment.devices().size(), turn_));
   if (window_ == 0) PARETO_TRY(find_window(load, request, measured, budget));
   measured.round = round;
   measured.window = window_;
@@ -146,46 +176,46 @@ Expected<MeasuredRound> TrialMeter::measure(Deployment& deployment, const Value&
   PARETO_ASSIGN(Steady steady,
                 measure_without_pause(
                     load, request, {dear() ? kFewestDearIntervals : kFewestIntervals, duration}));
-  add_busy_samples(steady.samples, measured);
+  add_busy_samples(steady.samples, turn_, measured);
   measured.intervals_s = std::move(steady.intervals_s);
   return MeasuredRound{std::move(measured), std::move(latency.last_output), load.requests()};
 }
 
 Expected<> TrialMeter::warm_up(Load& load, const Value& request, bool fresh) {
   LoadOptions options = options_for(1);
-  options.requests = 1;
+  options.requests = requests_of_turns(1);
   PARETO_ASSIGN(const LoadResult first, load.run(request, options));
-  expected_latency_ms_ = latencies_of(first.samples).front();
+  expected_latency_ms_ = latencies_of(first.samples, turn_).front();
   // Its connection was primed, and its latency is the network's.
   if (dear()) return {};
-  options.requests = (fresh ? warm_up_requests(1) : kRewarmRequests) - 1;
+  options.requests = requests_of_turns((fresh ? warm_up_requests(1) : kRewarmRequests) - 1);
   PARETO_ASSIGN(const LoadResult more, load.run(request, options));
-  expected_latency_ms_ = median(latencies_of(more.samples));
+  expected_latency_ms_ = median(latencies_of(more.samples, turn_));
   return {};
 }
 
 Expected<LoadResult> TrialMeter::measure_latency(Load& load, const Value& request, bool fresh,
                                                  const UnitBudget& budget) {
   LoadOptions options = options_for(1);
+  const int wanted = (budget.latency_requests + requests_of_turns(1) - 1) / requests_of_turns(1);
   const auto as_many_as_fit = [&] {
-    const double fitting =
-        budget.slice.count() * 1e3 * kLatencyShare / std::max(expected_latency_ms_, 1e-3);
+    const double turn_ms = std::max(expected_latency_ms_, 1e-3) * static_cast<double>(turn_);
+    const double fitting = budget.slice.count() * 1e3 * kLatencyShare / turn_ms;
     const int fewest = dear() ? kFewestDearRequests : kFewestRequests;
-    return std::min(budget.latency_requests,
-                    std::max(fewest, static_cast<int>(std::min(fitting, double{1 << 20}))));
+    return std::min(wanted, std::max(fewest, static_cast<int>(std::min(fitting, double{1 << 20}))));
   };
   for (int attempt = 1;; ++attempt) {
     const bool was_dear = dear();
-    options.requests = as_many_as_fit();
+    options.requests = requests_of_turns(as_many_as_fit());
     PARETO_ASSIGN(LoadResult result, load.run(request, options));
-    const std::vector<double> latencies = latencies_of(result.samples);
+    const std::vector<double> latencies = latencies_of(result.samples, turn_);
     expected_latency_ms_ = median(latencies);
     // The one discarded was dear by accident.
     if (was_dear && !dear()) continue;
     const bool enough = latencies.size() >= 4;
     if (fresh && !dear() && attempt < kWarmUpTries && enough && !is_level(latencies, seed_))
       continue;
-    options.requests = budget.latency_requests - static_cast<int>(result.samples.size());
+    options.requests = requests_of_turns(wanted) - static_cast<int>(result.samples.size());
     if (!budget.all_requests || options.requests <= 0) return result;
     PARETO_ASSIGN(LoadResult rest, load.run(request, options));
     std::ranges::move(rest.samples, std::back_inserter(result.samples));
@@ -197,7 +227,7 @@ Expected<LoadResult> TrialMeter::measure_latency(Load& load, const Value& reques
 Expected<> TrialMeter::find_window(Load& load, const Value& request, const TrialRound& alone,
                                    const UnitBudget& budget) {
   const double latency_ms = median(alone.latency_ms);
-  const double slowest_ms = bottleneck_ms(alone);
+  const double slowest_ms = bottleneck_ms(alone, turn_);
   if (dear()) {
     window_ = roomy_window(latency_ms, slowest_ms);
     return {};
@@ -223,7 +253,9 @@ Expected<TrialMeter::Steady> TrialMeter::measure_throughput(Load& load, const Va
   // What holds dear requests up is a link, and whoever waits before it is there from the first window on and to the last request.
   const int fill = dear() ? window : 2 * window;
   const int drain = dear() ? 0 : window;
-  const int intervals = window * ((least.intervals + window - 1) / window);
+  // Replicas have their results in bursts of a turn, as a pipeline has them in bursts of a window.
+  const int burst = std::lcm(window, requests_of_turns(1));
+  const int intervals = burst * ((least.intervals + burst - 1) / burst);
   options.requests = fill + (dear() ? kDearRuns : 1) * intervals + 1 + drain;
   options.duration = std::chrono::duration_cast<Nanoseconds>(least.duration);
   PARETO_ASSIGN(LoadResult result, load.run(request, options));
@@ -231,16 +263,16 @@ Expected<TrialMeter::Steady> TrialMeter::measure_throughput(Load& load, const Va
   for (const RequestSample& sample : result.samples) {
     completions.push_back(to_seconds(sample.completed));
   }
-  Steady steady{steady_intervals(completions, window, fill, drain), {}};
+  Steady steady{steady_intervals(completions, burst, fill, drain), {}};
   // Dear ones are measured several times in any case.
-  steady.paused = !dear() && has_pause(result.samples);
+  steady.paused = !dear() && has_pause(result.samples, turn_);
   const auto first = std::make_move_iterator(result.samples.begin() + fill);
   // One completion more than the intervals between them.
   steady.samples.assign(first, first + static_cast<std::ptrdiff_t>(steady.intervals_s.size()) + 1);
   if (dear()) {
-    const std::size_t whole = static_cast<std::size_t>(window);
-    const std::size_t windows = steady.intervals_s.size() / whole / kDearRuns;
-    steady.intervals_s = median_run(steady.intervals_s, windows * whole);
+    const std::size_t whole = static_cast<std::size_t>(burst);
+    const std::size_t bursts = steady.intervals_s.size() / whole / kDearRuns;
+    steady.intervals_s = median_run(steady.intervals_s, bursts * whole);
   }
   return steady;
 }
@@ -298,44 +330,50 @@ void summarize(const Deployment& deployment, TrialRecord& trial) {
 
   trial.stages.clear();
   trial.links.clear();
-  double compute_ms = 0;
-  double transfer_ms = 0;
-  const std::size_t stages = deployment.devices().size();
+  // Of all stages, or of each replica.
+  std::vector<double> compute_ms(trial.plan.turn());
+  std::vector<double> transfer_ms(trial.plan.turn());
+  const auto lane_of = [&](std::size_t stage) { return trial.plan.replicated ? stage : 0; };
   const std::vector<Nanoseconds>& round_trips = deployment.round_trips();
   const std::vector<std::uint64_t> wire_bytes = deployment.wire_bytes();
-  for (std::size_t i = 0; i <= stages; ++i) {
-    const bool to_sink = i == stages;
-    const double receive_ms =
-        to_sink
-            ? median(joined(
-                  rounds, [](const TrialRound& round) -> auto& { return round.sink_receive_ms; }))
-            : median_of_stage(rounds, i, &StageSamples::receive_ms);
+  for (std::size_t i = 0; i < trial.plan.links(); ++i) {
+    const LinkEnds ends = trial.plan.ends_of(i);
+    const std::size_t lane = lane_of(ends.to ? *ends.to : *ends.from);
+    const double receive_ms = ends.to ? median_of_stage(rounds, *ends.to, &StageSamples::receive_ms)
+                                      : sink_receive_ms(rounds, lane, trial.plan.turn());
     LinkFigures link;
     link.transfer_p50_ms = to_milliseconds(round_trips[i]) / 2 + receive_ms;
-    const std::uint64_t message_bytes =
-        to_sink ? deployment.shards()[i - 1]->output_bytes : deployment.shards()[i]->input_bytes;
+    const std::uint64_t message_bytes = ends.to ? deployment.shards()[*ends.to]->input_bytes
+                                                : deployment.shards()[*ends.from]->output_bytes;
     link.bytes = bytes_of_batch(message_bytes, trial.plan);
     link.wire_bytes = wire_bytes[i] * static_cast<std::uint64_t>(trial.plan.messages());
-    transfer_ms += link.transfer_p50_ms;
+    transfer_ms[lane] += link.transfer_p50_ms;
     trial.links.push_back(link);
-    if (to_sink) break;
-    const ResidentShard& shard = *deployment.shards()[i];
+    if (!ends.to) continue;
+    const std::size_t to = *ends.to;
+    const ResidentShard& shard = *deployment.shards()[to];
     StageFigures stage;
-    stage.device = deployment.devices()[i]->config().name;
+    stage.device = deployment.devices()[to]->config().name;
     stage.engine = shard.loaded.engine;
-    stage.compute_p50_ms = median_of_stage(rounds, i, &StageSamples::compute_ms);
-    stage.queue_p50_ms = median_of_stage(rounds, i, &StageSamples::queue_ms);
+    stage.compute_p50_ms = median_of_stage(rounds, to, &StageSamples::compute_ms);
+    stage.queue_p50_ms = median_of_stage(rounds, to, &StageSamples::queue_ms);
     stage.receive_p50_ms = receive_ms;
-    stage.encode_p50_ms = median_of_stage(rounds, i, &StageSamples::encode_ms);
+    stage.encode_p50_ms = median_of_stage(rounds, to, &StageSamples::encode_ms);
     stage.peak_memory_bytes = shard.loaded.memory_bytes;
     stage.weight_bytes = shard.weight_bytes;
-    compute_ms += stage.compute_p50_ms;
+    compute_ms[lane] += stage.compute_p50_ms;
     trial.stages.push_back(std::move(stage));
+  }
+  // The slowest replica's are what its latency is made of.
+  std::size_t slowest = 0;
+  for (std::size_t lane = 1; lane < compute_ms.size(); ++lane) {
+    const auto whole = [&](std::size_t one) { return compute_ms[one] + transfer_ms[one]; };
+    if (whole(lane) > whole(slowest)) slowest = lane;
   }
   // Medians of parts may exceed the median of the whole by a little: the parts are cut so that they add up.
   TimeSplit& split = trial.time_split;
-  split.compute_ms = std::min(compute_ms, latency.p50_ms);
-  split.transfer_ms = std::min(transfer_ms, latency.p50_ms - split.compute_ms);
+  split.compute_ms = std::min(compute_ms[slowest], latency.p50_ms);
+  split.transfer_ms = std::min(transfer_ms[slowest], latency.p50_ms - split.compute_ms);
   split.wait_ms = latency.p50_ms - split.compute_ms - split.transfer_ms;
 }
 

@@ -1,4 +1,6 @@
 // Measures one trial, a unit (one round of it) at a time, and turns what was seen into the trial's figures.
+//
+// The latency of replicas is that of each turn's slowest request: what is predicted of them, and what all of their requests keep.
 #pragma once
 
 #include <chrono>
@@ -51,8 +53,9 @@ inline constexpr std::chrono::milliseconds kPause{50};
 /// The rules above in words, for the report: how one round of a trial is measured.
 std::string describe_rules(const UnitBudget& budget);
 
-/// Whether the slowest request of one load took longer than the median one by kPause, and by half: a connection held it up.
-bool has_pause(std::span<const RequestSample> samples);
+/// Whether the slowest request of one load took longer than the median one by kPause, and by half: a connection held it up. `turn`: as
+/// Plan's; of replicas turns are compared.
+bool has_pause(std::span<const RequestSample> samples, std::size_t turn = 1);
 
 struct MeasuredRound {
   TrialRound round;
@@ -80,6 +83,7 @@ class TrialMeter {
  private:
   /// The first unit's are more, unless they are dear.
   Expected<> warm_up(Load& load, const Value& request, bool fresh);
+  int requests_of_turns(int turns) const { return turns * static_cast<int>(turn_); }
   bool dear() const { return expected_latency_ms_ > kDearRequestMs; }
   Expected<LoadResult> measure_latency(Load& load, const Value& request, bool fresh,
                                        const UnitBudget& budget);
@@ -105,6 +109,7 @@ class TrialMeter {
 
   int window_;               ///< 0 = not known yet
   int foreseen_window_ = 0;  ///< 0 = none is foreseen
+  std::size_t turn_ = 1;     ///< of the deployment in hand
   const std::uint64_t seed_;
   const std::vector<std::int64_t> micro_batches_;
   const std::chrono::milliseconds timeout_;

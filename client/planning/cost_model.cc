@@ -257,6 +257,7 @@ void place(const Model& model, const SplitChoice& splits, const std::vector<Devi
   const std::vector<std::int64_t> positions = positions_of(model, splits);
   plan.splits.clear();
   plan.stages.clear();
+  plan.replicated = placement.replicated;
   for (const partitioner::PlacedStage& stage : placement.stages) {
     plan.stages.push_back({devices[static_cast<std::size_t>(stage.device)].profile.device,
                            positions[static_cast<std::size_t>(stage.begin)],
@@ -267,19 +268,23 @@ void place(const Model& model, const SplitChoice& splits, const std::vector<Devi
   }
 }
 
+int device_at(std::optional<std::size_t> stage, const partitioner::Placement& placement,
+              const CostInputs& inputs) {
+  return stage ? placement.stages[*stage].device : inputs.coordinator();
+}
+
 void choose_links(const CostInputs& inputs, const partitioner::Placement& placement, Plan& plan) {
   std::vector<std::string> transports;
   std::vector<std::string> codecs;
-  int from = inputs.coordinator();
-  for (std::size_t link = 0; link <= placement.stages.size(); ++link) {
-    const bool last = link == placement.stages.size();
-    const int to = last ? inputs.coordinator() : placement.stages[link].device;
+  for (std::size_t link = 0; link < plan.links(); ++link) {
+    const LinkEnds ends = plan.ends_of(link);
     const std::size_t chosen =
         placement.codecs.empty() ? 0 : static_cast<std::size_t>(placement.codecs[link]);
-    const partitioner::LinkCodec& way = inputs.link(from, to).codecs[chosen];
+    const partitioner::LinkCodec& way =
+        inputs.link(device_at(ends.from, placement, inputs), device_at(ends.to, placement, inputs))
+            .codecs[chosen];
     transports.push_back(way.transport);
-    if (link > 0 && !last) codecs.push_back(way.name);
-    from = to;
+    if (ends.from && ends.to) codecs.push_back(way.name);
   }
   plan.set_transports(std::move(transports));
   plan.codecs.clear();
@@ -307,6 +312,7 @@ Expected<partitioner::Placement> placement_of(const Plan& plan, const Model& mod
                 position);
   };
   partitioner::Placement placement;
+  placement.replicated = plan.replicated;
   for (const StagePlan& stage : plan.stages) {
     if (!stage.operators.empty()) {
       return fail(ErrorCode::kNotFound, "cuts of {} are not in the model's order",

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -76,6 +77,9 @@ partitioner::LinkPoint link_point(const transport::ProbePoint& probed);
 void place(const partitioner::Model& model, const SplitChoice& splits,
            const std::vector<DeviceFacts>& devices, const partitioner::Placement& placement,
            Plan& plan);
+/// The device that runs a stage of a placement; none: the coordinator. As cost inputs number them.
+int device_at(std::optional<std::size_t> stage, const partitioner::Placement& placement,
+              const partitioner::CostInputs& inputs);
 /// The transports and codecs of a placement's links as those of a plan that has its stages. `inputs`: of make_cost_inputs.
 void choose_links(const partitioner::CostInputs& inputs, const partitioner::Placement& placement,
                   Plan& plan);

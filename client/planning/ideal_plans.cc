@@ -88,6 +88,7 @@ void place_ideals(const partitioner::Model& model, const partitioner::GraphIdeal
                   Plan& plan) {
   plan.splits.clear();
   plan.stages.clear();
+  plan.replicated = placement.replicated;
   for (const partitioner::PlacedStage& placed : placement.stages) {
     ShardOperators operators = stage_operators(ideals, placed.begin, placed.end);
     StagePlan stage{devices[static_cast<std::size_t>(placed.device)].profile.device,
@@ -111,6 +112,7 @@ Expected<partitioner::Placement> placement_among(const Plan& plan,
     return fail(ErrorCode::kNotFound, "operators {} are no ideal", to_string(set));
   };
   partitioner::Placement placement;
+  placement.replicated = plan.replicated;
   for (std::size_t i = 0; i < plan.stages.size(); ++i) {
     const ShardOperators operators = plan.operators_of(i);
     PARETO_ASSIGN(const int device, place_of_device(plan.stages[i].device, devices));

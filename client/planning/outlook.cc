@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "partitioner/search/point_front.h"
-#include "partitioner/search/replicas.h"
 
 namespace pareto::client {
 namespace {
@@ -72,10 +71,8 @@ Expected<Outlook> look_ahead(const Planner& planner, const CostInputs& inputs,
                              const OutlookWish& wish, std::string condition) {
   partitioner::SearchOptions options;
   options.third = wish.third;
-  // Replicas would push plans off the front that can be had in fact.
-  options.replicas = false;
+  options.replicas = wish.replicas;
   PARETO_ASSIGN(const auto front, wish.search->search(inputs, options));
-  PARETO_ASSIGN(const auto replicas, partitioner::replicas_beyond(front, inputs, options));
   Outlook outlook;
   outlook.condition = std::move(condition);
   outlook.cut_anywhere = planner.cuts_anywhere();
@@ -89,15 +86,6 @@ Expected<Outlook> look_ahead(const Planner& planner, const CostInputs& inputs,
     }
     planned.placement = one.placement;
     outlook.front.push_back(std::move(planned));
-  }
-  for (const FrontPoint& one : replicas) {
-    ReplicaPoint& added = outlook.replicas.emplace_back();
-    for (const partitioner::PlacedStage& stage : one.placement.stages) {
-      added.devices.push_back(
-          planner.devices()[static_cast<std::size_t>(stage.device)].profile.device);
-    }
-    added.point = one.point;
-    added.evaluation = one.evaluation;
   }
   outlook.chosen = choose_plan(front, wish.limits, wish.preference, wish.batch);
   outlook.candidates = candidates(planner, inputs, front, wish);

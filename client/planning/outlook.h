@@ -30,13 +30,6 @@ struct PlannedPoint {
   partitioner::Placement placement{};  ///< the plan's, among the cost inputs
 };
 
-/// Whole models on several devices that take requests in turns: no plan, for a stage has one device.
-struct ReplicaPoint {
-  std::vector<std::string> devices;
-  partitioner::OperatingPoint point;
-  partitioner::Evaluation evaluation;
-};
-
 /// A plan that was looked at by itself, at the windows that are best for it.
 struct Candidate {
   struct Point {
@@ -52,10 +45,8 @@ struct Outlook {
   std::string condition;
   bool cut_anywhere = false;  ///< at any ideal, as Planner::cuts_anywhere
   std::string why_in_order;   ///< as Planner's
-  std::vector<PlannedPoint>
-      front;  ///< of pipelines: none that a plan cannot say hides one that it can
-  std::vector<ReplicaPoint> replicas;  ///< that no plan of the front is as good as
-  std::optional<std::size_t> chosen;   ///< of the front; none: no plan keeps the limits
+  std::vector<PlannedPoint> front;
+  std::optional<std::size_t> chosen;  ///< of the front; none: no plan keeps the limits
   std::vector<Candidate> candidates;
 };
 
@@ -68,6 +59,7 @@ struct OutlookWish {
   /// Besides the plans of one device, which are candidates always: those of two in either order by every way between them; the source's and
   /// the sink's links by that of the shortest time.
   bool pairs = false;
+  bool replicas = true;  ///< whether devices may take turns with the whole model
 };
 
 /// `inputs`: of the planner. Fails: as the search does.

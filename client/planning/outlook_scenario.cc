@@ -11,13 +11,11 @@ namespace {
 
 std::vector<std::string> heading_of(const PlannedPoint& planned, const std::string& condition,
                                     std::int64_t batch) {
-  std::vector<std::string> devices;
-  for (const StagePlan& stage : planned.plan.stages) devices.push_back(stage.device);
   const std::string cuts =
       planned.plan.splits.empty() ? "uncut" : "cut " + join(planned.plan.splits, ", ");
   const double samples_per_s = planned.point.throughput_per_s() * static_cast<double>(batch);
   return {printable(fmt::format("{}, {}, on {}; network {}, batch {}", planned.plan.model, cuts,
-                                join(devices), condition, batch)),
+                                join(planned.plan.device_names()), condition, batch)),
           fmt::format("Predicted: {:.4g} ms and {:.4g} samples/s with {} in flight.",
                       to_milliseconds(planned.point.latency), samples_per_s, planned.point.window),
           "Times are those of the devices' profiles and the links' probes, for paretoctl simulate.",

@@ -22,14 +22,16 @@ Expected<std::vector<Nanoseconds>> profiled_stages(const Plan& plan,
   wish.operators = operators;
   wish.settings = shard_settings(plan);
   std::vector<std::int64_t> positions{0};
-  for (const StagePlan& stage : plan.stages) positions.push_back(stage.end);
+  for (const StagePlan& stage : plan.stages) {
+    if (stage.end > positions.back()) positions.push_back(stage.end);
+  }
   for (std::size_t i = 0; i < stages.size(); ++i) {
     PARETO_ASSIGN(const DaemonClient* device, cluster.find(plan.stages[i].device));
     PARETO_ASSIGN(const auto profile, store.find_profile(profile_key(cluster, *device, wish)));
     if (!profile) continue;
     const auto costs = partitioner::device_costs(*profile, positions);
     if (!costs) continue;
-    const auto place = static_cast<int>(i);
+    const int place = plan.replicated ? 0 : static_cast<int>(i);
     stages[i] = costs->when_busy().time(place, place + 1);
   }
   return stages;

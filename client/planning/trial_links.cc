@@ -4,41 +4,41 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "client/cluster/codec_choice.h"
 #include "client/cluster/daemon_client.h"
 #include "client/cluster/transport_choice.h"
 #include "client/planning/codec_prober.h"
+#include "client/planning/cost_model.h"
 
 namespace pareto::client {
 namespace {
 
-/// Where each link of a plan begins, and the next one ends; empty: it has a device that the cluster has not.
-std::vector<std::size_t> ends_of(const Plan& plan, const Cluster& cluster) {
+/// From where to where each link of a plan leads, the coordinator last of all; none: it has a device that the cluster has not.
+std::vector<std::pair<std::size_t, std::size_t>> ends_of(const Plan& plan, const Cluster& cluster) {
   std::map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < cluster.size(); ++i) places[cluster.device(i).config().name] = i;
-  std::vector<std::size_t> ends{cluster.size()};
+  std::vector<std::size_t> stages;
   for (const StagePlan& stage : plan.stages) {
     const auto place = places.find(stage.device);
     if (place == places.end()) return {};
-    ends.push_back(place->second);
+    stages.push_back(place->second);
   }
-  ends.push_back(cluster.size());
-  return ends;
-}
-
-/// Beginning at the coordinator, and ending there.
-std::vector<int> ends_of(const partitioner::Placement& placement, int coordinator) {
-  std::vector<int> ends{coordinator};
-  for (const partitioner::PlacedStage& stage : placement.stages) ends.push_back(stage.device);
-  ends.push_back(coordinator);
-  return ends;
+  const auto place_of = [&](std::optional<std::size_t> stage) {
+    return stage ? stages[*stage] : cluster.size();
+  };
+  std::vector<std::pair<std::size_t, std::size_t>> links;
+  for (std::size_t link = 0; link < plan.links(); ++link) {
+    const LinkEnds ends = plan.ends_of(link);
+    links.emplace_back(place_of(ends.from), place_of(ends.to));
+  }
+  return links;
 }
 
 /// By name; only between devices is there another than "none".
-std::string codec_of(const Plan& plan, std::size_t link) {
-  const bool is_between = link > 0 && link + 1 < plan.links();
-  return is_between && !plan.codecs.empty() ? plan.codecs[link - 1] : "none";
+std::string codec_of(const Plan& plan, const LinkEnds& ends) {
+  return ends.from && ends.to && !plan.codecs.empty() ? plan.codecs[*ends.from] : "none";
 }
 
 /// Of those over that transport by that codec the quickest; none: there is none.
@@ -70,15 +70,16 @@ Expected<LinkTransports> transports_of(const std::vector<TrialRecord*>& trials,
   std::map<std::string, LinkTransports> possible;
   LinkTransports needed(near.size(), std::vector<std::vector<std::string>>(near.size()));
   for (const TrialRecord* trial : trials) {
-    const std::vector<std::size_t> ends = ends_of(trial->plan, cluster);
-    for (std::size_t link = 0; link + 1 < ends.size(); ++link) {
+    const auto links = ends_of(trial->plan, cluster);
+    for (std::size_t link = 0; link < links.size(); ++link) {
+      const auto [from, to] = links[link];
       const std::string& name = trial->plan.transport_of(link);
       if (!possible.contains(name)) {
         PARETO_ASSIGN(possible[name], link_transports({name, nearest}, cluster));
       }
-      const auto& choice = possible[name][ends[link]][ends[link + 1]];
+      const auto& choice = possible[name][from][to];
       if (std::ranges::count(choice, name) == 0) continue;
-      add_once(needed[ends[link]][ends[link + 1]], name);
+      add_once(needed[from][to], name);
     }
   }
   const std::size_t coordinator = cluster.size();
@@ -108,13 +109,14 @@ std::vector<std::string> codecs_of(const std::vector<TrialRecord*>& trials, doub
 Expected<std::vector<int>> ways_of(const Plan& plan, const partitioner::Placement& placement,
                                    const partitioner::CostInputs& inputs, double codec_error) {
   const auto allowed_loss = static_cast<std::int64_t>(std::ceil(codec_error * kLossUnits));
-  const std::vector<int> ends = ends_of(placement, inputs.coordinator());
   std::vector<int> ways;
-  for (std::size_t link = 0; link + 1 < ends.size(); ++link) {
-    const std::string codec = codec_of(plan, link);
-    const int position = link == 0 ? 0 : placement.stages[link - 1].end;
-    const auto way = way_over(inputs.link(ends[link], ends[link + 1]), plan.transport_of(link),
-                              codec, allowed_loss, position, inputs.boundary(position));
+  for (std::size_t link = 0; link < plan.links(); ++link) {
+    const LinkEnds ends = plan.ends_of(link);
+    const std::string codec = codec_of(plan, ends);
+    const int position = ends.from ? placement.stages[*ends.from].end : 0;
+    const auto way = way_over(
+        inputs.link(device_at(ends.from, placement, inputs), device_at(ends.to, placement, inputs)),
+        plan.transport_of(link), codec, allowed_loss, position, inputs.boundary(position));
     if (!way) {
       return fail(ErrorCode::kNotFound, "link {} was not probed over {} with codec {}", link,
                   plan.transport_of(link), codec);

@@ -33,12 +33,6 @@ std::string joined(const std::vector<Part>& parts, Field Part::*field) {
   return join(texts, "+");
 }
 
-std::string devices_of(const Plan& plan) {
-  std::vector<std::string> names;
-  for (const StagePlan& stage : plan.stages) names.push_back(stage.device);
-  return join(names, "+");
-}
-
 /// Calls visit(column, value) for every column. Figures are empty where there are none.
 template <typename Visit>
 void for_each_column(const RunRecord& run, const TrialRecord& trial, Visit visit) {
@@ -61,7 +55,7 @@ void for_each_column(const RunRecord& run, const TrialRecord& trial, Visit visit
   const std::vector<CutRecord> cuts = trial.split ? trial.split->cuts : std::vector<CutRecord>{};
   visit("cut_positions", joined(cuts, &CutRecord::position));
   visit("cut_bytes", joined(cuts, &CutRecord::boundary_bytes));
-  visit("devices", quoted(devices_of(trial.plan)));
+  visit("devices", quoted(join(trial.plan.device_names(), "+")));
   visit("transport", text_of(trial.transport));
   visit("codec", text_of(trial.codec));
   visit("auto_codec", text_of(trial.auto_codec));

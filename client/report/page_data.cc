@@ -111,9 +111,11 @@ void make_smaller(Json& trial) {
   Json& plan = trial["plan"];
   Json stages = Json::array();
   for (const Json& stage : plan["stages"]) stages.push_back({{"device", stage["device"]}});
-  plan = {{"stages", std::move(stages)},
-          {"codecs", plan["codecs"]},
-          {"micro_batch", plan["micro_batch"]}};
+  Json smaller{{"stages", std::move(stages)},
+               {"codecs", plan["codecs"]},
+               {"micro_batch", plan["micro_batch"]}};
+  if (plan.contains("replicas")) smaller["replicas"] = plan["replicas"];
+  plan = std::move(smaller);
   if (!trial["split"].is_null()) trial["split"].erase("boundary");
 }
 

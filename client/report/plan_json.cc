@@ -62,7 +62,6 @@ Json json_of(const PlanReport& report, const Outlook& outlook) {
   Json json{{"condition", outlook.condition},
             {"front", Json::array()},
             {"chosen", nullptr},
-            {"replicas", Json::array()},
             {"cuts", outlook.cut_anywhere ? "ideals" : "order"},
             {"plans", Json::array()}};
   for (const PlannedPoint& one : outlook.front) {
@@ -71,11 +70,6 @@ Json json_of(const PlanReport& report, const Outlook& outlook) {
     json["front"].push_back(with_plan(one.plan, std::move(row)));
   }
   if (outlook.chosen) json["chosen"] = *outlook.chosen;
-  for (const ReplicaPoint& one : outlook.replicas) {
-    Json row{{"devices", one.devices}};
-    row.update(json_of(report, one.point, one.evaluation));
-    json["replicas"].push_back(std::move(row));
-  }
   for (const Candidate& candidate : outlook.candidates) {
     json["plans"].push_back(json_of(report, candidate));
   }

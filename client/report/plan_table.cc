@@ -14,14 +14,11 @@ using partitioner::OperatingPoint;
 using partitioner::ThirdObjective;
 
 std::string name_of(const Plan& plan) {
-  if (plan.splits.empty()) return "all on " + plan.stages.front().device;
-  return join(plan.splits, " + ");
+  return plan.splits.empty() ? all_on(plan) : join(plan.splits, " + ");
 }
 
 std::string devices_of(const Plan& plan) {
-  std::vector<std::string> names;
-  for (const StagePlan& stage : plan.stages) names.push_back(stage.device);
-  return join(names, " > ");
+  return join(plan.device_names(), plan.replicated ? ", " : " > ");
 }
 
 /// The tables of one report: which columns there are depends on what plans choose from.
@@ -40,7 +37,6 @@ class PlanTables {
     } else {
       text += "No plan keeps the limits asked for.\n\n";
     }
-    if (!outlook.replicas.empty()) text += replicas(outlook);
     if (!outlook.candidates.empty()) text += candidates(outlook);
     if (!outlook.why_in_order.empty()) {
       text += "Cut in the model's order: " + outlook.why_in_order + "\n\n";
@@ -123,26 +119,6 @@ class PlanTables {
     return fmt::format(
         "{} ms, {}/s", format_figure(to_milliseconds(one.with_jitter->response_p50)),
         format_figure(static_cast<double>(report_.batch) * one.with_jitter->throughput_per_s));
-  }
-
-  std::string replicas(const Outlook& outlook) const {
-    TextTable table({{"the whole model on"},
-                     {"ms", Align::kRight},
-                     {"samples/s", Align::kRight},
-                     {"W", Align::kRight}});
-    for (const ReplicaPoint& one : outlook.replicas) {
-      const auto predicted =
-          partitioner::predicted_measurement(one.evaluation, one.point, report_.batch);
-      table.add({join(one.devices, " and "), format_figure(predicted.latency_p50_ms),
-                 format_figure(predicted.throughput_per_s),
-                 std::to_string(predicted.throughput_window)});
-    }
-    return fmt::format(
-        "Left out: {} where devices take requests in turns, which no plan can say (a stage has one "
-        "device)\n{}\n",
-        outlook.replicas.size() == 1 ? "a point"
-                                     : fmt::format("{} points", outlook.replicas.size()),
-        table.render(style_));
   }
 
   std::string candidates(const Outlook& outlook) const {

@@ -4,12 +4,18 @@
 
 #include <cmath>
 
+#include "core/base/text.h"
+
 namespace pareto::client {
+
+std::string all_on(const Plan& plan) {
+  return "all on " + join(plan.device_names(), " and ") + (plan.replicated ? " in turns" : "");
+}
 
 std::string plan_name(const TrialRecord& trial) {
   if (!trial.name.empty()) return trial.name;
   if (trial.split) return trial.split->name;
-  return trial.plan.stages.empty() ? trial.id : "all on " + trial.plan.stages.front().device;
+  return trial.plan.stages.empty() ? trial.id : all_on(trial.plan);
 }
 
 std::string link_of(const TrialRecord& trial) {

@@ -7,7 +7,9 @@
 
 namespace pareto::client {
 
-/// "after:features.7", or "all on pi-1"; the name of a plan that was handed over as a file.
+/// "all on pi-1", or of replicas "all on pi-1 and pi-2 in turns".
+std::string all_on(const Plan& plan);
+/// "after:features.7", or as all_on(); the name of a plan that was handed over as a file.
 std::string plan_name(const TrialRecord& trial);
 /// "tcp"; "tcp int8" where a codec is used, "tcp lz4 (auto)" where it was chosen; "tcp by 2" where a batch travels in twos.
 std::string link_of(const TrialRecord& trial);

@@ -87,7 +87,11 @@ std::vector<NetworkBest> best_by_network(const RunRecord& run) {
     if (status != "ok") continue;
     ++group.measured;
     consider(trial, group.best);
-    consider(trial, trial.split ? group.split : group.unsplit);
+    if (trial.split) {
+      consider(trial, group.split);
+    } else if (!trial.plan.replicated) {
+      consider(trial, group.unsplit);
+    }
   }
   std::vector<NetworkBest> result;
   result.reserve(groups.size());

@@ -69,10 +69,11 @@ Expected<> check_order(const Plan& plan) {
 
 Expected<> check_transports(const Plan& plan) {
   if (!plan.transports.empty() && plan.transports.size() != plan.links()) {
-    return fail(ErrorCode::kInvalidArgument,
-                "plan: {} transports for {} links: the source's, one between each stage and the "
-                "next, and the sink's",
-                plan.transports.size(), plan.links());
+    return fail(ErrorCode::kInvalidArgument, "plan: {} transports for {} links: {}",
+                plan.transports.size(), plan.links(),
+                plan.replicated ? "of each replica the source's and the sink's"
+                                : "the source's, one between each stage and the next, and the "
+                                  "sink's");
   }
   for (std::size_t link = 0; link < plan.links(); ++link) {
     if (plan.transport_of(link).empty()) {
@@ -82,12 +83,8 @@ Expected<> check_transports(const Plan& plan) {
   return {};
 }
 
-Expected<> check(const Plan& plan) {
-  if (plan.model.empty()) return fail(ErrorCode::kInvalidArgument, "plan: \"model\" is missing");
-  if (plan.stages.empty() || plan.stages.size() > kMaxStages) {
-    return fail(ErrorCode::kInvalidArgument, "plan: \"stages\" holds {} stages, not 1 to {}",
-                plan.stages.size(), kMaxStages);
-  }
+/// Stages one behind the other.
+Expected<> check_pipeline(const Plan& plan) {
   if (plan.splits.size() + 1 != plan.stages.size()) {
     return fail(ErrorCode::kInvalidArgument, "plan: {} stages need {} split points, not {}",
                 plan.stages.size(), plan.stages.size() - 1, plan.splits.size());
@@ -95,8 +92,6 @@ Expected<> check(const Plan& plan) {
   std::int64_t expected_begin = 0;
   for (std::size_t i = 0; i < plan.stages.size(); ++i) {
     const StagePlan& stage = plan.stages[i];
-    if (stage.device.empty())
-      return fail(ErrorCode::kInvalidArgument, "plan: stage {} names no device", i);
     if (stage.begin != expected_begin || stage.end <= stage.begin) {
       return fail(
           ErrorCode::kInvalidArgument,
@@ -110,6 +105,43 @@ Expected<> check(const Plan& plan) {
     return fail(ErrorCode::kInvalidArgument, "plan: {} codecs for {} links between stages",
                 plan.codecs.size(), plan.splits.size());
   }
+  return {};
+}
+
+/// Whole models beside each other.
+Expected<> check_replicas(const Plan& plan) {
+  if (plan.stages.size() < 2 || !plan.splits.empty() || !plan.codecs.empty() ||
+      plan.has_own_order() || plan.micro_batch > 0) {
+    return fail(ErrorCode::kInvalidArgument,
+                "plan: \"replicas\" are two stages at least, without \"splits\", \"codecs\", "
+                "\"operators\" or \"micro_batch\"");
+  }
+  std::set<std::string> devices;
+  for (const StagePlan& stage : plan.stages) {
+    if (stage.begin != 0 || stage.end < 1 || stage.end != plan.stages.front().end) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "plan: the replica on {} covers operators {} to {}, but each covers all of them: "
+                  "0 to {}",
+                  stage.device, stage.begin, stage.end, plan.stages.front().end);
+    }
+    if (!devices.insert(stage.device).second) {
+      return fail(ErrorCode::kInvalidArgument, "plan: {} has two replicas", stage.device);
+    }
+  }
+  return {};
+}
+
+Expected<> check(const Plan& plan) {
+  if (plan.model.empty()) return fail(ErrorCode::kInvalidArgument, "plan: \"model\" is missing");
+  if (plan.stages.empty() || plan.stages.size() > kMaxStages) {
+    return fail(ErrorCode::kInvalidArgument, "plan: \"stages\" holds {} stages, not 1 to {}",
+                plan.stages.size(), kMaxStages);
+  }
+  for (std::size_t i = 0; i < plan.stages.size(); ++i) {
+    if (!plan.stages[i].device.empty()) continue;
+    return fail(ErrorCode::kInvalidArgument, "plan: stage {} names no device", i);
+  }
+  PARETO_TRY(plan.replicated ? check_replicas(plan) : check_pipeline(plan));
   PARETO_TRY(check_transports(plan));
   if (plan.batch < 1 || plan.batch > kMaxBatch) {
     return fail(ErrorCode::kInvalidArgument, "plan: batch {} is not 1 to {}", plan.batch,
@@ -141,10 +173,11 @@ Expected<> check_keys(const nlohmann::json& json, const std::vector<std::string>
 constexpr const char* kSource = "model_source";
 
 Expected<> check_all_keys(const nlohmann::json& json) {
-  PARETO_TRY(check_keys(json,
-                        {"model", "splits", "stages", "transport", "transports", "codecs", "batch",
-                         "micro_batch", "window", "engine", "precision", "threads", kSource},
-                        "plan"));
+  PARETO_TRY(
+      check_keys(json,
+                 {"model", "splits", "stages", "replicas", "transport", "transports", "codecs",
+                  "batch", "micro_batch", "window", "engine", "precision", "threads", kSource},
+                 "plan"));
   if (json.contains("transport") && json.contains("transports")) {
     return fail(ErrorCode::kInvalidArgument,
                 "plan: \"transport\" of all links and \"transports\" of each: one of them is too "
@@ -208,10 +241,26 @@ void write_shortest(StagePlan& stage) {
 
 }  // namespace
 
+std::vector<std::string> Plan::device_names() const {
+  std::vector<std::string> names;
+  for (const StagePlan& stage : stages) names.push_back(stage.device);
+  return names;
+}
+
+LinkEnds Plan::ends_of(std::size_t link) const {
+  if (replicated) {
+    return link % 2 == 0 ? LinkEnds{std::nullopt, link / 2} : LinkEnds{link / 2, std::nullopt};
+  }
+  LinkEnds ends;
+  if (link > 0) ends.from = link - 1;
+  if (link < stages.size()) ends.to = link;
+  return ends;
+}
+
 ShardOperators Plan::operators_of(std::size_t stage) const {
   ShardOperators operators;
   if (stages.front().begin > 0) operators.before.push_back({0, stages.front().begin});
-  for (std::size_t i = 0; i < stage; ++i) {
+  for (std::size_t i = 0; i < stage && !replicated; ++i) {
     for (const OperatorRange& range : ranges_of_stage(stages[i])) operators.before.push_back(range);
   }
   operators.before = united(std::move(operators.before));
@@ -250,6 +299,7 @@ nlohmann::ordered_json json_of(const Plan& plan) {
     auto& ranges = json["stages"].back()["operators"] = nlohmann::ordered_json::array();
     for (const OperatorRange& range : stage.operators) ranges.push_back({range.begin, range.end});
   }
+  if (plan.replicated) json["replicas"] = true;
   if (plan.transports.empty()) {
     json["transport"] = plan.transport;
   } else {
@@ -298,6 +348,7 @@ Expected<Plan> plan_from(const nlohmann::json& json) {
     PARETO_ASSIGN(read.operators, with_context(ranges_from(stage.at("operators")), "plan: stage {}",
                                                plan.stages.size() - 1));
   }
+  plan.replicated = json.value("replicas", false);
   plan.transport = json.value("transport", plan.transport);
   plan.transports = json.value("transports", plan.transports);
   plan.codecs = json.value("codecs", plan.codecs);

@@ -23,13 +23,22 @@ struct StagePlan {
   bool operator==(const StagePlan&) const = default;
 };
 
+/// A link's ends as numbers of stages; none: the coordinator.
+struct LinkEnds {
+  std::optional<std::size_t> from;
+  std::optional<std::size_t> to;
+  bool operator==(const LinkEnds&) const = default;
+};
+
 struct Plan {
   std::string model;  ///< a built-in name, or the path of a TorchScript file
   std::vector<std::string>
       splits;  ///< names of the split points, one fewer than stages; empty: one device runs all
   std::vector<StagePlan> stages;  ///< in order, without gaps
+  /// Whether its stages are replicas, each of them the whole model, that requests go to in turns. Else they are a pipeline.
+  bool replicated = false;
   std::string transport = "tcp";  ///< of every link, where `transports` is empty
-  /// One a link, where they differ: the source's, those between stages, the sink's. Set by set_transports alone.
+  /// One a link, where they differ. Set by set_transports alone.
   std::vector<std::string> transports;
   /// How tensors travel from stage i to the next, by the names of core/wire/codec.h; empty: as they are everywhere.
   std::vector<std::string> codecs;
@@ -47,9 +56,17 @@ struct Plan {
   /// Whether some stage runs other operators than [begin, end) of the model.
   bool has_own_order() const;
 
-  /// From the source through the stages to the sink.
-  std::size_t links() const { return stages.size() + 1; }
-  /// Of link 0 (the source's) … links() - 1 (the sink's).
+  /// One a stage.
+  std::vector<std::string> device_names() const;
+
+  /// From the source through the stages to the sink; of replicas from the source and to the sink, one replica after the other.
+  std::size_t links() const { return replicated ? 2 * stages.size() : stages.size() + 1; }
+  LinkEnds ends_of(std::size_t link) const;
+  /// The link into a stage; out of it leads the next one.
+  std::size_t link_into(std::size_t stage) const { return replicated ? 2 * stage : stage; }
+  /// Requests of which each replica gets one. 1: a pipeline.
+  std::size_t turn() const { return replicated ? stages.size() : 1; }
+  /// Of link 0 … links() - 1.
   const std::string& transport_of(std::size_t link) const {
     return transports.empty() ? transport : transports[link];
   }

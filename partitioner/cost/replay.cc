@@ -35,18 +35,55 @@ std::vector<double> drawn(const std::vector<double>& jitter, const ReplayOptions
 
 /// What takes requests one after another: a stage, a link, a medium. Times in ns.
 struct Server {
-  double occupancy = 0;  ///< from one request to the next, on average
-  double beyond = 0;     ///< until a request goes on, after it; less than 0: before it is over
+  double occupancy = 0;   ///< from one request to the next, on average
+  double beyond = 0;      ///< until a request goes on, after it; less than 0: before it is over
+  std::size_t clock = 0;  ///< of when it is free: a medium's is that of all its servers
   std::vector<double> times{};  ///< occupancies, one a request; empty: all the same
 };
 
-/// All that a request passes, in order.
+/// All that a request passes, in order; of replicas the one whose turn it is. Results come back in the order of requests.
 class Pipeline {
  public:
-  /// `placement` is one that evaluate() takes, and no replicas.
+  /// `placement` is one that evaluate() takes.
   Pipeline(const CostInputs& inputs, const Placement& placement, const ReplayOptions& options)
       : requests_(static_cast<std::size_t>(options.requests)) {
     std::mt19937_64 random(options.seed);
+    if (!placement.replicated) add_lane(inputs, placement, options, random);
+    for (std::size_t i = 0; placement.replicated && i < placement.stages.size(); ++i) {
+      Placement one{{placement.stages[i]}, {}};
+      if (!placement.codecs.empty()) {
+        one.codecs = {placement.codecs[2 * i], placement.codecs[2 * i + 1]};
+      }
+      add_lane(inputs, one, options, random);
+    }
+  }
+
+  std::size_t turn() const { return lanes_.size(); }
+
+  /// Response times, in ns: of whole turns, from the first replica's on.
+  std::vector<double> responses(int window) const {
+    std::vector<double> free(clocks_);
+    std::vector<double> returned(static_cast<std::size_t>(window));
+    std::vector<double> responses;
+    const std::size_t turns = (requests_ + turn() - 1) / turn();
+    responses.reserve(turns * turn());
+    const std::size_t settled = turn() * std::max(turns, 2 * returned.size());
+    double last = 0;
+    for (std::size_t k = 0; k < settled + turns * turn(); ++k) {
+      double& slot = returned[k % returned.size()];
+      const double sent = slot;
+      slot = std::max(last, pass(lanes_[k % turn()], sent, k / turn() % requests_, free));
+      last = slot;
+      if (k >= settled) responses.push_back(slot - sent);
+    }
+    return responses;
+  }
+
+ private:
+  void add_lane(const CostInputs& inputs, const Placement& placement, const ReplayOptions& options,
+                std::mt19937_64& random) {
+    lanes_.emplace_back();
+    media_.clear();
     int from = inputs.coordinator();
     Nanoseconds received{};
     for (std::size_t i = 0; i <= placement.stages.size(); ++i) {
@@ -63,71 +100,69 @@ class Pipeline {
     }
   }
 
-  /// Response times, in ns.
-  std::vector<double> responses(int window) const {
-    std::vector<double> free(servers_.size());
-    std::vector<double> returned(static_cast<std::size_t>(window));
-    std::vector<double> responses;
-    responses.reserve(requests_);
-    const std::size_t settled = std::max(requests_, 2 * returned.size());
-    for (std::size_t k = 0; k < settled + requests_; ++k) {
-      double& slot = returned[k % returned.size()];
-      const double sent = slot;
-      slot = pass(sent, k % requests_, free);
-      if (k >= settled) responses.push_back(slot - sent);
-    }
-    return responses;
-  }
-
- private:
   void add_stage(const CostInputs& inputs, const PlacedStage& stage, Nanoseconds messages,
                  const ReplayOptions& options, std::mt19937_64& random) {
     const DeviceCosts& device = inputs.devices[static_cast<std::size_t>(stage.device)];
     const Nanoseconds busy = device.when_busy().time(stage.begin, stage.end);
     Server server{to_nanoseconds(messages + busy),
-                  to_nanoseconds(device.time(stage.begin, stage.end) - busy)};
+                  to_nanoseconds(device.time(stage.begin, stage.end) - busy), clocks_++};
     if (!device.jitter.empty()) {
       server.times = drawn(device.jitter, options, random);
       for (double& time : server.times) time *= server.occupancy;
     }
-    servers_.push_back(std::move(server));
+    lanes_.back().push_back(std::move(server));
   }
 
   void add_link(int medium, const LinkTimes& times) {
+    std::vector<Server>& servers = lanes_.back();
     const double occupancy = to_nanoseconds(times.occupancy);
     if (medium >= 0) {
       // Where it is first used, and none of the latency.
-      const auto [place, added] = media_.emplace(medium, servers_.size());
-      if (added) servers_.emplace_back();
-      servers_[place->second].occupancy += occupancy;
-      servers_[place->second].beyond -= occupancy;
+      const auto [place, added] = media_.emplace(medium, servers.size());
+      if (added) servers.push_back({0, 0, clock_of(medium)});
+      servers[place->second].occupancy += occupancy;
+      servers[place->second].beyond -= occupancy;
     }
-    servers_.push_back({occupancy, to_nanoseconds(times.delay)});
+    servers.push_back({occupancy, to_nanoseconds(times.delay), clocks_++});
   }
 
-  /// A request sent then: when it comes back. `free`: when each server is.
-  double pass(double at, std::size_t row, std::vector<double>& free) const {
-    for (std::size_t i = 0; i < servers_.size(); ++i) {
-      const Server& server = servers_[i];
+  std::size_t clock_of(int medium) {
+    const auto [clock, added] = clocks_of_media_.emplace(medium, clocks_);
+    if (added) ++clocks_;
+    return clock->second;
+  }
+
+  /// A request sent then: when its result is there. `free`: by each clock.
+  static double pass(const std::vector<Server>& servers, double at, std::size_t row,
+                     std::vector<double>& free) {
+    for (const Server& server : servers) {
       const double time = server.times.empty() ? server.occupancy : server.times[row];
-      const double start = std::max(at, free[i]);
-      free[i] = start + time;
+      const double start = std::max(at, free[server.clock]);
+      free[server.clock] = start + time;
       at = start + std::max(time + server.beyond, 0.0);
     }
     return at;
   }
 
   const std::size_t requests_;
-  std::vector<Server> servers_;
-  std::map<int, std::size_t> media_;  ///< their servers
+  std::vector<std::vector<Server>> lanes_;  ///< one, or each replica's
+  std::size_t clocks_ = 0;
+  std::map<int, std::size_t> media_;            ///< their servers of the last lane
+  std::map<int, std::size_t> clocks_of_media_;  ///< of all lanes
 };
 
 ReplayOutcome outcome_of(const Pipeline& pipeline, const Evaluation& evaluation, int window) {
-  std::vector<double> responses = pipeline.responses(window);
+  const std::vector<double> responses = pipeline.responses(window);
+  std::vector<double> slowest;  // of each turn
+  for (auto first = responses.begin(); first != responses.end();) {
+    const auto next = first + static_cast<std::ptrdiff_t>(pipeline.turn());
+    slowest.push_back(*std::max_element(first, next));
+    first = next;
+  }
   const auto quantile = [&](double share) {
-    const auto place = std::llround(share * static_cast<double>(responses.size() - 1));
-    const auto found = responses.begin() + place;
-    std::ranges::nth_element(responses, found);
+    const auto place = std::llround(share * static_cast<double>(slowest.size() - 1));
+    const auto found = slowest.begin() + place;
+    std::ranges::nth_element(slowest, found);
     return from_nanoseconds(*found);
   };
   // By Little's law. That the mean is no shorter than without jitter is so but for roundings, and for times of zero.
@@ -138,14 +173,11 @@ ReplayOutcome outcome_of(const Pipeline& pipeline, const Evaluation& evaluation,
   return {window, window / (response / 1e9), quantile(0.5), quantile(0.95), least / response};
 }
 
-Expected<Evaluation> evaluate_pipeline(const CostInputs& inputs, const Placement& placement,
-                                       int window) {
+Expected<Evaluation> evaluate_under(const CostInputs& inputs, const Placement& placement,
+                                    int window) {
   if (window < 1 || window > kLargestSearchedWindow) {
     return fail(ErrorCode::kInvalidArgument, "a window of {}: 1 to {}", window,
                 kLargestSearchedWindow);
-  }
-  if (placement.replicated) {
-    return fail(ErrorCode::kInvalidArgument, "replicas that take turns are no pipeline to replay");
   }
   return evaluate(inputs, placement);
 }
@@ -160,13 +192,13 @@ bool knows_jitter(const CostInputs& inputs, const Placement& placement) {
 
 Expected<ReplayOutcome> replay(const CostInputs& inputs, const Placement& placement, int window,
                                const ReplayOptions& options) {
-  PARETO_ASSIGN(const Evaluation evaluation, evaluate_pipeline(inputs, placement, window));
+  PARETO_ASSIGN(const Evaluation evaluation, evaluate_under(inputs, placement, window));
   return outcome_of(Pipeline(inputs, placement, options), evaluation, window);
 }
 
 Expected<ReplayOutcome> replay_open(const CostInputs& inputs, const Placement& placement,
                                     int most_window, const ReplayOptions& options) {
-  PARETO_ASSIGN(const Evaluation evaluation, evaluate_pipeline(inputs, placement, most_window));
+  PARETO_ASSIGN(const Evaluation evaluation, evaluate_under(inputs, placement, most_window));
   const Pipeline pipeline(inputs, placement, options);
   const int enough = operating_points(evaluation, {1, most_window}).back().window;
   ReplayOutcome best = outcome_of(pipeline, evaluation, std::min(2 * enough, most_window));

@@ -3,6 +3,8 @@
 //   request k begins on a stage or link   when it has left the one before, and request k - 1 has left this one
 //   request k leaves the source           when request k - W has come back
 //
+// Of replicas, request k has the stage and links of replica k mod n, and comes back when request k - 1 has.
+//
 // That is a max-plus (Lindley) recursion, O(requests x stages). Times are those of evaluate(), a stage's multiplied with its device's
 // factors, which are drawn in blocks of neighbours (circular block bootstrap, Politis and Romano 1992) and scaled to a mean of 1, for
 // predicted busy times are means. Without jitter the outcome is evaluate()'s to the nanosecond, with it the throughput is never more.
@@ -34,7 +36,7 @@ struct ReplayOptions {
 struct ReplayOutcome {
   int window = 1;
   double throughput_per_s = 0;  ///< requests, as OperatingPoint's
-  Nanoseconds response_p50{};
+  Nanoseconds response_p50{};  ///< of replicas, of each turn's slowest request
   Nanoseconds response_p95{};
   double share = 1;  ///< of the throughput without jitter under the same window; at most 1
 };
@@ -43,7 +45,7 @@ struct ReplayOutcome {
 bool knows_jitter(const CostInputs& inputs, const Placement& placement);
 
 /// `inputs` pass check(); options are 1 or more. Devices without factors do not jitter. The same for the same seed. Fails: as evaluate() does;
-/// kInvalidArgument (replicas, a window that is not 1 to kLargestSearchedWindow).
+/// kInvalidArgument (a window that is not 1 to kLargestSearchedWindow).
 Expected<ReplayOutcome> replay(const CostInputs& inputs, const Placement& placement, int window,
                                const ReplayOptions& options = {});
 

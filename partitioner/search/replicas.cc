@@ -89,7 +89,8 @@ Expected<> add_replicas(const CostInputs& inputs, const SearchOptions& options, 
       if (turns[count].size() > kMostTurns) {
         return fail(ErrorCode::kExhausted,
                     "{} devices may take turns with the whole model in too many ways to try all: "
-                    "leave devices out, or choose from fewer transports and codecs",
+                    "leave devices out, choose from fewer transports and codecs, or plan without "
+                    "replicas (--no-replicas)",
                     inputs.devices.size());
       }
     }
@@ -100,22 +101,6 @@ Expected<> add_replicas(const CostInputs& inputs, const SearchOptions& options, 
     }
   }
   return {};
-}
-
-Expected<std::vector<FrontPoint>> replicas_beyond(const std::vector<FrontPoint>& front,
-                                                  const CostInputs& inputs, SearchOptions options) {
-  PARETO_TRY(check_search(inputs, options));
-  options.replicas = true;
-  PointFront all(options.windows);
-  std::vector<Placement> witnesses;
-  for (const FrontPoint& point : front) {
-    all.add(point.point, point.third, witnesses.size());
-    witnesses.push_back(point.placement);
-  }
-  PARETO_TRY(add_replicas(inputs, options, all, witnesses));
-  PARETO_ASSIGN(auto points, with_placements(all, witnesses, inputs, options));
-  std::erase_if(points, [](const FrontPoint& point) { return !point.placement.replicated; });
-  return points;
 }
 
 }  // namespace pareto::partitioner

@@ -15,10 +15,4 @@ namespace pareto::partitioner {
 Expected<> add_replicas(const CostInputs& inputs, const SearchOptions& options, PointFront& front,
                         std::vector<Placement>& witnesses);
 
-/// What is to be had by them alone, for those who can run pipelines only and want to know what they miss. `front`: of the same inputs and
-/// options, without replicas. The points of replicas that none of it is as good as, in a front's order. Some of them may beat points of
-/// `front`. Fails: as a search does.
-Expected<std::vector<FrontPoint>> replicas_beyond(const std::vector<FrontPoint>& front,
-                                                  const CostInputs& inputs, SearchOptions options);
-
 }  // namespace pareto::partitioner

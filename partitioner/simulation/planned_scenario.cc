@@ -118,7 +118,8 @@ Expected<Scenario> planned_scenario(const CostInputs& inputs, const Placement& p
                                     const PlannedPipeline& pipeline) {
   if (placement.replicated) {
     return fail(ErrorCode::kInvalidArgument,
-                "replicas that take turns are no pipeline to simulate: write a pipeline for each");
+                "the plan has replicas that take turns, and pipelines are what is simulated: leave "
+                "them out (--no-replicas)");
   }
   PARETO_TRY(partitioner::evaluate(inputs, placement));
   Scenario scenario = Planned(inputs, placement).make(pipeline);

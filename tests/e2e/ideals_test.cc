@@ -94,13 +94,23 @@ TEST_F(OwnOrder, ThatCannotRunIsRefused) {
 }
 
 TEST_F(OwnOrder, IsWhatPlanningOverIdealsMayFind) {
-  std::vector<std::string> arguments{
-      "plan",     "--cuts",           "ideals",
-      "--store",  path("results.db"), "--transport",
-      "tcp",      "--splits",         "after:features.3,after:features.9",
-      "--prefer", "throughput",       "--engine",
-      "plain",    "--save",           path("plan.json"),
-      "--json"};
+  std::vector<std::string> arguments{"plan",
+                                     "--cuts",
+                                     "ideals",
+                                     "--store",
+                                     path("results.db"),
+                                     "--transport",
+                                     "tcp",
+                                     "--splits",
+                                     "after:features.3,after:features.9",
+                                     "--prefer",
+                                     "throughput",
+                                     "--no-replicas",
+                                     "--engine",
+                                     "plain",
+                                     "--save",
+                                     path("plan.json"),
+                                     "--json"};
   const std::vector<std::string> model = small_model();
   arguments.insert(arguments.end(), model.begin(), model.end());
   const Finished planned = paretoctl(arguments);

@@ -1,7 +1,7 @@
 // What the page's charts share: axes, tooltips, intervals, and the edge of what is reached.
 const axes = (() => {
   'use strict';
-  const {latency, rate, figure, range, percent, devicesOf, nameOf, el, colourOf} = common;
+  const {latency, rate, figure, range, percent, wayOf, nameOf, el, colourOf} = common;
 
   const font = () => ({fontFamily: getComputedStyle(document.body).fontFamily});
   const plain = (colour, size = 11.5) => ({
@@ -45,13 +45,13 @@ const axes = (() => {
 
   /** Of a plan that was measured: what it is, its figures, and more lines. */
   const tip = (trial, ...more) => el('div', {class: 'tip'},
-    el('b', {}, nameOf(trial)), `${devicesOf(trial).join(' → ')} over ${trial.transport}, batch ${trial.batch}`, el('br'),
+    el('b', {}, nameOf(trial)), `${wayOf(trial)} over ${trial.transport}, batch ${trial.batch}`, el('br'),
     `${figure(latency(trial))} ms  (${range(trial.latency_ms.ci95)}), window ${trial.latency_ms.window}`, el('br'),
     `${figure(rate(trial))} samples/s  (${range(trial.throughput.ci95)}), window ${trial.throughput.window}`,
     ...more.flatMap((line) => [el('br'), line]));
   /** Of a plan that was predicted only. */
   const expectedTip = (trial) => el('div', {class: 'tip'},
-    el('b', {}, nameOf(trial)), `${devicesOf(trial).join(' → ')} over ${trial.transport}, batch ${trial.batch}`, el('br'),
+    el('b', {}, nameOf(trial)), `${wayOf(trial)} over ${trial.transport}, batch ${trial.batch}`, el('br'),
     'not measured; expected (± one standard deviation):', el('br'),
     `${figure(trial.predicted.expected_latency_ms)} ms  (± ${percent(trial.predicted.latency_deviation)})`, el('br'),
     `${figure(trial.predicted.expected_samples_per_s)} samples/s  (± ${percent(trial.predicted.throughput_deviation)})`, el('br'),

@@ -30,7 +30,15 @@ const common = (() => {
   };
   const percent = (ratio) => `${ratio < 0.1 ? Number((100 * ratio).toPrecision(1)) : Math.round(ratio * 100)} %`;
   const devicesOf = (trial) => trial.plan.stages.map((stage) => stage.device);
-  const nameOf = (trial) => (trial.name ? trial.name : trial.split ? trial.split.name : `all on ${devicesOf(trial)[0]}`);
+  const nameOf = (trial) => {
+    if (trial.name) return trial.name;
+    if (trial.split) return trial.split.name;
+    return `all on ${devicesOf(trial).join(' and ')}${trial.plan.replicas ? ' in turns' : ''}`;
+  };
+  /** One device runs the whole model. */
+  const isAlone = (trial) => !trial.split && !trial.plan.replicas;
+  /** Its devices in order, or those that take turns. */
+  const wayOf = (trial) => devicesOf(trial).join(trial.plan.replicas ? ' and ' : ' → ');
   /** What crosses at each cut. */
   const crossesOf = (trial) => (trial.split ? trial.split.cuts.map((cut) => bytes(cut.boundary_bytes)).join(' + ') : '–');
   const latency = (trial) => trial.latency_ms.p50;
@@ -93,6 +101,6 @@ const common = (() => {
     el('tbody', {}, ...rows.map((row) => (row instanceof Element ? row
       : el('tr', {}, ...row.map((cell, i) => el('td', {class: heads[i][1]}, ...[cell].flat())))))));
 
-  return {byId, PARTS, STEPS, shapeOf, colourOf, figure, short, range, bytes, percent, date, devicesOf, nameOf, crossesOf, latency, rate, el, swatch, shapeIcon,
+  return {byId, PARTS, STEPS, shapeOf, colourOf, figure, short, range, bytes, percent, date, devicesOf, nameOf, isAlone, wayOf, crossesOf, latency, rate, el, swatch, shapeIcon,
     bar, colours, segments, toggle, keepingFocus, fill};
 })();

@@ -1,23 +1,27 @@
 // The plan that is chosen: its standing, who beats it, its figures and its way through devices and links.
 const detailCard = (view, page) => {
   'use strict';
-  const {byId, PARTS, figure, short, range, bytes, percent, devicesOf, nameOf, latency, rate, el, swatch, bar} = common;
+  const {byId, PARTS, figure, short, range, bytes, percent, wayOf, nameOf, latency, rate, el, swatch, bar} = common;
 
   const stepOf = (colour, title, value, note) => el('li', {style: `--dot: var(--${colour})`},
     el('div', {class: 'row'}, el('span', {}, title), el('b', {}, value)), note ? el('small', {}, note) : undefined);
   const pathOf = (trial) => {
     const steps = [];
+    // Of replicas each has a link that leads to it and one that leads back.
+    const {replicas} = trial.plan;
     trial.links.forEach((link, i) => {
-      const last = i === trial.links.length - 1;
-      const codec = !last && i > 0 ? trial.plan.codecs[i - 1] : undefined;
-      const title = `${i === 0 ? 'input arrives ' : last ? 'result returns ' : ''}over ${link.transport}${codec && codec !== 'none' ? ` ${codec}` : ''}`;
-      const cut = !last && i > 0 && trial.split ? trial.split.cuts[i - 1] : undefined;
+      const arrives = replicas ? i % 2 === 0 : i === 0;
+      const returns = replicas ? i % 2 === 1 : i === trial.links.length - 1;
+      const between = !arrives && !returns;
+      const codec = between ? trial.plan.codecs[i - 1] : undefined;
+      const title = `${arrives ? 'input arrives ' : returns ? 'result returns ' : ''}over ${link.transport}${codec && codec !== 'none' ? ` ${codec}` : ''}`;
+      const cut = between && trial.split ? trial.split.cuts[i - 1] : undefined;
       const crossing = cut ? cut.boundary : [];
       const what = crossing.length
         ? crossing.slice(0, 3).map((value) => `${value.dtype} ${value.shape.join('×')}`).join(', ') + (crossing.length > 3 ? ` and ${crossing.length - 3} more` : '')
         : '';
       steps.push(stepOf('transfer', title, `${short(link.transfer_ms.p50)} ms`, [cut && trial.split.cuts.length > 1 ? cut.name : '', bytes(link.bytes), what].filter(Boolean).join(' · ')));
-      const stage = trial.stages[i];
+      const stage = returns ? undefined : trial.stages[replicas ? i / 2 : i];
       if (stage) {
         steps.push(stepOf('compute', stage.device, `${short(stage.compute_ms.p50)} ms`,
           view.simulated ? '' : `engine ${stage.engine} · ${bytes(stage.weight_bytes)} of weights · ${bytes(stage.peak_memory_bytes)} of memory`));
@@ -50,16 +54,16 @@ const detailCard = (view, page) => {
       el('span', {class: 'muted'}, view.simulated ? ' simulated' : ` P(front) ${percent(trial.p_front)}`),
       el('h2', {style: 'margin-top: 6px'}, nameOf(trial)),
       trial.name && trial.split ? el('p', {class: 'muted'}, trial.split.name) : '',
-      el('p', {class: 'muted'}, `${devicesOf(trial).join(' → ')} · ${trial.transport} · batch ${trial.batch}`),
+      el('p', {class: 'muted'}, `${wayOf(trial)} · ${trial.transport} · batch ${trial.batch}`),
       el('p', {class: 'verdict'}, view.isFront(trial) ? view.verdict(trial) : view.doubt(trial)),
       ...beatenBy(trial),
       el('div', {class: 'figures'},
         box('Latency, p50', `${figure(latency(trial))} ms`, `${range(trial.latency_ms.ci95)}, window ${trial.latency_ms.window}, ${trial.latency_ms.samples} requests`),
         box('Throughput', `${figure(rate(trial))} /s`, `${range(trial.throughput.ci95)}, window ${trial.throughput.window}`)),
-      el('h3', {}, 'Time of one request'), bar(trial),
+      el('h3', {}, trial.plan.replicas ? 'Time of each turn’s slowest request' : 'Time of one request'), bar(trial),
       el('ul', {class: 'parts'}, ...PARTS.map(([part, text]) => el('li', {}, swatch(part), el('span', {}, text),
         el('b', {}, `${short(split[part])} ms`), el('small', {}, `${Math.round(100 * split[part] / latency(trial))} %`)))),
-      el('h3', {}, 'Its way'), pathOf(trial));
+      el('h3', {}, trial.plan.replicas ? 'Their ways, in turns' : 'Its way'), pathOf(trial));
   };
   return {draw, drawChosen: draw};
 };

@@ -1,7 +1,7 @@
 // The filters above the charts, and the plans that stand out.
 const filtersBar = (view, page) => {
   'use strict';
-  const {byId, figure, devicesOf, nameOf, latency, rate, el, shapeIcon, colourOf, segments, toggle} = common;
+  const {byId, figure, devicesOf, nameOf, isAlone, latency, rate, el, shapeIcon, colourOf, segments, toggle} = common;
   const {choice, batches, conditions, transports} = view;
 
   // Made once: what is typed and where must not be lost while all else is drawn anew.
@@ -43,7 +43,7 @@ const filtersBar = (view, page) => {
     if (front.length) {
       const fastest = front[0];
       const busiest = front[front.length - 1];
-      const alone = pool.filter((trial) => !trial.split).sort((a, b) => rate(b) - rate(a))[0];
+      const alone = pool.filter(isAlone).sort((a, b) => rate(b) - rate(a))[0];
       cards.push(headline('Lowest latency', figure(latency(fastest)), 'ms, p50', fastest));
       cards.push(headline('Highest throughput', figure(rate(busiest)), 'samples/s', busiest));
       if (alone && !view.simulated) {

@@ -1,7 +1,7 @@
 // The fronts of all network conditions side by side, and the same as a table.
 const frontsCard = (view, networks, page) => {
   'use strict';
-  const {byId, shapeOf, figure, range, percent, latency, rate, nameOf, devicesOf, el, colours, segments, fill} = common;
+  const {byId, shapeOf, figure, range, percent, latency, rate, nameOf, wayOf, el, colours, segments, fill} = common;
   const {choice, conditions, under, frontOf} = view;
 
   const smalls = conditions.map((condition) => {
@@ -70,7 +70,7 @@ const frontsCard = (view, networks, page) => {
   };
   const drawTable = () => {
     const rows = conditions.flatMap((condition) => frontOf(under(condition)).map((trial, i) => [
-      i ? '' : condition, [networks.planButton(`front ${trial.id}`, trial, page.select, nameOf(trial))], devicesOf(trial).join(' → '), trial.transport,
+      i ? '' : condition, [networks.planButton(`front ${trial.id}`, trial, page.select, nameOf(trial))], wayOf(trial), trial.transport,
       [figure(latency(trial)), el('small', {}, range(trial.latency_ms.ci95))], [figure(rate(trial)), el('small', {}, range(trial.throughput.ci95))],
       trial.p_front.toFixed(2)]));
     fill(byId('fronts-table'), [['Network', 'text'], ['Plan', 'text'], ['Devices', 'text'], ['Transport', 'text'], ['p50 ms'], ['Samples/s'], ['P(front)']], rows);

@@ -1,7 +1,7 @@
 // What is known of a run's networks, and the best plan under each: for the parts that compare them.
 const makeNetworks = (view) => {
   'use strict';
-  const {figure, latency, rate, nameOf, el, percent} = common;
+  const {figure, latency, rate, nameOf, isAlone, el, percent} = common;
   const {run, choice, under} = view;
 
   /** The run's entry of a condition, at the batch chosen; undefined where there is none. */
@@ -48,7 +48,7 @@ const makeNetworks = (view) => {
       const entry = entryOf(condition);
       return (entry && view.byTrial.get(entry[`${goal.id}_${kind}`])) || null;
     }
-    return under(condition).filter((trial) => Boolean(trial.split) === (kind === 'split')).sort(goal.better)[0] || null;
+    return under(condition).filter((trial) => (kind === 'split' ? trial.split : isAlone(trial))).sort(goal.better)[0] || null;
   };
   /** The split that the cost model calls the best, measured or not; null where nothing was predicted, or simulated from what was measured. */
   const expectedOf = (condition, goal) => {

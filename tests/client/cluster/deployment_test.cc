@@ -67,6 +67,32 @@ TEST_F(DeploymentTest, EveryWayToCutGivesTheSameAnswer) {
   expect_nothing_left();
 }
 
+TEST_F(DeploymentTest, ReplicasAnswerInTurns) {
+  Plan replicas = plan({});
+  replicas.replicated = true;
+  replicas.stages.push_back({"b", 0, kFakeOperators});
+  auto deployment = open(replicas).value();
+  EXPECT_EQ(deployment->turn(), 2U);
+  EXPECT_EQ(deployment->round_trips().size(), 4U);
+  for (const Nanoseconds round_trip : deployment->round_trips()) EXPECT_GT(round_trip.count(), 0);
+  Load load(deployment->source(), deployment->sink(), deployment->pipeline());
+  LoadOptions options;
+  options.window = 3;
+  options.requests = 7;
+  const auto done = load.run(Value{Tuple{workload_.example(2, 1).value()}}, options);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(done->samples.size(), 7U);
+  for (const RequestSample& sample : done->samples) EXPECT_EQ(sample.timeline.size(), 1U);
+  EXPECT_DOUBLE_EQ(sum_of(done->last_output), 8.0 * kFakeOperators);
+  EXPECT_EQ(deployment->wire_bytes().size(), 4U);
+  // A pipeline is none of it, and the other way round.
+  EXPECT_FALSE(deployment->change_to(plan({3}), *pool_).value());
+  EXPECT_TRUE(deployment->change_to(replicas, *pool_).value());
+  EXPECT_DOUBLE_EQ(answer(*deployment), 8.0 * kFakeOperators);
+  deployment.reset();
+  expect_nothing_left();
+}
+
 TEST_F(DeploymentTest, SendsAWeightOnceAndLoadsAShardOnce) {
   auto first = open(plan({3})).value();
   auto second = open(plan({3})).value();

@@ -69,6 +69,10 @@ TEST_F(TransportChoice, NamesOnlyWhatAPlanLeavesOpen) {
   EXPECT_TRUE(named.transports.empty());
   plan.set_transports({"auto", "grpc"});
   EXPECT_EQ(with_transports_named(plan, *cluster_).value().transport_text(), "shm+grpc");
+  plan.replicated = true;
+  plan.stages = {{"a", 0, 4}, {"b", 0, 4}};
+  plan.set_transports({"auto", "auto", "grpc", "auto"});
+  EXPECT_EQ(with_transports_named(plan, *cluster_).value().transport_text(), "tcp+tcp+grpc+shm");
 }
 
 TEST(TransportMix, IsOneNameOrOneForEachLink) {

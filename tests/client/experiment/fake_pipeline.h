@@ -14,16 +14,17 @@
 
 namespace pareto::client {
 
-/// Of a device for each stage.
+/// Of a device for each stage, or replica.
 class FakePipelineTest : public testing::Test {
  protected:
-  explicit FakePipelineTest(std::vector<StagePlan> stages, int window = 0)
+  explicit FakePipelineTest(std::vector<StagePlan> stages, int window = 0, bool replicated = false)
       : cluster_(Cluster::of(fake_devices(devices_of(stages), transport_, daemons_))),
         pool_(workload_) {
     plan_.model = "adder";
     plan_.transport = "memory";
     plan_.window = window;
     plan_.stages = std::move(stages);
+    plan_.replicated = replicated;
     deployment_ = Deployment::open(plan_, cluster_, pool_, transports_).value();
   }
 

@@ -52,6 +52,42 @@ TEST_F(TrialMeterTest, AForeseenWindowIsNotSearched) {
   EXPECT_GT(measured_with(5).round.window, 5) << "more than was foreseen";
 }
 
+class ReplicasTest : public FakePipelineTest {
+ protected:
+  ReplicasTest()
+      : FakePipelineTest({{"a", 0, kFakeOperators}, {"b", 0, kFakeOperators}}, 0, true) {}
+};
+
+TEST_F(ReplicasTest, HaveEachATurnsRequest) {
+  daemons_[0]->set_operator_time(std::chrono::milliseconds(1), {});
+  daemons_[1]->set_operator_time(std::chrono::milliseconds(3), {});
+  TrialMeter meter(/*window=*/3, /*seed=*/1);
+  const auto measured =
+      meter.measure(*deployment_, Value{Tuple{workload_.example(2, 1).value()}}, 0, true,
+                    {.slice = {}, .latency_requests = 11, .all_requests = true});
+  ASSERT_TRUE(measured) << measured.error().message;
+  EXPECT_DOUBLE_EQ(sum_of(measured->output), 8.0 * kFakeOperators);
+  const TrialRound& round = measured->round;
+  EXPECT_THAT(round.latency_ms, SizeIs(6)) << "turns";
+  EXPECT_THAT(round.sink_receive_ms, SizeIs(12)) << "requests";
+  EXPECT_EQ(round.intervals_s.size() % 6, 0U) << "whole windows of whole turns";
+  ASSERT_THAT(round.stages, SizeIs(2));
+  for (const StageSamples& stage : round.stages) EXPECT_THAT(stage.compute_ms, SizeIs(6));
+
+  TrialRecord trial;
+  trial.plan = plan_;
+  trial.batch = 2;
+  trial.rounds = {round};
+  summarize(*deployment_, trial);
+  EXPECT_EQ(trial.latency.samples, 6);
+  ASSERT_THAT(trial.stages, SizeIs(2));
+  EXPECT_DOUBLE_EQ(trial.stages[0].compute_p50_ms, 1.0 * kFakeOperators);
+  EXPECT_DOUBLE_EQ(trial.stages[1].compute_p50_ms, 3.0 * kFakeOperators);
+  ASSERT_THAT(trial.links, SizeIs(4)) << "to each and back";
+  EXPECT_EQ(trial.links[0].bytes, trial.links[2].bytes);
+  EXPECT_EQ(trial.links[1].bytes, trial.links[3].bytes);
+}
+
 RequestSample taking(std::chrono::milliseconds latency) {
   RequestSample sample;
   sample.completed = sample.sent + latency;
@@ -69,6 +105,12 @@ TEST(HasPause, IsARequestThatTookMuchLongerThanMost) {
   slow.push_back(taking(355ms));
   EXPECT_FALSE(has_pause(slow)) << "not half as long again";
   EXPECT_FALSE(has_pause({}));
+  // A slow replica is no pause of a quick one.
+  std::vector<RequestSample> turns;
+  for (int i = 0; i < 6; ++i)
+    turns.insert(turns.end(), {taking(90ms), taking(90ms), taking(200ms)});
+  EXPECT_TRUE(has_pause(turns));
+  EXPECT_FALSE(has_pause(turns, 3));
 }
 
 }  // namespace

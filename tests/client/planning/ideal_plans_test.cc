@@ -55,6 +55,12 @@ TEST(PlacementAmong, IsThatWhichAPlanWasMadeOf) {
   EXPECT_GT(with_own_order, 0);
 
   Plan plan;
+  place_ideals(model, ideals, devices, {{{0, 0, last}, {1, 0, last}}, {}, true}, plan);
+  EXPECT_TRUE(plan.replicated);
+  const auto replicas = placement_among(plan, ideals, devices).value();
+  EXPECT_TRUE(replicas.replicated);
+  EXPECT_EQ(replicas.stages, (std::vector<partitioner::PlacedStage>{{0, 0, last}, {1, 0, last}}));
+
   place_ideals(model, ideals, devices, {{{0, 0, last}}}, plan);
   const auto code = [&] { return placement_among(plan, ideals, devices).error().code; };
   plan.stages[0].device = "c";

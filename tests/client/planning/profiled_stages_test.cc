@@ -60,6 +60,9 @@ TEST_F(ProfiledStages, TakeWhatTheirDevicesTookWhenAllWereAtWork) {
   EXPECT_THAT(stages(), ElementsAre(Nanoseconds(cut_ * 5), Nanoseconds((operators_ - cut_) * 10)));
   plan_.stages = {{"pi-2", 0, operators_}};
   EXPECT_THAT(stages(), ElementsAre(Nanoseconds(operators_ * 10)));
+  plan_.stages.push_back({"pi-1", 0, operators_});
+  plan_.replicated = true;
+  EXPECT_THAT(stages(), ElementsAre(Nanoseconds(operators_ * 10), Nanoseconds(operators_ * 5)));
 }
 
 TEST_F(ProfiledStages, AreNotKnownOfADeviceThatWasNotProfiledLikeThat) {

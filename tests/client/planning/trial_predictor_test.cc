@@ -225,6 +225,10 @@ TEST_F(PredictTrials, KnowsGivenPlansByTheirOwnCutsSettingsAndOrder) {
   Plan& plan = trials_[own_order].plan;
   plan.splits = {"op:5:7-9"};
   plan.stages = {{"a", 0, 7, {{0, 5}, {7, 9}}}, {"b", 7, operators, {{5, 7}, {9, operators}}}};
+  const std::size_t replicas = add({}, {"a"}, {"shm"});
+  trials_[replicas].plan.replicated = true;
+  trials_[replicas].plan.stages.push_back({"b", 0, operators});
+  trials_[replicas].plan.window = 2;
   const std::size_t unknown = add({cut}, {"a", "b"}, {"shm", "tcp", "shm"});
   trials_[unknown].plan.stages[0].device = "d";
   for (const TrialRecord& trial : trials_) options_.plans.push_back({"", trial.plan});
@@ -235,6 +239,8 @@ TEST_F(PredictTrials, KnowsGivenPlansByTheirOwnCutsSettingsAndOrder) {
   EXPECT_NEAR(latency_ms(own_order) - latency_ms(plain),
               static_cast<double>(*own_bytes) / kTcpRate * 1e3 - crossing_ms(cut, kTcpRate), 1e-3);
   EXPECT_FALSE(trials_[unknown].prediction);
+  EXPECT_NEAR(latency_ms(replicas), std::max(latency_ms(0), latency_ms(1)), 1e-6);
+  EXPECT_NEAR(trials_[replicas].prediction->samples_per_s, 2e3 / latency_ms(replicas), 1e-3);
 }
 
 }  // namespace

@@ -108,6 +108,30 @@ TEST_F(ReportPage, DrawsWhatWasPredictedOnlyApart) {
   EXPECT_THAT(page, Not(HasSubstr("not measured</h2>")));
 }
 
+TEST_F(ReportPage, ShowsTheWaysOfReplicas) {
+  RunRecord run = test::synthetic_run({.transports = {"tcp"}, .batches = {1}});
+  const auto whole = std::ranges::find_if(run.trials, [](const TrialRecord& trial) {
+    return !trial.split && trial.status == TrialStatus::kOk;
+  });
+  ASSERT_NE(whole, run.trials.end());
+  TrialRecord& trial = *whole;
+  trial.plan.replicated = true;
+  trial.plan.stages.push_back({"twin", 0, trial.plan.stages[0].end});
+  trial.stages.push_back(trial.stages[0]);
+  trial.stages.back().device = "twin";
+  trial.links.insert(trial.links.end(), {trial.links[0], trial.links[1]});
+  const std::string page = dom(run, "plan=" + trial.id);
+  const std::string aside = part(page, "id=\"detail\"", "</aside>");
+  const std::string first = trial.plan.stages[0].device;
+  EXPECT_THAT(aside,
+              AllOf(HasSubstr("all on " + first + " and twin in turns"),
+                    HasSubstr("Their ways, in turns"), HasSubstr(first + " and twin · tcp")));
+  EXPECT_EQ(count(aside, "input arrives over tcp"), 2U);
+  EXPECT_EQ(count(aside, "result returns over tcp"), 2U);
+  EXPECT_EQ(count(aside, "of weights"), 2U);
+  EXPECT_THAT(part(page, "id=\"waterfall-note\"", "</p>"), HasSubstr("no request was kept"));
+}
+
 TEST_F(ReportPage, SaysOfASimulationThatNothingWasMeasured) {
   simulation::Scenario scenario;
   scenario.requests = 1000;

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "core/plan/plan.h"
@@ -228,6 +229,69 @@ TEST(Plan, OperatorsStandInOneStageEach) {
   auto json = Json::parse(to_json(own_order()));
   json["stages"][1].erase("operators");
   EXPECT_THAT(plan_from_json(json.dump()).error().message, HasSubstr("operator 41 stands in no"));
+}
+
+Plan replicas() {
+  Plan plan;
+  plan.model = "tiny";
+  plan.replicated = true;
+  plan.stages = {{"pi-1", 0, 9}, {"pi-2", 0, 9}, {"pi-3", 0, 9}};
+  plan.set_transports({"shm", "shm", "tcp", "tcp", "tcp", "grpc"});
+  return plan;
+}
+
+TEST(Plan, OfReplicasHasALinkToEachAndOneBack) {
+  const Plan plan = replicas();
+  EXPECT_THAT(to_json(plan), HasSubstr(R"("replicas":true,"transports":["shm","shm","tcp")"));
+  EXPECT_EQ(plan_from_json(to_json(plan)).value(), plan);
+  EXPECT_EQ(plan.turn(), 3U);
+  ASSERT_EQ(plan.links(), 6U);
+  for (std::size_t stage = 0; stage < 3; ++stage) {
+    EXPECT_EQ(plan.operators_of(stage), ShardOperators::between(0, 9));
+    EXPECT_EQ(plan.ends_of(plan.link_into(stage)), (LinkEnds{std::nullopt, stage}));
+    EXPECT_EQ(plan.ends_of(plan.link_into(stage) + 1), (LinkEnds{stage, std::nullopt}));
+  }
+  const Plan pipeline = sample_plan();
+  EXPECT_EQ(pipeline.turn(), 1U);
+  EXPECT_EQ(pipeline.ends_of(0), (LinkEnds{std::nullopt, 0}));
+  EXPECT_EQ(pipeline.ends_of(1), (LinkEnds{0, 1}));
+  EXPECT_EQ(pipeline.ends_of(2), (LinkEnds{1, std::nullopt}));
+  EXPECT_THAT(to_json(pipeline), testing::Not(HasSubstr("replicas")));
+}
+
+TEST(Plan, ReplicasAreAlikeAndApart) {
+  const auto refusal = [](auto change) {
+    Plan plan = replicas();
+    change(plan);
+    const auto read = plan_from_json(to_json(plan));
+    return read ? std::string("accepted") : read.error().message;
+  };
+  EXPECT_EQ(refusal([](Plan&) {}), "accepted");
+  EXPECT_THAT(refusal([](Plan& p) { p.stages[1].end = 8; }),
+              HasSubstr("the replica on pi-2 covers operators 0 to 8"));
+  EXPECT_THAT(refusal([](Plan& p) { p.stages[1].begin = 1; }), HasSubstr("on pi-2"));
+  EXPECT_THAT(refusal([](Plan& p) { p.stages[1].device = "pi-3"; }),
+              HasSubstr("pi-3 has two replicas"));
+  EXPECT_THAT(refusal([](Plan& p) { p.stages[1].device = ""; }), HasSubstr("names no device"));
+  EXPECT_THAT(refusal([](Plan& p) { p.transports.pop_back(); }),
+              HasSubstr("5 transports for 6 links: of each replica"));
+  for (const auto& change :
+       std::vector<std::function<void(Plan&)>>{[](Plan& p) { p.stages.resize(1); },
+                                               [](Plan& p) {
+                                                 p.splits = {"a", "b"};
+                                               },
+                                               [](Plan& p) {
+                                                 p.codecs = {"none", "none"};
+                                               },
+                                               [](Plan& p) {
+                                                 p.stages[0].operators = {{0, 9}};
+                                               },
+                                               [](Plan& p) {
+                                                 p.batch = 4;
+                                                 p.micro_batch = 2;
+                                               }}) {
+    EXPECT_THAT(refusal(change), HasSubstr("\"replicas\" are two stages at least"));
+  }
 }
 
 TEST(Shard, LoadingTakesWeightsTheirCopyTheArchiveAndBothBoundaries) {

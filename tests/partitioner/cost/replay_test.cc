@@ -218,6 +218,49 @@ TEST(Replay, AgreesWithTheSimulation) {
   }
 }
 
+/// The whole of chain() on three devices, of which the last is the slowest.
+const Placement kReplicas{{{0, 0, 2}, {1, 0, 2}, {2, 0, 2}}, {}, true};
+CostInputs three_replicas(Nanoseconds occupancy, int medium) {
+  CostInputs inputs = chain({milliseconds(10), milliseconds(20)}, occupancy, milliseconds(2));
+  inputs.devices.push_back(inputs.devices[0]);
+  inputs.devices[2].compute = {Nanoseconds(0), milliseconds(15), milliseconds(40)};
+  inputs.media = medium + 1;
+  LinkCosts link = inputs.links[0][0];
+  link.medium = medium;
+  inputs.links.assign(4, std::vector<LinkCosts>(4, link));
+  return inputs;
+}
+
+TEST(Replay, OfReplicasIsTheCostModelWhereNothingJitters) {
+  for (const int medium : {-1, 0}) {
+    // Six messages of 9 ms a turn on one medium are more than the slowest replica takes.
+    const CostInputs inputs = three_replicas(milliseconds(9), medium);
+    const Evaluation evaluation = *evaluate(inputs, kReplicas);
+    EXPECT_NEAR(to_milliseconds(evaluation.bottleneck), medium < 0 ? 40 : 54, 1e-4);
+    for (const int window : {1, 2, 3, 4, 6, 7, 20}) {
+      const auto replayed = replay(inputs, kReplicas, window, of_requests(600));
+      ASSERT_TRUE(replayed) << replayed.error().message;
+      EXPECT_NEAR(replayed->throughput_per_s / at_window(evaluation, window).throughput_per_s(), 1,
+                  0.01)
+          << window;
+      if (window == 1) {
+        EXPECT_EQ(replayed->response_p50, evaluation.latency) << "the slowest's";
+      }
+    }
+  }
+}
+
+TEST(Replay, ReplicasWaitForEachOther) {
+  CostInputs inputs = three_replicas(Nanoseconds(0), -1);
+  inputs.devices[2] = inputs.devices[0];
+  std::mt19937_64 random(4);
+  for (DeviceCosts& device : inputs.devices) device.jitter = factors(0.3, random);
+  const auto replayed = replay(inputs, kReplicas, 3);
+  ASSERT_TRUE(replayed) << replayed.error().message;
+  EXPECT_LT(replayed->share, 0.97);
+  EXPECT_GT(replay(inputs, kReplicas, 9)->throughput_per_s, 1.01 * replayed->throughput_per_s);
+}
+
 TEST(ReplayOpen, TakesTheSmallestWindowThatIsGoodEnough) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const CostInputs inputs = three_equal_stages(0.2, seed);
@@ -259,7 +302,7 @@ TEST(Replay, RefusesWhatIsNoPipeline) {
   EXPECT_EQ(code(in_order(3), 0), kInvalidArgument);
   EXPECT_EQ(code(in_order(3), kLargestSearchedWindow + 1), kInvalidArgument);
   EXPECT_EQ(code(in_order(2), 1), kInvalidArgument) << "operators that run nowhere";
-  EXPECT_EQ(code({{{0, 0, 3}, {1, 0, 3}}, {}, true}, 1), kInvalidArgument);
+  EXPECT_EQ(code({{{0, 0, 3}, {1, 0, 2}}, {}, true}, 1), kInvalidArgument) << "half a replica";
 }
 
 }  // namespace

@@ -13,25 +13,13 @@
 namespace pareto::partitioner {
 namespace {
 
-/// A search of both at once finds the same replicas, and of pipelines those that replicas do not beat.
-TEST(Replicas, AreThoseOfASearchOfBoth) {
-  std::mt19937_64 random(9);
-  std::size_t replicas = 0;
-  for (int i = 0; i < 300; ++i) {
-    const CostInputs inputs = test::random_costs(test::random_options(random, 4, 8), random);
-    SearchOptions options;
-    options.third = static_cast<ThirdObjective>(i % 3);
-    auto both = exhaustive_search()->search(inputs, options);
-    options.replicas = false;
-    const auto pipelines = exhaustive_search()->search(inputs, options);
-    ASSERT_TRUE(both && pipelines);
-    const auto beyond = replicas_beyond(*pipelines, inputs, options);
-    ASSERT_TRUE(beyond) << beyond.error().message;
-    std::erase_if(*both, [](const FrontPoint& point) { return !point.placement.replicated; });
-    ASSERT_EQ(test::difference(*beyond, *both), "") << "instance " << i;
-    replicas += beyond->size();
-  }
-  EXPECT_GT(replicas, 100U) << "instances without replicas tell nothing";
+/// Where there are no pipelines beside them.
+Expected<std::vector<FrontPoint>> replicas_alone(const CostInputs& inputs,
+                                                 const SearchOptions& options = {}) {
+  PointFront front(options.windows);
+  std::vector<Placement> witnesses;
+  PARETO_TRY(add_replicas(inputs, options, front, witnesses));
+  return with_placements(front, witnesses, inputs, options);
 }
 
 TEST(Replicas, OfAlikeDevicesAreAsManyAsThereAre) {
@@ -40,7 +28,7 @@ TEST(Replicas, OfAlikeDevicesAreAsManyAsThereAre) {
   options.devices = 20;
   options.identical = 1;
   const CostInputs inputs = test::random_costs(options, random);
-  const auto replicas = replicas_beyond({}, inputs, {});
+  const auto replicas = replicas_alone(inputs);
   ASSERT_TRUE(replicas) << replicas.error().message;
   std::size_t most = 0;
   for (const FrontPoint& point : *replicas) {
@@ -62,7 +50,7 @@ TEST(Replicas, OfManyDifferentDevicesAreThoseOfAllChoices) {
 TEST(Replicas, EachTakesItsOwnWayOnEveryLink) {
   CostInputs inputs = test::model_like_costs(2, 3, 1);
   inputs.links[2][0].codecs = {{}, {"half", {0.5, 0, 0, 10}}};
-  const auto front = replicas_beyond({}, inputs, {});
+  const auto front = replicas_alone(inputs);
   ASSERT_TRUE(front);
   ASSERT_FALSE(front->empty());
   for (const FrontPoint& point : *front) {
@@ -70,7 +58,7 @@ TEST(Replicas, EachTakesItsOwnWayOnEveryLink) {
   }
   SearchOptions lossless;
   lossless.third = ThirdObjective::kLoss;
-  const auto both = replicas_beyond({}, inputs, lossless);
+  const auto both = replicas_alone(inputs, lossless);
   ASSERT_TRUE(both);
   EXPECT_TRUE(std::ranges::any_of(*both, [](const FrontPoint& point) { return point.third == 0; }));
   EXPECT_TRUE(std::ranges::any_of(*both, [](const FrontPoint& point) { return point.third > 0; }));
@@ -84,7 +72,7 @@ TEST(Replicas, OfDevicesThatCannotBeComparedAreRefusedWhereTheyAreTooMany) {
   SearchOptions options;
   options.third = ThirdObjective::kEnergy;
   costs.largest_time = 100'000;
-  const auto replicas = replicas_beyond({}, test::random_costs(costs, random), options);
+  const auto replicas = replicas_alone(test::random_costs(costs, random), options);
   ASSERT_FALSE(replicas);
   EXPECT_EQ(replicas.error().code, ErrorCode::kExhausted);
   EXPECT_THAT(replicas.error().message, testing::HasSubstr("40 devices"));
