@@ -127,22 +127,16 @@ class SweepCommand final : public Command {
   }
 
  private:
-  /// "908 plans, adaptive: 12 cannot be predicted and are measured, of the others what may be on the front, for 5 min at most".
+  /// "908 plans, adaptive: all are predicted and those measured that may be on the front, for 5 min at most".
   std::string describe(const RunRecord& run) const {
     const SweepOptions& options = flags_.what().options;
-    const auto unknown = std::ranges::count_if(
-        run.trials, [](const TrialRecord& trial) { return !is_predictable(trial); });
     if (!options.adaptive) {
-      return fmt::format(
-          "{} plans, {} rounds{}", run.trials.size(), options.rounds,
-          options.predict && unknown > 0 ? fmt::format(", {} cannot be predicted", unknown) : "");
+      return fmt::format("{} plans, {} rounds", run.trials.size(), options.rounds);
     }
     return fmt::format(
-        "{} plans, adaptive: {}{} are predicted and those measured that may be on the front, for "
-        "{} at most (--exhaustive measures all)",
-        run.trials.size(),
-        unknown > 0 ? fmt::format("{} cannot be predicted and are measured, ", unknown) : "",
-        std::ssize(run.trials) - unknown, time_words(options.budget_s));
+        "{} plans, adaptive: all are predicted and those measured that may be on the front, for {} "
+        "at most (--exhaustive measures all)",
+        run.trials.size(), time_words(options.budget_s));
   }
 
   static bool is_predicted(const SweepOptions& options) {

@@ -65,8 +65,7 @@ void SweepFlags::add_to(CLI::App& app) {
   auto* adaptive = app.add_flag(
       "--adaptive", adaptive_,
       "predict every plan, and measure those that may be on the front until each is decided or "
-      "the budget is spent (default where there are more than 60 plans, or a --budget); plans of "
-      "a --micro-batch cannot be predicted: they are measured");
+      "the budget is spent (default where there are more than 60 plans, or a --budget)");
   auto* exhaustive = app.add_flag("--exhaustive", exhaustive_, "measure every plan in every round")
                          ->excludes(adaptive);
   app.add_flag(

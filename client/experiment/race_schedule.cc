@@ -29,8 +29,12 @@ std::vector<double> features_of(const TrialRecord& trial, double transport) {
   const double last = static_cast<double>(stages.back().begin) / end;
   const double bytes = trial.split ? static_cast<double>(trial.split->boundary_bytes) : 1;
   const bool alone = stages.size() == 1;
-  return {2 * first, alone ? 2.0 : 2 * last, alone ? 4.0 : std::log(std::max(bytes, 1.0)) / 3,
-          static_cast<double>(stages.size()), kOtherTransport * transport};
+  return {2 * first,
+          alone ? 2.0 : 2 * last,
+          alone ? 4.0 : std::log(std::max(bytes, 1.0)) / 3,
+          static_cast<double>(stages.size()),
+          kOtherTransport * transport,
+          std::log(static_cast<double>(trial.plan.messages()))};
 }
 
 class RaceSchedule final : public SweepSchedule {

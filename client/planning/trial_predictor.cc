@@ -124,15 +124,25 @@ class GroupPredictor {
     placement->codecs = *std::move(ways);
     const auto evaluation = partitioner::evaluate(model.inputs, *placement);
     if (!evaluation) return;
-    const auto share =
-        model.shares.share_of(*placement, *evaluation, most_in_flight(trial.plan.window));
+    const int messages = static_cast<int>(trial.plan.messages());
+    const int window = trial.plan.window * messages;
+    const auto share = model.shares.share_of(*placement, *evaluation, most_in_flight(window));
     if (!share) return;
+    const Nanoseconds latency = latency_of_messages(*evaluation, trial.plan);
     const PredictedThroughput throughput =
-        predicted_throughput(model.inputs, *placement, *evaluation, trial.plan.window);
+        predicted_throughput(model.inputs, *placement, *evaluation, window);
     Prediction prediction;
-    prediction.latency_ms = to_milliseconds(evaluation->latency);
-    prediction.samples_per_s = static_cast<double>(trial.batch) * throughput.batches_per_s;
-    prediction.window = throughput.window;
+    prediction.latency_ms = to_milliseconds(latency);
+    prediction.samples_per_s =
+        static_cast<double>(trial.plan.message_batch()) * throughput.messages_per_s;
+    prediction.window = (throughput.window + messages - 1) / messages;
+    if (trial.plan.window > 0) {
+      // A request is sent when a whole one is back, and not for each message.
+      const double whole = static_cast<double>(trial.plan.window * trial.batch);
+      prediction.samples_per_s = std::min(prediction.samples_per_s, whole / to_seconds(latency));
+    } else if (messages > 1 && prediction.window > 0) {
+      ++prediction.window;
+    }
     prediction.expected_latency_ms = prediction.latency_ms;
     prediction.expected_samples_per_s = prediction.samples_per_s;
     prediction.latency_deviation = ResidualScales().bias;
@@ -193,11 +203,16 @@ PredictedThroughput predicted_throughput(const partitioner::CostInputs& inputs,
   return {partitioner::at_window(evaluation, most_in_flight(window)).throughput_per_s(), window};
 }
 
-bool lacks_prediction(const TrialRecord& trial) {
-  return is_predictable(trial) && !trial.prediction && !trial.no_room && trial.rounds.empty();
+Nanoseconds latency_of_messages(const partitioner::Evaluation& message, const Plan& plan) {
+  // The last one may be smaller.
+  const double messages =
+      static_cast<double>(plan.batch) / static_cast<double>(plan.message_batch());
+  return message.latency + from_nanoseconds((messages - 1) * to_nanoseconds(message.bottleneck));
 }
 
-bool is_predictable(const TrialRecord& trial) { return trial.plan.micro_batch == 0; }
+bool lacks_prediction(const TrialRecord& trial) {
+  return !trial.prediction && !trial.no_room && trial.rounds.empty();
+}
 
 Expected<> predict_trials(const partitioner::Model& model, const Cluster& cluster,
                           ResultStore& store, const SweepOptions& options,

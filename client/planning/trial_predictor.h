@@ -19,20 +19,22 @@
 
 namespace pareto::client {
 
-/// Whether there can be a prediction of a trial: none of micro-batches.
-bool is_predictable(const TrialRecord& trial);
-/// Whether there can be one, and neither it nor a measured round is there: of a new trial, or one whose network could not be had before.
+/// Whether neither a prediction nor a measured round is there, and room for it: of a new trial, or one whose network could not be had before.
 bool lacks_prediction(const TrialRecord& trial);
 
 struct PredictedThroughput {
-  double batches_per_s = 0;
-  int window = 0;  ///< 0: the best there is, of which is not known how few it needs
+  double messages_per_s = 0;
+  int window = 0;  ///< in messages; 0: the best there is, of which is not known how few it needs
 };
-/// Of a plan under its window; 0: under the one that a sweep finds (client/experiment/window_search.h). With jitter where that is known of all
+/// Of a plan whose messages take that evaluation, under a window of messages; 0: under the one that a sweep finds (client/experiment/window_search.h). With jitter where that is known of all
 /// its devices. `evaluation`: of the placement.
 PredictedThroughput predicted_throughput(const partitioner::CostInputs& inputs,
                                          const partitioner::Placement& placement,
                                          const partitioner::Evaluation& evaluation, int window);
+
+/// Of a request that travels in micro-batches: the first passes as a message does, and the others come behind it at the pace of the bottleneck.
+/// `message`: of a whole one.
+Nanoseconds latency_of_messages(const partitioner::Evaluation& message, const Plan& plan);
 
 /// Profiles the devices where that is not known yet (under the network's resting condition; kept in the store), probes codecs and links as
 /// trials use them (client/planning/trial_links.h), links again under each condition whose definition does not say enough

@@ -242,16 +242,18 @@ TEST_F(Sweep, AnAdaptiveOneMeasuresWhatMayBeOnTheFrontAndGoesOnWhereItStopped) {
 }
 
 TEST_F(Sweep, WhatIsMeasuredCanBePredictedFirst) {
-  const auto sweep = paretoctl(small_sweep({"--splits", "percent:30,percent:60", "--transport",
-                                            "tcp", "--rounds", "1", "--predict", "--json"}));
+  const auto sweep = paretoctl(
+      small_sweep({"--splits", "percent:30,percent:60", "--transport", "tcp", "--batch", "1,4",
+                   "--micro-batch", "none,2", "--rounds", "1", "--predict", "--json"}));
   ASSERT_EQ(sweep.exit_code, 0) << sweep.errors;
   const json run = json::parse(sweep.output);
   for (const json& trial : run["trials"]) {
     EXPECT_EQ(trial["status"], "ok") << trial["id"];
     EXPECT_TRUE(trial.contains("predicted")) << trial["id"];
   }
-  ASSERT_EQ(run["prediction_errors"].size(), 1U);
-  EXPECT_EQ(run["prediction_errors"][0]["trials"], run["trials"].size());
+  std::size_t compared = 0;
+  for (const json& error : run["prediction_errors"]) compared += error["trials"].get<std::size_t>();
+  EXPECT_EQ(compared, run["trials"].size());
   EXPECT_THAT(paretoctl({"front", "--store", path("results.db"), "last"}).output,
               HasSubstr("Predictions against what was measured"));
 }
@@ -266,9 +268,6 @@ TEST_F(Sweep, ManyPlansAreSweptAdaptivelyUnlessToldOtherwise) {
     return dry(std::move(more));
   };
   EXPECT_THAT(all({}), HasSubstr("adaptive: "));
-  EXPECT_THAT(all({"--codec", "none,fp16"}), Not(HasSubstr("cannot be predicted")));
-  EXPECT_THAT(all({"--batch", "2", "--micro-batch", "none,1"}),
-              HasSubstr("cannot be predicted and are measured"));
   EXPECT_THAT(all({"--exhaustive"}), Not(HasSubstr("adaptive")));
   EXPECT_THAT(all({"--budget", "soon"}), HasSubstr("--budget"));
   EXPECT_THAT(dry({"--splits", "percent:50"}), Not(HasSubstr("adaptive")));

@@ -27,17 +27,6 @@ TrialRecord trial_of(std::size_t stages) {
   return trial;
 }
 
-TEST(IsPredictable, WhateverTravelsWhole) {
-  EXPECT_TRUE(is_predictable(trial_of(1)));
-  TrialRecord trial = trial_of(3);
-  trial.plan.set_transports({"shm", "tcp", "grpc", "grpc"});
-  trial.codec = "auto";
-  trial.plan.codecs = {"auto", "auto"};
-  EXPECT_TRUE(is_predictable(trial));
-  trial.plan.micro_batch = 2;
-  EXPECT_FALSE(is_predictable(trial));
-}
-
 TEST(LacksPrediction, WhatWasPredictedMeasuredOrHasNoRoomDoesNot) {
   EXPECT_TRUE(lacks_prediction(trial_of(2)));
   TrialRecord trial = trial_of(2);
@@ -51,9 +40,6 @@ TEST(LacksPrediction, WhatWasPredictedMeasuredOrHasNoRoomDoesNot) {
   trial = trial_of(2);
   trial.no_room = true;
   EXPECT_FALSE(lacks_prediction(trial));
-  trial = trial_of(2);
-  trial.plan.micro_batch = 2;
-  EXPECT_FALSE(lacks_prediction(trial)) << "there can be none";
 }
 
 /// Two devices of 10 and 20 ms, links of 5 ms.
@@ -76,7 +62,7 @@ TEST(PredictedThroughput, IsThatOfTheCostModelUnlessJitterIsKnownOfAllItsDevices
   const auto predicted = [&](int window) {
     return predicted_throughput(inputs, split, *partitioner::evaluate(inputs, split), window);
   };
-  const auto at = [&](int window) { return predicted(window).batches_per_s; };
+  const auto at = [&](int window) { return predicted(window).messages_per_s; };
   EXPECT_DOUBLE_EQ(at(1), 1 / 0.045);
   EXPECT_DOUBLE_EQ(at(3), 1 / 0.020);
   EXPECT_DOUBLE_EQ(at(0), 1 / 0.020);
@@ -195,8 +181,6 @@ TEST_F(PredictTrials, KnowsCodecsAndMixesOfTransports) {
   const std::size_t automatic = add({first}, {"a", "b"}, by_tcp, "auto");
   const std::size_t alike = add({first, second}, {"a", "b", "c"}, by_tcp);
   const std::size_t mixed = add({first, second}, {"a", "b", "c"}, {"shm", "tcp", "grpc", "shm"});
-  const std::size_t cut_up = add({first}, {"a", "b"}, by_tcp);
-  trials_[cut_up].plan.micro_batch = 1;
   predict();
   const double crossing = crossing_ms(first, kTcpRate);
   EXPECT_NEAR(latency_ms(plain) - latency_ms(fp16), crossing / 2, 0.02 * crossing);
@@ -205,8 +189,28 @@ TEST_F(PredictTrials, KnowsCodecsAndMixesOfTransports) {
   EXPECT_GT(latency_ms(automatic), latency_ms(int8)) << "nothing may be lost";
   EXPECT_NEAR(latency_ms(alike) - latency_ms(mixed),
               crossing_ms(second, kTcpRate) - crossing_ms(second, kGrpcRate), 1e-3);
-  EXPECT_FALSE(trials_[cut_up].prediction);
   for (std::size_t whole = 0; whole < 3; ++whole) EXPECT_GT(latency_ms(whole), 0);
+}
+
+TEST_F(PredictTrials, KnowsMicroBatchesByWhatOneOfThemTakes) {
+  const std::size_t cut = points().front();
+  const std::size_t one = add({cut}, {"a", "b"}, {"shm", "tcp", "shm"});
+  const std::size_t three = add({cut}, {"a", "b"}, {"shm", "tcp", "shm"});
+  for (TrialRecord* trial : {&trials_[one], &trials_[three]}) trial->plan.window = 64;
+  trials_[three].batch = trials_[three].plan.batch = 3;
+  trials_[three].plan.micro_batch = 1;
+  const std::size_t alone = add({cut}, {"a", "b"}, {"shm", "tcp", "shm"});
+  trials_[alone].batch = trials_[alone].plan.batch = 3;
+  trials_[alone].plan.micro_batch = 1;
+  trials_[alone].plan.window = 1;
+  predict();
+  const auto samples_per_s = [&](std::size_t trial) {
+    return trials_[trial].prediction.value_or(Prediction{}).samples_per_s;
+  };
+  const double pace_ms = 1e3 / samples_per_s(one);
+  EXPECT_NEAR(latency_ms(three), latency_ms(one) + 2 * pace_ms, 0.01 * pace_ms);
+  EXPECT_NEAR(samples_per_s(three) / samples_per_s(one), 1, 0.01);
+  EXPECT_NEAR(samples_per_s(alone), 3e3 / latency_ms(alone), 1e-6);
 }
 
 TEST_F(PredictTrials, KnowsGivenPlansByTheirOwnCutsSettingsAndOrder) {
