@@ -127,15 +127,15 @@ class SweepCommand final : public Command {
   }
 
  private:
-  /// "908 plans, adaptive: all are predicted and those measured that may be on the front, for 5 min at most".
+  /// "908 plans, adaptive: measured are those that by predictions may be on the front, for 5 min at most".
   std::string describe(const RunRecord& run) const {
     const SweepOptions& options = flags_.what().options;
     if (!options.adaptive) {
       return fmt::format("{} plans, {} rounds", run.trials.size(), options.rounds);
     }
     return fmt::format(
-        "{} plans, adaptive: all are predicted and those measured that may be on the front, for {} "
-        "at most (--exhaustive measures all)",
+        "{} plans, adaptive: measured are those that by predictions may be on the front, for {} at "
+        "most (--exhaustive measures all)",
         run.trials.size(), time_words(options.budget_s));
   }
 

@@ -20,6 +20,16 @@ namespace fs = std::filesystem;
 /// A plan is a page; what is longer is something else.
 constexpr std::uintmax_t kMostBytes = 16 << 20;
 
+/// What tells a plan from others, as a part of a file's name.
+std::string file_name_of(const Plan& plan) {
+  constexpr std::size_t kLongest = 100;
+  std::string name =
+      plan.splits.empty() ? "all-on-" + join(plan.device_names(), "+") : join(plan.splits, "+");
+  name.resize(std::min(name.size(), kLongest));
+  std::ranges::replace(name, '/', '_');
+  return name;
+}
+
 /// The plans of a folder, by name.
 Expected<std::vector<fs::path>> files_in(const fs::path& folder) {
   std::error_code error;
@@ -28,8 +38,7 @@ Expected<std::vector<fs::path>> files_in(const fs::path& folder) {
     if (at->path().extension() == ".json") files.push_back(at->path());
   }
   if (error) {
-    return tl::unexpected(
-        error_from_errno(error.value(), "reading the folder " + folder.string()));
+    return tl::unexpected(error_from_errno(error.value(), "reading the folder " + folder.string()));
   }
   std::ranges::sort(files);
   return files;
@@ -183,7 +192,8 @@ Expected<> make_plan_folder(const fs::path& folder) {
 Expected<> write_plan_files(const fs::path& folder, const std::vector<PlanFile>& plans) {
   const std::size_t digits = std::to_string(plans.size()).size();
   for (std::size_t i = 0; i < plans.size(); ++i) {
-    const std::string name = fmt::format("front-{:0{}}.json", i + 1, digits);
+    const std::string name =
+        fmt::format("{:0{}}-{}.json", i + 1, digits, file_name_of(plans[i].plan));
     PARETO_TRY(write_file_atomically(folder / name, to_json(plans[i]) + "\n"));
   }
   return {};

@@ -30,7 +30,7 @@ Expected<std::vector<NamedPlan>> read_plan_files(const std::vector<std::string>&
 /// Makes a folder for the plans of one front, if it is not there. Fails: kInvalidArgument (it holds plans already, which would be taken for
 /// some of these), and as the file system does, naming the folder.
 Expected<> make_plan_folder(const std::filesystem::path& folder);
-/// As front-1.json and so on in such a folder, in an order that read_plan_files keeps.
+/// As 1-after:features.7.json and so on in such a folder, in an order that read_plan_files keeps.
 Expected<> write_plan_files(const std::filesystem::path& folder,
                             const std::vector<PlanFile>& plans);
 

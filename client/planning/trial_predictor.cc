@@ -41,8 +41,7 @@ class GroupPredictor {
   GroupPredictor(const partitioner::Model& model, const Cluster& cluster, ResultStore& store,
                  PlanningOptions options, std::vector<TrialRecord*> trials,
                  const SweepOptions& sweep, const std::atomic<bool>& stop)
-      : model_(model),
-        cluster_(cluster),
+      : cluster_(cluster),
         workload_(model),
         pool_(workload_),
         planner_(model, cluster, pool_, store, std::move(options), stop),
@@ -169,7 +168,6 @@ class GroupPredictor {
     return std::nullopt;
   }
 
-  const partitioner::Model& model_;
   const Cluster& cluster_;
   ModelWorkload workload_;
   ShardPool pool_;
@@ -181,13 +179,13 @@ class GroupPredictor {
   ProbedCodecs codecs_;
 };
 
-/// Where they cut, for select_split_points; where none does, anywhere.
+/// Where they cut, for select_split_points; where none does, in the middle.
 std::string splits_of(const std::vector<TrialRecord*>& trials) {
   std::vector<std::string> names;
   for (const TrialRecord* trial : trials) {
     for (const std::string& name : trial->plan.splits) add_once(names, name);
   }
-  return names.empty() ? "modules" : join(names, ",");
+  return names.empty() ? "percent:50" : join(names, ",");
 }
 
 }  // namespace
@@ -235,7 +233,12 @@ Expected<> predict_trials(const partitioner::Model& model, const Cluster& cluste
     const std::string what = settings_text(settings);
     GroupPredictor predictor(model, cluster, store, std::move(planning), std::move(members),
                              options, stop);
-    PARETO_TRY(with_context(predictor.run(progress), "predicting {}", what));
+    auto predicted = with_context(predictor.run(progress), "predicting {}", what);
+    // What a device cannot do is told of the plans that want it, when they are measured.
+    const bool is_theirs = !predicted && !options.plans.empty() &&
+                           (predicted.error().code == ErrorCode::kNotFound ||
+                            predicted.error().code == ErrorCode::kInvalidArgument);
+    if (!is_theirs) PARETO_TRY(std::move(predicted));
   }
   return {};
 }

@@ -149,14 +149,14 @@ TEST(PlanFiles, OfAFrontAreReadInItsOrderAndDoNotMixWithOthers) {
   ASSERT_TRUE(write_plan_files(front, plans));
   const auto read = read_plan_files({front.string()}).value();
   ASSERT_EQ(read.size(), plans.size());
-  EXPECT_EQ(read.front().name, "front-01");
+  EXPECT_EQ(read.front().name, "01-all-on-a");
   for (std::size_t i = 0; i < plans.size(); ++i) {
     EXPECT_EQ(read[i].plan, plans[i].plan);
     EXPECT_EQ(read[i].source, plans[i].source);
   }
   const auto refused = make_plan_folder(front);
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("holds plans already (front-01.json)"));
+  EXPECT_THAT(refused.error().message, HasSubstr("holds plans already (01-all-on-a.json)"));
 }
 
 }  // namespace
