@@ -192,11 +192,11 @@ std::string write_prediction_errors(const RunRecord& run, const ReportStyle& sty
     }
     table.add(std::move(cells), RowStyle::kPlain);
   }
-  return heading(
-             fmt::format("Predictions against what was measured (medians; order: Kendall's tau, "
-                         "of all plans and of those more than {:.0f} % apart)",
-                         100 * kFrontTolerance),
-             style) +
+  return heading(fmt::format(
+                     "Predictions against what was measured (medians; order: Kendall's tau, "
+                     "of all plans that rounds tell apart and of those more than {:.0f} % apart)",
+                     100 * kFrontTolerance),
+                 style) +
          table.render(style) + "\n";
 }
 

@@ -15,8 +15,11 @@ namespace pareto::client {
 struct FigureError {
   double median = 0;  ///< of |predicted / measured - 1|
   double p95 = 0;
-  double bias = 0;         ///< the median of predicted / measured - 1
-  double kendall_tau = 0;  ///< as kendall_tau()
+  double bias = 0;  ///< the median of predicted / measured - 1
+  /// How far apart two rounds of a trial were measured, as a share: the median. Trials that were measured no further apart are equal. kEqual at
+  /// least, and where there is one round of each.
+  double resolution = 0;
+  double kendall_tau = 0;  ///< as kendall_tau(), by that resolution
   double kendall_tau_apart =
       0;  ///< the same of trials that were measured more than kFrontTolerance apart
 };
@@ -37,8 +40,9 @@ std::vector<PredictionError> prediction_errors(const RunRecord& run);
 inline constexpr double kEqual = 1e-4;
 
 /// How far two positive figures put the same things into the same order, -1 to 1: tau-b (Kendall, Biometrika 33, 1945), which allows for equal
-/// ones (kEqual); 0 where all of either are equal. `apart`: two of which one's second figure is larger by no more than this share are not
-/// compared.
-double kendall_tau(const std::vector<std::pair<double, double>>& pairs, double apart = 0);
+/// ones: first figures that differ by no more than kEqual, second ones by no more than `resolution`. 0 where all of either are equal. `apart`:
+/// two of which one's second figure is larger by no more than this share are not compared.
+double kendall_tau(const std::vector<std::pair<double, double>>& pairs, double resolution = kEqual,
+                   double apart = 0);
 
 }  // namespace pareto::client

@@ -75,6 +75,7 @@ Json prediction_errors_json(const RunRecord& run) {
     return Json{{"median", error.median},
                 {"p95", error.p95},
                 {"bias", error.bias},
+                {"resolution", error.resolution},
                 {"kendall_tau", error.kendall_tau},
                 {"kendall_tau_apart", error.kendall_tau_apart}};
   };

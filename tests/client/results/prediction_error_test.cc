@@ -69,9 +69,35 @@ TEST(KendallTau, CountsPairsInTheSameOrderAgainstThoseInTheOther) {
 
 TEST(KendallTau, LeavesOutWhatIsNotFarEnoughApart) {
   // The first two are equal but for noise, and in the wrong order.
-  EXPECT_DOUBLE_EQ(kendall_tau({{1, 100.5}, {2, 100}, {3, 200}}, 0.01), 1);
-  EXPECT_DOUBLE_EQ(kendall_tau({{1, 102}, {2, 100}, {3, 200}}, 0.01), 1.0 / 3.0);
-  EXPECT_EQ(kendall_tau({{1, 100.5}, {2, 100}}, 0.01), 0) << "nothing is left";
+  EXPECT_DOUBLE_EQ(kendall_tau({{1, 100.5}, {2, 100}, {3, 200}}, kEqual, 0.01), 1);
+  EXPECT_DOUBLE_EQ(kendall_tau({{1, 102}, {2, 100}, {3, 200}}, kEqual, 0.01), 1.0 / 3.0);
+  EXPECT_EQ(kendall_tau({{1, 100.5}, {2, 100}}, kEqual, 0.01), 0) << "nothing is left";
+}
+
+TEST(KendallTau, TakesForEqualWhatWasMeasuredSo) {
+  EXPECT_DOUBLE_EQ(kendall_tau({{1, 100}, {2, 99.9}, {3, 200}}, 0.002), 2 / std::sqrt(6.0));
+  EXPECT_DOUBLE_EQ(kendall_tau({{1, 100}, {2, 99.9}, {3, 200}}, 0.0005), 1.0 / 3.0);
+}
+
+TEST(PredictionErrors, KnowHowFarApartRoundsWere) {
+  RunRecord run;
+  run.trials = {trial("none", 100, 50), trial("none", 200, 40)};
+  EXPECT_EQ(prediction_errors(run)[0].latency.resolution, kEqual) << "of one round nobody knows";
+  for (TrialRecord& one : run.trials) one.rounds.resize(3);
+  const auto set = [](TrialRound& round, double ms, double seconds) {
+    round.latency_ms = {ms - 1, ms, ms + 50};
+    round.intervals_s = {0.5 * seconds, 1.5 * seconds};
+  };
+  set(run.trials[0].rounds[0], 100, 1);
+  set(run.trials[0].rounds[1], 102, 1);
+  set(run.trials[0].rounds[2], 102, 1.25);
+  set(run.trials[1].rounds[0], 200, 1);
+  set(run.trials[1].rounds[1], 210, 1);
+  set(run.trials[1].rounds[2], 200, 1);
+  const PredictionError error = prediction_errors(run)[0];
+  EXPECT_NEAR(error.latency.resolution, 0.02, 1e-12)
+      << "of 0, 2, 4.8 and 5 % the smaller of the middle";
+  EXPECT_DOUBLE_EQ(error.throughput.resolution, kEqual) << "most are equal";
 }
 
 TEST(PredictionErrors, HaveTheOrderOfAllPlansAndOfThoseThatAreApart) {
