@@ -1,5 +1,7 @@
 #include "client/cluster/shard_pool.h"
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "core/base/text.h"
@@ -7,7 +9,8 @@
 namespace pareto::client {
 namespace {
 
-// What a loaded shard takes, against its weights: they stay in the store's page cache, and engines keep a packed copy.
+// What a loaded shard takes, against its weights: they stay in the store's page cache, and engines keep a packed copy. Shards of the same
+// settings share both.
 constexpr std::uint64_t kMemoryPerWeightByte = 2;
 // Of a device that states no limit: other programs run there, and two local daemons share one memory.
 constexpr std::uint64_t kShareOfMemory = 4;
@@ -61,6 +64,20 @@ bool ShardPool::unload_one(DaemonClient& client, Device& device) {
   return true;
 }
 
+std::uint64_t ShardPool::wanted_bytes(const Device& device, const Shard& shard,
+                                      const ShardSettings& settings) {
+  const auto is_held = [&](const WeightRef& weight) {
+    return std::ranges::any_of(device.entries, [&](const auto& entry) {
+      return entry.first.second == settings && entry.second.weights.contains(weight.digest);
+    });
+  };
+  std::uint64_t bytes = 0;
+  for (const WeightRef& weight : shard.weights) {
+    if (!is_held(weight)) bytes += weight.size_bytes();
+  }
+  return kMemoryPerWeightByte * bytes;
+}
+
 Expected<> ShardPool::send_weights(DaemonClient& client, Device& device, const Shard& shard) {
   std::vector<Digest> unknown;
   std::set<Digest> asked;
@@ -88,9 +105,10 @@ Expected<> ShardPool::send_weights(DaemonClient& client, Device& device, const S
 Expected<LoadedShard> ShardPool::load(DaemonClient& client, Device& device, const Shard& shard,
                                       const ShardSettings& settings, WhenFull when_full) {
   const bool make_room = when_full == WhenFull::kMakeRoom;
-  const std::uint64_t wanted = shard.weight_bytes() * kMemoryPerWeightByte;
   // The first shard is always tried: whether it fits is for the device to say.
-  while (!device.entries.empty() && device.resident_bytes + wanted > budget(client)) {
+  while (!device.entries.empty()) {
+    const std::uint64_t wanted = wanted_bytes(device, shard, settings);
+    if (device.resident_bytes + wanted <= budget(client)) break;
     if (make_room && unload_one(client, device)) continue;
     return fail(ErrorCode::kExhausted, "{}: {} of loaded shards leave no room for another {}",
                 client.config().name, format_bytes(device.resident_bytes), format_bytes(wanted));
@@ -127,7 +145,9 @@ Expected<ShardLease> ShardPool::acquire(DaemonClient& client, const ShardOperato
   PARETO_ASSIGN(resident.loaded, load(client, device, shard, settings, when_full));
   device.resident_bytes = resident.loaded.shards_bytes;
   auto lease = std::make_shared<const ResidentShard>(std::move(resident));
-  device.entries.emplace(key, Entry{lease, ++device.clock});
+  std::set<Digest> weights;
+  for (const WeightRef& weight : shard.weights) weights.insert(weight.digest);
+  device.entries.emplace(key, Entry{lease, std::move(weights), ++device.clock});
   return lease;
 }
 

@@ -69,6 +69,7 @@ class ShardPool {
   using Key = std::pair<ShardOperators, ShardSettings>;
   struct Entry {
     std::shared_ptr<const ResidentShard> shard;
+    std::set<Digest> weights;
     std::uint64_t last_used = 0;
   };
   struct Device {
@@ -82,6 +83,9 @@ class ShardPool {
   Device& state_of(DaemonClient& client);
   static std::uint64_t budget(const DaemonClient& client);
   static bool unload_one(DaemonClient& client, Device& device);
+  /// What a shard would take there, in bytes.
+  static std::uint64_t wanted_bytes(const Device& device, const Shard& shard,
+                                    const ShardSettings& settings);
   Expected<> send_weights(DaemonClient& client, Device& device, const Shard& shard);
   Expected<LoadedShard> load(DaemonClient& client, Device& device, const Shard& shard,
                              const ShardSettings& settings, WhenFull when_full);

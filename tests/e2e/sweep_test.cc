@@ -212,7 +212,8 @@ TEST_F(Sweep, AnAdaptiveOneMeasuresWhatMayBeOnTheFrontAndGoesOnWhereItStopped) {
                                 "--adaptive", "--budget", "20s"});
   arguments.insert(arguments.begin(), "paretoctl");
   Process sweep(arguments);
-  ASSERT_TRUE(sweep.wait_for_output("plans measured")) << sweep.errors();
+  // Both devices are profiled first.
+  ASSERT_TRUE(sweep.wait_for_output("plans measured", std::chrono::minutes(4))) << sweep.errors();
   sweep.signal(SIGKILL);
   sweep.wait();
   const auto resumed =

@@ -142,6 +142,16 @@ TEST_F(DeploymentTest, UnloadsWhatNobodyHoldsWhereMemoryIsShort) {
   EXPECT_TRUE(open(plan({8})));
 }
 
+TEST_F(DeploymentTest, WeightsThatOtherShardsHoldNeedNoRoom) {
+  daemons_[0]->set_memory_limit(20 * kFakeWeightBytes);
+  for (const std::int64_t cut : {4, 5, 6}) ASSERT_TRUE(open(plan({cut})));
+  EXPECT_EQ(daemons_[0]->loaded_shards(), 3U) << "of the third a sixth is new";
+  Plan other = plan({6});
+  other.precision = "bf16";
+  ASSERT_TRUE(open(other));
+  EXPECT_LT(daemons_[0]->loaded_shards(), 4U) << "packed in another way all of it is";
+}
+
 TEST_F(DeploymentTest, AShardLargerThanTheDeviceFailsNamingIt) {
   daemons_[1]->set_memory_limit(2 * kFakeWeightBytes);
   const auto refused = open(plan({3}));

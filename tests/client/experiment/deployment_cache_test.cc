@@ -87,7 +87,7 @@ TEST_F(DeploymentCacheTest, PipelinesOfOtherCodecsStayOpen) {
 }
 
 TEST_F(DeploymentCacheTest, OtherPipelinesMakeRoomForTheNextPlansShards) {
-  daemons_[0]->set_memory_limit(12 * kFakeWeightBytes);
+  daemons_[0]->set_memory_limit(8 * kFakeWeightBytes);
   DeploymentCache open = cache(kEveryOpeningIsDear);
   open.get(1, cut_at(3), "lte").value();
   open.get(2, cut_at(2), "wifi").value();
