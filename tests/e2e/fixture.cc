@@ -43,6 +43,15 @@ std::vector<std::string> small_model() {
   return {"--model", "squeezenet1_0", "--input-shape", "3x64x64", "--num-classes", "10"};
 }
 
+Finished EndToEnd::run_model(const std::vector<std::string>& more,
+                             const std::string& output) const {
+  std::vector<std::string> arguments{"run",           "--json",    "--requests",    "3",
+                                     "--num-classes", "10",        "--input-shape", "3x64x64",
+                                     "--output",      path(output)};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return paretoctl(arguments);
+}
+
 std::vector<std::string> EndToEnd::small_sweep(const std::vector<std::string>& more) const {
   std::vector<std::string> arguments{"sweep",      "--store", path("results.db"), "--rounds", "2",
                                      "--requests", "4"};

@@ -38,6 +38,8 @@ class EndToEnd : public testing::Test {
   ~EndToEnd() override;
 
   static Finished paretoctl(std::vector<std::string> arguments);
+  /// Runs the small model, or a plan of it, for three requests, with its output in a file of this test's folder.
+  Finished run_model(const std::vector<std::string>& more, const std::string& output) const;
   /// The arguments of a sweep of the small model with its store in this test's folder, then `more`.
   std::vector<std::string> small_sweep(const std::vector<std::string>& more) const;
   std::string path(const std::string& name) const { return (folder_ / name).string(); }

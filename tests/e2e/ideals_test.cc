@@ -15,14 +15,6 @@ using testing::HasSubstr;
 
 class OwnOrder : public EndToEnd {
  protected:
-  Finished run_model(const std::vector<std::string>& more, const std::string& output) const {
-    std::vector<std::string> arguments{"run",           "--json",    "--requests",    "3",
-                                       "--num-classes", "10",        "--input-shape", "3x64x64",
-                                       "--output",      path(output)};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return paretoctl(arguments);
-  }
-
   /// Of the small model, whose operator 4 feeds two branches: 5, 6 and 7, 8. The second one runs before the first.
   json plan() const {
     const Finished whole = run_model(

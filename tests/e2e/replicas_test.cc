@@ -17,14 +17,6 @@ using testing::IsEmpty;
 
 class Replicas : public EndToEnd {
  protected:
-  Finished run_model(const std::vector<std::string>& more, const std::string& output) const {
-    std::vector<std::string> arguments{"run",           "--json",    "--requests",    "3",
-                                       "--num-classes", "10",        "--input-shape", "3x64x64",
-                                       "--output",      path(output)};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return paretoctl(arguments);
-  }
-
   /// A file of the small model on both of two devices; beside it whole.json, of one of them, and whole.npy, what that made.
   std::string plan() const {
     const Finished whole = run_model(
