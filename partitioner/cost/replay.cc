@@ -48,8 +48,11 @@ class Pipeline {
   Pipeline(const CostInputs& inputs, const Placement& placement, const ReplayOptions& options)
       : requests_(static_cast<std::size_t>(options.requests)) {
     std::mt19937_64 random(options.seed);
-    if (!placement.replicated) add_lane(inputs, placement, options, random);
-    for (std::size_t i = 0; placement.replicated && i < placement.stages.size(); ++i) {
+    if (!placement.replicated) {
+      add_lane(inputs, placement, options, random);
+      return;
+    }
+    for (std::size_t i = 0; i < placement.stages.size(); ++i) {
       Placement one{{placement.stages[i]}, {}};
       if (!placement.codecs.empty()) {
         one.codecs = {placement.codecs[2 * i], placement.codecs[2 * i + 1]};
@@ -83,7 +86,7 @@ class Pipeline {
   void add_lane(const CostInputs& inputs, const Placement& placement, const ReplayOptions& options,
                 std::mt19937_64& random) {
     lanes_.emplace_back();
-    media_.clear();
+    std::map<int, std::size_t> media;  // their servers
     int from = inputs.coordinator();
     Nanoseconds received{};
     for (std::size_t i = 0; i <= placement.stages.size(); ++i) {
@@ -94,7 +97,7 @@ class Pipeline {
           crossing_times(inputs, from, to, placement.codecs.empty() ? 0 : placement.codecs[i],
                          i == 0 ? 0 : placement.stages[i - 1].begin, position);
       if (i > 0) add_stage(inputs, placement.stages[i - 1], received + times.send, options, random);
-      add_link(inputs.link(from, to).medium, times);
+      add_link(inputs.link(from, to).medium, times, media);
       received = times.receive;
       from = to;
     }
@@ -113,12 +116,12 @@ class Pipeline {
     lanes_.back().push_back(std::move(server));
   }
 
-  void add_link(int medium, const LinkTimes& times) {
+  void add_link(int medium, const LinkTimes& times, std::map<int, std::size_t>& media) {
     std::vector<Server>& servers = lanes_.back();
     const double occupancy = to_nanoseconds(times.occupancy);
     if (medium >= 0) {
       // Where it is first used, and none of the latency.
-      const auto [place, added] = media_.emplace(medium, servers.size());
+      const auto [place, added] = media.emplace(medium, servers.size());
       if (added) servers.push_back({0, 0, clock_of(medium)});
       servers[place->second].occupancy += occupancy;
       servers[place->second].beyond -= occupancy;
@@ -147,8 +150,7 @@ class Pipeline {
   const std::size_t requests_;
   std::vector<std::vector<Server>> lanes_;  ///< one, or each replica's
   std::size_t clocks_ = 0;
-  std::map<int, std::size_t> media_;            ///< their servers of the last lane
-  std::map<int, std::size_t> clocks_of_media_;  ///< of all lanes
+  std::map<int, std::size_t> clocks_of_media_;
 };
 
 ReplayOutcome outcome_of(const Pipeline& pipeline, const Evaluation& evaluation, int window) {
