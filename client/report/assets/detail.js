@@ -58,7 +58,7 @@ const detailCard = (view, page) => {
       el('p', {class: 'verdict'}, view.isFront(trial) ? view.verdict(trial) : view.doubt(trial)),
       ...beatenBy(trial),
       el('div', {class: 'figures'},
-        box('Latency, p50', `${figure(latency(trial))} ms`, `${range(trial.latency_ms.ci95)}, window ${trial.latency_ms.window}, ${trial.latency_ms.samples} requests`),
+        box('Latency, p50', `${figure(latency(trial))} ms`, `${range(trial.latency_ms.ci95)}, window ${trial.latency_ms.window}, ${trial.latency_ms.samples} ${trial.plan.replicas ? 'turns' : 'requests'}`),
         box('Throughput', `${figure(rate(trial))} /s`, `${range(trial.throughput.ci95)}, window ${trial.throughput.window}`)),
       el('h3', {}, trial.plan.replicas ? 'Time of each turn’s slowest request' : 'Time of one request'), bar(trial),
       el('ul', {class: 'parts'}, ...PARTS.map(([part, text]) => el('li', {}, swatch(part), el('span', {}, text),
