@@ -97,6 +97,18 @@ class LinkCostsMaker {
   const ProbedCodecs& codecs_;
 };
 
+/// Of the largest message that was probed, by the fastest transport; 0: that of none is known.
+double bytes_per_ns(const partitioner::LinkCosts& link) {
+  double most = 0;
+  for (const partitioner::LinkCodec& way : link.codecs) {
+    if (way.measured.empty() || way.measured.back().times.occupancy.count() == 0) continue;
+    const partitioner::LinkPoint& largest = way.measured.back();
+    most = std::max(most,
+                    static_cast<double>(largest.bytes) / to_nanoseconds(largest.times.occupancy));
+  }
+  return most;
+}
+
 }  // namespace
 
 void rule_out(const std::vector<OperatorRange>& too_large,
@@ -172,19 +184,39 @@ std::vector<std::vector<partitioner::LinkCosts>> link_costs(
 
 void share_media(const std::vector<DeviceFacts>& devices, CostInputs& inputs) {
   std::map<std::string, int> media;
-  std::vector<int> of_device;
+  std::vector<int> of_end;
   for (const DeviceFacts& device : devices) {
     const int next = static_cast<int>(media.size());
-    of_device.push_back(device.medium.empty() ? -1
-                                              : media.emplace(device.medium, next).first->second);
+    of_end.push_back(device.medium.empty() ? -1 : media.emplace(device.medium, next).first->second);
   }
-  of_device.push_back(-1);  // the coordinator's
-  for (std::size_t from = 0; from < of_device.size(); ++from) {
-    for (std::size_t to = 0; to < of_device.size(); ++to) {
-      inputs.links[from][to].medium = of_device[from] >= 0 ? of_device[from] : of_device[to];
+  of_end.push_back(-1);  // the coordinator's
+  inputs.media = static_cast<int>(media.size());
+  // A medium is as fast as the fastest of its links.
+  std::vector<double> rates(media.size(), 0);
+  for (std::size_t from = 0; from < of_end.size(); ++from) {
+    for (std::size_t to = 0; to < of_end.size(); ++to) {
+      for (const int medium : {of_end[from], of_end[to]}) {
+        if (medium < 0) continue;
+        double& rate = rates[static_cast<std::size_t>(medium)];
+        rate = std::max(rate, bytes_per_ns(inputs.links[from][to]));
+      }
     }
   }
-  inputs.media = static_cast<int>(media.size());
+  for (std::size_t from = 0; from < of_end.size(); ++from) {
+    for (std::size_t to = 0; to < of_end.size(); ++to) {
+      partitioner::LinkCosts& link = inputs.links[from][to];
+      int slower = of_end[from];
+      int faster = of_end[to];
+      const auto rate_of = [&](int medium) { return rates[static_cast<std::size_t>(medium)]; };
+      if (slower < 0 || (faster >= 0 && rate_of(faster) < rate_of(slower))) {
+        std::swap(slower, faster);
+      }
+      if (slower >= 0) link.media.push_back({slower});
+      if (faster < 0 || faster == slower) continue;
+      const double share = bytes_per_ns(link) / rate_of(faster);
+      link.media.push_back({faster, share > 0 ? share : 1});
+    }
+  }
 }
 
 std::vector<partitioner::LinkPoint> link_points(const transport::ProbeResult& probed) {

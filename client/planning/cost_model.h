@@ -65,8 +65,8 @@ std::vector<std::vector<partitioner::LinkCosts>> link_costs(
     const std::vector<std::int64_t>& positions, const std::vector<std::int64_t>& boundary_bytes,
     std::size_t devices, const std::vector<ProbedTransport>& transports,
     const ProbedCodecs& codecs);
-/// Gives every link the medium of the device that sends, or else of the one that receives: what was measured of it is all its messages'
-/// time on that medium.
+/// Gives every link the media of the devices at its ends. What was measured of it is time on its medium, or on the slower one of both; the
+/// faster one, by the fastest of its links, is passed in less.
 void share_media(const std::vector<DeviceFacts>& devices, partitioner::CostInputs& inputs);
 /// By ascending bytes.
 std::vector<partitioner::LinkPoint> link_points(const transport::ProbeResult& probed);

@@ -1,6 +1,7 @@
 #include "partitioner/cost/cost_inputs.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 namespace pareto::partitioner {
@@ -224,8 +225,14 @@ Expected<> check_codec(const CostInputs& inputs, const LinkCosts& link, int code
 }
 
 Expected<> check_link(const CostInputs& inputs, const LinkCosts& link) {
-  if (link.medium < -1 || link.medium >= inputs.media) {
-    return fail(ErrorCode::kInvalidArgument, "medium {} of {}", link.medium, inputs.media);
+  std::set<int> media;
+  for (const MediumUse& use : link.media) {
+    if (use.medium < 0 || use.medium >= inputs.media || !(use.share > 0 && use.share <= 1) ||
+        !media.insert(use.medium).second) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "medium {} of {} with a share of {}: each once, above 0 and up to 1", use.medium,
+                  inputs.media, use.share);
+    }
   }
   if (!is_factor(link.bytes_per_second) || !is_factor(link.send_ns_per_byte) ||
       !is_factor(link.receive_ns_per_byte)) {

@@ -19,7 +19,7 @@ namespace pareto::partitioner {
 
 /// What one message takes on a link.
 struct LinkTimes {
-  Nanoseconds occupancy{};  ///< of the link, or of its medium
+  Nanoseconds occupancy{};  ///< of the link
   Nanoseconds delay{};      ///< of the message; another may be under way meanwhile
   Nanoseconds send{};       ///< of the sending stage: encoding and processor time
   Nanoseconds receive{};
@@ -61,6 +61,17 @@ struct LinkCodec {
   }
 };
 
+/// A Wi-Fi channel, a network card: what several links share the time of.
+struct MediumUse {
+  int medium = 0;
+  double share = 1;  ///< of its link's occupancy, above 0: a message passes a faster one in less
+
+  Nanoseconds time(Nanoseconds occupancy) const {
+    return share == 1 ? occupancy : from_nanoseconds(share * to_nanoseconds(occupancy));
+  }
+  bool operator==(const MediumUse&) const = default;
+};
+
 /// One direction of a link. The default is a link that takes no time.
 struct LinkCosts {
   bool usable = true;           ///< else no plan sends anything that way
@@ -71,8 +82,7 @@ struct LinkCosts {
   Nanoseconds receive{};        ///< … and on the one that receives
   double send_ns_per_byte = 0;
   double receive_ns_per_byte = 0;
-  int medium =
-      -1;  ///< links of one medium (a Wi-Fi channel, a network card) share its time; -1: its own
+  std::vector<MediumUse> media{};   ///< those that a message passes, each once
   std::vector<LinkCodec> codecs{};  ///< of which a plan takes one; empty: the default LinkCodec
   /// By ascending bytes, in place of all times above: what lies between two points is interpolated, beyond the last one goes on as between
   /// the last two. No connection is as simple as a rate and a delay: windows open, small messages are paced.
@@ -156,7 +166,7 @@ struct CostInputs {
   /// that come after it, as in a chain of operators. Rows are there where positions are sets of operators (partitioner/search/ideals.h):
   /// of two sets a stage lies between only if one contains the other. Prefix sums are then sums over the sets.
   std::vector<std::vector<int>> ends{};
-  int media = 0;  ///< how many LinkCosts::medium refer to
+  int media = 0;  ///< how many LinkCosts::media refer to
 
   int positions() const { return static_cast<int>(boundary_bytes.size()) - 1; }  ///< N
   int coordinator() const { return static_cast<int>(devices.size()); }

@@ -64,7 +64,9 @@ Expected<LinkTimes> cross(const CostInputs& inputs, int from, int to, int codec,
   const LinkTimes times = crossing_times(inputs, from, to, codec, begin, position);
   totals.latency += times.occupancy + times.delay;
   totals.bottleneck = std::max(totals.bottleneck, times.occupancy);
-  if (link.medium >= 0) totals.media[static_cast<std::size_t>(link.medium)] += times.occupancy;
+  for (const MediumUse& use : link.media) {
+    totals.media[static_cast<std::size_t>(use.medium)] += use.time(times.occupancy);
+  }
   totals.loss += codec_loss(link, codec, position);
   return times;
 }

@@ -1,10 +1,10 @@
 // What a plan will take, before it has run once: the cost model.
 //
 //   stage on device d of [a, b):  S = overhead + receive + decode + enter[a] + P[b] - P[a] + encode + send      P: prefix sums of the profile
-//   link with boundary c:         O = message + bytes(c) / rate, and delay; links of one medium share its time
+//   link with boundary c:         O = message + bytes(c) / rate, and delay; it takes a share of O of each medium that it passes
 //                                 what of c is made before its stage ends leaves then: the delay is less by what has passed by the end
 //   latency of a lone request     L = sum of S, O and delay
-//   bottleneck                    B = max(all S, all O, each medium's sum of O): a stage moves messages while it computes; S of a device
+//   bottleneck                    B = max(all S, all O, each medium's sum): a stage moves messages while it computes; S of a device
 //                                 that is busy where that is known, since a lone request wakes every stage
 //   with W requests in flight     response time R = max(L, W B), throughput W / R
 #pragma once

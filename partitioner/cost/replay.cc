@@ -97,7 +97,7 @@ class Pipeline {
           crossing_times(inputs, from, to, placement.codecs.empty() ? 0 : placement.codecs[i],
                          i == 0 ? 0 : placement.stages[i - 1].begin, position);
       if (i > 0) add_stage(inputs, placement.stages[i - 1], received + times.send, options, random);
-      add_link(inputs.link(from, to).medium, times, media);
+      add_link(inputs.link(from, to).media, times, media);
       received = times.receive;
       from = to;
     }
@@ -116,17 +116,18 @@ class Pipeline {
     lanes_.back().push_back(std::move(server));
   }
 
-  void add_link(int medium, const LinkTimes& times, std::map<int, std::size_t>& media) {
+  void add_link(const std::vector<MediumUse>& uses, const LinkTimes& times,
+                std::map<int, std::size_t>& media) {
     std::vector<Server>& servers = lanes_.back();
-    const double occupancy = to_nanoseconds(times.occupancy);
-    if (medium >= 0) {
+    for (const MediumUse& use : uses) {
       // Where it is first used, and none of the latency.
-      const auto [place, added] = media.emplace(medium, servers.size());
-      if (added) servers.push_back({0, 0, clock_of(medium)});
-      servers[place->second].occupancy += occupancy;
-      servers[place->second].beyond -= occupancy;
+      const auto [place, added] = media.emplace(use.medium, servers.size());
+      if (added) servers.push_back({0, 0, clock_of(use.medium)});
+      const double time = to_nanoseconds(use.time(times.occupancy));
+      servers[place->second].occupancy += time;
+      servers[place->second].beyond -= time;
     }
-    servers.push_back({occupancy, to_nanoseconds(times.delay), clocks_++});
+    servers.push_back({to_nanoseconds(times.occupancy), to_nanoseconds(times.delay), clocks_++});
   }
 
   std::size_t clock_of(int medium) {

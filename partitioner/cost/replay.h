@@ -36,7 +36,7 @@ struct ReplayOptions {
 struct ReplayOutcome {
   int window = 1;
   double throughput_per_s = 0;  ///< requests, as OperatingPoint's
-  Nanoseconds response_p50{};  ///< of replicas, of each turn's slowest request
+  Nanoseconds response_p50{};   ///< of replicas, of each turn's slowest request
   Nanoseconds response_p95{};
   double share = 1;  ///< of the throughput without jitter under the same window; at most 1
 };

@@ -4,11 +4,13 @@
 #include <vector>
 
 #include "partitioner/cost/cost_inputs.h"
+#include "partitioner/search/media_roles.h"
 
 namespace pareto::partitioner {
 
-/// The devices in groups, of which those of one group have the same costs and the same links to all others. Each group ascends, and so do
-/// their first devices.
-std::vector<std::vector<int>> exchangeable_devices(const CostInputs& inputs);
+/// The devices in groups, of which those of one group have the same costs and the same links to all others, a medium of one device for that of
+/// another. Each group ascends, and so do their first devices. `media`: those of the inputs.
+std::vector<std::vector<int>> exchangeable_devices(const CostInputs& inputs,
+                                                   const MediaRoles& media);
 
 }  // namespace pareto::partitioner

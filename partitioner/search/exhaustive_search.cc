@@ -123,11 +123,16 @@ class Enumeration {
     sums.latency += occupancy + times.delay.count();
     sums.bottleneck = std::max(sums.bottleneck, occupancy);
     if (options_.third == ThirdObjective::kLoss) sums.third += codec_loss(link, codec, position);
-    if (link.medium >= 0) media_[static_cast<std::size_t>(link.medium)] += occupancy;
+    const auto load_media = [&](int sign) {
+      for (const MediumUse& use : link.media) {
+        media_[static_cast<std::size_t>(use.medium)] += sign * use.time(times.occupancy).count();
+      }
+    };
+    load_media(1);
     placement_.codecs.push_back(codec);
     then(sums);
     placement_.codecs.pop_back();
-    if (link.medium >= 0) media_[static_cast<std::size_t>(link.medium)] -= occupancy;
+    load_media(-1);
   }
 
   /// The whole model on each device of every choice of those from `device` on, beside those that take turns already.

@@ -1,10 +1,16 @@
-#include "partitioner/search/label_search.h"
-
+// The exact front by a label-setting dynamic program (Martins 1984, for paths of many criteria): partial plans with the same used devices,
+// the same last one and the same position are rivals; those that another is no worse than in every criterion are dropped. All criteria are
+// sums or maxima in whole nanoseconds, so dropping them is exact.
+//
+// It takes any criteria, at N² steps and more where thresholds take N. What is known of the front prunes: it is searched for on every 16th
+// position first, then on every 4th, then on all.
 #include <algorithm>
 #include <limits>
 
 #include "partitioner/search/label_bounds.h"
 #include "partitioner/search/labels.h"
+#include "partitioner/search/media_roles.h"
+#include "partitioner/search/point_front.h"
 #include "partitioner/search/replicas.h"
 #include "partitioner/search/strategies.h"
 #include "partitioner/search/tables.h"
@@ -14,15 +20,32 @@ namespace {
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
+/// Each is a criterion.
+constexpr int kMostSharedMedia = 4;
+/// Latency, bottleneck, a third objective, the medium that a device has alone, and those.
+constexpr int kMostCriteria = 4 + kMostSharedMedia;
+
+/// What stands where among a label's costs, behind latency and bottleneck.
+struct Layout {
+  Layout(ThirdObjective third, const MediaRoles& media)
+      : own_medium(third == ThirdObjective::kNone ? 2 : 3),
+        first_medium(own_medium + (media.of_one ? 1 : 0)),
+        criteria(first_medium + media.of_several) {}
+
+  int own_medium;    ///< load of the medium that the device has alone, so far; where any has one
+  int first_medium;  ///< loads of those of several devices
+  int criteria;
+};
+
 /// One grid of positions. Threads: one.
 template <int D>
 class LabelGrid {
  public:
-  LabelGrid(const CostInputs& inputs, const SearchOptions& options, int step, PointFront& front,
-            std::vector<Placement>& witnesses)
+  LabelGrid(const CostInputs& inputs, const SearchOptions& options, const Layout& layout, int step,
+            PointFront& front, std::vector<Placement>& witnesses)
       : inputs_(inputs),
         third_(options.third),
-        first_medium_(options.third == ThirdObjective::kNone ? 2 : 3),
+        layout_(layout),
         front_(front),
         witnesses_(witnesses),
         tables_(make_tables(inputs, step)),
@@ -147,17 +170,31 @@ class LabelGrid {
     label.costs[1] = std::max(label.costs[1], occupancy);
     if constexpr (D > 2) {
       if (third_ == ThirdObjective::kLoss) label.costs[2] += hop.loss[at(position)];
-      if (hop.medium >= 0) {
-        std::int64_t& load = label.costs[at(first_medium_ + hop.medium)];
-        load += occupancy;
-        label.costs[1] = std::max(label.costs[1], load);
-      }
+      load_media(hop, position, label);
     }
     if (hop.to < 0) {
       complete(label);
     } else {
       pending(usage + tables_.kinds[at(hop.to)].stride, hop.entry, position).push_back(label);
     }
+  }
+
+  void load_media(const Hop& hop, int position, Label<D>& label) const {
+    std::int64_t of_receiver = 0;
+    for (const MediumTimes& medium : hop.media) {
+      const std::int64_t time = medium.times[at(position)];
+      if (medium.of == MediumRole::Of::kReceiver) {
+        of_receiver = time;
+        continue;
+      }
+      const bool own = medium.of == MediumRole::Of::kSender;
+      std::int64_t& load =
+          label.costs[at(own ? layout_.own_medium : layout_.first_medium + medium.number)];
+      load += time;
+      label.costs[1] = std::max(label.costs[1], load);
+    }
+    const bool any_own = layout_.own_medium < layout_.first_medium;
+    if (any_own) label.costs[at(layout_.own_medium)] = of_receiver;
   }
 
   void complete(const Label<D>& label) {
@@ -184,7 +221,7 @@ class LabelGrid {
 
   const CostInputs& inputs_;
   ThirdObjective third_;
-  int first_medium_;  ///< its load among a label's costs
+  const Layout layout_;
   PointFront& front_;
   std::vector<Placement>& witnesses_;
   SearchTables tables_;
@@ -195,7 +232,8 @@ class LabelGrid {
 };
 
 template <int D>
-Expected<> search_grids(const CostInputs& inputs, const SearchOptions& options, PointFront& front,
+Expected<> search_grids(const CostInputs& inputs, const SearchOptions& options,
+                        const Layout& layout, PointFront& front,
                         std::vector<Placement>& witnesses) {
   // A number of each program, and the labels that have arrived.
   constexpr std::size_t kCellBytes =
@@ -204,9 +242,22 @@ Expected<> search_grids(const CostInputs& inputs, const SearchOptions& options, 
   for (const int step : {16, 4, 1}) {
     // On a few positions a coarse grid is no help.
     if (step > 1 && inputs.positions() < 4 * step) continue;
-    LabelGrid<D>(inputs, options, step, front, witnesses).run();
+    LabelGrid<D>(inputs, options, layout, step, front, witnesses).run();
   }
   return {};
+}
+
+/// Of as many criteria as the layout has, D at least.
+template <int D>
+Expected<> search_grids_of(const CostInputs& inputs, const SearchOptions& options,
+                           const Layout& layout, PointFront& front,
+                           std::vector<Placement>& witnesses) {
+  if constexpr (D < kMostCriteria) {
+    if (layout.criteria > D) {
+      return search_grids_of<D + 1>(inputs, options, layout, front, witnesses);
+    }
+  }
+  return search_grids<D>(inputs, options, layout, front, witnesses);
 }
 
 class LabelSearch final : public SearchStrategy {
@@ -216,32 +267,23 @@ class LabelSearch final : public SearchStrategy {
   Expected<std::vector<FrontPoint>> search(const CostInputs& inputs,
                                            const SearchOptions& options) const override {
     PARETO_TRY(check_search(inputs, options));
-    if (inputs.media > kMostMedia) {
-      return fail(
-          ErrorCode::kExhausted,
-          "{} devices have {} names under `medium`, and plans are searched with {} at most: "
-          "leave devices out, or names, at first those that one device has alone",
-          inputs.devices.size(), inputs.media, kMostMedia);
+    const MediaRoles media = media_roles(inputs);
+    if (media.of_several > kMostSharedMedia) {
+      return fail(ErrorCode::kExhausted,
+                  "{} devices have {} names under `medium` that several of them have, and plans "
+                  "are searched with {} at most: leave devices out, or names",
+                  inputs.devices.size(), media.of_several, kMostSharedMedia);
     }
     PointFront front(options.windows);
     std::vector<Placement> witnesses;
     add_lone_devices(inputs, options, front, witnesses);
     PARETO_TRY(add_replicas(inputs, options, front, witnesses));
-    PARETO_TRY(label_search(inputs, options, front, witnesses));
+    PARETO_TRY(search_grids_of<2>(inputs, options, Layout(options.third, media), front, witnesses));
     return with_placements(front, witnesses, inputs, options);
   }
 };
 
 }  // namespace
-
-Expected<> label_search(const CostInputs& inputs, const SearchOptions& options, PointFront& front,
-                        std::vector<Placement>& witnesses) {
-  const int criteria = 2 + (options.third == ThirdObjective::kNone ? 0 : 1) + inputs.media;
-  if (criteria == 2) return search_grids<2>(inputs, options, front, witnesses);
-  if (criteria == 3) return search_grids<3>(inputs, options, front, witnesses);
-  if (criteria == 4) return search_grids<4>(inputs, options, front, witnesses);
-  return search_grids<5>(inputs, options, front, witnesses);
-}
 
 const SearchStrategy* label_search() {
   static const LabelSearch kSearch;

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "partitioner/search/media_roles.h"
+
 namespace pareto::partitioner {
 namespace {
 
@@ -13,7 +15,7 @@ constexpr std::size_t kMostTurns = 1U << 12;
 /// Devices that take requests in turns, and what they are judged by: of as many devices those with smaller costs are better, whoever joins
 /// them.
 struct Turn {
-  std::vector<std::int64_t> costs;  ///< latency, bottleneck, third, and what each medium is busy
+  std::vector<std::int64_t> costs;  ///< latency, bottleneck, third, loads of several devices' media
   Placement placement;
 };
 
@@ -46,26 +48,28 @@ Turn joined(const Turn& turn, const Turn& one, ThirdObjective third) {
 }
 
 /// A device by itself, by those codecs of its two links that are worth taking; empty: it cannot run the whole model.
-std::vector<Turn> ways_of(int device, const CostInputs& inputs, ThirdObjective third) {
+std::vector<Turn> ways_of(int device, const CostInputs& inputs, const MediaRoles& media,
+                          ThirdObjective third) {
   const int source = inputs.coordinator();
   const int end = inputs.positions();
-  const LinkCosts& in = inputs.link(source, device);
-  const LinkCosts& out = inputs.link(device, source);
   std::vector<Turn> ways;
-  for (int there = 0; there < codec_count(in); ++there) {
-    for (int back = 0; back < codec_count(out); ++back) {
+  for (int there = 0; there < codec_count(inputs.link(source, device)); ++there) {
+    for (int back = 0; back < codec_count(inputs.link(device, source)); ++back) {
       Turn way{{}, {{{device, 0, end}}, {there, back}, true}};
       const auto alone = evaluate(inputs, way.placement);
       if (!alone) continue;
       way.costs = {alone->latency.count(), alone->bottleneck.count(), third_of(*alone, third)};
-      way.costs.resize(3 + static_cast<std::size_t>(inputs.media));
-      const auto occupy = [&](int medium, const LinkTimes& times) {
-        if (medium >= 0) {
-          way.costs[3 + static_cast<std::size_t>(medium)] += times.occupancy.count();
+      way.costs.resize(3 + static_cast<std::size_t>(media.of_several));
+      const auto occupy = [&](int from, int to, int codec, int position) {
+        const LinkTimes times = crossing_times(inputs, from, to, codec, 0, position);
+        for (const MediumRole& role : media.link(from, to)) {
+          if (role.of != MediumRole::Of::kSeveral) continue;  // in its bottleneck
+          way.costs[3 + static_cast<std::size_t>(role.use.medium)] +=
+              role.use.time(times.occupancy).count();
         }
       };
-      occupy(in.medium, crossing_times(inputs, source, device, there, 0, 0));
-      occupy(out.medium, crossing_times(inputs, device, source, back, 0, end));
+      occupy(source, device, there, 0);
+      occupy(device, source, back, end);
       keep(std::move(way), ways);
     }
   }
@@ -78,10 +82,11 @@ Expected<> add_replicas(const CostInputs& inputs, const SearchOptions& options, 
                         std::vector<Placement>& witnesses) {
   if (!options.replicas) return {};
   std::vector<std::vector<Turn>> turns(inputs.devices.size() + 1);  // by how many devices there are
-  const std::size_t costs = 3 + static_cast<std::size_t>(inputs.media);
+  const MediaRoles media = media_roles(inputs);
+  const std::size_t costs = 3 + static_cast<std::size_t>(media.of_several);
   turns.front() = {{std::vector<std::int64_t>(costs, 0), {{}, {}, true}}};
   for (int device = 0; device < inputs.coordinator(); ++device) {
-    const std::vector<Turn> ways = ways_of(device, inputs, options.third);
+    const std::vector<Turn> ways = ways_of(device, inputs, media, options.third);
     for (std::size_t count = static_cast<std::size_t>(device) + 1; count > 0; --count) {
       for (const Turn& turn : turns[count - 1]) {
         for (const Turn& way : ways) keep(joined(turn, way, options.third), turns[count]);

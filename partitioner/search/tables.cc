@@ -33,7 +33,7 @@ bool as_good(const Way& a, const Way& b) {
 
 class TableBuilder {
  public:
-  TableBuilder(const CostInputs& inputs, int step) : inputs_(inputs) {
+  TableBuilder(const CostInputs& inputs, int step) : inputs_(inputs), media_(media_roles(inputs)) {
     std::vector<int> legal;
     for (int p = 1; p < inputs.positions(); ++p) {
       if (inputs.may_cut(p)) legal.push_back(p);
@@ -65,7 +65,7 @@ class TableBuilder {
   Kind& kind(int index) { return tables_.kinds[static_cast<std::size_t>(index)]; }
 
   void find_kinds() {
-    for (std::vector<int>& group : exchangeable_devices(inputs_)) {
+    for (std::vector<int>& group : exchangeable_devices(inputs_, media_)) {
       const DeviceCosts& costs = inputs_.devices[static_cast<std::size_t>(group.front())];
       Kind& added = tables_.kinds.emplace_back();
       added.devices = std::move(group);
@@ -126,13 +126,16 @@ class TableBuilder {
     const int sender = from < 0 ? inputs_.coordinator() : kind(from).devices.front();
     // Within a kind all links are alike: that of its first two stands for them.
     const int receiver = to < 0 ? inputs_.coordinator() : kind(to).devices[from == to ? 1 : 0];
-    const LinkCosts& link = inputs_.link(sender, receiver);
-    if (!link.usable) return;
+    if (!inputs_.link(sender, receiver).usable) return;
     for (Way& way : ways_over(sender, receiver)) {
       Hop& hop = way.hop;
       hop.from = from;
       hop.to = to;
-      hop.medium = link.medium;
+      for (const MediumRole& role : media_.link(sender, receiver)) {
+        Times times = hop.occupancy;
+        for (std::int64_t& time : times) time = role.use.time(Nanoseconds(time)).count();
+        hop.media.push_back({role.of, role.use.medium, std::move(times)});
+      }
       if (from >= 0) hop.exit = port(tables_.exits, kind(from).exits, from, way.send, 1);
       if (to >= 0) hop.entry = port(tables_.entries, kind(to).entries, to, way.receive, -1);
       const int index = static_cast<int>(tables_.hops.size());
@@ -194,6 +197,7 @@ class TableBuilder {
   }
 
   const CostInputs& inputs_;
+  const MediaRoles media_;
   SearchTables tables_;
 };
 

@@ -21,24 +21,32 @@
 #include "core/base/error.h"
 #include "partitioner/cost/cost_inputs.h"
 #include "partitioner/cost/evaluate.h"
+#include "partitioner/search/media_roles.h"
 
 namespace pareto::partitioner {
 
 using Times = std::vector<std::int64_t>;  ///< nanoseconds, one for each searched position
+
+/// What the messages of a hop take of a medium.
+struct MediumTimes {
+  MediumRole::Of of = MediumRole::Of::kSeveral;
+  int number = 0;  ///< as MediumRole's
+  Times times;
+};
 
 /// One way over one link, from a kind's exit to a kind's entry; -1 as kind: the coordinator.
 struct Hop {
   int from = -1;
   int to = -1;
   int codec = 0;
-  int exit = 0;   ///< of all exits; 0 at the source
-  int entry = 0;  ///< of all entries; 0 at the sink
-  int medium = -1;
+  int exit = 0;                    ///< of all exits; 0 at the source
+  int entry = 0;                   ///< of all entries; 0 at the sink
   std::vector<std::int64_t> loss;  ///< one for each searched position
   Times occupancy;
   Times delay;
   Times
       first_delay;  ///< of what a stage sends that begins at the first position: some of it leaves early
+  std::vector<MediumTimes> media;  ///< that its messages pass
 };
 
 /// A kind's receive or send times made part of its stages.

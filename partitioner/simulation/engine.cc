@@ -9,6 +9,10 @@ namespace {
 constexpr double kAwake = 0.25;
 constexpr std::int64_t kEventsPerReport = 1 << 20;
 
+std::int64_t share_of(double share, std::int64_t time) {
+  return share == 1 ? time : std::llround(share * static_cast<double>(time));
+}
+
 }  // namespace
 
 Expected<> Engine::run(const OnProgress& on_progress) {
@@ -88,6 +92,8 @@ void Engine::handle(Kind kind, std::uint32_t thread) {
     case kFinished:
       ++world_.threads[thread].finished;
       return advance(thread);
+    case kWentOn:
+      return go_on(thread);
     case kArrived:
       return arrive(thread);
     case kCame:
@@ -170,7 +176,7 @@ bool Engine::hand_over(std::uint32_t index, Thread& thread, Pipeline& pipeline, 
   thread.blocked = 0;
   ++next.handed;
   if (next_rule.crossing >= 0) {
-    send(next_rule, next, index + 1, pipeline);
+    send(index + 1);
   } else {
     arrive(index + 1);
   }
@@ -187,25 +193,59 @@ void Engine::arrive(std::uint32_t index) {
   rule.most_waiting = std::max<std::int64_t>(rule.most_waiting, thread.arrived - thread.begun);
 }
 
-void Engine::send(ThreadRule& rule, Thread& receiver, std::uint32_t index,
-                  const Pipeline& pipeline) {
-  const CrossingRule& crossing = world_.crossings[static_cast<std::size_t>(rule.crossing)];
-  const std::uint32_t number = receiver.handed - 1;
+void Engine::send(std::uint32_t index) {
+  const Thread& receiver = world_.threads[index];
+  const LinkEnd& link = world_.links[receiver.link];
+  Underway message{now_, 0, receiver.handed - 1};
+  const std::int64_t turn = pass(link.first_pass, index, message);
+  if (link.underway == kNone) return deliver(index, message, turn);
+  world_.underway[link.underway].push_back(message);
+  schedule(turn, kWentOn, index);
+}
+
+void Engine::go_on(std::uint32_t index) {
+  const LinkEnd& link = world_.links[world_.threads[index].link];
+  std::deque<Underway>& underway = world_.underway[link.underway];
+  Underway message = underway.front();
+  underway.pop_front();
+  const std::int64_t turn = pass(link.first_pass + 1, index, message);
+  deliver(index, message, turn);
+}
+
+std::int64_t Engine::pass(std::uint32_t place, std::uint32_t index, Underway& message) {
+  const Thread& receiver = world_.threads[index];
+  const Pipeline& pipeline = world_.pipelines[receiver.pipeline];
+  const CrossingRule& crossing = crossing_of(pipeline, index);
   const std::uint64_t purpose = (index - pipeline.first_thread) * kPerThread;
-  const std::span<const std::int64_t> row = row_of(pipeline, number);
-  LinkEnd& link = world_.links[receiver.link];
-  Carrier& carrier = world_.carriers[link.carrier];
+  const Pass& over = world_.passes[place];
+  Carrier& carrier = world_.carriers[over.carrier];
   const std::int64_t occupancy =
-      crossing.occupancy.draw(random_bits(pipeline.key, number, purpose + kOccupancy), row);
-  const std::int64_t delay =
-      crossing.delay.draw(random_bits(pipeline.key, number, purpose + kDelay), row);
+      crossing.occupancy.draw(random_bits(pipeline.key, message.number, purpose + kOccupancy),
+                              row_of(pipeline, message.number));
   const std::int64_t turn = std::max(now_, carrier.free_at);
-  const Fate fate = world_.wires[carrier.wire].carry(turn, occupancy, crossing.bytes, carrier.shift,
-                                                     pipeline.key, number, purpose + kPackets);
+  // On the second carrier packets fare by draws of its own.
+  const bool is_second = place > world_.links[receiver.link].first_pass;
+  const std::uint64_t key = is_second ? random_bits(pipeline.key, 0, kSecondCarrier) : pipeline.key;
+  const Fate fate =
+      world_.wires[carrier.wire].carry(turn, share_of(over.share, occupancy), crossing.bytes,
+                                       carrier.shift, key, message.number, purpose + kPackets);
   carrier.busy += fate.done - turn;
   carrier.free_at = fate.done;
-  link.last_arrival = std::max({link.last_arrival, turn, fate.arrives + delay - crossing.early});
-  rule.on_way += static_cast<double>(link.last_arrival - now_);
+  message.arrives = std::max(message.arrives, fate.arrives);
+  return turn;
+}
+
+void Engine::deliver(std::uint32_t index, const Underway& message, std::int64_t turn) {
+  const Thread& receiver = world_.threads[index];
+  const Pipeline& pipeline = world_.pipelines[receiver.pipeline];
+  const CrossingRule& crossing = crossing_of(pipeline, index);
+  LinkEnd& link = world_.links[receiver.link];
+  const std::uint64_t purpose = (index - pipeline.first_thread) * kPerThread;
+  const std::int64_t delay =
+      crossing.delay.draw(random_bits(pipeline.key, message.number, purpose + kDelay),
+                          row_of(pipeline, message.number));
+  link.last_arrival = std::max({link.last_arrival, turn, message.arrives + delay - crossing.early});
+  rule_of(pipeline, index).on_way += static_cast<double>(link.last_arrival - message.sent);
   schedule(link.last_arrival, kArrived, index);
 }
 

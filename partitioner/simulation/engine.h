@@ -30,6 +30,7 @@ class Engine {
   /// What an event is about; of one moment in this order, so that who finishes makes room before others ask for it.
   enum Kind : std::uint64_t {
     kFinished,  ///< a thread has finished the message in its hands
+    kWentOn,    ///< a message to a thread has its turn on the first of two carriers
     kArrived,   ///< a message has come to a thread over its link
     kCame,      ///< a request has come to the source
   };
@@ -45,6 +46,7 @@ class Engine {
   static constexpr std::uint64_t kRows = 1000 * kPerThread;
   static constexpr std::uint64_t kRowChoice = kRows + 1;
   static constexpr std::uint64_t kArrivals = kRows + 2;
+  static constexpr std::uint64_t kSecondCarrier = kRows + 3;
 
   void start();
   /// What an event of the thread will touch lies anywhere in the arrays: it may come from memory while the queue is put in order.
@@ -56,6 +58,10 @@ class Engine {
     return world_
         .rules[world_.classes[pipeline.rule].first_rule + (thread - pipeline.first_thread)];
   }
+  /// By which messages come to a thread.
+  const CrossingRule& crossing_of(const Pipeline& pipeline, std::uint32_t thread) {
+    return world_.crossings[static_cast<std::size_t>(rule_of(pipeline, thread).crossing)];
+  }
   std::span<const std::int64_t> row_of(const Pipeline& pipeline, std::uint32_t request) const;
 
   /// The thread takes messages and hands them on, as long as neither has to wait.
@@ -66,7 +72,13 @@ class Engine {
   /// False: there is no place for what it finished.
   bool hand_over(std::uint32_t index, Thread& thread, Pipeline& pipeline, ThreadRule& rule);
   /// To a thread that messages come to over a link.
-  void send(ThreadRule& rule, Thread& receiver, std::uint32_t index, const Pipeline& pipeline);
+  void send(std::uint32_t receiver);
+  /// Over the second of two carriers.
+  void go_on(std::uint32_t receiver);
+  /// Over one: when it has its turn there.
+  std::int64_t pass(std::uint32_t pass, std::uint32_t receiver, Underway& message);
+  /// Of the last one's turn.
+  void deliver(std::uint32_t receiver, const Underway& message, std::int64_t turn);
   /// A core of the device for so long: when it will be done.
   std::int64_t occupy(Device& device, std::int64_t time);
   /// The same of a device with a quota, from `begin` on.

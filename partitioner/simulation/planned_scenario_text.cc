@@ -28,13 +28,23 @@ std::string line(std::string text, std::string_view comment = "") {
   return fmt::format("{}# {}\n", text, comment);
 }
 
+/// "medium: "wifi"", or "media: [{name: "wifi"}, {name: "lan", share: 25%}]"
+std::string media_text(const std::vector<MediumPass>& media, const Scenario& scenario) {
+  std::vector<std::string> parts;
+  for (const MediumPass& pass : media) {
+    const std::string name = quoted(scenario.media[static_cast<std::size_t>(pass.medium)].name);
+    if (media.size() == 1 && pass.share == 1) return "medium: " + name;
+    parts.push_back(pass.share == 1
+                        ? fmt::format("{{name: {}}}", name)
+                        : fmt::format("{{name: {}, share: {}%}}", name, pass.share * 100));
+  }
+  return fmt::format("media: [{}]", fmt::join(parts, ", "));
+}
+
 /// "{bytes: 100352, occupancy: 0.4ms, delay: 0.1ms}"
 std::string link_text(const Crossing& link, const Scenario& scenario) {
   std::vector<std::string> parts;
-  if (link.medium >= 0) {
-    const MediumClass& medium = scenario.media[static_cast<std::size_t>(link.medium)];
-    parts.push_back("medium: " + quoted(medium.name));
-  }
+  if (!link.media.empty()) parts.push_back(media_text(link.media, scenario));
   parts.push_back(fmt::format("bytes: {}", bytes_without_packet_headers(link.bytes) - kFrameBytes));
   const auto add = [&](const char* key, Nanoseconds time) {
     if (time.count() > 0) parts.push_back(fmt::format("{}: {}", key, text_of(time)));

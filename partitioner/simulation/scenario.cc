@@ -60,9 +60,22 @@ Expected<> check_crossing(const Crossing& crossing, const Scenario& scenario,
     return fail(ErrorCode::kInvalidArgument, "messages of {} bytes: more than 1 TiB",
                 crossing.bytes);
   }
-  if (crossing.medium < -1 || crossing.medium >= static_cast<int>(scenario.media.size())) {
-    return fail(ErrorCode::kInvalidArgument, "medium {} of {}", crossing.medium,
-                scenario.media.size());
+  if (crossing.media.size() > 2) {
+    return fail(ErrorCode::kInvalidArgument, "{} media: a message passes two at most",
+                crossing.media.size());
+  }
+  for (const MediumPass& pass : crossing.media) {
+    if (pass.medium < 0 || pass.medium >= static_cast<int>(scenario.media.size())) {
+      return fail(ErrorCode::kInvalidArgument, "medium {} of {}", pass.medium,
+                  scenario.media.size());
+    }
+    const std::string& name = scenario.media[static_cast<std::size_t>(pass.medium)].name;
+    if (!(pass.share >= 0 && pass.share <= 1)) {
+      return fail(ErrorCode::kInvalidArgument, "medium {}: a share has to be 0 to 100 %", name);
+    }
+  }
+  if (crossing.media.size() == 2 && crossing.media[0].medium == crossing.media[1].medium) {
+    return fail(ErrorCode::kInvalidArgument, "media: the same twice");
   }
   if (crossing.places < 1 || crossing.places > kMostPlaces) {
     return fail(ErrorCode::kInvalidArgument, "places for {} messages, not 1 to {}", crossing.places,

@@ -53,6 +53,12 @@ struct Duration {
   bool is_zero() const { return column < 0 && mean.count() == 0; }
 };
 
+/// A class of media that messages of a crossing pass.
+struct MediumPass {
+  int medium = 0;
+  double share = 1;  ///< of the crossing's `occupancy`: a faster one is passed in less
+};
+
 /// One direction of a link, as one message sees it: it waits for its turn, occupies the link for `occupancy` and its bytes at the
 /// condition's rate, and arrives after the condition's delay and `delay`. Another one may be under way meanwhile; they arrive in order.
 struct Crossing {
@@ -62,7 +68,9 @@ struct Crossing {
   /// By so much it arrives sooner, but never before its turn: parts of it left while the stage before still computed.
   Nanoseconds early{};
   LinkDirection condition{};
-  int medium = -1;  ///< a class of media, whose condition then holds instead; -1: a link of its own
+  /// Two at most, whose conditions hold instead. A message begins to pass the second when it has its turn on the first, is on each for its
+  /// own time, and arrives when it has passed both. None: a link of its own.
+  std::vector<MediumPass> media{};
   bool stagger = false;  ///< each link begins its trace somewhere in its period
   int places =
       64;  ///< messages that have been sent and not yet taken: what the connection holds by itself. A sender waits beyond

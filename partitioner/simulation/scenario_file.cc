@@ -121,15 +121,31 @@ class ScenarioReader {
     return 0;
   }
 
+  /// `medium`: the name of one, or `media`: several.
+  void read_passes(ConfigSection& section, Crossing& link) {
+    link.media.clear();
+    std::string name;
+    section.optional("medium", name);
+    if (!name.empty()) link.media.push_back({find(section, "medium", name, media_)});
+    if (!name.empty() && section.has("media")) {
+      section.problem("media", "stands beside medium: leave one out");
+    }
+    for (ConfigSection& one : section.sections("media")) {
+      MediumPass pass;
+      one.required("name", name);
+      if (one.has("name")) pass.medium = find(one, "name", name, media_);
+      one.optional_share("share", pass.share);
+      link.media.push_back(pass);
+    }
+  }
+
   /// `backward`: which half of a condition holds unless the file says.
   void read_link(ConfigSection& section, Crossing& link, bool backward) {
     std::uint64_t bytes = 0;
     std::uint64_t buffer = kConnectionBytes;
-    std::string medium;
     std::string direction = backward ? "backward" : "forward";
     section.optional_bytes("bytes", bytes);
     section.optional_bytes("buffer", buffer);
-    section.optional("medium", medium);
     section.optional("direction", direction);
     section.optional("stagger", link.stagger);
     const auto condition = read_network(section);
@@ -138,8 +154,8 @@ class ScenarioReader {
     }
     if (section.has("bytes")) link.bytes = bytes_with_packet_headers(bytes + kFrameBytes);
     link.places = connection_places(link.bytes, buffer);
-    if (!medium.empty()) {
-      link.medium = find(section, "medium", medium, media_);
+    read_passes(section, link);
+    if (!link.media.empty()) {
       if (condition) section.problem("medium", "has a condition of its own: leave out this one");
       if (section.has("direction")) {
         section.problem("direction",

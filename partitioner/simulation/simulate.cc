@@ -126,17 +126,22 @@ class Figures {
 
   LinkOutcome link(const Crossing& crossing, const PipelineRule& rule, const PipelineClass& spec,
                    std::size_t index, const Outcome& so_far) const {
-    if (crossing.medium >= 0) {
-      const MediumOutcome& medium = so_far.media[static_cast<std::size_t>(crossing.medium)];
-      return {medium.name, medium.use};
+    if (!crossing.media.empty()) {
+      const auto outcome_of = [&](const MediumPass& pass) -> const MediumOutcome& {
+        return so_far.media[static_cast<std::size_t>(pass.medium)];
+      };
+      const MediumOutcome& busiest = outcome_of(*std::ranges::max_element(
+          crossing.media, {}, [&](const MediumPass& pass) { return outcome_of(pass).use.mean; }));
+      return {busiest.name, busiest.use};
     }
     const std::size_t receiver = 1 + 3 * index;
-    return {"", use_of(spec.count, [&](int i) {
-              const std::size_t thread =
-                  rule.first_thread + static_cast<std::size_t>(i) * rule.threads + receiver;
-              const LinkEnd& end = world_.links[world_.threads[thread].link];
-              return static_cast<double>(world_.carriers[end.carrier].busy);
-            })};
+    return {
+        "", use_of(spec.count, [&](int i) {
+          const std::size_t thread =
+              rule.first_thread + static_cast<std::size_t>(i) * rule.threads + receiver;
+          const LinkEnd& end = world_.links[world_.threads[thread].link];
+          return static_cast<double>(world_.carriers[world_.passes[end.first_pass].carrier].busy);
+        })};
   }
 
   static void find_bottleneck(const PipelineClass& spec, const Outcome& so_far,

@@ -54,8 +54,9 @@ struct StageOutcome {
 };
 
 struct LinkOutcome {
-  std::string medium;  ///< empty: each pipeline has one of its own
-  Utilisation use;     ///< of a link of its own; of a medium: that of the medium
+  std::string
+      medium;  ///< that it passes, of several the busiest; empty: each pipeline has a link of its own
+  Utilisation use;  ///< of that
   double transfer_ms =
       0;  ///< of a request, on average: from when it was sent, in its turn or not, to its arrival
 };

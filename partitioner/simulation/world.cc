@@ -69,7 +69,7 @@ void World::add_rules(const Scenario& scenario, const PipelineClass& pipeline, P
   };
   const auto cross = [&](ThreadRule& thread, const Crossing& crossing) {
     CrossingRule& added = crossings.emplace_back();
-    if (crossing.medium < 0) {
+    if (crossing.media.empty()) {
       added.wire = static_cast<int>(wires.size());
       wires.emplace_back(crossing.condition);
     }
@@ -122,15 +122,22 @@ void World::add_pipeline(const PipelineClass& pipeline, std::uint32_t class_inde
 
 void World::add_link(const Crossing& crossing, int rule, Thread& thread, std::uint64_t key) {
   thread.link = static_cast<std::uint32_t>(links.size());
-  if (crossing.medium < 0) {
-    const auto wire = static_cast<std::uint32_t>(crossings[static_cast<std::size_t>(rule)].wire);
-    const std::uint64_t bits = random_bits(key, links.size(), kMediumShifts);
-    links.push_back({0, static_cast<std::uint32_t>(carriers.size())});
-    carriers.push_back({0, 0, shift_of(wires[wire], crossing.stagger, bits), wire});
-    return;
+  LinkEnd& link = links.emplace_back();
+  link.first_pass = static_cast<std::uint32_t>(passes.size());
+  if (crossing.media.size() > 1) {
+    link.underway = static_cast<std::uint32_t>(underway.size());
+    underway.emplace_back();
   }
-  links.push_back(
-      {0, medium_turns_[static_cast<std::size_t>(crossing.medium)].next_for(thread.pipeline)});
+  for (const MediumPass& pass : crossing.media) {
+    passes.push_back(
+        {medium_turns_[static_cast<std::size_t>(pass.medium)].next_for(thread.pipeline),
+         pass.share});
+  }
+  if (!crossing.media.empty()) return;
+  const auto wire = static_cast<std::uint32_t>(crossings[static_cast<std::size_t>(rule)].wire);
+  const std::uint64_t bits = random_bits(key, thread.link, kMediumShifts);
+  passes.push_back({static_cast<std::uint32_t>(carriers.size())});
+  carriers.push_back({0, 0, shift_of(wires[wire], crossing.stagger, bits), wire});
 }
 
 std::int64_t World::shift_of(const Wire& wire, bool stagger, std::uint64_t bits) const {

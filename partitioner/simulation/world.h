@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "partitioner/simulation/draws.h"
@@ -78,7 +79,21 @@ struct Thread {
 /// A pipeline's end of a link.
 struct LinkEnd {
   std::int64_t last_arrival = 0;
+  std::uint32_t first_pass = 0;    ///< of World::passes
+  std::uint32_t underway = kNone;  ///< of World::underway; none: it passes one carrier alone
+};
+
+/// Of a link's messages over one carrier.
+struct Pass {
   std::uint32_t carrier = 0;
+  double share = 1;  ///< of their occupancy
+};
+
+/// A message on its link.
+struct Underway {
+  std::int64_t sent = 0;
+  std::int64_t arrives = 0;  ///< by what it has passed, without the crossing's own delay
+  std::uint32_t number = 0;
 };
 
 /// What carries messages one after the other: a link of its own, or a medium.
@@ -143,7 +158,9 @@ struct World {
   std::vector<PipelineRule> classes;
   std::vector<Thread> threads;
   std::vector<LinkEnd> links;
-  std::vector<Carrier> carriers;  ///< of media first, class by class
+  std::vector<Pass> passes;
+  std::vector<std::deque<Underway>> underway;  ///< on the first of two carriers, or waiting for it
+  std::vector<Carrier> carriers;               ///< of media first, class by class
   std::vector<Device> devices;
   std::vector<std::int64_t> cores;  ///< when each is free
   std::vector<Quota> quotas;

@@ -25,7 +25,7 @@ constexpr int kMostPositions = 30;
 constexpr int kModels = 8;
 constexpr int kRounds = 3;
 
-/// Every fourth with a third objective, every fourth with a shared medium.
+/// Every fourth with a third objective, every fourth with a shared medium, half of those with devices that have one alone.
 struct Instance {
   CostInputs inputs;
   SearchOptions options;
@@ -39,6 +39,7 @@ Instance random_instance(int number, std::mt19937_64& random) {
   Instance instance;
   if (number % 4 == 1) instance.options.third = kThirds[number / 4 % 3];
   if (number % 4 == 2) costs.media = 1;
+  if (number % 8 == 2) costs.cards = 0.5;
   if (number % 16 == 3 || instance.options.third == ThirdObjective::kLoss) {
     costs.codecs = 0.5;
     costs.devices = std::min(costs.devices, 3);

@@ -57,9 +57,9 @@ Scenario fleet() {
   second.device = 1;
   second.receive = duration(microseconds(100), 0);
   second.compute = duration(milliseconds(8), 0.2);
-  second.link.medium = 0;
+  second.link.media = {{0}};
   second.link.bytes = 120'000;
-  pipeline.result.medium = 0;
+  pipeline.result.media = {{0}};
   pipeline.result.bytes = 4'000;
   pipeline.name = "at random";
   pipeline.arrivals.kind = ArrivalKind::kPoisson;

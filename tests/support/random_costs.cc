@@ -13,6 +13,7 @@ using partitioner::DeviceCosts;
 using partitioner::LinkCodec;
 using partitioner::LinkCosts;
 using partitioner::LinkPoint;
+using partitioner::MediumUse;
 using partitioner::Placement;
 using partitioner::SharedWeight;
 using partitioner::StageCosts;
@@ -137,8 +138,26 @@ LinkCosts random_link(const RandomCosts& options, std::mt19937_64& random) {
     link.codecs = {{}, random_codec(options, random)};
     if (chance(options.codecs, random)) link.codecs.push_back(random_codec(options, random));
   }
-  link.medium = options.media > 0 ? up_to(options.media, random) - 1 : -1;
+  for (int passes = options.media > 1 ? 2 : options.media; passes > 0; --passes) {
+    const int medium = up_to(options.media, random) - 1;
+    if (medium < 0 || (!link.media.empty() && link.media.front().medium == medium)) continue;
+    link.media.push_back({medium, chance(0.7, random) ? 1 : 0.1 * (1 + up_to(8, random))});
+  }
   return link;
+}
+
+/// Media that all links of one device pass.
+void add_cards(const RandomCosts& options, std::mt19937_64& random, CostInputs& inputs) {
+  const double share = chance(0.5, random) ? 1 : 0.7;
+  for (std::size_t device = 0; device < inputs.devices.size(); ++device) {
+    if (!chance(options.cards, random)) continue;
+    const MediumUse use{inputs.media++, share};
+    for (std::size_t other = 0; other < inputs.links.size(); ++other) {
+      if (other == device) continue;
+      inputs.links[device][other].media.push_back(use);
+      inputs.links[other][device].media.push_back(use);
+    }
+  }
 }
 
 /// Up to two values that leave before the others, at every position.
@@ -211,6 +230,7 @@ CostInputs random_costs(const RandomCosts& options, std::mt19937_64& random) {
   for (std::size_t i = 1; i < devices; ++i) {
     if (chance(options.identical, random)) copy_device(inputs, 0, i);
   }
+  add_cards(options, random, inputs);
   if (chance(options.pinned, random)) {
     const auto first = static_cast<std::size_t>(up_to(options.devices - 1, random));
     for (std::size_t i = 0; i < devices; ++i) inputs.devices[i].may_be_first = i == first;
@@ -245,10 +265,11 @@ PlacedCosts random_placed_costs(std::mt19937_64& random) {
   for (;;) {
     RandomCosts options = random_options(random, 4, 12);
     options.media = up_to(2, random);
+    options.cards = chance(0.5, random) ? 0.5 : 0;
     PlacedCosts made{random_costs(options, random), {}};
     for (auto& row : made.inputs.links) {
       for (LinkCosts& link : row) {
-        if (link.medium >= 0) link.message += Nanoseconds(up_to(2999, random));
+        if (!link.media.empty()) link.message += Nanoseconds(up_to(2999, random));
       }
     }
     made.placement = random_pipeline(made.inputs, random);

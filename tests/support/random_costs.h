@@ -22,7 +22,8 @@ struct RandomCosts {
   double codecs =
       0;  ///< share of links with a second codec or transport, and of those with a third
   double missing = 0;       ///< share of links that are not usable
-  int media = 0;            ///< each link may share one of them
+  int media = 0;            ///< each link may pass one of them, and another
+  double cards = 0;         ///< share of devices with a medium of their own
   int delays = 1;           ///< how many times longer than other times they may be: many windows
   int largest_time = 1000;  ///< small numbers make ties, and many times are 0
 };

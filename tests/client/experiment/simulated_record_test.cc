@@ -47,7 +47,7 @@ simulation::Scenario scenario() {
   whole.arrivals.period = milliseconds(100);
   whole.stages.resize(1);
   whole.stages[0].compute.mean = milliseconds(5);
-  whole.stages[0].link.medium = 0;
+  whole.stages[0].link.media = {{0}};
   scenario.pipelines = {split, whole};
   return scenario;
 }

@@ -174,9 +174,9 @@ TEST_F(CostInputsOfLinks, DevicesOnOneMediumShareItsTime) {
   const auto inputs = make_cost_inputs(model_, {10}, 1, devices_, transports_);
   ASSERT_TRUE(inputs) << inputs.error().message;
   EXPECT_EQ(inputs->media, 1);
-  EXPECT_EQ(inputs->link(0, 1).medium, 0);
-  EXPECT_EQ(inputs->link(1, 2).medium, 0);
-  EXPECT_EQ(inputs->link(0, 2).medium, -1);
+  EXPECT_THAT(inputs->link(0, 1).media, ElementsAre(partitioner::MediumUse{0}));
+  EXPECT_THAT(inputs->link(1, 2).media, ElementsAre(partitioner::MediumUse{0}));
+  EXPECT_THAT(inputs->link(0, 2).media, IsEmpty());
   // What crosses from one to the other and back to the coordinator has to take turns.
   const partitioner::Placement halves{{{0, 0, 1}, {1, 1, 2}}};
   const auto shared = partitioner::evaluate(*inputs, halves);
@@ -186,6 +186,21 @@ TEST_F(CostInputsOfLinks, DevicesOnOneMediumShareItsTime) {
         .occupancy;
   };
   EXPECT_GE(shared->bottleneck, occupancy(0, 1, 1) + occupancy(1, 2, 2));
+}
+
+TEST_F(CostInputsOfLinks, BetweenDevicesOfTwoMediaBothAreOccupied) {
+  devices_[0].medium = "attic";
+  devices_[1].medium = "cellar";
+  const auto inputs = make_cost_inputs(model_, {10}, 1, devices_, transports_);
+  ASSERT_TRUE(inputs) << inputs.error().message;
+  EXPECT_EQ(inputs->media, 2);
+  // By shared memory a message passes the attic in a third of the time.
+  EXPECT_THAT(inputs->link(0, 1).media,
+              ElementsAre(partitioner::MediumUse{1}, partitioner::MediumUse{0, 1.0 / 3}));
+  EXPECT_THAT(inputs->link(1, 0).media,
+              ElementsAre(partitioner::MediumUse{1}, partitioner::MediumUse{0, 1.0 / 3}));
+  EXPECT_THAT(inputs->link(2, 0).media, ElementsAre(partitioner::MediumUse{0}));
+  EXPECT_THAT(inputs->link(1, 2).media, ElementsAre(partitioner::MediumUse{1}));
 }
 
 TEST_F(CostInputsOfLinks, NoStageHoldsWhatADeviceHadNoRoomFor) {

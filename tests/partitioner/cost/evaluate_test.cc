@@ -225,12 +225,28 @@ TEST(LinkTimes, OfATransportOfItsOwn) {
 TEST(Evaluate, LinksOfOneMediumShareItsTime) {
   CostInputs inputs = two_devices();
   inputs.media = 1;
-  inputs.links[2][0].medium = 0;  // 100 ns
-  inputs.links[0][1].medium = 0;  // 40 ns
+  inputs.links[2][0].media = {{0}};  // 100 ns
+  inputs.links[0][1].media = {{0}};  // 40 ns
   inputs.devices[1].compute = prefix_sums({1, 2, 3});
   const auto result = evaluate(inputs, {{{0, 0, 1}, {1, 1, 3}}});
   ASSERT_TRUE(result);
   EXPECT_EQ(result->bottleneck.count(), 140);
+}
+
+TEST(Evaluate, AMessageOccupiesAllMediaThatItPasses) {
+  CostInputs inputs = two_devices();
+  inputs.media = 2;
+  inputs.devices[1].compute = prefix_sums({1, 2, 3});
+  inputs.links[2][0].media = {{0}};            // 100 ns
+  inputs.links[0][1].media = {{0, 0.5}, {1}};  // 40 ns
+  inputs.links[1][2].media = {{1}};
+  const auto of_first = evaluate(inputs, {{{0, 0, 1}, {1, 1, 3}}});
+  ASSERT_TRUE(of_first);
+  EXPECT_EQ(of_first->bottleneck.count(), 100 + 20);
+  inputs.links[1][2].message = Nanoseconds(90);
+  const auto of_second = evaluate(inputs, {{{0, 0, 1}, {1, 1, 3}}});
+  ASSERT_TRUE(of_second);
+  EXPECT_GE(of_second->bottleneck.count(), 40 + 90);
 }
 
 TEST(Evaluate, ReplicasServeATurn) {
@@ -244,8 +260,8 @@ TEST(Evaluate, ReplicasServeATurn) {
   // Windows 2 * 815 / 606 = 2.7: 2 at the latency, 3 at three halves of the bottleneck.
   EXPECT_THAT(operating_points(*both, {}), ElementsAre(point(815, 2), point(909, 3)));
   inputs.media = 1;
-  inputs.links[2][0].medium = 0;
-  inputs.links[2][1].medium = 0;
+  inputs.links[2][0].media = {{0}};
+  inputs.links[2][1].media = {{0}};
   inputs.devices[1].compute = inputs.devices[0].compute;
   EXPECT_EQ(evaluate(inputs, {{{0, 0, 3}, {1, 0, 3}}, {}, true})->bottleneck.count(), 200);
 }
@@ -402,8 +418,18 @@ TEST(Check, NamesWhatIsWrong) {
               }),
               HasSubstr("device slow: jitter"));
   EXPECT_THAT(message([](CostInputs& i) { i.links.pop_back(); }), HasSubstr("rows"));
-  EXPECT_THAT(message([](CostInputs& i) { i.links[0][2].medium = 0; }),
+  EXPECT_THAT(message([](CostInputs& i) { i.links[0][2].media = {{0}}; }),
               HasSubstr("link from 0 to 2: medium"));
+  EXPECT_THAT(message([](CostInputs& i) {
+                i.media = 1;
+                i.links[0][2].media = {{0, 0}};
+              }),
+              HasSubstr("link from 0 to 2: medium"));
+  EXPECT_THAT(message([](CostInputs& i) {
+                i.media = 1;
+                i.links[0][2].media = {{0}, {0}};
+              }),
+              HasSubstr("each once"));
   EXPECT_THAT(message([](CostInputs& i) { i.links[1][0].bytes_per_second = 1e-9; }),
               HasSubstr("longer than an hour"));
   EXPECT_THAT(message([](CostInputs& i) { i.devices[0].enter = {Nanoseconds(0)}; }),

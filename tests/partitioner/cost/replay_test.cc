@@ -107,7 +107,7 @@ TEST(Replay, WithoutJitterIsTheCostModel) {
         }
         CostInputs simpler = inputs;
         for (auto& row : simpler.links) {
-          for (LinkCosts& link : row) link.medium = -1;
+          for (LinkCosts& link : row) link.media.clear();
         }
         if (evaluate(simpler, placement)->bottleneck < evaluation.bottleneck) ++shared;
         for (DeviceCosts& device : simpler.devices) device.busy.reset();
@@ -226,7 +226,7 @@ CostInputs three_replicas(Nanoseconds occupancy, int medium) {
   inputs.devices[2].compute = {Nanoseconds(0), milliseconds(15), milliseconds(40)};
   inputs.media = medium + 1;
   LinkCosts link = inputs.links[0][0];
-  link.medium = medium;
+  if (medium >= 0) link.media = {{medium}};
   inputs.links.assign(4, std::vector<LinkCosts>(4, link));
   return inputs;
 }

@@ -148,6 +148,32 @@ TEST_P(Conformance, WithSharedMedia) {
   }
 }
 
+TEST_P(Conformance, WithMediaOfEachDevice) {
+  for (const int media : {0, 1, 2}) {
+    for (const ThirdObjective third : {ThirdObjective::kNone, ThirdObjective::kMemory}) {
+      SearchOptions options;
+      options.third = third;
+      expect_agreement(150, options, [&](std::mt19937_64& random) {
+        RandomCosts of_all = test::random_options(random, 4, 10);
+        of_all.media = media;
+        of_all.cards = media == 0 ? 1 : 0.5;
+        return test::random_costs(of_all, random);
+      });
+    }
+  }
+}
+
+TEST_P(Conformance, WithAsManyMediaAsThereMayBe) {
+  SearchOptions options;
+  options.third = ThirdObjective::kEnergy;
+  expect_agreement(50, options, [&](std::mt19937_64& random) {
+    RandomCosts of_all = test::random_options(random, 3, 8);
+    of_all.media = 4;
+    of_all.cards = 0.5;
+    return test::random_costs(of_all, random);
+  });
+}
+
 TEST_P(Conformance, OnGrids) {
   // Long enough for the coarse grids of a search.
   expect_agreement(30, {}, costs(2, 70));
@@ -275,13 +301,31 @@ TEST(Exhaustive, CountsTheWaysOverItsLinks) {
 TEST(Exact, SaysWhatToLeaveOutOfTooManyMedia) {
   std::mt19937_64 random(25);
   RandomCosts options = costs(4, 6);
-  options.media = 3;
+  options.media = 5;
   const auto front = exact_search()->search(test::random_costs(options, random), {});
   ASSERT_FALSE(front);
   EXPECT_EQ(front.error().code, ErrorCode::kExhausted);
   EXPECT_THAT(front.error().message,
-              testing::AllOf(testing::HasSubstr("4 devices have 3 names under `medium`"),
+              testing::AllOf(testing::HasSubstr("4 devices have 5 names under `medium`"),
                              testing::HasSubstr("leave devices out, or names")));
+}
+
+TEST(Exact, AnyNumberOfDevicesMayHaveAMediumAlone) {
+  CostInputs inputs = test::model_like_costs(8, 12, 1);
+  const auto without = exact_search()->search(inputs, {});
+  ASSERT_TRUE(without);
+  inputs.media = 8;
+  for (std::size_t device = 0; device < 8; ++device) {
+    for (std::size_t other = 0; other < inputs.links.size(); ++other) {
+      if (other == device) continue;
+      inputs.links[device][other].media.push_back({static_cast<int>(device)});
+      inputs.links[other][device].media.push_back({static_cast<int>(device)});
+    }
+  }
+  const auto front = exact_search()->search(inputs, {});
+  ASSERT_TRUE(front) << front.error().message;
+  EXPECT_EQ(test::flaw(*front, inputs, {}), "");
+  EXPECT_EQ(front->front().point.latency, without->front().point.latency);
 }
 
 TEST(Tables, ListsOfStagesCountToo) {

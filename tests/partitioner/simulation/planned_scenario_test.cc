@@ -93,7 +93,11 @@ void expect_equal(const Crossing& read, const Crossing& planned) {
   EXPECT_EQ(read.occupancy.mean, planned.occupancy.mean);
   EXPECT_EQ(read.delay.mean, planned.delay.mean);
   EXPECT_EQ(read.early, planned.early);
-  EXPECT_EQ(read.medium, planned.medium);
+  ASSERT_EQ(read.media.size(), planned.media.size());
+  for (std::size_t i = 0; i < read.media.size(); ++i) {
+    EXPECT_EQ(read.media[i].medium, planned.media[i].medium);
+    EXPECT_DOUBLE_EQ(read.media[i].share, planned.media[i].share);
+  }
   EXPECT_EQ(read.places, planned.places);
 }
 
@@ -101,6 +105,7 @@ TEST(PlannedScenario, IsTheSameAfterItWasAFile) {
   std::mt19937_64 random(1);
   int early = 0;
   int shared = 0;
+  int by_two = 0;
   for (int i = 0; i < 300 && !HasFailure(); ++i) {
     test::PlacedCosts made = named_costs(random);
     for (DeviceCosts& device : made.inputs.devices) device.jitter = {1.1, 0.9, 1.2, 0.8};
@@ -136,9 +141,11 @@ TEST(PlannedScenario, IsTheSameAfterItWasAFile) {
     early += before.result.early.count() > 0 ||
              (before.stages.size() > 1 && before.stages[1].link.early.count() > 0);
     shared += planned->media.empty() ? 0 : 1;
+    by_two += before.result.media.size() > 1;
   }
   EXPECT_GT(early, 0);
   EXPECT_GT(shared, 100);
+  EXPECT_GT(by_two, 10);
 }
 
 TEST(PlannedScenario, TakesWhatACostModelSays) {
@@ -146,8 +153,8 @@ TEST(PlannedScenario, TakesWhatACostModelSays) {
   inputs.devices[1].busy = inputs.devices[1];
   inputs.devices[1].busy->overhead = Nanoseconds(0);
   inputs.links[0][1].codecs = {{"none", {}, {}, ""}, {"int8", {.bytes_factor = 0.25}, {}, ""}};
-  inputs.links[1][2].medium = 1;
-  inputs.links[2][3].medium = 1;
+  inputs.links[1][2].media = {{1}};
+  inputs.links[2][3].media = {{1}};
   inputs.media = 2;
   Placement placement = in_order();
   placement.codecs = {0, 1, 0, 0};
@@ -167,9 +174,11 @@ TEST(PlannedScenario, TakesWhatACostModelSays) {
   EXPECT_EQ(coded.bytes, bytes_with_packet_headers(2'500 + kFrameBytes));
   EXPECT_EQ(coded.occupancy.mean, microseconds(400));
   EXPECT_EQ(coded.delay.mean, milliseconds(3));
-  EXPECT_EQ(coded.medium, -1);
-  EXPECT_EQ(pipeline.stages[2].link.medium, 0);
-  EXPECT_EQ(pipeline.result.medium, 0);
+  EXPECT_TRUE(coded.media.empty());
+  ASSERT_EQ(pipeline.stages[2].link.media.size(), 1U);
+  EXPECT_EQ(pipeline.stages[2].link.media[0].medium, 0);
+  ASSERT_EQ(pipeline.result.media.size(), 1U);
+  EXPECT_EQ(pipeline.result.media[0].medium, 0);
 }
 
 TEST(PlannedScenario, ALoneRequestTakesWhatIsPredicted) {

@@ -104,7 +104,8 @@ pipelines:
   EXPECT_EQ(pipeline.stages[1].device, 1);
   EXPECT_TRUE(first.link.occupancy.is_zero());
   const Crossing& second = pipeline.stages[1].link;
-  EXPECT_EQ(second.medium, 0);
+  ASSERT_EQ(second.media.size(), 1U);
+  EXPECT_EQ(second.media[0].medium, 0);
   EXPECT_EQ(second.occupancy.mean, microseconds(3));
   EXPECT_EQ(second.delay.mean, microseconds(4));
   EXPECT_EQ(second.early, microseconds(5));
@@ -120,9 +121,24 @@ TEST(ScenarioFile, Defaults) {
   EXPECT_FALSE(scenario->warm_up);
   const Stage& stage = scenario->pipelines[0].stages[0];
   EXPECT_EQ(stage.queue, Stage{}.queue);
-  EXPECT_EQ(stage.link.medium, -1);
+  EXPECT_TRUE(stage.link.media.empty());
   EXPECT_TRUE(stage.receive.is_zero());
   EXPECT_EQ(scenario->pipelines[0].arrivals.kind, ArrivalKind::kClosed);
+}
+
+TEST(ScenarioFile, TwoMedia) {
+  const auto scenario =
+      parse(std::string(kHead) +
+            "media: [{name: air}, {name: wire}]\n"
+            "pipelines: [{name: p, window: 2, stages: [{device: a, compute: 1ms, link: {bytes: "
+            "9, media: [{name: wire, share: 20%}, {name: air}]}}]}]\n");
+  ASSERT_TRUE(scenario) << scenario.error().message;
+  const Crossing& link = scenario->pipelines[0].stages[0].link;
+  ASSERT_EQ(link.media.size(), 2U);
+  EXPECT_EQ(link.media[0].medium, 1);
+  EXPECT_DOUBLE_EQ(link.media[0].share, 0.2);
+  EXPECT_EQ(link.media[1].medium, 0);
+  EXPECT_EQ(link.media[1].share, 1);
 }
 
 TEST(ScenarioFile, AnExponentialTimeMayBeToldItsCv) {
@@ -208,6 +224,15 @@ TEST(ScenarioFile, WhatIsWrongIsToldWithItsPlace) {
   expect("media: [{name: air}]\n" +
              stage("device: a, compute: 1ms, link: {medium: air, direction: backward}"),
          HasSubstr("link.direction\": belongs to a condition of its own"));
+  const auto media = [&](const std::string& link) {
+    return "media: [{name: air}, {name: sea}, {name: land}]\n" +
+           stage("device: a, compute: 1ms, link: {" + link + "}");
+  };
+  expect(media("media: [{name: are}]"), HasSubstr("there is no \"are\", did you mean air"));
+  expect(media("media: [{name: air}, {name: air}]"), HasSubstr("media: the same twice"));
+  expect(media("media: [{name: air}, {name: sea}, {name: land}]"), HasSubstr("two at most"));
+  expect(media("media: [{name: air, share: 120%}]"), HasSubstr("share"));
+  expect(media("medium: air, media: [{name: sea}]"), HasSubstr("stands beside medium"));
   const std::string one = "stages: [{device: a, compute: 1ms}]";
   expect(head + "pipelines: [{name: p, " + one + "}]\n", HasSubstr("\"pipelines[0].window\""));
   expect(head + "pipelines: [{name: p, window: 1, stages: []}]\n", HasSubstr("is needed: a list"));

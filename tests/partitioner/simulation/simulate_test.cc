@@ -177,9 +177,9 @@ TEST(Deterministic, AMediumIsShared) {
   scenario.media.push_back(wifi);
   PipelineClass& pipeline = scenario.pipelines[0];
   pipeline.count = 5;
-  pipeline.stages[0].link.medium = 0;
+  pipeline.stages[0].link.media = {{0}};
   pipeline.stages[0].link.bytes = 2000;
-  pipeline.result.medium = 0;
+  pipeline.result.media = {{0}};
   pipeline.result.bytes = 1000;
   PipelineOutcome outcome = only(scenario);
   EXPECT_NEAR(outcome.requests_per_s, 5 / 0.015, 0.5);
@@ -192,6 +192,61 @@ TEST(Deterministic, AMediumIsShared) {
   EXPECT_NEAR(outcome.requests_per_s, 5 / 0.003, 2);
   EXPECT_NEAR(outcome.links[0].use.most, 1, 1e-6);
   EXPECT_NEAR(outcome.links[0].use.mean, 1, 1e-6);
+}
+
+/// Media of so many Mbit/s.
+MediumClass medium(std::string name, int count, std::uint64_t megabits) {
+  MediumClass made;
+  made.name = std::move(name);
+  made.count = count;
+  made.condition.bits_per_second = megabits * 1'000'000;
+  return made;
+}
+
+TEST(Deterministic, AMessageOfTwoMediaPassesBoth) {
+  // A Wi-Fi of each of five pipelines, 2 ms of each, and one uplink for all, 1 ms of each.
+  Scenario scenario = chain({fixed(microseconds(100))}, 1);
+  scenario.devices[0].count = 5;
+  scenario.media = {medium("wifi", 5, 8), medium("uplink", 1, 16)};
+  PipelineClass& pipeline = scenario.pipelines[0];
+  pipeline.stages[0].link.media = {{0}, {1}};
+  pipeline.stages[0].link.bytes = 2000;
+  PipelineOutcome outcome = only(scenario);
+  EXPECT_NEAR(outcome.latency.p50_ms, 2.1, 0.01) << "on both at the same time";
+  EXPECT_EQ(outcome.links[0].medium, "wifi");
+  EXPECT_NEAR(outcome.links[0].use.most, 2 / 2.1, 0.001);
+  pipeline.count = 5;
+  pipeline.window = 4;
+  outcome = only(scenario);
+  EXPECT_NEAR(outcome.requests_per_s, 1000, 1);
+  EXPECT_EQ(outcome.bottleneck, "medium uplink");
+  // Of a time that was measured each has its share.
+  pipeline.stages[0].link.bytes = 0;
+  pipeline.stages[0].link.occupancy = fixed(milliseconds(4));
+  pipeline.stages[0].link.media = {{0}, {1, 0.125}};
+  outcome = only(scenario);
+  EXPECT_NEAR(outcome.requests_per_s, 5 / 0.004, 2);
+  EXPECT_EQ(outcome.bottleneck, "medium wifi");
+}
+
+TEST(Deterministic, WhatWaitsForAMediumKeepsNobodyFromTheNext) {
+  // Messages queue for a slow Wi-Fi, each to be on the uplink for a hundredth of its time there.
+  Scenario scenario = chain({fixed(milliseconds(1))}, 50);
+  scenario.devices[0].count = 2;
+  scenario.media = {medium("wifi", 1, 8), medium("uplink", 1, 800)};
+  Crossing& slow = scenario.pipelines[0].stages[0].link;
+  slow.media = {{0}, {1}};
+  slow.bytes = 100'000;
+  PipelineClass quick = scenario.pipelines[0];
+  quick.name = "quick";
+  quick.window = 1;
+  quick.stages[0].link.media = {{1}};
+  scenario.pipelines.push_back(quick);
+  const auto outcome = simulate(scenario);
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_NEAR(outcome->pipelines[0].requests_per_s, 10, 0.1);
+  // 1 ms on the uplink and 1 ms to compute, but for the others' hundredth of the time.
+  EXPECT_NEAR(outcome->pipelines[1].requests_per_s, 500, 5);
 }
 
 TEST(Deterministic, AShareOfACoreIsUsedAtOnceAndThenWaitedFor) {
