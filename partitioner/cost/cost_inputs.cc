@@ -226,6 +226,11 @@ Expected<> check_codec(const CostInputs& inputs, const LinkCosts& link, int code
 
 Expected<> check_link(const CostInputs& inputs, const LinkCosts& link) {
   std::set<int> media;
+  const bool all_faster =
+      std::ranges::none_of(link.media, [](const MediumUse& use) { return use.share == 1; });
+  if (!link.media.empty() && all_faster) {
+    return fail(ErrorCode::kInvalidArgument, "none of its media has a share of 1: the slowest has");
+  }
   for (const MediumUse& use : link.media) {
     if (use.medium < 0 || use.medium >= inputs.media || !(use.share > 0 && use.share <= 1) ||
         !media.insert(use.medium).second) {

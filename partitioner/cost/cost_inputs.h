@@ -82,7 +82,7 @@ struct LinkCosts {
   Nanoseconds receive{};        ///< … and on the one that receives
   double send_ns_per_byte = 0;
   double receive_ns_per_byte = 0;
-  std::vector<MediumUse> media{};   ///< those that a message passes, each once
+  std::vector<MediumUse> media{};   ///< that a message passes, each once; a slowest with share 1
   std::vector<LinkCodec> codecs{};  ///< of which a plan takes one; empty: the default LinkCodec
   /// By ascending bytes, in place of all times above: what lies between two points is interpolated, beyond the last one goes on as between
   /// the last two. No connection is as simple as a rate and a delay: windows open, small messages are paced.

@@ -96,13 +96,9 @@ class Planned {
     crossing.occupancy.mean = times.occupancy;
     crossing.delay.mean = std::max(times.delay, Nanoseconds(0));
     crossing.early = std::max(-times.delay, Nanoseconds(0));
-    Nanoseconds longest{};
     for (const partitioner::MediumUse& use : link.media) {
       crossing.media.push_back({medium_class(use.medium), use.share});
-      longest = std::max(longest, use.time(times.occupancy));
     }
-    // What it takes beyond any of its media is nobody else's time.
-    if (!link.media.empty()) crossing.delay.mean += times.occupancy - longest;
     return times;
   }
 

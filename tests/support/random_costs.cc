@@ -13,7 +13,6 @@ using partitioner::DeviceCosts;
 using partitioner::LinkCodec;
 using partitioner::LinkCosts;
 using partitioner::LinkPoint;
-using partitioner::MediumUse;
 using partitioner::Placement;
 using partitioner::SharedWeight;
 using partitioner::StageCosts;
@@ -141,7 +140,8 @@ LinkCosts random_link(const RandomCosts& options, std::mt19937_64& random) {
   for (int passes = options.media > 1 ? 2 : options.media; passes > 0; --passes) {
     const int medium = up_to(options.media, random) - 1;
     if (medium < 0 || (!link.media.empty() && link.media.front().medium == medium)) continue;
-    link.media.push_back({medium, chance(0.7, random) ? 1 : 0.1 * (1 + up_to(8, random))});
+    const bool slowest = link.media.empty() || chance(0.5, random);
+    link.media.push_back({medium, slowest ? 1 : 0.1 * (1 + up_to(8, random))});
   }
   return link;
 }
@@ -151,11 +151,12 @@ void add_cards(const RandomCosts& options, std::mt19937_64& random, CostInputs& 
   const double share = chance(0.5, random) ? 1 : 0.7;
   for (std::size_t device = 0; device < inputs.devices.size(); ++device) {
     if (!chance(options.cards, random)) continue;
-    const MediumUse use{inputs.media++, share};
+    const int card = inputs.media++;
     for (std::size_t other = 0; other < inputs.links.size(); ++other) {
       if (other == device) continue;
-      inputs.links[device][other].media.push_back(use);
-      inputs.links[other][device].media.push_back(use);
+      for (LinkCosts* const link : {&inputs.links[device][other], &inputs.links[other][device]}) {
+        link->media.push_back({card, link->media.empty() ? 1 : share});
+      }
     }
   }
 }
@@ -269,6 +270,7 @@ PlacedCosts random_placed_costs(std::mt19937_64& random) {
     PlacedCosts made{random_costs(options, random), {}};
     for (auto& row : made.inputs.links) {
       for (LinkCosts& link : row) {
+        if (link.media.size() > 2) link.media.resize(2);
         if (!link.media.empty()) link.message += Nanoseconds(up_to(2999, random));
       }
     }

@@ -37,7 +37,7 @@ struct PlacedCosts {
   partitioner::CostInputs inputs;
   partitioner::Placement placement;
 };
-/// Of all kinds, up to four devices; media are slow enough to matter.
+/// Of all kinds, up to four devices; media are slow enough to matter, and messages pass two at most.
 PlacedCosts random_placed_costs(std::mt19937_64& random);
 
 /// Devices of different speeds, each operator's time off by up to a third on each; boundaries that shrink along the model; links of 50 to

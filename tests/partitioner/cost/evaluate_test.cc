@@ -422,7 +422,7 @@ TEST(Check, NamesWhatIsWrong) {
               HasSubstr("link from 0 to 2: medium"));
   EXPECT_THAT(message([](CostInputs& i) {
                 i.media = 1;
-                i.links[0][2].media = {{0, 0}};
+                i.links[0][2].media = {{0, 0}, {0}};
               }),
               HasSubstr("link from 0 to 2: medium"));
   EXPECT_THAT(message([](CostInputs& i) {
@@ -430,6 +430,11 @@ TEST(Check, NamesWhatIsWrong) {
                 i.links[0][2].media = {{0}, {0}};
               }),
               HasSubstr("each once"));
+  EXPECT_THAT(message([](CostInputs& i) {
+                i.media = 1;
+                i.links[0][2].media = {{0, 0.5}};
+              }),
+              HasSubstr("none of its media has a share of 1"));
   EXPECT_THAT(message([](CostInputs& i) { i.links[1][0].bytes_per_second = 1e-9; }),
               HasSubstr("longer than an hour"));
   EXPECT_THAT(message([](CostInputs& i) { i.devices[0].enter = {Nanoseconds(0)}; }),

@@ -93,6 +93,8 @@ TEST(Replay, WithoutJitterIsTheCostModel) {
   for_random_placements(
       500, random,
       [&](const CostInputs& inputs, const Placement& placement, const Evaluation& evaluation) {
+        // No bottleneck is shorter for evaluate(), but one of stages and links that take no time is here.
+        if (evaluation.bottleneck == Nanoseconds(1)) return;
         const OperatingPoint full = operating_points(evaluation, {1, 500}).back();
         for (const int window :
              {1, std::max(1, full.window - 1), full.window, 2 * full.window + 1}) {

@@ -185,8 +185,11 @@ TEST(PlannedScenario, ALoneRequestTakesWhatIsPredicted) {
   std::mt19937_64 random(2);
   for (int i = 0; i < 200 && !HasFailure(); ++i) {
     test::PlacedCosts made = named_costs(random);
-    // When stages are awake a simulation knows better.
-    for (DeviceCosts& device : made.inputs.devices) device.busy.reset();
+    // When stages are awake a simulation knows better, and when a medium is still busy with what has arrived early.
+    for (DeviceCosts& device : made.inputs.devices) {
+      device.busy.reset();
+      if (made.inputs.media > 0) device.early.clear();
+    }
     const Evaluation predicted = *partitioner::evaluate(made.inputs, made.placement);
     const Outcome outcome = simulated(made.inputs, made.placement, 1, 100);
     // What takes no time to be computed takes a nanosecond.
@@ -207,7 +210,7 @@ bool stay_awake(const Scenario& scenario) {
 TEST(PlannedScenario, AFullPipelineIsAsFastAsItsBottleneck) {
   std::mt19937_64 random(3);
   int busy = 0;
-  for (int i = 0; i < 300 && !HasFailure(); ++i) {
+  for (int i = 0; i < 900 && !HasFailure(); ++i) {
     test::PlacedCosts made = named_costs(random);
     const Evaluation predicted = *partitioner::evaluate(made.inputs, made.placement);
     if (predicted.bottleneck.count() < 100) continue;  // a nanosecond matters
@@ -215,8 +218,8 @@ TEST(PlannedScenario, AFullPipelineIsAsFastAsItsBottleneck) {
     const partitioner::OperatingPoint full =
         partitioner::operating_points(predicted, {1, 500}).back();
     const Outcome outcome = simulated(made.inputs, made.placement, 2 * full.window + 8, 20'000);
-    EXPECT_NEAR(outcome.pipelines.at(0).requests_per_s * to_seconds(predicted.bottleneck), 1, 0.02)
-        << i;
+    EXPECT_NEAR(outcome.pipelines.at(0).requests_per_s * to_seconds(predicted.bottleneck), 1, 0.03)
+        << i << ": messages of several requests may wait for each other on media";
     for (DeviceCosts& device : made.inputs.devices) device.busy.reset();
     busy += partitioner::evaluate(made.inputs, made.placement)->bottleneck != predicted.bottleneck;
   }

@@ -228,7 +228,7 @@ TEST(ScenarioFile, WhatIsWrongIsToldWithItsPlace) {
     return "media: [{name: air}, {name: sea}, {name: land}]\n" +
            stage("device: a, compute: 1ms, link: {" + link + "}");
   };
-  expect(media("media: [{name: are}]"), HasSubstr("there is no \"are\", did you mean air"));
+  expect(media("media: [{name: airr}]"), HasSubstr("there is no \"airr\""));
   expect(media("media: [{name: air}, {name: air}]"), HasSubstr("media: the same twice"));
   expect(media("media: [{name: air}, {name: sea}, {name: land}]"), HasSubstr("two at most"));
   expect(media("media: [{name: air, share: 120%}]"), HasSubstr("share"));
