@@ -26,7 +26,7 @@ struct DeviceConfig {
       netem_interface{};  ///< "eth1": made worse where a condition is asked for; empty: none
   bool netem_control_too = false;  ///< even if it carries the control service
   std::int64_t milliwatts = 0;     ///< while it works, as its owner says; 0: not said
-  std::string medium{};  ///< a name for what devices share to send, a Wi-Fi channel; empty: nothing
+  std::string medium{};  ///< a name for what devices share, a Wi-Fi channel; empty: nothing
 };
 
 /// inventory.yaml, read whole and validated whole. Fails: kNotFound, kInvalidArgument with file, line and nearest key.

@@ -47,7 +47,18 @@ SplitRecord split_of(const PipelineClass& pipeline) {
   return split;
 }
 
-Plan plan_of(const PipelineClass& pipeline, const PipelineOutcome& outcome) {
+/// "own", "wifi", "wifi/uplink"
+std::string way_of(const Crossing& link, const Scenario& scenario) {
+  std::string names;
+  for (const simulation::MediumPass& pass : link.media) {
+    names +=
+        (names.empty() ? "" : "/") + scenario.media[static_cast<std::size_t>(pass.medium)].name;
+  }
+  return names.empty() ? "own" : names;
+}
+
+Plan plan_of(const PipelineClass& pipeline, const PipelineOutcome& outcome,
+             const Scenario& scenario) {
   Plan plan;
   plan.batch = pipeline.batch;
   plan.window = pipeline.window;
@@ -57,8 +68,8 @@ Plan plan_of(const PipelineClass& pipeline, const PipelineOutcome& outcome) {
     ++begin;
   }
   std::vector<std::string> links;
-  for (const LinkOutcome& link : outcome.links) {
-    links.push_back(link.medium.empty() ? "own" : link.medium);
+  for (std::size_t i = 0; i <= pipeline.stages.size(); ++i) {
+    links.push_back(way_of(link_of(pipeline, i), scenario));
   }
   plan.set_transports(std::move(links));
   return plan;
@@ -78,12 +89,13 @@ TimeSplit time_split_of(const PipelineOutcome& outcome) {
   return split;
 }
 
-TrialRecord trial_of(const PipelineClass& pipeline, const PipelineOutcome& outcome) {
+TrialRecord trial_of(const PipelineClass& pipeline, const PipelineOutcome& outcome,
+                     const Scenario& scenario) {
   TrialRecord trial;
   trial.id = outcome.name;
   trial.name = outcome.name;
   if (pipeline.stages.size() > 1) trial.split = split_of(pipeline);
-  trial.plan = plan_of(pipeline, outcome);
+  trial.plan = plan_of(pipeline, outcome, scenario);
   trial.transport = kSimulated;
   trial.batch = pipeline.batch;
   trial.condition = kSimulated;
@@ -176,7 +188,7 @@ RunRecord simulated_record(const std::string& name, const Scenario& scenario,
     record.cores = device.cores;
   }
   for (std::size_t i = 0; i < outcome.pipelines.size(); ++i) {
-    run.trials.push_back(trial_of(scenario.pipelines[i], outcome.pipelines[i]));
+    run.trials.push_back(trial_of(scenario.pipelines[i], outcome.pipelines[i], scenario));
   }
   mark_front(run.trials, run.seed);
   for (TrialRecord& trial : run.trials) trial.p_front = trial.on_front ? 1 : 0;

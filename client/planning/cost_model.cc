@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/plan/shard.h"
+#include "core/transport/transport.h"
 #include "core/wire/parts.h"
 #include "partitioner/cost/device_costs.h"
 #include "partitioner/graph/cuts.h"
@@ -109,6 +110,28 @@ double bytes_per_ns(const partitioner::LinkCosts& link) {
   return most;
 }
 
+/// Places of devices; the number of them: the coordinator.
+struct EndsOfLink {
+  std::size_t from;
+  std::size_t to;
+};
+
+/// Which transports leave a machine.
+class NetworkTransports {
+ public:
+  bool contains(const std::string& transport) {
+    const auto [known, added] = known_.try_emplace(transport, true);
+    if (added) {
+      const auto made = transport::make_transport(transport);
+      known->second = !made || (*made)->reach() == transport::Reach::kNetwork;
+    }
+    return known->second;
+  }
+
+ private:
+  std::map<std::string, bool> known_;
+};
+
 }  // namespace
 
 void rule_out(const std::vector<OperatorRange>& too_large,
@@ -191,31 +214,36 @@ void share_media(const std::vector<DeviceFacts>& devices, CostInputs& inputs) {
   }
   of_end.push_back(-1);  // the coordinator's
   inputs.media = static_cast<int>(media.size());
-  // A medium is as fast as the fastest of its links.
-  std::vector<double> rates(media.size(), 0);
+  if (inputs.media == 0) return;
+  NetworkTransports of_networks;
+  const auto crosses_a_network = [&](const partitioner::LinkCosts& link) {
+    return link.usable && std::ranges::all_of(link.codecs, [&](const partitioner::LinkCodec& way) {
+             return of_networks.contains(way.transport);
+           });
+  };
+  // An end is as fast as the fastest of its links: on one channel some are nearer than others.
+  std::vector<double> rates(of_end.size(), 0);
+  std::vector<EndsOfLink> links;
   for (std::size_t from = 0; from < of_end.size(); ++from) {
     for (std::size_t to = 0; to < of_end.size(); ++to) {
-      for (const int medium : {of_end[from], of_end[to]}) {
-        if (medium < 0) continue;
-        double& rate = rates[static_cast<std::size_t>(medium)];
-        rate = std::max(rate, bytes_per_ns(inputs.links[from][to]));
-      }
+      const partitioner::LinkCosts& link = inputs.links[from][to];
+      if (from == to || !crosses_a_network(link)) continue;
+      links.push_back({from, to});
+      for (const std::size_t end : {from, to})
+        rates[end] = std::max(rates[end], bytes_per_ns(link));
     }
   }
-  for (std::size_t from = 0; from < of_end.size(); ++from) {
-    for (std::size_t to = 0; to < of_end.size(); ++to) {
-      partitioner::LinkCosts& link = inputs.links[from][to];
-      int slower = of_end[from];
-      int faster = of_end[to];
-      const auto rate_of = [&](int medium) { return rates[static_cast<std::size_t>(medium)]; };
-      if (slower < 0 || (faster >= 0 && rate_of(faster) < rate_of(slower))) {
-        std::swap(slower, faster);
-      }
-      if (slower >= 0) link.media.push_back({slower});
-      if (faster < 0 || faster == slower) continue;
-      const double share = bytes_per_ns(link) / rate_of(faster);
-      link.media.push_back({faster, share > 0 ? share : 1});
+  for (const auto& [from, to] : links) {
+    partitioner::LinkCosts& link = inputs.links[from][to];
+    std::size_t slower = from;
+    std::size_t faster = to;
+    if (of_end[slower] < 0 || (of_end[faster] >= 0 && rates[faster] < rates[slower])) {
+      std::swap(slower, faster);
     }
+    if (of_end[slower] >= 0) link.media.push_back({of_end[slower]});
+    if (of_end[faster] < 0 || of_end[faster] == of_end[slower]) continue;
+    const double share = bytes_per_ns(link) / rates[faster];
+    link.media.push_back({of_end[faster], share > 0 ? share : 1});
   }
 }
 

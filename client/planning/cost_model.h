@@ -65,8 +65,9 @@ std::vector<std::vector<partitioner::LinkCosts>> link_costs(
     const std::vector<std::int64_t>& positions, const std::vector<std::int64_t>& boundary_bytes,
     std::size_t devices, const std::vector<ProbedTransport>& transports,
     const ProbedCodecs& codecs);
-/// Gives every link the media of the devices at its ends. What was measured of it is time on its medium, or on the slower one of both; the
-/// faster one, by the fastest of its links, is passed in less.
+/// Gives every link that crosses a network the media of the devices at its ends; they must have none. What was measured of it is time on its
+/// medium, or of two on that of the slower device; that of the faster one, by the fastest of its links, is passed in less. Ends of a link that
+/// may have a transport within a machine are on one machine: it has no medium.
 void share_media(const std::vector<DeviceFacts>& devices, partitioner::CostInputs& inputs);
 /// By ascending bytes.
 std::vector<partitioner::LinkPoint> link_points(const transport::ProbeResult& probed);

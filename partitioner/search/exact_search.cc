@@ -1,3 +1,4 @@
+#include "partitioner/search/media_roles.h"
 #include "partitioner/search/point_front.h"
 #include "partitioner/search/replicas.h"
 #include "partitioner/search/strategies.h"
@@ -13,7 +14,7 @@ class ExactSearch final : public SearchStrategy {
   Expected<std::vector<FrontPoint>> search(const CostInputs& inputs,
                                            const SearchOptions& options) const override {
     PARETO_TRY(check_search(inputs, options));
-    if (options.third != ThirdObjective::kNone || inputs.media > 0) {
+    if (options.third != ThirdObjective::kNone || media_roles(inputs).any()) {
       return label_search()->search(inputs, options);
     }
     PointFront front(options.windows);

@@ -1,6 +1,7 @@
 // The exact front by a label-setting dynamic program (Martins 1984, for paths of many criteria): partial plans with the same used devices,
 // the same last one and the same position are rivals; those that another is no worse than in every criterion are dropped. All criteria are
-// sums or maxima in whole nanoseconds, so dropping them is exact.
+// sums or maxima in whole nanoseconds, so dropping them is exact; but for the load of the medium that a device has alone, which begins anew
+// from hop to hop: at the same time for all rivals, and nothing of it stays but the bottleneck that it may be.
 //
 // It takes any criteria, at N² steps and more where thresholds take N. What is known of the front prunes: it is searched for on every 16th
 // position first, then on every 4th, then on all.
@@ -29,7 +30,7 @@ constexpr int kMostCriteria = 4 + kMostSharedMedia;
 struct Layout {
   Layout(ThirdObjective third, const MediaRoles& media)
       : own_medium(third == ThirdObjective::kNone ? 2 : 3),
-        first_medium(own_medium + (media.of_one ? 1 : 0)),
+        first_medium(own_medium + (media.any_own ? 1 : 0)),
         criteria(first_medium + media.of_several) {}
 
   int own_medium;    ///< load of the medium that the device has alone, so far; where any has one
@@ -52,13 +53,25 @@ class LabelGrid {
         bounds_(tables_, options.third),
         row_(tables_.positions.size()) {}
 
-  void run() {
-    if (!bounds_.feasible()) return;
+  /// Fails: kExhausted. `comparisons`: that are left; what it needs is taken away.
+  Expected<> run(std::int64_t& comparisons) {
+    if (!bounds_.feasible()) return {};
+    comparisons_ = comparisons;
     pending_.resize(tables_.usages * tables_.entries.size() * row_);
     for (const int hop : tables_.source_hops) cross(Label<D>{}, hop, 0, 0);
     for (const std::size_t usage : tables_.ascending_usages()) {
-      for (const Kind& kind : tables_.kinds) extend(usage, kind);
+      for (const Kind& kind : tables_.kinds) {
+        extend(usage, kind);
+        if (comparisons_ >= 0 && label_bytes() <= kMostTableBytes) continue;
+        return fail(ErrorCode::kExhausted,
+                    "to search plans of {} devices with {} places to cut, too many beginnings of "
+                    "plans have to be compared: leave devices out, or names under `medium`, cut "
+                    "the model at fewer places, or look at two objectives",
+                    inputs_.devices.size(), inputs_.positions() - 1);
+      }
     }
+    comparisons = comparisons_;
+    return {};
   }
 
  private:
@@ -87,12 +100,12 @@ class LabelGrid {
     if (!any) return;
     std::vector<Label<D>> leaving;
     for (const int exit : kind.exits) {
-      for (int end = 1; end <= tables_.last(); ++end) {
+      for (int end = 1; end <= tables_.last() && comparisons_ >= 0; ++end) {
         leaving.clear();
         for (std::size_t i = 0; i < arrived.size(); ++i) {
           run_stages(kind, arrived[i], kind.entries[i], exit, end, leaving);
         }
-        keep_best(leaving);
+        comparisons_ -= keep_best(leaving, comparisons_);
         std::erase_if(leaving, [&](const Label<D>& label) {
           return bounds_.hopeless_at_exit(front_, criteria_of(label), usage, exit, end);
         });
@@ -105,7 +118,8 @@ class LabelGrid {
     Arrivals all(row_);
     for (int position = 0; position < tables_.last(); ++position) {
       std::vector<Label<D>> labels = std::move(pending(usage, entry, position));
-      keep_best(labels);
+      waiting_ -= labels.size();
+      comparisons_ -= keep_best(labels, comparisons_);
       std::erase_if(labels, [&](const Label<D>& label) {
         return bounds_.hopeless_at_entry(front_, criteria_of(label), usage, entry, position);
       });
@@ -176,6 +190,7 @@ class LabelGrid {
       complete(label);
     } else {
       pending(usage + tables_.kinds[at(hop.to)].stride, hop.entry, position).push_back(label);
+      ++waiting_;
     }
   }
 
@@ -215,6 +230,11 @@ class LabelGrid {
     witnesses_.push_back(to_placement(tables_, stages, hops));
   }
 
+  double label_bytes() const {
+    return static_cast<double>(waiting_) * sizeof(Label<D>) +
+           static_cast<double>(steps_.size()) * sizeof(Step);
+  }
+
   std::vector<Label<D>>& pending(std::size_t usage, int entry, int position) {
     return pending_[(usage * tables_.entries.size() + at(entry)) * row_ + at(position)];
   }
@@ -229,6 +249,8 @@ class LabelGrid {
   std::size_t row_;
   std::vector<std::vector<Label<D>>> pending_;  ///< arrived, by usage, entry and position
   std::vector<Step> steps_;
+  std::size_t waiting_ = 0;       ///< labels that have arrived and not been looked at
+  std::int64_t comparisons_ = 0;  ///< that are left; less than 0: too many were needed
 };
 
 template <int D>
@@ -239,10 +261,11 @@ Expected<> search_grids(const CostInputs& inputs, const SearchOptions& options,
   constexpr std::size_t kCellBytes =
       (kMostRungs + 1) * sizeof(double) + sizeof(std::vector<Label<D>>);
   PARETO_TRY(check_size(make_tables(inputs, 1), kCellBytes));
+  std::int64_t comparisons = options.comparisons;
   for (const int step : {16, 4, 1}) {
     // On a few positions a coarse grid is no help.
     if (step > 1 && inputs.positions() < 4 * step) continue;
-    LabelGrid<D>(inputs, options, layout, step, front, witnesses).run();
+    PARETO_TRY(LabelGrid<D>(inputs, options, layout, step, front, witnesses).run(comparisons));
   }
   return {};
 }

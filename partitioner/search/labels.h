@@ -9,7 +9,7 @@
 namespace pareto::partitioner {
 
 /// D criteria: latency, bottleneck, then perhaps a third objective and the loads of shared media. Whatever is added to a plan, what was no
-/// smaller in any stays so: all are sums or maxima.
+/// smaller in any stays so: all are sums or maxima, or begin anew at the same time for all rivals.
 template <int D>
 struct Label {
   std::array<std::int64_t, D> costs{};
@@ -17,15 +17,17 @@ struct Label {
   std::int32_t hop = -1;     ///< by which it has arrived
 };
 
-/// Leaves the labels that no other beats or equals, by ascending latency. O(n log n) for two and mostly for three criteria.
+/// Leaves the labels that no other beats or equals, by ascending latency; returns how many it compared. O(n log n) for two and mostly for
+/// three criteria. Of more it compares pairs: it stops soon after `most` of them, and what it leaves then is of no use.
 template <int D>
-void keep_best(std::vector<Label<D>>& labels) {
-  if (labels.size() < 2) return;
+std::int64_t keep_best(std::vector<Label<D>>& labels, std::int64_t most = INT64_MAX) {
+  auto compared = static_cast<std::int64_t>(labels.size());
+  if (labels.size() < 2) return compared;
   std::ranges::sort(labels, {}, &Label<D>::costs);
   std::size_t kept = 0;
   // Of three criteria: the best pairs of the last two so far, the first of them ascending.
   std::vector<std::array<std::int64_t, 2>> stairs;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
+  for (std::size_t i = 0; i < labels.size() && compared <= most; ++i) {
     const auto& costs = labels[i].costs;
     bool beaten = false;
     if constexpr (D == 2) {
@@ -44,14 +46,17 @@ void keep_best(std::vector<Label<D>>& labels) {
         stairs.insert(stairs.erase(first, end), here);
       }
     } else {
-      for (std::size_t j = 0; j < kept && !beaten; ++j) {
+      std::size_t j = 0;
+      for (; j < kept && !beaten; ++j) {
         beaten = true;
         for (int d = 1; d < D; ++d) beaten = beaten && labels[j].costs[d] <= costs[d];
       }
+      compared += static_cast<std::int64_t>(j);
     }
     if (!beaten) labels[kept++] = labels[i];
   }
   labels.resize(kept);
+  return compared;
 }
 
 }  // namespace pareto::partitioner

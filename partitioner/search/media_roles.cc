@@ -30,8 +30,8 @@ std::vector<std::vector<Passage>> passages(const CostInputs& inputs) {
   return media;
 }
 
-/// The devices of which a medium's links all begin or end at one: each has it alone.
-std::vector<int> devices_of(const std::vector<Passage>& links, int devices) {
+/// The devices at which all of a medium's links begin or end. One: it has it alone. Two: there are no links but between them.
+std::vector<int> common_devices(const std::vector<Passage>& links, int devices) {
   std::vector<int> found;
   for (int device = 0; device < devices; ++device) {
     if (std::ranges::all_of(
@@ -56,27 +56,25 @@ MediaRoles media_roles(const CostInputs& inputs) {
   roles.links.assign(ends, std::vector<std::vector<MediumRole>>(ends));
   std::set<int> owners;  // of one medium each: two have no common sum
   for (const std::vector<Passage>& links : passages(inputs)) {
-    const std::vector<int> devices = devices_of(links, inputs.coordinator());
-    if (std::ranges::any_of(devices, [&](int device) { return !pass_twice(links, device); })) {
-      continue;
-    }
-    const auto owner =
-        std::ranges::find_if(devices, [&](int device) { return owners.insert(device).second; });
-    const bool of_one = owner != devices.end();
+    const std::vector<int> common = common_devices(links, inputs.coordinator());
+    const bool has_owner = common.size() == 1;
+    if (common.size() > 1 || (has_owner && !pass_twice(links, common.front()))) continue;
+    const bool own = has_owner && owners.insert(common.front()).second;
     for (const auto& [from, to, share] : links) {
-      MediumRole role{MediumRole::Of::kSeveral, {roles.of_several, share}};
-      if (of_one) {
-        role = {from == *owner ? MediumRole::Of::kSender : MediumRole::Of::kReceiver, {0, share}};
+      MediumRole role{MediumRole::Of::kSeveral, roles.of_several, share};
+      if (own) {
+        const bool sends = from == common.front();
+        role = {sends ? MediumRole::Of::kSender : MediumRole::Of::kReceiver, 0, share};
       }
       roles.links[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)].push_back(role);
     }
-    roles.of_one = roles.of_one || of_one;
-    if (!of_one) ++roles.of_several;
+    roles.any_own = roles.any_own || own;
+    if (!own) ++roles.of_several;
   }
   for (auto& row : roles.links) {
     for (auto& link : row) {
       std::ranges::sort(link, {}, [](const MediumRole& role) {
-        return std::pair{role.of, role.use.medium};
+        return std::pair{role.of, role.number};
       });
     }
   }

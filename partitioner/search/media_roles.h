@@ -14,18 +14,23 @@ struct MediumRole {
   enum class Of { kSender, kReceiver, kSeveral };
 
   Of of = Of::kSeveral;  ///< who has it
-  MediumUse use{};       ///< its number: among media of several devices, else 0
+  int number = 0;        ///< among media of several devices, else 0
+  double share = 1;      ///< as MediumUse's
+
+  Nanoseconds time(Nanoseconds occupancy) const { return MediumUse{0, share}.time(occupancy); }
 
   bool operator==(const MediumRole&) const = default;
 };
 
 struct MediaRoles {
-  int of_several = 0;   ///< media of several devices
-  bool of_one = false;  ///< whether there are others
+  int of_several = 0;    ///< media of several devices
+  bool any_own = false;  ///< whether some device has one alone
   /// [from][to] as CostInputs::links, those of a link in one order. A medium of which no plan uses more than one link is not among them: its
   /// load is that link's.
   std::vector<std::vector<std::vector<MediumRole>>> links;
 
+  /// Whether any medium can be what a plan waits for.
+  bool any() const { return any_own || of_several > 0; }
   const std::vector<MediumRole>& link(int from, int to) const {
     return links[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
   }

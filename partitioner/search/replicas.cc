@@ -64,8 +64,8 @@ std::vector<Turn> ways_of(int device, const CostInputs& inputs, const MediaRoles
         const LinkTimes times = crossing_times(inputs, from, to, codec, 0, position);
         for (const MediumRole& role : media.link(from, to)) {
           if (role.of != MediumRole::Of::kSeveral) continue;  // in its bottleneck
-          way.costs[3 + static_cast<std::size_t>(role.use.medium)] +=
-              role.use.time(times.occupancy).count();
+          way.costs[3 + static_cast<std::size_t>(role.number)] +=
+              role.time(times.occupancy).count();
         }
       };
       occupy(source, device, there, 0);

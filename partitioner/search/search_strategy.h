@@ -29,6 +29,8 @@ struct SearchOptions {
   ThirdObjective third = ThirdObjective::kNone;
   WindowRange windows{};
   bool replicas = true;  ///< whether plans of whole models that take turns belong to the space
+  /// Of beginnings of plans with each other, after which a search gives up: the default takes minutes. Thresholds need none.
+  std::int64_t comparisons = 100'000'000'000;
 };
 
 struct FrontPoint {

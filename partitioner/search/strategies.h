@@ -5,7 +5,7 @@
 
 namespace pareto::partitioner {
 
-/// By thresholds where two objectives are asked for and no medium is shared, else by labels.
+/// By thresholds where two objectives are asked for and no plan passes a medium twice, else by labels.
 const SearchStrategy* exact_search();
 /// A label-setting dynamic program, for any criteria.
 const SearchStrategy* label_search();

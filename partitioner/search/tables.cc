@@ -133,8 +133,8 @@ class TableBuilder {
       hop.to = to;
       for (const MediumRole& role : media_.link(sender, receiver)) {
         Times times = hop.occupancy;
-        for (std::int64_t& time : times) time = role.use.time(Nanoseconds(time)).count();
-        hop.media.push_back({role.of, role.use.medium, std::move(times)});
+        for (std::int64_t& time : times) time = role.time(Nanoseconds(time)).count();
+        hop.media.push_back({role.of, role.number, std::move(times)});
       }
       if (from >= 0) hop.exit = port(tables_.exits, kind(from).exits, from, way.send, 1);
       if (to >= 0) hop.entry = port(tables_.entries, kind(to).entries, to, way.receive, -1);

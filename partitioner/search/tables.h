@@ -10,7 +10,7 @@
 // The processor time of a message may differ from link to link and codec to codec, so a device has an *entry* for each different array
 // of receive times and an *exit* for each of send times; mostly one of each. A hop leads from an exit to an entry.
 //
-// Devices that may be exchanged for each other (the same costs, the same links to all others) are one *kind*: a search then counts how many
+// Devices that may be exchanged for each other (the same costs, the same links to all others but for whose medium is whose) are one *kind*: a search then counts how many
 // of a kind it has used, instead of which.
 #pragma once
 

@@ -92,8 +92,8 @@ void Engine::handle(Kind kind, std::uint32_t thread) {
     case kFinished:
       ++world_.threads[thread].finished;
       return advance(thread);
-    case kWentOn:
-      return go_on(thread);
+    case kNextMedium:
+      return send_on(thread);
     case kArrived:
       return arrive(thread);
     case kCame:
@@ -195,43 +195,44 @@ void Engine::arrive(std::uint32_t index) {
 
 void Engine::send(std::uint32_t index) {
   const Thread& receiver = world_.threads[index];
-  const LinkEnd& link = world_.links[receiver.link];
-  Underway message{now_, 0, receiver.handed - 1};
+  LinkEnd& link = world_.links[receiver.link];
+  Underway message;
+  message.sent = now_;
+  message.number = receiver.handed - 1;
   const std::int64_t turn = pass(link.first_pass, index, message);
-  if (link.underway == kNone) return deliver(index, message, turn);
-  world_.underway[link.underway].push_back(message);
-  schedule(turn, kWentOn, index);
+  if (!link.has_second) return deliver(index, message, turn);
+  world_.keep(link, message);
+  schedule(turn, kNextMedium, index);
 }
 
-void Engine::go_on(std::uint32_t index) {
-  const LinkEnd& link = world_.links[world_.threads[index].link];
-  std::deque<Underway>& underway = world_.underway[link.underway];
-  Underway message = underway.front();
-  underway.pop_front();
+void Engine::send_on(std::uint32_t index) {
+  LinkEnd& link = world_.links[world_.threads[index].link];
+  Underway message = world_.take(link);
   const std::int64_t turn = pass(link.first_pass + 1, index, message);
   deliver(index, message, turn);
 }
 
-std::int64_t Engine::pass(std::uint32_t place, std::uint32_t index, Underway& message) {
-  const Thread& receiver = world_.threads[index];
-  const Pipeline& pipeline = world_.pipelines[receiver.pipeline];
-  const CrossingRule& crossing = crossing_of(pipeline, index);
-  const std::uint64_t purpose = (index - pipeline.first_thread) * kPerThread;
-  const Pass& over = world_.passes[place];
+std::int64_t Engine::pass(std::uint32_t index, std::uint32_t receiver, Underway& message) {
+  const Thread& thread = world_.threads[receiver];
+  const Pipeline& pipeline = world_.pipelines[thread.pipeline];
+  const CrossingRule& crossing = crossing_of(pipeline, receiver);
+  const std::uint64_t purpose = (receiver - pipeline.first_thread) * kPerThread;
+  const Pass& over = world_.passes[index];
   Carrier& carrier = world_.carriers[over.carrier];
   const std::int64_t occupancy =
       crossing.occupancy.draw(random_bits(pipeline.key, message.number, purpose + kOccupancy),
                               row_of(pipeline, message.number));
   const std::int64_t turn = std::max(now_, carrier.free_at);
   // On the second carrier packets fare by draws of its own.
-  const bool is_second = place > world_.links[receiver.link].first_pass;
+  const bool is_second = index > world_.links[thread.link].first_pass;
   const std::uint64_t key = is_second ? random_bits(pipeline.key, 0, kSecondCarrier) : pipeline.key;
   const Fate fate =
       world_.wires[carrier.wire].carry(turn, share_of(over.share, occupancy), crossing.bytes,
                                        carrier.shift, key, message.number, purpose + kPackets);
   carrier.busy += fate.done - turn;
   carrier.free_at = fate.done;
-  message.arrives = std::max(message.arrives, fate.arrives);
+  message.done = std::max(message.done, fate.done);
+  message.delay += fate.arrives - fate.done;
   return turn;
 }
 
@@ -242,9 +243,10 @@ void Engine::deliver(std::uint32_t index, const Underway& message, std::int64_t 
   LinkEnd& link = world_.links[receiver.link];
   const std::uint64_t purpose = (index - pipeline.first_thread) * kPerThread;
   const std::int64_t delay =
+      message.delay +
       crossing.delay.draw(random_bits(pipeline.key, message.number, purpose + kDelay),
                           row_of(pipeline, message.number));
-  link.last_arrival = std::max({link.last_arrival, turn, message.arrives + delay - crossing.early});
+  link.last_arrival = std::max({link.last_arrival, turn, message.done + delay - crossing.early});
   rule_of(pipeline, index).on_way += static_cast<double>(link.last_arrival - message.sent);
   schedule(link.last_arrival, kArrived, index);
 }

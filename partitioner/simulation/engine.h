@@ -29,10 +29,10 @@ class Engine {
  private:
   /// What an event is about; of one moment in this order, so that who finishes makes room before others ask for it.
   enum Kind : std::uint64_t {
-    kFinished,  ///< a thread has finished the message in its hands
-    kWentOn,    ///< a message to a thread has its turn on the first of two carriers
-    kArrived,   ///< a message has come to a thread over its link
-    kCame,      ///< a request has come to the source
+    kFinished,    ///< a thread has finished the message in its hands
+    kNextMedium,  ///< a message to a thread has its turn on the first of two carriers
+    kArrived,     ///< a message has come to a thread over its link
+    kCame,        ///< a request has come to the source
   };
   void schedule(std::int64_t time, Kind kind, std::uint32_t thread) {
     queue_.push({time, static_cast<std::uint64_t>(kind) << 32 | thread});
@@ -74,10 +74,10 @@ class Engine {
   /// To a thread that messages come to over a link.
   void send(std::uint32_t receiver);
   /// Over the second of two carriers.
-  void go_on(std::uint32_t receiver);
-  /// Over one: when it has its turn there.
-  std::int64_t pass(std::uint32_t pass, std::uint32_t receiver, Underway& message);
-  /// Of the last one's turn.
+  void send_on(std::uint32_t receiver);
+  /// Over one of World::passes: when it has its turn there.
+  std::int64_t pass(std::uint32_t index, std::uint32_t receiver, Underway& message);
+  /// `turn`: on the last one.
   void deliver(std::uint32_t receiver, const Underway& message, std::int64_t turn);
   /// A core of the device for so long: when it will be done.
   std::int64_t occupy(Device& device, std::int64_t time);

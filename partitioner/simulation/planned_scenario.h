@@ -3,8 +3,9 @@
 //   CostInputs + Placement ──▶ Scenario of one pipeline ──▶ simulate(), or a file that people make a fleet of
 //
 // Without jitter the latency of a lone request is evaluate()'s, and a full pipeline's throughput that of its bottleneck. Beyond the cost
-// model a simulation has what FORMAT.md says: queues that are full, turns that messages of several requests take on a device or medium, and
-// stages that are awake or not as requests come, where evaluate() has lone requests wake all and others none.
+// model a simulation has what FORMAT.md says: queues that are full, turns that messages of several requests take on a device or medium,
+// stages that are awake or not as requests come, where evaluate() has lone requests wake all and others none, and media that are still
+// passing the rest of a message whose beginning was computed on.
 #pragma once
 
 #include <cstdint>

@@ -70,12 +70,14 @@ Expected<> check_crossing(const Crossing& crossing, const Scenario& scenario,
                   scenario.media.size());
     }
     const std::string& name = scenario.media[static_cast<std::size_t>(pass.medium)].name;
-    if (!(pass.share >= 0 && pass.share <= 1)) {
-      return fail(ErrorCode::kInvalidArgument, "medium {}: a share has to be 0 to 100 %", name);
+    if (!(pass.share > 0 && pass.share <= 1)) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "medium {}: a share has to be above 0, and up to 100 %", name);
     }
   }
   if (crossing.media.size() == 2 && crossing.media[0].medium == crossing.media[1].medium) {
-    return fail(ErrorCode::kInvalidArgument, "media: the same twice");
+    return fail(ErrorCode::kInvalidArgument, "media: \"{}\" twice",
+                scenario.media[static_cast<std::size_t>(crossing.media[0].medium)].name);
   }
   if (crossing.places < 1 || crossing.places > kMostPlaces) {
     return fail(ErrorCode::kInvalidArgument, "places for {} messages, not 1 to {}", crossing.places,

@@ -68,8 +68,9 @@ struct Crossing {
   /// By so much it arrives sooner, but never before its turn: parts of it left while the stage before still computed.
   Nanoseconds early{};
   LinkDirection condition{};
-  /// Two at most, whose conditions hold instead. A message begins to pass the second when it has its turn on the first, is on each for its
-  /// own time, and arrives when it has passed both. None: a link of its own.
+  /// Two at most, whose conditions hold instead. A message asks for its turn on the second when it has that on the first, and is on both at
+  /// the same time, each for its share of `occupancy` and its bytes at its rate. It arrives after the later of both, and both delays. None: a
+  /// link of its own.
   std::vector<MediumPass> media{};
   bool stagger = false;  ///< each link begins its trace somewhere in its period
   int places =

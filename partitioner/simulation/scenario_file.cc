@@ -130,11 +130,20 @@ class ScenarioReader {
     if (!name.empty() && section.has("media")) {
       section.problem("media", "stands beside medium: leave one out");
     }
-    for (ConfigSection& one : section.sections("media")) {
+    std::vector<ConfigSection> media = section.sections("media");
+    if (section.has("media") && (media.empty() || media.size() > 2)) {
+      section.problem("media",
+                      fmt::format("{} of them: a message passes one or two", media.size()));
+    }
+    for (ConfigSection& one : media) {
       MediumPass pass;
       one.required("name", name);
       if (one.has("name")) pass.medium = find(one, "name", name, media_);
       one.optional_share("share", pass.share);
+      if (pass.share == 0) one.problem("share", "has to be above 0");
+      if (!link.media.empty() && link.media.back().medium == pass.medium) {
+        one.problem("name", fmt::format("\"{}\" stands twice", name));
+      }
       link.media.push_back(pass);
     }
   }
@@ -156,7 +165,10 @@ class ScenarioReader {
     link.places = connection_places(link.bytes, buffer);
     read_passes(section, link);
     if (!link.media.empty()) {
-      if (condition) section.problem("medium", "has a condition of its own: leave out this one");
+      if (condition) {
+        section.problem(section.has("condition") ? "condition" : "network",
+                        "belongs to a link of its own: a medium has one already");
+      }
       if (section.has("direction")) {
         section.problem("direction",
                         "belongs to a condition of its own: a medium's is the same both ways");

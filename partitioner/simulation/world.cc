@@ -124,10 +124,7 @@ void World::add_link(const Crossing& crossing, int rule, Thread& thread, std::ui
   thread.link = static_cast<std::uint32_t>(links.size());
   LinkEnd& link = links.emplace_back();
   link.first_pass = static_cast<std::uint32_t>(passes.size());
-  if (crossing.media.size() > 1) {
-    link.underway = static_cast<std::uint32_t>(underway.size());
-    underway.emplace_back();
-  }
+  link.has_second = crossing.media.size() > 1;
   for (const MediumPass& pass : crossing.media) {
     passes.push_back(
         {medium_turns_[static_cast<std::size_t>(pass.medium)].next_for(thread.pipeline),
@@ -138,6 +135,28 @@ void World::add_link(const Crossing& crossing, int rule, Thread& thread, std::ui
   const std::uint64_t bits = random_bits(key, thread.link, kMediumShifts);
   passes.push_back({static_cast<std::uint32_t>(carriers.size())});
   carriers.push_back({0, 0, shift_of(wires[wire], crossing.stagger, bits), wire});
+}
+
+void World::keep(LinkEnd& link, const Underway& message) {
+  std::uint32_t place = unused_;
+  if (place == kNone) {
+    place = static_cast<std::uint32_t>(underway_.size());
+    underway_.emplace_back();
+  } else {
+    unused_ = underway_[place].next;
+  }
+  underway_[place] = message;
+  (link.oldest == kNone ? link.oldest : underway_[link.newest].next) = place;
+  link.newest = place;
+}
+
+Underway World::take(LinkEnd& link) {
+  const std::uint32_t place = link.oldest;
+  const Underway message = underway_[place];
+  link.oldest = message.next;
+  underway_[place].next = unused_;
+  unused_ = place;
+  return message;
 }
 
 std::int64_t World::shift_of(const Wire& wire, bool stagger, std::uint64_t bits) const {

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "partitioner/simulation/draws.h"
@@ -79,8 +78,11 @@ struct Thread {
 /// A pipeline's end of a link.
 struct LinkEnd {
   std::int64_t last_arrival = 0;
-  std::uint32_t first_pass = 0;    ///< of World::passes
-  std::uint32_t underway = kNone;  ///< of World::underway; none: it passes one carrier alone
+  std::uint32_t first_pass = 0;  ///< of World::passes
+  bool has_second = false;       ///< whether a message passes another carrier after the first
+  // Messages that have not had their turn on the first of two, as a list of World::underway.
+  std::uint32_t oldest = kNone;
+  std::uint32_t newest = kNone;
 };
 
 /// Of a link's messages over one carrier.
@@ -92,8 +94,11 @@ struct Pass {
 /// A message on its link.
 struct Underway {
   std::int64_t sent = 0;
-  std::int64_t arrives = 0;  ///< by what it has passed, without the crossing's own delay
+  // Of the carriers that it has passed:
+  std::int64_t done = 0;   ///< when the last of them is free again
+  std::int64_t delay = 0;  ///< of all of them together
   std::uint32_t number = 0;
+  std::uint32_t next = kNone;  ///< the one sent after it, or the next unused place
 };
 
 /// What carries messages one after the other: a link of its own, or a medium.
@@ -152,6 +157,10 @@ struct World {
   /// `scenario` passes check().
   explicit World(const Scenario& scenario);
 
+  void keep(LinkEnd& link, const Underway& message);
+  /// The oldest that was kept.
+  Underway take(LinkEnd& link);
+
   std::vector<Wire> wires;
   std::vector<CrossingRule> crossings;
   std::vector<ThreadRule> rules;
@@ -159,8 +168,7 @@ struct World {
   std::vector<Thread> threads;
   std::vector<LinkEnd> links;
   std::vector<Pass> passes;
-  std::vector<std::deque<Underway>> underway;  ///< on the first of two carriers, or waiting for it
-  std::vector<Carrier> carriers;               ///< of media first, class by class
+  std::vector<Carrier> carriers;  ///< of media first, class by class
   std::vector<Device> devices;
   std::vector<std::int64_t> cores;  ///< when each is free
   std::vector<Quota> quotas;
@@ -188,6 +196,8 @@ struct World {
       return first + (taken - 1) % count;
     }
   };
+  std::vector<Underway> underway_;
+  std::uint32_t unused_ = kNone;    ///< of underway_, as a list
   std::vector<Turn> device_turns_;  ///< of a class of devices
   std::vector<Turn> medium_turns_;
 };

@@ -48,6 +48,9 @@ Expected<std::vector<Row>> search_time(const std::string& name, int positions, i
 /// The same with modelled energy as a third objective, in milliseconds.
 Expected<std::vector<Row>> search_time_of_three(const std::string& name, int positions,
                                                 int devices);
+/// The same of two objectives where every two devices share a medium that the messages of both pass.
+Expected<std::vector<Row>> search_time_of_media(const std::string& name, int positions,
+                                                int devices);
 /// From a model's graph to the front over all its ideals, against what that may take.
 Expected<std::vector<Row>> search_time_of_ideals(const std::string& name, const std::string& model,
                                                  int devices, std::chrono::milliseconds most);

@@ -78,6 +78,10 @@ std::vector<Bench> builtin_benches() {
     add("search", fmt::format("three_ms/N200K{}", devices),
         [=](const std::string& name) { return search_time_of_three(name, 200, devices); });
   }
+  for (const int devices : {4, 6}) {
+    add("search", fmt::format("media_ms/N200K{}", devices),
+        [=](const std::string& name) { return search_time_of_media(name, 200, devices); });
+  }
   for (const char* model : {"mobilenetv2", "inceptionv3"}) {
     add("search", fmt::format("ideals/{}K4", model), [=](const std::string& name) {
       return search_time_of_ideals(name, model, 4, milliseconds(1000));

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 
 #include "core/base/cpu_time.h"
 #include "partitioner/search/search_strategy.h"
@@ -66,18 +67,38 @@ Expected<Timed> time_search(const CostInputs& inputs, const SearchOptions& optio
   return timed;
 }
 
-/// Of several made-up models, of whose weights each device has room for that share.
+/// Each device has room for that share of the model's weights.
+void limit_memory(double room, CostInputs& inputs) {
+  for (partitioner::DeviceCosts& device : inputs.devices) {
+    const auto all = static_cast<double>(device.weight_bytes.back());
+    device.memory_limit_bytes = static_cast<std::int64_t>(room * all);
+  }
+}
+
+/// Every two devices have a medium, of which a message from one to another takes half as much as of the first.
+void pair_up(CostInputs& inputs) {
+  const int devices = inputs.coordinator();
+  inputs.media = devices / 2;
+  for (int from = 0; from <= devices; ++from) {
+    for (int to = 0; to <= devices; ++to) {
+      partitioner::LinkCosts& link =
+          inputs.links[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
+      for (const int end : {from, to}) {
+        if (end == devices || (!link.media.empty() && link.media[0].medium == end / 2)) continue;
+        link.media.push_back({end / 2, link.media.empty() ? 1 : 0.5});
+      }
+    }
+  }
+}
+
+/// Of several made-up models, changed so.
 Expected<Timed> worst_time(int positions, int devices, const SearchOptions& options,
-                           double room = 1) {
+                           const std::function<void(CostInputs&)>& change = {}) {
   Timed worst{Nanoseconds(0), 0};
   for (int seed = 1; seed <= kModels; ++seed) {
     CostInputs inputs =
         test::model_like_costs(devices, positions, static_cast<std::uint64_t>(seed));
-    for (partitioner::DeviceCosts& device : inputs.devices) {
-      if (room == 1) break;
-      const auto all = static_cast<double>(device.weight_bytes.back());
-      device.memory_limit_bytes = static_cast<std::int64_t>(room * all);
-    }
+    if (change) change(inputs);
     PARETO_ASSIGN(const Timed timed, time_search(inputs, options));
     if (timed.shortest > worst.shortest) worst = timed;
   }
@@ -124,7 +145,9 @@ Expected<std::vector<Row>> search_mismatches(const std::string& name) {
 
 Expected<std::vector<Row>> search_time(const std::string& name, int positions, int devices,
                                        std::chrono::milliseconds most, double room) {
-  PARETO_ASSIGN(const Timed worst, worst_time(positions, devices, {}, room));
+  PARETO_ASSIGN(const Timed worst, worst_time(positions, devices, {}, [=](CostInputs& inputs) {
+                  if (room < 1) limit_memory(room, inputs);
+                }));
   const double took = to_milliseconds(worst.shortest);
   return std::vector<Row>{
       {name, took / static_cast<double>(most.count()), 1.0, false,
@@ -137,6 +160,14 @@ Expected<std::vector<Row>> search_time_of_three(const std::string& name, int pos
   SearchOptions options;
   options.third = ThirdObjective::kEnergy;
   PARETO_ASSIGN(const Timed worst, worst_time(positions, devices, options));
+  return std::vector<Row>{
+      {name, to_milliseconds(worst.shortest), std::nullopt, false,
+       fmt::format("the worst of {} models; {} points on its front", kModels, worst.points)}};
+}
+
+Expected<std::vector<Row>> search_time_of_media(const std::string& name, int positions,
+                                                int devices) {
+  PARETO_ASSIGN(const Timed worst, worst_time(positions, devices, {}, pair_up));
   return std::vector<Row>{
       {name, to_milliseconds(worst.shortest), std::nullopt, false,
        fmt::format("the worst of {} models; {} points on its front", kModels, worst.points)}};

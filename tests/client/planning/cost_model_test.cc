@@ -120,9 +120,6 @@ class CostInputsOfLinks : public testing::Test {
       facts.milliwatts = 5000;
       devices_.push_back(facts);
     }
-    const auto every = [](std::int64_t crossing) {
-      return transport::ProbeResult{Nanoseconds(1), {probed(crossing, crossing, 0, 0)}};
-    };
     ProbedTransport tcp{"tcp", ProbedLinks(3, std::vector<transport::ProbeResult>(3))};
     ProbedTransport shm = tcp;
     shm.name = "shm";
@@ -133,6 +130,10 @@ class CostInputsOfLinks : public testing::Test {
     }
     shm.links[2][0] = shm.links[0][2] = every(100);
     transports_ = {tcp, shm};
+  }
+
+  static transport::ProbeResult every(std::int64_t crossing) {
+    return {Nanoseconds(1), {probed(crossing, crossing, 0, 0)}};
   }
 
   partitioner::Model model_ = small_model();
@@ -191,16 +192,49 @@ TEST_F(CostInputsOfLinks, DevicesOnOneMediumShareItsTime) {
 TEST_F(CostInputsOfLinks, BetweenDevicesOfTwoMediaBothAreOccupied) {
   devices_[0].medium = "attic";
   devices_[1].medium = "cellar";
-  const auto inputs = make_cost_inputs(model_, {10}, 1, devices_, transports_);
+  ProbedTransport& tcp = transports_.front();
+  tcp.links[2][0] = every(100);
+  const auto inputs = make_cost_inputs(model_, {10}, 1, devices_, {tcp});
   ASSERT_TRUE(inputs) << inputs.error().message;
   EXPECT_EQ(inputs->media, 2);
-  // By shared memory a message passes the attic in a third of the time.
   EXPECT_THAT(inputs->link(0, 1).media,
               ElementsAre(partitioner::MediumUse{1}, partitioner::MediumUse{0, 1.0 / 3}));
   EXPECT_THAT(inputs->link(1, 0).media,
               ElementsAre(partitioner::MediumUse{1}, partitioner::MediumUse{0, 1.0 / 3}));
   EXPECT_THAT(inputs->link(2, 0).media, ElementsAre(partitioner::MediumUse{0}));
   EXPECT_THAT(inputs->link(1, 2).media, ElementsAre(partitioner::MediumUse{1}));
+}
+
+TEST_F(CostInputsOfLinks, WithinAMachineNoMediumIsPassed) {
+  devices_[0].medium = devices_[1].medium = "attic";
+  const auto inputs = make_cost_inputs(model_, {10}, 1, devices_, transports_);
+  ASSERT_TRUE(inputs) << inputs.error().message;
+  EXPECT_THAT(inputs->link(2, 0).media, IsEmpty()) << "not by tcp either: it has shared memory";
+  EXPECT_THAT(inputs->link(0, 1).media, ElementsAre(partitioner::MediumUse{0}));
+}
+
+TEST(ShareMedia, AFarDeviceTakesLongOfAFastChannel) {
+  std::vector<DeviceFacts> devices(3);
+  devices[0].medium = devices[1].medium = "5g";
+  devices[2].medium = "2g";
+  const auto every = [](int ns) {
+    partitioner::LinkCosts link;
+    link.codecs = {{"none", {}, {}, "tcp"}};
+    link.codecs[0].measured = {link_point(probed(ns, ns, 0, 0))};
+    return link;
+  };
+  partitioner::CostInputs inputs;
+  // The second is far from everything, the coordinator near.
+  inputs.links = {{{}, every(500), every(100), every(20)},
+                  {every(500), {}, every(500), every(500)},
+                  {every(100), every(500), {}, every(100)},
+                  {every(20), every(500), every(100), {}}};
+  share_media(devices, inputs);
+  EXPECT_THAT(inputs.link(1, 2).media,
+              ElementsAre(partitioner::MediumUse{0}, partitioner::MediumUse{1, 0.2}));
+  EXPECT_THAT(inputs.link(0, 2).media,
+              ElementsAre(partitioner::MediumUse{1}, partitioner::MediumUse{0, 0.2}));
+  EXPECT_THAT(inputs.link(0, 1).media, ElementsAre(partitioner::MediumUse{0}));
 }
 
 TEST_F(CostInputsOfLinks, NoStageHoldsWhatADeviceHadNoRoomFor) {

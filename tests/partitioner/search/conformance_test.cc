@@ -310,6 +310,20 @@ TEST(Exact, SaysWhatToLeaveOutOfTooManyMedia) {
                              testing::HasSubstr("leave devices out, or names")));
 }
 
+TEST(Exact, GivesUpWhereTooMuchHasToBeCompared) {
+  std::mt19937_64 random(26);
+  RandomCosts options = costs(4, 10);
+  options.media = 3;
+  const CostInputs inputs = test::random_costs(options, random);
+  SearchOptions few;
+  few.comparisons = 10;
+  const auto front = exact_search()->search(inputs, few);
+  ASSERT_FALSE(front);
+  EXPECT_EQ(front.error().code, ErrorCode::kExhausted);
+  EXPECT_THAT(front.error().message, testing::HasSubstr("or names under `medium`"));
+  EXPECT_TRUE(exact_search()->search(inputs, {}));
+}
+
 TEST(Exact, AnyNumberOfDevicesMayHaveAMediumAlone) {
   CostInputs inputs = test::model_like_costs(8, 12, 1);
   const auto without = exact_search()->search(inputs, {});

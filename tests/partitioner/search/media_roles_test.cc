@@ -44,12 +44,12 @@ TEST(MediaRoles, AMediumOfOneDeviceIsItsSendersOrReceivers) {
   add_medium({0}, inputs);
   const MediaRoles roles = media_roles(inputs);
   EXPECT_EQ(roles.of_several, 1);
-  EXPECT_TRUE(roles.of_one);
-  EXPECT_THAT(roles.link(2, 3), ElementsAre(MediumRole{Of::kSender, {0, 0.5}}));
-  EXPECT_THAT(roles.link(3, 1), ElementsAre(MediumRole{Of::kSeveral, {0, 1}}));
+  EXPECT_TRUE(roles.any_own);
+  EXPECT_THAT(roles.link(2, 3), ElementsAre(MediumRole{Of::kSender, 0, 0.5}));
+  EXPECT_THAT(roles.link(3, 1), ElementsAre(MediumRole{Of::kSeveral, 0, 1}));
   EXPECT_THAT(roles.link(2, 0),
-              ElementsAre(MediumRole{Of::kSender, {0, 0.5}}, MediumRole{Of::kReceiver, {0, 1}},
-                          MediumRole{Of::kSeveral, {0, 1}}));
+              ElementsAre(MediumRole{Of::kSender, 0, 0.5}, MediumRole{Of::kReceiver, 0, 1},
+                          MediumRole{Of::kSeveral, 0, 1}));
 }
 
 TEST(MediaRoles, WhatADeviceOnlySendsOrOnlyReceivesByIsNoSum) {
@@ -59,14 +59,14 @@ TEST(MediaRoles, WhatADeviceOnlySendsOrOnlyReceivesByIsNoSum) {
   inputs.links[3][0].media = inputs.links[2][0].media = {{1}};
   const MediaRoles roles = media_roles(inputs);
   EXPECT_EQ(roles.of_several, 0);
-  EXPECT_FALSE(roles.of_one);
+  EXPECT_FALSE(roles.any_own);
   EXPECT_THAT(roles.link(0, 1), IsEmpty());
   // Neither are links that cannot be used.
   inputs.links[1][0].media = {{0}};
   inputs.links[1][0].usable = false;
-  EXPECT_FALSE(media_roles(inputs).of_one);
+  EXPECT_FALSE(media_roles(inputs).any_own);
   inputs.links[1][0].usable = true;
-  EXPECT_TRUE(media_roles(inputs).of_one);
+  EXPECT_TRUE(media_roles(inputs).any_own);
 }
 
 TEST(MediaRoles, OfTwoMediaOfOneDeviceTheSecondHasASumOfItsOwn) {
@@ -74,7 +74,7 @@ TEST(MediaRoles, OfTwoMediaOfOneDeviceTheSecondHasASumOfItsOwn) {
   add_medium({0}, inputs);
   add_medium({0}, inputs);
   const MediaRoles roles = media_roles(inputs);
-  EXPECT_TRUE(roles.of_one);
+  EXPECT_TRUE(roles.any_own);
   EXPECT_EQ(roles.of_several, 1);
 }
 

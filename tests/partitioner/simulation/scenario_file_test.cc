@@ -229,8 +229,14 @@ TEST(ScenarioFile, WhatIsWrongIsToldWithItsPlace) {
            stage("device: a, compute: 1ms, link: {" + link + "}");
   };
   expect(media("media: [{name: airr}]"), HasSubstr("there is no \"airr\""));
-  expect(media("media: [{name: air}, {name: air}]"), HasSubstr("media: the same twice"));
-  expect(media("media: [{name: air}, {name: sea}, {name: land}]"), HasSubstr("two at most"));
+  expect(media("media: [{name: air}, {name: air}]"),
+         HasSubstr("link.media[1].name\": \"air\" stands twice"));
+  expect(media("media: [{name: air}, {name: sea}, {name: land}]"),
+         HasSubstr("link.media\": 3 of them: a message passes one or two"));
+  expect(media("media: []"), HasSubstr("link.media\": 0 of them"));
+  expect(media("media: [{name: air, share: 0%}]"), HasSubstr("share\": has to be above 0"));
+  expect(media("media: [{name: air}], condition: {rate: 1mbit}"),
+         HasSubstr("link.condition\": belongs to a link of its own"));
   expect(media("media: [{name: air, share: 120%}]"), HasSubstr("share"));
   expect(media("medium: air, media: [{name: sea}]"), HasSubstr("stands beside medium"));
   const std::string one = "stages: [{device: a, compute: 1ms}]";

@@ -221,6 +221,13 @@ TEST(Deterministic, AMessageOfTwoMediaPassesBoth) {
   outcome = only(scenario);
   EXPECT_NEAR(outcome.requests_per_s, 1000, 1);
   EXPECT_EQ(outcome.bottleneck, "medium uplink");
+  // Their delays follow each other.
+  scenario.media[0].condition.delay = milliseconds(50);
+  scenario.media[1].condition.delay = milliseconds(30);
+  pipeline.window = 1;
+  EXPECT_NEAR(only(scenario).latency.p50_ms, 82.1, 0.01);
+  scenario.media[0].condition.delay = scenario.media[1].condition.delay = {};
+  pipeline.window = 4;
   // Of a time that was measured each has its share.
   pipeline.stages[0].link.bytes = 0;
   pipeline.stages[0].link.occupancy = fixed(milliseconds(4));
