@@ -133,25 +133,34 @@ Evaluation evaluation_of(const Totals& totals, int turn) {
 
 }  // namespace
 
+std::vector<Placement> lanes_of(const Placement& placement) {
+  if (!placement.replicated) return {placement};
+  std::vector<Placement> lanes;
+  for (std::size_t i = 0; i < placement.stages.size(); ++i) {
+    Placement& lane = lanes.emplace_back();
+    lane.stages = {placement.stages[i]};
+    if (placement.codecs.empty()) continue;
+    lane.codecs = {placement.codecs[2 * i], placement.codecs[2 * i + 1]};
+  }
+  return lanes;
+}
+
 Expected<Evaluation> evaluate(const CostInputs& inputs, const Placement& placement) {
   if (!placement.replicated) {
     PARETO_ASSIGN(const Totals totals, follow(inputs, placement.stages, placement.codecs));
     return evaluation_of(totals, 1);
   }
-  const std::vector<int>& codecs = placement.codecs;
-  if (!codecs.empty() && codecs.size() != 2 * placement.stages.size()) {
+  if (!placement.codecs.empty() && placement.codecs.size() != 2 * placement.stages.size()) {
     return fail(ErrorCode::kInvalidArgument, "{} replicas with {} codecs", placement.stages.size(),
-                codecs.size());
+                placement.codecs.size());
   }
   Totals all(inputs);
   std::set<int> used;
-  for (std::size_t i = 0; i < placement.stages.size(); ++i) {
-    const PlacedStage& stage = placement.stages[i];
-    const auto own =
-        codecs.empty() ? std::vector<int>{} : std::vector<int>{codecs[2 * i], codecs[2 * i + 1]};
-    PARETO_ASSIGN(const Totals one, follow(inputs, {stage}, own));
-    if (!used.insert(stage.device).second) {
-      return fail(ErrorCode::kInvalidArgument, "device {} is two replicas", stage.device);
+  for (const Placement& lane : lanes_of(placement)) {
+    PARETO_ASSIGN(const Totals one, follow(inputs, lane.stages, lane.codecs));
+    const int device = lane.stages.front().device;
+    if (!used.insert(device).second) {
+      return fail(ErrorCode::kInvalidArgument, "device {} is two replicas", device);
     }
     all.latency = std::max(all.latency, one.latency);
     all.bottleneck = std::max(all.bottleneck, one.bottleneck);

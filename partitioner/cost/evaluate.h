@@ -36,6 +36,9 @@ struct Placement {
   bool operator==(const Placement&) const = default;
 };
 
+/// The pipelines that requests pass: the placement itself, or one of each replica, in turns. Of codecs, if any, it has two a replica.
+std::vector<Placement> lanes_of(const Placement& placement);
+
 /// A placement's figures, of which those of any window follow.
 struct Evaluation {
   Nanoseconds latency{};  ///< L, at least B and 1 ns; of replicas the slowest one's

@@ -48,17 +48,7 @@ class Pipeline {
   Pipeline(const CostInputs& inputs, const Placement& placement, const ReplayOptions& options)
       : requests_(static_cast<std::size_t>(options.requests)) {
     std::mt19937_64 random(options.seed);
-    if (!placement.replicated) {
-      add_lane(inputs, placement, options, random);
-      return;
-    }
-    for (std::size_t i = 0; i < placement.stages.size(); ++i) {
-      Placement one{{placement.stages[i]}, {}};
-      if (!placement.codecs.empty()) {
-        one.codecs = {placement.codecs[2 * i], placement.codecs[2 * i + 1]};
-      }
-      add_lane(inputs, one, options, random);
-    }
+    for (const Placement& lane : lanes_of(placement)) add_lane(inputs, lane, options, random);
   }
 
   std::size_t turn() const { return lanes_.size(); }
