@@ -108,7 +108,8 @@ class PlanCommand final : public Command {
                    "write every plan of the front to this folder, for sweep --plans");
     app.add_option("--scenario", scenario_,
                    "write the chosen plan to this YAML file with the times of profiles and probes, "
-                   "for simulate, to be made a fleet of");
+                   "for simulate, to be made a fleet of; plans are then pipelines alone, as by "
+                   "--no-replicas");
     app.add_flag("--json", json_, "one JSON document on stdout");
   }
 
@@ -177,7 +178,8 @@ class PlanCommand final : public Command {
     }
     PARETO_ASSIGN(wish_.search, partitioner::find_search(search_));
     wish_.batch = flags_.batch;
-    wish_.replicas = !no_replicas_;
+    // Pipelines are what is simulated.
+    wish_.replicas = !no_replicas_ && scenario_.empty();
     return {};
   }
 

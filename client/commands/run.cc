@@ -56,7 +56,9 @@ class RunCommand final : public Command {
     app.add_option("--batch", batch_, "batch size")->capture_default_str()->check(check_one_value);
     app.add_option("--requests", options_.requests,
                    "measured for latency, and traced (default: 12, fewer of slow ones)");
-    app.add_option("--seed", options_.seed, "of the input, without --input")->capture_default_str();
+    app.add_option("--seed", options_.seed, "of the input, without --input")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
     app.add_option("--input", inputs_,
                    "one .npy file an input of the model, its first dimension the batch")
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -80,7 +80,8 @@ class SimulateCommand final : public Command {
     app.add_option("--cores", cores_, "with --run: of each device, for the threads of a stage")
         ->capture_default_str()
         ->excludes(scenario);
-    app.add_option("--seed", seed_, "of all that is drawn (default: the scenario's; 1)");
+    app.add_option("--seed", seed_, "of all that is drawn (default: the scenario's; 1)")
+        ->check(CLI::NonNegativeNumber);
     app.add_option("--report", report_,
                    "write the HTML page of a run to this file: classes of pipelines in place of "
                    "plans, or with --run the simulated figures as predictions");

@@ -56,6 +56,7 @@ void SweepFlags::add_to(CLI::App& app) {
                  "many as it needs, at most so many, or 10 if that is more")
       ->capture_default_str();
   app.add_option("--seed", what_.options.seed, "of the order of plans and of the inputs")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   // A plan file says all of these itself.
   for (const char* flag : {"--splits", "--stages", "--transport", "--codec", "--micro-batch",

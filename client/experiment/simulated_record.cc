@@ -47,18 +47,7 @@ SplitRecord split_of(const PipelineClass& pipeline) {
   return split;
 }
 
-/// "own", "wifi", "wifi/uplink"
-std::string way_of(const Crossing& link, const Scenario& scenario) {
-  std::string names;
-  for (const simulation::MediumPass& pass : link.media) {
-    names +=
-        (names.empty() ? "" : "/") + scenario.media[static_cast<std::size_t>(pass.medium)].name;
-  }
-  return names.empty() ? "own" : names;
-}
-
-Plan plan_of(const PipelineClass& pipeline, const PipelineOutcome& outcome,
-             const Scenario& scenario) {
+Plan plan_of(const PipelineClass& pipeline, const PipelineOutcome& outcome) {
   Plan plan;
   plan.batch = pipeline.batch;
   plan.window = pipeline.window;
@@ -68,8 +57,8 @@ Plan plan_of(const PipelineClass& pipeline, const PipelineOutcome& outcome,
     ++begin;
   }
   std::vector<std::string> links;
-  for (std::size_t i = 0; i <= pipeline.stages.size(); ++i) {
-    links.push_back(way_of(link_of(pipeline, i), scenario));
+  for (const LinkOutcome& link : outcome.links) {
+    links.push_back(link.media.empty() ? "own" : link.way());
   }
   plan.set_transports(std::move(links));
   return plan;
@@ -89,13 +78,12 @@ TimeSplit time_split_of(const PipelineOutcome& outcome) {
   return split;
 }
 
-TrialRecord trial_of(const PipelineClass& pipeline, const PipelineOutcome& outcome,
-                     const Scenario& scenario) {
+TrialRecord trial_of(const PipelineClass& pipeline, const PipelineOutcome& outcome) {
   TrialRecord trial;
   trial.id = outcome.name;
   trial.name = outcome.name;
   if (pipeline.stages.size() > 1) trial.split = split_of(pipeline);
-  trial.plan = plan_of(pipeline, outcome, scenario);
+  trial.plan = plan_of(pipeline, outcome);
   trial.transport = kSimulated;
   trial.batch = pipeline.batch;
   trial.condition = kSimulated;
@@ -188,7 +176,7 @@ RunRecord simulated_record(const std::string& name, const Scenario& scenario,
     record.cores = device.cores;
   }
   for (std::size_t i = 0; i < outcome.pipelines.size(); ++i) {
-    run.trials.push_back(trial_of(scenario.pipelines[i], outcome.pipelines[i], scenario));
+    run.trials.push_back(trial_of(scenario.pipelines[i], outcome.pipelines[i]));
   }
   mark_front(run.trials, run.seed);
   for (TrialRecord& trial : run.trials) trial.p_front = trial.on_front ? 1 : 0;

@@ -1,6 +1,7 @@
 #include "client/planning/cost_model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <iterator>
 #include <numeric>
@@ -110,6 +111,9 @@ double bytes_per_ns(const partitioner::LinkCosts& link) {
   return most;
 }
 
+/// Up to whole thousandths: more of it is not known.
+double rounded_share(double share) { return std::ceil(share * 1000) / 1000; }
+
 /// Places of devices; the number of them: the coordinator.
 struct EndsOfLink {
   std::size_t from;
@@ -214,6 +218,10 @@ void share_media(const std::vector<DeviceFacts>& devices, CostInputs& inputs) {
   }
   of_end.push_back(-1);  // the coordinator's
   inputs.media = static_cast<int>(media.size());
+  inputs.medium_names.resize(media.size());
+  for (const auto& [name, medium] : media) {
+    inputs.medium_names[static_cast<std::size_t>(medium)] = name;
+  }
   if (inputs.media == 0) return;
   NetworkTransports of_networks;
   const auto crosses_a_network = [&](const partitioner::LinkCosts& link) {
@@ -221,29 +229,31 @@ void share_media(const std::vector<DeviceFacts>& devices, CostInputs& inputs) {
              return of_networks.contains(way.transport);
            });
   };
-  // An end is as fast as the fastest of its links: on one channel some are nearer than others.
-  std::vector<double> rates(of_end.size(), 0);
+  // An end sends, and receives, as fast as by the fastest of its links: on one channel some are nearer than others.
+  std::vector<double> sending(of_end.size(), 0);
+  std::vector<double> receiving(of_end.size(), 0);
   std::vector<EndsOfLink> links;
   for (std::size_t from = 0; from < of_end.size(); ++from) {
     for (std::size_t to = 0; to < of_end.size(); ++to) {
       const partitioner::LinkCosts& link = inputs.links[from][to];
       if (from == to || !crosses_a_network(link)) continue;
       links.push_back({from, to});
-      for (const std::size_t end : {from, to})
-        rates[end] = std::max(rates[end], bytes_per_ns(link));
+      sending[from] = std::max(sending[from], bytes_per_ns(link));
+      receiving[to] = std::max(receiving[to], bytes_per_ns(link));
     }
   }
   for (const auto& [from, to] : links) {
     partitioner::LinkCosts& link = inputs.links[from][to];
-    std::size_t slower = from;
-    std::size_t faster = to;
-    if (of_end[slower] < 0 || (of_end[faster] >= 0 && rates[faster] < rates[slower])) {
+    int slower = of_end[from];
+    int faster = of_end[to];
+    double rate = receiving[to];  // of the faster
+    if (slower < 0 || (faster >= 0 && receiving[to] < sending[from])) {
       std::swap(slower, faster);
+      rate = sending[from];
     }
-    if (of_end[slower] >= 0) link.media.push_back({of_end[slower]});
-    if (of_end[faster] < 0 || of_end[faster] == of_end[slower]) continue;
-    const double share = bytes_per_ns(link) / rates[faster];
-    link.media.push_back({of_end[faster], share > 0 ? share : 1});
+    if (slower >= 0) link.media.push_back({slower});
+    if (faster < 0 || faster == slower) continue;
+    link.media.push_back({faster, rate > 0 ? rounded_share(bytes_per_ns(link) / rate) : 1});
   }
 }
 

@@ -31,6 +31,7 @@ Json pipeline_json(const PipelineOutcome& one) {
   Json links = Json::array();
   for (const simulation::LinkOutcome& link : one.links) {
     links.push_back({{"medium", link.medium.empty() ? Json() : Json(link.medium)},
+                     {"media", link.media},
                      {"use", use_json(link.use)}});
   }
   return {{"name", one.name},

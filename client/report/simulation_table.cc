@@ -58,7 +58,7 @@ std::string stages_text(const Outcome& outcome, const ReportStyle& style) {
                    {"queue", Align::kRight, 1},
                    {"most", Align::kRight, 2}});
   const auto link_text = [](const LinkOutcome& link) {
-    return percent(link.use.mean) + (link.medium.empty() ? "" : " " + link.medium);
+    return percent(link.use.mean) + (link.media.empty() ? "" : " " + link.way());
   };
   for (const PipelineOutcome& one : outcome.pipelines) {
     for (std::size_t i = 0; i < one.stages.size(); ++i) {

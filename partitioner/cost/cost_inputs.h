@@ -166,7 +166,8 @@ struct CostInputs {
   /// that come after it, as in a chain of operators. Rows are there where positions are sets of operators (partitioner/search/ideals.h):
   /// of two sets a stage lies between only if one contains the other. Prefix sums are then sums over the sets.
   std::vector<std::vector<int>> ends{};
-  int media = 0;  ///< how many LinkCosts::media refer to
+  int media = 0;                            ///< how many LinkCosts::media refer to
+  std::vector<std::string> medium_names{};  ///< for whoever shows them; or none; not read here
 
   int positions() const { return static_cast<int>(boundary_bytes.size()) - 1; }  ///< N
   int coordinator() const { return static_cast<int>(devices.size()); }

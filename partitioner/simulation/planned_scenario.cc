@@ -104,7 +104,11 @@ class Planned {
 
   int medium_class(int medium) {
     const auto [found, is_new] = media_.emplace(medium, static_cast<int>(scenario_.media.size()));
-    if (is_new) scenario_.media.emplace_back().name = fmt::format("medium-{}", medium);
+    if (is_new) {
+      const std::vector<std::string>& names = inputs_.medium_names;
+      scenario_.media.emplace_back().name = names.empty() ? fmt::format("medium-{}", medium)
+                                                          : names[static_cast<std::size_t>(medium)];
+    }
     return found->second;
   }
 

@@ -28,7 +28,7 @@ struct PlannedPipeline {
 
 /// One pipeline, the next request as soon as there is room in the window, 20000 requests. Each stage has a device class of its own, of one
 /// device that works on a message at a time: what was profiled is a stage that has its device to itself. Media that several links share are
-/// called medium-0 and so on, by their number among `inputs`. A device's jitter becomes a coefficient of variation: messages differ, but
+/// called as `inputs` name them, or medium-0 and so on by their number. A device's jitter becomes a coefficient of variation: messages differ, but
 /// not in spells. `inputs` pass check(). Fails: as evaluate() and check() do; kInvalidArgument (replicas).
 Expected<Scenario> planned_scenario(const partitioner::CostInputs& inputs,
                                     const partitioner::Placement& placement,

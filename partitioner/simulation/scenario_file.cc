@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "core/base/config_reader.h"
 #include "core/base/file.h"
@@ -135,13 +136,14 @@ class ScenarioReader {
       section.problem("media",
                       fmt::format("{} of them: a message passes one or two", media.size()));
     }
+    std::set<std::string> names;
     for (ConfigSection& one : media) {
       MediumPass pass;
       one.required("name", name);
       if (one.has("name")) pass.medium = find(one, "name", name, media_);
       one.optional_share("share", pass.share);
       if (pass.share == 0) one.problem("share", "has to be above 0");
-      if (!link.media.empty() && link.media.back().medium == pass.medium) {
+      if (!names.insert(name).second) {
         one.problem("name", fmt::format("\"{}\" stands twice", name));
       }
       link.media.push_back(pass);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/text.h"
 #include "partitioner/simulation/engine.h"
 #include "partitioner/simulation/world.h"
 
@@ -132,7 +133,9 @@ class Figures {
       };
       const MediumOutcome& busiest = outcome_of(*std::ranges::max_element(
           crossing.media, {}, [&](const MediumPass& pass) { return outcome_of(pass).use.mean; }));
-      return {busiest.name, busiest.use};
+      LinkOutcome outcome{busiest.name, busiest.use};
+      for (const MediumPass& pass : crossing.media) outcome.media.push_back(outcome_of(pass).name);
+      return outcome;
     }
     const std::size_t receiver = 1 + 3 * index;
     return {
@@ -174,6 +177,8 @@ class Figures {
 };
 
 }  // namespace
+
+std::string LinkOutcome::way() const { return join(media, "/"); }
 
 Expected<Outcome> simulate(const Scenario& scenario, const OnProgress& on_progress) {
   PARETO_TRY(check(scenario));

@@ -59,6 +59,10 @@ struct LinkOutcome {
   Utilisation use;  ///< of that
   double transfer_ms =
       0;  ///< of a request, on average: from when it was sent, in its turn or not, to its arrival
+  std::vector<std::string> media{};  ///< all that it passes
+
+  /// "wifi/uplink"; empty: a link of its own.
+  std::string way() const;
 };
 
 /// In ms. Percentiles are within LatencyHistogram::kRelativeError, all else is exact.

@@ -94,8 +94,8 @@ TEST_F(Planning, APredictedFrontIsAFolderThatIsMeasured) {
 }
 
 TEST_F(Planning, APredictedPlanIsAScenarioThatIsSimulated) {
-  const Finished done = paretoctl(planning("plan", {"--prefer", "throughput", "--no-replicas",
-                                                    "--scenario", path("fleet.yaml"), "--json"}));
+  const Finished done = paretoctl(
+      planning("plan", {"--prefer", "throughput", "--scenario", path("fleet.yaml"), "--json"}));
   ASSERT_EQ(done.exit_code, 0) << done.errors;
   const json network = json::parse(done.output)["networks"][0];
   const json& chosen = network["front"][network["chosen"].get<std::size_t>()];

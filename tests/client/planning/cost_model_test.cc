@@ -193,14 +193,15 @@ TEST_F(CostInputsOfLinks, BetweenDevicesOfTwoMediaBothAreOccupied) {
   devices_[0].medium = "attic";
   devices_[1].medium = "cellar";
   ProbedTransport& tcp = transports_.front();
-  tcp.links[2][0] = every(100);
+  tcp.links[2][0] = tcp.links[0][2] = every(100);
   const auto inputs = make_cost_inputs(model_, {10}, 1, devices_, {tcp});
   ASSERT_TRUE(inputs) << inputs.error().message;
   EXPECT_EQ(inputs->media, 2);
+  EXPECT_THAT(inputs->medium_names, ElementsAre("attic", "cellar"));
   EXPECT_THAT(inputs->link(0, 1).media,
-              ElementsAre(partitioner::MediumUse{1}, partitioner::MediumUse{0, 1.0 / 3}));
+              ElementsAre(partitioner::MediumUse{1}, partitioner::MediumUse{0, 0.334}));
   EXPECT_THAT(inputs->link(1, 0).media,
-              ElementsAre(partitioner::MediumUse{1}, partitioner::MediumUse{0, 1.0 / 3}));
+              ElementsAre(partitioner::MediumUse{1}, partitioner::MediumUse{0, 0.334}));
   EXPECT_THAT(inputs->link(2, 0).media, ElementsAre(partitioner::MediumUse{0}));
   EXPECT_THAT(inputs->link(1, 2).media, ElementsAre(partitioner::MediumUse{1}));
 }
@@ -235,6 +236,14 @@ TEST(ShareMedia, AFarDeviceTakesLongOfAFastChannel) {
   EXPECT_THAT(inputs.link(0, 2).media,
               ElementsAre(partitioner::MediumUse{1}, partitioner::MediumUse{0, 0.2}));
   EXPECT_THAT(inputs.link(0, 1).media, ElementsAre(partitioner::MediumUse{0}));
+  // It receives from near by, and sends as slowly as before.
+  inputs.links[3][1] = every(20);
+  for (auto& row : inputs.links) {
+    for (partitioner::LinkCosts& link : row) link.media.clear();
+  }
+  share_media(devices, inputs);
+  EXPECT_THAT(inputs.link(1, 2).media,
+              ElementsAre(partitioner::MediumUse{0}, partitioner::MediumUse{1, 0.2}));
 }
 
 TEST_F(CostInputsOfLinks, NoStageHoldsWhatADeviceHadNoRoomFor) {

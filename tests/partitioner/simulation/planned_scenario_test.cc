@@ -164,6 +164,8 @@ TEST(PlannedScenario, TakesWhatACostModelSays) {
   EXPECT_EQ(planned->devices[1].name, "edge");
   ASSERT_EQ(planned->media.size(), 1U);
   EXPECT_EQ(planned->media[0].name, "medium-1");
+  inputs.medium_names = {"cellar", "attic"};
+  EXPECT_EQ(planned_scenario(inputs, placement, {"p", 4, 2})->media[0].name, "attic");
   const PipelineClass& pipeline = planned->pipelines.at(0);
   EXPECT_FALSE(pipeline.stages[0].busy);
   EXPECT_EQ(pipeline.stages[1].compute.mean, milliseconds(10) + microseconds(200));
