@@ -140,12 +140,14 @@ class ScenarioReader {
     for (ConfigSection& one : media) {
       MediumPass pass;
       one.required("name", name);
-      if (one.has("name")) pass.medium = find(one, "name", name, media_);
+      if (one.has("name")) {
+        pass.medium = find(one, "name", name, media_);
+        if (!names.insert(name).second) {
+          one.problem("name", fmt::format("\"{}\" stands twice", name));
+        }
+      }
       one.optional_share("share", pass.share);
       if (pass.share == 0) one.problem("share", "has to be above 0");
-      if (!names.insert(name).second) {
-        one.problem("name", fmt::format("\"{}\" stands twice", name));
-      }
       link.media.push_back(pass);
     }
   }
