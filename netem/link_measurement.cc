@@ -29,6 +29,10 @@ constexpr std::size_t kProbeBytes = 64;
 constexpr std::size_t kStreamBytes = 1472;
 constexpr std::int64_t kFewestStreamed = 30;
 constexpr int kSendBuffer = 32 << 10;
+/// Of the packets that end a stream, each so much after the one before: some may be lost.
+constexpr std::int64_t kEnd = -1;
+constexpr int kEnds = 10;
+constexpr milliseconds kBetweenEnds{1};
 
 TimePoint now() { return std::chrono::steady_clock::now(); }
 
@@ -210,6 +214,10 @@ Expected<double> stream(const Endpoint& from, const Endpoint& to,
     for (std::int64_t number = 0; number < kFewestStreamed || now() < end; ++number) {
       from.send({number, 0}, kStreamBytes);
     }
+    for (int i = 0; i < kEnds && options.in_order; ++i) {
+      from.send({kEnd, 0}, kProbeBytes);
+      std::this_thread::sleep_for(kBetweenEnds);
+    }
     sending = false;
   });
   Content content;
@@ -220,6 +228,7 @@ Expected<double> stream(const Endpoint& from, const Endpoint& to,
   for (;;) {
     const bool was_sending = sending;
     if (const auto arrived = to.receive(content, now() + options.patience)) {
+      if (content.number == kEnd) break;
       ended = *arrived;
       ++packets;
     } else if (!was_sending) {
@@ -264,6 +273,10 @@ void compare_loss(const char* direction, const LinkDirection& asked,
 Nanoseconds deviation_of(const Condition& condition) {
   return from_nanoseconds(std::hypot(to_nanoseconds(condition.forward.jitter.deviation),
                                      to_nanoseconds(condition.backward.jitter.deviation)));
+}
+
+bool keeps_order(const LinkDirection& direction) {
+  return direction.reorder == 0 && direction.trace.empty();
 }
 
 Nanoseconds longest_delay(const LinkDirection& direction) {
@@ -318,6 +331,7 @@ MeasurementOptions measurement_for(const Condition& condition) {
   options.interval = std::max(options.interval, 4 * deviation);
   options.patience +=
       longest_delay(condition.forward) + longest_delay(condition.backward) + 5 * deviation;
+  options.in_order = keeps_order(condition.forward) && keeps_order(condition.backward);
   // On a slow or restless link fewer must do: what fits into some seconds, or the usual number where that does not take for ever.
   constexpr Nanoseconds kUsual = std::chrono::seconds(5);
   constexpr Nanoseconds kLongest = std::chrono::seconds(20);

@@ -17,10 +17,13 @@ struct MeasurementOptions {
   Nanoseconds stream = std::chrono::milliseconds(500);  ///< for each direction's rate; 0: none
   /// After the last packet of a kind was sent: what is not there by then was lost.
   Nanoseconds patience = std::chrono::seconds(1);
+  /// Packets arrive as they were sent: nothing of a stream is waited for once its end is there.
+  bool in_order = false;
 };
 
 /// As it suits a link of that condition: many probes where some are lost, a tenth of its rate for them at most, and so far apart that hardly
-/// one is held up by the jitter of another; 5 s of them, and 20 s where that are no hundred. A second beyond its longest delays is waited for what may still come.
+/// one is held up by the jitter of another; 5 s of them, and 20 s where that are no hundred. A second beyond its longest delays is waited for
+/// what may still come; in order unless some overtake or a trace changes the delay.
 MeasurementOptions measurement_for(const Condition& condition);
 
 /// The share of packets that it loses in the long run.
@@ -40,7 +43,7 @@ struct LinkMeasurement {
 };
 
 /// Over UDP, in the order: probes, forward rate, backward rate. Nothing else should use the link meanwhile. Takes the options' times, and
-/// the patience for each of the three. Fails: kTimeout (nothing comes across), kPermission, kInvalidArgument (addresses).
+/// the patience for each of the three that does not end before. Fails: kTimeout (nothing comes across), kPermission, kInvalidArgument (addresses).
 ///
 /// Threads: one owner; it starts one beside the caller's for a while.
 Expected<LinkMeasurement> measure_link(const LinkEnd& first, const LinkEnd& second,

@@ -42,6 +42,24 @@ TEST(LinkMeasurement, FindsWhatWasAskedFor) {
   EXPECT_LT(measured->backward.bits_per_second, 5e6 * 1.5);
 }
 
+TEST(LinkMeasurement, WaitsForNothingMoreOfAStreamWhoseEndIsThere) {
+  const auto first = NetworkNamespace::create();
+  const auto second = NetworkNamespace::create();
+  if (!first || !second) GTEST_SKIP() << (first ? second : first).error().message;
+  const LinkEnd near{*first, kFirst};
+  const LinkEnd far{*second, kSecond};
+  const auto link = LinkEmulator::create(near, far, slow_link());
+  if (!link) GTEST_SKIP() << link.error().message;
+  MeasurementOptions options = measurement_for(slow_link());
+  EXPECT_TRUE(options.in_order);
+  // Longer than the test may take.
+  options.patience = std::chrono::hours(1);
+  const auto measured = measure_link(near, far, options);
+  ASSERT_TRUE(measured) << measured.error().message;
+  EXPECT_GT(measured->forward.bits_per_second, 0);
+  EXPECT_GT(measured->backward.bits_per_second, 0);
+}
+
 TEST(LinkMeasurement, AnAddressThatIsNoneIsNamed) {
   const auto here = NetworkNamespace::create();
   if (!here) GTEST_SKIP() << here.error().message;
@@ -94,6 +112,16 @@ TEST(MeasurementFor, WaitsLongerThanTheLinkTakes) {
   EXPECT_EQ(measurement_for(condition).patience, milliseconds(4800));
   condition.forward.jitter.deviation = milliseconds(100);
   EXPECT_EQ(measurement_for(condition).patience, milliseconds(5300));
+}
+
+TEST(MeasurementFor, TakesNoEndForTheLastWherePacketsOvertake) {
+  EXPECT_TRUE(measurement_for(jittery_link(milliseconds(40), milliseconds(20))).in_order);
+  Condition condition;
+  condition.backward.reorder = 0.01;
+  EXPECT_FALSE(measurement_for(condition).in_order);
+  condition = {};
+  condition.forward.trace = {{milliseconds(0), milliseconds(100), std::nullopt}};
+  EXPECT_FALSE(measurement_for(condition).in_order);
 }
 
 LinkMeasurement as_asked() {
