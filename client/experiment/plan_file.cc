@@ -1,6 +1,7 @@
 #include "client/experiment/plan_file.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "client/cluster/codec_choice.h"
@@ -159,18 +160,31 @@ ModelSource source_of(const NamedPlan& named) {
 }
 
 Expected<std::vector<NamedPlan>> read_plan_files(const std::vector<std::string>& paths) {
-  std::vector<NamedPlan> plans;
-  std::set<std::string> names;
+  std::vector<fs::path> files;
   for (const std::string& path : paths) {
-    PARETO_ASSIGN(const std::vector<fs::path> files, files_of(path));
-    for (const fs::path& file : files) {
-      PARETO_ASSIGN(NamedPlan named, read_plan_file(file));
-      if (!names.insert(named.name).second) {
-        return fail(ErrorCode::kInvalidArgument,
-                    "{}: another plan is called \"{}\" too: call the file otherwise", file.string(),
-                    named.name);
-      }
-      plans.push_back(std::move(named));
+    PARETO_ASSIGN(const std::vector<fs::path> some, files_of(path));
+    files.insert(files.end(), some.begin(), some.end());
+  }
+  std::vector<NamedPlan> plans;
+  for (const fs::path& file : files) {
+    PARETO_ASSIGN(NamedPlan named, read_plan_file(file));
+    plans.push_back(std::move(named));
+  }
+  // Files of every front begin with 1-.
+  std::map<std::string, std::set<fs::path>> folders;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    folders[plans[i].name].insert(files[i].parent_path());
+  }
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (folders[plans[i].name].size() > 1) {
+      const std::string folder = fs::absolute(files[i]).parent_path().filename().string();
+      plans[i].name = folder + "/" + plans[i].name;
+    }
+    if (!names.insert(plans[i].name).second) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "{}: another plan is called \"{}\" too: call the file or its folder otherwise",
+                  files[i].string(), plans[i].name);
     }
   }
   return plans;

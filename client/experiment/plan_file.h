@@ -15,7 +15,8 @@ namespace pareto::client {
 
 /// A plan and what people call it.
 struct NamedPlan {
-  std::string name;  ///< of its file, without folder and ending
+  std::string
+      name;  ///< of its file without ending; with its folder where files of several are called so
   Plan plan;
   std::optional<ModelSource> source{};  ///< none: the file does not say
 };
@@ -24,7 +25,7 @@ struct NamedPlan {
 Expected<NamedPlan> read_plan_file(const std::filesystem::path& path);
 
 /// Of files, and of every *.json of folders, in the order of their names. Fails: as above; kInvalidArgument (a folder without any, or two
-/// files of one name).
+/// files of one name in folders of one name).
 Expected<std::vector<NamedPlan>> read_plan_files(const std::vector<std::string>& paths);
 
 /// Makes a folder for the plans of one front, if it is not there. Fails: kInvalidArgument (it holds plans already, which would be taken for
