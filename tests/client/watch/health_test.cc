@@ -188,6 +188,37 @@ TEST(Health, NetemFailsOnlyWhereItIsWanted) {
          Severity::kFail, "names eth1, but it may not", "allow_netem");
 }
 
+TEST(Health, OfDevicesOnOneMachine) {
+  HealthFacts facts = good_facts();
+  DeviceHealth& first = facts.devices[0];
+  first.info.place = {"boot-1", 7, 0};
+  first.info.threads = 2;
+  DeviceHealth second = first;
+  second.config = {"pi-2", "10.0.0.1:8070"};
+  second.info.data = {{"tcp", "10.0.0.1:8071"}};
+  DeviceHealth elsewhere = second;
+  elsewhere.config.name = "server";
+  elsewhere.info.place.boot = "boot-2";
+  facts.devices = {first, second, elsewhere};
+  expect(finding(facts, "pi-1 and pi-2", "cores"), Severity::kOk, "4 threads", "");
+  facts.devices[1].info.threads = 3;
+  expect(finding(facts, "pi-1 and pi-2", "cores"), Severity::kWarn,
+         "5 threads of daemons on the 4 cores", "fewer threads");
+
+  // Another name of the same daemon.
+  facts.devices[1].config.address = "pi.local:7070";
+  facts.devices[1].info.data = {{"tcp", "pi.local:7071"}};
+  expect(finding(facts, "pi-1 and pi-2", "daemon"), Severity::kFail, "that of pi.local:7070",
+         "name another daemon");
+  // In a network namespace of its own it has its own ports.
+  facts.devices[1].info.place.network = 8;
+  expect(finding(facts, "pi-1 and pi-2", "cores"), Severity::kWarn, "5 threads", "");
+  for (const Finding& one : check_health(facts)) {
+    EXPECT_NE(one.check, "daemon");
+    EXPECT_THAT(one.subject, testing::Not(HasSubstr("server and")));
+  }
+}
+
 TEST(Health, OfWays) {
   HealthFacts facts = good_facts();
   expect(finding(facts, "this machine to pi-1", "tcp"), Severity::kOk,
