@@ -138,7 +138,8 @@ class PlanCommand final : public Command {
                       prefer_,
                       powers.has_value(),
                       wish_.pairs,
-                      {}};
+                      {},
+                      media_of(session->cluster())};
     partitioner::CostInputs inputs;
     for (const std::string& network : split_list(networks_)) {
       const std::string condition = condition_name(network);

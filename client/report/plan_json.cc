@@ -79,10 +79,14 @@ Json json_of(const PlanReport& report, const Outlook& outlook) {
 }  // namespace
 
 std::string write_plan_json(const PlanReport& report) {
-  Json json{{"model", report.model},   {"transports", report.transports},
-            {"codecs", report.codecs}, {"batch", report.batch},
-            {"also", nullptr},         {"networks", Json::array()}};
+  Json json{{"model", report.model},    {"transports", report.transports},
+            {"codecs", report.codecs},  {"batch", report.batch},
+            {"also", nullptr},          {"media", Json::array()},
+            {"networks", Json::array()}};
   if (report.third != partitioner::ThirdObjective::kNone) json["also"] = to_string(report.third);
+  for (const SharedMedium& medium : report.media) {
+    json["media"].push_back({{"name", medium.name}, {"devices", medium.devices}});
+  }
   for (const Outlook& outlook : report.outlooks) {
     json["networks"].push_back(json_of(report, outlook));
   }

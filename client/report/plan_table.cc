@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <map>
 
 #include "client/cluster/codec_choice.h"
+#include "client/cluster/daemon_client.h"
 #include "client/report/plan_text.h"
 #include "client/report/plan_writer.h"
 #include "client/report/text_table.h"
@@ -19,6 +21,16 @@ std::string name_of(const Plan& plan) {
 
 std::string devices_of(const Plan& plan) {
   return join(plan.device_names(), plan.replicated ? ", " : " > ");
+}
+
+/// "Media: wifi (pi-1, pi-2), lte (pi-3 alone)"; nothing where there are none. A misspelt one is seen by who is missing.
+std::string media_line(const std::vector<SharedMedium>& media) {
+  std::vector<std::string> words;
+  for (const SharedMedium& medium : media) {
+    const char* const alone = medium.devices.size() == 1 ? " alone" : "";
+    words.push_back(fmt::format("{} ({}{})", medium.name, join(medium.devices), alone));
+  }
+  return words.empty() ? "" : "Media: " + join(words) + "\n\n";
 }
 
 /// The tables of one report: which columns there are depends on what plans choose from.
@@ -142,9 +154,23 @@ class PlanTables {
 
 }  // namespace
 
+std::vector<SharedMedium> media_of(const Cluster& cluster) {
+  std::map<std::string, SharedMedium> media;
+  for (std::size_t i = 0; i < cluster.size(); ++i) {
+    const DeviceConfig& device = cluster.device(i).config();
+    if (device.medium.empty()) continue;
+    SharedMedium& medium = media[device.medium];
+    medium.name = device.medium;
+    medium.devices.push_back(device.name);
+  }
+  std::vector<SharedMedium> by_name;
+  for (auto& [name, medium] : media) by_name.push_back(std::move(medium));
+  return by_name;
+}
+
 std::string write_plan_table(const PlanReport& report, const ReportStyle& style) {
   const PlanTables tables(report, style);
-  std::string text;
+  std::string text = media_line(report.media);
   for (const Outlook& outlook : report.outlooks) text += tables.of(outlook);
   return text;
 }

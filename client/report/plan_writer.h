@@ -5,10 +5,17 @@
 #include <string>
 #include <vector>
 
+#include "client/cluster/cluster.h"
 #include "client/planning/outlook.h"
 #include "client/report/report_writer.h"
 
 namespace pareto::client {
+
+/// What carries the messages of these devices one after the other.
+struct SharedMedium {
+  std::string name;                  ///< as the inventory's
+  std::vector<std::string> devices;  ///< at least one
+};
 
 struct PlanReport {
   std::string model;
@@ -20,7 +27,11 @@ struct PlanReport {
   bool powers_known = false;      ///< of all devices: then energy is modelled
   bool pairs = false;             ///< whether plans of two devices are among the candidates
   std::vector<Outlook> outlooks;  ///< one for each condition of the network
+  std::vector<SharedMedium> media{};
 };
+
+/// By name; those of devices that have one.
+std::vector<SharedMedium> media_of(const Cluster& cluster);
 
 /// The front of each condition, and what stands beside it.
 std::string write_plan_table(const PlanReport& report, const ReportStyle& style);

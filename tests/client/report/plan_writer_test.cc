@@ -93,6 +93,16 @@ TEST(PlanTable, LeavesOutColumnsOfWhatIsNotChosen) {
               AllOf(Not(HasSubstr("transport")), Not(HasSubstr("codec")), Not(HasSubstr("ppm"))));
 }
 
+TEST(PlanTable, NamesMediaAndWhoHasThem) {
+  PlanReport plain = report();
+  EXPECT_THAT(write_plan_table(plain, {}), Not(HasSubstr("Media")));
+  EXPECT_EQ(parsed(plain)["media"], json::array());
+  plain.media = {{"lte", {"pi-3"}}, {"wifi", {"pi-1", "pi-2"}}};
+  EXPECT_THAT(write_plan_table(plain, {}),
+              HasSubstr("Media: lte (pi-3 alone), wifi (pi-1, pi-2)\n"));
+  EXPECT_EQ(parsed(plain)["media"][1], json({{"name", "wifi"}, {"devices", {"pi-1", "pi-2"}}}));
+}
+
 TEST(PlanTable, NamesAllReplicas) {
   EXPECT_THAT(write_plan_table(report(), {}), AllOf(HasSubstr("all on pi-1 and pi-2 in turns"),
                                                     HasSubstr("pi-1, pi-2"), HasSubstr("800.0")));
