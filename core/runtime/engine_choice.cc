@@ -157,7 +157,7 @@ class Contest {
       return round < kTimedRuns || (round < kMostTurns && best_so_far() < kShort / round);
     };
     int rounds = 1;
-    for (; has_turn(rounds); ++rounds) {
+    for (; has_turn(rounds) && !is_decided(); ++rounds) {
       for (std::size_t i = 1; i < candidates_.size(); ++i) time_once(candidates_[i]);
       free_hopeless();
     }
@@ -167,6 +167,13 @@ class Contest {
         candidates_.begin() + 1, candidates_.end(),
         [&](const Candidate& c) { return c.engine && 2 * c.timing.best < plain.timing.best; });
     for (int round = 0; close && round < rounds; ++round) time_once(plain);
+  }
+
+  /// Only one is left, and plain's cold run took twice as long: more of its own runs would change nothing.
+  bool is_decided() const {
+    const auto left = std::count_if(candidates_.begin() + 1, candidates_.end(),
+                                    [](const Candidate& c) { return c.engine != nullptr; });
+    return left == 1 && 2 * best_so_far() < candidates_[0].timing.best;
   }
 
   /// Of those that were timed after their warm-up; the longest time there is where none was.
