@@ -108,7 +108,7 @@ class TorchShardRunner final : public ShardRunner {
     const CallScope scope(threads_);
     PARETO_ASSIGN(const auto arguments, boundary_.to_arguments(inputs));
     return guarded("profiling", [&]() -> Expected<ShardProfile> {
-      return profile_segments(loaded_.module, shard_, arguments, std::max(repeats, 1), cuts);
+      return profile_segments(loaded_.module, shard_, arguments, std::max(repeats, 0), cuts);
     });
   }
 

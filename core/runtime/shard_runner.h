@@ -114,8 +114,8 @@ class ShardRunner {
     static_cast<void>(early);
     return run(std::move(inputs));
   }
-  /// Times every operator one by one in the plain engine, `repeats` times. `cuts`: positions inside the shard, ascending, that part
-  /// it into segments; none: it is one. Fails: kInvalidArgument (cuts), and as run() does.
+  /// Times every operator one by one in the plain engine, `repeats` times; 0: tells which there are, without times. `cuts`: positions
+  /// inside the shard, ascending, that part it into segments; none: it is one. Fails: kInvalidArgument (cuts), and as run() does.
   virtual Expected<ShardProfile> profile(std::vector<Value> inputs, int repeats,
                                          const std::vector<std::int64_t>& cuts) = 0;
   virtual const LoadReport& report() const = 0;

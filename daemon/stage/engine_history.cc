@@ -6,8 +6,8 @@
 namespace pareto::daemon {
 namespace {
 
-constexpr double kHopeless = 1.5;
-constexpr int kFewestContests = 3;
+constexpr double kHopeless = 1.1;
+constexpr int kFewestContests = 4;
 /// Of the operators that either of two shards has.
 constexpr double kInCommon = 2.0 / 3;
 constexpr double kAboutAsLong = 2;

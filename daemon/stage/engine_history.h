@@ -13,7 +13,7 @@
 
 namespace pareto::daemon {
 
-/// An engine is hopeless for a shard if it failed or took half as long again as the best in all of at least three contests of shards like it:
+/// An engine is hopeless for a shard if it failed or took a tenth longer than the best in all of at least four contests of shards like it:
 /// of that model under the same settings, with two thirds of their places in the plan's order in common, for which the plain engine takes
 /// about as long (up to twice, or half: that tells inputs of other sizes apart).
 ///

@@ -146,8 +146,7 @@ Expected<> LoadedShard::keep_pace(std::shared_ptr<OperatorPaces> paces,
     return {};
   }
   const auto inputs = make_examples(shard_.inputs, options_.batch, kExampleSeed);
-  // Once tells which operators there are.
-  auto timed = inputs ? runner_->profile(*inputs, 1, {}) : tl::unexpected(inputs.error());
+  auto timed = inputs ? runner_->profile(*inputs, 0, {}) : tl::unexpected(inputs.error());
   if (timed && !paces_->know(timed->operators)) {
     timed = runner_->profile(*inputs, kPaceRepeats, {});
   }

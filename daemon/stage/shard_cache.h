@@ -111,7 +111,7 @@ class ShardCache {
              MemoryProbe memory = read_memory, const ImitatedProcessor& imitated = {});
 
   /// Counted: each load wants one unload. The same shard with the same settings is loaded once; when it comes back after its unload,
-  /// engines are not held against each other again, nor those that lost by far for shards like it (engine_history.h). Fails: kExhausted (needed, limit and
+  /// engines are not held against each other again, nor those that lost each time for shards like it (engine_history.h). Fails: kExhausted (needed, limit and
   /// free named, checked before anything is loaded), and as ShardRunner::load and OperatorPaces do.
   Expected<Loaded> load(const Shard& shard, const runtime::RunnerOptions& options);
   /// The memory is free once the stages that still run it are closed, too, or run another. Fails: kNotFound.
