@@ -105,8 +105,10 @@ std::vector<Bench> builtin_benches() {
   }
   add("transport", "grpc_over_tcp", grpc_over_tcp);
   for (const char* congestion_control : {"bbr", "reno"}) {
-    add("warm", std::string("warm/") + congestion_control,
-        [=](const std::string& name) { return warm_links(name, "tcp", congestion_control); });
+    for (const char* transport : {"tcp", "grpc"}) {
+      add("warm", fmt::format("warm/{}/{}", congestion_control, transport),
+          [=](const std::string& name) { return warm_links(name, transport, congestion_control); });
+    }
   }
   if (::geteuid() != 0) return benches;
   for (const double milliseconds : {1.0, 10.0, 40.0, 100.0, 400.0}) {

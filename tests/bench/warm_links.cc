@@ -29,12 +29,15 @@ constexpr int kDeployments = 3;
 constexpr int kPauses = 2;  // of each deployment
 constexpr int kWarm = 8;    // requests in a row before each pause
 constexpr auto kPause = std::chrono::seconds(2);
+constexpr int kInFlight = 16;
+constexpr double kBitsPerSecond = 100e6;
 constexpr double kBar = 1.2;
 constexpr std::chrono::seconds kStartTimeout{30};
 constexpr std::chrono::minutes kPatience{4};
 
 Condition condition() {
-  const LinkDirection direction{std::chrono::milliseconds(20), 100'000'000, 0};
+  const LinkDirection direction{std::chrono::milliseconds(20),
+                                static_cast<std::uint64_t>(kBitsPerSecond), 0};
   return {direction, direction};
 }
 
@@ -87,6 +90,8 @@ struct Times {
   std::vector<double> warm;
   std::vector<double> first;
   std::vector<double> after_pause;
+  std::vector<double> in_flight;  ///< between two results, of requests that follow each other
+  double boundary_ms = 0;         ///< that the link takes for what crosses it
 };
 
 Expected<std::vector<double>> requests(Pipelines& pipelines, client::Deployment& deployment,
@@ -101,8 +106,22 @@ Expected<std::vector<double>> requests(Pipelines& pipelines, client::Deployment&
   return times;
 }
 
+/// Once the first of them are through.
+Expected<std::vector<double>> between_results(Pipelines& pipelines,
+                                              client::Deployment& deployment) {
+  PARETO_ASSIGN(const auto result, pipelines.load(deployment, kInFlight, 4 * kInFlight));
+  std::vector<double> times;
+  for (std::size_t i = 2 * kInFlight; i < result.samples.size(); ++i) {
+    times.push_back(to_milliseconds(result.samples[i].completed - result.samples[i - 1].completed));
+  }
+  return times;
+}
+
 Expected<Times> measure(Pipelines& pipelines, std::int64_t position) {
   Times times;
+  PARETO_ASSIGN(const auto bytes,
+                partitioner::boundary_bytes(pipelines.model().graph(), position, 1));
+  times.boundary_ms = static_cast<double>(bytes) * 8e3 / kBitsPerSecond;
   for (int i = 0; i < kDeployments; ++i) {
     PARETO_ASSIGN(const auto deployment, pipelines.deploy({position}));
     for (int pause = 0; pause <= kPauses; ++pause) {
@@ -112,12 +131,18 @@ Expected<Times> measure(Pipelines& pipelines, std::int64_t position) {
       (pause == 0 ? times.first : times.after_pause).push_back(series.front());
       times.warm.insert(times.warm.end(), series.begin() + 1 + kWarm / 2, series.end());
     }
+    PARETO_ASSIGN(const auto some, between_results(pipelines, *deployment));
+    times.in_flight.insert(times.in_flight.end(), some.begin(), some.end());
   }
   return times;
 }
 
 nlohmann::json to_json(const Times& times) {
-  return {{"warm", times.warm}, {"first", times.first}, {"after_pause", times.after_pause}};
+  return {{"warm", times.warm},
+          {"first", times.first},
+          {"after_pause", times.after_pause},
+          {"in_flight", times.in_flight},
+          {"boundary_ms", times.boundary_ms}};
 }
 
 Expected<Times> measure_in(const Network& network, const std::string& transport) {
@@ -154,6 +179,16 @@ Row row(const std::string& name, const std::vector<double>& cold, const std::vec
   return row;
 }
 
+Row full_link_row(const std::string& name, const std::vector<double>& between, double boundary_ms) {
+  Row row;
+  row.name = name;
+  row.ratio = client::mean(between) / boundary_ms;
+  row.bar = kBar;
+  row.detail = fmt::format("a result every {:.1f} ms / {:.1f} ms of the link each, {} in flight",
+                           client::mean(between), boundary_ms, kInFlight);
+  return row;
+}
+
 }  // namespace
 
 Expected<std::vector<Row>> warm_links(const std::string& name, const std::string& transport,
@@ -169,7 +204,9 @@ Expected<std::vector<Row>> warm_links(const std::string& name, const std::string
   const auto of = [&](const char* key) { return times[key].get<std::vector<double>>(); };
   const std::string suffix = name.substr(name.find('/'));
   return std::vector<Row>{row("warm/first_after_deployment" + suffix, of("first"), of("warm")),
-                          row("warm/after_idle" + suffix, of("after_pause"), of("warm"))};
+                          row("warm/after_idle" + suffix, of("after_pause"), of("warm")),
+                          full_link_row("warm/full_link" + suffix, of("in_flight"),
+                                        times["boundary_ms"].get<double>())};
 }
 
 int run_emulated_network(int argc, char** argv) {

@@ -9,8 +9,9 @@
 
 namespace pareto::bench {
 
-/// The first request after deploying, and one after two seconds of idling, against one that follows another: over the emulated link, a
-/// boundary of about 300 KB, with that congestion control on both sides. In a process of its own, because a process is in one namespace.
+/// The first request after deploying, and one after two seconds of idling, against one that follows another; and with many in flight a
+/// result's time against that of the link: over the emulated link, a boundary of about 300 KB, with that congestion control on both sides.
+/// In a process of its own, because a process is in one namespace.
 Expected<std::vector<Row>> warm_links(const std::string& name, const std::string& transport,
                                       const std::string& congestion_control);
 

@@ -121,7 +121,7 @@ class LinkServer {
   /// The port; 0 where gRPC could not listen.
   int start(const HostPort& address, const Limits& limits) {
     ::grpc::ServerBuilder builder;
-    for (const auto& [name, number] : channel_settings(limits)) {
+    for (const auto& [name, number] : channel_settings(limits, to_string(address))) {
       builder.AddChannelArgument(name, number);
     }
     int port = 0;

@@ -18,7 +18,8 @@ inline constexpr std::string_view kMethod = "/pareto.link.v1.Link/Stream";
 /// small, let the decoder see the header before the tensors are there, and overlap reading with copying.
 inline constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
 
-/// Of a channel or a server, by name.
-std::vector<std::pair<std::string, int>> channel_settings(const Limits& limits);
+/// Of a channel to an address, or a server that listens there, by name.
+std::vector<std::pair<std::string, int>> channel_settings(const Limits& limits,
+                                                          const std::string& address);
 
 }  // namespace pareto::transport::grpc

@@ -136,11 +136,11 @@ class GrpcTransport final : public Transport {
                                                                  Deadline deadline,
                                                                  const Limits& limits) {
     constexpr int kMostAttempts = 3;
+    const std::string address = to_string(where);
     ::grpc::ChannelArguments arguments;
-    for (const auto& [setting, number] : channel_settings(limits)) {
+    for (const auto& [setting, number] : channel_settings(limits, address)) {
       arguments.SetInt(setting, number);
     }
-    const std::string address = to_string(where);
     for (int attempt = 1;; ++attempt) {
       auto channel =
           ::grpc::CreateCustomChannel(address, ::grpc::InsecureChannelCredentials(), arguments);
