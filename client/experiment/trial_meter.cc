@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -126,6 +127,18 @@ bool has_pause(std::span<const RequestSample> samples, std::size_t turn) {
   return slowest > std::max(usual + to_milliseconds(kPause), usual * 1.5);
 }
 
+bool runs_differ(std::span<const double> intervals_s, std::size_t length) {
+  double shortest = std::numeric_limits<double>::infinity();
+  double longest = 0;
+  for (std::size_t begin = 0; length > 0 && begin + length <= intervals_s.size(); begin += length) {
+    const auto run = intervals_s.subspan(begin, length);
+    const double took = std::accumulate(run.begin(), run.end(), 0.0);
+    shortest = std::min(shortest, took);
+    longest = std::max(longest, took);
+  }
+  return longest > (1 + kDearDifference) * shortest;
+}
+
 std::string describe_rules(const UnitBudget& budget) {
   return fmt::format(
       "A unit (one trial in one round) has a slice of "
@@ -146,15 +159,17 @@ std::string describe_rules(const UnitBudget& budget) {
       "the load which is the median of {}. Plans whose requests take more than "
       "{} ms have fewer of all: one discarded, at least {} for latency and {} "
       "completions for throughput after one window and up to the last, that one of {} such runs "
-      "which took the median time, at a window of 1.25 x latency / bottleneck. Intervals: 95 %, "
-      "Student's of the rounds' logarithms, a round one "
+      "which took the median time, at a window of 1.25 x latency / bottleneck; where one took "
+      "{:.0f} % longer than another, all are measured again, and the faster median is taken. "
+      "Intervals: 95 %, Student's of the rounds' logarithms, a round one "
       "observation, and no narrower than by a stationary block bootstrap within the rounds, blocks "
       "of 5 x the correlation length.",
       budget.slice.count(), warm_up_requests(1), kWarmUpTries, kRewarmRequests,
       budget.latency_requests, std::min(kFewestRequests, budget.latency_requests),
       kThroughputLatencies, kShortestThroughput.count(), kFewestIntervals, kSearchIntervals,
       kPause.count(), kPausedRuns, kDearRequestMs,
-      std::min(kFewestDearRequests, budget.latency_requests), kFewestDearIntervals, kDearRuns);
+      std::min(kFewestDearRequests, budget.latency_requests), kFewestDearIntervals, kDearRuns,
+      100 * kDearDifference);
 }
 
 void TrialMeter::foresee_window(int window) {
@@ -265,28 +280,29 @@ Expected<TrialMeter::Steady> TrialMeter::measure_throughput(Load& load, const Va
     completions.push_back(to_seconds(sample.completed));
   }
   Steady steady{steady_intervals(completions, burst, fill, drain), {}};
-  // Dear ones are measured several times in any case.
   steady.paused = !dear() && has_pause(result.samples, turn_);
   const auto first = std::make_move_iterator(result.samples.begin() + fill);
   // One completion more than the intervals between them.
   steady.samples.assign(first, first + static_cast<std::ptrdiff_t>(steady.intervals_s.size()) + 1);
   if (dear()) {
     const std::size_t whole = static_cast<std::size_t>(burst);
-    const std::size_t bursts = steady.intervals_s.size() / whole / kDearRuns;
-    steady.intervals_s = median_run(steady.intervals_s, bursts * whole);
+    const std::size_t length = steady.intervals_s.size() / whole / kDearRuns * whole;
+    steady.paused = runs_differ(steady.intervals_s, length);
+    steady.intervals_s = median_run(steady.intervals_s, length);
   }
   return steady;
 }
 
 Expected<TrialMeter::Steady> TrialMeter::measure_without_pause(Load& load, const Value& request,
                                                                const Least& least) {
-  std::vector<Steady> runs;
+  const auto most = static_cast<std::size_t>(dear() ? kPausedDearLoads : kPausedRuns);
+  std::vector<Steady> loads;
   do {
-    PARETO_ASSIGN(Steady run, measure_throughput(load, request, window_, least));
-    runs.push_back(std::move(run));
-  } while (runs.front().paused && runs.size() < kPausedRuns);
-  std::ranges::sort(runs, {}, [](const Steady& run) { return mean(run.intervals_s); });
-  return std::move(runs[runs.size() / 2]);
+    PARETO_ASSIGN(Steady one, measure_throughput(load, request, window_, least));
+    loads.push_back(std::move(one));
+  } while (loads.front().paused && loads.size() < most);
+  std::ranges::sort(loads, {}, [](const Steady& one) { return mean(one.intervals_s); });
+  return std::move(loads[(loads.size() - 1) / 2]);
 }
 
 LoadOptions TrialMeter::options_for(int window) const {

@@ -40,11 +40,14 @@ inline constexpr int kRewarmRequests = 3;
 /// fewer of all: one is discarded, so many are measured for latency, so many intervals for throughput, in whole windows, after a single
 /// window and without a drain, and its window is W* (roomy_window) and not searched. Now and then a slow connection pauses for as
 /// long as such a measurement (bbr looks for a shorter round trip every ten seconds): throughput is measured so many times in a row, and
-/// that which took the median time counts.
+/// that which took the median time counts. A long pause is seen in several of them, window after window, until the requests that wait have
+/// made up for it: where one took longer than another by kDearDifference, all are measured once more, and the faster median counts.
 inline constexpr double kDearRequestMs = 250;
 inline constexpr int kFewestDearRequests = 3;
 inline constexpr int kFewestDearIntervals = 2;
 inline constexpr int kDearRuns = 3;
+inline constexpr double kDearDifference = 0.1;
+inline constexpr int kPausedDearLoads = 2;
 /// Throughput of other requests is measured as often only where such a pause was seen (has_pause). What pauses cost a load that goes on for
 /// minutes, a few percent, is in no figure then.
 inline constexpr int kPausedRuns = 3;
@@ -56,6 +59,9 @@ std::string describe_rules(const UnitBudget& budget);
 /// Whether the slowest request of one load took longer than the median one by kPause, and by half: a connection held it up. `turn`: as
 /// Plan's; of replicas turns are compared.
 bool has_pause(std::span<const RequestSample> samples, std::size_t turn = 1);
+
+/// Whether one of the runs of so many intervals, one after the other, took longer than another by kDearDifference.
+bool runs_differ(std::span<const double> intervals_s, std::size_t length);
 
 struct MeasuredRound {
   TrialRound round;
@@ -103,7 +109,8 @@ class TrialMeter {
   };
   Expected<Steady> measure_throughput(Load& load, const Value& request, int window,
                                       const Least& least);
-  /// As measure_throughput; where that saw a pause, the median of kPausedRuns such loads.
+  /// As measure_throughput; where that saw a pause, the median of kPausedRuns such loads, or of dear requests the faster of
+  /// kPausedDearLoads.
   Expected<Steady> measure_without_pause(Load& load, const Value& request, const Least& least);
   LoadOptions options_for(int window) const;
 

@@ -245,7 +245,8 @@ std::map<std::string, std::string> ports_of(const DeviceHealth& device) {
 
 /// Of two on one machine.
 bool are_one_daemon(const DeviceHealth& one, const DeviceHealth& other) {
-  return one.info.place.network == other.info.place.network && ports_of(one) == ports_of(other);
+  return !one.info.data.empty() && one.info.place.network == other.info.place.network &&
+         ports_of(one) == ports_of(other);
 }
 
 /// Of daemons on one machine.

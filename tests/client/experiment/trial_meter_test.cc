@@ -94,6 +94,15 @@ RequestSample taking(std::chrono::milliseconds latency) {
   return sample;
 }
 
+TEST(RunsDiffer, IsARunThatTookATenthLonger) {
+  EXPECT_FALSE(runs_differ(std::vector<double>{1, 2, 2, 1, 1.5, 1.7}, 2));
+  EXPECT_TRUE(runs_differ(std::vector<double>{1, 2, 2, 1, 1.5, 1.9}, 2));
+  EXPECT_TRUE(runs_differ(std::vector<double>{0.8, 1.8, 2, 1, 1.5, 1.5}, 2));
+  // What is left over is no run.
+  EXPECT_FALSE(runs_differ(std::vector<double>{1, 2, 2, 1, 9}, 2));
+  EXPECT_FALSE(runs_differ(std::vector<double>{}, 2));
+}
+
 TEST(HasPause, IsARequestThatTookMuchLongerThanMost) {
   using std::chrono_literals::operator""ms;
   std::vector<RequestSample> samples(11, taking(90ms));
