@@ -16,6 +16,7 @@
 #include "client/watch/health.h"
 #include "core/plan/json_text.h"
 #include "core/runtime/shard_runner.h"
+#include "core/transport/place.h"
 #include "core/transport/transport.h"
 
 namespace pareto::client {
@@ -87,6 +88,7 @@ class DoctorCommand final : public Command {
     const auto runtime = runtime::runtime_info();
     OwnFacts own;
     own.cores = std::thread::hardware_concurrency();
+    own.boot = transport::this_place().boot;
     own.torch_version = runtime.torch_version;
     own.fast_bf16 = runtime.fast_bf16;
     own.cuda_devices = runtime.cuda_devices;

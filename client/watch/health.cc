@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 
 #include "core/base/text.h"
 #include "core/transport/address.h"
@@ -234,31 +233,25 @@ Verdict reached(const WayFacts& way) {
                                          way.to, way.address, way.from, way.from));
 }
 
-/// Addresses by transport, without hosts: which names the inventory reaches a device by changes nothing of it.
-std::map<std::string, std::string> ports_of(const DeviceHealth& device) {
-  std::map<std::string, std::string> ports;
-  for (const auto& [transport, address] : device.info.data) {
-    ports[transport] = address.substr(address.rfind(':') + 1);
-  }
-  return ports;
-}
-
-/// Of two on one machine.
+/// Of two on one machine. By whatever name it is reached, a daemon has the one address in shared memory, which nobody else has.
 bool are_one_daemon(const DeviceHealth& one, const DeviceHealth& other) {
-  return !one.info.data.empty() && one.info.place.network == other.info.place.network &&
-         ports_of(one) == ports_of(other);
+  const auto& data = one.info.data;
+  const auto& others = other.info.data;
+  if (data.contains("shm") && others.contains("shm")) return data.at("shm") == others.at("shm");
+  return !data.empty() && data == others;
 }
 
 /// Of daemons on one machine.
-Verdict shared_machine(const std::vector<const DeviceHealth*>& devices) {
+Verdict shared_cores(const std::vector<const DeviceHealth*>& devices) {
   int threads = 0;
   for (const DeviceHealth* const device : devices) threads += device->info.threads;
   const int cores = devices.front()->info.cores;
-  const std::string found =
-      fmt::format("{} threads of daemons on the {} cores of one machine", threads, cores);
+  const std::string found = fmt::format(
+      "{} threads of daemons that each may use {} cores of one machine", threads, cores);
   if (threads <= cores) return ok(found);
-  return warn(found + ": they hold each other up",
-              "fewer threads (threads: in their paretod.yaml), or machines of their own");
+  return warn(found + ": unless those are others of each, they hold each other up",
+              "fewer threads, or cores of their own (threads, cpu: in their paretod.yaml), or "
+              "machines of their own");
 }
 
 struct OwnCheck {
@@ -314,15 +307,18 @@ void check_device(const DeviceHealth& device, const OwnFacts& own, std::vector<F
 }
 
 /// What devices have in common that ought to be each one's own.
-void check_together(const std::vector<DeviceHealth>& devices, std::vector<Finding>& findings) {
-  std::map<std::string, std::vector<const DeviceHealth*>> machines;  // by the kernel's boot id
-  for (const DeviceHealth& device : devices) {
+void check_together(const HealthFacts& facts, std::vector<Finding>& findings) {
+  std::vector<std::vector<const DeviceHealth*>> machines;
+  for (const DeviceHealth& device : facts.devices) {
     if (device.problem || device.info.place.boot.empty()) continue;
-    std::vector<const DeviceHealth*>& there = machines[device.info.place.boot];
+    auto machine = std::ranges::find(machines, device.info.place.boot, [](const auto& there) {
+      return there.front()->info.place.boot;
+    });
+    if (machine == machines.end()) machine = machines.insert(machines.end(), {{}});
     const auto same = std::ranges::find_if(
-        there, [&](const DeviceHealth* other) { return are_one_daemon(*other, device); });
-    if (same == there.end()) {
-      there.push_back(&device);
+        *machine, [&](const DeviceHealth* other) { return are_one_daemon(*other, device); });
+    if (same == machine->end()) {
+      machine->push_back(&device);
       continue;
     }
     findings.push_back(finding(
@@ -330,11 +326,16 @@ void check_together(const std::vector<DeviceHealth>& devices, std::vector<Findin
         failed(fmt::format("both are that of {}", device.config.address),
                "name another daemon by one of them in the inventory, or leave one of them out")));
   }
-  for (const auto& [boot, there] : machines) {
+  for (std::vector<const DeviceHealth*>& there : machines) {
+    const bool here = there.front()->info.place.boot == facts.own.boot;
+    int most = here ? static_cast<int>(facts.own.cores) : 0;
+    for (const DeviceHealth* const device : there) most = std::max(most, device->info.cores);
+    // Who may use fewer has been given them.
+    std::erase_if(there, [&](const DeviceHealth* device) { return device->info.cores < most; });
     if (there.size() < 2) continue;
     std::vector<std::string> names;
     for (const DeviceHealth* const device : there) names.push_back(device->config.name);
-    findings.push_back(finding(join(names, " and "), "cores", shared_machine(there)));
+    findings.push_back(finding(join(names, " and "), "cores", shared_cores(there)));
   }
 }
 
@@ -357,7 +358,7 @@ std::vector<Finding> check_health(const HealthFacts& facts) {
     findings.push_back(finding(kThisMachine, "paretod", paretod(facts.own)));
   }
   for (const DeviceHealth& device : facts.devices) check_device(device, facts.own, findings);
-  check_together(facts.devices, findings);
+  check_together(facts, findings);
   for (const WayFacts& one : facts.ways) {
     findings.push_back(finding(one.from + " to " + one.to, one.transport, reached(one)));
   }

@@ -24,6 +24,7 @@ struct ListenFacts {
 /// Of this machine.
 struct OwnFacts {
   unsigned cores = 1;
+  std::string boot;  ///< as transport::Place's
   std::string torch_version;
   bool fast_bf16 = false;
   int cuda_devices = 0;
@@ -76,7 +77,7 @@ std::string_view to_string(Severity severity);
 inline constexpr const char* kThisMachine = "this machine";
 
 struct Finding {
-  std::string subject;  ///< "this machine", "pi-1", "pi-1 to pi-2"
+  std::string subject;  ///< "this machine", "pi-1", "pi-1 to pi-2", "pi-1 and pi-2"
   std::string check;    ///< "governor"
   Severity severity = Severity::kOk;
   std::string found;
