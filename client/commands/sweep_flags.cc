@@ -32,7 +32,9 @@ void SweepFlags::add_to(CLI::App& app) {
   auto* plans = app.add_option(
       "--plans", plans_,
       "plan files (as of plan --save-front), or folders of them, separated by commas: measured as "
-      "they stand, in place of split points on devices; with --network under every condition");
+      "they stand, in place of split points on devices; with --network under every condition. "
+      "Files "
+      "called alike in several folders are told apart by these: \"n20/1-all-on-pi\"");
   app.add_option("--splits", what_.options.splits,
                  "modules, all, auto, after:MODULE, percent:P, op:N; several separated by commas")
       ->capture_default_str();

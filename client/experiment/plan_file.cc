@@ -54,6 +54,10 @@ Expected<std::vector<fs::path>> files_of(const std::string& path) {
   return fail(ErrorCode::kInvalidArgument, "{}: the folder holds no plan (*.json)", path);
 }
 
+fs::path folder_of(const fs::path& file) {
+  return fs::absolute(file).lexically_normal().parent_path();
+}
+
 Expected<> check_devices(const Plan& plan, const Cluster& cluster) {
   for (std::size_t i = 0; i < plan.stages.size(); ++i) {
     const auto found = with_context(cluster.find(plan.stages[i].device), "stage {}", i);
@@ -173,13 +177,12 @@ Expected<std::vector<NamedPlan>> read_plan_files(const std::vector<std::string>&
   // Files of every front begin with 1-.
   std::map<std::string, std::set<fs::path>> folders;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    folders[plans[i].name].insert(files[i].parent_path());
+    folders[plans[i].name].insert(folder_of(files[i]));
   }
   std::set<std::string> names;
   for (std::size_t i = 0; i < files.size(); ++i) {
     if (folders[plans[i].name].size() > 1) {
-      const std::string folder = fs::absolute(files[i]).parent_path().filename().string();
-      plans[i].name = folder + "/" + plans[i].name;
+      plans[i].name = folder_of(files[i]).filename().string() + "/" + plans[i].name;
     }
     if (!names.insert(plans[i].name).second) {
       return fail(ErrorCode::kInvalidArgument,

@@ -135,11 +135,12 @@ TEST(PlanFiles, AreReadFromFilesAndFolders) {
     std::filesystem::create_directories(path(front));
     ASSERT_TRUE(write_file_atomically(path(std::string(front) + "/a.json"), to_json(plan)));
   }
-  const auto fronts = read_plan_files({path("n5"), path("n20"), path("b.json")}).value();
+  const auto fronts = read_plan_files({path("n5/."), path("n20/"), path("b.json")}).value();
   ASSERT_EQ(fronts.size(), 3U);
   EXPECT_EQ(fronts[0].name, "n5/a");
   EXPECT_EQ(fronts[1].name, "n20/a");
   EXPECT_EQ(fronts[2].name, "b");
+  EXPECT_THAT(refusal({path("n5"), path("n5/.")}), HasSubstr("called \"a\" too"));
   EXPECT_THAT(refusal({path("n20"), path("other/n20")}), HasSubstr("called \"n20/a\" too"));
   EXPECT_THAT(refusal({path("c.json")}), HasSubstr("c.json"));
   EXPECT_THAT(refusal({path("notes.txt")}), HasSubstr("notes.txt: plan: "));
