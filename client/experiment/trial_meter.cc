@@ -160,7 +160,7 @@ std::string describe_rules(const UnitBudget& budget) {
       "{} ms have fewer of all: one discarded, at least {} for latency and {} "
       "completions for throughput after one window and up to the last, that one of {} such runs "
       "which took the median time, at a window of 1.25 x latency / bottleneck; where one took "
-      "{:.0f} % longer than another, all are measured again, and the faster median is taken. "
+      "{:.0f} % longer than another, so many are measured again, and it is that of all. "
       "Intervals: 95 %, Student's of the rounds' logarithms, a round one "
       "observation, and no narrower than by a stationary block bootstrap within the rounds, blocks "
       "of 5 x the correlation length.",
@@ -286,9 +286,8 @@ Expected<TrialMeter::Steady> TrialMeter::measure_throughput(Load& load, const Va
   steady.samples.assign(first, first + static_cast<std::ptrdiff_t>(steady.intervals_s.size()) + 1);
   if (dear()) {
     const std::size_t whole = static_cast<std::size_t>(burst);
-    const std::size_t length = steady.intervals_s.size() / whole / kDearRuns * whole;
-    steady.paused = runs_differ(steady.intervals_s, length);
-    steady.intervals_s = median_run(steady.intervals_s, length);
+    steady.run = steady.intervals_s.size() / whole / kDearRuns * whole;
+    steady.paused = runs_differ(steady.intervals_s, steady.run);
   }
   return steady;
 }
@@ -301,8 +300,18 @@ Expected<TrialMeter::Steady> TrialMeter::measure_without_pause(Load& load, const
     PARETO_ASSIGN(Steady one, measure_throughput(load, request, window_, least));
     loads.push_back(std::move(one));
   } while (loads.front().paused && loads.size() < most);
+  if (const std::size_t run = loads.front().run; run > 0) {
+    std::vector<double> runs;
+    for (const Steady& one : loads) {
+      const auto whole =
+          one.intervals_s.begin() + static_cast<std::ptrdiff_t>(one.intervals_s.size() / run * run);
+      runs.insert(runs.end(), one.intervals_s.begin(), whole);
+    }
+    loads.front().intervals_s = median_run(runs, run);
+    return std::move(loads.front());
+  }
   std::ranges::sort(loads, {}, [](const Steady& one) { return mean(one.intervals_s); });
-  return std::move(loads[(loads.size() - 1) / 2]);
+  return std::move(loads[loads.size() / 2]);
 }
 
 LoadOptions TrialMeter::options_for(int window) const {

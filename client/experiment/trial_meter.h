@@ -41,7 +41,7 @@ inline constexpr int kRewarmRequests = 3;
 /// window and without a drain, and its window is W* (roomy_window) and not searched. Now and then a slow connection pauses for as
 /// long as such a measurement (bbr looks for a shorter round trip every ten seconds): throughput is measured so many times in a row, and
 /// that which took the median time counts. A long pause is seen in several of them, window after window, until the requests that wait have
-/// made up for it: where one took longer than another by kDearDifference, all are measured once more, and the faster median counts.
+/// made up for it: where one took longer than another by kDearDifference, so many are measured once more, and the median of all counts.
 inline constexpr double kDearRequestMs = 250;
 inline constexpr int kFewestDearRequests = 3;
 inline constexpr int kFewestDearIntervals = 2;
@@ -105,12 +105,14 @@ class TrialMeter {
   struct Steady {
     std::vector<double> intervals_s;
     std::vector<RequestSample> samples;
+    std::size_t run =
+        0;  ///< of dear requests: intervals that are one of kDearRuns; what is left over is none
     bool paused = false;
   };
   Expected<Steady> measure_throughput(Load& load, const Value& request, int window,
                                       const Least& least);
-  /// As measure_throughput; where that saw a pause, the median of kPausedRuns such loads, or of dear requests the faster of
-  /// kPausedDearLoads.
+  /// As measure_throughput; where that saw a pause, the median of kPausedRuns such loads. Of dear requests the median run of one load, or
+  /// of kPausedDearLoads.
   Expected<Steady> measure_without_pause(Load& load, const Value& request, const Least& least);
   LoadOptions options_for(int window) const;
 
