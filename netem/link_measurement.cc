@@ -276,7 +276,10 @@ Nanoseconds deviation_of(const Condition& condition) {
 }
 
 bool keeps_order(const LinkDirection& direction) {
-  return direction.reorder == 0 && direction.trace.empty();
+  return direction.reorder == 0 &&
+         std::ranges::none_of(direction.trace, [](const ConditionChange& change) {
+           return change.delay.has_value();
+         });
 }
 
 Nanoseconds longest_delay(const LinkDirection& direction) {

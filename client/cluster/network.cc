@@ -1,5 +1,6 @@
 #include "client/cluster/network.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -50,8 +51,12 @@ struct EmulatedNetwork::Impl {
       PARETO_ASSIGN(found, with_context(judge(i, asked[i]), "link {}", i));
     }
     if (network.devices() < 2 || asked.size() < 2) return found;
-    return netem::measure_link({network.device(0), host(0)}, {network.device(1), host(1)},
-                               netem::measurement_for(asked[0]));
+    // It may lead over any of them.
+    netem::MeasurementOptions options = netem::measurement_for(asked[0]);
+    options.in_order = std::ranges::all_of(asked, [](const Condition& condition) {
+      return netem::measurement_for(condition).in_order;
+    });
+    return netem::measure_link({network.device(0), host(0)}, {network.device(1), host(1)}, options);
   }
 
   /// Whose measurement is not what was asked for is measured again: the machine may have been busy for a moment.

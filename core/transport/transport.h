@@ -25,7 +25,7 @@ struct Limits {
   /// The same for what comes on an accepted link until Link::trust(), for its peer has not said yet who it is; 0: as for all others.
   /// Ignored by transports within a machine.
   std::uint64_t max_stranger_frame_bytes = 0;
-  /// What a transport that reads ahead may buffer for one link, beyond the frame being read.
+  /// What a transport that reads ahead may buffer for one link, beyond the frame being read; gRPC holds some more of its own over a network.
   std::uint64_t read_ahead_bytes = std::uint64_t{4} << 20;
   /// Whether frames sent to another machine carry a checksum of their tensors (one pass over them on each side). Within a machine they
   /// never do: nothing lies between but its memory. Headers always do.
