@@ -270,7 +270,7 @@ Expected<TrialMeter::Steady> TrialMeter::measure_throughput(Load& load, const Va
   const int fill = dear() ? window : 2 * window;
   const int drain = dear() ? 0 : window;
   // Replicas have their results in bursts of a turn, as a pipeline has them in bursts of a window.
-  const int burst = std::lcm(window, requests_of_turns(1));
+  const int burst = std::max(std::lcm(window, requests_of_turns(1)), 1);
   const int intervals = burst * ((least.intervals + burst - 1) / burst);
   options.requests = fill + (dear() ? kDearRuns : 1) * intervals + 1 + drain;
   options.duration = std::chrono::duration_cast<Nanoseconds>(least.duration);
