@@ -217,15 +217,21 @@ std::vector<double> steady_intervals(std::span<const double> completions_s, int 
 }
 
 std::vector<double> median_run(std::span<const double> intervals_s, std::size_t length) {
-  std::vector<std::pair<double, std::size_t>> runs;  // how long, and where it begins
-  for (std::size_t begin = 0; begin + length <= intervals_s.size(); begin += length) {
-    const auto run = intervals_s.subspan(begin, length);
-    runs.emplace_back(std::accumulate(run.begin(), run.end(), 0.0), begin);
-  }
+  std::vector<std::pair<double, std::size_t>> runs;  // how long, and which
+  for (const double time : run_times(intervals_s, length)) runs.emplace_back(time, runs.size());
   if (runs.empty()) return {};
   std::ranges::sort(runs);
-  const auto run = intervals_s.subspan(runs[(runs.size() - 1) / 2].second, length);
+  const auto run = intervals_s.subspan(runs[(runs.size() - 1) / 2].second * length, length);
   return {run.begin(), run.end()};
+}
+
+std::vector<double> run_times(std::span<const double> intervals_s, std::size_t length) {
+  std::vector<double> times;
+  for (std::size_t begin = 0; length > 0 && begin + length <= intervals_s.size(); begin += length) {
+    const auto run = intervals_s.subspan(begin, length);
+    times.push_back(std::accumulate(run.begin(), run.end(), 0.0));
+  }
+  return times;
 }
 
 std::vector<double> throughput_of_rounds(const std::vector<std::vector<double>>& intervals_s,

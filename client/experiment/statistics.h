@@ -63,6 +63,8 @@ std::vector<double> steady_intervals(std::span<const double> completions_s, int 
 /// Of consecutive runs of `length` (1 or more) intervals that which takes the median time, of an even number the shorter one of the middle
 /// two. Empty where there is no whole one; what is left over at the end is left out.
 std::vector<double> median_run(std::span<const double> intervals_s, std::size_t length);
+/// What each run of so many (at least one) took, one after the other; what is left over is none.
+std::vector<double> run_times(std::span<const double> intervals_s, std::size_t length);
 
 /// The slope of each round, in samples/s: `batch` samples a completion. A round without intervals is 0.
 std::vector<double> throughput_of_rounds(const std::vector<std::vector<double>>& intervals_s,

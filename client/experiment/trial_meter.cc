@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -128,14 +127,9 @@ bool has_pause(std::span<const RequestSample> samples, std::size_t turn) {
 }
 
 bool runs_differ(std::span<const double> intervals_s, std::size_t length) {
-  double shortest = std::numeric_limits<double>::infinity();
-  double longest = 0;
-  for (std::size_t begin = 0; length > 0 && begin + length <= intervals_s.size(); begin += length) {
-    const auto run = intervals_s.subspan(begin, length);
-    const double took = std::accumulate(run.begin(), run.end(), 0.0);
-    shortest = std::min(shortest, took);
-    longest = std::max(longest, took);
-  }
+  const std::vector<double> times = run_times(intervals_s, length);
+  if (times.empty()) return false;
+  const auto [shortest, longest] = std::ranges::minmax(times);
   return longest > (1 + kDearDifference) * shortest;
 }
 
