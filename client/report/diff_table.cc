@@ -63,7 +63,7 @@ std::string table_text(const RunDiff& diff, const ReportStyle& style) {
                    {"B/A 97.5 %"},
                    {"latency"},
                    {"samples/s", Align::kRight, 2},
-                   {"W", Align::kRight, 1},
+                   {"W", Align::kRight, 2},
                    {"B/A 97.5 %"},
                    {"throughput"}});
   for (const PlanDiff& plan : diff.plans) {

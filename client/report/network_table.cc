@@ -54,7 +54,7 @@ TextTable empty_table() {
                     {"unsplit ms", Align::kRight, 4},
                     {"highest throughput", Align::kLeft, 3},
                     {"samples/s", Align::kRight, 3},
-                    {"unsplit /s", Align::kRight, 5}});
+                    {"unsplit /s", Align::kRight, 4}});
 }
 
 void add_row(TextTable& table, const NetworkBest& at, const Names& name) {

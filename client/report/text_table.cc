@@ -63,8 +63,9 @@ std::string TextTable::render(const ReportStyle& style) const {
   while (limit > 0 && total() > limit) {
     const auto least =
         std::ranges::max_element(shown, {}, [&](std::size_t i) { return columns_[i].dispensable; });
-    if (columns_[*least].dispensable == 0) break;
-    shown.erase(least);
+    const int group = columns_[*least].dispensable;
+    if (group == 0) break;
+    std::erase_if(shown, [&](std::size_t i) { return columns_[i].dispensable == group; });
   }
   if (limit > 0 && total() > limit) {
     const auto widest = std::ranges::max_element(shown, {}, [&](std::size_t i) {
@@ -88,6 +89,16 @@ std::string TextTable::render(const ReportStyle& style) const {
       "\n";
   for (const Row& row : rows_) {
     text += styled(line([&](std::size_t i) { return row.cells[i]; }), row.style, style) + "\n";
+  }
+  std::vector<std::string> left_out;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (std::ranges::count(shown, i) > 0) continue;
+    left_out.push_back(columns_[i].name.empty() ? columns_[i].title : columns_[i].name);
+  }
+  if (!left_out.empty()) {
+    for (const std::string& words : wrapped("no room for: " + join(left_out), limit)) {
+      text += styled(words, RowStyle::kFaint, style) + "\n";
+    }
   }
   return text;
 }

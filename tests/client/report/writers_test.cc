@@ -375,11 +375,33 @@ TEST(TextTable, AlignsShortensAndDropsColumns) {
   EXPECT_EQ(table.render({false, 26}),
             "name                   n\n"
             "größer als gedacht     1\n"
-            "a                   1000\n");
+            "a                   1000\n"
+            "no room for: note\n");
   EXPECT_EQ(table.render({false, 20}),
             "name               n\n"
             "größer als ge…     1\n"
-            "a               1000\n");
+            "a               1000\n"
+            "no room for: note\n");
+}
+
+TEST(TextTable, DropsColumnsThatBelongTogetherTogether) {
+  TextTable table({{"at"},
+                   {"best", Align::kLeft, 1},
+                   {"ms", Align::kRight, 1, "ms of the best"},
+                   {"widest column", Align::kLeft, 2}});
+  table.add({"here", "a long name", "12.3", "x"});
+  EXPECT_EQ(table.render({false, 25}),
+            "at    best           ms\n"
+            "here  a long name  12.3\n"
+            "no room for: widest\n"
+            "column\n");
+  EXPECT_EQ(table.render({false, 20}),
+            "at\n"
+            "here\n"
+            "no room for: best,\n"
+            "ms of the best,\n"
+            "widest column\n")
+      << "a figure without its name would be another sentence";
 }
 
 TEST(HtmlWriter, IsOneFileThatFetchesNothing) {
