@@ -6,6 +6,7 @@
 #include "client/commands/flags.h"
 #include "client/commands/show.h"
 #include "client/experiment/run_diff.h"
+#include "client/experiment/settle.h"
 #include "client/report/diff_writer.h"
 #include "core/base/text.h"
 
@@ -54,8 +55,8 @@ class DiffCommand final : public Command {
     if (!between_.empty()) return between(context, *store, tolerance);
     const std::string name_a = runs_.empty() ? "last~1" : runs_.front();
     const std::string name_b = runs_.size() < 2 ? "last" : runs_.back();
-    PARETO_ASSIGN(const RunRecord a, store->load_run(name_a));
-    PARETO_ASSIGN(const RunRecord b, store->load_run(name_b));
+    PARETO_ASSIGN(const RunRecord a, load_settled(*store, name_a));
+    PARETO_ASSIGN(const RunRecord b, load_settled(*store, name_b));
     if (a.id == b.id) {
       return fail(ErrorCode::kInvalidArgument, "\"{}\" and \"{}\" are the same run, {}", name_a,
                   name_b, a.id);
@@ -73,7 +74,7 @@ class DiffCommand final : public Command {
                   "--csv`)",
                   between_);
     }
-    PARETO_ASSIGN(const RunRecord run, store.load_run(runs_.empty() ? "last" : runs_.front()));
+    PARETO_ASSIGN(const RunRecord run, load_settled(store, runs_.empty() ? "last" : runs_.front()));
     PARETO_ASSIGN(const RunDiff diff, diff_trials(run, ids[0], ids[1], tolerance));
     return show(context, {run, run}, diff);
   }

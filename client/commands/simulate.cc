@@ -10,6 +10,7 @@
 #include "client/commands/progress.h"
 #include "client/commands/show.h"
 #include "client/experiment/calibration.h"
+#include "client/experiment/settle.h"
 #include "client/experiment/simulated_record.h"
 #include "client/experiment/time_text.h"
 #include "client/report/simulation_writer.h"
@@ -31,7 +32,7 @@ class StoredPipelines final : public simulation::MeasuredPipelines {
     if (store_ == nullptr) {
       PARETO_ASSIGN(store_, flags_.open_existing(context_));
     }
-    PARETO_ASSIGN(const RunRecord record, store_->load_run(run));
+    PARETO_ASSIGN(const RunRecord record, load_settled(*store_, run));
     std::vector<std::string> ids;
     for (const TrialRecord& one : record.trials) {
       if (one.id == trial) return measured_pipeline(record, one);
@@ -138,7 +139,7 @@ class SimulateCommand final : public Command {
     if (requests_) options.requests = *requests_;
     options.cores = cores_;
     PARETO_ASSIGN(const auto store, store_.open_existing(context));
-    PARETO_ASSIGN(const RunRecord record, store->load_run(run_));
+    PARETO_ASSIGN(const RunRecord record, load_settled(*store, run_));
     Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
     PARETO_ASSIGN(const auto trials, simulate_run(record, options, [&](std::size_t done) {
                     progress.show(done, record.trials.size(), "simulating trials",

@@ -10,6 +10,7 @@
 #include "client/commands/flags.h"
 #include "client/commands/picture_flags.h"
 #include "client/commands/show.h"
+#include "client/experiment/settle.h"
 #include "client/report/text_table.h"
 #include "core/base/file.h"
 #include "core/plan/json_text.h"
@@ -39,7 +40,7 @@ class View : public Command {
  protected:
   Expected<RunRecord> load(const Context& context) const {
     PARETO_ASSIGN(const auto store, store_.open_existing(context));
-    PARETO_ASSIGN(RunRecord run, store->load_run(run_));
+    PARETO_ASSIGN(RunRecord run, load_settled(*store, run_));
     put_in_order(run);
     return run;
   }

@@ -193,7 +193,7 @@ Expected<> fill(const PipelineClass& pipeline, const RunSimulationOptions& optio
   const std::vector<double> latencies = latencies_of(trial);
   simulated.p50_ms = {median(latencies), alone.pipelines[0].latency.p50_ms};
   simulated.p95_ms = {quantile(latencies, 0.95), alone.pipelines[0].latency.p95_ms};
-  simulated.samples_per_s = {trial.throughput.samples_per_s, loaded.pipelines[0].samples_per_s};
+  simulated.samples_per_s = {trial.throughput.measured_per_s, loaded.pipelines[0].samples_per_s};
   simulated.bottleneck = loaded.pipelines[0].bottleneck;
   simulated.bottleneck_use = loaded.pipelines[0].bottleneck_use;
   // Of a trial alone, devices are known by name.

@@ -1,6 +1,7 @@
 #include "client/experiment/front.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <set>
@@ -8,6 +9,8 @@
 #include <utility>
 
 #include "client/experiment/statistics.h"
+#include "client/results/front_chance.h"
+#include "client/results/shown_figure.h"
 
 namespace pareto::client {
 namespace {
@@ -45,6 +48,91 @@ RoundSamples samples_of(const TrialRecord& trial, const std::set<int>& rounds) {
   return samples;
 }
 
+/// What few rounds cannot tell of a figure, beyond what resampling them shows.
+FewRounds few_rounds(const RoundNoise::Plan& latency, const RoundNoise::Plan& throughput) {
+  const auto missing = [](const RoundNoise::Plan& plan) {
+    const auto rounds = static_cast<double>(std::max<std::size_t>(plan.rounds, 1));
+    return std::sqrt(std::max(0.0, plan.left.value - plan.squares / rounds) / rounds);
+  };
+  return {missing(latency), missing(throughput),
+          std::min(latency.left.degrees, throughput.left.degrees)};
+}
+
+using Members = std::vector<const TrialRecord*>;
+
+Members members_of(const std::vector<TrialRecord>& trials, const std::vector<std::size_t>& group) {
+  Members members;
+  for (const std::size_t i : group) members.push_back(&trials[i]);
+  return members;
+}
+
+/// How rounds of a group differ in both figures.
+struct GroupNoise {
+  RoundNoise latency;
+  RoundNoise throughput;
+};
+GroupNoise noise_of(const Members& members) {
+  std::vector<std::vector<SeenRound>> latencies;
+  std::vector<std::vector<SeenRound>> throughputs;
+  for (const TrialRecord* const trial : members) {
+    latencies.push_back(seen_latencies(*trial));
+    throughputs.push_back(seen_throughputs(*trial));
+  }
+  const double spread = request_spread(members);
+  return {learn_round_noise(latencies, spread), learn_round_noise(throughputs, spread)};
+}
+
+void take_medians(TrialRecord& trial) {
+  if (trial.rounds.empty()) return;
+  std::vector<double> latency_ms;
+  std::vector<std::vector<double>> intervals_s;
+  for (const TrialRound& round : trial.rounds) {
+    latency_ms.insert(latency_ms.end(), round.latency_ms.begin(), round.latency_ms.end());
+    intervals_s.push_back(round.intervals_s);
+  }
+  trial.latency.measured_p50_ms = median(latency_ms);
+  trial.throughput.measured_per_s = median(throughput_of_rounds(intervals_s, trial.batch));
+}
+
+/// Rounds a figure and its interval as they are printed.
+void show(double figure, const Interval& interval, double& shown, Interval& ci95) {
+  shown = shown_figure(figure);
+  ci95 = {shown_figure(interval.low), shown_figure(interval.high)};
+}
+
+void show_latency(TrialRecord& trial, double p50_ms, const FigureError& error) {
+  show(p50_ms, interval_about(p50_ms, error), trial.latency.p50_ms, trial.latency.ci95_ms);
+  TimeSplit& split = trial.time_split;
+  const double whole_ms = split.compute_ms + split.transfer_ms + split.wait_ms;
+  if (whole_ms <= 0) return;
+  for (double* const part : {&split.compute_ms, &split.transfer_ms, &split.wait_ms}) {
+    *part *= trial.latency.p50_ms / whole_ms;
+  }
+}
+
+void show_throughput(TrialRecord& trial, double samples_per_s, const FigureError& error) {
+  show(samples_per_s, interval_about(samples_per_s, error), trial.throughput.samples_per_s,
+       trial.throughput.ci95);
+}
+
+/// `place`: the trial's among those of its group.
+void show_medians(TrialRecord& trial, const GroupNoise& noise, std::size_t place) {
+  if (trial.rounds.empty()) return;
+  show_latency(trial, trial.latency.measured_p50_ms, error_of(noise.latency, place));
+  show_throughput(trial, trial.throughput.measured_per_s, error_of(noise.throughput, place));
+}
+
+/// The error of what is believed of a plan that has rounds. A belief compares plans with each other, in the average of the run's passes;
+/// how far that average is from another day's is the state's error. Neighbours and predictions narrow a belief: it is not taken for
+/// surer than the plan's own rounds are.
+FigureError error_of_belief(double deviation, const RoundNoise& noise, std::size_t plan) {
+  const RoundNoise::Plan& own = noise.plans[plan];
+  const auto rounds = static_cast<double>(std::max<std::size_t>(own.rounds, 1));
+  const auto passes = static_cast<double>(std::max<std::size_t>(noise.rounds, 1));
+  return FigureError{std::max(deviation * deviation, own.left.value / rounds), own.left.degrees} +
+         FigureError{noise.state.value / passes, noise.state.degrees};
+}
+
 std::vector<const partitioner::Objective*> latency_and_throughput() {
   std::vector<const partitioner::Objective*> objectives;
   for (const partitioner::Objective& objective : partitioner::builtin_objectives()) {
@@ -77,31 +165,64 @@ bool is_measured(const TrialRecord& trial) {
   return trial.status == TrialStatus::kOk && trial.latency.samples > 0;
 }
 
-void mark_front(std::vector<TrialRecord>& trials, std::uint64_t seed) {
-  std::vector<partitioner::Measurement> printed;
-  for (TrialRecord& trial : trials) {
-    trial.p_front = 0;
-    printed.push_back(measurement_of(trial));
-  }
-  mark_on_front(trials, printed);
-  for (const std::vector<std::size_t>& group : measured_groups(trials)) {
-    const std::set<int> rounds = rounds_of(trials, group);
-    std::vector<RoundSamples> samples;
-    for (const std::size_t i : group) samples.push_back(samples_of(trials[i], rounds));
-    const std::vector<double> probability = front_probability(samples, seed);
-    for (std::size_t i = 0; i < group.size(); ++i) {
-      trials[group[i]].p_front = std::min(probability[i], 1.0);
-    }
-  }
+void settle_alone(TrialRecord& trial) {
+  take_medians(trial);
+  const GroupNoise noise = noise_of({&trial});
+  show_medians(trial, noise, 0);
+  trial.p_front = kUnsettled;
 }
 
-void mark_on_front(std::vector<TrialRecord>& trials,
-                   std::span<const partitioner::Measurement> believed) {
+void settle_by_rounds(std::vector<TrialRecord>& trials, std::uint64_t seed) {
+  for (TrialRecord& trial : trials) {
+    trial.p_front = 0;
+    if (is_measured(trial)) take_medians(trial);
+  }
+  for (const std::vector<std::size_t>& group : measured_groups(trials)) {
+    const GroupNoise noise = noise_of(members_of(trials, group));
+    const std::set<int> rounds = rounds_of(trials, group);
+    std::vector<RoundSamples> samples;
+    std::vector<FewRounds> few;
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      TrialRecord& trial = trials[group[i]];
+      samples.push_back(samples_of(trial, rounds));
+      few.push_back(few_rounds(noise.latency.plans[i], noise.throughput.plans[i]));
+      show_medians(trial, noise, i);
+    }
+    const std::vector<double> probability = front_probability(samples, seed, few);
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      trials[group[i]].p_front = kept_chance(trials[group[i]], probability[i]);
+    }
+  }
+  mark_on_front(trials);
+}
+
+void settle_by_beliefs(std::vector<TrialRecord>& trials, std::span<const Belief> beliefs) {
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    TrialRecord& trial = trials[i];
+    const bool stands = trial.status == TrialStatus::kOk;
+    trial.p_front = stands ? kept_chance(trial, beliefs[i].p_front) : 0;
+    if (is_measured(trial)) take_medians(trial);
+  }
+  for (const std::vector<std::size_t>& group : measured_groups(trials)) {
+    const GroupNoise noise = noise_of(members_of(trials, group));
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      TrialRecord& trial = trials[group[i]];
+      const Belief& belief = beliefs[group[i]];
+      show_latency(trial, std::exp(belief.latency),
+                   error_of_belief(belief.latency_deviation, noise.latency, i));
+      show_throughput(trial, std::exp(belief.throughput),
+                      error_of_belief(belief.throughput_deviation, noise.throughput, i));
+    }
+  }
+  mark_on_front(trials);
+}
+
+void mark_on_front(std::vector<TrialRecord>& trials) {
   for (TrialRecord& trial : trials) trial.on_front = false;
   const auto objectives = latency_and_throughput();
   for (const std::vector<std::size_t>& group : measured_groups(trials)) {
     std::vector<partitioner::Measurement> points;
-    for (const std::size_t i : group) points.push_back(believed[i]);
+    for (const std::size_t i : group) points.push_back(measurement_of(trials[i]));
     for (const std::size_t i : partitioner::pareto_front(points, objectives)) {
       trials[group[i]].on_front = true;
     }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -20,12 +19,6 @@ constexpr double kEdge = 0.1;
 constexpr int kDrawDegrees = 6;
 constexpr double kCorrelation = 0.5;
 
-/// Box and Muller 1958; half of it.
-double normal(Random& random) {
-  const double radius = std::sqrt(-2 * std::log(1 - random.uniform()));
-  return radius * std::cos(2 * std::numbers::pi * random.uniform());
-}
-
 /// Draws of both figures of some plans together.
 class Draws {
  public:
@@ -41,14 +34,14 @@ class Draws {
   };
   Drawn next(Random& random) const {
     double squares = 0;
-    for (int i = 0; i < kDrawDegrees; ++i) squares += std::pow(normal(random), 2);
+    for (int i = 0; i < kDrawDegrees; ++i) squares += std::pow(random.normal(), 2);
     const double scale = std::sqrt(kDrawDegrees / std::max(squares, 1e-3));
     std::vector<double> slow(latency_.means.size());
     std::vector<double> unproductive(slow.size());
     for (std::size_t i = 0; i < slow.size(); ++i) {
-      slow[i] = scale * normal(random);
+      slow[i] = scale * random.normal();
       unproductive[i] = -kCorrelation * slow[i] +
-                        std::sqrt(1 - kCorrelation * kCorrelation) * scale * normal(random);
+                        std::sqrt(1 - kCorrelation * kCorrelation) * scale * random.normal();
     }
     return {moved(latency_, slow), moved(throughput_, unproductive)};
   }

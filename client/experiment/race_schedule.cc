@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "client/experiment/front.h"
+#include "client/experiment/round_noise.h"
 #include "client/experiment/sentinel.h"
 #include "client/experiment/statistics.h"
 #include "client/experiment/statistics_rounds.h"
@@ -75,14 +76,13 @@ class RaceSchedule final : public SweepSchedule {
   /// Plans have few rounds here, and not the same ones: their medians alone would set them against each other in different states of the
   /// machine.
   void mark(RunRecord& run) override {
-    std::vector<partitioner::Measurement> believed;
-    for (std::size_t i = 0; i < standings_.size(); ++i) {
-      run.trials[i].p_front = standings_[i].p_front;
-      partitioner::Measurement& point = believed.emplace_back();
-      point.latency_p50_ms = std::exp(standings_[i].latency.logarithm);
-      point.throughput_per_s = std::exp(standings_[i].throughput.logarithm);
+    std::vector<Belief> beliefs;
+    for (const PlanStanding& standing : standings_) {
+      beliefs.push_back({standing.latency.logarithm, standing.latency.deviation,
+                         standing.throughput.logarithm, standing.throughput.deviation,
+                         standing.p_front});
     }
-    mark_on_front(run.trials, believed);
+    settle_by_beliefs(run.trials, beliefs);
   }
 
   std::string describe(const RunRecord& /*run*/, const std::string& sentinel) const override {
@@ -95,11 +95,12 @@ class RaceSchedule final : public SweepSchedule {
         "alike is taken out of their rounds. Of a plan that was measured or predicted the "
         "probability is that by draws from what predictions, rounds and a Gaussian process of the "
         "predictions' errors say together, in which no other plan is better by more than {:.0f} "
-        "%. The front is of the plans measured, by what predictions and rounds together say of "
-        "them and not by their medians alone. Undecided: {} of {} plans.",
+        "%. The figures of a plan measured are what predictions and rounds together say of "
+        "it, the front is of these, and the medians of its rounds stand beside them. {} "
+        "Undecided: {} of {} plans.",
         rules_.first_look, rules_.second_look, 100 * rules_.undecided, 100 * (1 - rules_.undecided),
-        rules_.most_rounds, time_words(budget_s_), 100 * kFrontTolerance, undecided_,
-        plans_.size());
+        rules_.most_rounds, time_words(budget_s_), 100 * kFrontTolerance, kIntervalRules,
+        undecided_, plans_.size());
     if (!sentinel.empty()) rules += " " + describe_sentinel(sentinel);
     return rules;
   }

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "client/experiment/front.h"
+#include "client/results/shown_figure.h"
 #include "client/results/simulated.h"
 #include "partitioner/simulation/scenario_file.h"
 #include "partitioner/simulation/wire.h"
@@ -96,13 +97,16 @@ TrialRecord trial_of(const PipelineClass& pipeline, const PipelineOutcome& outco
                          ? outcome.window
                          : std::max(1, static_cast<int>(std::ceil(outcome.in_flight)));
   const LatencyOutcome& latency = outcome.latency;
-  trial.latency = {latency.p50_ms, latency.p90_ms,  latency.p95_ms,
-                   latency.p99_ms, latency.mean_ms, {latency.p50_ms, latency.p50_ms},
-                   window,         outcome.requests};
-  trial.throughput = {outcome.samples_per_s,
-                      {outcome.samples_per_s, outcome.samples_per_s},
+  const double p50_ms = shown_figure(latency.p50_ms);
+  trial.latency = {p50_ms,         latency.p90_ms,   latency.p95_ms,
+                   latency.p99_ms, latency.mean_ms,  {p50_ms, p50_ms},
+                   window,         outcome.requests, latency.p50_ms};
+  const double samples_per_s = shown_figure(outcome.samples_per_s);
+  trial.throughput = {samples_per_s,
+                      {samples_per_s, samples_per_s},
                       window,
-                      outcome.requests};
+                      outcome.requests,
+                      outcome.samples_per_s};
   for (const StageOutcome& stage : outcome.stages) {
     StageFigures& figures = trial.stages.emplace_back();
     figures.device = stage.device;
@@ -178,7 +182,7 @@ RunRecord simulated_record(const std::string& name, const Scenario& scenario,
   for (std::size_t i = 0; i < outcome.pipelines.size(); ++i) {
     run.trials.push_back(trial_of(scenario.pipelines[i], outcome.pipelines[i]));
   }
-  mark_front(run.trials, run.seed);
+  mark_on_front(run.trials);
   for (TrialRecord& trial : run.trials) trial.p_front = trial.on_front ? 1 : 0;
   return run;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <numeric>
 
 namespace pareto::client {
@@ -108,6 +109,22 @@ Point point_of(const Units& units, std::span<const std::size_t> rounds, Random& 
   return {median(latency), median(throughput)};
 }
 
+/// Moves a point by what its few rounds cannot tell.
+void move(Point& point, const FewRounds& few, Random& random) {
+  constexpr double kCorrelation = 0.5;
+  double squares = 0;
+  const int degrees = std::max(1, static_cast<int>(few.degrees));
+  for (int i = 0; i < degrees; ++i) {
+    const double drawn = random.normal();
+    squares += drawn * drawn;
+  }
+  const double scale = std::sqrt(degrees / std::max(squares, 1e-3));
+  const double slow = random.normal();
+  const double rest = std::sqrt(1 - kCorrelation * kCorrelation) * random.normal();
+  point.latency *= std::exp(few.latency * scale * slow);
+  point.throughput *= std::exp(few.throughput * scale * (rest - kCorrelation * slow));
+}
+
 }  // namespace
 
 double median(std::span<const double> samples) { return quantile(samples, 0.5); }
@@ -128,6 +145,12 @@ std::uint64_t Random::next() {
 std::size_t Random::below(std::size_t bound) { return static_cast<std::size_t>(next() % bound); }
 
 double Random::uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+
+double Random::normal() {
+  // Box and Muller 1958; half of it.
+  const double radius = std::sqrt(-2 * std::log(1 - uniform()));
+  return radius * std::cos(2 * std::numbers::pi * uniform());
+}
 
 std::vector<std::size_t> Random::permutation(std::size_t count) {
   std::vector<std::size_t> order(count);
@@ -262,7 +285,7 @@ Interval throughput_interval(const std::vector<std::vector<double>>& intervals_s
 }
 
 std::vector<double> front_probability(const std::vector<RoundSamples>& trials, std::uint64_t seed,
-                                      int replicates) {
+                                      std::span<const FewRounds> few, int replicates) {
   std::vector<double> share(trials.size(), 0);
   std::vector<int> unbeaten(trials.size(), 0);
   std::size_t rounds = 0;
@@ -282,6 +305,7 @@ std::vector<double> front_probability(const std::vector<RoundSamples>& trials, s
     for (std::size_t& round : drawn) round = random.below(rounds);
     for (std::size_t i = 0; i < trials.size(); ++i) {
       points[i] = point_of(units[i], drawn, random, scratch);
+      if (!few.empty()) move(points[i], few[i], random);
     }
     for (std::size_t i = 0; i < trials.size(); ++i) {
       const bool beaten =

@@ -7,6 +7,7 @@
 
 #include "client/experiment/front.h"
 #include "client/experiment/race_schedule.h"
+#include "client/experiment/round_noise.h"
 #include "client/experiment/sentinel.h"
 #include "client/experiment/statistics.h"
 
@@ -78,7 +79,7 @@ class ExhaustiveSchedule final : public SweepSchedule {
 
   std::vector<Pass> planned() const override { return planned_; }
 
-  void mark(RunRecord& run) override { mark_front(run.trials, run.seed); }
+  void mark(RunRecord& run) override { settle_by_rounds(run.trials, run.seed); }
 
   std::string describe(const RunRecord& run, const std::string& sentinel) const override {
     std::string rules = fmt::format(
@@ -90,8 +91,8 @@ class ExhaustiveSchedule final : public SweepSchedule {
     }
     return rules + fmt::format(
                        "Front: share of bootstrap resamples of rounds, and of blocks within them, "
-                       "in which no other plan is better by more than {:.0f} %.",
-                       100 * kFrontTolerance);
+                       "in which no other plan is better by more than {:.0f} %. {}",
+                       100 * kFrontTolerance, kIntervalRules);
   }
 
  private:

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "client/experiment/front.h"
 #include "client/experiment/statistics.h"
-#include "client/experiment/statistics_rounds.h"
 #include "client/experiment/window_search.h"
 
 namespace pareto::client {
@@ -327,25 +327,18 @@ void summarize(const Deployment& deployment, TrialRecord& trial) {
   const std::vector<double> latency_ms = joined(
       rounds, [](const TrialRound& round) -> auto& { return round.latency_ms; });
   LatencyFigures& latency = trial.latency;
-  latency.p50_ms = median(latency_ms);
   latency.p90_ms = quantile(latency_ms, 0.9);
   latency.p95_ms = quantile(latency_ms, 0.95);
   latency.p99_ms = quantile(latency_ms, 0.99);
   latency.mean_ms = mean(latency_ms);
-  latency.ci95_ms = figure_interval(latency.p50_ms, latency_figures(rounds));
   latency.window = 1;
   latency.samples = static_cast<std::int64_t>(latency_ms.size());
 
-  std::vector<std::vector<double>> intervals_s;
-  for (const TrialRound& round : rounds) intervals_s.push_back(round.intervals_s);
   ThroughputFigures& throughput = trial.throughput;
-  throughput.samples_per_s = median(throughput_of_rounds(intervals_s, trial.batch));
-  throughput.ci95 =
-      figure_interval(throughput.samples_per_s, throughput_figures(rounds, trial.batch));
   throughput.window = rounds.front().window;
   throughput.samples = 0;
-  for (const auto& round : intervals_s) {
-    throughput.samples += static_cast<std::int64_t>(round.size());
+  for (const TrialRound& round : rounds) {
+    throughput.samples += static_cast<std::int64_t>(round.intervals_s.size());
   }
 
   trial.stages.clear();
@@ -392,9 +385,11 @@ void summarize(const Deployment& deployment, TrialRecord& trial) {
   }
   // Medians of parts may exceed the median of the whole by a little: the parts are cut so that they add up.
   TimeSplit& split = trial.time_split;
-  split.compute_ms = std::min(compute_ms[slowest], latency.p50_ms);
-  split.transfer_ms = std::min(transfer_ms[slowest], latency.p50_ms - split.compute_ms);
-  split.wait_ms = latency.p50_ms - split.compute_ms - split.transfer_ms;
+  const double whole_ms = median(latency_ms);
+  split.compute_ms = std::min(compute_ms[slowest], whole_ms);
+  split.transfer_ms = std::min(transfer_ms[slowest], whole_ms - split.compute_ms);
+  split.wait_ms = whole_ms - split.compute_ms - split.transfer_ms;
+  settle_alone(trial);
 }
 
 }  // namespace pareto::client

@@ -71,6 +71,7 @@ void for_each_column(const RunRecord& run, const TrialRecord& trial, Visit visit
   network("network_backward_mbit_per_s", &NetworkFigures::backward_mbit_per_s);
   visit("precision", text_of(trial.plan.precision));
   visit("threads", text_of(trial.plan.threads));
+  figure("rounds", trial.rounds.size());
   figure("latency_p50_ms", trial.latency.p50_ms);
   figure("latency_p90_ms", trial.latency.p90_ms);
   figure("latency_p95_ms", trial.latency.p95_ms);
@@ -78,11 +79,13 @@ void for_each_column(const RunRecord& run, const TrialRecord& trial, Visit visit
   figure("latency_mean_ms", trial.latency.mean_ms);
   figure("latency_ci95_low_ms", trial.latency.ci95_ms.low);
   figure("latency_ci95_high_ms", trial.latency.ci95_ms.high);
+  figure("latency_measured_p50_ms", trial.latency.measured_p50_ms);
   figure("latency_window", trial.latency.window);
   figure("latency_samples", trial.latency.samples);
   figure("samples_per_s", trial.throughput.samples_per_s);
   figure("samples_per_s_ci95_low", trial.throughput.ci95.low);
   figure("samples_per_s_ci95_high", trial.throughput.ci95.high);
+  figure("measured_samples_per_s", trial.throughput.measured_per_s);
   figure("throughput_window", trial.throughput.window);
   figure("throughput_samples", trial.throughput.samples);
   figure("compute_ms", trial.time_split.compute_ms);

@@ -96,7 +96,7 @@ Json steps_of(const TrialRecord& trial, const Place& place) {
 Json requests_json(const TrialRecord& trial) {
   if (trial.links.size() != trial.stages.size() + 1) return {};
   Json requests;
-  for (const auto& [name, latency_ms] : {std::pair("p50", trial.latency.p50_ms),
+  for (const auto& [name, latency_ms] : {std::pair("p50", trial.latency.measured_p50_ms),
                                          {"p90", trial.latency.p90_ms},
                                          {"p99", trial.latency.p99_ms}}) {
     const Place place = nearest(trial, latency_ms);

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "client/results/shown_figure.h"
 #include "core/base/text.h"
 
 namespace pareto::client {
@@ -34,9 +35,7 @@ std::string setting_of(const TrialRecord& trial) {
 
 std::string format_figure(double value) {
   if (!std::isfinite(value)) return "-";
-  const double size = std::abs(value);
-  const int decimals = size >= 999.95 ? 0 : size >= 99.995 ? 1 : size >= 9.9995 ? 2 : 3;
-  return fmt::format("{:.{}f}", value, decimals);
+  return fmt::format("{:.{}f}", value, decimals_of(value));
 }
 
 std::string format_interval(const Interval& interval) {

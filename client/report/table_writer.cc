@@ -6,6 +6,7 @@
 #include "client/report/plan_text.h"
 #include "client/report/text_table.h"
 #include "client/report/writers.h"
+#include "client/results/front_chance.h"
 #include "client/results/prediction_error.h"
 #include "client/results/record_json.h"
 #include "client/results/share_within.h"
@@ -23,17 +24,20 @@ TextTable figures_table(const std::string& first_title) {
   return TextTable({{first_title, Align::kLeft, 0},
                     {"transport", Align::kLeft, 0},
                     {"p50 ms", Align::kRight, 0},
-                    {"95 %", Align::kLeft, 4},
+                    {"95 %", Align::kLeft, 4, "95 % of p50 ms"},
                     {"W", Align::kRight, 3},
-                    {"p90 ms", Align::kRight, 7},
+                    {"measured", Align::kRight, 7, "measured ms"},
+                    {"p90 ms", Align::kRight, 8},
                     {"samples/s", Align::kRight, 0},
-                    {"95 %", Align::kLeft, 5},
-                    {"W", Align::kRight, 3},
+                    {"95 %", Align::kLeft, 5, "95 % of samples/s"},
+                    {"W", Align::kRight, 3, "W of samples/s"},
+                    {"measured", Align::kRight, 7, "measured /s"},
+                    {"rounds", Align::kRight, 3},
                     {"boundary", Align::kRight, 6},
-                    {"compute", Align::kRight, 8},
-                    {"transfer", Align::kRight, 8},
-                    {"wait", Align::kRight, 8},
-                    {"error", Align::kRight, 7},
+                    {"compute", Align::kRight, 9},
+                    {"transfer", Align::kRight, 9},
+                    {"wait", Align::kRight, 9},
+                    {"error", Align::kRight, 8},
                     {"p(front)", Align::kRight, 2}});
 }
 
@@ -56,12 +60,14 @@ void add_figures(TextTable& table, const TrialRecord& trial, const std::string& 
                  RowStyle style) {
   table.add({mark + plan_name(trial), link_of(trial), format_figure(trial.latency.p50_ms),
              format_interval(trial.latency.ci95_ms), fmt::format("{}", trial.latency.window),
-             format_figure(trial.latency.p90_ms), format_figure(trial.throughput.samples_per_s),
-             format_interval(trial.throughput.ci95), fmt::format("{}", trial.throughput.window),
+             format_figure(trial.latency.measured_p50_ms), format_figure(trial.latency.p90_ms),
+             format_figure(trial.throughput.samples_per_s), format_interval(trial.throughput.ci95),
+             fmt::format("{}", trial.throughput.window),
+             format_figure(trial.throughput.measured_per_s), fmt::format("{}", trial.rounds.size()),
              boundary_of(trial), format_figure(trial.time_split.compute_ms),
              format_figure(trial.time_split.transfer_ms), format_figure(trial.time_split.wait_ms),
              trial.output_error ? fmt::format("{:.1e}", trial.output_error->max) : "-",
-             fmt::format("{:.2f}", trial.p_front)},
+             chance_text(trial)},
             style);
 }
 
@@ -91,8 +97,9 @@ std::string write_group(const std::string& name, const Trials& trials, const Rep
   return heading(fmt::format("All {} measured plans, {} (* on the front)", trials.size(), name),
                  style) +
          all.render(style) + "\n" +
-         heading(fmt::format("Pareto front, {}: {} of {} (W: requests in flight)", name,
-                             front.size(), trials.size()),
+         heading(fmt::format("Pareto front, {}: {} of {} (W: requests in flight; measured: medians "
+                             "of the rounds)",
+                             name, front.size(), trials.size()),
                  style) +
          best.render(style) + "\n";
 }
@@ -130,15 +137,13 @@ std::string expected_of(double figure, double deviation) {
 }
 
 /// Those that may be on the front, the likeliest first.
-constexpr double kWorthNaming = 0.05;
-
 std::string write_predicted(const RunRecord& run, const ReportStyle& style) {
   Trials unmeasured;
   Trials near;
   for (const TrialRecord& trial : run.trials) {
     if (status_of(trial) != "predicted") continue;
     unmeasured.push_back(&trial);
-    if (trial.p_front >= kWorthNaming) near.push_back(&trial);
+    if (trial.p_front > kLeastChance) near.push_back(&trial);
   }
   if (unmeasured.empty()) return {};
   std::string text;
@@ -157,7 +162,7 @@ std::string write_predicted(const RunRecord& run, const ReportStyle& style) {
       table.add({plan_name(*trial), link_of(*trial), fmt::format("{}", trial->batch),
                  trial->condition, expected_of(known.expected_latency_ms, known.latency_deviation),
                  expected_of(known.expected_samples_per_s, known.throughput_deviation),
-                 fmt::format("{:.2f}", trial->p_front)},
+                 chance_text(*trial)},
                 RowStyle::kPlain);
     }
     text += heading("Not measured, but perhaps on the front (+- one standard deviation)", style) +
@@ -176,12 +181,12 @@ std::string write_prediction_errors(const RunRecord& run, const ReportStyle& sty
                    {"plans", Align::kRight, 0},
                    {"ms off by", Align::kRight, 0},
                    {"95 %", Align::kRight, 0},
-                   {"order", Align::kRight, 3},
-                   {"if apart", Align::kRight, 4},
+                   {"order", Align::kRight, 3, "order by ms"},
+                   {"if apart", Align::kRight, 4, "order by ms if apart"},
                    {"/s off by", Align::kRight, 0},
                    {"95 %", Align::kRight, 0},
-                   {"order", Align::kRight, 3},
-                   {"if apart", Align::kRight, 4}});
+                   {"order", Align::kRight, 3, "order by /s"},
+                   {"if apart", Align::kRight, 4, "order by /s if apart"}});
   for (const PredictionError& error : errors) {
     std::vector<std::string> cells{fmt::format("{}", error.batch), error.condition,
                                    fmt::format("{}", error.trials)};

@@ -94,8 +94,8 @@ std::vector<PredictionError> prediction_errors(const RunRecord& run) {
       continue;
     }
     Group& group = groups[{trial.batch, trial.condition}];
-    group.latency.emplace_back(trial.prediction->latency_ms, trial.latency.p50_ms);
-    group.throughput.emplace_back(trial.prediction->samples_per_s, trial.throughput.samples_per_s);
+    group.latency.emplace_back(trial.prediction->latency_ms, trial.latency.measured_p50_ms);
+    group.throughput.emplace_back(trial.prediction->samples_per_s, trial.throughput.measured_per_s);
     group.latencies.add(latencies_of(trial));
     group.throughputs.add(throughputs_of(trial));
   }

@@ -23,6 +23,7 @@ struct Interval {
 };
 
 struct LatencyFigures {
+  /// The figure that is shown, compared and sorted by: what the median is believed to be, as it is printed (front.h makes it).
   double p50_ms = 0;
   double p90_ms = 0;
   double p95_ms = 0;  ///< not kept: made from the samples again
@@ -31,13 +32,15 @@ struct LatencyFigures {
   Interval ci95_ms;  ///< of the p50
   int window = 1;
   std::int64_t samples = 0;
+  double measured_p50_ms = 0;  ///< median of all requests of the trial's rounds
 };
 
 struct ThroughputFigures {
-  double samples_per_s = 0;
+  double samples_per_s = 0;  ///< the figure that is shown, compared and sorted by, as p50_ms is
   Interval ci95;
   int window = 1;
   std::int64_t samples = 0;
+  double measured_per_s = 0;  ///< median of the trial's rounds
 };
 
 struct StageFigures {
@@ -60,7 +63,7 @@ struct LinkFigures {
   std::uint64_t wire_bytes = 0;  ///< of its frame, by the link's codec; 0 = not known
 };
 
-/// Where the latency of a request at its window went; the three add up to the p50.
+/// Where the latency of a request at its window went; the three add up to the p50 that is shown.
 struct TimeSplit {
   double compute_ms = 0;
   double transfer_ms = 0;
@@ -149,6 +152,8 @@ struct NetworkFigures {
   std::string emulator = "user";  ///< what made it so: "user", "tc", "devices" (their own tc)
 };
 
+inline constexpr double kUnsettled = -1;
+
 struct TrialRecord {
   std::string
       id;  ///< "after:features.7/tcp/b1": unique in its run, and the same when the run is resumed
@@ -171,6 +176,8 @@ struct TrialRecord {
   std::vector<LinkFigures> links;
   TimeSplit time_split;
   bool on_front = false;
+  /// Probability to be on the front, within the bounds that so many rounds allow (front_chance.h). kUnsettled: measured since all trials
+  /// were compared last.
   double p_front = 0;
   TrialStatus status = TrialStatus::kOk;
   std::string failure;  ///< why it failed or was skipped

@@ -5,6 +5,7 @@
 
 #include "client/results/best_by_network.h"
 #include "client/results/figures_json.h"
+#include "client/results/front_chance.h"
 #include "client/results/prediction_error.h"
 #include "client/results/share_within.h"
 #include "client/results/split_json.h"
@@ -32,6 +33,7 @@ Json latency_json(const LatencyFigures& latency) {
           {"p99", latency.p99_ms},
           {"mean", latency.mean_ms},
           {"ci95", to_json(latency.ci95_ms)},
+          {"measured_p50", latency.measured_p50_ms},
           {"window", latency.window},
           {"samples", latency.samples}};
 }
@@ -39,6 +41,7 @@ Json latency_json(const LatencyFigures& latency) {
 Json throughput_json(const ThroughputFigures& throughput) {
   return {{"samples_per_s", throughput.samples_per_s},
           {"ci95", to_json(throughput.ci95)},
+          {"measured_samples_per_s", throughput.measured_per_s},
           {"window", throughput.window},
           {"samples", throughput.samples}};
 }
@@ -143,6 +146,7 @@ Json to_json(const TrialRecord& trial) {
   }
   json["on_front"] = trial.on_front;
   json["p_front"] = trial.p_front;
+  json["p_front_text"] = chance_text(trial);
   json["status"] = status;
   if (trial.status != TrialStatus::kOk) json["failure"] = trial.failure;
   return json;

@@ -241,8 +241,21 @@ class SqliteStore final : public ResultStore {
       if (update.exec() == 0) return no_such_run(run.id);
       SQLite::Statement mark(
           *database_,
-          "UPDATE trials SET on_front=:on_front, p_front=:p_front WHERE run=:run AND id=:id");
+          "UPDATE trials SET p50_ms=:p50_ms, p50_low_ms=:p50_low_ms, p50_high_ms=:p50_high_ms, "
+          "samples_per_s=:samples_per_s, samples_per_s_low=:samples_per_s_low, "
+          "samples_per_s_high=:samples_per_s_high, compute_ms=:compute_ms, "
+          "transfer_ms=:transfer_ms, wait_ms=:wait_ms, on_front=:on_front, p_front=:p_front "
+          "WHERE run=:run AND id=:id");
       for (const TrialRecord& trial : run.trials) {
+        mark.bind(":p50_ms", trial.latency.p50_ms);
+        mark.bind(":p50_low_ms", trial.latency.ci95_ms.low);
+        mark.bind(":p50_high_ms", trial.latency.ci95_ms.high);
+        mark.bind(":samples_per_s", trial.throughput.samples_per_s);
+        mark.bind(":samples_per_s_low", trial.throughput.ci95.low);
+        mark.bind(":samples_per_s_high", trial.throughput.ci95.high);
+        mark.bind(":compute_ms", trial.time_split.compute_ms);
+        mark.bind(":transfer_ms", trial.time_split.transfer_ms);
+        mark.bind(":wait_ms", trial.time_split.wait_ms);
         mark.bind(":on_front", trial.on_front ? 1 : 0);
         mark.bind(":p_front", trial.p_front);
         mark.bind(":run", run.id);

@@ -80,6 +80,10 @@ Expected<> read_details(const Json& json, TrialRecord& trial) {
     trial.rounds.push_back(std::move(read));
   }
   trial.latency.p95_ms = quantile(latency_ms, 0.95);
+  if (json.contains("measured")) {
+    json.at("measured").at("p50_ms").get_to(trial.latency.measured_p50_ms);
+    json.at("measured").at("samples_per_s").get_to(trial.throughput.measured_per_s);
+  }
   return {};
 }
 
@@ -111,6 +115,10 @@ std::string details_to_json(const TrialRecord& trial) {
             {"stages", Json::array()},
             {"links", Json::array()},
             {"rounds", Json::array()}};
+  if (trial.latency.measured_p50_ms > 0) {
+    json["measured"] = {{"p50_ms", trial.latency.measured_p50_ms},
+                        {"samples_per_s", trial.throughput.measured_per_s}};
+  }
   if (!trial.name.empty()) json["name"] = trial.name;
   if (trial.no_room) json["no_room"] = true;
   if (trial.network) json["network"] = network_json(*trial.network);

@@ -31,7 +31,6 @@ class SimulatedRun {
   client::TrialRecord measure(const std::string& id, double latency_ms, double samples_per_s);
 
  private:
-  double normal();
   std::vector<double> samples(double typical, double round_factor, int count);
 
   const Disturbance disturbance_;

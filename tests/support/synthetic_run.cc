@@ -7,7 +7,9 @@
 #include <map>
 #include <random>
 
+#include "client/results/front_chance.h"
 #include "client/results/quantile.h"
+#include "client/results/shown_figure.h"
 #include "partitioner/objective/objective.h"
 
 namespace pareto::test {
@@ -68,11 +70,21 @@ void fill_figures(TrialRecord& trial, const Work& work, std::mt19937_64& random)
     sorted.insert(sorted.end(), round.latency_ms.begin(), round.latency_ms.end());
   }
   std::ranges::sort(sorted);
-  trial.latency = {sorted[18], sorted[32], client::quantile(sorted, 0.95),
-                   sorted[35], latency,    {sorted[13], sorted[23]},
-                   1,          36};
+  trial.latency = {client::shown_figure(sorted[18]),
+                   sorted[32],
+                   client::quantile(sorted, 0.95),
+                   sorted[35],
+                   latency,
+                   {sorted[13], sorted[23]},
+                   1,
+                   36,
+                   sorted[18]};
   std::ranges::sort(rates);
-  trial.throughput = {rates[1], {rates[0], rates[2]}, trial.rounds.front().window, 240};
+  trial.throughput = {client::shown_figure(rates[1]),
+                      {rates[0], rates[2]},
+                      trial.rounds.front().window,
+                      240,
+                      rates[1]};
   const double compute = first_ms + second_ms;
   trial.time_split = {compute, link_ms, trial.latency.p50_ms - compute - link_ms};
   const double stage_ms[2] = {first_ms, second_ms};
@@ -153,7 +165,8 @@ void mark_fronts(std::vector<TrialRecord>& trials) {
   }
   std::map<std::pair<std::int64_t, std::string>, std::vector<TrialRecord*>> groups;
   for (TrialRecord& trial : trials) {
-    if (trial.status == client::TrialStatus::kOk) {
+    trial.on_front = false;
+    if (trial.status == client::TrialStatus::kOk && trial.latency.samples > 0) {
       groups[{trial.batch, trial.condition}].push_back(&trial);
     }
   }
@@ -307,16 +320,30 @@ client::RunRecord synthetic_adaptive_sweep() {
   client::RunRecord run = synthetic_run({.batches = {1}, .with_failure = false});
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
     client::TrialRecord& trial = run.trials[i];
-    const double latency_ms = trial.latency.p50_ms;
-    const double rate = trial.throughput.samples_per_s;
-    trial.prediction = client::Prediction{
-        1.05 * latency_ms, 0.96 * rate, 4, latency_ms, rate, 0.02, 0.03, 0.7, 0.9};
+    const double measured_ms = trial.latency.measured_p50_ms;
+    const double measured_rate = trial.throughput.measured_per_s;
+    // All that is known says otherwise than the few rounds of some.
+    const double factor = i % 4 == 1 ? 0.93 : i % 4 == 2 ? 1.06 : 1;
+    trial.latency.p50_ms = client::shown_figure(factor * measured_ms);
+    trial.throughput.samples_per_s = client::shown_figure(measured_rate / factor);
+    trial.prediction = client::Prediction{1.05 * measured_ms,
+                                          0.96 * measured_rate,
+                                          4,
+                                          factor * measured_ms,
+                                          measured_rate / factor,
+                                          0.02,
+                                          0.03,
+                                          0.7,
+                                          0.9};
     if (i % 3 != 0) continue;
     trial.latency = {};
     trial.throughput = {};
     trial.rounds.clear();
-    trial.on_front = false;
-    trial.p_front = i == 0 ? 0.4 : 0.01;
+  }
+  mark_fronts(run.trials);
+  for (std::size_t i = 0; i < run.trials.size(); i += 3) {
+    run.trials[i].on_front = false;
+    run.trials[i].p_front = i == 0 ? 0.4 : client::kLeastChance;
   }
   return run;
 }

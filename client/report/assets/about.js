@@ -39,7 +39,7 @@ const aboutRun = (view) => {
       ['Started', date(run.started)], ['Finished', run.finished ? date(run.finished) : 'not yet: it can be resumed'],
       ['Seed', String(run.seed)], ['Software', `Pareto Edge ${run.software.pareto_edge}, LibTorch ${run.software.torch}`],
       ['Coordinator', machineText(run.coordinator)],
-      ['On the front', 'no other plan of the same batch and network is at least as fast (latency, p50) and at least as productive (samples/s) and better in one; in an adaptive sweep by what predictions and rounds together say'],
+      ['On the front', 'no other plan of the same batch and network is at least as fast (latency, p50) and at least as productive (samples/s) and better in one; by the figures shown, which in an adaptive sweep are what predictions and rounds together say'],
       ['Time', timeSpent()], ['How it was measured', run.note]];
     byId('provenance').replaceChildren(el('h2', {}, 'Where these figures come from'),
       el('dl', {}, ...rows.filter(([, value]) => value).flatMap(([name, value]) => [el('dt', {}, name),

@@ -9,8 +9,8 @@ const accuracyCard = (view, networks, page) => {
   const both = view.measured.filter((trial) => trial.predicted);
   if (!both.length) return null;
   const GOALS = {
-    latency: {text: 'Latency', unit: 'ms', measured: (trial) => trial.latency_ms.p50, predicted: (trial) => trial.predicted.latency_ms},
-    throughput: {text: 'Throughput', unit: 'samples/s', measured: (trial) => trial.throughput.samples_per_s, predicted: (trial) => trial.predicted.samples_per_s},
+    latency: {text: 'Latency', unit: 'ms', measured: (trial) => trial.latency_ms.measured_p50, predicted: (trial) => trial.predicted.latency_ms},
+    throughput: {text: 'Throughput', unit: 'samples/s', measured: (trial) => trial.throughput.measured_samples_per_s, predicted: (trial) => trial.predicted.samples_per_s},
   };
   /** predicted / measured - 1, with its sign. */
   const errorOf = (trial, goal) => goal.predicted(trial) / goal.measured(trial) - 1;

@@ -1,7 +1,7 @@
 // What the page's charts share: axes, tooltips, intervals, and the edge of what is reached.
 const axes = (() => {
   'use strict';
-  const {latency, rate, figure, range, percent, wayOf, nameOf, el, colourOf} = common;
+  const {latency, rate, figure, range, percent, chance, roundsOf, wayOf, nameOf, el, colourOf} = common;
 
   const font = () => ({fontFamily: getComputedStyle(document.body).fontFamily});
   const plain = (colour, size = 11.5) => ({
@@ -48,6 +48,7 @@ const axes = (() => {
     el('b', {}, nameOf(trial)), `${wayOf(trial)} over ${trial.transport}, batch ${trial.batch}`, el('br'),
     `${figure(latency(trial))} ms  (${range(trial.latency_ms.ci95)}), window ${trial.latency_ms.window}`, el('br'),
     `${figure(rate(trial))} samples/s  (${range(trial.throughput.ci95)}), window ${trial.throughput.window}`,
+    ...(trial.rounds ? [el('br'), `${roundsOf(trial)} measured ${figure(trial.latency_ms.measured_p50)} ms and ${figure(trial.throughput.measured_samples_per_s)} samples/s`] : []),
     ...more.flatMap((line) => [el('br'), line]));
   /** Of a plan that was predicted only. */
   const expectedTip = (trial) => el('div', {class: 'tip'},
@@ -55,7 +56,7 @@ const axes = (() => {
     'not measured; expected (± one standard deviation):', el('br'),
     `${figure(trial.predicted.expected_latency_ms)} ms  (± ${percent(trial.predicted.latency_deviation)})`, el('br'),
     `${figure(trial.predicted.expected_samples_per_s)} samples/s  (± ${percent(trial.predicted.throughput_deviation)})`, el('br'),
-    `On the front with a probability of ${percent(trial.p_front)}.`);
+    `On the front with a probability of ${chance(trial)}.`);
   /** Shows what `tell` says of the trial under the pointer, and of its data: points carry their trial's id, for the library copies them. */
   const tooltip = (colour, view, tell) => ({
     trigger: 'item', confine: true, backgroundColor: colour('card'), borderColor: colour('line'), padding: [8, 12],

@@ -2,7 +2,7 @@
 // left and right go from plan to plan in order of latency, up and down along the front.
 const frontChart = (view, page) => {
   'use strict';
-  const {byId, shapeOf, colourOf, percent, nameOf, latency, rate, el, shapeIcon, colours, segments} = common;
+  const {byId, shapeOf, colourOf, chance, perhaps, nameOf, latency, rate, el, shapeIcon, colours, segments} = common;
   const {choice} = view;
   const box = byId('chart');
   const chart = echarts.init(box, null, view.renderer);
@@ -16,9 +16,9 @@ const frontChart = (view, page) => {
   /** Fainter than all that was measured, and without a shape of its own. */
   const expectedPoint = (trial, colour) => ({
     value: [trial.predicted.expected_latency_ms, trial.predicted.expected_samples_per_s], trial: trial.id, symbol: 'circle', symbolSize: 5,
-    itemStyle: {color: 'transparent', borderColor: colour('dominated'), borderWidth: 1, opacity: trial.p_front >= 0.05 ? 0.8 : 0.35},
+    itemStyle: {color: 'transparent', borderColor: colour('dominated'), borderWidth: 1, opacity: perhaps(trial) ? 0.8 : 0.35},
   });
-  const perhapsExpected = () => view.expected.filter((trial) => trial.p_front >= 0.05);
+  const perhapsExpected = () => view.expected.filter(perhaps);
 
   /** Around what is shown; of nothing, around the front. */
   const scales = (front) => {
@@ -38,7 +38,7 @@ const frontChart = (view, page) => {
     return front.map((trial, i) => ({...point(trial, colour),
       label: {show: roomy || trial === view.chosen() || i === 0 || i === front.length - 1}}));
   };
-  const labelOf = (trial) => (choice.off.size || view.simulated ? `{name|${nameOf(trial)}}` : `{name|${nameOf(trial)}}  {p|P ${percent(trial.p_front)}}`);
+  const labelOf = (trial) => (choice.off.size || view.simulated ? `{name|${nameOf(trial)}}` : `{name|${nameOf(trial)}}  {p|P ${chance(trial)}}`);
 
   const paint = () => {
     const colour = colours();
@@ -89,7 +89,7 @@ const frontChart = (view, page) => {
     const names = view.transports.filter((name) => !choice.off.has(name));
     const icon = (name) => shapeIcon(view.transports.indexOf(name), `var(--${colourOf(view.transports.indexOf(name))})`);
     return [...names.map((name) => el('span', {}, icon(name), `${name}, on the front`)),
-      view.shown.some((trial) => view.standing(trial) === 'perhaps') ? el('span', {}, shapeIcon(0, 'var(--card)', 'var(--t0)'), 'beaten, but P ≥ 5 %') : '',
+      view.shown.some((trial) => view.standing(trial) === 'perhaps') ? el('span', {}, shapeIcon(0, 'var(--card)', 'var(--t0)'), 'beaten, but P > 5 %') : '',
       el('span', {}, shapeIcon(0, 'none', 'var(--dominated)'), 'beaten'),
       view.expected.length ? el('span', {}, el('span', {style: 'opacity: 0.5'}, '○'), ' predicted, not measured') : '',
       view.simulated ? '' : el('span', {}, '┼ 95 % interval'), choice.off.size || view.simulated ? '' : el('span', {}, 'P: probability to be on the front')];

@@ -43,6 +43,11 @@ const common = (() => {
   const crossesOf = (trial) => (trial.split ? trial.split.cuts.map((cut) => bytes(cut.boundary_bytes)).join(' + ') : '–');
   const latency = (trial) => trial.latency_ms.p50;
   const rate = (trial) => trial.throughput.samples_per_s;
+  /** How probable it is that a plan is on the front: '97 %', or of few rounds '> 90 %' and '< 10 %'. */
+  const chance = ({p_front, p_front_text}) => (p_front_text.startsWith('>') ? '> 90 %' : p_front_text.startsWith('<') ? '< 10 %' : percent(p_front));
+  const roundsOf = ({rounds}) => (rounds === 1 ? '1 round' : `${rounds} rounds`);
+  /** Whether a plan may be on the front; of few rounds the least that is ever said is 5 %. */
+  const perhaps = (trial) => trial.p_front > 0.05;
   const date = (text) => (text || '').replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC');
 
   /** el('b', {class: 'x'}, 'text', child): an element with attributes and children; functions are listeners. */
@@ -101,6 +106,6 @@ const common = (() => {
     el('tbody', {}, ...rows.map((row) => (row instanceof Element ? row
       : el('tr', {}, ...row.map((cell, i) => el('td', {class: heads[i][1]}, ...[cell].flat())))))));
 
-  return {byId, PARTS, STEPS, shapeOf, colourOf, figure, short, range, bytes, percent, date, devicesOf, nameOf, isAlone, wayOf, crossesOf, latency, rate, el, swatch, shapeIcon,
+  return {byId, PARTS, STEPS, shapeOf, colourOf, figure, short, range, bytes, percent, chance, roundsOf, perhaps, date, devicesOf, nameOf, isAlone, wayOf, crossesOf, latency, rate, el, swatch, shapeIcon,
     bar, colours, segments, toggle, keepingFocus, fill};
 })();

@@ -1,7 +1,7 @@
 // The plan that is chosen: its standing, who beats it, its figures and its way through devices and links.
 const detailCard = (view, page) => {
   'use strict';
-  const {byId, PARTS, figure, short, range, bytes, percent, wayOf, nameOf, latency, rate, el, swatch, bar} = common;
+  const {byId, PARTS, figure, short, range, bytes, chance, roundsOf, wayOf, nameOf, latency, rate, el, swatch, bar} = common;
 
   const stepOf = (colour, title, value, note) => el('li', {style: `--dot: var(--${colour})`},
     el('div', {class: 'row'}, el('span', {}, title), el('b', {}, value)), note ? el('small', {}, note) : undefined);
@@ -48,18 +48,19 @@ const detailCard = (view, page) => {
     }
     const split = trial.time_split_ms;
     const standing = view.standing(trial);
+    const measured = (value, unit) => (trial.rounds ? `, ${figure(value)} ${unit} measured in ${roundsOf(trial)}` : '');
     const box = (label, value, note) => el('div', {}, el('span', {}, label), el('b', {}, value), el('small', {}, note));
     byId('detail').replaceChildren(
       el('span', {class: `badge ${standing}`}, TITLES[standing]),
-      el('span', {class: 'muted'}, view.simulated ? ' simulated' : ` P(front) ${percent(trial.p_front)}`),
+      el('span', {class: 'muted'}, view.simulated ? ' simulated' : ` P(front) ${chance(trial)}`),
       el('h2', {style: 'margin-top: 6px'}, nameOf(trial)),
       trial.name && trial.split ? el('p', {class: 'muted'}, trial.split.name) : '',
       el('p', {class: 'muted'}, `${wayOf(trial)} · ${trial.transport} · batch ${trial.batch}`),
       el('p', {class: 'verdict'}, view.isFront(trial) ? view.verdict(trial) : view.doubt(trial)),
       ...beatenBy(trial),
       el('div', {class: 'figures'},
-        box('Latency, p50', `${figure(latency(trial))} ms`, `${range(trial.latency_ms.ci95)}, window ${trial.latency_ms.window}, ${trial.latency_ms.samples} ${trial.plan.replicas ? 'turns' : 'requests'}`),
-        box('Throughput', `${figure(rate(trial))} /s`, `${range(trial.throughput.ci95)}, window ${trial.throughput.window}`)),
+        box('Latency, p50', `${figure(latency(trial))} ms`, `${range(trial.latency_ms.ci95)}, window ${trial.latency_ms.window}${measured(trial.latency_ms.measured_p50, 'ms')}, ${trial.latency_ms.samples} ${trial.plan.replicas ? 'turns' : 'requests'}`),
+        box('Throughput', `${figure(rate(trial))} /s`, `${range(trial.throughput.ci95)}, window ${trial.throughput.window}${measured(trial.throughput.measured_samples_per_s, '/s')}`)),
       el('h3', {}, trial.plan.replicas ? 'Time of each turn’s slowest request' : 'Time of one request'), bar(trial),
       el('ul', {class: 'parts'}, ...PARTS.map(([part, text]) => el('li', {}, swatch(part), el('span', {}, text),
         el('b', {}, `${short(split[part])} ms`), el('small', {}, `${Math.round(100 * split[part] / latency(trial))} %`)))),

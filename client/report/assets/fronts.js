@@ -1,7 +1,7 @@
 // The fronts of all network conditions side by side, and the same as a table.
 const frontsCard = (view, networks, page) => {
   'use strict';
-  const {byId, shapeOf, figure, range, percent, latency, rate, nameOf, wayOf, el, colours, segments, fill} = common;
+  const {byId, shapeOf, figure, range, chance, latency, rate, nameOf, wayOf, el, colours, segments, fill} = common;
   const {choice, conditions, under, frontOf} = view;
 
   const smalls = conditions.map((condition) => {
@@ -36,7 +36,7 @@ const frontsCard = (view, networks, page) => {
     };
     small.chart.setOption({
       animation: false, textStyle: axes.font(), grid: {left: 48, right: 14, top: 24, bottom: 36},
-      tooltip: axes.tooltip(colour, view, (trial) => axes.tip(trial, `${small.condition}: on the front with a probability of ${percent(trial.p_front)}.`)),
+      tooltip: axes.tooltip(colour, view, (trial) => axes.tip(trial, `${small.condition}: on the front with a probability of ${chance(trial)}.`)),
       xAxis: {...x, name: 'latency, p50 ms', nameLocation: 'middle', nameGap: 22},
       yAxis: {...y, name: 'samples/s', nameGap: 8, nameTextStyle: {color: colour('muted'), fontSize: 12, align: 'left', padding: [0, 0, 0, -40]}},
       series: [
@@ -72,7 +72,7 @@ const frontsCard = (view, networks, page) => {
     const rows = conditions.flatMap((condition) => frontOf(under(condition)).map((trial, i) => [
       i ? '' : condition, [networks.planButton(`front ${trial.id}`, trial, page.select, nameOf(trial))], wayOf(trial), trial.transport,
       [figure(latency(trial)), el('small', {}, range(trial.latency_ms.ci95))], [figure(rate(trial)), el('small', {}, range(trial.throughput.ci95))],
-      trial.p_front.toFixed(2)]));
+      trial.p_front_text]));
     fill(byId('fronts-table'), [['Network', 'text'], ['Plan', 'text'], ['Devices', 'text'], ['Transport', 'text'], ['p50 ms'], ['Samples/s'], ['P(front)']], rows);
   };
   const draw = () => {

@@ -9,13 +9,15 @@ const plansTable = (view, page) => {
     ['plan', 'Plan', (trial) => (trial.split ? trial.split.position : -1), (trial) => [el('i', {class: 'dot'}), nameOf(trial)], 'text'],
     ['transport', 'Transport', (trial) => trial.transport, (trial) => [trial.transport], 'text'],
     ['latency', 'p50 ms', latency, (trial) => [figure(latency(trial)), el('small', {}, range(trial.latency_ms.ci95))]],
+    ['measured', 'Measured', (trial) => trial.latency_ms.measured_p50, (trial) => [figure(trial.latency_ms.measured_p50), el('small', {}, `${figure(trial.throughput.measured_samples_per_s)} /s`)]],
+    ['rounds', 'Rounds', (trial) => trial.rounds, (trial) => [String(trial.rounds)]],
     ['p90', 'p90 ms', (trial) => trial.latency_ms.p90, (trial) => [figure(trial.latency_ms.p90)]],
     ['p99', 'p99 ms', (trial) => trial.latency_ms.p99, (trial) => [figure(trial.latency_ms.p99)]],
     ['rate', 'Samples/s', rate, (trial) => [figure(rate(trial)), el('small', {}, range(trial.throughput.ci95))]],
     ['window', 'Window', (trial) => trial.throughput.window, (trial) => [`${trial.latency_ms.window}, ${trial.throughput.window}`]],
     ['boundary', 'Crosses', (trial) => (trial.split ? trial.split.boundary_bytes : 0), (trial) => [crossesOf(trial)]],
     ['time', 'Compute, transfer, wait', (trial) => trial.time_split_ms.compute / latency(trial), (trial) => [bar(trial)]],
-    ['p', 'P(front)', (trial) => trial.p_front, (trial) => [trial.p_front.toFixed(2)]],
+    ['p', 'P(front)', (trial) => trial.p_front, (trial) => [trial.p_front_text]],
   ];
   const sortBy = (id) => {
     choice.descending = choice.sort === id && !choice.descending;
@@ -51,7 +53,7 @@ const plansTable = (view, page) => {
       el('tbody', {}, ...rows.values()));
     mark();
     byId('table-note').textContent = view.shown.length
-      ? 'Windows (requests in flight) of latency and of throughput; intervals are 95 %. Sort by a heading, choose a row.'
+      ? 'Windows (requests in flight) of latency and of throughput; intervals are 95 %; measured: the medians of the rounds. Sort by a heading, choose a row.'
       : view.pool.length ? 'No plan measured has such a name.' : 'Nothing was measured for this choice.';
   };
   table.addEventListener('keydown', (event) => {

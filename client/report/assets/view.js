@@ -2,7 +2,7 @@
 // can be shared as a link. report.js makes this once; the parts of the page read it whenever they draw.
 const makeView = (run) => {
   'use strict';
-  const {percent, latency, rate, nameOf, devicesOf} = common;
+  const {percent, chance, perhaps, latency, rate, nameOf, devicesOf} = common;
   // What makes a plan the same one under another network; before its codec, which may be chosen for a network, joins its name.
   for (const trial of run.trials) {
     trial.key = [trial.name || '', trial.split ? trial.split.name : '', ...devicesOf(trial), trial.transport,
@@ -26,7 +26,7 @@ const makeView = (run) => {
   const conditions = distinct(run.networks.map((network) => network.condition));
   const kindOf = (trial) => transports.indexOf(trial.transport);
   const simulated = run.simulated === 'figures'; // nothing was measured: plans are classes of pipelines
-  const {adaptive} = run; // its fronts, and how sure they are, rest on what is expected of plans
+  const {adaptive} = run; // figures, and how sure they are, rest on predictions too
   const byTrial = new Map(run.trials.map((trial) => [trial.id, trial]));
 
   // ---- what is chosen --------------------------------------------------------------------------------------------------------
@@ -63,21 +63,18 @@ const makeView = (run) => {
 
   // ---- what follows ----------------------------------------------------------------------------------------------------------
 
-  // Plans of an adaptive sweep have few rounds, and not the same ones: which is better is said by all that is known of them.
-  const believedLatency = (trial) => (adaptive && trial.predicted ? trial.predicted.expected_latency_ms : latency(trial));
-  const believedRate = (trial) => (adaptive && trial.predicted ? trial.predicted.expected_samples_per_s : rate(trial));
-  const beats = (a, b) => believedLatency(a) <= believedLatency(b) && believedRate(a) >= believedRate(b)
-    && (believedLatency(a) < believedLatency(b) || believedRate(a) > believedRate(b));
+  const beats = (a, b) => latency(a) <= latency(b) && rate(a) >= rate(b)
+    && (latency(a) < latency(b) || rate(a) > rate(b));
   const wanted = (trial, condition) => trial.batch === choice.batch && trial.condition === condition && !choice.off.has(trial.transport);
   /** Plans of the batch and transports chosen, under some condition. */
   const under = (condition) => measured.filter((trial) => wanted(trial, condition));
   /** Those that no other one of them beats, in order of latency. */
   const frontOf = (trials) => {
-    const sorted = [...trials].sort((a, b) => believedLatency(a) - believedLatency(b) || believedRate(b) - believedRate(a));
+    const sorted = [...trials].sort((a, b) => latency(a) - latency(b) || rate(b) - rate(a));
     let best = null;
     return sorted.filter((trial) => {
-      const on = !best || believedRate(trial) > believedRate(best)
-        || (believedRate(trial) === believedRate(best) && believedLatency(trial) === believedLatency(best));
+      const on = !best || rate(trial) > rate(best)
+        || (rate(trial) === rate(best) && latency(trial) === latency(best));
       if (on) best = trial;
       return on;
     });
@@ -110,7 +107,7 @@ const makeView = (run) => {
   /** What is chosen unless somebody chooses: the most productive plan. */
   view.usual = () => view.front[view.front.length - 1];
   /** 'front', 'perhaps' (beaten, but on the front in some resampled rounds), or 'beaten'; among the plans of `front`'s condition. */
-  view.standing = (trial, front = view.front) => (front.includes(trial) ? 'front' : !choice.off.size && trial.p_front >= 0.05 ? 'perhaps' : 'beaten');
+  view.standing = (trial, front = view.front) => (front.includes(trial) ? 'front' : !choice.off.size && perhaps(trial) ? 'perhaps' : 'beaten');
   /** Under another network the plan chosen stays the one it was, where it was measured there too. */
   view.chooseCondition = (condition) => {
     const plan = view.chosen();
@@ -122,21 +119,21 @@ const makeView = (run) => {
   view.beaters = (trial) => view.front.filter((other) => beats(other, trial));
   /** By how much one is better than another, in words. */
   view.gains = (by, trial) => {
-    const less = 1 - believedLatency(by) / believedLatency(trial);
-    const more = believedRate(by) / believedRate(trial) - 1;
+    const less = 1 - latency(by) / latency(trial);
+    const more = rate(by) / rate(trial) - 1;
     const often = more >= 1 ? `${(1 + more).toFixed(more < 9 ? 1 : 0)} × the samples/s` : more >= 0.0005 ? `${percent(more)} more samples/s` : '';
     return [less >= 0.0005 ? `${percent(less)} less latency` : '', often].filter(Boolean).join(', ');
   };
   /** Of a plan that is beaten: whether that is sure. */
   view.doubt = (trial) => (view.standing(trial) !== 'perhaps' ? ''
-    : adaptive ? `By predictions and rounds together it is on the front with a probability of ${percent(trial.p_front)}.`
-    : `Over resampled rounds it is on the front ${percent(trial.p_front)} of the time.`);
+    : adaptive ? `By predictions and rounds together it is on the front with a probability of ${chance(trial)}.`
+    : `Over resampled rounds it is on the front with a probability of ${chance(trial)}.`);
   view.verdict = (trial) => {
     if (view.isFront(trial)) {
       return choice.off.size || simulated
         ? 'No plan shown beats it.'
-        : adaptive ? `No other plan measured beats it; by predictions and rounds together it is on the front with a probability of ${percent(trial.p_front)}.`
-        : `No other plan beats it; over resampled rounds it is on the front ${Math.round(100 * trial.p_front)} % of the time.`;
+        : adaptive ? `No other plan measured beats it; by predictions and rounds together it is on the front with a probability of ${chance(trial)}.`
+        : `No other plan beats it; over resampled rounds it is on the front with a probability of ${chance(trial)}.`;
     }
     const [by, ...others] = view.beaters(trial);
     const gains = view.gains(by, trial);

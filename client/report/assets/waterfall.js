@@ -68,7 +68,7 @@ const waterfallCard = (view, page) => {
     const {rows, total, seen} = rowsOf(trial, request);
     const which = KINDS.find(([kind]) => kind === choice.request)[1].toLowerCase();
     byId('waterfall-note').textContent = `${nameOf(trial)}: the request nearest to the ${which} of ${trial.latency_ms.samples} took ${figure(total)} ms`
-      + (choice.request === 'p50' ? ` (p50 ${figure(latency(trial))})` : '')
+      + (choice.request === 'p50' ? ` (p50 ${figure(trial.latency_ms.measured_p50)})` : '')
       + `. A transfer is half the link's smallest round trip and the time from the first byte to the last.${seen > 1.02 * total ? ' Its messages overlap.' : ''}`;
     byId('waterfall-table').replaceChildren(...table(rows, Math.max(total, seen)));
     byId('waterfall-table').dataset.steps = rows.length;

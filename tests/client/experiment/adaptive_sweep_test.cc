@@ -6,7 +6,9 @@
 
 #include "client/experiment/front.h"
 #include "client/experiment/sweep_schedule.h"
+#include "client/results/front_chance.h"
 #include "tests/client/experiment/sweep_runner_fixture.h"
+#include "tests/support/front_property.h"
 
 namespace pareto::client {
 namespace {
@@ -43,13 +45,15 @@ TEST_F(AdaptiveSweepTest, MeasuresOnlyWhatMayBeOnTheFront) {
   EXPECT_FALSE(run_.finished.empty());
   for (const char* id : {"cut2", "all-on:a"}) {
     EXPECT_TRUE(trial(id).rounds.empty()) << id;
-    EXPECT_EQ(trial(id).p_front, 0);
+    EXPECT_LE(trial(id).p_front, kLeastChance);
     EXPECT_GT(trial(id).prediction->expected_latency_ms, 0);
     EXPECT_GT(trial(id).prediction->latency_deviation, 0);
     EXPECT_EQ(store_.trials.at(id).prediction->expected_latency_ms,
               trial(id).prediction->expected_latency_ms);
   }
   for (const char* id : {"cut5", "cut8", "all-on:b"}) EXPECT_FALSE(trial(id).rounds.empty()) << id;
+  EXPECT_EQ(test::contradiction_in(run_), "");
+  EXPECT_EQ(test::contradiction_in(*store_.updated), "");
   EXPECT_TRUE(std::ranges::any_of(
       run_.trials, [](const TrialRecord& measured) { return measured.p_front > 0.5; }));
   EXPECT_THAT(run_.note, AllOf(HasSubstr("adaptive"), HasSubstr("a sentinel, all-on:a"),
@@ -176,6 +180,7 @@ TEST_F(AdaptiveSweepTest, GoesOnWithWhatAnEarlierPartMeasured) {
   ASSERT_TRUE(sweep());
   EXPECT_FALSE(run_.finished.empty());
   EXPECT_TRUE(trial("cut2").rounds.empty());
+  EXPECT_EQ(test::contradiction_in(run_), "");
   for (const auto& [id, latency_ms] : before) {
     EXPECT_EQ(trial(id).rounds[0].latency_ms, latency_ms);
   }
@@ -241,7 +246,7 @@ TEST(RaceSchedule, TheFrontIsOfWhatIsBelieved) {
         (trial.rounds.front().latency_ms[0] + trial.rounds.back().latency_ms[0]) / 2;
     trial.throughput.samples_per_s = 1e3 / trial.latency.p50_ms;
   }
-  mark_front(run.trials, 1);
+  settle_by_rounds(run.trials, 1);
   ASSERT_TRUE(run.trials[1].on_front) << "10.5 ms against 11, the median of the other's";
   ASSERT_FALSE(run.trials[0].on_front);
   SweepOptions options;

@@ -26,7 +26,7 @@ RunRecord two_stages(double first_ms, double second_ms, int window) {
   trial.plan.stages = {{"one", 0, 5}, {"two", 5, 9}};
   trial.plan.splits = {"after:a"};
   trial.throughput.window = window;
-  trial.throughput.samples_per_s = 100;
+  trial.throughput.measured_per_s = 100;
   for (const std::uint64_t bytes : {1000U, 100'000U, 10U}) {
     LinkFigures& link = trial.links.emplace_back();
     link.bytes = bytes;

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "client/results/front_chance.h"
+
 namespace pareto::client {
 namespace {
 
@@ -42,33 +46,68 @@ TEST(MeasurementOf, ATrialIsWhatAPredictionIsComparedWith) {
   EXPECT_EQ(measured.boundary_bytes, 300U);
 }
 
-TEST(MarkFront, TrialsAreDrawnTogetherByTheRoundsThatTheyShare) {
-  std::vector<TrialRecord> trials{trial_of({0, 1}, {10, 20}), trial_of({0, 1}, {11, 21})};
-  mark_front(trials, 1);
-  EXPECT_EQ(trials[0].p_front, 1);
-  EXPECT_EQ(trials[1].p_front, 0);
-  trials[1] = trial_of({0, 3}, {11, 21});
-  mark_front(trials, 1);
-  EXPECT_LT(trials[0].p_front, 1) << "what the other's second round met is not known";
-  EXPECT_GT(trials[1].p_front, 0);
+TEST(SettleByRounds, TrialsAreDrawnTogetherByTheRoundsThatTheyShare) {
+  std::vector<TrialRecord> trials{trial_of({0, 1}, {10, 20}), trial_of({0, 1}, {13, 26})};
+  settle_by_rounds(trials, 1);
+  EXPECT_GT(trials[0].p_front, 0.9);
+  EXPECT_LT(trials[1].p_front, 0.1);
+  trials[1] = trial_of({0, 3}, {13, 26});
+  settle_by_rounds(trials, 1);
+  EXPECT_LT(trials[0].p_front, 0.9) << "what the other's second round met is not known";
+  EXPECT_GT(trials[1].p_front, 0.1);
   EXPECT_TRUE(trials[0].on_front);
   EXPECT_FALSE(trials[1].on_front) << "by its figures";
 }
 
-TEST(MarkOnFront, GoesByWhatIsBelievedOfMeasuredTrials) {
+TEST(SettleByRounds, FewRoundsMakeNothingCertain) {
+  const std::vector<int> six{0, 1, 2, 3, 4, 5};
+  for (const std::size_t count : {1U, 2U, 5U, 6U}) {
+    const std::vector<int> rounds(six.begin(), six.begin() + static_cast<std::ptrdiff_t>(count));
+    std::vector<TrialRecord> trials{trial_of(rounds, std::vector<double>(count, 10)),
+                                    trial_of(rounds, std::vector<double>(count, 40))};
+    settle_by_rounds(trials, 1);
+    const bool certain = count == 6;
+    EXPECT_EQ(trials[0].p_front, certain ? 1 : 1 - kLeastChance) << count;
+    EXPECT_EQ(trials[1].p_front, certain ? 0 : kLeastChance) << count;
+    EXPECT_EQ(chance_text(trials[0]), certain ? "1.00" : "> 0.9");
+    EXPECT_EQ(chance_text(trials[1]), certain ? "0.00" : "< 0.1");
+  }
+}
+
+TEST(SettleByRounds, EqualDevicesHaveIntervalsInCommonAfterOneRound) {
+  std::vector<TrialRecord> trials{trial_of({0}, {10}), trial_of({0}, {10.8})};
+  settle_by_rounds(trials, 1);
+  EXPECT_GT(trials[0].latency.ci95_ms.high, trials[1].latency.ci95_ms.low);
+  EXPECT_GT(trials[1].p_front, 0.1);
+}
+
+TEST(SettleByRounds, FiguresThatArePrintedAlikeAreAlike) {
+  std::vector<TrialRecord> trials{trial_of({0}, {10.001}), trial_of({0}, {10.004})};
+  trials[1].rounds[0].intervals_s = {0.01 - 1e-8, 0.01 - 1e-8};
+  settle_by_rounds(trials, 1);
+  EXPECT_EQ(trials[0].latency.p50_ms, 10);
+  EXPECT_EQ(trials[1].latency.p50_ms, 10);
+  EXPECT_EQ(trials[0].throughput.samples_per_s, trials[1].throughput.samples_per_s);
+  EXPECT_TRUE(trials[0].on_front);
+  EXPECT_TRUE(trials[1].on_front);
+}
+
+TEST(SettleByBeliefs, ShowsWhatIsBelievedOfMeasuredTrials) {
   std::vector<TrialRecord> trials{trial_of({0}, {10}), trial_of({0}, {11}), TrialRecord{}};
-  mark_front(trials, 1);
-  ASSERT_TRUE(trials[0].on_front);
-  const auto figures = [](double latency_ms) {
-    partitioner::Measurement point;
-    point.latency_p50_ms = latency_ms;
-    point.throughput_per_s = 100;
-    return point;
-  };
-  mark_on_front(trials, std::vector{figures(10.5), figures(10.4), figures(1)});
+  trials[0].time_split = {6, 3, 1};
+  const Belief rate{.throughput = std::log(100), .throughput_deviation = 0.01, .p_front = 0.5};
+  std::vector<Belief> beliefs(3, rate);
+  beliefs[0].latency = std::log(10.5);
+  beliefs[1].latency = std::log(10.4);
+  beliefs[2].latency = std::log(1);
+  settle_by_beliefs(trials, beliefs);
+  EXPECT_EQ(trials[0].latency.p50_ms, 10.5);
+  EXPECT_EQ(trials[0].latency.measured_p50_ms, 10);
+  EXPECT_NEAR(trials[0].time_split.compute_ms, 6.3, 1e-9);
   EXPECT_FALSE(trials[0].on_front);
   EXPECT_TRUE(trials[1].on_front);
   EXPECT_FALSE(trials[2].on_front) << "nobody measured it";
+  EXPECT_EQ(trials[2].p_front, 0.5) << "and yet it may be there";
 }
 
 }  // namespace

@@ -87,7 +87,8 @@ TEST(SimulatedRecord, HasATrialForEachClassOfPipelines) {
   const TimeSplit& time = split.time_split;
   EXPECT_NEAR(time.compute_ms, 30, 0.2);
   EXPECT_NEAR(time.transfer_ms, 5, 0.1);
-  EXPECT_DOUBLE_EQ(time.compute_ms + time.transfer_ms + time.wait_ms, split.latency.p50_ms);
+  EXPECT_NEAR(time.compute_ms + time.transfer_ms + time.wait_ms, split.latency.p50_ms, 0.005)
+      << "which is rounded as it is printed";
 }
 
 TEST(SimulatedRecord, TheWindowOfOpenArrivalsIsHowManyWereInFlight) {

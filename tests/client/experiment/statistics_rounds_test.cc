@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "client/experiment/statistics_student.h"
-#include "tests/support/simulated_rounds.h"
 
 namespace pareto::client {
 namespace {
@@ -46,37 +45,6 @@ TEST(RoundFigures, AreLogarithmsWithTheErrorOfTheirSamples) {
   ASSERT_THAT(throughput, SizeIs(1));
   EXPECT_DOUBLE_EQ(throughput[0].logarithm, std::log(16));
   EXPECT_THAT(latency_figures({}), IsEmpty());
-}
-
-TEST(FigureInterval, IsAFactorUpAndDown) {
-  const std::vector<RoundFigure> rounds{{0, 0.1, 0.01}, {1, 0.2, 0.01}, {2, 0.3, 0.01}};
-  const double half = 4.30265 * 0.1 / std::sqrt(3);
-  EXPECT_NEAR(figure_interval(5, rounds).low, 5 * std::exp(-half), 1e-4);
-  EXPECT_NEAR(figure_interval(5, rounds).high, 5 * std::exp(half), 1e-4);
-  // Of one round what its samples say.
-  const Interval one = figure_interval(5, std::span(rounds).first(1));
-  EXPECT_NEAR(one.high, 5 * std::exp(1.95996 * 0.01), 1e-4);
-  EXPECT_DOUBLE_EQ(figure_interval(5, {}).low, 5);
-}
-
-TEST(FigureInterval, HoldsTheTruthNineteenTimesInTwenty) {
-  for (const int rounds : {2, 3, 5}) {
-    for (const double correlation : {0.3, 0.85}) {
-      int held = 0;
-      constexpr int kTries = 150;
-      for (int i = 0; i < kTries; ++i) {
-        const test::Disturbance disturbance{.correlation = correlation};
-        const TrialRecord trial =
-            test::SimulatedRun(disturbance, rounds, static_cast<std::uint64_t>(70 + i))
-                .measure("a", 10, 100);
-        const auto figures = latency_figures(trial.rounds);
-        const double printed = std::exp(estimate_mean(logarithms(figures)).logarithm);
-        const Interval interval = figure_interval(printed, figures);
-        held += interval.low <= 10 && interval.high >= 10 ? 1 : 0;
-      }
-      EXPECT_GE(held, kTries * 92 / 100) << rounds << " rounds, correlation " << correlation;
-    }
-  }
 }
 
 }  // namespace

@@ -195,7 +195,7 @@ TEST(FrontProbability, IsNotSureOfWhatTwoRoundsHappenToSay) {
     const auto probability = front_probability(
         {rounds_of(run.measure("a", 10, 100)), rounds_of(run.measure("b", 10, 100)),
          rounds_of(run.measure("c", 14, 70))},
-        3, 100);
+        3, {}, 100);
     certain += probability[0] < 0.05 ? 1 : 0;
     clearly_worse += probability[2] / kTries;
   }

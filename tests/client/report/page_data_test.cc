@@ -36,7 +36,7 @@ RunRecord run_of_known_requests() {
     trial.stages[stage].receive_p50_ms = 0.2 * times;
   }
   trial.rounds = {round};
-  trial.latency.p50_ms = 19;
+  trial.latency.measured_p50_ms = 19;
   trial.latency.p90_ms = 27;
   trial.latency.p99_ms = 29.9;
   trial.links = {{1.2, 100}, {4, 200}, {2.2, 300}};

@@ -15,9 +15,9 @@ using testing::IsEmpty;
 TrialRecord trial(const std::string& condition, double ms, double per_s) {
   TrialRecord record;
   record.condition = condition;
-  record.latency.p50_ms = ms;
+  record.latency.measured_p50_ms = ms;
   record.latency.samples = 12;
-  record.throughput.samples_per_s = per_s;
+  record.throughput.measured_per_s = per_s;
   record.prediction = Prediction{.latency_ms = 10, .samples_per_s = 100};
   return record;
 }

@@ -187,6 +187,11 @@ TEST_F(Store, FinishingMarksTheFrontAndTheEnd) {
   run.finished = finished;
   run.trials[2].on_front = true;
   run.trials[2].p_front = 0.75;
+  // What all trials together say moves the figures of each.
+  run.trials[1].latency.p50_ms = 12.34;
+  run.trials[1].latency.ci95_ms = {11, 14};
+  run.trials[1].throughput.samples_per_s = 56.78;
+  run.trials[1].throughput.ci95 = {50, 60};
   run.devices[1].weights_sent_bytes = 99;
   run.options_json = R"({"sweep":{"budget_s":3600}})";
   ASSERT_TRUE(store->update_run(run));
@@ -196,6 +201,12 @@ TEST_F(Store, FinishingMarksTheFrontAndTheEnd) {
   EXPECT_EQ(loaded->devices[1].weights_sent_bytes, 99U);
   EXPECT_THAT(front_ids(*loaded), ElementsAre(run.trials[2].id));
   EXPECT_EQ(loaded->trials[2].p_front, 0.75);
+  const TrialRecord& moved = loaded->trials[1];
+  EXPECT_EQ(moved.latency.p50_ms, 12.34);
+  EXPECT_EQ(moved.latency.ci95_ms.high, 14);
+  EXPECT_EQ(moved.throughput.samples_per_s, 56.78);
+  EXPECT_EQ(moved.throughput.ci95.low, 50);
+  EXPECT_EQ(moved.latency.measured_p50_ms, run.trials[1].latency.measured_p50_ms);
 }
 
 TEST_F(Store, DevicesOfBeforeItWasKeptWhatTheyRunOn) {

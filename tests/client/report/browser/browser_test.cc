@@ -50,6 +50,10 @@ TEST_F(ReportInBrowser, ComparesPredictionsWithMeasurements) {
   check("accuracy", page_of(test::synthetic_adaptive_sweep()));
 }
 
+TEST_F(ReportInBrowser, CardsTableAndFrontShowTheSameFigures) {
+  check("cards", page_of(test::synthetic_adaptive_sweep()));
+}
+
 TEST_F(ReportInBrowser, TellsOfTheWholeRun) {
   check("about", page_of(test::synthetic_skipped_sweep()));
 }

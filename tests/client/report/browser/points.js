@@ -18,7 +18,7 @@ module.exports = async ({open, assert, frame, points, text, viewOf}) => {
   await frame(page);
   assert.equal((await viewOf(page)).get('plan'), best.id);
   assert.equal(await text(page, '#detail .badge'), 'On the front');
-  assert.match(await text(page, '#detail .verdict'), /on the front 90 % of the time/);
+  assert.match(await text(page, '#detail .verdict'), /on the front with a probability of 90 %/);
   assert.equal(await page.locator('#detail .beaters').count(), 0);
 
   await page.mouse.click(beaten.x, beaten.y);
