@@ -10,37 +10,61 @@ namespace pareto::client {
 namespace {
 
 constexpr int kBar = 24;
+constexpr std::size_t kFewestUnits = 3;
+constexpr double kSteady = 1.5;
+/// So many seconds more or less are no matter.
+constexpr double kLittleSeconds = 10;
+
+std::string time_text(double of_seconds) {
+  const auto seconds = std::lround(of_seconds);
+  return seconds < 90 ? fmt::format("{} s left", seconds)
+                      : fmt::format("{} min left", (seconds + 30) / 60);
+}
 
 }  // namespace
 
 void Pace::see(TimePoint now, std::size_t done) {
-  if (!start_ || done < done_) start_ = {now, done};
+  if (!first_ || done < done_) {
+    first_ = done;
+    seen_.clear();
+  } else if (done > done_) {
+    seen_.push_back({now, done});
+  }
   done_ = done;
 }
 
+double Pace::seconds_a_unit(const Seen& since, TimePoint now) const {
+  return to_seconds(now - since.time) / static_cast<double>(done_ - since.done);
+}
+
 std::optional<double> Pace::seconds_left(TimePoint now, std::size_t total) const {
-  if (!start_ || done_ == start_->done) return {};
-  return to_seconds(now - start_->time) * static_cast<double>(std::max(total, done_) - done_) /
-         static_cast<double>(done_ - start_->done);
+  if (seen_.empty() || done_ < seen_.front().done + kFewestUnits) return {};
+  const std::size_t half = (seen_.front().done + done_) / 2;
+  const auto later = std::ranges::find_if(seen_, [&](const Seen& at) { return at.done >= half; });
+  if (later->done == done_) return {};
+  const double of_all = seconds_a_unit(seen_.front(), seen_.back().time);
+  const double of_later = seconds_a_unit(*later, seen_.back().time);
+  const auto units = static_cast<double>(std::max(total, done_) - done_);
+  const bool steady = of_later <= kSteady * of_all && of_all <= kSteady * of_later;
+  if (!steady && std::abs(of_later - of_all) * units > kLittleSeconds) return {};
+  return std::max(0.0, of_later * units - to_seconds(now - seen_.back().time));
 }
 
 Progress::Progress(std::ostream& err, int columns) : err_(err), columns_(columns) {}
 
 Progress::~Progress() { clear(); }
 
-std::string Progress::time_left(std::size_t total) const {
+std::string Progress::time_left(std::size_t total, std::optional<double> most_left_s) const {
+  if (most_left_s) return "at most " + time_text(*most_left_s);
   const auto left = pace_.seconds_left(std::chrono::steady_clock::now(), total);
-  if (!left) return "";
-  const auto seconds = std::lround(*left);
-  return seconds < 90 ? fmt::format("{} s left", seconds)
-                      : fmt::format("{} min left", (seconds + 30) / 60);
+  return left ? time_text(*left) : "";
 }
 
 void Progress::show(std::size_t done, std::size_t total, const std::string& phase,
-                    const std::string& now) {
+                    const std::string& now, std::optional<double> most_left_s) {
   total = std::max(total, done);
   pace_.see(std::chrono::steady_clock::now(), done);
-  const std::string left = time_left(total);
+  const std::string left = time_left(total, most_left_s);
   const std::string counts = fmt::format("{}/{}", done, total);
   if (columns_ == 0) {
     const std::size_t tenth = total == 0 ? 0 : done * 10 / total;

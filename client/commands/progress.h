@@ -6,27 +6,32 @@
 #include <iosfwd>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/clock.h"
 
 namespace pareto::client {
 
-/// How fast something gets on, from where it was first seen: part of it may have been done before. Something that begins anew is something
-/// else.
+/// How fast something gets on. It counts from the first unit that was seen to end: part may have been done before, and what goes before
+/// the first unit (shards are loaded, connections opened) says nothing of the others. Something that begins anew is something else.
 ///
 /// Threads: one owner.
 class Pace {
  public:
   void see(TimePoint now, std::size_t done);
-  /// None before there is a pace.
+  /// Returns none until the pace is steady: three units were seen, and the later half of all seen took as long as the earlier one, give or
+  /// take a half. A time that would be taken back a moment later is not said.
   std::optional<double> seconds_left(TimePoint now, std::size_t total) const;
 
  private:
-  struct Start {
+  struct Seen {
     TimePoint time;
     std::size_t done;
   };
-  std::optional<Start> start_;
+  double seconds_a_unit(const Seen& since, TimePoint now) const;
+
+  std::optional<std::size_t> first_;  ///< done when it was first seen
+  std::vector<Seen> seen_;            ///< each time that more was done
   std::size_t done_ = 0;
 };
 
@@ -40,12 +45,14 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   /// `phase`: what a new line is worth where there is no terminal ("round 2/3"); `now`: what is in hand.
-  void show(std::size_t done, std::size_t total, const std::string& phase, const std::string& now);
+  /// `most_left`: all the time that is left, if it is known; the end may come sooner.
+  void show(std::size_t done, std::size_t total, const std::string& phase, const std::string& now,
+            std::optional<double> most_left_s = std::nullopt);
   /// Takes the bar away, so that other text may follow.
   void clear();
 
  private:
-  std::string time_left(std::size_t total) const;
+  std::string time_left(std::size_t total, std::optional<double> most_left_s) const;
 
   std::ostream& err_;
   const int columns_;

@@ -17,6 +17,7 @@
 #include "client/commands/sweep_flags.h"
 #include "client/commands/sweep_metrics.h"
 #include "client/experiment/race_schedule.h"
+#include "client/experiment/settle.h"
 #include "client/planning/trial_predictor.h"
 #include "client/results/run_lock.h"
 #include "core/base/file.h"
@@ -181,7 +182,7 @@ class SweepCommand final : public Command {
 
   Expected<int> resume(Context& context) {
     PARETO_ASSIGN(const auto store, store_.open_existing(context));
-    PARETO_ASSIGN(RunRecord run, store->load_run(resume_));
+    PARETO_ASSIGN(RunRecord run, load_settled(*store, resume_));
     std::optional<RunLock> lock;
     if (run.finished.empty() || flags_.gives_budget()) {
       PARETO_ASSIGN(lock, take(context, run.id));
@@ -239,7 +240,7 @@ class SweepCommand final : public Command {
           context.err << state.skipped[said] << "\n" << std::flush;
         }
         progress.show(state.done, state.total, state.phase.empty() ? state.now : state.phase,
-                      state.now);
+                      state.now, state.most_left_s);
       };
       PARETO_TRY(with_context(
           run_sweep(model, cluster, flags_.options(), run, store, *stop_, show_progress),

@@ -102,7 +102,10 @@ Expected<> SweepRunner::run() {
     const std::optional<Pass> pass = schedule_->next(run_);
     if (!pass) break;
     if (options_.adaptive) preload(pass->trials);
-    if (pass->repeat) progress_.total += pass->trials.size();
+    if (pass->repeat) {
+      progress_.done = 0;
+      progress_.total = pass->trials.size();
+    }
     PARETO_TRY(run_pass(*pass));
   }
   const bool untried = restore_failures();
@@ -472,6 +475,7 @@ void SweepRunner::report(std::string now) {
   if (const auto budget = schedule_->budget_s()) {
     progress_.done = static_cast<std::size_t>(seconds_spent());
     progress_.total = static_cast<std::size_t>(std::ceil(*budget));
+    progress_.most_left_s = std::max(0.0, *budget - seconds_spent());
   }
   progress_.now = std::move(now);
   progress_.trials = run_.trials.size();

@@ -12,25 +12,46 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(Pace, IsThatSinceItWasFirstSeen) {
-  const TimePoint start{std::chrono::hours(1)};
+const TimePoint kStart{std::chrono::hours(1)};
+TimePoint at(int seconds) { return kStart + std::chrono::seconds(seconds); }
+
+TEST(Pace, IsThatSinceTheFirstUnitEnded) {
   Pace pace;
-  EXPECT_FALSE(pace.seconds_left(start, 300));
-  pace.see(start, 200);
-  EXPECT_FALSE(pace.seconds_left(start, 300)) << "what was done before says nothing";
-  pace.see(start + std::chrono::seconds(5), 205);
-  EXPECT_EQ(pace.seconds_left(start + std::chrono::seconds(5), 300), 95);
-  EXPECT_EQ(pace.seconds_left(start + std::chrono::seconds(5), 100), 0) << "more is done";
+  EXPECT_FALSE(pace.seconds_left(at(0), 300));
+  pace.see(at(0), 200);
+  EXPECT_FALSE(pace.seconds_left(at(0), 300)) << "what was done before says nothing";
+  pace.see(at(90), 201);
+  EXPECT_FALSE(pace.seconds_left(at(90), 300)) << "nor does what went before the first";
+  for (int unit = 1; unit <= 4; ++unit) {
+    pace.see(at(90 + unit), static_cast<std::size_t>(201 + unit));
+  }
+  EXPECT_EQ(pace.seconds_left(at(94), 300), 95);
+  EXPECT_EQ(pace.seconds_left(at(95), 300), 94) << "time passes within a unit too";
+  EXPECT_EQ(pace.seconds_left(at(94), 100), 0) << "more is done";
+}
+
+TEST(Pace, IsNotSaidWhileItChanges) {
+  Pace pace;
+  int now = 0;
+  std::size_t done = 0;
+  pace.see(at(now), done);
+  // The first round opens pipelines and takes seven times as long.
+  for (int unit = 0; unit < 10; ++unit) pace.see(at(now += 7), ++done);
+  EXPECT_TRUE(pace.seconds_left(at(now), 30));
+  for (int unit = 0; unit < 7; ++unit) pace.see(at(now += 1), ++done);
+  EXPECT_FALSE(pace.seconds_left(at(now), 30));
+  for (int unit = 0; unit < 83; ++unit) pace.see(at(now += 1), ++done);
+  EXPECT_EQ(pace.seconds_left(at(now), 130), 30);
 }
 
 TEST(Pace, OfWhatBeginsAnewIsItsOwn) {
-  const TimePoint start{std::chrono::hours(1)};
   Pace pace;
-  pace.see(start, 0);
-  pace.see(start + std::chrono::seconds(150), 48);
-  pace.see(start + std::chrono::seconds(150), 0);
-  pace.see(start + std::chrono::seconds(152), 1);
-  EXPECT_EQ(pace.seconds_left(start + std::chrono::seconds(152), 4), 6);
+  pace.see(at(0), 0);
+  pace.see(at(150), 48);
+  pace.see(at(150), 0);
+  for (int unit = 1; unit <= 4; ++unit)
+    pace.see(at(150 + 2 * unit), static_cast<std::size_t>(unit));
+  EXPECT_EQ(pace.seconds_left(at(158), 7), 6);
 }
 
 TEST(Progress, OffATerminalALineAPhaseAndATenth) {
@@ -47,6 +68,13 @@ TEST(Progress, OffATerminalALineAPhaseAndATenth) {
   EXPECT_THAT(text, HasSubstr("round 2/2 (150/300 done, "));
   EXPECT_THAT(text, HasSubstr("s left"));
   EXPECT_THAT(text, Not(HasSubstr("\r")));
+}
+
+TEST(Progress, OfABudgetTheMostThatIsLeftIsSaid) {
+  std::ostringstream err;
+  Progress progress(err, 0);
+  progress.show(31, 300, "12 of 90 plans measured", "", 269);
+  EXPECT_THAT(err.str(), HasSubstr("(31/300 done, at most 4 min left)"));
 }
 
 TEST(Progress, OnATerminalOneLineThatFitsAndGoesAway) {

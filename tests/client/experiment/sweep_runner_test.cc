@@ -175,8 +175,9 @@ TEST_F(SweepRunnerTest, MeasuresEveryTrialInEveryRound) {
                                HasSubstr("bootstrap resamples of rounds")));
   // Three rounds of five trials, and those that were disturbed once more.
   ASSERT_GE(run_.passes.size(), 3U);
-  EXPECT_EQ(progress_.back().done, 5 * run_.passes.size());
-  EXPECT_EQ(progress_.back().total, 5 * run_.passes.size());
+  const bool again = run_.passes.size() > 3;
+  EXPECT_EQ(progress_.back().done, again ? 5U : 15U);
+  EXPECT_EQ(progress_.back().total, again ? 5U : 15U) << "no total grows";
   EXPECT_EQ(progress_.front().measured_trials, 0U);
   EXPECT_EQ(progress_.back().measured_trials, 5U);
   EXPECT_EQ(progress_.back().trials, 5U);
