@@ -8,6 +8,15 @@
 namespace pareto {
 namespace {
 
+/// Returns the words or, with kinds, the kinds of what is proposed: "@runs" is the kind "runs".
+std::string proposed(const OptionUsage& option, bool kinds) {
+  std::vector<std::string> list = kinds ? std::vector<std::string>{} : option.choices;
+  for (const std::string& one : option.proposals) {
+    if (one.starts_with('@') == kinds) list.push_back(one.substr(kinds ? 1 : 0));
+  }
+  return join(list, " ");
+}
+
 /// Of every flag and of every option, all names.
 std::vector<std::string> flags_of(const Usage& usage) {
   std::vector<std::string> flags;
@@ -22,14 +31,16 @@ std::vector<std::string> words_of(const Usage& usage) {
   std::vector<std::string> words;
   for (const Usage& command : usage.commands) words.push_back(command.name);
   for (const OptionUsage& option : usage.options) {
-    if (option.positional())
-      words.insert(words.end(), option.choices.begin(), option.choices.end());
+    if (option.positional()) {
+      const std::vector<std::string> some = split_list(proposed(option, false), ' ');
+      words.insert(words.end(), some.begin(), some.end());
+    }
   }
   const bool takes_words = std::ranges::any_of(usage.options, &OptionUsage::positional);
   return words.empty() && !takes_words ? flags_of(usage) : words;
 }
 
-/// A case of "COMMAND WORD-BEFORE" for each option that takes a value: one of its choices, or a file.
+/// Makes a case of "COMMAND WORD-BEFORE" for each option that takes a value.
 std::string value_cases(const Usage& usage, const std::string& command) {
   std::string cases;
   for (const OptionUsage& option : usage.options) {
@@ -38,15 +49,26 @@ std::string value_cases(const Usage& usage, const std::string& command) {
     for (const std::string& name : option.names) {
       patterns.push_back(fmt::format("'{} {}'", command, name));
     }
-    cases += fmt::format("    {}) flags= words='{}' ;;\n", join(patterns, " | "),
-                         join(option.choices, " "));
+    cases += fmt::format("    {}) flags= words='{}' kinds='{}' ;;\n", join(patterns, " | "),
+                         proposed(option, false), proposed(option, true));
   }
   return cases;
 }
 
+/// Returns the kinds that a command's positional arguments are of.
+std::string kinds_of(const Usage& usage) {
+  std::vector<std::string> kinds;
+  for (const OptionUsage& option : usage.options) {
+    if (option.positional() && !proposed(option, true).empty()) {
+      kinds.push_back(proposed(option, true));
+    }
+  }
+  return join(kinds, " ");
+}
+
 std::string word_case(const Usage& usage, const std::string& command) {
-  return fmt::format("    '{}') flags='{}' words='{}' ;;\n", command, join(flags_of(usage), " "),
-                     join(words_of(usage), " "));
+  return fmt::format("    '{}') flags='{}' words='{}' kinds='{}' ;;\n", command,
+                     join(flags_of(usage), " "), join(words_of(usage), " "), kinds_of(usage));
 }
 
 /// In single quotes of a shell.
@@ -65,12 +87,25 @@ std::string escaped(std::string_view text, std::string_view special) {
   return out;
 }
 
+/// Returns what zsh does for a value: completes a choice, a proposal, or a file.
+std::string zsh_action(const OptionUsage& option) {
+  if (!option.choices.empty()) return "(" + join(option.choices, " ") + ")";
+  if (option.proposals.empty()) return "_files";
+  std::string words = proposed(option, false);
+  for (const std::string& kind : split_list(proposed(option, true), ' ')) {
+    words += fmt::format(" ${{(f)\"$(_call_program {0} $service --complete {0} ${{(q)words}})\"}}",
+                         kind);
+  }
+  // Words of a list are joined by commas.
+  return fmt::format("{{{}compadd - {}; _files}}", option.value == "LIST" ? "_sequence " : "",
+                     words);
+}
+
 /// "'--output=[help]:FILE:_files'", one for each name.
 std::string zsh_specs(const Usage& usage) {
   std::string specs;
   for (const OptionUsage& option : usage.options) {
-    const std::string action =
-        option.choices.empty() ? "_files" : "(" + join(option.choices, " ") + ")";
+    const std::string action = zsh_action(option);
     if (option.positional()) {
       specs += " " + shell_quoted(fmt::format("{}:{}:{}", option.repeated ? "*" : "",
                                               option.names.front(), action));
@@ -110,13 +145,22 @@ std::string bash_completion(const Usage& usage) {
       "# Completes the arguments of {0} in bash. Made by {0} --completion bash.\n"
       "_{0}() {{\n"
       "  local current=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD - 1]}}\n"
-      "  local command= word flags words\n"
+      "  local command= word flags words kinds list=\n"
+      "  # --flag=value is three words.\n"
+      "  if [[ $current == = ]]; then current=\n"
+      "  elif [[ $before == = ]]; then before=${{COMP_WORDS[COMP_CWORD - 2]}}; fi\n"
       "{1}"
       "  case $command in\n{2}  esac\n"
       "  case \"$command $before\" in\n{3}  esac\n"
-      "  if [[ $current == -* ]]; then words=$flags; fi\n"
+      "  if [[ $current == -* ]]; then words=$flags kinds=; fi\n"
+      "  for word in $kinds; do\n"
+      "    words+=\" $(\"${{COMP_WORDS[0]}}\" --complete \"$word\" \"${{COMP_WORDS[@]:1}}\" "
+      "2>/dev/null)\"\n"
+      "  done\n"
+      "  # The last word of a list that is joined by commas.\n"
+      "  if [[ $current == *,* ]]; then list=${{current%,*}},; current=${{current##*,}}; fi\n"
       "  # Where nothing fits, files do (-o default).\n"
-      "  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")\n"
+      "  mapfile -t COMPREPLY < <(compgen -P \"$list\" -W \"$words\" -- \"$current\")\n"
       "}}\n"
       "complete -o default -F _{0} {0}\n",
       usage.name, find_command, words, values);

@@ -1,4 +1,6 @@
 // --help, in lines that fit a terminal.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
@@ -13,56 +15,134 @@ constexpr std::size_t kNarrowest = 40;
 /// Descriptions begin there; on a terminal with less than twice as many columns, on a line of their own.
 constexpr std::size_t kDescription = 30;
 constexpr std::size_t kNarrowDescription = 6;
+/// Choices are shown in place of a value's name if they are no longer.
+constexpr std::size_t kShortChoices = 24;
+/// The heading of options that have none of their own.
+constexpr const char* kOptions = "Options";
 
-class HelpFormat final : public CLI::Formatter {
+std::string value_of(const OptionUsage& option) {
+  if (option.choices.empty()) return option.value;
+  const std::string choices = join(option.choices, "|");
+  return choices.size() <= kShortChoices ? choices : option.value;
+}
+
+std::string described(const OptionUsage& option) {
+  std::string text = option.help;
+  if (!option.choices.empty() && value_of(option) == option.value) {
+    text += ": " + join(option.choices);
+  }
+  const bool says_default = text.find("default:") != std::string::npos;
+  if (!option.initial.empty() && !says_default) {
+    text += fmt::format(" (default: {})", option.initial);
+  }
+  if (option.required) text += " (required)";
+  return text;
+}
+
+class HelpPage {
  public:
-  explicit HelpFormat(std::size_t columns)
-      : columns_(columns == 0 ? kWidest : std::clamp(columns, kNarrowest, kWidest)) {}
+  explicit HelpPage(int columns)
+      : columns_(columns <= 0
+                     ? kWidest
+                     : std::clamp(static_cast<std::size_t>(columns), kNarrowest, kWidest)) {}
 
-  std::string make_option(const CLI::Option* option, bool is_positional) const override {
-    return entry(make_option_name(option, is_positional) + make_option_opts(option),
-                 option->get_description());
+  void add_usage(const Usage& usage, std::string_view parent) {
+    text_ += usage.summary + "\n\nUsage: " + std::string(parent) + usage.name;
+    if (!usage.options.empty()) text_ += " [OPTIONS]";
+    for (const OptionUsage& option : usage.options) {
+      if (!option.positional()) continue;
+      const std::string name = option.names.front() + (option.repeated ? "..." : "");
+      text_ += option.required ? " " + name : " [" + name + "]";
+    }
+    if (!usage.commands.empty()) text_ += " COMMAND";
+    text_ += "\n";
   }
 
-  std::string make_subcommand(const CLI::App* command) const override {
-    return entry(command->get_name(), command->get_description());
+  void add_options(const Usage& usage) {
+    begin("Arguments");
+    for (const OptionUsage& option : usage.options) {
+      if (option.positional()) add(option.names.front(), described(option));
+    }
+    std::vector<std::string> groups;
+    for (const OptionUsage& option : usage.options) {
+      const bool known = std::ranges::find(groups, option.group) != groups.end();
+      if (!known && option.group != kOptions) groups.push_back(option.group);
+    }
+    // What all commands have comes last.
+    groups.emplace_back(kOptions);
+    for (const std::string& group : groups) {
+      begin(group);
+      for (const OptionUsage& option : usage.options) {
+        if (option.positional() || option.group != group) continue;
+        const std::string value = option.value.empty() ? "" : " " + value_of(option);
+        add(join(option.names, ",") + value, described(option));
+      }
+    }
   }
 
-  /// Without which other flags exclude it: sentences say so, and errors; lists of twenty flags hide the sentences.
-  std::string make_option_opts(const CLI::Option* option) const override {
-    const std::string text = Formatter::make_option_opts(option);
-    return text.substr(0, text.find(" Excludes:"));
+  void add_commands(const Usage& usage) {
+    begin("Commands");
+    for (const Usage& command : usage.commands) add(command.name, command.summary);
   }
 
-  std::string make_option_usage(const CLI::Option* option) const override {
-    const std::string name =
-        make_option_name(option, true) + (option->get_expected_max() > 1 ? "..." : "");
-    return option->get_required() ? name : "[" + name + "]";
+  std::string end(const Usage& usage) && {
+    if (!usage.notes.empty()) text_ += "\n" + usage.notes;
+    if (!text_.ends_with('\n')) text_ += "\n";
+    return std::move(text_);
   }
 
  private:
-  std::string entry(const std::string& name, const std::string& description) const {
+  /// Headings stand only above something.
+  void begin(const std::string& heading) { heading_ = heading; }
+
+  void add(const std::string& name, const std::string& description) {
+    if (!heading_.empty()) text_ += "\n" + std::exchange(heading_, "") + ":\n";
     const std::size_t begin = columns_ < 2 * kDescription ? kNarrowDescription : kDescription;
-    std::string text = "  " + name;
-    std::size_t column = text.size();
-    for (const std::string& line : wrapped(description, columns_ - begin)) {
-      if (column >= begin) {
-        text += "\n";
-        column = 0;
-      }
-      text += std::string(begin - column, ' ') + line;
-      column = columns_;
+    std::string line = "  " + name;
+    // Two blanks at least stand between a name and its description.
+    if (line.size() + 2 > begin) {
+      text_ += line + "\n";
+      line.clear();
     }
-    return text + "\n";
+    for (const std::string& part : wrapped(description, columns_ - begin)) {
+      text_ += line + std::string(begin - line.size(), ' ') + part + "\n";
+      line.clear();
+    }
+    if (!line.empty()) text_ += line + "\n";
   }
 
   std::size_t columns_;
+  std::string heading_;
+  std::string text_;
+};
+
+class HelpFormat final : public CLI::Formatter {
+ public:
+  explicit HelpFormat(int columns) : columns_(columns) {}
+
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode /*mode*/) const override {
+    Usage usage = usage_of(*app);
+    usage.name = std::move(name);
+    return help_page(usage, columns_);
+  }
+
+ private:
+  int columns_;
 };
 
 }  // namespace
 
+std::string help_page(const Usage& usage, int columns, std::string_view parent) {
+  HelpPage page(columns);
+  page.add_usage(usage, parent);
+  page.add_options(usage);
+  page.add_commands(usage);
+  return std::move(page).end(usage);
+}
+
 void set_help_format(CLI::App& app, int columns) {
-  app.formatter(std::make_shared<HelpFormat>(static_cast<std::size_t>(std::max(columns, 0))));
+  app.formatter(std::make_shared<HelpFormat>(columns));
 }
 
 }  // namespace pareto

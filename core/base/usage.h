@@ -1,6 +1,6 @@
 // What a program takes on its command line, read off its parser: --help, the manual page and the completions of shells have one source.
 //
-//   CLI::App ──usage_of──▶ Usage ──▶ manual_page (troff), completion (bash, zsh)
+//   CLI::App ──usage_of──▶ Usage ──▶ help_page, manual_page (troff), completion (bash, zsh)
 #pragma once
 
 #include <optional>
@@ -8,9 +8,12 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/error.h"
+
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace pareto {
 
@@ -18,9 +21,11 @@ struct OptionUsage {
   std::vector<std::string>
       names;          ///< "-o", "--output"; of a positional argument one without dashes
   std::string value;  ///< "FILE"; empty: a flag
-  std::vector<std::string> choices;  ///< the only values there are; empty: not so
-  std::string initial;               ///< the default, where it is to be shown
+  std::vector<std::string> choices;    ///< the only values there are; empty: not so
+  std::vector<std::string> proposals;  ///< values that a shell proposes, as set_value() takes them
+  std::string initial;                 ///< the default, where it is to be shown
   std::string help;
+  std::string group;  ///< the heading that it stands under in --help
   bool required = false;
   bool repeated = false;
 
@@ -38,6 +43,36 @@ struct Usage {
 /// Options in the order of --help, hidden ones left out.
 Usage usage_of(const CLI::App& app);
 
+/// Names an option's value in --help ("FILE", "LIST"), and says what shells propose for it: words, and kinds of things that are looked up at
+/// that moment ("@runs": whatever `PROGRAM --complete runs WORD…` prints, a word a line). Others are allowed: files are proposed if no word
+/// fits. Words of a "LIST" may be joined by commas.
+CLI::Option* set_value(CLI::Option* option, const std::string& name,
+                       const std::vector<std::string>& proposals = {});
+/// The heading in --help of the options that are added to a parser while it lives; after it they have the heading of before.
+///
+/// Threads: one owner; the parser outlives it.
+class Heading {
+ public:
+  Heading(CLI::App& app, const std::string& text);
+  ~Heading();
+  Heading(const Heading&) = delete;
+  Heading& operator=(const Heading&) = delete;
+
+ private:
+  CLI::App& app_;
+  const std::string before_;
+};
+
+/// Removes from a parser's error what set_value() put into the type of an option.
+std::string without_proposals(std::string error);
+
+/// Writes a usage so that another program can read it again. Fails: kCorrupt.
+std::string to_json(const Usage& usage);
+Expected<Usage> usage_from_json(std::string_view text);
+
+/// Returns what --help prints. parent: "paretoctl " for one of its commands. columns: of the terminal; 0 means none.
+std::string help_page(const Usage& usage, int columns, std::string_view parent = "");
+
 /// --help in lines of at most so many columns (0: no terminal), for the parser and the commands added to it from now on.
 void set_help_format(CLI::App& app, int columns);
 
@@ -48,7 +83,7 @@ std::string manual_page(const Usage& usage, int section, std::string_view see_al
 std::string bash_completion(const Usage& usage);
 std::string zsh_completion(const Usage& usage);
 
-/// The flags --manual and --completion, by which a program prints these.
+/// The flags --manual and --completion, by which a program prints these, and --usage, which prints to_json() and is for builds alone.
 ///
 /// Threads: one owner; lives as long as the parser.
 class UsageFlags {
@@ -60,6 +95,7 @@ class UsageFlags {
 
  private:
   bool manual_ = false;
+  bool usage_ = false;
   std::string shell_;
 };
 

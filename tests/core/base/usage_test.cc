@@ -30,6 +30,8 @@ class UsageTest : public testing::Test {
     go->add_option("action", text_, "where")->required()->check(CLI::IsMember({"up", "down"}));
     go->add_option("-o,--output", text_, "'one' file [of many]")->type_name("FILE");
     go->add_option("--level", text_, "how far")->check(CLI::IsMember({"low", "high"}));
+    set_value(go->add_option("--run", text_, "which run"), "RUN", {"last", "@runs"});
+    set_value(go->add_option("--via", text_, "which ways")->group("Ways"), "LIST", {"tcp", "grpc"});
     go->add_flag("--json", flag_, "last~1 as JSON");
     go->footer("Examples:\n  prog go up\n.hidden\n");
     CLI::App* stay = app_.add_subcommand("stay", "stays here");
@@ -44,7 +46,8 @@ class UsageTest : public testing::Test {
     std::ofstream(script) << bash_completion(usage_of(app_));
     const auto done =
         test::run({"/bin/bash", "-euc",
-                   fmt::format("source {}; COMP_WORDS=({}); COMP_CWORD={}; _prog; printf '%s\\n' "
+                   fmt::format("prog() {{ [ \"$1 $2\" = '--complete runs' ] && echo kitchen; }}; "
+                               "source {}; COMP_WORDS=({}); COMP_CWORD={}; _prog; printf '%s\\n' "
                                "\"${{COMPREPLY[@]}}\"",
                                script, words, last)});
     EXPECT_EQ(done.exit_code, 0) << done.errors;
@@ -69,7 +72,7 @@ TEST_F(UsageTest, SaysWhatTheParserTakes) {
   EXPECT_EQ(usage.summary, "Does things.");
   ASSERT_EQ(usage.commands.size(), 2U);
   const Usage& go = usage.commands[0];
-  ASSERT_EQ(go.options.size(), 5U);
+  ASSERT_EQ(go.options.size(), 7U);
   EXPECT_THAT(go.options[0].names, ElementsAre("-h", "--help"));
   EXPECT_EQ(go.options[0].value, "");
   EXPECT_TRUE(go.options[1].positional());
@@ -78,10 +81,42 @@ TEST_F(UsageTest, SaysWhatTheParserTakes) {
   EXPECT_THAT(go.options[2].names, ElementsAre("-o", "--output"));
   EXPECT_EQ(go.options[2].value, "FILE");
   EXPECT_THAT(go.options[2].choices, IsEmpty());
-  EXPECT_EQ(go.options[4].value, "");
+  EXPECT_EQ(go.options[4].value, "RUN");
+  EXPECT_THAT(go.options[4].proposals, ElementsAre("last", "@runs"));
+  EXPECT_THAT(go.options[4].choices, IsEmpty());
+  EXPECT_EQ(go.options[5].group, "Ways");
+  EXPECT_EQ(go.options[6].value, "");
   const Usage& stay = usage.commands[1];
   ASSERT_EQ(stay.options.size(), 2U) << "a hidden option is shown";
   EXPECT_EQ(stay.options[1].initial, "3");
+}
+
+TEST_F(UsageTest, HelpHasValuesGroupsAndDefaults) {
+  const Usage usage = usage_of(app_);
+  EXPECT_EQ(help_page(usage.commands[0], 80, "prog "),
+            "goes there\n"
+            "\n"
+            "Usage: prog go [OPTIONS] action\n"
+            "\n"
+            "Arguments:\n"
+            "  action                      where: up, down (required)\n"
+            "\n"
+            "Ways:\n"
+            "  --via LIST                  which ways\n"
+            "\n"
+            "Options:\n"
+            "  -h,--help                   Print this help message and exit\n"
+            "  -o,--output FILE            'one' file [of many]\n"
+            "  --level low|high            how far\n"
+            "  --run RUN                   which run\n"
+            "  --json                      last~1 as JSON\n"
+            "\n"
+            "Examples:\n"
+            "  prog go up\n"
+            ".hidden\n");
+  EXPECT_THAT(help_page(usage.commands[1], 80), HasSubstr("times (default: 3)\n"));
+  EXPECT_THAT(help_page(usage, 80), HasSubstr("Usage: prog [OPTIONS] COMMAND\n"));
+  EXPECT_THAT(help_page(usage, 80), HasSubstr("\nCommands:\n  go                          goes"));
 }
 
 TEST(HelpFormat, FitsTheTerminal) {
@@ -114,6 +149,28 @@ TEST(HelpFormat, FitsTheTerminal) {
   EXPECT_EQ(help(0), help(100)) << "files are as wide as a large terminal";
 }
 
+TEST_F(UsageTest, IsWrittenForAnotherProgram) {
+  const Usage usage = usage_of(app_);
+  const auto read = usage_from_json(to_json(usage));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(to_json(*read), to_json(usage));
+  EXPECT_EQ(help_page(read->commands[0], 80), help_page(usage.commands[0], 80));
+  EXPECT_EQ(bash_completion(*read), bash_completion(usage));
+  for (const char* broken : {"", "{", "{}", "[]", R"({"name": 1})"}) {
+    EXPECT_FALSE(usage_from_json(broken)) << broken;
+  }
+}
+
+TEST_F(UsageTest, ErrorsDoNotShowProposals) {
+  try {
+    app_.parse("go up --run");
+    FAIL() << "a value is missing";
+  } catch (const CLI::ParseError& error) {
+    EXPECT_THAT(without_proposals(error.what()), HasSubstr("RUN"));
+    EXPECT_THAT(without_proposals(error.what()), Not(HasSubstr("last")));
+  }
+}
+
 TEST_F(UsageTest, TheManualPageHasItAll) {
   const std::string page = manual_page(usage_of(app_), 1, "other(8)");
   EXPECT_THAT(page, StartsWith(".\\\" Made by prog --manual.\n.TH PROG 1 \"\" \"Pareto Edge "));
@@ -141,6 +198,12 @@ TEST_F(UsageTest, BashCompletesCommandsOptionsAndChoices) {
   EXPECT_THAT(completed("prog go up --l", 3), ElementsAre("--level"));
   EXPECT_THAT(completed("prog go --level h", 3), ElementsAre("high"));
   EXPECT_THAT(completed("prog stay ''", 2), ElementsAre("-h", "--help", "--count"));
+  EXPECT_THAT(completed("prog go --level = h", 4), ElementsAre("high"));
+  EXPECT_THAT(completed("prog go --level =", 3), ElementsAre("low", "high"));
+  // Lists, word by word; and what is looked up.
+  EXPECT_THAT(completed("prog go --via ''", 3), ElementsAre("tcp", "grpc"));
+  EXPECT_THAT(completed("prog go --via tcp,g", 3), ElementsAre("tcp,grpc"));
+  EXPECT_THAT(completed("prog go --run ''", 3), ElementsAre("last", "kitchen"));
   // A file: bash itself completes it.
   EXPECT_THAT(completed("prog go --output ''", 3), IsEmpty());
 }
@@ -155,6 +218,12 @@ TEST_F(UsageTest, ZshIsToldTheSame) {
   EXPECT_THAT(script,
               HasSubstr("'(-o --output)--output=['\\''one'\\'' file \\[of many\\]]:FILE:_files'"));
   EXPECT_THAT(script, HasSubstr("'(--level)--level=[how far]:TEXT:(low high)'"));
+  EXPECT_THAT(script, HasSubstr("--via=[which ways]:LIST:{_sequence compadd - tcp grpc; _files}'"));
+  if (!std::filesystem::exists("/usr/bin/zsh")) GTEST_SKIP() << "no zsh here";
+  const auto folder = TemporaryFolder::create("completion").value();
+  std::ofstream(folder.path() / "_prog") << script;
+  const auto parsed = test::run({"/usr/bin/zsh", "-fn", (folder.path() / "_prog").string()});
+  EXPECT_EQ(parsed.exit_code, 0) << parsed.errors;
 }
 
 TEST_F(UsageTest, IsPrintedByItsFlags) {
