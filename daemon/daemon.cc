@@ -71,7 +71,12 @@ Expected<> Daemon::open_store() {
     temporary_state_.emplace(std::move(temporary));
     folder = temporary_state_->path();
   }
-  PARETO_ASSIGN(store_, TensorStore::open(folder, config_.store_limit_bytes));
+  auto opened = TensorStore::open(folder, config_.store_limit_bytes);
+  if (!opened && opened.error().code == ErrorCode::kPermission) {
+    opened.error().message +=
+        ": name a folder that this user may write to, and no other daemon has, with --state-dir";
+  }
+  PARETO_ASSIGN(store_, std::move(opened));
   return {};
 }
 

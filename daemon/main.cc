@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/base/log.h"
+#include "core/transport/grpc/quiet.h"
 #include "daemon/config.h"
 #include "daemon/daemon.h"
 #include "daemon/journal.h"
@@ -101,6 +102,7 @@ int check_files(const DaemonConfig& config) {
 }
 
 int run(int argc, char** argv) {
+  transport::silence_grpc();
   const auto command_line = parse_command_line(argc, argv);
   if (!command_line) return complain(command_line.error(), kWrongConfig);
   if (command_line->print) {
@@ -116,8 +118,6 @@ int run(int argc, char** argv) {
     return complain(logging.error(), kWrongConfig);
   }
   if (command_line->check_config) return check_files(*config);
-  // gRPC's own lines on stderr would repeat our errors.
-  ::setenv("GRPC_VERBOSITY", "NONE", 0);
   return serve(*command_line, *config);
 }
 

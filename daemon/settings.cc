@@ -6,6 +6,7 @@
 
 #include "core/base/text.h"
 #include "core/runtime/shard_runner.h"
+#include "core/transport/address.h"
 #include "core/transport/transport.h"
 #include "daemon/config.h"
 
@@ -34,13 +35,7 @@ Expected<int> parse_int(std::string_view text, int least, int most) {
 constexpr std::string_view kUnixScheme = "unix:";
 
 Expected<> check_address(const std::string& address) {
-  const std::size_t colon = address.rfind(':');
-  if (colon == std::string::npos || colon == 0) {
-    return fail(ErrorCode::kInvalidArgument, "\"{}\" is not HOST:PORT, as in 0.0.0.0:7070",
-                address);
-  }
-  return with_context(parse_int(address.substr(colon + 1), 0, 65535).map([](int) {}),
-                      "port of \"{}\"", address);
+  return transport::parse_host_port(address).map([](const auto&) {});
 }
 
 Expected<DataAddress> parse_data(const std::string& text) {

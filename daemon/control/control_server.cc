@@ -70,6 +70,11 @@ Error why_not(const std::string& address) {
   if (fd >= 0) ::close(fd);
   ::freeaddrinfo(found);
   if (bound) return {ErrorCode::kPermission, "refused, and free again by now"};
+  if (reason == EADDRINUSE) {
+    return {
+        ErrorCode::kPermission,
+        "it is in use: another program listens there; choose another port, or 0 for a free one"};
+  }
   return error_from_errno(reason, "listening");
 }
 
