@@ -7,6 +7,7 @@
 #include "core/base/digest.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/plan/builtin_conditions.h"
 #include "netem/resource_group.h"
 
 namespace pareto::netem {
@@ -37,13 +38,13 @@ std::string beside(const std::filesystem::path& base, const std::string& file) {
   return std::filesystem::absolute(base.parent_path() / file).lexically_normal().string();
 }
 
-/// A condition's file as it stands in a test bed's file at `base`: from that file's folder.
+/// Reads the condition that a test bed's file at `base` names: a built-in one, or a file as seen from that one's folder.
 Expected<TestbedLink> read_link(const std::string& network, const std::filesystem::path& base,
                                 Hasher& content) {
   TestbedLink link;
   if (network == "none") return link;
-  link.network = beside(base, network);
-  PARETO_ASSIGN(link.condition, read_condition(link.network));
+  link.network = is_builtin_condition(network) ? network : beside(base, network);
+  PARETO_ASSIGN(link.condition, open_condition(network, base.parent_path()));
   content.update(to_text(link.condition));
   return link;
 }

@@ -7,6 +7,7 @@
 #include "core/base/config_reader.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/plan/builtin_conditions.h"
 #include "partitioner/simulation/wire.h"
 
 namespace pareto::simulation {
@@ -90,7 +91,7 @@ class ScenarioReader {
     section.optional("stagger", medium.stagger);
   }
 
-  /// `network`: a file, or `condition`: a mapping.
+  /// `network`: a name or a file, or `condition`: a mapping.
   std::optional<Condition> read_network(ConfigSection& section) {
     std::string file;
     section.optional("network", file);
@@ -99,11 +100,11 @@ class ScenarioReader {
       return read_condition(*own, folder_);
     }
     if (file.empty() || file == "none") return std::nullopt;
-    if (!folder_) {
+    if (!folder_ && !is_builtin_condition(file)) {
       section.problem("network", "names a file, and there are none here");
       return std::nullopt;
     }
-    auto condition = pareto::read_condition(*folder_ / file);
+    auto condition = open_condition(file, folder_.value_or(""));
     if (!condition) {
       section.problem("network", condition.error().message);
       return std::nullopt;

@@ -66,6 +66,15 @@ TEST_F(Files, AreReadWithTheirPresetsAndNetworks) {
   EXPECT_EQ(bed.common_network(), "");
 }
 
+TEST_F(Files, NameNetworksAsTheyNamePresets) {
+  const Testbed bed =
+      read_testbed(write("field.yaml", "network: wifi\ndevices: [{name: a}, {name: b}]\n")).value();
+  EXPECT_EQ(bed.common_network(), "wifi");
+  EXPECT_EQ(bed.links[0].condition.forward.delay, std::chrono::milliseconds(3));
+  EXPECT_THAT(error_of("network: wfi\ndevices: [{name: a}, {name: b}]\n"),
+              AllOf(HasSubstr("bed.yaml"), HasSubstr("did you mean wifi")));
+}
+
 TEST_F(Files, HaveALinkForEachDeviceOfAStar) {
   const Testbed bed =
       read_testbed(write("bed.yaml", "name: x\ntopology: star\ndevices: [{name: a}, {name: b}]\n"))
