@@ -226,7 +226,8 @@ struct PassRecord {
 };
 
 struct RunRecord {
-  std::string id;  ///< sorts by time: "20260131-101502-ab12"
+  std::string id;     ///< from the time at which it began: "20260131-101502-ab12"
+  std::string tag{};  ///< the name that its user gave it; empty: none
   std::string model;
   std::string model_digest;
   std::uint64_t model_weight_bytes = 0;

@@ -25,7 +25,9 @@ CREATE TABLE runs (
   devices            TEXT NOT NULL,
   passes             TEXT NOT NULL,
   note               TEXT NOT NULL,
-  coordinator        TEXT NOT NULL DEFAULT ''
+  coordinator        TEXT NOT NULL DEFAULT '',
+  tag                TEXT NOT NULL DEFAULT '',
+  number             INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
 
 CREATE TABLE trials (
@@ -64,9 +66,17 @@ CREATE TABLE trials (
 );
 )sql";
 
-/// A column since later: files that lack it get it with their next run, and older builds can still read and write them.
-inline constexpr const char* kCoordinatorColumn =
-    "ALTER TABLE runs ADD COLUMN coordinator TEXT NOT NULL DEFAULT ''";
+/// A column of `runs` since later: files that lack it get it with their next run, and older builds can still read and write them.
+struct LaterColumn {
+  const char* name;
+  const char* statement;  ///< adds it
+};
+/// `tag` is the name that a user gave, empty: none. `number` grows from run to run in the order of insertion, 0: not known.
+inline constexpr LaterColumn kLaterColumns[] = {
+    {"coordinator", "ALTER TABLE runs ADD COLUMN coordinator TEXT NOT NULL DEFAULT ''"},
+    {"tag", "ALTER TABLE runs ADD COLUMN tag TEXT NOT NULL DEFAULT ''"},
+    {"number", "ALTER TABLE runs ADD COLUMN number INTEGER NOT NULL DEFAULT 0"},
+};
 
 /// Beside them since later: added to files that lack it, which older builds can still read. `document` is core/plan/device_profile.h's.
 inline constexpr const char* kProfileSchema = R"sql(

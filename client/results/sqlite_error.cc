@@ -41,11 +41,12 @@ Error error_from_sqlite(const SQLite::Exception& exception, int system_errno,
     case SQLITE_PERM:
     case SQLITE_READONLY:
     case SQLITE_AUTH:
-      return with_reason(ErrorCode::kPermission, "cannot be written");
+      return with_reason(ErrorCode::kPermission,
+                         "cannot be written: name another file with --store");
     case SQLITE_CANTOPEN:
       return with_reason(system_errno == ENOENT || system_errno == ENOTDIR ? ErrorCode::kNotFound
                                                                            : ErrorCode::kPermission,
-                         "cannot be opened");
+                         "cannot be opened: name another file with --store");
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return {ErrorCode::kUnavailable,

@@ -4,11 +4,11 @@
 #include <sqlite3.h>
 
 #include <cctype>
-#include <charconv>
 #include <optional>
 #include <utility>
 
 #include "client/results/record_json.h"
+#include "client/results/run_names.h"
 #include "client/results/schema.h"
 #include "client/results/sqlite_error.h"
 #include "client/results/store.h"
@@ -57,6 +57,15 @@ std::string upsert_trial() {
   });
   return "INSERT INTO trials (" + columns + ") VALUES (" + values +
          ") ON CONFLICT (run, id) DO UPDATE SET " + updates;
+}
+
+/// Returns what trial_from() reads: details are nearly all that a trial takes.
+std::string columns_without_details() {
+  std::string columns = "split, position, boundary_bytes, status";
+  const TrialRecord any;
+  for_each_column(
+      any, [&](const std::string& column, const auto& /*field*/) { columns += ", " + column; });
+  return columns;
 }
 
 TrialRecord trial_from(SQLite::Statement& row) {
@@ -114,6 +123,7 @@ Expected<RunRecord> run_from(SQLite::Statement& row) {
                                           "run {}", run.id));
   PARETO_ASSIGN(run.passes, with_context(passes_from_json(row.getColumn("passes").getString()),
                                          "run {}", run.id));
+  if (has_column(row, "tag")) run.tag = row.getColumn("tag").getString();
   if (has_column(row, "coordinator")) {
     PARETO_ASSIGN(run.coordinator,
                   with_context(coordinator_from_json(row.getColumn("coordinator").getString()),
@@ -158,8 +168,11 @@ class SqliteStore final : public ResultStore {
   Expected<> open_as_it_lies() {
     std::error_code none;
     if (std::filesystem::file_size(path_.string() + "-wal", none) > 0 && !none) {
-      return fail(ErrorCode::kPermission,
-                  "{}: it was not closed in order, and this user may not mend it", path_.string());
+      return fail(
+          ErrorCode::kPermission,
+          "{}: it was not closed in order, and this user may not mend it: name another file "
+          "with --store, or change its owner",
+          path_.string());
     }
     return open("file:" + in_uri(std::filesystem::absolute(path_).string()) + "?immutable=1",
                 SQLite::OPEN_READONLY | SQLite::OPEN_URI, false);
@@ -175,13 +188,16 @@ class SqliteStore final : public ResultStore {
 
   Expected<> begin_run(const RunRecord& run) override {
     return guarded([&]() -> Expected<> {
-      add_later_columns();
+      add_later_columns(*database_);
+      SQLite::Transaction transaction(*database_, SQLite::TransactionBehavior::IMMEDIATE);
+      PARETO_TRY(check_tag_is_free(*database_, run.tag, run.id));
       SQLite::Statement insert(
           *database_,
           "INSERT INTO runs (id, model, model_digest, model_weight_bytes, started, finished, "
-          "command_line, options, software_version, seed, devices, passes, note, coordinator) "
+          "command_line, options, software_version, seed, devices, passes, note, coordinator, "
+          "tag, number) "
           "VALUES (:id, :model, :digest, :weights, :started, :finished, :command, :options, "
-          ":version, :seed, :devices, :passes, :note, :coordinator)");
+          ":version, :seed, :devices, :passes, :note, :coordinator, :tag, :number)");
       insert.bind(":id", run.id);
       insert.bind(":model", run.model);
       insert.bind(":digest", run.model_digest);
@@ -191,8 +207,11 @@ class SqliteStore final : public ResultStore {
       insert.bind(":version", run.software_version);
       insert.bind(":seed", to_signed(run.seed));
       insert.bind(":coordinator", coordinator_to_json(run.coordinator));
+      insert.bind(":tag", run.tag);
+      insert.bind(":number", next_run_number(*database_));
       bind_outcome(insert, run);
       insert.exec();
+      transaction.commit();
       return {};
     });
   }
@@ -238,7 +257,7 @@ class SqliteStore final : public ResultStore {
                                "devices=:devices, passes=:passes, note=:note WHERE id=:id");
       bind_outcome(update, run);
       update.bind(":id", run.id);
-      if (update.exec() == 0) return no_such_run(run.id);
+      if (update.exec() == 0) return no_such_run(*database_, run.id, path_);
       SQLite::Statement mark(
           *database_,
           "UPDATE trials SET p50_ms=:p50_ms, p50_low_ms=:p50_low_ms, p50_high_ms=:p50_high_ms, "
@@ -270,10 +289,10 @@ class SqliteStore final : public ResultStore {
 
   Expected<RunRecord> load_run(const std::string& id) override {
     return guarded([&]() -> Expected<RunRecord> {
-      PARETO_ASSIGN(const std::string whole, find_run(id));
+      PARETO_ASSIGN(const std::string whole, client::find_run(*database_, id, path_));
       SQLite::Statement row(*database_, "SELECT * FROM runs WHERE id=:id");
       row.bind(":id", whole);
-      if (!row.executeStep()) return no_such_run(whole);
+      if (!row.executeStep()) return no_such_run(*database_, whole, path_);
       PARETO_ASSIGN(RunRecord run, run_from(row));
       PARETO_TRY(load_trials(run, true));
       return run;
@@ -283,13 +302,55 @@ class SqliteStore final : public ResultStore {
   Expected<std::vector<RunRecord>> list_runs() override {
     return guarded([&]() -> Expected<std::vector<RunRecord>> {
       std::vector<RunRecord> runs;
-      SQLite::Statement row(*database_, "SELECT * FROM runs ORDER BY id DESC");
+      SQLite::Statement row(*database_, "SELECT * FROM runs ORDER BY " + order_of_runs(*database_) +
+                                            " DESC, id DESC");
       while (row.executeStep()) {
         PARETO_ASSIGN(RunRecord run, run_from(row));
         PARETO_TRY(load_trials(run, false));
         runs.push_back(std::move(run));
       }
       return runs;
+    });
+  }
+
+  Expected<std::string> find_run(const std::string& id) override {
+    return guarded([&] { return client::find_run(*database_, id, path_); });
+  }
+
+  Expected<> remove_run(const std::string& id) override {
+    return guarded([&]() -> Expected<> {
+      SQLite::Transaction transaction(*database_, SQLite::TransactionBehavior::IMMEDIATE);
+      for (const char* const statement :
+           {"DELETE FROM trials WHERE run=:id", "DELETE FROM runs WHERE id=:id"}) {
+        SQLite::Statement remove(*database_, statement);
+        remove.bind(":id", id);
+        remove.exec();
+      }
+      if (database_->getChanges() == 0) return no_such_run(*database_, id, path_);
+      transaction.commit();
+      return {};
+    });
+  }
+
+  Expected<> tag_run(const std::string& id, const std::string& tag) override {
+    return guarded([&]() -> Expected<> {
+      if (!tag.empty()) PARETO_TRY(check_run_tag(tag));
+      add_later_columns(*database_);
+      SQLite::Transaction transaction(*database_, SQLite::TransactionBehavior::IMMEDIATE);
+      PARETO_TRY(check_tag_is_free(*database_, tag, id));
+      SQLite::Statement update(*database_, "UPDATE runs SET tag=:tag WHERE id=:id");
+      update.bind(":tag", tag);
+      update.bind(":id", id);
+      if (update.exec() == 0) return no_such_run(*database_, id, path_);
+      transaction.commit();
+      return {};
+    });
+  }
+
+  Expected<> check_tag(const std::string& tag) override {
+    return guarded([&]() -> Expected<> {
+      PARETO_TRY(check_run_tag(tag));
+      return check_tag_is_free(*database_, tag, "");
     });
   }
 
@@ -363,15 +424,6 @@ class SqliteStore final : public ResultStore {
     return {};
   }
 
-  void add_later_columns() {
-    SQLite::Transaction transaction(*database_, SQLite::TransactionBehavior::IMMEDIATE);
-    const char* const there =
-        "SELECT count(*) FROM pragma_table_info('runs') WHERE name='coordinator'";
-    if (database_->execAndGet(there).getInt() > 0) return;
-    database_->exec(kCoordinatorColumn);
-    transaction.commit();
-  }
-
   static void bind_outcome(SQLite::Statement& statement, const RunRecord& run) {
     statement.bind(":finished", run.finished);
     statement.bind(":options", run.options_json);
@@ -381,7 +433,8 @@ class SqliteStore final : public ResultStore {
   }
 
   Expected<> load_trials(RunRecord& run, bool with_details) {
-    SQLite::Statement row(*database_, "SELECT * FROM trials WHERE run=:run ORDER BY number");
+    SQLite::Statement row(*database_, "SELECT " + (with_details ? "*" : columns_without_details()) +
+                                          " FROM trials WHERE run=:run ORDER BY number");
     row.bind(":run", run.id);
     while (row.executeStep()) {
       run.trials.push_back(trial_from(row));
@@ -392,50 +445,6 @@ class SqliteStore final : public ResultStore {
       }
     }
     return {};
-  }
-
-  tl::unexpected<Error> no_such_run(const std::string& id) {
-    std::vector<std::string> ids;
-    SQLite::Statement row(*database_, "SELECT id FROM runs ORDER BY id DESC");
-    while (row.executeStep()) ids.push_back(row.getColumn(0).getString());
-    if (ids.empty()) return fail(ErrorCode::kNotFound, "{} holds no run", path_.string());
-    return fail(ErrorCode::kNotFound, "{} holds no run \"{}\"{}; the last is {}", path_.string(),
-                id, did_you_mean(id, ids), ids.front());
-  }
-
-  /// How many runs before the last, of "last" and "last~2".
-  static std::optional<int> steps_back(const std::string& id) {
-    constexpr std::string_view kLast = "last";
-    if (!id.starts_with(kLast)) return std::nullopt;
-    if (id == kLast) return 0;
-    if (id[kLast.size()] != '~') return std::nullopt;
-    int steps = 0;
-    const char* const end = id.data() + id.size();
-    const auto [at, status] = std::from_chars(id.data() + kLast.size() + 1, end, steps);
-    if (status != std::errc() || at != end || steps < 0) return std::nullopt;
-    return steps;
-  }
-
-  /// The whole id for a whole one, a unique beginning, "last" or "last~1".
-  Expected<std::string> find_run(const std::string& id) {
-    const std::optional<int> back = steps_back(id);
-    SQLite::Statement row(*database_,
-                          back ? "SELECT id FROM runs ORDER BY id DESC LIMIT 1 OFFSET :back"
-                               : "SELECT id FROM runs WHERE substr(id, 1, length(:id))=:id "
-                                 "ORDER BY id");
-    if (back) {
-      row.bind(":back", *back);
-    } else {
-      row.bind(":id", id);
-    }
-    std::vector<std::string> found;
-    while (row.executeStep()) found.push_back(row.getColumn(0).getString());
-    if (found.empty() || id.empty()) return no_such_run(id);
-    if (found.size() > 1 && found.front() != id) {
-      return fail(ErrorCode::kInvalidArgument, "\"{}\" is the beginning of {} runs: {}", id,
-                  found.size(), join(found));
-    }
-    return found.front();
   }
 
   Expected<> open(const std::string& name, int flags, bool exclusive) {
@@ -473,8 +482,9 @@ Expected<std::unique_ptr<ResultStore>> ResultStore::open(const std::filesystem::
     std::error_code error;
     std::filesystem::create_directories(path.parent_path(), error);
     if (error) {
-      return tl::unexpected(
-          error_from_errno(error.value(), "making the folder " + path.parent_path().string()));
+      const Error cause =
+          error_from_errno(error.value(), "making the folder " + path.parent_path().string());
+      return fail(cause.code, "{}: name another results file with --store", cause.message);
     }
   }
   return open_store(path, true);

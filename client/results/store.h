@@ -29,7 +29,8 @@ class ResultStore {
 
   /// Before minutes of measuring what is to be kept here. Fails: kPermission.
   virtual Expected<> check_writable() = 0;
-  virtual Expected<> begin_run(const RunRecord& run) = 0;  ///< without its trials
+  virtual Expected<> begin_run(
+      const RunRecord& run) = 0;  ///< without its trials; its tag has to be free
   /// Replaces one of that id, and with it the passes of its run: both or neither.
   virtual Expected<> put_trial(const RunRecord& run, const TrialRecord& trial) = 0;
   /// All of them or none.
@@ -37,9 +38,19 @@ class ResultStore {
                                 const std::vector<TrialRecord>& trials) = 0;
   /// Finished, options, devices, passes and note; p_front and on_front of all its trials.
   virtual Expected<> update_run(const RunRecord& run) = 0;
-  /// With its trials. `id`: whole, a unique beginning, "last", or "last~1" for the one before that.
+  /// With its trials. `id`: whole, a tag, a unique beginning, "last", or "last~1" for the one before that. The last one is that which was
+  /// stored last, whatever the clock said.
   virtual Expected<RunRecord> load_run(const std::string& id) = 0;
+  /// Returns the whole id of what load_run() takes.
+  virtual Expected<std::string> find_run(const std::string& id) = 0;
   virtual Expected<std::vector<RunRecord>> list_runs() = 0;  ///< newest first, without samples
+  /// Removes a run and its trials. `id` is whole. Fails: kNotFound.
+  virtual Expected<> remove_run(const std::string& id) = 0;
+  /// Gives a run a name in place of the one it had; "" takes that away. `id` is whole. Fails: kNotFound; kInvalidArgument (no name, or that
+  /// of another run).
+  virtual Expected<> tag_run(const std::string& id, const std::string& tag) = 0;
+  /// Checks that a new run can have that name. Fails: kInvalidArgument.
+  virtual Expected<> check_tag(const std::string& tag) = 0;
 
   /// What was measured of a device, by client/planning's key; replaces what was kept under it.
   virtual Expected<> put_profile(const std::string& key, const DeviceProfile& profile) = 0;

@@ -29,7 +29,15 @@ class MemoryStore final : public ResultStore {
   Expected<RunRecord> load_run(const std::string&) override {
     return fail(ErrorCode::kNotFound, "none");
   }
+  Expected<std::string> find_run(const std::string&) override {
+    return fail(ErrorCode::kNotFound, "none");
+  }
   Expected<std::vector<RunRecord>> list_runs() override { return std::vector<RunRecord>{}; }
+  Expected<> remove_run(const std::string&) override { return fail(ErrorCode::kNotFound, "none"); }
+  Expected<> tag_run(const std::string&, const std::string&) override {
+    return fail(ErrorCode::kNotFound, "none");
+  }
+  Expected<> check_tag(const std::string&) override { return {}; }
 
   Expected<> put_profile(const std::string& key, const DeviceProfile& profile) override {
     profiles[key] = profile;
