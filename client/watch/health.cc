@@ -87,14 +87,30 @@ Verdict runs_on(const DeviceHealth& device) {
       fmt::format("{}, cores: {}, {}", device.info.device, device.info.cores, device.info.cpu));
 }
 
+/// Returns what to do about a connection that failed at once, by the system's words for it.
+std::string remedy_of_refusal(const std::string& problem) {
+  const auto says = [&](const char* words) { return problem.find(words) != std::string::npos; };
+  if (says("refused")) {
+    return "the machine answers, but nothing listens at that address: start paretod there "
+           "(systemctl status paretod), with a listen: that names this address or 0.0.0.0";
+  }
+  if (says("unreachable") || says("No route")) {
+    return "no way leads there: is the device on, in the same network, and its address right?";
+  }
+  if (says("No such file") || says("Permission denied")) {
+    return "start paretod there (systemctl status paretod); its socket is for its user and group";
+  }
+  return "start paretod there (systemctl status paretod), with a listen: that is reached from here";
+}
+
 /// Of a device that could not be asked something.
 std::string remedy_of(const Error& problem) {
   switch (problem.code) {
     case ErrorCode::kUnavailable:
-      return "start paretod there (systemctl status paretod), let its listen: name an address that "
-             "is reached from here, and its firewall the port";
+      return remedy_of_refusal(problem.message);
     case ErrorCode::kTimeout:
-      return "is the address right, the device on, and its firewall open?";
+      return "nothing came back, not even a refusal: is the address right, and the device on? If "
+             "both are, a firewall may drop what is sent to that port";
     case ErrorCode::kNotFound:
       return "mend its address, or what DNS says of it";
     case ErrorCode::kInvalidArgument:
@@ -211,6 +227,23 @@ Verdict answers(const DeviceHealth& device) {
   return failed(device.problem->message, remedy_of(*device.problem));
 }
 
+/// Returns what to do about a data address that another device does not reach.
+std::string remedy_of(const WayFacts& way) {
+  const auto says = [&](const char* words) { return way.problem.find(words) != std::string::npos; };
+  if (says("refused")) {
+    return fmt::format(
+        "{} answers, but nothing listens at {}: is data: in its paretod.yaml an "
+        "address of {} that {} reaches?",
+        way.to, way.address, way.to, way.from);
+  }
+  if (says("unreachable") || says("No route")) {
+    return fmt::format("give {} a route to {}, or name another address of {} in its data:",
+                       way.from, way.address, way.to);
+  }
+  return fmt::format("let the firewall of {} take {} from {}, and {} have a route there", way.to,
+                     way.address, way.from, way.from);
+}
+
 Verdict reached(const WayFacts& way) {
   const bool of_itself = transport::is_loopback(way.address);
   if (way.problem.empty() && !(of_itself && way.apart)) {
@@ -228,9 +261,7 @@ Verdict reached(const WayFacts& way) {
                                        "its paretod.yaml",
                                        way.to, way.transport));
   }
-  return failed(way.problem, fmt::format("let the firewall of {} take {} from {}, and {} have a "
-                                         "route there",
-                                         way.to, way.address, way.from, way.from));
+  return failed(way.problem, remedy_of(way));
 }
 
 /// Of two on one machine. By whatever name it is reached, a daemon has the one address in shared memory, which nobody else has.

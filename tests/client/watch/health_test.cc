@@ -110,6 +110,20 @@ TEST(Health, ADeviceThatDoesNotAnswerHasOneFinding) {
   }
 }
 
+TEST(Health, ARemedyFitsTheCauseAndBlamesNoFirewallThatIsNotThere) {
+  for (const auto& [problem, remedy] : std::vector<std::pair<std::string, std::string>>{
+           {"no daemon answers (Connection refused)", "nothing listens at that address"},
+           {"no daemon answers (No route to host)", "no way leads there"},
+           {"no daemon answers (Network is unreachable)", "no way leads there"},
+           {"no daemon answers (No such file or directory)", "its socket is for its user"}}) {
+    HealthFacts facts = good_facts();
+    facts.devices[0].problem = Error{ErrorCode::kUnavailable, problem};
+    const Finding found = finding(facts, "pi-1", "answers");
+    EXPECT_THAT(found.remedy, testing::HasSubstr(remedy));
+    EXPECT_THAT(found.remedy, testing::Not(testing::HasSubstr("firewall")));
+  }
+}
+
 TEST(Health, OfVersions) {
   expect(of_device("version", [](DeviceHealth& device) { device.info.version = "0.0.7"; }),
          Severity::kWarn, "0.0.7, this program is ", "the same version");
@@ -236,9 +250,14 @@ TEST(Health, OfWays) {
   HealthFacts facts = good_facts();
   expect(finding(facts, "this machine to pi-1", "tcp"), Severity::kOk,
          "10.0.0.1:7071 answers in 2 ms", "");
-  facts.ways.push_back({"pi-2", "pi-1", "grpc", "10.0.0.1:7072", "refused", {}});
-  expect(finding(facts, "pi-2 to pi-1", "grpc"), Severity::kFail, "refused",
-         "let the firewall of pi-1 take 10.0.0.1:7072 from pi-2");
+  for (const auto& [problem, remedy] : std::vector<std::pair<std::string, std::string>>{
+           {"Connection refused", "pi-1 answers, but nothing listens at 10.0.0.1:7072"},
+           {"Network is unreachable", "give pi-2 a route to 10.0.0.1:7072"},
+           {"timed out", "let the firewall of pi-1 take 10.0.0.1:7072 from pi-2"}}) {
+    facts.ways.push_back({"pi-2", "pi-1", "grpc", "10.0.0.1:7072", problem, {}});
+    expect(finding(facts, "pi-2 to pi-1", "grpc"), Severity::kFail, problem, remedy);
+    facts.ways.pop_back();
+  }
   facts.ways.push_back({"pi-2", "pi-1", "tcp", "127.0.0.1:7071", "refused", {}});
   expect(finding(facts, "pi-2 to pi-1", "tcp"), Severity::kFail, "refused",
          "pi-1 listens for itself only: data: tcp=0.0.0.0:PORT");
