@@ -1,9 +1,10 @@
 #include "client/commands/commands.h"
+#include "client/program.h"
 
 namespace pareto::client {
 
-std::vector<std::unique_ptr<Command>> builtin_commands() {
-  std::vector<std::unique_ptr<Command>> commands;
+Commands builtin_commands() {
+  Commands commands;
   commands.push_back(make_sweep_command());
   commands.push_back(make_splits_command());
   commands.push_back(make_profile_command());
@@ -25,6 +26,10 @@ std::vector<std::unique_ptr<Command>> builtin_commands() {
   commands.push_back(make_top_command());
   commands.push_back(make_doctor_command());
   return commands;
+}
+
+int run_program(const std::vector<std::string>& arguments, Context& context) {
+  return run_program(arguments, builtin_commands(), context);
 }
 
 }  // namespace pareto::client

@@ -40,6 +40,7 @@ struct Context {
   std::string command_line;
   std::filesystem::path paretod;        ///< the daemon of this build
   std::filesystem::path default_store;  ///< where results are kept unless told otherwise
+  std::string devices{};                ///< used if no others are named, as --devices takes them
   StopSignal& stop;
 };
 
@@ -62,6 +63,8 @@ class Command {
   virtual Expected<int> run(Context& context) = 0;
 };
 
-std::vector<std::unique_ptr<Command>> builtin_commands();
+using Commands = std::vector<std::unique_ptr<Command>>;
+
+Commands builtin_commands();
 
 }  // namespace pareto::client

@@ -22,8 +22,6 @@ constexpr const char* kFooter =
     "package\n"
     "is installed, with the guide, docs/guide.md, and the formats of all files beside them.";
 
-using Commands = std::vector<std::unique_ptr<Command>>;
-
 /// A first word that is no command is most often a slip of the finger; CLI11 would only call it unexpected.
 Expected<> check_command(const std::vector<std::string>& arguments, const Commands& commands) {
   if (arguments.empty() || arguments.front().starts_with('-')) return {};
@@ -51,7 +49,7 @@ std::string sentence(const CLI::ParseError& error, const CLI::App& app) {
   const std::vector<std::string> extra = app.remaining(/*recurse=*/true);
   const auto flag =
       std::ranges::find_if(extra, [](const auto& word) { return word.starts_with('-'); });
-  if (flag == extra.end()) return fmt::format("{} {}", error.what(), help);
+  if (flag == extra.end()) return fmt::format("{} {}", without_proposals(error.what()), help);
   std::vector<std::string> flags;
   for (const OptionUsage& option : usage_of(asked).options) {
     flags.insert(flags.end(), option.names.begin(), option.names.end());
@@ -106,7 +104,9 @@ int exit_code_of(ErrorCode code) {
 }
 
 std::filesystem::path find_paretod(const std::filesystem::path& program, const std::string& path) {
-  std::vector<std::filesystem::path> folders{program.parent_path()};
+  // The whole program is in libexec/pareto-edge, and its front in bin.
+  const auto bin = (program.parent_path() / "../../bin").lexically_normal();
+  std::vector<std::filesystem::path> folders{program.parent_path(), bin};
   for (const std::string& folder : split_list(path, ':')) folders.emplace_back(folder);
   for (const auto& folder : folders) {
     std::error_code ignored;
@@ -130,7 +130,7 @@ std::string quoted_command_line(const std::vector<std::string>& arguments) {
   return line;
 }
 
-int run_program(const std::vector<std::string>& words, Context& context) {
+int run_program(const std::vector<std::string>& words, const Commands& commands, Context& context) {
   const std::vector<std::string> arguments = with_help_as_flag(words);
   CLI::App app{"Cuts a neural network between devices and shows which cuts no other cut beats.",
                "paretoctl"};
@@ -139,7 +139,6 @@ int run_program(const std::vector<std::string>& words, Context& context) {
   UsageFlags usage;
   usage.add_to(app);
   app.footer(kFooter);
-  const Commands commands = builtin_commands();
   if (const auto known = check_command(arguments, commands); !known) {
     return report(context, known.error());
   }

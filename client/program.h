@@ -9,14 +9,17 @@
 
 namespace pareto::client {
 
+/// Runs one of all commands.
+int run_program(const std::vector<std::string>& arguments, Context& context);
 /// The arguments without the program's name. The only place that prints an error, once: "paretoctl: …" on context.err.
 /// Returns an exit code of client/command.h.
-int run_program(const std::vector<std::string>& arguments, Context& context);
+int run_program(const std::vector<std::string>& arguments, const Commands& commands,
+                Context& context);
 
 /// What an error that reached the top means to a script.
 int exit_code_of(ErrorCode code);
 
-/// The daemon's program: beside `program`, else in a folder of `path` ("/usr/bin:/bin"), else "paretod", which then is found
+/// The daemon's program: beside `program` or its front, else in a folder of `path` ("/usr/bin:/bin"), else "paretod", which then is found
 /// by nobody and said so.
 std::filesystem::path find_paretod(const std::filesystem::path& program, const std::string& path);
 

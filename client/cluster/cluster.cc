@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "client/cluster/daemon_client.h"
 #include "client/cluster/network.h"
@@ -24,6 +25,35 @@ Expected<std::string> control_address(const std::string& ready_line) {
     return fail(ErrorCode::kCorrupt, "its ready line is not understood: {}", ready_line);
   }
   return json["control"].get<std::string>();
+}
+
+/// Connects to all at once: devices that hang cost the time of one. Fails: as the first that fails, naming the others that do.
+Expected<std::vector<std::unique_ptr<DaemonClient>>> connect_all(
+    const std::vector<DeviceConfig>& devices) {
+  std::vector<std::unique_ptr<DaemonClient>> clients(devices.size());
+  std::vector<std::optional<Error>> problems(devices.size());
+  std::vector<std::jthread> connecting;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    connecting.emplace_back([&, i] {
+      auto client = connect_daemon(devices[i], kConnectTimeout);
+      if (client) {
+        clients[i] = *std::move(client);
+      } else {
+        problems[i] = std::move(client).error();
+      }
+    });
+  }
+  connecting.clear();
+  std::optional<Error> first;
+  std::vector<std::string> others;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (!problems[i]) continue;
+    if (first) others.push_back(devices[i].name);
+    if (!first) first = std::move(problems[i]);
+  }
+  if (!first) return clients;
+  if (!others.empty()) first->message += fmt::format("; nor could be used: {}", join(others));
+  return tl::unexpected(*std::move(first));
 }
 
 }  // namespace
@@ -103,10 +133,7 @@ Expected<Cluster> Cluster::connect(const std::vector<DeviceConfig>& devices,
                                    std::unique_ptr<Network> network) {
   auto impl = std::make_unique<Impl>();
   impl->network = std::move(network);
-  for (const DeviceConfig& device : devices) {
-    PARETO_ASSIGN(auto client, connect_daemon(device, kConnectTimeout));
-    impl->devices.push_back(std::move(client));
-  }
+  PARETO_ASSIGN(impl->devices, connect_all(devices));
   return Cluster(std::move(impl));
 }
 

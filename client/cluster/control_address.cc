@@ -1,19 +1,66 @@
 #include "client/cluster/control_address.h"
 
+#include <algorithm>
+#include <set>
+
 #include "client/discovery/service_lookup.h"
+#include "core/base/text.h"
+#include "core/transport/address.h"
 
 namespace pareto::client {
+namespace {
+
+constexpr std::string_view kUnixScheme = "unix:";
+
+/// Returns the host of HOST:PORT, the last part of a file, or the name of a service.
+std::string short_name(const std::string& address) {
+  if (address.starts_with(kUnixScheme)) {
+    return std::filesystem::path(address.substr(kUnixScheme.size())).filename().string();
+  }
+  if (address.starts_with(kServiceScheme)) return address.substr(kServiceScheme.size());
+  return transport::parse_host_port(address).map(&transport::HostPort::host).value_or(address);
+}
+
+}  // namespace
 
 Expected<> check_control_address(const std::string& address) {
   if (address.starts_with("unix:/")) return {};
   if (address.starts_with(kServiceScheme)) return check_service_address(address);
-  const std::size_t colon = address.rfind(':');
-  if (colon == std::string::npos || colon == 0 || colon + 1 == address.size() ||
-      address.find_first_not_of("0123456789", colon + 1) != std::string::npos) {
-    return fail(ErrorCode::kInvalidArgument,
-                "\"{}\" is neither HOST:PORT nor srv:_SERVICE._tcp.DOMAIN nor unix:/FILE", address);
+  const auto parsed = transport::parse_host_port(address);
+  if (!parsed) {
+    return fail(ErrorCode::kInvalidArgument, "{}; srv:_SERVICE._tcp.DOMAIN and unix:/FILE work too",
+                parsed.error().message);
   }
-  return {};
+  if (parsed->port != 0) return {};
+  return fail(ErrorCode::kInvalidArgument,
+              "\"{}\" has port 0, which nobody can be reached at: name the daemon's own", address);
+}
+
+bool names_addresses(const std::string& devices) {
+  std::error_code none;
+  return devices.find(':') != std::string::npos && !std::filesystem::exists(devices, none);
+}
+
+Expected<std::vector<DeviceConfig>> read_devices(const std::string& devices) {
+  if (!names_addresses(devices)) return read_inventory(devices);
+  std::vector<DeviceConfig> configs;
+  // A blank at an end is a slip too, and split_list() would drop it.
+  for (std::size_t begin = 0; begin <= devices.size();) {
+    const std::size_t end = std::min(devices.find(',', begin), devices.size());
+    const std::string address = devices.substr(begin, end - begin);
+    begin = end + 1;
+    PARETO_TRY(check_control_address(address));
+    if (std::ranges::find(configs, address, &DeviceConfig::address) != configs.end()) {
+      return fail(ErrorCode::kInvalidArgument, "{} is named twice", address);
+    }
+    configs.push_back({short_name(address), address});
+  }
+  std::multiset<std::string> names;
+  for (const DeviceConfig& device : configs) names.insert(device.name);
+  for (DeviceConfig& device : configs) {
+    if (names.count(device.name) > 1) device.name = device.address;
+  }
+  return configs;
 }
 
 }  // namespace pareto::client

@@ -5,27 +5,36 @@
 
 #include "client/cluster/control_address.h"
 #include "client/cluster/testbed_cluster.h"
+#include "client/commands/flags.h"
+#include "core/base/usage.h"
 
 namespace pareto::client {
 
 void AddressFlags::add_to(CLI::App& app, const std::string& otherwise) {
-  app.add_option("--devices", inventory, "inventory of daemons (configs/inventory.yaml)");
-  app.add_option(
-         "addresses", addresses,
-         "daemons by their control addresses, HOST:PORT, srv:… or unix:/FILE; without any of "
-         "these: " +
-             otherwise)
+  const Heading heading(app, "Devices");
+  set_value(app.add_option("--devices", inventory, kDevicesHelp), "FILE|LIST", {"@addresses"});
+  set_value(app.add_option("addresses", addresses,
+                           "control addresses of daemons: HOST:PORT, srv:… or unix:/FILE; without "
+                           "any devices: " +
+                               otherwise),
+            "ADDRESS", {"@addresses"})
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 void AddressFlags::add_testbed_to(CLI::App& app) {
-  app.add_option("--testbed", testbed, "a test bed that is up (paretoctl testbed up)");
+  const Heading heading(app, "Devices");
+  set_value(app.add_option("--testbed", testbed, "test bed that is up (paretoctl testbed up)"),
+            "FILE|NAME", {"@testbeds"});
+}
+
+void AddressFlags::settle(const Context& context) {
+  if (!given()) inventory = context.devices;
 }
 
 Expected<std::vector<DeviceConfig>> AddressFlags::read() const {
   std::vector<DeviceConfig> devices;
   if (!inventory.empty()) {
-    PARETO_ASSIGN(devices, read_inventory(inventory));
+    PARETO_ASSIGN(devices, with_context(read_devices(inventory), "--devices"));
   }
   if (!testbed.empty()) {
     PARETO_ASSIGN(const ChosenTestbed chosen, find_testbed(testbed));

@@ -19,6 +19,8 @@ struct AddressFlags {
   void add_to(CLI::App& app, const std::string& otherwise);
   /// For who needs no more of them than their control sockets: their networks are their own.
   void add_testbed_to(CLI::App& app);
+  /// If nothing was given, takes the devices of the environment (PARETO_DEVICES).
+  void settle(const Context& context);
   bool given() const { return !inventory.empty() || !testbed.empty() || !addresses.empty(); }
   /// Devices of the inventory, of the test bed, then those of the addresses, called as these. Fails: as read_inventory and find_testbed;
   /// kInvalidArgument (an address without a port, one twice, a test bed that is not up).

@@ -252,7 +252,9 @@ class DeployCommand final : public Command {
     PARETO_ASSIGN(const Model model, model_.open(context));
     PARETO_TRY(make_folder());
     const auto count = std::max<std::size_t>(devices_named({named}), 2);
-    PARETO_ASSIGN(const Cluster cluster, devices_.connect(context, static_cast<int>(count)));
+    devices_.settle(context);
+    PARETO_ASSIGN(const Cluster cluster, devices_.connect(context, static_cast<int>(count), {},
+                                                          {.names = device_names({named})}));
     PARETO_TRY(check_plan(named, model, cluster));
     PARETO_ASSIGN(const Plan plan, with_transports_named(named.plan, cluster));
     PARETO_ASSIGN(LineReader lines, LineReader::of(context.input, context.stop.descriptor()));

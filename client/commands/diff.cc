@@ -9,6 +9,7 @@
 #include "client/experiment/settle.h"
 #include "client/report/diff_writer.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 
 namespace pareto::client {
 namespace {
@@ -38,15 +39,20 @@ class DiffCommand final : public Command {
   }
   void add_options(CLI::App& app) override {
     store_.add_to(app);
-    app.add_option("runs", runs_,
-                   "A and B: a run's name, the beginning of one, last, or last~1 for the one "
-                   "before (default: last~1 last)")
+    set_value(app.add_option("runs", runs_,
+                             "runs A and B by name or id, the beginning of an id, last, or last~1 "
+                             "for the one before (default: last~1 last)"),
+              "RUN", {"last", "@runs"})
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
         ->expected(0, 2);
-    app.add_option("--between", between_, "ID,ID: two plans of one run instead, round by round");
-    app.add_option("--tolerance", tolerance_, "what counts as the same, and as no regression")
+    set_value(app.add_option("--between", between_,
+                             "compare two plans of one run instead, round by round: ID,ID"),
+              "LIST");
+    set_value(app.add_option("--tolerance", tolerance_,
+                             "difference that counts as none, and as no regression"),
+              "SHARE")
         ->capture_default_str();
-    app.add_flag("--json", json_, "one JSON document on stdout");
+    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
   }
 
   Expected<int> run(Context& context) override {

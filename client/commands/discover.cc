@@ -11,6 +11,7 @@
 #include "client/discovery/mdns_browser.h"
 #include "client/report/text_table.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 #include "core/plan/json_text.h"
 #include "core/plan/protocol.h"
 
@@ -28,11 +29,13 @@ class DiscoverCommand final : public Command {
            "  paretoctl discover --timeout 10s --write inventory.yaml\n";
   }
   void add_options(CLI::App& app) override {
-    app.add_option("--timeout", timeout_, "how long to wait for answers, 100ms to 60s")
+    set_value(app.add_option("--timeout", timeout_, "time to wait for answers, 100ms to 60s"),
+              "DURATION")
         ->capture_default_str();
-    app.add_option("--write", file_,
-                   "a new file to write what was found to, as an inventory for --devices");
-    app.add_flag("--json", json_, "one JSON document on stdout");
+    set_value(app.add_option("--write", file_,
+                             "new file to write the devices to, as an inventory for --devices"),
+              "FILE");
+    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
   }
 
   Expected<int> run(Context& context) override {

@@ -14,6 +14,7 @@
 #include "client/report/text_table.h"
 #include "client/watch/examine.h"
 #include "client/watch/health.h"
+#include "core/base/usage.h"
 #include "core/plan/json_text.h"
 #include "core/runtime/shard_runner.h"
 #include "core/transport/place.h"
@@ -57,10 +58,11 @@ class DoctorCommand final : public Command {
   void add_options(CLI::App& app) override {
     devices_.add_to(app, "two daemons of this build, started on this machine");
     store_.add_to(app);
-    app.add_flag("--json", json_, "one JSON document on stdout");
+    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
   }
 
   Expected<int> run(Context& context) override {
+    devices_.settle(context);
     HealthFacts facts;
     facts.own = own_facts(context);
     if (devices_.given()) {

@@ -7,20 +7,26 @@
 #include <ostream>
 
 #include "client/cluster/codec_choice.h"
+#include "client/cluster/control_address.h"
 #include "client/cluster/remote_network.h"
 #include "client/cluster/transport_choice.h"
+#include "client/commands/proposals.h"
 #include "client/experiment/lost_request.h"
 #include "core/base/clock.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
+#include "core/plan/builtin_conditions.h"
 #include "core/wire/codec.h"
 #include "partitioner/models/model_builder.h"
 
 namespace pareto::client {
 namespace {
 
-constexpr const char* kPrecisionHelp = "fp32, or bf16 where an error below a percent is fine";
+constexpr const char* kPrecisionHelp =
+    "number format of the computation: fp32, or bf16 if an error below a percent is fine";
 constexpr const char* kThreadsHelp =
-    "a device uses for one request; 0: as each is set (paretod.yaml: threads)";
+    "number of threads that a device uses for one request; 0: as each is set (threads in "
+    "paretod.yaml)";
 
 template <typename Number>
 Expected<Number> parse_number(const std::string& text, const char* flag, Number least = 1) {
@@ -42,29 +48,48 @@ Expected<Nanoseconds> parse_long_time(const std::string& text, const char* flag)
 std::string codec_help() {
   std::vector<std::string> names{"none"};
   for (const wire::Codec* codec : wire::builtin_codecs()) names.emplace_back(codec->name());
-  return "how tensors travel between stages: " + join(names) +
-         "; auto: by what encoding, decoding and the link are measured to take";
+  return "codec of the tensors between stages: " + join(names) +
+         "; auto: the fastest, by measured times of encoding, link and decoding";
 }
 
 std::string codec_error_help() {
-  return "what auto may lose of a tensor: mean difference, relative to its largest magnitude; 0: "
-         "nothing";
+  return "loss that auto accepts: mean difference of a tensor, as a share of its largest magnitude";
+}
+
+/// Removes the devices that nobody needs. Whoever checks the plan tells of a name that is not there.
+void keep_needed(const NeededDevices& needed, std::vector<DeviceConfig>& devices) {
+  const auto is_there = [&](const std::string& name) {
+    return std::ranges::find(devices, name, &DeviceConfig::name) != devices.end();
+  };
+  if (needed.first > 0 && needed.first < devices.size()) devices.resize(needed.first);
+  if (needed.names.empty() || !std::ranges::all_of(needed.names, is_there)) return;
+  std::erase_if(devices, [&](const DeviceConfig& device) {
+    return std::ranges::find(needed.names, device.name) == needed.names.end();
+  });
 }
 
 }  // namespace
 
 void ModelFlags::add_to(CLI::App& app, bool required, const std::string& shape_flags) {
-  auto* option = app.add_option("--model", model,
-                                "a built-in name (see `paretoctl models`) or a TorchScript file");
+  const Heading heading(app, "Model");
+  auto* option = set_value(
+      app.add_option("--model", model, "built-in model (paretoctl models) or TorchScript file"),
+      "NAME|FILE", model_names());
   if (required) option->required();
-  app.add_option(
-      shape_flags, input_shape,
-      "per sample, without the batch: 3x224x224; several inputs separated by ';', a dtype "
-      "after a colon: 128:int64");
-  app.add_option("--num-classes", num_classes, "classes of a built-in model")
+  set_value(app.add_option(shape_flags, input_shape,
+                           "shape of an input without the batch, as 3x224x224; a dtype follows a "
+                           "colon (128:int64), and further inputs a ';'"),
+            "SHAPE");
+  set_value(app.add_option("--num-classes", num_classes, "number of classes of a built-in model"),
+            "N")
       ->capture_default_str();
-  app.add_option("--weights", weights, "a torchvision checkpoint (.pth) or TorchScript file (.pt)");
-  app.add_option("--model-seed", model_seed, "of a built-in model's weights, without --weights")
+  set_value(app.add_option("--weights", weights,
+                           "weights of a built-in model: torchvision's checkpoint (.pth) or a "
+                           "TorchScript file (.pt)"),
+            "FILE");
+  set_value(app.add_option("--model-seed", model_seed,
+                           "seed of a built-in model's random weights, without --weights"),
+            "N")
       ->capture_default_str();
 }
 
@@ -122,19 +147,27 @@ std::string training_notice(const partitioner::Graph& graph) {
 }
 
 void DeviceFlags::add_to(CLI::App& app) {
-  auto* devices = app.add_option(
-      "--devices", inventory,
-      "inventory of daemons (configs/inventory.yaml); without it, daemons are started on "
-      "this machine");
-  app.add_option(
-         "--testbed", testbed,
-         "devices and links imitated on this machine (configs/testbed/two-pi4.yaml), or the "
-         "name of a test bed that is up. Needs root")
+  const Heading heading(app, "Devices");
+  auto* devices =
+      set_value(app.add_option("--devices", inventory,
+                               std::string(kDevicesHelp) +
+                                   "; without any, daemons are started on this machine"),
+                "FILE|LIST", {"@addresses"});
+  set_value(app.add_option("--testbed", testbed,
+                           "devices and links imitated on this machine: a file "
+                           "(configs/testbed/two-pi4.yaml) or the name of a test bed that is up; "
+                           "needs root"),
+            "FILE|NAME", {"@testbeds"})
       ->excludes(devices);
 }
 
+void DeviceFlags::settle(const Context& context) {
+  if (inventory.empty() && testbed.empty()) inventory = context.devices;
+}
+
 Expected<Cluster> DeviceFlags::connect(const Context& context, int count,
-                                       std::vector<NamedCondition> conditions) const {
+                                       std::vector<NamedCondition> conditions,
+                                       const NeededDevices& needed) const {
   const auto start = [&]() -> Expected<Cluster> {
     if (!testbed.empty()) {
       PARETO_ASSIGN(const ChosenTestbed chosen, find_testbed(testbed));
@@ -158,7 +191,8 @@ Expected<Cluster> DeviceFlags::connect(const Context& context, int count,
     }
     return local;
   }
-  PARETO_ASSIGN(const auto devices, read_inventory(inventory));
+  PARETO_ASSIGN(auto devices, with_context(read_devices(inventory), "--devices"));
+  keep_needed(needed, devices);
   if (!conditions.empty()) PARETO_TRY(check_changeable(devices));
   PARETO_ASSIGN(Cluster cluster, Cluster::connect(devices));
   if (!conditions.empty()) {
@@ -177,33 +211,47 @@ Expected<std::string> DeviceFlags::testbed_content() const {
 }
 
 void PipelineFlags::add_to(CLI::App& app) {
-  app.add_option("--transport", transport,
-                 "of the links: tcp, grpc, shm; auto: of each link by itself shm where both its "
-                 "ends are on one machine and of one user, else tcp; shm+tcp+grpc: a mix, of the "
-                 "source's link, those "
-                 "between stages, and the sink's")
+  const Heading heading(app, "Pipeline");
+  set_value(app.add_option("--transport", transport,
+                           "transport of the links: tcp, grpc or shm; auto: for each link shm, if "
+                           "its two ends share a machine and a user, and tcp otherwise; "
+                           "shm+tcp+grpc: that of the source's link, of those between stages, and "
+                           "of the sink's"),
+            "LIST", transport_names())
       ->capture_default_str();
-  app.add_option("--codec", codec, codec_help())->capture_default_str();
-  app.add_option("--codec-error", codec_error, codec_error_help())->capture_default_str();
-  app.add_option("--micro-batch", micro_batch,
-                 "samples of a batch that travel together, so that stages overlap within one "
-                 "request; none: the whole batch")
+  set_value(app.add_option("--codec", codec, codec_help()), "LIST", codec_names({"none", "auto"}))
       ->capture_default_str();
-  app.add_option("--window", window,
-                 "requests in flight for throughput; auto: the fewest within 1 % of the best")
+  set_value(app.add_option("--codec-error", codec_error, codec_error_help()), "SHARE")
+      ->capture_default_str();
+  set_value(app.add_option("--micro-batch", micro_batch,
+                           "number of a batch's samples that travel together, so that stages "
+                           "overlap within one request; none: the whole batch"),
+            "LIST", {"none"})
+      ->capture_default_str();
+  set_value(app.add_option("--window", window,
+                           "number of requests in flight when throughput is measured; auto: the "
+                           "fewest within 1 % of the best"),
+            "N|auto", {"auto"})
       ->capture_default_str();
 }
 
 void RunnerFlags::add_to(CLI::App& app) {
   add_engine_to(app);
-  app.add_option("--precision", precision, kPrecisionHelp)
+  const Heading heading(app, "Computing");
+  set_value(app.add_option("--precision", precision, kPrecisionHelp), "NAME", {"fp32", "bf16"})
       ->capture_default_str()
       ->check(check_one_value);
-  app.add_option("--threads", threads, kThreadsHelp)->capture_default_str()->check(check_one_value);
+  set_value(app.add_option("--threads", threads, kThreadsHelp), "N")
+      ->capture_default_str()
+      ->check(check_one_value);
 }
 
 void RunnerFlags::add_engine_to(CLI::App& app) {
-  app.add_option("--engine", engine, "auto keeps the fastest; or " + join(runtime::engine_names()))
+  const Heading heading(app, "Computing");
+  set_value(app.add_option("--engine", engine,
+                           "engine that runs a shard: " + join(runtime::engine_names()) +
+                               "; auto: the fastest on each device"),
+            "NAME", engine_choices())
       ->capture_default_str();
 }
 
@@ -221,8 +269,11 @@ Expected<> RunnerFlags::check() const {
 }
 
 void SettingLists::add_to(CLI::App& app) {
+  const Heading heading(app, "Computing");
   const auto add = [&app](const char* flag, std::string& list, const std::string& help) {
-    app.add_option(flag, list, help + "; several separated by commas, each is profiled with each")
+    set_value(app.add_option(flag, list,
+                             help + "; several separated by commas, each is profiled with each"),
+              "LIST")
         ->capture_default_str();
   };
   add("--batch", batches, "samples of a request");
@@ -254,11 +305,11 @@ std::string check_one_value(const std::string& text) {
 }
 
 void TimeoutFlag::add_to(CLI::App& app) {
-  app.add_option("--timeout", timeout,
-                 fmt::format("of a request, 90s or 5m, before its pipeline counts as broken; where "
-                             "requests were seen to take long, 50 times that, if it is more "
-                             "(default: {}s)",
-                             kRequestTimeout.count() / 1000));
+  set_value(app.add_option("--timeout", timeout,
+                           fmt::format("time after which a request counts as lost (default: {}s, "
+                                       "or 50 times what requests were seen to take)",
+                                       kRequestTimeout.count() / 1000)),
+            "DURATION");
 }
 
 Expected<std::chrono::milliseconds> TimeoutFlag::read() const {
@@ -269,24 +320,6 @@ Expected<std::chrono::milliseconds> TimeoutFlag::read() const {
   }
   return std::chrono::duration_cast<std::chrono::milliseconds>(limit);
 }
-
-void StoreFlags::add_to(CLI::App& app) {
-  app.add_option("--store", path, "results database (default: below ~/.local/share/pareto-edge)");
-}
-
-Expected<std::unique_ptr<ResultStore>> StoreFlags::open(const Context& context) const {
-  return ResultStore::open(file(context));
-}
-
-Expected<std::unique_ptr<ResultStore>> StoreFlags::open_existing(const Context& context) const {
-  return ResultStore::open_existing(file(context));
-}
-
-std::filesystem::path StoreFlags::file(const Context& context) const {
-  return path.empty() ? context.default_store : std::filesystem::path(path);
-}
-
-std::string StoreFlags::hint() const { return path.empty() ? "" : " --store " + path; }
 
 bool is_condition_file(const std::string& network) {
   return network != Network::kNone && network != EmulatedNetwork::kOwn;
@@ -321,7 +354,7 @@ Expected<std::vector<NamedCondition>> read_conditions(const std::string& network
                   "--network {}: {} is called \"{}\" too: call one of the files otherwise", file,
                   files.at(condition_name(file)), condition_name(file));
     }
-    PARETO_ASSIGN(Condition condition, read_condition(file));
+    PARETO_ASSIGN(Condition condition, with_context(open_condition(file), "--network"));
     conditions.push_back({condition_name(file), std::move(condition)});
   }
   return conditions;

@@ -3,8 +3,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,7 +11,7 @@
 #include "client/cluster/daemon_client.h"
 #include "client/cluster/testbed_cluster.h"
 #include "client/command.h"
-#include "client/results/store.h"
+#include "client/commands/store_flags.h"
 #include "core/base/error.h"
 #include "core/runtime/shard_runner.h"
 #include "partitioner/graph/model.h"
@@ -45,24 +43,39 @@ std::string absolute_path(const std::string& path);
 /// A sentence on a model that was saved in training mode; empty: it was not, or computes the same.
 std::string training_notice(const partitioner::Graph& graph);
 
+/// What --devices takes, as --help says it.
+inline constexpr const char* kDevicesHelp =
+    "inventory of daemons (configs/inventory.yaml), or their addresses, HOST:PORT,HOST:PORT "
+    "(environment: PARETO_DEVICES)";
+
+/// The devices of an inventory that have to answer; the default: all of them.
+struct NeededDevices {
+  std::vector<std::string>
+      names{};            ///< empty: not by name. If the inventory lacks one, all have to
+  std::size_t first = 0;  ///< as many from its beginning; 0: all
+};
+
 /// Where it runs.
 struct DeviceFlags {
   std::string inventory;
   std::string testbed;
 
   void add_to(CLI::App& app);
+  /// If neither was given, takes the devices of the environment (PARETO_DEVICES).
+  void settle(const Context& context);
   /// The devices of the inventory or of the test bed, or `count` daemons of this build on loopback; with conditions to be applied, in
   /// namespaces of this machine. Fails: as Cluster and open_testbed do; kUnavailable where there is no paretod to start; kInvalidArgument
   /// (conditions for devices that let nobody change their network).
   Expected<Cluster> connect(const Context& context, int count,
-                            std::vector<NamedCondition> conditions = {}) const;
+                            std::vector<NamedCondition> conditions = {},
+                            const NeededDevices& needed = {}) const;
   /// As ChosenTestbed::content; "" where none is named. Fails: as find_testbed.
   Expected<std::string> testbed_content() const;
 };
 
 /// How requests travel through a pipeline. A command says whether it takes one of each or a list.
 struct PipelineFlags {
-  std::string transport;
+  std::string transport = "auto";  ///< for run, sweep and plan alike
   std::string codec = "none";
   double codec_error = 0;
   std::string micro_batch = "none";
@@ -103,19 +116,6 @@ struct TimeoutFlag {
   void add_to(CLI::App& app);
   /// Fails: kInvalidArgument.
   Expected<std::chrono::milliseconds> read() const;
-};
-
-/// Where results are kept.
-struct StoreFlags {
-  std::string path;
-
-  void add_to(CLI::App& app);
-  Expected<std::unique_ptr<ResultStore>> open(const Context& context) const;
-  /// For commands that only look.
-  Expected<std::unique_ptr<ResultStore>> open_existing(const Context& context) const;
-  std::filesystem::path file(const Context& context) const;
-  /// " --store FILE", or "" for the default: to be put behind a command that is proposed.
-  std::string hint() const;
 };
 
 /// "none", or what a test bed has of its own; else a condition's file.

@@ -2,13 +2,17 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <thread>
+#include <utility>
 
+#include "client/cluster/control_address.h"
 #include "client/cluster/daemon_client.h"
 #include "client/commands/commands.h"
 #include "client/commands/flags.h"
 #include "client/commands/show.h"
 #include "client/report/text_table.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 #include "core/plan/json_text.h"
 #include "partitioner/models/model_builder.h"
 
@@ -23,7 +27,7 @@ class ModelsCommand final : public Command {
   std::string_view summary() const override { return "list the built-in models"; }
   std::string_view examples() const override { return "  paretoctl models\n"; }
   void add_options(CLI::App& app) override {
-    app.add_flag("--json", json_, "one JSON document on stdout");
+    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
   }
   Expected<int> run(Context& context) override {
     TextTable table({{"model"}, {"input"}, {"architecture"}});
@@ -57,16 +61,17 @@ class DevicesCommand final : public Command {
   }
   void add_options(CLI::App& app) override {
     devices_.add_to(app);
-    app.add_flag("--json", json_, "one JSON document on stdout");
+    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
   }
   Expected<int> run(Context& context) override {
     std::vector<DeviceConfig> configs;
     std::optional<Cluster> local;
+    devices_.settle(context);
     if (devices_.inventory.empty()) {
       PARETO_ASSIGN(local, devices_.connect(context, 2));
       for (std::size_t i = 0; i < local->size(); ++i) configs.push_back(local->device(i).config());
     } else {
-      PARETO_ASSIGN(configs, read_inventory(devices_.inventory));
+      PARETO_ASSIGN(configs, with_context(read_devices(devices_.inventory), "--devices"));
     }
     TextTable table({{"device"},
                      {"address"},
@@ -81,7 +86,10 @@ class DevicesCommand final : public Command {
                      {"cpu", Align::kLeft, 4}});
     auto json = Json::array();
     std::vector<std::string> problems;
-    for (const DeviceConfig& config : configs) ask(config, table, json, problems);
+    const std::vector<Answer> answers = ask_all(configs);
+    for (std::size_t i = 0; i < configs.size(); ++i) {
+      add(configs[i], answers[i], table, json, problems);
+    }
     if (json_) {
       context.out << dump(json, 2) << '\n';
     } else {
@@ -92,10 +100,33 @@ class DevicesCommand final : public Command {
   }
 
  private:
-  /// What is wrong has room below the table.
-  static void ask(const DeviceConfig& config, TextTable& table, Json& json,
-                  std::vector<std::string>& problems) {
+  struct Asked {
+    DeviceInfo info;
+    DeviceStatus status;
+  };
+  using Answer = Expected<Asked>;
+
+  static Answer ask(const DeviceConfig& config) {
     constexpr std::chrono::milliseconds kTimeout{3000};
+    PARETO_ASSIGN(const auto client, connect_daemon(config, kTimeout));
+    PARETO_ASSIGN(DeviceStatus status, client->status(kTimeout));
+    return Asked{client->info(), std::move(status)};
+  }
+
+  /// All at once: devices that hang cost the time of one.
+  static std::vector<Answer> ask_all(const std::vector<DeviceConfig>& configs) {
+    std::vector<Answer> answers(configs.size(), fail(ErrorCode::kInternal, "not asked"));
+    std::vector<std::jthread> asking;
+    for (std::size_t i = 0; i < configs.size(); ++i) {
+      asking.emplace_back([&, i] { answers[i] = ask(configs[i]); });
+    }
+    asking.clear();
+    return answers;
+  }
+
+  /// Adds a row; a problem has room below the table.
+  static void add(const DeviceConfig& config, const Answer& answer, TextTable& table, Json& json,
+                  std::vector<std::string>& problems) {
     const auto unwell = [&](const std::string& why) {
       table.add({config.name, config.address, "not well", "", "", "", "", "", "", "", ""},
                 RowStyle::kBad);
@@ -105,15 +136,12 @@ class DevicesCommand final : public Command {
                       {"well", false},
                       {"problem", why}});
     };
-    const auto client = connect_daemon(config, kTimeout);
-    if (!client) return unwell(client.error().message);
-    const auto status = (*client)->status(kTimeout);
-    if (!status) return unwell(status.error().message);
-    const DeviceInfo& info = (*client)->info();
+    if (!answer) return unwell(answer.error().message);
+    const auto& [info, status] = *answer;
     table.add({config.name, config.address, "well", std::to_string(info.cores),
-               format_bytes(info.memory_bytes), info.device, std::to_string(status->shards.size()),
-               format_bytes(status->store_bytes), info.torch_version,
-               info.fast_bf16 ? "fast" : "no", info.cpu});
+               format_bytes(info.memory_bytes), info.device, std::to_string(status.shards.size()),
+               format_bytes(status.store_bytes), info.torch_version, info.fast_bf16 ? "fast" : "no",
+               info.cpu});
     json.push_back({{"device", config.name},
                     {"address", config.address},
                     {"well", true},
@@ -125,9 +153,9 @@ class DevicesCommand final : public Command {
                     {"fast_bf16", info.fast_bf16},
                     {"runs_on", info.device},
                     {"engines", info.engines},
-                    {"shards", status->shards.size()},
-                    {"stages", status->stages.size()},
-                    {"store_bytes", status->store_bytes},
+                    {"shards", status.shards.size()},
+                    {"stages", status.stages.size()},
+                    {"store_bytes", status.store_bytes},
                     {"data", info.data}});
   }
 

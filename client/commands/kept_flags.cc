@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "client/cluster/control_address.h"
 #include "core/base/text.h"
 #include "core/plan/json_text.h"
 
@@ -22,17 +23,23 @@ Expected<std::vector<NamedCondition>> kept_conditions(const nlohmann::json& netw
   return conditions;
 }
 
+std::string report_path(const std::string& report) {
+  return report == "none" ? report : absolute_path(report);
+}
+
 }  // namespace
 
 std::string to_json(const KeptFlags& flags) {
   const std::string& testbed = flags.devices.testbed;
+  const std::string& devices = flags.devices.inventory;
   auto networks = Json::object();
   for (const NamedCondition& one : flags.conditions) networks[one.name] = to_text(one.condition);
   Json json{{"sweep", Json::parse(to_json(flags.options))},
             {"model", Json::parse(to_json(flags.model.source()))},
-            {"devices", absolute_path(flags.devices.inventory)},
+            {"devices", names_addresses(devices) ? devices : absolute_path(devices)},
             {"networks", std::move(networks)},
             {"testbed", is_testbed_file(testbed) ? absolute_path(testbed) : testbed}};
+  if (!flags.report.empty()) json["report"] = report_path(flags.report);
   if (flags.testbed_content) json["testbed_content"] = *flags.testbed_content;
   return dump(json);
 }
@@ -51,6 +58,7 @@ Expected<KeptFlags> kept_flags(const RunRecord& run) {
     json.at("devices").get_to(flags.devices.inventory);
     // Runs of earlier versions had none.
     flags.devices.testbed = json.value("testbed", "");
+    flags.report = json.value("report", "");
     if (json.contains("testbed_content")) {
       flags.testbed_content = json.at("testbed_content").get<std::string>();
     }

@@ -17,6 +17,7 @@ struct KeptFlags {
   SweepOptions options;
   ModelFlags model;
   DeviceFlags devices;
+  std::string report{};  ///< the file of the report, or "none"; empty: the default
   /// Those of the options that are files, as they were when the run began: it goes on under the same whatever became of the files.
   std::vector<NamedCondition> conditions;
   /// As DeviceFlags::testbed_content when the run began; none: runs of earlier versions do not say.

@@ -6,9 +6,12 @@
 #include "client/cluster/network.h"
 #include "client/commands/commands.h"
 #include "client/commands/netem_interface.h"
+#include "client/commands/proposals.h"
 #include "client/commands/show.h"
 #include "client/report/text_table.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
+#include "core/plan/builtin_conditions.h"
 #include "core/plan/json_text.h"
 #include "netem/emulated_pair.h"
 #include "netem/interface_emulation.h"
@@ -31,7 +34,7 @@ struct Checked {
 Expected<Checked> check(const std::string& file, netem::EmulatorKind emulator) {
   Checked checked;
   checked.name = condition_name(file);
-  PARETO_ASSIGN(checked.asked, read_condition(file));
+  PARETO_ASSIGN(checked.asked, open_condition(file));
   PARETO_ASSIGN(const auto pair, netem::EmulatedPair::create(checked.asked, emulator));
   checked.emulator = pair.link().kind();
   PARETO_ASSIGN(checked.measured, netem::measure_link(pair.first(), pair.second(),
@@ -54,7 +57,7 @@ class NetemCommand final : public Command {
            "an interface";
   }
   std::string_view examples() const override {
-    return "  sudo paretoctl netem check configs/network/lte.yaml\n"
+    return "  sudo paretoctl netem check lte\n"
            "  sudo paretoctl netem check configs/network/*.yaml --emulator tc --json\n"
            "  sudo paretoctl netem apply --interface eth1 configs/network/lte.yaml\n"
            "  sudo paretoctl netem apply --interface eth1 configs/network/lte.yaml --for 60s\n"
@@ -72,18 +75,29 @@ class NetemCommand final : public Command {
   }
 
   void add_options(CLI::App& app) override {
-    app.add_option("action", action_, "check, apply, show or clear")
+    app.add_option("action", action_, "what to do")
         ->required()
         ->check(CLI::IsMember({"check", "apply", "show", "clear"}));
-    app.add_option("files", files_, "conditions, as in configs/network/: for check, one for apply");
-    app.add_option("--interface", interface_, "of this machine: for apply, show, clear");
-    app.add_option("--for", duration_, "apply: for that long, then clear (60s)");
-    app.add_option("--emulator", emulator_,
-                   "check: auto (the kernel's where it has netem), tc or user")
+    set_value(app.add_option("conditions", files_,
+                             "conditions by name (wifi) or by file: one or more for check, one for "
+                             "apply"),
+              "NAME|FILE", network_names({}));
+    set_value(app.add_option("--interface", interface_,
+                             "interface of this machine, for apply, show and clear"),
+              "NAME");
+    set_value(app.add_option("--for", duration_,
+                             "time after which apply clears the interface again, as 60s"),
+              "DURATION");
+    set_value(
+        app.add_option("--emulator", emulator_,
+                       "emulator that check uses: tc (the kernel's), user, or auto: tc if the "
+                       "kernel has netem"),
+        "NAME", {"auto", "tc", "user"})
         ->capture_default_str();
-    app.add_option("--state", folder_, "where what was done to interfaces is recorded")
+    set_value(app.add_option("--state", folder_, "folder of the records of changed interfaces"),
+              "FOLDER")
         ->capture_default_str();
-    app.add_flag("--json", json_, "one JSON document on stdout");
+    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
   }
 
   Expected<int> run(Context& context) override {

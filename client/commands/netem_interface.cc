@@ -10,6 +10,7 @@
 #include "client/commands/show.h"
 #include "client/report/text_table.h"
 #include "core/base/text.h"
+#include "core/plan/builtin_conditions.h"
 #include "core/plan/json_text.h"
 #include "netem/interface_emulation.h"
 
@@ -45,7 +46,7 @@ Expected<> stay(const std::atomic<bool>& stop, const netem::InterfaceEmulation& 
 
 Expected<int> apply_to_interface(Context& context, const std::string& file,
                                  const InterfaceOptions& options) {
-  PARETO_ASSIGN(const Condition condition, read_condition(file));
+  PARETO_ASSIGN(const Condition condition, open_condition(file));
   const std::string name = condition_name(file);
   const bool stays = options.duration || changes(condition);
   // A signal from here on takes back what was done.

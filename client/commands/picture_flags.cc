@@ -5,30 +5,38 @@
 #include <utility>
 
 #include "core/base/file.h"
+#include "core/base/usage.h"
 
 namespace pareto::client {
 
 void PictureFlags::add_to(CLI::App& app) {
   // A drawing smaller than its labels, or larger than a browser draws, is a typing error.
   const CLI::Range size(400, 16'000);
-  app.add_option("--png", png_, "the front as a picture, by Chromium or Chrome");
-  app.add_option("--svg", svg_, "the same as a drawing, the chart alone");
+  const Heading heading(app, "Picture");
+  set_value(app.add_option("--png", png_, "PNG file to write the front to, by Chromium or Chrome"),
+            "FILE");
+  set_value(app.add_option("--svg", svg_, "SVG file to write the chart to"), "FILE");
   of_pictures_ = {
-      app.add_option("--width", options_.width, "of the picture, in pixels, even")
+      set_value(app.add_option("--width", options_.width, "width in pixels, an even number"), "N")
           ->check(size)
           ->capture_default_str(),
-      app.add_option("--height", options_.height, "of the picture, in pixels, even")
+      set_value(app.add_option("--height", options_.height, "height in pixels, an even number"),
+                "N")
           ->check(size)
           ->capture_default_str(),
-      app.add_option("--theme", theme_, "of the picture")
+      app.add_option("--theme", theme_, "colours of the picture")
           ->check(CLI::IsMember({"light", "dark"}))
           ->capture_default_str(),
-      app.add_option("--condition", options_.condition,
-                     "the picture's network (default: the run's first)"),
-      app.add_option("--batch", options_.batch, "the picture's batch (default: the smallest)")
+      set_value(app.add_option("--condition", options_.condition,
+                               "network that is drawn (default: the run's first)"),
+                "NAME"),
+      set_value(app.add_option("--batch", options_.batch,
+                               "batch size that is drawn (default: the smallest)"),
+                "N")
           ->check(CLI::PositiveNumber),
-      app.add_option("--browser", browser_.program,
-                     "what draws pictures (default: chromium, or google-chrome)")};
+      set_value(app.add_option("--browser", browser_.program,
+                               "program that draws (default: chromium, or google-chrome)"),
+                "FILE")};
 }
 
 Expected<> PictureFlags::check() const {

@@ -9,15 +9,19 @@
 #include "client/cluster/daemon_client.h"
 #include "client/cluster/network.h"
 #include "client/commands/progress.h"
+#include "client/commands/proposals.h"
 #include "client/planning/condition_links.h"
 #include "client/program.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 #include "core/wire/codec.h"
 
 namespace pareto::client {
 namespace {
 
 constexpr const char* kAllCodecs = "all";
+// Started where no devices are named.
+constexpr int kLocalDevices = 2;
 
 Planner::Progress shown_on(Progress& progress) {
   return [&](const std::string& now, std::size_t done, std::size_t total) {
@@ -51,28 +55,41 @@ Expected<> check_by_definition(const PlanningFlags& flags, const Cluster& cluste
               flags.devices.testbed);
 }
 
-/// All but those that say how shards run.
+/// Adds all but those that say how shards run.
 void add_common(CLI::App& app, PlanningFlags& flags) {
   flags.model.add_to(app);
   flags.devices.add_to(app);
+  {
+    const Heading heading(app, "Devices");
+    set_value(app.add_option("--local", flags.local_devices,
+                             "number of daemons to start on this machine, if no devices are named "
+                             "(default: 2)"),
+              "N")
+        ->excludes(app.get_option("--devices"))
+        ->excludes(app.get_option("--testbed"));
+  }
+  {
+    const Heading heading(app, "Pipeline");
+    set_value(app.add_option("--splits", flags.options.splits,
+                             "split points to try: modules, all, auto, after:MODULE, percent:P, "
+                             "op:N"),
+              "LIST", {"modules", "all", "auto"})
+        ->capture_default_str();
+    set_value(app.add_option("--transport", flags.transport,
+                             "transports of the links: tcp, grpc, shm; each link gets the best of "
+                             "those named; auto: the nearest that it can have"),
+              "LIST", transport_names())
+        ->capture_default_str();
+  }
   flags.store.add_to(app);
+  const Heading heading(app, "Measuring");
   flags.timeout.add_to(app);
-  app.add_option("--splits", flags.options.splits, "where plans may be cut: as sweep's")
+  set_value(app.add_option("--measured-cuts", flags.options.measured_cuts,
+                           "number of cuts whose two sides are timed on each device, the others "
+                           "lie between; 0: all"),
+            "N")
       ->capture_default_str();
-  app.add_option(
-         "--transport", flags.transport,
-         "of links: auto (of each the nearest that it can have), tcp, grpc, shm; of several, "
-         "separated by commas, each link gets the best that it can have")
-      ->capture_default_str();
-  app.add_option("--local", flags.local_devices,
-                 "daemons to start on this machine, without --devices")
-      ->capture_default_str()
-      ->excludes(app.get_option("--devices"))
-      ->excludes(app.get_option("--testbed"));
-  app.add_option("--measured-cuts", flags.options.measured_cuts,
-                 "cuts whose two sides are timed on each device, the others lie between; 0: all")
-      ->capture_default_str();
-  app.add_flag("--fresh", flags.options.fresh, "measure again what is kept of the devices");
+  app.add_flag("--fresh", flags.options.fresh, "measure again what is known of the devices");
 }
 
 }  // namespace
@@ -80,7 +97,8 @@ void add_common(CLI::App& app, PlanningFlags& flags) {
 void PlanningFlags::add_to(CLI::App& app) {
   add_common(app, *this);
   runner.add_to(app);
-  app.add_option("--batch", batch, "samples of a request")
+  const Heading heading(app, "Pipeline");
+  set_value(app.add_option("--batch", batch, "samples of a request"), "N")
       ->capture_default_str()
       ->check(check_one_value);
 }
@@ -96,24 +114,26 @@ Expected<> PlanningFlags::check() const {
   if (batch < 1) {
     return fail(ErrorCode::kInvalidArgument, "--batch {}: at least 1 is needed", batch);
   }
-  if (local_devices < 1 || local_devices > 64) {
-    return fail(ErrorCode::kInvalidArgument, "--local {}: 1 to 64", local_devices);
+  if (local_devices && (*local_devices < 1 || *local_devices > 64)) {
+    return fail(ErrorCode::kInvalidArgument, "--local {}: 1 to 64", *local_devices);
   }
   return {};
 }
 
 void CodecFlags::add_to(CLI::App& app, const std::string& use) {
-  std::vector<std::string> known{"none"};
-  for (const wire::Codec* codec : wire::builtin_codecs()) known.emplace_back(codec->name());
-  app.add_option("--codec", codecs,
-                 use + ": " + join(known) +
-                     "; all: those that lose nothing, and with --codec-error others. Measured on "
-                     "what crosses the cuts that are timed (--measured-cuts), made from noise on "
-                     "this machine, in proportion to each device's speed")
+  const Heading heading(app, "Pipeline");
+  set_value(app.add_option("--codec", codecs,
+                           use + ": " + join(codec_names({"none"})) +
+                               "; all: those that lose nothing, and with --codec-error others. "
+                               "They are timed here, on noise in the shapes of the timed cuts "
+                               "(--measured-cuts), and scaled to each device's speed"),
+            "LIST", codec_names({"none", "all"}))
       ->capture_default_str();
-  app.add_option("--codec-error", error,
-                 "what a codec may lose of a tensor at any cut: mean difference, relative to its "
-                 "largest magnitude; without it nothing of \"all\", and anything of codecs named");
+  set_value(app.add_option("--codec-error", error,
+                           "loss that is accepted at any cut: mean difference of a tensor, as a "
+                           "share of its largest magnitude (default: 0 for \"all\", any for codecs "
+                           "that are named)"),
+            "SHARE");
 }
 
 Expected<PlanCodecs> CodecFlags::read() const {
@@ -152,10 +172,11 @@ Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
   context.stop.watch();
   PARETO_ASSIGN(partitioner::Model model, flags.model.open(context));
   PARETO_TRY(partitioner::select_split_points(model.split_points(), flags.options.splits));
-  PARETO_ASSIGN(
-      Cluster cluster,
-      flags.devices.connect(context, flags.local_devices,
-                            flags.by_definition ? std::vector<NamedCondition>{} : conditions));
+  DeviceFlags devices = flags.devices;
+  if (!flags.local_devices) devices.settle(context);
+  PARETO_ASSIGN(Cluster cluster,
+                devices.connect(context, flags.local_devices.value_or(kLocalDevices),
+                                flags.by_definition ? std::vector<NamedCondition>{} : conditions));
   PARETO_TRY(check_by_definition(flags, cluster));
   PARETO_TRY(put_to_rest(cluster.network()));
   PARETO_ASSIGN(auto store, flags.store.open(context));

@@ -21,8 +21,8 @@ struct PlanningFlags {
   TimeoutFlag timeout;
   std::string transport = "auto";
   std::int64_t batch = 1;
-  int local_devices = 2;
-  bool by_definition = false;  ///< networks are predicted from what was probed without them
+  std::optional<int> local_devices;  ///< none: two, if no devices are named
+  bool by_definition = false;        ///< networks are predicted from what was probed without them
   PlanningOptions options;
 
   void add_to(CLI::App& app);

@@ -9,6 +9,7 @@
 #include "client/commands/show.h"
 #include "client/planning/device_profiler.h"
 #include "client/report/profile_writer.h"
+#include "core/base/usage.h"
 
 namespace pareto::client {
 namespace {
@@ -29,10 +30,10 @@ class ProfileCommand final : public Command {
   }
   void add_options(CLI::App& app) override {
     flags_.add_to(app, settings_);
-    codecs_.add_to(app, "to be measured");
+    codecs_.add_to(app, "codecs to measure");
     app.add_flag("--operators", operators_,
                  "show each operator too: its time in the plain engine, weights and output");
-    app.add_flag("--json", json_, "one JSON document on stdout");
+    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
   }
 
   Expected<int> run(Context& context) override {

@@ -20,6 +20,9 @@ std::string time_text(double of_seconds) {
   return seconds < 90 ? fmt::format("{} s left", seconds)
                       : fmt::format("{} min left", (seconds + 30) / 60);
 }
+// Logs are kept and read by people: a long sweep is some hundred lines.
+constexpr std::chrono::minutes kBetweenLines{1};
+const SteadyClock kRealClock;
 
 }  // namespace
 
@@ -50,27 +53,29 @@ std::optional<double> Pace::seconds_left(TimePoint now, std::size_t total) const
   return std::max(0.0, of_later * units - to_seconds(now - seen_.back().time));
 }
 
-Progress::Progress(std::ostream& err, int columns) : err_(err), columns_(columns) {}
+Progress::Progress(std::ostream& err, int columns) : Progress(err, columns, kRealClock) {}
+
+Progress::Progress(std::ostream& err, int columns, const Clock& clock)
+    : err_(err), columns_(columns), clock_(clock) {}
 
 Progress::~Progress() { clear(); }
 
 std::string Progress::time_left(std::size_t total, std::optional<double> most_left_s) const {
   if (most_left_s) return "at most " + time_text(*most_left_s);
-  const auto left = pace_.seconds_left(std::chrono::steady_clock::now(), total);
+  const auto left = pace_.seconds_left(clock_.now(), total);
   return left ? time_text(*left) : "";
 }
 
 void Progress::show(std::size_t done, std::size_t total, const std::string& phase,
                     const std::string& now, std::optional<double> most_left_s) {
   total = std::max(total, done);
-  pace_.see(std::chrono::steady_clock::now(), done);
+  pace_.see(clock_.now(), done);
   const std::string left = time_left(total, most_left_s);
   const std::string counts = fmt::format("{}/{}", done, total);
   if (columns_ == 0) {
-    const std::size_t tenth = total == 0 ? 0 : done * 10 / total;
-    if (phase == phase_ && tenth == tenth_) return;
-    phase_ = phase;
-    tenth_ = tenth;
+    const TimePoint time = clock_.now();
+    if (said_ && time - *said_ < kBetweenLines) return;
+    said_ = time;
     err_ << fmt::format("{} ({} done{}{})\n", phase, counts, left.empty() ? "" : ", ", left)
          << std::flush;
     return;

@@ -1,4 +1,4 @@
-// Progress on stderr: a bar with the time left on a terminal, now and then a line elsewhere.
+// Progress on stderr: a bar with the time left on a terminal, a line a minute elsewhere.
 #pragma once
 
 #include <chrono>
@@ -38,14 +38,15 @@ class Pace {
 /// Threads: one owner.
 class Progress {
  public:
-  /// columns: of the terminal; 0 = not a terminal.
+  /// columns: of the terminal; 0 = not a terminal. The clock outlives this object.
   Progress(std::ostream& err, int columns);
+  Progress(std::ostream& err, int columns, const Clock& clock);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `phase`: what a new line is worth where there is no terminal ("round 2/3"); `now`: what is in hand.
-  /// `most_left`: all the time that is left, if it is known; the end may come sooner.
+  /// `phase`: what a line names if there is no terminal ("round 2/3"); `now`: what is in hand, which
+  /// the bar names. `most_left`: all the time that is left, if it is known; the end may come sooner.
   void show(std::size_t done, std::size_t total, const std::string& phase, const std::string& now,
             std::optional<double> most_left_s = std::nullopt);
   /// Takes the bar away, so that other text may follow.
@@ -57,8 +58,8 @@ class Progress {
   std::ostream& err_;
   const int columns_;
   Pace pace_;
-  std::string phase_;
-  std::size_t tenth_ = 0;
+  const Clock& clock_;
+  std::optional<TimePoint> said_;  ///< when the last line was written; none: nothing was yet
   bool drawn_ = false;
 };
 

@@ -86,7 +86,9 @@ class RunCommand final : public Command {
     PARETO_ASSIGN(const std::vector<std::size_t> points, find_points(model));
     const std::size_t stages =
         plan_file_.empty() ? points.size() + 1 : std::max<std::size_t>(devices_named({named_}), 2);
-    PARETO_ASSIGN(const Cluster cluster, devices_.connect(context, static_cast<int>(stages)));
+    devices_.settle(context);
+    PARETO_ASSIGN(const Cluster cluster,
+                  devices_.connect(context, static_cast<int>(stages), {}, needed(stages)));
     if (plan_file_.empty()) {
       PARETO_TRY(place(model, cluster, points, plan));
     } else {
@@ -153,6 +155,12 @@ class RunCommand final : public Command {
     plan.precision = runner_.precision;
     plan.threads = runner_.threads;
     return {};
+  }
+
+  /// Returns the devices that have to answer: those of --plan, or as many as --split makes stages.
+  NeededDevices needed(std::size_t stages) const {
+    return plan_file_.empty() ? NeededDevices{.first = stages}
+                              : NeededDevices{.names = device_names({named_})};
   }
 
   /// Inputs say what their batch is.
@@ -260,7 +268,7 @@ class RunCommand final : public Command {
   ModelFlags model_;
   DeviceFlags devices_;
   RunnerFlags runner_;
-  PipelineFlags pipeline_{.transport = "tcp"};
+  PipelineFlags pipeline_;
   TimeoutFlag timeout_;
   RunOnceOptions options_;
   std::string split_;

@@ -6,10 +6,6 @@
 
 namespace pareto::client {
 
-ReportStyle style_of(const Context& context) {
-  return {context.colour, context.out_is_terminal ? context.columns : 0};
-}
-
 Expected<> print_run(Context& context, const RunRecord& run, const std::string& writer) {
   PARETO_ASSIGN(const auto chosen, make_writer(writer));
   PARETO_ASSIGN(const std::string text, chosen->write(run, style_of(context)));

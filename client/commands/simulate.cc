@@ -16,6 +16,7 @@
 #include "client/report/simulation_writer.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 #include "partitioner/simulation/scenario_file.h"
 
 namespace pareto::client {
@@ -71,23 +72,35 @@ class SimulateCommand final : public Command {
   }
   void add_options(CLI::App& app) override {
     store_.add_to(app);
-    auto* scenario = app.add_option("scenario", scenario_,
-                                    "a YAML file; partitioner/simulation/FORMAT.md has all keys");
-    app.add_option("--run", run_,
-                   "a stored run instead: its name, the beginning of one, last, or last~1");
-    app.add_option(
-        "--requests", requests_,
-        "how many are simulated at most (default: as the scenario says; 20000 of each trial)");
-    app.add_option("--cores", cores_, "with --run: of each device, for the threads of a stage")
+    auto* scenario =
+        set_value(app.add_option("scenario", scenario_,
+                                 "YAML file; partitioner/simulation/FORMAT.md has all its keys"),
+                  "FILE");
+    set_value(app.add_option("--run", run_,
+                             "stored run to simulate instead: its name or id, the beginning of its "
+                             "id, last, or last~1"),
+              "RUN", {"last", "@runs"});
+    set_value(app.add_option("--requests", requests_,
+                             "largest number of requests that are simulated (default: the "
+                             "scenario's, or 20000 for each trial of a run)"),
+              "N");
+    set_value(app.add_option("--cores", cores_,
+                             "number of cores of each device, for the threads of a stage, with "
+                             "--run"),
+              "N")
         ->capture_default_str()
         ->excludes(scenario);
-    app.add_option("--seed", seed_, "of all that is drawn (default: the scenario's; 1)")
+    set_value(app.add_option("--seed", seed_,
+                             "seed of all that is drawn (default: the scenario's, or 1)"),
+              "N")
         ->check(CLI::NonNegativeNumber);
-    app.add_option("--report", report_,
-                   "write the HTML page of a run to this file: classes of pipelines in place of "
-                   "plans, or with --run the simulated figures as predictions");
-    app.add_option("--csv", csv_, "write the same to this file, one line a class or trial");
-    app.add_flag("--json", json_, "one JSON document on stdout");
+    set_value(app.add_option("--report", report_,
+                             "HTML file to write: classes of pipelines in place of plans, or with "
+                             "--run the simulated figures as predictions"),
+              "FILE");
+    set_value(app.add_option("--csv", csv_, "CSV file to write, a line for each class or trial"),
+              "FILE");
+    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
   }
 
   Expected<int> run(Context& context) override {

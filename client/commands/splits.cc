@@ -10,6 +10,7 @@
 #include "client/report/text_table.h"
 #include "core/base/clock.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 #include "core/plan/json_text.h"
 #include "core/runtime/shard_runner.h"
 #include "partitioner/emit/emit.h"
@@ -76,15 +77,18 @@ class SplitsCommand final : public Command {
   }
   void add_options(CLI::App& app) override {
     model_.add_to(app);
-    app.add_option("--splits", splits_, "which: modules, all, after:MODULE, …")
+    set_value(app.add_option("--splits", splits_,
+                             "split points to show: modules, all, auto, after:MODULE, percent:P, "
+                             "op:N"),
+              "LIST", {"modules", "all", "auto"})
         ->capture_default_str();
-    app.add_flag("--all", all_, "those too where a cut is not allowed, with the reason");
-    app.add_option("--batch", batch_, "the batch that bytes are given for")
+    app.add_flag("--all", all_, "show also points at which no cut is allowed, with the reason");
+    set_value(app.add_option("--batch", batch_, "batch size that bytes are given for"), "N")
         ->capture_default_str()
         ->check(check_one_value);
     app.add_flag("--time", time_,
-                 "what each side takes here, measured on one thread of the plain engine");
-    app.add_flag("--json", json_, "one JSON document on stdout");
+                 "measure the time of each side, on one thread of the plain engine here");
+    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
   }
 
   Expected<int> run(Context& context) override {

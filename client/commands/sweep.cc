@@ -22,6 +22,7 @@
 #include "client/results/run_lock.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 #include "core/metrics/metrics_server.h"
 
 namespace pareto::client {
@@ -55,8 +56,9 @@ class SweepCommand final : public Command {
            "  paretoctl sweep --model resnet50 --devices inventory.yaml --batch 1,8 --report "
            "front.html\n"
            "  paretoctl sweep --model resnet50 --devices inventory.yaml --stages auto\n"
-           "  sudo paretoctl sweep --model mobilenetv2 --network none,configs/network/lte.yaml\n"
-           "  paretoctl sweep --model resnet50 --devices inventory.yaml --network none,lte.yaml\n"
+           "  sudo paretoctl sweep --model mobilenetv2 --network none,lte,wifi\n"
+           "  paretoctl sweep --model resnet50 --devices 10.0.0.1:7070,10.0.0.2:7070 --network "
+           "none,lte.yaml\n"
            "  sudo paretoctl sweep --model mobilenetv2 --testbed configs/testbed/two-pi4.yaml\n"
            "  paretoctl sweep --plans mine.json,theirs.json --devices inventory.yaml --rounds 10\n"
            "  paretoctl sweep --model resnet50 --exhaustive --metrics 0.0.0.0:7074\n"
@@ -67,25 +69,9 @@ class SweepCommand final : public Command {
   void add_options(CLI::App& app) override {
     flags_.add_to(app);
     store_.add_to(app);
-    app.add_flag("--dry-run", dry_run_, "list the trials and measure none");
-    auto* going_on = app.add_option(
-        "--resume", resume_,
-        "RUN or last: go on where it stopped, with its own flags; beside it only where devices and "
-        "results are, --timeout, and --budget (of what it took before, too) may be said anew, and "
-        "are then the run's own");
-    app.add_option("--report", report_,
-                   "FILE.html, or none (default: report-RUN.html beside the results)");
-    auto* served = app.add_option(
-        "--metrics", metrics_, "HOST:PORT: answer GET /metrics for Prometheus there while it runs");
-    app.add_option("--metrics-certificate", metrics_tls_.certificate,
-                   "FILE, PEM: answer over TLS with this certificate")
-        ->needs(served);
-    app.add_option("--metrics-key", metrics_tls_.key, "FILE, PEM: the key of --metrics-certificate")
-        ->needs(served);
-    app.add_option("--metrics-client-ca", metrics_tls_.client_ca,
-                   "FILE, PEM: answer those alone whose certificate one of these signed")
-        ->needs(served);
-    app.add_flag("--json", json_, "one JSON document on stdout and nothing else there");
+    add_results_to(app);
+    add_metrics_to(app);
+    auto* going_on = app.get_option("--resume");
     for (CLI::Option* option : app.get_options()) {
       const std::string flag = option->get_name();
       if (std::ranges::count(kBesideResume, std::string_view(flag)) == 0) {
@@ -96,8 +82,9 @@ class SweepCommand final : public Command {
 
   Expected<int> run(Context& context) override {
     stop_ = &context.stop.watch();
-    if (!report_.empty() && report_ != "none") PARETO_TRY(check_writable("--report", report_));
+    PARETO_TRY(check_report());
     if (!resume_.empty()) return resume(context);
+    flags_.settle(context);
     PARETO_TRY(flags_.read());
     SweepOptions& options = flags_.options();
     PARETO_ASSIGN(const partitioner::Model model, flags_.what().model.open(context));
@@ -105,12 +92,14 @@ class SweepCommand final : public Command {
     if (options.plans.empty()) {
       PARETO_ASSIGN(points, partitioner::select_split_points(model.split_points(), options.splits));
     }
+    if (!dry_run_) PARETO_TRY(check_name(context));
     if (!dry_run_) PARETO_TRY(serve_metrics(context));
     PARETO_ASSIGN(Cluster cluster, flags_.connect(context));
     if (options.stages.empty()) options.stages = every_number(cluster.size(), points.size());
     PARETO_ASSIGN(RunRecord run, make_run(model, cluster, options, context.command_line));
     options.adaptive = flags_.is_adaptive(run.trials.size());
     run.options_json = to_json(flags_.what());
+    run.tag = tag_;
     if (dry_run_) {
       context.err << describe(run) << "\n";
       PARETO_TRY(print_run(context, run, json_ ? "json" : "table"));
@@ -128,6 +117,57 @@ class SweepCommand final : public Command {
   }
 
  private:
+  void add_results_to(CLI::App& app) {
+    const Heading heading(app, "Results");
+    set_value(app.add_option("--name", tag_, "name for the run, by which commands find it"),
+              "NAME");
+    set_value(app.add_option("--report", flags_.report(),
+                             "HTML file to write the report to, or none (default: report-RUN.html "
+                             "beside the results)"),
+              "FILE", {"none"});
+    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
+    app.add_flag("--dry-run", dry_run_, "list the trials and measure none");
+    set_value(app.add_option(
+                  "--resume", resume_,
+                  "continue a stopped run with the flags it began with. --devices, --testbed, "
+                  "--store, --report, --metrics*, --timeout and --budget may be given again and "
+                  "replace its own; a budget includes the time already spent"),
+              "RUN", {"last", "@runs"});
+  }
+
+  void add_metrics_to(CLI::App& app) {
+    const Heading heading(app, "Metrics");
+    auto* served = set_value(app.add_option("--metrics", metrics_,
+                                            "address at which GET /metrics is answered for "
+                                            "Prometheus while the sweep runs"),
+                             "HOST:PORT");
+    set_value(app.add_option("--metrics-certificate", metrics_tls_.certificate,
+                             "certificate (PEM) to answer with over TLS"),
+              "FILE")
+        ->needs(served);
+    set_value(
+        app.add_option("--metrics-key", metrics_tls_.key, "key (PEM) of --metrics-certificate"),
+        "FILE")
+        ->needs(served);
+    set_value(app.add_option("--metrics-client-ca", metrics_tls_.client_ca,
+                             "certificates (PEM), one of which has to have signed a client's"),
+              "FILE")
+        ->needs(served);
+  }
+
+  /// Checks --name before minutes of measuring. Fails: kInvalidArgument (no name, or that of another run).
+  Expected<> check_name(const Context& context) const {
+    if (tag_.empty()) return {};
+    PARETO_ASSIGN(const auto store, store_.open(context));
+    return with_context(store->check_tag(tag_), "--name {}", tag_);
+  }
+
+  /// Before minutes of measuring.
+  Expected<> check_report() {
+    const std::string& report = flags_.report();
+    return report.empty() || report == "none" ? Expected<>() : check_writable("--report", report);
+  }
+
   /// "908 plans, adaptive: measured are those that by predictions may be on the front, for 5 min at most".
   std::string describe(const RunRecord& run) const {
     const SweepOptions& options = flags_.what().options;
@@ -192,10 +232,15 @@ class SweepCommand final : public Command {
     // An adaptive one that its budget ended goes on with another.
     if (!run.finished.empty() && !flags_.gives_budget()) {
       context.err << "run " << run.id << " is finished\n";
+      // What was measured can be shown even if the flags cannot be read any more.
+      if (const auto kept = kept_flags(run); kept && flags_.report().empty()) {
+        flags_.report() = kept->report;
+      }
       return show(context, run);
     }
     PARETO_ASSIGN(const KeptFlags kept, kept_flags(run));
     PARETO_TRY(flags_.take(kept));
+    PARETO_TRY(check_report());
     if (kept.testbed_content && kept.testbed_content != flags_.what().testbed_content) {
       return fail(ErrorCode::kInvalidArgument,
                   "run {} was measured {}: it goes on where it began (--testbed, with its files as "
@@ -255,10 +300,10 @@ class SweepCommand final : public Command {
 
   Expected<int> show(Context& context, const RunRecord& run) {
     PARETO_TRY(print_run(context, run, json_ ? "json" : "table"));
-    if (report_ != "none") {
+    if (const std::string& report = flags_.report(); report != "none") {
       const auto beside = store_.file(context).parent_path() / ("report-" + run.id + ".html");
       PARETO_TRY(
-          write_report(context, run, report_.empty() ? beside : std::filesystem::path(report_)));
+          write_report(context, run, report.empty() ? beside : std::filesystem::path(report)));
     }
     const auto failed = std::ranges::find(run.trials, TrialStatus::kFailed, &TrialRecord::status);
     if (failed != run.trials.end()) {
@@ -277,7 +322,7 @@ class SweepCommand final : public Command {
   SweepFlags flags_;
   StoreFlags store_;
   std::string resume_;
-  std::string report_;
+  std::string tag_;
   std::string metrics_;
   metrics::CertificateFiles metrics_tls_;
   bool dry_run_ = false;

@@ -7,8 +7,11 @@
 #include "client/cluster/network.h"
 #include "client/cluster/testbed_cluster.h"
 #include "client/command.h"
+#include "client/commands/proposals.h"
 #include "client/experiment/plan_file.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
+#include "core/plan/builtin_conditions.h"
 
 namespace pareto::client {
 namespace {
@@ -23,61 +26,91 @@ Expected<> at_least_one(const char* flag, int number) {
   return fail(ErrorCode::kInvalidArgument, "{} {}: at least 1 is needed", flag, number);
 }
 
+/// Returns whether --network names a file, and not a network that has a name.
+bool is_path(const std::string& network) {
+  return is_condition_file(network) && !is_builtin_condition(network);
+}
+
 }  // namespace
 
 void SweepFlags::add_to(CLI::App& app) {
   what_.model.add_to(app, /*required=*/false);
   what_.devices.add_to(app);
-  runner_.add_to(app);
-  auto* plans = app.add_option(
-      "--plans", plans_,
-      "plan files (as of plan --save-front), or folders of them, separated by commas: measured as "
-      "they stand, in place of split points on devices; with --network under every condition. "
-      "Files "
-      "called alike in several folders are told apart by these: \"n20/1-all-on-pi\"");
-  app.add_option("--splits", what_.options.splits,
-                 "modules, all, auto, after:MODULE, percent:P, op:N; several separated by commas")
-      ->capture_default_str();
-  app.add_option("--stages", stages_,
-                 "devices a plan spans; several separated by commas; 1: plans on one device alone, "
-                 "which every sweep measures; auto: every number from 2 to that of the devices")
-      ->capture_default_str();
+  add_network_to(app);
+  add_plans_to(app);
   pipeline_.add_to(app);
-  timeout_.add_to(app);
-  app.add_option("--batch", batches_, "batch sizes")->capture_default_str();
-  app.add_option(
-      "--network", networks_,
-      "conditions of the network, as configs/network/lte.yaml; several separated by commas; "
-      "none: as it is. Between daemons on this machine it is emulated, which needs root; with "
-      "--devices they change their own (netem_interface, allow_netem) (default: none, or what "
-      "the test bed has)");
-  app.add_option("--requests", what_.options.requests, "measured a plan and round")
-      ->capture_default_str();
-  app.add_option("--rounds", what_.options.rounds,
-                 "in each of which every plan is measured once; of an adaptive sweep a plan has as "
-                 "many as it needs, at most so many, or 10 if that is more")
-      ->capture_default_str();
-  app.add_option("--seed", what_.options.seed, "of the order of plans and of the inputs")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  runner_.add_to(app);
+  add_measuring_to(app);
   // A plan file says all of these itself.
   for (const char* flag : {"--splits", "--stages", "--transport", "--codec", "--micro-batch",
                            "--window", "--batch", "--engine", "--precision", "--threads"}) {
-    plans->excludes(app.get_option(flag));
+    app.get_option("--plans")->excludes(app.get_option(flag));
   }
+}
+
+void SweepFlags::add_network_to(CLI::App& app) {
+  const Heading heading(app, "Devices");
+  set_value(
+      app.add_option(
+          "--network", networks_,
+          "conditions of the network, by name (lte, wifi …) or by file (lte.yaml); none: as it is. "
+          "Between daemons on this machine they are emulated, which needs root; devices change "
+          "their own network (netem_interface, allow_netem) (default: none, or the test bed's)"),
+      "LIST", network_names({"none"}));
+}
+
+void SweepFlags::add_plans_to(CLI::App& app) {
+  const Heading heading(app, "Plans");
+  set_value(
+      app.add_option("--splits", what_.options.splits,
+                     "split points to try: modules, all, auto, after:MODULE, percent:P, op:N"),
+      "LIST", {"modules", "all", "auto"})
+      ->capture_default_str();
+  set_value(app.add_option("--stages", stages_,
+                           "numbers of devices that a plan spans; auto: from 2 to all of them. "
+                           "Plans on one device are always measured; 1: no others"),
+            "LIST", {"auto"})
+      ->capture_default_str();
+  set_value(app.add_option("--batch", batches_, "batch sizes"), "LIST")->capture_default_str();
+  set_value(app.add_option(
+                "--plans", plans_,
+                "plan files (plan --save-front) or folders of them, measured as they are in place "
+                "of --splits and --stages. Files of one name are told apart by their folders: "
+                "\"n20/1-all-on-pi\""),
+            "LIST");
+}
+
+void SweepFlags::add_measuring_to(CLI::App& app) {
+  const Heading heading(app, "Measuring");
   auto* adaptive = app.add_flag(
       "--adaptive", adaptive_,
       "predict every plan, and measure those that may be on the front until each is decided or "
-      "the budget is spent (default where there are more than 60 plans, or a --budget)");
+      "the budget is spent (default for more than 60 plans, or with --budget)");
   auto* exhaustive = app.add_flag("--exhaustive", exhaustive_, "measure every plan in every round")
                          ->excludes(adaptive);
+  set_value(app.add_option("--budget", budget_,
+                           "measuring time of an adaptive sweep, as 90s, 5m or 1h (default: 5m)"),
+            "DURATION")
+      ->excludes(exhaustive);
   app.add_flag(
       "--predict", what_.options.predict,
-      "predict every plan before it is measured, and tell how far that was off (an adaptive sweep "
-      "does so anyway)");
-  app.add_option("--budget", budget_,
-                 "of measuring time of an adaptive sweep: 90s, 5m, 1h (default: 5m)")
-      ->excludes(exhaustive);
+      "predict every plan before it is measured, and say how far that was off; an adaptive "
+      "sweep always does");
+  set_value(app.add_option("--rounds", what_.options.rounds,
+                           "number of rounds, each of which measures every plan once. An adaptive "
+                           "sweep gives a plan as many as it needs, up to this number or 10"),
+            "N")
+      ->capture_default_str();
+  set_value(app.add_option("--requests", what_.options.requests,
+                           "number of requests that are measured for a plan and round"),
+            "N")
+      ->capture_default_str();
+  set_value(
+      app.add_option("--seed", what_.options.seed, "seed of the order of plans and the inputs"),
+      "N")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  timeout_.add_to(app);
 }
 
 Expected<> SweepFlags::read() {
@@ -106,7 +139,9 @@ Expected<> SweepFlags::read() {
 
 Expected<> SweepFlags::take(const KeptFlags& kept) {
   const DeviceFlags devices = what_.devices;
+  const std::string report = what_.report;
   what_ = kept;
+  if (!report.empty()) what_.report = report;
   // It may be why trials failed.
   if (timeout_.timeout) PARETO_TRY(read_timeout());
   if (budget_) {
@@ -135,7 +170,9 @@ bool SweepFlags::is_adaptive(std::size_t trials) const {
 }
 
 Expected<Cluster> SweepFlags::connect(const Context& context) const {
-  PARETO_ASSIGN(Cluster cluster, what_.devices.connect(context, local_devices(), what_.conditions));
+  PARETO_ASSIGN(Cluster cluster,
+                what_.devices.connect(context, local_devices(), what_.conditions,
+                                      {.names = device_names(what_.options.plans)}));
   PARETO_TRY(check_offered(cluster, what_.options.conditions));
   // What is sent before the first trial need not cross a slow network.
   PARETO_TRY(put_to_rest(cluster.network()));
@@ -158,7 +195,7 @@ Expected<> SweepFlags::read_networks() {
   PARETO_ASSIGN(what_.conditions, read_conditions(networks_));
   what_.options.conditions.clear();
   for (const std::string& file : split_list(networks_)) {
-    what_.options.conditions.push_back(is_condition_file(file) ? absolute_path(file) : file);
+    what_.options.conditions.push_back(is_path(file) ? absolute_path(file) : file);
   }
   return {};
 }

@@ -29,6 +29,10 @@ class SweepFlags {
   /// What was read.
   SweepOptions& options() { return what_.options; }
   const KeptFlags& what() const { return what_; }
+  /// The report's file, or "none"; empty: the default.
+  std::string& report() { return what_.report; }
+  /// If no devices were named, takes those of the environment. Not for a run that goes on where it began.
+  void settle(const Context& context) { what_.devices.settle(context); }
   /// Whether a sweep of so many trials is adaptive, by the flags.
   bool is_adaptive(std::size_t trials) const;
   /// The devices, and where a condition of the network is asked for, that between them. Before any thread is started in their network.
@@ -37,6 +41,9 @@ class SweepFlags {
   bool gives_budget() const { return budget_.has_value(); }
 
  private:
+  void add_network_to(CLI::App& app);
+  void add_plans_to(CLI::App& app);
+  void add_measuring_to(CLI::App& app);
   Expected<> read_plans();
   Expected<> read_networks();
   Expected<> read_timeout();
@@ -45,7 +52,7 @@ class SweepFlags {
 
   KeptFlags what_;
   RunnerFlags runner_;
-  PipelineFlags pipeline_{.transport = "tcp,grpc"};
+  PipelineFlags pipeline_;
   TimeoutFlag timeout_;
   std::string plans_;
   std::string stages_ = "2";

@@ -16,6 +16,7 @@
 #include "client/report/text_table.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 #include "core/plan/json_text.h"
 
 namespace pareto::client {
@@ -96,16 +97,21 @@ class TestbedCommand final : public Command {
 
   void add_options(CLI::App& app) override {
     app.add_option("action", action_,
-                   "up FILE: there until it is taken down; down FILE|NAME; status [FILE|NAME]; "
-                   "presets: what devices can imitate")
+                   "what to do: make a test bed that stays (up FILE), end one (down), show them "
+                   "(status), or list what devices can imitate (presets)")
         ->required()
         ->check(CLI::IsMember({"up", "down", "status", "presets"}));
-    app.add_option("testbed", what_,
-                   "a file as in configs/testbed/, or the name of one that is up");
-    app.add_flag("--foreground", foreground_, "up: until Ctrl-C, rather than in the background");
-    app.add_option("--ready-fd", ready_fd_,
-                   "up --foreground: a line is written to this descriptor once it is up");
-    app.add_flag("--json", json_, "one JSON document on stdout");
+    set_value(app.add_option("testbed", what_,
+                             "file as in configs/testbed/, or the name of a test bed that is up"),
+              "FILE|NAME", {"@testbeds"});
+    app.add_flag(
+        "--foreground", foreground_,
+        "stay in the foreground until Ctrl-C, for up; otherwise it runs in the background");
+    set_value(app.add_option("--ready-fd", ready_fd_,
+                             "descriptor that gets a line when the test bed is up, for up "
+                             "--foreground"),
+              "N");
+    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
   }
 
   Expected<int> run(Context& context) override {

@@ -15,6 +15,7 @@
 #include "client/watch/top_text.h"
 #include "client/watch/watcher.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 
 namespace pareto::client {
 namespace {
@@ -48,22 +49,25 @@ class TopCommand final : public Command {
   void add_options(CLI::App& app) override {
     devices_.add_to(app, std::string("the daemon of this machine, ") + kOwnDaemon);
     devices_.add_testbed_to(app);
-    app.add_option("--interval", interval_text_, "between two readings, as 1s or 500ms")
+    set_value(
+        app.add_option("--interval", interval_text_, "time between two readings, as 1s or 500ms"),
+        "DURATION")
         ->capture_default_str();
-    auto* count =
-        app.add_option("--count", count_, "end after so many intervals; 0: when it is stopped")
-            ->check(CLI::NonNegativeNumber)
-            ->capture_default_str();
-    app.add_flag("--once", once_, "one interval, as it is printed where there is no terminal")
-        ->excludes(count);
-    app.add_option("--sort", order_, "of the stages: " + join(orders()))
+    auto* count = set_value(app.add_option("--count", count_,
+                                           "number of intervals to show; 0: until it is stopped"),
+                            "N")
+                      ->check(CLI::NonNegativeNumber)
+                      ->capture_default_str();
+    app.add_flag("--once", once_, "show one interval, in the form that files get")->excludes(count);
+    set_value(app.add_option("--sort", order_, "order of the stages"), "ORDER")
         ->check(CLI::IsMember(orders()))
         ->capture_default_str();
-    app.add_flag("--json", json_, "one JSON object an interval and line on stdout");
+    app.add_flag("--json", json_, "print a JSON object for each interval, on a line of its own");
   }
 
   Expected<int> run(Context& context) override {
     PARETO_TRY(read_interval());
+    devices_.settle(context);
     PARETO_ASSIGN(auto devices, devices_.read());
     if (devices.empty()) devices.push_back({"this machine", kOwnDaemon});
     style_.report = style_of(context);

@@ -1,8 +1,7 @@
-// front, report, export, runs: looks at stored runs.
+// front, report, export: looks at stored runs.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <ostream>
 #include <utility>
 
@@ -11,9 +10,8 @@
 #include "client/commands/picture_flags.h"
 #include "client/commands/show.h"
 #include "client/experiment/settle.h"
-#include "client/report/text_table.h"
 #include "core/base/file.h"
-#include "core/plan/json_text.h"
+#include "core/base/usage.h"
 
 namespace pareto::client {
 namespace {
@@ -27,13 +25,21 @@ void put_in_order(RunRecord& run) {
   std::ranges::sort(run.trials, {}, place);
 }
 
+std::vector<std::string> writer_names() {
+  std::vector<std::string> names;
+  for (const auto& writer : builtin_writers()) names.emplace_back(writer->name());
+  return names;
+}
+
 /// What they share: a store, and a run of it.
 class View : public Command {
  public:
   void add_options(CLI::App& app) override {
     store_.add_to(app);
-    app.add_option("run", run_,
-                   "a run's name, the beginning of one, last, or last~1 for the one before")
+    set_value(app.add_option("run", run_,
+                             "run to show: its name or id, the beginning of its id, last, or "
+                             "last~1 for the one before"),
+              "RUN", {"last", "@runs"})
         ->capture_default_str();
   }
 
@@ -60,7 +66,7 @@ class FrontCommand final : public View {
   }
   void add_options(CLI::App& app) override {
     View::add_options(app);
-    app.add_flag("--json", json_, "one JSON document on stdout");
+    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
   }
   Expected<int> run(Context& context) override {
     PARETO_ASSIGN(const RunRecord record, load(context));
@@ -84,8 +90,9 @@ class ReportCommand final : public View {
   }
   void add_options(CLI::App& app) override {
     View::add_options(app);
-    app.add_option("-o,--output", output_,
-                   "the HTML file (default: report-RUN.html, none with a picture)");
+    set_value(app.add_option("-o,--output", output_,
+                             "HTML file to write (default: report-RUN.html, none with a picture)"),
+              "FILE");
     picture_.add_to(app);
   }
   Expected<int> run(Context& context) override {
@@ -121,10 +128,11 @@ class ExportCommand final : public View {
       formats +=
           fmt::format("{}{}: {}", formats.empty() ? "" : "; ", writer->name(), writer->summary());
     }
-    app.add_option("--format", format_, formats)->capture_default_str();
+    set_value(app.add_option("--format", format_, "format: " + formats), "NAME", writer_names())
+        ->capture_default_str();
     app.add_flag_callback(
-        "--csv", [this] { format_ = "csv"; }, "the same as --format csv");
-    app.add_option("-o,--output", output_, "a file instead of stdout");
+        "--csv", [this] { format_ = "csv"; }, "write CSV, as --format csv");
+    set_value(app.add_option("-o,--output", output_, "file to write (default: stdout)"), "FILE");
   }
   Expected<int> run(Context& context) override {
     PARETO_ASSIGN(const auto writer, make_writer(format_));
@@ -143,64 +151,10 @@ class ExportCommand final : public View {
   std::string output_;
 };
 
-class RunsCommand final : public Command {
- public:
-  std::string_view name() const override { return "runs"; }
-  std::string_view summary() const override { return "list stored runs"; }
-  std::string_view examples() const override {
-    return "  paretoctl runs\n  paretoctl runs --json\n";
-  }
-  void add_options(CLI::App& app) override {
-    store_.add_to(app);
-    app.add_flag("--json", json_, "one JSON document on stdout");
-  }
-  Expected<int> run(Context& context) override {
-    PARETO_ASSIGN(const auto store, store_.open_existing(context));
-    PARETO_ASSIGN(const auto runs, store->list_runs());
-    auto json = nlohmann::ordered_json::array();
-    TextTable table({{"run"},
-                     {"model"},
-                     {"trials", Align::kRight},
-                     {"failed", Align::kRight},
-                     {"skipped", Align::kRight},
-                     {"finished"},
-                     {"command"}});
-    for (const RunRecord& record : runs) {
-      const auto with_status = [&](TrialStatus status) {
-        return std::ranges::count(record.trials, status, &TrialRecord::status);
-      };
-      const auto failed = with_status(TrialStatus::kFailed);
-      const auto skipped = with_status(TrialStatus::kSkipped);
-      const bool finished = !record.finished.empty();
-      json.push_back({{"run", record.id},
-                      {"model", record.model},
-                      {"started", record.started},
-                      {"finished", finished ? nlohmann::ordered_json(record.finished)
-                                            : nlohmann::ordered_json()},
-                      {"trials", record.trials.size()},
-                      {"failed", failed},
-                      {"skipped", skipped},
-                      {"command_line", record.command_line}});
-      table.add(
-          {record.id, record.model, std::to_string(record.trials.size()), std::to_string(failed),
-           std::to_string(skipped), finished ? record.finished : "no: sweep --resume " + record.id,
-           record.command_line},
-          finished ? RowStyle::kPlain : RowStyle::kFaint);
-    }
-    context.out << (json_ ? dump(json, 2) + "\n" : table.render(style_of(context)));
-    return kExitDone;
-  }
-
- private:
-  StoreFlags store_;
-  bool json_ = false;
-};
-
 }  // namespace
 
 std::unique_ptr<Command> make_front_command() { return std::make_unique<FrontCommand>(); }
 std::unique_ptr<Command> make_report_command() { return std::make_unique<ReportCommand>(); }
 std::unique_ptr<Command> make_export_command() { return std::make_unique<ExportCommand>(); }
-std::unique_ptr<Command> make_runs_command() { return std::make_unique<RunsCommand>(); }
 
 }  // namespace pareto::client

@@ -216,12 +216,16 @@ Expected<> write_plan_files(const fs::path& folder, const std::vector<PlanFile>&
   return {};
 }
 
-std::size_t devices_named(const std::vector<NamedPlan>& plans) {
+std::vector<std::string> device_names(const std::vector<NamedPlan>& plans) {
   std::set<std::string> names;
   for (const NamedPlan& named : plans) {
     for (const StagePlan& stage : named.plan.stages) names.insert(stage.device);
   }
-  return names.size();
+  return {names.begin(), names.end()};
+}
+
+std::size_t devices_named(const std::vector<NamedPlan>& plans) {
+  return device_names(plans).size();
 }
 
 Expected<> check_plan(const NamedPlan& named, const partitioner::Model& model,

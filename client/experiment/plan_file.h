@@ -38,6 +38,8 @@ Expected<> write_plan_files(const std::filesystem::path& folder,
 /// Where the file does not say: its model, as that is by itself.
 ModelSource source_of(const NamedPlan& named);
 
+/// Returns the devices that the stages name, each once.
+std::vector<std::string> device_names(const std::vector<NamedPlan>& plans);
 /// How many devices plans name, each counted once.
 std::size_t devices_named(const std::vector<NamedPlan>& plans);
 

@@ -64,6 +64,11 @@ TEST_F(InventoryTest, EveryProblemHasItsPlace) {
               testing::AllOf(HasSubstr("inventory.yaml:3"), HasSubstr("address")));
   EXPECT_THAT(problem("devices:\n  - name: a\n    address: nowhere\n"), HasSubstr("HOST:PORT"));
   EXPECT_THAT(problem("devices:\n  - name: a\n    address: h:7x\n"), HasSubstr("HOST:PORT"));
+  for (const char* address : {"::1:7070", "h:99999", "h:0", "http://h:7070", " h:7070"}) {
+    EXPECT_THAT(problem(fmt::format("devices:\n  - name: a\n    address: \"{}\"\n", address)),
+                testing::AllOf(HasSubstr("inventory.yaml:3"), HasSubstr(address)))
+        << address;
+  }
   EXPECT_THAT(
       problem("devices:\n  - {name: a, address: \"h:1\"}\n  - {name: a, address: \"h:2\"}\n"),
       HasSubstr("another device"));

@@ -42,6 +42,16 @@ TEST(Flags, TwoFilesOfOneNameAreRefused) {
   EXPECT_THAT(both.error().message, AllOf(HasSubstr(files[0]), HasSubstr(files[1])));
 }
 
+TEST(Flags, NetworksHaveNames) {
+  const auto conditions = read_conditions("none,wifi,lte");
+  ASSERT_TRUE(conditions) << conditions.error().message;
+  ASSERT_EQ(conditions->size(), 2U);
+  EXPECT_EQ(conditions->front().name, "wifi");
+  EXPECT_EQ(conditions->front().condition.forward.delay, std::chrono::milliseconds(3));
+  EXPECT_THAT(read_conditions("wfi").error().message,
+              AllOf(HasSubstr("--network"), HasSubstr("did you mean wifi")));
+}
+
 TEST(Flags, SettingsAreAllCombinationsOfTheListsOnce) {
   const SettingLists lists{"8,1,8", "0,2", "fp32,bf16"};
   const auto all = lists.read("plain");

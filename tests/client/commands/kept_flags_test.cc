@@ -49,6 +49,21 @@ TEST(KeptFlags, ComeBackWithTheirFilesWhereverThatIs) {
   EXPECT_EQ(kept->testbed_content, "abc");
 }
 
+TEST(KeptFlags, AReportIsKeptByItsWholePath) {
+  KeptFlags flags = some_flags();
+  EXPECT_EQ(kept_flags(run_of(to_json(flags)))->report, "");
+  flags.report = "front.html";
+  EXPECT_EQ(kept_flags(run_of(to_json(flags)))->report, here("front.html"));
+  flags.report = "none";
+  EXPECT_EQ(kept_flags(run_of(to_json(flags)))->report, "none");
+}
+
+TEST(KeptFlags, AddressesAreNoFile) {
+  KeptFlags flags = some_flags();
+  flags.devices.inventory = "a:7070,b:7070";
+  EXPECT_EQ(kept_flags(run_of(to_json(flags)))->devices.inventory, "a:7070,b:7070");
+}
+
 TEST(KeptFlags, NamesAreNoFiles) {
   KeptFlags flags;
   flags.model.model = "mobilenetv2";

@@ -1,15 +1,21 @@
 // The program behind main, inside the test: everything that needs no daemon. tests/e2e runs it as a process, with daemons.
 #include "client/program.h"
 
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
 
+#include <atomic>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <thread>
 
 #include "client/commands/npy.h"
 #include "core/base/file.h"
+#include "core/base/file_descriptor.h"
 #include "tests/client/support/program.h"
 #include "tests/support/json_schema.h"
 
@@ -122,6 +128,86 @@ TEST_F(Program, DevicesThatAreNotThere) {
   EXPECT_EQ(done.code, kExitEnvironment);
   EXPECT_THAT(done.out, HasSubstr("ghost   127.0.0.1:1  not well\n\nghost (127.0.0.1:1): no daemon "
                                   "answers (Connection refused): does paretod run there"));
+}
+
+TEST_F(Program, DevicesMayBeNamedByTheirAddressesAndByTheEnvironment) {
+  const Done named = run({"devices", "--devices", "127.0.0.1:1,localhost:2"});
+  EXPECT_EQ(named.code, kExitEnvironment);
+  EXPECT_THAT(named.out, AllOf(HasSubstr("127.0.0.1  127.0.0.1:1  not well"),
+                               HasSubstr("localhost  localhost:2  not well")));
+  devices_ = "127.0.0.1:1,localhost:2";
+  EXPECT_EQ(run({"devices"}).out, named.out);
+  refused({"run", "--model", "squeezenet1_0", "--input-shape", "3x64x64", "--split", "none"},
+          kExitEnvironment, AllOf(HasSubstr("127.0.0.1:1"), testing::Not(HasSubstr("localhost"))));
+  devices_ = "127.0.0.1:1";
+  const Done given = run({"devices", "--devices", "localhost:2"});
+  EXPECT_THAT(given.out, testing::Not(HasSubstr("127.0.0.1:1"))) << "what is given counts";
+  refused({"devices", "--devices", "a:7070,b:99999"}, kExitUsage, HasSubstr("\"b:99999\""));
+  refused({"devices", "--devices", "http://a:7070"}, kExitUsage, HasSubstr("no scheme"));
+}
+
+/// Takes connections and answers none until it has `wanted` of them at once; then it closes all, also those to come.
+class HangingDevices {
+ public:
+  explicit HangingDevices(std::size_t wanted)
+      : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(::listen(listener_.get(), 64), 0);
+    socklen_t size = sizeof address;
+    ::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &size);
+    port = ntohs(address.sin_port);
+    thread_ = std::jthread([this, wanted] { serve(wanted); });
+  }
+  ~HangingDevices() {
+    ::shutdown(listener_.get(), SHUT_RDWR);
+    thread_.join();
+  }
+
+  int port = 0;
+  std::atomic<std::size_t> most = 0;  ///< that were open at once
+
+ private:
+  void serve(std::size_t wanted) {
+    std::vector<FileDescriptor> open;
+    for (;;) {
+      FileDescriptor taken(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+      if (!taken) return;
+      // Whoever gave up is gone.
+      std::erase_if(open, [](const FileDescriptor& one) {
+        pollfd peer{one.get(), POLLRDHUP, 0};
+        return ::poll(&peer, 1, 0) == 1;
+      });
+      open.push_back(std::move(taken));
+      most = std::max<std::size_t>(most, open.size());
+      if (most >= wanted) open.clear();
+    }
+  }
+
+  FileDescriptor listener_;
+  std::jthread thread_;
+};
+
+TEST_F(Program, DevicesAreAskedAllAtOnce) {
+  constexpr std::size_t kDevices = 8;
+  HangingDevices hanging(kDevices);
+  std::ofstream inventory(path("inventory.yaml"));
+  inventory << "devices:\n";
+  for (std::size_t i = 0; i < kDevices; ++i) {
+    inventory << fmt::format("  - {{name: d{}, address: '127.0.0.{}:{}'}}\n", i, 1, hanging.port);
+  }
+  inventory.close();
+  EXPECT_EQ(run({"devices", "--devices", path("inventory.yaml")}).code, kExitEnvironment);
+  EXPECT_EQ(hanging.most, kDevices);
+}
+
+TEST_F(Program, ASweepIsRefusedANameThatIsNone) {
+  refused(small("sweep", {"--name", "last"}), kExitUsage, HasSubstr("--name last"));
+  const RunRecord first = stored_run({.batches = {1}, .split_points = 1});
+  ASSERT_EQ(run({"runs", "tag", first.id, "kitchen"}).code, 0);
+  refused(small("sweep", {"--name", "kitchen"}), kExitUsage, HasSubstr(first.id));
 }
 
 TEST_F(Program, NumbersOutOfRange) {
@@ -350,6 +436,10 @@ TEST(FindParetod, LooksBesideUsThenInThePath) {
   EXPECT_EQ(find_paretod(a / "paretoctl", path), b / "paretod");
   std::ofstream(a / "paretod") << "x";
   EXPECT_EQ(find_paretod(a / "paretoctl", ""), a / "paretod");
+  std::filesystem::create_directories(folder.path() / "bin");
+  std::ofstream(folder.path() / "bin/paretod") << "x";
+  EXPECT_EQ(find_paretod(folder.path() / "libexec/pareto-edge/paretoctl", ""),
+            folder.path() / "bin/paretod");
 }
 
 }  // namespace

@@ -54,6 +54,27 @@ TEST_F(StoredRuns, CommandLinesOfAnyBytesAreListed) {
             "paretoctl sweep --report 'r\xEF\xBF\xBDs.html'");
 }
 
+TEST_F(StoredRuns, RunsAreNamedAndRemoved) {
+  const RunRecord first = stored_run({.batches = {1}, .split_points = 1});
+  EXPECT_EQ(run({"runs", "tag", first.id, "kitchen"}).code, 0);
+  EXPECT_THAT(run({"runs"}).out, AllOf(HasSubstr("kitchen"), HasSubstr("name")));
+  EXPECT_EQ(nlohmann::json::parse(run({"runs", "--json"}).out)[0]["name"], "kitchen");
+  EXPECT_EQ(run({"front", "kitchen"}).out, run({"front", first.id}).out);
+  refused({"runs", "tag", "kitchen"}, 2, HasSubstr("a run and its new name"));
+  refused({"runs", "tag", "kitchen", "last"}, 2, HasSubstr("cannot name a run"));
+  refused({"runs", "rm"}, 2, HasSubstr("names no run"));
+  refused({"runs", "rm", "kitchen", "attic"}, 2, HasSubstr("attic"));
+  refused({"runs", "list", "kitchen"}, 2, HasSubstr("paretoctl front kitchen"));
+  {
+    const auto lock = RunLock::try_take(path("results.db"), first.id);
+    refused({"runs", "rm", "kitchen"}, 3, HasSubstr("measured by another process"));
+  }
+  const Done done = run({"runs", "rm", "kitchen", first.id});
+  EXPECT_EQ(done.code, 0) << done.err;
+  EXPECT_EQ(done.err, "removed run " + first.id + "\n");
+  refused({"front", "kitchen"}, 2, HasSubstr("holds no run"));
+}
+
 TEST_F(StoredRuns, ViewsOfAStoredRun) {
   const RunRecord stored = stored_run();
   const Done front = run({"front", "--json", "last"});

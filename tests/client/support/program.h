@@ -52,6 +52,7 @@ class Program : public testing::Test {
                     .command_line = quoted_command_line(arguments),
                     .paretod = path("no-paretod"),
                     .default_store = path("results.db"),
+                    .devices = devices_,
                     .stop = stop};
     return run_program(arguments, context);
   }
@@ -90,6 +91,7 @@ class Program : public testing::Test {
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
 
   TemporaryFolder folder_;
+  std::string devices_;  ///< of the environment
 };
 
 }  // namespace pareto::client

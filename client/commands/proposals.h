@@ -1,0 +1,18 @@
+// What shells propose for the values of flags, besides what `paretoctl --complete` looks up.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace pareto::client {
+
+std::vector<std::string> model_names();
+/// "auto", and the transports between processes.
+std::vector<std::string> transport_names();
+/// These words, and all codecs.
+std::vector<std::string> codec_names(std::vector<std::string> words);
+/// These words, and the networks that have a name.
+std::vector<std::string> network_names(std::vector<std::string> words);
+std::vector<std::string> engine_choices();
+
+}  // namespace pareto::client

@@ -1,0 +1,148 @@
+// runs: lists, names and removes stored runs. Needs no LibTorch: the program's front (client/front) has it.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <utility>
+
+#include "client/commands/commands.h"
+#include "client/commands/show.h"
+#include "client/commands/store_flags.h"
+#include "client/report/text_table.h"
+#include "client/results/run_lock.h"
+#include "core/base/usage.h"
+#include "core/plan/json_text.h"
+
+namespace pareto::client {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+class RunsCommand final : public Command {
+ public:
+  std::string_view name() const override { return "runs"; }
+  std::string_view summary() const override { return "list, name or remove stored runs"; }
+  std::string_view examples() const override {
+    return "  paretoctl runs\n"
+           "  paretoctl runs --json\n"
+           "  paretoctl runs tag last kitchen       name a run: paretoctl front kitchen\n"
+           "  paretoctl runs tag kitchen ''         take its name away\n"
+           "  paretoctl runs rm kitchen 20260131    remove runs and all that was measured in "
+           "them\n";
+  }
+  void add_options(CLI::App& app) override {
+    app.add_option("action", action_,
+                   "what to do: list runs (the default), tag RUN NAME, or rm RUN...")
+        ->check(CLI::IsMember({"list", "tag", "rm"}));
+    set_value(app.add_option("runs", words_,
+                             "runs by name or id, the beginning of an id, last, or last~1"),
+              "RUN", {"last", "@runs"})
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    store_.add_to(app);
+    app.add_flag("--json", json_, "print the list as one JSON document on stdout");
+  }
+
+  Expected<int> run(Context& context) override {
+    PARETO_ASSIGN(const auto store, store_.open_existing(context));
+    if (action_ == "rm") return remove(context, *store);
+    if (action_ == "tag") return tag(context, *store);
+    if (!words_.empty()) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "runs list takes no run: paretoctl front {} shows it", words_.front());
+    }
+    return list(context, *store);
+  }
+
+ private:
+  /// Looks up all runs before it removes the first.
+  Expected<int> remove(Context& context, ResultStore& store) const {
+    if (words_.empty()) {
+      return fail(ErrorCode::kInvalidArgument, "runs rm names no run (paretoctl runs lists them)");
+    }
+    std::vector<std::string> ids;
+    for (const std::string& word : words_) {
+      PARETO_ASSIGN(std::string id, store.find_run(word));
+      if (std::ranges::find(ids, id) == ids.end()) ids.push_back(std::move(id));
+    }
+    PARETO_TRY(store.check_writable());
+    for (const std::string& id : ids) {
+      PARETO_ASSIGN(const auto lock, RunLock::try_take(store_.file(context), id));
+      if (!lock) {
+        return fail(ErrorCode::kUnavailable,
+                    "run {} is being measured by another process: stop it there first (Ctrl-C)",
+                    id);
+      }
+      PARETO_TRY(store.remove_run(id));
+      context.err << "removed run " << id << '\n';
+    }
+    return kExitDone;
+  }
+
+  Expected<int> tag(Context& context, ResultStore& store) const {
+    if (words_.size() != 2) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "runs tag takes a run and its new name: paretoctl runs tag last kitchen");
+    }
+    PARETO_ASSIGN(const std::string id, store.find_run(words_[0]));
+    PARETO_TRY(store.check_writable());
+    PARETO_TRY(store.tag_run(id, words_[1]));
+    context.err << (words_[1].empty() ? fmt::format("run {} has no name any more\n", id)
+                                      : fmt::format("run {} is called {}\n", id, words_[1]));
+    return kExitDone;
+  }
+
+  Expected<int> list(Context& context, ResultStore& store) const {
+    PARETO_ASSIGN(const auto runs, store.list_runs());
+    const bool any_named =
+        std::ranges::any_of(runs, [](const auto& run) { return !run.tag.empty(); });
+    std::vector<TextColumn> columns{{"run"}};
+    if (any_named) columns.push_back({"name"});
+    for (TextColumn column :
+         {TextColumn{"model"}, TextColumn{"trials", Align::kRight},
+          TextColumn{"failed", Align::kRight}, TextColumn{"skipped", Align::kRight},
+          TextColumn{"finished"}, TextColumn{"command"}}) {
+      columns.push_back(std::move(column));
+    }
+    TextTable table(std::move(columns));
+    auto json = Json::array();
+    for (const RunRecord& record : runs) {
+      const auto with_status = [&](TrialStatus status) {
+        return std::ranges::count(record.trials, status, &TrialRecord::status);
+      };
+      const auto failed = with_status(TrialStatus::kFailed);
+      const auto skipped = with_status(TrialStatus::kSkipped);
+      const bool finished = !record.finished.empty();
+      json.push_back({{"run", record.id},
+                      {"name", record.tag.empty() ? Json() : Json(record.tag)},
+                      {"model", record.model},
+                      {"started", record.started},
+                      {"finished", finished ? Json(record.finished) : Json()},
+                      {"trials", record.trials.size()},
+                      {"failed", failed},
+                      {"skipped", skipped},
+                      {"command_line", record.command_line}});
+      std::vector<std::string> cells{record.id};
+      if (any_named) cells.push_back(record.tag);
+      for (std::string cell :
+           {record.model, std::to_string(record.trials.size()), std::to_string(failed),
+            std::to_string(skipped), finished ? record.finished : "no: sweep --resume " + record.id,
+            record.command_line}) {
+        cells.push_back(std::move(cell));
+      }
+      table.add(std::move(cells), finished ? RowStyle::kPlain : RowStyle::kFaint);
+    }
+    context.out << (json_ ? dump(json, 2) + "\n" : table.render(style_of(context)));
+    return kExitDone;
+  }
+
+  StoreFlags store_;
+  std::string action_ = "list";
+  std::vector<std::string> words_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_runs_command() { return std::make_unique<RunsCommand>(); }
+
+}  // namespace pareto::client

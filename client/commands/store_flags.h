@@ -1,0 +1,27 @@
+// --store: the results file.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "client/command.h"
+#include "client/results/store.h"
+#include "core/base/error.h"
+
+namespace pareto::client {
+
+/// Where results are kept.
+struct StoreFlags {
+  std::string path;
+
+  void add_to(CLI::App& app);
+  Expected<std::unique_ptr<ResultStore>> open(const Context& context) const;
+  /// For commands that only look.
+  Expected<std::unique_ptr<ResultStore>> open_existing(const Context& context) const;
+  std::filesystem::path file(const Context& context) const;
+  /// " --store FILE", or "" for the default: to be put behind a command that is proposed.
+  std::string hint() const;
+};
+
+}  // namespace pareto::client
