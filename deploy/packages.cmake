@@ -38,6 +38,8 @@ install(FILES deploy/debian/sysusers.conf DESTINATION lib/sysusers.d RENAME pare
 install(FILES daemon/metrics/METRICS.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/pareto-edge-daemon COMPONENT daemon)
 
 pareto_install_program(paretoctl 1 client)
+# The front in bin finds it from there.
+install(TARGETS paretoctl_whole RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/pareto-edge COMPONENT client)
 set(doc ${CMAKE_INSTALL_DATADIR}/doc/pareto-edge-client)
 install(FILES configs/inventory.yaml DESTINATION ${doc}/examples COMPONENT client)
 install(DIRECTORY configs/network configs/testbed configs/simulation DESTINATION ${doc}/examples COMPONENT client)

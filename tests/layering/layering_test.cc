@@ -38,6 +38,7 @@ const std::map<std::string, std::set<std::string>>& allowed_arrows() {
                                                   "client/report",
                                                   "client/watch",
                                                   "client/commands",
+                                                  "client/front",
                                                   "client",
                                                   "netem",
                                                   "proto"};
@@ -85,6 +86,7 @@ const std::map<std::string, std::set<std::string>>& allowed_arrows() {
       {"client/report", kBelowClient},
       {"client/watch", kBelowClient},
       {"client/commands", kBelowClient},
+      {"client/front", kBelowClient},
   };
   return kArrows;
 }

@@ -1,0 +1,89 @@
+#include "client/front/proposals.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+#include "client/cluster/testbed_registry.h"
+#include "client/results/store.h"
+#include "client/run_main.h"
+#include "core/base/text.h"
+
+namespace pareto::client {
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// Returns the stored runs, newest first; none if they cannot be read.
+std::vector<RunRecord> runs_in(const std::filesystem::path& store) {
+  const auto opened = ResultStore::open_existing(store);
+  if (!opened) return {};
+  return (*opened)->list_runs().value_or(std::vector<RunRecord>{});
+}
+
+std::filesystem::path store_among(const Words& arguments) {
+  const auto flag = std::ranges::find(arguments, "--store");
+  if (flag == arguments.end() || flag + 1 == arguments.end()) return store_of_environment();
+  return *(flag + 1);
+}
+
+void add_once(const std::string& word, Words& words) {
+  if (!word.empty() && std::ranges::find(words, word) == words.end()) words.push_back(word);
+}
+
+Words run_names(const std::vector<RunRecord>& runs) {
+  Words words;
+  for (const RunRecord& run : runs) {
+    add_once(run.tag, words);
+    add_once(run.id, words);
+  }
+  return words;
+}
+
+Words device_words(const std::vector<RunRecord>& runs, std::string DeviceRecord::*field) {
+  Words words;
+  for (const RunRecord& run : runs) {
+    for (const DeviceRecord& device : run.devices) add_once(device.*field, words);
+  }
+  return words;
+}
+
+Words addresses(const std::vector<RunRecord>& runs) {
+  Words words;
+  const char* const given = std::getenv("PARETO_DEVICES");
+  if (given != nullptr) words = split_list(given);
+  for (const std::string& one : device_words(runs, &DeviceRecord::address)) {
+    // Daemons that a sweep started on this machine are gone.
+    if (!one.starts_with("127.") && !one.starts_with("unix:")) add_once(one, words);
+  }
+  return words;
+}
+
+Words testbeds() {
+  Words words;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(TestbedRegistry::kFolder, none)) {
+    words.push_back(entry.path().filename().string());
+  }
+  return words;
+}
+
+Words words_of(const std::string& kind, const Words& arguments) {
+  if (kind == "testbeds") return testbeds();
+  const std::vector<RunRecord> runs = runs_in(store_among(arguments));
+  if (kind == "runs") return run_names(runs);
+  if (kind == "devices") return device_words(runs, &DeviceRecord::name);
+  if (kind == "addresses") return addresses(runs);
+  return {};
+}
+
+}  // namespace
+
+std::optional<std::string> proposals(const std::vector<std::string>& arguments) {
+  if (arguments.size() < 2 || arguments[0] != "--complete") return std::nullopt;
+  std::string text;
+  for (const std::string& word : words_of(arguments[1], arguments)) text += word + "\n";
+  return text;
+}
+
+}  // namespace pareto::client

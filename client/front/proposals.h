@@ -1,0 +1,15 @@
+// What shells propose for values that they look up: `paretoctl --complete runs WORD…`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pareto::client {
+
+/// Returns the words of a kind, one a line: "runs" (ids and names), "devices" and "addresses" (of stored runs and PARETO_DEVICES), "testbeds"
+/// (that are up). Nothing is proposed if it cannot be looked up. --store among the words names another results file. None: the arguments do
+/// not ask for that.
+std::optional<std::string> proposals(const std::vector<std::string>& arguments);
+
+}  // namespace pareto::client
