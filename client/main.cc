@@ -1,4 +1,5 @@
-// The whole of paretoctl: where to cut a model, over which network, for which trade-off. Its front (client/front) starts it.
+// The whole of paretoctl: where to cut a model, over which network, for which trade-off. Its front
+// (client/front) starts it.
 #include "client/run_main.h"
 #include "core/transport/grpc/quiet.h"
 

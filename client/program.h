@@ -19,7 +19,8 @@ int run_program(const std::vector<std::string>& arguments, const Commands& comma
 /// What an error that reached the top means to a script.
 int exit_code_of(ErrorCode code);
 
-/// The daemon's program: beside `program` or its front, else in a folder of `path` ("/usr/bin:/bin"), else "paretod", which then is found
+/// The daemon's program: beside `program` or its front, else in a folder of `path`
+/// ("/usr/bin:/bin"), else "paretod", which then is found
 /// by nobody and said so.
 std::filesystem::path find_paretod(const std::filesystem::path& program, const std::string& path);
 

@@ -1,4 +1,4 @@
-// What both programs do around a command: client/main.cc, which has all commands, and client/front, which has those that need no LibTorch.
+// The frame around a command that both programs share: client/main.cc has all commands, and
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace pareto::client {
 
-/// Runs the command that the arguments, without the program's name, ask for, with this process's streams, terminal and environment. Returns
-/// an exit code of client/command.h.
+/// Runs the command that the arguments, without the program's name, ask for, with this process's
+/// streams, terminal and environment. Returns an exit code of client/command.h.
 int run_main(const std::vector<std::string>& arguments, const Commands& commands);
 
 /// Returns the columns of the terminal behind stdout, or behind stderr if stdout is none.

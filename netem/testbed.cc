@@ -38,7 +38,8 @@ std::string beside(const std::filesystem::path& base, const std::string& file) {
   return std::filesystem::absolute(base.parent_path() / file).lexically_normal().string();
 }
 
-/// Reads the condition that a test bed's file at `base` names: a built-in one, or a file as seen from that one's folder.
+/// Reads the condition that a test bed's file at `base` names: a built-in one, or a file as seen
+/// from that one's folder.
 Expected<TestbedLink> read_link(const std::string& network, const std::filesystem::path& base,
                                 Hasher& content) {
   TestbedLink link;

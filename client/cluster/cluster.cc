@@ -27,7 +27,8 @@ Expected<std::string> control_address(const std::string& ready_line) {
   return json["control"].get<std::string>();
 }
 
-/// Connects to all at once: devices that hang cost the time of one. Fails: as the first that fails, naming the others that do.
+/// Connects to all at once: devices that hang cost the time of one. Fails: as the first that fails,
+/// naming the others that do.
 Expected<std::vector<std::unique_ptr<DaemonClient>>> connect_all(
     const std::vector<DeviceConfig>& devices) {
   std::vector<std::unique_ptr<DaemonClient>> clients(devices.size());

@@ -10,7 +10,7 @@
 #include "client/cluster/control_address.h"
 #include "client/cluster/remote_network.h"
 #include "client/cluster/transport_choice.h"
-#include "client/commands/proposals.h"
+#include "client/commands/known_names.h"
 #include "client/experiment/lost_request.h"
 #include "core/base/clock.h"
 #include "core/base/text.h"
@@ -56,7 +56,8 @@ std::string codec_error_help() {
   return "loss that auto accepts: mean difference of a tensor, as a share of its largest magnitude";
 }
 
-/// Removes the devices that nobody needs. Whoever checks the plan tells of a name that is not there.
+/// Removes the devices that nobody needs. Whoever checks the plan tells of a name that is not
+/// there.
 void keep_needed(const NeededDevices& needed, std::vector<DeviceConfig>& devices) {
   const auto is_there = [&](const std::string& name) {
     return std::ranges::find(devices, name, &DeviceConfig::name) != devices.end();

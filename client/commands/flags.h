@@ -43,7 +43,7 @@ std::string absolute_path(const std::string& path);
 /// A sentence on a model that was saved in training mode; empty: it was not, or computes the same.
 std::string training_notice(const partitioner::Graph& graph);
 
-/// What --devices takes, as --help says it.
+/// Help text of --devices.
 inline constexpr const char* kDevicesHelp =
     "inventory of daemons (configs/inventory.yaml), or their addresses, HOST:PORT,HOST:PORT "
     "(environment: PARETO_DEVICES)";

@@ -5,8 +5,8 @@
 
 #include "client/cluster/network.h"
 #include "client/commands/commands.h"
+#include "client/commands/known_names.h"
 #include "client/commands/netem_interface.h"
-#include "client/commands/proposals.h"
 #include "client/commands/show.h"
 #include "client/report/text_table.h"
 #include "core/base/text.h"

@@ -7,6 +7,7 @@
 #include "client/cluster/daemon_client.h"
 #include "client/cluster/network.h"
 #include "client/commands/commands.h"
+#include "client/commands/known_names.h"
 #include "client/commands/output_file.h"
 #include "client/commands/planning.h"
 #include "client/commands/show.h"
@@ -18,6 +19,7 @@
 #include "client/report/plan_writer.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 #include "partitioner/search/search_strategy.h"
 
 namespace pareto::client {
@@ -57,7 +59,7 @@ class PlanCommand final : public Command {
            "  paretoctl plan --model inceptionv3 --devices inventory.yaml --max-memory "
            "pi-1=256MiB,pi-2=256MiB\n"
            "  sudo paretoctl plan --model mobilenetv2 --testbed configs/testbed/two-pi4.yaml "
-           "--network none,configs/network/lte.yaml --all\n"
+           "--network none,lte --all\n"
            "  paretoctl run --plan plan.json --devices inventory.yaml\n"
            "  paretoctl plan --model resnet50 --devices inventory.yaml --scenario fleet.yaml\n"
            "  paretoctl simulate fleet.yaml\n";
@@ -66,51 +68,10 @@ class PlanCommand final : public Command {
     flags_.add_to(app);
     splits_named_ = app.get_option("--splits");
     codecs_.add_to(app);
-    app.add_option(
-        "--network", networks_,
-        "conditions of the network between devices, as sweep's; a front for each (default: "
-        "what a test bed has of its own, or none)");
-    app.add_flag(
-        "--by-definition", flags_.by_definition,
-        "predict those conditions from what they are defined to be: nothing is changed, "
-        "nor probed but as it is. Delays and rates count, jitter and loss do not. Not on a "
-        "test bed of several links, nor on one that is up");
-    app.add_option("--also", also_,
-                   "what else is to be small: energy (modelled: the device's power in the "
-                   "inventory by the time it works), memory (of the device that needs most), loss "
-                   "(of codecs, in ppm of a tensor's largest magnitude)");
-    app.add_option(
-           "--cuts", cuts_,
-           "order: at the --splits, in the model's order; ideals: anywhere, branches in any "
-           "order (--splits are measured); auto: ideals, but order where --splits are named, and "
-           "where the model has more ideals than can be searched")
-        ->capture_default_str();
-    app.add_option("--max-latency", max_latency_, "of the chosen plan: 50ms");
-    app.add_option("--min-throughput", wish_.limits.samples_per_s,
-                   "of the chosen plan, in samples/s");
-    app.add_option("--max-memory", max_memory_,
-                   "what stages may take on a device: pi-1=256MiB, several separated by commas");
-    app.add_option("--first", first_, "the device that has to run the first stage");
-    app.add_option("--last", last_, "the device that has to run the last stage");
-    app.add_option("--prefer", prefer_,
-                   "what the chosen plan is best in: balanced, latency, throughput, or what --also "
-                   "names")
-        ->capture_default_str();
-    app.add_option("--search", search_,
-                   "exact; to compare with it: labels, or exhaustive for small models")
-        ->capture_default_str();
-    app.add_flag("--all", wish_.pairs,
-                 "every plan of two devices too, as of one, and which plan beats it");
-    app.add_flag("--no-replicas", no_replicas_,
-                 "pipelines alone: no plans in which devices take turns with the whole model");
-    app.add_option("--save", save_, "write the chosen plan to this file, for run and sweep");
-    app.add_option("--save-front", save_front_,
-                   "write every plan of the front to this folder, for sweep --plans");
-    app.add_option("--scenario", scenario_,
-                   "write the chosen plan to this YAML file with the times of profiles and probes, "
-                   "for simulate, to be made a fleet of; plans are then pipelines alone, as by "
-                   "--no-replicas");
-    app.add_flag("--json", json_, "one JSON document on stdout");
+    add_network_to(app);
+    add_choice_to(app);
+    add_search_to(app);
+    add_results_to(app);
   }
 
   Expected<int> run(Context& context) override {
@@ -168,6 +129,79 @@ class PlanCommand final : public Command {
   }
 
  private:
+  void add_network_to(CLI::App& app) {
+    const Heading heading(app, "Devices");
+    set_value(app.add_option("--network", networks_,
+                             "conditions of the network, by name (lte, wifi …) or by file, each "
+                             "with a front of its own (default: none, or the test bed's)"),
+              "LIST", network_names({"none"}));
+    app.add_flag("--by-definition", flags_.by_definition,
+                 "predict from the definitions of those conditions, and change no network. Delays "
+                 "and rates count, jitter and loss do not. Not for test beds of several links, nor "
+                 "for one that is up");
+  }
+
+  void add_choice_to(CLI::App& app) {
+    const Heading heading(app, "Chosen plan");
+    set_value(app.add_option("--max-latency", max_latency_, "largest latency, as 50ms"),
+              "DURATION");
+    set_value(app.add_option("--min-throughput", wish_.limits.samples_per_s,
+                             "smallest throughput, in samples/s"),
+              "RATE");
+    set_value(app.add_option("--max-memory", max_memory_,
+                             "memory that stages may take on a device, as pi-1=256MiB,pi-2=1GiB"),
+              "LIST");
+    set_value(app.add_option("--first", first_, "device that has to run the first stage"), "NAME",
+              {"@devices"});
+    set_value(app.add_option("--last", last_, "device that has to run the last stage"), "NAME",
+              {"@devices"});
+    set_value(app.add_option("--prefer", prefer_,
+                             "figure that it is best in: balanced, latency, throughput, or what "
+                             "--also names"),
+              "NAME", {"balanced", "latency", "throughput", "energy", "memory", "loss"})
+        ->capture_default_str();
+  }
+
+  void add_search_to(CLI::App& app) {
+    const Heading heading(app, "Search");
+    set_value(app.add_option("--also", also_,
+                             "third figure to keep small: energy (modelled: a device's power in "
+                             "the inventory times its working time), memory (of the device that "
+                             "needs most) or loss (of codecs, in ppm of a tensor's largest "
+                             "magnitude)"),
+              "NAME", {"energy", "memory", "loss"});
+    set_value(app.add_option("--cuts", cuts_,
+                             "places of cuts. order: the --splits, in the model's order; ideals: "
+                             "anywhere, with branches in any order (--splits are measured); auto: "
+                             "ideals, or order if --splits are named or there are too many ideals"),
+              "NAME", {"auto", "order", "ideals"})
+        ->capture_default_str();
+    set_value(app.add_option("--search", search_,
+                             "method: exact; or, to compare it, labels or exhaustive (for small "
+                             "models)"),
+              "NAME", {"exact", "labels", "exhaustive"})
+        ->capture_default_str();
+    app.add_flag("--all", wish_.pairs,
+                 "show every plan of one and of two devices, and which plan beats it");
+    app.add_flag("--no-replicas", no_replicas_,
+                 "leave out plans in which devices take turns with the whole model");
+  }
+
+  void add_results_to(CLI::App& app) {
+    const Heading heading(app, "Results");
+    set_value(
+        app.add_option("--save", save_, "file to write the chosen plan to, for run and sweep"),
+        "FILE");
+    set_value(app.add_option("--save-front", save_front_,
+                             "folder to write every plan of the front to, for sweep --plans"),
+              "FOLDER");
+    set_value(app.add_option("--scenario", scenario_,
+                             "YAML file to write the chosen plan and the measured times to, for "
+                             "simulate; implies --no-replicas"),
+              "FILE");
+    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
+  }
+
   Expected<> read_wish() {
     PARETO_ASSIGN(flags_.options.cuts, read_cuts());
     PARETO_ASSIGN(wish_.third, parse_third(also_));

@@ -1,4 +1,5 @@
-// runs: lists, names and removes stored runs. Needs no LibTorch: the program's front (client/front) has it.
+// runs: lists, names and removes stored runs. Needs no LibTorch: the program's front (client/front)
+// has it.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -11,13 +11,13 @@
 
 namespace pareto::client {
 
-/// Where results are kept.
+/// The file that results are kept in.
 struct StoreFlags {
   std::string path;
 
   void add_to(CLI::App& app);
   Expected<std::unique_ptr<ResultStore>> open(const Context& context) const;
-  /// For commands that only look.
+  /// Opens a file that is there already, for commands that only look.
   Expected<std::unique_ptr<ResultStore>> open_existing(const Context& context) const;
   std::filesystem::path file(const Context& context) const;
   /// " --store FILE", or "" for the default: to be put behind a command that is proposed.

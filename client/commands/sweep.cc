@@ -155,7 +155,8 @@ class SweepCommand final : public Command {
         ->needs(served);
   }
 
-  /// Checks --name before minutes of measuring. Fails: kInvalidArgument (no name, or that of another run).
+  /// Checks --name before minutes of measuring. Fails: kInvalidArgument (no name, or that of
+  /// another run).
   Expected<> check_name(const Context& context) const {
     if (tag_.empty()) return {};
     PARETO_ASSIGN(const auto store, store_.open(context));
@@ -232,7 +233,7 @@ class SweepCommand final : public Command {
     // An adaptive one that its budget ended goes on with another.
     if (!run.finished.empty() && !flags_.gives_budget()) {
       context.err << "run " << run.id << " is finished\n";
-      // What was measured can be shown even if the flags cannot be read any more.
+      // The measurements can be shown even if the flags cannot be read any more.
       if (const auto kept = kept_flags(run); kept && flags_.report().empty()) {
         flags_.report() = kept->report;
       }

@@ -7,7 +7,7 @@
 #include "client/cluster/network.h"
 #include "client/cluster/testbed_cluster.h"
 #include "client/command.h"
-#include "client/commands/proposals.h"
+#include "client/commands/known_names.h"
 #include "client/experiment/plan_file.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"

@@ -31,7 +31,8 @@ class SweepFlags {
   const KeptFlags& what() const { return what_; }
   /// The report's file, or "none"; empty: the default.
   std::string& report() { return what_.report; }
-  /// If no devices were named, takes those of the environment. Not for a run that goes on where it began.
+  /// If no devices were named, takes those of the environment. Not for a run that goes on where it
+  /// began.
   void settle(const Context& context) { what_.devices.settle(context); }
   /// Whether a sweep of so many trials is adaptive, by the flags.
   bool is_adaptive(std::size_t trials) const;

@@ -9,6 +9,7 @@
 #include "client/commands/commands.h"
 #include "client/commands/flags.h"
 #include "client/commands/progress.h"
+#include "core/base/usage.h"
 #include "core/plan/json_text.h"
 
 namespace pareto::client {
@@ -40,9 +41,13 @@ class VerifyCommand final : public Command {
   void add_options(CLI::App& app) override {
     model_.add_to(app);
     runner_.add_to(app);
-    app.add_option("--splits", splits_, "which split points")->capture_default_str();
-    app.add_option("--batch", batches_, "batch sizes")->capture_default_str();
-    app.add_flag("--json", json_, "one JSON document on stdout");
+    set_value(app.add_option("--splits", splits_,
+                             "split points to check: modules, all, auto, after:MODULE, percent:P, "
+                             "op:N"),
+              "LIST", {"modules", "all", "auto"})
+        ->capture_default_str();
+    set_value(app.add_option("--batch", batches_, "batch sizes"), "LIST")->capture_default_str();
+    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
   }
 
   Expected<int> run(Context& context) override {

@@ -1,5 +1,5 @@
-// paretoctl as users call it: answers by itself what needs no LibTorch, which takes half a second to load, and becomes the whole program for
-// all else.
+// paretoctl as users call it: answers by itself what needs no LibTorch, which takes half a second
+// to load, and becomes the whole program for all else.
 #include <unistd.h>
 
 #include <cerrno>

@@ -1,4 +1,4 @@
-// What shells propose for values that they look up: `paretoctl --complete runs WORD…`.
+// Proposals of shells for values that are looked up: `paretoctl --complete runs WORD…`.
 #pragma once
 
 #include <optional>
@@ -7,9 +7,10 @@
 
 namespace pareto::client {
 
-/// Returns the words of a kind, one a line: "runs" (ids and names), "devices" and "addresses" (of stored runs and PARETO_DEVICES), "testbeds"
-/// (that are up). Nothing is proposed if it cannot be looked up. --store among the words names another results file. None: the arguments do
-/// not ask for that.
+/// Returns the words of a kind, one a line: "runs" (ids and names), "devices" and "addresses" (of
+/// stored runs and PARETO_DEVICES), "testbeds" (that are up). Nothing is proposed if it cannot be
+/// looked up. --store among the words names another results file. None: the arguments do not ask
+/// for that.
 std::optional<std::string> proposals(const std::vector<std::string>& arguments);
 
 }  // namespace pareto::client

@@ -1,4 +1,5 @@
-// --help, --version, --manual and --completion from what the whole program said of itself when it was built.
+// --help, --version, --manual and --completion from what the whole program said of itself when it
+// was built.
 #pragma once
 
 #include <optional>
@@ -10,12 +11,14 @@
 
 namespace pareto::client {
 
-/// Returns what the whole program would print for arguments that ask for such a thing and for nothing else; none: it has to be asked.
+/// Returns what the whole program would print for arguments that ask for such a thing and for
+/// nothing else; none: it has to be asked.
 std::optional<std::string> quick_answer(const std::vector<std::string>& arguments, int columns);
 std::optional<std::string> quick_answer(const std::vector<std::string>& arguments, int columns,
                                         const Usage& usage);
 
-/// Returns what the whole program printed for --usage; empty: it could not be run where it was built.
+/// Returns what the whole program printed for --usage; empty: it could not be run where it was
+/// built.
 std::string_view usage_of_whole_program();
 
 }  // namespace pareto::client

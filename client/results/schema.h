@@ -66,12 +66,14 @@ CREATE TABLE trials (
 );
 )sql";
 
-/// A column of `runs` since later: files that lack it get it with their next run, and older builds can still read and write them.
+/// A column of `runs` since later: files that lack it get it with their next run, and older builds
+/// can still read and write them.
 struct LaterColumn {
   const char* name;
   const char* statement;  ///< adds it
 };
-/// `tag` is the name that a user gave, empty: none. `number` grows from run to run in the order of insertion, 0: not known.
+/// `tag` is the name that a user gave, empty: none. `number` grows from run to run in the order of
+/// insertion, 0: not known.
 inline constexpr LaterColumn kLaterColumns[] = {
     {"coordinator", "ALTER TABLE runs ADD COLUMN coordinator TEXT NOT NULL DEFAULT ''"},
     {"tag", "ALTER TABLE runs ADD COLUMN tag TEXT NOT NULL DEFAULT ''"},

@@ -38,16 +38,16 @@ class ResultStore {
                                 const std::vector<TrialRecord>& trials) = 0;
   /// Finished, options, devices, passes and note; p_front and on_front of all its trials.
   virtual Expected<> update_run(const RunRecord& run) = 0;
-  /// With its trials. `id`: whole, a tag, a unique beginning, "last", or "last~1" for the one before that. The last one is that which was
-  /// stored last, whatever the clock said.
+  /// With its trials. `id`: whole, a tag, a unique beginning, "last", or "last~1" for the one
+  /// before that. The last one is that which was stored last, whatever the clock said.
   virtual Expected<RunRecord> load_run(const std::string& id) = 0;
   /// Returns the whole id of what load_run() takes.
   virtual Expected<std::string> find_run(const std::string& id) = 0;
   virtual Expected<std::vector<RunRecord>> list_runs() = 0;  ///< newest first, without samples
   /// Removes a run and its trials. `id` is whole. Fails: kNotFound.
   virtual Expected<> remove_run(const std::string& id) = 0;
-  /// Gives a run a name in place of the one it had; "" takes that away. `id` is whole. Fails: kNotFound; kInvalidArgument (no name, or that
-  /// of another run).
+  /// Gives a run a name in place of the one it had; "" takes that away. `id` is whole. Fails:
+  /// kNotFound; kInvalidArgument (no name, or that of another run).
   virtual Expected<> tag_run(const std::string& id, const std::string& tag) = 0;
   /// Checks that a new run can have that name. Fails: kInvalidArgument.
   virtual Expected<> check_tag(const std::string& tag) = 0;

@@ -68,7 +68,7 @@ class HelpPage {
       const bool known = std::ranges::find(groups, option.group) != groups.end();
       if (!known && option.group != kOptions) groups.push_back(option.group);
     }
-    // What all commands have comes last.
+    // The options that all commands have come last.
     groups.emplace_back(kOptions);
     for (const std::string& group : groups) {
       begin(group);

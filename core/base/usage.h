@@ -43,12 +43,14 @@ struct Usage {
 /// Options in the order of --help, hidden ones left out.
 Usage usage_of(const CLI::App& app);
 
-/// Names an option's value in --help ("FILE", "LIST"), and says what shells propose for it: words, and kinds of things that are looked up at
-/// that moment ("@runs": whatever `PROGRAM --complete runs WORD…` prints, a word a line). Others are allowed: files are proposed if no word
-/// fits. Words of a "LIST" may be joined by commas.
+/// Names an option's value in --help ("FILE", "LIST"), and says what shells propose for it: words,
+/// and kinds of things that are looked up at that moment ("@runs": whatever `PROGRAM --complete
+/// runs WORD…` prints, a word a line). Others are allowed: files are proposed if no word fits.
+/// Words of a "LIST" may be joined by commas.
 CLI::Option* set_value(CLI::Option* option, const std::string& name,
                        const std::vector<std::string>& proposals = {});
-/// The heading in --help of the options that are added to a parser while it lives; after it they have the heading of before.
+/// The heading in --help of the options that are added to a parser while it lives; after it they
+/// have the heading of before.
 ///
 /// Threads: one owner; the parser outlives it.
 class Heading {
@@ -70,7 +72,8 @@ std::string without_proposals(std::string error);
 std::string to_json(const Usage& usage);
 Expected<Usage> usage_from_json(std::string_view text);
 
-/// Returns what --help prints. parent: "paretoctl " for one of its commands. columns: of the terminal; 0 means none.
+/// Returns what --help prints. parent: "paretoctl " for one of its commands. columns: of the
+/// terminal; 0 means none.
 std::string help_page(const Usage& usage, int columns, std::string_view parent = "");
 
 /// --help in lines of at most so many columns (0: no terminal), for the parser and the commands added to it from now on.
@@ -83,7 +86,8 @@ std::string manual_page(const Usage& usage, int section, std::string_view see_al
 std::string bash_completion(const Usage& usage);
 std::string zsh_completion(const Usage& usage);
 
-/// The flags --manual and --completion, by which a program prints these, and --usage, which prints to_json() and is for builds alone.
+/// The flags --manual and --completion, by which a program prints these, and --usage, which prints
+/// to_json() and is for builds alone.
 ///
 /// Threads: one owner; lives as long as the parser.
 class UsageFlags {

@@ -1,4 +1,5 @@
-// The conditions of configs/network, built in, so that people can name them: --network wifi, `network: wifi`.
+// The conditions of configs/network, built in, so that people can name them: --network wifi,
+// `network: wifi`.
 #pragma once
 
 #include <filesystem>
@@ -21,8 +22,8 @@ const std::vector<BuiltinCondition>& builtin_conditions();
 
 bool is_builtin_condition(std::string_view name);
 
-/// Reads a condition by its name ("wifi"), otherwise from a file, which is looked for in `folder`. Fails: kNotFound with the nearest names,
-/// and whatever read_condition returns.
+/// Reads a condition by its name ("wifi"), otherwise from a file, which is looked for in `folder`.
+/// Fails: kNotFound with the nearest names, and whatever read_condition returns.
 Expected<Condition> open_condition(const std::string& name_or_file,
                                    const std::filesystem::path& folder = {});
 

@@ -1,4 +1,5 @@
-// paretoctl's front: what it answers by itself, what it hands on, and the completions that shells get from it.
+// paretoctl's front: what it answers by itself, what it hands on, and the completions that shells
+// get from it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

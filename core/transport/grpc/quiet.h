@@ -3,8 +3,9 @@
 
 namespace pareto::transport {
 
-/// Keeps gRPC's lines away from stderr, unless the environment variable GRPC_VERBOSITY asks for them. To be called at the beginning of
-/// main(). A library may have read that variable before, so that setting it would not be enough.
+/// Keeps gRPC's lines away from stderr, unless the environment variable GRPC_VERBOSITY asks for
+/// them. To be called at the beginning of main(). A library may have read that variable before, so
+/// that setting it would not be enough.
 void silence_grpc();
 
 }  // namespace pareto::transport

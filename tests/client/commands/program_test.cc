@@ -146,7 +146,8 @@ TEST_F(Program, DevicesMayBeNamedByTheirAddressesAndByTheEnvironment) {
   refused({"devices", "--devices", "http://a:7070"}, kExitUsage, HasSubstr("no scheme"));
 }
 
-/// Takes connections and answers none until it has `wanted` of them at once; then it closes all, also those to come.
+/// Takes connections and answers none until it has `wanted` of them at once; then it closes all,
+/// also those to come.
 class HangingDevices {
  public:
   explicit HangingDevices(std::size_t wanted)

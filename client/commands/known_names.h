@@ -1,4 +1,4 @@
-// What shells propose for the values of flags, besides what `paretoctl --complete` looks up.
+// Names that values of flags may have, for shells to propose.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-#include "client/commands/proposals.h"
+#include "client/commands/known_names.h"
 
 #include "core/plan/builtin_conditions.h"
 #include "core/runtime/shard_runner.h"
