@@ -172,21 +172,27 @@ void settle_alone(TrialRecord& trial) {
   trial.p_front = kUnsettled;
 }
 
-void settle_by_rounds(std::vector<TrialRecord>& trials, std::uint64_t seed) {
+void show_rounds(std::vector<TrialRecord>& trials) {
   for (TrialRecord& trial : trials) {
-    trial.p_front = 0;
     if (is_measured(trial)) take_medians(trial);
   }
+  for (const std::vector<std::size_t>& group : measured_groups(trials)) {
+    const GroupNoise noise = noise_of(members_of(trials, group));
+    for (std::size_t i = 0; i < group.size(); ++i) show_medians(trials[group[i]], noise, i);
+  }
+}
+
+void settle_by_rounds(std::vector<TrialRecord>& trials, std::uint64_t seed) {
+  for (TrialRecord& trial : trials) trial.p_front = 0;
+  show_rounds(trials);
   for (const std::vector<std::size_t>& group : measured_groups(trials)) {
     const GroupNoise noise = noise_of(members_of(trials, group));
     const std::set<int> rounds = rounds_of(trials, group);
     std::vector<RoundSamples> samples;
     std::vector<FewRounds> few;
     for (std::size_t i = 0; i < group.size(); ++i) {
-      TrialRecord& trial = trials[group[i]];
-      samples.push_back(samples_of(trial, rounds));
+      samples.push_back(samples_of(trials[group[i]], rounds));
       few.push_back(few_rounds(noise.latency.plans[i], noise.throughput.plans[i]));
-      show_medians(trial, noise, i);
     }
     const std::vector<double> probability = front_probability(samples, seed, few);
     for (std::size_t i = 0; i < group.size(); ++i) {

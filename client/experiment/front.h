@@ -27,6 +27,8 @@ bool is_measured(const TrialRecord& trial);
 /// Its p_front is left unsettled.
 void settle_alone(TrialRecord& trial);
 
+/// Sets figures and intervals of every measured trial from its rounds and those of its batch and condition.
+void show_rounds(std::vector<TrialRecord>& trials);
 /// Sets figures, intervals, on_front and p_front of every measured trial from its rounds, among those of its batch and condition, all
 /// transports together. Failed and unmeasured trials are on no front.
 void settle_by_rounds(std::vector<TrialRecord>& trials, std::uint64_t seed);

@@ -145,8 +145,11 @@ Json to_json(const TrialRecord& trial) {
                              {"wait", trial.time_split.wait_ms}};
   }
   json["on_front"] = trial.on_front;
-  json["p_front"] = trial.p_front;
-  json["p_front_text"] = chance_text(trial);
+  // One that was run by itself was compared with none.
+  if (trial.p_front != kUnsettled) {
+    json["p_front"] = trial.p_front;
+    json["p_front_text"] = chance_text(trial);
+  }
   json["status"] = status;
   if (trial.status != TrialStatus::kOk) json["failure"] = trial.failure;
   return json;

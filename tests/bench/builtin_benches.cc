@@ -88,6 +88,7 @@ std::vector<Bench> builtin_benches() {
     });
   }
   add("simulate", "fleet/10000", simulated_fleet);
+  add("intervals", "intervals", interval_coverage);
   add("report", "report/225x4", report_page);
   add("codec", "codec_auto",
       [](const std::string& name) { return codec_auto(name, "inceptionv3"); });

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
-#include "client/experiment/front.h"
 #include "client/experiment/statistics.h"
+#include "tests/support/interval_coverage.h"
 #include "tests/support/simulated_rounds.h"
 
 namespace pareto::client {
@@ -71,40 +72,23 @@ TEST(FigureErrors, AddUpWithWelchsDegrees) {
   EXPECT_NEAR(interval_about(1, {0.01, 4}).high, std::exp(0.2776), 1e-4);
 }
 
-/// Of `kTries` runs of six plans: how many intervals of some rounds hold the median of thirty, and how wide they are in the median.
-struct Coverage {
-  int latency = 0;
-  int throughput = 0;
-  double width = 0;
-};
 constexpr int kTries = 200;
 constexpr int kAllRounds = 30;
 
-/// `others`: rounds that all plans but the first have.
-Coverage coverage_of(const test::Disturbance& disturbance, int rounds, int others) {
-  Coverage coverage;
-  std::vector<double> widths;
+/// Of as many runs of six plans as there are tries. `others`: rounds that all plans but the first have.
+test::Coverage coverage_of(const test::Disturbance& disturbance, std::size_t rounds,
+                           std::size_t others) {
+  test::Coverage coverage;
+  std::vector<std::size_t> places(kAllRounds);
+  std::iota(places.begin(), places.end(), std::size_t{0});
   for (int i = 0; i < kTries; ++i) {
     test::SimulatedRun machine(disturbance, kAllRounds, static_cast<std::uint64_t>(1000 + i));
     std::vector<TrialRecord> trials;
     for (int plan = 0; plan < 6; ++plan) {
       trials.push_back(machine.measure("plan", 10 + 3 * plan, 100 + 10 * plan));
     }
-    settle_alone(trials[0]);
-    const double truth_ms = trials[0].latency.measured_p50_ms;
-    const double truth_per_s = trials[0].throughput.measured_per_s;
-    for (std::size_t plan = 0; plan < trials.size(); ++plan) {
-      trials[plan].rounds.resize(static_cast<std::size_t>(plan == 0 ? rounds : others));
-      trials[plan].latency.samples = 1;
-    }
-    settle_by_rounds(trials, 1);
-    const Interval& latency = trials[0].latency.ci95_ms;
-    const Interval& throughput = trials[0].throughput.ci95;
-    coverage.latency += latency.low <= truth_ms && truth_ms <= latency.high ? 1 : 0;
-    coverage.throughput += throughput.low <= truth_per_s && truth_per_s <= throughput.high ? 1 : 0;
-    widths.push_back(std::log(latency.high / latency.low));
+    count_case(trials, 0, places, rounds, others, coverage);
   }
-  coverage.width = median(widths);
   return coverage;
 }
 
@@ -119,17 +103,14 @@ class Intervals : public testing::TestWithParam<Case> {};
 TEST_P(Intervals, HoldTheMedianOfThirtyRoundsAndNarrowWithRounds) {
   for (const bool alike : {true, false}) {
     double last = 1e9;
-    for (const int rounds : {1, 2, 3, 6}) {
-      const Coverage coverage =
-          coverage_of(GetParam().disturbance, rounds, alike ? rounds : std::max(rounds, 4));
+    for (const std::size_t rounds : {1, 2, 3, 6}) {
+      const test::Coverage coverage = coverage_of(
+          GetParam().disturbance, rounds, alike ? rounds : std::max<std::size_t>(rounds, 4));
       const std::string where = fmt::format("{} rounds, others {}", rounds, alike ? "too" : "more");
       EXPECT_GE(coverage.latency, kTries * 90 / 100) << where;
       EXPECT_GE(coverage.throughput, kTries * 90 / 100) << where;
-      EXPECT_LT(coverage.width, last) << where;
-      RecordProperty(
-          fmt::format("{} rounds {}", rounds, alike ? "alike" : "more"),
-          fmt::format("{} {} {:.3f}", coverage.latency, coverage.throughput, coverage.width));
-      last = coverage.width;
+      EXPECT_LT(median(coverage.latency_widths), last) << where;
+      last = median(coverage.latency_widths);
     }
   }
 }

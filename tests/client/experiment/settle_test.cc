@@ -153,6 +153,28 @@ TEST(Settle, OfAnAdaptiveSweepTheFrontFollowsFromTheFiguresShown) {
   EXPECT_GT(moved, 50U);
 }
 
+TEST(Settle, IntervalsOfBeliefsHoldTheMedianOfAllRounds) {
+  int held = 0;
+  int all = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    Simulation simulation = simulate(seed, true);
+    race(simulation, 1 + static_cast<int>(seed) % 3);
+    for (std::size_t i = 0; i < simulation.run.trials.size(); ++i) {
+      const TrialRecord& trial = simulation.run.trials[i];
+      if (!is_measured(trial)) continue;
+      TrialRecord& truth = simulation.measured[i];
+      settle_alone(truth);
+      const double truth_ms = truth.latency.measured_p50_ms;
+      const double truth_per_s = truth.throughput.measured_per_s;
+      held += trial.latency.ci95_ms.low <= truth_ms && truth_ms <= trial.latency.ci95_ms.high;
+      held += trial.throughput.ci95.low <= truth_per_s && truth_per_s <= trial.throughput.ci95.high;
+      all += 2;
+    }
+  }
+  EXPECT_GT(all, 400);
+  EXPECT_GE(held, all * 9 / 10);
+}
+
 class StoredFigures : public testing::Test {
  protected:
   StoredFigures()

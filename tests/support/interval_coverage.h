@@ -1,0 +1,28 @@
+// Whether the intervals of a few rounds hold the medians of many: of recorded runs and of simulated ones.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "client/results/record.h"
+
+namespace pareto::test {
+
+/// How many of `cases` intervals held the median of all recorded rounds, and how wide they were: in the median, half the logarithm of
+/// high / low.
+struct Coverage {
+  int cases = 0;
+  int latency = 0;
+  int throughput = 0;
+  std::vector<double> latency_widths{};
+  std::vector<double> throughput_widths{};
+};
+
+/// Leaves the plan with the first `own` of these rounds and the others with the first `others`, makes the intervals anew as a sweep does,
+/// and counts what the plan's hold. `recorded`: plans of one batch and condition, each with all rounds that `rounds` has the places of.
+void count_case(const std::vector<client::TrialRecord>& recorded, std::size_t plan,
+                std::span<const std::size_t> rounds, std::size_t own, std::size_t others,
+                Coverage& coverage);
+
+}  // namespace pareto::test
