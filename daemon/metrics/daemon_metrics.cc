@@ -62,6 +62,26 @@ void add_stages(Families& families, const StageHost& stages) {
   families.push_back(std::move(family));
 }
 
+/// Adds what each stage that is open runs, by the labels of its figures. Stages that share a place
+/// are left out: no figure is of one of them.
+void add_stage_info(Families& families, const StageHost& stages) {
+  StageFamily info("pareto_stage_info",
+                   "1, of what a stage that is open runs: operators begin to end of a model",
+                   Kind::kGauge);
+  for (const StageActivity& stage : stages.activity()) {
+    const StageState state = stage.status.state;
+    if (state == StageState::kFailed || state == StageState::kClosed) continue;
+    if (stage.place == StageMeters::kShared) continue;
+    info.add(stage.place, 1.0,
+             {{"pipeline", fmt::format("{:016x}", stage.status.pipeline)},
+              {"model", stage.model},
+              {"engine", stage.engine},
+              {"begin", std::to_string(stage.begin)},
+              {"end", std::to_string(stage.end)}});
+  }
+  families.push_back(info.take());
+}
+
 void add_meters(Families& families, const StageMeters& meters) {
   StageFamily compute("pareto_stage_compute_seconds", "Running the shard, for one request",
                       Kind::kHistogram);
@@ -169,6 +189,7 @@ Families daemon_metrics(const MetricsParts& parts) {
                         1,
                         {}}}});
   add_stages(families, parts.stages);
+  add_stage_info(families, parts.stages);
   add_meters(families, parts.stages.meters());
   add_shards(families, parts.shards);
   add_store(families, parts.store);

@@ -309,6 +309,7 @@ StageActivity Stage::activity() const {
           .begin = shard.begin,
           .end = shard.end,
           .engine = loaded->report().engine,
+          .place = meter_->place,
           .answered = meter_->answered,
           .in_flight = ended_ ? 0 : meter_->in_flight.load(),
           .wait = meter_->wait.read(),

@@ -63,6 +63,7 @@ struct StageActivity {
   std::int64_t begin = 0;  ///< operators of the model
   std::int64_t end = 0;
   std::string engine;
+  StagePlace place;             ///< where it counts
   std::uint64_t answered = 0;   ///< requests whose values were sent on
   std::uint64_t in_flight = 0;  ///< requests that came and have not left
   DurationCounts wait;          ///< of requests, to be computed

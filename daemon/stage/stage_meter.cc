@@ -47,6 +47,7 @@ std::shared_ptr<StageMeter> StageMeters::open(std::uint32_t stage) {
     place = free_place(*state_, stage);
     Entry& entry = state_->entries[place];
     entry.past.place = place;
+    meter->place = place;
     entry.present.push_back(meter.get());
   }
   return {meter.release(), [state = state_, place](const StageMeter* gone) {

@@ -18,8 +18,16 @@
 
 namespace pareto::daemon {
 
+/// Where a stage counts.
+struct StagePlace {
+  std::uint32_t stage = 0;  ///< its number in its pipeline
+  std::uint32_t slot = 0;   ///< tells stages of one number apart that are open at the same time
+  auto operator<=>(const StagePlace&) const = default;
+};
+
 /// Of one stage. Threads: any, and nobody waits.
 struct StageMeter {
+  StagePlace place;                         ///< set when it is opened
   std::atomic<std::uint64_t> requests{0};   ///< that came
   std::atomic<std::uint64_t> answered{0};   ///< whose values were sent on
   std::atomic<std::uint64_t> failed{0};     ///< that failed here
@@ -35,13 +43,6 @@ struct StageMeter {
   std::atomic<bool> ended{false};
   DurationHistogram wait;  ///< of requests, to be computed
   DurationHistogram compute;
-};
-
-/// Where a stage counts.
-struct StagePlace {
-  std::uint32_t stage = 0;  ///< its number in its pipeline
-  std::uint32_t slot = 0;   ///< tells stages of one number apart that are open at the same time
-  auto operator<=>(const StagePlace&) const = default;
 };
 
 struct MeterReading {

@@ -123,6 +123,27 @@ TEST_F(DaemonMetrics, CountsWhatStagesDo) {
   EXPECT_FALSE(find(last, "pareto_link_round_trip_seconds"));
 }
 
+TEST_F(DaemonMetrics, SaysWhatAnOpenStageRuns) {
+  const auto pipeline = open();
+  StageHost& first = *pipeline->hosts[0];
+  const Labels place{{"stage", "0"}, {"slot", "0"}};
+  const Families families = read(first);
+  const auto info = find(families, "pareto_stage_info", place);
+  ASSERT_TRUE(info);
+  EXPECT_EQ(info->value, 1);
+  const Shard& shard = shard_->shard();
+  const std::map<std::string, std::string> labels(info->labels.begin(), info->labels.end());
+  EXPECT_EQ(labels.at("pipeline"), fmt::format("{:016x}", TwoStages::kPipeline));
+  EXPECT_EQ(labels.at("model"), shard.model);
+  EXPECT_EQ(labels.at("engine"), shard_->report().engine);
+  EXPECT_EQ(labels.at("begin"), std::to_string(shard.begin));
+  EXPECT_EQ(labels.at("end"), std::to_string(shard.end));
+  // Its labels are those of the stage's figures: a query can join them.
+  EXPECT_TRUE(find(families, "pareto_requests_total", place));
+  ASSERT_TRUE(first.close(TwoStages::kPipeline, 0));
+  EXPECT_FALSE(find(read(first), "pareto_stage_info")) << "the stage is gone";
+}
+
 TEST_F(DaemonMetrics, FailuresAreAnOutcome) {
   runs_->on_run = [](int run) -> Expected<> {
     if (run == 0) return fail(ErrorCode::kInternal, "broken");
