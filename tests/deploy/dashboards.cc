@@ -11,10 +11,9 @@ namespace {
 
 std::string with_variables(std::string text) {
   // Grafana makes the interval four scrapes at least.
-  const std::pair<std::string, std::string> values[]{{"$__rate_interval", "1m"},
-                                                     {"=\"$device\"", "=~\".+\""},
-                                                     {"$device", ".+"},
-                                                     {"$stage", ".+"}};
+  const std::pair<std::string, std::string> values[]{
+      {"$__rate_interval", "1m"}, {"=\"$device\"", "=~\".+\""}, {"$device", ".+"}, {"$stage", ".+"},
+      {"$model", ".*"},           {"$pipeline", ".*"}};
   for (const auto& [name, value] : values) {
     for (std::size_t at = text.find(name); at != std::string::npos;
          at = text.find(name, at + value.size())) {

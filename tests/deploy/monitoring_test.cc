@@ -34,6 +34,18 @@ metrics::Families board_metrics(const std::filesystem::path& sysfs) {
                       "What running the shard takes by the device's profile",
                       metrics::Kind::kGauge,
                       {{{{"stage", "0"}, {"slot", "0"}}, 0.01, {}}}});
+  families.push_back({"pareto_stage_info",
+                      "1, of what a stage that is open runs: operators begin to end of a model",
+                      metrics::Kind::kGauge,
+                      {{{{"stage", "0"},
+                         {"slot", "0"},
+                         {"pipeline", "00000000000000aa"},
+                         {"model", "tiny"},
+                         {"engine", "plain"},
+                         {"begin", "0"},
+                         {"end", "9"}},
+                        1,
+                        {}}}});
   metrics::add_label(families, "device", "board");
   return families;
 }
@@ -145,6 +157,17 @@ class Monitoring : public EndToEnd {
     return https_get(address, "/metrics", {authority_.certificate(), own_});
   }
 
+  /// The one query of the panel of that name.
+  static std::string query_of(const std::string& where) {
+    for (const Dashboard& dashboard : dashboards()) {
+      for (const DashboardQuery& query : queries_of(dashboard)) {
+        if (query.where == where) return query.expression;
+      }
+    }
+    ADD_FAILURE() << "no panel " << where;
+    return "";
+  }
+
   const TestAuthority authority_;
   const metrics::CertificateFiles own_;  ///< that Prometheus shows
   Daemon first_;
@@ -173,6 +196,13 @@ TEST_F(Monitoring, EveryQueryOfEveryDashboardHasAnAnswer) {
   EXPECT_TRUE(is_answered(
       "rate(pareto_requests_total{device=\"second\",stage=\"1\",outcome=\"ok\"}[1m]) > 0"));
 
+  // A request passes both stages of the pipeline, and the fleet counts it once.
+  EXPECT_TRUE(
+      is_answered("count by (pipeline) (pareto_stage_info{device=~\"first|second\"}) == 2"));
+  const std::string requests = query_of("fleet: Requests");
+  EXPECT_TRUE(is_answered(requests + " < 1.5 * sum(rate(pareto_requests_total{device=\"first\"}"
+                                     "[1m])) > 0"));
+
   // One of them is asked over TLS, by who shows a certificate.
   EXPECT_EQ(http_get(first_.metrics(), "/metrics").status, 400);
   EXPECT_TRUE(is_answered(
@@ -197,6 +227,28 @@ TEST_F(Monitoring, EveryQueryOfEveryDashboardHasAnAnswer) {
   EXPECT_TRUE(is_answered("ALERTS{alertname=\"ParetoDeviceDown\",device=\"second\"}"));
   EXPECT_TRUE(is_answered("up{job=\"pareto-sweep\"} == 0"));
   EXPECT_TRUE(ask("ALERTS{alertname=\"ParetoDeviceDown\",device=\"first\"}").empty());
+}
+
+TEST(Dashboards, ShowOnePipelineOrModel) {
+  for (const Dashboard& dashboard : dashboards()) {
+    if (dashboard.name == "device") continue;
+    std::set<std::string> variables;
+    for (const json& variable : dashboard.json.at("templating").at("list")) {
+      variables.insert(variable.at("name").get<std::string>());
+    }
+    EXPECT_TRUE(variables.contains("pipeline")) << dashboard.name;
+    EXPECT_TRUE(variables.contains("model")) << dashboard.name;
+    int chosen = 0;
+    for (const json& panel : dashboard.json.at("panels")) {
+      for (const json& target : panel.value("targets", json::array())) {
+        const auto query = target.at("expr").get<std::string>();
+        const bool by_model = query.find("model=~\"$model\"") != std::string::npos;
+        EXPECT_EQ(by_model, query.find("pipeline=~\"$pipeline\"") != std::string::npos) << query;
+        chosen += by_model ? 1 : 0;
+      }
+    }
+    EXPECT_GE(chosen, 5) << dashboard.name;
+  }
 }
 
 TEST(Dashboards, AreWhatGrafanaTakes) {

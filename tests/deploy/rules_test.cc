@@ -2,6 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cctype>
+#include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +23,11 @@ Finished promtool(const std::vector<std::string>& arguments) {
   std::vector<std::string> argv{kTool};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   return run(argv);
+}
+
+std::string lower_case(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
 }
 
 TEST(PrometheusFiles, TheConfigurationAndItsRulesAreGood) {
@@ -47,6 +56,23 @@ TEST(PrometheusFiles, EveryAlertHasATest) {
     ++found;
   }
   EXPECT_GE(found, 4);
+}
+
+TEST(PrometheusFiles, EveryAlertNamesASectionOfTheRunbook) {
+  const std::string alerts = slurp(kFolder + std::string("rules/alerts.yml"));
+  const std::string runbook = slurp(PARETO_SOURCE_DIR "/docs/runbook.md");
+  std::set<std::string> names;
+  const std::regex alert("- alert: (\\w+)");
+  for (auto at = std::sregex_iterator(alerts.begin(), alerts.end(), alert);
+       at != std::sregex_iterator(); ++at) {
+    names.insert((*at)[1]);
+  }
+  EXPECT_GE(names.size(), 8U);
+  for (const std::string& name : names) {
+    // GitHub, GitLab and Gitea make such an anchor of a heading.
+    EXPECT_THAT(alerts, HasSubstr("runbook_url: docs/runbook.md#" + lower_case(name) + "\n"));
+    EXPECT_THAT(runbook, HasSubstr("\n## " + name + "\n")) << "no section says what to do";
+  }
 }
 
 }  // namespace
