@@ -40,6 +40,8 @@ std::string to_json(const KeptFlags& flags) {
             {"networks", std::move(networks)},
             {"testbed", is_testbed_file(testbed) ? absolute_path(testbed) : testbed}};
   if (!flags.report.empty()) json["report"] = report_path(flags.report);
+  if (!flags.milliwatts.empty()) json["milliwatts"] = flags.milliwatts;
+  if (flags.max_latency_ms) json["max_latency_ms"] = *flags.max_latency_ms;
   if (flags.testbed_content) json["testbed_content"] = *flags.testbed_content;
   return dump(json);
 }
@@ -56,9 +58,13 @@ Expected<KeptFlags> kept_flags(const RunRecord& run) {
     if (!source) return unreadable(source.error().message);
     flags.model.complete(*source);
     json.at("devices").get_to(flags.devices.inventory);
-    // Runs of earlier versions had none.
+    // Runs of earlier versions had none of these.
     flags.devices.testbed = json.value("testbed", "");
     flags.report = json.value("report", "");
+    if (json.contains("milliwatts")) json.at("milliwatts").get_to(flags.milliwatts);
+    if (json.contains("max_latency_ms")) {
+      flags.max_latency_ms = json.at("max_latency_ms").get<double>();
+    }
     if (json.contains("testbed_content")) {
       flags.testbed_content = json.at("testbed_content").get<std::string>();
     }

@@ -1,6 +1,8 @@
 // The flags of a sweep as its run keeps them (RunRecord::options_json), so that --resume can go on.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +22,10 @@ struct KeptFlags {
   std::string report{};  ///< the file of the report, or "none"; empty: the default
   /// Those of the options that are files, as they were when the run began: it goes on under the same whatever became of the files.
   std::vector<NamedCondition> conditions;
+  /// The latency that plans should stay within, for the front and the page; none: not said.
+  std::optional<double> max_latency_ms{};
+  /// The power that each device takes while it works, in mW, by its name; only those whose inventory says.
+  std::map<std::string, std::int64_t> milliwatts{};
   /// As DeviceFlags::testbed_content when the run began; none: runs of earlier versions do not say.
   std::optional<std::string> testbed_content;
 };

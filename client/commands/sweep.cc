@@ -98,6 +98,7 @@ class SweepCommand final : public Command {
     if (options.stages.empty()) options.stages = every_number(cluster.size(), points.size());
     PARETO_ASSIGN(RunRecord run, make_run(model, cluster, options, context.command_line));
     options.adaptive = flags_.is_adaptive(run.trials.size());
+    flags_.keep_powers(cluster);
     run.options_json = to_json(flags_.what());
     run.tag = tag_;
     if (dry_run_) {

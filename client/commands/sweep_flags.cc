@@ -111,6 +111,10 @@ void SweepFlags::add_measuring_to(CLI::App& app) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   timeout_.add_to(app);
+  set_value(app.add_option("--max-latency", max_latency_,
+                           "latency that a plan should stay within, as 50ms: the front names the "
+                           "most productive such plan, and the page draws a line (default: none)"),
+            "DURATION");
 }
 
 Expected<> SweepFlags::read() {
@@ -129,6 +133,7 @@ Expected<> SweepFlags::read() {
   PARETO_ASSIGN(options.stages, parse_stages(stages_));
   PARETO_TRY(read_networks());
   if (budget_) PARETO_TRY(read_budget());
+  PARETO_TRY(read_max_latency());
   PARETO_TRY(read_timeout());
   options.engine = runner_.engine;
   options.precision = runner_.precision;
@@ -162,6 +167,25 @@ Expected<> SweepFlags::take(const KeptFlags& kept) {
 
 Expected<> SweepFlags::read_budget() {
   PARETO_ASSIGN(what_.options.budget_s, parse_budget(*budget_));
+  return {};
+}
+
+void SweepFlags::keep_powers(const Cluster& cluster) {
+  for (std::size_t i = 0; i < cluster.size(); ++i) {
+    const DeviceConfig& device = cluster.device(i).config();
+    if (device.milliwatts > 0) what_.milliwatts[device.name] = device.milliwatts;
+  }
+}
+
+Expected<> SweepFlags::read_max_latency() {
+  if (max_latency_.empty()) return {};
+  PARETO_ASSIGN(const std::chrono::nanoseconds latency,
+                with_context(parse_duration(max_latency_), "--max-latency"));
+  if (latency.count() <= 0) {
+    return fail(ErrorCode::kInvalidArgument, "--max-latency {}: more than 0 is needed",
+                max_latency_);
+  }
+  what_.max_latency_ms = std::chrono::duration<double, std::milli>(latency).count();
   return {};
 }
 

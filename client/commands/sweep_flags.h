@@ -26,6 +26,9 @@ class SweepFlags {
   /// Those of a run that goes on, in place of its own flags only where its devices are now and what a request may take, as it was said.
   Expected<> take(const KeptFlags& kept);
 
+  /// Keeps the powers of devices whose inventory names them: with the run, they make energy of time.
+  void keep_powers(const Cluster& cluster);
+
   /// What was read.
   SweepOptions& options() { return what_.options; }
   const KeptFlags& what() const { return what_; }
@@ -47,6 +50,7 @@ class SweepFlags {
   void add_measuring_to(CLI::App& app);
   Expected<> read_plans();
   Expected<> read_networks();
+  Expected<> read_max_latency();
   Expected<> read_timeout();
   Expected<> read_budget();
   int local_devices() const;
@@ -59,6 +63,7 @@ class SweepFlags {
   std::string stages_ = "2";
   std::string batches_ = "1";
   std::string networks_;
+  std::string max_latency_;
   std::optional<std::string> budget_;
   bool adaptive_ = false;
   bool exhaustive_ = false;

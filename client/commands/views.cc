@@ -10,6 +10,7 @@
 #include "client/commands/picture_flags.h"
 #include "client/commands/show.h"
 #include "client/experiment/settle.h"
+#include "client/report/page.h"
 #include "core/base/file.h"
 #include "core/base/usage.h"
 
@@ -44,9 +45,10 @@ class View : public Command {
   }
 
  protected:
-  Expected<RunRecord> load(const Context& context) const {
+  Expected<RunRecord> load(const Context& context) const { return load(context, run_); }
+  Expected<RunRecord> load(const Context& context, const std::string& name) const {
     PARETO_ASSIGN(const auto store, store_.open_existing(context));
-    PARETO_ASSIGN(RunRecord run, load_settled(*store, run_));
+    PARETO_ASSIGN(RunRecord run, load_settled(*store, name));
     put_in_order(run);
     return run;
   }
@@ -86,6 +88,7 @@ class ReportCommand final : public View {
   }
   std::string_view examples() const override {
     return "  paretoctl report\n  paretoctl report last --output front.html\n"
+           "  paretoctl report last --with last~1\n"
            "  paretoctl report last --png front.png --condition wifi --width 2400 --height 1350\n";
   }
   void add_options(CLI::App& app) override {
@@ -93,6 +96,8 @@ class ReportCommand final : public View {
     set_value(app.add_option("-o,--output", output_,
                              "HTML file to write (default: report-RUN.html, none with a picture)"),
               "FILE");
+    set_value(app.add_option("--with", other_, "stored run that the page lays over this one"),
+              "RUN");
     picture_.add_to(app);
   }
   Expected<int> run(Context& context) override {
@@ -101,15 +106,26 @@ class ReportCommand final : public View {
     if (picture_.any()) context.stop.watch();
     PARETO_ASSIGN(const RunRecord record, load(context));
     if (!output_.empty() || !picture_.any()) {
-      PARETO_TRY(write_report(context, record,
-                              output_.empty() ? "report-" + record.id + ".html" : output_));
+      const std::string path = output_.empty() ? "report-" + record.id + ".html" : output_;
+      PARETO_TRY(other_.empty() ? write_report(context, record, path)
+                                : write_compared(context, record, path));
     }
     PARETO_TRY(picture_.write(context, record));
     return kExitDone;
   }
 
  private:
+  /// Writes the page with the run of --with, and says where.
+  Expected<> write_compared(Context& context, const RunRecord& run, const std::string& path) const {
+    PARETO_ASSIGN(const RunRecord other, with_context(load(context, other_), "--with {}", other_));
+    PARETO_ASSIGN(const std::string page, report_page(run, &other));
+    PARETO_TRY(with_context(write_file_atomically(path, page), "writing the report"));
+    context.err << "report: " << path << '\n';
+    return {};
+  }
+
   std::string output_;
+  std::string other_;
   PictureFlags picture_;
 };
 

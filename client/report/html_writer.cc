@@ -1,6 +1,7 @@
 #include <map>
 
 #include "client/report/assets.h"
+#include "client/report/page.h"
 #include "client/report/page_data.h"
 #include "client/report/writers.h"
 
@@ -40,24 +41,33 @@ Expected<std::string> filled(std::string_view page,
   }
 }
 
+/// Returns the data of a page as it may stand inside <script>, in which only "</" and "<!--" have a
+/// meaning. In JSON a '<' stands only in strings, and may be written otherwise there.
+std::string embedded(const RunRecord& run) { return replaced(page_data(run), "<", "\\u003c"); }
+
 class HtmlWriter final : public ReportWriter {
  public:
   std::string_view name() const override { return "html"; }
   std::string_view summary() const override { return "one offline page, interactive"; }
   Expected<std::string> write(const RunRecord& run, const ReportStyle& /*style*/) const override {
-    // Inside <script> only "</" and "<!--" have a meaning; in JSON a '<' stands in strings alone and may be written so.
-    const std::string data = replaced(page_data(run), "<", "\\u003c");
-    const std::string title = html_escaped(run.model);
-    const std::string library = replaced(report_echarts(), "</script", "<\\/script");
-    return filled(report_html(), {{"title", title},
-                                  {"css", report_css()},
-                                  {"data", data},
-                                  {"echarts", library},
-                                  {"scripts", report_scripts()}});
+    return report_page(run, nullptr);
   }
 };
 
 }  // namespace
+
+Expected<std::string> report_page(const RunRecord& run, const RunRecord* other) {
+  const std::string data = embedded(run);
+  const std::string compared = other != nullptr ? embedded(*other) : "";
+  const std::string title = html_escaped(run.model);
+  const std::string library = replaced(report_echarts(), "</script", "<\\/script");
+  return filled(report_html(), {{"title", title},
+                                {"css", report_css()},
+                                {"data", data},
+                                {"other", compared},
+                                {"echarts", library},
+                                {"scripts", report_scripts()}});
+}
 
 std::unique_ptr<ReportWriter> make_html_writer() { return std::make_unique<HtmlWriter>(); }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "client/report/network_table.h"
@@ -7,6 +8,7 @@
 #include "client/report/text_table.h"
 #include "client/report/writers.h"
 #include "client/results/front_chance.h"
+#include "client/results/max_latency.h"
 #include "client/results/prediction_error.h"
 #include "client/results/record_json.h"
 #include "client/results/share_within.h"
@@ -102,6 +104,23 @@ std::string write_group(const std::string& name, const Trials& trials, const Rep
                              name, front.size(), trials.size()),
                  style) +
          best.render(style) + "\n";
+}
+
+/// Returns a line on the most productive plan that is quick enough for `sweep --max-latency`.
+std::string write_within(const std::string& name, const Trials& trials, double most_ms) {
+  const TrialRecord* best = nullptr;
+  for (const TrialRecord* trial : trials) {
+    if (trial->latency.p50_ms > most_ms) continue;
+    if (best == nullptr || trial->throughput.samples_per_s > best->throughput.samples_per_s) {
+      best = trial;
+    }
+  }
+  const std::string within = fmt::format("within {:.4g} ms, {}", most_ms, name);
+  if (best == nullptr) return fmt::format("{}: no plan is as quick\n\n", within);
+  return fmt::format("{}: {} over {} has the highest throughput: {} samples/s at {} ms\n\n", within,
+                     plan_name(*best), link_of(*best),
+                     format_figure(best->throughput.samples_per_s),
+                     format_figure(best->latency.p50_ms));
 }
 
 std::string write_failures(const RunRecord& run, const ReportStyle& style) {
@@ -235,8 +254,11 @@ class TableWriter final : public ReportWriter {
       if (is_ok(trial)) groups[{trial.batch, trial.condition}].push_back(&trial);
     }
     std::string text;
+    const std::optional<double> most_ms = max_latency_ms(run);
     for (const auto& [key, trials] : groups) {
-      text += write_group(group_name(key.first, key.second), trials, style);
+      const std::string name = group_name(key.first, key.second);
+      text += write_group(name, trials, style);
+      if (most_ms) text += write_within(name, trials, *most_ms);
     }
     text += write_network_table(run, style);
     text += write_predicted(run, style);

@@ -25,6 +25,8 @@ KeptFlags some_flags() {
   flags.model = {"nets/swin.pt", "3x64x64", 10, "weights.pth", 5};
   flags.devices = {"inventory.yaml", "beds/two.yaml"};
   flags.testbed_content = "abc";
+  flags.max_latency_ms = 50;
+  flags.milliwatts = {{"pi-1", 5000}};
   return flags;
 }
 
@@ -47,6 +49,8 @@ TEST(KeptFlags, ComeBackWithTheirFilesWhereverThatIs) {
   EXPECT_EQ(kept->devices.inventory, here("inventory.yaml"));
   EXPECT_EQ(kept->devices.testbed, here("beds/two.yaml"));
   EXPECT_EQ(kept->testbed_content, "abc");
+  EXPECT_EQ(kept->max_latency_ms, 50);
+  EXPECT_EQ(kept->milliwatts.at("pi-1"), 5000);
 }
 
 TEST(KeptFlags, AReportIsKeptByItsWholePath) {

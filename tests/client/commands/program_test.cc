@@ -107,6 +107,10 @@ TEST_F(Program, WrongWordsAreAnsweredWithTheNearest) {
   refused({"sweep", "--modle", "mobilenetv2"}, kExitUsage,
           HasSubstr("sweep does not know --modle (did you mean --model"));
   refused({"sweep", "--jsno=1", "--quick"}, kExitUsage, HasSubstr("--jsno (did you mean --json"));
+  refused({"sweep", "--model", "mobilenetv2", "--max-latency", "0ms"}, kExitUsage,
+          HasSubstr("--max-latency 0ms: more than 0 is needed"));
+  refused({"sweep", "--model", "mobilenetv2", "--max-latency", "soon"}, kExitUsage,
+          HasSubstr("--max-latency"));
   refused({"sweep", "mobilenetv2"}, kExitUsage,
           AllOf(HasSubstr("mobilenetv2"), HasSubstr("(paretoctl sweep --help)")));
   refused({"--verson"}, kExitUsage,

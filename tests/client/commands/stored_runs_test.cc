@@ -75,6 +75,22 @@ TEST_F(StoredRuns, RunsAreNamedAndRemoved) {
   refused({"front", "kitchen"}, 2, HasSubstr("holds no run"));
 }
 
+TEST_F(StoredRuns, AReportHoldsTheRunItIsComparedWith) {
+  RunRecord earlier = test::synthetic_run({.batches = {1}, .split_points = 2});
+  earlier.id = "20260130-101502-cd34";
+  earlier.started = "2026-01-30T10:15:02Z";
+  stored(earlier);
+  const RunRecord later = stored_run();
+  const std::string page = path("compared.html");
+  ASSERT_EQ(run({"report", later.id, "--with", earlier.id, "--output", page}).code, kExitDone);
+  const std::string text = read_file(page).value();
+  const std::string open = "id=\"other\">";
+  const std::size_t begin = text.find(open) + open.size();
+  const json other = json::parse(text.substr(begin, text.find("</script>", begin) - begin));
+  EXPECT_EQ(other["run"], earlier.id);
+  refused({"report", later.id, "--with", "1999"}, kExitUsage, HasSubstr("--with 1999"));
+}
+
 TEST_F(StoredRuns, ViewsOfAStoredRun) {
   const RunRecord stored = stored_run();
   const Done front = run({"front", "--json", "last"});

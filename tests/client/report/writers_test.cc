@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -321,6 +322,30 @@ TEST(TableWriter, ShowsTheFrontEveryPlanAndEveryFailure) {
   EXPECT_THAT(written("table", run, {true, 0}), HasSubstr("\x1b[1;32m"));
 }
 
+TEST(TableWriter, NamesTheMostProductivePlanWithinALatency) {
+  RunRecord run = test::synthetic_run({.batches = {1}, .with_failure = false});
+  EXPECT_THAT(written("table", run), Not(HasSubstr("within")));
+  std::vector<double> latencies;
+  for (const TrialRecord& trial : run.trials) latencies.push_back(trial.latency.p50_ms);
+  std::ranges::sort(latencies);
+  const double most_ms = latencies[latencies.size() / 3];
+  run.options_json = fmt::format(R"({{"max_latency_ms":{}}})", most_ms);
+  const TrialRecord* best = nullptr;
+  for (const TrialRecord& trial : run.trials) {
+    if (trial.latency.p50_ms > most_ms) continue;
+    if (best == nullptr || trial.throughput.samples_per_s > best->throughput.samples_per_s) {
+      best = &trial;
+    }
+  }
+  ASSERT_NE(best, nullptr);
+  EXPECT_THAT(written("table", run),
+              HasSubstr(fmt::format("within {:.4g} ms, batch 1: {} over {} has the highest "
+                                    "throughput",
+                                    most_ms, best->split->name, best->transport)));
+  run.options_json = R"({"max_latency_ms":0.001})";
+  EXPECT_THAT(written("table", run), HasSubstr("within 0.001 ms, batch 1: no plan is as quick"));
+}
+
 TEST(TableWriter, SaysOnceWhyANetworkWasSkipped) {
   const std::string table = written("table", test::synthetic_skipped_sweep());
   const std::string line = "skipped: 84 of 924 plans: network 1-far: 0.8 Mbit/s of 1\n";
@@ -411,7 +436,7 @@ TEST(HtmlWriter, IsOneFileThatFetchesNothing) {
     EXPECT_THAT(page, HasSubstr("default-src 'none'"));
     std::size_t scripts = 0;
     for (std::size_t at = 0; (at = page.find("</script", at)) != std::string::npos; ++at) ++scripts;
-    EXPECT_EQ(scripts, 3U) << "what the run says must not end a script";
+    EXPECT_EQ(scripts, 4U) << "what the run says must not end a script";
     for (const char* fetch : {"src=\"http", "href=\"http", "@import", "url(http"}) {
       EXPECT_THAT(page, Not(HasSubstr(fetch)));
     }

@@ -1,0 +1,15 @@
+// The report's page, with another run to compare with.
+#pragma once
+
+#include <string>
+
+#include "client/results/record.h"
+#include "core/base/error.h"
+
+namespace pareto::client {
+
+/// Returns the page that the writer "html" makes. `other` is a run that the page lays over this one;
+/// null means none. Fails: kInternal.
+Expected<std::string> report_page(const RunRecord& run, const RunRecord* other);
+
+}  // namespace pareto::client
