@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "client/experiment/statistics.h"
@@ -106,16 +107,28 @@ Json requests_json(const TrialRecord& trial) {
   return requests;
 }
 
-void make_smaller(Json& trial) {
+/// Returns what all plans of a run say alike, of that which is not a trial's own.
+Json common_plan(const Json& trials) {
+  Json common;
+  for (const Json& trial : trials) {
+    const Json& plan = trial["plan"];
+    if (common.is_null()) {
+      common = plan;
+      for (const char* own : {"stages", "splits", "batch"}) common.erase(own);
+    }
+    for (auto entry = common.begin(); entry != common.end();) {
+      const bool same = plan.contains(entry.key()) && plan[entry.key()] == entry.value();
+      entry = same ? std::next(entry) : common.erase(entry);
+    }
+  }
+  return common.is_null() ? Json::object() : common;
+}
+
+/// Leaves out what stands in `plan`, or elsewhere in the trial.
+void make_smaller(Json& trial, const Json& plan) {
   trial.erase("network");
-  Json& plan = trial["plan"];
-  Json stages = Json::array();
-  for (const Json& stage : plan["stages"]) stages.push_back({{"device", stage["device"]}});
-  Json smaller{{"stages", std::move(stages)},
-               {"codecs", plan["codecs"]},
-               {"micro_batch", plan["micro_batch"]}};
-  if (plan.contains("replicas")) smaller["replicas"] = plan["replicas"];
-  plan = std::move(smaller);
+  for (const auto& [key, value] : plan.items()) trial["plan"].erase(key);
+  for (const char* known : {"splits", "batch"}) trial["plan"].erase(known);
   if (!trial["split"].is_null()) trial["split"].erase("boundary");
 }
 
@@ -125,9 +138,10 @@ std::string page_data(const RunRecord& run) {
   Json document = to_json(run);
   document["adaptive"] = is_adaptive(run);
   document["simulated"] = to_string(simulated_in(run));
+  document["plan"] = common_plan(document["trials"]);
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
     Json& trial = document["trials"][i];
-    make_smaller(trial);
+    make_smaller(trial, document["plan"]);
     if (trial["status"] != "ok") continue;
     if (Json requests = requests_json(run.trials[i]); !requests.is_null()) {
       trial["requests"] = std::move(requests);

@@ -2,8 +2,9 @@
 // shows. Read by client/report/assets/view.js.
 //
 //   every figure    six significant digits
-//   trials          without "network" and without what its plan says of the whole run: "plan" has stages (device alone), codecs and
-//                   micro_batch, "split" has its boundaries in "cuts" alone
+//   plan            what the plans of all trials have in common
+//   trials          without "network". "plan" has what is not in the run's "plan"; its splits and
+//                   its batch stand in the trial. "split" has its boundaries only in "cuts".
 //   adaptive        whether its front, and how sure it is, are by what is expected of plans
 //   trials[].requests   {"p50": [...], "p90": [...], "p99": [...]}: the measured request whose latency is nearest to that figure. In ms: its
 //                   latency; then for each stage the transfer to it (half the link's smallest round trip, and from the first byte to the

@@ -11,16 +11,26 @@ const aboutRun = (view) => {
     byId('subtitle').textContent = [simulated ? `${count(measured.length, 'kind of pipeline', 'kinds of pipelines')}, simulated, not measured` : `${count(measured.length, 'plan')} measured`, predicted.length ? `${predicted.length} more predicted` : '', names && `on ${names}`, date(run.started)].filter(Boolean).join(' · ')
       + (run.finished ? '' : ' · unfinished');
   };
+  /** Trials by what became of them: those of one network mostly have one reason. */
+  const because = (trials) => {
+    const reasons = new Map();
+    for (const trial of trials) reasons.set(trial.failure, [...(reasons.get(trial.failure) || []), trial]);
+    return reasons;
+  };
+  /** What made figures vary: each a badge. */
+  const drawDisturbances = () => {
+    const found = run.disturbances || [];
+    byId('disturbances').hidden = !found.length;
+    byId('disturbances').replaceChildren(...found.map(({where, text}) => el('span', {class: 'badge warn'}, where ? `${where}: ${text}` : text)));
+  };
   const drawFailures = () => {
     if (!failed.length && !skipped.length && !planned) return;
     const heading = [failed.length && `${failed.length} failed`, skipped.length && `${skipped.length} skipped`, planned && `${planned} not measured`].filter(Boolean).join(', ');
-    // Those of one network have one reason.
-    const reasons = new Map();
-    for (const {failure} of skipped) reasons.set(failure, (reasons.get(failure) || 0) + 1);
     byId('failures').hidden = false;
     byId('failures').replaceChildren(el('h2', {}, heading),
-      ...[...reasons].map(([why, plans]) => el('p', {class: 'failure'}, el('b', {}, `${count(plans, 'plan')} skipped`), why)),
-      ...failed.map((trial) => el('p', {class: 'failure'}, el('b', {}, trial.id), trial.failure)));
+      ...[...because(skipped)].map(([why, trials]) => el('p', {class: 'failure'}, el('b', {}, `${count(trials.length, 'plan')} skipped`), why)),
+      ...[...because(failed)].map(([why, trials]) => el('div', {class: 'failure'}, el('b', {}, trials.length === 1 ? trials[0].id : count(trials.length, 'plan')), why,
+        trials.length === 1 ? '' : el('details', {}, el('summary', {}, 'Which'), el('p', {}, trials.map(({id}) => id).join(', '))))));
   };
   /** Where the time went, in words. */
   const timeSpent = () => {
@@ -48,6 +58,7 @@ const aboutRun = (view) => {
   };
 
   drawHead();
+  drawDisturbances();
   drawFailures();
   drawProvenance();
 };

@@ -2,7 +2,9 @@
 // only where a run has some.
 const accuracyCard = (view, networks, page) => {
   'use strict';
-  const {byId, shapeOf, colourOf, figure, percent, nameOf, el, shapeIcon, colours, segments, fill} = common;
+  const {byId, figure, percent, nameOf, el, shapeIcon, colours, segments, fill} = common;
+  // Networks have colours of their own: those of transports, and their shapes, mean something else.
+  const networkColour = (condition) => `n${conditions.indexOf(condition) % 6}`;
   const {choice, conditions} = view;
   const word = view.run.simulated ? 'simulated' : 'predicted';
   const Word = view.run.simulated ? 'Simulated' : 'Predicted';
@@ -42,8 +44,8 @@ const accuracyCard = (view, networks, page) => {
       xAxis: {...axis, name: `measured, ${goal.unit}`, nameLocation: 'middle', nameGap: 28},
       yAxis: {...axis, name: `${word}, ${goal.unit}`, nameGap: 10, nameTextStyle: {color: colour('muted'), fontSize: 12, align: 'left', padding: [0, 0, 0, -48]}},
       series: [line(1, 'solid'), line(1 + p95, 'dashed'), ...(p95 < 1 ? [line(1 - p95, 'dashed')] : []),
-        {type: 'scatter', z: 2, symbolSize: 8, data: trials.map((trial) => ({value: place(trial), trial: trial.id, symbol: shapeOf(conditions.indexOf(trial.condition)),
-          itemStyle: {color: 'transparent', borderColor: colour(colourOf(conditions.indexOf(trial.condition))), borderWidth: 1.5}}))},
+        {type: 'scatter', z: 2, symbolSize: 8, data: trials.map((trial) => ({value: place(trial), trial: trial.id, symbol: 'circle',
+          itemStyle: {color: 'transparent', borderColor: colour(networkColour(trial.condition)), borderWidth: 1.5}}))},
         axes.ring(trials.includes(chosen) ? [place(chosen)] : [], 20, colour)],
     }, true);
     byId('accuracy-chart').dataset.points = trials.length;
@@ -77,10 +79,8 @@ const accuracyCard = (view, networks, page) => {
     byId('accuracy-note').textContent = trials.length
       ? `${howMany(trials.length)}: the median one was off by ${percent(within(trials, goal, 0.5))} in ${goal.text.toLowerCase()}, 95 % of them by less than ${percent(within(trials, goal, 0.95))} (dashed). On the line both agree.`
       : `No plan of this choice was both ${word} and measured.`;
-    byId('accuracy-legend').replaceChildren(...conditions.filter((condition) => trials.some((trial) => trial.condition === condition)).map((condition) => {
-      const i = conditions.indexOf(condition);
-      return el('span', {}, shapeIcon(i, 'none', `var(--${colourOf(i)})`), condition);
-    }));
+    byId('accuracy-legend').replaceChildren(...conditions.filter((condition) => trials.some((trial) => trial.condition === condition)).map((condition) =>
+      el('span', {}, shapeIcon(0, 'none', `var(--${networkColour(condition)})`), condition)));
     drawTables();
   };
   byId('accuracy').hidden = false;

@@ -1,7 +1,7 @@
 // What the page's charts share: axes, tooltips, intervals, and the edge of what is reached.
 const axes = (() => {
   'use strict';
-  const {latency, rate, figure, range, percent, chance, roundsOf, wayOf, nameOf, el, colourOf} = common;
+  const {figure, range, percent, chance, roundsOf, wayOf, nameOf, el, colourOf} = common;
 
   const font = () => ({fontFamily: getComputedStyle(document.body).fontFamily});
   const plain = (colour, size = 11.5) => ({
@@ -43,11 +43,12 @@ const axes = (() => {
       axisLabel: {...axis.axisLabel, customValues: ticks, formatter: (tick) => tickText(10 ** tick)}};
   };
 
-  /** Of a plan that was measured: what it is, its figures, and more lines. */
-  const tip = (trial, ...more) => el('div', {class: 'tip'},
+  const ofInterval = (figure, trial) => (figure.interval ? `  (${range(figure.interval(trial))})` : '');
+  /** Tells of a plan that was measured: what it is, the figures on the axes, and more lines. */
+  const tip = (trial, {x, y}, ...more) => el('div', {class: 'tip'},
     el('b', {}, nameOf(trial)), `${wayOf(trial)} over ${trial.transport}, batch ${trial.batch}`, el('br'),
-    `${figure(latency(trial))} ms  (${range(trial.latency_ms.ci95)}), window ${trial.latency_ms.window}`, el('br'),
-    `${figure(rate(trial))} samples/s  (${range(trial.throughput.ci95)}), window ${trial.throughput.window}`,
+    `${x.text(x.value(trial))}${ofInterval(x, trial)}, window ${trial.latency_ms.window}`, el('br'),
+    `${y.text(y.value(trial))}${ofInterval(y, trial)}, window ${trial.throughput.window}`,
     ...(trial.rounds ? [el('br'), `${roundsOf(trial)} measured ${figure(trial.latency_ms.measured_p50)} ms and ${figure(trial.throughput.measured_samples_per_s)} samples/s`] : []),
     ...more.flatMap((line) => [el('br'), line]));
   /** Of a plan that was predicted only. */
@@ -60,28 +61,53 @@ const axes = (() => {
   /** Shows what `tell` says of the trial under the pointer, and of its data: points carry their trial's id, for the library copies them. */
   const tooltip = (colour, view, tell) => ({
     trigger: 'item', confine: true, backgroundColor: colour('card'), borderColor: colour('line'), padding: [8, 12],
-    textStyle: {color: colour('ink'), fontSize: 13}, formatter: ({data}) => (data && data.trial ? tell(view.byTrial.get(data.trial), data) : ''),
-  });
-
-  /** A cross a trial: the 95 % intervals of both figures. `place`: where a value stands on its axis. */
-  const intervals = (trials, colour, width, place = (value) => value) => ({
-    type: 'custom', silent: true, clip: true, z: 1,
-    encode: {x: [0, 1, 2], y: [3, 4, 5]},
-    data: trials.map((trial) => [
-      trial.latency_ms.ci95[0], latency(trial), trial.latency_ms.ci95[1],
-      trial.throughput.ci95[0], rate(trial), trial.throughput.ci95[1]].map((value) => place(Math.max(value, 1e-6)))),
-    renderItem: (_, api) => {
-      const line = (a, b) => ({type: 'line', shape: {x1: a[0], y1: a[1], x2: b[0], y2: b[1]}, style: {stroke: colour, lineWidth: width}});
-      const at = (x, y) => api.coord([api.value(x), api.value(y)]);
-      return {type: 'group', children: [line(at(0, 4), at(2, 4)), line(at(1, 3), at(1, 5))]};
+    textStyle: {color: colour('ink'), fontSize: 13},
+    formatter: ({data}) => {
+      const trial = data && !touched && (data.trial ? view.byTrial.get(data.trial) : view.other && view.other.byTrial.get(data.other));
+      return trial ? tell(trial, data) : '';
     },
   });
-  /** The edge of what is reached: a plan's throughput holds until the next one's latency is allowed. `front`: its points, as measured. */
-  const edge = (front, x, y, colour) => {
-    const points = [...front].sort((a, b) => a[0] - b[0]).filter((point, i, sorted) => sorted.slice(0, i).every((faster) => faster[1] <= point[1]));
-    const data = points.length ? [[points[0][0], y.min], ...points, [x.max, points[points.length - 1][1]]] : [];
+  // A finger covers what a tooltip would stand beside: what it chooses is told beneath the chart.
+  let touched = matchMedia('(hover: none)').matches;
+  for (const kind of ['pointerdown', 'pointermove']) addEventListener(kind, (event) => { touched = event.pointerType === 'touch'; }, true);
+
+  const CAP = 4;  // half of the line that ends an interval, in pixels
+  const ARM = 0.16;  // of the chart's side: an interval is drawn no further from its point
+  /** The 95 % intervals of trials, as far as the figures on the axes have one. One that is too long for the chart ends in an arrow.
+   *  `place`: the place of a value on its axis. */
+  const intervals = (trials, {x, y}, colour, width, more = {}, place = (value) => value) => ({
+    type: 'custom', silent: true, clip: true, z: 1, ...more,
+    encode: {x: [0, 1, 2], y: [3, 4, 5]},
+    data: trials.map((trial) => [x, y].flatMap((figure) => {
+      const value = figure.value(trial);
+      const [low, high] = figure.interval ? figure.interval(trial) : [value, value];
+      return [low, value, high].map((bound) => place(Math.max(bound, 1e-6)));
+    })),
+    renderItem: ({coordSys}, api) => {
+      const style = {stroke: colour, lineWidth: width, fill: 'none'};
+      const [cx, cy] = api.coord([api.value(1), api.value(4)]);
+      const arm = (to, limit, point) => {
+        const length = Math.min(Math.abs(to), limit);
+        if (length < 1) return [];
+        const end = Math.sign(to) * length;
+        const back = end - Math.sign(to) * CAP;
+        const tip = Math.abs(to) > limit ? [point(back, -CAP), point(end, 0), point(back, CAP)] : [point(end, -CAP), point(end, CAP)];
+        return [{type: 'polyline', shape: {points: [point(0, 0), point(end, 0)]}, style}, {type: 'polyline', shape: {points: tip}, style}];
+      };
+      const across = (along, aside) => [cx + along, cy + aside];
+      const up = (along, aside) => [cx + aside, cy + along];
+      const at = (i, j) => api.coord([api.value(i), api.value(j)]);
+      return {type: 'group', children: [0, 2].flatMap((i) => [...arm(at(i, 4)[0] - cx, ARM * coordSys.width, across), ...arm(at(1, i + 3)[1] - cy, ARM * coordSys.height, up)])};
+    },
+  });
+  /** The edge of what is reached: what a plan reaches holds until the next one's figure across is allowed. `front`: its points, as shown;
+   *  `less`: whether less is better on the axis up. */
+  const edge = (front, x, y, colour, less = false) => {
+    const worse = (a, b) => (less ? a[1] > b[1] : a[1] < b[1]);
+    const points = [...front].sort((a, b) => a[0] - b[0]).filter((point, i, sorted) => sorted.slice(0, i).every((before) => !worse(point, before)));
+    const data = points.length ? [[points[0][0], less ? y.max : y.min], ...points, [x.max, points[points.length - 1][1]]] : [];
     return {type: 'line', step: 'end', data, symbol: 'none', silent: true, z: 1, clip: true,
-      lineStyle: {color: colour('front'), width: 2, opacity: 0.55}, areaStyle: {color: colour('front'), opacity: 0.05, origin: 'start'}};
+      lineStyle: {color: colour('front'), width: 2, opacity: 0.55}, areaStyle: {color: colour('front'), opacity: 0.05, origin: less ? 'end' : 'start'}};
   };
   /** Round the plan that is chosen; it alone changes with a choice. */
   const ring = (points, size, colour) => ({id: 'ring', type: 'scatter', silent: true, z: 3, data: points, symbol: 'circle', symbolSize: size,

@@ -10,7 +10,7 @@ const common = (() => {
   const SHAPE_PATHS = ['M6 1a5 5 0 1 0 .01 0z', 'M6 0l6 6-6 6-6-6z', 'M6 0l6 11H0z', 'M1 1h10v10H1z'];
 
   // What passes of one request, in the order that a stage does them.
-  const STEPS = [['transfer', 'transfer'], ['wait', 'waiting'], ['compute', 'computing'], ['encode', 'encoding']];
+  const STEPS = [['transfer', 'transfer'], ['wait', 'waiting'], ['compute', 'computing'], ['encode', 'encoding'], ['between', 'in between']];
 
   const figure = (value) => {
     const size = Math.abs(value);
@@ -76,6 +76,24 @@ const common = (() => {
     icon.append(path);
     return icon;
   };
+  /** A drawing of lines, 20 by 8. */
+  const pathIcon = (path, colour, width, dashes = 'none') => {
+    const icon = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+    icon.setAttribute('viewBox', '0 0 20 8');
+    icon.setAttribute('width', '20');
+    icon.setAttribute('height', '8');
+    icon.setAttribute('aria-hidden', 'true');
+    const line = document.createElementNS('http://www.w3.org/2000/svg', 'path');
+    line.setAttribute('d', path);
+    line.style.fill = 'none';
+    line.style.stroke = colour;
+    line.style.strokeWidth = width;
+    line.style.strokeDasharray = dashes;
+    icon.append(line);
+    return icon;
+  };
+  /** A short line, as charts draw it. */
+  const lineIcon = (colour, dashes) => pathIcon('M0 4h20', colour, 2, dashes);
   const bar = (trial, scale) => {
     const parts = PARTS.map(([part]) => Math.max(0, trial.time_split_ms[part]));
     const whole = scale || parts.reduce((sum, part) => sum + part, 0);
@@ -106,6 +124,6 @@ const common = (() => {
     el('tbody', {}, ...rows.map((row) => (row instanceof Element ? row
       : el('tr', {}, ...row.map((cell, i) => el('td', {class: heads[i][1]}, ...[cell].flat())))))));
 
-  return {byId, PARTS, STEPS, shapeOf, colourOf, figure, short, range, bytes, percent, chance, roundsOf, perhaps, date, devicesOf, nameOf, isAlone, wayOf, crossesOf, latency, rate, el, swatch, shapeIcon,
+  return {byId, PARTS, STEPS, shapeOf, colourOf, figure, short, range, bytes, percent, chance, roundsOf, perhaps, date, devicesOf, nameOf, isAlone, wayOf, crossesOf, latency, rate, el, swatch, shapeIcon, lineIcon, pathIcon,
     bar, colours, segments, toggle, keepingFocus, fill};
 })();

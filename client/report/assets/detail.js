@@ -1,7 +1,17 @@
 // The plan that is chosen: its standing, who beats it, its figures and its way through devices and links.
-const detailCard = (view, page) => {
+const detailCard = (view, page, saves) => {
   'use strict';
   const {byId, PARTS, figure, short, range, bytes, chance, roundsOf, wayOf, nameOf, latency, rate, el, swatch, bar} = common;
+
+  const plans = planFile(view.run);
+  /** How to run it again. */
+  const againOf = (trial) => {
+    if (view.simulated) return [];
+    const command = plans.commandOf(trial);
+    return [el('h3', {}, 'Run it again'), el('pre', {class: 'command'}, el('code', {}, ...command.split(/ (?=--)/).flatMap((word, i) => [i ? ' ' : '', el('span', {}, word)]))),
+      el('div', {class: 'actions'}, saves.copyButton('copy command', 'Copy command', command), saves.plan(plans.fileName(trial), plans.contentOf(trial))),
+      plans.isPlain(trial) ? '' : el('p', {class: 'hint'}, 'The command reads the plan that is downloaded here.')];
+  };
 
   const stepOf = (colour, title, value, note) => el('li', {style: `--dot: var(--${colour})`},
     el('div', {class: 'row'}, el('span', {}, title), el('b', {}, value)), note ? el('small', {}, note) : undefined);
@@ -48,23 +58,24 @@ const detailCard = (view, page) => {
     }
     const split = trial.time_split_ms;
     const standing = view.standing(trial);
-    const measured = (value, unit) => (trial.rounds ? `, ${figure(value)} ${unit} measured in ${roundsOf(trial)}` : '');
-    const box = (label, value, note) => el('div', {}, el('span', {}, label), el('b', {}, value), el('small', {}, note));
+    const measured = (value, unit) => (trial.rounds ? `${figure(value)} ${unit} measured in ${roundsOf(trial)}` : '');
+    const box = (label, value, ...notes) => el('div', {}, el('span', {}, label), el('b', {}, value), ...notes.filter(Boolean).map((note) => el('small', {}, note)));
     byId('detail').replaceChildren(
       el('span', {class: `badge ${standing}`}, TITLES[standing]),
-      el('span', {class: 'muted'}, view.simulated ? ' simulated' : ` P(front) ${chance(trial)}`),
+      el('span', {class: 'muted'}, view.simulated ? ' simulated' : !view.isRunsFront() ? '' : ` P(front) ${chance(trial)}`),
       el('h2', {style: 'margin-top: 6px'}, nameOf(trial)),
       trial.name && trial.split ? el('p', {class: 'muted'}, trial.split.name) : '',
       el('p', {class: 'muted'}, `${wayOf(trial)} · ${trial.transport} · batch ${trial.batch}`),
       el('p', {class: 'verdict'}, view.isFront(trial) ? view.verdict(trial) : view.doubt(trial)),
       ...beatenBy(trial),
       el('div', {class: 'figures'},
-        box('Latency, p50', `${figure(latency(trial))} ms`, `${range(trial.latency_ms.ci95)}, window ${trial.latency_ms.window}${measured(trial.latency_ms.measured_p50, 'ms')}, ${trial.latency_ms.samples} ${trial.plan.replicas ? 'turns' : 'requests'}`),
-        box('Throughput', `${figure(rate(trial))} /s`, `${range(trial.throughput.ci95)}, window ${trial.throughput.window}${measured(trial.throughput.measured_samples_per_s, '/s')}`)),
+        box('Latency, p50', `${figure(latency(trial))} ms`, range(trial.latency_ms.ci95), measured(trial.latency_ms.measured_p50, 'ms'),
+          `window ${trial.latency_ms.window}, ${trial.latency_ms.samples} ${trial.plan.replicas ? 'turns' : 'requests'}`),
+        box('Throughput', `${figure(rate(trial))} /s`, range(trial.throughput.ci95), measured(trial.throughput.measured_samples_per_s, '/s'), `window ${trial.throughput.window}`)),
       el('h3', {}, trial.plan.replicas ? 'Time of each turn’s slowest request' : 'Time of one request'), bar(trial),
       el('ul', {class: 'parts'}, ...PARTS.map(([part, text]) => el('li', {}, swatch(part), el('span', {}, text),
         el('b', {}, `${short(split[part])} ms`), el('small', {}, `${Math.round(100 * split[part] / latency(trial))} %`)))),
-      el('h3', {}, trial.plan.replicas ? 'Their ways, in turns' : 'Its way'), pathOf(trial));
+      el('h3', {}, trial.plan.replicas ? 'Their ways, in turns' : 'Its way'), pathOf(trial), ...againOf(trial));
   };
   return {draw, drawChosen: draw};
 };

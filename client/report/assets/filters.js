@@ -35,24 +35,53 @@ const filtersBar = (view, page) => {
     if (find.value !== choice.find) find.value = choice.find;
   };
 
-  const headline = (label, value, unit, trial) => el('button', {class: 'headline', type: 'button', 'data-key': `headline ${label}`, click: () => page.select(trial)},
-    el('span', {}, label), el('strong', {}, value, el('small', {}, ` ${unit}`)), el('em', {}, `${nameOf(trial)} over ${trial.transport}`));
+  const figureCard = (label, one, trial) => {
+    const [, value, unit] = one.text(one.value(trial)).match(/^(\S+)\s*(.*)$/);
+    return headline(label, [value, el('small', {}, ` ${unit}${one.id === 'latency' ? ', p50' : ''}`)], `${nameOf(trial)} over ${trial.transport}`, trial);
+  };
+  const headline = (label, strong, text, trial, kind = '') => el(trial ? 'button' : 'div', {class: `headline ${kind}`, ...(trial ? {type: 'button', 'data-key': `headline ${label}`, click: () => page.select(trial)} : {})},
+    el('span', {}, label), el('strong', {}, ...strong), el('em', {}, text));
+  const times = (ratio) => `${ratio.toFixed(2)} ×`;
+  /** What splitting, or taking turns, gains over the best device alone: more throughput, or else less latency. Null: nothing. */
+  const gainCard = (alone) => {
+    const best = (trials, value, less) => trials.reduce((found, trial) => (found && (value(found) < value(trial)) === less ? found : trial), null);
+    const others = view.pool.filter((trial) => !isAlone(trial));
+    if (!others.length || !alone.length) return null;
+    const [busiest, busiestAlone] = [best(others, rate, false), best(alone, rate, false)];
+    const [fastest, fastestAlone] = [best(others, latency, true), best(alone, latency, true)];
+    const by = (trial) => (trial.plan.replicas ? 'Gained by taking turns' : 'Gained by splitting');
+    if (rate(busiest) > rate(busiestAlone)) {
+      return headline(by(busiest), [times(rate(busiest) / rate(busiestAlone)), el('small', {}, ' throughput')],
+        `of the best single device, ${devicesOf(busiestAlone)[0]} with ${figure(rate(busiestAlone))} samples/s`
+          + (latency(fastestAlone) < latency(fastest) ? `; alone, ${devicesOf(fastestAlone)[0]} has less latency than any` : ''), null);
+    }
+    if (latency(fastest) < latency(fastestAlone)) {
+      return headline(by(fastest), [times(latency(fastest) / latency(fastestAlone)), el('small', {}, ' latency')],
+        `of the best single device, ${devicesOf(fastestAlone)[0]} with ${figure(latency(fastestAlone))} ms`, null);
+    }
+    return null;
+  };
+  const withinCard = () => {
+    const within = view.front.filter(view.meets).at(-1);
+    const label = `${view.y.best} within ${choice.target} ms`;
+    if (within) return figureCard(label, view.y, within);
+    const fastest = [...view.pool].sort((a, b) => latency(a) - latency(b))[0];
+    return headline(label, ['None'], `no plan is as quick: the quickest takes ${figure(latency(fastest))} ms`, fastest);
+  };
   const drawHeadlines = () => {
     const {front, pool} = view;
     const cards = [];
     if (front.length) {
-      const fastest = front[0];
-      const busiest = front[front.length - 1];
-      const alone = pool.filter(isAlone).sort((a, b) => rate(b) - rate(a))[0];
-      cards.push(headline('Lowest latency', figure(latency(fastest)), 'ms, p50', fastest));
-      cards.push(headline('Highest throughput', figure(rate(busiest)), 'samples/s', busiest));
-      if (alone && !view.simulated) {
-        cards.push(el('div', {class: 'headline'}, el('span', {}, busiest.plan.replicas ? 'Gained by taking turns' : 'Gained by splitting'),
-          el('strong', {}, `${(rate(busiest) / rate(alone)).toFixed(2)} ×`, el('small', {}, ' throughput')),
-          el('em', {}, `of the best single device, ${devicesOf(alone)[0]} with ${figure(rate(alone))} samples/s`)));
+      const usual = choice.x === 'latency' && choice.y === 'throughput' && !view.simulated;
+      const alone = usual ? view.aloneBest() : null;
+      if (alone) {
+        cards.push(headline('One device alone beats every split', ['Don’t split'], `${devicesOf(alone)[0]} alone: ${figure(latency(alone))} ms, ${figure(rate(alone))} samples/s`, alone, 'first'));
       }
+      cards.push(figureCard(view.x.best, view.x, front[0]));
+      cards.push(choice.target === null ? figureCard(view.y.best, view.y, front.at(-1)) : withinCard());
+      if (usual && (!alone || front.at(-1).plan.replicas)) cards.push(gainCard(pool.filter(isAlone)));
     }
-    byId('headlines').replaceChildren(...cards);
+    byId('headlines').replaceChildren(...cards.filter(Boolean));
   };
   return {draw: () => { drawFilters(); drawHeadlines(); }};
 };

@@ -20,30 +20,31 @@ const frontsCard = (view, networks, page) => {
   };
   const drawSmall = (small, shared) => {
     const colour = colours();
-    const pool = under(small.condition);
+    const pool = under(small.condition).filter((trial) => !shared || shared.includes(trial));
     const front = frontOf(pool);
     const trials = view.left(pool, front);
     const rest = trials.filter((trial) => !front.includes(trial));
+    const {x: across, y: up} = view;
     const on = (value) => (shared ? Math.log10(value) : value);
-    small.place = (trial) => [on(latency(trial)), on(rate(trial))];
+    small.place = (trial) => [on(across.value(trial)), on(up.value(trial))];
     const linear = (values) => ({...axes.plain(colour), ...axes.bounds(values, 0.1), splitNumber: 4,
       axisLabel: {...axes.plain(colour).axisLabel, showMinLabel: false, showMaxLabel: false}});
-    const x = shared ? axes.log(shared.map(latency), [0.07, 0.07], colour, 5) : linear(pool.map(latency));
-    const y = shared ? axes.log(shared.map(rate), [0.07, 0.07], colour, 5) : linear(pool.map(rate));
+    const x = shared ? axes.log(shared.map(across.value), [0.07, 0.07], colour, 5) : linear(pool.map(across.value));
+    const y = shared ? axes.log(shared.map(up.value), [0.07, 0.07], colour, 5) : linear(pool.map(up.value));
     const dot = (trial) => {
       const kind = view.kindOf(trial);
       return {value: small.place(trial), trial: trial.id, symbol: shapeOf(kind), itemStyle: axes.dot(view.standing(trial, front), kind, colour)};
     };
     small.chart.setOption({
       animation: false, textStyle: axes.font(), grid: {left: 48, right: 14, top: 24, bottom: 36},
-      tooltip: axes.tooltip(colour, view, (trial) => axes.tip(trial, `${small.condition}: on the front with a probability of ${chance(trial)}.`)),
-      xAxis: {...x, name: 'latency, p50 ms', nameLocation: 'middle', nameGap: 22},
-      yAxis: {...y, name: 'samples/s', nameGap: 8, nameTextStyle: {color: colour('muted'), fontSize: 12, align: 'left', padding: [0, 0, 0, -40]}},
+      tooltip: axes.tooltip(colour, view, (trial) => axes.tip(trial, view, view.isRunsFront() ? `${small.condition}: on the front with a probability of ${chance(trial)}.` : small.condition)),
+      xAxis: {...x, name: across.axis, nameLocation: 'middle', nameGap: 22},
+      yAxis: {...y, name: up.axis, nameGap: 8, nameTextStyle: {color: colour('muted'), fontSize: 12, align: 'left', padding: [0, 0, 0, -40]}},
       series: [
-        axes.edge(front.map(small.place), x, y, colour),
+        axes.edge(front.map(small.place), x, y, colour, up.less),
         {type: 'scatter', data: rest.map(dot), z: 2, symbolSize: 6},
         {type: 'scatter', z: 4, symbolSize: 10, data: trials.filter((trial) => front.includes(trial)).map(dot)},
-        axes.intervals(front, colour('front'), 1, on),
+        axes.intervals(front, view, colour('front'), 1, {}, on),
         axes.ring(ringOf(small), 20, colour),
       ],
     }, true);
@@ -53,7 +54,8 @@ const frontsCard = (view, networks, page) => {
   };
 
   const paint = () => {
-    const all = choice.scales === 'one' ? conditions.flatMap(under) : null;
+    // Logarithms are of what is more than nothing.
+    const all = choice.scales === 'one' ? conditions.flatMap(under).filter((trial) => view.x.value(trial) > 0 && view.y.value(trial) > 0) : null;
     for (const small of smalls) {
       const nothing = networks.nothingOf(small.condition);
       small.nothing.textContent = nothing;
@@ -82,7 +84,7 @@ const frontsCard = (view, networks, page) => {
       const front = frontOf(under(small.condition));
       const ends = front.length > 1 ? [front[0], front[front.length - 1]] : front;
       small.best.replaceChildren(...ends.map((trial, i) => networks.planButton(`end ${i} of ${small.condition}`, trial, page.select,
-        el('b', {}, ends.length === 1 ? networks.speedTexts(trial).join(', ') : networks.speedTexts(trial)[i]), ` ${networks.planText(trial)}`)));
+        el('b', {}, ends.length === 1 ? networks.axisTexts(trial).join(', ') : networks.axisTexts(trial)[i]), ` ${networks.planText(trial)}`)));
     }
     drawTable();
     byId('scales').replaceChildren(segments('Scales', [['own', 'Own scales'], ['one', 'One scale']], choice.scales, (value) => {

@@ -2,7 +2,7 @@
 // plans were predicted, predicted.
 const movesChart = (view, networks, page) => {
   'use strict';
-  const {byId, shapeOf, colourOf, figure, nameOf, el, shapeIcon, colours, segments} = common;
+  const {byId, figure, nameOf, el, lineIcon, colours, segments} = common;
   const {choice, conditions} = view;
   const {GOALS, isUnlimited, bestOf, expectedOf, round} = networks;
   const NO_LIMIT = 'no limit';
@@ -28,6 +28,8 @@ const movesChart = (view, networks, page) => {
   const classes = delayClasses();
   const members = classes.flatMap((one) => one.members);
   const limits = members.filter((network) => !isUnlimited(network)).map((network) => network.forward_bits_per_s / 1e6);
+  /** Lines of longer delays are darker: the colours and shapes of transports are not used, they mean something else. */
+  const shadeOf = (i) => `d${classes.length > 1 ? Math.round(3 * i / (classes.length - 1)) : 1}`;
   const anyUnlimited = members.some(isUnlimited);
 
   /** "No limit" has its place right of all rates, a fifth of their range away. */
@@ -72,8 +74,8 @@ const movesChart = (view, networks, page) => {
       return {position: falling === last ? 'bottom' : 'top', align: right ? 'right' : 'left', offset: right ? [6, 0] : [-6, 0]};
     };
     const series = lines.flatMap(({name, i, split, unsplit, expected: guessed}) => [
-      {type: 'line', name, z: 3, symbol: shapeOf(i), symbolSize: 12, lineStyle: {color: colour(colourOf(i)), width: 2},
-        itemStyle: {color: colour(colourOf(i)), borderColor: colour('card'), borderWidth: 1.5},
+      {type: 'line', name, z: 3, symbol: 'circle', symbolSize: 9, lineStyle: {color: colour(shadeOf(i)), width: 2},
+        itemStyle: {color: colour(shadeOf(i)), borderColor: colour('card'), borderWidth: 1.5},
         labelLayout: {hideOverlap: true},
         data: split.map((point, k) => ({value: at(point), trial: point.trial.id,
           // A name stands where the split changes; between such points it stays the same.
@@ -81,8 +83,8 @@ const movesChart = (view, networks, page) => {
             formatter: () => nameOf(point.trial), color: colour('ink'), fontSize: roomy ? 12 : 11, textBorderColor: colour('card'), textBorderWidth: 3}}))},
       {type: 'line', z: 2, symbol: 'circle', symbolSize: 5, lineStyle: {color: colour('dominated'), width: 1.3, type: 'dashed'},
         itemStyle: {color: colour('dominated')}, data: unsplit.map((point) => ({value: at(point), trial: point.trial.id}))},
-      {type: 'line', z: 2, symbol: 'circle', symbolSize: 7, lineStyle: {color: colour(colourOf(i)), width: 1.2, type: 'dotted', opacity: 0.8},
-        itemStyle: {color: colour('card'), borderColor: colour(colourOf(i)), borderWidth: 1.4},
+      {type: 'line', z: 2, symbol: 'circle', symbolSize: 7, lineStyle: {color: colour(shadeOf(i)), width: 1.2, type: 'dotted', opacity: 0.8},
+        itemStyle: {color: colour('card'), borderColor: colour(shadeOf(i)), borderWidth: 1.4},
         data: guessed.map(({network, trial}) => ({value: [across(network), Math.log10(Math.abs(goal.expected(trial)))], trial: trial.id, expected: true}))},
     ]);
     const ring = lines.flatMap(({split}) => split).filter(({trial}) => trial.condition === choice.condition);
@@ -92,7 +94,7 @@ const movesChart = (view, networks, page) => {
     });
     chart.setOption({
       animation: false, textStyle: axes.font(), grid: {left: 56, right: 16, top: 26, bottom: 48},
-      tooltip: axes.tooltip(colour, view, (trial, data) => (data.expected ? expectedTip(trial, goal) : axes.tip(trial, trial.condition))),
+      tooltip: axes.tooltip(colour, view, (trial, data) => (data.expected ? expectedTip(trial, goal) : axes.tip(trial, {x: view.figures.byId('latency'), y: view.figures.byId('throughput')}, trial.condition))),
       xAxis: {...x, name: 'rate forward, Mbit/s', nameLocation: 'middle', nameGap: 28},
       yAxis: {...y, name: choice.goal === 'latency' ? 'latency, p50 ms' : 'throughput, samples/s', nameGap: 10,
         nameTextStyle: {color: colour('muted'), fontSize: 12, align: 'left', padding: [0, 0, 0, -48]}},
@@ -106,8 +108,8 @@ const movesChart = (view, networks, page) => {
     byId('moves-chart').dataset.moves = lines.reduce((sum, {split}) => sum + split.length, 0);
     byId('moves-chart').dataset.expected = expected.length;
     byId('moves-legend').replaceChildren(...lines.filter(({split}) => split.length).map(({name, i}) =>
-      el('span', {}, shapeIcon(i, `var(--${colourOf(i)})`), name)), el('span', {}, '╌╌ the best single device'),
-    expected.length ? el('span', {}, '○ predicted') : '');
+      el('span', {}, lineIcon(`var(--${shadeOf(i)})`), name)), el('span', {}, lineIcon('var(--dominated)', '4 3'), 'the best single device'),
+    expected.length ? el('span', {}, lineIcon('var(--muted)', '1.5 3'), 'predicted') : '');
   };
 
   byId('moves').hidden = false;

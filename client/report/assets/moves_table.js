@@ -31,9 +31,10 @@ const movesTable = (view, networks, page) => {
     const alone = compared.filter(([, split, unsplit]) => goal.better(unsplit, split) < 0).map(([condition]) => condition);
     if (!compared.length) return '';
     const where = alone.length === compared.length ? `every network${compared.length < conditions.length ? ' where both were measured' : ''}` : alone.length > 3 ? `${alone.length} of ${compared.length} networks` : alone.join(', ');
-    return alone.length ? `One device alone is better than any split under ${where}.`
-      : compared.length === conditions.length ? 'Every network has a split that is better than one device alone.'
-        : 'Wherever one device alone was measured too, a split is better.';
+    const better = goal === GOALS.latency ? 'a lower latency' : 'a higher throughput';
+    return alone.length ? `One device alone has ${better} than any split under ${where}.`
+      : compared.length === conditions.length ? `Every network has a split with ${better} than one device alone.`
+        : `Wherever one device alone was measured too, a split has ${better}.`;
   };
   const crosses = (trial) => {
     const wire = trial.links.slice(1, -1).reduce((sum, link) => sum + link.wire_bytes, 0);

@@ -1,7 +1,7 @@
 // What is known of a run's networks, and the best plan under each: for the parts that compare them.
 const makeNetworks = (view) => {
   'use strict';
-  const {figure, latency, rate, nameOf, isAlone, el, percent} = common;
+  const {latency, rate, nameOf, isAlone, el, percent} = common;
   const {run, choice, under} = view;
 
   /** The run's entry of a condition, at the batch chosen; undefined where there is none. */
@@ -67,7 +67,8 @@ const makeNetworks = (view) => {
   };
   const planButton = (key, trial, select, ...children) => el('button', {type: 'button', class: 'link', 'data-key': key, 'data-plan': trial.id,
     'aria-pressed': String(trial.id === choice.plan), title: `Show ${nameOf(trial)} under ${trial.condition}`, click: () => select(trial)}, ...children);
-  const speedTexts = (trial) => [`${figure(latency(trial))} ms`, `${figure(rate(trial))} samples/s`];
+  /** The figures of a plan that stand on the axes. */
+  const axisTexts = (trial) => [view.x, view.y].map((one) => one.text(one.value(trial)));
 
-  return {entryOf, figuresOf, round, megabits, rateText, networkText, isUnlimited, nothingOf, GOALS, bestOf, expectedOf, planText, lossOf, worse, planButton, speedTexts};
+  return {entryOf, figuresOf, round, megabits, rateText, networkText, isUnlimited, nothingOf, GOALS, bestOf, expectedOf, planText, lossOf, worse, planButton, axisTexts};
 };

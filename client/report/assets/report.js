@@ -46,7 +46,12 @@
   if (page.figure) return figureOf(view, networks, page);
   /** A card is null where the run has nothing for it. */
   const add = (...cards) => parts.push(...cards.filter(Boolean));
-  add(filtersBar(view, page), frontChart(view, page), detailCard(view, page), waterfallCard(view, page), timesCard(view, page), plansTable(view, page));
+  const table = plansTable(view, page);
+  const chart = frontChart(view, page);
+  const saves = downloads(view);
+  byId('save-chart').replaceChildren(saves.png(chart.picture));
+  byId('save-table').replaceChildren(saves.csv(table.sorted), saves.json());
+  add(chartControls(view, page), filtersBar(view, page), chart, detailCard(view, page, saves), waterfallCard(view, page), timesCard(view, page), table);
   if (view.conditions.length > 1) add(frontsCard(view, networks, page), movesChart(view, networks, page), movesTable(view, networks, page));
   add(accuracyCard(view, networks, page));
   devicesCard(view, networks);

@@ -19,6 +19,13 @@ const plansTable = (view, page) => {
     ['time', 'Compute, transfer, wait', (trial) => trial.time_split_ms.compute / latency(trial), (trial) => [bar(trial)]],
     ['p', 'P(front)', (trial) => trial.p_front, (trial) => [trial.p_front_text]],
   ];
+  // What was measured is what is shown, unless predictions have a say in it.
+  const same = view.measured.every((trial) => figure(trial.latency_ms.measured_p50) === figure(latency(trial)) && figure(trial.throughput.measured_samples_per_s) === figure(rate(trial)));
+  /** The figures on the axes have columns too. */
+  const columns = () => {
+    const more = [view.x, view.y].filter(({id}) => ['p95', 'memory', 'error', 'energy'].includes(id));
+    return [...COLUMNS.slice(0, -1).filter(([id]) => id !== 'measured' || !same), ...more.map((one) => [one.id, one.name, one.value, (trial) => [one.text(one.value(trial))]]), COLUMNS.at(-1)];
+  };
   const sortBy = (id) => {
     choice.descending = choice.sort === id && !choice.descending;
     choice.sort = id;
@@ -37,23 +44,25 @@ const plansTable = (view, page) => {
     }
     if (reached) reached.tabIndex = 0;
   };
-  const draw = () => {
-    const key = COLUMNS.find(([id]) => id === choice.sort)[2];
+  const sorted = () => {
+    const key = (columns().find(([id]) => id === choice.sort) || COLUMNS.find(([id]) => id === 'latency'))[2];
     const order = choice.descending ? -1 : 1;
-    const sorted = [...view.shown].sort((a, b) => order * (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : latency(a) - latency(b)));
+    return [...view.shown].sort((a, b) => order * (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : latency(a) - latency(b)));
+  };
+  const draw = () => {
     rows.clear();
-    for (const trial of sorted) {
-      rows.set(trial, el('tr', {class: view.standing(trial), 'data-key': `plan ${trial.id}`, 'data-plan-row': trial.id, click: () => page.select(trial)},
-        ...COLUMNS.map(([, , , cell, kind]) => el('td', {class: kind}, ...cell(trial)))));
+    for (const trial of sorted()) {
+      rows.set(trial, el('tr', {class: `${view.standing(trial)}${view.meets(trial) ? '' : ' late'}`, 'data-key': `plan ${trial.id}`, 'data-plan-row': trial.id, click: () => page.select(trial)},
+        ...columns().map(([, , , cell, kind]) => el('td', {class: kind}, ...cell(trial)))));
     }
     table.replaceChildren(
-      el('thead', {}, el('tr', {}, ...COLUMNS.map(([id, title, , , kind]) => el('th',
+      el('thead', {}, el('tr', {}, ...columns().map(([id, title, , , kind]) => el('th',
         {class: kind, scope: 'col', 'aria-sort': choice.sort === id ? (choice.descending ? 'descending' : 'ascending') : undefined},
         el('button', {type: 'button', 'data-key': `sort ${id}`, click: () => sortBy(id)}, title + (choice.sort === id ? (choice.descending ? ' ↓' : ' ↑') : '')))))),
       el('tbody', {}, ...rows.values()));
     mark();
     byId('table-note').textContent = view.shown.length
-      ? 'Windows (requests in flight) of latency and of throughput; intervals are 95 %; measured: the medians of the rounds. Sort by a heading, choose a row.'
+      ? 'Windows: requests in flight for latency and for throughput. Intervals are 95 %; measured are the medians of the rounds. Sort by a heading, choose a row.'
       : view.pool.length ? 'No plan measured has such a name.' : 'Nothing was measured for this choice.';
   };
   table.addEventListener('keydown', (event) => {
@@ -65,5 +74,5 @@ const plansTable = (view, page) => {
     page.select(view.byTrial.get(next.dataset.planRow));
     next.focus();
   });
-  return {draw, drawChosen: mark};
+  return {draw, drawChosen: mark, sorted};
 };

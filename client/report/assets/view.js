@@ -2,14 +2,16 @@
 // can be shared as a link. report.js makes this once; the parts of the page read it whenever they draw.
 const makeView = (run) => {
   'use strict';
-  const {percent, chance, perhaps, latency, rate, nameOf, devicesOf} = common;
+  const {percent, chance, perhaps, latency, nameOf, devicesOf} = common;
   // What makes a plan the same one under another network; before its codec, which may be chosen for a network, joins its name.
   for (const trial of run.trials) {
+    trial.plan = {...run.plan, ...trial.plan};
     trial.key = [trial.name || '', trial.split ? trial.split.name : '', ...devicesOf(trial), trial.transport,
       trial.auto_codec ? 'auto' : trial.codec, trial.plan.micro_batch, trial.batch].join('\n');
   }
   // A codec or a micro-batch makes another kind of link: chosen, drawn and named like a transport.
   for (const trial of run.trials) {
+    trial.link = trial.transport;
     if (trial.auto_codec) trial.transport += ` ${trial.codec} (auto)`;
     else if (trial.codec !== 'none') trial.transport += ` ${trial.codec}`;
     if (trial.plan.micro_batch > 0) trial.transport += ` by ${trial.plan.micro_batch}`;
@@ -28,6 +30,7 @@ const makeView = (run) => {
   const simulated = run.simulated === 'figures'; // nothing was measured: plans are classes of pipelines
   const {adaptive} = run; // figures, and how sure they are, rest on predictions too
   const byTrial = new Map(run.trials.map((trial) => [trial.id, trial]));
+  const figures = makeFigures(run);
 
   // ---- what is chosen --------------------------------------------------------------------------------------------------------
 
@@ -41,6 +44,10 @@ const makeView = (run) => {
     only: among('only', ['all', 'front']),
     zoom: among('zoom', ['all', 'front']),
     plan: address.get('plan'),
+    // What stands on the axes of fronts. Across, less is better.
+    x: among('x', figures.offered.filter(({less}) => less).map(({id}) => id)),
+    y: among('y', ['throughput', ...figures.offered.map(({id}) => id)]),
+    target: Number(address.get('within') ?? run.options.max_latency_ms) || null,  // ms of latency, p50; null: none
     scales: among('scales', ['own', 'one']),
     goal: among('goal', ['latency', 'throughput']),
     request: among('request', ['p50', 'p90', 'p99']),
@@ -54,27 +61,35 @@ const makeView = (run) => {
     if (conditions.length > 1) kept.set('condition', choice.condition);
     for (const name of choice.off) kept.append('without', name);
     if (choice.find) kept.set('find', choice.find);
-    for (const [key, usual] of [['only', 'all'], ['zoom', 'all'], ['scales', 'own'], ['goal', 'latency'], ['request', 'p50'], ['error', 'latency']]) {
+    for (const [key, usual] of [['only', 'all'], ['zoom', 'all'], ['x', 'latency'], ['y', 'throughput'], ['scales', 'own'], ['goal', 'latency'], ['request', 'p50'], ['error', 'latency']]) {
       if (choice[key] !== usual) kept.set(key, choice[key]);
     }
+    if (choice.target !== (Number(run.options.max_latency_ms) || null)) kept.set('within', choice.target || 0);
     if (choice.plan) kept.set('plan', choice.plan);
     try { history.replaceState(null, '', `#${kept}`); } catch { /* a page in a sandbox has no history */ }
   };
 
   // ---- what follows ----------------------------------------------------------------------------------------------------------
 
-  const beats = (a, b) => latency(a) <= latency(b) && rate(a) >= rate(b)
-    && (latency(a) < latency(b) || rate(a) > rate(b));
+  /** Smaller is better, whatever the figure. */
+  const cost = (figure, trial) => (figure.less ? figure.value(trial) : -figure.value(trial));
+  const onX = () => figures.byId(choice.x);
+  const onY = () => figures.byId(choice.y);
+  /** Whether `a` is no worse than `b` in both figures on the axes, and better in one. */
+  const beats = (a, b) => {
+    const [x, y] = [cost(onX(), a) - cost(onX(), b), cost(onY(), a) - cost(onY(), b)];
+    return x <= 0 && y <= 0 && (x < 0 || y < 0);
+  };
   const wanted = (trial, condition) => trial.batch === choice.batch && trial.condition === condition && !choice.off.has(trial.transport);
-  /** Plans of the batch and transports chosen, under some condition. */
-  const under = (condition) => measured.filter((trial) => wanted(trial, condition));
-  /** Those that no other one of them beats, in order of latency. */
+  /** Plans of the batch and transports chosen, under some condition, that have the figures on the axes. */
+  const under = (condition) => measured.filter((trial) => wanted(trial, condition) && figures.has(onX(), trial) && figures.has(onY(), trial));
+  /** Those that no other one of them beats, in the order of the figure across. */
   const frontOf = (trials) => {
-    const sorted = [...trials].sort((a, b) => latency(a) - latency(b) || rate(b) - rate(a));
+    const sorted = [...trials].sort((a, b) => cost(onX(), a) - cost(onX(), b) || cost(onY(), a) - cost(onY(), b));
     let best = null;
     return sorted.filter((trial) => {
-      const on = !best || rate(trial) > rate(best)
-        || (rate(trial) === rate(best) && latency(trial) === latency(best));
+      const on = !best || cost(onY(), trial) < cost(onY(), best)
+        || (cost(onY(), trial) === cost(onY(), best) && cost(onX(), trial) === cost(onX(), best));
       if (on) best = trial;
       return on;
     });
@@ -87,27 +102,40 @@ const makeView = (run) => {
   /** Of `trials`, those that the filters of names and of the front leave. What they leave out still beats others. */
   const left = (trials, front) => trials.filter((trial) => (choice.only === 'all' || front.includes(trial)) && isFound(trial));
 
-  const view = {run, measured, failed, skipped, predicted, planned, transports, batches, conditions, kindOf, byTrial, simulated, choice, remember, under, frontOf, left,
+  const view = {run, figures, measured, failed, skipped, predicted, planned, transports, batches, conditions, kindOf, byTrial, simulated, choice, remember, under, frontOf, left, beats,
     /** From 1500 on, points are drawn faster as pixels; a picture of its own stays a drawing. */
     renderer: {renderer: measured.length > 1500 && !address.has('figure') ? 'canvas' : 'svg'},
     pool: [],      // plans of the batch, condition and transports chosen
-    front: [],     // those of them that no other one beats, in order of latency
+    front: [],     // those of them that no other one beats, in the order of the figure across
     shown: [],     // those of the pool that the other filters leave
     expected: [],  // plans of that choice that were not measured
+    other: null,   // another run laid over (other_run.js)
   };
   view.look = () => {
     view.pool = under(choice.condition);
     view.front = frontOf(view.pool);
     view.shown = left(view.pool, view.front);
-    view.expected = choice.only === 'all' ? predicted.filter((trial) => wanted(trial, choice.condition) && isFound(trial)) : [];
+    view.x = onX();
+    view.y = onY();
+    view.expected = choice.only === 'all' && view.x.expected && view.y.expected ? predicted.filter((trial) => wanted(trial, choice.condition) && isFound(trial)) : [];
     if (!view.chosen()) choice.plan = view.usual() ? view.usual().id : null;
   };
   view.isFront = (trial) => view.front.includes(trial);
   view.chosen = () => view.pool.find((trial) => trial.id === choice.plan);
-  /** What is chosen unless somebody chooses: the most productive plan. */
-  view.usual = () => view.front[view.front.length - 1];
+  /** Whether a plan is as quick as the reader wants it. */
+  view.meets = (trial) => choice.target === null || latency(trial) <= choice.target;
+  /** What is chosen unless somebody chooses: the most productive plan, of those quick enough. */
+  view.usual = () => view.front.filter(view.meets).at(-1) || view.front.at(-1);
+  /** Whether the run's own front is shown, of which it says how sure each plan is. */
+  view.isRunsFront = () => !choice.off.size && !simulated && choice.x === 'latency' && choice.y === 'throughput';
+  /** Whether one device alone beats every plan that splits the model; the device's plan, or null. */
+  view.aloneBest = () => {
+    const splits = view.pool.filter((trial) => trial.split);
+    const alone = view.frontOf(view.pool.filter(common.isAlone));
+    return splits.length && alone.length && splits.every((split) => alone.some((one) => beats(one, split))) ? alone[0] : null;
+  };
   /** 'front', 'perhaps' (beaten, but on the front in some resampled rounds), or 'beaten'; among the plans of `front`'s condition. */
-  view.standing = (trial, front = view.front) => (front.includes(trial) ? 'front' : !choice.off.size && perhaps(trial) ? 'perhaps' : 'beaten');
+  view.standing = (trial, front = view.front) => (front.includes(trial) ? 'front' : view.isRunsFront() && perhaps(trial) ? 'perhaps' : 'beaten');
   /** Under another network the plan chosen stays the one it was, where it was measured there too. */
   view.chooseCondition = (condition) => {
     const plan = view.chosen();
@@ -118,19 +146,19 @@ const makeView = (run) => {
   /** Which plans beat a plan, those of the front alone, in order of latency. */
   view.beaters = (trial) => view.front.filter((other) => beats(other, trial));
   /** By how much one is better than another, in words. */
-  view.gains = (by, trial) => {
-    const less = 1 - latency(by) / latency(trial);
-    const more = rate(by) / rate(trial) - 1;
-    const often = more >= 1 ? `${(1 + more).toFixed(more < 9 ? 1 : 0)} × the samples/s` : more >= 0.0005 ? `${percent(more)} more samples/s` : '';
-    return [less >= 0.0005 ? `${percent(less)} less latency` : '', often].filter(Boolean).join(', ');
-  };
+  view.gains = (by, trial) => [view.x, view.y].map((figure) => {
+    const ratio = figure.value(by) / figure.value(trial);
+    if (!figure.less && ratio >= 2) return `${ratio.toFixed(ratio < 10 ? 1 : 0)} × the ${figure.gain.replace('more ', '')}`;
+    const share = figure.less ? 1 - ratio : ratio - 1;
+    return share >= 0.0005 ? `${percent(share)} ${figure.gain}` : '';
+  }).filter(Boolean).join(', ');
   /** Of a plan that is beaten: whether that is sure. */
   view.doubt = (trial) => (view.standing(trial) !== 'perhaps' ? ''
     : adaptive ? `By predictions and rounds together it is on the front with a probability of ${chance(trial)}.`
     : `Over resampled rounds it is on the front with a probability of ${chance(trial)}.`);
   view.verdict = (trial) => {
     if (view.isFront(trial)) {
-      return choice.off.size || simulated
+      return !view.isRunsFront()
         ? 'No plan shown beats it.'
         : adaptive ? `No other plan measured beats it; by predictions and rounds together it is on the front with a probability of ${chance(trial)}.`
         : `No other plan beats it; over resampled rounds it is on the front with a probability of ${chance(trial)}.`;

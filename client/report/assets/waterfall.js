@@ -2,7 +2,7 @@
 // what. Picture and table are one: a row a step, its bar beside its figures. Null, and no card, where no request of any plan was kept.
 const waterfallCard = (view, page) => {
   'use strict';
-  const {byId, STEPS, figure, short, nameOf, latency, el, swatch, segments} = common;
+  const {byId, STEPS, figure, short, nameOf, el, swatch, segments} = common;
   const {choice} = view;
   if (!view.measured.some((trial) => trial.requests)) return null;
   const KINDS = [['p50', 'Median'], ['p90', 'p90'], ['p99', 'p99']];
@@ -12,15 +12,16 @@ const waterfallCard = (view, page) => {
     const [total, ...times] = request;
     const stages = trial.plan.stages.length;
     const rows = [];
+    const seen = times.reduce((sum, time) => sum + time, 0);
+    // No clock saw what passes when a message is handed to a link: the source encoding, threads waking, writing. Each link has an equal part.
+    const between = Math.max(0, total - seen) / (stages + 1);
     for (let i = 0; i <= stages; ++i) {
       const [transfer, wait, compute, encode] = times.slice(4 * i, 4 * i + 4);
       const from = i === 0 ? 'coordinator' : trial.plan.stages[i - 1].device;
       const to = i === stages ? 'coordinator' : trial.plan.stages[i].device;
-      rows.push({title: `${from} → ${to}`, note: i < trial.links.length ? trial.links[i].transport : '', parts: [['transfer', transfer]]});
+      rows.push({title: `${from} → ${to}`, note: i < trial.links.length ? trial.links[i].transport : '', parts: [...(between > 0 ? [['between', between]] : []), ['transfer', transfer]]});
       if (i < stages) rows.push({title: to, note: '', parts: [['wait', wait], ['compute', compute], ['encode', encode]]});
     }
-    const seen = times.reduce((sum, time) => sum + time, 0);
-    if (total > seen) rows.push({title: 'in between', note: 'threads waking, writing, the source encoding', parts: [['wait', total - seen]]});
     return {rows, total, seen};
   };
   /** About five round numbers from 0 on. */
@@ -69,7 +70,7 @@ const waterfallCard = (view, page) => {
     const which = KINDS.find(([kind]) => kind === choice.request)[1].toLowerCase();
     byId('waterfall-note').textContent = `${nameOf(trial)}: the request nearest to the ${which} of ${trial.latency_ms.samples} took ${figure(total)} ms`
       + (choice.request === 'p50' ? ` (p50 ${figure(trial.latency_ms.measured_p50)})` : '')
-      + `. A transfer is half the link's smallest round trip and the time from the first byte to the last.${seen > 1.02 * total ? ' Its messages overlap.' : ''}`;
+      + `. A transfer is half the link's smallest round trip and the time from the first byte to the last. In between, which no clock saw, messages are encoded and written and threads wake: an equal part at each link.${seen > 1.02 * total ? ' Its messages overlap.' : ''}`;
     byId('waterfall-table').replaceChildren(...table(rows, Math.max(total, seen)));
     byId('waterfall-table').dataset.steps = rows.length;
   };

@@ -68,6 +68,26 @@ TEST(PageData, KeepsNoRequestThatIsNotWhole) {
   EXPECT_FALSE(data_of(run)["trials"][0].contains("requests"));
 }
 
+TEST(PageData, HoldsEveryPlanAsItsFileDoes) {
+  RunRecord run = test::synthetic_chain_sweep();
+  run.trials[1].plan.codecs = {"fp16"};
+  run.trials[2].plan.engine = "plain";
+  const json data = data_of(run);
+  ASSERT_FALSE(data["plan"].empty()) << "what all plans have in common stands once";
+  for (std::size_t i = 0; i < run.trials.size(); ++i) {
+    // As client/report/assets/plan_file.js puts it together.
+    const json& trial = data["trials"][i];
+    json plan = data["plan"];
+    plan.update(trial["plan"]);
+    plan["batch"] = trial["batch"];
+    plan["splits"] = json::array();
+    if (!trial["split"].is_null()) {
+      for (const json& cut : trial["split"]["cuts"]) plan["splits"].push_back(cut["name"]);
+    }
+    EXPECT_EQ(plan, json::parse(to_json(run.trials[i].plan))) << trial["id"];
+  }
+}
+
 TEST(PageData, IsTheDocumentOfASweepMadeSmaller) {
   const RunRecord run = test::synthetic_network_sweep();
   const json data = data_of(run);

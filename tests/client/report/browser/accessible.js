@@ -6,7 +6,7 @@ module.exports = async ({open, assert}) => {
     const nameOf = (element) => element.getAttribute('aria-label') || (element.getAttribute('aria-labelledby') || '').split(' ')
       .map((id) => id && document.getElementById(id) ? document.getElementById(id).textContent : '').join('') || (element.labels && element.labels[0] ? element.labels[0].textContent : '') || element.textContent;
     const found = [];
-    for (const element of document.querySelectorAll('[role="img"], [role="application"], [role="group"], table, button, input, section, aside, nav')) {
+    for (const element of document.querySelectorAll('[role="img"], [role="application"], [role="group"], table, button, input, select, section, aside, nav')) {
       if (element.checkVisibility() && !nameOf(element).trim()) found.push(`no name: ${element.outerHTML.slice(0, 90)}`);
     }
     for (const picture of document.querySelectorAll('.picture, .small-chart')) {

@@ -43,7 +43,8 @@ TEST_P(ReportOfNetworks, Works) { check(GetParam(), page_of(test::synthetic_netw
 
 INSTANTIATE_TEST_SUITE_P(Page, ReportOfNetworks,
                          testing::Values("points", "filters", "keyboard", "themes", "phone",
-                                         "waterfall", "printing", "accessible"),
+                                         "waterfall", "printing", "accessible", "axes", "target",
+                                         "intervals", "take_along", "other", "moves"),
                          [](const auto& script) { return std::string(script.param); });
 
 TEST_F(ReportInBrowser, ComparesPredictionsWithMeasurements) {

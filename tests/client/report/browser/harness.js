@@ -14,7 +14,8 @@ const opener = (browser, said) => async (view = '', options = {}) => {
   const url = pathToFileURL(file).href;
   page.on('console', (message) => said.push(`console: ${message.text()}`));
   page.on('pageerror', (error) => said.push(`error: ${error.stack}`));
-  page.on('request', (request) => { if (request.url().split('#')[0] !== url) said.push(`request: ${request.url()}`); });
+  // What a page makes itself, it may read.
+  page.on('request', (request) => { if (!/^(blob|data):/.test(request.url()) && request.url().split('#')[0] !== url) said.push(`request: ${request.url()}`); });
   await page.goto(`${url}#${view}`);
   await frame(page);
   return page;

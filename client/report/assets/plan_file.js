@@ -1,0 +1,34 @@
+// A plan as other commands take it: the file that `--plan` reads (core/plan/FORMAT.md), and the command that runs it again.
+const planFile = (run) => {
+  'use strict';
+  const {nameOf} = common;
+  const options = run.options || {};
+
+  /** What its file holds. */
+  const contentOf = (trial) => ({...trial.plan, splits: trial.split ? trial.split.cuts.map((cut) => cut.name) : [], batch: trial.batch,
+    ...(options.model ? {model_source: options.model} : {})});
+  const fileName = (trial) => `${[nameOf(trial), trial.link, trial.codec === 'none' ? '' : trial.codec, `b${trial.batch}`].filter(Boolean).join('-').replace(/[^\w.+-]+/g, '-')}.json`;
+  const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+  /** Whether flags can say it: its devices are the first ones of the run in their order, and its stages lie one behind the other. */
+  const isPlain = (trial) => !trial.name && !trial.plan.replicas
+    && trial.plan.stages.every((stage, i) => !stage.operators && run.devices[i] && stage.device === run.devices[i].name);
+
+  const modelFlags = () => {
+    const source = options.model || {model: run.model};
+    return [['--model', source.model], ['--input-shape', source.input_shape], ['--num-classes', source.num_classes === 1000 ? '' : source.num_classes],
+      ['--weights', source.weights], ['--model-seed', source.model_seed || '']];
+  };
+  const deviceFlags = () => [['--devices', options.devices], ['--testbed', options.testbed]];
+  const pipelineFlags = (trial) => {
+    const plan = contentOf(trial);
+    return [['--split', trial.split ? plan.splits.join(',') : 'none'], ['--transport', trial.link], ['--codec', trial.codec === 'none' ? '' : trial.codec],
+      ['--batch', trial.batch === 1 ? '' : trial.batch], ['--micro-batch', plan.micro_batch || ''], ['--engine', plan.engine === 'auto' ? '' : plan.engine],
+      ['--precision', plan.precision === 'fp32' ? '' : plan.precision], ['--threads', plan.threads || '']];
+  };
+  /** The command that runs the plan; if flags cannot say it, it names the plan's file. */
+  const commandOf = (trial) => {
+    const flags = isPlain(trial) ? [...modelFlags(), ...pipelineFlags(trial), ...deviceFlags()] : [['--plan', fileName(trial)], ...deviceFlags()];
+    return ['paretoctl run', ...flags.filter(([, value]) => value !== undefined && value !== null && value !== '').map(([flag, value]) => `${flag} ${quoted(String(value))}`)].join(' ');
+  };
+  return {contentOf, fileName, isPlain, commandOf};
+};
