@@ -97,7 +97,7 @@ class ReportCommand final : public View {
                              "HTML file to write (default: report-RUN.html, none with a picture)"),
               "FILE");
     set_value(app.add_option("--with", other_, "stored run that the page lays over this one"),
-              "RUN");
+              "RUN", {"last", "@runs"});
     picture_.add_to(app);
   }
   Expected<int> run(Context& context) override {
