@@ -20,6 +20,7 @@ std::string time_text(double of_seconds) {
   return seconds < 90 ? fmt::format("{} s left", seconds)
                       : fmt::format("{} min left", (seconds + 30) / 60);
 }
+
 // Logs are kept and read by people: a long sweep is some hundred lines.
 constexpr std::chrono::minutes kBetweenLines{1};
 const SteadyClock kRealClock;

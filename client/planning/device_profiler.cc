@@ -122,14 +122,14 @@ Expected<> visit_all(std::vector<ProfileSubject>& subjects, const std::vector<st
   const auto took_long = [&](std::chrono::seconds limit) {
     return std::chrono::steady_clock::now() - began > limit;
   };
-  std::size_t done = 0;
   for (int pass = 0; pass < kMostPasses; ++pass) {
     const bool again = pass >= kPasses;
     std::vector<std::int64_t> left;
     for (const std::size_t index : random.permutation(cuts.size())) {
       if (!again || !is_settled(subjects, cuts[index])) left.push_back(cuts[index]);
     }
-    const std::size_t total = again ? done + left.size() : kPasses * cuts.size();
+    // Whether there is another pass, and of how many, nobody knows before: each counts by itself.
+    std::size_t done = 0;
     for (const std::int64_t cut : left) {
       if (stop && pass == 0) {
         return fail(ErrorCode::kClosed, "stopped before each cut had been measured");
@@ -137,7 +137,7 @@ Expected<> visit_all(std::vector<ProfileSubject>& subjects, const std::vector<st
       if (stop || (again && took_long(kLongProfile))) return {};
       PARETO_TRY(lone_pairs(subjects, cut));
       PARETO_TRY(busy_together(subjects));
-      progress(++done, pass == 0 && took_long(kLongPass) ? cuts.size() : total);
+      progress(++done, left.size());
     }
     if (pass == 0 && took_long(kLongPass)) break;
   }
