@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -127,11 +128,30 @@ TEST_F(ParetodTest, APortInUseIsTheEnvironmentsFault) {
       {"paretod", "--listen", control, "--data", "tcp=127.0.0.1:0", "--state-dir", path("second")});
   EXPECT_EQ(second.exit_code, 3);
   EXPECT_THAT(second.errors, HasSubstr(control));
+  EXPECT_THAT(second.errors, HasSubstr("choose another port"));
+  EXPECT_EQ(std::ranges::count(second.errors, '\n'), 1) << "gRPC says it too: " << second.errors;
   const auto tcp = line["data"]["tcp"].get<std::string>();
   const Finished third = run(
       {"paretod", "--listen", "127.0.0.1:0", "--data", "tcp=" + tcp, "--state-dir", path("third")});
   EXPECT_EQ(third.exit_code, 3);
   EXPECT_THAT(third.errors, HasSubstr(tcp));
+}
+
+TEST_F(ParetodTest, AStateFolderThatMayNotBeMadeHasARemedy) {
+  // Nobody may make folders there, root included.
+  const Finished refused = run({"paretod", "--listen", "127.0.0.1:0", "--data", "tcp=127.0.0.1:0",
+                                "--state-dir", "/sys/pareto-test"});
+  EXPECT_EQ(refused.exit_code, 3) << refused.errors;
+  EXPECT_THAT(refused.errors, HasSubstr("/sys/pareto-test"));
+  EXPECT_THAT(refused.errors, HasSubstr("--state-dir"));
+}
+
+TEST_F(ParetodTest, AddressesAreCheckedWhereTheyAreRead) {
+  for (const char* address : {"::1:7070", "127.0.0.1:99999", "http://127.0.0.1:7070", " a:7070"}) {
+    const Finished refused = run({"paretod", "--listen", address, "--check-config"});
+    EXPECT_EQ(refused.exit_code, 2) << address;
+    EXPECT_THAT(refused.errors, HasSubstr(address));
+  }
 }
 
 TEST_F(ParetodTest, AStateFolderInUseIsTheEnvironmentsFault) {
