@@ -12,15 +12,17 @@
 
 namespace pareto::client {
 
-/// How fast something gets on. It counts from the first unit that was seen to end: part may have been done before, and what goes before
-/// the first unit (shards are loaded, connections opened) says nothing of the others. Something that begins anew is something else.
+/// How fast something gets on. It counts from the first unit that was seen to end: part may have
+/// been done before, and what goes before the first unit (shards are loaded, connections opened)
+/// says nothing of the others. Something that begins anew is something else.
 ///
 /// Threads: one owner.
 class Pace {
  public:
   void see(TimePoint now, std::size_t done);
-  /// Returns none until the pace is steady: three units were seen, and the later half of all seen took as long as the earlier one, give or
-  /// take a half. A time that would be taken back a moment later is not said.
+  /// Returns none until the pace is steady: three units were seen, and the later half of all seen
+  /// took as long as the earlier one, give or take a half. A time that would be taken back a moment
+  /// later is not said.
   std::optional<double> seconds_left(TimePoint now, std::size_t total) const;
 
  private:
@@ -45,8 +47,9 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `phase`: what a line names if there is no terminal ("round 2/3"); `now`: what is in hand, which
-  /// the bar names. `most_left`: all the time that is left, if it is known; the end may come sooner.
+  /// `phase`: what a line names if there is no terminal ("round 2/3"); `now`: what is in hand,
+  /// which the bar names. `most_left`: all the time that is left, if it is known; the end may come
+  /// sooner.
   void show(std::size_t done, std::size_t total, const std::string& phase, const std::string& now,
             std::optional<double> most_left_s = std::nullopt);
   /// Takes the bar away, so that other text may follow.

@@ -13,7 +13,8 @@ namespace {
 
 /// Degrees of freedom that the pool is worth beside a plan's own rounds.
 constexpr double kPoolWorth = 5;
-/// Standard deviations of logarithms before rounds say anything, and how many degrees of freedom each is worth.
+/// Standard deviations of logarithms before rounds say anything, and how many degrees of freedom
+/// each is worth.
 constexpr double kLeftPrior = 0.015;
 constexpr double kStatePrior = 0.04;
 constexpr double kPriorWorth = 1.5;
@@ -29,7 +30,8 @@ double prior_variance(double least, double spread) {
   return squared(least) + squared(kShareOfSpread * spread);
 }
 
-/// Levels of plans and states of rounds, fitted by turns. A round that only one plan has tells no state.
+/// Levels of plans and states of rounds, fitted by turns. A round that only one plan has tells no
+/// state.
 class Fit {
  public:
   explicit Fit(std::span<const std::vector<SeenRound>> plans) : plans_(plans) {
@@ -106,7 +108,8 @@ NoiseVariance state_noise(const std::vector<double>& states, double spread) {
           kPriorWorth + degrees};
 }
 
-/// By how much the variance of a median of normal figures exceeds that of their mean: none of two, two fifths of five or more.
+/// Returns how many times the variance of the median of normal figures is that of their mean: 1 of
+/// two figures, 1.4 of five or more.
 double median_excess(std::size_t rounds) {
   return 1 + 0.1 * static_cast<double>(std::clamp<std::size_t>(rounds, 1, 5) - 1);
 }

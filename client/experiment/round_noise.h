@@ -1,14 +1,19 @@
-// How much rounds of one run differ, learnt from all plans of a group together, so that one round of a plan has an interval too.
+// How much rounds of one run differ, learnt from all plans of a group together, so that one round
+// of a plan has an interval too.
 //
-//   SeenRound … of every plan --learn_round_noise--> RoundNoise --error_of--> FigureError --interval_about--> interval of the figure
+//   SeenRound … of every plan --learn_round_noise--> RoundNoise --error_of--> FigureError
+//     --interval_about--> interval of the figure
 //
-//   logarithm of a round's figure = the plan's own level + the machine's state in that round + what is left
+//   logarithm of a round's figure
+//     = the plan's own level + the machine's state in that round + what is left
 //
-// State and levels are fitted by turns. What is left is pooled over all plans, and the variance of each plan is shrunk towards the pool:
-// (d0 s0² + d s²) / (d0 + d) with d0 + d degrees of freedom, the empirical Bayes estimate under an inverse chi-square prior (Smyth 2004,
-// "Linear models and empirical Bayes methods", as in limma). d0 is fixed, so a plan's own rounds outweigh the pool from seven rounds on.
-// The state's variance has as many degrees as there are rounds, less one. A prior stands beside both, and is all there is after one round:
-// it follows how much the requests of a round differ among themselves, because a machine that disturbs requests disturbs rounds.
+// State and levels are fitted by turns. What is left is pooled over all plans, and the variance of
+// each plan is shrunk towards the pool: (d0 s0² + d s²) / (d0 + d) with d0 + d degrees of freedom,
+// the empirical Bayes estimate under an inverse chi-square prior (Smyth 2004, "Linear models and
+// empirical Bayes methods", as in limma). d0 is fixed, so a plan's own rounds outweigh the pool
+// from seven rounds on. The state's variance has as many degrees as there are rounds, less one. A
+// prior stands beside both, and is all there is after one round: it follows how much the requests
+// of a round differ among themselves, because a machine that disturbs requests disturbs rounds.
 // Intervals take Student's t with Welch and Satterthwaite's degrees of both parts.
 #pragma once
 
@@ -37,7 +42,8 @@ struct SeenRound {
 std::vector<SeenRound> seen_latencies(const TrialRecord& trial);
 /// The slope of completions of each round, in samples/s; likewise.
 std::vector<SeenRound> seen_throughputs(const TrialRecord& trial);
-/// How much the logarithms of one round's latencies differ: half of what the middle two thirds span, the median over the rounds.
+/// Returns how much the logarithms of one round's latencies differ: half of what the middle two thirds
+/// span, the median over the rounds.
 double request_spread(std::span<const TrialRecord* const> trials);
 
 /// A variance of logarithms, and how well it is known.
@@ -68,7 +74,8 @@ struct FigureError {
 /// Adds two independent errors.
 FigureError operator+(const FigureError& a, const FigureError& b);
 
-/// Returns the error of a plan's figure, the median of its rounds, for who measures the same plan another day. At least one round.
+/// Returns the error of a plan's figure, the median of its rounds, for who measures the same plan
+/// another day. At least one round.
 FigureError error_of(const RoundNoise& noise, std::size_t plan);
 /// Returns a 95 % interval about the figure: a factor up and down.
 Interval interval_about(double figure, const FigureError& error);

@@ -1,7 +1,8 @@
 // A stored run whose figures are made again from its rounds.
 //
-// A sweep settles its figures when it stops. A sweep that was killed did not; nor did one of an earlier version, which kept medians as the
-// figures that are shown. Both come to what the sweep would have printed, because figures follow from what is stored with a run.
+// A sweep settles its figures when it stops. A sweep that was killed did not; nor did one of an
+// earlier version, which kept medians as the figures that are shown. Both come to what the sweep
+// would have printed, because figures follow from what is stored with a run.
 #pragma once
 
 #include <string>
@@ -12,7 +13,8 @@
 
 namespace pareto::client {
 
-/// Makes the figures, the front and P(front) of the run from its rounds and predictions, as its sweep does.
+/// Makes the figures, the front and P(front) of the run from its rounds and predictions, as its
+/// sweep does.
 void settle(RunRecord& run);
 
 /// Returns a stored run with its figures settled. Fails: as ResultStore::load_run.

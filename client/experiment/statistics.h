@@ -82,19 +82,23 @@ struct RoundSamples {
   std::vector<std::vector<double>> intervals_s;  ///< [round][completion], as many rounds
 };
 
-/// What a trial's few rounds cannot tell, beyond what resampling them shows. Standard deviations of logarithms.
+/// What a trial's few rounds cannot tell, beyond what resampling them shows. Standard deviations of
+/// logarithms.
 struct FewRounds {
   double latency = 0;
   double throughput = 0;
   double degrees = 1;  ///< of freedom: how well they are known
 };
 
-/// For each trial the share of bootstrap resamples in which no other trial beats it: is not worse in either figure and better by more
-/// than kFrontTolerance in one. (Epsilon makes it harder to be dominated. Laumanns et al., 2002, use the word for a relation that makes it
-/// easier, under which two equal plans would drive each other off the front.) A resample draws rounds, the same ones for all trials since
-/// they share what happened in a round, and in each of them, for each trial, blocks of its samples (Davison and Hinkley 1997, 3.8): of
-/// three rounds alone there are but ten different resamples. Trials of one batch and condition. `few`: one for each trial, or none: each
-/// resample moves a trial's two figures by a draw of Student's t as well, a slow one being less productive.
+/// For each trial the share of bootstrap resamples in which no other trial beats it: is not worse
+/// in either figure and better by more than kFrontTolerance in one. (Epsilon makes it harder to be
+/// dominated. Laumanns et al., 2002, use the word for a relation that makes it easier, under which
+/// two equal plans would drive each other off the front.) A resample draws rounds, the same ones
+/// for all trials since they share what happened in a round, and in each of them, for each trial,
+/// blocks of its samples (Davison and Hinkley 1997, 3.8): of three rounds alone there are but ten
+/// different resamples. Trials of one batch and condition. `few`: one for each trial, or none: each
+/// resample moves a trial's two figures by a draw of Student's t as well, a slow one being less
+/// productive.
 std::vector<double> front_probability(const std::vector<RoundSamples>& trials, std::uint64_t seed,
                                       std::span<const FewRounds> few = {}, int replicates = 200);
 

@@ -62,7 +62,8 @@ struct SweepProgress {
   std::size_t done =
       0;  ///< units of work (a round of a trial); of an adaptive sweep seconds of measuring
   std::size_t total = 0;  ///< of the phase: a round that is measured again counts from 0
-  /// Seconds of measuring that an adaptive sweep may still take; it may end sooner. None: an exhaustive one.
+  /// Seconds of measuring that an adaptive sweep may still take; it may end sooner. None: an
+  /// exhaustive one.
   std::optional<double> most_left_s{};
   std::string phase;  ///< "round 2/3", "12 of 900 plans measured, 7 undecided"
   std::string now;    ///< "round 2/3 after:features.7 tcp"

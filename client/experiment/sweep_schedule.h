@@ -32,7 +32,8 @@ class SweepSchedule {
   virtual std::optional<double> budget_s() const { return std::nullopt; }
   /// No trial of this condition can be measured any more, those that were are left as they are.
   virtual void refuse(const std::string& /*condition*/) {}
-  /// Settles the figures that are shown, on_front and p_front of all trials (front.h), by what is measured so far.
+  /// Settles the figures that are shown, on_front and p_front of all trials (front.h), by what is
+  /// measured so far.
   virtual void mark(RunRecord& run) = 0;
   /// Its rules in words, for the report: of rounds, of the sentinel and of the front. `sentinel`: the id of its plan; empty: there is none.
   virtual std::string describe(const RunRecord& run, const std::string& sentinel) const = 0;

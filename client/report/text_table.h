@@ -15,11 +15,12 @@ enum class RowStyle { kPlain, kStrong, kFaint, kWarning, kBad };
 struct TextColumn {
   std::string title;
   Align align = Align::kLeft;
-  /// Where the table is too wide, all columns with the highest number go together, then those with the next; 0 = always shown. What says
-  /// nothing without another column has its number, or a higher one.
+  /// Where the table is too wide, all columns with the highest number go together, then those with
+  /// the next; 0 = always shown. What says nothing without another column has its number, or a
+  /// higher one.
   int dispensable = 0;
-  std::string
-      name{};  ///< where it is named alone, as one that was left out; empty: the title is enough
+  /// What it is called in the line that names columns which were left out; empty: by its title.
+  std::string name{};
 };
 
 /// Rows of cells, rendered at once. Text that still does not fit is cut in the widest left-aligned column, with an ellipsis.
@@ -29,7 +30,8 @@ class TextTable {
 
   /// One cell a column.
   void add(std::vector<std::string> cells, RowStyle style = RowStyle::kPlain);
-  /// Title line and rows, each ended by a newline; no line ends in blanks. If columns had to go, a last line names them.
+  /// Title line and rows, each ended by a newline; no line ends in blanks. If columns had to go, a
+  /// last line names them.
   std::string render(const ReportStyle& style) const;
 
  private:

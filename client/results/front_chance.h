@@ -13,20 +13,23 @@ namespace pareto::client {
 
 /// Fewer rounds than these make nothing certain.
 inline constexpr std::size_t kRoundsForCertainty = 6;
-/// The lowest probability that few rounds can show; the highest is 1 less this. An adaptive sweep calls a plan decided there.
+/// The lowest probability that few rounds can show; the highest is 1 less this. An adaptive sweep
+/// calls a plan decided there.
 inline constexpr double kLeastChance = 0.05;
 
 inline bool has_few_rounds(const TrialRecord& trial) {
   return trial.rounds.size() < kRoundsForCertainty;
 }
 
-/// Returns the probability as it is kept, in TrialRecord::p_front: of few rounds, within [kLeastChance, 1 - kLeastChance].
+/// Returns the probability as it is kept, in TrialRecord::p_front: of few rounds, within
+/// [kLeastChance, 1 - kLeastChance].
 inline double kept_chance(const TrialRecord& trial, double probability) {
   return has_few_rounds(trial) ? std::clamp(probability, kLeastChance, 1 - kLeastChance)
                                : std::clamp(probability, 0.0, 1.0);
 }
 
-/// Returns the probability as it is printed: "0.42"; of few rounds "> 0.9" and "< 0.1" beyond those.
+/// Returns the probability as it is printed: "0.42"; of few rounds "> 0.9" and "< 0.1" beyond
+/// those.
 inline std::string chance_text(const TrialRecord& trial) {
   if (has_few_rounds(trial) && trial.p_front > 0.9) return "> 0.9";
   if (has_few_rounds(trial) && trial.p_front < 0.1) return "< 0.1";

@@ -23,7 +23,8 @@ struct Interval {
 };
 
 struct LatencyFigures {
-  /// The figure that is shown, compared and sorted by: what the median is believed to be, as it is printed (front.h makes it).
+  /// The figure that is shown, compared and sorted by: what the median is believed to be, as it is
+  /// printed (front.h makes it).
   double p50_ms = 0;
   double p90_ms = 0;
   double p95_ms = 0;  ///< not kept: made from the samples again
@@ -176,8 +177,8 @@ struct TrialRecord {
   std::vector<LinkFigures> links;
   TimeSplit time_split;
   bool on_front = false;
-  /// Probability to be on the front, within the bounds that so many rounds allow (front_chance.h). kUnsettled: measured since all trials
-  /// were compared last.
+  /// Probability to be on the front, within the bounds that so many rounds allow (front_chance.h).
+  /// kUnsettled: measured since all trials were compared last.
   double p_front = 0;
   TrialStatus status = TrialStatus::kOk;
   std::string failure;  ///< why it failed or was skipped

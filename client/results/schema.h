@@ -8,8 +8,10 @@ inline constexpr int kApplicationId = 0x50456467;
 /// PRAGMA user_version: counts up with every change below that an older build could not read.
 inline constexpr int kSchemaVersion = 3;
 
-/// Times in ms, sizes in bytes, rates in samples/s. `p50_ms` and `samples_per_s` with their intervals are the figures that are shown
-/// (record.h); the medians of what was measured are in `details`. `p_front` is -1 while a sweep that measured the trial has not settled it. `details`, `devices`, `passes` and `coordinator` are JSON (client/results/stored_json.h), and so are
+/// Times in ms, sizes in bytes, rates in samples/s. `p50_ms` and `samples_per_s` with their
+/// intervals are the figures that are shown (record.h); the medians of what was measured are in
+/// `details`. `p_front` is -1 while a sweep that measured the trial has not settled it. `details`,
+/// `devices`, `passes` and `coordinator` are JSON (client/results/stored_json.h), and so are
 /// `options`.
 inline constexpr const char* kSchema = R"sql(
 CREATE TABLE runs (

@@ -36,8 +36,9 @@ Expected<std::vector<Row>> stage_memory(const std::string& name, double bar);
 /// What metrics cost a stage of 1 ms, counting and being scraped once a second, against 1 % of its time.
 Expected<std::vector<Row>> metrics_cost(const std::string& name);
 
-/// How many 95 % intervals of 1, 2, 3 and 6 rounds hold the median of 30 rounds of the same plan, both figures, while a loop keeps one core
-/// busy: of 200 plans and subsets of rounds, drawn from a recorded sweep. `…of4`: the other plans have four rounds at least.
+/// How many 95 % intervals of 1, 2, 3 and 6 rounds hold the median of 30 rounds of the same plan,
+/// both figures, while a loop keeps one core busy: of 200 plans and subsets of rounds, drawn from a
+/// recorded sweep. `…of4`: the other plans have four rounds at least.
 Expected<std::vector<Row>> interval_coverage(const std::string& name);
 
 /// The report of 225 split points under four networks: its size, and how long a browser takes to open it and to show the next plan.

@@ -46,7 +46,8 @@ Expected<std::vector<client::TrialRecord>> record_rounds() {
   return std::move(run.trials);
 }
 
-/// `alike`: all plans have as many rounds; else the others have four or more, as in an adaptive sweep.
+/// `alike`: all plans have as many rounds; else the others have four or more, as in an adaptive
+/// sweep.
 test::Coverage coverage_of(const std::vector<client::TrialRecord>& recorded, std::size_t rounds,
                            bool alike) {
   test::Coverage coverage;

@@ -1,4 +1,5 @@
-// Whether the intervals of a few rounds hold the medians of many: of recorded runs and of simulated ones.
+// A count of intervals of a few rounds that hold the medians of many, for recorded runs and for
+// simulated ones.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +10,8 @@
 
 namespace pareto::test {
 
-/// How many of `cases` intervals held the median of all recorded rounds, and how wide they were: in the median, half the logarithm of
-/// high / low.
+/// How many of `cases` intervals held the median of all recorded rounds, and how wide they were: in
+/// the median, half the logarithm of high / low.
 struct Coverage {
   int cases = 0;
   int latency = 0;
@@ -19,8 +20,9 @@ struct Coverage {
   std::vector<double> throughput_widths{};
 };
 
-/// Leaves the plan with the first `own` of these rounds and the others with the first `others`, makes the intervals anew as a sweep does,
-/// and counts what the plan's hold. `recorded`: plans of one batch and condition, each with all rounds that `rounds` has the places of.
+/// Leaves the plan with the first `own` of these rounds and the others with the first `others`,
+/// makes the intervals anew as a sweep does, and counts what the plan's hold. `recorded`: plans of
+/// one batch and condition, each with all rounds that `rounds` has the places of.
 void count_case(const std::vector<client::TrialRecord>& recorded, std::size_t plan,
                 std::span<const std::size_t> rounds, std::size_t own, std::size_t others,
                 Coverage& coverage);

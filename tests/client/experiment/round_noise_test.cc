@@ -75,7 +75,8 @@ TEST(FigureErrors, AddUpWithWelchsDegrees) {
 constexpr int kTries = 200;
 constexpr int kAllRounds = 30;
 
-/// Of as many runs of six plans as there are tries. `others`: rounds that all plans but the first have.
+/// Of as many runs of six plans as there are tries. `others`: rounds that all plans but the first
+/// have.
 test::Coverage coverage_of(const test::Disturbance& disturbance, std::size_t rounds,
                            std::size_t others) {
   test::Coverage coverage;

@@ -1,4 +1,5 @@
-// The front follows from the figures shown, whatever kind of sweep measured them, in one part or in several.
+// The front follows from the figures shown, whatever kind of sweep measured them, in one part or in
+// several.
 #include "client/experiment/settle.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +25,8 @@ using testing::IsEmpty;
 
 constexpr int kRounds = 9;
 
-/// Plans whose true figures lie near a front, all of their rounds still to be measured, and the rounds that measuring would give.
+/// Plans whose true figures lie near a front, all of their rounds still to be measured, and the
+/// rounds that measuring would give.
 struct Simulation {
   RunRecord run;
   std::vector<TrialRecord> measured;  ///< the same plans with kRounds rounds each
@@ -80,7 +82,8 @@ void race(Simulation& simulation, int passes) {
   schedule->mark(simulation.run);
 }
 
-/// The figures of each measured trial as a document of the run has them, and what it says of its place.
+/// The figures of each measured trial as a document of the run has them, and what it says of its
+/// place.
 void expect_agreement(const nlohmann::json& document, const RunRecord& run) {
   ASSERT_EQ(document["trials"].size(), run.trials.size());
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
