@@ -34,7 +34,8 @@ const detailCard = (view, page, saves) => {
       const stage = returns ? undefined : trial.stages[replicas ? i / 2 : i];
       if (stage) {
         steps.push(stepOf('compute', stage.device, `${short(stage.compute_ms.p50)} ms`,
-          view.simulated ? '' : `engine ${stage.engine} · ${bytes(stage.weight_bytes)} of weights · ${bytes(stage.peak_memory_bytes)} of memory`));
+          view.simulated ? '' : [`engine ${stage.engine}`, stage.precision, `${bytes(stage.weight_bytes)} of weights`, `${bytes(stage.peak_memory_bytes)} of memory`,
+            stage.precision_reason].filter(Boolean).join(' · ')));
       }
     });
     return el('ul', {class: 'path'}, ...steps);
