@@ -62,7 +62,7 @@ const filtersBar = (view, page) => {
     return null;
   };
   const withinCard = () => {
-    const within = view.front.filter(view.meets).at(-1);
+    const within = view.within();
     const label = `${view.y.best} within ${choice.target} ms`;
     if (within) return figureCard(label, view.y, within);
     const fastest = [...view.pool].sort((a, b) => latency(a) - latency(b))[0];

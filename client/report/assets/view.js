@@ -124,15 +124,18 @@ const makeView = (run) => {
   view.chosen = () => view.pool.find((trial) => trial.id === choice.plan);
   /** Whether a plan is as quick as the reader wants it. */
   view.meets = (trial) => choice.target === null || latency(trial) <= choice.target;
+  /** The best by the figure up of those that are quick enough; undefined: none is. */
+  view.within = () => frontOf(view.pool.filter(view.meets)).at(-1);
   /** What is chosen unless somebody chooses: the most productive plan, of those quick enough. */
-  view.usual = () => view.front.filter(view.meets).at(-1) || view.front.at(-1);
+  view.usual = () => view.within() || view.front.at(-1);
   /** Whether the run's own front is shown, of which it says how sure each plan is. */
   view.isRunsFront = () => !choice.off.size && !simulated && choice.x === 'latency' && choice.y === 'throughput';
-  /** Whether one device alone beats every plan that splits the model; the device's plan, or null. */
+  /** The plan of one device that alone, over one transport or another, beats every plan that splits the model; null: there is none. */
   view.aloneBest = () => {
     const splits = view.pool.filter((trial) => trial.split);
     const alone = view.frontOf(view.pool.filter(common.isAlone));
-    return splits.length && alone.length && splits.every((split) => alone.some((one) => beats(one, split))) ? alone[0] : null;
+    const better = (one) => alone.filter((other) => devicesOf(other)[0] === devicesOf(one)[0]);
+    return (splits.length && alone.find((one) => splits.every((split) => better(one).some((other) => beats(other, split))))) || null;
   };
   /** 'front', 'perhaps' (beaten, but on the front in some resampled rounds), or 'beaten'; among the plans of `front`'s condition. */
   view.standing = (trial, front = view.front) => (front.includes(trial) ? 'front' : view.isRunsFront() && perhaps(trial) ? 'perhaps' : 'beaten');
