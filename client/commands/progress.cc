@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <ostream>
 
@@ -24,6 +25,13 @@ std::string time_text(double of_seconds) {
 // Logs are kept and read by people: a long sweep is some hundred lines.
 constexpr std::chrono::minutes kBetweenLines{1};
 const SteadyClock kRealClock;
+
+/// Returns the first word that has letters: "round" of "round 2/3", "of" of "12 of 90 plans measured".
+std::string first_word(const std::string& phase) {
+  const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0; };
+  const auto begin = std::ranges::find_if(phase, is_letter);
+  return {begin, std::find(begin, phase.end(), ' ')};
+}
 
 }  // namespace
 
@@ -75,8 +83,10 @@ void Progress::show(std::size_t done, std::size_t total, const std::string& phas
   const std::string counts = fmt::format("{}/{}", done, total);
   if (columns_ == 0) {
     const TimePoint time = clock_.now();
-    if (said_ && time - *said_ < kBetweenLines) return;
+    const std::string doing = first_word(phase);
+    if (said_ && time - *said_ < kBetweenLines && doing == doing_) return;
     said_ = time;
+    doing_ = doing;
     err_ << fmt::format("{} ({} done{}{})\n", phase, counts, left.empty() ? "" : ", ", left)
          << std::flush;
     return;

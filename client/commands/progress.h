@@ -1,4 +1,5 @@
-// Progress on stderr: a bar with the time left on a terminal, a line a minute elsewhere.
+// Progress on stderr: a bar with the time left on a terminal, elsewhere a line a minute, and one
+// when something else begins.
 #pragma once
 
 #include <chrono>
@@ -62,6 +63,7 @@ class Progress {
   const int columns_;
   Pace pace_;
   const Clock& clock_;
+  std::string doing_;              ///< what the last line was about
   std::optional<TimePoint> said_;  ///< when the last line was written; none: nothing was yet
   bool drawn_ = false;
 };

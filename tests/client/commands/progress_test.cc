@@ -64,12 +64,15 @@ TEST(Progress, OffATerminalALineAMinute) {
   SetClock clock;
   {
     Progress progress(err, 0, clock);
+    progress.show(3, 4, "probing pi-1 to pi-2, tcp", "");
+    progress.show(4, 4, "probing pi-2 to pi-1, tcp", "");
     for (std::size_t i = 0; i <= 300; ++i) {
       progress.show(i, 300, i < 150 ? "round 1/2" : "round 2/2", "trial " + std::to_string(i));
       clock.time += std::chrono::seconds(1);
     }
   }
   EXPECT_EQ(err.str(),
+            "probing pi-1 to pi-2, tcp (3/4 done)\n"
             "round 1/2 (0/300 done)\n"
             "round 1/2 (60/300 done, 4 min left)\n"
             "round 1/2 (120/300 done, 3 min left)\n"
