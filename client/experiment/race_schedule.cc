@@ -52,19 +52,12 @@ class RaceSchedule final : public SweepSchedule {
   }
 
   std::optional<Pass> next(RunRecord& run) override {
-    take_rounds(run);
-    RaceState state = judge_race(plans_, rules_);
-    standings_ = std::move(state.standings);
-    undecided_ = 0;
-    for (std::size_t i = 0; i < standings_.size(); ++i) {
-      if (!standings_[i].decided) ++undecided_;
-      expect(run.trials[i], standings_[i]);
-    }
+    std::vector<std::size_t> next_pass = judge(run);
     double spent = 0;
     for (const PassRecord& pass : run.passes) spent += pass.seconds;
-    if (state.next_pass.empty() || spent >= budget_s_) return std::nullopt;
+    if (next_pass.empty() || spent >= budget_s_) return std::nullopt;
     const auto measured = std::ranges::count_if(run.trials, is_measured);
-    return Pass{next_round_++, false, std::move(state.next_pass),
+    return Pass{next_round_++, false, std::move(next_pass),
                 fmt::format("{} of {} plans measured, {} undecided", measured, run.trials.size(),
                             undecided_)};
   }
@@ -76,6 +69,7 @@ class RaceSchedule final : public SweepSchedule {
   /// Plans have few rounds here, and not the same ones: their medians alone would set them against each other in different states of the
   /// machine.
   void mark(RunRecord& run) override {
+    if (standings_.empty()) judge(run);
     std::vector<Belief> beliefs;
     for (const PlanStanding& standing : standings_) {
       beliefs.push_back({standing.latency.logarithm, standing.latency.deviation,
@@ -106,6 +100,19 @@ class RaceSchedule final : public SweepSchedule {
   }
 
  private:
+  /// Brings standings and what is expected up to date. Returns the plans to measure next.
+  std::vector<std::size_t> judge(RunRecord& run) {
+    take_rounds(run);
+    RaceState state = judge_race(plans_, rules_);
+    standings_ = std::move(state.standings);
+    undecided_ = 0;
+    for (std::size_t i = 0; i < standings_.size(); ++i) {
+      if (!standings_[i].decided) ++undecided_;
+      expect(run.trials[i], standings_[i]);
+    }
+    return std::move(state.next_pass);
+  }
+
   /// Those that are new.
   void take_rounds(const RunRecord& run) {
     for (std::size_t i = 0; i < plans_.size(); ++i) {

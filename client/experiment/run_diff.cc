@@ -6,6 +6,7 @@
 
 #include "client/experiment/comparability.h"
 #include "client/experiment/front.h"
+#include "client/results/shown_figure.h"
 #include "core/base/text.h"
 
 namespace pareto::client {
@@ -13,6 +14,24 @@ namespace {
 
 using partitioner::Direction;
 using Compare = Ratio (*)(std::span<const RoundFigure>, std::span<const RoundFigure>);
+
+/// Whether an adaptive sweep shows another figure than the median of the rounds.
+bool is_believed(double shown, double median) {
+  return median > 0 && shown != shown_figure(median);
+}
+
+/// Puts the ratio where the figures are that the runs show, as wide as rounds make it: what a reader
+/// divides must be what is judged.
+void centre_on_figures(FigureDiff& figure) {
+  if (figure.a <= 0 || figure.b <= 0) return;
+  const double factor = figure.b / figure.a / figure.ratio.value;
+  figure.ratio.value *= factor;
+  for (std::optional<Interval>* const interval : {&figure.ratio.ci975, &figure.ratio.ci90}) {
+    if (!*interval) continue;
+    (*interval)->low *= factor;
+    (*interval)->high *= factor;
+  }
+}
 
 void judge_figure(FigureDiff& figure, Direction direction, double tolerance) {
   figure.verdict = judge(figure.ratio, direction, tolerance);
@@ -41,6 +60,14 @@ PlanDiff diff_plan(const TrialRecord& a, const TrialRecord& b, Compare compare, 
                      allow_for(compare(throughput_figures(a.rounds, a.batch),
                                        throughput_figures(b.rounds, b.batch)),
                                machine)};
+  for (const TrialRecord* const trial : {&a, &b}) {
+    if (is_believed(trial->latency.p50_ms, trial->latency.measured_p50_ms)) {
+      centre_on_figures(diff.latency);
+    }
+    if (is_believed(trial->throughput.samples_per_s, trial->throughput.measured_per_s)) {
+      centre_on_figures(diff.throughput);
+    }
+  }
   judge_figure(diff.latency, Direction::kSmallerIsBetter, tolerance);
   judge_figure(diff.throughput, Direction::kLargerIsBetter, tolerance);
   diff.change = change_of(diff.latency, diff.throughput);

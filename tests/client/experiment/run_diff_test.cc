@@ -36,6 +36,20 @@ class RunDiffTest : public testing::Test {
   RunRecord b_ = a_;
 };
 
+TEST_F(RunDiffTest, TheRatioIsThatOfTheFiguresShown) {
+  // As an adaptive sweep has it: its rounds say that b is as fast, and all that is known says not.
+  TrialRecord& believed = b_.trials[2];
+  believed.latency.p50_ms *= 1.5;
+  const auto diff = diff_runs(a_, b_, kTolerance);
+  ASSERT_TRUE(diff) << diff.error().message;
+  const PlanDiff& first = diff->plans.front();
+  EXPECT_EQ(first.b, &believed);
+  EXPECT_DOUBLE_EQ(first.latency.ratio.value, first.latency.b / first.latency.a);
+  EXPECT_NEAR(first.latency.ratio.value, 1.5, 1e-9);
+  EXPECT_LT(first.latency.ratio.ci975->low, 1.5);
+  EXPECT_GT(first.latency.ratio.ci975->high, 1.5);
+}
+
 TEST_F(RunDiffTest, FindsWhatChangedAndSortsIt) {
   slow_down(b_.trials[3], 1.5);
   slow_down(b_.trials[5], 2);
