@@ -316,22 +316,25 @@ nlohmann::ordered_json json_of(const Plan& plan) {
 }
 
 nlohmann::ordered_json json_of(const ModelSource& source) {
-  return {{"model", source.model},
-          {"input_shape", source.input_shape},
-          {"num_classes", source.num_classes},
-          {"weights", source.weights},
-          {"model_seed", source.model_seed}};
+  nlohmann::ordered_json json{{"model", source.model},
+                              {"input_shape", source.input_shape},
+                              {"num_classes", source.num_classes},
+                              {"weights", source.weights},
+                              {"model_seed", source.model_seed}};
+  if (!source.inputs.empty()) json["inputs"] = source.inputs;
+  return json;
 }
 
 Expected<ModelSource> source_from(const nlohmann::json& json) {
-  PARETO_TRY(
-      check_keys(json, {"model", "input_shape", "num_classes", "weights", "model_seed"}, kSource));
+  PARETO_TRY(check_keys(
+      json, {"model", "input_shape", "num_classes", "weights", "model_seed", "inputs"}, kSource));
   ModelSource source;
   source.model = json.at("model").get<std::string>();
   source.input_shape = json.value("input_shape", source.input_shape);
   PARETO_TRY(read_optional(json, "num_classes", source.num_classes));
   source.weights = json.value("weights", source.weights);
   PARETO_TRY(read_optional(json, "model_seed", source.model_seed));
+  source.inputs = json.value("inputs", source.inputs);
   return source;
 }
 

@@ -85,9 +85,10 @@ struct Plan {
 struct ModelSource {
   std::string model;          ///< a built-in name, or the path of a TorchScript file
   std::string input_shape{};  ///< per sample, "3x224x224;128:int64"; empty: as the model has it
-  std::int64_t num_classes = 1000;  ///< of a built-in model
-  std::string weights{};            ///< the path of a checkpoint; empty: its own
-  std::uint64_t model_seed = 0;     ///< of a built-in model's own weights
+  std::int64_t num_classes = 1000;    ///< of a built-in model
+  std::string weights{};              ///< the path of a checkpoint; empty: its own
+  std::uint64_t model_seed = 0;       ///< of a built-in model's own weights
+  std::vector<std::string> inputs{};  ///< paths of .npy files, one an input; empty: made-up values
   bool operator==(const ModelSource&) const = default;
 };
 

@@ -1,8 +1,11 @@
 #include "core/tensor/value_spec.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <functional>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace pareto {
@@ -119,9 +122,48 @@ void fill(std::span<std::byte> bytes, Generator& random, Convert convert) {
   }
 }
 
-Expected<Tensor> example_tensor(const TensorSpec& spec, std::int64_t batch, Generator& random) {
+/// Draws whole numbers evenly from a range that lies within the type's. They descend from its
+/// highest one, as lengths of sequences often have to.
+template <typename Element>
+void fill_evenly(std::span<std::byte> bytes, const IntegerRange& range, Generator& random) {
+  const double count = static_cast<double>(range.high) - static_cast<double>(range.low) + 1;
+  std::vector<std::int64_t> numbers(bytes.size() / sizeof(Element));
+  for (std::int64_t& number : numbers) {
+    const auto steps = static_cast<std::uint64_t>(std::min(random.uniform() * count, 9e18));
+    number = static_cast<std::int64_t>(static_cast<std::uint64_t>(range.low) + steps);
+    number = std::clamp(number, range.low, range.high);
+  }
+  std::ranges::sort(numbers, std::ranges::greater{});
+  if (!numbers.empty()) numbers.front() = range.high;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const auto element = static_cast<Element>(numbers[i]);
+    std::memcpy(bytes.data() + i * sizeof element, &element, sizeof element);
+  }
+}
+
+void fill_evenly(DType dtype, std::span<std::byte> bytes, const IntegerRange& range,
+                 Generator& random) {
+  switch (size_of(dtype)) {
+    case 1:
+      if (dtype == DType::kInt8) return fill_evenly<std::int8_t>(bytes, range, random);
+      return fill_evenly<std::uint8_t>(bytes, range, random);
+    case 2:
+      return fill_evenly<std::int16_t>(bytes, range, random);
+    case 4:
+      return fill_evenly<std::int32_t>(bytes, range, random);
+    default:
+      return fill_evenly<std::int64_t>(bytes, range, random);
+  }
+}
+
+Expected<Tensor> example_tensor(const ValueSpec& value, std::int64_t batch, Generator& random) {
+  const TensorSpec& spec = value.tensor;
   PARETO_ASSIGN(Tensor tensor, Tensor::allocate(spec.dtype, spec.shape(batch)));
   const auto bytes = tensor.mutable_bytes();
+  if (value.range && limits_of(spec.dtype)) {
+    fill_evenly(spec.dtype, bytes, *value.range, random);
+    return tensor;
+  }
   switch (spec.dtype) {
     case DType::kFloat32:
     case DType::kComplex64:
@@ -151,7 +193,7 @@ Expected<Tensor> example_tensor(const TensorSpec& spec, std::int64_t batch, Gene
 
 Expected<Value> example(const ValueSpec& spec, std::int64_t batch, Generator& random) {
   if (spec.kind == Kind::kTensor) {
-    PARETO_ASSIGN(Tensor tensor, example_tensor(spec.tensor, batch, random));
+    PARETO_ASSIGN(Tensor tensor, example_tensor(spec, batch, random));
     return Value(std::move(tensor));
   }
   if (spec.kind == Kind::kLeaf) {
@@ -186,6 +228,11 @@ tl::unexpected<Error> bad(std::string_view what) {
   return fail(ErrorCode::kCorrupt, "value spec: {}", what);
 }
 
+bool is_beyond_int64(const Json& number) {
+  constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  return number.is_number_unsigned() && number.get<std::uint64_t>() > kMost;
+}
+
 Expected<Value> leaf_from_json(const Json& json) {
   if (json.contains("uninitialized")) return Value(Uninitialized{});
   if (json.contains("none")) return Value(None{});
@@ -203,6 +250,19 @@ Expected<Value> leaf_from_json(const Json& json) {
     if (!text.empty() && *end == '\0') return Value(number);
   }
   return bad("a leaf is none, uninitialized, bool, int, float or string");
+}
+
+Expected<IntegerRange> range_from_json(const Json& json, DType dtype) {
+  const auto limits = limits_of(dtype);
+  const bool pair = json.is_array() && json.size() == 2 && json[0].is_number_integer() &&
+                    json[1].is_number_integer() && !is_beyond_int64(json[0]) &&
+                    !is_beyond_int64(json[1]);
+  if (!pair || !limits) return bad("a range is [low, high] of whole numbers, of integers or bools");
+  const IntegerRange range{json[0].get<std::int64_t>(), json[1].get<std::int64_t>()};
+  if (range.low > range.high || range.low < limits->low || range.high > limits->high) {
+    return bad("a range ascends and lies within its type's");
+  }
+  return range;
 }
 
 Expected<ValueSpec> tensor_from_json(const Json& json) {
@@ -228,6 +288,9 @@ Expected<ValueSpec> tensor_from_json(const Json& json) {
       return bad("a dimension lies outside 0 ... 2^40");
     }
     spec.tensor.dims.push_back(parsed);
+  }
+  if (json.contains("range")) {
+    PARETO_ASSIGN(spec.range, range_from_json(json["range"], *dtype));
   }
   return spec;
 }
@@ -281,6 +344,28 @@ void collect_tensors(const ValueSpec& spec, std::vector<TensorSpec>& out) {
 }
 
 }  // namespace
+
+std::optional<IntegerRange> limits_of(DType dtype) {
+  const auto of = []<typename Element>(Element) {
+    return IntegerRange{std::numeric_limits<Element>::min(), std::numeric_limits<Element>::max()};
+  };
+  switch (dtype) {
+    case DType::kUInt8:
+      return of(std::uint8_t{});
+    case DType::kInt8:
+      return of(std::int8_t{});
+    case DType::kInt16:
+      return of(std::int16_t{});
+    case DType::kInt32:
+      return of(std::int32_t{});
+    case DType::kInt64:
+      return of(std::int64_t{});
+    case DType::kBool:
+      return IntegerRange{0, 1};
+    default:
+      return std::nullopt;
+  }
+}
 
 Shape TensorSpec::shape(std::int64_t batch) const {
   Shape shape;
@@ -374,7 +459,9 @@ Json to_json(const ValueSpec& spec) {
   Json list = Json::array();
   if (spec.kind == Kind::kTensor) {
     for (const SymbolicDim& dim : spec.tensor.dims) list.push_back({dim.constant, dim.per_sample});
-    return {{"tensor", to_string(spec.tensor.dtype)}, {"dims", list}};
+    Json json{{"tensor", to_string(spec.tensor.dtype)}, {"dims", list}};
+    if (spec.range) json["range"] = {spec.range->low, spec.range->high};
+    return json;
   }
   for (std::size_t i = 0; i < spec.items.size(); ++i) {
     const Json item = to_json(spec.items[i]);

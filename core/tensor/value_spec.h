@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,13 +30,24 @@ struct TensorSpec {
   bool operator==(const TensorSpec&) const = default;
 };
 
+/// Smallest and largest element of a tensor of integers or bools (false is 0, true is 1).
+struct IntegerRange {
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+  bool operator==(const IntegerRange&) const = default;
+};
+/// Elements that the type can hold; none of types that are neither integers nor bools.
+std::optional<IntegerRange> limits_of(DType dtype);
+
 /// The shape of a Value: the same tree, with a TensorSpec in place of every tensor and, for all other leaves, the value
 /// seen when the model was examined (an int on a boundary is most often a size, and stays what it was).
 struct ValueSpec {
   enum class Kind { kTensor, kLeaf, kList, kTuple, kDict };
   Kind kind = Kind::kLeaf;
   TensorSpec tensor;  ///< kTensor
-  Value leaf;         ///< kLeaf, and never a Tensor or container
+  /// kTensor of integers or bools: what example elements are drawn from. None: they are 0, or true.
+  std::optional<IntegerRange> range{};
+  Value leaf;  ///< kLeaf, and never a Tensor or container
   std::int64_t per_sample =
       0;  ///< kLeaf of an int: what each sample of a batch adds to it; `leaf` is what is there without
   std::vector<Value> keys;       ///< kDict: the keys, in the order of items
@@ -57,7 +69,9 @@ Expected<ValueSpec> join_specs(const Value& at_first, std::int64_t first_batch,
 /// The spec of one seen value, nothing symbolic.
 ValueSpec spec_of(const Value& value);
 
-/// A value of that spec: floating tensors from a seeded normal distribution, bool tensors true, all others zero.
+/// Makes a value of that spec. Floating tensors are drawn from a seeded normal distribution, integers
+/// and bools evenly from their range, in descending order from its highest one. Without a range
+/// bools are true and integers zero.
 Expected<Value> make_example(const ValueSpec& spec, std::int64_t batch, std::uint64_t seed);
 
 /// JSON and back; foreign JSON is checked (depth, counts, known kinds). Format: core/plan/FORMAT.md.

@@ -58,6 +58,17 @@ bool may_be_filled(const torch::jit::Value* value) {
   });
 }
 
+/// Returns the smallest and the largest element of a tensor of integers or bools; none of other
+/// values.
+std::optional<IntegerRange> range_of(const c10::IValue& value) {
+  if (!value.isTensor() || !value.toTensor().defined() || value.toTensor().numel() == 0) return {};
+  const at::Tensor tensor = value.toTensor();
+  if (tensor.is_quantized() || tensor.layout() != at::kStrided) return {};
+  if (!c10::isIntegralType(tensor.scalar_type(), /*includeBool=*/true)) return {};
+  const at::Tensor whole = tensor.to(at::kLong);
+  return IntegerRange{whole.min().item<std::int64_t>(), whole.max().item<std::int64_t>()};
+}
+
 /// What every value was at one batch.
 struct Run {
   std::int64_t batch = 0;
@@ -65,21 +76,25 @@ struct Run {
   std::vector<MemoryLayout> layouts;
   std::vector<std::string> reasons;  // why a value cannot cross, or ""
   std::vector<double> flops;         // by operator
+  bool knows_ranges = false;         // zeros would say nothing of what else there may be
+  std::vector<std::optional<IntegerRange>> ranges;
 
   void see(std::size_t index, const c10::IValue& value) {
+    if (knows_ranges) ranges[index] = range_of(value);
     seen[index] = runtime::from_ivalue(value).map(without_bytes);
     layouts[index] = layout_of(value);
     if (holds_views(value)) reasons[index] = "it holds views, whose strides would not cross";
   }
 };
 
-/// Arguments of the flat graph: noise, and its weights. May throw what LibTorch throws.
+/// Arguments of the flat graph: examples of its inputs, and its weights. May throw what LibTorch
+/// throws.
 Expected<std::vector<c10::IValue>> arguments_at(const Flat& flat,
                                                 const std::vector<InputShape>& shapes,
                                                 std::int64_t batch, std::uint64_t seed) {
   std::vector<c10::IValue> arguments;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
-    PARETO_ASSIGN(const Value example, make_example(input_spec(shapes[i]), batch, seed + i));
+    PARETO_ASSIGN(const Value example, example_of(shapes[i], batch, seed + i));
     const auto value = runtime::to_ivalue(example, flat.graph->inputs()[i]->type());
     // A model may write to its input.
     arguments.emplace_back(value.toTensor().clone());
@@ -150,6 +165,25 @@ void note_change(const Graph& graph, std::size_t position, std::size_t index,
                                    graph.operators[position].kind, position);
 }
 
+/// Says what the model was run on, and what may be wrong with it.
+std::string describe_examples(const std::vector<InputShape>& shapes, std::int64_t batch) {
+  std::vector<std::string> examples;
+  bool doubles = false;
+  for (const InputShape& shape : shapes) {
+    examples.push_back(fmt::format("{}[{}]", to_string(shape.dtype),
+                                   to_string(input_spec(shape).tensor.shape(batch))));
+    doubles = doubles || (shape.data && shape.dtype == DType::kFloat64);
+  }
+  std::string text = join(examples, " and ");
+  if (has_made_up_integers(shapes)) {
+    text +=
+        " (example integers are zeros, and bools true: give your data, --input FILE.npy, or a "
+        "range, as in --input-shape \"7:int64=1..39\")";
+  }
+  if (doubles) text += " (float64 is what NumPy makes if nothing is said: x.astype('float32'))";
+  return text;
+}
+
 Expected<Run> run_at(GraphRunner& runner, const Flat& flat, const Graph& graph,
                      const std::vector<InputShape>& shapes, std::int64_t batch,
                      std::uint64_t seed) {
@@ -159,6 +193,9 @@ Expected<Run> run_at(GraphRunner& runner, const Flat& flat, const Graph& graph,
   run.layouts.resize(graph.values.size());
   run.reasons.resize(graph.values.size());
   run.flops.assign(graph.operators.size(), 0);
+  run.ranges.resize(graph.values.size());
+  run.knows_ranges =
+      std::ranges::any_of(shapes, [](const InputShape& shape) { return shape.range.has_value(); });
   const auto indices = indices_of(flat, graph);
   try {
     const torch::NoGradGuard no_grad;
@@ -183,21 +220,37 @@ Expected<Run> run_at(GraphRunner& runner, const Flat& flat, const Graph& graph,
     // Where they may cross, these hold what they hold in the end.
     for (const auto& [index, container] : filled) run.see(index, container);
   } catch (const std::exception& error) {
-    std::vector<std::string> samples;
-    for (const InputShape& shape : shapes) samples.push_back(to_string(shape.per_sample));
-    return fail(ErrorCode::kInvalidArgument,
-                "it does not run at batch {} on samples of {} (a shape is given without the "
-                "batch): {}",
-                batch, join(samples, " and "), runtime::first_line(error));
+    return fail(ErrorCode::kInvalidArgument, "it does not run at batch {} on {}: {}", batch,
+                describe_examples(shapes, batch), runtime::first_line(error));
   }
   return run;
 }
 
+/// Batches that are tried together: shapes are seen at both, or at one alone.
+using Attempt = std::vector<std::int64_t>;
+
+/// Returns what is tried in turn, until a model runs. `named`: batches that somebody wants.
+std::vector<Attempt> attempts(const std::vector<InputShape>& shapes,
+                              std::vector<std::int64_t> named) {
+  if (!has_batch(shapes)) return {{1}};
+  std::vector<Attempt> all{{2, 3}, {1, 2}};
+  if (const auto batch = batch_of_data(shapes)) named.push_back(*batch);
+  for (const std::int64_t batch : named) {
+    // It may take multiples.
+    all.push_back({batch, 2 * batch});
+    all.push_back({batch});
+  }
+  // Files do not say at which batch they were exported. These are the usual ones.
+  for (const std::int64_t batch : {1, 4, 8, 16, 32}) all.push_back({batch});
+  return all;
+}
+
 Expected<std::vector<Run>> run_at_two_batches(GraphRunner& runner, const Flat& flat,
                                               const Graph& graph,
-                                              const std::vector<InputShape>& shapes) {
+                                              const std::vector<InputShape>& shapes,
+                                              const std::vector<std::int64_t>& named) {
   std::optional<Error> first_error;
-  for (const auto& batches : std::vector<std::vector<std::int64_t>>{{2, 3}, {1, 2}, {1}}) {
+  for (const Attempt& batches : attempts(shapes, named)) {
     std::vector<Run> runs;
     for (const std::int64_t batch : batches) {
       auto run = run_at(runner, flat, graph, shapes, batch, kSeed);
@@ -248,12 +301,23 @@ bool may_depend_on_data(const Graph& graph) {
   return false;
 }
 
-/// Runs other data through, and names the values that are of another shape then.
+/// Made-up values in place of the data, in the data's range.
+std::vector<InputShape> without_data(std::vector<InputShape> shapes) {
+  for (InputShape& shape : shapes) shape.data.reset();
+  return shapes;
+}
+
+/// Runs other values through, and names the values that are of another shape then.
 Expected<> find_data_dependence(GraphRunner& runner, const Flat& flat, const Graph& graph,
                                 const std::vector<InputShape>& shapes, const Run& first,
                                 std::vector<std::string>& reasons) {
   if (!may_depend_on_data(graph)) return {};
-  PARETO_ASSIGN(const Run other, run_at(runner, flat, graph, shapes, first.batch, kOtherSeed));
+  const bool has_data =
+      std::ranges::any_of(shapes, [](const InputShape& shape) { return shape.data.has_value(); });
+  auto ran = run_at(runner, flat, graph, without_data(shapes), first.batch, kOtherSeed);
+  // It may run on nothing but the data.
+  if (!ran && has_data) return {};
+  PARETO_ASSIGN(const Run other, std::move(ran));
   for (std::size_t i = 0; i < reasons.size(); ++i) {
     if (!reasons[i].empty() || !first.seen[i] || !other.seen[i]) continue;
     const auto joined = join_specs(*first.seen[i], first.batch, *other.seen[i], first.batch);
@@ -262,6 +326,12 @@ Expected<> find_data_dependence(GraphRunner& runner, const Flat& flat, const Gra
     }
   }
   return {};
+}
+
+std::optional<IntegerRange> join_ranges(const std::optional<IntegerRange>& a,
+                                        const std::optional<IntegerRange>& b) {
+  if (!a || !b) return a ? a : b;
+  return IntegerRange{std::min(a->low, b->low), std::max(a->high, b->high)};
 }
 
 /// Puts specs into the graph; returns for each value why it cannot cross, or "".
@@ -277,6 +347,7 @@ std::vector<std::string> add_specs(const std::vector<Run>& runs, Graph& graph) {
     auto joined = join_specs(*first, runs.front().batch, *last, runs.back().batch);
     graph.values[i].spec = joined ? *joined : spec_of(*first);
     reasons[i] = joined ? runs.back().reasons[i] : joined.error().message;
+    graph.values[i].spec.range = join_ranges(runs.front().ranges[i], runs.back().ranges[i]);
     graph.values[i].layout = join_layouts(runs.front().layouts[i], runs.back().layouts[i]);
   }
   return reasons;
@@ -303,15 +374,6 @@ Ties ties_of_what_stays(const Graph& graph, const std::vector<std::string>& reas
 }
 
 }  // namespace
-
-ValueSpec input_spec(const InputShape& shape) {
-  ValueSpec spec;
-  spec.kind = ValueSpec::Kind::kTensor;
-  spec.tensor.dtype = shape.dtype;
-  spec.tensor.dims.push_back({0, 1});
-  for (const std::int64_t size : shape.per_sample) spec.tensor.dims.push_back({size, 0});
-  return spec;
-}
 
 Expected<> bind_inputs(Flat& flat, const std::vector<InputShape>& shapes) {
   if (shapes.size() > flat.model_inputs) {
@@ -361,7 +423,8 @@ Expected<> bind_inputs(Flat& flat, const std::vector<InputShape>& shapes) {
   return {};
 }
 
-Expected<> remove_writes(Flat& flat, const std::vector<InputShape>& shapes) {
+Expected<> remove_writes(Flat& flat, const std::vector<InputShape>& shapes,
+                         const std::vector<std::int64_t>& batches) {
   bool writes = false;
   for_each_node(flat.graph->block(),
                 [&](const Node* node) { writes = writes || writes_in_place(node); });
@@ -371,10 +434,10 @@ Expected<> remove_writes(Flat& flat, const std::vector<InputShape>& shapes) {
   const auto note = [&](std::size_t, Node* node, auto in, auto) {
     if (writes_in_place(node)) (keeps_type(node, in) ? keeping : changing).insert(node);
   };
-  for (const std::int64_t batch : {2, 1}) {
+  for (const Attempt& attempt : attempts(shapes, batches)) {
     try {
       const torch::NoGradGuard no_grad;
-      PARETO_ASSIGN(auto arguments, arguments_at(flat, shapes, batch, kSeed));
+      PARETO_ASSIGN(auto arguments, arguments_at(flat, shapes, attempt.front(), kSeed));
       GraphRunner(flat.graph).run(std::move(arguments), note);
       break;
     } catch (const std::exception&) {
@@ -392,17 +455,22 @@ Expected<> remove_writes(Flat& flat, const std::vector<InputShape>& shapes) {
   return {};
 }
 
-Expected<Examined> examine_flat(const Flat& flat, const std::vector<InputShape>& shapes) {
+Expected<Examined> examine_flat(const Flat& flat, const std::vector<InputShape>& shapes,
+                                const std::vector<std::int64_t>& batches) {
   PARETO_ASSIGN(Graph graph, build_graph(flat));
   GraphRunner runner(flat.graph);
-  PARETO_ASSIGN(const auto runs, run_at_two_batches(runner, flat, graph, shapes));
+  PARETO_ASSIGN(const auto runs, run_at_two_batches(runner, flat, graph, shapes, batches));
   auto reasons = add_specs(runs, graph);
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    graph.values[static_cast<std::size_t>(graph.inputs[i])].spec.range = shapes[i].range;
+  }
   PARETO_TRY(find_data_dependence(runner, flat, graph, shapes, runs.front(), reasons));
   for (std::size_t i = 0; i < graph.operators.size(); ++i) {
     graph.operators[i].flops_per_sample =
         runs.front().flops[i] / static_cast<double>(runs.front().batch);
   }
-  Examined examined{std::move(graph), {}};
+  Examined examined{std::move(graph), {}, std::nullopt};
+  if (runs.size() == 1) examined.only_batch = runs.front().batch;
   examined.illegal.resize(examined.graph.operators.size() + 1);
   for (std::size_t position = 1; position < examined.graph.operators.size(); ++position) {
     for (const std::int64_t index :

@@ -4,66 +4,17 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <thread>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "core/base/text.h"
 #include "core/runtime/torch_convert.h"
 #include "partitioner/graph/examine.h"
 #include "partitioner/graph/flat_graph.h"
 #include "partitioner/graph/hazards.h"
 
 namespace pareto::partitioner {
-namespace {
-
-Expected<InputShape> parse_input_shape(const std::string& text) {
-  InputShape input;
-  const auto colon = text.find(':');
-  if (colon != std::string::npos) {
-    const auto dtype = dtype_from_string(text.substr(colon + 1));
-    if (!dtype) {
-      return fail(ErrorCode::kInvalidArgument,
-                  "input shape \"{}\": no dtype \"{}\" (float32, int64, bool, …)", text,
-                  text.substr(colon + 1));
-    }
-    input.dtype = *dtype;
-  }
-  const std::string sizes = text.substr(0, colon);
-  if (sizes == "scalar") return input;
-  for (const std::string& part : split_list(sizes, 'x')) {
-    std::int64_t size = 0;
-    const char* const last = part.data() + part.size();
-    const auto [end, error] = std::from_chars(part.data(), last, size);
-    if (error != std::errc() || end != last || size < 1) {
-      return fail(ErrorCode::kInvalidArgument,
-                  "input shape \"{}\": \"{}\" is no size (write 3x224x224, without the batch)",
-                  text, part);
-    }
-    input.per_sample.push_back(size);
-  }
-  if (input.per_sample.empty()) {
-    return fail(ErrorCode::kInvalidArgument,
-                "input shape \"{}\" has no sizes (write 3x224x224, or scalar)", text);
-  }
-  PARETO_TRY(with_context(element_count(input.per_sample), "input shape \"{}\"", text));
-  return input;
-}
-
-}  // namespace
-
-Expected<std::vector<InputShape>> parse_input_shapes(std::string_view text) {
-  std::vector<InputShape> inputs;
-  for (const std::string& part : split_list(text, ';')) {
-    PARETO_ASSIGN(InputShape input, parse_input_shape(part));
-    inputs.push_back(std::move(input));
-  }
-  if (inputs.empty()) return fail(ErrorCode::kInvalidArgument, "no input shape is given");
-  return inputs;
-}
-
 namespace {
 
 /// Gives weights that the graph writes memory of their own, so that they stay what they are in the file whoever runs it. Returns those of the
@@ -88,6 +39,7 @@ Expected<std::vector<std::pair<at::Tensor, at::Tensor>>> own_state(Flat& flat) {
 struct Model::Impl {
   Flat flat;
   std::vector<InputShape> inputs;
+  std::optional<std::int64_t> only_batch;
   Graph graph;
   std::vector<SplitPoint> points;
   /// What the file's module writes when it runs, and what that was in the file.
@@ -147,6 +99,7 @@ void Model::Impl::hash_model() {
   }
   for (const InputShape& input : inputs) {
     hasher.update(fmt::format(";{}:{}", to_string(input.per_sample), to_string(input.dtype)));
+    if (input.batch_at != std::size_t{0} || input.range) hasher.update(to_text({input}));
   }
   digest = hasher.finish();
 }
@@ -156,17 +109,20 @@ Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;
 Model::~Model() = default;
 
-Expected<Model> Model::examine(Flat flat, std::vector<InputShape> inputs) {
+Expected<Model> Model::examine(Flat flat, std::vector<InputShape> inputs,
+                               const std::vector<std::int64_t>& batches) {
   const std::string name = flat.model;
   PARETO_TRY(with_context(bind_inputs(flat, inputs), "model {}", name));
   PARETO_ASSIGN(auto state, with_context(own_state(flat), "model {}", name));
-  PARETO_TRY(with_context(remove_writes(flat, inputs), "model {}", name));
-  PARETO_ASSIGN(Examined examined, with_context(examine_flat(flat, inputs), "model {}", name));
+  PARETO_TRY(with_context(remove_writes(flat, inputs, batches), "model {}", name));
+  PARETO_ASSIGN(Examined examined,
+                with_context(examine_flat(flat, inputs, batches), "model {}", name));
   auto points = find_split_points(examined.graph, examined.illegal);
   auto impl = std::make_unique<Impl>();
   impl->flat = std::move(flat);
   impl->state = std::move(state);
   impl->inputs = std::move(inputs);
+  impl->only_batch = examined.only_batch;
   impl->graph = std::move(examined.graph);
   impl->points = std::move(points);
   return Model(std::move(impl));
@@ -176,6 +132,8 @@ const std::string& Model::name() const { return impl_->graph.model; }
 const Graph& Model::graph() const { return impl_->graph; }
 const std::vector<SplitPoint>& Model::split_points() const { return impl_->points; }
 const Flat& Model::flat() const { return impl_->flat; }
+const std::vector<InputShape>& Model::inputs() const { return impl_->inputs; }
+std::optional<std::int64_t> Model::only_batch() const { return impl_->only_batch; }
 
 const Digest& Model::digest() const {
   impl_->hash_model();
@@ -201,7 +159,7 @@ Expected<std::vector<Value>> Model::example_inputs(std::int64_t batch, std::uint
   if (batch < 1) return fail(ErrorCode::kInvalidArgument, "batch {}: it starts at 1", batch);
   std::vector<Value> values;
   for (std::size_t i = 0; i < impl_->inputs.size(); ++i) {
-    PARETO_ASSIGN(Value value, make_example(input_spec(impl_->inputs[i]), batch, seed + i));
+    PARETO_ASSIGN(Value value, example_of(impl_->inputs[i], batch, seed + i));
     values.push_back(std::move(value));
   }
   return values;

@@ -6,26 +6,18 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/base/digest.h"
 #include "core/base/error.h"
 #include "core/tensor/value_spec.h"
 #include "partitioner/graph/graph.h"
+#include "partitioner/graph/input_shape.h"
 #include "partitioner/graph/split_points.h"
 
 namespace pareto::partitioner {
 
 struct Flat;
-
-/// Shape of one input per sample (without the batch) and its dtype, as written on a command line.
-struct InputShape {
-  Shape per_sample;
-  DType dtype = DType::kFloat32;
-};
-/// "3x224x224", "128:int64", several separated by ';'. Fails: kInvalidArgument naming the part.
-Expected<std::vector<InputShape>> parse_input_shapes(std::string_view text);
 
 /// Owns the flat graph, its weights and the LibTorch-free Graph made from it by running it at two batch sizes.
 ///
@@ -33,8 +25,11 @@ Expected<std::vector<InputShape>> parse_input_shapes(std::string_view text);
 class Model {
  public:
   /// Examines a flat model: shapes, FLOPs, aliases, split points. inputs: one a model input.
-  /// Fails: kInvalidArgument (it does not run on those shapes: with LibTorch's reason).
-  static Expected<Model> examine(Flat flat, std::vector<InputShape> inputs);
+  /// `batches`: those that it will be run at. They are tried, as is the data's, if the usual ones
+  /// (1 to 3) are refused. Fails: kInvalidArgument (it does not run on those shapes: with
+  /// LibTorch's reason).
+  static Expected<Model> examine(Flat flat, std::vector<InputShape> inputs,
+                                 const std::vector<std::int64_t>& batches = {});
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
   ~Model();
@@ -44,7 +39,12 @@ class Model {
   const std::vector<SplitPoint>& split_points() const;
   /// sha256 over graph and weights: the identity results are stored under.
   const Digest& digest() const;
-  /// Inputs of the given batch: seeded normal noise of the input shapes.
+  /// What it was examined with, one an input.
+  const std::vector<InputShape>& inputs() const;
+  /// The only batch at which it ran when it was examined; none: it runs at several.
+  std::optional<std::int64_t> only_batch() const;
+  /// Inputs of the given batch: the data that it was examined with, as example_of() takes them, or
+  /// else made-up values.
   Expected<std::vector<Value>> example_inputs(std::int64_t batch, std::uint64_t seed) const;
   /// The uncut model, interpreted plainly; for a file the module as LibTorch loaded it, so that a comparison covers the
   /// flattening as well.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "core/tensor/value_spec.h"
 
@@ -89,6 +90,33 @@ TEST(ValueSpec, ExamplesAreReproducibleAndFit) {
   EXPECT_FALSE(bit_equal(a, make_example(spec, 4, 2).value()));
   EXPECT_EQ(tensors_of(a)[0]->shape(), (Shape{4, 3}));
   EXPECT_EQ(*a.get_if<Tuple>()->items[4].get_if<std::int64_t>(), -7);
+}
+
+TEST(ValueSpec, RangesOfIntegersTravelAndAreChecked) {
+  ValueSpec spec;
+  spec.kind = ValueSpec::Kind::kTensor;
+  spec.tensor = {DType::kInt8, {{0, 1}}};
+  spec.range = IntegerRange{-3, 5};
+  const auto json = to_json(spec);
+  const auto again = value_spec_from_json(json);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->range, spec.range);
+  const Value made = make_example(*again, 300, 1).value();
+  const Tensor& tensor = *made.get_if<Tensor>();
+  std::set<int> seen;
+  for (const std::byte one : tensor.bytes()) seen.insert(static_cast<std::int8_t>(one));
+  EXPECT_EQ(*seen.begin(), -3);
+  EXPECT_EQ(*seen.rbegin(), 5);
+  EXPECT_EQ(seen.size(), 9U);
+  for (const char* range :
+       {"[0, 128]", "[5, -3]", "[0]", "[0, 1.5]", "\"a\"", "7", "[0, 18446744073709551615]"}) {
+    auto bad = json;
+    bad["range"] = nlohmann::json::parse(range);
+    EXPECT_FALSE(value_spec_from_json(bad)) << range;
+  }
+  auto floats = json;
+  floats["tensor"] = "float32";
+  EXPECT_FALSE(value_spec_from_json(floats)) << "only integers and bools have a range";
 }
 
 TEST(ValueSpec, ReadsBackFromJson) {

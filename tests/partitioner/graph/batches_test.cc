@@ -1,0 +1,142 @@
+// Models that run at some batches only, whose batch is not the first dimension, or whose integers
+// may not be zero.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "partitioner/graph/split_points.h"
+#include "tests/partitioner/scripted.h"
+
+namespace pareto::partitioner {
+namespace {
+
+using test::open;
+using test::scripted;
+using ::testing::HasSubstr;
+
+/// As a trace at that batch is.
+torch::jit::Module fixed_at(int batch) {
+  return scripted("Fixed", fmt::format("def forward(self, x):\n"
+                                       "    y = torch.relu(x).view([{}, 6])\n"
+                                       "    return torch.sigmoid(y).sum([1])\n",
+                                       batch));
+}
+
+Expected<Model> open_at(const torch::jit::Module& module, const std::string& shapes,
+                        const std::vector<std::int64_t>& batches) {
+  const test::Files files;
+  PARETO_ASSIGN(Flat flat, load_torchscript(files.save(module, "model")));
+  PARETO_ASSIGN(auto inputs, parse_input_shapes(shapes));
+  return Model::examine(std::move(flat), std::move(inputs), batches);
+}
+
+std::string spec(const Model& model, std::int64_t value) {
+  return model.graph().values[static_cast<std::size_t>(value)].spec.describe();
+}
+
+TEST(Batches, AModelRunsAtTheOneThatIsNamed) {
+  const auto model = open_at(fixed_at(5), "6", {5});
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ(model->only_batch(), 5);
+  EXPECT_EQ(spec(*model, model->graph().inputs.front()), "float32[5x6]");
+  EXPECT_TRUE(model->run_whole(model->example_inputs(5, 0).value()));
+}
+
+TEST(Batches, UsualExportSizesAreFound) {
+  const auto model = open_at(fixed_at(8), "6", {});
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ(model->only_batch(), 8);
+  const auto unusual = open_at(fixed_at(7), "6", {});
+  ASSERT_FALSE(unusual);
+  EXPECT_THAT(unusual.error().message, HasSubstr("does not run at batch 2 on float32[2x6]"));
+}
+
+TEST(Batches, OneThatRunsAtSeveralHasNoOnlyOne) {
+  const auto model =
+      open_at(scripted("Any", "def forward(self, x):\n    return x + 1\n"), "6", {5});
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ(model->only_batch(), std::nullopt);
+}
+
+TEST(Batches, MultiplesMayBeTaken) {
+  const auto model = open_at(scripted("Clips",
+                                      "def forward(self, x):\n"
+                                      "    return torch.relu(x).view([-1, 5, 6]).mean([1])\n"),
+                             "6", {5});
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ(model->only_batch(), std::nullopt);
+  EXPECT_TRUE(model->run_whole(model->example_inputs(15, 0).value()));
+}
+
+TEST(Batches, OfTheDataAreTried) {
+  const auto module = scripted("FourOrOne",
+                               "def forward(self, x):\n"
+                               "    return torch.relu(x) + torch.zeros([5, 6])\n");
+  const test::Files files;
+  Tensor data = Tensor::allocate(DType::kFloat32, {5, 6}).value();
+  std::memset(data.mutable_bytes().data(), 0, data.size_bytes());
+  auto inputs = with_data({}, {data}, {"data.npy"}).value();
+  const auto model =
+      Model::examine(load_torchscript(files.save(module, "model")).value(), std::move(inputs));
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ(model->only_batch(), 5);
+}
+
+TEST(Batches, StandWhereTheShapeSaysSo) {
+  const auto model = open(scripted("Recurrent",
+                                   "def forward(self, x, h, mask):\n"
+                                   "    y = torch.relu(x).sum([1])\n"
+                                   "    z = y.matmul(mask)\n"
+                                   "    return z + h.sum([0]), torch.tanh(h)\n"),
+                          "Bx5x6;2xBx6;6x6");
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ(spec(*model, model->graph().inputs[1]), "float32[2xBx6]");
+  EXPECT_EQ(spec(*model, model->graph().inputs[2]), "float32[6x6]");
+  EXPECT_EQ(spec(*model, model->graph().outputs[0]), "float32[Bx6]");
+  EXPECT_EQ(spec(*model, model->graph().outputs[1]), "float32[2xBx6]");
+  EXPECT_EQ(model->only_batch(), std::nullopt);
+}
+
+TEST(Batches, NoneAtAllIsOne) {
+  const auto model =
+      open(scripted("Edges", "def forward(self, x):\n    return torch.relu(x).t()\n"), "[2x7]");
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ(model->only_batch(), 1);
+  EXPECT_EQ(spec(*model, model->graph().outputs[0]), "float32[7x2]");
+}
+
+/// Refuses zeros, as packing sequences of no length does.
+torch::jit::Module no_zeros() {
+  return scripted("NoZeros", R"(
+def forward(self, x, n):
+    m = torch.clamp(n * 2, min=0)
+    assert bool((m > 0).all())
+    return (torch.relu(x) / m.unsqueeze(1)).sum([1])
+)");
+}
+
+TEST(Batches, IntegersAreDrawnFromTheirRange) {
+  const auto zeros = open(no_zeros(), "4;scalar:int64");
+  ASSERT_FALSE(zeros);
+  EXPECT_THAT(zeros.error().message, HasSubstr("example integers are zeros"));
+  EXPECT_THAT(zeros.error().message, HasSubstr("--input FILE.npy"));
+  const auto model = open(no_zeros(), "4;scalar:int64=3..9");
+  ASSERT_TRUE(model) << model.error().message;
+  const Graph& graph = model->graph();
+  EXPECT_EQ(graph.values[static_cast<std::size_t>(graph.inputs[1])].spec.range,
+            (IntegerRange{3, 9}));
+  // Devices make examples of what crosses a cut, too.
+  for (const SplitPoint& point : model->split_points()) {
+    if (!point.legal) continue;
+    for (const BoundaryValue& value : boundary(graph, point.position)) {
+      if (value.spec.kind != ValueSpec::Kind::kTensor) continue;
+      if (value.spec.tensor.dtype != DType::kInt64) continue;
+      ASSERT_TRUE(value.spec.range) << point.name << ": " << value.name;
+      EXPECT_GE(value.spec.range->low, 3) << point.name << ": " << value.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace pareto::partitioner
