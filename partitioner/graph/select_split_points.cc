@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -123,6 +124,23 @@ Expected<std::vector<std::size_t>> select_split_points(const std::vector<SplitPo
   Selector selector(points);
   for (const std::string& part : parts) PARETO_TRY(selector.add(part));
   return selector.take();
+}
+
+std::vector<std::string> cuts_named_twice(const std::vector<SplitPoint>& points,
+                                          std::string_view text) {
+  std::map<std::size_t, std::vector<std::string>> names;
+  for (const std::string& part : split_list(text)) {
+    const auto chosen = select_split_points(points, part);
+    const bool names_one = part.find(':') != std::string::npos && chosen && chosen->size() == 1;
+    if (names_one) names[chosen->front()].push_back(part);
+  }
+  std::vector<std::string> sentences;
+  for (const auto& [point, parts] : names) {
+    if (parts.size() < 2) continue;
+    sentences.push_back(
+        fmt::format("{} are one cut, {}", join(parts, " and "), points[point].name));
+  }
+  return sentences;
 }
 
 }  // namespace pareto::partitioner

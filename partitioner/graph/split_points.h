@@ -53,5 +53,9 @@ Expected<std::uint64_t> boundary_bytes(const Graph& graph, std::int64_t position
 /// its reason.
 Expected<std::vector<std::size_t>> select_split_points(const std::vector<SplitPoint>& points,
                                                        std::string_view text);
+/// Returns a sentence for each cut that several parts of such a text name one by one: "percent:30
+/// and percent:60 are one cut, after:features.3". Parts that select nothing are passed over.
+std::vector<std::string> cuts_named_twice(const std::vector<SplitPoint>& points,
+                                          std::string_view text);
 
 }  // namespace pareto::partitioner

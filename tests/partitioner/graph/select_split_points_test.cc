@@ -90,5 +90,11 @@ TEST(SelectSplitPoints, NothingToSelectIsAnError) {
   EXPECT_FALSE(select_split_points({}, "percent:50"));
 }
 
+TEST_F(Selecting, SharesThatAreOneCutAreSaid) {
+  EXPECT_THAT(cuts_named_twice(points_, "percent:61,percent:59,percent:90"),
+              ElementsAre("percent:61 and percent:59 are one cut, after:features.0"));
+  EXPECT_THAT(cuts_named_twice(points_, "percent:60,percent:90,all"), ElementsAre());
+}
+
 }  // namespace
 }  // namespace pareto::partitioner
