@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include "partitioner/graph/file_kind.h"
 #include "partitioner/graph/flat.h"
 #include "partitioner/graph/flatten.h"
 
@@ -24,11 +25,6 @@ Error explain(const std::exception& error) {
                         "older version, or build against a newer LibTorch",
                         runtime::torch_version(), what)};
   }
-  if (says("constants.pkl") || says("file not found")) {
-    return {ErrorCode::kCorrupt,
-            "a zip archive, but not TorchScript (a state_dict or checkpoint is given with "
-            "--weights; save a module with torch.jit.script or torch.jit.trace)"};
-  }
   if (says("zip archive") || says("central directory") || says("reading file") ||
       says("PytorchStreamReader")) {
     return {ErrorCode::kCorrupt, fmt::format("damaged or truncated ({})", line)};
@@ -46,12 +42,8 @@ Expected<> check_is_archive(const std::filesystem::path& path) {
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) return fail(ErrorCode::kPermission, "it cannot be read");
-  char magic[4] = {};
-  file.read(magic, sizeof magic);
-  if (file.gcount() < 4 || std::string_view(magic, 4) != std::string_view("PK\x03\x04", 4)) {
-    return fail(
-        ErrorCode::kCorrupt,
-        "not a TorchScript archive (save a module with torch.jit.script or torch.jit.trace)");
+  if (const auto remedy = remedy_for_other_file(path)) {
+    return fail(ErrorCode::kCorrupt, "{}", *remedy);
   }
   return {};
 }

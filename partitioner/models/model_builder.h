@@ -19,6 +19,7 @@ struct ModelOptions {
   std::string
       weights;  ///< FILE.pth (a torchvision checkpoint) or FILE.pt; empty = seeded initialisation
   std::uint64_t seed = 0;
+  std::vector<std::int64_t> batches;  ///< that it will be run at, as Model::examine() takes them
 };
 
 /// Threads: any; builders have no state.
@@ -34,7 +35,11 @@ class ModelBuilder {
 
 std::vector<std::unique_ptr<ModelBuilder>> builtin_models();
 
-/// A built-in name or the path of a TorchScript file -> a model ready to be cut. Anything with a '/' or ending in ".pt" is a path.
+/// Returns whether that is the path of a model's file, and not a built-in name: it has a '/' or an
+/// extension of such files, or there is such a file.
+bool is_model_file(const std::string& name_or_path);
+
+/// Opens a built-in name or the path of a TorchScript file, ready to be cut.
 /// Fails: kNotFound (with the nearest names), and as load_torchscript, load_weights and Model::examine do.
 Expected<Model> open_model(const std::string& name_or_path, const ModelOptions& options);
 

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <filesystem>
 
 #include "core/base/text.h"
 #include "partitioner/graph/flat.h"
@@ -9,8 +11,14 @@
 namespace pareto::partitioner {
 namespace {
 
-bool is_path(const std::string& text) {
-  return text.find('/') != std::string::npos || text.ends_with(".pt") || text.ends_with(".pth");
+// Files of models that we open, and of those that we can only say a remedy for.
+constexpr std::array<std::string_view, 12> kExtensions{
+    ".pt",  ".pth", ".ptl",  ".jit",         ".torchscript", ".ts",
+    ".pt2", ".pte", ".onnx", ".safetensors", ".ckpt",        ".tflite"};
+
+bool is_builtin(const std::string& name) {
+  return std::ranges::any_of(builtin_models(),
+                             [&](const auto& builder) { return builder->name() == name; });
 }
 
 Expected<Model> finish(Flat flat, const ModelOptions& options, std::vector<InputShape> inputs) {
@@ -19,13 +27,22 @@ Expected<Model> finish(Flat flat, const ModelOptions& options, std::vector<Input
     // A file's module has other weights: what runs whole is the graph with these.
     flat.original.reset();
   }
-  return Model::examine(std::move(flat), std::move(inputs));
+  return Model::examine(std::move(flat), std::move(inputs), options.batches);
 }
 
 }  // namespace
 
+bool is_model_file(const std::string& name_or_path) {
+  const auto has = [&](std::string_view extension) { return name_or_path.ends_with(extension); };
+  if (name_or_path.find('/') != std::string::npos || std::ranges::any_of(kExtensions, has)) {
+    return true;
+  }
+  std::error_code absent;
+  return std::filesystem::is_regular_file(name_or_path, absent) && !is_builtin(name_or_path);
+}
+
 Expected<Model> open_model(const std::string& name_or_path, const ModelOptions& options) {
-  if (is_path(name_or_path)) {
+  if (is_model_file(name_or_path)) {
     PARETO_ASSIGN(Flat flat, load_torchscript(name_or_path));
     return finish(std::move(flat), options, options.input.value_or(std::vector<InputShape>{}));
   }
@@ -39,7 +56,7 @@ Expected<Model> open_model(const std::string& name_or_path, const ModelOptions& 
     names.emplace_back(builder->name());
   }
   return fail(ErrorCode::kNotFound,
-              "no model \"{}\"{}; built in are {}; a file needs a path ending in .pt", name_or_path,
+              "no model \"{}\"{}; built in are {}; there is no such file either", name_or_path,
               did_you_mean(name_or_path, names), join(names));
 }
 

@@ -230,16 +230,34 @@ TEST(LoadTorchScript, NotAnArchive) {
   EXPECT_EQ(load_error(files.path("empty.pt")).code, ErrorCode::kCorrupt);
 }
 
-TEST(LoadTorchScript, ACheckpointIsNotAModel) {
+TEST(LoadTorchScript, OtherFilesHaveARemedyEach) {
   const Files files;
-  {
-    caffe2::serialize::PyTorchStreamWriter writer(files.path("weights.pt").string());
-    writer.writeRecord("data.pkl", "\x80\x02}q\x00.", 6);
+  const auto pickled = [&](const std::string& name, const std::string& pickle) {
+    caffe2::serialize::PyTorchStreamWriter writer(files.path(name).string());
+    writer.writeRecord("data.pkl", pickle.data(), pickle.size());
     writer.writeEndOfFile();
+  };
+  const auto written = [&](const std::string& name, const std::string& bytes) {
+    ASSERT_TRUE(write_file_atomically(files.path(name), bytes));
+  };
+  pickled("weights.pt", "\x80\x02}q\x01(X\x06weight ctorch._utils\n_rebuild_tensor_v2\n.");
+  pickled("module.pt",
+          "\x80\x02"
+          "c__main__\nNet\n X\x0b_parameters X\x08_modules.");
+  written("old.pth", "\x80\x02}q\x01 ctorch\nFloatStorage\n.");
+  written("model.onnx", "\x08\x07\x12\x07pytorch\x1a\x05");
+  written("model.pte", std::string("\x1c\0\0\0ET12", 8));
+  written("model.safetensors", std::string("\x40\0\0\0\0\0\0\0{\"a\":{}}", 16));
+  const std::vector<std::pair<std::string, std::string>> remedies{
+      {"weights.pt", "--weights FILE"},       {"module.pt", "torch.load(FILE)"},
+      {"old.pth", "--weights FILE"},          {"model.onnx", "an ONNX file"},
+      {"model.pte", "an ExecuTorch program"}, {"model.safetensors", "--weights FILE"}};
+  for (const auto& [name, remedy] : remedies) {
+    const Error error = load_error(files.path(name));
+    EXPECT_EQ(error.code, ErrorCode::kCorrupt) << name;
+    EXPECT_THAT(error.message, HasSubstr(remedy)) << name;
+    EXPECT_THAT(error.message, HasSubstr("torch.jit.trace")) << name;
   }
-  const Error error = load_error(files.path("weights.pt"));
-  EXPECT_EQ(error.code, ErrorCode::kCorrupt);
-  EXPECT_THAT(error.message, HasSubstr("not TorchScript"));
 }
 
 TEST(LoadTorchScript, TruncatedOrDamaged) {
