@@ -1,6 +1,7 @@
 #include "client/experiment/output_error.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -56,6 +57,29 @@ OutputError output_error(const std::vector<Value>& expected, const std::vector<V
         static_cast<double>(agreement.agreeing) / static_cast<double>(agreement.rows);
   }
   return error;
+}
+
+Expected<> check_outputs(const std::vector<Value>& expected, const std::vector<Value>& found) {
+  const auto wanted = tensors_of(expected);
+  const auto given = tensors_of(found);
+  if (wanted.size() != given.size()) {
+    return fail(ErrorCode::kInternal,
+                "the pipeline returned {} tensors, the whole model returns {}", given.size(),
+                wanted.size());
+  }
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (std::isfinite(wire::codec_error(*wanted[i], *given[i]).max)) continue;
+    if (wanted[i]->dtype() != given[i]->dtype() || wanted[i]->shape() != given[i]->shape()) {
+      return fail(ErrorCode::kInternal, "output {} is {}[{}], the whole model's is {}[{}]", i,
+                  to_string(given[i]->dtype()), to_string(given[i]->shape()),
+                  to_string(wanted[i]->dtype()), to_string(wanted[i]->shape()));
+    }
+    return fail(ErrorCode::kInternal,
+                "output {} is infinitely far from the whole model's: not finite, other integers, "
+                "or not zero if all of that is",
+                i);
+  }
+  return {};
 }
 
 }  // namespace pareto::client

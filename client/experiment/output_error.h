@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "client/results/record.h"
+#include "core/base/error.h"
 #include "core/tensor/value.h"
 
 namespace pareto::client {
@@ -11,5 +12,8 @@ namespace pareto::client {
 /// Over all float32 tensors of both, in order; rows of those [batch, classes] are compared by their largest class too. Infinite where
 /// the two have not the same tensors. Threads: any.
 OutputError output_error(const std::vector<Value>& expected, const std::vector<Value>& found);
+/// Fails if that error is infinite: kInternal naming the output, and its dtype and shape if they
+/// are not the expected ones.
+Expected<> check_outputs(const std::vector<Value>& expected, const std::vector<Value>& found);
 
 }  // namespace pareto::client

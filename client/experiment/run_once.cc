@@ -52,8 +52,8 @@ Expected<RunOnceResult> run_once(const partitioner::Model& model, const Cluster&
     const auto* tuple = first.last_output.get_if<Tuple>();
     if (!tuple) return fail(ErrorCode::kCorrupt, "the pipeline's result is no tuple");
     PARETO_ASSIGN(result.outputs, workload.from_last_shard(tuple->items));
-    PARETO_ASSIGN(const std::vector<Value> expected, model.run_whole(arguments));
-    result.figures.output_error = output_error(expected, result.outputs);
+    PARETO_ASSIGN(result.expected, model.run_whole(arguments));
+    result.figures.output_error = output_error(result.expected, result.outputs);
   }
   TrialMeter meter(plan.window, options.seed, micro_batches, options.timeout);
   UnitBudget budget;

@@ -20,7 +20,7 @@ namespace pareto::client {
 inline constexpr int kUsualRequests = 12;
 
 struct RunOnceOptions {
-  /// The model's arguments; none = seeded noise of the plan's batch.
+  /// The model's arguments; none = its examples of the plan's batch.
   std::optional<std::vector<Value>> inputs;
   /// Measured for latency; none: kUsualRequests, or as many as fit into a second.
   std::optional<int> requests{};
@@ -32,8 +32,9 @@ struct RunOnceOptions {
 };
 
 struct RunOnceResult {
-  std::vector<Value> outputs;  ///< the model's results for those inputs
-  TrialRecord figures;         ///< as one round of a trial
+  std::vector<Value> outputs;   ///< the model's results for those inputs
+  std::vector<Value> expected;  ///< the whole model's
+  TrialRecord figures;          ///< as one round of a trial
   std::optional<PipelineTrace> trace;
 };
 

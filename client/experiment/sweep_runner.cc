@@ -312,11 +312,12 @@ Expected<> SweepRunner::measure(std::size_t index, int round) {
       PARETO_TRY(network->check());
     }
     measured.round.loading = loading_of(pending, *lease.deployment);
-    put_round(trial, std::move(measured.round));
     const auto* outputs = measured.output.get_if<Tuple>();
     if (request.expected && outputs != nullptr) {
       trial.output_error = output_error(*request.expected, outputs->items);
+      PARETO_TRY(check_outputs(*request.expected, outputs->items));
     }
+    put_round(trial, std::move(measured.round));
     summarize(*lease.deployment, trial);
     return {};
   };

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -270,6 +271,18 @@ TEST_F(StoredRuns, ARunThatGoesOnHasItsOwnFlags) {
            path("inventory.yaml"), "--report", "none", "--metrics", "127.0.0.1:0", "--json"});
   EXPECT_EQ(shown.code, kExitPartial) << shown.err << "a plan of it failed";
   EXPECT_THAT(shown.err, HasSubstr("is finished"));
+}
+
+TEST_F(StoredRuns, WrongOutputsAreAFailureAndNotAPart) {
+  RunRecord wrong = test::synthetic_run({.batches = {1}, .split_points = 1});
+  TrialRecord& trial = wrong.trials.front();
+  trial.status = TrialStatus::kFailed;
+  trial.failure = "output 0 is float64[1x4], the whole model's is float32[1x4]";
+  trial.output_error = OutputError{INFINITY, INFINITY, 0};
+  stored(wrong);
+  const Done shown = run({"sweep", "--resume", "last", "--report", "none"});
+  EXPECT_EQ(shown.code, kExitFailed);
+  EXPECT_THAT(shown.err, HasSubstr(trial.failure));
 }
 
 TEST_F(StoredRuns, ARunThatIsBeingMeasuredIsLeftAlone) {

@@ -39,5 +39,19 @@ TEST(OutputError, OtherTensorsAreInfinitelyFar) {
   EXPECT_EQ(output_error({}, {}).max, 0);
 }
 
+TEST(CheckOutputs, NamesWhatIsNotTheWholeModels) {
+  const auto refusal = [](const std::vector<Value>& found) {
+    const auto checked = check_outputs({scores({1, 2}, 1)}, found);
+    return checked ? "fine" : checked.error().message;
+  };
+  EXPECT_EQ(refusal({scores({1, 2.5}, 1)}), "fine") << "how far is another question";
+  EXPECT_EQ(refusal({}), "the pipeline returned 0 tensors, the whole model returns 1");
+  EXPECT_EQ(refusal({scores({1, 2, 3}, 1)}),
+            "output 0 is float32[1x3], the whole model's is float32[1x2]");
+  EXPECT_EQ(refusal({Tensor::allocate(DType::kFloat64, {1, 2}).value()}),
+            "output 0 is float64[1x2], the whole model's is float32[1x2]");
+  EXPECT_NE(refusal({scores({1, NAN}, 1)}), "fine");
+}
+
 }  // namespace
 }  // namespace pareto::client

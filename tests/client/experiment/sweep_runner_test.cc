@@ -395,5 +395,38 @@ TEST_F(SweepRunnerTest, TellsWhereItsTimeWent) {
   EXPECT_GT(spent.requests, seen + 5 * warm_up_requests(1));
 }
 
+/// Says that the whole model returns doubles.
+class DoublesExpected final : public FakeWorkload {
+ public:
+  Expected<std::optional<std::vector<Value>>> expected(std::int64_t batch,
+                                                       std::uint64_t /*seed*/) override {
+    PARETO_ASSIGN(Tensor tensor, Tensor::allocate(DType::kFloat64, {batch, 4}));
+    return std::optional(std::vector<Value>{Value(std::move(tensor))});
+  }
+};
+
+TEST_F(SweepRunnerTest, AnOutputOfAnotherTypeThanTheWholeModelsFailsItsTrial) {
+  DoublesExpected workload;
+  options_.rounds = 1;
+  SweepRunner runner({workload,
+                      *cluster_,
+                      store_,
+                      stop_,
+                      [](const SweepProgress&) {},
+                      sharing(transport_),
+                      {},
+                      kNoTime,
+                      clock_},
+                     options_, run_);
+  ASSERT_TRUE(runner.run());
+  for (const TrialRecord& measured : run_.trials) {
+    EXPECT_EQ(measured.status, TrialStatus::kFailed) << measured.id;
+    EXPECT_THAT(measured.failure,
+                HasSubstr("output 0 is float32[1x4], the whole model's is float64[1x4]"));
+    EXPECT_TRUE(measured.rounds.empty()) << "figures of wrong results are none";
+    EXPECT_FALSE(measured.on_front);
+  }
+}
+
 }  // namespace
 }  // namespace pareto::client
