@@ -96,8 +96,7 @@ class FileRequests final : public RequestSource {
   /// "a.npy", or of a model with several inputs "a.npy;b.npy".
   Expected<Value> read(const std::string& line, std::int64_t& batch) {
     const std::vector<std::string> files = split_list(line, ';');
-    PARETO_ASSIGN(const ModelInputs inputs, read_inputs(files));
-    PARETO_TRY(check_inputs(model_, inputs, files));
+    PARETO_ASSIGN(const ModelInputs inputs, read_request(model_, files));
     batch = inputs.batch;
     if (batch != plan_batch_) tell_of_batch(line, batch);
     PARETO_ASSIGN(std::vector<Value> ordered, workload_.to_first_shard(inputs.values));
@@ -227,7 +226,7 @@ class DeployCommand final : public Command {
   }
   void add_options(CLI::App& app) override {
     app.add_option("--plan", plan_file_, "a plan file, as of run --save-plan")->required();
-    model_.add_to(app, /*required=*/false, "--input-shape");
+    model_.add_to(app, /*required=*/false);
     devices_.add_to(app);
     app.add_option("--codec-error", codec_error_,
                    "what a codec that the plan leaves to be chosen may lose of a tensor")
@@ -249,7 +248,8 @@ class DeployCommand final : public Command {
     PARETO_ASSIGN(request_timeout_, timeout_.read());
     PARETO_ASSIGN(const NamedPlan named, read_plan_file(plan_file_));
     model_.complete(source_of(named));
-    PARETO_ASSIGN(const Model model, model_.open(context));
+    PARETO_ASSIGN(const Model model, model_.open(context, {named.plan.batch}));
+    PARETO_TRY(check_micro_batch(model, named.plan.micro_batch));
     PARETO_TRY(make_folder());
     const auto count = std::max<std::size_t>(devices_named({named}), 2);
     devices_.settle(context);

@@ -10,7 +10,9 @@
 #include "client/cluster/control_address.h"
 #include "client/cluster/remote_network.h"
 #include "client/cluster/transport_choice.h"
+#include "client/commands/inputs.h"
 #include "client/commands/known_names.h"
+#include "client/commands/remembered_inputs.h"
 #include "client/experiment/lost_request.h"
 #include "core/base/clock.h"
 #include "core/base/text.h"
@@ -71,16 +73,25 @@ void keep_needed(const NeededDevices& needed, std::vector<DeviceConfig>& devices
 
 }  // namespace
 
-void ModelFlags::add_to(CLI::App& app, bool required, const std::string& shape_flags) {
+void ModelFlags::add_to(CLI::App& app, bool required) {
   const Heading heading(app, "Model");
   auto* option = set_value(
       app.add_option("--model", model, "built-in model (paretoctl models) or TorchScript file"),
       "NAME|FILE", model_names());
   if (required) option->required();
-  set_value(app.add_option(shape_flags, input_shape,
+  set_value(app.add_option("--input-shape", input_shape,
                            "shape of an input without the batch, as 3x224x224; a dtype follows a "
-                           "colon (128:int64), and further inputs a ';'"),
+                           "colon (128:int64), a range of integers follows '=' (128:int64=1..39), "
+                           "and further inputs a ';'. B is the batch if it is not the first "
+                           "dimension of each input: \"Bx5x6;2xBx8;9x9:bool\""),
             "SHAPE");
+  set_value(app.add_option("--input", inputs,
+                           "data to open, measure and run the model with, one .npy file an input; "
+                           "the first dimension is the batch, unless --input-shape has a B"),
+            "FILE")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   set_value(app.add_option("--num-classes", num_classes, "number of classes of a built-in model"),
             "N")
       ->capture_default_str();
@@ -97,20 +108,24 @@ void ModelFlags::add_to(CLI::App& app, bool required, const std::string& shape_f
 void ModelFlags::complete(const ModelSource& source) {
   const ModelFlags plain;
   if (model.empty()) model = source.model;
-  if (input_shape.empty()) input_shape = source.input_shape;
+  if (input_shape.empty() && inputs.empty()) {
+    input_shape = source.input_shape;
+    inputs = source.inputs;
+    is_recalled_ = true;
+  }
   if (num_classes == plain.num_classes) num_classes = source.num_classes;
   if (weights.empty()) weights = source.weights;
   if (model_seed == plain.model_seed) model_seed = source.model_seed;
 }
 
 ModelSource ModelFlags::source() const {
-  const bool is_file = model.find('/') != std::string::npos || model.ends_with(".pt");
   ModelSource source;
-  source.model = is_file ? absolute_path(model) : model;
-  source.input_shape = input_shape;
+  source.model = partitioner::is_model_file(model) ? absolute_path(model) : model;
+  source.input_shape = data_shape_.empty() ? input_shape : data_shape_;
   source.num_classes = num_classes;
   source.weights = absolute_path(weights);
   source.model_seed = model_seed;
+  for (const std::string& file : inputs) source.inputs.push_back(absolute_path(file));
   return source;
 }
 
@@ -118,19 +133,83 @@ std::string absolute_path(const std::string& path) {
   return path.empty() ? "" : std::filesystem::absolute(path).lexically_normal().string();
 }
 
-Expected<partitioner::Model> ModelFlags::open(Context& context) const {
+namespace {
+
+InputMemory memory_of(const Context& context) {
+  return InputMemory(context.default_store.parent_path() / "inputs");
+}
+
+}  // namespace
+
+void ModelFlags::take_remembered(Context& context, std::vector<std::int64_t>& batches) {
+  const auto digest = digest_of_file(model);
+  auto known = digest ? memory_of(context).recall(*digest) : std::nullopt;
+  if (!known) return;
+  std::vector<std::string> flags;
+  for (const std::string& file : known->inputs) flags.push_back("--input " + file);
+  if (flags.empty() && !known->input_shape.empty()) {
+    flags.push_back(fmt::format("--input-shape \"{}\"", known->input_shape));
+  }
+  if (known->batch && batches.empty()) flags.push_back(fmt::format("--batch {}", *known->batch));
+  if (known->batch) batches.push_back(*known->batch);
+  input_shape = std::move(known->input_shape);
+  inputs = std::move(known->inputs);
+  is_recalled_ = true;
+  context.err << fmt::format("{} is opened as it last was: {}\n", model, join(flags, " "))
+              << std::flush;
+}
+
+void ModelFlags::leave_out_absent(Context& context) {
+  for (const std::string& file : inputs) {
+    std::error_code error;
+    if (std::filesystem::exists(file, error)) continue;
+    context.err << fmt::format("{} is not there any more: made-up inputs of its shape are used\n",
+                               file)
+                << std::flush;
+    inputs.clear();
+    return;
+  }
+}
+
+void ModelFlags::remember(const Context& context, const partitioner::Model& opened) const {
+  const ModelSource opened_as = source();
+  if (const auto digest = digest_of_file(model)) {
+    // A folder that cannot be written only means that it has to be said again.
+    static_cast<void>(memory_of(context).remember(
+        *digest, {opened_as.input_shape, opened_as.inputs, opened.only_batch()}));
+  }
+}
+
+Expected<partitioner::Model> ModelFlags::open(Context& context,
+                                              const std::vector<std::int64_t>& batches) {
   partitioner::ModelOptions options;
   options.num_classes = num_classes;
   options.weights = weights;
   options.seed = model_seed;
-  if (!input_shape.empty()) {
-    PARETO_ASSIGN(options.input,
-                  with_context(partitioner::parse_input_shapes(input_shape), "--input-shape"));
+  options.batches = batches;
+  const bool is_file = partitioner::is_model_file(model);
+  if (is_file && input_shape.empty() && inputs.empty()) take_remembered(context, options.batches);
+  if (is_recalled_) leave_out_absent(context);
+  if (!input_shape.empty() || !inputs.empty()) {
+    PARETO_ASSIGN(options.input, read_model_inputs(input_shape, inputs));
   }
   PARETO_ASSIGN(partitioner::Model opened, partitioner::open_model(model, options));
-  const std::string notice = training_notice(opened.graph());
-  if (!notice.empty()) context.err << notice << '\n' << std::flush;
+  if (!inputs.empty()) data_shape_ = partitioner::to_text(opened.inputs());
+  if (is_file && !is_recalled_ && options.input) remember(context, opened);
+  for (const std::string& notice :
+       {only_batch_notice(opened), emptied_notice(opened), training_notice(opened.graph())}) {
+    if (!notice.empty()) context.err << notice << '\n' << std::flush;
+  }
   return opened;
+}
+
+Expected<std::vector<std::size_t>> select_splits(Context& context, const partitioner::Model& model,
+                                                 const std::string& text) {
+  PARETO_ASSIGN(auto chosen, partitioner::select_split_points(model.split_points(), text));
+  for (const std::string& sentence : partitioner::cuts_named_twice(model.split_points(), text)) {
+    context.err << sentence << '\n' << std::flush;
+  }
+  return chosen;
 }
 
 std::string training_notice(const partitioner::Graph& graph) {
@@ -383,6 +462,11 @@ Expected<std::vector<std::int64_t>> parse_batches(const std::string& text) {
   }
   if (batches.empty()) return fail(ErrorCode::kInvalidArgument, "--batch names no batch size");
   return batches;
+}
+
+Expected<std::vector<std::int64_t>> parse_named_batches(const std::string& text) {
+  if (text.empty()) return std::vector<std::int64_t>{};
+  return parse_batches(text);
 }
 
 Expected<std::vector<std::int64_t>> parse_micro_batches(const std::string& text) {

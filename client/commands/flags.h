@@ -22,23 +22,40 @@ namespace pareto::client {
 struct ModelFlags {
   std::string model;
   std::string input_shape;
+  std::vector<std::string> inputs;  ///< .npy files, one an input
   std::int64_t num_classes = 1000;
   std::string weights;
   std::uint64_t model_seed = 0;
 
-  /// `shape_flags`: the names of the flag for input_shape; `run` has another use for --input.
-  void add_to(CLI::App& app, bool required = true,
-              const std::string& shape_flags = "--input-shape,--input");
+  void add_to(CLI::App& app, bool required = true);
   /// What was not given is as that model was opened.
   void complete(const ModelSource& source);
-  /// Paths are absolute: what is written down is read from other folders too.
+  /// Paths are absolute: what is written down is read from other folders too. After open() shapes
+  /// are those of the data.
   ModelSource source() const;
-  /// Tells where it was saved in training mode. Fails: kInvalidArgument, kNotFound, kCorrupt.
-  Expected<partitioner::Model> open(Context& context) const;
+  /// Opens the model. If a file's inputs are not said, they are as that file was last opened, which
+  /// is remembered by its content. Says on stderr what is remarkable: remembered inputs, one batch
+  /// only, empty values, training mode. `batches`: those that it will be run at. Fails:
+  /// kInvalidArgument, kNotFound, kCorrupt.
+  Expected<partitioner::Model> open(Context& context,
+                                    const std::vector<std::int64_t>& batches = {});
+
+ private:
+  void take_remembered(Context& context, std::vector<std::int64_t>& batches);
+  void leave_out_absent(Context& context);
+  void remember(const Context& context, const partitioner::Model& model) const;
+
+  bool is_recalled_ = false;  ///< inputs are those of a plan, a run or an earlier command
+  std::string data_shape_;    ///< of the data; empty: there are none
 };
 
 /// Of a file, which need not be there; "" stays "".
 std::string absolute_path(const std::string& path);
+
+/// Selects split points as select_split_points() does, and says on stderr which parts of the text
+/// are one cut.
+Expected<std::vector<std::size_t>> select_splits(Context& context, const partitioner::Model& model,
+                                                 const std::string& text);
 
 /// A sentence on a model that was saved in training mode; empty: it was not, or computes the same.
 std::string training_notice(const partitioner::Graph& graph);
@@ -132,6 +149,8 @@ Expected<std::vector<NamedCondition>> read_conditions(const std::string& network
 Expected<std::vector<int>> parse_stages(const std::string& text);
 /// "1,8" -> {1, 8}. Fails with kInvalidArgument naming the flag where one is below 1.
 Expected<std::vector<std::int64_t>> parse_batches(const std::string& text);
+/// The same of a flag that need not be given: "" -> {}.
+Expected<std::vector<std::int64_t>> parse_named_batches(const std::string& text);
 /// "none,2" -> {0, 2}. Fails with kInvalidArgument naming the flag.
 Expected<std::vector<std::int64_t>> parse_micro_batches(const std::string& text);
 /// "none,fp16", "auto", each known and once. Fails: kNotFound with the nearest.

@@ -1,44 +1,163 @@
 #include "client/commands/inputs.h"
 
+#include <algorithm>
+#include <ostream>
 #include <utility>
 
+#include "client/command.h"
 #include "client/commands/npy.h"
 
 namespace pareto::client {
+namespace {
 
-Expected<ModelInputs> read_inputs(const std::vector<std::string>& files) {
-  ModelInputs inputs;
-  for (const std::string& path : files) {
-    PARETO_ASSIGN(Tensor tensor, read_npy(path));
-    if (tensor.shape().empty() || tensor.shape().front() < 1) {
-      return fail(ErrorCode::kInvalidArgument, "{}: its first dimension should be the batch", path);
-    }
-    inputs.batch = tensor.shape().front();
-    inputs.values.emplace_back(std::move(tensor));
+using partitioner::InputShape;
+using partitioner::Model;
+
+Expected<std::vector<Tensor>> read_files(const std::vector<std::string>& files) {
+  std::vector<Tensor> tensors;
+  for (const std::string& file : files) {
+    PARETO_ASSIGN(Tensor tensor, read_npy(file));
+    tensors.push_back(std::move(tensor));
   }
-  return inputs;
+  return tensors;
 }
 
-Expected<> check_inputs(const partitioner::Model& model, const ModelInputs& inputs,
-                        const std::vector<std::string>& files) {
-  const auto& arguments = model.graph().inputs;
-  if (inputs.values.size() != arguments.size()) {
-    return fail(ErrorCode::kInvalidArgument, "{} takes {} inputs, not {}", model.name(),
-                arguments.size(), inputs.values.size());
+/// Returns the batch of the first tensor whose input has one; 1 if none has.
+std::int64_t batch_of(const Model& model, const std::vector<Tensor>& tensors) {
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const auto at = model.inputs()[i].batch_at;
+    if (at && *at < tensors[i].shape().size()) return tensors[i].shape()[*at];
   }
-  const std::int64_t batch = inputs.values.front().get_if<Tensor>()->shape().front();
+  return 1;
+}
+
+bool is_batch_in_front(const TensorSpec& spec) {
+  for (std::size_t i = 0; i < spec.dims.size(); ++i) {
+    const SymbolicDim& dim = spec.dims[i];
+    if (dim.per_sample != 0 && !(i == 0 && dim == SymbolicDim{0, 1})) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Expected<std::vector<InputShape>> read_model_inputs(const std::string& shape,
+                                                    const std::vector<std::string>& files) {
+  std::vector<InputShape> shapes;
+  if (!shape.empty()) {
+    PARETO_ASSIGN(shapes, with_context(partitioner::parse_input_shapes(shape), "--input-shape"));
+  }
+  if (files.empty()) return shapes;
+  PARETO_ASSIGN(std::vector<Tensor> tensors, with_context(read_files(files), "--input"));
+  return with_context(partitioner::with_data(std::move(shapes), std::move(tensors), files),
+                      "--input");
+}
+
+Expected<ModelInputs> read_request(const Model& model, const std::vector<std::string>& files) {
+  const auto& arguments = model.graph().inputs;
+  PARETO_ASSIGN(std::vector<Tensor> tensors, read_files(files));
+  if (tensors.size() != arguments.size()) {
+    return fail(ErrorCode::kInvalidArgument, "{} takes {} inputs, not {}", model.name(),
+                arguments.size(), tensors.size());
+  }
+  ModelInputs inputs;
+  inputs.batch = batch_of(model, tensors);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const ValueSpec& spec = model.graph().values[static_cast<std::size_t>(arguments[i])].spec;
-    const Tensor& tensor = *inputs.values[i].get_if<Tensor>();
-    if (spec.kind != ValueSpec::Kind::kTensor || tensor.dtype() != spec.tensor.dtype ||
-        tensor.shape() != spec.tensor.shape(batch)) {
+    Tensor& tensor = tensors[i];
+    if (inputs.batch < 1 || spec.kind != ValueSpec::Kind::kTensor ||
+        tensor.dtype() != spec.tensor.dtype || tensor.shape() != spec.tensor.shape(inputs.batch)) {
       return fail(ErrorCode::kInvalidArgument,
                   "{}: {} {} does not fit input {} of {}: {} (--input-shape)", files[i],
                   to_string(tensor.dtype()), to_string(tensor.shape()), i, model.name(),
                   spec.describe());
     }
+    inputs.values.emplace_back(std::move(tensor));
   }
-  return {};
+  return inputs;
+}
+
+std::optional<std::int64_t> own_batch(const Model& model) {
+  return model.only_batch() ? model.only_batch() : partitioner::batch_of_data(model.inputs());
+}
+
+Expected<std::vector<std::int64_t>> batches_for(Context& context, const Model& model,
+                                                const std::vector<std::int64_t>& named,
+                                                const std::vector<std::int64_t>& usual) {
+  if (named.empty()) {
+    const auto own = own_batch(model);
+    return own ? std::vector{*own} : usual;
+  }
+  const auto present = partitioner::batch_of_data(model.inputs());
+  for (const std::int64_t batch : named) {
+    if (model.only_batch() && batch != *model.only_batch()) {
+      return fail(ErrorCode::kInvalidArgument, "--batch {}: {} runs at batch {} only", batch,
+                  model.name(), *model.only_batch());
+    }
+    if (!present || batch == *present) continue;
+    context.err << (batch < *present
+                        ? fmt::format("batch {}: the first of the {} samples of --input\n", batch,
+                                      *present)
+                        : fmt::format("batch {}: the {} samples of --input are repeated\n", batch,
+                                      *present))
+                << std::flush;
+  }
+  return named;
+}
+
+Expected<> check_micro_batch(const Model& model, std::int64_t micro_batch) {
+  if (micro_batch <= 0) return {};
+  if (const auto only = model.only_batch(); only && micro_batch != *only) {
+    return fail(ErrorCode::kInvalidArgument, "--micro-batch {}: {} runs at batch {} only",
+                micro_batch, model.name(), *only);
+  }
+  const partitioner::Graph& graph = model.graph();
+  const auto check = [&](const std::vector<std::int64_t>& values, const char* what) -> Expected<> {
+    for (const std::int64_t value : values) {
+      const ValueSpec& spec = graph.values[static_cast<std::size_t>(value)].spec;
+      if (std::ranges::all_of(tensors_of(spec), is_batch_in_front)) continue;
+      return fail(ErrorCode::kInvalidArgument,
+                  "--micro-batch {}: the {} {} of {} does not carry the batch in its first "
+                  "dimension, so that a batch cannot be cut: none is possible",
+                  micro_batch, what, spec.describe(), model.name());
+    }
+    return {};
+  };
+  PARETO_TRY(check(graph.inputs, "input"));
+  return check(graph.outputs, "output");
+}
+
+std::string only_batch_notice(const Model& model) {
+  const auto only = model.only_batch();
+  if (!only || !partitioner::has_batch(model.inputs())) return {};
+  std::string text = fmt::format("{} runs at batch {} only", model.name(), *only);
+  if (*only == 1 && !partitioner::batch_of_data(model.inputs())) {
+    text += " of those tried; if it was exported at another one, name that: --batch";
+  }
+  return text;
+}
+
+std::string emptied_notice(const Model& model) {
+  if (!partitioner::has_made_up_integers(model.inputs())) return {};
+  const partitioner::Graph& graph = model.graph();
+  const std::int64_t batch = model.only_batch().value_or(1);
+  const auto is_empty = [&](const partitioner::GraphValue& value) {
+    return std::ranges::any_of(tensors_of(value.spec), [&](const TensorSpec& tensor) {
+      return std::ranges::any_of(tensor.dims,
+                                 [&](const SymbolicDim& dim) { return dim.at(batch) == 0; });
+    });
+  };
+  // A result says most.
+  auto found = std::ranges::find_if(
+      graph.values, [&](const auto& value) { return value.is_output && is_empty(value); });
+  if (found == graph.values.end()) found = std::ranges::find_if(graph.values, is_empty);
+  if (found == graph.values.end()) return {};
+  return fmt::format(
+      "{}: example integers are zeros, and with them {} is empty ({}), so that FLOPs, bytes and "
+      "times are too small: give your data (--input FILE.npy), or a range "
+      "(--input-shape \"7:int64=1..39\")",
+      model.name(), found->is_output ? "a result" : "the value " + found->name,
+      found->spec.describe());
 }
 
 }  // namespace pareto::client

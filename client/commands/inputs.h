@@ -1,7 +1,9 @@
-// A model's inputs from files of people.
+// A model's inputs as people give them: shapes and files of data, and what follows from them for
+// batches.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,18 +13,43 @@
 
 namespace pareto::client {
 
-/// One .npy file an input, each with the batch as its first dimension.
+struct Context;
+
+/// Reads what a model is to be examined with: `shape` as of --input-shape, and one .npy file an
+/// input. Either may be empty. Fails: as parse_input_shapes(), read_npy() and with_data(), naming
+/// the flag.
+Expected<std::vector<partitioner::InputShape>> read_model_inputs(
+    const std::string& shape, const std::vector<std::string>& files);
+
+/// One request for a model.
 struct ModelInputs {
-  std::vector<Value> values;  ///< in the order of the files
+  std::vector<Value> values;  ///< in the order of the model's inputs
   std::int64_t batch = 1;
 };
+/// Reads a request, one .npy file an input. Fails: as read_npy(); kInvalidArgument naming the file
+/// and what the model takes (number, dtypes, shapes): devices would only refuse it in LibTorch's
+/// words.
+Expected<ModelInputs> read_request(const partitioner::Model& model,
+                                   const std::vector<std::string>& files);
 
-/// Fails: as read_npy; kInvalidArgument naming the file (no batch).
-Expected<ModelInputs> read_inputs(const std::vector<std::string>& files);
+/// Returns the only batch that the model runs at, else the batch of the data that it was opened
+/// with; none: it has neither.
+std::optional<std::int64_t> own_batch(const partitioner::Model& model);
+/// Returns the batches to run at: those that were named, else the model's own, else `usual`. Says
+/// on stderr if samples of the data are repeated or left out. Fails: kInvalidArgument (it runs at
+/// another batch only).
+Expected<std::vector<std::int64_t>> batches_for(Context& context, const partitioner::Model& model,
+                                                const std::vector<std::int64_t>& named,
+                                                const std::vector<std::int64_t>& usual = {1});
+/// Fails if the model cannot run a batch in parts: kInvalidArgument naming the input or output
+/// whose first dimension is not the batch, or the only batch that it runs at. `micro_batch` 0:
+/// batches travel whole.
+Expected<> check_micro_batch(const partitioner::Model& model, std::int64_t micro_batch);
 
-/// What devices would only refuse in LibTorch's words: number, dtypes and shapes. Fails: kInvalidArgument naming the file and what the model
-/// takes.
-Expected<> check_inputs(const partitioner::Model& model, const ModelInputs& inputs,
-                        const std::vector<std::string>& files);
+/// Returns a sentence on the only batch that the model runs at; empty: it runs at several.
+std::string only_batch_notice(const partitioner::Model& model);
+/// Returns a sentence on values that are empty because example integers are zeros; empty: there are
+/// none.
+std::string emptied_notice(const partitioner::Model& model);
 
 }  // namespace pareto::client

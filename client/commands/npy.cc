@@ -101,13 +101,14 @@ Expected<Tensor> read_npy(const std::filesystem::path& path) {
   return with_context(parse(file), "{}", path.string());
 }
 
+Expected<> check_npy_type(DType dtype) {
+  if (std::ranges::find(kTypes, dtype, &Row::dtype) != kTypes.end()) return {};
+  return fail(ErrorCode::kInvalidArgument, "NumPy has no {}", to_string(dtype));
+}
+
 Expected<> write_npy(const std::filesystem::path& path, const Tensor& tensor) {
-  const auto type = std::find_if(kTypes.begin(), kTypes.end(),
-                                 [&](const Row& row) { return row.dtype == tensor.dtype(); });
-  if (type == kTypes.end()) {
-    return fail(ErrorCode::kInvalidArgument, "{}: NumPy has no {}", path.string(),
-                to_string(tensor.dtype()));
-  }
+  PARETO_TRY(with_context(check_npy_type(tensor.dtype()), "{}", path.string()));
+  const auto type = std::ranges::find(kTypes, tensor.dtype(), &Row::dtype);
   std::string shape;
   for (const std::int64_t size : tensor.shape()) shape += std::to_string(size) + ",";
   std::string header =

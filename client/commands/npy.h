@@ -10,6 +10,8 @@ namespace pareto::client {
 
 /// Little-endian, C order. Fails: kNotFound, kCorrupt (no .npy file, truncated), kInvalidArgument (a dtype or order we do not take).
 Expected<Tensor> read_npy(const std::filesystem::path& path);
+/// Fails if NumPy lacks the type: kInvalidArgument.
+Expected<> check_npy_type(DType dtype);
 /// Fails: as write_file_atomically; kInvalidArgument for dtypes that NumPy lacks (bfloat16, complex32).
 Expected<> write_npy(const std::filesystem::path& path, const Tensor& tensor);
 

@@ -81,6 +81,7 @@ class PlanCommand final : public Command {
     PARETO_ASSIGN(const PlanCodecs codecs, codecs_.read());
     PARETO_ASSIGN(const std::vector<NamedCondition> conditions, read_conditions(networks_));
     PARETO_ASSIGN(const auto session, PlanningSession::open(context, flags_, conditions));
+    wish_.batch = flags_.batch;
     PARETO_ASSIGN(const DeviceConstraints constraints,
                   read_constraints(session->cluster(), max_memory_, first_, last_));
     const auto powers = check_powers(session->cluster());
@@ -212,7 +213,6 @@ class PlanCommand final : public Command {
       wish_.limits.latency_ms = to_milliseconds(latency);
     }
     PARETO_ASSIGN(wish_.search, partitioner::find_search(search_));
-    wish_.batch = flags_.batch;
     // Pipelines are what is simulated.
     wish_.replicas = !no_replicas_ && scenario_.empty();
     return {};

@@ -8,6 +8,7 @@
 #include "client/cluster/codec_choice.h"
 #include "client/cluster/daemon_client.h"
 #include "client/cluster/network.h"
+#include "client/commands/inputs.h"
 #include "client/commands/known_names.h"
 #include "client/commands/progress.h"
 #include "client/planning/condition_links.h"
@@ -98,8 +99,9 @@ void PlanningFlags::add_to(CLI::App& app) {
   add_common(app, *this);
   runner.add_to(app);
   const Heading heading(app, "Pipeline");
-  set_value(app.add_option("--batch", batch, "samples of a request"), "N")
-      ->capture_default_str()
+  set_value(app.add_option("--batch", batch_text,
+                           "samples of a request (default: 1, or that of --input)"),
+            "N")
       ->check(check_one_value);
 }
 
@@ -109,10 +111,10 @@ void PlanningFlags::add_to(CLI::App& app, SettingLists& settings) {
   settings.add_to(app);
 }
 
-Expected<> PlanningFlags::check() const {
+Expected<> PlanningFlags::read() {
   PARETO_TRY(runner.check());
-  if (batch < 1) {
-    return fail(ErrorCode::kInvalidArgument, "--batch {}: at least 1 is needed", batch);
+  if (!batch_text.empty()) {
+    PARETO_ASSIGN(named_batches, parse_batches(batch_text));
   }
   if (local_devices && (*local_devices < 1 || *local_devices > 64)) {
     return fail(ErrorCode::kInvalidArgument, "--local {}: 1 to 64", *local_devices);
@@ -165,13 +167,15 @@ PlanningSession::PlanningSession(partitioner::Model model, Cluster cluster,
 PlanningSession::~PlanningSession() = default;
 
 Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
-    Context& context, const PlanningFlags& flags, std::vector<NamedCondition> conditions) {
-  PARETO_TRY(flags.check());
+    Context& context, PlanningFlags& flags, std::vector<NamedCondition> conditions) {
+  PARETO_TRY(flags.read());
   PARETO_ASSIGN(const auto transports, parse_link_transports(flags.transport));
   PARETO_ASSIGN(const std::chrono::milliseconds timeout, flags.timeout.read());
   context.stop.watch();
-  PARETO_ASSIGN(partitioner::Model model, flags.model.open(context));
-  PARETO_TRY(partitioner::select_split_points(model.split_points(), flags.options.splits));
+  PARETO_ASSIGN(partitioner::Model model, flags.model.open(context, flags.named_batches));
+  PARETO_ASSIGN(const auto batches, batches_for(context, model, flags.named_batches));
+  flags.batch = batches.front();
+  PARETO_TRY(select_splits(context, model, flags.options.splits));
   DeviceFlags devices = flags.devices;
   if (!flags.local_devices) devices.settle(context);
   PARETO_ASSIGN(Cluster cluster,

@@ -20,16 +20,18 @@ struct PlanningFlags {
   StoreFlags store;
   TimeoutFlag timeout;
   std::string transport = "auto";
-  std::int64_t batch = 1;
-  std::optional<int> local_devices;  ///< none: two, if no devices are named
-  bool by_definition = false;        ///< networks are predicted from what was probed without them
+  std::string batch_text;
+  std::vector<std::int64_t> named_batches;  ///< by flags; empty: the model's own, or 1
+  std::int64_t batch = 1;                   ///< after PlanningSession::open()
+  std::optional<int> local_devices;         ///< none: two, if no devices are named
+  bool by_definition = false;  ///< networks are predicted from what was probed without them
   PlanningOptions options;
 
   void add_to(CLI::App& app);
   /// Without those that `settings` has, which it adds.
   void add_to(CLI::App& app, SettingLists& settings);
   /// Fails: kInvalidArgument naming the flag.
-  Expected<> check() const;
+  Expected<> read();
 };
 
 /// What links between devices may choose from.
@@ -52,9 +54,9 @@ struct CodecFlags {
 /// A planner and all that it uses. Threads: one owner.
 class PlanningSession {
  public:
-  /// Opens the model, the devices (with those conditions of their network) and the store.
-  static Expected<std::unique_ptr<PlanningSession>> open(Context& context,
-                                                         const PlanningFlags& flags,
+  /// Opens the model, the devices (with those conditions of their network) and the store, and finds
+  /// flags.batch.
+  static Expected<std::unique_ptr<PlanningSession>> open(Context& context, PlanningFlags& flags,
                                                          std::vector<NamedCondition> conditions);
   ~PlanningSession();
   PlanningSession(const PlanningSession&) = delete;

@@ -30,6 +30,7 @@ class ProfileCommand final : public Command {
   }
   void add_options(CLI::App& app) override {
     flags_.add_to(app, settings_);
+    batch_ = app.get_option("--batch");
     codecs_.add_to(app, "codecs to measure");
     app.add_flag("--operators", operators_,
                  "show each operator too: its time in the plain engine, weights and output");
@@ -37,12 +38,16 @@ class ProfileCommand final : public Command {
   }
 
   Expected<int> run(Context& context) override {
-    PARETO_ASSIGN(const auto wanted, settings_.read(flags_.runner.engine));
+    PARETO_ASSIGN(auto wanted, settings_.read(flags_.runner.engine));
     PARETO_ASSIGN(const PlanCodecs codecs, codecs_.read());
-    for (const ShardSettings& settings : wanted) {
-      flags_.options.probed_batches.push_back(settings.batch);
+    if (batch_->count() > 0) {
+      PARETO_ASSIGN(flags_.named_batches, parse_batches(settings_.batches));
     }
+    flags_.options.probed_batches = flags_.named_batches;
     PARETO_ASSIGN(const auto session, PlanningSession::open(context, flags_, {}));
+    for (ShardSettings& settings : wanted) {
+      if (batch_->count() == 0) settings.batch = flags_.batch;
+    }
     ProfileReport report;
     report.model = session->model().name();
     report.transports = names_in(session->transports());
@@ -97,6 +102,7 @@ class ProfileCommand final : public Command {
 
   PlanningFlags flags_;
   SettingLists settings_;
+  const CLI::Option* batch_ = nullptr;
   CodecFlags codecs_;
   bool operators_ = false;
   bool json_ = false;

@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -10,7 +11,9 @@
 #include "client/commands/flags.h"
 #include "client/commands/inputs.h"
 #include "client/commands/npy.h"
+#include "client/commands/output_file.h"
 #include "client/commands/show.h"
+#include "client/experiment/output_error.h"
 #include "client/experiment/plan_file.h"
 #include "client/experiment/run_once.h"
 #include "client/experiment/sweep_plan.h"
@@ -40,7 +43,7 @@ class RunCommand final : public Command {
            "  paretoctl run --model resnet50 --split after:layer2 --requests 50 --trace run.json\n";
   }
   void add_options(CLI::App& app) override {
-    model_.add_to(app, /*required=*/false, "--input-shape");
+    model_.add_to(app, /*required=*/false);
     devices_.add_to(app);
     runner_.add_to(app);
     app.add_option(
@@ -53,16 +56,16 @@ class RunCommand final : public Command {
                        "with --model where the model lies elsewhere");
     pipeline_.add_to(app);
     timeout_.add_to(app);
-    app.add_option("--batch", batch_, "batch size")->capture_default_str()->check(check_one_value);
+    app.add_option("--batch", batch_, "batch size (default: 1, or that of --input)")
+        ->check(check_one_value);
     app.add_option("--requests", options_.requests,
                    "measured for latency, and traced (default: 12, fewer of slow ones)");
     app.add_option("--seed", options_.seed, "of the input, without --input")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
-    app.add_option("--input", inputs_,
-                   "one .npy file an input of the model, its first dimension the batch")
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-    app.add_option("--output", output_, "write the (first) output tensor to this .npy file");
+    app.add_option("--output", output_,
+                   "write the output to this .npy file; several tensors are numbered: "
+                   "scores.npy becomes scores.0.npy, scores.1.npy");
     app.add_option("--save-plan", save_plan_, "write the plan to this file");
     app.add_option(
         "--trace", trace_,
@@ -78,11 +81,9 @@ class RunCommand final : public Command {
   Expected<int> run(Context& context) override {
     Plan plan;
     PARETO_TRY(read_flags(plan));
-    PARETO_ASSIGN(const Model model, model_.open(context));
-    if (!inputs_.empty()) {
-      PARETO_TRY(with_context(check_inputs(model, given_, inputs_), "--input"));
-      options_.inputs = given_.values;
-    }
+    PARETO_TRY(check_files());
+    PARETO_ASSIGN(const Model model, open_model(context, plan));
+    PARETO_TRY(check_output(model));
     PARETO_ASSIGN(const std::vector<std::size_t> points, find_points(model));
     const std::size_t stages =
         plan_file_.empty() ? points.size() + 1 : std::max<std::size_t>(devices_named({named_}), 2);
@@ -107,7 +108,7 @@ class RunCommand final : public Command {
     PARETO_ASSIGN(const RunOnceResult result, std::move(ran));
     print(context, result);
     // After the figures: they are not lost with a file that cannot be written.
-    PARETO_TRY(save_output(result));
+    PARETO_TRY(save_outputs(context, result));
     if (result.trace) {
       PARETO_TRY(write_file_atomically(trace_, chrome_trace(*result.trace)));
       if (!json_) {
@@ -115,6 +116,7 @@ class RunCommand final : public Command {
                                    result.trace->load.samples.size(), result.trace->plan.window);
       }
     }
+    PARETO_TRY(check_outputs(result.expected, result.outputs));
     return kExitDone;
   }
 
@@ -129,8 +131,9 @@ class RunCommand final : public Command {
     if (!plan_file_.empty()) {
       PARETO_ASSIGN(named_, read_plan_file(plan_file_));
       plan = named_.plan;
+      gives_data_ = !model_.inputs.empty();
       model_.complete(source_of(named_));
-      return read_given(plan);
+      return {};
     }
     if (model_.model.empty())
       return fail(ErrorCode::kInvalidArgument, "--model is missing (or --plan FILE)");
@@ -138,18 +141,13 @@ class RunCommand final : public Command {
     PARETO_TRY(with_context(parse_transport_mix(pipeline_.transport), "--transport {}",
                             pipeline_.transport));
     PARETO_TRY(with_context(check_codec_name(pipeline_.codec), "--codec {}", pipeline_.codec));
-    if (batch_ < 1)
-      return fail(ErrorCode::kInvalidArgument, "--batch {}: at least 1 is needed", batch_);
     PARETO_ASSIGN(const auto micro_batches, parse_micro_batches(pipeline_.micro_batch));
-    if (micro_batches.size() != 1 || micro_batches.front() > batch_) {
-      return fail(ErrorCode::kInvalidArgument,
-                  "--micro-batch {}: one size, not above the batch of {}, or none",
-                  pipeline_.micro_batch, batch_);
+    if (micro_batches.size() != 1) {
+      return fail(ErrorCode::kInvalidArgument, "--micro-batch {}: one size, or none",
+                  pipeline_.micro_batch);
     }
     PARETO_ASSIGN(plan.window, parse_window(pipeline_.window));
-    plan.batch = batch_;
     plan.micro_batch = micro_batches.front();
-    PARETO_TRY(read_given(plan));
     plan.model = model_.model;
     plan.engine = runner_.engine;
     plan.precision = runner_.precision;
@@ -163,13 +161,23 @@ class RunCommand final : public Command {
                               : NeededDevices{.names = device_names({named_})};
   }
 
-  /// Inputs say what their batch is.
-  Expected<> read_given(Plan& plan) {
-    if (inputs_.empty()) return {};
-    PARETO_ASSIGN(given_, read_inputs(inputs_));
-    plan.batch = given_.batch;
+  /// Finds the plan's batch: of a flag or a plan file, else of data that are given here, else the
+  /// model's own.
+  Expected<Model> open_model(Context& context, Plan& plan) {
+    PARETO_ASSIGN(auto named, parse_named_batches(batch_));
+    if (!plan_file_.empty()) named = {plan.batch};
+    PARETO_ASSIGN(Model model, model_.open(context, named));
+    if (gives_data_) named.clear();
+    PARETO_ASSIGN(const auto batches, batches_for(context, model, named));
+    plan.batch = batches.front();
+    if (plan.micro_batch > plan.batch && plan_file_.empty()) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "--micro-batch {}: not above the batch of {}, or none", plan.micro_batch,
+                  plan.batch);
+    }
     if (plan.micro_batch > plan.batch) plan.micro_batch = 0;
-    return {};
+    PARETO_TRY(check_micro_batch(model, plan.micro_batch));
+    return model;
   }
 
   /// Those of --split, as a list or joined as they are in tables: "after:features.3+after:features.7".
@@ -183,6 +191,11 @@ class RunCommand final : public Command {
       if (chosen.size() != 1) {
         return fail(ErrorCode::kInvalidArgument, "--split {} names {} split points, not one", name,
                     chosen.size());
+      }
+      if (!points.empty() && chosen.front() == points.back()) {
+        return fail(ErrorCode::kInvalidArgument,
+                    "--split {}: {} is the same cut as the one before it, {}", split_, name,
+                    model.split_points()[chosen.front()].name);
       }
       if (!points.empty() && chosen.front() <= points.back()) {
         return fail(ErrorCode::kInvalidArgument,
@@ -215,12 +228,47 @@ class RunCommand final : public Command {
     return {};
   }
 
-  Expected<> save_output(const RunOnceResult& result) const {
+  /// Before the devices are asked for anything.
+  Expected<> check_files() const {
+    for (const auto& [flag, file] :
+         {std::pair("--output", &output_), std::pair("--save-plan", &save_plan_),
+          std::pair("--trace", &trace_)}) {
+      if (!file->empty()) PARETO_TRY(check_writable(flag, *file));
+    }
+    return {};
+  }
+
+  Expected<> check_output(const Model& model) const {
+    if (output_.empty()) return {};
+    std::vector<TensorSpec> tensors;
+    for (const std::int64_t output : model.graph().outputs) {
+      const auto inside = tensors_of(model.graph().values[static_cast<std::size_t>(output)].spec);
+      tensors.insert(tensors.end(), inside.begin(), inside.end());
+    }
+    if (tensors.empty()) {
+      return fail(ErrorCode::kInvalidArgument, "--output {}: {} returns no tensor", output_,
+                  model.name());
+    }
+    for (const TensorSpec& tensor : tensors) {
+      PARETO_TRY(with_context(check_npy_type(tensor.dtype), "--output {}", output_));
+    }
+    return {};
+  }
+
+  Expected<> save_outputs(Context& context, const RunOnceResult& result) const {
     if (output_.empty()) return {};
     const auto tensors = tensors_of(result.outputs);
-    if (tensors.empty())
-      return fail(ErrorCode::kInvalidArgument, "--output: the model returned no tensor");
-    return write_npy(output_, *tensors.front());
+    const std::filesystem::path path(output_);
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      std::filesystem::path file = path;
+      if (tensors.size() > 1) {
+        file.replace_filename(
+            fmt::format("{}.{}{}", path.stem().string(), i, path.extension().string()));
+      }
+      PARETO_TRY(write_npy(file, *tensors[i]));
+      if (!json_) context.out << fmt::format("written     {}\n", file.string());
+    }
+    return {};
   }
 
   void print(Context& context, const RunOnceResult& result) const {
@@ -274,9 +322,8 @@ class RunCommand final : public Command {
   std::string split_;
   std::string plan_file_;
   NamedPlan named_;  ///< of it
-  std::int64_t batch_ = 1;
-  std::vector<std::string> inputs_;
-  ModelInputs given_;  ///< of them
+  std::string batch_;
+  bool gives_data_ = false;  ///< beside a plan file, which has a batch of its own
   std::string output_;
   std::string save_plan_;
   std::string trace_;

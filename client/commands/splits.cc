@@ -5,6 +5,7 @@
 
 #include "client/commands/commands.h"
 #include "client/commands/flags.h"
+#include "client/commands/inputs.h"
 #include "client/commands/show.h"
 #include "client/report/plan_text.h"
 #include "client/report/text_table.h"
@@ -83,8 +84,10 @@ class SplitsCommand final : public Command {
               "LIST", {"modules", "all", "auto"})
         ->capture_default_str();
     app.add_flag("--all", all_, "show also points at which no cut is allowed, with the reason");
-    set_value(app.add_option("--batch", batch_, "batch size that bytes are given for"), "N")
-        ->capture_default_str()
+    set_value(
+        app.add_option("--batch", named_batch_,
+                       "batch size that bytes are given for (default: 1, or that of --input)"),
+        "N")
         ->check(check_one_value);
     app.add_flag("--time", time_,
                  "measure the time of each side, on one thread of the plain engine here");
@@ -92,10 +95,11 @@ class SplitsCommand final : public Command {
   }
 
   Expected<int> run(Context& context) override {
-    if (batch_ < 1)
-      return fail(ErrorCode::kInvalidArgument, "--batch {}: at least 1 is needed", batch_);
-    PARETO_ASSIGN(const Model model, model_.open(context));
-    PARETO_ASSIGN(const std::vector<std::size_t> chosen, choose(model));
+    PARETO_ASSIGN(const auto named, parse_named_batches(named_batch_));
+    PARETO_ASSIGN(const Model model, model_.open(context, named));
+    PARETO_ASSIGN(const auto batches, batches_for(context, model, named));
+    batch_ = batches.front();
+    PARETO_ASSIGN(const std::vector<std::size_t> chosen, choose(context, model));
     if (time_) {
       PARETO_ASSIGN(before_ms_, times_before(model, batch_));
     }
@@ -103,8 +107,8 @@ class SplitsCommand final : public Command {
   }
 
  private:
-  Expected<std::vector<std::size_t>> choose(const Model& model) const {
-    if (!all_) return partitioner::select_split_points(model.split_points(), splits_);
+  Expected<std::vector<std::size_t>> choose(Context& context, const Model& model) const {
+    if (!all_) return select_splits(context, model, splits_);
     std::vector<std::size_t> every(model.split_points().size());
     for (std::size_t i = 0; i < every.size(); ++i) every[i] = i;
     return every;
@@ -206,6 +210,7 @@ class SplitsCommand final : public Command {
 
   ModelFlags model_;
   std::string splits_ = "all";
+  std::string named_batch_;
   std::int64_t batch_ = 1;
   bool all_ = false;
   bool time_ = false;

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <ostream>
@@ -87,10 +88,10 @@ class SweepCommand final : public Command {
     flags_.settle(context);
     PARETO_TRY(flags_.read());
     SweepOptions& options = flags_.options();
-    PARETO_ASSIGN(const partitioner::Model model, flags_.what().model.open(context));
+    PARETO_ASSIGN(const partitioner::Model model, flags_.open_model(context));
     std::vector<std::size_t> points;
     if (options.plans.empty()) {
-      PARETO_ASSIGN(points, partitioner::select_split_points(model.split_points(), options.splits));
+      PARETO_ASSIGN(points, select_splits(context, model, options.splits));
     }
     if (!dry_run_) PARETO_TRY(check_name(context));
     if (!dry_run_) PARETO_TRY(serve_metrics(context));
@@ -250,7 +251,7 @@ class SweepCommand final : public Command {
                   run.id,
                   kept.testbed_content->empty() ? "without a test bed" : "on another test bed");
     }
-    PARETO_ASSIGN(const partitioner::Model model, flags_.what().model.open(context));
+    PARETO_ASSIGN(const partitioner::Model model, flags_.open_model(context));
     PARETO_TRY(serve_metrics(context));
     PARETO_ASSIGN(Cluster cluster, flags_.connect(context));
     PARETO_TRY(continue_run(model, cluster, flags_.options(), run));
@@ -296,6 +297,11 @@ class SweepCommand final : public Command {
     return show(context, run);
   }
 
+  static bool has_wrong_outputs(const TrialRecord& trial) {
+    return trial.status == TrialStatus::kFailed && trial.output_error &&
+           !std::isfinite(trial.output_error->max);
+  }
+
   std::string resume_command(const RunRecord& run) const {
     return fmt::format("paretoctl sweep --resume {}{}", run.id, store_.hint());
   }
@@ -318,6 +324,7 @@ class SweepCommand final : public Command {
       context.err << fmt::format("run {} is not finished; go on with: {}\n", run.id,
                                  resume_command(run));
     }
+    if (std::ranges::any_of(run.trials, has_wrong_outputs)) return kExitFailed;
     return run.finished.empty() || failed != run.trials.end() ? kExitPartial : kExitDone;
   }
 

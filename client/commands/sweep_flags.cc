@@ -7,6 +7,7 @@
 #include "client/cluster/network.h"
 #include "client/cluster/testbed_cluster.h"
 #include "client/command.h"
+#include "client/commands/inputs.h"
 #include "client/commands/known_names.h"
 #include "client/experiment/plan_file.h"
 #include "core/base/text.h"
@@ -71,7 +72,8 @@ void SweepFlags::add_plans_to(CLI::App& app) {
                            "Plans on one device are always measured; 1: no others"),
             "LIST", {"auto"})
       ->capture_default_str();
-  set_value(app.add_option("--batch", batches_, "batch sizes"), "LIST")->capture_default_str();
+  set_value(app.add_option("--batch", batches_, "batch sizes (default: 1, or that of --input)"),
+            "LIST");
   set_value(app.add_option(
                 "--plans", plans_,
                 "plan files (plan --save-front) or folders of them, measured as they are in place "
@@ -125,7 +127,7 @@ Expected<> SweepFlags::read() {
   PARETO_ASSIGN(options.codecs, parse_codecs(pipeline_.codec));
   PARETO_TRY(check_codec_error(pipeline_.codec_error));
   options.codec_error = pipeline_.codec_error;
-  PARETO_ASSIGN(options.batches, parse_batches(batches_));
+  PARETO_ASSIGN(options.batches, parse_named_batches(batches_));
   PARETO_ASSIGN(options.micro_batches, parse_micro_batches(pipeline_.micro_batch));
   PARETO_ASSIGN(options.window, parse_window(pipeline_.window));
   PARETO_TRY(at_least_one("--requests", options.requests));
@@ -191,6 +193,21 @@ Expected<> SweepFlags::read_max_latency() {
 
 bool SweepFlags::is_adaptive(std::size_t trials) const {
   return adaptive_ || budget_ || (!exhaustive_ && trials > kManyTrials);
+}
+
+Expected<partitioner::Model> SweepFlags::open_model(Context& context) {
+  SweepOptions& options = what_.options;
+  std::vector<std::int64_t> named = options.batches;
+  std::vector<std::int64_t> micro_batches = options.micro_batches;
+  for (const NamedPlan& one : options.plans) {
+    named.push_back(one.plan.batch);
+    micro_batches.push_back(one.plan.micro_batch);
+  }
+  PARETO_ASSIGN(partitioner::Model model, what_.model.open(context, named));
+  PARETO_ASSIGN(named, batches_for(context, model, named));
+  if (options.batches.empty()) options.batches = {named.front()};
+  for (const std::int64_t size : micro_batches) PARETO_TRY(check_micro_batch(model, size));
+  return model;
 }
 
 Expected<Cluster> SweepFlags::connect(const Context& context) const {

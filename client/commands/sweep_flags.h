@@ -28,6 +28,9 @@ class SweepFlags {
 
   /// Keeps the powers of devices whose inventory names them: with the run, they make energy of time.
   void keep_powers(const Cluster& cluster);
+  /// Opens the model and finds the batches, if no flag names them: its own, or 1. Fails: as
+  /// ModelFlags::open() and batches_for().
+  Expected<partitioner::Model> open_model(Context& context);
 
   /// What was read.
   SweepOptions& options() { return what_.options; }
@@ -61,7 +64,7 @@ class SweepFlags {
   TimeoutFlag timeout_;
   std::string plans_;
   std::string stages_ = "2";
-  std::string batches_ = "1";
+  std::string batches_;
   std::string networks_;
   std::string max_latency_;
   std::optional<std::string> budget_;

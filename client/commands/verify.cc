@@ -8,6 +8,7 @@
 
 #include "client/commands/commands.h"
 #include "client/commands/flags.h"
+#include "client/commands/inputs.h"
 #include "client/commands/progress.h"
 #include "core/base/usage.h"
 #include "core/plan/json_text.h"
@@ -36,7 +37,8 @@ class VerifyCommand final : public Command {
   std::string_view examples() const override {
     return "  paretoctl verify --model resnet18\n"
            "  paretoctl verify --model swin_t.pt --input-shape 3x224x224 --batch 1,3 --engine "
-           "plain\n";
+           "plain\n"
+           "  paretoctl verify --model tagger.pt --input tokens.npy,lengths.npy\n";
   }
   void add_options(CLI::App& app) override {
     model_.add_to(app);
@@ -46,7 +48,9 @@ class VerifyCommand final : public Command {
                              "op:N"),
               "LIST", {"modules", "all", "auto"})
         ->capture_default_str();
-    set_value(app.add_option("--batch", batches_, "batch sizes"), "LIST")->capture_default_str();
+    set_value(
+        app.add_option("--batch", batches_, "batch sizes (default: 1,3,8, or that of --input)"),
+        "LIST");
     app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
   }
 
@@ -58,10 +62,10 @@ class VerifyCommand final : public Command {
                   "beside that: leave --engine out, or name that one",
                   runner_.precision, kPlain);
     }
-    PARETO_ASSIGN(const auto batches, parse_batches(batches_));
-    PARETO_ASSIGN(const Model model, model_.open(context));
-    PARETO_ASSIGN(const auto points,
-                  partitioner::select_split_points(model.split_points(), splits_));
+    PARETO_ASSIGN(const auto named, parse_named_batches(batches_));
+    PARETO_ASSIGN(const Model model, model_.open(context, named));
+    PARETO_ASSIGN(const auto batches, batches_for(context, model, named, {1, 3, 8}));
+    PARETO_ASSIGN(const auto points, select_splits(context, model, splits_));
     partitioner::VerifyOptions options;
     options.batches = batches;
     options.points = points;
@@ -171,7 +175,7 @@ class VerifyCommand final : public Command {
   ModelFlags model_;
   RunnerFlags runner_;
   std::string splits_ = "all";
-  std::string batches_ = "1,3,8";
+  std::string batches_;
   bool json_ = false;
 };
 

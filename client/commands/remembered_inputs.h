@@ -1,0 +1,42 @@
+// What models were last opened with, kept beside the results and found again by what a model's file
+// holds.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/digest.h"
+#include "core/base/error.h"
+
+namespace pareto::client {
+
+struct RememberedInputs {
+  std::string input_shape;            ///< as of --input-shape
+  std::vector<std::string> inputs;    ///< absolute paths, as of --input
+  std::optional<std::int64_t> batch;  ///< the only one that the model runs at
+  bool operator==(const RememberedInputs&) const = default;
+};
+
+/// Returns the SHA-256 of a file. Fails: kNotFound, kPermission.
+Expected<Digest> digest_of_file(const std::filesystem::path& path);
+
+/// A folder with one small JSON file a model. Threads: one owner.
+class InputMemory {
+ public:
+  explicit InputMemory(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  /// Returns what was last remembered; none: nothing, or it cannot be read.
+  std::optional<RememberedInputs> recall(const Digest& model) const;
+  /// Fails: as write_file_atomically().
+  Expected<> remember(const Digest& model, const RememberedInputs& inputs) const;
+
+ private:
+  std::filesystem::path file_of(const Digest& model) const;
+
+  std::filesystem::path folder_;
+};
+
+}  // namespace pareto::client
