@@ -109,6 +109,17 @@ TEST_F(DeviceProfiler, TimesBothSidesOfEveryCutOnEveryDevice) {
   EXPECT_TRUE(device_profile_from_json(to_json(first))) << "it can be kept";
 }
 
+TEST_F(DeviceProfiler, AModelThatMadeUpRequestsDoNotFitIsTimedOnRealOnes) {
+  daemons_[0]->refuse_examples();
+  const auto measured = profile();
+  ASSERT_TRUE(measured) << measured.error().message;
+  EXPECT_THAT(in_units(measured->front()), ElementsAre(7, 15, 21, 15, 7));
+  EXPECT_EQ(measured->front().operators, std::vector<Nanoseconds>(10, Nanoseconds(1)))
+      << "all weigh the same";
+  EXPECT_EQ(measured->back().operators, std::vector<Nanoseconds>(10, 3 * kUnit));
+  EXPECT_TRUE(device_profile_from_json(to_json(measured->front()))) << "it can be kept";
+}
+
 TEST_F(DeviceProfiler, KeepsHowUnevenlyTheWholeModelWorked) {
   daemons_[0]->set_sway(7 * kUnit);
   const auto measured = profile();

@@ -285,6 +285,7 @@ Expected<std::vector<wire::CodecCost>> FakeDaemon::measure_codecs(const std::str
 Expected<ShardTimes> FakeDaemon::profile(const std::string& handle, std::int64_t batch, int repeats,
                                          int operator_repeats, std::chrono::milliseconds) {
   PARETO_TRY(alive());
+  if (refusing_examples_) return fail(ErrorCode::kInvalidArgument, "lengths have to be above 0");
   const std::lock_guard lock(mutex_);
   const auto held = shards_.find(handle);
   if (held == shards_.end()) return fail(ErrorCode::kNotFound, "no shard {}", handle);

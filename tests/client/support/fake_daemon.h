@@ -45,6 +45,8 @@ class FakeDaemon final : public DaemonClient {
     operator_time_ = time;
     shard_time_ = of_shard;
   }
+  /// Refuses to profile, as a device does if made-up requests do not fit a shard.
+  void refuse_examples() { refusing_examples_ = true; }
   /// That every other request takes more of each stage.
   void set_sway(Nanoseconds more) { sway_ = more; }
   /// Of each of its links, and of those over one transport.
@@ -150,6 +152,7 @@ class FakeDaemon final : public DaemonClient {
   std::atomic<bool> dead_{false};
   std::atomic<bool> hanging_{false};
   std::atomic<bool> misreporting_{false};
+  std::atomic<bool> refusing_examples_{false};
   ClockOffset clock_;
   std::vector<wire::CodecCost> shard_costs_;
   std::vector<wire::CodecCost> standard_costs_;
