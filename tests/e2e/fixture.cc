@@ -1,5 +1,6 @@
 #include "tests/e2e/fixture.h"
 
+#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -27,6 +28,8 @@ EndToEnd::EndToEnd() {
   std::string pattern = (std::filesystem::temp_directory_path() / "pareto-e2e.XXXXXX").string();
   if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
   folder_ = pattern;
+  // What is kept of runs and models stays in this test's folder.
+  ::setenv("XDG_DATA_HOME", path("data").c_str(), 1);
 }
 
 EndToEnd::~EndToEnd() {

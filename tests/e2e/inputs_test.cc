@@ -32,15 +32,6 @@ class Inputs : public EndToEnd {
         run({"/usr/bin/python3", std::string(PARETO_SOURCE_DIR) + "/tests/e2e/make_inputs.py",
              folder().string()});
     ASSERT_EQ(made.exit_code, 0) << "python3-torch is needed: " << made.errors;
-    std::filesystem::create_directories(folder() / "state");
-  }
-
-  /// What it keeps is in this test's folder.
-  Finished pareto(const std::vector<std::string>& arguments) const {
-    std::vector<std::string> all{"/usr/bin/env", "XDG_DATA_HOME=" + path("state"),
-                                 std::string(PARETO_BIN_DIR) + "/paretoctl"};
-    all.insert(all.end(), arguments.begin(), arguments.end());
-    return run(all);
   }
 
   std::string data(const std::string& name, int inputs) const {
@@ -54,15 +45,14 @@ class Inputs : public EndToEnd {
   void expect_verified(const std::string& name, const std::vector<std::string>& more) const {
     std::vector<std::string> arguments{"verify", "--model", path(name + ".pt"), "--json"};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    const auto done = pareto(arguments);
+    const auto done = paretoctl(arguments);
     EXPECT_EQ(done.exit_code, 0) << done.output << done.errors;
     const json result = json::parse(done.output);
     EXPECT_FALSE(result["plain"].empty());
     for (const json& row : result["plain"]) EXPECT_TRUE(row["bit_equal"]) << row.dump();
   }
 
-  /// Runs it cut in the middle, in the plain engine, and compares what is written with Python's,
-  /// bit for bit.
+  /// Runs it cut in the middle, in the plain engine, and compares what is written with Python's.
   void expect_as_python(const std::string& name, const std::vector<std::string>& outputs,
                         const std::vector<std::string>& more) const {
     std::vector<std::string> arguments{
@@ -70,14 +60,14 @@ class Inputs : public EndToEnd {
         "--engine",      "plain",   "--requests",       "2",       "--output",
         path("out.npy"), "--json",  "--transport",      "tcp"};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    const auto done = pareto(arguments);
+    const auto done = paretoctl(arguments);
     ASSERT_EQ(done.exit_code, 0) << done.errors;
     for (const std::string& suffix : outputs) {
       expect_near(path("out" + suffix + ".npy"), path(name + "_expected" + suffix + ".npy"));
     }
   }
 
-  /// The headers may be written otherwise; the numbers are the last bytes of both files.
+  /// Compares the numbers of two files. Both have a header of 128 bytes.
   static void expect_near(const std::string& found, const std::string& expected) {
     const std::string one = slurp(found);
     const std::string other = slurp(expected);
@@ -95,7 +85,7 @@ class Inputs : public EndToEnd {
 
 TEST_F(Inputs, AModelIsExaminedVerifiedAndRunOnTheData) {
   const auto zeros =
-      pareto({"splits", "--model", path("lengths.pt"), "--input-shape", "7:int64;scalar:int64"});
+      paretoctl({"splits", "--model", path("lengths.pt"), "--input-shape", "7:int64;scalar:int64"});
   EXPECT_EQ(zeros.exit_code, 2);
   EXPECT_THAT(zeros.errors, AllOf(HasSubstr("example integers are zeros"),
                                   HasSubstr("--input FILE.npy"), HasSubstr("=1..39")));
@@ -106,34 +96,34 @@ TEST_F(Inputs, AModelIsExaminedVerifiedAndRunOnTheData) {
 
 TEST_F(Inputs, WhatAModelNeedsIsRemembered) {
   const auto first =
-      pareto({"splits", "--model", path("lengths.pt"), "--input", data("lengths", 2)});
+      paretoctl({"splits", "--model", path("lengths.pt"), "--input", data("lengths", 2)});
   ASSERT_EQ(first.exit_code, 0) << first.errors;
   EXPECT_THAT(first.errors, testing::Not(HasSubstr("as it last was")));
   // The same file elsewhere.
   std::filesystem::copy_file(path("lengths.pt"), path("copy.pt"));
-  const auto again = pareto({"splits", "--model", path("copy.pt")});
+  const auto again = paretoctl({"splits", "--model", path("copy.pt")});
   EXPECT_EQ(again.exit_code, 0) << again.errors;
   EXPECT_THAT(again.errors,
               HasSubstr("copy.pt is opened as it last was: --input " + path("lengths_0.npy")));
   std::filesystem::remove(path("lengths_0.npy"));
-  const auto without = pareto({"splits", "--model", path("copy.pt")});
+  const auto without = paretoctl({"splits", "--model", path("copy.pt")});
   EXPECT_EQ(without.exit_code, 0) << without.errors;
   EXPECT_THAT(without.errors, HasSubstr("made-up inputs of its shape are used"));
 }
 
 TEST_F(Inputs, AModelIsSweptProfiledAndPlannedOnTheData) {
   const std::string model = path("lengths.pt");
-  const auto swept = pareto({"sweep", "--model", model, "--input", data("lengths", 2), "--splits",
-                             "percent:40", "--transport", "tcp", "--rounds", "1", "--requests", "3",
-                             "--predict", "--report", "none", "--json"});
+  const auto swept = paretoctl({"sweep", "--model", model, "--input", data("lengths", 2),
+                                "--splits", "percent:40", "--transport", "tcp", "--rounds", "1",
+                                "--requests", "3", "--predict", "--report", "none", "--json"});
   ASSERT_EQ(swept.exit_code, 0) << swept.errors << swept.output;
   for (const json& trial : json::parse(swept.output)["trials"]) {
     EXPECT_EQ(trial["status"], "ok") << trial.dump(1);
     EXPECT_EQ(trial["batch"], 3) << "that of the data";
     EXPECT_LT(trial["output_error"]["max"].get<double>(), 1e-5);
   }
-  const auto planned = pareto({"plan", "--model", model, "--splits", "percent:40", "--save",
-                               path("plan.json"), "--max-latency", "10s"});
+  const auto planned = paretoctl({"plan", "--model", model, "--splits", "percent:40", "--save",
+                                  path("plan.json"), "--max-latency", "10s"});
   EXPECT_EQ(planned.exit_code, 0) << planned.errors;
   const json plan = json::parse(slurp(path("plan.json")));
   EXPECT_EQ(plan["batch"], 3);
@@ -141,20 +131,21 @@ TEST_F(Inputs, AModelIsSweptProfiledAndPlannedOnTheData) {
   EXPECT_THAT(plan["model_source"]["input_shape"].get<std::string>(),
               testing::EndsWith(";scalar:int64=4..7"))
       << "what is made up elsewhere";
-  const auto deployed = pareto({"deploy", "--plan", path("plan.json"), "--output", path("results"),
-                                path("lengths_0.npy") + ";" + path("lengths_1.npy")});
+  const auto deployed =
+      paretoctl({"deploy", "--plan", path("plan.json"), "--output", path("results"),
+                 path("lengths_0.npy") + ";" + path("lengths_1.npy")});
   EXPECT_EQ(deployed.exit_code, 0) << deployed.errors;
   expect_near(path("results/lengths_0.npy"), path("lengths_expected.npy"));
 }
 
 TEST_F(Inputs, OneBatchOnlyIsSaidAndUsed) {
   const auto named =
-      pareto({"splits", "--model", path("fixed8.pt"), "--input-shape", "6", "--batch", "8"});
+      paretoctl({"splits", "--model", path("fixed8.pt"), "--input-shape", "6", "--batch", "8"});
   EXPECT_EQ(named.exit_code, 0) << named.errors;
   EXPECT_THAT(named.errors, HasSubstr("fixed8 runs at batch 8 only"));
   expect_verified("fixed8", {"--input-shape", "6"});
   expect_as_python("fixed8", {""}, {"--input", data("fixed8", 1)});
-  const auto other = pareto({"verify", "--model", path("fixed8.pt"), "--batch", "2"});
+  const auto other = paretoctl({"verify", "--model", path("fixed8.pt"), "--batch", "2"});
   EXPECT_EQ(other.exit_code, 2);
   EXPECT_THAT(other.errors, HasSubstr("--batch 2: fixed8 runs at batch 8 only"));
   expect_verified("four_or_one", {"--input", data("four_or_one", 1)});
@@ -166,31 +157,31 @@ TEST_F(Inputs, TheBatchMayStandAnywhereAndAllOutputsAreWritten) {
   expect_verified("recurrent", {"--input-shape", shape});
   expect_as_python("recurrent", {".0", ".1"},
                    {"--input-shape", shape, "--input", data("recurrent", 2)});
-  const auto unsaid = pareto({"run", "--model", path("recurrent.pt"), "--split", "percent:50",
-                              "--input", data("recurrent", 2)});
+  const auto unsaid = paretoctl({"run", "--model", path("recurrent.pt"), "--split", "percent:50",
+                                 "--input", data("recurrent", 2)});
   EXPECT_EQ(unsaid.exit_code, 2);
   EXPECT_THAT(unsaid.errors, HasSubstr("--input-shape \"Bx5x6;2xBx8\""));
-  const auto parts = pareto({"run", "--model", path("recurrent.pt"), "--input-shape", shape,
-                             "--split", "percent:50", "--batch", "2", "--micro-batch", "1"});
+  const auto parts = paretoctl({"run", "--model", path("recurrent.pt"), "--input-shape", shape,
+                                "--split", "percent:50", "--batch", "2", "--micro-batch", "1"});
   EXPECT_EQ(parts.exit_code, 2);
   EXPECT_THAT(parts.errors, HasSubstr("float32[2xBx8]"));
 }
 
 TEST_F(Inputs, AZeroThatEmptiesTheRequestIsSaid) {
   const std::string model = path("emptied.pt");
-  const auto done = pareto({"splits", "--model", model, "--input-shape", "3x4;scalar:int64"});
+  const auto done = paretoctl({"splits", "--model", model, "--input-shape", "3x4;scalar:int64"});
   EXPECT_EQ(done.exit_code, 0) << done.errors;
   EXPECT_THAT(done.errors, AllOf(HasSubstr("example integers are zeros"),
                                  HasSubstr("a result is empty (float32[Bx0x4])")));
-  const auto given = pareto({"splits", "--model", model, "--input", data("emptied", 2)});
+  const auto given = paretoctl({"splits", "--model", model, "--input", data("emptied", 2)});
   EXPECT_EQ(given.exit_code, 0) << given.errors;
   EXPECT_THAT(given.errors, testing::Not(HasSubstr("zeros")));
 }
 
 TEST_F(Inputs, AnOutputThatCannotBeWrittenIsRefusedBeforeTheRun) {
   for (const char* flag : {"--output", "--trace", "--save-plan"}) {
-    const auto done = pareto({"run", "--model", path("fixed8.pt"), "--input", data("fixed8", 1),
-                              "--split", "percent:50", flag, path("absent/out.npy")});
+    const auto done = paretoctl({"run", "--model", path("fixed8.pt"), "--input", data("fixed8", 1),
+                                 "--split", "percent:50", flag, path("absent/out.npy")});
     EXPECT_EQ(done.exit_code, 2) << done.errors;
     EXPECT_EQ(done.output, "");
     EXPECT_THAT(done.errors, AllOf(HasSubstr(flag), HasSubstr("absent")));
@@ -201,16 +192,15 @@ TEST_F(Inputs, FilesAreWhatTheyAre) {
   std::filesystem::copy_file(path("fixed8.pt"), path("named.torchscript"));
   std::filesystem::copy_file(path("fixed8.pt"), path("noextension"));
   for (const char* name : {"named.torchscript", "noextension"}) {
-    const auto done =
-        run({"/bin/sh", "-c",
-             "cd " + folder().string() + " && XDG_DATA_HOME=" + path("state") + " " +
-                 PARETO_BIN_DIR + "/paretoctl splits --input-shape 6 --model " + name});
+    const auto done = run({"/bin/sh", "-c",
+                           "cd " + folder().string() + " && " + PARETO_BIN_DIR +
+                               "/paretoctl splits --input-shape 6 --model " + name});
     EXPECT_EQ(done.exit_code, 0) << done.errors;
   }
-  const auto weights = pareto({"splits", "--model", path("weights.pt"), "--input-shape", "6"});
+  const auto weights = paretoctl({"splits", "--model", path("weights.pt"), "--input-shape", "6"});
   EXPECT_EQ(weights.exit_code, 2);
   EXPECT_THAT(weights.errors, HasSubstr("--weights FILE"));
-  const auto module = pareto({"splits", "--model", path("module.pt"), "--input-shape", "6"});
+  const auto module = paretoctl({"splits", "--model", path("module.pt"), "--input-shape", "6"});
   EXPECT_EQ(module.exit_code, 2);
   EXPECT_THAT(module.errors, HasSubstr("needs its Python classes"));
 }
