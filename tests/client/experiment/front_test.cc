@@ -9,14 +9,15 @@
 namespace pareto::client {
 namespace {
 
-/// Measured in those rounds, each of which took so many ms.
-TrialRecord trial_of(const std::vector<int>& rounds, const std::vector<double>& latency_ms) {
+/// Measured in those rounds, each of which took so many ms, at so many samples/s.
+TrialRecord trial_of(const std::vector<int>& rounds, const std::vector<double>& latency_ms,
+                     double samples_per_s = 100) {
   TrialRecord trial;
   for (std::size_t i = 0; i < rounds.size(); ++i) {
     TrialRound& round = trial.rounds.emplace_back();
     round.round = rounds[i];
     round.latency_ms = {latency_ms[i], latency_ms[i]};
-    round.intervals_s = {0.01, 0.01};
+    round.intervals_s = {1 / samples_per_s, 1 / samples_per_s};
     trial.latency.samples += 2;
   }
   trial.latency.p50_ms = latency_ms.front();
@@ -47,7 +48,7 @@ TEST(MeasurementOf, ATrialIsWhatAPredictionIsComparedWith) {
 }
 
 TEST(SettleByRounds, TrialsAreDrawnTogetherByTheRoundsThatTheyShare) {
-  std::vector<TrialRecord> trials{trial_of({0, 1}, {10, 20}), trial_of({0, 1}, {13, 26})};
+  std::vector<TrialRecord> trials{trial_of({0, 1}, {10, 20}), trial_of({0, 1}, {13, 26}, 50)};
   settle_by_rounds(trials, 1);
   EXPECT_GT(trials[0].p_front, 0.9);
   EXPECT_LT(trials[1].p_front, 0.1);
@@ -64,7 +65,7 @@ TEST(SettleByRounds, FewRoundsMakeNothingCertain) {
   for (const std::size_t count : {1U, 2U, 5U, 6U}) {
     const std::vector<int> rounds(six.begin(), six.begin() + static_cast<std::ptrdiff_t>(count));
     std::vector<TrialRecord> trials{trial_of(rounds, std::vector<double>(count, 10)),
-                                    trial_of(rounds, std::vector<double>(count, 40))};
+                                    trial_of(rounds, std::vector<double>(count, 40), 25)};
     settle_by_rounds(trials, 1);
     const bool certain = count == 6;
     EXPECT_EQ(trials[0].p_front, certain ? 1 : 1 - kLeastChance) << count;

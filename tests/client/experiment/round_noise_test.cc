@@ -75,11 +75,17 @@ TEST(FigureErrors, AddUpWithWelchsDegrees) {
 constexpr int kTries = 200;
 constexpr int kAllRounds = 30;
 
-/// Of as many runs of six plans as there are tries. `others`: rounds that all plans but the first
-/// have.
-test::Coverage coverage_of(const test::Disturbance& disturbance, std::size_t rounds,
-                           std::size_t others) {
-  test::Coverage coverage;
+constexpr std::size_t kSubsets[] = {1, 2, 3, 6};
+
+/// What the intervals of one number of rounds hold …
+struct Coverages {
+  test::Coverage alike;  ///< … if all plans have as many …
+  test::Coverage among;  ///< … and if the others have four at least
+};
+
+/// In the order of kSubsets, of as many runs of six plans as there are tries.
+std::vector<Coverages> coverages_of(const test::Disturbance& disturbance) {
+  std::vector<Coverages> coverages(std::size(kSubsets));
   std::vector<std::size_t> places(kAllRounds);
   std::iota(places.begin(), places.end(), std::size_t{0});
   for (int i = 0; i < kTries; ++i) {
@@ -88,9 +94,18 @@ test::Coverage coverage_of(const test::Disturbance& disturbance, std::size_t rou
     for (int plan = 0; plan < 6; ++plan) {
       trials.push_back(machine.measure("plan", 10 + 3 * plan, 100 + 10 * plan));
     }
-    count_case(trials, 0, places, rounds, others, coverage);
+    for (std::size_t k = 0; k < std::size(kSubsets); ++k) {
+      const std::size_t rounds = kSubsets[k];
+      count_case(trials, 0, places, rounds, rounds, coverages[k].alike);
+      count_case(trials, 0, places, rounds, std::max<std::size_t>(rounds, 4), coverages[k].among);
+    }
   }
-  return coverage;
+  return coverages;
+}
+
+void expect_coverage(const test::Coverage& coverage, const std::string& where) {
+  EXPECT_GE(coverage.latency, kTries * 90 / 100) << where;
+  EXPECT_GE(coverage.throughput, kTries * 90 / 100) << where;
 }
 
 /// A machine with its drift from round to round, noise of a plan in a round, and requests.
@@ -102,17 +117,16 @@ struct Case {
 class Intervals : public testing::TestWithParam<Case> {};
 
 TEST_P(Intervals, HoldTheMedianOfThirtyRoundsAndNarrowWithRounds) {
-  for (const bool alike : {true, false}) {
-    double last = 1e9;
-    for (const std::size_t rounds : {1, 2, 3, 6}) {
-      const test::Coverage coverage = coverage_of(
-          GetParam().disturbance, rounds, alike ? rounds : std::max<std::size_t>(rounds, 4));
-      const std::string where = fmt::format("{} rounds, others {}", rounds, alike ? "too" : "more");
-      EXPECT_GE(coverage.latency, kTries * 90 / 100) << where;
-      EXPECT_GE(coverage.throughput, kTries * 90 / 100) << where;
-      EXPECT_LT(median(coverage.latency_widths), last) << where;
-      last = median(coverage.latency_widths);
-    }
+  const std::vector<Coverages> coverages = coverages_of(GetParam().disturbance);
+  for (std::size_t k = 0; k < coverages.size(); ++k) {
+    const auto& [alike, among] = coverages[k];
+    expect_coverage(alike, fmt::format("{} rounds", kSubsets[k]));
+    expect_coverage(among, fmt::format("{} rounds among others of more", kSubsets[k]));
+    if (k == 0) continue;
+    EXPECT_LT(median(alike.latency_widths), median(coverages[k - 1].alike.latency_widths));
+    EXPECT_LT(median(among.latency_widths), median(coverages[k - 1].among.latency_widths));
+    EXPECT_LT(median(alike.throughput_widths), median(coverages[k - 1].alike.throughput_widths));
+    EXPECT_LT(median(among.throughput_widths), median(coverages[k - 1].among.throughput_widths));
   }
 }
 
