@@ -23,6 +23,7 @@
 #include "client/results/record_json.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/base/usage.h"
 
 namespace pareto::client {
 namespace {
@@ -46,32 +47,11 @@ class RunCommand final : public Command {
     model_.add_to(app, /*required=*/false);
     devices_.add_to(app);
     runner_.add_to(app);
-    app.add_option(
-        "--split", split_,
-        "a split point, or several separated by commas, between one device and the next; "
-        "none: the first device runs all");
-    auto* plan =
-        app.add_option("--plan", plan_file_,
-                       "a plan file, which says what --split, --transport, --window and such do; "
-                       "with --model where the model lies elsewhere");
+    add_plan_to(app);
     pipeline_.add_to(app);
-    timeout_.add_to(app);
-    app.add_option("--batch", batch_, "batch size (default: 1, or that of --input)")
-        ->check(check_one_value);
-    app.add_option("--requests", options_.requests,
-                   "measured for latency, and traced (default: 12, fewer of slow ones)");
-    app.add_option("--seed", options_.seed, "of the input, without --input")
-        ->check(CLI::NonNegativeNumber)
-        ->capture_default_str();
-    app.add_option("--output", output_,
-                   "write the output to this .npy file; several tensors are numbered: "
-                   "scores.npy becomes scores.0.npy, scores.1.npy");
-    app.add_option("--save-plan", save_plan_, "write the plan to this file");
-    app.add_option(
-        "--trace", trace_,
-        "write where the time of each request went to this file, for ui.perfetto.dev and "
-        "chrome://tracing (--window 1: one request at a time)");
-    app.add_flag("--json", json_, "one JSON document on stdout");
+    add_measuring_to(app);
+    add_results_to(app);
+    auto* plan = app.get_option("--plan");
     for (const char* flag : {"--split", "--transport", "--codec", "--micro-batch", "--window",
                              "--batch", "--engine", "--precision", "--threads"}) {
       plan->excludes(app.get_option(flag));
@@ -121,6 +101,47 @@ class RunCommand final : public Command {
   }
 
  private:
+  void add_plan_to(CLI::App& app) {
+    const Heading heading(app, "Plan");
+    set_value(app.add_option("--split", split_,
+                             "split points, each between one device and the next; none: the first "
+                             "device runs all"),
+              "LIST", {"none"});
+    set_value(app.add_option("--batch", batch_, "batch size (default: 1, or that of --input)"), "N")
+        ->check(check_one_value);
+    set_value(app.add_option("--plan", plan_file_,
+                             "plan file, in place of --split, --transport, --window and such; "
+                             "--model says where its model lies now"),
+              "FILE");
+  }
+
+  void add_measuring_to(CLI::App& app) {
+    const Heading heading(app, "Measuring");
+    set_value(app.add_option("--requests", options_.requests,
+                             "number of requests that are measured for latency, and traced "
+                             "(default: 12, or fewer if they are slow)"),
+              "N");
+    set_value(app.add_option("--seed", options_.seed, "seed of the input, without --input"), "N")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    timeout_.add_to(app);
+  }
+
+  void add_results_to(CLI::App& app) {
+    const Heading heading(app, "Results");
+    set_value(app.add_option("--output", output_,
+                             ".npy file to write the output to; several tensors are numbered: "
+                             "scores.npy becomes scores.0.npy, scores.1.npy"),
+              "FILE");
+    set_value(app.add_option("--save-plan", save_plan_, "file to write the plan to"), "FILE");
+    set_value(
+        app.add_option("--trace", trace_,
+                       "file to write where each request's time went, for ui.perfetto.dev and "
+                       "chrome://tracing (--window 1: one request at a time)"),
+        "FILE");
+    app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
+  }
+
   Expected<> read_flags(Plan& plan) {
     PARETO_TRY(check_codec_error(pipeline_.codec_error));
     options_.codec_error = pipeline_.codec_error;
