@@ -233,11 +233,6 @@ ValueSpec input_spec(const InputShape& shape) {
   return spec;
 }
 
-std::optional<std::int64_t> batch_of(const InputShape& shape, const Tensor& tensor) {
-  if (!shape.batch_at || !fits(shape, tensor)) return std::nullopt;
-  return tensor.shape()[*shape.batch_at];
-}
-
 Expected<std::vector<InputShape>> with_data(std::vector<InputShape> shapes,
                                             std::vector<Tensor> data,
                                             const std::vector<std::string>& names) {

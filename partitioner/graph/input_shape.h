@@ -37,13 +37,10 @@ std::string to_text(const std::vector<InputShape>& shapes);
 
 /// Returns the whole spec of an input.
 ValueSpec input_spec(const InputShape& shape);
-/// Returns the batch of a tensor that is given for this input; none: it does not fit the input, or
-/// has no batch.
-std::optional<std::int64_t> batch_of(const InputShape& shape, const Tensor& tensor);
 
-/// Puts data into the inputs. `shapes` may be empty: then the batch is the first dimension of all.
-/// The batch of data whose shapes say so stands elsewhere. `names`: of the data, for errors. Fails:
-/// kInvalidArgument (another number or dtype, sizes that do not fit, unequal batches).
+/// Puts data into the inputs. Without `shapes` the batch is the first dimension of each. `names`: of
+/// the data, for errors. Fails: kInvalidArgument (another number or dtype, sizes that do not fit,
+/// unequal batches).
 Expected<std::vector<InputShape>> with_data(std::vector<InputShape> shapes,
                                             std::vector<Tensor> data,
                                             const std::vector<std::string>& names);
