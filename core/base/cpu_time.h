@@ -9,4 +9,7 @@ namespace pareto {
 /// readings of one thread mean anything.
 Nanoseconds thread_cpu_time();
 
+/// Processor time of this process since it began, all threads together. Threads: any.
+Nanoseconds process_cpu_time();
+
 }  // namespace pareto

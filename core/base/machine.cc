@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "core/base/cores.h"
+#include "core/base/cpu_quota.h"
 #include "core/base/file.h"
 
 namespace pareto {
@@ -66,7 +67,7 @@ std::uint64_t physical_memory() {
 }  // namespace
 
 Machine describe_machine() {
-  return {cpu_model(), core_count(), operating_system(), physical_memory()};
+  return {cpu_model(), core_count(), operating_system(), physical_memory(), cpu_quota().cores};
 }
 
 }  // namespace pareto
