@@ -12,6 +12,8 @@
 #include "client/discovery/service_lookup.h"
 #include "core/base/printable.h"
 #include "core/plan/protocol.h"
+#include "core/transport/address.h"
+#include "core/transport/socket.h"
 #include "proto/control.grpc.pb.h"
 
 namespace pareto::client {
@@ -39,7 +41,8 @@ constexpr std::uint64_t kSlowestLoadBytesPerSecond = 5'000'000;
 
 class GrpcDaemonClient final : public DaemonClient {
  public:
-  explicit GrpcDaemonClient(DeviceConfig config) : config_(std::move(config)) {
+  /// `dialled`: where config's address leads.
+  GrpcDaemonClient(DeviceConfig config, const std::string& dialled) : config_(std::move(config)) {
     grpc::ChannelArguments arguments;
     arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
     arguments.SetMaxSendMessageSize(kMaxMessageBytes);
@@ -51,7 +54,7 @@ class GrpcDaemonClient final : public DaemonClient {
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingPatienceMs);
     arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
     stub_ = control::v1::Control::NewStub(
-        grpc::CreateCustomChannel(config_.address, grpc::InsecureChannelCredentials(), arguments));
+        grpc::CreateCustomChannel(dialled, grpc::InsecureChannelCredentials(), arguments));
   }
 
   ~GrpcDaemonClient() override {
@@ -192,9 +195,10 @@ class GrpcDaemonClient final : public DaemonClient {
   }
 
   Expected<Observation> observe(milliseconds timeout) override {
+    control::v1::ObserveRequest request;
+    request.set_session(session_);
     control::v1::ObserveReply reply;
-    PARETO_TRY(call(&control::v1::Control::Stub::Observe, control::v1::ObserveRequest(), reply,
-                    timeout, "observing"));
+    PARETO_TRY(call(&control::v1::Control::Stub::Observe, request, reply, timeout, "observing"));
     return with_context(observation_of(reply), "{} ({})", config_.name, config_.address);
   }
 
@@ -385,12 +389,23 @@ class GrpcDaemonClient final : public DaemonClient {
   std::atomic<std::uint64_t> session_{0};
 };
 
+/// gRPC tries the addresses of a name one after the other, and waits long for one that swallows packets.
+Expected<std::string> address_to_dial(const DeviceConfig& config, milliseconds timeout) {
+  const auto asked = transport::parse_host_port(config.address);
+  if (!asked) return config.address;
+  PARETO_ASSIGN(const transport::HostPort picked,
+                with_context(transport::pick_address(*asked, deadline_after(timeout)), "{} ({})",
+                             config.name, config.address));
+  return to_string(picked);
+}
+
 Expected<std::unique_ptr<DaemonClient>> connect_to_host(const DeviceConfig& config,
                                                         milliseconds timeout) {
+  PARETO_ASSIGN(const std::string dialled, address_to_dial(config, timeout));
   // The second time for gRPC, which now and then takes a connection under way for a failed one (core/transport/grpc). Where nobody
   // listens it costs nothing.
   for (bool again = false;; again = true) {
-    auto client = std::make_unique<GrpcDaemonClient>(config);
+    auto client = std::make_unique<GrpcDaemonClient>(config, dialled);
     auto described = client->describe(timeout);
     if (described) return client;
     if (again || described.error().code != ErrorCode::kUnavailable) {

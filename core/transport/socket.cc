@@ -13,8 +13,11 @@
 #include <cstring>
 #include <memory>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "core/base/poll.h"
+#include "core/transport/connection_race.h"
 
 namespace pareto::transport {
 namespace {
@@ -30,10 +33,26 @@ Expected<AddressList> resolve(const HostPort& address, int flags, ErrorCode unkn
   addrinfo* found = nullptr;
   const int status =
       getaddrinfo(address.host.c_str(), std::to_string(address.port).c_str(), &hints, &found);
+  if (status == EAI_AGAIN) {
+    // While a machine starts its networks come up: trying again helps.
+    return fail(ErrorCode::kUnavailable, "the host \"{}\" is not known yet: {}", address.host,
+                gai_strerror(status));
+  }
   if (status != 0) {
     return fail(unknown, "the host \"{}\" is not known: {}", address.host, gai_strerror(status));
   }
   return AddressList(found, &freeaddrinfo);
+}
+
+std::vector<Endpoint> endpoints_of(const addrinfo* found) {
+  std::vector<Endpoint> endpoints;
+  for (; found != nullptr; found = found->ai_next) {
+    if (found->ai_addrlen > sizeof(sockaddr_storage)) continue;
+    Endpoint& endpoint = endpoints.emplace_back();
+    std::memcpy(&endpoint.address, found->ai_addr, found->ai_addrlen);
+    endpoint.size = found->ai_addrlen;
+  }
+  return in_turns(std::move(endpoints));
 }
 
 Expected<FileDescriptor> open_socket(int family) {
@@ -43,18 +62,9 @@ Expected<FileDescriptor> open_socket(int family) {
 }
 
 std::string name_of(int (*get_name)(int, sockaddr*, socklen_t*), int socket) {
-  sockaddr_storage storage{};
-  socklen_t size = sizeof(storage);
-  std::array<char, NI_MAXHOST> host{};
-  std::array<char, NI_MAXSERV> port{};
-  auto* name = reinterpret_cast<sockaddr*>(&storage);
-  if (get_name(socket, name, &size) != 0 ||
-      getnameinfo(name, size, host.data(), host.size(), port.data(), port.size(),
-                  NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
-    return "?";
-  }
-  const bool ipv6 = storage.ss_family == AF_INET6;
-  return fmt::format("{}{}{}:{}", ipv6 ? "[" : "", host.data(), ipv6 ? "]" : "", port.data());
+  Endpoint end{{}, sizeof(sockaddr_storage)};
+  auto* name = reinterpret_cast<sockaddr*>(&end.address);
+  return get_name(socket, name, &end.size) == 0 ? to_string(end) : "?";
 }
 
 tl::unexpected<Error> cannot_listen(const HostPort& address, int number) {
@@ -75,33 +85,6 @@ tl::unexpected<Error> cannot_listen(const HostPort& address, int number) {
     default:
       return fail(ErrorCode::kUnavailable, "cannot listen on {}: {}", where, errno_text(number));
   }
-}
-
-tl::unexpected<Error> cannot_connect(const HostPort& address, int number) {
-  if (number == ECONNREFUSED) {
-    return fail(ErrorCode::kUnavailable, "nobody listens on {}", to_string(address));
-  }
-  return fail(ErrorCode::kUnavailable, "cannot connect to {}: {}", to_string(address),
-              errno_text(number));
-}
-
-Expected<FileDescriptor> connect_one(const HostPort& address, const addrinfo& candidate,
-                                     Deadline deadline) {
-  PARETO_ASSIGN(FileDescriptor socket, open_socket(candidate.ai_family));
-  if (::connect(socket.get(), candidate.ai_addr, candidate.ai_addrlen) != 0) {
-    if (errno != EINPROGRESS && errno != EINTR) return cannot_connect(address, errno);
-    const auto ready = wait_until_ready(socket.get(), POLLOUT, nullptr, deadline);
-    if (!ready) {
-      return fail(ErrorCode::kTimeout, "{} did not answer in time", to_string(address));
-    }
-    int number = 0;
-    socklen_t size = sizeof(number);
-    getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &number, &size);
-    if (number != 0) return cannot_connect(address, number);
-  }
-  // A connection to a free port of this machine can meet itself, when the kernel picks that port for our end.
-  if (local_address(socket) == remote_address(socket)) return cannot_connect(address, ECONNREFUSED);
-  return socket;
 }
 
 }  // namespace
@@ -146,13 +129,15 @@ Expected<FileDescriptor> open_connection(const HostPort& address, Deadline deadl
                 to_string(address));
   }
   PARETO_ASSIGN(const AddressList found, resolve(address, 0, ErrorCode::kUnavailable));
-  Expected<FileDescriptor> socket = cannot_connect(address, EHOSTUNREACH);
-  for (const addrinfo* candidate = found.get(); candidate != nullptr;
-       candidate = candidate->ai_next) {
-    socket = connect_one(address, *candidate, deadline);
-    if (socket || socket.error().code == ErrorCode::kTimeout) break;
-  }
-  return socket;
+  return connect_to_first(endpoints_of(found.get()), to_string(address), deadline);
+}
+
+Expected<HostPort> pick_address(const HostPort& address, Deadline deadline) {
+  const auto found = resolve(address, 0, ErrorCode::kUnavailable);
+  if (!found || (*found)->ai_next == nullptr) return address;
+  PARETO_ASSIGN(const FileDescriptor socket,
+                connect_to_first(endpoints_of(found->get()), to_string(address), deadline));
+  return parse_host_port(remote_address(socket));
 }
 
 Expected<FileDescriptor> accept_connection(const FileDescriptor& listening, const Waker& waker,

@@ -40,9 +40,13 @@ Expected<FileDescriptor> open_listener(const HostPort& address);
 /// shut down), kExhausted (no descriptors or memory left).
 Expected<FileDescriptor> accept_connection(const FileDescriptor& listening, const Waker& waker,
                                            Deadline deadline);
-/// Connected, non-blocking; a name's addresses are tried in order. Looking up a name takes as long as the resolver does, whatever the
+/// Connected, non-blocking; a name's addresses are tried as connection_race.h says. Looking up a name takes as long as the resolver does, whatever the
 /// deadline. Fails: kUnavailable (also where no such host is known), kTimeout, kInvalidArgument (port 0), kExhausted.
 Expected<FileDescriptor> open_connection(const HostPort& address, Deadline deadline);
+
+/// The address itself if its host has one address or is not known; else that of the host's addresses that answers first, for libraries
+/// that try one after the other. Fails: as open_connection.
+Expected<HostPort> pick_address(const HostPort& address, Deadline deadline);
 
 /// "127.0.0.1:40311", of this end or the other; "?" where the socket has none any more.
 std::string local_address(const FileDescriptor& socket);

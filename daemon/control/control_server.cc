@@ -61,6 +61,8 @@ Error why_not(const std::string& address) {
   addrinfo* found = nullptr;
   const int result =
       ::getaddrinfo(host.empty() ? nullptr : host.c_str(), port.c_str(), &hints, &found);
+  // While a machine starts its networks come up: trying again helps.
+  if (result == EAI_AGAIN) return {ErrorCode::kUnavailable, ::gai_strerror(result)};
   if (result != 0) return {ErrorCode::kInvalidArgument, ::gai_strerror(result)};
   const int fd = ::socket(found->ai_family, found->ai_socktype | SOCK_CLOEXEC, 0);
   const int reuse = 1;

@@ -111,10 +111,11 @@ class GrpcTransport final : public Transport {
  private:
   static Expected<std::unique_ptr<Link>> open_link(const std::string& address, Deadline deadline,
                                                    const Limits& limits) {
-    PARETO_ASSIGN(const HostPort where, parse_host_port(address));
-    if (where.port == 0) {
+    PARETO_ASSIGN(const HostPort asked, parse_host_port(address));
+    if (asked.port == 0) {
       return fail(ErrorCode::kInvalidArgument, "{}: port 0 cannot be connected to", address);
     }
+    PARETO_ASSIGN(const HostPort where, pick_address(asked, deadline));
     PARETO_ASSIGN(const auto channel, open_channel(where, deadline, limits));
 
     auto stream = std::make_shared<ClientStream>(limits.read_ahead_bytes);
