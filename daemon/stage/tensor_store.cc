@@ -26,14 +26,14 @@ Expected<> make_folder(const fs::path& path) {
   return {};
 }
 
-Expected<> write_all(int fd, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return tl::unexpected(error_from_errno(errno, "writing the tensor"));
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
-  return {};
+/// Whether an errno says that a file system, or the share of one that this user may have, is full.
+bool is_full(int number) { return number == ENOSPC || number == EDQUOT; }
+
+/// The free space of the file system that holds `folder`; 0 if that is not known.
+std::uint64_t free_bytes(const fs::path& folder) {
+  std::error_code error;
+  const fs::space_info space = fs::space(folder, error);
+  return error ? 0 : space.available;
 }
 
 struct FoundFile {
@@ -75,7 +75,7 @@ Expected<> TensorUpload::append(std::span<const std::byte> bytes) {
   received_ += bytes.size();
   hasher_.update(bytes);
   if (fd_ < 0) return {};
-  return with_context(write_all(fd_, bytes), "tensor {}", digest_.hex());
+  return with_context(store_.write(fd_, bytes), "tensor {}", digest_.hex());
 }
 
 Expected<> TensorUpload::finish() {
@@ -234,18 +234,61 @@ Expected<std::unique_ptr<TensorUpload>> TensorStore::begin(const Digest& digest,
     reserved_ += file_bytes;
     upload->reserved_ = file_bytes;
   }
-  std::string pattern = (folder_ / "incoming" / "XXXXXX").string();
-  upload->fd_ = ::mkostemp(pattern.data(), O_CLOEXEC);
-  if (upload->fd_ < 0) return tl::unexpected(error_from_errno(errno, pattern));
+  std::string pattern;
+  const int failed = with_room([&] {
+    pattern = (folder_ / "incoming" / "XXXXXX").string();
+    upload->fd_ = ::mkostemp(pattern.data(), O_CLOEXEC);
+    return upload->fd_ < 0 ? errno : 0;
+  });
+  if (is_full(failed)) return tl::unexpected(disk_full());
+  if (failed != 0) return tl::unexpected(error_from_errno(failed, pattern));
   upload->path_ = pattern;
-  PARETO_TRY(with_context(write_all(upload->fd_, head), "tensor {}", digest.hex()));
+  PARETO_TRY(with_context(write(upload->fd_, head), "tensor {}", digest.hex()));
   return upload;
+}
+
+int TensorStore::with_room(const std::function<int()>& attempt) {
+  for (;;) {
+    const int number = attempt();
+    if (!is_full(number)) return number;
+    const std::lock_guard lock(mutex_);
+    if (!drop_oldest()) return number;
+  }
+}
+
+Expected<> TensorStore::write(int fd, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    ssize_t written = 0;
+    const int failed = with_room([&] {
+      written = ::write(fd, bytes.data(), bytes.size());
+      return written < 0 ? errno : 0;
+    });
+    if (failed == EINTR) continue;
+    if (is_full(failed)) return tl::unexpected(disk_full());
+    if (failed != 0) return tl::unexpected(error_from_errno(failed, "writing the tensor"));
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+Error TensorStore::disk_full() const {
+  return {ErrorCode::kExhausted,
+          fmt::format("the file system of {} is full ({} free), and all weights that the store "
+                      "holds are in use: free some space there, unload shards, or name a folder "
+                      "on a larger one (--state-dir)",
+                      folder_.string(), format_bytes(free_bytes(folder_)))};
 }
 
 Expected<> TensorStore::publish(TensorUpload& upload) {
   // Not flushed to the disk: after a power cut the first use of the file notices what is missing, and it is sent again.
   const fs::path path = path_of(upload.digest_);
-  PARETO_TRY(make_folder(path.parent_path()));
+  const int failed = with_room([&] {
+    std::error_code error;
+    fs::create_directories(path.parent_path(), error);
+    return error.value();
+  });
+  if (is_full(failed)) return tl::unexpected(disk_full());
+  if (failed != 0) return tl::unexpected(error_from_errno(failed, path.parent_path().string()));
   const std::lock_guard lock(mutex_);
   // Somebody else's upload of the same tensor may have been faster.
   if (entries_.contains(upload.digest_)) return {};
@@ -290,15 +333,22 @@ void TensorStore::drop(const Digest& digest) {
 
 Expected<> TensorStore::check_capacity(std::uint64_t bytes) const {
   const std::lock_guard lock(mutex_);
-  if (bytes <= limit_bytes_) return {};
+  if (bytes > limit_bytes_) {
+    return fail(ErrorCode::kExhausted,
+                "{} of weights, and the tensor store takes {}: raise --store-limit",
+                format_bytes(bytes), format_bytes(limit_bytes_));
+  }
+  const std::uint64_t free = free_bytes(folder_);
+  if (free == 0 || bytes <= bytes_ + free) return {};
   return fail(ErrorCode::kExhausted,
-              "{} of weights, and the tensor store takes {}: raise --store-limit",
-              format_bytes(bytes), format_bytes(limit_bytes_));
+              "{} of weights, and the file system of {} has room for {}: free some space there, or "
+              "name a folder on a larger one (--state-dir)",
+              format_bytes(bytes), folder_.string(), format_bytes(bytes_ + free));
 }
 
 TensorStore::Status TensorStore::status() const {
   const std::lock_guard lock(mutex_);
-  Status status{bytes_, limit_bytes_, entries_.size(), 0, dropped_};
+  Status status{bytes_, limit_bytes_, entries_.size(), 0, dropped_, free_bytes(folder_)};
   for (const auto& [digest, entry] : entries_) {
     if (!entry.mapping.expired()) status.in_use_bytes += entry.file_bytes;
   }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -51,7 +52,8 @@ class TensorUpload {
   std::filesystem::path path_;
 };
 
-/// A folder of content-addressed tensors with a bound on its size: the least recently used ones that no Tensor holds make room.
+/// A folder of content-addressed tensors with a bound on its size: the least recently used ones that no Tensor holds make room. They
+/// make room as well if the file system is full before the bound is reached.
 ///
 /// Owned by the daemon, one process per folder (a lock file sees to it). Threads: any.
 class TensorStore {
@@ -62,6 +64,7 @@ class TensorStore {
     std::uint64_t tensors = 0;
     std::uint64_t in_use_bytes = 0;   ///< of those that a Tensor holds
     std::uint64_t dropped_bytes = 0;  ///< of those that made room, since it was opened
+    std::uint64_t free_bytes = 0;     ///< free space of its file system; 0 if that is not known
   };
 
   /// Makes the folder where it is missing; finds what an earlier process left. Fails: kPermission (not writable, or another daemon
@@ -109,6 +112,11 @@ class TensorStore {
   void drop(const Digest& digest);
   Expected<std::shared_ptr<const MappedTensorFile>> map(const Digest& digest, Entry& entry);
 
+  /// Writes all bytes to an upload's file; tensors make room if the file system is full. Fails: kExhausted with the remedy.
+  Expected<> write(int fd, std::span<const std::byte> bytes);
+  /// Calls `attempt` (0 or an errno) until the file system has room for it, or no tensor is left to make room; returns the last result.
+  int with_room(const std::function<int()>& attempt);
+  Error disk_full() const;
   Expected<> publish(TensorUpload& upload);
   void release(std::uint64_t reserved_bytes);
 

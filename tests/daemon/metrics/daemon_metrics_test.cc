@@ -184,6 +184,7 @@ TEST_F(DaemonMetrics, SaysWhatTheDeviceHolds) {
   EXPECT_EQ(value(families, "pareto_shards"), 1);
   EXPECT_EQ(value(families, "pareto_shard_memory_limit_bytes"), 1 << 30);
   EXPECT_EQ(value(families, "pareto_store_limit_bytes"), 1 << 20);
+  EXPECT_GT(value(families, "pareto_store_free_bytes"), 0);
   EXPECT_EQ(value(families, "pareto_machine_memory_bytes"), 1000);
   EXPECT_EQ(value(families, "pareto_machine_memory_available_bytes"), 400);
   for (const Family& family : families) {
