@@ -56,6 +56,7 @@ v1::LoadShardRequest to_wire(const Shard& shard, const ShardSettings& settings) 
   wire.set_precision(settings.precision);
   wire.set_threads(static_cast<std::uint32_t>(settings.threads));
   wire.set_batch(settings.batch);
+  wire.set_max_error(settings.max_error);
   return request;
 }
 
@@ -94,6 +95,8 @@ DeviceInfo from_wire(const v1::DescribeReply& reply, const std::string& address)
   info.os = printable(reply.os());
   info.device = printable(reply.device());
   info.threads = static_cast<int>(std::clamp<std::uint32_t>(reply.threads(), 1, 256));
+  info.cpu_quota = std::clamp(reply.cpu_quota(), 0.0, 1e6);
+  info.store_free_bytes = reply.store_free_bytes();
   info.place = {reply.place().boot_id(), reply.place().network_namespace(), reply.place().user()};
   return info;
 }
@@ -103,8 +106,11 @@ LoadedShard from_wire(const v1::LoadShardReply& reply) {
                      reply.memory_bytes(), reply.shards_bytes(),      reply.was_loaded()};
   for (const auto& timing : reply.timings()) {
     loaded.timings.push_back({printable(timing.engine()), Nanoseconds(timing.best_ns()),
-                              printable(timing.failure()), timing.relative_error()});
+                              printable(timing.failure()), timing.relative_error(),
+                              printable(timing.precision())});
   }
+  loaded.precision = printable(reply.precision());
+  loaded.precision_reason = printable(reply.precision_reason());
   return loaded;
 }
 

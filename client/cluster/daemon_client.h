@@ -39,9 +39,11 @@ struct DeviceInfo {
   std::uint64_t store_bytes = 0;
   std::uint64_t store_limit_bytes = 0;
   std::string os;
-  int threads = 1;         ///< of a shard, where its settings name no number
-  std::string device;      ///< what shards run on: "cpu", "cuda:0"
-  transport::Place place;  ///< of its daemon's process
+  int threads = 1;                     ///< of a shard, where its settings name no number
+  std::string device;                  ///< what shards run on: "cpu", "cuda:0"
+  transport::Place place;              ///< of its daemon's process
+  double cpu_quota = 0;                ///< processor time that it may take, in cores; 0: no limit
+  std::uint64_t store_free_bytes = 0;  ///< free space of the file system that holds its store
 };
 
 /// How a device is to run a shard.
@@ -50,6 +52,8 @@ struct ShardSettings {
   std::string precision = "fp32";
   int threads = 0;         ///< 0: as the device is set
   std::int64_t batch = 1;  ///< engines are timed at this one
+  double max_error =
+      0;  ///< that bf16 may have, relative to the largest output; 0: the device's default
   auto operator<=>(const ShardSettings&) const = default;
 };
 
@@ -58,6 +62,7 @@ struct TriedEngine {
   Nanoseconds best{};
   std::string failure;
   double relative_error = 0;
+  std::string precision{};  ///< that it computes in
 };
 
 struct LoadedShard {
@@ -68,6 +73,8 @@ struct LoadedShard {
       0;  ///< what it takes, with all that other shards have in common with it
   std::uint64_t shards_bytes = 0;  ///< what all shards of the device take now, that counted once
   bool was_loaded = false;
+  std::string precision{};         ///< that the engine computes in
+  std::string precision_reason{};  ///< why that is not the one asked for; empty: it is
 };
 
 struct StageRequest {

@@ -59,7 +59,7 @@ Expected<std::vector<Result>> of_every_stage(std::size_t stages, Call call) {
 }  // namespace
 
 ShardSettings shard_settings(const Plan& plan) {
-  return {plan.engine, plan.precision, plan.threads, plan.message_batch()};
+  return {plan.engine, plan.precision, plan.threads, plan.message_batch(), plan.max_error};
 }
 
 Plan plan_with(const ShardSettings& settings) {
@@ -68,6 +68,7 @@ Plan plan_with(const ShardSettings& settings) {
   plan.engine = settings.engine;
   plan.precision = settings.precision;
   plan.threads = settings.threads;
+  plan.max_error = settings.max_error;
   return plan;
 }
 

@@ -25,7 +25,11 @@ namespace pareto::client {
 namespace {
 
 constexpr const char* kPrecisionHelp =
-    "number format of the computation: fp32, or bf16 if an error below a percent is fine";
+    "number format of the computation: fp32, or bf16 if that is faster on a stage's device and "
+    "within --max-error";
+constexpr const char* kMaxErrorHelp =
+    "largest error of a stage in bf16, against plain fp32 and relative to the largest output; a "
+    "stage that is further off computes in fp32. An engine named by --engine is not checked";
 constexpr const char* kThreadsHelp =
     "number of threads that a device uses for one request; 0: as each is set (threads in "
     "paretod.yaml)";
@@ -324,6 +328,8 @@ void RunnerFlags::add_to(CLI::App& app) {
   set_value(app.add_option("--threads", threads, kThreadsHelp), "N")
       ->capture_default_str()
       ->check(check_one_value);
+  set_value(app.add_option("--max-error", max_error, kMaxErrorHelp), "PERCENT")
+      ->capture_default_str();
 }
 
 void RunnerFlags::add_engine_to(CLI::App& app) {
@@ -333,6 +339,23 @@ void RunnerFlags::add_engine_to(CLI::App& app) {
                                "; auto: the fastest on each device"),
             "NAME", engine_choices())
       ->capture_default_str();
+}
+
+Expected<double> parse_max_error(const std::string& text) {
+  if (text == kDefaultMaxErrorText) return 0.0;
+  const bool percent = text.ends_with('%');
+  const char* const end = text.data() + text.size() - (percent ? 1 : 0);
+  double number = 0;
+  const auto [at, status] = std::from_chars(text.data(), end, number);
+  if (percent) number /= 100;
+  if (status != std::errc() || at != end || !(number > 0 && number <= 1)) {
+    return fail(
+        ErrorCode::kInvalidArgument,
+        "--max-error {}: a share of the largest output is needed, above 0 and at most 1, as "
+        "in 5% or 0.05",
+        text);
+  }
+  return number;
 }
 
 Expected<> RunnerFlags::check() const {
@@ -345,6 +368,7 @@ Expected<> RunnerFlags::check() const {
     return fail(ErrorCode::kInvalidArgument, "--threads {}: 0 to 256 are possible", threads);
   }
   PARETO_TRY(with_context(runtime::parse_precision(precision), "--precision"));
+  PARETO_TRY(max_error_share());
   return {};
 }
 
@@ -359,6 +383,8 @@ void SettingLists::add_to(CLI::App& app) {
   add("--batch", batches, "samples of a request");
   add("--threads", threads, kThreadsHelp);
   add("--precision", precisions, kPrecisionHelp);
+  set_value(app.add_option("--max-error", max_error, kMaxErrorHelp), "PERCENT")
+      ->capture_default_str();
 }
 
 Expected<std::vector<ShardSettings>> SettingLists::read(const std::string& engine) const {
@@ -368,8 +394,10 @@ Expected<std::vector<ShardSettings>> SettingLists::read(const std::string& engin
     for (const std::string& count : split_list(threads)) {
       PARETO_ASSIGN(const int number, parse_number(count, "--threads", 0));
       for (const std::string& precision : split_list(precisions)) {
-        PARETO_TRY((RunnerFlags{engine, precision, number}.check()));
-        const ShardSettings settings{engine, precision, number, batch};
+        const RunnerFlags flags{engine, precision, number, max_error};
+        PARETO_TRY(flags.check());
+        PARETO_ASSIGN(const double error, flags.max_error_share());
+        const ShardSettings settings{engine, precision, number, batch, error};
         if (std::ranges::find(all, settings) == all.end()) all.push_back(settings);
       }
     }

@@ -101,15 +101,23 @@ struct PipelineFlags {
   void add_to(CLI::App& app);
 };
 
+/// runtime::kDefaultMaxError as people write it.
+inline constexpr const char* kDefaultMaxErrorText = "5%";
+/// "5%" or "0.05" as a share, above 0 and at most 1; 0 for the default. Fails: kInvalidArgument naming --max-error.
+Expected<double> parse_max_error(const std::string& text);
+
 /// How a shard is run, one way.
 struct RunnerFlags {
   std::string engine = "auto";
   std::string precision = "fp32";
   int threads = 0;  ///< 0: as each device is set
+  std::string max_error{kDefaultMaxErrorText};
 
   void add_to(CLI::App& app);
   void add_engine_to(CLI::App& app);
   Expected<> check() const;
+  /// As Plan::max_error: 0 for the default. Fails: kInvalidArgument.
+  Expected<double> max_error_share() const { return parse_max_error(max_error); }
 };
 
 /// The ways in which shards are profiled: every combination of those named, separated by commas.
@@ -117,6 +125,7 @@ struct SettingLists {
   std::string batches = "1";
   std::string threads = "0";  ///< 0: as each device is set
   std::string precisions = "fp32";
+  std::string max_error{kDefaultMaxErrorText};
 
   void add_to(CLI::App& app);
   /// All of them on that engine, batch by batch, in each threads by threads; none twice. Fails: kInvalidArgument naming the flag.

@@ -190,8 +190,9 @@ Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
   session->conditions_ = std::move(conditions);
   PARETO_ASSIGN(session->transports_, link_transports(transports, session->cluster_));
   PlanningOptions options = flags.options;
+  PARETO_ASSIGN(const double max_error, flags.runner.max_error_share());
   options.settings = {flags.runner.engine, flags.runner.precision, flags.runner.threads,
-                      flags.batch};
+                      flags.batch, max_error};
   options.timeout = timeout;
   session->planner_ =
       std::make_unique<Planner>(session->model_, session->cluster_, session->pool_,

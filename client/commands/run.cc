@@ -53,7 +53,7 @@ class RunCommand final : public Command {
     add_results_to(app);
     auto* plan = app.get_option("--plan");
     for (const char* flag : {"--split", "--transport", "--codec", "--micro-batch", "--window",
-                             "--batch", "--engine", "--precision", "--threads"}) {
+                             "--batch", "--engine", "--precision", "--max-error", "--threads"}) {
       plan->excludes(app.get_option(flag));
     }
   }
@@ -173,6 +173,7 @@ class RunCommand final : public Command {
     plan.engine = runner_.engine;
     plan.precision = runner_.precision;
     plan.threads = runner_.threads;
+    PARETO_ASSIGN(plan.max_error, runner_.max_error_share());
     return {};
   }
 
@@ -320,9 +321,11 @@ class RunCommand final : public Command {
     context.out << fmt::format("throughput  {:.1f} samples/s (window {})\n",
                                trial.throughput.samples_per_s, trial.throughput.window);
     for (const StageFigures& stage : trial.stages) {
-      context.out << fmt::format("stage       {}: {:.2f} ms compute, engine {}, {} of weights\n",
-                                 stage.device, stage.compute_p50_ms, stage.engine,
-                                 format_bytes(stage.weight_bytes));
+      context.out << fmt::format(
+          "stage       {}: {:.2f} ms compute, engine {}, {}{}, {} of weights\n", stage.device,
+          stage.compute_p50_ms, stage.engine, stage.precision,
+          stage.precision_reason.empty() ? "" : " (" + stage.precision_reason + ")",
+          format_bytes(stage.weight_bytes));
     }
     if (const auto& error = trial.output_error) {
       context.out << fmt::format(

@@ -43,8 +43,9 @@ void SweepFlags::add_to(CLI::App& app) {
   runner_.add_to(app);
   add_measuring_to(app);
   // A plan file says all of these itself.
-  for (const char* flag : {"--splits", "--stages", "--transport", "--codec", "--micro-batch",
-                           "--window", "--batch", "--engine", "--precision", "--threads"}) {
+  for (const char* flag :
+       {"--splits", "--stages", "--transport", "--codec", "--micro-batch", "--window", "--batch",
+        "--engine", "--precision", "--max-error", "--threads"}) {
     app.get_option("--plans")->excludes(app.get_option(flag));
   }
 }
@@ -140,6 +141,7 @@ Expected<> SweepFlags::read() {
   options.engine = runner_.engine;
   options.precision = runner_.precision;
   options.threads = runner_.threads;
+  PARETO_ASSIGN(options.max_error, runner_.max_error_share());
   PARETO_ASSIGN(what_.testbed_content, what_.devices.testbed_content());
   return {};
 }

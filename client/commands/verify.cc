@@ -77,6 +77,8 @@ class VerifyCommand final : public Command {
       // The error of other engines does not depend on the position in a way that every one would show: an even sample is stated.
       options.runner.engine = runner_.engine;
       PARETO_ASSIGN(options.runner.precision, runtime::parse_precision(runner_.precision));
+      PARETO_ASSIGN(const double max_error, runner_.max_error_share());
+      if (max_error > 0) options.runner.max_error = max_error;
       options.points = sample(points);
       PARETO_ASSIGN(fast, rows_of(context, model, options));
     }

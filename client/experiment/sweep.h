@@ -40,6 +40,7 @@ struct SweepOptions {
   std::string engine = "auto";
   std::string precision = "fp32";
   int threads = 0;                                    ///< 0: as each device is set
+  double max_error = 0;                               ///< as Plan's
   std::int64_t timeout_ms = kRequestTimeout.count();  ///< of a request, as TrialMeter has it
   /// Measure only what may be on the front (client/experiment/race_schedule.h), for so long at most; trials come with predictions.
   bool adaptive = false;

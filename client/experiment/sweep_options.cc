@@ -24,6 +24,7 @@ void for_each_field(Options& options, Visit visit) {
   visit("engine", options.engine);
   visit("precision", options.precision);
   visit("threads", options.threads);
+  visit("max_error", options.max_error);
   visit("timeout_ms", options.timeout_ms);
   visit("conditions", options.conditions);
   visit("adaptive", options.adaptive);
@@ -34,7 +35,8 @@ void for_each_field(Options& options, Visit visit) {
 /// Of a field that runs of earlier versions lack; they did what its default says.
 bool is_newer(std::string_view name) {
   return name == "micro_batches" || name == "codec_error" || name == "conditions" ||
-         name == "adaptive" || name == "budget_s" || name == "predict" || name == "timeout_ms";
+         name == "adaptive" || name == "budget_s" || name == "predict" || name == "timeout_ms" ||
+         name == "max_error";
 }
 
 }  // namespace

@@ -86,6 +86,7 @@ Expected<Plan> make_plan(const partitioner::Model& model, const std::vector<std:
   plan.engine = options.engine;
   plan.precision = options.precision;
   plan.threads = options.threads;
+  plan.max_error = options.max_error;
   std::int64_t begin = 0;
   for (const std::size_t index : points) {
     const partitioner::SplitPoint& point = model.split_points()[index];

@@ -368,6 +368,8 @@ void summarize(const Deployment& deployment, TrialRecord& trial) {
     StageFigures stage;
     stage.device = deployment.devices()[to]->config().name;
     stage.engine = shard.loaded.engine;
+    stage.precision = shard.loaded.precision;
+    stage.precision_reason = shard.loaded.precision_reason;
     stage.compute_p50_ms = median_of_stage(rounds, to, &StageSamples::compute_ms);
     stage.queue_p50_ms = median_of_stage(rounds, to, &StageSamples::queue_ms);
     stage.receive_p50_ms = receive_ms;

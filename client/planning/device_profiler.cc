@@ -30,6 +30,7 @@ DeviceProfile blank_profile(const Cluster& cluster, const DaemonClient& device,
   profile.model_digest = wish.model_digest;
   profile.engine = wish.settings.engine;
   profile.precision = wish.settings.precision;
+  profile.max_error = wish.settings.max_error;
   profile.threads = wish.settings.threads > 0 ? wish.settings.threads : device.info().threads;
   profile.batch = wish.settings.batch;
   profile.memory_limit_bytes = device.info().memory_limit_bytes;
@@ -152,15 +153,19 @@ std::string settings_text(const ShardSettings& settings) {
     text += fmt::format(", {} {}", settings.threads, settings.threads == 1 ? "thread" : "threads");
   }
   if (settings.engine != "auto") text += ", engine " + settings.engine;
+  if (settings.max_error > 0 && settings.precision != "fp32") {
+    return fmt::format("{}, {} off by at most {:.3g} %", text, settings.precision,
+                       100 * settings.max_error);
+  }
   return text + ", " + settings.precision;
 }
 
 std::string profile_key(const DeviceProfile& profile) {
   // The first number is that of the way in which profiles are measured.
-  return fmt::format("7|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", profile.device, profile.cpu,
+  return fmt::format("8|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", profile.device, profile.cpu,
                      profile.torch_version, profile.model_digest, profile.engine, profile.precision,
                      profile.threads, profile.batch, profile.memory_limit_bytes,
-                     profile.machine_shared_by, profile.runs_on, profile.cores);
+                     profile.machine_shared_by, profile.runs_on, profile.cores, profile.max_error);
 }
 
 std::string profile_key(const Cluster& cluster, const DaemonClient& device,

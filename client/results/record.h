@@ -54,6 +54,8 @@ struct StageFigures {
   /// That the shard takes of the daemon, with all that other shards have in common with it.
   std::uint64_t peak_memory_bytes = 0;
   std::uint64_t weight_bytes = 0;
+  std::string precision{};  ///< that the engine computes in; empty: of a version that did not say
+  std::string precision_reason{};  ///< why that is not the one asked for; empty: it is
 };
 
 /// Link 0 runs from the source to the first stage, the last one from the last stage to the sink.
@@ -213,6 +215,26 @@ struct TimeSpent {
   std::int64_t requests = 0;
 };
 
+/// The name of the coordinator's machine, next to those of devices.
+inline constexpr const char* kThisMachine = "this machine";
+
+/// The share of a machine's processors that others took while something was measured.
+struct ForeignLoad {
+  std::string machine;  ///< kThisMachine, or the names of the devices on it
+  int cores = 0;
+  double share =
+      0;            ///< of all cores' time, by processes other than the coordinator and its daemons
+  double load = 0;  ///< load average of the last minute, with our own processes
+  double seconds = 0;  ///< that it was watched
+};
+
+/// Other coordinators that had pipelines on a device while something was measured.
+struct Company {
+  std::string device;
+  int coordinators = 0;  ///< most at one time
+  int pipelines = 0;     ///< most at one time
+};
+
 /// One pass of a sweep through all its trials, and what the sentinel (a plan and a loop that stay the same) took meanwhile: how a
 /// pass that the machine disturbed is known.
 struct PassRecord {
@@ -224,6 +246,9 @@ struct PassRecord {
   double seconds = 0;   ///< that it took; 0 in runs of versions that did not keep it
   /// From the end of the pass before, or from the start, to its own end with its sentinel; nothing in runs of versions that did not keep it.
   TimeSpent spent{};
+  // Nothing in runs of versions that did not watch.
+  std::vector<ForeignLoad> others{};  ///< by machine
+  std::vector<Company> company{};     ///< devices that had company
 };
 
 struct RunRecord {

@@ -109,6 +109,7 @@ std::string to_json(const DeviceProfile& profile) {
                               {"jitter", profile.jitter}};
   if (!profile.runs_on.empty()) json["runs_on"] = profile.runs_on;
   if (profile.cores > 0) json["cores"] = profile.cores;
+  if (profile.max_error > 0) json["max_error"] = profile.max_error;
   for (const Nanoseconds time : profile.operators) json["operators_ns"].push_back(time.count());
   for (const ShardTime& shard : profile.shards) {
     json["shards"].push_back({{"begin", shard.begin},
@@ -164,6 +165,7 @@ Expected<DeviceProfile> device_profile_from_json(const std::string& text) {
     profile.jitter = json.value("jitter", std::vector<double>());
     profile.runs_on = json.value("runs_on", "");
     profile.cores = json.value("cores", 0);
+    profile.max_error = json.value("max_error", 0.0);
     PARETO_TRY(check(profile));
     return profile;
   } catch (const nlohmann::json::exception& error) {

@@ -35,6 +35,7 @@ struct DeviceProfile {
   std::string model_digest;  ///< 64 hex digits
   std::string engine = "auto";
   std::string precision = "fp32";
+  double max_error = 0;  ///< as Plan's
   int threads = 1;
   std::int64_t batch = 1;  ///< samples of a message
   /// What shards might take, as the device said; 0: what was free.

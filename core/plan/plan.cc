@@ -156,6 +156,10 @@ Expected<> check(const Plan& plan) {
     return fail(ErrorCode::kInvalidArgument, "plan: window {} is negative (0 = auto)", plan.window);
   if (plan.threads < 0 || plan.threads > 256)
     return fail(ErrorCode::kInvalidArgument, "plan: {} threads, not 0 to 256", plan.threads);
+  if (!(plan.max_error >= 0 && plan.max_error <= 1)) {
+    return fail(ErrorCode::kInvalidArgument, "plan: max_error {} is not 0 to 1 (100 %)",
+                plan.max_error);
+  }
   return {};
 }
 
@@ -173,11 +177,11 @@ Expected<> check_keys(const nlohmann::json& json, const std::vector<std::string>
 constexpr const char* kSource = "model_source";
 
 Expected<> check_all_keys(const nlohmann::json& json) {
-  PARETO_TRY(
-      check_keys(json,
-                 {"model", "splits", "stages", "replicas", "transport", "transports", "codecs",
-                  "batch", "micro_batch", "window", "engine", "precision", "threads", kSource},
-                 "plan"));
+  PARETO_TRY(check_keys(
+      json,
+      {"model", "splits", "stages", "replicas", "transport", "transports", "codecs", "batch",
+       "micro_batch", "window", "engine", "precision", "threads", "max_error", kSource},
+      "plan"));
   if (json.contains("transport") && json.contains("transports")) {
     return fail(ErrorCode::kInvalidArgument,
                 "plan: \"transport\" of all links and \"transports\" of each: one of them is too "
@@ -312,6 +316,7 @@ nlohmann::ordered_json json_of(const Plan& plan) {
   json["engine"] = plan.engine;
   json["precision"] = plan.precision;
   json["threads"] = plan.threads;
+  if (plan.max_error > 0) json["max_error"] = plan.max_error;
   return json;
 }
 
@@ -361,6 +366,7 @@ Expected<Plan> plan_from(const nlohmann::json& json) {
   plan.engine = json.value("engine", plan.engine);
   plan.precision = json.value("precision", plan.precision);
   PARETO_TRY(read_optional(json, "threads", plan.threads));
+  plan.max_error = json.value("max_error", plan.max_error);
   PARETO_TRY(check(plan));
   for (StagePlan& stage : plan.stages) write_shortest(stage);
   plan.set_transports(plan.transports.empty() ? std::vector<std::string>{plan.transport}

@@ -48,6 +48,8 @@ struct Plan {
   std::string engine = "auto";
   std::string precision = "fp32";
   int threads = 0;  ///< of a request on a device; 0: as each device is set
+  /// The largest error of bf16, against plain fp32 and relative to the largest output; 0: as each device has it.
+  double max_error = 0;
   bool operator==(const Plan&) const = default;
 
   /// What that stage runs, and all that runs before it.

@@ -25,7 +25,6 @@ constexpr int kMostTurns = 10;
 constexpr std::uint64_t kExampleSeed = 1;
 // Folding and fusing reorder sums; a graph gone wrong is off by far more.
 constexpr double kMaxErrorFloat32 = 1e-3;
-constexpr double kMaxErrorBFloat16 = 5e-2;
 
 struct Candidate {
   std::unique_ptr<Engine> engine;  ///< null once it has failed, or cannot be the fastest
@@ -40,19 +39,25 @@ class Contest {
 
   Expected<ChosenEngine> hold() {
     if (const auto ran = add_plain(); !ran) return unmeasured(ran.error().message);
-    const Nanoseconds plain = candidates_.front().timing.best;
-    for (std::size_t i = 1; i < builtin_engines().size(); ++i) {
-      const EngineEntry& entry = builtin_engines()[i];
-      if (options_.is_hopeless && options_.is_hopeless(entry.name, plain)) continue;
-      add(entry);
-      time_once(candidates_.back());
-      free_hopeless();
-    }
+    add_engines(options_.precision);
+    if (options_.precision != Precision::kFloat32) add_engines(Precision::kFloat32);
     if (candidates_.size() > 1) time_in_turns();
     return fastest();
   }
 
  private:
+  /// All engines but plain, in that precision.
+  void add_engines(Precision precision) {
+    const Nanoseconds plain = candidates_.front().timing.best;
+    for (std::size_t i = 1; i < builtin_engines().size(); ++i) {
+      const EngineEntry& entry = builtin_engines()[i];
+      if (options_.is_hopeless && options_.is_hopeless(entry.name, precision, plain)) continue;
+      add(entry, precision);
+      time_once(candidates_.back());
+      free_hopeless();
+    }
+  }
+
   /// Runs an engine once, its time in `took`.
   Expected<std::vector<Value>> run(Engine& engine, Nanoseconds& took) const {
     // Anew for each run: a graph may write to its arguments.
@@ -74,11 +79,15 @@ class Contest {
     return std::chrono::seconds(spent.tv_sec) + Nanoseconds(spent.tv_nsec);
   }
 
-  /// It computes in the model's own precision, whatever was asked for.
-  std::unique_ptr<Engine> build_plain() const {
+  std::unique_ptr<Engine> build(const EngineEntry& entry, Precision precision) const {
     LoadedModule loaded = loaded_;
-    loaded.precision = Precision::kFloat32;
-    return builtin_engines()[0].build(loaded);
+    loaded.precision = precision;
+    return entry.build(loaded);
+  }
+
+  /// The plain engine computes in the model's own precision, whatever was asked for.
+  std::unique_ptr<Engine> build_plain() const {
+    return build(builtin_engines()[0], Precision::kFloat32);
   }
 
   Expected<> add_plain() {
@@ -105,25 +114,32 @@ class Contest {
       chosen.name = plain;
       chosen.engine = build_plain();
       chosen.timings.push_back({plain, {}, why, 0});
+      if (options_.precision != Precision::kFloat32) {
+        chosen.precision_reason = "nothing can be compared on example inputs: " + why;
+      }
       return chosen;
     });
   }
 
-  void add(const EngineEntry& entry) {
+  /// The largest error that engines in a precision may have.
+  double max_error(Precision precision) const {
+    return precision == Precision::kFloat32 ? kMaxErrorFloat32 : options_.max_error;
+  }
+
+  void add(const EngineEntry& entry, Precision precision) {
     Candidate candidate;
     EngineTiming& timing = candidate.timing;
     timing.engine = entry.name;
+    timing.precision = precision;
     const auto outputs = guarded(entry.name, [&]() -> Expected<std::vector<Value>> {
-      candidate.engine = entry.build(loaded_);
+      candidate.engine = build(entry, precision);
       return run(*candidate.engine, timing.best);
     });
     if (!outputs) {
       timing.failure = outputs.error().message;
     } else {
-      const double limit =
-          loaded_.precision == Precision::kFloat32 ? kMaxErrorFloat32 : kMaxErrorBFloat16;
       timing.relative_error = relative_error(reference_, Tuple{*outputs});
-      if (!(timing.relative_error <= limit)) {
+      if (!(timing.relative_error <= max_error(precision))) {
         timing.failure =
             fmt::format("its results are off by {:.2g} of the largest", timing.relative_error);
       }
@@ -209,8 +225,42 @@ class Contest {
     if (best == nullptr) return fail(ErrorCode::kInternal, "no engine runs the shard");
     chosen.engine = std::move(best->engine);
     chosen.name = best->timing.engine;
+    chosen.precision = best->timing.precision;
+    if (chosen.precision != options_.precision)
+      chosen.precision_reason = why_not_lower(best->timing);
     for (Candidate& candidate : candidates_) chosen.timings.push_back(std::move(candidate.timing));
     return chosen;
+  }
+
+  /// Says why an engine in fp32 is kept although a lower precision was asked for.
+  std::string why_not_lower(const EngineTiming& kept) const {
+    const std::string_view asked = to_string(options_.precision);
+    const EngineTiming* fastest = nullptr;
+    const EngineTiming* nearest = nullptr;
+    const EngineTiming* failed = nullptr;
+    for (const Candidate& candidate : candidates_) {
+      const EngineTiming& timing = candidate.timing;
+      if (timing.precision != options_.precision) continue;
+      if (timing.failure.empty()) {
+        if (fastest == nullptr || timing.best < fastest->best) fastest = &timing;
+      } else if (timing.relative_error == 0) {
+        failed = &timing;
+      } else if (nearest == nullptr || !(nearest->relative_error <= timing.relative_error)) {
+        nearest = &timing;
+      }
+    }
+    if (fastest != nullptr) {
+      return fmt::format("{} is not faster here: {:.3g} ms, {} {:.3g} ms", asked,
+                         to_milliseconds(fastest->best), to_string(kept.precision),
+                         to_milliseconds(kept.best));
+    }
+    if (nearest != nullptr) {
+      return fmt::format("{} is off by {:.2g} % of the largest output, the limit is {:.2g} %",
+                         asked, 100 * nearest->relative_error, 100 * options_.max_error);
+    }
+    if (failed != nullptr)
+      return fmt::format("no engine runs it in {}: {}", asked, failed->failure);
+    return fmt::format("{} was too far off or slower in shards like it", asked);
   }
 
   const RunnerOptions& options_;
@@ -226,6 +276,7 @@ Expected<ChosenEngine> build_named(const EngineEntry& entry, const LoadedModule&
   return guarded("engine " + entry.name, [&]() -> Expected<ChosenEngine> {
     ChosenEngine chosen;
     chosen.name = entry.name;
+    chosen.precision = loaded.precision;
     chosen.engine = entry.build(loaded);
     // The plain engine has nothing to prepare: comparing all cuts of a model loads thousands of it.
     if (entry.name == builtin_engines()[0].name) return chosen;

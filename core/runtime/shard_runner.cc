@@ -79,6 +79,9 @@ class TorchShardRunner final : public ShardRunner {
     engine_ = std::move(chosen.engine);
     report_.engine = std::move(chosen.name);
     report_.timings = std::move(chosen.timings);
+    report_.precision = chosen.precision;
+    report_.precision_reason = std::move(chosen.precision_reason);
+    if (report_.precision_reason.empty()) report_.precision_reason = options.precision_reason;
     report_.packed_bytes = engine_->packed_bytes();
     return {};
   }
@@ -150,6 +153,10 @@ Expected<std::unique_ptr<ShardRunner>> ShardRunner::load(const Shard& shard,
     return fail(ErrorCode::kInvalidArgument,
                 "{} threads, batch {}: 1 to 256 threads, batch 1 or more", options.threads,
                 options.batch);
+  }
+  if (!(options.max_error > 0 && options.max_error <= 1)) {
+    return fail(ErrorCode::kInvalidArgument, "max_error {}: above 0 and at most 1 (100 %)",
+                options.max_error);
   }
   // The profiling executor would record and re-optimise at the second run, with nothing to gain here.
   torch::jit::getProfilingMode() = false;

@@ -19,6 +19,9 @@
 namespace pareto::runtime {
 
 enum class Precision { kFloat32, kBFloat16 };
+
+/// The largest error of an engine in bf16 if nobody names another: against plain fp32, relative to the largest output.
+inline constexpr double kDefaultMaxError = 0.05;
 /// "fp32", "bf16"
 std::string_view to_string(Precision precision);
 Expected<Precision> parse_precision(std::string_view name);
@@ -29,13 +32,18 @@ using WeightSource = std::function<Expected<Tensor>(const Digest& digest)>;
 
 struct RunnerOptions {
   std::string engine = "auto";  ///< "auto" keeps the fastest; or a name from engine_names()
+  /// The lowest precision that may be computed in. "auto" keeps bf16 only if it is faster than fp32 and near enough to it.
   Precision precision = Precision::kFloat32;
+  double max_error = kDefaultMaxError;  ///< of bf16, as kDefaultMaxError
+  /// Why an earlier load of the shard came to this precision and not to the one asked for; copied into the report.
+  std::string precision_reason{};
   int threads = 1;             ///< intra-op threads, 1 … 256; binds OpenBLAS too
   std::string device = "cpu";  ///< "cpu" or "cuda:N"
   std::int64_t batch = 1;      ///< the batch that engines are timed at; any other runs as well
   /// Whether "auto" need not try an engine, where the plain one's first run took so long; empty: it tries all. Called by load() only, on its
   /// thread.
-  std::function<bool(const std::string& engine, Nanoseconds plain)> is_hopeless{};
+  std::function<bool(const std::string& engine, Precision precision, Nanoseconds plain)>
+      is_hopeless{};
 };
 
 /// Engines of this build, without "auto": "plain", "onednn", "channels_last", "prepacked".
@@ -47,12 +55,15 @@ struct EngineTiming {
   /// Fastest of a few runs on example inputs (processor time where it runs on one thread); 0 where it could not be built.
   Nanoseconds best{};
   std::string failure;  ///< why it could not be built or gave another result; empty if it works
-  double relative_error = 0;  ///< of its outputs against plain's, same inputs
+  double relative_error = 0;                  ///< of its outputs against plain's, same inputs
+  Precision precision = Precision::kFloat32;  ///< that it computes in
 };
 
 struct LoadReport {
-  std::string engine;                 ///< the one kept
-  std::vector<EngineTiming> timings;  ///< of every engine tried
+  std::string engine;                         ///< the one kept
+  Precision precision = Precision::kFloat32;  ///< that it computes in
+  std::string precision_reason{};             ///< why that is not the one asked for; empty: it is
+  std::vector<EngineTiming> timings;          ///< of every engine tried
   std::uint64_t weight_bytes = 0;
   /// Of packed weights that it has in common with whatever other shards of this process have the same layers.
   std::uint64_t packed_bytes = 0;

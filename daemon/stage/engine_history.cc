@@ -28,20 +28,21 @@ bool about_as_long(Nanoseconds one, Nanoseconds other) {
 }  // namespace
 
 std::string EngineHistory::key_of(const Shard& shard, const runtime::RunnerOptions& options) {
-  return fmt::format("{} {} {} {} {}", shard.model, runtime::to_string(options.precision),
-                     options.threads, options.device, options.batch);
+  return fmt::format("{} {} {} {} {} {}", shard.model, runtime::to_string(options.precision),
+                     options.threads, options.device, options.batch, options.max_error);
 }
 
 void EngineHistory::add(const Shard& shard, const runtime::RunnerOptions& options,
                         const runtime::LoadReport& report) {
   // One engine alone was asked for.
   if (report.timings.size() < 2) return;
-  const auto kept =
-      std::ranges::find(report.timings, report.engine, &runtime::EngineTiming::engine);
+  const auto kept = std::ranges::find_if(report.timings, [&](const runtime::EngineTiming& timing) {
+    return timing.engine == report.engine && timing.precision == report.precision;
+  });
   if (kept == report.timings.end()) return;
   Contest contest{shard.begin, shard.end, report.timings.front().best, {}};
   for (const runtime::EngineTiming& timing : report.timings) {
-    contest.hopeless[timing.engine] =
+    contest.hopeless[{timing.engine, timing.precision}] =
         !timing.failure.empty() ||
         to_nanoseconds(timing.best) > kHopeless * to_nanoseconds(kept->best);
   }
@@ -54,7 +55,8 @@ void EngineHistory::add(const Shard& shard, const runtime::RunnerOptions& option
 }
 
 bool EngineHistory::is_hopeless(const Shard& shard, const runtime::RunnerOptions& options,
-                                const std::string& engine, Nanoseconds plain) const {
+                                const std::string& engine, runtime::Precision precision,
+                                Nanoseconds plain) const {
   const std::lock_guard lock(mutex_);
   const auto contests = contests_.find(key_of(shard, options));
   if (contests == contests_.end()) return false;
@@ -63,7 +65,7 @@ bool EngineHistory::is_hopeless(const Shard& shard, const runtime::RunnerOptions
     if (!is_like(contest.begin, contest.end, shard) || !about_as_long(contest.plain, plain)) {
       continue;
     }
-    const auto tried = contest.hopeless.find(engine);
+    const auto tried = contest.hopeless.find({engine, precision});
     if (tried == contest.hopeless.end()) continue;
     if (!tried->second) return false;
     ++lost;

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "core/base/clock.h"
 #include "core/plan/shard.h"
@@ -26,14 +27,16 @@ class EngineHistory {
            const runtime::LoadReport& report);
   /// plain: what the plain engine takes for the shard.
   bool is_hopeless(const Shard& shard, const runtime::RunnerOptions& options,
-                   const std::string& engine, Nanoseconds plain) const;
+                   const std::string& engine, runtime::Precision precision,
+                   Nanoseconds plain) const;
 
  private:
   struct Contest {
     std::int64_t begin = 0;
     std::int64_t end = 0;
     Nanoseconds plain{};
-    std::map<std::string, bool> hopeless;  ///< of those that were tried
+    /// Of those that were tried, each in each precision.
+    std::map<std::pair<std::string, runtime::Precision>, bool> hopeless;
   };
   static std::string key_of(const Shard& shard, const runtime::RunnerOptions& options);
 

@@ -38,9 +38,9 @@ std::uint64_t taken_bytes(const MemoryReading& before, const MemoryReading& afte
 }
 
 std::string key_of(const Shard& shard, const runtime::RunnerOptions& options) {
-  return fmt::format("{} {} {} {} {} {}", shard.digest().hex(), options.engine,
+  return fmt::format("{} {} {} {} {} {} {}", shard.digest().hex(), options.engine,
                      runtime::to_string(options.precision), options.threads, options.device,
-                     options.batch);
+                     options.batch, options.max_error);
 }
 
 std::string name_of(const Shard& shard) {
@@ -218,10 +218,15 @@ runtime::RunnerOptions ShardCache::with_what_is_known(const std::optional<Known>
                                                       const Shard& shard,
                                                       const runtime::RunnerOptions& asked) const {
   runtime::RunnerOptions options = asked;
-  options.is_hopeless = [&](const std::string& engine, Nanoseconds plain) {
-    return history_.is_hopeless(shard, asked, engine, plain);
+  options.is_hopeless = [&](const std::string& engine, runtime::Precision precision,
+                            Nanoseconds plain) {
+    return history_.is_hopeless(shard, asked, engine, precision, plain);
   };
-  if (known) options.engine = known->engine;
+  if (known) {
+    options.engine = known->engine;
+    options.precision = known->precision;
+    options.precision_reason = known->precision_reason;
+  }
   return options;
 }
 
@@ -265,7 +270,9 @@ Expected<ShardCache::Loaded> ShardCache::load(const Shard& shard,
 
   const std::lock_guard lock(mutex_);
   if (known_.size() < kMostKnown) {
-    known_.try_emplace(key, Known{loaded->report().engine, loaded->pace_});
+    const runtime::LoadReport& report = loaded->report();
+    known_.try_emplace(
+        key, Known{report.engine, report.precision, report.precision_reason, loaded->pace_});
   }
   loaded->memory_bytes_ = taken + packed;
   *in_use_ += held;

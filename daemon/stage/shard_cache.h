@@ -129,8 +129,10 @@ class ShardCache {
  private:
   /// Of a shard that was loaded before.
   struct Known {
-    std::string engine;              ///< that was kept
-    std::optional<SteadyPace> pace;  ///< as LoadedShard's
+    std::string engine;                                           ///< that was kept
+    runtime::Precision precision = runtime::Precision::kFloat32;  ///< that it computes in
+    std::string precision_reason;                                 ///< as LoadReport's
+    std::optional<SteadyPace> pace;                               ///< as LoadedShard's
   };
 
   Expected<> check_memory(const Shard& shard, std::uint64_t needed,

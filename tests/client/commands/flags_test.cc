@@ -67,6 +67,23 @@ TEST(Flags, SettingsAreAllCombinationsOfTheListsOnce) {
   EXPECT_EQ(SettingLists().read("auto").value(), std::vector<ShardSettings>(1));
 }
 
+TEST(Flags, AnErrorLimitIsAShareOrAPercentage) {
+  EXPECT_EQ(parse_max_error("5%").value(), 0) << "the default is left to the device";
+  EXPECT_DOUBLE_EQ(parse_max_error("2.5%").value(), 0.025);
+  EXPECT_DOUBLE_EQ(parse_max_error("0.01").value(), 0.01);
+  EXPECT_DOUBLE_EQ(parse_max_error("100%").value(), 1);
+  for (const char* wrong : {"", "%", "0", "-1%", "101%", "1.5", "nan", "five", "5 %", "5%%"}) {
+    const auto limit = parse_max_error(wrong);
+    ASSERT_FALSE(limit) << wrong;
+    EXPECT_EQ(limit.error().code, ErrorCode::kInvalidArgument);
+    EXPECT_THAT(limit.error().message, HasSubstr("--max-error " + std::string(wrong)));
+  }
+}
+
+TEST(Flags, TheDefaultErrorLimitIsTheRuntimes) {
+  EXPECT_EQ(fmt::format("{:g}%", 100 * runtime::kDefaultMaxError), kDefaultMaxErrorText);
+}
+
 TEST(Flags, SettingsThatAreNoneAreNamed) {
   const auto refusal = [](const SettingLists& lists) {
     const auto all = lists.read("auto");

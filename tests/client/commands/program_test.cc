@@ -253,7 +253,7 @@ TEST_F(Program, NobodyIsAskedWhoCouldNotBeWrittenDown) {
 
 TEST_F(Program, FlagsThatAPlanSaysItself) {
   for (const char* flag : {"--split", "--transport", "--codec", "--micro-batch", "--window",
-                           "--batch", "--engine", "--precision", "--threads"}) {
+                           "--batch", "--engine", "--precision", "--max-error", "--threads"}) {
     refused({"run", "--plan", path("plan.json"), flag, "2"}, kExitUsage,
             AllOf(HasSubstr("--plan"), HasSubstr(flag), HasSubstr("excludes")));
   }

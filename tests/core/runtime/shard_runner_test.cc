@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <torch/script.h>
 
+#include <limits>
 #include <map>
 #include <sstream>
 #include <thread>
@@ -107,6 +108,65 @@ TEST(ShardRunner, EveryEngineAgreesWithPlain) {
     EXPECT_LT(relative_error(Tuple{*expected}, Tuple{*outputs}), 1e-5) << engine;
     EXPECT_EQ((*runner)->report().engine, engine);
     EXPECT_EQ((*runner)->report().packed_bytes > 0, engine == "prepacked") << engine;
+  }
+}
+
+/// The ways in which the small network is run when bf16 is asked for.
+LoadReport asked_for_bf16(double max_error) {
+  auto shard = small_network();
+  RunnerOptions options;
+  options.precision = Precision::kBFloat16;
+  options.max_error = max_error;
+  const auto runner = shard.load(options);
+  EXPECT_TRUE(runner) << runner.error().message;
+  return runner ? (*runner)->report() : LoadReport{};
+}
+
+TEST(ShardRunner, BFloat16ThatIsTooFarOffGivesWayToTheFastestEngineInFloat32) {
+  const LoadReport report = asked_for_bf16(1e-9);
+  EXPECT_EQ(report.precision, Precision::kFloat32);
+  EXPECT_THAT(report.precision_reason, HasSubstr("% of the largest output, the limit is 1e-07 %"));
+  std::map<std::string, Nanoseconds> in_fp32;
+  for (const EngineTiming& timing : report.timings) {
+    if (timing.precision == Precision::kBFloat16) {
+      EXPECT_THAT(timing.failure, HasSubstr(timing.relative_error > 0 ? "off by" : "fp32 only"))
+          << timing.engine;
+    } else if (timing.failure.empty()) {
+      in_fp32[timing.engine] = timing.best;
+    }
+  }
+  EXPECT_EQ(in_fp32.size(), engine_names().size()) << "each engine takes part";
+  for (const auto& [engine, best] : in_fp32) EXPECT_GE(best, in_fp32.at(report.engine)) << engine;
+}
+
+TEST(ShardRunner, ReportsThePrecisionThatRunsAndWhyItIsNotTheOneAskedFor) {
+  const LoadReport report = asked_for_bf16(1);
+  EXPECT_EQ(report.precision_reason.empty(), report.precision == Precision::kBFloat16)
+      << report.precision_reason;
+  if (report.precision == Precision::kFloat32) {
+    EXPECT_THAT(report.precision_reason, HasSubstr("bf16 is not faster here"));
+  }
+}
+
+TEST(ShardRunner, KeepsWhyAnEarlierLoadCameToAnotherPrecision) {
+  auto shard = small_network();
+  RunnerOptions options;
+  options.engine = "prepacked";
+  options.precision_reason = "bf16 is off";
+  const LoadReport report = shard.load(options).value()->report();
+  EXPECT_EQ(report.precision, Precision::kFloat32);
+  EXPECT_EQ(report.precision_reason, "bf16 is off");
+}
+
+TEST(ShardRunner, AnErrorLimitIsAShare) {
+  auto shard = small_network();
+  for (const double limit : {0.0, -0.1, 1.5, std::numeric_limits<double>::quiet_NaN()}) {
+    RunnerOptions options;
+    options.max_error = limit;
+    const auto runner = shard.load(options);
+    ASSERT_FALSE(runner) << limit;
+    EXPECT_EQ(runner.error().code, ErrorCode::kInvalidArgument);
+    EXPECT_THAT(runner.error().message, HasSubstr("max_error"));
   }
 }
 
@@ -245,7 +305,7 @@ TEST(ShardRunner, AutoKeepsTheFastestOfWhatWorks) {
 
 TEST(ShardRunner, AutoDoesNotTryWhatIsHopeless) {
   RunnerOptions options;
-  options.is_hopeless = [](const std::string& engine, Nanoseconds plain) {
+  options.is_hopeless = [](const std::string& engine, Precision, Nanoseconds plain) {
     EXPECT_GT(plain.count(), 0);
     return engine != "onednn";
   };

@@ -30,7 +30,8 @@ class EngineHistoryTest : public testing::Test {
   }
   bool hopeless(const std::string& engine, std::int64_t begin, std::int64_t end,
                 Nanoseconds plain = milliseconds(30)) const {
-    return history_.is_hopeless(test::make_shard(begin, end), options_, engine, plain);
+    return history_.is_hopeless(test::make_shard(begin, end), options_, engine,
+                                runtime::Precision::kFloat32, plain);
   }
 
   EngineHistory history_;
@@ -46,6 +47,18 @@ TEST_F(EngineHistoryTest, WhatLostFourTimesIsHopeless) {
   EXPECT_FALSE(hopeless("near", 0, 103)) << "it might win where less is disturbed";
   EXPECT_FALSE(hopeless("fast", 0, 103));
   EXPECT_FALSE(hopeless("new", 0, 103));
+}
+
+TEST_F(EngineHistoryTest, AnEngineInAnotherPrecisionIsAnotherOne) {
+  runtime::LoadReport both = contest();
+  both.timings.push_back({"slow", milliseconds(1), "", 0.01, runtime::Precision::kBFloat16});
+  both.engine = "slow";
+  both.precision = runtime::Precision::kBFloat16;
+  for (const std::int64_t end : {99, 100, 101, 102}) remember(0, end, both);
+  EXPECT_TRUE(hopeless("slow", 0, 103));
+  EXPECT_TRUE(hopeless("fast", 0, 103)) << "it took three times as long as the one in bf16";
+  EXPECT_FALSE(history_.is_hopeless(test::make_shard(0, 103), options_, "slow",
+                                    runtime::Precision::kBFloat16, milliseconds(30)));
 }
 
 TEST_F(EngineHistoryTest, OnlyForShardsLikeThose) {

@@ -108,6 +108,20 @@ TEST_F(ShardCacheTest, AShardThatComesBackKeepsItsEngine) {
   EXPECT_THAT(runs_->engines, ElementsAre("auto", "plain", "auto"));
 }
 
+TEST_F(ShardCacheTest, AShardThatComesBackKeepsItsPrecisionAndWhy) {
+  ShardCache cache = make_cache();
+  runtime::RunnerOptions bf16;
+  bf16.precision = runtime::Precision::kBFloat16;
+  for (int i = 0; i < 2; ++i) {
+    const auto loaded = cache.load(make_shard(), bf16).value().shard;
+    EXPECT_EQ(loaded->report().precision, runtime::Precision::kFloat32);
+    EXPECT_EQ(loaded->report().precision_reason, "it only computes in fp32");
+    ASSERT_TRUE(cache.unload(loaded->handle()));
+  }
+  EXPECT_THAT(runs_->precisions,
+              ElementsAre(runtime::Precision::kBFloat16, runtime::Precision::kFloat32));
+}
+
 TEST_F(ShardCacheTest, WhatLostEachTimeIsNotTriedAgain) {
   ShardCache cache = make_cache();
   std::vector<bool> skipped;

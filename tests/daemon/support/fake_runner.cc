@@ -10,9 +10,14 @@ constexpr Nanoseconds kPlain{1000};
 
 class FakeRunner final : public runtime::ShardRunner {
  public:
-  FakeRunner(const Shard& shard, const std::string& engine, std::shared_ptr<FakeRuns> runs)
+  FakeRunner(const Shard& shard, const runtime::RunnerOptions& options,
+             std::shared_ptr<FakeRuns> runs)
       : add_(static_cast<float>(shard.end - shard.begin)), runs_(std::move(runs)) {
+    const std::string& engine = options.engine;
     report_.engine = engine == "auto" ? "plain" : engine;
+    report_.precision_reason = options.precision == runtime::Precision::kFloat32
+                                   ? options.precision_reason
+                                   : "it only computes in fp32";
     report_.timings.push_back({"plain", kPlain, "", 0});
     if (engine == "auto") report_.timings.push_back({"slow", 2 * kPlain, "", 0});
     report_.weight_bytes = shard.weight_bytes();
@@ -82,12 +87,14 @@ RunnerFactory fake_runners(std::shared_ptr<FakeRuns> runs) {
              -> Expected<std::unique_ptr<runtime::ShardRunner>> {
     PARETO_TRY(runs->on_load());
     runs->engines.push_back(options.engine);
-    runs->skips_slow = options.is_hopeless && options.is_hopeless("slow", kPlain);
+    runs->skips_slow =
+        options.is_hopeless && options.is_hopeless("slow", runtime::Precision::kFloat32, kPlain);
+    runs->precisions.push_back(options.precision);
     for (const WeightRef& weight : shard.weights) {
       PARETO_TRY(with_context(weights(weight.digest), "weight {}", weight.name));
     }
     ++runs->loads;
-    return std::make_unique<FakeRunner>(shard, options.engine, runs);
+    return std::make_unique<FakeRunner>(shard, options, runs);
   };
 }
 

@@ -27,6 +27,7 @@ struct FakeRuns {
   std::function<void(int)> after_early;
   /// Asked for, load by load.
   std::vector<std::string> engines;
+  std::vector<runtime::Precision> precisions;
   bool skips_slow = false;  ///< whether the last load was told that engine "slow" is hopeless
   Nanoseconds operator_time{
       1};  ///< of its one operator, for each time that it is asked to repeat it
