@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/base/cpu_quota.h"
 #include "core/base/log.h"
 #include "core/base/machine.h"
 #include "core/base/text.h"
@@ -47,6 +48,8 @@ std::string local_address(const std::string& address) {
 Machine described(Machine machine, const DaemonConfig& config) {
   if (config.speed > 0) machine.cpu += fmt::format(", as if {} of a core", config.speed);
   if (!config.steady.empty()) machine.cpu += ", steady by " + config.steady;
+  if (machine.cpu_quota > 0)
+    machine.cpu += fmt::format(", CPU quota {:.3g}", machine.cpu_quota);
   return machine;
 }
 
@@ -129,7 +132,7 @@ Expected<std::unique_ptr<Daemon>> Daemon::start(const DaemonConfig& config, Daem
                        *daemon->stages_,
                        *daemon->network_,
                        name,
-                       config.threads,
+                       config.threads > 0 ? config.threads : useful_threads(),
                        described(describe_machine(), config),
                        parts.runtime,
                        parts.engines,

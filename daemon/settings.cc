@@ -33,6 +33,8 @@ Expected<int> parse_int(std::string_view text, int least, int most) {
 }
 
 constexpr std::string_view kUnixScheme = "unix:";
+/// The value of `threads` that leaves the number to the daemon.
+constexpr std::string_view kAuto = "auto";
 
 Expected<> check_address(const std::string& address) {
   return transport::parse_host_port(address).map([](const auto&) {});
@@ -165,12 +167,24 @@ const std::array<Setting, 20> kSettings{{
        return {};
      },
      [](const DaemonConfig& config) { return fmt::format("{}", fmt::join(config.cpu, ",")); }},
-    {"threads", "N", "of a shard, where its coordinator names no number", false,
+    {"threads", "N",
+     "threads that compute a shard if its coordinator names no number; auto: one for each core of "
+     "cpu, as far as the CPU quota goes",
+     false,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
-       PARETO_ASSIGN(config.threads, parse_int(text, 1, kMaxThreads));
+       config.threads = 0;
+       if (text == kAuto) return {};
+       const auto threads = parse_int(text, 1, kMaxThreads);
+       if (!threads) {
+         return fail(ErrorCode::kInvalidArgument,
+                     "\"{}\" is neither auto nor a whole number from 1 to {}", text, kMaxThreads);
+       }
+       config.threads = *threads;
        return {};
      },
-     [](const DaemonConfig& config) { return std::to_string(config.threads); }},
+     [](const DaemonConfig& config) {
+       return config.threads == 0 ? std::string(kAuto) : std::to_string(config.threads);
+     }},
     {"device", "DEVICE", "what shards run on: cpu, or cuda:N where LibTorch has CUDA", false,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
        PARETO_TRY(runtime::check_device(text));

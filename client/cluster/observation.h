@@ -8,6 +8,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/duration_histogram.h"
+#include "core/base/machine_load.h"
 
 namespace pareto::client {
 
@@ -45,6 +46,9 @@ struct MachineObservation {
   std::vector<std::string> throttled;         ///< why its firmware slows it down now
   std::uint64_t throttle_events = 0;          ///< how often heat slowed it down since it started
   std::string netem_problem;                  ///< why its network cannot be changed; empty: it can
+  MachineLoad load{};                         ///< of all processes of the machine
+  std::uint64_t quota_periods = 0;            ///< of its CPU quota, since its group was made
+  std::uint64_t throttled_periods = 0;        ///< those in which the quota ran out
 };
 
 struct Observation {
@@ -53,6 +57,9 @@ struct Observation {
   std::uint64_t resident_bytes = 0;
   std::vector<StageObservation> stages;
   MachineObservation machine;
+  // Of coordinators other than the one that asked.
+  int other_coordinators = 0;  ///< those that have pipelines there
+  int other_pipelines = 0;
 };
 
 }  // namespace pareto::client

@@ -71,6 +71,21 @@ std::vector<std::string> words_of(const Words& wire) {
   return words;
 }
 
+/// The processor times of a machine; nothing of one that tells what no machine has.
+MachineLoad load_of(const v1::MachineState& wire) {
+  constexpr std::uint32_t kMostProcessors = 1 << 16;
+  if (wire.processors() == 0 || wire.processors() > kMostProcessors || wire.processors_ns() < 0 ||
+      wire.processors_ns() > kLongest) {
+    return {};
+  }
+  return {Nanoseconds(wire.processors_ns()), static_cast<int>(wire.processors()),
+          figure(true, wire.load()).value_or(0)};
+}
+
+int count_of(std::uint32_t count) {
+  return static_cast<int>(std::min(count, std::uint32_t{1} << 20));
+}
+
 MachineObservation machine_of(const v1::MachineState& wire) {
   return {.memory_bytes = wire.memory_bytes(),
           .memory_available_bytes = wire.memory_available_bytes(),
@@ -80,7 +95,10 @@ MachineObservation machine_of(const v1::MachineState& wire) {
           .governors = words_of(wire.governors()),
           .throttled = words_of(wire.throttled()),
           .throttle_events = wire.throttle_events(),
-          .netem_problem = printable(wire.netem_problem())};
+          .netem_problem = printable(wire.netem_problem()),
+          .load = load_of(wire),
+          .quota_periods = wire.quota_periods(),
+          .throttled_periods = wire.quota_periods_throttled()};
 }
 
 }  // namespace
@@ -99,6 +117,8 @@ Expected<Observation> observation_of(const v1::ObserveReply& reply) {
     observation.stages.push_back(std::move(stage));
   }
   observation.machine = machine_of(reply.machine());
+  observation.other_coordinators = count_of(reply.other_coordinators());
+  observation.other_pipelines = count_of(reply.other_pipelines());
   return observation;
 }
 

@@ -75,6 +75,7 @@ class DoctorCommand final : public Command {
         answering.push_back(clients[i].get());
       }
       facts.ways = examine_ways(answering);
+      facts.loads = watch_others(answering);
     } else {
       examine_local(context, facts);
     }
@@ -119,6 +120,7 @@ class DoctorCommand final : public Command {
       facts.devices.push_back(examine_device(*clients.back()));
     }
     facts.ways = examine_ways(clients);
+    facts.loads = watch_others(clients);
   }
 
   static std::string json_of(const std::vector<Finding>& findings) {

@@ -11,6 +11,7 @@
 #include "client/commands/flags.h"
 #include "client/commands/show.h"
 #include "client/report/text_table.h"
+#include "client/results/disturbances.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
 #include "core/plan/json_text.h"
@@ -86,14 +87,16 @@ class DevicesCommand final : public Command {
                      {"cpu", Align::kLeft, 4}});
     auto json = Json::array();
     std::vector<std::string> problems;
+    std::vector<std::string> notes;
     const std::vector<Answer> answers = ask_all(configs);
     for (std::size_t i = 0; i < configs.size(); ++i) {
-      add(configs[i], answers[i], table, json, problems);
+      add(configs[i], answers[i], table, json, problems, notes);
     }
     if (json_) {
       context.out << dump(json, 2) << '\n';
     } else {
       context.out << table.render(style_of(context));
+      for (const std::string& note : notes) context.out << '\n' << note << '\n';
       for (const std::string& problem : problems) context.out << '\n' << problem << '\n';
     }
     return problems.empty() ? kExitDone : kExitEnvironment;
@@ -103,14 +106,22 @@ class DevicesCommand final : public Command {
   struct Asked {
     DeviceInfo info;
     DeviceStatus status;
+    Observation seen;
   };
   using Answer = Expected<Asked>;
+
+  /// "4", or "4 (quota 1.5)".
+  static std::string cores_of(const DeviceInfo& info) {
+    if (info.cpu_quota <= 0) return std::to_string(info.cores);
+    return fmt::format("{} (quota {:.3g})", info.cores, info.cpu_quota);
+  }
 
   static Answer ask(const DeviceConfig& config) {
     constexpr std::chrono::milliseconds kTimeout{3000};
     PARETO_ASSIGN(const auto client, connect_daemon(config, kTimeout));
     PARETO_ASSIGN(DeviceStatus status, client->status(kTimeout));
-    return Asked{client->info(), std::move(status)};
+    PARETO_ASSIGN(Observation seen, client->observe(kTimeout));
+    return Asked{client->info(), std::move(status), std::move(seen)};
   }
 
   /// All at once: devices that hang cost the time of one.
@@ -126,7 +137,7 @@ class DevicesCommand final : public Command {
 
   /// Adds a row; a problem has room below the table.
   static void add(const DeviceConfig& config, const Answer& answer, TextTable& table, Json& json,
-                  std::vector<std::string>& problems) {
+                  std::vector<std::string>& problems, std::vector<std::string>& notes) {
     const auto unwell = [&](const std::string& why) {
       table.add({config.name, config.address, "not well", "", "", "", "", "", "", "", ""},
                 RowStyle::kBad);
@@ -137,17 +148,26 @@ class DevicesCommand final : public Command {
                       {"problem", why}});
     };
     if (!answer) return unwell(answer.error().message);
-    const auto& [info, status] = *answer;
-    table.add({config.name, config.address, "well", std::to_string(info.cores),
-               format_bytes(info.memory_bytes), info.device, std::to_string(status.shards.size()),
-               format_bytes(status.store_bytes), info.torch_version, info.fast_bf16 ? "fast" : "no",
-               info.cpu});
+    const auto& [info, status, seen] = *answer;
+    if (seen.other_pipelines > 0) {
+      notes.push_back(config.name + ": " +
+                      company_text({config.name, seen.other_coordinators, seen.other_pipelines}));
+    }
+    table.add({config.name, config.address, "well", cores_of(info), format_bytes(info.memory_bytes),
+               info.device, std::to_string(status.shards.size()), format_bytes(status.store_bytes),
+               info.torch_version, info.fast_bf16 ? "fast" : "no", info.cpu});
     json.push_back({{"device", config.name},
                     {"address", config.address},
                     {"well", true},
                     {"version", info.version},
                     {"cpu", info.cpu},
                     {"cores", info.cores},
+                    {"threads", info.threads},
+                    {"cpu_quota", info.cpu_quota},
+                    {"quota_periods", seen.machine.quota_periods},
+                    {"quota_periods_throttled", seen.machine.throttled_periods},
+                    {"other_coordinators", seen.other_coordinators},
+                    {"other_pipelines", seen.other_pipelines},
                     {"memory_bytes", info.memory_bytes},
                     {"torch_version", info.torch_version},
                     {"fast_bf16", info.fast_bf16},

@@ -31,6 +31,12 @@ DeploymentOptions with_chooser(DeploymentOptions options, CodecChooser& codecs) 
   return options;
 }
 
+std::vector<DaemonClient*> devices_of(const Cluster& cluster) {
+  std::vector<DaemonClient*> devices;
+  for (std::size_t i = 0; i < cluster.size(); ++i) devices.push_back(&cluster.device(i));
+  return devices;
+}
+
 /// Whether an error may mean that a device is gone.
 bool smells_of_loss(ErrorCode code) {
   return code == ErrorCode::kUnavailable || code == ErrorCode::kTimeout ||
@@ -71,7 +77,8 @@ SweepRunner::SweepRunner(Environment environment, const SweepOptions& options, R
       pool_(environment_.workload),
       codecs_(options.codec_error),
       deployments_(environment_.cluster, pool_, environment_.make_transport,
-                   with_chooser(environment_.deployment, codecs_)) {
+                   with_chooser(environment_.deployment, codecs_)),
+      others_(devices_of(environment_.cluster)) {
   if (environment_.clock == nullptr) environment_.clock = &machine_clock_;
 }
 
@@ -199,17 +206,23 @@ Expected<> SweepRunner::run_pass(const Pass& pass) {
   run_.passes.push_back(make_pass(pass.round, pass.repeat, *last_reading_, {}));
   run_.passes.back().whole = false;
   pass_began_ = environment_.clock->now();
+  others_.start();
   bool whole = true;
   for (const std::size_t trial : in_random_order(pass)) {
     whole = !stopped() && !budget_is_spent();
     if (!whole) break;
     PARETO_TRY(run_unit(trial, pass));
+    others_.look();
   }
   count_seconds();
+  // Who pressed Ctrl-C does not wait for a device that hangs.
+  if (!stopped()) others_.finish();
   // Who pressed Ctrl-C does not wait for one.
   SentinelReading after = stopped() ? SentinelReading{} : read_sentinel();
   PassRecord done = make_pass(pass.round, pass.repeat, *last_reading_, after);
   done.whole = whole;
+  done.others = others_.others();
+  done.company = others_.company();
   done.seconds = run_.passes.back().seconds;
   const TimePoint now = environment_.clock->now();
   spent_.total_s = to_seconds(now - std::exchange(counted_until_, now));

@@ -16,6 +16,7 @@
 #include "client/cluster/shard_pool.h"
 #include "client/cluster/workload.h"
 #include "client/experiment/deployment_cache.h"
+#include "client/experiment/foreign_load_meter.h"
 #include "client/experiment/sentinel.h"
 #include "client/experiment/sweep.h"
 #include "client/experiment/sweep_schedule.h"
@@ -134,6 +135,7 @@ class SweepRunner {
   std::optional<SentinelReading> last_reading_;  ///< of the end of the pass before
   UnitBudget budget_;
   std::unique_ptr<SweepSchedule> schedule_;
+  ForeignLoadMeter others_;
   SteadyClock machine_clock_;
   TimePoint pass_began_{};
   TimePoint counted_until_{};

@@ -94,6 +94,7 @@ void for_each_column(const RunRecord& run, const TrialRecord& trial, Visit visit
   figure("link_bytes", joined(trial.links, &LinkFigures::bytes));
   figure("link_wire_bytes", joined(trial.links, &LinkFigures::wire_bytes));
   figure("stage_engines", joined(trial.stages, &StageFigures::engine));
+  figure("stage_precisions", joined(trial.stages, &StageFigures::precision));
   figure("stage_compute_ms", joined(trial.stages, &StageFigures::compute_p50_ms));
   figure("stage_peak_memory_bytes", joined(trial.stages, &StageFigures::peak_memory_bytes));
   figure("output_error_max", trial.output_error ? text_of(trial.output_error->max) : "");

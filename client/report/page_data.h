@@ -9,6 +9,8 @@
 //   trials[].requests   {"p50": [...], "p90": [...], "p99": [...]}: the measured request whose latency is nearest to that figure. In ms: its
 //                   latency; then for each stage the transfer to it (half the link's smallest round trip, and from the first byte to the
 //                   last), waiting in its queue, computing, encoding; last the transfer to the sink. Only where samples were kept.
+//   disturbances    what made figures vary, for a badge: "kind" is "busy" (processes of others on a machine) or "company" (pipelines
+//                   of another coordinator on a device), "where" names machine or device, "text" says it. Empty on a quiet machine.
 //   networks[].network  what was measured of it, as a trial of `sweep --json` has it; only where it was measured
 #pragma once
 

@@ -7,6 +7,7 @@
 #include "client/report/plan_text.h"
 #include "client/report/text_table.h"
 #include "client/report/writers.h"
+#include "client/results/disturbances.h"
 #include "client/results/front_chance.h"
 #include "client/results/max_latency.h"
 #include "client/results/prediction_error.h"
@@ -40,6 +41,7 @@ TextTable figures_table(const std::string& first_title) {
                     {"transfer", Align::kRight, 9},
                     {"wait", Align::kRight, 9},
                     {"error", Align::kRight, 8},
+                    {"engines", Align::kLeft, 10},
                     {"p(front)", Align::kRight, 2}});
 }
 
@@ -58,6 +60,18 @@ std::string boundary_of(const TrialRecord& trial) {
   return text;
 }
 
+/// "prepacked bf16, onednn fp32": what runs each stage, once if all are alike.
+std::string engines_of(const TrialRecord& trial) {
+  std::vector<std::string> engines;
+  for (const StageFigures& stage : trial.stages) {
+    engines.push_back(stage.engine + (stage.precision.empty() ? "" : " " + stage.precision));
+  }
+  if (std::ranges::count(engines, engines.empty() ? "" : engines.front()) == std::ssize(engines)) {
+    engines.resize(std::min<std::size_t>(engines.size(), 1));
+  }
+  return engines.empty() ? "-" : join(engines);
+}
+
 void add_figures(TextTable& table, const TrialRecord& trial, const std::string& mark,
                  RowStyle style) {
   table.add({mark + plan_name(trial), link_of(trial), format_figure(trial.latency.p50_ms),
@@ -69,7 +83,7 @@ void add_figures(TextTable& table, const TrialRecord& trial, const std::string& 
              boundary_of(trial), format_figure(trial.time_split.compute_ms),
              format_figure(trial.time_split.transfer_ms), format_figure(trial.time_split.wait_ms),
              trial.output_error ? fmt::format("{:.1e}", trial.output_error->max) : "-",
-             chance_text(trial)},
+             engines_of(trial), chance_text(trial)},
             style);
 }
 
@@ -244,6 +258,44 @@ std::string write_time(const TimeSpent& spent) {
   return text + "\n";
 }
 
+/// A line for each device that did not compute every stage in the precision asked for.
+std::string write_precisions(const RunRecord& run, const ReportStyle& style) {
+  struct Found {
+    std::size_t stages = 0;
+    std::size_t others = 0;
+    std::string first;
+  };
+  std::map<std::string, Found> devices;
+  for (const TrialRecord& trial : run.trials) {
+    for (const StageFigures& stage : trial.stages) {
+      Found& found = devices[stage.device];
+      ++found.stages;
+      if (stage.precision_reason.empty() || found.others++ > 0) continue;
+      found.first = fmt::format("of {}: {} computes it in {}, because {}", plan_name(trial),
+                                stage.engine, stage.precision, stage.precision_reason);
+    }
+  }
+  std::string text;
+  for (const auto& [device, found] : devices) {
+    if (found.others == 0) continue;
+    text += styled(fmt::format("{}: {} of {} stages are not in the precision asked for; that {} "
+                               "(--max-error)",
+                               device, found.others, found.stages, found.first),
+                   RowStyle::kWarning, style) +
+            "\n";
+  }
+  return text;
+}
+
+/// A line for each thing that made figures vary.
+std::string write_disturbances(const RunRecord& run, const ReportStyle& style) {
+  std::string text;
+  for (const Disturbance& one : disturbances(run)) {
+    text += styled(fmt::format("{}: {}", one.where, one.text), RowStyle::kWarning, style) + "\n";
+  }
+  return text;
+}
+
 class TableWriter final : public ReportWriter {
  public:
   std::string_view name() const override { return "table"; }
@@ -269,7 +321,9 @@ class TableWriter final : public ReportWriter {
                           format_bytes(device.weights_sent_bytes),
                           format_bytes(run.model_weight_bytes));
     }
+    text += write_precisions(run, style);
     text += write_time(time_spent(run));
+    text += write_disturbances(run, style);
     return text;
   }
 };

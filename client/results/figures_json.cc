@@ -3,6 +3,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "client/results/disturbances.h"
+
 namespace pareto::client {
 namespace {
 
@@ -17,14 +19,17 @@ Json or_null(const std::optional<double>& number) { return number ? Json(*number
 }  // namespace
 
 Json stage_json(const StageFigures& stage) {
-  return {{"device", stage.device},
-          {"engine", stage.engine},
-          {"compute_ms", {{"p50", stage.compute_p50_ms}}},
-          {"queue_ms", {{"p50", stage.queue_p50_ms}}},
-          {"receive_ms", {{"p50", stage.receive_p50_ms}}},
-          {"encode_ms", {{"p50", stage.encode_p50_ms}}},
-          {"peak_memory_bytes", stage.peak_memory_bytes},
-          {"weight_bytes", stage.weight_bytes}};
+  Json json{{"device", stage.device},
+            {"engine", stage.engine},
+            {"precision", stage.precision},
+            {"compute_ms", {{"p50", stage.compute_p50_ms}}},
+            {"queue_ms", {{"p50", stage.queue_p50_ms}}},
+            {"receive_ms", {{"p50", stage.receive_p50_ms}}},
+            {"encode_ms", {{"p50", stage.encode_p50_ms}}},
+            {"peak_memory_bytes", stage.peak_memory_bytes},
+            {"weight_bytes", stage.weight_bytes}};
+  if (!stage.precision_reason.empty()) json["precision_reason"] = stage.precision_reason;
+  return json;
 }
 
 StageFigures stage_from(const Json& json) {
@@ -37,6 +42,9 @@ StageFigures stage_from(const Json& json) {
   json.at("encode_ms").at("p50").get_to(stage.encode_p50_ms);
   json.at("peak_memory_bytes").get_to(stage.peak_memory_bytes);
   json.at("weight_bytes").get_to(stage.weight_bytes);
+  // Runs of earlier versions know neither.
+  stage.precision = json.value("precision", "");
+  stage.precision_reason = json.value("precision_reason", "");
   return stage;
 }
 
@@ -129,7 +137,9 @@ Json passes_json(const std::vector<PassRecord>& passes) {
                     {"whole", pass.whole},
                     {"sentinel_plan_ms", pass.plan_ms},
                     {"sentinel_loop_ms", pass.loop_ms},
-                    {"seconds", pass.seconds}});
+                    {"seconds", pass.seconds},
+                    {"others", to_json(pass.others)},
+                    {"company", to_json(pass.company)}});
   }
   return json;
 }

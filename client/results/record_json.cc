@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/results/best_by_network.h"
+#include "client/results/disturbances.h"
 #include "client/results/figures_json.h"
 #include "client/results/front_chance.h"
 #include "client/results/prediction_error.h"
@@ -210,6 +211,9 @@ Json to_json(const RunRecord& run) {
             {"passes", passes_json(run.passes)},
             {"time", time_json(run)},
             {"note", run.note},
+            {"machines", to_json(foreign_load(run))},
+            {"company", to_json(company(run))},
+            {"disturbances", to_json(disturbances(run))},
             {"coordinator", run.coordinator ? to_json(*run.coordinator) : Json()},
             {"devices", Json::array()},
             {"trials", Json::array()}};

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "client/results/disturbances.h"
 #include "client/results/figures_json.h"
 #include "client/results/quantile.h"
 #include "client/results/record_json.h"
@@ -200,6 +201,8 @@ Expected<std::vector<PassRecord>> passes_from_json(const std::string& text) {
       // Earlier versions kept no others.
       pass.whole = json.value("whole", true);
       if (json.contains("spent")) pass.spent = spent_from(json.at("spent"));
+      if (json.contains("others")) pass.others = foreign_load_from(json.at("others"));
+      if (json.contains("company")) pass.company = company_from(json.at("company"));
     }
   } catch (const Json::exception& error) {
     return fail(ErrorCode::kCorrupt, "the passes of a stored run: {}", error.what());

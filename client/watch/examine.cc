@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "client/cluster/link_setup.h"
+#include "client/experiment/foreign_load_meter.h"
 #include "core/transport/link_probe.h"
 #include "core/transport/transport.h"
 
@@ -12,6 +13,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kPatience{5000};
 constexpr int kClockProbes = 16;
+/// Processor time is counted in hundredths of a second.
+constexpr std::chrono::milliseconds kWatching{500};
 
 /// Pings of one byte, a few.
 transport::ProbeOptions smallest_probe() {
@@ -109,6 +112,14 @@ DeviceHealth examine_device(DaemonClient& device) {
   }
   facts.clock = device.clock_offset(kClockProbes);
   return facts;
+}
+
+std::vector<ForeignLoad> watch_others(const std::vector<DaemonClient*>& devices) {
+  ForeignLoadMeter meter(devices);
+  meter.start();
+  std::this_thread::sleep_for(kWatching);
+  meter.finish();
+  return meter.others();
 }
 
 std::vector<WayFacts> examine_ways(const std::vector<DaemonClient*>& devices) {

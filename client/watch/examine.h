@@ -20,4 +20,7 @@ DeviceHealth examine_device(DaemonClient& device);
 /// one after the other, all devices at the same time.
 std::vector<WayFacts> examine_ways(const std::vector<DaemonClient*>& devices);
 
+/// What processes of others take of this machine and of the devices' machines, for half a second.
+std::vector<ForeignLoad> watch_others(const std::vector<DaemonClient*>& devices);
+
 }  // namespace pareto::client

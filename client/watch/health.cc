@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "client/results/disturbances.h"
+#include "core/base/cpu_quota.h"
 #include "core/base/text.h"
 #include "core/transport/address.h"
 
@@ -77,6 +79,28 @@ Verdict torch(const DeviceHealth& device, const OwnFacts& own) {
   return warn(fmt::format("{}, here it is {}: results may differ in their last bits",
                           device.info.torch_version, own.torch_version),
               "install the same LibTorch on all where results are to be the same bit for bit");
+}
+
+Verdict threads(const DeviceHealth& device) {
+  const DeviceInfo& info = device.info;
+  const int useful = useful_threads(info.cores, info.cpu_quota);
+  const std::string found =
+      fmt::format("{} of {} core{}", info.threads, info.cores, info.cores == 1 ? "" : "s");
+  constexpr const char* kRemedy = "threads: auto in its paretod.yaml";
+  // A GPU computes with its own.
+  if (info.device != "cpu") return ok(found);
+  if (info.threads > useful && info.threads > info.cores) {
+    return warn(found + ": more threads than cores hold each other up", kRemedy);
+  }
+  if (info.threads > useful) {
+    return warn(
+        fmt::format("{}, and its CPU quota is {:.3g} cores: more threads than that wait for "
+                    "the next period",
+                    found, info.cpu_quota),
+        kRemedy);
+  }
+  if (info.threads < useful) return warn(found + ": the others are idle", kRemedy);
+  return ok(found);
 }
 
 Verdict runs_on(const DeviceHealth& device) {
@@ -188,8 +212,26 @@ Verdict memory(const DeviceHealth& device) {
   return warn(found, "end what else runs there");
 }
 
+/// Whether the file system has less room than the store's limit allows, and little of that is left.
+bool is_disk_nearly_full(const DeviceInfo& info) {
+  constexpr double kLittle = 0.1;
+  if (info.store_free_bytes == 0) return false;  // not known
+  const auto held = static_cast<double>(info.store_bytes);
+  const auto free = static_cast<double>(info.store_free_bytes);
+  return held + free < static_cast<double>(info.store_limit_bytes) &&
+         free < kLittle * (held + free);
+}
+
 Verdict weights(const DeviceHealth& device) {
   constexpr double kNearlyFull = 0.9;
+  if (is_disk_nearly_full(device.info)) {
+    return warn(fmt::format("{}, and its file system has {} left, less than the limit of {}: the "
+                            "oldest make room, and are sent again",
+                            format_bytes(device.info.store_bytes),
+                            format_bytes(device.info.store_free_bytes),
+                            format_bytes(device.info.store_limit_bytes)),
+                "free some space there, or a state_dir on a larger disk in its paretod.yaml");
+  }
   const auto held = static_cast<double>(device.info.store_bytes);
   const std::string found = device.info.store_limit_bytes == 0
                                 ? format_bytes(device.info.store_bytes)
@@ -201,6 +243,26 @@ Verdict weights(const DeviceHealth& device) {
   }
   return warn(found + ": the oldest make room, and are sent again",
               "a larger store_limit in its paretod.yaml");
+}
+
+Verdict quota(const DeviceHealth& device) {
+  const double cores = device.info.cpu_quota;
+  if (cores <= 0) return ok("none");
+  const MachineObservation& machine = device.observation.machine;
+  const std::string found = fmt::format("{:.3g} of {} core{}, ran out in {} of {} periods", cores,
+                                        device.info.cores, device.info.cores == 1 ? "" : "s",
+                                        machine.throttled_periods, machine.quota_periods);
+  if (machine.throttled_periods == 0) return ok(found);
+  return warn(found + ": requests then wait for the next period",
+              "a larger quota (docker --cpus, CPUQuota= of its unit), or fewer threads");
+}
+
+Verdict company(const DeviceHealth& device) {
+  const Observation& seen = device.observation;
+  if (seen.other_pipelines == 0) return ok("no other coordinator");
+  return warn(company_text({device.config.name, seen.other_coordinators, seen.other_pipelines}) +
+                  ": figures will vary",
+              "measure when it is done, or with other devices");
 }
 
 Verdict netem(const DeviceHealth& device) {
@@ -285,6 +347,13 @@ Verdict shared_cores(const std::vector<const DeviceHealth*>& devices) {
               "machines of their own");
 }
 
+Verdict others(const ForeignLoad& load) {
+  const std::string found = load_text(load);
+  if (load.share < kBusyShare) return ok(found);
+  return warn(found + ": figures will vary",
+              "end what else runs there, or measure when it is done");
+}
+
 struct OwnCheck {
   const char* name;
   Verdict (*check)(const OwnFacts&);
@@ -303,14 +372,17 @@ struct DeviceCheck {
 };
 /// Of devices that answer; the first group needs no observation.
 constexpr std::array kDeviceChecks{
-    DeviceCheck{"version", version}, DeviceCheck{"runs on", runs_on}, DeviceCheck{"ports", ports},
-    DeviceCheck{"clock", clock},     DeviceCheck{"weights", weights},
+    DeviceCheck{"version", version}, DeviceCheck{"runs on", runs_on},
+    DeviceCheck{"ports", ports},     DeviceCheck{"clock", clock},
+    DeviceCheck{"weights", weights}, DeviceCheck{"threads", threads},
 };
 constexpr std::array kObservedChecks{
     DeviceCheck{"governor", governor},
     DeviceCheck{"throttling", throttling},
     DeviceCheck{"temperature", temperature},
     DeviceCheck{"memory", memory},
+    DeviceCheck{"CPU quota", quota},
+    DeviceCheck{"company", company},
     DeviceCheck{"netem", netem},
 };
 
@@ -389,6 +461,9 @@ std::vector<Finding> check_health(const HealthFacts& facts) {
     findings.push_back(finding(kThisMachine, "paretod", paretod(facts.own)));
   }
   for (const DeviceHealth& device : facts.devices) check_device(device, facts.own, findings);
+  for (const ForeignLoad& load : facts.loads) {
+    findings.push_back(finding(load.machine, "others", others(load)));
+  }
   check_together(facts, findings);
   for (const WayFacts& one : facts.ways) {
     findings.push_back(finding(one.from + " to " + one.to, one.transport, reached(one)));

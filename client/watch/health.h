@@ -10,6 +10,7 @@
 #include "client/cluster/clock_offset.h"
 #include "client/cluster/daemon_client.h"
 #include "client/cluster/observation.h"
+#include "client/results/record.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 
@@ -64,6 +65,7 @@ struct HealthFacts {
   OwnFacts own;
   std::vector<DeviceHealth> devices;
   std::vector<WayFacts> ways;
+  std::vector<ForeignLoad> loads;  ///< of the machines, while the devices were examined
 };
 
 enum class Severity {
@@ -73,8 +75,6 @@ enum class Severity {
 };
 /// "ok", "warn", "fail"
 std::string_view to_string(Severity severity);
-
-inline constexpr const char* kThisMachine = "this machine";
 
 struct Finding {
   std::string subject;  ///< "this machine", "pi-1", "pi-1 to pi-2", "pi-1 and pi-2"

@@ -1,6 +1,5 @@
 // The calls of the control service that tell how this device is, and change nothing.
-#include <time.h>
-
+#include "core/base/cpu_time.h"
 #include "daemon/control/answer.h"
 #include "daemon/control/control_service.h"
 
@@ -11,13 +10,6 @@ namespace v1 = control::v1;
 namespace {
 
 Nanoseconds clock_now() { return Nanoseconds(std::chrono::steady_clock::now().time_since_epoch()); }
-
-/// Of this process, all threads together.
-Nanoseconds process_cpu_time() {
-  timespec time{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
-}
 
 void fill(const DurationCounts& durations, v1::Durations& wire) {
   for (const std::uint64_t count : durations.counts) wire.add_counts(count);
@@ -47,6 +39,11 @@ void fill(const MachineState& state, v1::MachineState& wire) {
   for (const std::string& governor : state.governors) wire.add_governors(governor);
   for (const std::string& cause : state.throttled) wire.add_throttled(cause);
   wire.set_throttle_events(state.throttle_events);
+  wire.set_processors_ns(state.load.busy.count());
+  wire.set_processors(static_cast<std::uint32_t>(state.load.processors));
+  wire.set_load(state.load.load);
+  wire.set_quota_periods(state.quota.periods);
+  wire.set_quota_periods_throttled(state.quota.throttled_periods);
 }
 
 }  // namespace
@@ -88,7 +85,7 @@ grpc::Status ControlService::Status(grpc::ServerContext*, const v1::StatusReques
   });
 }
 
-grpc::Status ControlService::Observe(grpc::ServerContext*, const v1::ObserveRequest*,
+grpc::Status ControlService::Observe(grpc::ServerContext*, const v1::ObserveRequest* request,
                                      v1::ObserveReply* reply) {
   return answer("Observe", [&]() -> Expected<> {
     const MemoryReading memory = parts_.memory();
@@ -100,6 +97,9 @@ grpc::Status ControlService::Observe(grpc::ServerContext*, const v1::ObserveRequ
     if (const auto able = parts_.network.check_able(); !able) {
       machine.set_netem_problem(able.error().message);
     }
+    const SessionTable::Company company = sessions_.company(request->session());
+    reply->set_other_coordinators(company.coordinators);
+    reply->set_other_pipelines(company.pipelines);
     // Together, after all that may take its time: rates are differences of these by the clock.
     for (const StageActivity& stage : parts_.stages.activity()) fill(stage, *reply->add_stages());
     reply->set_cpu_ns(process_cpu_time().count());

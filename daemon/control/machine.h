@@ -7,6 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "core/base/cpu_quota.h"
+#include "core/base/machine_load.h"
+
 namespace pareto::daemon {
 
 /// How the machine is at one moment; what it does not show is left out.
@@ -17,6 +20,8 @@ struct MachineState {
   std::vector<std::string> governors;         ///< of its cores' clocks, each once: "powersave"
   std::vector<std::string> throttled;  ///< why its firmware slows it down now: "under_voltage"
   std::uint64_t throttle_events = 0;   ///< how often heat slowed it down since it started
+  MachineLoad load{};                  ///< of all processes, others' too
+  CpuQuota quota{};                    ///< of the daemon's control group
 };
 
 /// Threads: any.

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <set>
 
 namespace pareto::daemon {
 
@@ -85,6 +86,19 @@ Expected<> SessionTable::release_shard(std::uint64_t session, const std::string&
 void SessionTable::release_stage(std::uint64_t pipeline, std::uint32_t stage) {
   const std::lock_guard lock(mutex_);
   for (auto& [id, session] : sessions_) std::erase(session.stages, StageKey(pipeline, stage));
+}
+
+SessionTable::Company SessionTable::company(std::uint64_t session) const {
+  const std::lock_guard lock(mutex_);
+  Company company;
+  std::set<std::uint64_t> pipelines;
+  for (const auto& [number, other] : sessions_) {
+    if (number == session || other.stages.empty()) continue;
+    ++company.coordinators;
+    for (const auto& [pipeline, stage] : other.stages) pipelines.insert(pipeline);
+  }
+  company.pipelines = static_cast<std::uint32_t>(pipelines.size());
+  return company;
 }
 
 }  // namespace pareto::daemon

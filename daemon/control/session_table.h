@@ -39,6 +39,13 @@ class SessionTable {
   Expected<> release_shard(std::uint64_t session, const std::string& handle);
   void release_stage(std::uint64_t pipeline, std::uint32_t stage);
 
+  struct Company {
+    std::uint32_t coordinators = 0;
+    std::uint32_t pipelines = 0;
+  };
+  /// The sessions other than that one that hold stages, and the number of pipelines that these belong to.
+  Company company(std::uint64_t session) const;
+
  private:
   using StageKey = std::pair<std::uint64_t, std::uint32_t>;
   struct Session {

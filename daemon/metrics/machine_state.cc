@@ -44,6 +44,8 @@ MachineState machine_state(const std::filesystem::path& sysfs) {
   for (const Sample& part : samples_of(families, "pareto_machine_throttle_events_total")) {
     state.throttle_events += static_cast<std::uint64_t>(part.value);
   }
+  state.load = machine_load();
+  state.quota = cpu_quota();
   return state;
 }
 

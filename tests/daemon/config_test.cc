@@ -106,8 +106,11 @@ TEST_F(ConfigTest, MistakesNameFileLineAndTheNearestKey) {
               HasSubstr("paretod.yaml:3: unknown key \"store_limt\" (did you mean store_limit"));
   EXPECT_THAT(problem(load("listen: 7070\n")), HasSubstr("paretod.yaml:1: \"listen\""));
   EXPECT_THAT(problem(load("listen: a:b\n")), HasSubstr("paretod.yaml:1"));
-  EXPECT_THAT(problem(load("name: a\nthreads: 0\n")),
-              HasSubstr("paretod.yaml:2: \"threads\": \"0\" is not a whole number from 1 to 256"));
+  EXPECT_THAT(
+      problem(load("name: a\nthreads: 0\n")),
+      HasSubstr(
+          "paretod.yaml:2: \"threads\": \"0\" is neither auto nor a whole number from 1 to 256"));
+  EXPECT_EQ(load("threads: 2\n", {"PARETOD_THREADS=auto"}).value().threads, 0);
   EXPECT_THAT(problem(load("store_limit: large\n")), HasSubstr("large"));
   EXPECT_THAT(problem(load("log_level: infos\n")), HasSubstr("did you mean info"));
   EXPECT_THAT(problem(load("max_frame: 2GiB\n")), HasSubstr("1GiB"));

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/base/control_group.h"
 #include "core/base/file.h"
 #include "core/base/process_handle.h"
 #include "tests/daemon/support/paretod_fixture.h"
@@ -224,6 +225,83 @@ TEST_F(ParetodTest, AnAddressThatMayStillComeIsNobodysMistake) {
                              "--state-dir", path("state")});
   EXPECT_EQ(data.exit_code, 1);
   EXPECT_THAT(data.errors, HasSubstr("192.0.2.1:0 is no address of this machine"));
+}
+
+TEST_F(ParetodTest, ANameThatDnsCannotTellYetIsNobodysMistake) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may give a process a resolv.conf of its own";
+  // Nobody answers there: a failure that passes.
+  std::ofstream(path("resolv.conf")) << "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n";
+  const auto start = [&](const std::string& listen, const std::string& data) {
+    return run({"/usr/bin/unshare", "-m", "--propagation", "private", "/bin/sh", "-c",
+                "mount --bind \"$0\" /etc/resolv.conf && exec \"$@\"", path("resolv.conf"),
+                PARETO_BIN_DIR "/paretod", "--listen", listen, "--data", "tcp=" + data,
+                "--state-dir", path("state"), "--discovery", "off"});
+  };
+  const Finished data = start("127.0.0.1:0", "pi-1.example.org:0");
+  EXPECT_EQ(data.exit_code, 1) << data.errors;
+  EXPECT_THAT(data.errors, HasSubstr("the host \"pi-1.example.org\" is not known yet"));
+  const Finished control = start("pi-1.example.org:0", "127.0.0.1:0");
+  EXPECT_EQ(control.exit_code, 1) << control.errors;
+  EXPECT_THAT(control.errors, HasSubstr("control address pi-1.example.org:0"));
+}
+
+/// A control group below this process's own that may take one core's time; nothing if there can be none here.
+class OneCoreGroup {
+ public:
+  OneCoreGroup() {
+    const auto tree = find_controller("cpu");
+    if (!tree) return;
+    const auto group =
+        own_control_group(*tree, "cpu") / ("paretod-test-" + std::to_string(::getpid()));
+    std::error_code error;
+    if (!std::filesystem::create_directory(group, error)) return;
+    folder_ = group;
+    const bool first = tree->version == 1;
+    std::ofstream limit(group / (first ? "cpu.cfs_quota_us" : "cpu.max"));
+    exists_ = static_cast<bool>(limit << (first ? "100000" : "100000 100000") << std::flush);
+  }
+  ~OneCoreGroup() {
+    std::error_code ignored;
+    if (!folder_.empty()) std::filesystem::remove(folder_, ignored);
+  }
+  OneCoreGroup(const OneCoreGroup&) = delete;
+  OneCoreGroup& operator=(const OneCoreGroup&) = delete;
+
+  bool exists() const { return exists_; }
+  std::string folder() const { return folder_.string(); }
+
+ private:
+  std::filesystem::path folder_;
+  bool exists_ = false;
+};
+
+TEST_F(ParetodTest, ACpuQuotaIsToldAndBoundsItsThreads) {
+  const OneCoreGroup group;
+  if (!group.exists()) GTEST_SKIP() << "no control group with a CPU quota can be made here";
+  std::vector<std::string> command{"/bin/sh", "-c", "echo $$ > \"$0\"/cgroup.procs && exec \"$@\"",
+                                   group.folder()};
+  const auto daemons = arguments();
+  command.push_back(PARETO_BIN_DIR "/paretod");
+  command.insert(command.end(), daemons.begin() + 1, daemons.end());
+  Process daemon(command);
+  const auto line = ready(daemon);
+  v1::DescribeReply reply;
+  ASSERT_TRUE(describe(line["control"], reply).ok());
+  EXPECT_DOUBLE_EQ(reply.cpu_quota(), 1);
+  EXPECT_EQ(reply.threads(), 1U);
+  EXPECT_THAT(reply.cpu(), HasSubstr(", CPU quota 1")) << "profiles of it are others'";
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.wait(), 0) << daemon.errors();
+}
+
+TEST_F(ParetodTest, WithoutANumberItsThreadsAreAllItsCores) {
+  Process daemon(arguments());
+  const auto line = ready(daemon);
+  v1::DescribeReply reply;
+  ASSERT_TRUE(describe(line["control"], reply).ok());
+  if (reply.cpu_quota() == 0) {
+    EXPECT_EQ(reply.threads(), reply.cores());
+  }
 }
 
 TEST_F(ParetodTest, CheckingStartsNothing) {

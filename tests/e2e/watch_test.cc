@@ -149,6 +149,53 @@ TEST_F(Watch, DoctorLooksAtEveryDeviceAndEveryWay) {
   EXPECT_THAT(of_third, testing::ElementsAre("answers fail"));
 }
 
+TEST_F(Watch, CompanyIsNoticedByDevicesDoctorAndSweep) {
+  const auto process = load();
+  const auto devices = paretoctl({"devices", "--devices", path("two.yaml"), "--json"});
+  EXPECT_EQ(devices.exit_code, 0) << devices.errors;
+  for (const json& device : json::parse(devices.output)) {
+    EXPECT_EQ(device["other_coordinators"], 1) << device;
+    EXPECT_EQ(device["other_pipelines"], 1) << device;
+  }
+  const auto doctor =
+      paretoctl({"doctor", "--devices", path("two.yaml"), "--store", path("results.db"), "--json"});
+  int warned = 0;
+  for (const json& finding : json::parse(doctor.output)["findings"]) {
+    if (finding["check"] != "company") continue;
+    EXPECT_EQ(finding["severity"], "warn");
+    EXPECT_THAT(finding["found"].get<std::string>(),
+                HasSubstr("another coordinator runs a pipeline here"));
+    ++warned;
+  }
+  EXPECT_EQ(warned, 2);
+  std::vector<std::string> sweep{"sweep",
+                                 "--devices",
+                                 path("two.yaml"),
+                                 "--splits",
+                                 "percent:50",
+                                 "--rounds",
+                                 "1",
+                                 "--requests",
+                                 "2",
+                                 "--store",
+                                 path("results.db"),
+                                 "--report",
+                                 "none",
+                                 "--json"};
+  for (const std::string& word : small_model()) sweep.push_back(word);
+  const auto swept = paretoctl(sweep);
+  ASSERT_EQ(swept.exit_code, 0) << swept.errors;
+  const json run = json::parse(swept.output);
+  EXPECT_EQ(run["company"].size(), 2U) << run["company"];
+  EXPECT_FALSE(run["machines"].empty());
+  // Once nobody else is there, the stored run still says so.
+  process->signal(SIGINT);
+  EXPECT_EQ(process->wait(), 0) << process->errors();
+  const auto stored = paretoctl({"front", "last", "--store", path("results.db")});
+  EXPECT_THAT(stored.output,
+              HasSubstr("first: another coordinator ran a pipeline here, in 1 of 1"));
+}
+
 TEST_F(Watch, DoctorStartsDevicesOfItsOwn) {
   const auto done = paretoctl({"doctor", "--store", path("results.db")});
   EXPECT_THAT(done.output, AllOf(HasSubstr("paretod starts and answers"), HasSubstr("known to "),

@@ -53,6 +53,13 @@ v1::ObserveReply good_reply() {
   machine.add_throttled("under_voltage");
   machine.set_throttle_events(3);
   machine.set_netem_problem("not allowed");
+  machine.set_processors_ns(77);
+  machine.set_processors(4);
+  machine.set_load(1.5);
+  machine.set_quota_periods(9);
+  machine.set_quota_periods_throttled(8);
+  reply.set_other_coordinators(2);
+  reply.set_other_pipelines(5);
   return reply;
 }
 
@@ -92,6 +99,13 @@ TEST(Observations, ComeAsTheyWereTold) {
   EXPECT_THAT(machine.throttled, ElementsAre("under_voltage"));
   EXPECT_EQ(machine.throttle_events, 3U);
   EXPECT_EQ(machine.netem_problem, "not allowed");
+  EXPECT_EQ(machine.load.busy, Nanoseconds(77));
+  EXPECT_EQ(machine.load.processors, 4);
+  EXPECT_EQ(machine.load.load, 1.5);
+  EXPECT_EQ(machine.quota_periods, 9U);
+  EXPECT_EQ(machine.throttled_periods, 8U);
+  EXPECT_EQ(observation.other_coordinators, 2);
+  EXPECT_EQ(observation.other_pipelines, 5);
 }
 
 TEST(Observations, WhatNoDeviceCanTellIsCorrupt) {
@@ -117,6 +131,17 @@ TEST(Observations, WhatNoDeviceCanTellIsCorrupt) {
     const auto observation = observation_of(reply);
     ASSERT_FALSE(observation) << i;
     EXPECT_EQ(observation.error().code, ErrorCode::kCorrupt) << i;
+  }
+}
+
+TEST(Observations, ProcessorTimesThatNoMachineHasAreNotKnown) {
+  for (const auto& lie : std::vector<std::function<void(v1::MachineState&)>>{
+           [](v1::MachineState& machine) { machine.set_processors_ns(-1); },
+           [](v1::MachineState& machine) { machine.set_processors(0); },
+           [](v1::MachineState& machine) { machine.set_processors(1 << 30); }}) {
+    v1::ObserveReply reply = good_reply();
+    lie(*reply.mutable_machine());
+    EXPECT_EQ(observation_of(reply).value().machine.load.processors, 0);
   }
 }
 

@@ -370,6 +370,26 @@ TEST_F(SweepRunnerTest, AFullDiskEndsTheSweep) {
   EXPECT_EQ(done.error().code, ErrorCode::kExhausted);
 }
 
+TEST_F(SweepRunnerTest, TellsOfOthersAndOfCompanyWhileItMeasured) {
+  options_.rounds = 1;
+  Observation observation;
+  observation.other_coordinators = 1;
+  observation.other_pipelines = 2;
+  daemons_[1]->set_observation(observation);
+  ASSERT_TRUE(sweep());
+  ASSERT_EQ(run_.passes.size(), 1U);
+  const PassRecord& pass = run_.passes.front();
+  ASSERT_EQ(pass.company.size(), 1U);
+  EXPECT_EQ(pass.company[0].device, "b");
+  EXPECT_EQ(pass.company[0].pipelines, 2);
+  // The fakes tell nothing of their machines.
+  for (const ForeignLoad& load : pass.others) {
+    EXPECT_EQ(load.machine, kThisMachine);
+    EXPECT_GE(load.share, 0);
+    EXPECT_LE(load.share, 1);
+  }
+}
+
 TEST_F(SweepRunnerTest, TellsWhereItsTimeWent) {
   const HastyClock clock;
   clock_ = &clock;

@@ -365,6 +365,43 @@ TEST(TableWriter, SaysWhereTheTimeWent) {
   EXPECT_THAT(written("table", run), Not(HasSubstr("time: "))) << "of versions that kept nothing";
 }
 
+TEST(TableWriter, SaysWhoElseUsedTheMachines) {
+  RunRecord run = test::synthetic_run();
+  EXPECT_THAT(written("table", run), Not(HasSubstr("figures vary")));
+  run.passes.at(0).others = {{kThisMachine, 2, 0.61, 5.8, 30}};
+  run.passes.at(0).company = {{"pi-1", 1, 2}};
+  const std::string text = written("table", run);
+  EXPECT_THAT(text,
+              HasSubstr("this machine: load 5.8 on 2 cores, others used 61 %: figures vary\n"));
+  EXPECT_THAT(text, HasSubstr("pi-1: another coordinator ran 2 pipelines here, in 1 of "));
+  // The page has the same for a badge, and the document follows its schema.
+  const json page = json::parse(page_data(run));
+  ASSERT_EQ(page["disturbances"].size(), 2U);
+  EXPECT_EQ(page["disturbances"][0]["kind"], "busy");
+  EXPECT_EQ(page["disturbances"][1]["where"], "pi-1");
+  EXPECT_THAT(test::violations(schema(), json::parse(written("json", run))), IsEmpty());
+}
+
+TEST(TableWriter, SaysWhichPrecisionRanAndWhyItIsNotTheOneAskedFor) {
+  RunRecord run = test::synthetic_run();
+  const auto two = std::ranges::find_if(
+      run.trials, [](const TrialRecord& trial) { return trial.stages.size() == 2; });
+  ASSERT_NE(two, run.trials.end());
+  two->stages[0].precision = "bf16";
+  two->stages[1].precision = "fp32";
+  two->stages[1].precision_reason = "bf16 is off by 7.2 % of the largest output, the limit is 5 %";
+  const std::string text = written("table", run);
+  EXPECT_THAT(text, HasSubstr("onednn bf16, onednn fp32"));
+  EXPECT_THAT(text, HasSubstr(two->stages[1].device + ": 1 of "));
+  EXPECT_THAT(text, HasSubstr("onednn computes it in fp32, because bf16 is off by 7.2 %"));
+  const json document = json::parse(written("json", run));
+  EXPECT_THAT(test::violations(schema(), document), IsEmpty());
+  const json& stage = document["trials"][two - run.trials.begin()]["stages"][1];
+  EXPECT_EQ(stage["precision"], "fp32");
+  EXPECT_EQ(stage["precision_reason"], two->stages[1].precision_reason);
+  EXPECT_THAT(written("csv", run), HasSubstr("bf16+fp32"));
+}
+
 TEST(TableWriter, ShowsWhatCrossesAtEveryCut) {
   RunRecord run = test::synthetic_chain_sweep();
   TrialRecord& trial = run.trials[0];

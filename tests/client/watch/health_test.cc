@@ -25,6 +25,7 @@ HealthFacts good_facts() {
   device.config = {"pi-1", "10.0.0.1:7070"};
   device.info.version = PARETO_VERSION;
   device.info.cores = 4;
+  device.info.threads = 4;
   device.info.torch_version = "1.13.1";
   device.info.device = "cpu";
   device.info.data = {{"tcp", "10.0.0.1:7071"}};
@@ -36,6 +37,7 @@ HealthFacts good_facts() {
   device.observation.machine.governors = {"performance"};
   device.clock = ClockOffset{std::chrono::seconds(-3), std::chrono::microseconds(80)};
   facts.devices = {device};
+  facts.loads = {{"pi-1", 4, 0.03, 0.2, 0.5}};
   facts.ways = {{"this machine", "pi-1", "tcp", "10.0.0.1:7071", "", milliseconds(2)}};
   return facts;
 }
@@ -122,6 +124,59 @@ TEST(Health, ARemedyFitsTheCauseAndBlamesNoFirewallThatIsNotThere) {
     EXPECT_THAT(found.remedy, testing::HasSubstr(remedy));
     EXPECT_THAT(found.remedy, testing::Not(testing::HasSubstr("firewall")));
   }
+}
+
+TEST(Health, OfWhatOthersTake) {
+  HealthFacts facts = good_facts();
+  expect(finding(facts, "pi-1", "others"), Severity::kOk, "load 0.2 on 4 cores, others use 3 %",
+         "");
+  facts.loads.push_back({kThisMachine, 2, 0.61, 5.8, 0.5});
+  expect(finding(facts, kThisMachine, "others"), Severity::kWarn,
+         "load 5.8 on 2 cores, others use 61 %: figures will vary", "end what else runs there");
+  expect(of_device("company",
+                   [](DeviceHealth& device) {
+                     device.observation.other_coordinators = 1;
+                     device.observation.other_pipelines = 2;
+                   }),
+         Severity::kWarn, "another coordinator runs 2 pipelines here", "measure when it is done");
+}
+
+TEST(Health, OfADiskSmallerThanTheStoresLimit) {
+  const auto with = [](std::uint64_t held, std::uint64_t free) {
+    return of_device("weights", [&](DeviceHealth& device) {
+      device.info.store_bytes = held << 20;
+      device.info.store_free_bytes = free << 20;
+      device.info.store_limit_bytes = std::uint64_t{8} << 30;
+    });
+  };
+  expect(with(1000, 90), Severity::kWarn, "its file system has 90", "state_dir");
+  expect(with(1000, 900), Severity::kOk, "of 8", "");
+  expect(with(1000, 20'000), Severity::kOk, "of 8", "");
+  expect(with(1000, 0), Severity::kOk, "of 8", "");
+}
+
+TEST(Health, OfThreadsAndQuota) {
+  expect(of_device("threads", [](DeviceHealth& device) { device.info.threads = 1; }),
+         Severity::kWarn, "1 of 4 cores: the others are idle", "threads: auto");
+  expect(of_device("threads", [](DeviceHealth& device) { device.info.threads = 8; }),
+         Severity::kWarn, "8 of 4 cores: more threads than cores", "threads: auto");
+  expect(of_device("threads", [](DeviceHealth& device) { device.info.cpu_quota = 1.5; }),
+         Severity::kWarn, "CPU quota is 1.5 cores", "threads: auto");
+  expect(of_device("threads",
+                   [](DeviceHealth& device) {
+                     device.info.cpu_quota = 2;
+                     device.info.threads = 2;
+                   }),
+         Severity::kOk, "2 of 4 cores", "");
+  expect(of_device("CPU quota", [](DeviceHealth& device) { device.info.cpu_quota = 2; }),
+         Severity::kOk, "2 of 4 cores", "");
+  expect(of_device("CPU quota",
+                   [](DeviceHealth& device) {
+                     device.info.cpu_quota = 2;
+                     device.observation.machine.quota_periods = 100;
+                     device.observation.machine.throttled_periods = 40;
+                   }),
+         Severity::kWarn, "ran out in 40 of 100 periods", "--cpus");
 }
 
 TEST(Health, OfVersions) {

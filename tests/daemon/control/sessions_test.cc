@@ -61,6 +61,39 @@ TEST_F(ControlTest, WhatACoordinatorHoldsGoesWithIt) {
   EXPECT_TRUE(shards_.entries().empty());
 }
 
+TEST_F(ControlTest, ObserveTellsOfPipelinesOfOtherCoordinators) {
+  const Coordinator one(*stub_);
+  const Coordinator other(*stub_);
+  const auto open = [&](std::uint64_t pipeline) {
+    auto load = load_request(test::make_shard());
+    load.set_session(one.session());
+    v1::LoadShardReply loaded;
+    EXPECT_TRUE(call(&v1::Control::Stub::LoadShard, load, loaded).ok());
+    v1::OpenStageRequest request;
+    request.set_pipeline(pipeline);
+    request.set_shard(loaded.shard());
+    request.set_transport("tcp");
+    request.set_downstream_transport("tcp");
+    request.set_queue(1);
+    request.set_session(one.session());
+    v1::OpenStageReply opened;
+    EXPECT_TRUE(call(&v1::Control::Stub::OpenStage, request, opened).ok());
+  };
+  const auto seen_by = [&](std::uint64_t session) {
+    v1::ObserveRequest request;
+    request.set_session(session);
+    v1::ObserveReply reply;
+    EXPECT_TRUE(call(&v1::Control::Stub::Observe, request, reply).ok());
+    return std::pair(reply.other_coordinators(), reply.other_pipelines());
+  };
+  EXPECT_EQ(seen_by(0), std::pair(0U, 0U)) << "who is there and has nothing is no company";
+  open(5);
+  open(6);
+  EXPECT_EQ(seen_by(0), std::pair(1U, 2U));
+  EXPECT_EQ(seen_by(other.session()), std::pair(1U, 2U));
+  EXPECT_EQ(seen_by(one.session()), std::pair(0U, 0U)) << "its own";
+}
+
 TEST_F(ControlTest, StatusTellsWhetherASessionIsStillOpen) {
   auto load = load_request(test::make_shard());
   v1::LoadShardReply loaded;
