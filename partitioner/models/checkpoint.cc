@@ -292,6 +292,19 @@ Expected<> assign(Flat& flat, const Entries& entries) {
   return {};
 }
 
+/// Takes off what wrappers of training put before every name: DataParallel, torch.compile.
+void take_off_prefixes(const Flat& flat, Entries& entries) {
+  for (const std::string_view prefix : {"module.", "_orig_mod."}) {
+    const bool has = !entries.empty() && std::ranges::all_of(entries, [&](const auto& entry) {
+      return entry.first.starts_with(prefix);
+    });
+    const bool is_own = std::ranges::any_of(
+        flat.weights, [&](const FlatWeight& weight) { return weight.name.starts_with(prefix); });
+    if (!has || is_own) continue;
+    for (auto& entry : entries) entry.first.erase(0, prefix.size());
+  }
+}
+
 }  // namespace
 
 Expected<Entries> read_checkpoint(const std::filesystem::path& path) {
@@ -314,7 +327,8 @@ Expected<Entries> read_checkpoint(const std::filesystem::path& path) {
 }
 
 Expected<> load_weights(Flat& flat, const std::filesystem::path& path) {
-  PARETO_ASSIGN(const Entries entries, read_checkpoint(path));
+  PARETO_ASSIGN(Entries entries, read_checkpoint(path));
+  take_off_prefixes(flat, entries);
   return with_context(assign(flat, entries), "{}", path.string());
 }
 

@@ -130,7 +130,12 @@ class Reader {
         std::find(kOtherGlobals.begin(), kOtherGlobals.end(), full) != kOtherGlobals.end() ||
         std::any_of(kStorageTypes.begin(), kStorageTypes.end(),
                     [&](const StorageType& type) { return type.name == full; });
-    if (!known) return bad(fmt::format("names {}.{}, which no state_dict needs", module, name));
+    if (!known) {
+      return bad(fmt::format(
+          "names {}.{}, which no state_dict needs; if it is a whole pickled module, save its "
+          "weights alone: torch.save(m.state_dict(), \"weights.pth\")",
+          module, name));
+    }
     return push(PickleGlobal{full});
   }
   Expected<> remember(std::uint32_t key) {

@@ -113,6 +113,38 @@ TEST_F(Checkpoint, ForeignPicklesNeverEscapeTheirBounds) {
   EXPECT_THAT(grown.error().message, HasSubstr("another one holds"));
 }
 
+TEST_F(Checkpoint, PrefixesOfWrappersAreTakenOff) {
+  python(
+      "import torchvision\n"
+      "state = torchvision.models.squeezenet1_0(weights=None, num_classes=3).state_dict()\n"
+      "torch.save(state, folder + '/plain.pth')\n"
+      "for name, prefix in (('parallel', 'module.'), ('both', 'module._orig_mod.')):\n"
+      "    torch.save({prefix + key: value for key, value in state.items()}, folder + '/' + name + "
+      "'.pth')\n");
+  Flat plain = squeezenet();
+  ASSERT_TRUE(load_weights(plain, path("plain.pth")));
+  for (const char* name : {"parallel.pth", "both.pth"}) {
+    Flat flat = squeezenet();
+    const auto loaded = load_weights(flat, path(name));
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    for (std::size_t i = 0; i < flat.weights.size(); ++i) {
+      EXPECT_TRUE(torch::equal(flat.weights[i].tensor, plain.weights[i].tensor)) << name;
+    }
+  }
+}
+
+TEST_F(Checkpoint, AWholePickledModuleIsToldHowToSaveItsWeights) {
+  python(
+      "net = torch.nn.Sequential(torch.nn.Linear(2, 2))\n"
+      "torch.save(net, folder + '/whole.pth')\n"
+      "torch.save(net, folder + '/old.pth', _use_new_zipfile_serialization=False)\n");
+  for (const char* name : {"whole.pth", "old.pth"}) {
+    const auto read = read_checkpoint(path(name));
+    ASSERT_FALSE(read) << name;
+    EXPECT_THAT(read.error().message, HasSubstr("torch.save(m.state_dict(), ")) << name;
+  }
+}
+
 TEST_F(Checkpoint, IsFoundAmongWhatTrainingKeepsBesideIt) {
   python(
       "import torchvision\n"
