@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <random>
 #include <utility>
 
 #include "core/base/text.h"
 #include "core/runtime/guarded.h"
+#include "core/runtime/threads.h"
+#include "core/runtime/written_weights.h"
 
 namespace pareto::runtime {
 namespace {
@@ -35,7 +38,15 @@ struct Candidate {
 class Contest {
  public:
   Contest(const RunnerOptions& options, const LoadedModule& loaded, const ShardBoundary& boundary)
-      : options_(options), loaded_(loaded), boundary_(boundary) {}
+      : options_(options), loaded_(loaded), boundary_(boundary) {
+    for_each_node(loaded.module.get_method("run").graph()->block(),
+                  [&](const torch::jit::Node* node) {
+                    is_random_ = is_random_ || node->isNondeterministic();
+                  });
+  }
+  ~Contest() {
+    if (is_random_) seed_random_numbers(std::random_device{}());
+  }
 
   Expected<ChosenEngine> hold() {
     if (const auto ran = add_plain(); !ran) return unmeasured(ran.error().message);
@@ -62,6 +73,8 @@ class Contest {
   Expected<std::vector<Value>> run(Engine& engine, Nanoseconds& took) const {
     // Anew for each run: a graph may write to its arguments.
     PARETO_ASSIGN(Arguments arguments, boundary_.to_arguments(examples_));
+    // All engines draw the same random numbers, so that their results can be compared.
+    if (is_random_) seed_random_numbers(kExampleSeed);
     const Nanoseconds start = now();
     const Arguments results = engine.run(std::move(arguments), nullptr);
     auto values = boundary_.to_values(results);
@@ -266,6 +279,7 @@ class Contest {
   const RunnerOptions& options_;
   const LoadedModule& loaded_;
   const ShardBoundary& boundary_;
+  bool is_random_ = false;  ///< the shard draws random numbers
   std::vector<Value> examples_;
   Value reference_;  ///< the plain engine's outputs
   std::vector<Candidate> candidates_;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "core/runtime/map_devices.h"
 #include "core/runtime/torch_compat.h"
 #include "core/runtime/torch_convert.h"
 #include "core/runtime/written_weights.h"
@@ -37,6 +38,7 @@ Expected<torch::jit::Module> load_archive(const Shard& shard, c10::Device device
                   arguments, shard.inputs.size());
     }
     module.eval();
+    map_devices(module, device);
     // An archive spells constant lists as code; folded again they cost nothing at run time and are no operators.
     auto graph = method->graph();
     torch::jit::ConstantPropagation(graph);

@@ -1,5 +1,6 @@
 #include "core/runtime/threads.h"
 
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <dlfcn.h>
 
@@ -13,5 +14,7 @@ void set_thread_count(int count) {
       reinterpret_cast<SetThreads>(::dlsym(RTLD_DEFAULT, "openblas_set_num_threads"));
   if (set_blas != nullptr) set_blas(count);
 }
+
+void seed_random_numbers(std::uint64_t seed) { at::manual_seed(seed); }
 
 }  // namespace pareto::runtime

@@ -6,6 +6,7 @@
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/ir/ir.h>
 #include <torch/csrc/jit/runtime/interpreter.h>
+#include <torch/csrc/jit/runtime/jit_exception.h>
 #include <torch/csrc/jit/runtime/profiling_graph_executor_impl.h>
 #include <torch/script.h>
 #include <torch/version.h>
@@ -29,6 +30,9 @@ auto to_std(const Optional& value) {
 inline std::string first_line(const std::exception& error) {
   const auto* c10_error = dynamic_cast<const c10::Error*>(&error);
   std::string text = c10_error != nullptr ? c10_error->what_without_backtrace() : error.what();
+  if (const auto* raised = dynamic_cast<const torch::jit::JITException*>(&error)) {
+    text = to_std(raised->getOriginalMsg()).value_or(text);
+  }
   // An error raised inside a graph begins with where, and ends with what: "RuntimeError: …".
   if (const auto at = text.rfind("RuntimeError: "); at != std::string::npos) text.erase(0, at + 14);
   return text.substr(0, text.find('\n'));

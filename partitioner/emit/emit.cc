@@ -75,6 +75,7 @@ class ShardModule {
  private:
   void add_weight(std::int64_t index) {
     const auto at = static_cast<std::size_t>(index);
+    if (graph_.weights[at].is_packed) return;  // a constant of the code
     Value* old = flat_.graph->inputs()[flat_.model_inputs + at];
     if (!added_.try_emplace(index, true).second) return;
     const FlatWeight& weight = flat_.weights[at];

@@ -27,6 +27,7 @@ Expected<std::vector<Reference>> references(const Model& model, const VerifyOpti
   std::vector<Reference> result;
   for (const std::int64_t batch : options.batches) {
     PARETO_ASSIGN(auto inputs, model.example_inputs(batch, options.seed));
+    runtime::seed_random_numbers(options.seed);
     PARETO_ASSIGN(auto outputs, with_context(model.run_whole(inputs), "batch {}", batch));
     result.push_back({batch, std::move(inputs), List{std::move(outputs)}});
   }
@@ -42,6 +43,7 @@ class Verification {
       : model_(model),
         options_(options),
         references_(std::move(references)),
+        is_random_(draws_random_numbers(model.graph())),
         done_(options.points.size()) {}
 
   std::vector<VerifyRow> run(const std::function<void(const VerifyRow&)>& on_row) {
@@ -133,7 +135,13 @@ class Verification {
     return runtime::ShardRunner::load(shard, weights, options_.runner);
   }
 
-  static Expected<Value> run_through(const Halves& halves, const Reference& reference) {
+  /// The halves draw the random numbers that the whole model drew, if nobody else draws meanwhile.
+  Expected<Value> run_through(const Halves& halves, const Reference& reference) {
+    std::unique_lock<std::mutex> alone;
+    if (is_random_) {
+      alone = std::unique_lock(random_mutex_);
+      runtime::seed_random_numbers(options_.seed);
+    }
     PARETO_ASSIGN(auto between, with_context(halves.prefix->run(reference.inputs), "prefix"));
     PARETO_ASSIGN(auto outputs, with_context(halves.suffix->run(std::move(between)), "suffix"));
     return Value(List{std::move(outputs)});
@@ -142,6 +150,8 @@ class Verification {
   const Model& model_;
   const VerifyOptions& options_;
   const std::vector<Reference> references_;
+  const bool is_random_;
+  std::mutex random_mutex_;
   std::mutex model_mutex_;
   std::atomic<std::size_t> next_{0};
   std::mutex mutex_;

@@ -103,10 +103,12 @@ Expected<std::vector<c10::IValue>> arguments_at(const Flat& flat,
   return arguments;
 }
 
-/// By its name; lists, too, are added to by operators of such names.
+/// By its name; lists, too, are added to by operators of such names. Not what draws random numbers: two
+/// that return new tensors would be taken for one.
 bool writes_in_place(const Node* node) {
   const c10::FunctionSchema* schema = node->maybeSchema();
-  return schema != nullptr && schema->is_mutable() && schema->name().ends_with('_');
+  return schema != nullptr && schema->is_mutable() && schema->name().ends_with('_') &&
+         !schema->argumentIndexWithName("generator");
 }
 
 /// Whether the operator that returns a new tensor, in place of one that writes to its first input, returns one of that input's type:
@@ -184,6 +186,25 @@ std::string describe_examples(const std::vector<InputShape>& shapes, std::int64_
   return text;
 }
 
+/// Returns what an error of a run says, and what can be done about it.
+std::string why_not_run(const std::exception& error, const std::vector<InputShape>& shapes) {
+  const std::string line = runtime::first_line(error);
+  const auto says = [&](std::string_view part) { return line.find(part) != std::string::npos; };
+  if (says("'Half'") || says("c10::Half")) {
+    return fmt::format(
+        "{}: it computes in half precision, which LibTorch {} cannot do here on a CPU; call its "
+        "float() before it is saved",
+        line, runtime::torch_version());
+  }
+  if (dynamic_cast<const torch::jit::JITException*>(&error) != nullptr) {
+    const bool is_noise = std::ranges::any_of(
+        shapes, [](const InputShape& shape) { return !shape.data.has_value(); });
+    return fmt::format("its own check fails: {}{}", line,
+                       is_noise ? " (on random numbers: give your data, --input FILE.npy)" : "");
+  }
+  return line;
+}
+
 Expected<Run> run_at(GraphRunner& runner, const Flat& flat, const Graph& graph,
                      const std::vector<InputShape>& shapes, std::int64_t batch,
                      std::uint64_t seed) {
@@ -221,7 +242,7 @@ Expected<Run> run_at(GraphRunner& runner, const Flat& flat, const Graph& graph,
     for (const auto& [index, container] : filled) run.see(index, container);
   } catch (const std::exception& error) {
     return fail(ErrorCode::kInvalidArgument, "it does not run at batch {} on {}: {}", batch,
-                describe_examples(shapes, batch), runtime::first_line(error));
+                describe_examples(shapes, batch), why_not_run(error, shapes));
   }
   return run;
 }
@@ -272,23 +293,13 @@ bool is_number(const ValueSpec& spec) {
 
 /// Whether sizes may follow from what the data are: of results of such operators, or of what is made with numbers read off the data.
 bool may_depend_on_data(const Graph& graph) {
-  static const std::unordered_set<std::string> kKinds{
-      "aten::nonzero",       "aten::masked_select",      "aten::index",
-      "aten::unique_dim",    "aten::_unique2",           "aten::argwhere",
-      "aten::bincount",      "aten::repeat_interleave",  "torchvision::nms",
-      "aten::nonzero_numpy", "aten::unique_consecutive", "aten::_pack_padded_sequence",
-      "prim::tolist"};
-  static const std::unordered_set<std::string> kOfShapes{
-      "aten::size",   "aten::len",       "aten::dim",    "aten::numel", "aten::is_floating_point",
-      "aten::__is__", "aten::__isnot__", "aten::stride", "prim::dtype", "prim::device",
-      "prim::layout", "aten::is_complex"};
   std::vector<bool> holds_data(graph.values.size(), false);
   for (const std::int64_t input : graph.inputs) holds_data[static_cast<std::size_t>(input)] = true;
   for (const Operator& op : graph.operators) {
-    if (op.inner_operators > 0 || kKinds.contains(op.kind)) return true;
+    if (op.inner_operators > 0 || sizes_follow_data(op.kind)) return true;
     const bool reads_data = std::ranges::any_of(
         op.inputs, [&](std::int64_t input) { return holds_data[static_cast<std::size_t>(input)]; });
-    if (!reads_data || kOfShapes.contains(op.kind)) continue;
+    if (!reads_data || asks_for_sizes(op.kind)) continue;
     for (const std::int64_t output : op.outputs) {
       const auto at = static_cast<std::size_t>(output);
       const ValueSpec& spec = graph.values[at].spec;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "core/base/error.h"
@@ -33,6 +34,8 @@ struct Flat {
   std::size_t model_inputs = 0;
   std::vector<FlatWeight> weights;
   bool from_file = false;
+  /// Paths of a file's modules that are dropouts.
+  std::unordered_set<std::string> dropouts{};
   /// A file's module as LibTorch loaded it, which Model::run_whole runs.
   std::optional<torch::jit::Module> original = std::nullopt;
 };

@@ -17,6 +17,14 @@ std::vector<Node*> operators_of(torch::jit::Graph& graph) {
   return operators;
 }
 
+std::vector<Node*> nodes_of_kind(Block* block, c10::Symbol kind) {
+  std::vector<Node*> nodes;
+  for_each_node(block, [&](Node* node) {
+    if (node->kind() == kind) nodes.push_back(node);
+  });
+  return nodes;
+}
+
 std::vector<Value*> outer_inputs(Node* node) {
   std::vector<Value*> found;
   std::unordered_set<const Value*> seen;

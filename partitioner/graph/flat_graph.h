@@ -16,6 +16,9 @@ std::vector<torch::jit::Node*> operators_of(torch::jit::Graph& graph);
 
 using runtime::for_each_node;
 
+/// Returns the nodes of one kind in a block and in all blocks inside, each before those inside it.
+std::vector<torch::jit::Node*> nodes_of_kind(torch::jit::Block* block, c10::Symbol kind);
+
 /// Values from outside that a node reads, those read in its blocks included; without repeats, in order of first use.
 std::vector<torch::jit::Value*> outer_inputs(torch::jit::Node* node);
 

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "partitioner/graph/packed_weights.h"
+
 namespace pareto::partitioner {
 namespace {
 
@@ -109,6 +111,33 @@ double recurrent_cell(Values inputs) {
          static_cast<double>(input.size(-1));
 }
 
+/// A linear layer or a convolution whose weight is packed: `convolution` of its weight.
+double packed_layer(std::string_view name, Values inputs, Values outputs) {
+  if (inputs.size() < 2 || !is_tensor(outputs, 0)) return 0;
+  const auto weight = packed_weight(inputs[1]);
+  if (!weight || weight->dim() == 0 || weight->size(0) == 0) return 0;
+  const bool transposed = name.starts_with("conv_transpose");
+  const double places = transposed ? elements(inputs[0]) : elements(outputs[0]);
+  return 2 * places * static_cast<double>(weight->numel()) / static_cast<double>(weight->size(0)) +
+         elements(outputs[0]);
+}
+
+/// quantized_lstm and quantized_gru, whose weights are a list of packed cells.
+double packed_recurrent(Values inputs) {
+  if (!is_tensor(inputs, 0) || inputs[0].toTensor().dim() == 0) return 0;
+  double weights = 0;
+  for (const c10::IValue& input : inputs) {
+    if (!input.isList()) continue;
+    for (const c10::IValue& cell : input.toListRef()) {
+      for (const at::Tensor& tensor : packed_tensors(cell)) {
+        if (tensor.dim() == 2) weights += static_cast<double>(tensor.numel());
+      }
+    }
+  }
+  const std::int64_t width = std::max<std::int64_t>(inputs[0].toTensor().size(-1), 1);
+  return 2 * weights * elements(inputs[0]) / static_cast<double>(width);
+}
+
 /// Every combination of the indices is one product and one sum: the product of their sizes, each index once.
 double einsum(Values inputs) {
   if (inputs.size() < 2 || !inputs[0].isString() || !inputs[1].isTensorList()) return 0;
@@ -202,6 +231,10 @@ const std::unordered_map<std::string_view, double>& per_element() {
 double flops_of(torch::jit::Node* node, Values inputs, Values outputs) {
   if (outputs.empty() || inputs.empty()) return 0;
   const std::string_view name = node->kind().toUnqualString();
+  if (name == "quantized_lstm" || name == "quantized_gru") return packed_recurrent(inputs);
+  if (std::string_view(node->kind().toQualString()).starts_with("quantized::")) {
+    return packed_layer(name, inputs, outputs);
+  }
   if (name.starts_with("conv") || name.starts_with("_convolution")) {
     return convolution(name, inputs, outputs);
   }

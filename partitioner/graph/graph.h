@@ -2,6 +2,7 @@
 // are computed from.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -44,6 +45,10 @@ struct Operator {
       0;  ///< operators in its blocks: control flow that could not be flattened, never cut through
   double flops_per_sample = 0;  ///< multiply and add count as two
   bool uses_random = false;     ///< or other hidden state
+  bool is_random = false;       ///< draws random numbers
+  /// A dropout that is always on, wherever its module was in eval mode: F.dropout(x) without `training`.
+  bool always_drops = false;
+  std::int64_t steps = 0;  ///< of a loop that takes a constant number, and was too long to unroll
   bool trains =
       false;  ///< drops values or takes statistics of the batch, as before eval() was called
   /// Operators that have to run before it though it reads nothing of theirs, ascending: they touch memory that it writes, or write what it
@@ -57,6 +62,10 @@ struct GraphWeight {
   Shape shape;
   bool is_parameter = true;
   std::uint64_t size_bytes = 0;
+  bool is_written = false;  ///< by the model as it runs
+  /// Weights of a quantised layer, which stay in the code of the shards that use them. They stand after
+  /// all others, which alone are weights of the flat graph and have digests.
+  bool is_packed = false;
 };
 
 struct Graph {
@@ -76,6 +85,12 @@ inline std::uint64_t weight_bytes(const Graph& graph) {
   std::uint64_t bytes = 0;
   for (const GraphWeight& weight : graph.weights) bytes += weight.size_bytes;
   return bytes;
+}
+
+/// Whether two runs on the same inputs may differ.
+inline bool draws_random_numbers(const Graph& graph) {
+  return std::any_of(graph.operators.begin(), graph.operators.end(),
+                     [](const Operator& op) { return op.is_random; });
 }
 
 }  // namespace pareto::partitioner

@@ -2,6 +2,7 @@
 
 #include <torch/csrc/jit/ir/constants.h>
 
+#include <algorithm>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -9,6 +10,8 @@
 
 #include "core/runtime/torch_convert.h"
 #include "partitioner/graph/flat_graph.h"
+#include "partitioner/graph/flatten.h"
+#include "partitioner/graph/packed_weights.h"
 
 namespace pareto::partitioner {
 namespace {
@@ -46,6 +49,17 @@ bool trains(const Node* node) {
   return is_above_zero(node, {"p", "dropout"}, true);
 }
 
+/// Whether it draws random numbers.
+bool draws(const Node* node) {
+  if (node->isNondeterministic()) return true;
+  const c10::FunctionSchema* schema = node->maybeSchema();
+  if (schema == nullptr) return false;
+  if (schema->name().find("dropout") != std::string::npos) return trains(node);
+  // rrelu_ and the like draw only as they train.
+  return schema->argumentIndexWithName("generator").has_value() &&
+         is_above_zero(node, {"training"}, true);
+}
+
 class GraphBuilder {
  public:
   explicit GraphBuilder(const Flat& flat) : flat_(flat) {}
@@ -64,7 +78,7 @@ class GraphBuilder {
       PARETO_TRY(add_weight(flat_.weights[i]));
       weights_[inputs[flat_.model_inputs + i]] = static_cast<std::int64_t>(i);
     }
-    for (Node* node : operators_of(*flat_.graph)) add_operator(node);
+    for (Node* node : operators_of(*flat_.graph)) PARETO_TRY(add_operator(node));
     for (const torch::jit::Value* output : flat_.graph->outputs()) {
       const auto found = values_.find(output);
       if (found == values_.end()) {
@@ -96,17 +110,58 @@ class GraphBuilder {
                   weight.tensor.toString());
     }
     graph_.weights.push_back({weight.name, *dtype, weight.tensor.sizes().vec(), weight.is_parameter,
-                              weight.tensor.nbytes()});
+                              weight.tensor.nbytes(), weight.is_written});
     return {};
   }
 
-  void add_operator(Node* node) {
+  /// Notes the weight of a quantised layer that an operator takes as a constant.
+  void add_packed(const c10::IValue& packed, Operator& op) {
+    const auto [known, is_new] = packed_.try_emplace(
+        packed.toObject().get(), static_cast<std::int64_t>(graph_.weights.size()));
+    if (is_new) {
+      GraphWeight weight;
+      weight.name =
+          fmt::format("{}{}packed.{}", op.scope, op.scope.empty() ? "" : ".", packed_.size() - 1);
+      weight.dtype = DType::kInt8;
+      weight.is_packed = true;
+      for (const at::Tensor& tensor : packed_tensors(packed)) weight.size_bytes += tensor.nbytes();
+      weight.shape = {static_cast<std::int64_t>(weight.size_bytes)};
+      graph_.weights.push_back(std::move(weight));
+    }
+    if (std::ranges::find(op.weights, known->second) == op.weights.end()) {
+      op.weights.push_back(known->second);
+    }
+  }
+
+  /// Notes the same of the constants of a list that an operator takes.
+  void add_packed(const torch::jit::Value* input, Operator& op) {
+    const auto constant = torch::jit::toIValue(input);
+    if (!constant) return;
+    constant->visit([&](const c10::IValue& part) {
+      if (part.isCustomClass()) add_packed(part, op);
+      return part.isCustomClass();
+    });
+  }
+
+  Expected<> add_operator(Node* node) {
+    try {
+      note_operator(node);
+      return {};
+    } catch (const std::exception& error) {
+      return fail(ErrorCode::kInvalidArgument, "{}: {}", node->kind().toQualString(),
+                  runtime::first_line(error));
+    }
+  }
+
+  void note_operator(Node* node) {
     const auto position = static_cast<std::int64_t>(graph_.operators.size());
     Operator op;
     op.kind = node->kind().toQualString();
     op.scope = scope_path(node);
     for (const torch::jit::Value* input : outer_inputs(node)) {
-      if (const auto weight = weights_.find(input); weight != weights_.end()) {
+      if (is_constant(input)) {
+        add_packed(input, op);
+      } else if (const auto weight = weights_.find(input); weight != weights_.end()) {
         op.weights.push_back(weight->second);
       } else if (const auto value = values_.find(input); value != values_.end()) {
         op.inputs.push_back(value->second);
@@ -117,19 +172,31 @@ class GraphBuilder {
       op.outputs.push_back(add_value(output, position));
     }
     op.uses_random = node->isNondeterministic() || node->hasSideEffects();
-    op.trains = trains(node);
+    op.steps = constant_steps(node).value_or(0);
+    note_training(node, op);
     for (torch::jit::Block* block : node->blocks()) {
       for_each_node(block, [&](Node* inner) {
         if (inner->kind() != c10::prim::Constant) ++op.inner_operators;
         op.uses_random = op.uses_random || inner->isNondeterministic();
-        op.trains = op.trains || trains(inner);
+        note_training(inner, op);
       });
     }
     graph_.operators.push_back(std::move(op));
   }
 
+  void note_training(Node* node, Operator& op) const {
+    op.is_random = op.is_random || draws(node);
+    if (!trains(node)) return;
+    // In a file that says `training=self.training` eval() has switched it off.
+    const std::string kind = node->kind().toUnqualString();
+    const bool of_function = flat_.from_file && kind.find("dropout") != std::string::npos &&
+                             !flat_.dropouts.contains(scope_path(node));
+    (of_function ? op.always_drops : op.trains) = true;
+  }
+
   const Flat& flat_;
   Graph graph_;
+  std::unordered_map<const c10::ivalue::Object*, std::int64_t> packed_;
   std::unordered_map<const torch::jit::Value*, std::int64_t> values_;
   std::unordered_map<const torch::jit::Value*, std::int64_t> weights_;
 };

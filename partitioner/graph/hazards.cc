@@ -160,8 +160,10 @@ void run_after(Graph& graph, std::size_t before, std::size_t op) {
 
 bool touches(const Operator& op, const Write& write) {
   const auto any = [](const std::vector<std::int64_t>& used, const std::vector<bool>& written) {
-    return std::ranges::any_of(
-        used, [&](std::int64_t index) { return written[static_cast<std::size_t>(index)]; });
+    return std::ranges::any_of(used, [&](std::int64_t index) {
+      const auto at = static_cast<std::size_t>(index);
+      return at < written.size() && written[at];  // nothing writes packed weights
+    });
   };
   return any(op.inputs, write.values) || any(op.outputs, write.values) ||
          any(op.weights, write.weights);

@@ -66,7 +66,9 @@ class Lifter {
     std::string written;
     for_each_node(graph_->block(), [&](Node* node) {
       if (node->kind() == c10::prim::GetAttr) reads.push_back(node);
-      if (node->kind() == c10::prim::SetAttr) written = node->s(c10::attr::name);
+      if (node->kind() == c10::prim::SetAttr && is_of_self(node->input(0))) {
+        written = node->s(c10::attr::name);
+      }
     });
     if (!written.empty()) return keeps_state(written);
     for (Node* read : reads) PARETO_TRY(lift(read));
@@ -86,15 +88,19 @@ class Lifter {
     named_[tensor.unsafeGetTensorImpl()] = {tensor, path, is_parameter, true};
   }
 
+  /// Whether an object is the module, one inside it, or one that it holds.
+  bool is_of_self(const Value* object) const {
+    while (object != self_ && object->node()->kind() == c10::prim::GetAttr) {
+      object = object->node()->input();
+    }
+    return object == self_;
+  }
+
   Expected<> lift(Node* read) {
     const auto attribute = find(read);
     if (!attribute) return {};
-    if (attribute->value.isCustomClass()) {
-      return fail(ErrorCode::kInvalidArgument,
-                  "attribute {} holds packed (quantised) weights: quantised models cannot be cut",
-                  attribute->path);
-    }
-    if (attribute->value.isObject()) return {};
+    // Packed weights of a quantised layer are an object that stays whole.
+    if (attribute->value.isObject() && !attribute->value.isCustomClass()) return {};
     if (attribute->value.isTensor()) {
       read->output()->replaceAllUsesWith(weight(*attribute));
       return {};
@@ -207,7 +213,9 @@ class Lifter {
     for (auto name = names.rbegin(); name != names.rend(); ++name) {
       const auto holder = found.value.toObject();
       const auto slot = holder->type()->getAttributeSlot(*name);
-      found.is_parameter = holder->type()->is_parameter(slot);
+      const bool is_module = holder->type()->is_module();
+      found.is_parameter = is_module && holder->type()->is_parameter(slot);
+      found.in_state_dict = found.in_state_dict && is_module;
       found.value = holder->getSlot(slot);
       found.path += (found.path.empty() ? "" : ".") + *name;
     }

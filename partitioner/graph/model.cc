@@ -13,6 +13,7 @@
 #include "partitioner/graph/examine.h"
 #include "partitioner/graph/flat_graph.h"
 #include "partitioner/graph/hazards.h"
+#include "partitioner/graph/packed_weights.h"
 
 namespace pareto::partitioner {
 namespace {
@@ -77,21 +78,45 @@ void Model::Impl::hash_weights() {
   for (std::size_t i = 0; i < weights.size(); ++i) weight_by_digest[weight_digests[i]] = i;
 }
 
+/// Hashes a tensor; one that is quantised by its integers and their scales.
+void hash_tensor(const at::Tensor& tensor, Hasher& hasher) {
+  if (!tensor.defined()) return;
+  if (tensor.is_quantized() && tensor.qscheme() == c10::kPerTensorAffine) {
+    hasher.update(fmt::format(";{}+{}", tensor.q_scale(), tensor.q_zero_point()));
+  } else if (tensor.is_quantized()) {
+    hash_tensor(tensor.q_per_channel_scales(), hasher);
+    hash_tensor(tensor.q_per_channel_zero_points(), hasher);
+  }
+  const auto dense = runtime::from_torch(tensor.is_quantized() ? tensor.int_repr() : tensor);
+  if (dense) hasher.update(dense->bytes());
+}
+
+/// Hashes packed weights, and takes them out of the graph: its text would tell where in memory they lie.
+void hash_packed(torch::jit::Graph& graph, Hasher& hasher) {
+  for (torch::jit::Node* node : nodes_of_kind(graph.block(), c10::prim::Constant)) {
+    const auto value = torch::jit::toIValue(node->output());
+    if (!value || !value->isCustomClass()) continue;
+    for (const at::Tensor& tensor : packed_tensors(*value)) hash_tensor(tensor, hasher);
+    node->removeAttribute(c10::attr::value);
+  }
+}
+
 void Model::Impl::hash_model() {
   if (digest) return;
   hash_weights();
   Hasher hasher;
   const auto canonical = torch::jit::Canonicalize(flat.graph, /*keep_unique_names=*/false);
+  hash_packed(*canonical, hasher);
   hasher.update(canonical->toString(/*print_source_locations=*/false));
   // The text does not show what tensors in constants hold.
-  const auto hash_tensor = [&](const c10::IValue& part) {
+  const auto hash_part = [&](const c10::IValue& part) {
     if (!part.isTensor()) return false;
-    if (const auto tensor = runtime::from_torch(part.toTensor())) hasher.update(tensor->bytes());
+    hash_tensor(part.toTensor(), hasher);
     return true;
   };
   for_each_node(canonical->block(), [&](torch::jit::Node* node) {
     if (node->kind() != c10::prim::Constant) return;
-    if (const auto value = torch::jit::toIValue(node->output())) value->visit(hash_tensor);
+    if (const auto value = torch::jit::toIValue(node->output())) value->visit(hash_part);
   });
   for (std::size_t i = 0; i < weight_digests.size(); ++i) {
     hasher.update(flat.weights[i].name);

@@ -61,4 +61,8 @@ class Model {
   std::unique_ptr<Impl> impl_;
 };
 
+/// Selects split points of a model by their names, like the function of that name over a list. Says why
+/// if the model cannot be cut at all.
+Expected<std::vector<std::size_t>> select_split_points(const Model& model, std::string_view text);
+
 }  // namespace pareto::partitioner

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/base/text.h"
+#include "partitioner/graph/model.h"
 #include "partitioner/graph/split_points.h"
 
 namespace pareto::partitioner {
@@ -112,7 +113,43 @@ class Selector {
   std::set<std::size_t> chosen_;
 };
 
+std::string operator_name(const Graph& graph, std::size_t at) {
+  const Operator& op = graph.operators[at];
+  return fmt::format("{} (op {}{}{})", op.kind, at, op.scope.empty() ? "" : " in ", op.scope);
+}
+
+/// Returns why a model has no legal split point, and what can be done.
+std::string why_uncut(const Graph& graph, const std::vector<SplitPoint>& points) {
+  const auto largest = std::ranges::max_element(graph.operators, {}, &Operator::inner_operators);
+  if (largest != graph.operators.end() && largest->inner_operators > 0) {
+    const std::string steps =
+        largest->steps > 0 ? fmt::format("its {} steps are too many to unroll", largest->steps)
+                           : "how it runs follows from its inputs";
+    return fmt::format(
+        "the whole model is one {} with {} operators inside, and {}: {}. Run it uncut on one "
+        "device, "
+        "or save it with fewer steps of a constant number, which are unrolled and can be cut "
+        "(torch.jit.trace, or range() of a constant)",
+        largest->kind == "prim::Loop" ? "loop" : "branch", largest->inner_operators, steps,
+        operator_name(graph, static_cast<std::size_t>(largest - graph.operators.begin())));
+  }
+  if (points.empty()) {
+    return fmt::format("the whole model is one operator, {}: run it uncut on one device",
+                       operator_name(graph, 0));
+  }
+  return fmt::format("none of its {} positions can be cut; at {}: {}", points.size(),
+                     points.front().name, points.front().reason);
+}
+
 }  // namespace
+
+Expected<std::vector<std::size_t>> select_split_points(const Model& model, std::string_view text) {
+  const std::vector<SplitPoint>& points = model.split_points();
+  auto chosen = select_split_points(points, text);
+  if (chosen || std::ranges::any_of(points, &SplitPoint::legal)) return chosen;
+  return fail(chosen.error().code, "{}: {} cannot be cut: {}", text, model.name(),
+              why_uncut(model.graph(), points));
+}
 
 Expected<std::vector<std::size_t>> select_split_points(const std::vector<SplitPoint>& points,
                                                        std::string_view text) {

@@ -2,11 +2,8 @@
 #include <torch/csrc/jit/passes/common_subexpression_elimination.h>
 #include <torch/csrc/jit/passes/constant_propagation.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
-#include <torch/csrc/jit/passes/inline_fork_wait.h>
-#include <torch/csrc/jit/passes/loop_unrolling.h>
 #include <torch/csrc/jit/passes/lower_tuples.h>
 #include <torch/csrc/jit/passes/peephole.h>
-#include <torch/csrc/jit/passes/remove_exceptions.h>
 #include <torch/csrc/jit/passes/remove_mutation.h>
 #include <torch/csrc/jit/passes/shape_analysis.h>
 
@@ -25,10 +22,12 @@ using torch::jit::Node;
 
 void fold(std::shared_ptr<torch::jit::Graph>& graph) {
   torch::jit::ConstantPropagation(graph);
-  torch::jit::EliminateExceptions(graph);
-  torch::jit::UnrollConstantLoops(graph);
+  remove_checks(*graph);
+  unroll_loops(graph);
   torch::jit::RemoveListMutation(graph);
   torch::jit::LowerSimpleTuples(graph);
+  scatter_objects(*graph);
+  read_dicts(*graph);
   torch::jit::PeepholeOptimize(graph);
   torch::jit::EliminateCommonSubexpression(graph);
   torch::jit::EliminateDeadCode(graph);
@@ -81,6 +80,14 @@ std::optional<std::vector<Node*>> fillings_of(const torch::jit::Value* dict, con
   return fillings;
 }
 
+/// Takes away a dict that is filled and never read.
+void drop_dict(Node* maker) {
+  std::vector<Node*> fillings;
+  for (const torch::jit::Use& use : maker->output()->uses()) fillings.push_back(use.user);
+  for (Node* filling : fillings) filling->destroy();
+  maker->destroy();
+}
+
 /// Makes a dict that is filled entry by entry at once, before its first reader: until then its values cross for themselves.
 void gather_dicts(torch::jit::Graph& graph) {
   std::vector<Node*> makers = operators_of(graph);
@@ -93,7 +100,10 @@ void gather_dicts(torch::jit::Graph& graph) {
       while (user->owningBlock() != graph.block()) user = user->owningBlock()->owningNode();
       if (reader == nullptr || user->isBefore(reader)) reader = user;
     }
-    if (reader == nullptr) continue;
+    if (reader == nullptr) {
+      drop_dict(node);
+      continue;
+    }
     const auto fillings = fillings_of(node->output(), reader, graph.block());
     if (!fillings || fillings->empty()) continue;
     for (Node* filling : *fillings) {
@@ -131,7 +141,6 @@ void tidy(std::shared_ptr<torch::jit::Graph>& graph) {
 void simplify(std::shared_ptr<torch::jit::Graph>& graph) {
   // Shapes noted by a tracer would be folded into constants that hold for the traced batch only.
   torch::jit::EraseShapeInformation(graph);
-  torch::jit::InlineForkWait(graph);
   remove_warnings(*graph);
   for (int round = 0; round < 3; ++round) fold(graph);
   tidy(graph);

@@ -2,12 +2,45 @@
 
 #include <fstream>
 
+#include "core/runtime/map_devices.h"
 #include "partitioner/graph/file_kind.h"
 #include "partitioner/graph/flat.h"
 #include "partitioner/graph/flatten.h"
 
 namespace pareto::partitioner {
 namespace {
+
+/// Returns the library that an operator or class of an unknown name is of; empty if it is LibTorch's.
+std::string library_of(const std::string& what) {
+  // "Unknown builtin op: torchvision::nms." and "Unknown type name '__torch__.torch.classes.tensorrt.Engine'"
+  constexpr std::string_view kClasses = "torch.classes.";
+  std::string name;
+  if (const auto at = what.find(kClasses); at != std::string::npos) {
+    name = what.substr(at + kClasses.size());
+    name = name.substr(0, name.find('.'));
+  } else if (const auto colons = what.find("::"); colons != std::string::npos) {
+    const auto start = what.find_last_of(" '\"", colons);
+    name = what.substr(start + 1, colons - start - 1);
+  }
+  const bool is_own =
+      name == "aten" || name == "prim" || name == "quantized" || name == "prepacked";
+  return is_own ? "" : name;
+}
+
+Error explain_unknown(const std::string& what) {
+  const std::string library = library_of(what);
+  if (library.empty()) {
+    return {ErrorCode::kCorrupt,
+            fmt::format("it needs operators that LibTorch {} does not have ({}); save it with an "
+                        "older version, or build against a newer LibTorch",
+                        runtime::torch_version(), what)};
+  }
+  return {ErrorCode::kCorrupt,
+          fmt::format("it needs the library {} beside LibTorch ({}): give the shared library that "
+                      "defines its operators (--operators LIB.so, on devices `operators:` in "
+                      "paretod.yaml), or save the model without them",
+                      library, what)};
+}
 
 /// What LibTorch's own message does not say plainly.
 Error explain(const std::exception& error) {
@@ -20,10 +53,13 @@ Error explain(const std::exception& error) {
     const auto at = whole.find("Unknown");
     const std::string what =
         at == std::string::npos ? line : whole.substr(at, whole.find('\n', at) - at);
+    return explain_unknown(what);
+  }
+  if (says("required keyword attribute 'value' is undefined")) {
     return {ErrorCode::kCorrupt,
-            fmt::format("it needs operators that LibTorch {} does not have ({}); save it with an "
-                        "older version, or build against a newer LibTorch",
-                        runtime::torch_version(), what)};
+            "it was saved after torch.jit.optimize_for_inference, whose operators lose their "
+            "weights in a file; save it before that (torch.jit.freeze is fine): each device "
+            "optimises what it runs by itself"};
   }
   if (says("zip archive") || says("central directory") || says("reading file") ||
       says("PytorchStreamReader")) {
@@ -52,6 +88,7 @@ Expected<torch::jit::Module> load_module(const std::filesystem::path& path) {
   try {
     torch::jit::Module module = torch::jit::load(path.string(), torch::kCPU);
     module.eval();
+    runtime::map_devices(module, torch::kCPU);
     return module;
   } catch (const std::exception& error) {
     return tl::unexpected(explain(error));
@@ -64,10 +101,17 @@ Expected<Flat> flatten(torch::jit::Module module) {
     flat.graph = module.get_method("forward").graph()->copy();
     flat.model_inputs = flat.graph->inputs().size() - 1;
     inline_calls(*flat.graph);
+    use_numbers(*flat.graph);
     PARETO_ASSIGN(flat.weights, lift_attributes(flat.graph, module));
     simplify(flat.graph);
+    PARETO_TRY(check_no_objects(*flat.graph));
     lift_constants(*flat.graph, flat.weights);
     drop_unused_weights(*flat.graph, flat.weights);
+    for (const auto& [path, part] : module.named_modules()) {
+      if (part.type()->name()->name().find("Dropout") != std::string::npos) {
+        flat.dropouts.insert(path);
+      }
+    }
     flat.from_file = true;
     flat.original = std::move(module);
     return flat;

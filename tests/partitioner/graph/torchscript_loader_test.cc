@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <torch/custom_class.h>
 
+#include "core/runtime/operator_libraries.h"
 #include "partitioner/graph/flat_graph.h"
 #include "tests/partitioner/scripted.h"
 
@@ -15,6 +16,7 @@ using test::Files;
 using test::scripted;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::UnorderedElementsAre;
 
 Error load_error(const std::filesystem::path& path) {
@@ -200,18 +202,19 @@ def forward(self, x):
 /// Stands for the packed weights of a quantised layer.
 struct Packed : torch::CustomClassHolder {};
 
-TEST(LoadTorchScript, PackedWeightsAreRefusedByName) {
+TEST(LoadTorchScript, PackedWeightsStayWhole) {
   torch::class_<Packed> packed("pareto_test", "Packed");
   packed.def_pickle([](const c10::intrusive_ptr<Packed>&) { return std::int64_t{1}; },
                     [](std::int64_t) { return c10::make_intrusive<Packed>(); });
   torch::jit::Module module("__torch__.Quantised");
   module.register_attribute("packed", c10::getCustomClassType<c10::intrusive_ptr<Packed>>(),
                             c10::make_intrusive<Packed>());
-  module.define("def forward(self, x):\n    held = [self.packed]\n    return x * len(held)\n");
+  module.define("def forward(self, x):\n    return x, self.packed\n");
   const Files files;
-  const Error error = load_error(files.save(module, "quantised"));
-  EXPECT_EQ(error.code, ErrorCode::kInvalidArgument);
-  EXPECT_THAT(error.message, HasSubstr("attribute packed holds packed (quantised) weights"));
+  const auto flat = load_torchscript(files.save(module, "quantised"));
+  ASSERT_TRUE(flat) << flat.error().message;
+  EXPECT_TRUE(flat->weights.empty()) << "they are a constant of the code";
+  EXPECT_EQ(operators_of(*flat->graph).size(), 1U);
 }
 
 TEST(LoadTorchScript, NoSuchFile) {
@@ -272,31 +275,62 @@ TEST(LoadTorchScript, TruncatedOrDamaged) {
   EXPECT_THAT(error.message, HasSubstr("truncated"));
 }
 
+/// Writes an archive again with other code in it.
+void save_with_code(const std::filesystem::path& source, const std::filesystem::path& path,
+                    const std::string& old, const std::string& fresh) {
+  caffe2::serialize::PyTorchStreamReader reader(source.string());
+  caffe2::serialize::PyTorchStreamWriter writer(path.string());
+  for (const std::string& record : reader.getAllRecords()) {
+    if (record == "version" || record == ".data/serialization_id") continue;
+    const auto [data, size] = reader.getRecord(record);
+    std::string text(static_cast<const char*>(data.get()), size);
+    if (record.ends_with(".py")) {
+      if (const auto at = text.find(old); at != std::string::npos) {
+        text.replace(at, old.size(), fresh);
+      }
+    }
+    writer.writeRecord(record, text.data(), text.size());
+  }
+  writer.writeEndOfFile();
+}
+
 TEST(LoadTorchScript, OperatorsOfANewerLibTorch) {
   const Files files;
   const auto path = files.path("newer.pt");
-  const auto source = files.save(nested(), "nested");
-  {
-    // The same archive, its code calling an operator that does not exist.
-    caffe2::serialize::PyTorchStreamReader reader(source.string());
-    caffe2::serialize::PyTorchStreamWriter writer(path.string());
-    for (const std::string& record : reader.getAllRecords()) {
-      if (record == "version" || record == ".data/serialization_id") continue;
-      const auto [data, size] = reader.getRecord(record);
-      std::string text(static_cast<const char*>(data.get()), size);
-      if (record.ends_with(".py")) {
-        if (const auto at = text.find("torch.relu("); at != std::string::npos) {
-          text.replace(at, 11, "torch.from_the_future(");
-        }
-      }
-      writer.writeRecord(record, text.data(), text.size());
-    }
-    writer.writeEndOfFile();
-  }
+  save_with_code(files.save(nested(), "nested"), path, "torch.relu(", "torch.from_the_future(");
   const Error error = load_error(path);
   EXPECT_EQ(error.code, ErrorCode::kCorrupt);
   EXPECT_THAT(error.message, HasSubstr("from_the_future"));
   EXPECT_THAT(error.message, HasSubstr("newer LibTorch"));
+}
+
+TEST(LoadTorchScript, OperatorsOfALibraryNameIt) {
+  const Files files;
+  const auto source = files.save(nested(), "nested");
+  for (const std::string library : {"torchvision", "torch_scatter"}) {
+    const auto path = files.path(library + ".pt");
+    save_with_code(source, path, "torch.relu(", "ops." + library + ".nms(");
+    const Error error = load_error(path);
+    EXPECT_EQ(error.code, ErrorCode::kCorrupt);
+    EXPECT_THAT(error.message, HasSubstr("needs the library " + library));
+    EXPECT_THAT(error.message, Not(HasSubstr("older version")));
+  }
+}
+
+TEST(LoadTorchScript, OperatorsOfALibraryThatWasLoadedAreKnown) {
+  const Files files;
+  const auto path = files.path("triple.pt");
+  save_with_code(files.save(nested(), "nested"), path, "torch.relu(", "ops.pareto_test.triple(");
+  EXPECT_THAT(load_error(path).message, HasSubstr("needs the library pareto_test"));
+  const auto library = std::string(PARETO_BIN_DIR) + "/extra_operators.so";
+  const auto loaded = runtime::load_operator_libraries({library});
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  const auto flat = load_torchscript(path);
+  ASSERT_TRUE(flat) << flat.error().message;
+  const auto missing = runtime::load_operator_libraries({"/nowhere/lib.so"});
+  ASSERT_FALSE(missing);
+  EXPECT_THAT(missing.error().message, HasSubstr("/nowhere/lib.so: no such file"));
+  EXPECT_FALSE(runtime::load_operator_libraries({path.string()})) << "that is no library";
 }
 
 }  // namespace
