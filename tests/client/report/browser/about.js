@@ -2,6 +2,8 @@
 'use strict';
 module.exports = async ({open, assert}) => {
   const page = await open();
+  assert.deepEqual(await page.locator('#disturbances .badge').allTextContents(),
+    ['this machine: load 5.8 on 2 cores, others used 61 %: figures vary', 'pi-2: another coordinator ran 2 pipelines here, in 1 of 4 rounds: figures vary']);
   const failures = page.locator('#failures');
   assert.equal(await failures.locator('h2').textContent(), '84 skipped');
   const reasons = await failures.locator('p').allTextContents();

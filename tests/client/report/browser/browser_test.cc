@@ -56,7 +56,10 @@ TEST_F(ReportInBrowser, CardsTableAndFrontShowTheSameFigures) {
 }
 
 TEST_F(ReportInBrowser, TellsOfTheWholeRun) {
-  check("about", page_of(test::synthetic_skipped_sweep()));
+  RunRecord run = test::synthetic_skipped_sweep();
+  run.passes[0].others = {{kThisMachine, 2, 0.61, 5.8, 24}};
+  run.passes[1].company = {{"pi-2", 1, 2}};
+  check("about", page_of(run));
 }
 
 TEST_F(ReportInBrowser, HoldsAThousandPlansInThreeMegabytes) {
