@@ -25,7 +25,8 @@ struct DaemonConfig {
   std::uint64_t memory_limit_bytes = 0;  ///< 0: what the machine has available
   std::vector<int> cpu;                  ///< cores to run on; empty: all
   int threads = 0;  ///< for shards whose coordinator names no number; 0, "auto": all cores of `cpu`
-  std::string device = "cpu";  ///< what shards run on: cpu or cuda:N
+  std::string device = "cpu";          ///< what shards run on: cpu or cuda:N
+  std::vector<std::string> operators;  ///< libraries that define operators LibTorch does not have
   double speed = 0;  ///< imitated: of the whole device, in cores of this machine; 0: as it is
   std::string
       steady;  ///< the imitated one takes what this file of operator times says; "": what it takes here

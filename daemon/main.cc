@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/base/log.h"
+#include "core/runtime/operator_libraries.h"
 #include "core/transport/grpc/quiet.h"
 #include "daemon/config.h"
 #include "daemon/daemon.h"
@@ -117,6 +118,8 @@ int run(int argc, char** argv) {
   if (auto logging = set_up_logging("paretod", config->log_level, std::move(journal)); !logging) {
     return complain(logging.error(), kWrongConfig);
   }
+  const auto libraries = runtime::load_operator_libraries(config->operators);
+  if (!libraries) return complain(libraries.error(), kWrongConfig);
   if (command_line->check_config) return check_files(*config);
   return serve(*command_line, *config);
 }

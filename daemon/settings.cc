@@ -139,7 +139,7 @@ std::string get_bytes(const DaemonConfig& config) {
   return std::to_string(config.*Member);
 }
 
-const std::array<Setting, 20> kSettings{{
+const std::array<Setting, 21> kSettings{{
     {"listen", "ADDR", "control service, HOST:PORT, port 0 picks a free one; or unix:/FILE", false,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
        if (!text.starts_with(kUnixScheme)) PARETO_TRY(check_address(text));
@@ -192,6 +192,13 @@ const std::array<Setting, 20> kSettings{{
        return {};
      },
      get_text<&DaemonConfig::device>},
+    {"operators", "LIB.so,...", "libraries that define operators which LibTorch does not have",
+     false,
+     [](DaemonConfig& config, const std::string& text) -> Expected<> {
+       config.operators = split_list(text);
+       return {};
+     },
+     [](const DaemonConfig& config) { return join(config.operators, ","); }},
     {"speed", "CORES", "imitate a device of 0.5 or so of a core of this one; 0: this one as it is",
      false,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {

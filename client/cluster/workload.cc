@@ -54,6 +54,7 @@ Expected<std::optional<std::vector<Value>>> Workload::expected(std::int64_t /*ba
 Expected<std::optional<std::vector<Value>>> ModelWorkload::expected(std::int64_t batch,
                                                                     std::uint64_t seed) {
   const std::lock_guard lock(mutex_);
+  if (partitioner::draws_random_numbers(model_.graph())) return std::nullopt;
   PARETO_ASSIGN(const std::vector<Value> arguments, model_.example_inputs(batch, seed));
   PARETO_ASSIGN(const std::vector<Value> results, model_.run_whole(arguments));
   const partitioner::Graph& graph = model_.graph();

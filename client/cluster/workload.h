@@ -39,7 +39,7 @@ class ModelWorkload final : public Workload {
   Expected<Shard> shard(const ShardOperators& operators) override;
   Expected<Tensor> weight(const Digest& digest) override;
   Expected<std::vector<Value>> example(std::int64_t batch, std::uint64_t seed) override;
-  /// Runs the whole model, in the plain engine.
+  /// Runs the whole model, in the plain engine; nothing is known of a model that draws random numbers.
   Expected<std::optional<std::vector<Value>>> expected(std::int64_t batch,
                                                        std::uint64_t seed) override;
 

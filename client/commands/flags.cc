@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <map>
 #include <ostream>
 
@@ -12,12 +13,15 @@
 #include "client/cluster/transport_choice.h"
 #include "client/commands/inputs.h"
 #include "client/commands/known_names.h"
+#include "client/commands/model_notices.h"
 #include "client/commands/remembered_inputs.h"
+#include "client/commands/slow_opening.h"
 #include "client/experiment/lost_request.h"
 #include "core/base/clock.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
 #include "core/plan/builtin_conditions.h"
+#include "core/runtime/operator_libraries.h"
 #include "core/wire/codec.h"
 #include "partitioner/models/model_builder.h"
 
@@ -49,6 +53,16 @@ Expected<Number> parse_number(const std::string& text, const char* flag, Number 
 /// Other durations are so short that "5m" could be taken for something else.
 Expected<Nanoseconds> parse_long_time(const std::string& text, const char* flag) {
   return with_context(parse_duration(text.ends_with("m") ? text + "in" : text), "{}", flag);
+}
+
+/// Loads libraries of operators here, and lets daemons that this process starts load them.
+Expected<> load_operators(const std::vector<std::string>& files) {
+  if (files.empty()) return {};
+  PARETO_TRY(with_context(runtime::load_operator_libraries(files), "--operators"));
+  std::vector<std::string> paths;
+  for (const std::string& file : files) paths.push_back(absolute_path(file));
+  ::setenv("PARETOD_OPERATORS", join(paths, ",").c_str(), /*overwrite=*/1);
+  return {};
 }
 
 std::string codec_help() {
@@ -107,6 +121,12 @@ void ModelFlags::add_to(CLI::App& app, bool required) {
                            "seed of a built-in model's random weights, without --weights"),
             "N")
       ->capture_default_str();
+  set_value(app.add_option("--operators", operators,
+                           "shared libraries of operators that LibTorch lacks, such as "
+                           "torchvision's; daemons started here load them too, others by "
+                           "`operators:` in paretod.yaml"),
+            "LIB.so")
+      ->delimiter(',');
 }
 
 void ModelFlags::complete(const ModelSource& source) {
@@ -197,11 +217,17 @@ Expected<partitioner::Model> ModelFlags::open(Context& context,
   if (!input_shape.empty() || !inputs.empty()) {
     PARETO_ASSIGN(options.input, read_model_inputs(input_shape, inputs));
   }
-  PARETO_ASSIGN(partitioner::Model opened, partitioner::open_model(model, options));
+  PARETO_TRY(load_operators(operators));
+  const auto open_patiently = [&] {
+    const SlowOpening slow(context.err, model);
+    return partitioner::open_model(model, options);
+  };
+  PARETO_ASSIGN(partitioner::Model opened, open_patiently());
   if (!inputs.empty()) data_shape_ = partitioner::to_text(opened.inputs());
   if (is_file && !is_recalled_ && options.input) remember(context, opened);
-  for (const std::string& notice :
-       {only_batch_notice(opened), emptied_notice(opened), training_notice(opened.graph())}) {
+  std::vector<std::string> notices = model_notices(opened.graph());
+  notices.insert(notices.begin(), {only_batch_notice(opened), emptied_notice(opened)});
+  for (const std::string& notice : notices) {
     if (!notice.empty()) context.err << notice << '\n' << std::flush;
   }
   return opened;
@@ -209,25 +235,11 @@ Expected<partitioner::Model> ModelFlags::open(Context& context,
 
 Expected<std::vector<std::size_t>> select_splits(Context& context, const partitioner::Model& model,
                                                  const std::string& text) {
-  PARETO_ASSIGN(auto chosen, partitioner::select_split_points(model.split_points(), text));
+  PARETO_ASSIGN(auto chosen, partitioner::select_split_points(model, text));
   for (const std::string& sentence : partitioner::cuts_named_twice(model.split_points(), text)) {
     context.err << sentence << '\n' << std::flush;
   }
   return chosen;
-}
-
-std::string training_notice(const partitioner::Graph& graph) {
-  std::map<std::string, int> kinds;
-  for (const partitioner::Operator& op : graph.operators) {
-    if (op.trains) ++kinds[op.kind.substr(op.kind.rfind(':') + 1)];
-  }
-  if (kinds.empty()) return {};
-  std::vector<std::string> counts;
-  for (const auto& [kind, count] : kinds) counts.push_back(fmt::format("{} {}", count, kind));
-  return fmt::format(
-      "{} was saved in training mode ({}): its results are at random, or depend on what else is in "
-      "a batch; call its eval() before it is traced",
-      graph.model, join(counts, ", "));
 }
 
 void DeviceFlags::add_to(CLI::App& app) {

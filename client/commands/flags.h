@@ -26,6 +26,7 @@ struct ModelFlags {
   std::int64_t num_classes = 1000;
   std::string weights;
   std::uint64_t model_seed = 0;
+  std::vector<std::string> operators;  ///< libraries that define operators LibTorch does not have
 
   void add_to(CLI::App& app, bool required = true);
   /// What was not given is as that model was opened.
@@ -35,7 +36,7 @@ struct ModelFlags {
   ModelSource source() const;
   /// Opens the model. If a file's inputs are not said, they are as that file was last opened, which
   /// is remembered by its content. Says on stderr what is remarkable: remembered inputs, one batch
-  /// only, empty values, training mode. `batches`: those that it will be run at. Fails:
+  /// only, empty values, and what model_notices.h lists. `batches`: those that it will be run at. Fails:
   /// kInvalidArgument, kNotFound, kCorrupt.
   Expected<partitioner::Model> open(Context& context,
                                     const std::vector<std::int64_t>& batches = {});
@@ -56,9 +57,6 @@ std::string absolute_path(const std::string& path);
 /// are one cut.
 Expected<std::vector<std::size_t>> select_splits(Context& context, const partitioner::Model& model,
                                                  const std::string& text);
-
-/// A sentence on a model that was saved in training mode; empty: it was not, or computes the same.
-std::string training_notice(const partitioner::Graph& graph);
 
 /// Help text of --devices.
 inline constexpr const char* kDevicesHelp =

@@ -208,8 +208,7 @@ class RunCommand final : public Command {
     if (split_ == "none") return points;
     const std::vector<std::string> names = split_list(join(split_list(split_, '+'), ","));
     for (const std::string& name : names) {
-      PARETO_ASSIGN(const auto chosen,
-                    partitioner::select_split_points(model.split_points(), name));
+      PARETO_ASSIGN(const auto chosen, partitioner::select_split_points(model, name));
       if (chosen.size() != 1) {
         return fail(ErrorCode::kInvalidArgument, "--split {} names {} split points, not one", name,
                     chosen.size());

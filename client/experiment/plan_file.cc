@@ -98,7 +98,7 @@ Expected<> check_cuts(const Plan& plan, const partitioner::Model& model) {
       continue;
     }
     PARETO_ASSIGN(const std::vector<std::size_t> points,
-                  partitioner::select_split_points(model.split_points(), plan.splits[i]));
+                  partitioner::select_split_points(model, plan.splits[i]));
     if (points.size() != 1) {
       return fail(ErrorCode::kInvalidArgument, "\"{}\" is {} split points, not one", plan.splits[i],
                   points.size());

@@ -143,8 +143,7 @@ class TrialPlanner {
   Expected<std::vector<TrialRecord>> plan() {
     std::vector<std::size_t> points;
     if (std::ranges::max(options_.stages) > 1) {
-      PARETO_ASSIGN(points,
-                    partitioner::select_split_points(model_.split_points(), options_.splits));
+      PARETO_ASSIGN(points, partitioner::select_split_points(model_, options_.splits));
     }
     PARETO_TRY(check_size(points.size()));
     for (const int stages : options_.stages) {

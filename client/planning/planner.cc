@@ -48,7 +48,7 @@ void Planner::cut_in_order(std::string why) { cuts_ = {std::nullopt, std::move(w
 
 Expected<> Planner::profile(const LinkTransports& transports, Workload& workload,
                             const Progress& progress) {
-  PARETO_ASSIGN(splits_, partitioner::select_split_points(model_.split_points(), options_.splits));
+  PARETO_ASSIGN(splits_, partitioner::select_split_points(model_, options_.splits));
   PARETO_ASSIGN(cuts_, choose_cuts(model_, options_.settings.batch, options_.cuts));
   const ProfileWish wish = this->wish();
   std::vector<std::optional<DeviceProfile>> known(cluster_.size());

@@ -137,17 +137,5 @@ TEST(Flags, WhatAPlanSaysOfItsModelNeedNotBeSaidAgain) {
   EXPECT_EQ(builtin.source(), ModelSource{.model = "vgg16"});
 }
 
-TEST(Flags, AModelSavedInTrainingModeIsTold) {
-  partitioner::Graph graph;
-  graph.model = "net";
-  for (const char* kind : {"aten::relu", "aten::dropout", "aten::batch_norm", "aten::dropout"}) {
-    graph.operators.emplace_back().kind = kind;
-  }
-  EXPECT_EQ(training_notice(graph), "");
-  for (partitioner::Operator& op : graph.operators) op.trains = op.kind != "aten::relu";
-  EXPECT_THAT(training_notice(graph),
-              AllOf(HasSubstr("net "), HasSubstr("1 batch_norm, 2 dropout"), HasSubstr("eval()")));
-}
-
 }  // namespace
 }  // namespace pareto::client

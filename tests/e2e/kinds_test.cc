@@ -1,0 +1,94 @@
+// Models of the kinds that people write, run by real daemons.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/e2e/fixture.h"
+
+namespace pareto::test {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+class Kinds : public EndToEnd {
+ protected:
+  Kinds() {
+    const auto made = run({"/usr/bin/python3",
+                           std::string(PARETO_SOURCE_DIR) + "/tests/partitioner/emit/make_kinds.py",
+                           folder().string()});
+    EXPECT_EQ(made.exit_code, 0) << "python3-torch is needed: " << made.errors;
+    std::vector<std::pair<std::string, std::string>> devices;
+    for (const char* name : {"first", "second"}) {
+      daemons_.push_back(std::make_unique<Daemon>(name, folder()));
+      devices.emplace_back(name, daemons_.back()->address());
+    }
+    inventory_ = inventory(devices);
+  }
+
+  std::vector<std::string> command(const std::string& name, const std::string& model,
+                                   const std::string& shape,
+                                   const std::vector<std::string>& more) const {
+    std::vector<std::string> arguments{name,  "--model",   path(model + ".pt"), "--input-shape",
+                                       shape, "--devices", inventory_};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+
+  std::vector<std::unique_ptr<Daemon>> daemons_;
+  std::string inventory_;
+};
+
+TEST_F(Kinds, AreSweptWithTheOutputsOfTheWholeModel) {
+  for (const auto& [model, shape] :
+       {std::pair("numbers", "2x6x6:uint8"), std::pair("segmenter", "6"), std::pair("forks", "4"),
+        std::pair("objects", "4"), std::pair("quantised", "3x8"), std::pair("gpu", "4")}) {
+    const auto done =
+        paretoctl(command("sweep", model, shape,
+                          {"--splits", "percent:30,percent:60", "--transport", "tcp", "--rounds",
+                           "1", "--requests", "3", "--store", path("results.db"), "--json"}));
+    ASSERT_EQ(done.exit_code, 0) << model << done.errors;
+    for (const json& trial : json::parse(done.output)["trials"]) {
+      EXPECT_EQ(trial["status"], "ok") << model << trial.dump(1);
+    }
+  }
+}
+
+TEST_F(Kinds, ACheckFailsItsRequestAloneWithTheModelsWords) {
+  write_npy(path("good.npy"), {1, 4}, 0);
+  write_npy(path("bad.npy"), {1, 4}, -500);
+  const auto planned = paretoctl(
+      command("run", "checks", "4",
+              {"--split", "percent:50", "--input", path("good.npy"), "--output",
+               path("expected.npy"), "--save-plan", path("plan.json"), "--transport", "tcp"}));
+  ASSERT_EQ(planned.exit_code, 0) << planned.errors;
+  const auto done =
+      paretoctl({"deploy", "--plan", path("plan.json"), "--devices", inventory_, "--json",
+                 path("good.npy"), path("bad.npy"), path("good.npy"), "--output", path("results")});
+  EXPECT_EQ(done.exit_code, 4) << done.errors;
+  std::istringstream lines(done.output);
+  std::vector<json> answers;
+  for (std::string line; std::getline(lines, line);) answers.push_back(json::parse(line));
+  ASSERT_EQ(answers.size(), 3U) << done.output << done.errors;
+  EXPECT_TRUE(answers[0].contains("latency_ms")) << answers[0];
+  EXPECT_THAT(answers[1].value("error", ""), HasSubstr("sensor fault")) << answers[1];
+  EXPECT_TRUE(answers[2].contains("latency_ms")) << answers[2];
+}
+
+TEST_F(Kinds, NoticesAndErrorsSayWhatToDo) {
+  const auto random = paretoctl({"verify", "--model", path("random.pt"), "--input-shape", "4"});
+  EXPECT_EQ(random.exit_code, 0) << random.output << random.errors;
+  EXPECT_THAT(random.errors, AllOf(HasSubstr("draws random numbers"), HasSubstr("randn_like"),
+                                   HasSubstr("F.dropout")));
+  const auto past = paretoctl({"splits", "--model", path("past.pt"), "--input-shape", "4"});
+  EXPECT_THAT(past.errors, HasSubstr("writes into past as it runs"));
+  const auto loop = paretoctl({"verify", "--model", path("only_loop.pt"), "--input-shape", "4"});
+  EXPECT_EQ(loop.exit_code, 2);
+  EXPECT_THAT(loop.errors, HasSubstr("the whole model is one loop"));
+}
+
+}  // namespace
+}  // namespace pareto::test
