@@ -39,7 +39,11 @@ Expected<std::optional<RunLock>> RunLock::try_take(const std::filesystem::path& 
   const std::filesystem::path whole = std::filesystem::weakly_canonical(store, ignored);
   const std::string path = (whole.empty() ? store : whole).string() + ".lock";
   FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-  if (!file) return tl::unexpected(error_from_errno(errno, path));
+  if (!file) {
+    const Error cause = error_from_errno(errno, path);
+    return fail(cause.code, "{}: it has to be beside the results: name another file with --store",
+                cause.message);
+  }
   give_to_owner_of(store, file);
   struct flock lock {};
   lock.l_type = F_WRLCK;
