@@ -24,7 +24,7 @@ struct KeptFlags {
   std::vector<NamedCondition> conditions;
   /// The latency that plans should stay within, for the front and the page; none: not said.
   std::optional<double> max_latency_ms{};
-  /// The power that each device takes while it works, in mW, by its name; only those whose inventory says.
+  /// The power of each device while it works, in mW, by its name. Only what the inventory says.
   std::map<std::string, std::int64_t> milliwatts{};
   /// As DeviceFlags::testbed_content when the run began; none: runs of earlier versions do not say.
   std::optional<std::string> testbed_content;

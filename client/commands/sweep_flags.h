@@ -26,7 +26,7 @@ class SweepFlags {
   /// Those of a run that goes on, in place of its own flags only where its devices are now and what a request may take, as it was said.
   Expected<> take(const KeptFlags& kept);
 
-  /// Keeps the powers of devices whose inventory names them: with the run, they make energy of time.
+  /// Keeps the powers of devices that the inventory names. The page makes energy of them and times.
   void keep_powers(const Cluster& cluster);
   /// Opens the model and finds the batches, if no flag names them: its own, or 1. Fails: as
   /// ModelFlags::open() and batches_for().

@@ -73,8 +73,8 @@ const axes = (() => {
 
   const CAP = 4;  // half of the line that ends an interval, in pixels
   const ARM = 0.16;  // of the chart's side: an interval is drawn no further from its point
-  /** The 95 % intervals of trials, as far as the figures on the axes have one. One that is too long for the chart ends in an arrow.
-   *  `place`: the place of a value on its axis. */
+  /** Draws the 95 % intervals of trials, as far as the figures on the axes have one. One that is
+   *  too long for the chart ends in an arrow. `place` returns the place of a value on its axis. */
   const intervals = (trials, {x, y}, colour, width, more = {}, place = (value) => value) => ({
     type: 'custom', silent: true, clip: true, z: 1, ...more,
     encode: {x: [0, 1, 2], y: [3, 4, 5]},
@@ -100,8 +100,8 @@ const axes = (() => {
       return {type: 'group', children: [0, 2].flatMap((i) => [...arm(at(i, 4)[0] - cx, ARM * coordSys.width, across), ...arm(at(1, i + 3)[1] - cy, ARM * coordSys.height, up)])};
     },
   });
-  /** The edge of what is reached: what a plan reaches holds until the next one's figure across is allowed. `front`: its points, as shown;
-   *  `less`: whether less is better on the axis up. */
+  /** Draws the edge of what is reached: a plan's figure holds until that of the next one. `front` is
+   *  its points as shown, `less` whether less is better on the axis up. */
   const edge = (front, x, y, colour, less = false) => {
     const worse = (a, b) => (less ? a[1] > b[1] : a[1] < b[1]);
     const points = [...front].sort((a, b) => a[0] - b[0]).filter((point, i, sorted) => sorted.slice(0, i).every((before) => !worse(point, before)));

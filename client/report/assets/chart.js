@@ -1,5 +1,6 @@
-// The chart of the front: every plan of the batch, network and transports chosen, those that were only predicted fainter. With the keyboard:
-// left and right go from plan to plan in the order of the figure across, up and down along the front.
+// The chart of the front: every plan of the batch, network and transports chosen. Plans that were
+// only predicted are fainter. The keys left and right go from plan to plan in the order of the
+// figure across; up and down go along the front.
 const frontChart = (view, page) => {
   'use strict';
   const {byId, shapeOf, colourOf, chance, perhaps, nameOf, el, shapeIcon, lineIcon, pathIcon, colours, segments} = common;
@@ -45,19 +46,22 @@ const frontChart = (view, page) => {
     return brush.measureText(text).width;
   };
   const sureness = (trial) => (view.isRunsFront() ? `P ${chance(trial)}` : '');
-  /** Where a label may stand, the best place first: on the side where no plan is. `dx` 0: above or beneath its plan. */
+  /** Returns where a label may stand, the best place first: on the side where no plan is. `dx` 0 is
+   *  above or beneath its plan. */
   const SIDES = (less) => [[-1, -1], [0, -1], [1, -1], [1, 1], [-1, 1]].map(([dx, dy]) => ({dx, dy: less ? -dy : dy}));
-  /** The box of a label of that width beside a point, as pixels. `gap`: to the middle of the point. */
+  /** Returns the box of a label of that width beside a point, in pixels. `gap` is the distance to
+   *  the middle of the point. */
   const boxOf = ([px, py], wide, {dx, dy}, gap) => {
     const left = dx < 0 ? px - gap - wide : dx > 0 ? px + gap : px - wide / 2;
     const near = dx ? 4 : gap;
     return {left, right: left + wide, top: dy < 0 ? py - near - 16 : py + near, bottom: dy < 0 ? py - near : py + near + 16};
   };
-  /** The same for the library, whose label stands by a corner of its symbol. */
+  /** Returns the same place for the library, whose labels stand by a corner of their symbol. */
   const labelAt = ({dx, dy}, gap) => ({show: true, position: [DOT / 2 + dx * gap, DOT / 2 + dy * (dx ? 4 : gap)],
     align: dx < 0 ? 'right' : dx > 0 ? 'left' : 'center', verticalAlign: dy < 0 ? 'bottom' : 'top'});
-  /** The plans of the front with their labels. A label stands where it touches no other one, no plan of the front, and no edge of the
-   *  chart; if there is no such place, it is left out. The one of the plan chosen comes first, then those of the ends. */
+  /** Returns the plans of the front with their labels. A label touches no other one, no plan and no
+   *  edge of the chart; if there is no such place, it is left out. The plan chosen comes first, then
+   *  the ends of the front. */
   const labelled = (colour, {x, y} = scales(view.front)) => {
     const front = view.shown.filter(view.isFront).sort((a, b) => view.x.value(a) - view.x.value(b));
     const [width, height] = [chart.getWidth(), chart.getHeight()];
@@ -91,7 +95,7 @@ const frontChart = (view, page) => {
   const labelOf = (trial) => `{name|${nameOf(trial)}}${sureness(trial) ? `  {p|${sureness(trial)}}` : ''}`;
 
   let pointed = null;  // the plan under the pointer
-  /** Intervals of the plan chosen and of the one under the pointer; those of the front are drawn anyway. */
+  /** Draws intervals of the plan chosen and of the one under the pointer, next to the front's. */
   const pointedIntervals = (colour) => axes.intervals([...new Set([view.chosen(), pointed])].filter((trial) => trial && view.shown.includes(trial)), view,
     colour('muted'), 1.4, {id: 'pointed', z: 2});
   const targetLine = (colour) => ({type: 'line', silent: true, symbol: 'none', data: [],
@@ -200,7 +204,7 @@ const frontChart = (view, page) => {
     if (next) page.select(next);
   });
   page.watch(box, () => { chart.resize(); paint(); });
-  /** The chart as a PNG, twice as large as on the screen: a data URL. */
+  /** Returns the chart as a PNG in a data URL, twice as large as on the screen. */
   const picture = () => {
     const stage = el('div', {style: `width:${chart.getWidth()}px;height:${chart.getHeight() + 34}px`});
     const copy = echarts.init(stage, null, {renderer: 'canvas', width: chart.getWidth(), height: chart.getHeight() + 34, devicePixelRatio: 2});

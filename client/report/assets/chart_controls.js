@@ -1,5 +1,5 @@
-// Above the chart: what stands on its axes, how quick a plan has to be, and another run to lay over. Made once: what is typed must not be
-// lost while all else is drawn anew.
+// The controls above the chart: its axes, how quick a plan has to be, and another run to lay over.
+// They are made once, so that what is typed is not lost while all else is drawn again.
 const chartControls = (view, page) => {
   'use strict';
   const {byId, el} = common;

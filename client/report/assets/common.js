@@ -43,7 +43,8 @@ const common = (() => {
   const crossesOf = (trial) => (trial.split ? trial.split.cuts.map((cut) => bytes(cut.boundary_bytes)).join(' + ') : '–');
   const latency = (trial) => trial.latency_ms.p50;
   const rate = (trial) => trial.throughput.samples_per_s;
-  /** How probable it is that a plan is on the front: '97 %', or of few rounds '> 90 %' and '< 10 %'. */
+  /** Returns the probability that a plan is on the front: '97 %', or if there are few rounds
+   *  '> 90 %' and '< 10 %'. */
   const chance = ({p_front, p_front_text}) => (p_front_text.startsWith('>') ? '> 90 %' : p_front_text.startsWith('<') ? '< 10 %' : percent(p_front));
   const roundsOf = ({rounds}) => (rounds === 1 ? '1 round' : `${rounds} rounds`);
   /** Whether a plan may be on the front; of few rounds the least that is ever said is 5 %. */

@@ -1,4 +1,5 @@
-// What a reader takes along: the table as CSV, the run as JSON, the chart as a picture, a plan as a file, a command.
+// What a reader takes along: the table as CSV, the run as JSON, the chart as a picture, a plan as a
+// file, a command.
 const downloads = (view) => {
   'use strict';
   const {el, nameOf, wayOf, latency, rate} = common;

@@ -1,17 +1,18 @@
-// The figures by which plans are compared. Two of them are the axes of every front on the page: latency and throughput, unless the reader
-// chooses others. A figure is offered only if the run has it and plans differ in it.
+// The figures by which plans are compared. Two of them are the axes of every front on the page:
+// latency and throughput, unless the reader chooses others. A figure is offered only if the run has
+// it and plans differ in it.
 const makeFigures = (run) => {
   'use strict';
   const {latency, rate, figure, bytes} = common;
 
-  /** 1024 to the power that leaves few digits of `most`, and its name. */
+  /** Returns the unit that leaves few digits of `most`, and its name. */
   const byteUnit = (most) => {
     const units = ['B', 'KiB', 'MiB', 'GiB'];
     const power = Math.max(0, Math.min(units.length - 1, Math.floor(Math.log2(most || 1) / 10)));
     return {size: 1024 ** power, name: units[power]};
   };
   const measured = run.trials.filter((trial) => trial.status === 'ok');
-  /** A figure in bytes. Its values are in the unit in which its axis reads well. */
+  /** Makes a figure in bytes. Its values are in the unit in which its axis reads well. */
   const inBytes = (row, count) => {
     const unit = byteUnit(Math.max(0, ...measured.map(count).filter(Number.isFinite)));
     return {...row, axis: `${row.axis}, ${unit.name}`, value: (trial) => count(trial) / unit.size, text: (value) => bytes(value * unit.size)};
@@ -22,7 +23,8 @@ const makeFigures = (run) => {
   const errorPower = Math.floor(Math.log10(Math.max(...measured.map(errorOf).filter((error) => error > 0 && Number.isFinite(error)), 1e-12)));
 
   const powers = run.options.milliwatts || {};
-  /** What devices take while each computes, by the power that the inventory says: NaN unless it has all of them. Of those that take turns, a request takes one. */
+  /** Returns the energy that devices take while they compute; NaN unless the inventory says the power
+   *  of each. If they take turns, a request takes one of them. */
   const energy = (trial) => trial.stages.reduce((sum, stage) => sum + (powers[stage.device] || NaN) * stage.compute_ms.p50 / 1000, 0)
     / trial.batch / (trial.plan.replicas ? trial.stages.length : 1);
 

@@ -42,7 +42,8 @@ const filtersBar = (view, page) => {
   const headline = (label, strong, text, trial, kind = '') => el(trial ? 'button' : 'div', {class: `headline ${kind}`, ...(trial ? {type: 'button', 'data-key': `headline ${label}`, click: () => page.select(trial)} : {})},
     el('span', {}, label), el('strong', {}, ...strong), el('em', {}, text));
   const times = (ratio) => `${ratio.toFixed(2)} ×`;
-  /** What splitting, or taking turns, gains over the best device alone: more throughput, or else less latency. Null: nothing. */
+  /** Makes the card of what splitting, or taking turns, gains over the best device alone: more
+   *  throughput, or else less latency. Null means that it gains nothing. */
   const gainCard = (alone) => {
     const best = (trials, value, less) => trials.reduce((found, trial) => (found && (value(found) < value(trial)) === less ? found : trial), null);
     const others = view.pool.filter((trial) => !isAlone(trial));

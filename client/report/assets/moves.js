@@ -28,7 +28,8 @@ const movesChart = (view, networks, page) => {
   const classes = delayClasses();
   const members = classes.flatMap((one) => one.members);
   const limits = members.filter((network) => !isUnlimited(network)).map((network) => network.forward_bits_per_s / 1e6);
-  /** Lines of longer delays are darker: the colours and shapes of transports are not used, they mean something else. */
+  /** Returns a line's shade: longer delays are darker. The colours and shapes of transports are not
+   *  used, because they mean something else. */
   const shadeOf = (i) => `d${classes.length > 1 ? Math.round(3 * i / (classes.length - 1)) : 1}`;
   const anyUnlimited = members.some(isUnlimited);
 

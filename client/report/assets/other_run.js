@@ -1,10 +1,12 @@
-// Another run, laid over the chart of the front: read from a file that the reader chooses (a report, or what `sweep --json` and this page
-// write), or handed over with the page by `report --with`. It is drawn, and compared in words; nothing of it can be chosen.
+// Another run, laid over the chart of the front. It is read from a file that the reader chooses (a
+// report, or what `sweep --json` and this page write), or comes with the page by `report --with`. It
+// is drawn, and compared in words; nothing of it can be chosen.
 const otherRun = (() => {
   'use strict';
   const {el} = common;
 
-  /** The document of a run in a report's page or in a JSON file. Throws an Error with a sentence for the reader. */
+  /** Returns the run in a report's page or in a JSON file. Throws an Error with a sentence for the
+   *  reader. */
   const read = (text) => {
     let json = text;
     if (/^\s*</.test(text)) {
@@ -19,7 +21,8 @@ const otherRun = (() => {
     if (!whole) throw new Error('it holds no run: choose a report, or what sweep --json wrote');
     return run;
   };
-  /** What of it is drawn: its plans of the batch and network chosen. If it knows one network only, that is taken for the one chosen. */
+  /** Makes what is drawn of a run: its plans of the batch and network chosen. If it knows only one
+   *  network, that is taken for the one chosen. */
   const make = (run, view) => {
     const measured = run.trials.filter((trial) => trial.status === 'ok').map((trial) => ({...trial, plan: {...run.plan, ...trial.plan}}));
     const conditions = new Set(measured.map((trial) => trial.condition));
@@ -38,7 +41,7 @@ const otherRun = (() => {
       {id: 'other', type: 'scatter', z: 2, clip: true, symbol: 'circle', data: other.under().map((trial) => ({value: place(trial), other: trial.id, symbolSize: front.includes(trial) ? 8 : 5,
         itemStyle: {color: front.includes(trial) ? colour('other') : 'transparent', borderColor: colour('other'), borderWidth: 1, opacity: front.includes(trial) ? 1 : 0.5}}))}];
   };
-  /** What changed from the other run to this one, in words. */
+  /** Says what changed from the other run to this one. */
   const compared = (view) => {
     const theirs = view.other.front();
     if (!theirs.length) return `${view.other.name} has nothing for this choice.`;
@@ -50,7 +53,7 @@ const otherRun = (() => {
       return `${figure.best.toLowerCase()} ${figure.text(here)} instead of ${figure.text(there)}${Number.isFinite(change) ? ` (${change < 0 ? '−' : '+'}${common.percent(Math.abs(change))})` : ''}`;
     }).join('; ') + '.';
   };
-  /** The controls: a file to choose, what is laid over, and a button to take it away. */
+  /** Makes the controls: a file to choose, a sentence, and a button to take the run away. */
   const control = (view, page) => {
     const embedded = document.getElementById('other').textContent.trim();
     if (embedded) view.other = make(JSON.parse(embedded), view);

@@ -1,15 +1,17 @@
-// A plan as other commands take it: the file that `--plan` reads (core/plan/FORMAT.md), and the command that runs it again.
+// A plan as other commands take it: the file that `--plan` reads (core/plan/FORMAT.md), and the
+// command that runs it again.
 const planFile = (run) => {
   'use strict';
   const {nameOf} = common;
   const options = run.options || {};
 
-  /** What its file holds. */
+  /** Returns what its file holds. */
   const contentOf = (trial) => ({...trial.plan, splits: trial.split ? trial.split.cuts.map((cut) => cut.name) : [], batch: trial.batch,
     ...(options.model ? {model_source: options.model} : {})});
   const fileName = (trial) => `${[nameOf(trial), trial.link, trial.codec === 'none' ? '' : trial.codec, `b${trial.batch}`].filter(Boolean).join('-').replace(/[^\w.+-]+/g, '-')}.json`;
   const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
-  /** Whether flags can say it: its devices are the first ones of the run in their order, and its stages lie one behind the other. */
+  /** Returns whether flags can say it: its devices are the first ones of the run, in their order, and
+   *  its stages lie one behind the other. */
   const isPlain = (trial) => !trial.name && !trial.plan.replicas
     && trial.plan.stages.every((stage, i) => !stage.operators && run.devices[i] && stage.device === run.devices[i].name);
 
@@ -25,7 +27,7 @@ const planFile = (run) => {
       ['--batch', trial.batch === 1 ? '' : trial.batch], ['--micro-batch', plan.micro_batch || ''], ['--engine', plan.engine === 'auto' ? '' : plan.engine],
       ['--precision', plan.precision === 'fp32' ? '' : plan.precision], ['--threads', plan.threads || '']];
   };
-  /** The command that runs the plan; if flags cannot say it, it names the plan's file. */
+  /** Returns the command that runs the plan. It names the plan's file if flags cannot say it. */
   const commandOf = (trial) => {
     const flags = isPlain(trial) ? [...modelFlags(), ...pipelineFlags(trial), ...deviceFlags()] : [['--plan', fileName(trial)], ...deviceFlags()];
     return ['paretoctl run', ...flags.filter(([, value]) => value !== undefined && value !== null && value !== '').map(([flag, value]) => `${flag} ${quoted(String(value))}`)].join(' ');

@@ -81,9 +81,10 @@ const makeView = (run) => {
     return x <= 0 && y <= 0 && (x < 0 || y < 0);
   };
   const wanted = (trial, condition) => trial.batch === choice.batch && trial.condition === condition && !choice.off.has(trial.transport);
-  /** Plans of the batch and transports chosen, under some condition, that have the figures on the axes. */
+  /** Returns the plans of the batch and transports chosen, under a condition, that have the figures
+   *  on the axes. */
   const under = (condition) => measured.filter((trial) => wanted(trial, condition) && figures.has(onX(), trial) && figures.has(onY(), trial));
-  /** Those that no other one of them beats, in the order of the figure across. */
+  /** Returns those that no other one of them beats, in the order of the figure across. */
   const frontOf = (trials) => {
     const sorted = [...trials].sort((a, b) => cost(onX(), a) - cost(onX(), b) || cost(onY(), a) - cost(onY(), b));
     let best = null;
@@ -124,13 +125,14 @@ const makeView = (run) => {
   view.chosen = () => view.pool.find((trial) => trial.id === choice.plan);
   /** Whether a plan is as quick as the reader wants it. */
   view.meets = (trial) => choice.target === null || latency(trial) <= choice.target;
-  /** The best by the figure up of those that are quick enough; undefined: none is. */
+  /** Returns the best by the figure up of those that are quick enough; undefined means none is. */
   view.within = () => frontOf(view.pool.filter(view.meets)).at(-1);
   /** What is chosen unless somebody chooses: the most productive plan, of those quick enough. */
   view.usual = () => view.within() || view.front.at(-1);
   /** Whether the run's own front is shown, of which it says how sure each plan is. */
   view.isRunsFront = () => !choice.off.size && !simulated && choice.x === 'latency' && choice.y === 'throughput';
-  /** The plan of one device that alone, over one transport or another, beats every plan that splits the model; null: there is none. */
+  /** Returns the plan of one device that alone, over one transport or another, beats every plan that
+   *  splits the model; null means that there is none. */
   view.aloneBest = () => {
     const splits = view.pool.filter((trial) => trial.split);
     const alone = view.frontOf(view.pool.filter(common.isAlone));

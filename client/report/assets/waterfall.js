@@ -13,7 +13,8 @@ const waterfallCard = (view, page) => {
     const stages = trial.plan.stages.length;
     const rows = [];
     const seen = times.reduce((sum, time) => sum + time, 0);
-    // No clock saw what passes when a message is handed to a link: the source encoding, threads waking, writing. Each link has an equal part.
+    // No clock saw what passes when a message is handed to a link: the source encodes, threads wake,
+    // messages are written. Each link has an equal part.
     const between = Math.max(0, total - seen) / (stages + 1);
     for (let i = 0; i <= stages; ++i) {
       const [transfer, wait, compute, encode] = times.slice(4 * i, 4 * i + 4);

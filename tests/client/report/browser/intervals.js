@@ -1,4 +1,5 @@
-// Intervals are drawn of the front, of the plan chosen and of the one under the pointer, and are short; names of neighbours do not touch.
+// Intervals are drawn of the front, of the plan chosen and of the one under the pointer, and are
+// short. Names of neighbours do not touch.
 'use strict';
 module.exports = async ({open, assert, frame, points}) => {
   const page = await open('condition=none');

@@ -1,4 +1,5 @@
-// Another run laid over the chart: from a file, a report or JSON; what is neither is refused with a sentence.
+// Another run is laid over the chart, from a report or from JSON. What is neither is refused with a
+// sentence.
 'use strict';
 module.exports = async ({open, assert, frame, text}) => {
   const page = await open('condition=none');

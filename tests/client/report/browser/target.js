@@ -1,4 +1,5 @@
-// A latency to stay within: a line in the chart, the best plan within it among the cards, and rows that are too slow.
+// A latency to stay within is a line in the chart. The cards name the best plan within it, and rows
+// that are too slow are faint.
 'use strict';
 module.exports = async ({open, assert, frame, text, viewOf}) => {
   const page = await open('condition=none');
