@@ -18,6 +18,9 @@ constexpr const char* kFooter =
     "refuses,\n"
     "4 in part: some trials failed, or the run can be resumed.\n"
     "\n"
+    "Environment: PARETO_DEVICES and PARETO_STORE are used if --devices and --store are not "
+    "given.\n"
+    "\n"
     "Files named configs/... here are in /usr/share/doc/pareto-edge-client/examples where the "
     "package\n"
     "is installed, with the guide, docs/guide.md, and the formats of all files beside them.";
