@@ -1,7 +1,9 @@
 #include "client/experiment/round_noise.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -19,9 +21,7 @@ constexpr double kLeftPrior = 0.015;
 constexpr double kStatePrior = 0.04;
 constexpr double kPriorWorth = 1.5;
 /// A round's median differs by this share of what its requests differ by, as standard deviations.
-constexpr double kShareOfSpread = 0.7;
-/// The middle two thirds are two standard deviations of a normal distribution.
-constexpr double kLowSpread = 0.1587;
+constexpr double kShareOfSpread = 0.5;
 constexpr int kTurns = 30;
 
 double squared(double x) { return x * x; }
@@ -72,16 +72,16 @@ class Fit {
     }
   }
   void fit_states() {
-    std::map<int, std::pair<double, int>> sums;
+    std::map<int, std::vector<double>> above;
     for (std::size_t i = 0; i < plans_.size(); ++i) {
       for (const SeenRound& round : plans_[i]) {
-        sums[round.round].first += round.logarithm - levels_[i];
-        sums[round.round].second += 1;
+        above[round.round].push_back(round.logarithm - levels_[i]);
       }
     }
     double all = 0;
     for (auto& [round, value] : states_) {
-      value = sums[round].first / sums[round].second;
+      // What disturbed one plan is not the state of all.
+      value = median(above[round]);
       all += value / static_cast<double>(states_.size());
     }
     for (auto& [round, value] : states_) value -= all;
@@ -100,18 +100,42 @@ std::size_t count_rounds(std::span<const std::vector<SeenRound>> plans) {
   return rounds.size();
 }
 
-NoiseVariance state_noise(const std::vector<double>& states, double spread) {
+double degrees_of(const std::vector<double>& values) {
+  return values.empty() ? 0 : static_cast<double>(values.size()) - 1;
+}
+
+/// `error`: the variance of the states' own errors, by what is left of the plans that they are of.
+NoiseVariance state_noise(const std::vector<double>& states, double error, double spread) {
+  const double degrees = degrees_of(states);
   double squares = 0;
   for (const double state : states) squares += squared(state);
-  const double degrees = states.empty() ? 0 : static_cast<double>(states.size()) - 1;
+  squares = std::max(0.0, squares - degrees * error);
   return {(kPriorWorth * prior_variance(kStatePrior, spread) + squares) / (kPriorWorth + degrees),
           kPriorWorth + degrees};
 }
 
-/// Returns how many times the variance of the median of normal figures is that of their mean: 1 of
-/// two figures, 1.4 of five or more.
+/// Returns the largest size that counts: three standard deviations, by the median size. A round that
+/// disturbed one plan says little of others.
+double largest_size(const std::vector<double>& sizes, double degrees) {
+  constexpr double kMedianSize = 0.6745;  // of a standard normal distribution
+  constexpr double kFar = 3;
+  if (degrees <= 0) return 0;
+  const auto count = static_cast<double>(sizes.size());
+  return kFar * median(sizes) / kMedianSize * std::sqrt(count / degrees);
+}
+
+double sum_of_squares(const std::vector<double>& sizes, double largest) {
+  double sum = 0;
+  for (const double size : sizes) sum += squared(std::min(size, largest));
+  return sum;
+}
+
+/// Returns how many times the variance of the median of so many rounds is that of their mean: 1.2 of
+/// three normal figures, 1.4 of five or more. The median of two rounds is one of their requests
+/// together, and not the mean of both: that costs nearly as much as a third round brings.
 double median_excess(std::size_t rounds) {
-  return 1 + 0.1 * static_cast<double>(std::clamp<std::size_t>(rounds, 1, 5) - 1);
+  constexpr std::array kExcess{1.0, 1.15, 1.2, 1.3, 1.4};
+  return kExcess.at(std::clamp<std::size_t>(rounds, 1, kExcess.size()) - 1);
 }
 
 }  // namespace
@@ -140,9 +164,13 @@ double request_spread(std::span<const TrialRecord* const> trials) {
   std::vector<double> spreads;
   for (const TrialRecord* const trial : trials) {
     for (const TrialRound& round : trial->rounds) {
-      const double low = quantile(round.latency_ms, kLowSpread);
-      const double high = quantile(round.latency_ms, 1 - kLowSpread);
-      if (low > 0) spreads.push_back(std::log(high / low) / 2);
+      std::vector<double> logarithms;
+      for (const double ms : round.latency_ms) {
+        if (ms > 0) logarithms.push_back(std::log(ms));
+      }
+      const double centre = mean(logarithms);
+      for (double& logarithm : logarithms) logarithm = squared(logarithm - centre);
+      spreads.push_back(std::sqrt(mean(logarithms)));
     }
   }
   return median(spreads);
@@ -151,26 +179,36 @@ double request_spread(std::span<const TrialRecord* const> trials) {
 RoundNoise learn_round_noise(std::span<const std::vector<SeenRound>> plans, double spread) {
   const Fit fit(plans);
   const std::vector<double> states = fit.states();
-  RoundNoise noise{state_noise(states, spread), count_rounds(plans), {}};
-  double squares = 0;
-  double degrees = 0;  // as if there were no states
+  std::vector<std::vector<double>> left;  // sizes of what is left, by plan
+  std::vector<double> all;                // of plans that have two rounds or more
+  double degrees = 0;                     // as if there were no states
   for (std::size_t i = 0; i < plans.size(); ++i) {
-    RoundNoise::Plan& plan = noise.plans.emplace_back();
-    plan.rounds = plans[i].size();
-    for (const SeenRound& round : plans[i]) plan.squares += squared(fit.left(i, round));
-    squares += plan.squares;
-    if (plan.rounds > 1) degrees += static_cast<double>(plan.rounds) - 1;
+    std::vector<double>& own = left.emplace_back();
+    for (const SeenRound& round : plans[i]) own.push_back(std::abs(fit.left(i, round)));
+    degrees += degrees_of(own);
+    if (own.size() > 1) all.insert(all.end(), own.begin(), own.end());
   }
   // The states took their share of the degrees.
-  const double taken = states.empty() ? 0 : static_cast<double>(states.size()) - 1;
-  const double share = degrees > 0 ? std::max(0.0, degrees - taken) / degrees : 0;
+  const double share = degrees > 0 ? std::max(0.0, 1 - degrees_of(states) / degrees) : 0;
   const double known = degrees * share;
+  const double largest = largest_size(all, known);
   const double pool =
-      (kPriorWorth * prior_variance(kLeftPrior, spread) + squares) / (kPriorWorth + known);
+      (kPriorWorth * prior_variance(kLeftPrior, spread) + sum_of_squares(all, largest)) /
+      (kPriorWorth + known);
   const double worth = std::min(kPoolWorth, kPriorWorth + known);
-  for (RoundNoise::Plan& plan : noise.plans) {
-    const double own = plan.rounds > 1 ? share * (static_cast<double>(plan.rounds) - 1) : 0;
-    plan.left = {(worth * pool + plan.squares) / (worth + own), worth + own};
+  const double crowd =
+      std::max(1.0, static_cast<double>(all.size()) / std::max(1.0, degrees_of(states) + 1));
+  RoundNoise noise{state_noise(states, pool / crowd, spread), count_rounds(plans), {}};
+  for (const std::vector<double>& sizes : left) {
+    constexpr double kUnbounded = std::numeric_limits<double>::infinity();
+    const double squares = sum_of_squares(sizes, kUnbounded);
+    const double own = share * degrees_of(sizes);
+    // A disturbed one of three rounds does not move their median; one of two does. A plan that has
+    // more rounds than the pool is worth says for itself what is far.
+    const bool bounded = sizes.size() > 2 && degrees_of(sizes) <= kPoolWorth;
+    const double counted = bounded ? sum_of_squares(sizes, largest) : squares;
+    noise.plans.push_back(
+        {{(worth * pool + counted) / (worth + own), worth + own}, squares, sizes.size()});
   }
   return noise;
 }
@@ -184,7 +222,7 @@ FigureError operator+(const FigureError& a, const FigureError& b) {
 FigureError error_of(const RoundNoise& noise, std::size_t plan) {
   const RoundNoise::Plan& own = noise.plans[plan];
   const auto count = static_cast<double>(std::max<std::size_t>(own.rounds, 1));
-  const double rounds = own.rounds > 2 ? count / median_excess(own.rounds) : count;
+  const double rounds = count / median_excess(own.rounds);
   return FigureError{own.left.value / rounds, own.left.degrees} +
          FigureError{noise.state.value / rounds, noise.state.degrees};
 }

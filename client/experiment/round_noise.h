@@ -7,14 +7,19 @@
 //   logarithm of a round's figure
 //     = the plan's own level + the machine's state in that round + what is left
 //
-// State and levels are fitted by turns. What is left is pooled over all plans, and the variance of
-// each plan is shrunk towards the pool: (d0 s0² + d s²) / (d0 + d) with d0 + d degrees of freedom,
-// the empirical Bayes estimate under an inverse chi-square prior (Smyth 2004, "Linear models and
-// empirical Bayes methods", as in limma). d0 is fixed, so a plan's own rounds outweigh the pool
-// from seven rounds on. The state's variance has as many degrees as there are rounds, less one. A
-// prior stands beside both, and is all there is after one round: it follows how much the requests
-// of a round differ among themselves, because a machine that disturbs requests disturbs rounds.
-// Intervals take Student's t with Welch and Satterthwaite's degrees of both parts.
+// State and levels are fitted by turns. What is left is pooled over all plans. The variance of each
+// plan is shrunk towards the pool: (d0 s0² + d s²) / (d0 + d) with d0 + d degrees of freedom, the
+// empirical Bayes estimate under an inverse chi-square prior (Smyth 2004, "Linear models and
+// empirical Bayes methods", as in limma). d0 is fixed: from seven rounds on a plan's own outweigh
+// the pool. What lies beyond three standard deviations counts as if it were there.
+//
+// The state's variance has as many degrees as there are rounds, less one. A prior stands beside
+// both, and is all there is after one round. It follows how much the requests of a round differ
+// among themselves, because a machine that disturbs requests disturbs rounds. Intervals take
+// Student's t with Welch and Satterthwaite's degrees of both parts.
+//
+// Tried on recorded rounds of busy machines and on simulated ones: of 200 intervals of 1, 2, 3 and 6
+// rounds 91 % or more held the median of thirty rounds (./dev bench intervals).
 #pragma once
 
 #include <cstddef>
@@ -42,8 +47,8 @@ struct SeenRound {
 std::vector<SeenRound> seen_latencies(const TrialRecord& trial);
 /// The slope of completions of each round, in samples/s; likewise.
 std::vector<SeenRound> seen_throughputs(const TrialRecord& trial);
-/// Returns how much the logarithms of one round's latencies differ: half of what the middle two thirds
-/// span, the median over the rounds.
+/// Returns the standard deviation of the logarithms of one round's latencies, the median of all
+/// rounds. It is not robust, because what disturbs single requests disturbs whole rounds too.
 double request_spread(std::span<const TrialRecord* const> trials);
 
 /// A variance of logarithms, and how well it is known.

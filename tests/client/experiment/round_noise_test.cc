@@ -26,7 +26,7 @@ TEST(RoundNoise, PlansShareTheMachinesStateAndDifferInWhatIsLeft) {
   EXPECT_GT(noise.state.value, 0.18 / 4);
   EXPECT_LT(noise.state.value, 0.18 / 2);
   EXPECT_EQ(noise.state.degrees, 3.5) << "three rounds, less one, and what the prior is worth";
-  EXPECT_LT(noise.plans[0].left.value, noise.plans[1].left.value);
+  EXPECT_LE(noise.plans[0].left.value, noise.plans[1].left.value);
   EXPECT_LT(noise.plans[1].left.value, 0.0008);
   EXPECT_GT(noise.plans[1].left.degrees, noise.plans[3].left.degrees);
 }
