@@ -55,8 +55,12 @@ Families SweepMetrics::collect() const {
   const double total = static_cast<double>(std::max(progress_.total, progress_.done));
   add("pareto_sweep_progress_ratio", "What is done of its rounds, or of its budget",
       total > 0 ? static_cast<double>(progress_.done) / total : 0);
-  if (const auto left = pace_.seconds_left(clock_.now(), progress_.total)) {
-    add("pareto_sweep_left_seconds", "Until it ends, at the pace so far", *left);
+  const auto left = progress_.most_left_s ? progress_.most_left_s
+                                          : pace_.seconds_left(clock_.now(), progress_.total);
+  if (left) {
+    add("pareto_sweep_left_seconds",
+        "Until it ends, at the pace so far; of an adaptive sweep the most that its budget leaves",
+        *left);
   }
   Family condition{"pareto_sweep_condition",
                    "1 of the network condition that is being measured",

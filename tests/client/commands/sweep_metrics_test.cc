@@ -83,7 +83,12 @@ TEST(SweepMetrics, FollowTheSweep) {
   EXPECT_EQ(value(metrics, "pareto_sweep_trials_failed"), 1);
   EXPECT_EQ(value(metrics, "pareto_sweep_trials_skipped"), 5);
   EXPECT_EQ(value(metrics, "pareto_sweep_progress_ratio"), 0.25);
-  EXPECT_EQ(value(metrics, "pareto_sweep_left_seconds"), 135);
+  EXPECT_EQ(value(metrics, "pareto_sweep_left_seconds"), -1) << "nothing is known of the pace";
+  for (progress.done = 4; progress.done <= 6; ++progress.done) {
+    clock.time += std::chrono::seconds(30);
+    metrics.show(progress);
+  }
+  EXPECT_EQ(value(metrics, "pareto_sweep_left_seconds"), 180);
   EXPECT_EQ(value(metrics, "pareto_sweep_condition{condition=\"lte\"}"), 1);
   EXPECT_EQ(value(metrics, "pareto_sweep_condition{condition=\"none\"}"), 0);
 
@@ -92,6 +97,9 @@ TEST(SweepMetrics, FollowTheSweep) {
   metrics.show(progress);
   EXPECT_EQ(value(metrics, "pareto_sweep_progress_ratio"), 1);
   EXPECT_EQ(value(metrics, "pareto_sweep_left_seconds"), 0);
+  progress.most_left_s = 12;
+  metrics.show(progress);
+  EXPECT_EQ(value(metrics, "pareto_sweep_left_seconds"), 12) << "of an adaptive sweep";
 }
 
 }  // namespace
