@@ -62,7 +62,7 @@ const plansTable = (view, page) => {
       el('tbody', {}, ...rows.values()));
     mark();
     byId('table-note').textContent = view.shown.length
-      ? 'Windows: requests in flight for latency and for throughput. Intervals are 95 %; measured are the medians of the rounds. Sort by a heading, choose a row.'
+      ? `Windows: requests in flight for latency and for throughput. Intervals are 95 %.${same ? '' : ' Measured: the medians of the rounds.'} Sort by a heading, choose a row.`
       : view.pool.length ? 'No plan measured has such a name.' : 'Nothing was measured for this choice.';
   };
   table.addEventListener('keydown', (event) => {
