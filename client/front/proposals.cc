@@ -1,8 +1,9 @@
 #include "client/front/proposals.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
-#include <set>
+#include <string_view>
 
 #include "client/cluster/testbed_registry.h"
 #include "client/results/store.h"
@@ -27,8 +28,14 @@ std::filesystem::path store_among(const Words& arguments) {
   return *(flag + 1);
 }
 
+/// Adds a word that no shell could take for more than a word, whatever a results file holds.
 void add_once(const std::string& word, Words& words) {
-  if (!word.empty() && std::ranges::find(words, word) == words.end()) words.push_back(word);
+  const auto is_plain = [](unsigned char letter) {
+    return std::isalnum(letter) != 0 ||
+           std::string_view("._:/@+-").find(static_cast<char>(letter)) != std::string_view::npos;
+  };
+  if (word.empty() || !std::ranges::all_of(word, is_plain)) return;
+  if (std::ranges::find(words, word) == words.end()) words.push_back(word);
 }
 
 Words run_names(const std::vector<RunRecord>& runs) {
@@ -51,7 +58,9 @@ Words device_words(const std::vector<RunRecord>& runs, std::string DeviceRecord:
 Words addresses(const std::vector<RunRecord>& runs) {
   Words words;
   const char* const given = std::getenv("PARETO_DEVICES");
-  if (given != nullptr) words = split_list(given);
+  if (given != nullptr) {
+    for (const std::string& one : split_list(given)) add_once(one, words);
+  }
   for (const std::string& one : device_words(runs, &DeviceRecord::address)) {
     // Daemons that a sweep started on this machine are gone.
     if (!one.starts_with("127.") && !one.starts_with("unix:")) add_once(one, words);
@@ -63,7 +72,7 @@ Words testbeds() {
   Words words;
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator(TestbedRegistry::kFolder, none)) {
-    words.push_back(entry.path().filename().string());
+    add_once(entry.path().filename().string(), words);
   }
   return words;
 }

@@ -31,7 +31,8 @@ class UsageTest : public testing::Test {
     go->add_option("-o,--output", text_, "'one' file [of many]")->type_name("FILE");
     go->add_option("--level", text_, "how far")->check(CLI::IsMember({"low", "high"}));
     set_value(go->add_option("--run", text_, "which run"), "RUN", {"last", "@runs"});
-    set_value(go->add_option("--via", text_, "which ways")->group("Ways"), "LIST", {"tcp", "grpc"});
+    set_value(go->add_option("--via", text_, "which ways")->group("Ways"), "LIST",
+              {"tcp", "grpc", "a:71", "b:72"});
     go->add_flag("--json", flag_, "last~1 as JSON");
     go->footer("Examples:\n  prog go up\n.hidden\n");
     CLI::App* stay = app_.add_subcommand("stay", "stays here");
@@ -201,8 +202,12 @@ TEST_F(UsageTest, BashCompletesCommandsOptionsAndChoices) {
   EXPECT_THAT(completed("prog go --level = h", 4), ElementsAre("high"));
   EXPECT_THAT(completed("prog go --level =", 3), ElementsAre("low", "high"));
   // Lists, word by word; and what is looked up.
-  EXPECT_THAT(completed("prog go --via ''", 3), ElementsAre("tcp", "grpc"));
+  EXPECT_THAT(completed("prog go --via ''", 3), ElementsAre("tcp", "grpc", "a:71", "b:72"));
   EXPECT_THAT(completed("prog go --via tcp,g", 3), ElementsAre("tcp,grpc"));
+  EXPECT_THAT(completed("prog go --via a : 7", 5), ElementsAre("71"));
+  EXPECT_THAT(completed("prog go --via a :", 4), ElementsAre("71"));
+  EXPECT_THAT(completed("prog go --via a : 71,b : 7", 7), ElementsAre("72"));
+  EXPECT_THAT(completed("prog go --via = a : 7", 6), ElementsAre("71"));
   EXPECT_THAT(completed("prog go --run ''", 3), ElementsAre("last", "kitchen"));
   // A file: bash itself completes it.
   EXPECT_THAT(completed("prog go --output ''", 3), IsEmpty());
@@ -218,7 +223,9 @@ TEST_F(UsageTest, ZshIsToldTheSame) {
   EXPECT_THAT(script,
               HasSubstr("'(-o --output)--output=['\\''one'\\'' file \\[of many\\]]:FILE:_files'"));
   EXPECT_THAT(script, HasSubstr("'(--level)--level=[how far]:TEXT:(low high)'"));
-  EXPECT_THAT(script, HasSubstr("--via=[which ways]:LIST:{_sequence compadd - tcp grpc; _files}'"));
+  EXPECT_THAT(
+      script,
+      HasSubstr("--via=[which ways]:LIST:{_sequence compadd - tcp grpc a:71 b:72; _files}'"));
   if (!std::filesystem::exists("/usr/bin/zsh")) GTEST_SKIP() << "no zsh here";
   const auto folder = TemporaryFolder::create("completion").value();
   std::ofstream(folder.path() / "_prog") << script;
