@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 
+#include "core/base/duration_histogram.h"
 #include "core/metrics/metrics_server.h"
 #include "daemon/metrics/machine_sensors.h"
 #include "tests/daemon/support/fake_board.h"
@@ -22,8 +23,29 @@ using nlohmann::json;
 
 constexpr std::chrono::seconds kPatience{120};
 
+/// Adds the metrics of `deploy --metrics`, of a pipeline with one more request at each scrape.
+void add_deployed_pipeline(metrics::Families& families) {
+  static DurationHistogram latency;
+  latency.record(std::chrono::milliseconds(20));
+  const DurationCounts counts = latency.read();
+  families.push_back({"pareto_deploy_info",
+                      "1, of the pipeline that is open",
+                      metrics::Kind::kGauge,
+                      {{{{"pipeline", "00000000000000aa"}, {"model", "tiny"}}, 1, {}}}});
+  families.push_back(
+      metrics::single("pareto_deploy_up", "1 while it is open", metrics::Kind::kGauge, 1));
+  families.push_back({"pareto_deploy_requests_total",
+                      "Requests by what became of them",
+                      metrics::Kind::kCounter,
+                      {{{{"outcome", "ok"}}, static_cast<double>(counts.total()), {}}}});
+  families.push_back({"pareto_deploy_latency_seconds",
+                      "Latency of requests that were done",
+                      metrics::Kind::kHistogram,
+                      {{{}, 0, counts}}});
+}
+
 /// What no machine that runs tests has for certain: sensors of every kind, and a link that is slow enough to have a rate. And a stage of a
-/// device that was profiled.
+/// device that was profiled. And a deployed pipeline.
 metrics::Families board_metrics(const std::filesystem::path& sysfs) {
   metrics::Families families = daemon::machine_sensors(sysfs);
   families.push_back({"pareto_link_rate_bytes_per_second",
@@ -46,6 +68,7 @@ metrics::Families board_metrics(const std::filesystem::path& sysfs) {
                          {"end", "9"}},
                         1,
                         {}}}});
+  add_deployed_pipeline(families);
   metrics::add_label(families, "device", "board");
   return families;
 }
