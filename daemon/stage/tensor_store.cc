@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,6 +43,14 @@ struct FoundFile {
   fs::file_time_type last_used;
 };
 
+/// Returns the unit in which the folder's file system gives out room.
+std::uint64_t block_bytes(const fs::path& folder) {
+  constexpr std::uint64_t kUsual = 4096;
+  struct statvfs system {};
+  const bool known = ::statvfs(folder.c_str(), &system) == 0 && system.f_frsize > 0;
+  return known ? std::min<std::uint64_t>(system.f_frsize, 1 << 20) : kUsual;
+}
+
 /// The tensor that a file below objects/ claims to be; none for a file that is not ours.
 std::optional<FoundFile> recognise(const fs::directory_entry& file) {
   std::error_code error;
@@ -75,6 +84,7 @@ Expected<> TensorUpload::append(std::span<const std::byte> bytes) {
   received_ += bytes.size();
   hasher_.update(bytes);
   if (fd_ < 0) return {};
+  PARETO_TRY(store_.make_room(*this));
   return with_context(store_.write(fd_, bytes), "tensor {}", digest_.hex());
 }
 
@@ -95,6 +105,7 @@ Expected<std::unique_ptr<TensorStore>> TensorStore::open(const fs::path& folder,
   std::unique_ptr<TensorStore> store(new TensorStore(folder, limit_bytes));
   PARETO_TRY(with_context(make_folder(folder / "objects"), "tensor store"));
   PARETO_TRY(with_context(make_folder(folder / "incoming"), "tensor store"));
+  store->block_bytes_ = block_bytes(folder);
   PARETO_TRY(with_context(store->lock_folder(), "tensor store"));
   PARETO_TRY(with_context(store->scan(), "tensor store {}", folder.string()));
   return store;
@@ -133,10 +144,11 @@ Expected<> TensorStore::scan() {
   std::ranges::sort(files, {}, &FoundFile::last_used);
   const std::lock_guard lock(mutex_);
   for (const FoundFile& file : files) {
-    entries_[file.digest] = {file.bytes, ++uses_, false, {}};
-    bytes_ += file.bytes;
+    const std::uint64_t taken = taken_bytes(file.bytes);
+    entries_[file.digest] = {taken, ++uses_, false, {}};
+    bytes_ += taken;
   }
-  while (bytes_ > limit_bytes_ && drop_oldest()) {
+  while ((bytes_ > limit_bytes_ || entries_.size() > kMostTensors) && drop_oldest()) {
   }
   return {};
 }
@@ -215,25 +227,16 @@ Expected<std::unique_ptr<TensorUpload>> TensorStore::begin(const Digest& digest,
   PARETO_ASSIGN(const std::vector<std::byte> head,
                 with_context(encode_header(header), "tensor {}", digest.hex()));
   std::unique_ptr<TensorUpload> upload(new TensorUpload(*this, digest, std::move(header)));
-  const std::uint64_t file_bytes = head.size() + upload->header_.size_bytes;
+  upload->header_bytes_ = head.size();
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = entries_.find(digest); found != entries_.end()) {
       found->second.last_used = ++uses_;
       return upload;
     }
-    while (bytes_ + reserved_ + file_bytes > limit_bytes_ && drop_oldest()) {
-    }
-    if (file_bytes > limit_bytes_ || bytes_ + reserved_ > limit_bytes_ - file_bytes) {
-      return fail(ErrorCode::kExhausted,
-                  "tensor {}: needs {} in the tensor store, its limit is {} and {} are in use; "
-                  "unload shards or raise --store-limit",
-                  digest.hex(), format_bytes(file_bytes), format_bytes(limit_bytes_),
-                  format_bytes(bytes_ + reserved_));
-    }
-    reserved_ += file_bytes;
-    upload->reserved_ = file_bytes;
+    PARETO_TRY(check_room(*upload));
   }
+  PARETO_TRY(make_room(*upload));
   std::string pattern;
   const int failed = with_room([&] {
     pattern = (folder_ / "incoming" / "XXXXXX").string();
@@ -279,6 +282,54 @@ Error TensorStore::disk_full() const {
                       folder_.string(), format_bytes(free_bytes(folder_)))};
 }
 
+std::uint64_t TensorStore::taken_bytes(std::uint64_t file_bytes) const {
+  return (file_bytes + block_bytes_ - 1) / block_bytes_ * block_bytes_;
+}
+
+std::uint64_t TensorStore::in_use_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& [digest, entry] : entries_) {
+    if (!entry.mapping.expired()) bytes += entry.file_bytes;
+  }
+  return bytes;
+}
+
+tl::unexpected<Error> TensorStore::no_room(const TensorUpload& upload, std::uint64_t needed,
+                                           std::uint64_t in_use) const {
+  return fail(ErrorCode::kExhausted,
+              "tensor {}: needs {} in the tensor store, its limit is {} and {} are in use; "
+              "unload shards or raise --store-limit",
+              upload.digest_.hex(), format_bytes(needed), format_bytes(limit_bytes_),
+              format_bytes(in_use));
+}
+
+Expected<> TensorStore::check_room(const TensorUpload& upload) const {
+  const std::uint64_t announced = upload.header_.size_bytes;
+  // The sum of a size that makes no sense would overflow.
+  const std::uint64_t needed =
+      announced > limit_bytes_ ? announced : taken_bytes(upload.header_bytes_ + announced);
+  const auto fits_beside = [&](std::uint64_t others) {
+    return needed <= limit_bytes_ && others <= limit_bytes_ - needed;
+  };
+  if (fits_beside(bytes_ + reserved_)) return {};
+  const std::uint64_t in_use = in_use_bytes() + reserved_;
+  if (fits_beside(in_use)) return {};
+  return no_room(upload, needed, in_use);
+}
+
+Expected<> TensorStore::make_room(TensorUpload& upload) {
+  const std::uint64_t needed = taken_bytes(upload.header_bytes_ + upload.received_);
+  if (needed <= upload.reserved_) return {};
+  const std::uint64_t more = needed - upload.reserved_;
+  const std::lock_guard lock(mutex_);
+  while (bytes_ + reserved_ + more > limit_bytes_ && drop_oldest()) {
+  }
+  if (bytes_ + reserved_ + more > limit_bytes_) return no_room(upload, needed, bytes_ + reserved_);
+  reserved_ += more;
+  upload.reserved_ = needed;
+  return {};
+}
+
 Expected<> TensorStore::publish(TensorUpload& upload) {
   // Not flushed to the disk: after a power cut the first use of the file notices what is missing, and it is sent again.
   const fs::path path = path_of(upload.digest_);
@@ -300,6 +351,8 @@ Expected<> TensorStore::publish(TensorUpload& upload) {
   bytes_ += upload.reserved_;
   reserved_ -= upload.reserved_;
   upload.reserved_ = 0;
+  while (entries_.size() > kMostTensors && drop_oldest()) {
+  }
   return {};
 }
 
@@ -348,11 +401,7 @@ Expected<> TensorStore::check_capacity(std::uint64_t bytes) const {
 
 TensorStore::Status TensorStore::status() const {
   const std::lock_guard lock(mutex_);
-  Status status{bytes_, limit_bytes_, entries_.size(), 0, dropped_, free_bytes(folder_)};
-  for (const auto& [digest, entry] : entries_) {
-    if (!entry.mapping.expired()) status.in_use_bytes += entry.file_bytes;
-  }
-  return status;
+  return {bytes_, limit_bytes_, entries_.size(), in_use_bytes(), dropped_, free_bytes(folder_)};
 }
 
 void TensorStore::set_limit(std::uint64_t limit_bytes) {

@@ -31,7 +31,7 @@ class TensorUpload {
   TensorUpload(const TensorUpload&) = delete;
   TensorUpload& operator=(const TensorUpload&) = delete;
 
-  /// Fails: kInvalidArgument (more bytes than announced), kExhausted (disk full).
+  /// Fails: kInvalidArgument (more bytes than announced), kExhausted (no room in the store, disk full).
   Expected<> append(std::span<const std::byte> bytes);
   /// All announced bytes are there.
   bool complete() const { return received_ == header_.size_bytes; }
@@ -47,17 +47,23 @@ class TensorUpload {
   const TensorFileHeader header_;
   Hasher hasher_;
   std::uint64_t received_ = 0;
-  std::uint64_t reserved_ = 0;  ///< bytes of the file, 0 when the store has the tensor already
+  std::uint64_t header_bytes_ = 0;
+  std::uint64_t reserved_ =
+      0;  ///< what the file takes so far; 0 if the store has the tensor already
   int fd_ = -1;
   std::filesystem::path path_;
 };
 
 /// A folder of content-addressed tensors with a bound on its size: the least recently used ones that no Tensor holds make room. They
-/// make room as well if the file system is full before the bound is reached.
+/// make room as well if the file system is full before the bound is reached. A file counts with the blocks that it takes of the
+/// disk, and there is a bound on their number.
 ///
 /// Owned by the daemon, one process per folder (a lock file sees to it). Threads: any.
 class TensorStore {
  public:
+  /// Bounds the memory that the list of them takes.
+  static constexpr std::size_t kMostTensors = std::size_t{1} << 18;
+
   struct Status {
     std::uint64_t bytes = 0;
     std::uint64_t limit_bytes = 0;
@@ -82,8 +88,9 @@ class TensorStore {
   /// corrupt one is dropped, and then missing. Fails: kNotFound naming the digest.
   Expected<Tensor> get(const Digest& digest);
 
-  /// Reserves room for a tensor and begins to receive it. A tensor that is there already is received and checked, and not written.
-  /// Fails: kInvalidArgument (shape and size disagree), kExhausted (no room, with the figures).
+  /// Begins to receive a tensor. Others make room for its bytes as they come, not for what was announced. A tensor that is there
+  /// already is received and checked, and not written. Fails: kInvalidArgument (shape and size disagree), kExhausted (it could not
+  /// fit beside what is in use, with the figures).
   Expected<std::unique_ptr<TensorUpload>> begin(const Digest& digest, TensorFileHeader header);
 
   /// Whether tensors of so many bytes could be here all at once. Fails: kExhausted, with the remedy.
@@ -96,7 +103,7 @@ class TensorStore {
  private:
   friend class TensorUpload;
   struct Entry {
-    std::uint64_t file_bytes = 0;
+    std::uint64_t file_bytes = 0;  ///< of the blocks that it takes
     std::uint64_t last_used = 0;
     bool verified = false;
     std::weak_ptr<const MappedTensorFile> mapping;
@@ -107,7 +114,14 @@ class TensorStore {
   Expected<> lock_folder();
   Expected<> scan();
   std::filesystem::path path_of(const Digest& digest) const;
+  /// Returns what a file of so many bytes takes of the disk.
+  std::uint64_t taken_bytes(std::uint64_t file_bytes) const;
   // With mutex_ held:
+  std::uint64_t in_use_bytes() const;
+  tl::unexpected<Error> no_room(const TensorUpload& upload, std::uint64_t needed,
+                                std::uint64_t in_use) const;
+  /// Fails if what is announced could not fit, whatever made room. Drops nothing.
+  Expected<> check_room(const TensorUpload& upload) const;
   bool drop_oldest();
   void drop(const Digest& digest);
   Expected<std::shared_ptr<const MappedTensorFile>> map(const Digest& digest, Entry& entry);
@@ -117,11 +131,14 @@ class TensorStore {
   /// Calls `attempt` (0 or an errno) until the file system has room for it, or no tensor is left to make room; returns the last result.
   int with_room(const std::function<int()>& attempt);
   Error disk_full() const;
+  /// Reserves what the upload's bytes that came take of the disk. Fails: kExhausted.
+  Expected<> make_room(TensorUpload& upload);
   Expected<> publish(TensorUpload& upload);
   void release(std::uint64_t reserved_bytes);
 
   const std::filesystem::path folder_;
   int lock_fd_ = -1;
+  std::uint64_t block_bytes_ = 1;
   mutable std::mutex mutex_;
   std::unordered_map<Digest, Entry> entries_;
   std::uint64_t limit_bytes_;

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/statvfs.h>
 
 #include <cstring>
 #include <fstream>
@@ -17,8 +18,12 @@ namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// Header and bytes of a file with 1000 payload bytes.
-constexpr std::uint64_t kFileBytes = 64 + 1000;
+/// What a file with 1000 payload bytes takes of the disk: whole blocks.
+const std::uint64_t kFileBytes = [] {
+  struct statvfs system {};
+  EXPECT_EQ(::statvfs(fs::temp_directory_path().c_str(), &system), 0);
+  return (64 + 1000 + system.f_frsize - 1) / system.f_frsize * system.f_frsize;
+}();
 
 std::vector<std::byte> pattern(std::size_t size, std::size_t seed) {
   std::vector<std::byte> bytes(size);
@@ -187,6 +192,44 @@ TEST_F(TensorStoreTest, UploadsUnderWayCountAndGiveBack) {
   EXPECT_EQ(put(sha256(pattern(1000, 2)), pattern(1000, 2)).error().code, ErrorCode::kExhausted);
   upload.reset();
   put(2);
+}
+
+TEST_F(TensorStoreTest, WhatIsAnnouncedMakesNobodyGo) {
+  constexpr std::uint64_t kLimit = 1 << 20;
+  open(kLimit);
+  std::vector<Digest> kept;
+  for (std::size_t i = 0; i < kLimit / kFileBytes - 1; ++i) kept.push_back(put(i));
+  constexpr std::uint64_t kAnnounced = kLimit - 4096;
+  const auto upload =
+      store_->begin(sha256("much"), {DType::kUInt8, {std::int64_t{kAnnounced}}, kAnnounced});
+  ASSERT_TRUE(upload) << upload.error().message;
+  EXPECT_THAT(store_->missing(kept), ElementsAre());
+  // Room is made for what came.
+  ASSERT_TRUE((*upload)->append(pattern(2 * kFileBytes, 1)));
+  EXPECT_EQ(store_->missing(kept).size(), 2U);
+  EXPECT_LE(store_->status().bytes, kLimit);
+}
+
+TEST_F(TensorStoreTest, BesideWhatIsInUseTooMuchIsRefusedBeforeItComes) {
+  open(3 * kFileBytes);
+  const Digest used = put(1);
+  const Digest idle = put(2);
+  const Tensor held = store_->get(used).value();
+  const std::uint64_t size = 3 * kFileBytes - 64;
+  const auto refused =
+      store_->begin(sha256("x"), {DType::kUInt8, {static_cast<std::int64_t>(size)}, size});
+  EXPECT_EQ(refused.error().code, ErrorCode::kExhausted);
+  EXPECT_TRUE(has(idle));
+}
+
+TEST_F(TensorStoreTest, SmallTensorsCountWithTheBlocksThatTheyTake) {
+  open(8 * kFileBytes);
+  for (std::size_t i = 0; i < 20; ++i) {
+    const auto bytes = pattern(8, i);
+    ASSERT_TRUE(put(sha256(bytes), bytes));
+  }
+  EXPECT_EQ(store_->status().tensors, 8U);
+  EXPECT_EQ(store_->status().bytes, 8 * kFileBytes);
 }
 
 TEST_F(TensorStoreTest, ATensorLargerThanTheStoreIsRefusedAtOnce) {
