@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/base/printable.h"
 #include "core/base/text.h"
 
 namespace pareto {
@@ -41,6 +42,32 @@ spdlog::level::level_enum spdlog_level(LogLevel level) {
                                       spdlog::level::warn, spdlog::level::err};
   return kLevels[static_cast<std::size_t>(level)];
 }
+
+/// What of a line or a field is kept: a peer may have written it.
+constexpr std::size_t kLongestLine = 16 << 10;
+
+/// Passes lines on without control characters: a name that a peer chose can begin no line of its own, and no escape reaches a terminal.
+class PrintableSink final : public spdlog::sinks::sink {
+ public:
+  explicit PrintableSink(spdlog::sink_ptr next) : next_(std::move(next)) {}
+
+  void log(const spdlog::details::log_msg& message) override {
+    const std::string_view text(message.payload.data(), message.payload.size());
+    if (text.size() <= kLongestLine && is_printable(text)) return next_->log(message);
+    const std::string clean = printable(text, kLongestLine);
+    spdlog::details::log_msg line = message;
+    line.payload = clean;
+    next_->log(line);
+  }
+  void flush() override { next_->flush(); }
+  void set_pattern(const std::string& pattern) override { next_->set_pattern(pattern); }
+  void set_formatter(std::unique_ptr<spdlog::formatter> formatter) override {
+    next_->set_formatter(std::move(formatter));
+  }
+
+ private:
+  const spdlog::sink_ptr next_;
+};
 
 class OutputSink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
  public:
@@ -76,9 +103,10 @@ Expected<> set_up_logging(std::string_view program, std::string_view level, LogO
     sink = std::make_shared<OutputSink>(std::move(output));
   } else {
     sink = std::make_shared<spdlog::sinks::stderr_color_sink_mt>();
-    sink->set_pattern("%Y-%m-%dT%H:%M:%S.%e %n %^%l%$ %v");
   }
-  auto logger = std::make_shared<spdlog::logger>(std::string(program), std::move(sink));
+  auto logger = std::make_shared<spdlog::logger>(std::string(program),
+                                                 std::make_shared<PrintableSink>(std::move(sink)));
+  logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e %n %^%l%$ %v");
   logger->set_level(parsed);
   spdlog::set_default_logger(std::move(logger));
   return {};
@@ -92,7 +120,9 @@ Expected<> set_log_level(std::string_view level) {
 
 void log_about(const std::vector<LogField>& fields, LogLevel level, std::string_view text,
                LogPlace place) {
-  const Addition before = std::exchange(addition, {fields, place});
+  std::vector<LogField> clean = fields;
+  for (LogField& field : clean) field.value = printable(field.value, kLongestLine);
+  const Addition before = std::exchange(addition, {clean, place});
   spdlog::default_logger_raw()->log(spdlog_level(level), spdlog::string_view_t(text));
   addition = before;
 }

@@ -44,7 +44,8 @@ struct LogLine {
 /// Threads: called from any, by several at a time.
 using LogOutput = std::function<void(const LogLine&)>;
 
-/// "trace", "debug", "info", "warn", "error", "off". Sets spdlog's default logger to `output`, or without one to stderr with time and
+/// "trace", "debug", "info", "warn", "error", "off". Lines and fields may quote what a peer said: control characters in them become
+/// blanks, in this one place. Sets spdlog's default logger to `output`, or without one to stderr with time and
 /// `program` before each line. Before other threads log. Fails: kInvalidArgument naming the levels.
 Expected<> set_up_logging(std::string_view program, std::string_view level, LogOutput output = {});
 

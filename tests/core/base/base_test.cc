@@ -17,6 +17,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/log.h"
+#include "core/base/printable.h"
 #include "core/base/text.h"
 
 namespace pareto {
@@ -267,6 +268,30 @@ TEST(Log, AnOutputIsGivenFieldsAndPlacesWithTheText) {
   ASSERT_TRUE(set_up_logging("test", "warn"));
   EXPECT_THAT(lines, ElementsAre("2|{} is no format|base_test.cc|TestBody|PIPELINE=2a|STAGE=1",
                                  "0|at the level|base_test.cc|TestBody"));
+}
+
+TEST(Log, WhatAPeerWroteBeginsNoLineAndControlsNoTerminal) {
+  const std::string name = "net\n2026-01-01T00:00:00.000 paretod error forged\r\x1b[2J\xc2\x9b";
+  const std::string clean = "net 2026-01-01T00:00:00.000 paretod error forged  [2J";
+  std::vector<std::string> lines;
+  ASSERT_TRUE(set_up_logging("test", "info", [&](const LogLine& line) {
+    lines.push_back(
+        fmt::format("{}|{}", line.text, line.fields.empty() ? "" : line.fields.front().value));
+  }));
+  log_about({{"MODEL", name}}, LogLevel::kInfo, "loaded " + name);
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_THAT(lines[0], HasSubstr("loaded " + clean));
+  EXPECT_THAT(lines[0], HasSubstr("|" + clean));
+  EXPECT_TRUE(is_printable(lines[0]));
+
+  testing::internal::CaptureStderr();
+  ASSERT_TRUE(set_up_logging("test", "info"));
+  log_about({}, LogLevel::kInfo, "loaded " + name);
+  std::string written = testing::internal::GetCapturedStderr();
+  ASSERT_TRUE(written.ends_with(clean + "  \n") || written.ends_with(clean + " \n")) << written;
+  written.pop_back();
+  EXPECT_TRUE(is_printable(written)) << written;
+  ASSERT_TRUE(set_up_logging("test", "warn"));
 }
 
 }  // namespace
