@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/runtime/engine.h"
+#include "core/runtime/interruption.h"
 #include "core/runtime/map_tensors.h"
 #include "core/runtime/torch_compat.h"
 
@@ -52,12 +53,22 @@ void refuse_impossible_windows(torch::jit::Block* block) {
   }
 }
 
+/// How many elements the tuple has that the graph returns. Throws if it returns no tuple.
+std::size_t result_count(const torch::jit::Graph& graph) {
+  return graph.outputs()[0]->type()->expectRef<c10::TupleType>().elements().size();
+}
+
 /// For each result the argument it is, unchanged; -1 for what the graph computes.
 std::vector<std::ptrdiff_t> find_passed_through(const std::shared_ptr<torch::jit::Graph>& graph) {
   const auto inputs = graph->inputs().slice(1);
   std::unique_ptr<torch::jit::AliasDb> aliases;  // made where it is needed
+  const torch::jit::Node* const maker = graph->outputs()[0]->node();
+  // A tuple that is constant as a whole, or comes from a branch, is not put together here.
+  if (maker->kind() != c10::prim::TupleConstruct) {
+    return std::vector<std::ptrdiff_t>(result_count(*graph), -1);
+  }
   std::vector<std::ptrdiff_t> found;
-  for (const torch::jit::Value* result : graph->outputs()[0]->node()->inputs()) {
+  for (const torch::jit::Value* result : maker->inputs()) {
     const auto input = std::find(inputs.begin(), inputs.end(), result);
     if (input != inputs.end() && !aliases) aliases = std::make_unique<torch::jit::AliasDb>(graph);
     const bool unchanged = input != inputs.end() && !aliases->hasWriters(result);
@@ -68,6 +79,7 @@ std::vector<std::ptrdiff_t> find_passed_through(const std::shared_ptr<torch::jit
 
 std::shared_ptr<torch::jit::Graph> marked(std::shared_ptr<torch::jit::Graph> graph) {
   insert_ready_marks(graph);
+  insert_stop_checks(*graph);
   return graph;
 }
 

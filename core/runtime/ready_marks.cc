@@ -36,7 +36,9 @@ void insert_ready_marks(const std::shared_ptr<torch::jit::Graph>& graph) {
   const c10::Symbol symbol = ready_symbol();
   torch::jit::Value* const marks = graph->addInput();
   marks->setType(c10::CapsuleType::get());
-  const std::vector<torch::jit::Value*> results = graph->outputs()[0]->node()->inputs().vec();
+  Node* const tuple = graph->outputs()[0]->node();
+  if (tuple->kind() != c10::prim::TupleConstruct) return;
+  const std::vector<torch::jit::Value*> results = tuple->inputs().vec();
   if (results.size() < 2) return;
   const torch::jit::AliasDb aliases(graph);
   std::vector<std::size_t> marked;

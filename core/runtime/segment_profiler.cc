@@ -11,6 +11,7 @@
 #include <unordered_set>
 
 #include "core/base/digest.h"
+#include "core/runtime/interruption.h"
 #include "core/runtime/torch_compat.h"
 
 namespace pareto::runtime {
@@ -60,6 +61,7 @@ Step make_step(Node* node) {
   if (!node->blocks().empty()) {
     step.blocks = torch::jit::Canonicalize(graph, /*keep_unique_names=*/false)->toString(false);
   }
+  insert_stop_checks(*graph);
   step.code = std::make_unique<torch::jit::Code>(graph, "step");
   return step;
 }
@@ -182,9 +184,10 @@ std::vector<const Step*> operators_of(const std::vector<Step>& steps, const Node
   return operators;
 }
 
-/// Of each value that `result` puts together, how many of the operators have run when the last is done that it comes from.
+/// Of each value that `result` puts together (null: nothing is known), how many of the operators have run when the last is done that it comes from.
 std::vector<std::size_t> operators_until_each(const Node* result,
                                               const std::vector<const Step*>& operators) {
+  if (result == nullptr) return {};
   std::unordered_map<const Node*, std::size_t> counts;
   for (const Step* one : operators) counts.emplace(one->node, counts.size() + 1);
   std::vector<std::size_t> until;
@@ -233,8 +236,9 @@ ShardProfile profile_segments(const torch::jit::Module& module, const Shard& sha
     for (std::size_t i = 0; i < inputs.size(); ++i) environment[graph->inputs()[i + 1]] = inputs[i];
     for (Step& step : steps) run_step(step, environment, round >= 0);
   }
-  // The tuple of results at the end is no operator of the model.
-  const Node* const result = graph->outputs()[0]->node();
+  // The tuple of results at the end is no operator of the model; but it may be constant, or come from one.
+  const Node* const maker = graph->outputs()[0]->node();
+  const Node* const result = maker->kind() == c10::prim::TupleConstruct ? maker : nullptr;
   const std::int64_t prologue = module.hasattr("prologue") ? module.attr("prologue").toInt() : 0;
   const std::vector<const Step*> operators =
       operators_of(steps, result, prologue, shard.end - shard.begin);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "core/runtime/archive_check.h"
 #include "core/runtime/map_devices.h"
 #include "core/runtime/torch_compat.h"
 #include "core/runtime/torch_convert.h"
@@ -29,6 +30,7 @@ void keep_weights(torch::jit::Module& module) {
 Expected<torch::jit::Module> load_archive(const Shard& shard, c10::Device device) {
   try {
     std::istringstream stream(shard.archive);
+    PARETO_TRY(with_context(check_archive(stream), "the archive"));
     torch::jit::Module module = torch::jit::load(stream, device);
     const auto method = module.find_method("run");
     if (!method) return fail(ErrorCode::kCorrupt, "the archive has no method run");

@@ -9,6 +9,7 @@
 
 #include "core/runtime/engine_choice.h"
 #include "core/runtime/guarded.h"
+#include "core/runtime/interruption.h"
 #include "core/runtime/segment_profiler.h"
 #include "core/runtime/shard_module.h"
 #include "core/runtime/threads.h"
@@ -20,12 +21,15 @@ namespace {
 /// For the time of one call into LibTorch.
 class CallScope {
  public:
-  explicit CallScope(int threads) : quiet_(&drop_) { set_thread_count(threads); }
+  CallScope(int threads, const std::atomic<bool>* stop) : quiet_(&drop_), stop_(stop) {
+    set_thread_count(threads);
+  }
 
  private:
   DropWarnings drop_;
   warning_api::WarningHandlerGuard quiet_;
   c10::InferenceMode inference_;
+  const StopScope stop_;
 };
 
 Expected<c10::Device> parse_device(const std::string& name) {
@@ -69,6 +73,7 @@ class TorchShardRunner final : public ShardRunner {
       : shard_(std::move(shard)),
         loaded_(std::move(loaded)),
         threads_(options.threads),
+        stop_(options.stop),
         boundary_(loaded_.module, shard_, loaded_.device) {
     shard_.archive.clear();
     report_.weight_bytes = shard_.weight_bytes();
@@ -108,7 +113,7 @@ class TorchShardRunner final : public ShardRunner {
       }
       last = cut;
     }
-    const CallScope scope(threads_);
+    const CallScope scope(threads_, stop_.get());
     PARETO_ASSIGN(const auto arguments, boundary_.to_arguments(inputs));
     return guarded("profiling", [&]() -> Expected<ShardProfile> {
       return profile_segments(loaded_.module, shard_, arguments, std::max(repeats, 0), cuts);
@@ -119,7 +124,7 @@ class TorchShardRunner final : public ShardRunner {
 
  private:
   Expected<std::vector<Value>> run_engine(std::vector<Value> inputs, EarlyResults* early) {
-    const CallScope scope(threads_);
+    const CallScope scope(threads_, stop_.get());
     PARETO_ASSIGN(auto arguments, boundary_.to_arguments(inputs));
     return guarded("running the shard", [&]() -> Expected<std::vector<Value>> {
       return boundary_.to_values(engine_->run(std::move(arguments), early));
@@ -129,6 +134,7 @@ class TorchShardRunner final : public ShardRunner {
   Shard shard_;
   LoadedModule loaded_;
   const int threads_;
+  const std::shared_ptr<const std::atomic<bool>> stop_;
   const ShardBoundary boundary_;
   std::unique_ptr<Engine> engine_;
   LoadReport report_;
@@ -161,7 +167,7 @@ Expected<std::unique_ptr<ShardRunner>> ShardRunner::load(const Shard& shard,
   // The profiling executor would record and re-optimise at the second run, with nothing to gain here.
   torch::jit::getProfilingMode() = false;
   PARETO_ASSIGN(const c10::Device device, parse_device(options.device));
-  const CallScope scope(options.threads);
+  const CallScope scope(options.threads, options.stop.get());
   PARETO_ASSIGN(torch::jit::Module module, load_module(shard, weights, device));
   return guarded("loading the shard", [&]() -> Expected<std::unique_ptr<ShardRunner>> {
     auto runner = std::make_unique<TorchShardRunner>(

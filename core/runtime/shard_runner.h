@@ -3,6 +3,7 @@
 //   Shard (no weights) + WeightSource --load--> engines built, timed, the fastest kept --> run, run, run
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -44,6 +45,8 @@ struct RunnerOptions {
   /// thread.
   std::function<bool(const std::string& engine, Precision precision, Nanoseconds plain)>
       is_hopeless{};
+  /// While it is true, loops of the shard fail, in load(), run() and profile(): one that never ends can be ended. Null: never.
+  std::shared_ptr<const std::atomic<bool>> stop{};
 };
 
 /// Engines of this build, without "auto": "plain", "onednn", "channels_last", "prepacked".
@@ -92,7 +95,7 @@ struct SegmentTime {
 struct ShardProfile {
   std::vector<OperatorTime> operators;
   std::vector<SegmentTime> segments;
-  /// By output, how many of the operators have to run until it is made; 0: it is an input that is handed on.
+  /// By output, how many of the operators have to run until it is made; 0: it is an input that is handed on. Empty: not known.
   std::vector<std::size_t> operators_until_output{};
 };
 

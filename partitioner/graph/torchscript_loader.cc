@@ -2,6 +2,7 @@
 
 #include <fstream>
 
+#include "core/runtime/archive_check.h"
 #include "core/runtime/map_devices.h"
 #include "partitioner/graph/file_kind.h"
 #include "partitioner/graph/flat.h"
@@ -86,6 +87,8 @@ Expected<> check_is_archive(const std::filesystem::path& path) {
 
 Expected<torch::jit::Module> load_module(const std::filesystem::path& path) {
   try {
+    std::ifstream archive(path, std::ios::binary);
+    PARETO_TRY(runtime::check_archive(archive));
     torch::jit::Module module = torch::jit::load(path.string(), torch::kCPU);
     module.eval();
     runtime::map_devices(module, torch::kCPU);

@@ -13,6 +13,7 @@
 
 #include "core/base/file.h"
 #include "core/base/text.h"
+#include "core/runtime/archive_check.h"
 #include "core/runtime/torch_compat.h"
 #include "core/runtime/torch_convert.h"
 #include "partitioner/graph/flat.h"
@@ -124,6 +125,8 @@ Expected<Entries> entries_of(const PickleRef& root, const Storages& storages) {
 }
 
 Expected<Entries> read_module(const std::filesystem::path& path) {
+  std::ifstream archive(path, std::ios::binary);
+  PARETO_TRY(runtime::check_archive(archive));
   const torch::jit::Module module = torch::jit::load(path.string(), c10::Device(c10::kCPU));
   Entries entries;
   const auto add = [&](const auto& named) -> Expected<> {

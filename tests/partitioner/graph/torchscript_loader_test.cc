@@ -8,6 +8,7 @@
 #include "core/runtime/operator_libraries.h"
 #include "partitioner/graph/flat_graph.h"
 #include "tests/partitioner/scripted.h"
+#include "tests/support/rewritten_archive.h"
 
 namespace pareto::partitioner {
 namespace {
@@ -275,23 +276,15 @@ TEST(LoadTorchScript, TruncatedOrDamaged) {
   EXPECT_THAT(error.message, HasSubstr("truncated"));
 }
 
-/// Writes an archive again with other code in it.
+/// Writes the archive `source` to `path`, with `fresh` for the first `old` of each code file.
 void save_with_code(const std::filesystem::path& source, const std::filesystem::path& path,
                     const std::string& old, const std::string& fresh) {
-  caffe2::serialize::PyTorchStreamReader reader(source.string());
-  caffe2::serialize::PyTorchStreamWriter writer(path.string());
-  for (const std::string& record : reader.getAllRecords()) {
-    if (record == "version" || record == ".data/serialization_id") continue;
-    const auto [data, size] = reader.getRecord(record);
-    std::string text(static_cast<const char*>(data.get()), size);
-    if (record.ends_with(".py")) {
-      if (const auto at = text.find(old); at != std::string::npos) {
-        text.replace(at, old.size(), fresh);
-      }
-    }
-    writer.writeRecord(record, text.data(), text.size());
-  }
-  writer.writeEndOfFile();
+  const auto with_fresh = [&](std::string code) {
+    const auto at = code.find(old);
+    return at == std::string::npos ? code : code.replace(at, old.size(), fresh);
+  };
+  ASSERT_TRUE(write_file_atomically(
+      path, pareto::test::rewritten_archive(read_file(source).value(), with_fresh)));
 }
 
 TEST(LoadTorchScript, OperatorsOfANewerLibTorch) {
@@ -331,6 +324,16 @@ TEST(LoadTorchScript, OperatorsOfALibraryThatWasLoadedAreKnown) {
   ASSERT_FALSE(missing);
   EXPECT_THAT(missing.error().message, HasSubstr("/nowhere/lib.so: no such file"));
   EXPECT_FALSE(runtime::load_operator_libraries({path.string()})) << "that is no library";
+}
+
+TEST(LoadTorchScript, CodeThatNestsTooDeeplyIsRefusedBeforeItIsParsed) {
+  const Files files;
+  const auto path = files.path("deep.pt");
+  save_with_code(files.save(nested(), "nested"), path, "torch.relu(",
+                 "torch.relu(" + std::string(200'000, '('));
+  const Error error = load_error(path);
+  EXPECT_EQ(error.code, ErrorCode::kCorrupt);
+  EXPECT_THAT(error.message, HasSubstr("nests deeper than"));
 }
 
 }  // namespace

@@ -1,0 +1,27 @@
+// Ends a shard that computes without end. Nothing in LibTorch can be interrupted; but loops of a graph can be made to ask. Sees
+// LibTorch: for core/runtime sources only.
+#pragma once
+
+#include <torch/script.h>
+
+#include <atomic>
+
+namespace pareto::runtime {
+
+/// The flag that loops of graphs ask in this thread, for as long as it exists; null: they go on. Threads: one.
+class StopScope {
+ public:
+  explicit StopScope(const std::atomic<bool>* stop);
+  ~StopScope();
+  StopScope(const StopScope&) = delete;
+  StopScope& operator=(const StopScope&) = delete;
+
+ private:
+  const std::atomic<bool>* const before_;
+};
+
+/// Makes every loop of the graph throw once the StopScope's flag is true. To be called after all passes: they take the question for
+/// something that may write anywhere.
+void insert_stop_checks(torch::jit::Graph& graph);
+
+}  // namespace pareto::runtime

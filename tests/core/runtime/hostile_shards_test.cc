@@ -1,0 +1,247 @@
+// Shards that mean no good, or were made by a strange model.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/script.h>
+
+#include <future>
+#include <sstream>
+
+#include "core/runtime/archive_check.h"
+#include "core/runtime/code_nesting.h"
+#include "core/runtime/definition_chain.h"
+#include "core/runtime/shard_runner.h"
+#include "core/runtime/torch_convert.h"
+#include "tests/support/rewritten_archive.h"
+
+namespace pareto::runtime {
+namespace {
+
+using testing::HasSubstr;
+
+/// A shard of one float32 tensor in, with that code of "run".
+Shard shard_of(const std::string& code) {
+  torch::jit::Module module("__torch__.Shard");
+  module.register_attribute("training", c10::BoolType::get(), false);
+  module.define(code);
+  std::ostringstream bytes;
+  module.save(bytes);
+  Shard shard;
+  shard.archive = bytes.str();
+  shard.model = "strange";
+  shard.end = 1;
+  shard.inputs.push_back({"x", spec_of(from_torch(torch::zeros({1, 4})).value())});
+  return shard;
+}
+
+Expected<std::unique_ptr<ShardRunner>> load(const Shard& shard, RunnerOptions options = {}) {
+  const WeightSource none = [](const Digest& digest) -> Expected<Tensor> {
+    return fail(ErrorCode::kNotFound, "no tensor {}", digest.hex());
+  };
+  return ShardRunner::load(shard, none, options);
+}
+
+std::vector<Value> ones() { return {from_torch(torch::ones({1, 4})).value()}; }
+
+/// Takes whatever is ready.
+class TakesAll final : public EarlyOutputs {
+ public:
+  bool wants(std::size_t) override { return true; }
+  void take(std::size_t, Value) override { ++taken; }
+  int taken = 0;
+};
+
+TEST(HostileShards, AnOutputThatIsConstantAsAWhole) {
+  const Shard shard = shard_of(R"(
+def run(self, x):
+    return (7, [1, 2], "text")
+)");
+  for (const std::string& engine : engine_names()) {
+    RunnerOptions options;
+    options.engine = engine;
+    const auto runner = load(shard, options);
+    if (!runner) continue;  // an engine that has nothing to do
+    for (int i = 0; i < 2; ++i) {
+      const auto outputs = (*runner)->run(ones());
+      ASSERT_TRUE(outputs) << engine << ": " << outputs.error().message;
+      ASSERT_EQ(outputs->size(), 3U) << engine;
+      EXPECT_EQ(*(*outputs)[0].get_if<std::int64_t>(), 7) << engine;
+    }
+    TakesAll early;
+    EXPECT_TRUE((*runner)->run_early(ones(), early));
+    EXPECT_TRUE((*runner)->profile(ones(), 1, {}));
+  }
+  EXPECT_TRUE(load(shard));
+}
+
+TEST(HostileShards, AnOutputThatABranchMade) {
+  const auto runner = load(shard_of(R"(
+def run(self, x):
+    r = (x + 1, 1)
+    if bool(x.sum() > 0):
+        r = (x + 2, 2)
+    return r
+)"));
+  ASSERT_TRUE(runner) << runner.error().message;
+  const auto outputs = (*runner)->run(ones());
+  ASSERT_TRUE(outputs) << outputs.error().message;
+  ASSERT_EQ(outputs->size(), 2U);
+  EXPECT_EQ(*(*outputs)[1].get_if<std::int64_t>(), 2);
+  TakesAll early;
+  EXPECT_TRUE((*runner)->run_early(ones(), early));
+  EXPECT_TRUE((*runner)->profile(ones(), 1, {}));
+}
+
+TEST(HostileShards, AnOutputThatIsNoTupleIsRefused) {
+  const auto runner = load(shard_of(R"(
+def run(self, x):
+    return x + 1
+)"));
+  EXPECT_FALSE(runner && (*runner)->run(ones()));
+}
+
+TEST(HostileShards, ALoopWithoutEndIsStopped) {
+  const Shard shard = shard_of(R"(
+def run(self, x):
+    n = 0
+    while bool(x.sum() > 0):
+        for i in range(10):
+            n += i
+    return (x, n)
+)");
+  const auto stop = std::make_shared<std::atomic<bool>>(false);
+  RunnerOptions options;
+  options.stop = stop;
+  // The example inputs of a load have sums above 0, or not: either way it ends.
+  auto loading = std::async(std::launch::async, [&] { return load(shard, options); });
+  if (loading.wait_for(std::chrono::milliseconds(300)) != std::future_status::ready) *stop = true;
+  const auto runner = loading.get();
+  ASSERT_TRUE(runner) << runner.error().message;
+  *stop = false;
+  auto running = std::async(std::launch::async, [&] { return (*runner)->run(ones()); });
+  EXPECT_EQ(running.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
+  *stop = true;
+  const auto stopped = running.get();
+  ASSERT_FALSE(stopped);
+  EXPECT_THAT(stopped.error().message, HasSubstr("it was stopped"));
+  auto profiling =
+      std::async(std::launch::async, [&] { return (*runner)->profile(ones(), 1, {}); });
+  EXPECT_FALSE(profiling.get());
+  *stop = false;
+  EXPECT_TRUE((*runner)->run({from_torch(torch::zeros({1, 4})).value()})) << "it runs on";
+}
+
+/// The shard's archive with `text` in place of its 12345.
+Shard with_code(const std::string& text) {
+  Shard shard = shard_of(R"(
+def run(self, x):
+    return (x + 12345, 1)
+)");
+  shard.archive = test::rewritten_archive(shard.archive, [&](std::string code) {
+    const std::size_t at = code.find("12345");
+    EXPECT_NE(at, std::string::npos) << code;
+    return at == std::string::npos ? code : code.replace(at, 5, text);
+  });
+  return shard;
+}
+
+std::string times(std::size_t count, const std::string& text) {
+  std::string all;
+  for (std::size_t i = 0; i < count; ++i) all += text;
+  return all;
+}
+
+TEST(HostileShards, CodeThatNestsTooDeeplyIsRefusedBeforeItIsParsed) {
+  constexpr std::size_t kMany = 200'000;
+  for (const std::string& text :
+       {times(kMany, "(") + "1" + times(kMany, ")"), times(kMany, "-") + "1",
+        times(kMany, "not ") + "True", "1" + times(kMany, "+1"),
+        times(kMany, "[") + times(kMany, "]"), "x" + times(kMany, ".t()"),
+        times(kMany, "(1, ") + times(kMany, ")")}) {
+    const auto runner = load(with_code(text));
+    ASSERT_FALSE(runner) << text.substr(0, 20);
+    EXPECT_EQ(runner.error().code, ErrorCode::kCorrupt);
+    EXPECT_THAT(runner.error().message, HasSubstr("nests deeper than")) << text.substr(0, 20);
+  }
+  std::string blocks = "def run(x):\n";
+  for (std::size_t i = 1; i < 2000; ++i) blocks += std::string(2 * i, ' ') + "if True:\n";
+  EXPECT_FALSE(check_nesting(blocks));
+}
+
+TEST(HostileShards, CodeAsDeepAsIsAllowedIsParsed) {
+  // The statement around it takes a few.
+  constexpr std::size_t kDeep = kDeepestCode - 30;
+  for (const std::string& text : {times(kDeep / 2, "(") + "1" + times(kDeep / 2, ")"),
+                                  "1" + times(kDeep / 2, "+1"), times(kDeep, "-") + "1"}) {
+    const auto runner = load(with_code(text));
+    EXPECT_TRUE(runner) << text.substr(0, 20) << ": " << runner.error().message;
+  }
+  // What is long, but not deep.
+  EXPECT_TRUE(check_nesting("x = [" + times(100'000, "1, ") + "2]\n"));
+  EXPECT_TRUE(check_nesting(times(100'000, "  _0 = torch.relu(x)\n")));
+  EXPECT_TRUE(check_nesting("x = \"" + times(100'000, "(") + "\"\n# " + times(100'000, "(")));
+}
+
+/// Classes of which each has a member of the next one's; the last one's is of the first's, so that they go round.
+std::string chain_of(std::size_t count) {
+  std::string code;
+  for (std::size_t i = 0; i < count; ++i) {
+    code += fmt::format("class C{}(Module):\n  __parameters__ = []\n  m : __torch__.C{}\n", i,
+                        (i + 1) % count);
+  }
+  return code;
+}
+
+TEST(HostileShards, ClassesThatLeadTooFarAreRefused) {
+  Shard shard = shard_of("\ndef run(self, x):\n    return (x + 1,)\n");
+  shard.archive = test::rewritten_archive(
+      shard.archive, [](const std::string& code) { return chain_of(5000) + code; });
+  const auto runner = load(shard);
+  ASSERT_FALSE(runner);
+  EXPECT_EQ(runner.error().code, ErrorCode::kCorrupt);
+  EXPECT_THAT(runner.error().message, HasSubstr("lead from one to the next"));
+
+  DefinitionChain chain;
+  chain.add("code/__torch__.py", chain_of(kLongestChain - 1));
+  EXPECT_TRUE(chain.check()) << chain.check().error().message;
+  // Many that one class has side by side are no chain, wherever they stand.
+  std::string members = "class Whole(Module):\n";
+  for (int i = 0; i < 5000; ++i) members += fmt::format("  m{} : __torch__.many.Part{}\n", i, i);
+  std::string parts;
+  for (int i = 0; i < 5000; ++i) parts += fmt::format("class Part{}(Module):\n  x : int\n", i);
+  DefinitionChain wide;
+  wide.add("code/__torch__.py", members);
+  wide.add("code/__torch__/many.py", parts);
+  EXPECT_TRUE(wide.check());
+}
+
+TEST(HostileShards, ValuesThatNestTooDeeplyAreRefusedBeforeTheyAreMade) {
+  constexpr std::size_t kMany = 200'000;
+  const std::string start("\x80\x02", 2);
+  const std::string type = times(10'000, "List[") + "int" + times(10'000, "]");
+  const std::string type_size("\x33\xea\x00\x00", 4);
+  ASSERT_EQ(type.size(), 0xea33U);
+  for (const std::string& pickle :
+       {start + ")" + times(kMany, "\x85") + ".",
+        start + times(kMany, "(") + times(kMany, "t") + ".",
+        start + times(kMany, "]") + times(kMany - 1, "a") + ".",
+        // Each is put into the one before after that was put into another.
+        start + "]q\x01]q\x02]q\x03h\x01h\x02ah\x02h\x03a.",
+        start + "ctorch.jit._pickle\nrestore_type_tag\n(]X" + type_size + type + "tR."}) {
+    Shard shard = shard_of("\ndef run(self, x):\n    return (x + 1,)\n");
+    shard.archive = test::rewritten_archive(
+        shard.archive, [&](const std::string&) { return pickle; }, "data.pkl");
+    const auto runner = load(shard);
+    ASSERT_FALSE(runner) << pickle.substr(0, 20);
+    EXPECT_EQ(runner.error().code, ErrorCode::kCorrupt);
+    EXPECT_THAT(runner.error().message, HasSubstr("data.pkl: ")) << pickle.substr(0, 20);
+  }
+}
+
+TEST(HostileShards, AnArchiveThatIsNoneIsLeftToLibTorch) {
+  std::istringstream nothing("PK\x03\x04 and so on");
+  EXPECT_TRUE(check_archive(nothing));
+  EXPECT_EQ(nothing.tellg(), 0);
+}
+
+}  // namespace
+}  // namespace pareto::runtime
