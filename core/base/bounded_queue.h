@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <mutex>
 #include <utility>
@@ -13,7 +14,7 @@
 
 namespace pareto {
 
-/// First in, first out, at most `capacity` items. Places in it are made once and used again: who only passes items on takes nothing from
+/// First in, first out, at most `capacity` items, and at most so many bytes if it is told what an item holds. Places in it are made once and used again: who only passes items on takes nothing from
 /// the heap.
 ///
 /// Threads: any number of producers and consumers; it outlives every call, a waker's too. close() wakes all of them: afterwards push fails with
@@ -21,8 +22,15 @@ namespace pareto {
 template <typename T>
 class BoundedQueue {
  public:
+  /// What all items together may hold. One that holds more by itself has room while there is no other.
+  struct Budget {
+    std::uint64_t bytes = UINT64_MAX;
+    std::uint64_t (*of)(const T& item) = [](const T&) { return std::uint64_t{0}; };
+  };
+
   /// capacity >= 1
-  explicit BoundedQueue(std::size_t capacity) : capacity_(capacity == 0 ? 1 : capacity) {}
+  explicit BoundedQueue(std::size_t capacity, Budget budget = {})
+      : capacity_(capacity == 0 ? 1 : capacity), budget_(budget) {}
 
   BoundedQueue(const BoundedQueue&) = delete;
   BoundedQueue& operator=(const BoundedQueue&) = delete;
@@ -31,10 +39,15 @@ class BoundedQueue {
   Expected<> push(T item, Deadline deadline = std::nullopt) {
     {
       std::unique_lock lock(mutex_);
-      if (!wait(lock, not_full_, deadline, [&] { return closed_ || items_.size() < capacity_; })) {
+      const std::uint64_t bytes = budget_.of(item);
+      const auto has_room = [&] {
+        return items_.size() < capacity_ && (items_.empty() || bytes_ + bytes <= budget_.bytes);
+      };
+      if (!wait(lock, not_full_, deadline, [&] { return closed_ || has_room(); })) {
         return fail(ErrorCode::kTimeout, "the queue stayed full");
       }
       if (closed_) return fail(ErrorCode::kClosed, "the queue is closed");
+      bytes_ += bytes;
       if (free_.empty()) {
         items_.push_back(std::move(item));
       } else {
@@ -56,6 +69,7 @@ class BoundedQueue {
     if (items_.empty()) return fail(ErrorCode::kClosed, "the queue is closed");
     T item = std::move(items_.front());
     free_.splice(free_.begin(), items_, items_.begin());
+    bytes_ -= budget_.of(item);
     lock.unlock();
     not_full_.notify_one();
     return item;
@@ -72,8 +86,11 @@ class BoundedQueue {
     const std::lock_guard lock(mutex_);
     return items_.size();
   }
-  /// Whether push() would wait.
-  bool full() const { return size() >= capacity_; }
+  /// Whether push() would wait, of an item that holds no bytes.
+  bool full() const {
+    const std::lock_guard lock(mutex_);
+    return items_.size() >= capacity_ || (!items_.empty() && bytes_ > budget_.bytes);
+  }
 
  private:
   template <typename Ready>
@@ -85,6 +102,8 @@ class BoundedQueue {
   }
 
   const std::size_t capacity_;
+  const Budget budget_;
+  std::uint64_t bytes_ = 0;  ///< that the items hold
   mutable std::mutex mutex_;
   std::condition_variable not_full_;
   std::condition_variable not_empty_;

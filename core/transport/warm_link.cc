@@ -1,6 +1,7 @@
 #include "core/transport/warm_link.h"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 namespace pareto::transport {
@@ -31,10 +32,13 @@ std::uint64_t warm_for(const LinkFigures& figures, std::uint64_t boundary_bytes,
 }
 
 WarmLink::WarmLink(std::unique_ptr<Link> link, wire::Message padding, Nanoseconds interval)
-    : link_(std::move(link)),
-      padding_(std::move(padding)),
-      schedule_(interval, now()),
-      thread_([this] { pad_when_idle(); }) {}
+    : link_(std::move(link)), padding_(std::move(padding)), schedule_(interval, now()) {
+  try {
+    thread_ = std::jthread([this] { pad_when_idle(); });
+  } catch (const std::system_error&) {
+    // Without a thread for it the link is slow after a pause, nothing worse.
+  }
+}
 
 WarmLink::~WarmLink() { close(); }
 

@@ -29,6 +29,8 @@ std::uint64_t warm_for(const LinkFigures& figures, std::uint64_t boundary_bytes,
 /// Passes everything to the link it owns. When that has been idle it sends padding (warmth.h): messages of kind kPong that answer no ping,
 /// which the peer drops (daemon/stage/FORMAT.md). Padding waits for whoever sends, and the other way round.
 ///
+/// Without a thread to send padding it passes everything on, and cools.
+///
 /// Threads: as Link, but any number may send; one of its own.
 class WarmLink final : public Link {
  public:

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 #include "core/transport/link_probe.h"
@@ -73,10 +74,16 @@ void LinkDoor::admit(std::unique_ptr<transport::Link> link) {
   Pending& pending = pending_.emplace_back();
   transport::Link& raw = *link;
   pending.link = std::move(link);
-  pending.thread = std::jthread([this, &pending, &raw] {
-    greet(pending, raw);
-    pending.done = true;
-  });
+  try {
+    pending.thread = std::jthread([this, &pending, &raw] {
+      greet(pending, raw);
+      pending.done = true;
+    });
+  } catch (const std::system_error& error) {
+    spdlog::warn("{}: refused, no thread to speak with it: {}", raw.peer(), error.what());
+    raw.close();
+    pending_.pop_back();
+  }
 }
 
 std::unique_ptr<transport::Link> LinkDoor::take_link(Pending& pending) {

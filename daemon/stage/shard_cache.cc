@@ -77,14 +77,64 @@ class SlowOutputs final : public runtime::EarlyOutputs {
 
 }  // namespace
 
+/// One run of the runner, as the watch sees it and as it can be stopped.
+class LoadedShard::Run {
+ public:
+  /// `flag`: what the limit is set by.
+  Run(LoadedShard& shard, Nanoseconds limit, const char* flag, const runtime::EarlyOutputs* early)
+      : shard_(begin(shard, early)),
+        task_(*shard.watch_, shard.request_name_, limit, shard.stop_),
+        limit_(limit),
+        flag_(flag) {}
+  ~Run() {
+    const std::lock_guard lock(shard_.running_mutex_);
+    shard_.running_for_ = nullptr;
+  }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  /// Returns the run's result, with the true reason if it failed because it was stopped.
+  template <typename Result>
+  Expected<Result> judged(Expected<Result> result) const {
+    if (result || !*shard_.stop_) return result;
+    if (!task_.overdue()) return fail(ErrorCode::kClosed, "it was stopped: its stage was closed");
+    return fail(ErrorCode::kTimeout,
+                "it takes longer than {:.3g} s and was stopped; if this device is only slow, raise "
+                "its daemon's {}",
+                to_seconds(limit_), flag_);
+  }
+
+ private:
+  static LoadedShard& begin(LoadedShard& shard, const runtime::EarlyOutputs* early) {
+    const std::lock_guard lock(shard.running_mutex_);
+    *shard.stop_ = false;
+    shard.running_for_ = early;
+    return shard;
+  }
+
+  LoadedShard& shard_;
+  const WorkWatch::Task task_;
+  const Nanoseconds limit_;
+  const char* const flag_;
+};
+
 LoadedShard::LoadedShard(std::string handle, Shard shard, runtime::RunnerOptions options,
                          std::unique_ptr<runtime::ShardRunner> runner,
-                         std::shared_ptr<SlowProcessor> processor)
+                         std::shared_ptr<SlowProcessor> processor, std::shared_ptr<WorkWatch> watch,
+                         WorkWatch::StopFlag stop)
     : handle_(std::move(handle)),
       shard_(without_archive(std::move(shard))),
       options_(std::move(options)),
       runner_(std::move(runner)),
-      processor_(std::move(processor)) {}
+      processor_(std::move(processor)),
+      watch_(std::move(watch)),
+      stop_(std::move(stop)),
+      request_name_("a request of " + name_of(shard_)) {}
+
+void LoadedShard::stop(const runtime::EarlyOutputs& early) {
+  const std::lock_guard lock(running_mutex_);
+  if (running_for_ == &early) *stop_ = true;
+}
 
 Expected<LoadedShard::Result> LoadedShard::run(std::vector<Value> inputs,
                                                runtime::EarlyOutputs* early) {
@@ -94,9 +144,10 @@ Expected<LoadedShard::Result> LoadedShard::run(std::vector<Value> inputs,
   SlowProcessor::Work work(*processor_, options_, pace_ ? &*pace_ : nullptr,
                            pace_ ? bytes_of(inputs) : 0);
   const auto run_slowly = [&] {
-    if (early == nullptr) return runner_->run(std::move(inputs));
+    const Run run(*this, watch_->limits().request, "--request-timeout", early);
+    if (early == nullptr) return run.judged(runner_->run(std::move(inputs)));
     SlowOutputs slow(work, *early);
-    return runner_->run_early(std::move(inputs), slow);
+    return run.judged(runner_->run_early(std::move(inputs), slow));
   };
   PARETO_ASSIGN(std::vector<Value> outputs, run_slowly());
   work.finish();
@@ -120,7 +171,8 @@ Expected<LoadedShard::Profile> LoadedShard::profile(std::int64_t batch, int repe
   }
   if (part_repeats == 0) return profile;
   const std::lock_guard lock(mutex_);
-  PARETO_ASSIGN(profile.parts, runner_->profile(inputs, part_repeats, cuts));
+  const Run run(*this, watch_->limits().load, "--load-timeout", nullptr);
+  PARETO_ASSIGN(profile.parts, run.judged(runner_->profile(inputs, part_repeats, cuts)));
   if (paces_) {
     if (!paces_->know(profile.parts.operators)) {
       PARETO_ASSIGN(profile.parts, runner_->profile(inputs, kPaceRepeats, cuts));
@@ -173,14 +225,16 @@ std::uint64_t LoadedShard::output_bytes() const {
 
 ShardCache::ShardCache(RunnerFactory factory, runtime::WeightSource weights,
                        std::uint64_t memory_limit_bytes, MemoryProbe memory,
-                       const ImitatedProcessor& imitated)
+                       const ImitatedProcessor& imitated, std::shared_ptr<WorkWatch> watch)
     : factory_(std::move(factory)),
       processor_(std::make_shared<SlowProcessor>(imitated.speed)),
       paces_(imitated.paces),
       weights_(std::move(weights)),
       memory_(std::move(memory)),
       in_use_(std::make_shared<std::atomic<std::uint64_t>>(0)),
-      limit_(std::make_unique<std::atomic<std::uint64_t>>(memory_limit_bytes)) {}
+      limit_(std::make_unique<std::atomic<std::uint64_t>>(memory_limit_bytes)),
+      watch_(std::move(watch)),
+      turns_(watch_->limits().turn) {}
 
 Expected<> ShardCache::check_memory(const Shard& shard, std::uint64_t needed,
                                     const MemoryReading& reading) const {
@@ -230,28 +284,56 @@ runtime::RunnerOptions ShardCache::with_what_is_known(const std::optional<Known>
   return options;
 }
 
+std::optional<ShardCache::Loaded> ShardCache::find_loaded(const std::string& key) {
+  const auto found = by_key_.find(key);
+  if (found == by_key_.end()) return std::nullopt;
+  ++found->second.users;
+  return Loaded{found->second.shard, true};
+}
+
 Expected<ShardCache::Loaded> ShardCache::load(const Shard& shard,
-                                              const runtime::RunnerOptions& options) {
+                                              const runtime::RunnerOptions& options,
+                                              Deadline deadline) {
   if (options.batch < 1 || options.batch > kMaxBatch) {
     return fail(ErrorCode::kInvalidArgument, "{}: batch {}, not 1 to {}", name_of(shard),
                 options.batch, kMaxBatch);
   }
   const std::string key = key_of(shard, options);
-  const std::lock_guard loading(load_mutex_);
+  const auto limit = std::min(
+      watch_->limits().load,
+      deadline ? Nanoseconds(*deadline - std::chrono::steady_clock::now()) : Nanoseconds::max());
+  const std::string what = "loading " + name_of(shard);
+  const auto stop = std::make_shared<std::atomic<bool>>(false);
+  const WorkWatch::Task task(*watch_, what, limit, stop);
+  const LoadTurns::Turn turn(turns_);
   {
     const std::lock_guard lock(mutex_);
-    if (const auto found = by_key_.find(key); found != by_key_.end()) {
-      ++found->second.users;
-      return Loaded{found->second.shard, true};
-    }
+    if (auto loaded = find_loaded(key)) return *std::move(loaded);
   }
+  if (!*stop) {
+    auto loaded = load_anew(shard, options, key, stop);
+    if (loaded || !*stop) return loaded;
+  }
+  return fail(
+      ErrorCode::kTimeout,
+      "{} takes longer than {:.3g} s and was stopped; if this device is only slow, raise its "
+      "daemon's --load-timeout",
+      what, to_seconds(limit));
+}
+
+Expected<ShardCache::Loaded> ShardCache::load_anew(const Shard& shard,
+                                                   const runtime::RunnerOptions& options,
+                                                   const std::string& key,
+                                                   const WorkWatch::StopFlag& stop) {
   const std::uint64_t needed = loading_bytes(shard, options.batch);
   const MemoryReading before = memory_();
   PARETO_TRY(check_memory(shard, needed, before));
   const std::optional<Known> known = known_of(key);
-  PARETO_ASSIGN(auto runner,
-                with_context(factory_(shard, weights_, with_what_is_known(known, shard, options)),
-                             "{}", name_of(shard)));
+  runtime::RunnerOptions chosen = with_what_is_known(known, shard, options);
+  chosen.stop = stop;
+  PARETO_ASSIGN(auto runner, with_context(factory_(shard, weights_, chosen), "{}", name_of(shard)));
+  // An engine that was stopped looks like one that does not run: the one that was kept need not be the fastest.
+  if (*stop) return fail(ErrorCode::kTimeout, "it was stopped");
   history_.add(shard, options, runner->report());
   const MemoryReading after = memory_();
   const std::uint64_t taken = taken_bytes(before, after);
@@ -263,12 +345,14 @@ Expected<ShardCache::Loaded> ShardCache::load(const Shard& shard,
                                  : difference(needed, packed);
   return_freed_memory();
   std::string handle = fmt::format("{}-{}", key.substr(0, 12), ++loads_);
-  auto loaded =
-      std::make_shared<LoadedShard>(handle, shard, options, std::move(runner), processor_);
+  auto loaded = std::make_shared<LoadedShard>(handle, shard, options, std::move(runner), processor_,
+                                              watch_, stop);
   const std::optional<SteadyPace> pace = known ? known->pace : std::nullopt;
   if (paces_) PARETO_TRY(with_context(loaded->keep_pace(paces_, pace), "{}", name_of(shard)));
 
   const std::lock_guard lock(mutex_);
+  // Another load of the same may have gone on beside this one.
+  if (auto other = find_loaded(key)) return *std::move(other);
   if (known_.size() < kMostKnown) {
     const runtime::LoadReport& report = loaded->report();
     known_.try_emplace(
@@ -280,6 +364,21 @@ Expected<ShardCache::Loaded> ShardCache::load(const Shard& shard,
       nullptr, [in_use = in_use_, held](const void*) { *in_use -= held; });
   by_key_[key] = {loaded, 1};
   return Loaded{std::move(loaded), false};
+}
+
+LoadTurns::Turn::Turn(LoadTurns& turns) : turns_(turns) {
+  std::unique_lock lock(turns_.mutex_);
+  while (turns_.holder_ != 0 && turns_.changed_.wait_until(lock, turns_.since_ + turns_.turn_) !=
+                                    std::cv_status::timeout) {
+  }
+  turns_.since_ = std::chrono::steady_clock::now();
+  number_ = turns_.holder_ = ++turns_.last_;
+}
+
+LoadTurns::Turn::~Turn() {
+  const std::lock_guard lock(turns_.mutex_);
+  if (turns_.holder_ == number_) turns_.holder_ = 0;
+  turns_.changed_.notify_one();
 }
 
 Expected<> ShardCache::unload(const std::string& handle) {

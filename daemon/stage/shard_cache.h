@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -21,6 +22,7 @@
 #include "daemon/stage/engine_history.h"
 #include "daemon/stage/memory.h"
 #include "daemon/stage/slow_processor.h"
+#include "daemon/stage/work_watch.h"
 
 namespace pareto::daemon {
 
@@ -45,10 +47,15 @@ class LoadedShard {
 
   LoadedShard(std::string handle, Shard shard, runtime::RunnerOptions options,
               std::unique_ptr<runtime::ShardRunner> runner,
-              std::shared_ptr<SlowProcessor> processor = std::make_shared<SlowProcessor>(0));
+              std::shared_ptr<SlowProcessor> processor = std::make_shared<SlowProcessor>(0),
+              std::shared_ptr<WorkWatch> watch = std::make_shared<WorkWatch>(WorkLimits()),
+              WorkWatch::StopFlag stop = std::make_shared<std::atomic<bool>>(false));
 
-  /// `early`, where given: takes outputs while others are computed. Fails: as ShardRunner::run does.
+  /// `early`, where given: takes outputs while others are computed. Fails: as ShardRunner::run does; kTimeout if it takes longer than
+  /// the watch allows, or was stopped.
   Expected<Result> run(std::vector<Value> inputs, runtime::EarlyOutputs* early = nullptr);
+  /// Makes the run that is under way for that taker fail soon, if it is in a loop of the shard. Threads: any.
+  void stop(const runtime::EarlyOutputs& early);
   /// On example inputs of that batch: the whole so many times, after a run that is not counted, and its parts so many times; 0: not at all.
   /// `cuts`: as ShardRunner::profile. Fails: kInvalidArgument (batch, repeats, cuts), and as the runner does.
   Expected<Profile> profile(std::int64_t batch, int repeats, int part_repeats,
@@ -69,6 +76,7 @@ class LoadedShard {
 
  private:
   friend class ShardCache;
+  class Run;
   /// Sums of these are its pace from now on, or what is `known` of it. Fails: as OperatorPaces.
   Expected<> keep_pace(std::shared_ptr<OperatorPaces> paces,
                        const std::optional<SteadyPace>& known);
@@ -83,7 +91,41 @@ class LoadedShard {
   std::shared_ptr<OperatorPaces> paces_;  ///< null: runs take what they take
   std::optional<SteadyPace> pace_;        ///< none, too, where it does not run on example inputs
   std::uint64_t memory_bytes_ = 0;
+  const std::shared_ptr<WorkWatch> watch_;
+  const WorkWatch::StopFlag stop_;  ///< which its runner obeys
+  const std::string request_name_;  ///< for the watch
   std::mutex mutex_;
+  std::mutex running_mutex_;
+  const runtime::EarlyOutputs* running_for_ = nullptr;
+};
+
+/// Lets one load after another go on: engines are timed while they load. But none keeps the others waiting for longer than a turn.
+///
+/// Threads: any.
+class LoadTurns {
+ public:
+  explicit LoadTurns(Nanoseconds turn) : turn_(turn) {}
+
+  /// One load's turn, given back when it is destroyed.
+  class Turn {
+   public:
+    explicit Turn(LoadTurns& turns);
+    ~Turn();
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    LoadTurns& turns_;
+    std::uint64_t number_ = 0;
+  };
+
+ private:
+  const Nanoseconds turn_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::uint64_t last_ = 0;
+  std::uint64_t holder_ = 0;  ///< number of the load whose turn it is; 0: nobody's
+  TimePoint since_;
 };
 
 /// What a device pretends to have.
@@ -94,7 +136,7 @@ struct ImitatedProcessor {
   std::shared_ptr<OperatorPaces> paces{};
 };
 
-/// Threads: any. Loads happen one after the other: engines are timed while they load.
+/// Threads: any. Loads take turns.
 class ShardCache {
  public:
   struct Loaded {
@@ -108,12 +150,15 @@ class ShardCache {
 
   /// memory_limit_bytes: what all shards together may take; 0 = what the machine has available.
   ShardCache(RunnerFactory factory, runtime::WeightSource weights, std::uint64_t memory_limit_bytes,
-             MemoryProbe memory = read_memory, const ImitatedProcessor& imitated = {});
+             MemoryProbe memory = read_memory, const ImitatedProcessor& imitated = {},
+             std::shared_ptr<WorkWatch> watch = std::make_shared<WorkWatch>(WorkLimits()));
 
   /// Counted: each load wants one unload. The same shard with the same settings is loaded once; when it comes back after its unload,
   /// engines are not held against each other again, nor those that lost each time for shards like it (engine_history.h). Fails: kExhausted (needed, limit and
-  /// free named, checked before anything is loaded), and as ShardRunner::load and OperatorPaces do.
-  Expected<Loaded> load(const Shard& shard, const runtime::RunnerOptions& options);
+  /// free named, checked before anything is loaded), kTimeout (at the deadline, or when the watch's limit has passed), and as
+  /// ShardRunner::load and OperatorPaces do.
+  Expected<Loaded> load(const Shard& shard, const runtime::RunnerOptions& options,
+                        Deadline deadline = std::nullopt);
   /// The memory is free once the stages that still run it are closed, too, or run another. Fails: kNotFound.
   Expected<> unload(const std::string& handle);
   /// Fails: kNotFound.
@@ -135,6 +180,11 @@ class ShardCache {
     std::optional<SteadyPace> pace;                               ///< as LoadedShard's
   };
 
+  /// Loads what is not loaded yet. `stop`: as RunnerOptions has it, and of the shard from then on.
+  Expected<Loaded> load_anew(const Shard& shard, const runtime::RunnerOptions& options,
+                             const std::string& key, const WorkWatch::StopFlag& stop);
+  /// Counts one more user. With mutex_ held.
+  std::optional<Loaded> find_loaded(const std::string& key);
   Expected<> check_memory(const Shard& shard, std::uint64_t needed,
                           const MemoryReading& reading) const;
   std::uint64_t memory_bytes(const MemoryReading& reading) const;
@@ -151,7 +201,8 @@ class ShardCache {
   // Shared with the shards' accounts, which may outlive the cache.
   const std::shared_ptr<std::atomic<std::uint64_t>> in_use_;
   const std::unique_ptr<std::atomic<std::uint64_t>> limit_;
-  std::mutex load_mutex_;
+  const std::shared_ptr<WorkWatch> watch_;
+  LoadTurns turns_;
   mutable std::mutex mutex_;
   std::map<std::string, Entry> by_key_;
   EngineHistory history_;

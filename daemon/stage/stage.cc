@@ -1,6 +1,7 @@
 #include "daemon/stage/stage.h"
 
 #include <array>
+#include <system_error>
 #include <utility>
 
 #include "core/base/printable.h"
@@ -24,6 +25,9 @@ Message end_message(std::uint64_t pipeline) {
 
 /// Many times what it takes from a result sent to its request counted.
 constexpr std::chrono::milliseconds kCounting{100};
+
+/// Between two attempts to join threads for as long as it takes.
+constexpr std::chrono::hours kLong{1};
 
 /// Of why a stage failed, which may quote what a peer sent.
 constexpr std::size_t kLongestFailure = 1000;
@@ -49,13 +53,14 @@ Stage::Stage(StageParts parts)
       shard_(std::move(parts.shard)),
       downstream_taken_(parts.downstream != nullptr),
       downstream_(std::move(parts.downstream)),
-      to_compute_(parts.queue),
-      to_send_(parts.queue),
+      to_compute_(parts.queue, {parts.queue_bytes, bytes_of}),
+      to_send_(parts.queue, {parts.queue_bytes, bytes_of}),
       assembler_(shard_->shard().inputs.size()),
       // Only the thread that computes adds to that queue: room that there is stays.
       early_([this] { return !to_send_.full(); },
              [this](Message part) {
-               static_cast<void>(queue_to_send({std::move(part), {}, {}}));
+               const std::uint64_t bytes = tensor_bytes(part.body);
+               static_cast<void>(queue_to_send({std::move(part), {}, {}, bytes}));
              },
              clock_),
       meter_(std::move(parts.meter)) {}
@@ -86,14 +91,29 @@ Expected<> Stage::attach(Role role, std::unique_ptr<Link>& link, Deadline deadli
     end(fmt::format("answering hello: {}", sent.error().message));
     return tl::unexpected(std::move(sent).error());
   }
-  const std::lock_guard joining(join_mutex_);
-  const std::lock_guard lock(mutex_);
-  if (ended_) return fail(ErrorCode::kClosed, "{} has ended", name());
-  if (upstream) {
-    receiving_ = std::jthread([this] { receive_requests(); });
-  } else {
-    answering_ = std::jthread([this] { answer_downstream(); });
+  const auto started = [&]() -> Expected<> {
+    const std::lock_guard joining(join_mutex_);
+    const std::lock_guard lock(mutex_);
+    if (ended_) return fail(ErrorCode::kClosed, "{} has ended", name());
+    return upstream ? start_thread(receiving_, &Stage::receive_requests)
+                    : start_thread(answering_, &Stage::answer_downstream);
+  }();
+  if (!started) end(started.error().message);
+  return started;
+}
+
+Expected<> Stage::start_thread(std::jthread& thread, void (Stage::*body)()) {
+  try {
+    thread = std::jthread([this, body] {
+      (this->*body)();
+      const std::lock_guard lock(mutex_);
+      --threads_;
+      changed_.notify_all();
+    });
+  } catch (const std::system_error& error) {
+    return fail(ErrorCode::kExhausted, "{}: no thread for it: {}", name(), error.what());
   }
+  ++threads_;
   changed_.notify_all();
   return {};
 }
@@ -132,6 +152,14 @@ Expected<Nanoseconds> Stage::start(TimePoint deadline) {
     meter_->round_trip = figures.round_trip.count();
     meter_->link_bytes_per_second = figures.bytes_per_second;
   }
+  if (auto running = start_threads(figures, output_bytes); !running) {
+    end(running.error().message);
+    return tl::unexpected(std::move(running).error());
+  }
+  return figures.round_trip;
+}
+
+Expected<> Stage::start_threads(const transport::LinkFigures& figures, std::uint64_t output_bytes) {
   const std::lock_guard joining(join_mutex_);
   const std::lock_guard lock(mutex_);
   if (ended_) return fail(ErrorCode::kClosed, "{} has ended", name());
@@ -139,12 +167,12 @@ Expected<Nanoseconds> Stage::start(TimePoint deadline) {
   if (!sink_connects_) {
     downstream_ = transport::keep_warm(std::move(downstream_), pipeline_, figures, output_bytes);
     warm_for_ = transport::warm_for(figures, output_bytes);
-    answering_ = std::jthread([this] { answer_downstream(); });
+    PARETO_TRY(start_thread(answering_, &Stage::answer_downstream));
   }
-  computing_ = std::jthread([this] { compute_requests(); });
-  sending_ = std::jthread([this] { send_results(); });
+  PARETO_TRY(start_thread(computing_, &Stage::compute_requests));
+  PARETO_TRY(start_thread(sending_, &Stage::send_results));
   running_ = true;
-  return figures.round_trip;
+  return {};
 }
 
 Expected<StageStatus> Stage::change_shard(std::shared_ptr<LoadedShard> shard) {
@@ -283,11 +311,23 @@ bool Stage::wait_ended(TimePoint deadline) {
 }
 
 void Stage::close() {
+  while (!close_by(*deadline_after(kLong))) {
+  }
+}
+
+bool Stage::close_by(TimePoint deadline) {
   end(std::nullopt);
+  shard()->stop(early_);
+  {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_until(lock, deadline, [&] { return threads_ == 0; })) return false;
+  }
+  // They have all but returned: joining them waits for nothing. None starts any more.
   const std::lock_guard joining(join_mutex_);
   for (std::jthread* thread : {&receiving_, &computing_, &sending_, &answering_}) {
     if (thread->joinable()) thread->join();
   }
+  return true;
 }
 
 StageStatus Stage::status() const {

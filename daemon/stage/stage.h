@@ -29,6 +29,10 @@
 #include "daemon/stage/shard_cache.h"
 #include "daemon/stage/stage_meter.h"
 
+namespace pareto::transport {
+struct LinkFigures;
+}
+
 namespace pareto::daemon {
 
 enum class StageState {
@@ -74,6 +78,9 @@ struct StageActivity {
   std::uint64_t link_bytes_per_second = 0;  ///< the same way
 };
 
+/// What the requests in one queue of a stage may hold, unless one alone holds more.
+inline constexpr std::uint64_t kQueueBytes = std::uint64_t{256} << 20;
+
 /// What a stage is made of.
 struct StageParts {
   std::uint64_t pipeline = 0;
@@ -83,6 +90,7 @@ struct StageParts {
   std::size_t queue = 4;                        ///< capacity of each of its two queues
   std::unique_ptr<transport::Link> downstream;  ///< introduced already; null: the sink will connect
   std::shared_ptr<StageMeter> meter;            ///< what it counts into
+  std::uint64_t queue_bytes = kQueueBytes;      ///< what the requests in each queue may hold
 };
 
 /// Requests leave in the order they came; values of one that are ready early leave before its others (core/wire/parts.h). One that fails leaves as kError, with this stage's name in its message; kError from
@@ -114,7 +122,10 @@ class Stage {
   void drain();
   /// Waits until the stage has ended. False at the deadline.
   bool wait_ended(TimePoint deadline);
-  /// Ends it at once, requests in flight or not, and joins its threads.
+  /// Ends it at once, requests in flight or not, and joins its threads. False at the deadline: a thread of it still computes; it is to be
+  /// kept until another close_by() returns true.
+  bool close_by(TimePoint deadline);
+  /// As close_by(), however long it takes.
   void close();
 
   StageStatus status() const;
@@ -125,9 +136,11 @@ class Stage {
  private:
   struct Item {
     wire::Message message;
-    wire::StageTimes times;  ///< without encode and send
-    TimePoint queued;        ///< when it had been received: from then on it waits
+    wire::StageTimes times;   ///< without encode and send
+    TimePoint queued;         ///< when it had been received: from then on it waits
+    std::uint64_t bytes = 0;  ///< what it holds, about
   };
+  static std::uint64_t bytes_of(const Item& item) { return item.bytes; }
 
   std::shared_ptr<LoadedShard> shard() const;
   StageStatus status_locked() const;
@@ -162,6 +175,9 @@ class Stage {
   void upstream_ended(const Error& error);
   void downstream_ended(const Error& error);
 
+  /// Starts a thread of this stage. With mutex_ held. Fails: kExhausted (the system has no thread left).
+  Expected<> start_thread(std::jthread& thread, void (Stage::*body)());
+  Expected<> start_threads(const transport::LinkFigures& figures, std::uint64_t output_bytes);
   /// Ends the stage once: the first reason counts. `failure`: none = closed in order.
   void end(std::optional<std::string> failure);
   std::string name() const;
@@ -182,6 +198,7 @@ class Stage {
   bool upstream_taken_ = false;
   bool downstream_taken_;
   bool started_ = false;
+  int threads_ = 0;  ///< those that run
   std::atomic<bool> ended_{false};
   std::atomic<bool> running_{false};  ///< both links are set for good, and may be sent on
   // Set once under mutex_, before the threads that use them start; closed by anyone, destroyed after all threads ended.

@@ -14,6 +14,9 @@ constexpr std::chrono::minutes kForgottenAfter{10};
 // What a stage that is closed is given to finish and to announce its end.
 constexpr std::chrono::milliseconds kFarewell{500};
 
+// What a stage that was closed is given to stop computing before nobody waits for it any more.
+constexpr std::chrono::seconds kStopping{2};
+
 /// The host as it was asked for, the port as it was given: peers elsewhere cannot use "0.0.0.0" resolved on this side.
 std::string public_address(const std::string& asked, const std::string& actual) {
   const std::size_t asked_port = asked.rfind(':');
@@ -168,13 +171,14 @@ Expected<StageAddresses> StageHost::open(OpenStage request) {
     addresses.sink = sink->address;
   }
   const Key key{request.pipeline, request.stage};
-  // Closed outside the lock, when this returns.
   std::vector<std::shared_ptr<Stage>> forgotten;
-  {
+  const auto has_room = [&] {
     const std::lock_guard lock(mutex_);
     forgotten = take_forgotten();
-    PARETO_TRY(check_room(key));
-  }
+    return check_room(key);
+  }();
+  for (auto& stage : forgotten) retire(std::move(stage));
+  PARETO_TRY(has_room);
   StageParts parts{request.pipeline, request.stage, options_.device, request.shard,
                    request.queue,    nullptr,       nullptr};
   if (!sink_connects) {
@@ -236,8 +240,23 @@ Expected<StageStatus> StageHost::close(std::uint64_t pipeline, std::uint32_t sta
   // The next stage is told that this was the end, rather than left with a broken link.
   found->drain();
   found->wait_ended(*deadline_after(kFarewell));
-  found->close();
+  retire(found);
   return found->status();
+}
+
+void StageHost::retire(std::shared_ptr<Stage> stage) {
+  const bool ended = stage->close_by(*deadline_after(kStopping));
+  if (!ended) {
+    const StageStatus status = stage->status();
+    log_about(log_fields(status.pipeline, status.stage), LogLevel::kWarn,
+              fmt::format("pipeline {:016x} stage {} was closed, and still computes",
+                          status.pipeline, status.stage));
+  }
+  const std::lock_guard lock(mutex_);
+  std::erase_if(computing_still_, [](const auto& other) {
+    return other->close_by(std::chrono::steady_clock::now());
+  });
+  if (!ended) computing_still_.push_back(std::move(stage));
 }
 
 std::vector<StageStatus> StageHost::status() const {
@@ -321,7 +340,8 @@ std::size_t StageHost::drain(TimePoint deadline) {
               fmt::format("pipeline {:016x} stage {}: requests in flight are given up", key.first,
                           key.second));
   }
-  for (const auto& [key, stage] : stages) stage->close();
+  // One that still computes keeps its thread, and the process ends without it.
+  for (const auto& [key, stage] : stages) retire(stage);
   return cut_off;
 }
 

@@ -86,7 +86,8 @@ class StageHost {
   Expected<StageStatus> change_shard(std::uint64_t pipeline, std::uint32_t stage,
                                      std::shared_ptr<LoadedShard> shard);
   /// Finishes what is in flight if that takes no more than half a second, announces the end to the next stage, and forgets the stage.
-  /// Returns its last state. Fails: kNotFound.
+  /// Returns its last state, within a few seconds: what computes by then is told to stop, and otherwise left to the WorkWatch. Fails:
+  /// kNotFound.
   Expected<StageStatus> close(std::uint64_t pipeline, std::uint32_t stage);
   std::vector<StageStatus> status() const;
   /// Of every stage that has not been forgotten, those that ended too.
@@ -132,6 +133,8 @@ class StageHost {
   Expected<> greet(const Hello& hello, std::unique_ptr<transport::Link>& link, TimePoint deadline);
   Expected<> check_room(const Key& key) const;
   std::vector<std::shared_ptr<Stage>> take_forgotten();
+  /// Closes a stage, and keeps it if a thread of it still computes.
+  void retire(std::shared_ptr<Stage> stage);
   /// Every stage, and no more of them: doors are closed and open() fails from now on.
   Stages take_all();
 
@@ -143,6 +146,8 @@ class StageHost {
   bool closing_ = false;
   Stages stages_;
   std::set<transport::Link*> probes_;
+  std::vector<std::shared_ptr<Stage>>
+      computing_still_;  ///< closed; a thread of theirs has not ended
   // Last: their threads use all of the above.
   std::vector<Door> doors_;
 };

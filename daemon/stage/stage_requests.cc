@@ -1,4 +1,5 @@
 // What a stage does with its requests; stage.cc has how it begins, changes and ends.
+#include <algorithm>
 #include <utility>
 
 #include "core/base/cpu_time.h"
@@ -77,7 +78,12 @@ bool Stage::take_request(transport::Received received, Nanoseconds waited) {
   if (received.message.kind == MessageKind::kValues) ++meter_->requests;
   meter_->receiving += (received.receive + received.decode).count();
   const bool alone = meter_->in_flight++ == 0;
-  Item item{std::move(received.message), {}, received.arrived + received.receive + received.decode};
+  // A frame whose tensors travelled by a codec holds less than they do.
+  const std::uint64_t bytes = std::max(received.wire_bytes, tensor_bytes(received.message.body));
+  Item item{std::move(received.message),
+            {},
+            received.arrived + received.receive + received.decode,
+            bytes};
   item.times.stage = index_;
   item.times.arrived = received.arrived.time_since_epoch();
   item.times.receive = received.receive;
@@ -125,6 +131,7 @@ void Stage::compute(Item& item) {
   auto outputs = run(item);
   if (outputs) {
     item.message.body = Tuple{*std::move(outputs)};
+    item.bytes = tensor_bytes(item.message.body);
     meter_->wait.record(item.times.queue);
     meter_->compute.record(item.times.compute);
     return;
@@ -132,6 +139,7 @@ void Stage::compute(Item& item) {
   Message failed = failure_of(item.message.request, of_this_stage(outputs.error()));
   failed.timeline = std::move(item.message.timeline);
   item.message = std::move(failed);
+  item.bytes = 0;
 }
 
 Error Stage::of_this_stage(const Error& error) const {

@@ -30,6 +30,26 @@ TEST(BoundedQueue, CapacityZeroStillMoves) {
   EXPECT_EQ(queue.pop().value(), 7);
 }
 
+TEST(BoundedQueue, WhatItsItemsHoldIsBoundedAsWell) {
+  BoundedQueue<int> queue(10,
+                          {100, [](const int& item) { return static_cast<std::uint64_t>(item); }});
+  const auto soon = deadline_after(milliseconds(1));
+  ASSERT_TRUE(queue.push(60));
+  ASSERT_TRUE(queue.push(40));
+  EXPECT_FALSE(queue.full());
+  EXPECT_EQ(queue.push(1, soon).error().code, ErrorCode::kTimeout);
+  ASSERT_TRUE(queue.push(0, soon)) << "it holds nothing";
+  EXPECT_EQ(queue.pop().value(), 60);
+  ASSERT_TRUE(queue.push(60, soon));
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(queue.pop());
+  // One that alone holds more than all may hold goes through alone.
+  ASSERT_TRUE(queue.push(1000, soon));
+  EXPECT_TRUE(queue.full());
+  EXPECT_EQ(queue.push(1, soon).error().code, ErrorCode::kTimeout);
+  EXPECT_EQ(queue.pop().value(), 1000);
+  EXPECT_TRUE(queue.push(1, soon));
+}
+
 TEST(BoundedQueue, CloseWakesBothSidesAndLeavesWhatIsQueued) {
   BoundedQueue<int> full(1);
   ASSERT_TRUE(full.push(1));

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <future>
 #include <latch>
 #include <thread>
 
@@ -26,14 +27,15 @@ constexpr std::uint64_t kMiB = 1 << 20;
 
 class ShardCacheTest : public testing::Test {
  protected:
-  ShardCache make_cache(std::uint64_t limit = 0, const ImitatedProcessor& imitated = {}) {
+  ShardCache make_cache(std::uint64_t limit = 0, const ImitatedProcessor& imitated = {},
+                        const WorkLimits& limits = {}) {
     return ShardCache(
         test::fake_runners(runs_),
         [](const Digest& digest) -> Expected<Tensor> {
           if (digest == sha256("weight")) return Tensor();
           return fail(ErrorCode::kNotFound, "no tensor {}", digest.hex());
         },
-        limit, [this] { return memory_; }, imitated);
+        limit, [this] { return memory_; }, imitated, std::make_shared<WorkWatch>(limits));
   }
   /// Runs take some processor time, and say how much the last one did.
   void compute(Nanoseconds& used) {
@@ -61,6 +63,83 @@ TEST_F(ShardCacheTest, TheSameShardWithTheSameSettingsIsLoadedOnce) {
   EXPECT_EQ(first.shard, second.shard);
   EXPECT_EQ(runs_->loads, 1);
   EXPECT_EQ(cache.entries().at(0).users, 2U);
+}
+
+TEST_F(ShardCacheTest, ALoadThatTakesLongKeepsTheOthersWaitingForATurnOnly) {
+  WorkLimits limits;
+  limits.turn = std::chrono::milliseconds(20);
+  ShardCache cache = make_cache(0, {}, limits);
+  std::promise<void> loading;
+  std::promise<void> go_on;
+  std::atomic<int> loads{0};
+  runs_->on_load = [&]() -> Expected<> {
+    if (loads++ == 0) {
+      loading.set_value();
+      go_on.get_future().wait();
+    }
+    return {};
+  };
+  auto endless = std::async(std::launch::async, [&] { return cache.load(make_shard(0, 9), {}); });
+  loading.get_future().wait();
+  EXPECT_TRUE(cache.load(make_shard(), {}));
+  EXPECT_TRUE(cache.load(make_shard(0, 3), {}));
+  // The same shard, which the first is still loading: there is one of it in the end.
+  const auto same = cache.load(make_shard(0, 9), {});
+  ASSERT_TRUE(same);
+  go_on.set_value();
+  const auto late = endless.get();
+  ASSERT_TRUE(late);
+  EXPECT_EQ(late->shard, same->shard);
+  EXPECT_EQ(cache.entries().size(), 3U);
+}
+
+TEST_F(ShardCacheTest, ALoadIsStoppedAtItsDeadline) {
+  ShardCache cache = make_cache();
+  // As a loop of the shard does: it goes on until it is told to stop.
+  runs_->on_load_with = [](const runtime::RunnerOptions& options) {
+    while (!*options.stop) std::this_thread::yield();
+    return fail(ErrorCode::kInternal, "stopped in the middle");
+  };
+  const auto loaded = cache.load(make_shard(), {}, deadline_after(std::chrono::milliseconds(20)));
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().code, ErrorCode::kTimeout);
+  EXPECT_THAT(loaded.error().message, HasSubstr("--load-timeout"));
+  EXPECT_TRUE(cache.entries().empty());
+}
+
+TEST_F(ShardCacheTest, ARequestIsStoppedAtItsLimitAndTheNextOneRuns) {
+  WorkLimits limits;
+  limits.request = std::chrono::milliseconds(20);
+  ShardCache cache = make_cache(0, {}, limits);
+  std::shared_ptr<const std::atomic<bool>> stop;
+  runs_->on_load_with = [&](const runtime::RunnerOptions& options) {
+    stop = options.stop;
+    return Expected<>();
+  };
+  const auto shard = cache.load(make_shard(), {}).value().shard;
+  runs_->on_run = [&](int run) -> Expected<> {
+    if (run > 0) return {};
+    while (!*stop) std::this_thread::yield();
+    return fail(ErrorCode::kInternal, "stopped in the middle");
+  };
+  const auto stopped = shard->run({filled(1)});
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code, ErrorCode::kTimeout);
+  EXPECT_THAT(stopped.error().message, HasSubstr("--request-timeout"));
+  EXPECT_TRUE(shard->run({filled(1)}));
+}
+
+TEST(WorkWatch, TellsOnceOfWorkThatDoesNotStop) {
+  WorkLimits limits;
+  limits.grace = std::chrono::milliseconds(5);
+  std::promise<std::string> told;
+  WorkWatch watch(limits, [&](const std::string& what) { told.set_value(what); });
+  const auto stop = std::make_shared<std::atomic<bool>>(false);
+  { const WorkWatch::Task quick(watch, "quick work", std::chrono::hours(1), nullptr); }
+  const WorkWatch::Task task(watch, "endless work", std::chrono::milliseconds(5), stop);
+  EXPECT_THAT(told.get_future().get(), HasSubstr("endless work takes longer than 0.005 s"));
+  EXPECT_TRUE(*stop);
+  EXPECT_TRUE(task.overdue());
 }
 
 TEST_F(ShardCacheTest, OtherSettingsAndOtherShardsAreLoadedApart) {

@@ -3,9 +3,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <bit>
 #include <future>
+#include <system_error>
 #include <thread>
 
 #include "core/base/printable.h"
@@ -26,6 +28,29 @@ using testing::HasSubstr;
 using wire::MessageKind;
 
 constexpr std::uint64_t kPipeline = 7;
+
+/// While it lives this process can start no thread: each would want a stack larger than its address space.
+class NoMoreThreads {
+ public:
+  NoMoreThreads() {
+    ::pthread_getattr_default_np(&before_);
+    pthread_attr_t huge;
+    ::pthread_attr_init(&huge);
+    ::pthread_attr_setstacksize(&huge, std::size_t{1} << 48);
+    EXPECT_EQ(::pthread_setattr_default_np(&huge), 0);
+    ::pthread_attr_destroy(&huge);
+    EXPECT_THROW(std::jthread([] {}), std::system_error);
+  }
+  ~NoMoreThreads() {
+    ::pthread_setattr_default_np(&before_);
+    ::pthread_attr_destroy(&before_);
+  }
+  NoMoreThreads(const NoMoreThreads&) = delete;
+  NoMoreThreads& operator=(const NoMoreThreads&) = delete;
+
+ private:
+  pthread_attr_t before_;
+};
 
 TEST(Hello, RoundTripsEveryBitOfThePipeline) {
   for (const Role role : {Role::kUpstream, Role::kSink, Role::kProbe}) {
@@ -434,6 +459,36 @@ TEST_F(StageHostTest, TwoPipelinesShareAShardAndTakeTurns) {
   coordinators.clear();
   EXPECT_EQ(runs_->most_at_once, 1);
   EXPECT_EQ(runs_->runs, 60);
+}
+
+TEST_F(StageHostTest, AStageThatComputesWithoutEndIsClosedWithoutIt) {
+  FirstRun first(*runs_);
+  ASSERT_TRUE(host_->open(request()));
+  const auto source = connect({kPipeline, 0, Role::kUpstream}).value();
+  const auto sink = connect({kPipeline, 0, Role::kSink}).value();
+  ASSERT_TRUE(host_->start(kPipeline, 0, soon()));
+  ASSERT_TRUE(source->send(request_message(kPipeline, 0, 1.0F), soon()));
+  first.wait_until_it_runs();
+  const auto closed = host_->close(kPipeline, 0);
+  ASSERT_TRUE(closed) << closed.error().message;
+  EXPECT_EQ(closed->state, StageState::kClosed);
+  EXPECT_TRUE(host_->status().empty());
+  EXPECT_EQ(sink->receive(soon()).error().code, ErrorCode::kClosed);
+  EXPECT_TRUE(host_->open(request())) << "the host goes on";
+  first.go_on();
+}
+
+TEST_F(StageHostTest, ALinkForWhichThereIsNoThreadIsRefused) {
+  const std::shared_ptr<transport::Transport> tcp = transport::make_transport("tcp").value();
+  const auto host = test::host_on(tcp, "127.0.0.1:0").value();
+  const std::string address = host->addresses().at(0).address;
+  {
+    const NoMoreThreads none;
+    const auto refused = connect_as(*tcp, address, {kPipeline, 0, Role::kUpstream});
+    EXPECT_FALSE(refused);
+  }
+  ASSERT_TRUE(host->open({kPipeline, 0, shard_, "tcp", "tcp", "", 4, 0}));
+  EXPECT_TRUE(connect_as(*tcp, address, {kPipeline, 0, Role::kUpstream}));
 }
 
 TEST_F(StageHostTest, ADrainedHostTakesNothingMore) {

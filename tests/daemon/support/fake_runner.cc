@@ -86,6 +86,7 @@ RunnerFactory fake_runners(std::shared_ptr<FakeRuns> runs) {
                                   const runtime::RunnerOptions& options)
              -> Expected<std::unique_ptr<runtime::ShardRunner>> {
     PARETO_TRY(runs->on_load());
+    PARETO_TRY(runs->on_load_with(options));
     runs->engines.push_back(options.engine);
     runs->skips_slow =
         options.is_hopeless && options.is_hopeless("slow", runtime::Precision::kFloat32, kPlain);

@@ -32,8 +32,11 @@ struct FakeRuns {
   Nanoseconds operator_time{
       1};  ///< of its one operator, for each time that it is asked to repeat it
   std::uint64_t packed_bytes = 0;  ///< of each, shared with others
-  /// Fails every load.
+  /// Fails a load.
   std::function<Expected<>()> on_load = [] { return Expected<>(); };
+  /// The same, of one that looks at the options.
+  std::function<Expected<>(const runtime::RunnerOptions&)> on_load_with =
+      [](const runtime::RunnerOptions&) { return Expected<>(); };
 };
 
 /// Stops the first of all runs in the middle, until it may go on. Outlives them.

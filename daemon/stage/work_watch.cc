@@ -1,0 +1,84 @@
+#include "daemon/stage/work_watch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace pareto::daemon {
+namespace {
+
+TimePoint now() { return std::chrono::steady_clock::now(); }
+
+}  // namespace
+
+WorkWatch::WorkWatch(const WorkLimits& limits, OnStuck on_stuck)
+    : limits_(limits), on_stuck_(std::move(on_stuck)), watching_([this] { watch(); }) {}
+
+WorkWatch::~WorkWatch() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  changed_.notify_all();
+}
+
+WorkWatch::Task::Task(WorkWatch& watch, std::string_view what, Nanoseconds limit, StopFlag stop)
+    : watch_(watch),
+      what_(what),
+      limit_(limit),
+      stop_(std::move(stop)),
+      due_(*deadline_after(limit)) {
+  const std::lock_guard lock(watch_.mutex_);
+  watch_.tasks_.push_back(this);
+  // Limits differ little: most often the watch will look before this one is due, and need not be woken.
+  if (watch_.next_look_ && *watch_.next_look_ <= due_) return;
+  watch_.next_look_ = due_;
+  watch_.changed_.notify_all();
+}
+
+WorkWatch::Task::~Task() {
+  const std::lock_guard lock(watch_.mutex_);
+  std::erase(watch_.tasks_, this);
+}
+
+void WorkWatch::watch() {
+  std::unique_lock lock(mutex_);
+  while (!closed_) {
+    const std::vector<std::string> stuck = look();
+    if (!stuck.empty() && on_stuck_) {
+      lock.unlock();
+      for (const std::string& what : stuck) on_stuck_(what);
+      lock.lock();
+    }
+    const auto planned = next_look_;
+    const auto woken = [&] { return closed_ || next_look_ != planned; };
+    if (planned) {
+      changed_.wait_until(lock, *planned, woken);
+    } else {
+      changed_.wait(lock, woken);
+    }
+  }
+}
+
+std::vector<std::string> WorkWatch::look() {
+  std::vector<std::string> stuck;
+  next_look_.reset();
+  for (Task* const task : tasks_) {
+    if (task->told_) continue;
+    if (task->due_ <= now()) {
+      if (task->overdue_) {
+        task->told_ = true;
+        stuck.push_back(
+            fmt::format("{} takes longer than {:.3g} s, and did not stop when it was told to",
+                        task->what_, to_seconds(task->limit_)));
+        continue;
+      }
+      task->overdue_ = true;
+      if (task->stop_) *task->stop_ = true;
+      task->due_ = now() + limits_.grace;
+    }
+    next_look_ = next_look_ ? std::min(*next_look_, task->due_) : task->due_;
+  }
+  return stuck;
+}
+
+}  // namespace pareto::daemon
