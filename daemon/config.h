@@ -32,6 +32,8 @@ struct DaemonConfig {
       steady;  ///< the imitated one takes what this file of operator times says; "": what it takes here
   std::uint64_t max_frame_bytes = std::uint64_t{1} << 30;
   Nanoseconds drain_timeout = std::chrono::seconds(10);
+  Nanoseconds load_timeout = WorkLimits().load;
+  Nanoseconds request_timeout = WorkLimits().request;
   std::string log_level = "info";
   bool allow_netem = false;               ///< coordinators may make this device's network worse
   std::string metrics;                    ///< where GET /metrics is answered; "": nowhere

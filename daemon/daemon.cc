@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -16,6 +17,9 @@
 
 namespace pareto::daemon {
 namespace {
+
+// What a shard that was told to stop is given, however short a request may be.
+constexpr std::chrono::seconds kLeastGrace{1};
 
 std::string host_name() {
   char name[256] = "";
@@ -33,15 +37,6 @@ std::filesystem::path default_state_dir() {
     return std::filesystem::path(home) / ".local/state/pareto-edge/paretod";
   }
   return {};
-}
-
-/// An address that works from this machine.
-std::string local_address(const std::string& address) {
-  const std::size_t colon = address.rfind(':');
-  const std::string host = address.substr(0, colon);
-  if (host == "0.0.0.0" || host == "*") return "127.0.0.1" + address.substr(colon);
-  if (host == "[::]") return "[::1]" + address.substr(colon);
-  return address;
 }
 
 /// Whoever keeps what this device takes is to know which one it is.
@@ -116,10 +111,15 @@ Expected<std::unique_ptr<Daemon>> Daemon::start(const DaemonConfig& config, Daem
     if (!paces) return fail(ErrorCode::kInvalidArgument, "steady: {}", paces.error().message);
     imitated.paces = *std::move(paces);
   }
+  WorkLimits limits;
+  limits.load = config.load_timeout;
+  limits.request = config.request_timeout;
+  limits.grace = std::min(limits.grace, std::max<Nanoseconds>(limits.request, kLeastGrace));
+  daemon->watch_ = std::make_shared<WorkWatch>(limits, std::move(parts.on_stuck));
   daemon->shards_ = std::make_unique<ShardCache>(
       std::move(parts.runners),
       [store = daemon->store_.get()](const Digest& digest) { return store->get(digest); },
-      config.memory_limit_bytes, parts.memory, imitated);
+      config.memory_limit_bytes, parts.memory, imitated, daemon->watch_);
   StageHostOptions options;
   options.device = name;
   options.limits.max_frame_bytes = config.max_frame_bytes;
@@ -148,12 +148,12 @@ Expected<std::unique_ptr<Daemon>> Daemon::start(const DaemonConfig& config, Daem
 
 std::string Daemon::ready_line() const {
   nlohmann::ordered_json line;
-  line["control"] = local_address(control_->address());
+  line["control"] = address_from_here(control_->address());
   line["data"] = nlohmann::ordered_json::object();
   for (const DataAddress& data : stages_->addresses()) {
-    line["data"][data.transport] = local_address(data.address);
+    line["data"][data.transport] = address_from_here(data.address);
   }
-  if (metrics_) line["metrics"] = local_address(metrics_->address());
+  if (metrics_) line["metrics"] = address_from_here(metrics_->address());
   line["pid"] = ::getpid();
   return line.dump();
 }

@@ -19,6 +19,7 @@
 #include "daemon/stage/shard_cache.h"
 #include "daemon/stage/stage_host.h"
 #include "daemon/stage/tensor_store.h"
+#include "daemon/stage/work_watch.h"
 
 namespace pareto::daemon {
 
@@ -30,6 +31,8 @@ struct DaemonParts {
   std::vector<std::string> engines;
   NetworkLease::Change network = kernel_change();
   std::vector<std::shared_ptr<transport::Transport>> transports;
+  /// Called from a thread of its own for work that takes too long and can't be stopped.
+  WorkWatch::OnStuck on_stuck;
 };
 /// LibTorch, this machine, every transport of this build.
 DaemonParts builtin_parts();
@@ -47,6 +50,8 @@ class Daemon {
   std::string ready_line() const;
   /// A line for people: where it serves, and how many stages are open now.
   std::string status() const;
+  /// Whether the control address answers a call of its own. Fails: as ControlServer::check_answers.
+  Expected<> check_answers(Nanoseconds patience) const { return control_->check_answers(patience); }
   const DaemonConfig& config() const { return config_; }
 
   /// A sentence per setting that changed.
@@ -72,6 +77,7 @@ class Daemon {
   std::string name_;
   std::optional<TemporaryFolder> temporary_state_;  ///< where neither a folder nor a home is known
   std::unique_ptr<TensorStore> store_;
+  std::shared_ptr<WorkWatch> watch_;
   std::unique_ptr<ShardCache> shards_;
   std::unique_ptr<StageHost> stages_;
   std::unique_ptr<NetworkLease> network_;

@@ -3,10 +3,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <system_error>
 #include <utility>
 
 #include "core/base/log.h"
@@ -27,6 +29,7 @@ constexpr int kWrongConfig = 2;
 constexpr int kEnvironment = 3;
 // After the drain's own time, for calls that cannot be interrupted.
 constexpr std::chrono::seconds kGrace{5};
+constexpr std::chrono::seconds kSelfCheckPatience{5};
 
 int complain(const Error& error, int exit_code) {
   std::fprintf(stderr, "paretod: %s\n", error.message.c_str());
@@ -52,11 +55,21 @@ void reload(Daemon& daemon, const CommandLine& command_line) {
   for (const std::string& change : changes.waiting) spdlog::warn("HUP: {}", change);
 }
 
+/// Tells the service manager that this daemon is alive, if it answers its own call. The status asks the stages: one that holds them for
+/// ever makes this hang, too.
+void tell_alive(const Daemon& daemon, const ServiceManager& manager) {
+  if (!manager.alive_every()) return;
+  if (const auto answers = daemon.check_answers(kSelfCheckPatience); !answers) {
+    return spdlog::error("{}; unless it does soon, the service manager starts this daemon anew",
+                         answers.error().message);
+  }
+  manager.alive(daemon.status());
+}
+
 /// The main loop: until TERM or INT.
 void attend(Daemon& daemon, const CommandLine& command_line, const ServiceManager& manager) {
   for (;;) {
-    // The status asks the stages: one that holds them for ever makes this loop hang, too.
-    manager.alive(daemon.status());
+    tell_alive(daemon, manager);
     const auto signal = wait_signal(manager.alive_every());
     if (!signal) continue;
     if (*signal != SIGHUP) return;
@@ -68,13 +81,23 @@ void attend(Daemon& daemon, const CommandLine& command_line, const ServiceManage
 
 int serve(const CommandLine& command_line, const DaemonConfig& config) {
   prepare_signals();
+  raise_descriptor_limit();
   if (auto pinned = pin_to_cores(config.cpu); !pinned)
     return complain(pinned.error(), kWrongConfig);
   if (command_line.exit_with_parent) {
     if (auto bound = end_with_parent(); !bound) return complain(bound.error(), kFailed);
   }
   const ServiceManager manager;
-  auto daemon = Daemon::start(config, builtin_parts());
+  std::atomic<bool> stuck{false};
+  DaemonParts parts = builtin_parts();
+  parts.on_stuck = [&stuck](const std::string& what) {
+    spdlog::error(
+        "{}: this daemon ends with exit code {}, for the service manager to start it anew", what,
+        kFailed);
+    stuck = true;
+    ::kill(::getpid(), SIGTERM);
+  };
+  auto daemon = Daemon::start(config, std::move(parts));
   if (!daemon) return complain(daemon.error(), exit_code_of(daemon.error()));
   if (command_line.ready_fd) {
     const auto told = tell_ready(*command_line.ready_fd, (*daemon)->ready_line());
@@ -84,8 +107,10 @@ int serve(const CommandLine& command_line, const DaemonConfig& config) {
   attend(**daemon, command_line, manager);
   const Nanoseconds patience = (*daemon)->config().drain_timeout + kGrace;
   manager.stopping(patience);
-  const Impatience impatience(patience);
+  const Impatience impatience(patience, stuck ? kFailed : kDone);
   (*daemon)->drain();
+  // A thread that can't be ended would be waited for.
+  if (stuck) ::_exit(kFailed);
   daemon->reset();
   return kDone;
 }
@@ -121,7 +146,12 @@ int run(int argc, char** argv) {
   const auto libraries = runtime::load_operator_libraries(config->operators);
   if (!libraries) return complain(libraries.error(), kWrongConfig);
   if (command_line->check_config) return check_files(*config);
-  return serve(*command_line, *config);
+  try {
+    return serve(*command_line, *config);
+  } catch (const std::system_error& error) {
+    return complain({ErrorCode::kExhausted, fmt::format("no thread left: {}", error.what())},
+                    kFailed);
+  }
 }
 
 // Libraries start threads when they are loaded, before main (OpenBLAS does). Threads that did not block the signals would get them while

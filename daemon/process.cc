@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <spdlog/spdlog.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -56,14 +57,22 @@ std::optional<int> wait_signal(std::optional<Nanoseconds> limit) {
   return wait_for(signals({SIGTERM, SIGINT, SIGHUP}), limit);
 }
 
-Impatience::Impatience(Nanoseconds patience)
-    : watching_([patience] {
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  // Where that is refused the limit stays as it was.
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+Impatience::Impatience(Nanoseconds patience, int exit_code)
+    : watching_([patience, exit_code] {
         // USR1 is our own destructor.
         const auto number = wait_for(signals({SIGTERM, SIGINT, SIGUSR1}), patience);
         if (number == SIGUSR1) return;
         spdlog::warn("{}: leaving without waiting for what is in flight",
                      number ? "asked again" : "draining takes too long");
-        ::_exit(0);
+        ::_exit(exit_code);
       }) {}
 
 Impatience::~Impatience() { ::pthread_kill(watching_.native_handle(), SIGUSR1); }

@@ -19,12 +19,15 @@ void prepare_signals();
 /// Waits for TERM, INT or HUP and returns it; none when `limit` has passed, where there is one.
 std::optional<int> wait_signal(std::optional<Nanoseconds> limit);
 
-/// Ends the process, with exit code 0, when a second TERM or INT arrives or `patience` has passed: a drain must not hang.
+/// Raises the number of descriptors that this process may have open to the highest that it may set.
+void raise_descriptor_limit();
+
+/// Ends the process, with that exit code, when a second TERM or INT arrives or `patience` has passed: a drain must not hang.
 ///
 /// Threads: one owner; watches on a thread of its own until destroyed.
 class Impatience {
  public:
-  explicit Impatience(Nanoseconds patience);
+  Impatience(Nanoseconds patience, int exit_code);
   ~Impatience();
   Impatience(const Impatience&) = delete;
   Impatience& operator=(const Impatience&) = delete;

@@ -28,7 +28,7 @@ std::string status_line(std::string status) {
 ServiceManager::ServiceManager() {
   std::uint64_t patience_us = 0;
   if (::sd_watchdog_enabled(0, &patience_us) > 0) {
-    alive_every_ = std::chrono::microseconds(patience_us) / 2;
+    alive_every_ = std::chrono::microseconds(patience_us) / 4;
   }
 }
 

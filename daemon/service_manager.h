@@ -16,7 +16,7 @@ class ServiceManager {
   /// By this process's environment.
   ServiceManager();
 
-  /// How often it is to be told alive(): half of the time after which it restarts this process. None: it does not watch.
+  /// How often it is to be told alive(): a quarter of the time after which it restarts this process. None: it does not watch.
   std::optional<Nanoseconds> alive_every() const { return alive_every_; }
   /// Does nothing where it does not watch.
   void alive(const std::string& status) const;

@@ -134,12 +134,27 @@ Expected<> set_bytes(DaemonConfig& config, const std::string& text) {
   PARETO_ASSIGN(config.*Member, parse_bytes(text));
   return {};
 }
+/// Longer ones would count as for ever.
+constexpr std::chrono::hours kLongestTimeout{24 * 365};
+template <auto Member>
+Expected<> set_timeout(DaemonConfig& config, const std::string& text) {
+  PARETO_ASSIGN(const Nanoseconds time, parse_duration(text));
+  if (time <= Nanoseconds(0) || time > kLongestTimeout) {
+    return fail(ErrorCode::kInvalidArgument, "\"{}\" is not more than 0 and at most a year", text);
+  }
+  config.*Member = time;
+  return {};
+}
+template <auto Member>
+std::string get_time(const DaemonConfig& config) {
+  return fmt::format("{}ns", (config.*Member).count());
+}
 template <auto Member>
 std::string get_bytes(const DaemonConfig& config) {
   return std::to_string(config.*Member);
 }
 
-const std::array<Setting, 21> kSettings{{
+const std::array<Setting, 23> kSettings{{
     {"listen", "ADDR", "control service, HOST:PORT, port 0 picks a free one; or unix:/FILE", false,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
        if (!text.starts_with(kUnixScheme)) PARETO_TRY(check_address(text));
@@ -223,7 +238,11 @@ const std::array<Setting, 21> kSettings{{
        PARETO_ASSIGN(config.drain_timeout, parse_duration(text));
        return {};
      },
-     [](const DaemonConfig& config) { return fmt::format("{}ns", config.drain_timeout.count()); }},
+     get_time<&DaemonConfig::drain_timeout>},
+    {"load_timeout", "TIME", "a shard that takes longer to load is given up, as in 10min", false,
+     set_timeout<&DaemonConfig::load_timeout>, get_time<&DaemonConfig::load_timeout>},
+    {"request_timeout", "TIME", "a request that computes longer fails, as in 5min", false,
+     set_timeout<&DaemonConfig::request_timeout>, get_time<&DaemonConfig::request_timeout>},
     {"log_level", "LEVEL", "trace, debug, info, warn, error or off", true,
      [](DaemonConfig& config, const std::string& text) -> Expected<> {
        static const std::array<std::string, 6> kLevels{"trace", "debug", "info",

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -55,9 +56,53 @@ std::vector<Endpoint> endpoints_of(const addrinfo* found) {
   return in_turns(std::move(endpoints));
 }
 
+/// None: errno says why.
+FileDescriptor socket_of(int family) {
+  return FileDescriptor(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+}
+
 Expected<FileDescriptor> open_socket(int family) {
-  FileDescriptor socket(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  FileDescriptor socket = socket_of(family);
   if (!socket) return fail(ErrorCode::kExhausted, "no socket: {}", errno_text(errno));
+  return socket;
+}
+
+/// Binds it and listens. False: errno says why.
+bool listen_on(const FileDescriptor& socket, const addrinfo& address) {
+  // Connections of an earlier listener that linger in TIME_WAIT do not keep the port; a live listener does.
+  const int on = 1;
+  setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  return ::bind(socket.get(), address.ai_addr, address.ai_addrlen) == 0 &&
+         ::listen(socket.get(), SOMAXCONN) == 0;
+}
+
+void set_port(addrinfo& address, std::uint16_t port) {
+  const std::uint16_t wire = htons(port);
+  if (address.ai_family == AF_INET) {
+    reinterpret_cast<sockaddr_in*>(address.ai_addr)->sin_port = wire;
+  } else if (address.ai_family == AF_INET6) {
+    reinterpret_cast<sockaddr_in6*>(address.ai_addr)->sin6_port = wire;
+  }
+}
+
+/// Whether one of the sockets is bound to that address: a name may have it twice.
+bool is_one_of(const std::vector<FileDescriptor>& sockets, const addrinfo& address) {
+  return std::ranges::any_of(sockets, [&](const FileDescriptor& socket) {
+    sockaddr_storage bound{};
+    socklen_t size = sizeof(bound);
+    return getsockname(socket.get(), reinterpret_cast<sockaddr*>(&bound), &size) == 0 &&
+           size == address.ai_addrlen && std::memcmp(&bound, address.ai_addr, size) == 0;
+  });
+}
+
+/// One IPv6 socket that takes connections by IPv4 as well.
+Expected<FileDescriptor> listen_at_all(std::uint16_t port) {
+  PARETO_ASSIGN(const AddressList found,
+                resolve({"::", port}, AI_PASSIVE, ErrorCode::kInvalidArgument));
+  PARETO_ASSIGN(FileDescriptor socket, open_socket(found->ai_family));
+  const int off = 0;
+  setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+  if (!listen_on(socket, *found)) return fail(ErrorCode::kUnavailable, "{}", errno_text(errno));
   return socket;
 }
 
@@ -113,14 +158,38 @@ Expected<short> wait_until_ready(int descriptor, short events, const Waker* wake
 Expected<FileDescriptor> open_listener(const HostPort& address) {
   PARETO_ASSIGN(const AddressList found, resolve(address, AI_PASSIVE, ErrorCode::kInvalidArgument));
   PARETO_ASSIGN(FileDescriptor socket, open_socket(found->ai_family));
-  // Connections of an earlier listener that linger in TIME_WAIT do not keep the port; a live listener does.
-  const int on = 1;
-  setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  if (::bind(socket.get(), found->ai_addr, found->ai_addrlen) != 0 ||
-      ::listen(socket.get(), SOMAXCONN) != 0) {
-    return cannot_listen(address, errno);
-  }
+  if (!listen_on(socket, *found)) return cannot_listen(address, errno);
   return socket;
+}
+
+Expected<std::vector<FileDescriptor>> open_listeners(const HostPort& address) {
+  std::vector<FileDescriptor> listening;
+  if (address.host == "0.0.0.0") {
+    auto both = listen_at_all(address.port);
+    if (both) listening.push_back(*std::move(both));
+    if (both) return listening;
+    // What follows says what is wrong, or does without IPv6.
+  }
+  PARETO_ASSIGN(const AddressList found, resolve(address, AI_PASSIVE, ErrorCode::kInvalidArgument));
+  HostPort bound = address;
+  int number = EADDRNOTAVAIL;
+  for (addrinfo* candidate = found.get(); candidate != nullptr; candidate = candidate->ai_next) {
+    FileDescriptor socket = socket_of(candidate->ai_family);
+    set_port(*candidate, bound.port);
+    if (socket && listen_on(socket, *candidate)) {
+      // All the others on the port that the first was given.
+      PARETO_ASSIGN(const HostPort first, parse_host_port(local_address(socket)));
+      bound.port = first.port;
+      listening.push_back(std::move(socket));
+      continue;
+    }
+    number = errno;
+    const bool lacks = number == EADDRNOTAVAIL || number == EAFNOSUPPORT;
+    const bool again = number == EADDRINUSE && is_one_of(listening, *candidate);
+    if (!lacks && !again) return cannot_listen(bound, number);
+  }
+  if (listening.empty()) return cannot_listen(bound, number);
+  return listening;
 }
 
 Expected<FileDescriptor> open_connection(const HostPort& address, Deadline deadline) {

@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include <string>
+#include <vector>
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
@@ -36,6 +37,9 @@ Expected<short> wait_until_ready(int descriptor, short events, const Waker* wake
 /// Bound, listening, non-blocking. Fails: kPermission (port in use or not allowed), kInvalidArgument (no such host, or not this
 /// machine's), kExhausted.
 Expected<FileDescriptor> open_listener(const HostPort& address);
+/// The same at every address that the name has, on one port. An unspecified IPv4 host takes connections by IPv6 as well, if the machine
+/// has it. An address that this machine lacks is left out, unless it lacks all. Fails: as open_listener.
+Expected<std::vector<FileDescriptor>> open_listeners(const HostPort& address);
 /// The next connection that comes to a listening socket, of any family; non-blocking. Fails: kTimeout, kClosed (woken, or the socket was
 /// shut down), kExhausted (no descriptors or memory left).
 Expected<FileDescriptor> accept_connection(const FileDescriptor& listening, const Waker& waker,

@@ -3,25 +3,27 @@
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
-#include <netdb.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
-#include <unistd.h>
+#include <grpcpp/resource_quota.h>
+#include <spdlog/spdlog.h>
 
-#include <cerrno>
 #include <chrono>
+#include <optional>
 #include <utility>
 
-#include "core/base/file.h"
 #include "core/base/file_descriptor.h"
+#include "core/transport/connection_feed.h"
 #include "daemon/control/control_service.h"
+#include "daemon/control/socket_file.h"
 
 namespace pareto::daemon {
 namespace {
 
 constexpr int kPingMs = 10'000;
 constexpr int kPingPatienceMs = 20'000;
+constexpr int kHandshakeMs = 5'000;
+constexpr int kIdleMs = 120'000;
+constexpr int kMostCallsAConnection = 128;
+constexpr int kMostThreads = 512;
 
 constexpr std::string_view kOnFile = "unix:";
 
@@ -31,53 +33,58 @@ std::string socket_file(const std::string& address) {
   return file.starts_with("//") ? file.substr(2) : file;
 }
 
-Error why_no_file(const std::string& file) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (file.size() >= sizeof address.sun_path) {
-    return {ErrorCode::kInvalidArgument,
-            fmt::format("a socket's name has at most {} characters", sizeof address.sun_path - 1)};
-  }
-  file.copy(address.sun_path, file.size());
-  const FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
-  if (::bind(socket.get(), generic, sizeof address) != 0) {
-    return {ErrorCode::kPermission, error_from_errno(errno, "making the socket's file").message};
-  }
-  ::unlink(file.c_str());
-  return {ErrorCode::kPermission, "refused, and possible by now"};
+}  // namespace
+
+std::string address_from_here(const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  const std::string host = address.substr(0, colon);
+  if (host == "0.0.0.0" || host == "*") return "127.0.0.1" + address.substr(colon);
+  if (host == "[::]") return "[::1]" + address.substr(colon);
+  return address;
 }
 
-/// gRPC does not say why it could not listen: ask the system the same.
-Error why_not(const std::string& address) {
-  if (address.starts_with(kOnFile)) return why_no_file(socket_file(address));
-  const std::size_t colon = address.rfind(':');
-  std::string host = address.substr(0, colon);
-  const std::string port = address.substr(colon + 1);
-  if (host.size() > 2 && host.front() == '[') host = host.substr(1, host.size() - 2);
-  addrinfo hints{};
-  hints.ai_flags = AI_PASSIVE;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  const int result =
-      ::getaddrinfo(host.empty() ? nullptr : host.c_str(), port.c_str(), &hints, &found);
-  // While a machine starts its networks come up: trying again helps.
-  if (result == EAI_AGAIN) return {ErrorCode::kUnavailable, ::gai_strerror(result)};
-  if (result != 0) return {ErrorCode::kInvalidArgument, ::gai_strerror(result)};
-  const int fd = ::socket(found->ai_family, found->ai_socktype | SOCK_CLOEXEC, 0);
-  const int reuse = 1;
-  ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse);
-  const bool bound = ::bind(fd, found->ai_addr, found->ai_addrlen) == 0 && ::listen(fd, 1) == 0;
-  const int reason = errno;
-  if (fd >= 0) ::close(fd);
-  ::freeaddrinfo(found);
-  if (bound) return {ErrorCode::kPermission, "refused, and free again by now"};
-  if (reason == EADDRINUSE) {
-    return {
-        ErrorCode::kPermission,
-        "it is in use: another program listens there; choose another port, or 0 for a free one"};
+namespace {
+
+/// Where calls come in.
+struct Listening {
+  std::vector<FileDescriptor> sockets;
+  std::optional<SocketFile> file;  ///< of a Unix socket
+  std::string address;             ///< the host asked for, and the real port
+};
+
+Expected<Listening> listen_on(const std::string& address) {
+  Listening listening;
+  listening.address = address;
+  if (address.starts_with(kOnFile)) {
+    PARETO_ASSIGN(SocketFile file, SocketFile::listen(socket_file(address)));
+    listening.sockets.push_back(file.take_socket());
+    listening.file.emplace(std::move(file));
+    return listening;
   }
-  return error_from_errno(reason, "listening");
+  PARETO_ASSIGN(transport::HostPort asked, transport::parse_host_port(address));
+  PARETO_ASSIGN(listening.sockets, transport::open_listeners(asked));
+  const std::string bound = transport::local_address(listening.sockets.front());
+  listening.address = address.substr(0, address.rfind(':')) + bound.substr(bound.rfind(':'));
+  return listening;
+}
+
+void set_up(grpc::ServerBuilder& builder) {
+  builder.SetMaxReceiveMessageSize(kMaxControlMessageBytes);
+  builder.SetMaxSendMessageSize(kMaxControlMessageBytes);
+  // A coordinator without power says no goodbye: its session ends with the first ping that it does not answer. Its own pings are
+  // welcome.
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kPingMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingPatienceMs);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kPingMs / 2);
+  // Whoever connects and says nothing, or asks nothing for long, makes room for others; a coordinator's next call connects it again.
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMs);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleMs);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMostCallsAConnection);
+  // A call under way holds a thread; one more is refused.
+  grpc::ResourceQuota quota("control");
+  quota.SetMaxThreads(kMostThreads);
+  builder.SetResourceQuota(quota);
 }
 
 }  // namespace
@@ -87,6 +94,8 @@ struct ControlServer::Impl {
   ControlService service;
   std::unique_ptr<grpc::Server> server;
   std::string address;
+  std::optional<SocketFile> file;
+  std::unique_ptr<transport::ConnectionFeed> feed;
 };
 
 ControlServer::ControlServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -95,39 +104,52 @@ ControlServer::~ControlServer() { stop(std::chrono::steady_clock::now()); }
 
 Expected<std::unique_ptr<ControlServer>> ControlServer::start(const std::string& address,
                                                               ControlParts parts) {
-  const std::size_t colon = address.rfind(':');
-  if (colon == std::string::npos) {
-    return fail(ErrorCode::kInvalidArgument, "control address \"{}\" is not HOST:PORT", address);
-  }
+  PARETO_ASSIGN(Listening listening,
+                with_context(listen_on(address), "control address {}", address));
   auto impl = std::make_unique<Impl>(std::move(parts));
+  impl->address = std::move(listening.address);
+  if (listening.file) impl->file.emplace(*std::move(listening.file));
   grpc::EnableDefaultHealthCheckService(true);
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
-  // Two daemons on one port would share the calls between them.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  builder.SetMaxReceiveMessageSize(kMaxControlMessageBytes);
-  builder.SetMaxSendMessageSize(kMaxControlMessageBytes);
-  // A coordinator without power says no goodbye: its session ends with the first ping that it does not answer. Its own pings are
-  // welcome.
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kPingMs);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingPatienceMs);
-  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kPingMs / 2);
+  set_up(builder);
   builder.RegisterService(&impl->service);
-  int port = 0;
-  builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
+  const std::shared_ptr connections = builder.experimental().AddExternalConnectionAcceptor(
+      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
+      grpc::InsecureServerCredentials());
   impl->server = builder.BuildAndStart();
-  if (!impl->server || port == 0) {
-    const Error reason = why_not(address);
-    return fail(reason.code, "control address {}: {}", address, reason.message);
+  if (!impl->server) {
+    return fail(ErrorCode::kInternal, "control address {}: gRPC starts no server", address);
   }
-  const bool on_file = address.starts_with(kOnFile);
-  // For its user and group, whatever the mask of new files is: connecting takes leave to write.
-  if (on_file && ::chmod(socket_file(address).c_str(), 0660) != 0) {
-    return tl::unexpected(error_from_errno(errno, "control address " + address));
-  }
-  impl->address = on_file ? address : fmt::format("{}:{}", address.substr(0, colon), port);
+  const auto take = [connections](FileDescriptor connection) {
+    transport::tune_connection(connection);
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
+    parameters.fd = connection.release();
+    connections->HandleNewConnection(&parameters);
+  };
+  const auto complain = [address](const Error& error) {
+    spdlog::warn("control address {}: {}", address, error.message);
+  };
+  PARETO_ASSIGN(impl->feed, with_context(transport::ConnectionFeed::start(
+                                             std::move(listening.sockets), take, complain),
+                                         "control address {}", address));
   return std::unique_ptr<ControlServer>(new ControlServer(std::move(impl)));
+}
+
+Expected<> ControlServer::check_answers(Nanoseconds patience) const {
+  grpc::ChannelArguments arguments;
+  // A connection of its own: what is to be seen is whether a stranger's would be taken.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  const auto stub = control::v1::Control::NewStub(grpc::CreateCustomChannel(
+      address_from_here(impl_->address), grpc::InsecureChannelCredentials(), arguments));
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + patience);
+  control::v1::ClockReply reply;
+  const grpc::Status status = stub->Clock(&context, {}, &reply);
+  if (status.ok()) return {};
+  return fail(ErrorCode::kUnavailable, "the control address {} does not answer: {}", impl_->address,
+              status.error_message());
 }
 
 const std::string& ControlServer::address() const { return impl_->address; }
@@ -140,10 +162,12 @@ void ControlServer::stop(TimePoint deadline) {
   if (!impl_->server) return;
   const auto left = std::max(deadline - std::chrono::steady_clock::now(),
                              std::chrono::steady_clock::duration::zero());
+  impl_->feed.reset();
   impl_->service.end_sessions();
   impl_->server->Shutdown(std::chrono::system_clock::now() + left);
   impl_->server->Wait();
   impl_->server.reset();
+  impl_->file.reset();
 }
 
 }  // namespace pareto::daemon

@@ -22,7 +22,8 @@
 namespace pareto::daemon {
 
 /// A shard's archive and manifest travel in one message, a tensor in chunks.
-inline constexpr int kMaxControlMessageBytes = 256 << 20;
+/// The largest of these is kilobytes; what a message holds once it is parsed is up to eight times as much.
+inline constexpr int kMaxControlMessageBytes = 16 << 20;
 inline constexpr std::size_t kMaxChunkBytes = std::size_t{1} << 20;
 
 /// What the service answers with. All outlive the server.
@@ -42,13 +43,16 @@ struct ControlParts {
   transport::Place place = transport::this_place();
 };
 
+/// An address to listen on as one that works from this machine: an unspecified host is loopback.
+std::string address_from_here(const std::string& address);
+
 /// Serves from construction to stop().
 ///
 /// Threads: calls are answered on gRPC's own threads; start and stop from the owner.
 class ControlServer {
  public:
   /// address: "HOST:PORT", port 0 picks one; "unix:/FILE". Fails: kPermission naming the address and why (in use, not allowed),
-  /// kInvalidArgument (no address).
+  /// kInvalidArgument (no address), kUnavailable (not this machine's, or not yet).
   static Expected<std::unique_ptr<ControlServer>> start(const std::string& address,
                                                         ControlParts parts);
   /// As stop(), at once.
@@ -58,6 +62,8 @@ class ControlServer {
 
   /// The host asked for, and the real port.
   const std::string& address() const;
+  /// Calls itself over a connection of its own. Fails: kUnavailable, if no answer comes in time.
+  Expected<> check_answers(Nanoseconds patience) const;
   /// Health checks answer "not serving" from now on; calls are still answered.
   void announce_stop();
   /// Takes no more calls, and ends the sessions of coordinators; calls under way are cancelled at the deadline. Returns when all have ended: loading a shard cannot be

@@ -18,7 +18,11 @@ namespace {
 
 namespace v1 = control::v1;
 
-constexpr int kMaxDigests = 1 << 20;
+/// Several times what the largest model has.
+constexpr std::size_t kMaxDigests = 1 << 16;
+/// A digest in a MissingTensorsRequest: the field's tag, its length, its bytes.
+constexpr std::string_view kDigestRecord("\x0a\x20", 2);
+constexpr std::size_t kDigestRecordBytes = kDigestRecord.size() + 32;
 constexpr std::uint32_t kMaxThreads = 256;
 
 Expected<Digest> digest_from(const std::string& bytes) {
@@ -29,6 +33,22 @@ Expected<Digest> digest_from(const std::string& bytes) {
   }
   std::ranges::transform(bytes, digest.bytes.begin(), [](char c) { return std::byte(c); });
   return digest;
+}
+
+/// The digests of a MissingTensorsRequest as it was sent. Fails: kInvalidArgument.
+Expected<std::vector<Digest>> digests_from(std::string_view request) {
+  std::vector<Digest> digests;
+  digests.reserve(request.size() / kDigestRecordBytes);
+  for (; !request.empty(); request.remove_prefix(kDigestRecordBytes)) {
+    if (!request.starts_with(kDigestRecord) || request.size() < kDigestRecordBytes) {
+      return fail(ErrorCode::kInvalidArgument, "not a list of digests of {} bytes",
+                  kDigestRecordBytes - kDigestRecord.size());
+    }
+    PARETO_ASSIGN(const Digest digest,
+                  digest_from(std::string(request.substr(kDigestRecord.size(), 32))));
+    digests.push_back(digest);
+  }
+  return digests;
 }
 
 std::string to_bytes(const Digest& digest) {
@@ -76,6 +96,14 @@ std::string contest_of(const runtime::LoadReport& report) {
 /// " (bf16 is off by 7.2 % …)", or nothing.
 std::string reason_of(const runtime::LoadReport& report) {
   return report.precision_reason.empty() ? "" : " (" + report.precision_reason + ")";
+}
+
+/// When the coordinator gives up; none: not within an hour, so that the daemon's own limits count.
+Deadline deadline_of(const grpc::ServerContext& context) {
+  constexpr std::chrono::hours kLong{1};
+  const auto now = std::chrono::system_clock::now();
+  if (context.deadline() > now + kLong) return std::nullopt;
+  return deadline_after(context.deadline() - now);
 }
 
 /// Of its weights, equal ones once.
@@ -151,22 +179,29 @@ grpc::Status ControlService::Attend(
   });
 }
 
-grpc::Status ControlService::MissingTensors(grpc::ServerContext*,
-                                            const v1::MissingTensorsRequest* request,
-                                            v1::MissingTensorsReply* reply) {
-  return answer("MissingTensors", [&]() -> Expected<> {
-    if (request->digests_size() > kMaxDigests) {
-      return fail(ErrorCode::kExhausted, "asked for {} digests at once, the limit is {}",
-                  request->digests_size(), kMaxDigests);
-    }
-    std::vector<Digest> asked;
-    for (const std::string& bytes : request->digests()) {
-      PARETO_ASSIGN(const Digest digest, digest_from(bytes));
-      asked.push_back(digest);
-    }
-    for (const Digest& digest : parts_.store.missing(asked)) reply->add_digests(to_bytes(digest));
-    return {};
-  });
+Expected<> ControlService::missing(const grpc::ByteBuffer& request, grpc::ByteBuffer& reply) const {
+  grpc::Slice bytes;
+  if (request.Length() > kMaxDigests * kDigestRecordBytes) {
+    return fail(ErrorCode::kExhausted, "asked for more than {} digests at once", kMaxDigests);
+  }
+  if (request.Length() > 0 && !request.DumpToSingleSlice(&bytes).ok()) {
+    return fail(ErrorCode::kCorrupt, "the request cannot be read");
+  }
+  PARETO_ASSIGN(const std::vector<Digest> asked,
+                digests_from({reinterpret_cast<const char*>(bytes.begin()), bytes.size()}));
+  v1::MissingTensorsReply absent;
+  for (const Digest& digest : parts_.store.missing(asked)) absent.add_digests(to_bytes(digest));
+  const grpc::Slice answered(absent.SerializeAsString());
+  reply = grpc::ByteBuffer(&answered, 1);
+  return {};
+}
+
+grpc::ServerUnaryReactor* ControlService::MissingTensors(grpc::CallbackServerContext* context,
+                                                         const grpc::ByteBuffer* request,
+                                                         grpc::ByteBuffer* reply) {
+  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+  reactor->Finish(answer("MissingTensors", [&] { return missing(*request, *reply); }));
+  return reactor;
 }
 
 Expected<> ControlService::put(grpc::ServerReader<v1::TensorChunk>& reader,
@@ -231,7 +266,7 @@ Expected<> ControlService::load(grpc::ServerContext& context, const v1::LoadShar
   PARETO_TRY(sessions_.check(request.session()));
   PARETO_ASSIGN(const Shard shard, shard_from_manifest(request.manifest(), request.archive()));
   PARETO_ASSIGN(const runtime::RunnerOptions options, options_from(request.settings()));
-  auto tried = parts_.shards.load(shard, options);
+  auto tried = parts_.shards.load(shard, options, deadline_of(context));
   if (!tried && tried.error().code == ErrorCode::kNotFound) {
     // Where there is no room for all of its tensors the later ones made the earlier ones go, and always will.
     PARETO_TRY(with_context(parts_.store.check_capacity(stored_bytes(shard)), "shard {} [{}, {})",

@@ -215,6 +215,34 @@ TEST_F(ParetodTest, ASocketsFileIsForItsUserAndGroup) {
   EXPECT_THAT(refused(path(std::string(200, 'x'))).errors, HasSubstr("at most 107 characters"));
 }
 
+TEST_F(ParetodTest, ASocketsFileHasOneDaemon) {
+  const std::string file = path("control");
+  const auto arguments = [&](const std::string& state) {
+    return std::vector<std::string>{"paretod",   "--listen",        "unix:" + file,
+                                    "--data",    "tcp=127.0.0.1:0", "--state-dir",
+                                    path(state), "--ready-fd",      "1"};
+  };
+  v1::DescribeReply reply;
+  {
+    Process first(arguments("first"));
+    ready(first);
+    const Finished second = run(arguments("second"));
+    EXPECT_EQ(second.exit_code, 3);
+    EXPECT_THAT(second.errors, HasSubstr(file));
+    EXPECT_THAT(second.errors, HasSubstr("another process listens there"));
+    EXPECT_TRUE(describe("unix:" + file, reply).ok()) << "the second one took the file";
+    first.signal(SIGKILL);
+    first.wait();
+  }
+  EXPECT_TRUE(std::filesystem::exists(file));
+  Process next(arguments("first"));
+  ready(next);
+  EXPECT_TRUE(describe("unix:" + file, reply).ok()) << "what was left behind was not replaced";
+  next.signal(SIGTERM);
+  EXPECT_EQ(next.wait(), 0) << next.errors();
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
 TEST_F(ParetodTest, AnAddressThatMayStillComeIsNobodysMistake) {
   // Of TEST-NET-1, which no machine has.
   EXPECT_EQ(run({"paretod", "--listen", "192.0.2.1:0", "--data", "tcp=127.0.0.1:0", "--state-dir",

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <cerrno>
@@ -130,6 +131,25 @@ TEST_F(Service, ItsMainLoopFeedsTheWatchdogAndNothingElseDoes) {
     // Twenty times what a main loop that runs would let pass.
     EXPECT_EQ(socket_.receive(std::chrono::seconds(1)), "");
   }
+  EXPECT_THAT(socket_.receive(), StartsWith("WATCHDOG=1\n"));
+  daemon.signal(SIGTERM);
+  EXPECT_THAT(socket_.receive_with("STOPPING=1"), Not(""));
+  EXPECT_EQ(daemon.wait(), 0) << daemon.errors();
+}
+
+TEST_F(Service, TheWatchdogIsFedOnlyWhileTheControlPortAnswers) {
+  Process daemon(arguments(), {socket_.variable(), "WATCHDOG_USEC=400000"});
+  EXPECT_THAT(socket_.receive_with("WATCHDOG=1"), Not(""));
+  rlimit before{};
+  ASSERT_EQ(::prlimit(daemon.pid(), RLIMIT_NOFILE, nullptr, &before), 0);
+  // Below what is open: it can connect to nothing, not to itself either.
+  const rlimit few{4, before.rlim_max};
+  ASSERT_EQ(::prlimit(daemon.pid(), RLIMIT_NOFILE, &few, nullptr), 0);
+  EXPECT_TRUE(daemon.wait_for_output("does not answer")) << daemon.errors();
+  socket_.drop_waiting();
+  // Several times what one that answers would let pass.
+  EXPECT_EQ(socket_.receive(std::chrono::seconds(1)), "");
+  ASSERT_EQ(::prlimit(daemon.pid(), RLIMIT_NOFILE, &before, nullptr), 0);
   EXPECT_THAT(socket_.receive(), StartsWith("WATCHDOG=1\n"));
   daemon.signal(SIGTERM);
   EXPECT_THAT(socket_.receive_with("STOPPING=1"), Not(""));

@@ -6,6 +6,7 @@
 #include <grpcpp/server_builder.h>
 
 #include "core/base/bounded_queue.h"
+#include "core/transport/connection_feed.h"
 #include "core/transport/grpc/link.h"
 #include "core/transport/grpc/settings.h"
 #include "core/transport/grpc/stream.h"
@@ -15,6 +16,7 @@ namespace pareto::transport::grpc {
 namespace {
 
 constexpr std::size_t kMostWaiting = 128;
+constexpr int kIdleMs = 10'000;
 
 /// "ipv4:127.0.0.1:40312" or "ipv6:%5B::1%5D:40312" -> as addresses are written everywhere else.
 std::string readable_peer(std::string peer) {
@@ -77,6 +79,9 @@ class ServerStream final : public Stream, public ::grpc::ServerGenericBidiReacto
   bool refused_ = false;  // set before anything is started
 };
 
+/// A link to be accepted, or why connections were refused.
+using Waiting = Expected<std::shared_ptr<ServerStream>>;
+
 /// Turns calls of our method into streams that wait to be accepted.
 class LinkService final : public ::grpc::CallbackGenericService {
  public:
@@ -88,7 +93,7 @@ class LinkService final : public ::grpc::CallbackGenericService {
     if (context->method() != kMethod) return CallbackGenericService::CreateReactor(context);
     auto stream = std::make_shared<ServerStream>(context, limits_.read_ahead_bytes);
     // gRPC's threads must not block: no room means no link.
-    if (waiting.push(stream, std::chrono::steady_clock::now())) {
+    if (waiting.push(Waiting(stream), std::chrono::steady_clock::now())) {
       stream->greet();
     } else {
       stream->refuse();
@@ -96,7 +101,7 @@ class LinkService final : public ::grpc::CallbackGenericService {
     return stream.get();
   }
 
-  BoundedQueue<std::shared_ptr<ServerStream>> waiting{kMostWaiting};
+  BoundedQueue<Waiting> waiting{kMostWaiting};
 
  private:
   const Limits limits_;
@@ -118,49 +123,64 @@ class LinkServer {
   LinkServer(const LinkServer&) = delete;
   LinkServer& operator=(const LinkServer&) = delete;
 
-  /// The port; 0 where gRPC could not listen.
-  int start(const HostPort& address, const Limits& limits) {
+  /// Returns the port.
+  Expected<std::uint16_t> start(const HostPort& address, const Limits& limits) {
+    PARETO_ASSIGN(std::vector<FileDescriptor> listening, open_listeners(address));
+    PARETO_ASSIGN(const HostPort bound, parse_host_port(local_address(listening.front())));
     ::grpc::ServerBuilder builder;
     for (const auto& [name, number] : channel_settings(limits, to_string(address))) {
       builder.AddChannelArgument(name, number);
     }
-    int port = 0;
-    builder.AddListeningPort(to_string(address), ::grpc::InsecureServerCredentials(), &port);
+    // Of a connection that says nothing, or opens no stream: each link has one, from its beginning to its end.
+    builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kIdleMs);
+    builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleMs);
+    const std::shared_ptr connections = builder.experimental().AddExternalConnectionAcceptor(
+        ::grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
+        ::grpc::InsecureServerCredentials());
     builder.RegisterCallbackGenericService(&service_);
     server_ = builder.BuildAndStart();
-    return server_ ? port : 0;
+    if (!server_) return fail(ErrorCode::kInternal, "gRPC starts no server, and does not say why");
+    const auto take = [connections](FileDescriptor connection) {
+      tune_connection(connection);
+      ::grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
+      parameters.fd = connection.release();
+      connections->HandleNewConnection(&parameters);
+    };
+    const auto complain = [this](const Error& error) {
+      static_cast<void>(
+          service_.waiting.push(tl::unexpected(error), std::chrono::steady_clock::now()));
+    };
+    PARETO_ASSIGN(feed_, ConnectionFeed::start(std::move(listening), take, complain));
+    return bound.port;
   }
 
-  Expected<std::shared_ptr<ServerStream>> next(Deadline deadline) {
-    return service_.waiting.pop(deadline);
+  Waiting next(Deadline deadline) {
+    PARETO_ASSIGN(Waiting waiting, service_.waiting.pop(deadline));
+    return waiting;
   }
 
   void stop_accepting() {
+    feed_.reset();
     service_.waiting.close();
     // Nobody will accept these any more: ending them tells those who connected.
-    while (auto stream = service_.waiting.pop(std::chrono::steady_clock::now())) {
-      (*stream)->close();
-      (*stream)->wait_until_done(std::chrono::seconds(1));
+    while (auto waiting = service_.waiting.pop(std::chrono::steady_clock::now())) {
+      if (!*waiting) continue;
+      (**waiting)->close();
+      (**waiting)->wait_until_done(std::chrono::seconds(1));
     }
   }
 
  private:
   LinkService service_;
   std::unique_ptr<::grpc::Server> server_;
+  std::unique_ptr<ConnectionFeed> feed_;
 };
 
 Expected<std::unique_ptr<Listener>> GrpcListener::open(const HostPort& address,
                                                        const Limits& limits) {
-  // gRPC tells only that it failed, not why; a plain socket tells.
-  PARETO_TRY(open_listener(address));
   auto server = std::make_shared<LinkServer>(limits);
-  const int port = server->start(address, limits);
-  if (port <= 0) {
-    return fail(ErrorCode::kPermission, "cannot listen on {}: gRPC does not say why",
-                to_string(address));
-  }
   HostPort bound = address;
-  bound.port = static_cast<std::uint16_t>(port);
+  PARETO_ASSIGN(bound.port, server->start(address, limits));
   return std::make_unique<GrpcListener>(std::move(server), to_string(bound), limits);
 }
 

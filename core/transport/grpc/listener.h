@@ -12,7 +12,7 @@ namespace pareto::transport::grpc {
 
 class LinkServer;
 
-/// After close() the port is let go of as soon as the last link accepted there has gone too; until then connections are refused.
+/// After close() connections are refused; links accepted before live on.
 ///
 /// Threads: as Listener says.
 class GrpcListener final : public Listener {

@@ -99,6 +99,29 @@ TEST_F(ControlTest, TensorsArriveInChunksAndAreThenNotMissing) {
   EXPECT_EQ(store_->get(sha256(large)).value().size_bytes(), 1500U);
 }
 
+TEST_F(ControlTest, AQuestionForDigestsIsBoundedBeforeItIsParsed) {
+  v1::MissingTensorsRequest asked;
+  v1::MissingTensorsReply missing;
+  EXPECT_TRUE(call(&v1::Control::Stub::MissingTensors, asked, missing).ok());
+  asked.add_digests("");
+  EXPECT_EQ(call(&v1::Control::Stub::MissingTensors, asked, missing).error_code(),
+            StatusCode::INVALID_ARGUMENT);
+  asked.Clear();
+  for (int i = 0; i <= 1 << 16; ++i) asked.add_digests(digest_bytes("x"));
+  EXPECT_EQ(call(&v1::Control::Stub::MissingTensors, asked, missing).error_code(),
+            StatusCode::RESOURCE_EXHAUSTED);
+  // Parsed, these would be a million strings.
+  asked.Clear();
+  for (int i = 0; i < 1 << 20; ++i) asked.add_digests("");
+  EXPECT_EQ(call(&v1::Control::Stub::MissingTensors, asked, missing).error_code(),
+            StatusCode::INVALID_ARGUMENT);
+  v1::LoadShardRequest large;
+  large.set_archive(std::string(kMaxControlMessageBytes, 'x'));
+  v1::LoadShardReply loaded;
+  EXPECT_EQ(call(&v1::Control::Stub::LoadShard, large, loaded).error_code(),
+            StatusCode::RESOURCE_EXHAUSTED);
+}
+
 TEST_F(ControlTest, BadTensorStreams) {
   v1::PutTensorsReply reply;
   auto wrong = first_chunk("abc", 3);

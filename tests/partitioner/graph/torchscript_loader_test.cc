@@ -1,6 +1,5 @@
 #include "partitioner/graph/torchscript_loader.h"
 
-#include <caffe2/serialize/inline_container.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/custom_class.h>

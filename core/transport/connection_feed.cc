@@ -1,0 +1,102 @@
+#include "core/transport/connection_feed.h"
+
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "core/base/poll.h"
+
+namespace pareto::transport {
+namespace {
+
+// After an accept that failed for want of descriptors or memory: others must be given time to free some.
+constexpr std::chrono::milliseconds kPause{200};
+constexpr std::chrono::seconds kBetweenComplaints{1};
+
+/// The first descriptor that is for others.
+int reserved_from() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return ConnectionFeed::kMostDescriptors;
+  const auto most =
+      static_cast<int>(std::min<rlim_t>(limit.rlim_cur, ConnectionFeed::kMostDescriptors));
+  return most - std::min(ConnectionFeed::kReserve, most / 2);
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<ConnectionFeed>> ConnectionFeed::start(
+    std::vector<FileDescriptor> listening, Take take, Complain complain) {
+  PARETO_ASSIGN(Waker waker, Waker::create());
+  std::unique_ptr<ConnectionFeed> feed(new ConnectionFeed(std::move(listening), std::move(waker),
+                                                          std::move(take), std::move(complain)));
+  try {
+    feed->thread_ = std::jthread([raw = feed.get()] { raw->run(); });
+  } catch (const std::system_error& error) {
+    return fail(ErrorCode::kExhausted, "no thread to accept connections: {}", error.what());
+  }
+  return feed;
+}
+
+ConnectionFeed::ConnectionFeed(std::vector<FileDescriptor> listening, Waker waker, Take take,
+                               Complain complain)
+    : listening_(std::move(listening)),
+      waker_(std::move(waker)),
+      take_(std::move(take)),
+      complain_(std::move(complain)) {}
+
+ConnectionFeed::~ConnectionFeed() { waker_.wake(); }
+
+void ConnectionFeed::run() {
+  std::vector<pollfd> polled{{waker_.descriptor(), POLLIN, 0}};
+  for (const FileDescriptor& socket : listening_) polled.push_back({socket.get(), POLLIN, 0});
+  while (poll_until(polled, std::nullopt) && polled.front().revents == 0) {
+    Expected<> accepted;
+    for (std::size_t i = 0; i < listening_.size() && accepted; ++i) {
+      if (polled[i + 1].revents != 0) accepted = accept_from(listening_[i]);
+    }
+    if (accepted) continue;
+    refuse(accepted.error().message);
+    // Woken early only when it is to end.
+    static_cast<void>(poll_until(std::span(polled).first(1), deadline_after(kPause)));
+  }
+}
+
+Expected<> ConnectionFeed::accept_from(const FileDescriptor& listening) {
+  while (true) {
+    FileDescriptor connection(
+        ::accept4(listening.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!connection) {
+      const int number = errno;
+      if (number == EMFILE || number == ENFILE || number == ENOBUFS || number == ENOMEM) {
+        return fail(ErrorCode::kExhausted, "{}", errno_text(number));
+      }
+      // It befell a connection that ended before it was accepted, or none waits any more.
+      if (number == EAGAIN || number == EWOULDBLOCK) return {};
+      if (number == EBADF || number == EINVAL || number == ENOTSOCK) return {};
+      continue;
+    }
+    // The lowest free number is given out: so many are open.
+    if (connection.get() >= reserved_from()) {
+      connection.reset();
+      refuse("nearly all descriptors that this process may have are open");
+      continue;
+    }
+    take_(std::move(connection));
+  }
+}
+
+void ConnectionFeed::refuse(const std::string& why) {
+  ++refused_;
+  const TimePoint now = std::chrono::steady_clock::now();
+  if (now - complained_ < kBetweenComplaints) return;
+  complained_ = now;
+  complain_({ErrorCode::kExhausted, fmt::format("{} connections could not be taken: {}",
+                                                std::exchange(refused_, 0), why)});
+}
+
+}  // namespace pareto::transport

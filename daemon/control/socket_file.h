@@ -1,0 +1,34 @@
+// A Unix socket with a file of its own to listen on.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+
+#include "core/base/error.h"
+#include "core/base/file_descriptor.h"
+
+namespace pareto::daemon {
+
+/// Takes its file away again when it goes, unless another has taken its place. Threads: one owner.
+class SocketFile {
+ public:
+  /// Makes the file, for its user and group, and listens there. One that a daemon left when it was killed is replaced. Fails:
+  /// kPermission (another process listens there, or the file can't be made), kInvalidArgument (its name is too long).
+  static Expected<SocketFile> listen(const std::filesystem::path& file);
+  ~SocketFile();
+  SocketFile(SocketFile&& other) noexcept;
+  SocketFile& operator=(SocketFile&&) = delete;
+
+  /// The listening socket, non-blocking. It is the caller's then.
+  FileDescriptor take_socket() { return std::move(socket_); }
+
+ private:
+  SocketFile(std::filesystem::path file, FileDescriptor socket);
+
+  std::filesystem::path file_;  ///< empty: moved from
+  FileDescriptor socket_;
+  ino_t inode_ = 0;
+};
+
+}  // namespace pareto::daemon
