@@ -49,7 +49,8 @@ const axes = (() => {
     el('b', {}, nameOf(trial)), `${wayOf(trial)} over ${trial.transport}, batch ${trial.batch}`, el('br'),
     `${x.text(x.value(trial))}${ofInterval(x, trial)}, window ${trial.latency_ms.window}`, el('br'),
     `${y.text(y.value(trial))}${ofInterval(y, trial)}, window ${trial.throughput.window}`,
-    ...(trial.rounds ? [el('br'), `${roundsOf(trial)} measured ${figure(trial.latency_ms.measured_p50)} ms and ${figure(trial.throughput.measured_samples_per_s)} samples/s`] : []),
+    // A file of an earlier version may not say what was measured.
+    ...(trial.rounds && trial.latency_ms.measured_p50 ? [el('br'), `${roundsOf(trial)} measured ${figure(trial.latency_ms.measured_p50)} ms and ${figure(trial.throughput.measured_samples_per_s)} samples/s`] : []),
     ...more.flatMap((line) => [el('br'), line]));
   /** Of a plan that was predicted only. */
   const expectedTip = (trial) => el('div', {class: 'tip'},

@@ -65,10 +65,13 @@ const otherRun = (() => {
     const file = el('input', {type: 'file', id: 'other-file', accept: '.html,.json', class: 'unseen', change: async () => {
       const [chosen] = file.files;
       if (!chosen) return;
+      const before = view.other;
       try {
         view.other = make(read(await chosen.text()), view);
         page.draw();
       } catch (error) {
+        view.other = before;
+        page.draw();
         say.textContent = `${chosen.name} cannot be compared: ${error.message}.`;
       }
       file.value = '';

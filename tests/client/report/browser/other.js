@@ -8,6 +8,7 @@ module.exports = async ({open, assert, frame, text}) => {
   slower.run = 'slower';
   for (const trial of slower.trials) if (trial.status === 'ok') trial.latency_ms.p50 *= 2;
   const give = async (name, content) => {
+    await page.evaluate(() => { document.querySelector('#other-note').textContent = ''; });
     await page.setInputFiles('#other-file', {name, mimeType: 'text/plain', buffer: Buffer.from(content)});
     await page.waitForFunction(() => document.querySelector('#other-note').textContent);
     await frame(page);
@@ -18,6 +19,10 @@ module.exports = async ({open, assert, frame, text}) => {
   await give('photo.json', 'no run');
   assert.match(await text(page, '#other-note'), /photo\.json cannot be compared: it is neither/);
   assert.equal(await shown(), 0);
+  const broken = structuredClone(slower);
+  broken.trials.find(({id}) => id === under[0].id).throughput = 'fast';
+  await give('broken.json', JSON.stringify(broken));
+  assert.equal(await shown(), under.length - 1, 'a plan without figures is left out');
   await give('run.json', JSON.stringify(slower));
   assert.equal(await shown(), under.length);
   assert.match(await text(page, '#other-note'), /Against slower: lowest latency .* \(−50 %\); highest throughput .*\(\+0 %\)/);
