@@ -71,6 +71,7 @@ v1::OpenStageRequest to_wire(const StageRequest& stage) {
   request.set_queue(stage.queue);
   request.set_max_frame_bytes(stage.max_frame_bytes);
   request.set_codec(stage.codec);
+  request.set_no_checksum(!stage.payload_checksum);
   request.set_profiled_compute_ns(static_cast<std::uint64_t>(stage.profiled_compute.count()));
   return request;
 }
@@ -90,6 +91,7 @@ DeviceInfo from_wire(const v1::DescribeReply& reply, const std::string& address)
     info.data[printable(data.transport())] =
         resolve_data_address(printable(data.address()), address);
   }
+  info.max_frame_bytes = reply.max_frame_bytes();
   info.store_bytes = reply.store_bytes();
   info.store_limit_bytes = reply.store_limit_bytes();
   info.os = printable(reply.os());

@@ -44,6 +44,7 @@ struct DeviceInfo {
   transport::Place place;              ///< of its daemon's process
   double cpu_quota = 0;                ///< processor time that it may take, in cores; 0: no limit
   std::uint64_t store_free_bytes = 0;  ///< free space of the file system that holds its store
+  std::uint64_t max_frame_bytes = 0;   ///< the largest frame that it takes on a link; 0: not said
 };
 
 /// How a device is to run a shard.
@@ -88,6 +89,7 @@ struct StageRequest {
   std::uint64_t max_frame_bytes = 0;
   std::string codec;               ///< of what it sends to the next stage; empty: none
   Nanoseconds profiled_compute{};  ///< of a request, by the device's profile; 0: not known
+  bool payload_checksum = true;    ///< of what it sends
 };
 
 /// Where the links that a stage accepts come to.
@@ -202,6 +204,10 @@ class DaemonClient {
   virtual Expected<> end_emulation(std::uint64_t lease) = 0;
   /// The clock of its stages' timelines against this process's steady_clock, from the best of so many exchanges (at least 1).
   virtual Expected<ClockOffset> clock_offset(int probes) = 0;
+
+  /// Makes every later call, and those under way, fail at once. Meant for a device that is lost:
+  /// who undoes what was set up there then waits for nothing.
+  virtual void abandon() {}
 
   /// Bytes of weights that put_tensors handed to the device so far.
   virtual std::uint64_t weights_sent_bytes() const = 0;

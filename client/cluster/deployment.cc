@@ -143,14 +143,19 @@ Deployment::~Deployment() {
       end.kind = wire::MessageKind::kEnd;
       end.pipeline = lane.pipeline;
       // A courtesy: a stage that is gone or stuck is closed all the same.
-      static_cast<void>(lane.source->send(end, deadline_after(kFarewell)));
-      lane.source->close();
+      if (!abandoned_) static_cast<void>(lane.source->send(end, deadline_after(kFarewell)));
+      leave(*lane.source);
     }
-    if (lane.sink) lane.sink->close();
+    if (lane.sink) leave(*lane.sink);
   }
   for (std::size_t i = first_open_; i < devices_.size(); ++i) {
     static_cast<void>(devices_[i]->close_stage(lane_of(i).pipeline, number_of(i)));
   }
+}
+
+void Deployment::leave(transport::Link& link) const {
+  if (abandoned_) return link.abort();
+  link.close();
 }
 
 std::vector<std::uint64_t> Deployment::wire_bytes() const {
@@ -236,7 +241,11 @@ Expected<OpenedStage> Deployment::open_stage(const Plan& plan, std::size_t stage
   request.downstream_transport = plan.transport_of(link_into(stage) + 1);
   request.downstream = downstream;
   request.queue = options_.queue;
-  request.max_frame_bytes = transport::Limits{}.max_frame_bytes;
+  // What the next one would refuse is refused before it is sent, and fails alone.
+  const bool sends_on = stage + 1 < lane_of(stage).end;
+  request.max_frame_bytes =
+      sends_on ? limits_to(stage + 1).max_frame_bytes : transport::Limits{}.max_frame_bytes;
+  request.payload_checksum = options_.payload_checksum;
   if (stage < codecs_.size()) request.codec = codecs_[stage];
   if (stage < options_.profiled_compute.size()) {
     request.profiled_compute = options_.profiled_compute[stage];
@@ -247,11 +256,19 @@ Expected<OpenedStage> Deployment::open_stage(const Plan& plan, std::size_t stage
   return opened;
 }
 
+transport::Limits Deployment::limits_to(std::size_t stage) const {
+  transport::Limits limits;
+  limits.payload_checksum = options_.payload_checksum;
+  const std::uint64_t most = devices_[stage]->info().max_frame_bytes;
+  if (most > 0) limits.max_frame_bytes = std::min(limits.max_frame_bytes, most);
+  return limits;
+}
+
 Expected<> Deployment::connect_source(Lane& lane, transport::Transport& transport,
                                       const std::string& address) {
   PARETO_ASSIGN(lane.source,
                 with_context(connect_to_stage(transport, address, {lane.pipeline, 0, "upstream"},
-                                              options_.link_timeout),
+                                              options_.link_timeout, limits_to(lane.first)),
                              "the source's link to stage {} on {}", lane.first,
                              devices_[lane.first]->config().name));
   return {};
@@ -298,7 +315,8 @@ Expected<> Deployment::prime_source(Lane& lane) {
   PARETO_ASSIGN(
       const auto figures,
       with_context(transport::prime(*lane.source, lane.pipeline, bytes, PingWay::kThere, in_time()),
-                   "priming the source's link"));
+                   "priming the source's link to stage {} on {}", lane.first,
+                   devices_[lane.first]->config().name));
   lane.source = transport::keep_warm(std::move(lane.source), lane.pipeline, figures, bytes);
   round_trips_[link_into(lane.first)] = figures.round_trip;
   return {};
@@ -309,7 +327,8 @@ Expected<> Deployment::prime_sink(Lane& lane) {
   PARETO_ASSIGN(const auto figures, with_context(transport::prime(*lane.sink, lane.pipeline,
                                                                   shards_[last]->output_bytes,
                                                                   PingWay::kBack, in_time()),
-                                                 "priming the sink's link"));
+                                                 "priming the sink's link to stage {} on {}", last,
+                                                 devices_[last]->config().name));
   round_trips_[link_into(last) + 1] = figures.round_trip;
   return {};
 }

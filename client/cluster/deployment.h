@@ -34,6 +34,8 @@ struct DeploymentOptions {
   CodecChooser* codecs = nullptr;
   /// One a stage, of a request, 0: not known; or none. What devices are watched against.
   std::vector<Nanoseconds> profiled_compute{};
+  /// Whether tensors carry a checksum on all links that reach beyond a machine's memory.
+  bool payload_checksum = true;
 };
 
 /// Ready by handshake: when open() returns, a request may be sent at once. Undone in reverse order at destruction, and on any
@@ -60,6 +62,13 @@ class Deployment {
   bool is_usable() const { return usable_; }
   /// What opening it took of connecting and priming, its shards being loaded.
   Nanoseconds linking() const { return linking_; }
+
+  /// Stage `stage` as devices know it: its pipeline, and its number in that.
+  std::pair<std::uint64_t, std::uint32_t> name_on_device(std::size_t stage) const {
+    return {lane_of(stage).pipeline, number_of(stage)};
+  }
+  /// The pipeline is lost: its destructor waits for no peer that hangs.
+  void abandon() { abandoned_ = true; }
 
   /// Where requests are sent to: the first stage, or replicas in turns.
   transport::Link& source() { return turns_ ? turns_->source() : *lanes_.front().source; }
@@ -109,12 +118,15 @@ class Deployment {
   Expected<> connect_source(Lane& lane, transport::Transport& transport,
                             const std::string& address);
   Expected<> connect_sink(Lane& lane, transport::Transport& transport, const std::string& address);
+  void leave(transport::Link& link) const;
   /// All of a lane at once: no two links of a chain take the same way through the same interface, and over a slow network each takes round trips.
   Expected<> prime_links(Lane& lane);
   Expected<> prime_source(Lane& lane);
   Expected<> prime_sink(Lane& lane);
   /// The stage primes the link to the next one.
   Expected<> start_stage(std::size_t stage);
+  /// What the coordinator's own link to a stage may carry.
+  transport::Limits limits_to(std::size_t stage) const;
   TimePoint in_time() const { return std::chrono::steady_clock::now() + options_.link_timeout; }
 
   const DeploymentOptions options_;
@@ -125,6 +137,7 @@ class Deployment {
   std::vector<StageReport>
       earlier_;  ///< one a stage: what it had done before its shard was changed
   bool usable_ = true;
+  bool abandoned_ = false;
   Nanoseconds linking_{};
   std::size_t first_open_ = 0;  ///< stages [first_open_, devices_.size()) are open
   std::vector<Lane> lanes_;

@@ -25,9 +25,10 @@ std::string refusal(const Message& answer) {
 Expected<std::unique_ptr<transport::Link>> connect_to_stage(transport::Transport& transport,
                                                             const std::string& address,
                                                             const Hello& hello,
-                                                            std::chrono::milliseconds timeout) {
+                                                            std::chrono::milliseconds timeout,
+                                                            const transport::Limits& limits) {
   const Deadline deadline = deadline_after(timeout);
-  PARETO_ASSIGN(auto link, transport.connect(address, deadline));
+  PARETO_ASSIGN(auto link, transport.connect(address, deadline, limits));
   Message message;
   message.kind = MessageKind::kHello;
   message.pipeline = hello.pipeline;

@@ -24,6 +24,7 @@ struct Hello {
 Expected<std::unique_ptr<transport::Link>> connect_to_stage(transport::Transport& transport,
                                                             const std::string& address,
                                                             const Hello& hello,
-                                                            std::chrono::milliseconds timeout);
+                                                            std::chrono::milliseconds timeout,
+                                                            const transport::Limits& limits = {});
 
 }  // namespace pareto::client

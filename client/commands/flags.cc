@@ -50,11 +50,6 @@ Expected<Number> parse_number(const std::string& text, const char* flag, Number 
   return number;
 }
 
-/// Other durations are so short that "5m" could be taken for something else.
-Expected<Nanoseconds> parse_long_time(const std::string& text, const char* flag) {
-  return with_context(parse_duration(text.ends_with("m") ? text + "in" : text), "{}", flag);
-}
-
 /// Loads libraries of operators here, and lets daemons that this process starts load them.
 Expected<> load_operators(const std::vector<std::string>& files) {
   if (files.empty()) return {};
@@ -329,6 +324,13 @@ void PipelineFlags::add_to(CLI::App& app) {
                            "fewest within 1 % of the best"),
             "N|auto", {"auto"})
       ->capture_default_str();
+  add_no_checksum(app, no_checksum);
+}
+
+void add_no_checksum(CLI::App& app, bool& no_checksum) {
+  app.add_flag("--no-checksum", no_checksum,
+               "send tensors without a checksum over tcp and grpc: a byte that changes on its way "
+               "is not noticed then");
 }
 
 void RunnerFlags::add_to(CLI::App& app) {
@@ -544,6 +546,11 @@ Expected<std::vector<std::string>> parse_transports(const std::string& text) {
   }
   if (chosen.empty()) return fail(ErrorCode::kInvalidArgument, "--transport names none");
   return chosen;
+}
+
+/// Other durations are so short that "5m" could be taken for something else.
+Expected<Nanoseconds> parse_long_time(const std::string& text, const char* flag) {
+  return with_context(parse_duration(text.ends_with("m") ? text + "in" : text), "{}", flag);
 }
 
 Expected<int> parse_window(const std::string& text) {

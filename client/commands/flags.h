@@ -12,6 +12,7 @@
 #include "client/cluster/testbed_cluster.h"
 #include "client/command.h"
 #include "client/commands/store_flags.h"
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/runtime/shard_runner.h"
 #include "partitioner/graph/model.h"
@@ -95,6 +96,7 @@ struct PipelineFlags {
   double codec_error = 0;
   std::string micro_batch = "none";
   std::string window = "auto";
+  bool no_checksum = false;
 
   void add_to(CLI::App& app);
 };
@@ -103,6 +105,8 @@ struct PipelineFlags {
 inline constexpr const char* kDefaultMaxErrorText = "5%";
 /// "5%" or "0.05" as a share, above 0 and at most 1; 0 for the default. Fails: kInvalidArgument naming --max-error.
 Expected<double> parse_max_error(const std::string& text);
+/// Adds --no-checksum.
+void add_no_checksum(CLI::App& app, bool& no_checksum);
 
 /// How a shard is run, one way.
 struct RunnerFlags {
@@ -168,6 +172,8 @@ Expected<> check_codec_error(double error);
 Expected<std::vector<std::string>> parse_transports(const std::string& text);
 /// "auto" -> 0. Fails: kInvalidArgument.
 Expected<int> parse_window(const std::string& text);
+/// "90s", "5m", "1h". Fails: kInvalidArgument, naming the flag.
+Expected<Nanoseconds> parse_long_time(const std::string& text, const char* flag);
 /// "90s", "5m", "1h": in seconds. Fails: kInvalidArgument.
 Expected<double> parse_budget(const std::string& text);
 

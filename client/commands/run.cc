@@ -145,6 +145,7 @@ class RunCommand final : public Command {
   Expected<> read_flags(Plan& plan) {
     PARETO_TRY(check_codec_error(pipeline_.codec_error));
     options_.codec_error = pipeline_.codec_error;
+    options_.payload_checksum = !pipeline_.no_checksum;
     PARETO_ASSIGN(options_.timeout, timeout_.read());
     if (options_.requests && *options_.requests < 1)
       return fail(ErrorCode::kInvalidArgument, "--requests {}: at least 1 is needed",

@@ -128,6 +128,7 @@ Expected<> SweepFlags::read() {
   PARETO_ASSIGN(options.codecs, parse_codecs(pipeline_.codec));
   PARETO_TRY(check_codec_error(pipeline_.codec_error));
   options.codec_error = pipeline_.codec_error;
+  options.no_checksum = pipeline_.no_checksum;
   PARETO_ASSIGN(options.batches, parse_named_batches(batches_));
   PARETO_ASSIGN(options.micro_batches, parse_micro_batches(pipeline_.micro_batch));
   PARETO_ASSIGN(options.window, parse_window(pipeline_.window));

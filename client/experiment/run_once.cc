@@ -36,6 +36,7 @@ Expected<RunOnceResult> run_once(const partitioner::Model& model, const Cluster&
   CodecChooser codecs(options.codec_error);
   DeploymentOptions deploying;
   deploying.codecs = &codecs;
+  deploying.payload_checksum = options.payload_checksum;
   PARETO_ASSIGN(
       const auto deployment,
       with_context(Deployment::open(plan, cluster, pool, transports, deploying), "deploying"));

@@ -28,6 +28,7 @@ struct RunOnceOptions {
   bool trace =
       false;  ///< whether so many, or kUsualRequests, are traced behind that, at the window of the throughput
   std::uint64_t seed = 1;
+  bool payload_checksum = true;                         ///< as DeploymentOptions::payload_checksum
   std::chrono::milliseconds timeout = kRequestTimeout;  ///< of a request, as TrialMeter has it
 };
 

@@ -99,7 +99,10 @@ Expected<> run_sweep(const partitioner::Model& model, Cluster& cluster, const Sw
                      const std::function<void(const SweepProgress&)>& on_progress) {
   ModelWorkload workload(model);
   const auto make = [](std::string_view name) { return transport::make_transport(name); };
-  SweepRunner runner({workload, cluster, store, stop, on_progress, make, {}, {}}, options, run);
+  DeploymentOptions deploying;
+  deploying.payload_checksum = !options.no_checksum;
+  SweepRunner runner({workload, cluster, store, stop, on_progress, make, deploying, {}}, options,
+                     run);
   return runner.run();
 }
 

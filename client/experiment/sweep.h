@@ -47,6 +47,7 @@ struct SweepOptions {
   double budget_s = 300;
   /// Trials come with predictions, which adaptive ones do anyway.
   bool predict = false;
+  bool no_checksum = false;  ///< as DeploymentOptions::payload_checksum, the other way round
   /// Of the network between devices: "none", or a file of core/plan/condition.h, which is called by its name without folder and ending.
   std::vector<std::string> conditions{"none"};
 };

@@ -30,13 +30,14 @@ void for_each_field(Options& options, Visit visit) {
   visit("adaptive", options.adaptive);
   visit("budget_s", options.budget_s);
   visit("predict", options.predict);
+  visit("no_checksum", options.no_checksum);
 }
 
 /// Of a field that runs of earlier versions lack; they did what its default says.
 bool is_newer(std::string_view name) {
   return name == "micro_batches" || name == "codec_error" || name == "conditions" ||
          name == "adaptive" || name == "budget_s" || name == "predict" || name == "timeout_ms" ||
-         name == "max_error";
+         name == "max_error" || name == "no_checksum";
 }
 
 }  // namespace

@@ -24,10 +24,9 @@ inline wire::FrameLimits stranger_limits(const Limits& limits) {
   return frame;
 }
 
-/// `here`: the peer is on this machine.
-inline wire::FrameOptions frame_options(const Limits& limits, bool here) {
-  return wire::FrameOptions{.payload_checksum = limits.payload_checksum && !here,
-                            .codec = limits.codec};
+/// The options of frames that leave this process's machine, or may.
+inline wire::FrameOptions frame_options(const Limits& limits) {
+  return wire::FrameOptions{.payload_checksum = limits.payload_checksum, .codec = limits.codec};
 }
 
 }  // namespace pareto::transport

@@ -242,15 +242,6 @@ std::string remote_address(const FileDescriptor& socket) {
   return name_of(&::getpeername, socket.get());
 }
 
-bool stays_here(const FileDescriptor& socket) {
-  // A connection to any address of its own leaves a machine's end with that same address.
-  const auto host = [](const std::string& address) {
-    return address.substr(0, address.rfind(':'));
-  };
-  const std::string local = local_address(socket);
-  return local != "?" && host(local) == host(remote_address(socket));
-}
-
 void tune_connection(const FileDescriptor& socket) {
   // Best effort: a link without them works. No TCP_USER_TIMEOUT: it would end links whose peer computes for long and does not read.
   const auto set = [&](int level, int option, int value) {

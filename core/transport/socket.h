@@ -56,9 +56,6 @@ Expected<HostPort> pick_address(const HostPort& address, Deadline deadline);
 std::string local_address(const FileDescriptor& socket);
 std::string remote_address(const FileDescriptor& socket);
 
-/// Whether both ends of a connection are on this machine.
-bool stays_here(const FileDescriptor& socket);
-
 /// Small messages are sent at once, and a peer that vanished without a word is noticed within about a minute; where something was on its
 /// way to it, when the kernel gives up repeating that (some 15 minutes, net.ipv4.tcp_retries2).
 void tune_connection(const FileDescriptor& socket);

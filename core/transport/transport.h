@@ -27,8 +27,9 @@ struct Limits {
   std::uint64_t max_stranger_frame_bytes = 0;
   /// What a transport that reads ahead may buffer for one link, beyond the frame being read; gRPC holds some more of its own over a network.
   std::uint64_t read_ahead_bytes = std::uint64_t{4} << 20;
-  /// Whether frames sent to another machine carry a checksum of their tensors (one pass over them on each side). Within a machine they
-  /// never do: nothing lies between but its memory. Headers always do.
+  /// Whether frames carry a checksum of their tensors (one pass over them on each side), also to an
+  /// address of this machine: a tunnel or a forwarder may stand there. Headers always do. Ignored by
+  /// transports within a machine, between whose ends nothing lies but its memory.
   bool payload_checksum = true;
   /// How tensors sent travel; null: as they are. Every link takes what any codec made. Ignored by transports within a process.
   const wire::Codec* codec = nullptr;
@@ -83,8 +84,12 @@ class Link {
   /// From now on frames of up to so many bytes may come. For the thread that receives; nothing to do where Limits::max_stranger_frame_bytes
   /// did not bound them.
   virtual void trust(std::uint64_t /*max_frame_bytes*/) {}
+  /// Sends frames without a checksum of their tensors from now on. The thread that sends calls it.
+  virtual void send_without_checksum() {}
   /// Wakes both directions here with kClosed; the peer receives what was sent, then kClosed.
   virtual void close() = 0;
+  /// Closes, and waits for nothing: the peer may lose what was sent last. Meant for a peer that hangs.
+  virtual void abort() { close(); }
   /// "tcp 127.0.0.1:40312": for logs and errors.
   virtual std::string peer() const = 0;
 };

@@ -102,4 +102,9 @@ void WarmLink::close() {
   woken_.notify_one();
 }
 
+void WarmLink::abort() {
+  close();
+  link_->abort();
+}
+
 }  // namespace pareto::transport

@@ -42,6 +42,7 @@ class WarmLink final : public Link {
   Expected<Sent> send(const wire::Message& message, Deadline deadline) override;
   Expected<Received> receive(Deadline deadline) override { return link_->receive(deadline); }
   void close() override;
+  void abort() override;
   std::string peer() const override { return link_->peer(); }
 
  private:

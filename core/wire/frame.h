@@ -99,11 +99,13 @@ class FrameEncoder {
   Expected<EncodedFrame> encode(const Message& message);
   /// A frame that was sent: lets go of its tensors, and makes the next one in its memory.
   void reuse(EncodedFrame frame);
+  /// Encodes frames without a checksum of their payload from now on.
+  void leave_out_checksum() { options_.payload_checksum = false; }
 
  private:
   Expected<> encode_into(EncodedFrame& frame, const Message& message);
 
-  const FrameOptions options_;
+  FrameOptions options_;
   const FrameLimits limits_;
   const std::unique_ptr<MetadataWriter> metadata_;
   EncodedFrame spare_;

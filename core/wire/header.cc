@@ -1,5 +1,7 @@
 #include "core/wire/header.h"
 
+#include <algorithm>
+
 #include "core/wire/bytes.h"
 
 namespace pareto::wire {
@@ -105,9 +107,10 @@ Expected<> check_sizes(std::uint64_t metadata_bytes, std::uint64_t payload_bytes
   if (payload_bytes > kMost ||
       kHeaderBytes + metadata_bytes + payload_bytes > limits.max_frame_bytes) {
     return fail(ErrorCode::kExhausted,
-                "a frame with {} bytes of tensors; at most {} bytes a frame are allowed "
-                "(max_frame_bytes)",
-                payload_bytes, limits.max_frame_bytes);
+                "a frame of {} bytes, {} of them tensors; its receiver takes {} bytes at most "
+                "(max_frame)",
+                kHeaderBytes + metadata_bytes + std::min(payload_bytes, kMost), payload_bytes,
+                limits.max_frame_bytes);
   }
   return {};
 }
@@ -115,8 +118,8 @@ Expected<> check_sizes(std::uint64_t metadata_bytes, std::uint64_t payload_bytes
 Expected<> check_decoded(std::uint64_t tensor_bytes, const FrameLimits& limits) {
   if (tensor_bytes > limits.max_frame_bytes) {
     return fail(ErrorCode::kExhausted,
-                "tensors of {} bytes; at most {} bytes a frame are allowed, decoded or not "
-                "(max_frame_bytes)",
+                "tensors of {} bytes; a frame's receiver takes {} bytes at most, decoded or not "
+                "(max_frame)",
                 tensor_bytes, limits.max_frame_bytes);
   }
   return {};

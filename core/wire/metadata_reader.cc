@@ -26,7 +26,7 @@ Expected<std::uint64_t> check_descriptor(Descriptor& descriptor, std::uint64_t p
   if (count > limits.max_frame_bytes / element_bytes) {
     return fail(ErrorCode::kExhausted,
                 "one of shape {}; at most {} bytes a frame are allowed, decoded or not "
-                "(max_frame_bytes)",
+                "(max_frame)",
                 to_string(descriptor.shape), limits.max_frame_bytes);
   }
   if (descriptor.travelling_bytes > payload_bytes) return misfit();

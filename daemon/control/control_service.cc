@@ -150,6 +150,7 @@ Expected<> ControlService::describe(const v1::DescribeRequest& request,
     data.set_address(address.address);
   }
   const TensorStore::Status store = parts_.store.status();
+  reply.set_max_frame_bytes(parts_.stages.max_frame_bytes());
   reply.set_store_bytes(store.bytes);
   reply.set_store_limit_bytes(store.limit_bytes);
   reply.set_store_free_bytes(store.free_bytes);
@@ -330,6 +331,7 @@ Expected<> ControlService::open(const v1::OpenStageRequest& request, v1::OpenSta
   stage.downstream = request.downstream();
   stage.queue = request.queue();
   stage.max_frame_bytes = request.max_frame_bytes();
+  stage.payload_checksum = !request.no_checksum();
   stage.profiled_compute = Nanoseconds(static_cast<Nanoseconds::rep>(
       std::min<std::uint64_t>(request.profiled_compute_ns(), INT64_MAX)));
   if (!request.codec().empty()) {

@@ -50,6 +50,7 @@ Stage::Stage(StageParts parts)
       index_(parts.stage),
       device_(std::move(parts.device)),
       sink_connects_(parts.downstream == nullptr),
+      payload_checksum_(parts.payload_checksum),
       shard_(std::move(parts.shard)),
       downstream_taken_(parts.downstream != nullptr),
       downstream_(std::move(parts.downstream)),
@@ -84,6 +85,7 @@ Expected<> Stage::attach(Role role, std::unique_ptr<Link>& link, Deadline deadli
                   upstream ? "upstream" : "sink");
     }
     taken = true;
+    if (!payload_checksum_) link->send_without_checksum();
     (upstream ? upstream_ : downstream_) = std::move(link);
   }
   // Ready goes out before the thread that answers pings may send: one sender at a time.

@@ -121,6 +121,7 @@ Expected<std::unique_ptr<transport::Link>> StageHost::connect_downstream(
     limits.max_frame_bytes = std::min(limits.max_frame_bytes, request.max_frame_bytes);
   }
   limits.codec = request.codec;
+  limits.payload_checksum = request.payload_checksum;
   const auto connect = [&]() -> Expected<std::unique_ptr<transport::Link>> {
     PARETO_ASSIGN(auto link, transport.connect(request.downstream, deadline, limits));
     const Hello hello{request.pipeline, request.stage + 1, Role::kUpstream};
@@ -180,11 +181,12 @@ Expected<StageAddresses> StageHost::open(OpenStage request) {
   for (auto& stage : forgotten) retire(std::move(stage));
   PARETO_TRY(has_room);
   StageParts parts{request.pipeline, request.stage, options_.device, request.shard,
-                   request.queue,    nullptr,       nullptr};
+                   request.queue,    nullptr,       nullptr,         true};
   if (!sink_connects) {
     PARETO_ASSIGN(transport::Transport * next, transport_named(request.downstream_transport));
     PARETO_ASSIGN(parts.downstream, connect_downstream(*next, request));
   }
+  parts.payload_checksum = request.payload_checksum;
   parts.meter = meters_.open(request.stage);
   parts.meter->profiled_compute = request.profiled_compute.count();
   auto stage = std::make_shared<Stage>(std::move(parts));

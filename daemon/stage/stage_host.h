@@ -48,6 +48,7 @@ struct OpenStage {
   std::uint32_t queue = 4;             ///< 1 … 1024
   std::uint64_t max_frame_bytes = 0;   ///< for the downstream link; 0 = the host's limit
   const wire::Codec* codec = nullptr;  ///< of what is sent on it; null: none
+  bool payload_checksum = true;        ///< of what the stage sends
   Nanoseconds profiled_compute{};      ///< of a request, by the device's profile; 0: not known
 };
 
@@ -75,6 +76,9 @@ class StageHost {
 
   /// Where peers connect to, in the order given to listen(): the hosts asked for, with the real ports.
   std::vector<DataAddress> addresses() const;
+
+  /// Largest frame that is taken on a link.
+  std::uint64_t max_frame_bytes() const { return options_.limits.max_frame_bytes; }
 
   /// Connects and introduces itself to the next stage, if there is one; afterwards the stage takes its links. Each may be of another
   /// transport. Fails: kInvalidArgument (queue, a stage that is there already), kNotFound (transport), kExhausted (too many

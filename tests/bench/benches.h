@@ -73,6 +73,8 @@ Expected<std::vector<Row>> codec_auto_wire(const std::string& name, const std::s
 /// one-way streams of messages of 1 KB to 13 MB.
 Expected<std::vector<Row>> transport_latency(const std::string& name, const std::string& transport);
 Expected<std::vector<Row>> transport_goodput(const std::string& name, const std::string& transport);
+/// Goodput with a checksum of every tensor against goodput without, over a network transport.
+Expected<std::vector<Row>> checksum_cost(const std::string& name, const std::string& transport);
 /// What grpc reaches of tcp's goodput, and how many times its processor time a byte.
 Expected<std::vector<Row>> grpc_over_tcp(const std::string& name);
 

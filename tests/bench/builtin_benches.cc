@@ -103,6 +103,9 @@ std::vector<Bench> builtin_benches() {
         [=](const std::string& name) { return transport_latency(name, wire); });
     add("transport", "goodput/" + wire,
         [=](const std::string& name) { return transport_goodput(name, wire); });
+    if (transport->reach() != transport::Reach::kNetwork) continue;
+    add("transport", "checksum/" + wire,
+        [=](const std::string& name) { return checksum_cost(name, wire); });
   }
   add("transport", "grpc_over_tcp", grpc_over_tcp);
   for (const char* congestion_control : {"bbr", "reno"}) {

@@ -182,7 +182,10 @@ class Peer {
     return peer;
   }
 
-  Expected<std::unique_ptr<Wire>> wire(const std::string& transport, std::int64_t bytes) {
+  Expected<std::unique_ptr<Wire>> wire(const std::string& transport, std::int64_t bytes,
+                                       bool checksum = false) {
+    transport::Limits limits;
+    limits.payload_checksum = checksum;
     PARETO_ASSIGN(Tensor tensor, Tensor::allocate(DType::kUInt8, {bytes}));
     // Pages that were never written are all one page of zeros.
     std::memset(tensor.mutable_bytes().data(), 1, tensor.size_bytes());
@@ -194,7 +197,7 @@ class Peer {
     }
     PARETO_ASSIGN(const auto made, transport::make_transport(transport));
     PARETO_ASSIGN(auto link, made->connect(addresses_[transport].get<std::string>(),
-                                           deadline_after(std::chrono::seconds(10))));
+                                           deadline_after(std::chrono::seconds(10)), limits));
     return std::make_unique<LinkWire>(std::move(link), std::move(tensor));
   }
 
@@ -317,6 +320,34 @@ Expected<std::vector<Row>> transport_goodput(const std::string& name,
     return {};
   };
   return for_every_size(transport, measure);
+}
+
+Expected<std::vector<Row>> checksum_cost(const std::string& name, const std::string& transport) {
+  PARETO_ASSIGN(const auto peer, Peer::start());
+  std::vector<Row> rows;
+  for (const Size& size : kSizes) {
+    PARETO_ASSIGN(const auto with, peer->wire(transport, size.bytes, true));
+    PARETO_ASSIGN(const auto without, peer->wire(transport, size.bytes));
+    const int count = messages_of(size.bytes, 64 << 20);
+    std::vector<double> ratios;
+    std::vector<double> costs;
+    for (int round = 0; round <= kRounds; ++round) {
+      PARETO_ASSIGN(const Stream summed, stream(*with, count));
+      PARETO_ASSIGN(const Stream plain, stream(*without, count));
+      if (round == 0) continue;
+      ratios.push_back(plain.seconds / summed.seconds);
+      costs.push_back((summed.processor_seconds - plain.processor_seconds) * 1e9 /
+                      (static_cast<double>(count) * static_cast<double>(size.bytes)));
+    }
+    Row row;
+    row.name = name + "/" + size.name;
+    row.ratio = client::median(ratios);
+    row.at_least = true;
+    row.detail = fmt::format("of the goodput without; {:.3f} ns of CPU a byte, both ends",
+                             client::median(costs));
+    rows.push_back(row);
+  }
+  return rows;
 }
 
 Expected<std::vector<Row>> grpc_over_tcp(const std::string& name) {

@@ -19,7 +19,6 @@ GrpcLink::GrpcLink(std::shared_ptr<Stream> stream, std::shared_ptr<void> carrier
     : carrier_(std::move(carrier)),
       stream_(std::move(stream)),
       peer_("grpc " + peer),
-      here_(is_loopback(peer)),
       limits_(limits),
       decoder_(stranger_limits(limits)) {}
 
@@ -31,7 +30,7 @@ GrpcLink::~GrpcLink() {
 Expected<Sent> GrpcLink::send(const wire::Message& message, Deadline deadline) {
   const TimePoint start = now();
   const Nanoseconds start_cpu = thread_cpu_time();
-  auto frame = wire::encode_frame(message, frame_options(limits_, here_), frame_limits(limits_));
+  auto frame = wire::encode_frame(message, frame_options(limits_), frame_limits(limits_));
   if (!frame) return with_context(Expected<Sent>(tl::unexpected(frame.error())), "{}", peer_);
   auto chunks = to_chunks(*frame, kChunkBytes);
   const TimePoint encoded = now();
@@ -68,6 +67,11 @@ Expected<> GrpcLink::read_some(Deadline deadline) {
 void GrpcLink::close() {
   closed_ = true;
   stream_->close();
+}
+
+void GrpcLink::abort() {
+  close();
+  stream_->wait_until_done(Nanoseconds(0));
 }
 
 }  // namespace pareto::transport::grpc

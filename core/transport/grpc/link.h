@@ -27,7 +27,9 @@ class GrpcLink final : public Link {
   void trust(std::uint64_t max_frame_bytes) override {
     decoder_.set_max_frame_bytes(max_frame_bytes);
   }
+  void send_without_checksum() override { limits_.payload_checksum = false; }
   void close() override;
+  void abort() override;
   std::string peer() const override { return peer_; }
 
  private:
@@ -36,8 +38,7 @@ class GrpcLink final : public Link {
   const std::shared_ptr<void> carrier_;
   const std::shared_ptr<Stream> stream_;
   const std::string peer_;
-  const bool here_;  ///< the peer is on this machine
-  const Limits limits_;
+  Limits limits_;
   std::atomic<bool> closed_ = false;  // on this side
 
   // The receiving thread's.

@@ -49,8 +49,8 @@ Expected<Received> InprocLink::receive(Deadline deadline) {
   if (item->wire_bytes > limits_.max_frame_bytes) {
     close();
     return fail(ErrorCode::kExhausted,
-                "{}: receiving: a frame of {} bytes; at most {} are allowed (max_frame_bytes)",
-                peer_, item->wire_bytes, limits_.max_frame_bytes);
+                "{}: receiving: a frame of {} bytes; at most {} are allowed (max_frame)", peer_,
+                item->wire_bytes, limits_.max_frame_bytes);
   }
   Received received;
   received.message = std::move(item->message);

@@ -62,7 +62,7 @@ Expected<> Inbox::add_block(Packet packet) {
       mapped_bytes_ + bytes > 2 * most + kIdleSlack) {
     return fail(ErrorCode::kExhausted,
                 "the peer wants to share a block of {} bytes beside {} in {} blocks; at most {} "
-                "bytes a frame are allowed (max_frame_bytes)",
+                "bytes a frame are allowed (max_frame)",
                 bytes, mapped_bytes_, blocks_.size(), most);
   }
   PARETO_ASSIGN(SharedMemory memory, SharedMemory::map(std::move(packet.descriptors[0]), bytes));

@@ -35,8 +35,8 @@ Expected<Sent> ShmLink::send(const wire::Message& message, Deadline deadline) {
   const TimePoint start = now();
   const Nanoseconds start_cpu = thread_cpu_time();
   if (closed_) return fail(ErrorCode::kClosed, "{}: the link is closed", peer_);
-  const auto frame =
-      wire::encode_frame(message, frame_options(limits_, /*here=*/true), frame_limits(limits_));
+  const wire::FrameOptions options{.payload_checksum = false, .codec = limits_.codec};
+  const auto frame = wire::encode_frame(message, options, frame_limits(limits_));
   if (!frame) return with_context(Expected<Sent>(tl::unexpected(frame.error())), "{}", peer_);
   const TimePoint encoded = now();
   PARETO_TRY(with_context(outbox_->send(*frame, deadline), "{}: sending", peer_));

@@ -40,7 +40,7 @@ TcpLink::TcpLink(FileDescriptor socket, Waker waker, const Limits& limits)
     : socket_(std::move(socket)),
       waker_(std::move(waker)),
       peer_("tcp " + remote_address(socket_)),
-      encoder_(frame_options(limits, stays_here(socket_)), frame_limits(limits)),
+      encoder_(frame_options(limits), frame_limits(limits)),
       decoder_(stranger_limits(limits)) {}
 
 TcpLink::~TcpLink() {

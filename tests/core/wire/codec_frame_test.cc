@@ -199,11 +199,11 @@ TEST(HostileCodecFrame, ImpossibleDescriptorsAreRefusedBeforeTheirBytesCome) {
 }
 
 TEST(HostileCodecFrame, BombsAreRefusedBeforeMemoryIsAllocated) {
-  expect_refused(forge(7, 6, std::int64_t{1} << 40, 10), ErrorCode::kExhausted, "max_frame_bytes");
-  expect_refused(forge(7, 6, std::int64_t{1} << 62, 10), ErrorCode::kExhausted, "max_frame_bytes");
+  expect_refused(forge(7, 6, std::int64_t{1} << 40, 10), ErrorCode::kExhausted, "max_frame");
+  expect_refused(forge(7, 6, std::int64_t{1} << 62, 10), ErrorCode::kExhausted, "max_frame");
   // Each is within the limit, all together are not.
   const std::vector<std::int64_t> sizes(5, 60'000'000);
-  expect_refused(forge(6, 6, sizes, 64, {}, 320), ErrorCode::kExhausted, "max_frame_bytes");
+  expect_refused(forge(6, 6, sizes, 64, {}, 320), ErrorCode::kExhausted, "max_frame");
   FrameLimits limits;
   limits.max_frame_bytes = 1000;
   expect_refused(forge(7, 6, 251, 10), ErrorCode::kExhausted, "max_frame_bytes",
