@@ -19,11 +19,13 @@ class Interrupts final : public StopSignal {
   ~Interrupts() override;
   const std::atomic<bool>& watch() override;
   int descriptor() const override { return told_.get(); }
+  void announce(const char* sentence) override { sentence_ = sentence; }
 
  private:
   class Watcher;
   std::atomic<bool> stop_{false};
   FileDescriptor told_;
+  std::atomic<const char*> sentence_{nullptr};
   std::unique_ptr<Watcher> watcher_;
 };
 

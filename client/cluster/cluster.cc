@@ -68,6 +68,8 @@ struct Cluster::Impl {
   std::vector<netem::ResourceGroup> groups;
   std::vector<ChildProcess> children;
   std::vector<std::unique_ptr<DaemonClient>> devices;
+  /// Those of an inventory, as they were asked for: a service's host is found again by its name.
+  std::vector<DeviceConfig> asked;
   std::unique_ptr<Network> asking;  ///< uses the devices; else null
 
   ~Impl() {
@@ -134,6 +136,7 @@ Expected<Cluster> Cluster::connect(const std::vector<DeviceConfig>& devices,
                                    std::unique_ptr<Network> network) {
   auto impl = std::make_unique<Impl>();
   impl->network = std::move(network);
+  impl->asked = devices;
   PARETO_ASSIGN(impl->devices, connect_all(devices));
   return Cluster(std::move(impl));
 }
@@ -199,6 +202,17 @@ Expected<DaemonClient*> Cluster::find(const std::string& name) const {
     names.push_back(device->config().name);
   }
   return fail(ErrorCode::kNotFound, "no device \"{}\"{}", name, did_you_mean(name, names));
+}
+
+Expected<> Cluster::reconnect(const std::string& name, std::chrono::milliseconds timeout) {
+  for (std::size_t i = 0; i < impl_->devices.size(); ++i) {
+    if (impl_->devices[i]->config().name != name) continue;
+    const auto asked = std::ranges::find(impl_->asked, name, &DeviceConfig::name);
+    const DeviceConfig config = asked == impl_->asked.end() ? impl_->devices[i]->config() : *asked;
+    PARETO_ASSIGN(impl_->devices[i], connect_daemon(config, timeout));
+    return {};
+  }
+  return fail(ErrorCode::kNotFound, "no device \"{}\"", name);
 }
 
 int Cluster::machine_shared_by(const DaemonClient& device) const {

@@ -1,6 +1,7 @@
 // The devices of an experiment: read from an inventory file, or two daemons started on loopback.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -63,6 +64,10 @@ class Cluster {
   DaemonClient& device(std::size_t index) const;
   /// Fails: kNotFound with the nearest names.
   Expected<DaemonClient*> find(const std::string& name) const;
+  /// Connects to a device again, at the address that was asked for: what was set up there before is
+  /// given up. The client that device() and find() returned before is gone then. Fails: as connect(),
+  /// and the device stays as it is.
+  Expected<> reconnect(const std::string& name, std::chrono::milliseconds timeout);
   /// How many of the devices are on the machine of this one, itself included; of a daemon that does not tell where it is, 1.
   int machine_shared_by(const DaemonClient& device) const;
   /// Between the devices; null where there is nothing to be changed about it.

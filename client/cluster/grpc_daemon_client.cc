@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -103,6 +104,7 @@ class GrpcDaemonClient final : public DaemonClient {
     std::uint64_t total = 0;
     for (const NamedTensor& entry : tensors) total += entry.tensor.size_bytes();
     grpc::ClientContext context;
+    const UnderWay under_way(*this, context);
     set_deadline(context, seconds(30) + seconds(total / kSlowestBytesPerSecond));
     control::v1::PutTensorsReply reply;
     const auto writer = stub_->PutTensors(&context, &reply);
@@ -300,9 +302,37 @@ class GrpcDaemonClient final : public DaemonClient {
     return with_context(clock_offset_of(exchanges), "{} ({})", config_.name, config_.address);
   }
 
+  void abandon() override {
+    const std::lock_guard lock(calls_mutex_);
+    abandoned_ = true;
+    for (grpc::ClientContext* const context : calls_) context->TryCancel();
+    attended_.TryCancel();
+  }
+
   std::uint64_t weights_sent_bytes() const override { return sent_bytes_; }
 
  private:
+  /// Makes a call one of those that abandon() ends, for as long as this lives.
+  class UnderWay {
+   public:
+    UnderWay(GrpcDaemonClient& client, grpc::ClientContext& context)
+        : client_(client), context_(context) {
+      const std::lock_guard lock(client_.calls_mutex_);
+      client_.calls_.insert(&context_);
+      if (client_.abandoned_) context_.TryCancel();
+    }
+    ~UnderWay() {
+      const std::lock_guard lock(client_.calls_mutex_);
+      client_.calls_.erase(&context_);
+    }
+    UnderWay(const UnderWay&) = delete;
+    UnderWay& operator=(const UnderWay&) = delete;
+
+   private:
+    GrpcDaemonClient& client_;
+    grpc::ClientContext& context_;
+  };
+
   static void set_deadline(grpc::ClientContext& context, milliseconds timeout) {
     context.set_deadline(std::chrono::system_clock::now() + timeout);
   }
@@ -314,20 +344,28 @@ class GrpcDaemonClient final : public DaemonClient {
                   "{} ({}): {}: it does not know this call: install the same version on both",
                   config_.name, config_.address, doing);
     }
+    // A daemon's own refusal to serve says more than one that gRPC made up.
+    const bool unreachable = status.error_code() == grpc::StatusCode::UNAVAILABLE &&
+                             status.error_message().starts_with("failed to connect");
     return fail(code_of(status), "{} ({}): {}: {}", config_.name, config_.address, doing,
-                printable(status.error_message(), kLongestMessage));
+                unreachable ? fmt::format("no daemon answers ({})", reason_of(status))
+                            : printable(status.error_message(), kLongestMessage));
+  }
+
+  /// Returns "Connection refused" of gRPC's "failed to connect to all addresses; last error:
+  /// UNKNOWN: ipv4:…: Failed to connect to remote host: Connection refused".
+  static std::string reason_of(const grpc::Status& status) {
+    const std::string& all = status.error_message();
+    const std::size_t colon = all.rfind(": ");
+    return printable(colon == std::string::npos ? all : all.substr(colon + 2), kLongestMessage);
   }
 
   /// Of the first call: that nobody answers is most often no fault of the programs.
   Expected<> check_reached(const grpc::Status& status, milliseconds timeout) const {
     if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
-      // "failed to connect to all addresses; last error: UNKNOWN: ipv4:…: Failed to connect to remote host: Connection refused"
-      const std::string& all = status.error_message();
-      const std::size_t colon = all.rfind(": ");
-      const std::string reason = colon == std::string::npos ? all : all.substr(colon + 2);
       return fail(ErrorCode::kUnavailable,
                   "{} ({}): no daemon answers ({}): does paretod run there, on that port?",
-                  config_.name, config_.address, printable(reason, kLongestMessage));
+                  config_.name, config_.address, reason_of(status));
     }
     if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
       return fail(ErrorCode::kTimeout,
@@ -342,8 +380,16 @@ class GrpcDaemonClient final : public DaemonClient {
   Expected<> call(Method method, const Request& request, Reply& reply, milliseconds timeout,
                   const char* doing) {
     grpc::ClientContext context;
+    const UnderWay under_way(*this, context);
     set_deadline(context, timeout);
-    return check(((*stub_).*method)(&context, request, &reply), doing);
+    const grpc::Status status = ((*stub_).*method)(&context, request, &reply);
+    // The daemon has deadlines of its own, and a sentence about each.
+    if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED &&
+        status.error_message() == "Deadline Exceeded") {
+      return fail(ErrorCode::kTimeout, "{} ({}): {}: no answer within {:g} s", config_.name,
+                  config_.address, doing, to_seconds(timeout));
+    }
+    return check(status, doing);
   }
 
   /// The session in which this client loads and opens, begun when it is first needed.
@@ -387,6 +433,9 @@ class GrpcDaemonClient final : public DaemonClient {
   std::unique_ptr<grpc::ClientReaderWriter<control::v1::AttendRequest, control::v1::AttendReply>>
       attendance_;
   std::atomic<std::uint64_t> session_{0};
+  std::mutex calls_mutex_;
+  std::set<grpc::ClientContext*> calls_;
+  bool abandoned_ = false;
 };
 
 /// gRPC tries the addresses of a name one after the other, and waits long for one that swallows packets.

@@ -35,6 +35,11 @@ ShardPool::~ShardPool() {
   }
 }
 
+void ShardPool::forget(DaemonClient& client) {
+  const std::lock_guard lock(mutex_);
+  devices_.erase(&client);
+}
+
 ShardPool::Device& ShardPool::state_of(DaemonClient& client) {
   const std::lock_guard lock(mutex_);
   std::unique_ptr<Device>& device = devices_[&client];

@@ -62,6 +62,9 @@ class ShardPool {
     return acquire(device, ShardOperators::between(begin, end), settings, when_full);
   }
 
+  /// Drops what is known of a device that is given up, and asks it nothing. No lease of it is in use.
+  void forget(DaemonClient& device);
+
   /// What any device sets aside to load those operators. Fails: as the workload does.
   Expected<std::uint64_t> loading_bytes(const ShardOperators& operators, std::int64_t batch);
 

@@ -10,6 +10,7 @@
 #include "client/cluster/network.h"
 #include "client/commands/inputs.h"
 #include "client/commands/known_names.h"
+#include "client/commands/leave_soon.h"
 #include "client/commands/progress.h"
 #include "client/planning/condition_links.h"
 #include "client/program.h"
@@ -172,6 +173,7 @@ Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
   PARETO_ASSIGN(const auto transports, parse_link_transports(flags.transport));
   PARETO_ASSIGN(const std::chrono::milliseconds timeout, flags.timeout.read());
   context.stop.watch();
+  context.stop.announce(kStopping);
   PARETO_ASSIGN(partitioner::Model model, flags.model.open(context, flags.named_batches));
   PARETO_ASSIGN(const auto batches, batches_for(context, model, flags.named_batches));
   flags.batch = batches.front();
@@ -186,6 +188,9 @@ Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
   PARETO_ASSIGN(auto store, flags.store.open(context));
   std::unique_ptr<PlanningSession> session(
       new PlanningSession(std::move(model), std::move(cluster), std::move(store)));
+  session->leaving_ =
+      std::make_unique<LeaveSoon>(context.stop.descriptor(), context.err, kExitFailed,
+                                  [cluster = &session->cluster_] { return hung_device(*cluster); });
   session->by_definition_ = flags.by_definition;
   session->conditions_ = std::move(conditions);
   PARETO_ASSIGN(session->transports_, link_transports(transports, session->cluster_));

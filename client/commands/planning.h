@@ -51,6 +51,8 @@ struct CodecFlags {
   Expected<PlanCodecs> read() const;
 };
 
+class LeaveSoon;  // client/commands/leave_soon.h
+
 /// A planner and all that it uses. Threads: one owner.
 class PlanningSession {
  public:
@@ -89,6 +91,7 @@ class PlanningSession {
   LinkTransports transports_;
   bool by_definition_ = false;
   std::vector<NamedCondition> conditions_;
+  std::unique_ptr<LeaveSoon> leaving_;  // last: it asks the devices
 };
 
 }  // namespace pareto::client

@@ -12,6 +12,7 @@
 #include "client/commands/commands.h"
 #include "client/commands/flags.h"
 #include "client/commands/kept_flags.h"
+#include "client/commands/leave_soon.h"
 #include "client/commands/output_file.h"
 #include "client/commands/progress.h"
 #include "client/commands/show.h"
@@ -83,6 +84,7 @@ class SweepCommand final : public Command {
 
   Expected<int> run(Context& context) override {
     stop_ = &context.stop.watch();
+    context.stop.announce(kStopping);
     PARETO_TRY(check_report());
     if (!resume_.empty()) return resume(context);
     flags_.settle(context);
@@ -190,6 +192,8 @@ class SweepCommand final : public Command {
   Expected<> predict(Context& context, const partitioner::Model& model, const Cluster& cluster,
                      RunRecord& run, ResultStore& store) {
     progress_metrics_.begin(run);
+    const LeaveSoon leaving(context.stop.descriptor(), context.err, kExitPartial,
+                            [&] { return hung_device(cluster); });
     Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
     return predict_trials(model, cluster, store, flags_.options(), run.trials, *stop_,
                           [&](const std::string& now, std::size_t done, std::size_t total) {
@@ -279,6 +283,8 @@ class SweepCommand final : public Command {
                         RunRecord& run, ResultStore& store) {
     progress_metrics_.begin(run);
     {
+      const LeaveSoon leaving(context.stop.descriptor(), context.err, kExitPartial,
+                              [&] { return hung_device(cluster); });
       Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
       std::size_t said = 0;
       const auto show_progress = [&](const SweepProgress& state) {

@@ -17,7 +17,7 @@ namespace {
 
 /// A request on its way.
 struct InFlight {
-  std::string name;
+  StreamRequest request;                    ///< kept until it is answered
   std::vector<std::int64_t> micro_batches;  ///< empty: one message
   std::optional<Error> failure;             ///< it was not sent
   std::uint64_t first = 0;                  ///< number of its first message
@@ -43,6 +43,14 @@ class Flight {
     const std::lock_guard lock(mutex_);
     flying_.push_back(std::move(request));
     changed_.notify_all();
+  }
+  /// Takes what is left in flight, after all threads but one have ended.
+  std::vector<StreamRequest> take_rest() {
+    const std::lock_guard lock(mutex_);
+    std::vector<StreamRequest> rest;
+    for (InFlight& flying : flying_) rest.push_back(std::move(flying.request));
+    flying_.clear();
+    return rest;
   }
   void end() {
     const std::lock_guard lock(mutex_);
@@ -93,48 +101,84 @@ std::vector<std::int64_t> sizes_of(std::int64_t batch, std::int64_t micro_batch)
 }
 
 /// The bodies of a request's messages.
-Expected<std::vector<Value>> bodies_of(Expected<Value> body,
+Expected<std::vector<Value>> bodies_of(const Expected<Value>& body,
                                        const std::vector<std::int64_t>& sizes) {
-  if (!body) return tl::unexpected(std::move(body).error());
-  if (sizes.empty()) return std::vector<Value>{*std::move(body)};
+  if (!body) return tl::unexpected(body.error());
+  if (sizes.empty()) return std::vector<Value>{*body};
   return split_batch(*body, sizes);
 }
 
-/// Everything that is sent. Returns why the link broke.
-std::optional<Error> send_all(transport::Link& link, std::uint64_t pipeline,
-                              const StreamOptions& options, RequestSource& requests,
-                              Flight& flight) {
-  wire::Message message;
-  message.pipeline = pipeline;
-  std::uint64_t number = 0;
-  while (flight.wait_for_room()) {
-    std::optional<StreamRequest> request = requests.next();
-    if (!request) return std::nullopt;
-    InFlight flying;
-    flying.name = std::move(request->name);
-    flying.micro_batches = sizes_of(request->batch, options.micro_batch);
-    auto bodies = bodies_of(std::move(request->body), flying.micro_batches);
-    if (!bodies) flying.failure = bodies.error();
-    flying.first = number;
-    flying.sent = std::chrono::steady_clock::now();
-    flight.add(std::move(flying));
-    if (!bodies) continue;
-    for (Value& body : *bodies) {
-      message.request = number++;
-      message.body = std::move(body);
-      const std::chrono::milliseconds timeout = flight.timeout();
-      const auto sent = link.send(message, deadline_after(timeout));
-      if (!sent) return not_sent(sent.error(), timeout);
-    }
-  }
-  return std::nullopt;
+/// Whether a link did not begin to send a message, so that others may follow.
+bool is_refusal(const Error& error) {
+  return error.code == ErrorCode::kExhausted || error.code == ErrorCode::kInvalidArgument;
 }
+
+/// The thread that sends. Threads: one owner.
+class Sender {
+ public:
+  Sender(transport::Link& link, std::uint64_t pipeline, const StreamOptions& options,
+         Flight& flight)
+      : link_(link), options_(options), flight_(flight) {
+    message_.pipeline = pipeline;
+  }
+
+  /// Sends everything. Returns why the link broke.
+  std::optional<Error> send_all(RequestSource& requests) {
+    while (flight_.wait_for_room()) {
+      std::optional<StreamRequest> request = requests.next();
+      if (!request) return std::nullopt;
+      InFlight flying;
+      flying.request = *std::move(request);
+      if (auto broken = send(std::move(flying))) return broken;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  /// Puts the request in flight with its first message, when it is known whether it can be sent at all.
+  std::optional<Error> send(InFlight flying) {
+    flying.micro_batches = sizes_of(flying.request.batch, options_.micro_batch);
+    auto bodies = bodies_of(flying.request.body, flying.micro_batches);
+    if (!bodies) flying.failure = bodies.error();
+    flying.first = number_;
+    flying.sent = std::chrono::steady_clock::now();
+    if (!bodies) {
+      flight_.add(std::move(flying));
+      return std::nullopt;
+    }
+    auto sent = send(std::move(bodies->front()));
+    const bool refused = !sent && is_refusal(sent.error());
+    if (refused) {
+      flying.failure = {sent.error().code,
+                        fmt::format("{}: {}", options_.first_stage, sent.error().message)};
+      --number_;
+    }
+    flight_.add(std::move(flying));
+    for (std::size_t i = 1; sent && i < bodies->size(); ++i) sent = send(std::move((*bodies)[i]));
+    if (sent || refused) return std::nullopt;
+    return not_sent(sent.error(), timeout_);
+  }
+  Expected<> send(Value body) {
+    message_.request = number_++;
+    message_.body = std::move(body);
+    timeout_ = flight_.timeout();
+    PARETO_TRY(link_.send(message_, deadline_after(timeout_)));
+    return {};
+  }
+
+  transport::Link& link_;
+  const StreamOptions& options_;
+  Flight& flight_;
+  wire::Message message_;
+  std::uint64_t number_ = 0;
+  std::chrono::milliseconds timeout_{};  ///< of the message that was sent last
+};
 
 /// Fails where the pipeline breaks; a failure of the request alone is in the result.
 Expected<StreamResult> receive(transport::Link& sink, const InFlight& request,
                                std::chrono::milliseconds timeout) {
   StreamResult result;
-  result.name = request.name;
+  result.name = request.request.name;
   if (request.failure) {
     result.outputs = tl::unexpected(*request.failure);
     return result;
@@ -159,10 +203,12 @@ Expected<StreamResult> receive(transport::Link& sink, const InFlight& request,
 
 }  // namespace
 
-Expected<> run_stream(transport::Link& source, transport::Link& sink, std::uint64_t pipeline,
-                      const StreamOptions& options, RequestSource& requests, RequestSink& results) {
+StreamEnd run_stream(transport::Link& source, transport::Link& sink, std::uint64_t pipeline,
+                     const StreamOptions& options, RequestSource& requests, RequestSink& results) {
+  StreamEnd end;
   if (options.window < 1) {
-    return fail(ErrorCode::kInvalidArgument, "a window of {} requests", options.window);
+    end.broken = {ErrorCode::kInvalidArgument, fmt::format("a window of {}", options.window)};
+    return end;
   }
   Flight flight(options);
   std::optional<Error> send_error;
@@ -174,7 +220,7 @@ Expected<> run_stream(transport::Link& source, transport::Link& sink, std::uint6
       while (auto result = landed.pop()) results.done(*std::move(result));
     });
     const std::jthread sending([&] {
-      send_error = send_all(source, pipeline, options, requests, flight);
+      send_error = Sender(source, pipeline, options, flight).send_all(requests);
       if (send_error) {
         // Nothing more will come: wake the sink.
         sink.close();
@@ -183,8 +229,8 @@ Expected<> run_stream(transport::Link& source, transport::Link& sink, std::uint6
       flight.end();
     });
     while (const std::optional<InFlight> request = flight.oldest()) {
-      auto result =
-          with_context(receive(sink, *request, flight.timeout()), "request {}", request->name);
+      auto result = with_context(receive(sink, *request, flight.timeout()), "request {}",
+                                 request->request.name);
       if (!result) {
         receive_error = std::move(result).error();
         flight.break_off();
@@ -197,8 +243,11 @@ Expected<> run_stream(transport::Link& source, transport::Link& sink, std::uint6
     }
     landed.close();
   }
-  if (!send_error && !receive_error) return {};
-  return tl::unexpected(why_broken(std::move(send_error), std::move(receive_error)));
+  if (send_error || receive_error) {
+    end.broken = why_broken(std::move(send_error), std::move(receive_error));
+  }
+  end.unanswered = flight.take_rest();
+  return end;
 }
 
 }  // namespace pareto::client

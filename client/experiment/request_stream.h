@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "client/experiment/lost_request.h"
 #include "core/base/clock.h"
@@ -24,6 +25,7 @@ struct StreamRequest {
   std::int64_t batch = 1;  ///< its samples
   Expected<Value> body =
       Value(Tuple{});  ///< in the order of the first shard's inputs, or why there is none
+  int pipelines = 0;   ///< how many were lost with it
 };
 
 struct StreamResult {
@@ -31,6 +33,7 @@ struct StreamResult {
   Expected<Value> outputs =
       Value(Tuple{});     ///< in the order of the last shard's, or why there are none
   Nanoseconds latency{};  ///< from when its sending began until its result was decoded
+  bool sent = true;       ///< false: it was accepted, and no pipeline was left to send it to
 };
 
 /// Where requests come from.
@@ -57,11 +60,22 @@ struct StreamOptions {
   /// A request that takes longer, and longer than timeout_for() the one before it, ends the stream.
   std::chrono::milliseconds request_timeout = kRequestTimeout;
   std::int64_t micro_batch = 0;  ///< samples that travel together; 0: all of a request
+  std::string first_stage = "the first stage";  ///< for errors: who refuses a request
 };
 
-/// Returns when the requests have ended and every result has come. Nothing else may use the links meanwhile, nor afterwards where it fails.
-/// Fails: where the pipeline breaks (as links do, kTimeout, kCorrupt), naming the request that was due; those in flight have no result then.
-Expected<> run_stream(transport::Link& source, transport::Link& sink, std::uint64_t pipeline,
-                      const StreamOptions& options, RequestSource& requests, RequestSink& results);
+/// How a stream ended.
+struct StreamEnd {
+  /// Why the pipeline broke (as links do, kTimeout, kCorrupt), naming the request that was due. None:
+  /// the requests have ended, and every result has come.
+  std::optional<Error> broken;
+  std::vector<StreamRequest> unanswered;  ///< those without a result, in their order
+};
+
+/// Returns when the requests have ended and every result has come, or when the pipeline broke. Nothing
+/// else may use the links meanwhile, nor afterwards if it broke. A request that the link to the first
+/// stage refuses (a frame over that device's limit) fails alone. Whoever closes both links and cancels
+/// the requests ends it early.
+StreamEnd run_stream(transport::Link& source, transport::Link& sink, std::uint64_t pipeline,
+                     const StreamOptions& options, RequestSource& requests, RequestSink& results);
 
 }  // namespace pareto::client

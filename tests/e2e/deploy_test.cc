@@ -1,8 +1,11 @@
 // Requests of one's own, streamed through a pipeline that stays up.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -16,17 +19,23 @@ namespace pareto::test {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
+using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
 
 class Deploy : public EndToEnd {
  protected:
+  static constexpr std::array kNames{"first", "second", "third"};
+
   Deploy() {
     std::vector<std::pair<std::string, std::string>> devices;
-    for (const char* name : {"first", "second", "third"}) {
+    for (const char* name : kNames) {
       daemons_.push_back(std::make_unique<Daemon>(
           name, folder(), std::vector<std::string>{"--metrics", "127.0.0.1:0"}));
       devices.emplace_back(name, daemons_.back()->address());
+      names_.push_back(
+          fmt::format("stage {} on {} ({}): ", names_.size(), name, daemons_.back()->address()));
     }
     inventory_ = inventory(devices);
     for (int i = 0; i < 4; ++i) {
@@ -53,7 +62,31 @@ class Deploy : public EndToEnd {
     return {"/bin/sh", "-c", line.str() + " " + behind};
   }
 
+  /// A fifo that requests are written to, open for reading and writing: it never ends.
+  std::string names() const {
+    EXPECT_EQ(::mkfifo(path("names").c_str(), 0600), 0);
+    return "<> " + path("names");
+  }
+  void request(const std::string& name) const {
+    std::ofstream(path("names")) << path(name) << std::endl;
+  }
+  /// Ends a daemon by that signal, or only stops it for a while (SIGSTOP).
+  void end(std::size_t device, int signal) const {
+    daemons_[device]->process().signal(signal);
+    if (signal != SIGSTOP) daemons_[device]->process().wait();
+  }
+  /// One that was ended, again, where its coordinator finds it.
+  void start_again(std::size_t device, const std::vector<std::string>& flags = {}) {
+    std::vector<std::string> all{"--listen", daemons_[device]->address()};
+    all.insert(all.end(), flags.begin(), flags.end());
+    daemons_[device] = std::make_unique<Daemon>(kNames[device], folder(), all);
+  }
+  static std::size_t lines_of(const std::string& text) {
+    return static_cast<std::size_t>(std::ranges::count(text, '\n'));
+  }
+
   std::vector<std::unique_ptr<Daemon>> daemons_;
+  std::vector<std::string> names_;  ///< of the stages, as errors begin
   std::string inventory_;
 };
 
@@ -114,7 +147,7 @@ TEST_F(Deploy, ListsOfFilesThatAreStoppedWereDoneInPart) {
   ASSERT_TRUE(process.wait_for_output(" ms\n")) << process.errors();
   process.signal(SIGINT);
   EXPECT_EQ(process.wait(), 4) << process.errors();
-  EXPECT_THAT(process.errors(), HasSubstr(" not sent: stopped"));
+  EXPECT_THAT(process.errors(), HasSubstr(" not sent; "));
 }
 
 TEST_F(Deploy, TakesAnotherBatchThanThePlansAndSaysOnceWhatDoesNotHoldForIt) {
@@ -163,15 +196,146 @@ TEST_F(Deploy, DevicesThatWereProfiledShowWhatTheirStagesShouldTake) {
   EXPECT_TRUE(shown());
 }
 
-TEST_F(Deploy, ABrokenPipelineIsAnErrorAndNotAnEnd) {
-  ASSERT_EQ(::mkfifo(path("names").c_str(), 0600), 0);
-  Process process(shell("exec ", "<> " + path("names")));
+TEST_F(Deploy, WhateverDeviceIsKilledIsNamedAndEveryRequestIsAccountedFor) {
+  std::string files;
+  for (int i = 0; i < 5000; ++i) files += path("f1.npy") + " ";
+  for (std::size_t device = 0; device < kNames.size(); ++device) {
+    Process process(shell("exec ", "--retry none " + files));
+    ASSERT_TRUE(process.wait_for_output(" ms\n")) << process.errors();
+    end(device, SIGKILL);
+    EXPECT_EQ(process.wait(), 4) << process.errors();
+    EXPECT_THAT(process.errors(), HasSubstr("paretoctl: " + names_[device]));
+    EXPECT_THAT(process.errors(), HasSubstr("5000 requests, "));
+    EXPECT_THAT(process.errors(), HasSubstr(" not sent; "));
+    EXPECT_EQ(lines_of(process.output()), 5000U) << process.errors();
+    EXPECT_THAT(process.output(), HasSubstr("  failed: " + names_[device]));
+    EXPECT_THAT(process.output(), HasSubstr("  not sent: " + names_[device]));
+    start_again(device);
+  }
+}
+
+TEST_F(Deploy, AnIdlePipelineThatIsLostIsNoticedAndNamed) {
+  Process process(shell("exec ", "--retry none " + names()));
   ASSERT_TRUE(process.wait_for_output("ready")) << process.errors();
-  daemons_[1]->process().signal(SIGKILL);
-  daemons_[1]->process().wait();
-  std::ofstream(path("names")) << path("f1.npy") << std::endl;
+  end(1, SIGKILL);
+  // Nothing was asked of it: nothing is undone, but it was not to end.
   EXPECT_EQ(process.wait(), 1) << process.errors();
-  EXPECT_THAT(process.errors(), HasSubstr("request"));
+  EXPECT_THAT(process.errors(), HasSubstr("paretoctl: " + names_[1]));
+}
+
+TEST_F(Deploy, ADeviceThatHangsIsNamed) {
+  Process process(shell("exec ", "--retry none " + names()));
+  ASSERT_TRUE(process.wait_for_output("ready")) << process.errors();
+  end(1, SIGSTOP);
+  request("f1.npy");
+  EXPECT_EQ(process.wait(), 4) << process.errors();
+  EXPECT_THAT(process.errors(), HasSubstr("paretoctl: " + names_[1] + "no answer within"));
+  EXPECT_THAT(process.output(), HasSubstr("f1.npy  failed: " + names_[1]));
+}
+
+TEST_F(Deploy, WhoWantsToStopIsAnsweredAlthoughADeviceHangs) {
+  Process process(shell("exec ", names()));
+  ASSERT_TRUE(process.wait_for_output("ready")) << process.errors();
+  end(2, SIGSTOP);
+  request("f1.npy");
+  process.signal(SIGINT);
+  ASSERT_TRUE(process.wait_for_output("stopping after the requests in flight; again to leave now"));
+  // Four where the request was taken before the wish came, one where it was not.
+  EXPECT_THAT(process.wait(), AnyOf(4, 1)) << process.errors();
+  EXPECT_THAT(process.errors(), HasSubstr(names_[2] + "no answer within"));
+}
+
+TEST_F(Deploy, ADeviceThatIsBackGetsTheRequestsThatWereNotAnswered) {
+  Process process(shell("exec ", "--output " + path("results") + " " + names()));
+  ASSERT_TRUE(process.wait_for_output("ready")) << process.errors();
+  request("f0.npy");
+  ASSERT_TRUE(process.wait_for_output("results/f0.npy\n")) << process.errors();
+  for (std::size_t device = 0; device < kNames.size(); ++device) {
+    end(device, SIGKILL);
+    request("f0.npy");
+    ASSERT_TRUE(process.wait_for_output("the pipeline is lost: " + names_[device]))
+        << process.errors();
+    start_again(device);
+    const std::string result = fmt::format("results/f0-{}.npy", device + 2);
+    ASSERT_TRUE(process.wait_for_output(result + "\n")) << process.errors();
+    EXPECT_EQ(slurp(path(result)), slurp(path("expected.npy")));
+  }
+  process.signal(SIGINT);
+  EXPECT_EQ(process.wait(), 0) << process.errors();
+  EXPECT_THAT(process.errors(), HasSubstr("ready again after "));
+  EXPECT_THAT(process.errors(), HasSubstr("4 requests, 0 failed; "));
+}
+
+TEST_F(Deploy, AStreamGoesOnWhenADaemonWasEndedInOrderAndIsBack) {
+  std::string files;
+  for (int i = 0; i < 3000; ++i) files += path("f1.npy") + " ";
+  Process process(shell("exec ", files));
+  for (const std::size_t device : {1U, 0U}) {
+    ASSERT_TRUE(process.wait_for_output(" ms\n")) << process.errors();
+    end(device, SIGTERM);
+    ASSERT_TRUE(process.wait_for_output("the pipeline is lost: " + names_[device]))
+        << process.errors();
+    start_again(device);
+  }
+  EXPECT_EQ(process.wait(), 0) << process.errors();
+  EXPECT_THAT(process.errors(), HasSubstr("3000 requests, 0 failed; "));
+  EXPECT_EQ(lines_of(process.output()), 3000U);
+}
+
+TEST_F(Deploy, ARequestThatIsTooLargeForADeviceFailsAloneAndSaysWhose) {
+  write_npy(path("large.npy"), {16, 3, 64, 64}, 0);
+  const std::string files =
+      path("f0.npy") + " " + path("large.npy") + " " + path("f1.npy") + " --json";
+  for (const std::size_t device : {0U, 1U}) {
+    end(device, SIGTERM);
+    start_again(device, {"--max-frame", "700KiB"});
+    const auto done = run(shell("", files));
+    EXPECT_EQ(done.exit_code, 4) << done.errors;
+    EXPECT_THAT(done.errors, HasSubstr("3 requests, 1 failed; "));
+    EXPECT_THAT(done.output, HasSubstr("stage 0 on first: "));
+    EXPECT_THAT(done.output, HasSubstr("its receiver takes 716800 bytes at most (max_frame)"));
+    EXPECT_EQ(lines_of(done.output), 3U);
+    end(device, SIGTERM);
+    start_again(device);
+  }
+}
+
+TEST_F(Deploy, ClosedDescriptorsAndPipesWithoutAReaderEndIt) {
+  const auto no_input = run(shell("", "<&-"));
+  EXPECT_EQ(no_input.exit_code, 0) << no_input.errors;
+  EXPECT_THAT(no_input.errors, HasSubstr("0 requests, 0 failed"));
+  const auto no_output = run(shell("", path("f1.npy") + " >&-"));
+  EXPECT_EQ(no_output.exit_code, 1) << no_output.errors;
+  EXPECT_THAT(no_output.errors, HasSubstr("not all of the output could be written"));
+  // Who ignores SIGPIPE has to look: `yes` has no end by itself.
+  const auto left =
+      run(shell("trap '' PIPE; (trap - PIPE; exec yes " + path("f1.npy") + ") | ", "| head -n 2"));
+  EXPECT_EQ(left.exit_code, 0);
+  EXPECT_EQ(lines_of(left.output), 2U);
+  EXPECT_THAT(left.errors, HasSubstr("not all of the output could be written"));
+}
+
+TEST_F(Deploy, ItsMetricsSayWhatBecameOfRequests) {
+  Process process(shell("exec ", "--metrics 127.0.0.1:0 " + names()));
+  ASSERT_TRUE(process.wait_for_output("ready")) << process.errors();
+  request("f1.npy");
+  request("absent.npy");
+  ASSERT_TRUE(process.wait_for_output("absent.npy  failed: ")) << process.errors();
+  const std::string at = "metrics at http://";
+  const std::string errors = process.errors();
+  const std::size_t begin = errors.find(at) + at.size();
+  ASSERT_LT(begin, errors.size()) << errors;
+  const std::string address = errors.substr(begin, errors.find('/', begin) - begin);
+  const auto shown = [&] { return http_get(address, "/metrics").body; };
+  EXPECT_THAT(shown(), AllOf(HasSubstr("pareto_deploy_up 1\n"),
+                             HasSubstr("pareto_deploy_requests_total{outcome=\"ok\"} 1\n"),
+                             HasSubstr("pareto_deploy_requests_total{outcome=\"failed\"} 1\n"),
+                             HasSubstr("pareto_deploy_latency_seconds_count 1\n"),
+                             HasSubstr(",model=\"squeezenet1_0\",")));
+  end(1, SIGKILL);
+  ASSERT_TRUE(process.wait_for_output("the pipeline is lost")) << process.errors();
+  EXPECT_THAT(shown(), AllOf(HasSubstr("pareto_deploy_up 0\n"),
+                             HasSubstr("pareto_deploy_pipelines_lost_total 1\n")));
 }
 
 }  // namespace

@@ -4,7 +4,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <csignal>
+#include <string>
 
 namespace pareto::client {
 namespace {
@@ -103,6 +106,27 @@ TEST(Interrupts, NobodyWatchesAfterItsEnd) {
   });
   ASSERT_TRUE(WIFSIGNALED(status));
   EXPECT_EQ(WTERMSIG(status), SIGINT);
+}
+
+TEST(Interrupts, TheFirstSignalIsAnsweredAtOnce) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const int status = in_child([&] {
+    ::dup2(ends[1], STDERR_FILENO);
+    Interrupts interrupts;
+    const std::atomic<bool>& stop = interrupts.watch();
+    interrupts.announce("stopping soon");
+    ::kill(::getpid(), SIGINT);
+    stop.wait(false);
+    ::kill(::getpid(), SIGINT);
+    for (;;) ::pause();
+  });
+  ::close(ends[1]);
+  EXPECT_EQ(WEXITSTATUS(status), 128 + SIGINT);
+  std::string said(64, '\0');
+  const ssize_t got = ::read(ends[0], said.data(), said.size());
+  ::close(ends[0]);
+  EXPECT_EQ(said.substr(0, static_cast<std::size_t>(std::max<ssize_t>(got, 0))), "stopping soon\n");
 }
 
 }  // namespace

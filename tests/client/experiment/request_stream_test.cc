@@ -74,7 +74,7 @@ class RequestStreamTest : public FakePipelineTest {
   void add(const std::string& name, std::int64_t batch = 1) {
     listed_.requests.push_back({name, batch, Value(Tuple{workload_.example(batch, 1).value()})});
   }
-  Expected<> stream(int window, std::int64_t micro_batch = 0) {
+  StreamEnd stream(int window, std::int64_t micro_batch = 0) {
     StreamOptions options;
     options.window = window;
     options.micro_batch = micro_batch;
@@ -88,7 +88,7 @@ class RequestStreamTest : public FakePipelineTest {
 
 TEST_F(RequestStreamTest, EveryRequestIsAnsweredInOrder) {
   for (int i = 0; i < 20; ++i) add("r" + std::to_string(i), 1 + i % 3);
-  ASSERT_TRUE(stream(4));
+  ASSERT_FALSE(stream(4).broken);
   ASSERT_EQ(kept_.names.size(), 20U);
   EXPECT_TRUE(kept_.latencies_are_known);
   for (int i = 0; i < 20; ++i) {
@@ -106,7 +106,7 @@ TEST_F(RequestStreamTest, ABadRequestFailsAlone) {
   // The second message that is sent: what was bad was not.
   daemons_[1]->fail_request(1);
   add("fine");
-  ASSERT_TRUE(stream(2));
+  ASSERT_FALSE(stream(2).broken);
   EXPECT_THAT(kept_.names, ElementsAre("good", "bad", "also good", "fine"));
   EXPECT_THAT(kept_.errors,
               ElementsAre("", "bad.npy: no .npy file", HasSubstr("stage 1 on b: no memory"), ""));
@@ -117,7 +117,7 @@ TEST_F(RequestStreamTest, MicroBatchesAreOneRequest) {
   add("five", 5);
   add("one", 1);
   add("four", 4);
-  ASSERT_TRUE(stream(2, 2));
+  ASSERT_FALSE(stream(2, 2).broken);
   EXPECT_THAT(kept_.names, ElementsAre("five", "one", "four"));
   EXPECT_THAT(kept_.sums, ElementsAre(200, 40, 160));
 }
@@ -133,24 +133,59 @@ TEST_F(RequestStreamTest, WhatIsDoneWithAResultHoldsUpNoRequest) {
   kept_.on_first = [&] {
     came = fourth.pop(std::chrono::steady_clock::now() + std::chrono::seconds(30)).has_value();
   };
-  ASSERT_TRUE(stream(1));
+  ASSERT_FALSE(stream(1).broken);
   EXPECT_TRUE(came);
   EXPECT_EQ(kept_.names.size(), 5U);
 }
 
 TEST_F(RequestStreamTest, NothingIsNothing) {
-  ASSERT_TRUE(stream(3));
+  ASSERT_FALSE(stream(3).broken);
   EXPECT_TRUE(kept_.names.empty());
-  EXPECT_EQ(stream(0).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(stream(0).broken->code, ErrorCode::kInvalidArgument);
 }
 
 TEST_F(RequestStreamTest, ABrokenPipelineEndsItNamingTheRequest) {
   for (int i = 0; i < 9; ++i) add("r" + std::to_string(i));
   daemons_[1]->die_at_request(2);
-  const auto broken = stream(1);
-  ASSERT_FALSE(broken);
+  const StreamEnd end = stream(1);
+  ASSERT_TRUE(end.broken);
   EXPECT_THAT(kept_.names, ElementsAre("r0", "r1"));
-  EXPECT_THAT(broken.error().message, HasSubstr("request"));
+  EXPECT_THAT(end.broken->message, HasSubstr("request"));
+  ASSERT_EQ(end.unanswered.size(), 1U);
+  EXPECT_EQ(end.unanswered[0].name, "r2");
+  EXPECT_TRUE(end.unanswered[0].body) << "kept to be sent again";
+}
+
+/// Refuses one message, as a link does whose peer takes no frame of its size.
+class NarrowLink final : public transport::Link {
+ public:
+  NarrowLink(transport::Link& link, int refused) : link_(link), refused_(refused) {}
+  Expected<transport::Sent> send(const wire::Message& message, Deadline deadline) override {
+    if (refused_-- == 0) return fail(ErrorCode::kExhausted, "a frame of 9 bytes");
+    return link_.send(message, deadline);
+  }
+  Expected<transport::Received> receive(Deadline deadline) override {
+    return link_.receive(deadline);
+  }
+  void close() override { link_.close(); }
+  std::string peer() const override { return link_.peer(); }
+
+ private:
+  transport::Link& link_;
+  int refused_;
+};
+
+TEST_F(RequestStreamTest, ARequestThatIsTooLargeForTheFirstDeviceFailsAlone) {
+  for (int i = 0; i < 5; ++i) add("r" + std::to_string(i));
+  NarrowLink source(deployment_->source(), 2);
+  StreamOptions options;
+  options.window = 2;
+  options.first_stage = "stage 0 on a";
+  const StreamEnd end =
+      run_stream(source, deployment_->sink(), deployment_->pipeline(), options, listed_, kept_);
+  EXPECT_FALSE(end.broken) << end.broken->message;
+  EXPECT_THAT(kept_.names, ElementsAre("r0", "r1", "r2", "r3", "r4"));
+  EXPECT_THAT(kept_.errors, ElementsAre("", "", "stage 0 on a: a frame of 9 bytes", "", ""));
 }
 
 TEST_F(RequestStreamTest, ADeadDeviceIsTheCauseAndNotTheLinkThatWasClosedForIt) {
@@ -161,10 +196,10 @@ TEST_F(RequestStreamTest, ADeadDeviceIsTheCauseAndNotTheLinkThatWasClosedForIt) 
   StreamOptions options;
   options.window = 2;
   options.request_timeout = std::chrono::milliseconds(50);
-  const auto broken = run_stream(source, *ends.first, 1, options, listed_, kept_);
-  ASSERT_FALSE(broken);
-  EXPECT_EQ(broken.error().code, ErrorCode::kTimeout);
-  EXPECT_THAT(broken.error().message, HasSubstr("request r0: no result"));
+  const StreamEnd end = run_stream(source, *ends.first, 1, options, listed_, kept_);
+  ASSERT_TRUE(end.broken);
+  EXPECT_EQ(end.broken->code, ErrorCode::kTimeout);
+  EXPECT_EQ(end.unanswered.front().name, "r0");
 }
 
 }  // namespace

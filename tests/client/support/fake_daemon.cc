@@ -51,6 +51,7 @@ Value add_to_all(const Value& body, std::int64_t amount) {
 struct FakeDaemon::Stage {
   StageRequest request;
   std::atomic<std::int64_t> operators{0};
+  std::atomic<std::uint64_t> requests{0};
   std::unique_ptr<transport::Link> upstream;
   std::unique_ptr<transport::Link> downstream;
   std::jthread working;
@@ -253,7 +254,12 @@ Expected<StageReport> FakeDaemon::close_stage(std::uint64_t pipeline, std::uint3
 
 Expected<DeviceStatus> FakeDaemon::status(std::chrono::milliseconds) {
   PARETO_TRY(alive());
-  return DeviceStatus{};
+  const std::lock_guard lock(mutex_);
+  DeviceStatus status;
+  for (const auto& [key, stage] : stages_) {
+    status.stages.push_back({key.first, key.second, "running", "", stage->requests, 0});
+  }
+  return status;
 }
 
 void FakeDaemon::set_observation(Observation observation) {
@@ -430,6 +436,7 @@ bool FakeDaemon::handle(Stage& stage, transport::Received received) {
   }
   if (message.kind == MessageKind::kEnd) return false;
   if (message.kind == MessageKind::kError) return stage.downstream->send(message).has_value();
+  ++stage.requests;
   if (hanging_) return true;
   if (message.request == last_request_) {
     die();

@@ -1,0 +1,178 @@
+#include "client/commands/deploy_requests.h"
+
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <utility>
+
+#include "client/commands/inputs.h"
+#include "client/commands/npy.h"
+#include "core/base/text.h"
+#include "core/plan/json_text.h"
+
+namespace pareto::client {
+namespace {
+
+namespace fs = std::filesystem;
+using partitioner::Model;
+
+fs::path canonical_path(const fs::path& folder) {
+  std::error_code absent;
+  return fs::weakly_canonical(folder, absent);
+}
+
+}  // namespace
+
+FileRequests::FileRequests(Context& context, const Model& model, ModelWorkload& workload,
+                           std::int64_t plan_batch, const fs::path& output,
+                           std::vector<std::string> files, LineReader lines,
+                           const std::atomic<bool>& stop)
+    : context_(context),
+      model_(model),
+      workload_(workload),
+      plan_batch_(plan_batch),
+      output_(output.empty() ? output : canonical_path(output)),
+      files_(std::move(files)),
+      piped_(files_.empty()),
+      lines_(std::move(lines)),
+      stop_(stop) {
+  for (const std::string& line : files_) add_inputs(line);
+}
+
+std::optional<StreamRequest> FileRequests::next() {
+  std::optional<std::string> line = next_line();
+  while (line && line->find_first_not_of(" \t") == std::string::npos) line = next_line();
+  if (!line) return std::nullopt;
+  StreamRequest request;
+  request.name = *std::move(line);
+  add_inputs(request.name);
+  request.body = read(request.name, request.batch);
+  return request;
+}
+
+void FileRequests::cancel() {
+  cancelled_ = true;
+  lines_.cancel();
+}
+
+bool FileRequests::is_input(const fs::path& file) const {
+  const std::lock_guard lock(mutex_);
+  return inputs_in_output_.contains(file.filename());
+}
+
+std::vector<std::string> FileRequests::rest() const {
+  return {files_.begin() + static_cast<std::ptrdiff_t>(taken_), files_.end()};
+}
+
+/// Remembers what results could replace, and nothing else: there may be no end of inputs.
+void FileRequests::add_inputs(const std::string& line) {
+  if (output_.empty()) return;
+  for (const fs::path file : split_list(line, ';')) {
+    if (canonical_path("." / file.parent_path()) != output_) continue;
+    const std::lock_guard lock(mutex_);
+    inputs_in_output_.insert(file.filename());
+  }
+}
+
+std::optional<std::string> FileRequests::next_line() {
+  if (piped_) return lines_.next();
+  if (stop_ || cancelled_ || taken_ == files_.size()) return std::nullopt;
+  return files_[taken_++];
+}
+
+/// "a.npy", or of a model with several inputs "a.npy;b.npy".
+Expected<Value> FileRequests::read(const std::string& line, std::int64_t& batch) {
+  const std::vector<std::string> files = split_list(line, ';');
+  PARETO_ASSIGN(const ModelInputs inputs, read_request(model_, files));
+  batch = inputs.batch;
+  if (batch != plan_batch_) tell_of_batch(line, batch);
+  PARETO_ASSIGN(std::vector<Value> ordered, workload_.to_first_shard(inputs.values));
+  return Value(Tuple{std::move(ordered)});
+}
+
+/// Once: it is computed, but what is known of the plan is of another batch.
+void FileRequests::tell_of_batch(const std::string& request, std::int64_t batch) {
+  if (std::exchange(told_of_batch_, true)) return;
+  context_.err << fmt::format(
+                      "{} has batch {}, and the plan {}: what it predicts, and what stages are "
+                      "held to (pareto_stage_profiled_compute_seconds), does not hold for it\n",
+                      request, batch, plan_batch_)
+               << std::flush;
+}
+
+FileResults::FileResults(Context& context, ModelWorkload& workload, FileRequests& requests,
+                         StreamTally& tally, fs::path folder, bool json)
+    : context_(context),
+      workload_(workload),
+      requests_(requests),
+      tally_(tally),
+      folder_(std::move(folder)),
+      json_(json) {}
+
+void FileResults::done(StreamResult result) {
+  const TimePoint now = std::chrono::steady_clock::now();
+  const auto files = keep(result);
+  tally_.add(result, !files, now);
+  context_.out << (json_ ? json_line(result, files) : text_line(result, files)) << std::endl;
+  // Nobody reads the results any more: `deploy … | head`.
+  if (!context_.out) requests_.cancel();
+}
+
+std::string FileResults::json_line(const StreamResult& result,
+                                   const Expected<std::vector<std::string>>& files) const {
+  nlohmann::ordered_json line{{"request", result.name}};
+  if (files) {
+    line["latency_ms"] = to_milliseconds(result.latency);
+    line["output"] = *files;
+  } else {
+    line["error"] = files.error().message;
+    if (!result.sent) line["sent"] = false;
+  }
+  return dump(line);
+}
+
+std::string FileResults::text_line(const StreamResult& result,
+                                   const Expected<std::vector<std::string>>& files) {
+  if (files) {
+    return fmt::format("{}  {:.2f} ms{}{}", result.name, to_milliseconds(result.latency),
+                       files->empty() ? "" : "  ", join(*files, " "));
+  }
+  return fmt::format("{}  {}: {}", result.name, result.sent ? "failed" : "not sent",
+                     files.error().message);
+}
+
+/// Writes its tensors. Returns their files.
+Expected<std::vector<std::string>> FileResults::keep(const StreamResult& result) {
+  if (!result.outputs) return tl::unexpected(result.outputs.error());
+  const auto* tuple = result.outputs->get_if<Tuple>();
+  if (!tuple) return fail(ErrorCode::kCorrupt, "the pipeline's result is no tuple");
+  PARETO_ASSIGN(const std::vector<Value> outputs, workload_.from_last_shard(tuple->items));
+  std::vector<std::string> files;
+  if (folder_.empty()) return files;
+  std::vector<const Tensor*> tensors;
+  for (const Value& output : outputs) {
+    const auto inside = tensors_of(output);
+    tensors.insert(tensors.end(), inside.begin(), inside.end());
+  }
+  const std::vector<std::string> inputs = split_list(result.name, ';');
+  const std::string stem = unused(fs::path(inputs.front()).stem().string());
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const fs::path file =
+        folder_ / (tensors.size() == 1 ? stem + ".npy" : fmt::format("{}.{}.npy", stem, i));
+    if (requests_.is_input(file)) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "its result would replace {}: another folder is needed (--output)",
+                  file.string());
+    }
+    PARETO_TRY(write_npy(file, *tensors[i]));
+    files.push_back(file.string());
+  }
+  return files;
+}
+
+/// "photo", and when that was used before "photo-2".
+std::string FileResults::unused(const std::string& stem) {
+  const int times = ++used_[stem];
+  return times == 1 ? stem : unused(fmt::format("{}-{}", stem, times));
+}
+
+}  // namespace pareto::client

@@ -1,0 +1,89 @@
+// Requests of `deploy`: names of .npy files that are given or piped in, and what becomes of them as files and lines.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "client/cluster/workload.h"
+#include "client/command.h"
+#include "client/commands/line_reader.h"
+#include "client/experiment/request_stream.h"
+#include "client/experiment/stream_tally.h"
+#include "core/base/error.h"
+#include "partitioner/graph/model.h"
+
+namespace pareto::client {
+
+/// Names of files, of the command line or as they are piped in, as requests. Threads: as RequestSource.
+class FileRequests final : public RequestSource {
+ public:
+  /// `output`: the folder for results; empty: they are not kept. No `files`: names are read from
+  /// `lines`. No more are taken once `stop` is set.
+  FileRequests(Context& context, const partitioner::Model& model, ModelWorkload& workload,
+               std::int64_t plan_batch, const std::filesystem::path& output,
+               std::vector<std::string> files, LineReader lines, const std::atomic<bool>& stop);
+
+  std::optional<StreamRequest> next() override;
+  void cancel() override;
+
+  /// Whether that file of the folder for results was named as an input until now, or is going to be, as far as is known. Threads: any.
+  bool is_input(const std::filesystem::path& file) const;
+  /// Those of the command line that were not taken. After the last next().
+  std::vector<std::string> rest() const;
+
+ private:
+  void add_inputs(const std::string& line);
+  std::optional<std::string> next_line();
+  Expected<Value> read(const std::string& line, std::int64_t& batch);
+  void tell_of_batch(const std::string& request, std::int64_t batch);
+
+  Context& context_;
+  const partitioner::Model& model_;
+  ModelWorkload& workload_;
+  const std::int64_t plan_batch_;
+  const std::filesystem::path output_;
+  const std::vector<std::string> files_;
+  const bool piped_;
+  LineReader lines_;
+  const std::atomic<bool>& stop_;
+  std::atomic<bool> cancelled_{false};
+  std::size_t taken_ = 0;
+  bool told_of_batch_ = false;
+  mutable std::mutex mutex_;
+  std::set<std::filesystem::path> inputs_in_output_;
+};
+
+/// Results as files, and as lines on stdout. Once stdout takes no more, no more requests are taken.
+/// Threads: as RequestSink.
+class FileResults final : public RequestSink {
+ public:
+  FileResults(Context& context, ModelWorkload& workload, FileRequests& requests, StreamTally& tally,
+              std::filesystem::path folder, bool json);
+
+  void done(StreamResult result) override;
+
+ private:
+  Expected<std::vector<std::string>> keep(const StreamResult& result);
+  std::string unused(const std::string& stem);
+  std::string json_line(const StreamResult& result,
+                        const Expected<std::vector<std::string>>& files) const;
+  static std::string text_line(const StreamResult& result,
+                               const Expected<std::vector<std::string>>& files);
+
+  Context& context_;
+  ModelWorkload& workload_;
+  FileRequests& requests_;
+  StreamTally& tally_;
+  const std::filesystem::path folder_;
+  const bool json_;
+  std::map<std::string, int> used_;
+};
+
+}  // namespace pareto::client

@@ -1,0 +1,75 @@
+#include "client/commands/deploy_watch.h"
+
+#include <fmt/format.h>
+
+#include "core/metrics/process_metrics.h"
+
+namespace pareto::client {
+
+using metrics::Families;
+using metrics::Family;
+using metrics::Kind;
+
+void DeployWatch::opened(StreamPipeline& pipeline, std::optional<Nanoseconds> after,
+                         std::size_t again) {
+  {
+    const std::lock_guard lock(mutex_);
+    pipeline_ = pipeline.number();
+    up_ = true;
+  }
+  if (!after) {
+    at_first_();
+    err_ << fmt::format("ready: {}\n", ready_) << std::flush;
+    return;
+  }
+  err_ << fmt::format("ready again after {:.1f} s; requests that are sent again: {}\n",
+                      to_seconds(*after), again)
+       << std::flush;
+}
+
+void DeployWatch::lost(const Error& error, Nanoseconds waits) {
+  {
+    const std::lock_guard lock(mutex_);
+    up_ = false;
+    ++losses_;
+  }
+  if (waits <= Nanoseconds(0)) return;
+  err_ << fmt::format("the pipeline is lost: {}; waiting for it up to {:g} s (--retry)\n",
+                      error.message, to_seconds(waits))
+       << std::flush;
+}
+
+Families DeployWatch::collect() const {
+  Families families = metrics::process_metrics();
+  const StreamTally::Counts counts = tally_.counts();
+  const std::lock_guard lock(mutex_);
+  families.push_back({"pareto_deploy_info",
+                      "1, of the pipeline that is open, or was last",
+                      Kind::kGauge,
+                      {{{{"pipeline", fmt::format("{:016x}", pipeline_)},
+                         {"model", model_},
+                         {"version", PARETO_VERSION}},
+                        1,
+                        {}}}});
+  families.push_back(metrics::single("pareto_deploy_up", "1 while its pipeline is open",
+                                     Kind::kGauge, up_ ? 1 : 0));
+  families.push_back(metrics::single("pareto_deploy_pipelines_lost_total",
+                                     "Pipelines that were lost with a device or a link",
+                                     Kind::kCounter, static_cast<double>(losses_)));
+  Family requests{
+      "pareto_deploy_requests_total", "Requests by what became of them", Kind::kCounter, {}};
+  const auto add = [&](const char* outcome, std::uint64_t count) {
+    requests.samples.push_back({{{"outcome", outcome}}, static_cast<double>(count), {}});
+  };
+  add("ok", counts.done);
+  add("failed", counts.failed);
+  add("not_sent", counts.not_sent);
+  families.push_back(std::move(requests));
+  families.push_back({"pareto_deploy_latency_seconds",
+                      "From when a request's sending began until its result was there",
+                      Kind::kHistogram,
+                      {{{}, 0, tally_.latencies()}}});
+  return families;
+}
+
+}  // namespace pareto::client

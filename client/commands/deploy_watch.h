@@ -1,0 +1,50 @@
+// What happens to the pipeline of `deploy`, told on stderr and to Prometheus.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <ostream>
+#include <string>
+#include <utility>
+
+#include "client/experiment/lasting_stream.h"
+#include "client/experiment/stream_tally.h"
+#include "core/metrics/metric.h"
+
+namespace pareto::client {
+
+/// Threads: opened() and lost() from the stream's, collect() from any. Names: daemon/metrics/METRICS.md.
+class DeployWatch final : public StreamObserver {
+ public:
+  /// `ready`: what stands behind "ready: "; `at_first` is called with the first pipeline. All outlive it.
+  DeployWatch(std::ostream& err, const StreamTally& tally, std::string model, std::string ready,
+              std::function<void()> at_first)
+      : err_(err),
+        tally_(tally),
+        model_(std::move(model)),
+        ready_(std::move(ready)),
+        at_first_(std::move(at_first)) {}
+
+  /// Whether there ever was a pipeline. After the stream.
+  bool was_open() const { return pipeline_ != 0; }
+
+  void opened(StreamPipeline& pipeline, std::optional<Nanoseconds> after,
+              std::size_t again) override;
+  void lost(const Error& error, Nanoseconds waits) override;
+
+  metrics::Families collect() const;
+
+ private:
+  std::ostream& err_;
+  const StreamTally& tally_;
+  const std::string model_;
+  const std::string ready_;
+  const std::function<void()> at_first_;
+  mutable std::mutex mutex_;
+  std::uint64_t pipeline_ = 0;
+  bool up_ = false;
+  std::uint64_t losses_ = 0;
+};
+
+}  // namespace pareto::client

@@ -1,0 +1,80 @@
+#include "client/commands/leave_soon.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <ostream>
+#include <utility>
+#include <vector>
+
+#include "client/cluster/daemon_client.h"
+#include "core/base/clock.h"
+
+namespace pareto::client {
+namespace {
+
+constexpr std::chrono::milliseconds kPatience{1000};
+/// From the wish until the process ends, if it has to.
+constexpr std::chrono::milliseconds kGrace{1500};
+
+/// False: `done` is readable, and `stop` may be too.
+bool wait_for_stop(int stop, int done) {
+  std::array<pollfd, 2> waiting{{{stop, POLLIN, 0}, {done, POLLIN, 0}}};
+  while (::poll(waiting.data(), waiting.size(), -1) < 0) {
+    if (errno != EINTR) return false;
+  }
+  return waiting[1].revents == 0;
+}
+
+bool is_done_by(int done, TimePoint deadline) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+      std::max<Nanoseconds>(deadline - std::chrono::steady_clock::now(), Nanoseconds(0)));
+  pollfd one{done, POLLIN, 0};
+  return ::poll(&one, 1, static_cast<int>(left.count())) > 0;
+}
+
+}  // namespace
+
+LeaveSoon::LeaveSoon(int stop, std::ostream& err, int exit_code, Question why_not)
+    : done_(::eventfd(0, EFD_CLOEXEC)),
+      waiting_([this, stop, &err, exit_code, why_not = std::move(why_not)] {
+        if (!wait_for_stop(stop, done_.get())) return;
+        const TimePoint deadline = std::chrono::steady_clock::now() + kGrace;
+        const std::optional<std::string> why = why_not();
+        if (!why || is_done_by(done_.get(), deadline)) return;
+        err << "paretoctl: " << *why << std::endl;
+        ::_exit(exit_code);
+      }) {}
+
+LeaveSoon::~LeaveSoon() {
+  const std::uint64_t once = 1;
+  static_cast<void>(!::write(done_.get(), &once, sizeof once));
+}
+
+std::optional<std::string> hung_device(const Cluster& cluster) {
+  std::vector<Expected<>> answers(cluster.size());
+  {
+    std::vector<std::jthread> asking;
+    for (std::size_t i = 0; i < cluster.size(); ++i) {
+      asking.emplace_back([&, i] {
+        auto status = cluster.device(i).status(kPatience);
+        if (!status) answers[i] = tl::unexpected(std::move(status).error());
+      });
+    }
+  }
+  for (std::size_t i = 0; i < cluster.size(); ++i) {
+    if (answers[i] || answers[i].error().code != ErrorCode::kTimeout) continue;
+    const DeviceConfig& config = cluster.device(i).config();
+    return fmt::format("stopped: {} ({}) does not answer, and is not waited for", config.name,
+                       config.address);
+  }
+  return std::nullopt;
+}
+
+}  // namespace pareto::client

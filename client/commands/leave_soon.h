@@ -1,0 +1,44 @@
+// A way out for who wants to stop while a device keeps the program waiting.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "client/cluster/cluster.h"
+#include "core/base/error.h"
+#include "core/base/file_descriptor.h"
+
+namespace pareto::client {
+
+/// Waits for the wish to stop, and then asks whether the program can end in order. If it cannot, it says
+/// why on stderr and ends the process.
+///
+/// Threads: one owner; one of its own. Destroyed before what the question needs.
+class LeaveSoon {
+ public:
+  /// Returns why the program would have to wait too long; none: it ends by itself. It may take a second
+  /// or two.
+  using Question = std::function<std::optional<std::string>()>;
+
+  /// `stop`: readable once somebody wants to stop; -1: never.
+  LeaveSoon(int stop, std::ostream& err, int exit_code, Question why_not);
+  ~LeaveSoon();
+  LeaveSoon(const LeaveSoon&) = delete;
+  LeaveSoon& operator=(const LeaveSoon&) = delete;
+
+ private:
+  const FileDescriptor done_;
+  std::jthread waiting_;
+};
+
+/// What commands that measure say at the first wish to stop.
+inline constexpr const char* kStopping =
+    "stopping after what is being measured; again to leave now";
+
+/// Names a device that does not answer its control service within a second; none: all do.
+std::optional<std::string> hung_device(const Cluster& cluster);
+
+}  // namespace pareto::client

@@ -1,0 +1,74 @@
+#include "client/experiment/stream_tally.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace pareto::client {
+namespace {
+
+constexpr double kStep = 1.0025;
+
+}  // namespace
+
+void LatencyCounts::add(Nanoseconds latency) {
+  const double nanoseconds = std::max(to_nanoseconds(latency), 1.0);
+  ++counts_[static_cast<int>(std::lround(std::log(nanoseconds) / std::log(kStep)))];
+  ++count_;
+}
+
+Nanoseconds LatencyCounts::quantile(double q) const {
+  const auto rank =
+      static_cast<std::uint64_t>(std::max(std::ceil(q * static_cast<double>(count_)), 1.0));
+  std::uint64_t seen = 0;
+  for (const auto& [step, count] : counts_) {
+    seen += count;
+    if (seen >= rank) return from_nanoseconds(std::pow(kStep, step));
+  }
+  return Nanoseconds(0);
+}
+
+void StreamTally::add(const StreamResult& result, bool failed, TimePoint now) {
+  const std::lock_guard lock(mutex_);
+  if (!result.sent) {
+    ++counts_.not_sent;
+    return;
+  }
+  if (failed) {
+    ++counts_.failed;
+    return;
+  }
+  ++counts_.done;
+  done_.add(result.latency);
+  histogram_.record(result.latency);
+  if (!first_sent_) first_sent_ = now - result.latency;
+  last_done_ = now;
+}
+
+void StreamTally::add_not_sent(std::uint64_t requests) {
+  const std::lock_guard lock(mutex_);
+  counts_.not_sent += requests;
+}
+
+StreamTally::Counts StreamTally::counts() const {
+  const std::lock_guard lock(mutex_);
+  return counts_;
+}
+
+std::string StreamTally::summary() const {
+  const std::lock_guard lock(mutex_);
+  std::string text = fmt::format("{} requests, {} failed", counts_.all(), counts_.failed);
+  if (counts_.not_sent > 0) text += fmt::format(", {} not sent", counts_.not_sent);
+  if (counts_.done == 0) return text;
+  text += "; ";
+  const Nanoseconds time = last_done_ - *first_sent_;
+  if (counts_.done > 1 && time > Nanoseconds(0)) {
+    text += fmt::format("{:.1f}/s, ", static_cast<double>(counts_.done) / to_seconds(time));
+  }
+  const auto ms = [&](double q) { return to_milliseconds(done_.quantile(q)); };
+  return text +
+         fmt::format("latency {:.2f} ms p50, {:.2f} p95, {:.2f} p99", ms(0.5), ms(0.95), ms(0.99));
+}
+
+}  // namespace pareto::client
