@@ -13,6 +13,7 @@
 
 #include "core/base/log.h"
 #include "core/runtime/operator_libraries.h"
+#include "core/base/standard_descriptors.h"
 #include "core/transport/grpc/quiet.h"
 #include "daemon/config.h"
 #include "daemon/daemon.h"
@@ -128,6 +129,7 @@ int check_files(const DaemonConfig& config) {
 }
 
 int run(int argc, char** argv) {
+  open_missing_descriptors();
   transport::silence_grpc();
   const auto command_line = parse_command_line(argc, argv);
   if (!command_line) return complain(command_line.error(), kWrongConfig);

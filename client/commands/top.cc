@@ -131,6 +131,8 @@ class TopCommand final : public Command {
       context.out << (json_ ? top_json(activity, time) + "\n"
                             : (printed == 0 ? "" : "\n") + top_text(activity, style_))
                   << std::flush;
+      // Nobody reads it any more: `top --json | head`.
+      if (!context.out) break;
       before = std::move(now);
     }
     return any_answered(before);

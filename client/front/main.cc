@@ -11,6 +11,7 @@
 #include "client/front/quick_answer.h"
 #include "client/run_main.h"
 #include "core/base/file.h"
+#include "core/base/standard_descriptors.h"
 
 namespace {
 
@@ -42,6 +43,7 @@ int become_whole_program(char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  open_missing_descriptors();
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   if (const auto words = proposals(arguments)) return printed(*words);
   if (const auto text = quick_answer(arguments, columns_of_terminal())) return printed(*text);

@@ -377,6 +377,19 @@ TEST_F(ParetodTest, EndsWithItsParent) {
       << "it outlives its parent";
 }
 
+TEST_F(ParetodTest, ALogWithoutAStderrGoesNowhereElse) {
+  std::string command = "exec \"" PARETO_BIN_DIR "/";
+  for (const std::string& argument : arguments()) {
+    command += (command.back() == '/' ? "" : " \"") + argument + "\"";
+  }
+  Process daemon({"/bin/sh", "-c", command + " 2>&-"});
+  ready(daemon);
+  const std::string descriptor = "/proc/" + std::to_string(daemon.pid()) + "/fd/2";
+  EXPECT_EQ(std::filesystem::read_symlink(descriptor), "/dev/null");
+  daemon.signal(SIGTERM);
+  EXPECT_EQ(daemon.wait(), 0);
+}
+
 TEST_F(ParetodTest, AReadyDescriptorThatIsNone) {
   auto list = arguments();
   list.back() = "99";

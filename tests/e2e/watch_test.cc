@@ -202,5 +202,14 @@ TEST_F(Watch, DoctorStartsDevicesOfItsOwn) {
                                  HasSubstr("governor"), HasSubstr(", warnings: ")));
 }
 
+TEST_F(Watch, TopEndsWithWhoeverReadsItsLines) {
+  const std::string top = std::string(PARETO_BIN_DIR) + "/paretoctl top --json --interval 1s";
+  const auto left =
+      run({"/bin/sh", "-c", "trap '' PIPE; " + top + " --devices " + inventory_ + " | head -n 1"});
+  EXPECT_EQ(left.exit_code, 0);
+  EXPECT_EQ(std::count(left.output.begin(), left.output.end(), '\n'), 1);
+  EXPECT_THAT(left.errors, HasSubstr("not all of the output could be written"));
+}
+
 }  // namespace
 }  // namespace pareto::test
