@@ -25,6 +25,7 @@
 #include "client/planning/profiled_stages.h"
 #include "client/program.h"
 #include "core/base/file.h"
+#include "core/base/usage.h"
 
 namespace pareto::client {
 namespace {
@@ -47,27 +48,20 @@ class DeployCommand final : public Command {
            "  camera | paretoctl deploy --plan plan.json --retry 10m --metrics 0.0.0.0:7074\n";
   }
   void add_options(CLI::App& app) override {
-    app.add_option("--plan", plan_file_, "a plan file, as of run --save-plan")->required();
+    set_value(app.add_option("--plan", plan_file_, "plan to deploy, as run --save-plan writes it"),
+              "FILE")
+        ->required();
     model_.add_to(app, /*required=*/false);
     devices_.add_to(app);
-    app.add_option("--codec-error", codec_error_,
-                   "what a codec that the plan leaves to be chosen may lose of a tensor")
-        ->capture_default_str();
-    timeout_.add_to(app);
-    app.add_option("--retry", retry_,
-                   "wait so long for a device that was lost, 60s or 10m, then open the pipeline "
-                   "again and send what was not answered; none: end with the first loss (default: "
-                   "60s, and none where the devices are daemons that this command started)");
-    add_no_checksum(app, no_checksum_);
+    add_stream_to(app);
     store_.add_to(app);
     metrics_.add_to(app);
-    app.add_option("--output", output_,
-                   "folder for the results: one .npy a tensor, called as its request");
-    app.add_flag("--json", json_, "one JSON object a request and line on stdout");
-    app.add_option("files", files_,
-                   "requests: .npy files, their first dimension the batch; of a model with several "
-                   "inputs all in one word, separated by ';'. None: a request a line is read from "
-                   "stdin, until it ends or Ctrl-C");
+    set_value(app.add_option(
+                  "files", files_,
+                  "requests: .npy files, whose first dimension is the batch. The inputs of a model "
+                  "that takes several are one word, separated by ';'. Without any, each line of "
+                  "stdin is a request, until it ends or Ctrl-C"),
+              "FILE");
   }
 
   Expected<int> run(Context& context) override {
@@ -124,6 +118,27 @@ class DeployCommand final : public Command {
   }
 
  private:
+  void add_stream_to(CLI::App& app) {
+    const Heading heading(app, "Requests and results");
+    set_value(app.add_option("--codec-error", codec_error_,
+                             "largest loss that a codec may cause, if the plan leaves it to be "
+                             "chosen"),
+              "SHARE")
+        ->capture_default_str();
+    timeout_.add_to(app);
+    set_value(app.add_option("--retry", retry_,
+                             "time to wait for a lost device. Then its pipeline is opened again, "
+                             "and what was not answered is sent again; none: end with the first "
+                             "loss (default 60s, and none for daemons that this command starts)"),
+              "DURATION", {kNoRetry});
+    add_no_checksum(app, no_checksum_);
+    set_value(app.add_option("--output", output_,
+                             "folder for the results: a .npy file for each tensor, named as its "
+                             "request"),
+              "FOLDER");
+    app.add_flag("--json", json_, "print one JSON object a line for each request on stdout");
+  }
+
   Expected<> make_folder() const {
     if (output_.empty()) return {};
     std::error_code error;

@@ -4,18 +4,25 @@
 #include <ostream>
 #include <utility>
 
+#include "core/base/usage.h"
+
 namespace pareto::client {
 
 void MetricsFlags::add_to(CLI::App& app) {
-  auto* served = app.add_option(
-      "--metrics", address, "HOST:PORT: answer GET /metrics for Prometheus there while it runs");
-  app.add_option("--metrics-certificate", tls.certificate,
-                 "FILE, PEM: answer over TLS with this certificate")
+  const Heading heading(app, "Metrics");
+  auto* served = set_value(app.add_option("--metrics", address,
+                                          "address at which GET /metrics is answered for "
+                                          "Prometheus while this runs"),
+                           "HOST:PORT");
+  set_value(app.add_option("--metrics-certificate", tls.certificate,
+                           "certificate (PEM) to answer with over TLS"),
+            "FILE")
       ->needs(served);
-  app.add_option("--metrics-key", tls.key, "FILE, PEM: the key of --metrics-certificate")
+  set_value(app.add_option("--metrics-key", tls.key, "key (PEM) of --metrics-certificate"), "FILE")
       ->needs(served);
-  app.add_option("--metrics-client-ca", tls.client_ca,
-                 "FILE, PEM: answer those alone whose certificate one of these signed")
+  set_value(app.add_option("--metrics-client-ca", tls.client_ca,
+                           "certificates (PEM), one of which has to have signed a client's"),
+            "FILE")
       ->needs(served);
 }
 

@@ -13,6 +13,7 @@
 #include "client/commands/flags.h"
 #include "client/commands/kept_flags.h"
 #include "client/commands/leave_soon.h"
+#include "client/commands/metrics_flags.h"
 #include "client/commands/output_file.h"
 #include "client/commands/progress.h"
 #include "client/commands/show.h"
@@ -72,7 +73,7 @@ class SweepCommand final : public Command {
     flags_.add_to(app);
     store_.add_to(app);
     add_results_to(app);
-    add_metrics_to(app);
+    metrics_.add_to(app);
     auto* going_on = app.get_option("--resume");
     for (CLI::Option* option : app.get_options()) {
       const std::string flag = option->get_name();
@@ -139,26 +140,6 @@ class SweepCommand final : public Command {
               "RUN", {"last", "@runs"});
   }
 
-  void add_metrics_to(CLI::App& app) {
-    const Heading heading(app, "Metrics");
-    auto* served = set_value(app.add_option("--metrics", metrics_,
-                                            "address at which GET /metrics is answered for "
-                                            "Prometheus while the sweep runs"),
-                             "HOST:PORT");
-    set_value(app.add_option("--metrics-certificate", metrics_tls_.certificate,
-                             "certificate (PEM) to answer with over TLS"),
-              "FILE")
-        ->needs(served);
-    set_value(
-        app.add_option("--metrics-key", metrics_tls_.key, "key (PEM) of --metrics-certificate"),
-        "FILE")
-        ->needs(served);
-    set_value(app.add_option("--metrics-client-ca", metrics_tls_.client_ca,
-                             "certificates (PEM), one of which has to have signed a client's"),
-              "FILE")
-        ->needs(served);
-  }
-
   /// Checks --name before minutes of measuring. Fails: kInvalidArgument (no name, or that of
   /// another run).
   Expected<> check_name(const Context& context) const {
@@ -214,16 +195,8 @@ class SweepCommand final : public Command {
 
   /// Before the devices are connected: in the network of whoever asks, not in one that is emulated.
   Expected<> serve_metrics(Context& context) {
-    if (metrics_.empty()) return {};
-    PARETO_ASSIGN(auto certificate,
-                  with_context(metrics::ServerCertificate::load(metrics_tls_), "metrics"));
-    const auto collect = [this, shown = certificate.get()] {
-      metrics::Families families = progress_metrics_.collect();
-      families.push_back(metrics::certificate_metric(shown));
-      return families;
-    };
-    PARETO_ASSIGN(metrics_server_, metrics::MetricsServer::start(metrics_, collect, certificate));
-    context.err << fmt::format("metrics at {}\n", metrics_server_->url());
+    PARETO_ASSIGN(metrics_server_,
+                  metrics_.serve(context, [this] { return progress_metrics_.collect(); }));
     return {};
   }
 
@@ -338,8 +311,7 @@ class SweepCommand final : public Command {
   StoreFlags store_;
   std::string resume_;
   std::string tag_;
-  std::string metrics_;
-  metrics::CertificateFiles metrics_tls_;
+  MetricsFlags metrics_;
   bool dry_run_ = false;
   bool json_ = false;
   const std::atomic<bool>* stop_ = nullptr;  ///< Ctrl-C was pressed
