@@ -90,11 +90,8 @@ struct StageParts {
   std::size_t queue = 4;                        ///< capacity of each of its two queues
   std::unique_ptr<transport::Link> downstream;  ///< introduced already; null: the sink will connect
   std::shared_ptr<StageMeter> meter;            ///< what it counts into
-<<<<<<< HEAD
   std::uint64_t queue_bytes = kQueueBytes;      ///< what the requests in each queue may hold
-=======
   bool payload_checksum = true;                 ///< of what it sends to a sink that connects
->>>>>>> 5d751d6 (transport: carry a checksum of tensors on loopback links, too)
 };
 
 /// Requests leave in the order they came; values of one that are ready early leave before its others (core/wire/parts.h). One that fails leaves as kError, with this stage's name in its message; kError from
