@@ -32,5 +32,8 @@ const planFile = (run) => {
     const flags = isPlain(trial) ? [...modelFlags(), ...pipelineFlags(trial), ...deviceFlags()] : [['--plan', fileName(trial)], ...deviceFlags()];
     return ['paretoctl run', ...flags.filter(([, value]) => value !== undefined && value !== null && value !== '').map(([flag, value]) => `${flag} ${quoted(String(value))}`)].join(' ');
   };
-  return {contentOf, fileName, isPlain, commandOf};
+  /** Returns the network that was put between the devices for the plan; '' if there was none, or if it
+   *  is the test bed's. */
+  const networkOf = (trial) => (trial.condition === 'none' || options.testbed ? '' : trial.condition);
+  return {contentOf, fileName, isPlain, networkOf, commandOf};
 };
