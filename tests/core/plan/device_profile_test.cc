@@ -17,6 +17,7 @@ DeviceProfile profile() {
           std::string(64, 'a'),
           "auto",
           "bf16",
+          0.25,
           2,
           8,
           400,
@@ -48,7 +49,7 @@ TEST(DeviceProfileDocument, TheExampleOfTheFormat) {
           R"(","engine":"auto","precision":"bf16","threads":2,"batch":8,"memory_limit_bytes":400,)"
           R"("machine_shared_by":2,"measured":"2026-01-31T10:15:02Z","overhead_ns":40000,"operators_ns":[10,20],)"
           R"("shards":[{"begin":0,"end":1,"alone_ns":9,"busy_ns":8,"memory_bytes":300,"output_bytes":64}],)"
-          R"("too_large":[[0,2]],"jitter":[1.0,0.96,1.25],"runs_on":"cpu","cores":4})");
+          R"("too_large":[[0,2]],"jitter":[1.0,0.96,1.25],"runs_on":"cpu","cores":4,"max_error":0.25})");
 }
 
 TEST(DeviceProfileDocument, KnowsWhatThereIsNoRoomFor) {
