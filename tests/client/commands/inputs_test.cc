@@ -41,7 +41,12 @@ class InputsOfPeople : public testing::Test {
   }
 
   std::vector<std::int64_t> batches(const Model& model, const std::vector<std::int64_t>& named) {
-    Context context{.out = out_, .err = err_, .stop = stop_};
+    Context context{.out = out_,
+                    .err = err_,
+                    .command_line = {},
+                    .paretod = {},
+                    .default_store = {},
+                    .stop = stop_};
     return batches_for(context, model, named, {1, 3}).value();
   }
 
