@@ -22,7 +22,12 @@ KeptFlags some_flags() {
   KeptFlags flags;
   flags.options.splits = "percent:40";
   flags.options.rounds = 7;
-  flags.model = {"nets/swin.pt", "3x64x64", 10, "weights.pth", 5};
+  flags.model.model = "nets/swin.pt";
+  flags.model.input_shape = "3x64x64";
+  flags.model.inputs = {"photo.npy"};
+  flags.model.num_classes = 10;
+  flags.model.weights = "weights.pth";
+  flags.model.model_seed = 5;
   flags.devices = {"inventory.yaml", "beds/two.yaml"};
   flags.testbed_content = "abc";
   flags.max_latency_ms = 50;
@@ -43,6 +48,7 @@ TEST(KeptFlags, ComeBackWithTheirFilesWhereverThatIs) {
   EXPECT_EQ(to_json(kept->options), to_json(some_flags().options));
   EXPECT_EQ(kept->model.model, here("nets/swin.pt"));
   EXPECT_EQ(kept->model.input_shape, "3x64x64");
+  EXPECT_THAT(kept->model.inputs, testing::ElementsAre(here("photo.npy")));
   EXPECT_EQ(kept->model.num_classes, 10);
   EXPECT_EQ(kept->model.weights, here("weights.pth"));
   EXPECT_EQ(kept->model.model_seed, 5U);
