@@ -11,7 +11,7 @@ inline constexpr std::int64_t kFakeOperators = 10;
 /// Operator i has one weight of this many bytes.
 inline constexpr std::uint64_t kFakeWeightBytes = 16;
 
-class FakeWorkload final : public Workload {
+class FakeWorkload : public Workload {
  public:
   Expected<Shard> shard(const ShardOperators& operators) override;
   Expected<Tensor> weight(const Digest& digest) override;
