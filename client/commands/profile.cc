@@ -24,7 +24,7 @@ class ProfileCommand final : public Command {
     return "  paretoctl profile --model mobilenetv2\n"
            "  paretoctl profile --model resnet50 --devices inventory.yaml --batch 1,8 --threads "
            "1,2,4 --precision fp32,bf16\n"
-           "  paretoctl profile --model resnet50 --devices inventory.yaml --codec all --operators\n"
+           "  paretoctl profile --model resnet50 --devices inventory.yaml --codec all --per-operator\n"
            "  paretoctl profile --model inceptionv3 --devices inventory.yaml --splits all "
            "--measured-cuts 0 --fresh\n";
   }
@@ -32,7 +32,7 @@ class ProfileCommand final : public Command {
     flags_.add_to(app, settings_);
     batch_ = app.get_option("--batch");
     codecs_.add_to(app, "codecs to measure");
-    app.add_flag("--operators", operators_,
+    app.add_flag("--per-operator", operators_,
                  "show each operator too: its time in the plain engine, weights and output");
     app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
   }

@@ -45,7 +45,7 @@ class ReplayRunner final : public runtime::ShardRunner {
   const StageRecording recording_;
   std::size_t runs_ = 0;
   TensorPool pool_;
-  runtime::LoadReport report_{"replay", {}, 0};
+  runtime::LoadReport report_{.engine = "replay", .timings = {}};
 };
 
 BoundaryValue tensor_value(const char* name, std::uint64_t bytes) {

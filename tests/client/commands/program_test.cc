@@ -290,7 +290,7 @@ TEST_F(Program, OnlyProfileTakesSeveralSettings) {
   }
   // It gets as far as to the daemons that are not there.
   refused(small("profile", {"--batch", "1,8", "--threads", "0,2", "--precision", "fp32,bf16",
-                            "--codec", "none,int8", "--operators"}),
+                            "--codec", "none,int8", "--per-operator"}),
           kExitEnvironment, HasSubstr("no-paretod"));
   refused(small("profile", {"--batch", "1,0"}), kExitUsage, HasSubstr("--batch 0"));
   refused(small("profile", {"--codec", "zip"}), kExitUsage, HasSubstr("--codec zip"));
