@@ -17,7 +17,9 @@ const planFile = (run) => {
 
   const modelFlags = () => {
     const source = options.model || {model: run.model};
-    return [['--model', source.model], ['--input-shape', source.input_shape], ['--num-classes', source.num_classes === 1000 ? '' : source.num_classes],
+    // Files of data say their shape, too.
+    const data = (source.inputs || []).map((file) => ['--input', file]);
+    return [['--model', source.model], ...(data.length ? data : [['--input-shape', source.input_shape]]), ['--num-classes', source.num_classes === 1000 ? '' : source.num_classes],
       ['--weights', source.weights], ['--model-seed', source.model_seed || '']];
   };
   const deviceFlags = () => [['--devices', options.devices], ['--testbed', options.testbed]];
