@@ -24,7 +24,7 @@ class Front : public EndToEnd {
  protected:
   static fs::path front() { return fs::path(PARETO_BIN_DIR) / "paretoctl"; }
   static fs::path whole() {
-    return fs::path(PARETO_BIN_DIR).parent_path() / "libexec/pareto-edge/paretoctl";
+    return fs::path(PARETO_BIN_DIR).parent_path() / "libexec/pareto-edge/paretoctl-whole";
   }
 
   /// Returns what bash proposes for the last of these words.
@@ -88,7 +88,7 @@ TEST_F(Front, AnswersWithoutLoadingLibTorch) {
   EXPECT_THAT(run({alone, "runs", "--store", path("none.db")}).errors, HasSubstr("holds no run"));
   const Finished models = run({alone, "models"});
   EXPECT_EQ(models.exit_code, 3);
-  EXPECT_THAT(models.errors, HasSubstr(path("libexec/pareto-edge/paretoctl")));
+  EXPECT_THAT(models.errors, HasSubstr(path("libexec/pareto-edge/paretoctl-whole")));
 }
 
 TEST_F(Front, CompletesModelsRunsDevicesAndNetworks) {
