@@ -307,7 +307,7 @@ TEST(ModelExamine, WrongShapesAreExplained) {
   const auto model = open(small_net(), "5x8x8");
   ASSERT_FALSE(model);
   EXPECT_EQ(model.error().code, ErrorCode::kInvalidArgument);
-  EXPECT_THAT(model.error().message, HasSubstr("batch 2 on samples of 5x8x8"));
+  EXPECT_THAT(model.error().message, HasSubstr("batch 2 on float32[2x5x8x8]"));
   EXPECT_THAT(model.error().message, HasSubstr("channels"));
 }
 
