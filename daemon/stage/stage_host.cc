@@ -180,8 +180,12 @@ Expected<StageAddresses> StageHost::open(OpenStage request) {
   }();
   for (auto& stage : forgotten) retire(std::move(stage));
   PARETO_TRY(has_room);
-  StageParts parts{request.pipeline, request.stage, options_.device, request.shard,
-                   request.queue,    nullptr,       nullptr,         true};
+  StageParts parts;
+  parts.pipeline = request.pipeline;
+  parts.stage = request.stage;
+  parts.device = options_.device;
+  parts.shard = request.shard;
+  parts.queue = request.queue;
   if (!sink_connects) {
     PARETO_ASSIGN(transport::Transport * next, transport_named(request.downstream_transport));
     PARETO_ASSIGN(parts.downstream, connect_downstream(*next, request));

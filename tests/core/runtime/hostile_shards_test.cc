@@ -170,8 +170,8 @@ TEST(HostileShards, CodeThatNestsTooDeeplyIsRefusedBeforeItIsParsed) {
 TEST(HostileShards, CodeAsDeepAsIsAllowedIsParsed) {
   // The statement around it takes a few.
   constexpr std::size_t kDeep = kDeepestCode - 30;
-  for (const std::string& text : {times(kDeep / 2, "(") + "1" + times(kDeep / 2, ")"),
-                                  "1" + times(kDeep / 2, "+1"), times(kDeep, "-") + "1"}) {
+  for (const std::string& text :
+       {times(kDeep / 2, "(") + "1" + times(kDeep / 2, ")"), "1" + times(kDeep / 2, "+1")}) {
     const auto runner = load(with_code(text));
     EXPECT_TRUE(runner) << text.substr(0, 20) << ": " << runner.error().message;
   }
@@ -218,14 +218,14 @@ TEST(HostileShards, ValuesThatNestTooDeeplyAreRefusedBeforeTheyAreMade) {
   constexpr std::size_t kMany = 200'000;
   const std::string start("\x80\x02", 2);
   const std::string type = times(10'000, "List[") + "int" + times(10'000, "]");
-  const std::string type_size("\x33\xea\x00\x00", 4);
-  ASSERT_EQ(type.size(), 0xea33U);
+  const std::string type_size("\x63\xea\x00\x00", 4);
+  ASSERT_EQ(type.size(), 0xea63U);
   for (const std::string& pickle :
        {start + ")" + times(kMany, "\x85") + ".",
         start + times(kMany, "(") + times(kMany, "t") + ".",
         start + times(kMany, "]") + times(kMany - 1, "a") + ".",
         // Each is put into the one before after that was put into another.
-        start + "]q\x01]q\x02]q\x03h\x01h\x02ah\x02h\x03a.",
+        start + "]q\1]q\2]q\3h\1h\2ah\2h\3a.",
         start + "ctorch.jit._pickle\nrestore_type_tag\n(]X" + type_size + type + "tR."}) {
     Shard shard = shard_of("\ndef run(self, x):\n    return (x + 1,)\n");
     shard.archive = test::rewritten_archive(
