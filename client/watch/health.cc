@@ -115,8 +115,8 @@ Verdict runs_on(const DeviceHealth& device) {
 std::string remedy_of_refusal(const std::string& problem) {
   const auto says = [&](const char* words) { return problem.find(words) != std::string::npos; };
   if (says("refused")) {
-    return "the machine answers, but nothing listens at that address: start paretod there "
-           "(systemctl status paretod), with a listen: that names this address or 0.0.0.0";
+    return "start paretod there (systemctl status paretod), with a listen: that names this address "
+           "or 0.0.0.0: the machine answers, but nothing listens at that address";
   }
   if (says("unreachable") || says("No route")) {
     return "no way leads there: is the device on, in the same network, and its address right?";

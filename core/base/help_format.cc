@@ -28,7 +28,8 @@ std::string value_of(const OptionUsage& option) {
 
 std::string described(const OptionUsage& option) {
   std::string text = option.help;
-  if (!option.choices.empty() && value_of(option) == option.value) {
+  const bool shown = !option.positional() && value_of(option) != option.value;
+  if (!option.choices.empty() && !shown) {
     text += ": " + join(option.choices);
   }
   const bool says_default = text.find("default:") != std::string::npos;

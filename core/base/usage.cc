@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "core/base/text.h"
 
@@ -13,7 +14,8 @@ constexpr std::string_view kProposals = ":<";
 
 /// Takes apart "NAME:<proposal,…>:{choice,…}": set_value(), and then what checks say of themselves.
 void read_type(const std::string& type, OptionUsage& usage) {
-  usage.value = type.substr(0, type.find(':'));
+  // A name may have a colon too: "HOST:PORT".
+  usage.value = type.substr(0, std::min(type.find(kProposals), type.find(":{")));
   std::string rest = type.substr(usage.value.size());
   if (rest.starts_with(kProposals)) {
     const std::size_t end = rest.find('>');

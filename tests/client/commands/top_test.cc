@@ -55,7 +55,7 @@ TEST_F(Top, RefusesWhatItCannotDo) {
            {{"--sort", "colour"}, "colour"},
            {{"--count", "-1"}, "--count"},
            {{"--once", "--count", "2"}, "--once"},
-           {{"somewhere"}, "\"somewhere\" is neither HOST:PORT"},
+           {{"somewhere"}, "\"somewhere\" is no address (it has no port)"},
            {{kNobody, kNobody}, "named twice"},
            {{"--devices", "absent.yaml"}, "absent.yaml"}}) {
     const Done done = run(arguments);

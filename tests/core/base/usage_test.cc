@@ -33,6 +33,7 @@ class UsageTest : public testing::Test {
     set_value(go->add_option("--run", text_, "which run"), "RUN", {"last", "@runs"});
     set_value(go->add_option("--via", text_, "which ways")->group("Ways"), "LIST",
               {"tcp", "grpc", "a:71", "b:72"});
+    set_value(go->add_option("--at", text_, "where to listen"), "HOST:PORT");
     go->add_flag("--json", flag_, "last~1 as JSON");
     go->footer("Examples:\n  prog go up\n.hidden\n");
     CLI::App* stay = app_.add_subcommand("stay", "stays here");
@@ -73,7 +74,7 @@ TEST_F(UsageTest, SaysWhatTheParserTakes) {
   EXPECT_EQ(usage.summary, "Does things.");
   ASSERT_EQ(usage.commands.size(), 2U);
   const Usage& go = usage.commands[0];
-  ASSERT_EQ(go.options.size(), 7U);
+  ASSERT_EQ(go.options.size(), 8U);
   EXPECT_THAT(go.options[0].names, ElementsAre("-h", "--help"));
   EXPECT_EQ(go.options[0].value, "");
   EXPECT_TRUE(go.options[1].positional());
@@ -86,7 +87,8 @@ TEST_F(UsageTest, SaysWhatTheParserTakes) {
   EXPECT_THAT(go.options[4].proposals, ElementsAre("last", "@runs"));
   EXPECT_THAT(go.options[4].choices, IsEmpty());
   EXPECT_EQ(go.options[5].group, "Ways");
-  EXPECT_EQ(go.options[6].value, "");
+  EXPECT_EQ(go.options[6].value, "HOST:PORT");
+  EXPECT_EQ(go.options[7].value, "");
   const Usage& stay = usage.commands[1];
   ASSERT_EQ(stay.options.size(), 2U) << "a hidden option is shown";
   EXPECT_EQ(stay.options[1].initial, "3");
@@ -110,6 +112,7 @@ TEST_F(UsageTest, HelpHasValuesGroupsAndDefaults) {
             "  -o,--output FILE            'one' file [of many]\n"
             "  --level low|high            how far\n"
             "  --run RUN                   which run\n"
+            "  --at HOST:PORT              where to listen\n"
             "  --json                      last~1 as JSON\n"
             "\n"
             "Examples:\n"
