@@ -160,14 +160,15 @@ TEST_F(Watch, CompanyIsNoticedByDevicesDoctorAndSweep) {
   const auto doctor =
       paretoctl({"doctor", "--devices", path("two.yaml"), "--store", path("results.db"), "--json"});
   int warned = 0;
-  for (const json& finding : json::parse(doctor.output)["findings"]) {
+  const json examined = json::parse(doctor.output);
+  for (const json& finding : examined["findings"]) {
     if (finding["check"] != "company") continue;
     EXPECT_EQ(finding["severity"], "warn");
     EXPECT_THAT(finding["found"].get<std::string>(),
                 HasSubstr("another coordinator runs a pipeline here"));
     ++warned;
   }
-  EXPECT_EQ(warned, 2);
+  EXPECT_EQ(warned, 2) << doctor.output << doctor.errors;
   std::vector<std::string> sweep{"sweep",
                                  "--devices",
                                  path("two.yaml"),
