@@ -166,10 +166,26 @@ void make_literal(Node* node) {
   node->destroy();
 }
 
+/// Makes a list of its own of `list(items)`, if nobody else has `items`.
+void make_list(Node* node) {
+  const auto type = node->output()->type()->cast<c10::ListType>();
+  if (!type || node->inputs().size() != 1) return;
+  Node* items = node->input(0)->node();
+  if (items->kind() != c10::prim::ListConstruct || items->output()->uses().size() != 1) return;
+  torch::jit::Graph& graph = *node->owningGraph();
+  const torch::jit::WithInsertPoint here(node);
+  Node* fresh = graph.insertNode(graph.createList(type->getElementType(), items->inputs()));
+  fresh->copyMetadata(node);
+  node->output()->replaceAllUsesWith(fresh->output());
+  node->destroy();
+}
+
 }  // namespace
 
 void read_dicts(torch::jit::Graph& graph) {
   for (Node* node : nodes_of_kind(graph.block(), c10::aten::dict)) make_literal(node);
+  static const c10::Symbol kList = c10::Symbol::fromQualString("aten::list");
+  for (Node* node : nodes_of_kind(graph.block(), kList)) make_list(node);
   for (Node* node : nodes_of_kind(graph.block(), c10::prim::DictConstruct)) DictReader(node).run();
 }
 

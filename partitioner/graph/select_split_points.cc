@@ -113,32 +113,25 @@ class Selector {
   std::set<std::size_t> chosen_;
 };
 
-std::string operator_name(const Graph& graph, std::size_t at) {
-  const Operator& op = graph.operators[at];
-  return fmt::format("{} (op {}{}{})", op.kind, at, op.scope.empty() ? "" : " in ", op.scope);
-}
-
 /// Returns why a model has no legal split point, and what can be done.
 std::string why_uncut(const Graph& graph, const std::vector<SplitPoint>& points) {
-  const auto largest = std::ranges::max_element(graph.operators, {}, &Operator::inner_operators);
-  if (largest != graph.operators.end() && largest->inner_operators > 0) {
-    const std::string steps =
-        largest->steps > 0 ? fmt::format("its {} steps are too many to unroll", largest->steps)
-                           : "how it runs follows from its inputs";
-    return fmt::format(
-        "the whole model is one {} with {} operators inside, and {}: {}. Run it uncut on one "
-        "device, "
-        "or save it with fewer steps of a constant number, which are unrolled and can be cut "
-        "(torch.jit.trace, or range() of a constant)",
-        largest->kind == "prim::Loop" ? "loop" : "branch", largest->inner_operators, steps,
-        operator_name(graph, static_cast<std::size_t>(largest - graph.operators.begin())));
+  if (!points.empty()) {
+    return fmt::format("none of its {} positions can be cut; at {}: {}", points.size(),
+                       points.front().name, points.front().reason);
   }
-  if (points.empty()) {
+  const Operator& only = graph.operators.front();
+  if (only.inner_operators == 0) {
     return fmt::format("the whole model is one operator, {}: run it uncut on one device",
-                       operator_name(graph, 0));
+                       only.kind);
   }
-  return fmt::format("none of its {} positions can be cut; at {}: {}", points.size(),
-                     points.front().name, points.front().reason);
+  return fmt::format(
+      "the whole model is one {} with {} operators inside ({}), and {}. Run it uncut on one "
+      "device, "
+      "or save it with fewer steps of a constant number, which are unrolled and can be cut "
+      "(torch.jit.trace, or range() of a constant)",
+      only.kind == "prim::Loop" ? "loop" : "branch", only.inner_operators, only.kind,
+      only.steps > 0 ? fmt::format("its {} steps are too many to unroll", only.steps)
+                     : "how it runs follows from its inputs");
 }
 
 }  // namespace

@@ -20,6 +20,16 @@ namespace {
 
 using torch::jit::Node;
 
+constexpr int kLeastRounds = 3;
+constexpr int kMostRounds = 8;
+
+/// Returns how many nodes a graph has, those in blocks included.
+std::size_t size_of(torch::jit::Graph& graph) {
+  std::size_t size = 0;
+  for_each_node(graph.block(), [&](const Node*) { ++size; });
+  return size;
+}
+
 void fold(std::shared_ptr<torch::jit::Graph>& graph) {
   torch::jit::ConstantPropagation(graph);
   remove_checks(*graph);
@@ -142,7 +152,14 @@ void simplify(std::shared_ptr<torch::jit::Graph>& graph) {
   // Shapes noted by a tracer would be folded into constants that hold for the traced batch only.
   torch::jit::EraseShapeInformation(graph);
   remove_warnings(*graph);
-  for (int round = 0; round < 3; ++round) fold(graph);
+  // What one round finds out is what the next one can unroll or read.
+  std::size_t before = 0;
+  std::size_t after = size_of(*graph);
+  for (int round = 0; round < kMostRounds && (round < kLeastRounds || before != after); ++round) {
+    before = after;
+    fold(graph);
+    after = size_of(*graph);
+  }
   tidy(graph);
 }
 

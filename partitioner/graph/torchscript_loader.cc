@@ -11,6 +11,12 @@
 namespace pareto::partitioner {
 namespace {
 
+constexpr const char* kLostValue = "required keyword attribute 'value' is undefined";
+constexpr const char* kSavedTooLate =
+    "it was saved after torch.jit.optimize_for_inference, whose operators lose their weights in a "
+    "file; save it before that (torch.jit.freeze is fine): each device optimises what it runs by "
+    "itself";
+
 /// Returns the library that an operator or class of an unknown name is of; empty if it is LibTorch's.
 std::string library_of(const std::string& what) {
   // "Unknown builtin op: torchvision::nms." and "Unknown type name '__torch__.torch.classes.tensorrt.Engine'"
@@ -56,12 +62,7 @@ Error explain(const std::exception& error) {
         at == std::string::npos ? line : whole.substr(at, whole.find('\n', at) - at);
     return explain_unknown(what);
   }
-  if (says("required keyword attribute 'value' is undefined")) {
-    return {ErrorCode::kCorrupt,
-            "it was saved after torch.jit.optimize_for_inference, whose operators lose their "
-            "weights in a file; save it before that (torch.jit.freeze is fine): each device "
-            "optimises what it runs by itself"};
-  }
+  if (says(kLostValue)) return {ErrorCode::kCorrupt, kSavedTooLate};
   if (says("zip archive") || says("central directory") || says("reading file") ||
       says("PytorchStreamReader")) {
     return {ErrorCode::kCorrupt, fmt::format("damaged or truncated ({})", line)};
@@ -119,7 +120,11 @@ Expected<Flat> flatten(torch::jit::Module module) {
     flat.original = std::move(module);
     return flat;
   } catch (const std::exception& error) {
-    return fail(ErrorCode::kInvalidArgument, "{}", runtime::first_line(error));
+    const std::string line = runtime::first_line(error);
+    if (line.find(kLostValue) != std::string::npos) {
+      return fail(ErrorCode::kCorrupt, "{}", kSavedTooLate);
+    }
+    return fail(ErrorCode::kInvalidArgument, "{}", line);
   }
 }
 
