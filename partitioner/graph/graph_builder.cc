@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "core/runtime/torch_convert.h"
 #include "partitioner/graph/flat_graph.h"
@@ -87,6 +88,7 @@ class GraphBuilder {
       graph_.outputs.push_back(found->second);
       graph_.values[static_cast<std::size_t>(found->second)].is_output = true;
     }
+    tell_training_apart();
     if (graph_.operators.empty()) return fail(ErrorCode::kInvalidArgument, "the model is empty");
     return std::move(graph_);
   }
@@ -182,6 +184,14 @@ class GraphBuilder {
       });
     }
     graph_.operators.push_back(std::move(op));
+  }
+
+  /// If something else was in training mode when the file was saved, so were calls of F.dropout.
+  void tell_training_apart() {
+    if (std::ranges::none_of(graph_.operators, &Operator::trains)) return;
+    for (Operator& op : graph_.operators) {
+      op.trains = op.trains || std::exchange(op.always_drops, false);
+    }
   }
 
   void note_training(Node* node, Operator& op) const {

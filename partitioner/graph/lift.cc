@@ -131,7 +131,10 @@ class Lifter {
       return weight(known != named_.end() ? known->second : Attribute{value, path, false, false});
     }
     if (is_structured(value) && holds_tensors(value)) return insert_parts(value, path);
-    const auto constant = torch::jit::tryInsertConstant(*graph_, value);
+    // An object in a constant must not keep the code alive that holds the constant.
+    const bool is_packed = value.isCustomClass();
+    const auto constant = torch::jit::tryInsertConstant(
+        *graph_, is_packed ? value.toObject()->copy_to_weak_compilation_ref() : value);
     if (constant) return *constant;
     return fail(ErrorCode::kInvalidArgument, "attribute {} holds a {}, which is no constant", path,
                 value.tagKind());

@@ -115,7 +115,7 @@ void Model::Impl::hash_model() {
     return true;
   };
   for_each_node(canonical->block(), [&](torch::jit::Node* node) {
-    if (node->kind() != c10::prim::Constant) return;
+    if (node->kind() != c10::prim::Constant || !node->hasAttribute(c10::attr::value)) return;
     if (const auto value = torch::jit::toIValue(node->output())) value->visit(hash_part);
   });
   for (std::size_t i = 0; i < weight_digests.size(); ++i) {

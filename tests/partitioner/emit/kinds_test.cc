@@ -129,7 +129,8 @@ TEST_F(Kinds, ForksAreCutLikeCalls) {
 
 TEST_F(Kinds, ObjectsAreTheValuesOfTheirAttributes) {
   expect_as_in_python("objects", "4", 6);
-  EXPECT_THAT(open_error("listed", "4"), AllOf(HasSubstr("class Masked"), HasSubstr("tuple")));
+  expect_as_in_python("listed", "4", 4);
+  EXPECT_THAT(open_error("unlisted", "4"), AllOf(HasSubstr("class Masked"), HasSubstr("tuple")));
 }
 
 TEST_F(Kinds, ChecksOfTheDataStayAndSpeakForThemselves) {
@@ -163,6 +164,7 @@ TEST_F(Kinds, PackedWeightsOfQuantisedLayersCount) {
   for (const char* name : {"quantised", "quantised_frozen"}) {
     expect_as_in_python(name, "3x8", 5);
     const auto model = open(name, "3x8");
+    ASSERT_TRUE(model) << model.error().message;
     // Two matrices of 6 x 16 and 16 x 4 bytes, those of the LSTM, and biases.
     EXPECT_GE(weight_bytes(model->graph()), 16U * 6 + 4U * 16 + 24 * 8 + 24 * 6) << name;
     double flops = 0;
@@ -201,7 +203,7 @@ TEST_F(Kinds, LongLoopsStayWhole) {
   EXPECT_LT(model->graph().operators.size(), 20U);
   const auto loop = std::ranges::find(model->graph().operators, "prim::Loop", &Operator::kind);
   ASSERT_NE(loop, model->graph().operators.end());
-  EXPECT_EQ(loop->steps, 3000);
+  EXPECT_EQ(loop->steps, 1500);
   EXPECT_EQ(std::ranges::count(test::kinds(model->graph()), "aten::tanh"), 3);
 }
 
