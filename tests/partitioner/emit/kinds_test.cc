@@ -203,7 +203,7 @@ TEST_F(Kinds, LongLoopsStayWhole) {
   EXPECT_LT(model->graph().operators.size(), 20U);
   const auto loop = std::ranges::find(model->graph().operators, "prim::Loop", &Operator::kind);
   ASSERT_NE(loop, model->graph().operators.end());
-  EXPECT_EQ(loop->steps, 1500);
+  EXPECT_EQ(loop->steps, 3000);
   EXPECT_EQ(std::ranges::count(test::kinds(model->graph()), "aten::tanh"), 3);
 }
 

@@ -358,7 +358,7 @@ class Long(nn.Module):
 
     def forward(self, x):
         y = torch.relu(self.a(x))
-        for t in range(1500):
+        for t in range(3000):
             for k in range(2):
                 y = y * 0.9999 + 0.0001 * float(k)
         for t in range(3):
