@@ -208,7 +208,8 @@ TEST_F(Sweep, AnInterruptedRunGoesOnWhereItStopped) {
   arguments.insert(arguments.begin(), "paretoctl");
   // OpenBLAS then starts threads before main(): they must not be where a signal ends the program.
   Process sweep(arguments, {"OPENBLAS_NUM_THREADS=2"});
-  ASSERT_TRUE(sweep.wait_for_output("round 1")) << sweep.errors();
+  // Both devices are profiled first.
+  ASSERT_TRUE(sweep.wait_for_output("round 1", std::chrono::minutes(4))) << sweep.errors();
   sweep.signal(SIGINT);
   ASSERT_EQ(sweep.wait(), 4) << sweep.errors();
   EXPECT_THAT(sweep.errors(), HasSubstr("--resume"));
