@@ -113,11 +113,10 @@ std::string write_group(const std::string& name, const Trials& trials, const Rep
   return heading(fmt::format("All {} measured plans, {} (* on the front)", trials.size(), name),
                  style) +
          all.render(style) + "\n" +
-         heading(fmt::format("Pareto front, {}: {} of {} (W: requests in flight; measured: medians "
-                             "of the rounds)",
-                             name, front.size(), trials.size()),
+         heading(fmt::format("Pareto front, {}: {} of {} (W: requests in flight)", name,
+                             front.size(), trials.size()),
                  style) +
-         best.render(style) + "\n";
+         best.render(style) + "measured: medians of the rounds\n\n";
 }
 
 /// Returns a line on the most productive plan that is quick enough for `sweep --max-latency`.
