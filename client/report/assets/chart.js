@@ -8,7 +8,7 @@ const frontChart = (view, page) => {
   const box = byId('chart');
   const chart = echarts.init(box, null, view.renderer);
   page.selectOnClick(chart);
-  const GRID = {left: 58, right: 18, top: 14, bottom: 46};
+  const GRID = {left: 64, right: 18, top: 14, bottom: 46};
   const DOT = 13;
 
   const place = (trial) => [view.x.value(trial), view.y.value(trial)];
@@ -113,7 +113,7 @@ const frontChart = (view, page) => {
     return {
       animation: false, textStyle: axes.font(), grid: GRID,
       xAxis: {...axis(view.x.axis, 30), ...x},
-      yAxis: {...axis(view.y.axis, 44), ...y},
+      yAxis: {...axis(view.y.axis, 50), ...y},
       tooltip: axes.tooltip(colour, view, (trial, data) => (data.other ? axes.tip(trial, view, `Of ${other.name}.`)
         : trial.status === 'ok' ? axes.tip(trial, view, view.verdict(trial)) : axes.expectedTip(trial))),
       series: [

@@ -54,7 +54,7 @@ const filtersBar = (view, page) => {
     if (rate(busiest) > rate(busiestAlone)) {
       return headline(by(busiest), [times(rate(busiest) / rate(busiestAlone)), el('small', {}, ' throughput')],
         `of the best single device, ${devicesOf(busiestAlone)[0]} with ${figure(rate(busiestAlone))} samples/s`
-          + (latency(fastestAlone) < latency(fastest) ? `; alone, ${devicesOf(fastestAlone)[0]} has less latency than any` : ''), null);
+          + (latency(fastestAlone) < latency(fastest) ? `; alone, ${devicesOf(fastestAlone)[0]} has less latency than any split` : ''), null);
     }
     if (latency(fastest) < latency(fastestAlone)) {
       return headline(by(fastest), [times(latency(fastest) / latency(fastestAlone)), el('small', {}, ' latency')],
