@@ -49,17 +49,25 @@ double Pace::seconds_a_unit(const Seen& since, TimePoint now) const {
   return to_seconds(now - since.time) / static_cast<double>(done_ - since.done);
 }
 
+const Pace::Seen& Pace::seen_at(std::size_t done) const {
+  return *std::ranges::find_if(seen_, [&](const Seen& at) { return at.done >= done; });
+}
+
 std::optional<double> Pace::seconds_left(TimePoint now, std::size_t total) const {
-  if (seen_.empty() || done_ < seen_.front().done + kFewestUnits) return {};
+  if (seen_.empty()) return {};
+  if (done_ >= total) return 0;
+  if (done_ < seen_.front().done + kFewestUnits) return {};
   const std::size_t half = (seen_.front().done + done_) / 2;
-  const auto later = std::ranges::find_if(seen_, [&](const Seen& at) { return at.done >= half; });
-  if (later->done == done_) return {};
-  const double of_all = seconds_a_unit(seen_.front(), seen_.back().time);
-  const double of_later = seconds_a_unit(*later, seen_.back().time);
-  const auto units = static_cast<double>(std::max(total, done_) - done_);
-  const bool steady = of_later <= kSteady * of_all && of_all <= kSteady * of_later;
-  if (!steady && std::abs(of_later - of_all) * units > kLittleSeconds) return {};
-  return std::max(0.0, of_later * units - to_seconds(now - seen_.back().time));
+  const Seen& later = seen_at(half);
+  const Seen& last = seen_at((half + done_) / 2);
+  if (last.done == done_) return {};
+  const TimePoint ended = seen_.back().time;
+  const double of_later = seconds_a_unit(later, ended);
+  const double of_last = seconds_a_unit(last, ended);
+  const auto units = static_cast<double>(total - done_);
+  const bool steady = of_last <= kSteady * of_later && of_later <= kSteady * of_last;
+  if (!steady && std::abs(of_last - of_later) * units > kLittleSeconds) return {};
+  return std::max(0.0, of_later * units - to_seconds(now - ended));
 }
 
 Progress::Progress(std::ostream& err, int columns) : Progress(err, columns, kRealClock) {}

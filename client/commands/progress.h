@@ -21,9 +21,9 @@ namespace pareto::client {
 class Pace {
  public:
   void see(TimePoint now, std::size_t done);
-  /// Returns none until the pace is steady: three units were seen, and the later half of all seen
-  /// took as long as the earlier one, give or take a half. A time that would be taken back a moment
-  /// later is not said.
+  /// Returns none until the pace is steady: three units were seen, and the last quarter of all seen
+  /// took as long as the quarter before, give or take a half. A time that would be taken back a
+  /// moment later is not said.
   std::optional<double> seconds_left(TimePoint now, std::size_t total) const;
 
  private:
@@ -32,6 +32,7 @@ class Pace {
     std::size_t done;
   };
   double seconds_a_unit(const Seen& since, TimePoint now) const;
+  const Seen& seen_at(std::size_t done) const;
 
   std::optional<std::size_t> first_;  ///< done when it was first seen
   std::vector<Seen> seen_;            ///< each time that more was done

@@ -122,16 +122,14 @@ void show_medians(TrialRecord& trial, const GroupNoise& noise, std::size_t place
   show_throughput(trial, trial.throughput.measured_per_s, error_of(noise.throughput, place));
 }
 
-/// The error of what is believed of a plan that has rounds. A belief compares plans with each
-/// other, in the average of the run's passes; how far that average is from another day's is the
-/// state's error. Neighbours and predictions narrow a belief: it is not taken for surer than the
-/// plan's own rounds are.
+/// The error of what is believed of a plan that has rounds. A belief compares plans with each other;
+/// how far the plan's passes are from other days is the state's error. Neighbours and predictions
+/// narrow a belief: it is not taken for surer than the plan's own rounds are.
 FigureError error_of_belief(double deviation, const RoundNoise& noise, std::size_t plan) {
   const RoundNoise::Plan& own = noise.plans[plan];
   const auto rounds = static_cast<double>(std::max<std::size_t>(own.rounds, 1));
-  const auto passes = static_cast<double>(std::max<std::size_t>(noise.rounds, 1));
   return FigureError{std::max(deviation * deviation, own.left.value / rounds), own.left.degrees} +
-         FigureError{noise.state.value / passes, noise.state.degrees};
+         FigureError{noise.state.value / rounds, noise.state.degrees};
 }
 
 std::vector<const partitioner::Objective*> latency_and_throughput() {

@@ -1,5 +1,6 @@
 #include "client/experiment/statistics_student.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace pareto::client {
@@ -7,9 +8,10 @@ namespace {
 
 /// The continued fraction of the incomplete beta function (DLMF 8.17.22), from its end: each level is 1 + term / (what follows).
 double beta_fraction(double x, double a, double b) {
-  constexpr int kLevels = 400;
+  // It converges within so many levels as the root of the larger one, and a few.
+  const int levels = static_cast<int>(std::min(60 + 10 * std::sqrt(std::max(a, b)), 400.0));
   double value = 1;
-  for (int level = kLevels; level >= 1; --level) {
+  for (int level = levels; level >= 1; --level) {
     const int half = level / 2;
     const double m = half;
     const double term = level % 2 == 0

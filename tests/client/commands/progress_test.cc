@@ -38,7 +38,7 @@ TEST(Pace, IsNotSaidWhileItChanges) {
   for (int unit = 0; unit < 10; ++unit) pace.see(at(now += 7), ++done);
   EXPECT_TRUE(pace.seconds_left(at(now), 30));
   for (int unit = 0; unit < 7; ++unit) pace.see(at(now += 1), ++done);
-  EXPECT_FALSE(pace.seconds_left(at(now), 30));
+  EXPECT_FALSE(pace.seconds_left(at(now), 40));
   for (int unit = 0; unit < 83; ++unit) pace.see(at(now += 1), ++done);
   EXPECT_EQ(pace.seconds_left(at(now), 130), 30);
 }
