@@ -122,13 +122,13 @@ void show_medians(TrialRecord& trial, const GroupNoise& noise, std::size_t place
   show_throughput(trial, trial.throughput.measured_per_s, error_of(noise.throughput, place));
 }
 
-/// The error of what is believed of a plan that has rounds. A belief compares plans with each other;
-/// how far the plan's passes are from other days is the state's error. Neighbours and predictions
-/// narrow a belief: it is not taken for surer than the plan's own rounds are.
+/// Returns the error of what is believed of a plan that has rounds: the belief's own, what is left of
+/// the plan's rounds, and how far the states of its rounds are from other days'. The first two have
+/// something in common. Both count in full, because predictions err in ways that no belief knows.
 FigureError error_of_belief(double deviation, const RoundNoise& noise, std::size_t plan) {
   const RoundNoise::Plan& own = noise.plans[plan];
   const auto rounds = static_cast<double>(std::max<std::size_t>(own.rounds, 1));
-  return FigureError{std::max(deviation * deviation, own.left.value / rounds), own.left.degrees} +
+  return FigureError{deviation * deviation + own.left.value / rounds, own.left.degrees} +
          FigureError{noise.state.value / rounds, noise.state.degrees};
 }
 
