@@ -52,8 +52,8 @@ class Kept final : public RequestSink {
 /// A link that takes nothing until it is closed.
 class FullLink final : public transport::Link {
  public:
-  Expected<transport::Sent> send(const wire::Message&, Deadline) override {
-    PARETO_TRY(closed_.pop());
+  Expected<transport::Sent> send(const wire::Message&, Deadline deadline) override {
+    PARETO_TRY(closed_.pop(deadline));
     return transport::Sent{};
   }
   Expected<transport::Received> receive(Deadline) override {

@@ -206,7 +206,7 @@ TEST(HostileCodecFrame, BombsAreRefusedBeforeMemoryIsAllocated) {
   expect_refused(forge(6, 6, sizes, 64, {}, 320), ErrorCode::kExhausted, "max_frame");
   FrameLimits limits;
   limits.max_frame_bytes = 1000;
-  expect_refused(forge(7, 6, 251, 10), ErrorCode::kExhausted, "max_frame_bytes",
+  expect_refused(forge(7, 6, 251, 10), ErrorCode::kExhausted, "max_frame",
                  {.max_frame_bytes = 1000});
   EXPECT_EQ(decode(forge(7, 6, 250, 10), limits).error().code, ErrorCode::kUnavailable);
   // "No limit" is none that can be added up to and beyond.
