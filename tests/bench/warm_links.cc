@@ -75,7 +75,7 @@ Expected<client::ChildProcess> start_daemon(const std::string& host,
   return client::ChildProcess::start(
       std::filesystem::path(PARETO_BIN_DIR) / "paretod",
       {"--listen", host + ":0", "--data", "tcp=" + host + ":0", "--data", "grpc=" + host + ":0",
-       "--state-dir", state.string(), "--log-level", "warn"},
+       "--state-dir", state.string(), "--log-level", "warn", "--threads", "1"},
       state.string() + ".log");
 }
 

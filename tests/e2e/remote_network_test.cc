@@ -59,8 +59,8 @@ class RemoteNetworks : public EndToEnd {
     static_cast<void>(where.run([&]() -> Expected<> {
       daemon = std::make_unique<Process>(std::vector<std::string>{
           "paretod", "--listen", "10.8.0." + host + ":0", "--data", "tcp=10.9.0." + host + ":0",
-          "--name", name, "--state-dir", path(name), "--log-level", "warn", "--allow-netem",
-          allowed, "--ready-fd", "1"});
+          "--name", name, "--state-dir", path(name), "--log-level", "warn", "--threads", "1",
+          "--allow-netem", allowed, "--ready-fd", "1"});
       return {};
     }));
     EXPECT_TRUE(daemon->wait_for_output("\"pid\":")) << daemon->errors();

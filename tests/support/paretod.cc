@@ -16,6 +16,8 @@ std::vector<std::string> paretod_arguments(const std::string& name,
                                      name,
                                      "--state-dir",
                                      state_dir.string(),
+                                     "--threads",
+                                     "1",
                                      "--ready-fd",
                                      "1"};
   arguments.insert(arguments.end(), more.begin(), more.end());

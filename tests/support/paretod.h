@@ -7,7 +7,8 @@
 
 namespace pareto::test {
 
-/// The arguments of one that serves on ports of loopback that the system picks and says on stdout when it is ready; then `more`.
+/// Returns the arguments of a daemon that serves on ports of loopback that the system picks, and says
+/// on stdout when it is ready; then `more`. It computes with one thread: several share a machine.
 std::vector<std::string> paretod_arguments(const std::string& name,
                                            const std::filesystem::path& state_dir,
                                            const std::vector<std::string>& more);
