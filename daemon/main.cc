@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "core/base/log.h"
-#include "core/runtime/operator_libraries.h"
 #include "core/base/standard_descriptors.h"
+#include "core/runtime/operator_libraries.h"
 #include "core/transport/grpc/quiet.h"
 #include "daemon/config.h"
 #include "daemon/daemon.h"

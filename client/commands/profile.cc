@@ -24,7 +24,8 @@ class ProfileCommand final : public Command {
     return "  paretoctl profile --model mobilenetv2\n"
            "  paretoctl profile --model resnet50 --devices inventory.yaml --batch 1,8 --threads "
            "1,2,4 --precision fp32,bf16\n"
-           "  paretoctl profile --model resnet50 --devices inventory.yaml --codec all --per-operator\n"
+           "  paretoctl profile --model resnet50 --devices inventory.yaml --codec all "
+           "--per-operator\n"
            "  paretoctl profile --model inceptionv3 --devices inventory.yaml --splits all "
            "--measured-cuts 0 --fresh\n";
   }

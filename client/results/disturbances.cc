@@ -110,7 +110,9 @@ Json to_json(const std::vector<Company>& company) {
 Json to_json(const std::vector<Disturbance>& disturbances) {
   Json json = Json::array();
   for (const Disturbance& one : disturbances) {
-    json.push_back({{"kind", one.kind == Disturbance::Kind::kBusy ? "busy" : "company"}, {"where", one.where}, {"text", one.text}});
+    json.push_back({{"kind", one.kind == Disturbance::Kind::kBusy ? "busy" : "company"},
+                    {"where", one.where},
+                    {"text", one.text}});
   }
   return json;
 }

@@ -157,8 +157,8 @@ void add_store(Families& families, const TensorStore& store) {
   families.push_back(single("pareto_store_in_use_bytes", "Weights kept on disk of loaded shards",
                             Kind::kGauge, value_of(status.in_use_bytes)));
   families.push_back(single("pareto_store_free_bytes",
-                            "Free space of the file system that holds these weights",
-                            Kind::kGauge, value_of(status.free_bytes)));
+                            "Free space of the file system that holds these weights", Kind::kGauge,
+                            value_of(status.free_bytes)));
   families.push_back(single("pareto_store_dropped_bytes_total",
                             "Weights that made room on disk for others", Kind::kCounter,
                             value_of(status.dropped_bytes)));
