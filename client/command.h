@@ -26,7 +26,7 @@ class StopSignal {
   virtual const std::atomic<bool>& watch() = 0;
   /// Readable once that was wished for, for those who wait for something else too; -1: never. After watch().
   virtual int descriptor() const { return -1; }
-  /// From now on the first such wish is answered on stderr with this sentence, which lives for ever.
+  /// Answers the first such wish from now on with this sentence, which lives for ever, on stderr.
   virtual void announce(const char* /*sentence*/) {}
 };
 

@@ -68,7 +68,7 @@ struct Cluster::Impl {
   std::vector<netem::ResourceGroup> groups;
   std::vector<ChildProcess> children;
   std::vector<std::unique_ptr<DaemonClient>> devices;
-  /// Those of an inventory, as they were asked for: a service's host is found again by its name.
+  /// The inventory's addresses as they were asked for: a service's host is found again by its name.
   std::vector<DeviceConfig> asked;
   std::unique_ptr<Network> asking;  ///< uses the devices; else null
 

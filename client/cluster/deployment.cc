@@ -241,7 +241,7 @@ Expected<OpenedStage> Deployment::open_stage(const Plan& plan, std::size_t stage
   request.downstream_transport = plan.transport_of(link_into(stage) + 1);
   request.downstream = downstream;
   request.queue = options_.queue;
-  // What the next one would refuse is refused before it is sent, and fails alone.
+  // A request that the next device would refuse is refused before it is sent, and fails alone.
   const bool sends_on = stage + 1 < lane_of(stage).end;
   request.max_frame_bytes =
       sends_on ? limits_to(stage + 1).max_frame_bytes : transport::Limits{}.max_frame_bytes;

@@ -34,7 +34,7 @@ struct DeploymentOptions {
   CodecChooser* codecs = nullptr;
   /// One a stage, of a request, 0: not known; or none. What devices are watched against.
   std::vector<Nanoseconds> profiled_compute{};
-  /// Whether tensors carry a checksum on all links that reach beyond a machine's memory.
+  /// True if tensors carry a checksum on all links that reach beyond a machine's memory.
   bool payload_checksum = true;
 };
 
@@ -125,7 +125,7 @@ class Deployment {
   Expected<> prime_sink(Lane& lane);
   /// The stage primes the link to the next one.
   Expected<> start_stage(std::size_t stage);
-  /// What the coordinator's own link to a stage may carry.
+  /// Returns the limits of the coordinator's own link to a stage.
   transport::Limits limits_to(std::size_t stage) const;
   TimePoint in_time() const { return std::chrono::steady_clock::now() + options_.link_timeout; }
 

@@ -57,7 +57,7 @@ struct Observation {
   std::uint64_t resident_bytes = 0;
   std::vector<StageObservation> stages;
   MachineObservation machine;
-  // Of coordinators other than the one that asked.
+  // Coordinators other than the one that asked, and their pipelines.
   int other_coordinators = 0;  ///< those that have pipelines there
   int other_pipelines = 0;
 };

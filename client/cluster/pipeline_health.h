@@ -1,4 +1,5 @@
-// Whether the devices of an open pipeline are still there and run their stages, asked over their control services.
+// The health of an open pipeline: its devices are asked, over their control services, if they
+// are still there and run their stages.
 #pragma once
 
 #include <chrono>

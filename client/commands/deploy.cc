@@ -164,7 +164,8 @@ class DeployCommand final : public Command {
     return time;
   }
 
-  /// Where the plan leaves it open: a request in every stage, and one on its way, to each replica.
+  /// The window if the plan leaves it open: a request in every stage and one on its way, to each
+  /// replica.
   void set_window(const Plan& plan) {
     const auto fitting = static_cast<int>(plan.stages.size() + plan.turn());
     lasting_.stream.window = plan.window > 0 ? plan.window : fitting;
