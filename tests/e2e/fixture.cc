@@ -11,7 +11,8 @@ namespace pareto::test {
 
 Daemon::Daemon(const std::string& name, const std::filesystem::path& folder,
                const std::vector<std::string>& flags, std::vector<std::string> program) {
-  std::vector<std::string> more{"--log-level", "warn"};
+  // Several daemons share the machine: with all its cores each, they would wait for each other.
+  std::vector<std::string> more{"--log-level", "warn", "--threads", "1"};
   more.insert(more.end(), flags.begin(), flags.end());
   const auto arguments = paretod_arguments(name, folder / name, more);
   program.insert(program.end(), arguments.begin() + 1, arguments.end());
