@@ -134,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(
     Machines, Intervals,
     testing::Values(
         Case{"quiet", {.drift = 0.005, .unit = 0.004, .noise = 0.02}}, Case{"usual", {}},
-        Case{"drifting", {.drift = 0.08, .unit = 0.03}},
+        Case{"drifting", {.drift = 0.1, .unit = 0.03}},
         Case{"busy",
              {.drift = 0.12, .unit = 0.08, .noise = 0.3, .correlation = 0.85, .outliers = 0.15}}),
     [](const auto& machine) { return std::string(machine.param.name); });
