@@ -44,7 +44,7 @@ set(doc ${CMAKE_INSTALL_DATADIR}/doc/pareto-edge-client)
 install(FILES configs/inventory.yaml DESTINATION ${doc}/examples COMPONENT client)
 install(DIRECTORY configs/network configs/testbed configs/simulation DESTINATION ${doc}/examples COMPONENT client)
 # In the folders where they lie here: they name each other by them.
-install(FILES README.md DESTINATION ${doc} COMPONENT client)
+install(FILES README.md CONTRIBUTING.md DESTINATION ${doc} COMPONENT client)
 install(DIRECTORY docs DESTINATION ${doc} COMPONENT client)
 foreach(document core/plan/FORMAT.md core/wire/FORMAT.md netem/FORMAT.md partitioner/simulation/FORMAT.md daemon/metrics/METRICS.md deploy/README.md)
   get_filename_component(folder ${document} DIRECTORY)
