@@ -326,6 +326,10 @@ client::RunRecord synthetic_adaptive_sweep() {
     const double factor = i % 4 == 1 ? 0.93 : i % 4 == 2 ? 1.06 : 1;
     trial.latency.p50_ms = client::shown_figure(factor * measured_ms);
     trial.throughput.samples_per_s = client::shown_figure(measured_rate / factor);
+    for (double* part : {&trial.time_split.compute_ms, &trial.time_split.transfer_ms,
+                         &trial.time_split.wait_ms}) {
+      *part *= factor;
+    }
     trial.prediction = client::Prediction{1.05 * measured_ms,
                                           0.96 * measured_rate,
                                           4,

@@ -18,6 +18,9 @@ const detailCard = (view, page, saves) => {
     el('div', {class: 'row'}, el('span', {}, title), el('b', {}, value)), note ? el('small', {}, note) : undefined);
   const pathOf = (trial) => {
     const steps = [];
+    // What is shown adds up to the figure that is shown, not to the median of the rounds.
+    const share = latency(trial) / (trial.latency_ms.measured_p50 || latency(trial));
+    const ms = (value) => `${short(value * share)} ms`;
     // Of replicas each has a link that leads to it and one that leads back.
     const {replicas} = trial.plan;
     trial.links.forEach((link, i) => {
@@ -31,10 +34,10 @@ const detailCard = (view, page, saves) => {
       const what = crossing.length
         ? crossing.slice(0, 3).map((value) => `${value.dtype} ${value.shape.join('×')}`).join(', ') + (crossing.length > 3 ? ` and ${crossing.length - 3} more` : '')
         : '';
-      steps.push(stepOf('transfer', title, `${short(link.transfer_ms.p50)} ms`, [cut && trial.split.cuts.length > 1 ? cut.name : '', bytes(link.bytes), what].filter(Boolean).join(' · ')));
+      steps.push(stepOf('transfer', title, ms(link.transfer_ms.p50), [cut && trial.split.cuts.length > 1 ? cut.name : '', bytes(link.bytes), what].filter(Boolean).join(' · ')));
       const stage = returns ? undefined : trial.stages[replicas ? i / 2 : i];
       if (stage) {
-        steps.push(stepOf('compute', stage.device, `${short(stage.compute_ms.p50)} ms`,
+        steps.push(stepOf('compute', stage.device, ms(stage.compute_ms.p50),
           view.simulated ? '' : [`engine ${stage.engine}`, stage.precision, `${bytes(stage.weight_bytes)} of weights`, `${bytes(stage.peak_memory_bytes)} of memory`,
             stage.precision_reason].filter(Boolean).join(' · ')));
       }

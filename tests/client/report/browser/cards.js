@@ -21,6 +21,16 @@ module.exports = async ({open, assert, text}) => {
   const sorted = shown.map(({ms}) => ms);
   assert.deepEqual(sorted, [...sorted].sort((a, b) => a - b), 'sorted by the figures shown');
 
+  // A plan's way adds up to its parts.
+  const moved = shown.find(({ms, measured}) => ms !== measured).id;
+  await page.locator(`#trials tr[data-plan-row="${moved}"]`).click();
+  const [parts, way] = await page.evaluate(() => {
+    const computing = (selector) => [...document.querySelectorAll(selector)].filter((item) => /--compute|var\(--compute\)/.test(item.getAttribute('style') || item.querySelector('[style]')?.getAttribute('style') || ''))
+      .reduce((sum, item) => sum + parseFloat(item.querySelector('b').textContent), 0);
+    return [computing('#detail .parts li'), computing('#detail .path li')];
+  });
+  assert.ok(parts > 0 && Math.abs(parts - way) <= 0.011 * parts, `computing takes ${parts} ms, on its way ${way} ms`);
+
   const card = async (name) => parseFloat(await text(page, `#headlines [data-key="headline ${name}"] strong`));
   assert.equal(await card('Lowest latency'), Math.min(...sorted));
   assert.equal(await card('Highest throughput'), Math.max(...shown.map(({rate}) => rate)));
