@@ -9,6 +9,7 @@
 #include <ostream>
 #include <string_view>
 
+#include "client/cluster/daemon_client.h"
 #include "client/commands/commands.h"
 #include "client/commands/flags.h"
 #include "client/commands/kept_flags.h"
@@ -176,11 +177,27 @@ class SweepCommand final : public Command {
     const LeaveSoon leaving(context.stop.descriptor(), context.err, kExitPartial,
                             [&] { return hung_device(cluster); });
     Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
-    return predict_trials(model, cluster, store, flags_.options(), run.trials, *stop_,
-                          [&](const std::string& now, std::size_t done, std::size_t total) {
-                            progress_metrics_.predict(done, total);
-                            progress.show(done, total, now, now);
-                          });
+    const std::vector<std::uint64_t> before = weights_sent(cluster);
+    PARETO_TRY(predict_trials(model, cluster, store, flags_.options(), run.trials, *stop_,
+                              [&](const std::string& now, std::size_t done, std::size_t total) {
+                                progress_metrics_.predict(done, total);
+                                progress.show(done, total, now, now);
+                              }));
+    // Profiles need the weights first: what they sent is the run's.
+    const std::vector<std::uint64_t> after = weights_sent(cluster);
+    for (std::size_t i = 0; i < std::min(run.devices.size(), after.size()); ++i) {
+      run.devices[i].weights_sent_bytes += after[i] - before[i];
+    }
+    return {};
+  }
+
+  /// Returns what each device was sent so far, in the cluster's order.
+  static std::vector<std::uint64_t> weights_sent(const Cluster& cluster) {
+    std::vector<std::uint64_t> bytes;
+    for (std::size_t i = 0; i < cluster.size(); ++i) {
+      bytes.push_back(cluster.device(i).weights_sent_bytes());
+    }
+    return bytes;
   }
 
   /// Of stages that so many devices and split points allow, beyond one.

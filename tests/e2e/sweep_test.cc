@@ -263,6 +263,9 @@ TEST_F(Sweep, AnAdaptiveOneMeasuresWhatMayBeOnTheFrontAndGoesOnWhereItStopped) {
       EXPECT_EQ(trial["status"], "predicted");
   }
   EXPECT_GT(measured, 0U);
+  for (const json& device : run["devices"]) {
+    EXPECT_GT(device["weights_sent_bytes"], 0) << "profiles sent them, before the first plan";
+  }
   expect_honest(run);
   EXPECT_FALSE(run["front"].empty());
   EXPECT_TRUE(run["options"]["sweep"]["adaptive"].get<bool>());
