@@ -18,6 +18,19 @@
 namespace pareto::partitioner {
 namespace {
 
+/// Lets LibTorch's executor prepare what it runs, which shard runners switch off for all of a process. Without it files
+/// run otherwise than in Python: constants of no dimensions decide the dtype.
+class AsInPython {
+ public:
+  AsInPython() : before_(torch::jit::getProfilingMode().exchange(true)) {}
+  ~AsInPython() { torch::jit::getProfilingMode() = before_; }
+  AsInPython(const AsInPython&) = delete;
+  AsInPython& operator=(const AsInPython&) = delete;
+
+ private:
+  const bool before_;
+};
+
 /// Gives weights that the graph writes memory of their own, so that they stay what they are in the file whoever runs it. Returns those of the
 /// file's module, with what they were.
 Expected<std::vector<std::pair<at::Tensor, at::Tensor>>> own_state(Flat& flat) {
@@ -206,6 +219,7 @@ Expected<std::vector<Value>> Model::run_whole(const std::vector<Value>& inputs) 
       stack.push_back(value.isTensor() ? c10::IValue(value.toTensor().clone()) : value);
     }
     if (impl_->flat.original) {
+      const AsInPython mode;
       for (const auto& [live, initial] : impl_->state) live.copy_(initial);
       stack = {impl_->flat.original->forward(std::move(stack))};
     } else {
