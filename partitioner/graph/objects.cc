@@ -117,27 +117,83 @@ class Scatterer {
   c10::ClassTypePtr type_;
 };
 
-/// Whether a block makes an object, uses its attributes, and hands it to the outside as its output.
-bool makes(const Block* block, const Value* object) {
-  return object->node()->kind() == c10::prim::CreateObject &&
-         object->node()->owningBlock() == block &&
-         std::ranges::all_of(object->uses(), [&](const torch::jit::Use& use) {
-           return use.user == block->return_node() ||
-                  (use.offset == 0 && is_attribute_of(use.user, object));
-         });
+bool is_inside(const Node* node, const Node* holder) {
+  const Node* outer = node->owningBlock()->owningNode();
+  return outer != nullptr && (outer == holder || is_inside(outer, holder));
 }
 
-/// Makes an object that both branches make after them, of the attributes that come out of the branches.
+/// Whether `last` hands an object on, once, and nobody else knows it afterwards: beside that only its
+/// attributes are used, before `holder` or inside it. `last` is `holder`, or returns from a block of it.
+bool is_handed_on(const Value* object, const Node* last, const Node* holder) {
+  const Block* made_in = object->node()->owningBlock();
+  if (made_in != last->owningBlock() && made_in != holder->owningBlock()) return false;
+  int times = 0;
+  for (const torch::jit::Use& use : object->uses()) {
+    if (use.user == last) {
+      ++times;
+    } else if (use.offset != 0 || !is_attribute_of(use.user, object)) {
+      return false;
+    } else if (is_inside(use.user, holder) ? last == holder : !use.user->isBefore(holder)) {
+      return false;
+    }
+  }
+  return times == 1;
+}
+
+/// Hands the attributes of an object from one step of a loop to the next, in place of the object, and
+/// makes it of them in each step and after the loop.
+bool carry_attributes(Node* loop) {
+  torch::jit::Graph& graph = *loop->owningGraph();
+  Block* body = loop->blocks()[0];
+  // A loop takes its greatest number of steps and whether to begin before what it carries.
+  for (std::size_t i = 0; i < loop->outputs().size(); ++i) {
+    Value* before = loop->input(i + 2);
+    const auto type = loop->output(i)->type()->cast<c10::ClassType>();
+    if (type == nullptr || *before->type() != *type || !is_handed_on(before, loop, loop) ||
+        body->outputs()[i + 1]->node()->owningBlock() != body ||
+        !is_handed_on(body->outputs()[i + 1], body->return_node(), loop)) {
+      continue;
+    }
+    Node* inside = graph.createObject(type)->insertBefore(*body->nodes().begin());
+    Node* after = graph.createObject(type)->insertAfter(loop);
+    body->inputs()[i + 1]->replaceAllUsesWith(inside->output());
+    loop->output(i)->replaceAllUsesWith(after->output());
+    for (const c10::ClassAttribute& attribute : type->getAttributes()) {
+      const std::string& name = attribute.getName();
+      {
+        const torch::jit::WithInsertPoint here(loop);
+        loop->addInput(graph.insertGetAttr(before, name));
+      }
+      {
+        const torch::jit::WithInsertPoint end(body->return_node());
+        body->registerOutput(graph.insertGetAttr(body->outputs()[i + 1], name));
+      }
+      Value* step = body->addInput()->setType(attribute.getType());
+      graph.createSetAttr(inside->output(), name, step)->insertAfter(inside);
+      Value* end = loop->addOutput()->setType(attribute.getType());
+      graph.createSetAttr(after->output(), name, end)->insertAfter(after);
+    }
+    loop->removeInput(i + 2);
+    body->eraseInput(i + 1);
+    body->eraseOutput(i + 1);
+    loop->eraseOutput(i);
+    return true;
+  }
+  return false;
+}
+
+/// Makes an object that either branch hands on after them, of the attributes that come out of the branches.
 bool make_after_branches(Node* branch) {
   torch::jit::Graph& graph = *branch->owningGraph();
   for (std::size_t i = 0; i < branch->outputs().size(); ++i) {
     Value* object = branch->outputs()[i];
-    const bool is_made = object->type()->kind() == c10::TypeKind::ClassType &&
-                         std::ranges::all_of(branch->blocks(), [&](const Block* block) {
-                           return makes(block, block->outputs()[i]);
-                         });
+    const auto type = object->type()->cast<c10::ClassType>();
+    const bool is_made =
+        type != nullptr && std::ranges::all_of(branch->blocks(), [&](const Block* block) {
+          const Value* made = block->outputs()[i];
+          return *made->type() == *type && is_handed_on(made, block->return_node(), branch);
+        });
     if (!is_made) continue;
-    const auto type = object->type()->expect<c10::ClassType>();
     const torch::jit::WithInsertPoint after(branch->next());
     Node* fresh = graph.insertNode(graph.createObject(type));
     object->replaceAllUsesWith(fresh->output());
@@ -162,7 +218,19 @@ bool scatter_one(torch::jit::Graph& graph) {
     Scatterer(node->output()).run();
     return true;
   }
-  return std::ranges::any_of(nodes_of_kind(graph.block(), c10::prim::If), make_after_branches);
+  return std::ranges::any_of(nodes_of_kind(graph.block(), c10::prim::If), make_after_branches) ||
+         std::ranges::any_of(nodes_of_kind(graph.block(), c10::prim::Loop), carry_attributes);
+}
+
+/// "encoder, model.py:17": where a node stands in the modules and in the code.
+std::string place_of(Node* node) {
+  const std::string path = scope_path(node);
+  std::string place = path.empty() ? "the model" : path;
+  if (const auto line = runtime::to_std(node->sourceRange().file_line_col())) {
+    const std::string& file = std::get<0>(*line);
+    place += fmt::format(", {}:{}", file.substr(file.rfind('/') + 1), std::get<1>(*line));
+  }
+  return place;
 }
 
 }  // namespace
@@ -184,9 +252,10 @@ Expected<> check_no_objects(torch::jit::Graph& graph) {
                                      : fmt::format("is used by {}", kind.toQualString());
   }
   return fail(ErrorCode::kInvalidArgument,
-              "an object of class {} {}: an object can be cut only if nothing but its attributes "
-              "is used; keep its tensors in variables, a tuple or a NamedTuple",
-              object->type()->expect<c10::ClassType>()->name()->name(), user);
+              "an object of class {} (made in {}) {}: an object can be cut only if nothing but its "
+              "attributes is used; keep its tensors in variables, a tuple or a NamedTuple",
+              object->type()->expect<c10::ClassType>()->name()->name(), place_of(makers.front()),
+              user);
 }
 
 }  // namespace pareto::partitioner

@@ -106,6 +106,20 @@ TEST_F(Kinds, NumbersOfPythonDoNotDecideTheDtype) {
   EXPECT_EQ(tensors_of(model->graph().values.back().spec).at(0).dtype, DType::kFloat32);
 }
 
+TEST_F(Kinds, TheWholeModelRunsAsInPythonAfterAShardRan) {
+  const auto model = open("numbers", "2x6x6:uint8");
+  ASSERT_TRUE(model) << model.error().message;
+  VerifyOptions options;
+  options.batches = {2};
+  options.points = {0};
+  options.runner.engine = "plain";
+  for (int i = 0; i < 3; ++i) {
+    const auto rows = verify(*model, options, nullptr);
+    ASSERT_TRUE(rows) << rows.error().message;
+    EXPECT_TRUE(rows->at(0).bit_equal) << rows->at(0).failure;
+  }
+}
+
 TEST_F(Kinds, DictsWithConstantKeysAreValues) {
   expect_as_in_python("segmenter", "6", 9);
   expect_as_in_python("pyramid", "6", 9);
@@ -130,7 +144,15 @@ TEST_F(Kinds, ForksAreCutLikeCalls) {
 TEST_F(Kinds, ObjectsAreTheValuesOfTheirAttributes) {
   expect_as_in_python("objects", "4", 6);
   expect_as_in_python("listed", "4", 4);
-  EXPECT_THAT(open_error("unlisted", "4"), AllOf(HasSubstr("class Masked"), HasSubstr("tuple")));
+  EXPECT_THAT(open_error("unlisted", "4"), AllOf(HasSubstr("class Masked (made in the model"),
+                                                 HasSubstr("aten::append"), HasSubstr("tuple")));
+}
+
+TEST_F(Kinds, ObjectsThatALoopCarriesAreTheirAttributes) {
+  expect_as_in_python("carried", "4", 4);
+  expect_as_in_python("exchanged", "4", 4);
+  // An object that is read after the loop may be the one that the loop writes to.
+  EXPECT_THAT(open_error("aliased", "4"), HasSubstr("class Masked (made in the model"));
 }
 
 TEST_F(Kinds, ChecksOfTheDataStayAndSpeakForThemselves) {

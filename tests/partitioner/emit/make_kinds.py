@@ -268,6 +268,69 @@ class Unlisted(nn.Module):
 
 script("unlisted", Unlisted(), torch.randn(2, 4), outputs=False)
 
+
+class Carried(nn.Module):
+    """A loop whose length follows from the data makes another object in each step, and sometimes two."""
+
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(4, 4)
+
+    def forward(self, x):
+        state = Masked(torch.relu(self.a(x)), x > 0)
+        steps = 0
+        while steps < 3 or bool((x.sum() > 1000 * steps).item()):
+            state = Masked(torch.tanh(state.filled() + x), torch.logical_not(state.mask))
+            if bool((state.tensor.sum() > 1).item()):
+                state = Masked(-state.tensor, state.mask)
+            state.steps += steps
+            steps += 1
+        return torch.tanh(self.a(state.tensor)) + state.filled() + state.steps
+
+
+script("carried", Carried(), torch.randn(2, 4))
+
+
+class Exchanged(nn.Module):
+    """Two objects take each other's place in every step."""
+
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(4, 4)
+
+    def forward(self, x):
+        one = Masked(torch.relu(self.a(x)), x > 0)
+        two = Masked(x, x < 1)
+        steps = 0
+        while steps < 3 or bool((x.sum() > 1000 * steps).item()):
+            one.step(two.filled())
+            kept = one
+            one = two
+            two = kept
+            steps += 1
+        return torch.tanh(self.a(one.filled())) - two.filled() * one.steps
+
+
+script("exchanged", Exchanged(), torch.randn(2, 4))
+
+
+class Aliased(nn.Module):
+    """The first object is read after the loop that may write to it."""
+
+    def forward(self, x):
+        first = Masked(x, x > 0)
+        state = first
+        steps = 0
+        while steps < 3 or bool((x.sum() > 1000 * steps).item()):
+            state.step(x)
+            if bool((state.tensor.sum() > 1).item()):
+                state = Masked(x, x < 0)
+            steps += 1
+        return first.filled() + state.filled()
+
+
+script("aliased", Aliased(), torch.randn(2, 4), outputs=False)
+
 # Checks.
 
 
