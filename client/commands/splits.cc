@@ -169,6 +169,7 @@ class SplitsCommand final : public Command {
               {"positions", model.split_points().size()},
               {"weight_bytes", partitioner::weight_bytes(graph)},
               {"batch", batch_},
+              {"only_batch", model.only_batch() ? Json(*model.only_batch()) : Json()},
               {"splits", Json::array()},
               {"kept_whole", Json::array()}};
     for (const std::size_t index : chosen) {

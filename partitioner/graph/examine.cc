@@ -199,8 +199,10 @@ std::string why_not_run(const std::exception& error, const std::vector<InputShap
   if (dynamic_cast<const torch::jit::JITException*>(&error) != nullptr) {
     const bool is_noise = std::ranges::any_of(
         shapes, [](const InputShape& shape) { return !shape.data.has_value(); });
-    return fmt::format("its own check fails: {}{}", line,
-                       is_noise ? " (on random numbers: give your data, --input FILE.npy)" : "");
+    return fmt::format("its own check fails: {} ({})", line,
+                       is_noise ? "on random numbers: give your data, --input FILE.npy"
+                                : "on the data of --input: open it on data that pass; requests "
+                                  "that fail may be given to `deploy`, each by itself");
   }
   return line;
 }
@@ -270,20 +272,22 @@ Expected<std::vector<Run>> run_at_two_batches(GraphRunner& runner, const Flat& f
                                               const Graph& graph,
                                               const std::vector<InputShape>& shapes,
                                               const std::vector<std::int64_t>& named) {
-  std::optional<Error> first_error;
+  // Of the batch that people gave, or else of the first that was tried.
+  std::optional<Error> told;
+  const std::int64_t given = batch_of_data(shapes).value_or(0);
   for (const Attempt& batches : attempts(shapes, named)) {
     std::vector<Run> runs;
     for (const std::int64_t batch : batches) {
       auto run = run_at(runner, flat, graph, shapes, batch, kSeed);
       if (!run) {
-        if (!first_error) first_error = run.error();
+        if (!told || batch == given) told = run.error();
         break;
       }
       runs.push_back(*std::move(run));
     }
     if (runs.size() == batches.size()) return runs;
   }
-  return tl::unexpected(*first_error);
+  return tl::unexpected(*told);
 }
 
 bool is_number(const ValueSpec& spec) {

@@ -143,6 +143,10 @@ TEST_F(Inputs, OneBatchOnlyIsSaidAndUsed) {
       paretoctl({"splits", "--model", path("fixed8.pt"), "--input-shape", "6", "--batch", "8"});
   EXPECT_EQ(named.exit_code, 0) << named.errors;
   EXPECT_THAT(named.errors, HasSubstr("fixed8 runs at batch 8 only"));
+  const auto listed = paretoctl({"splits", "--model", path("fixed8.pt"), "--json"});
+  EXPECT_EQ(json::parse(listed.output)["only_batch"], 8) << listed.errors;
+  const auto several = paretoctl({"splits", "--model", "squeezenet1_0", "--json"});
+  EXPECT_TRUE(json::parse(several.output)["only_batch"].is_null()) << several.errors;
   expect_verified("fixed8", {"--input-shape", "6"});
   expect_as_python("fixed8", {""}, {"--input", data("fixed8", 1)});
   const auto other = paretoctl({"verify", "--model", path("fixed8.pt"), "--batch", "2"});

@@ -55,6 +55,14 @@ TEST_F(Kinds, GiveTheOutputsOfTheWholeModelWhereverTheyRun) {
   }
 }
 
+TEST_F(Kinds, DataThatTheModelRefusesAreNamed) {
+  write_npy(path("bad.npy"), {1, 4}, -500);
+  const auto done = paretoctl({"splits", "--model", path("checks.pt"), "--input", path("bad.npy")});
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_THAT(done.errors, AllOf(HasSubstr("batch 1 on float32[1x4]"), HasSubstr("sensor fault"),
+                                 HasSubstr("on the data of --input")));
+}
+
 TEST_F(Kinds, ACheckFailsItsRequestAloneWithTheModelsWords) {
   write_npy(path("good.npy"), {1, 4}, 0);
   write_npy(path("bad.npy"), {1, 4}, -500);
