@@ -28,6 +28,9 @@ class StopSignal {
   virtual int descriptor() const { return -1; }
   /// Answers the first such wish from now on with this sentence, which lives for ever, on stderr.
   virtual void announce(const char* /*sentence*/) {}
+  /// Like announce(), but ends the process with that wish: there is nothing yet to end in order. After
+  /// watch(), until announce() is called.
+  virtual void leave_at_once(const char* /*sentence*/) {}
 };
 
 /// What a command may touch of the world.

@@ -32,8 +32,7 @@ constexpr unsigned char kEnd = 0;
 
 class Interrupts::Watcher {
  public:
-  Watcher(std::atomic<bool>& stop, int told, const std::atomic<const char*>& sentence)
-      : stop_(stop), told_(told), sentence_(sentence) {
+  explicit Watcher(Interrupts& told) : told_(told) {
     if (::pipe2(ends_.data(), O_CLOEXEC) != 0) return;  // then signals end the process as ever
     signal_pipe = ends_[1];
     thread_ = std::jthread([this] { wait(); });
@@ -69,27 +68,31 @@ class Interrupts::Watcher {
       if (got < 0 && errno == EINTR) continue;
       if (got != 1 || number == kEnd) return;
       // Asked twice: now, and whatever is under way. A terminal that goes may say so twice, and asks but once.
-      const bool again = stop_.exchange(true);
+      const bool again = told_.stop_.exchange(true);
       if (again && number != SIGHUP) ::_exit(128 + number);
-      if (!again) announce();
-      stop_.notify_all();
+      if (!again) respond(number);
+      told_.stop_.notify_all();
       const std::uint64_t once = 1;
-      (void)!::write(told_, &once, sizeof once);
+      (void)!::write(told_.told_.get(), &once, sizeof once);
     }
   }
 
+  void respond(int number) const {
+    const Answer answer = told_.answer();
+    if (answer.sentence != nullptr) say(answer.sentence);
+    if (!answer.ends) return;
+    ::signal(number, SIG_DFL);
+    ::kill(::getpid(), number);
+  }
+
   /// A terminal shows "^C" where the cursor stands: the sentence begins a line of its own.
-  void announce() const {
-    const char* const sentence = sentence_;
-    if (sentence == nullptr) return;
+  static void say(const char* sentence) {
     const std::string line =
         std::string(::isatty(STDERR_FILENO) == 1 ? "\n" : "") + sentence + "\n";
     (void)!::write(STDERR_FILENO, line.data(), line.size());
   }
 
-  std::atomic<bool>& stop_;
-  const int told_;  ///< an event, which stays readable
-  const std::atomic<const char*>& sentence_;
+  Interrupts& told_;
   std::array<int, 2> ends_{-1, -1};
   std::array<struct sigaction, kWatched.size()> before_{};
   std::jthread thread_;
@@ -101,9 +104,19 @@ Interrupts::~Interrupts() = default;
 const std::atomic<bool>& Interrupts::watch() {
   if (!watcher_) {
     told_ = FileDescriptor(::eventfd(0, EFD_CLOEXEC));
-    watcher_ = std::make_unique<Watcher>(stop_, told_.get(), sentence_);
+    watcher_ = std::make_unique<Watcher>(*this);
   }
   return stop_;
+}
+
+void Interrupts::set(Answer answer) {
+  const std::lock_guard lock(mutex_);
+  answer_ = answer;
+}
+
+Interrupts::Answer Interrupts::answer() {
+  const std::lock_guard lock(mutex_);
+  return answer_;
 }
 
 }  // namespace pareto::client

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 
 #include "client/command.h"
 #include "core/base/file_descriptor.h"
@@ -10,7 +11,9 @@
 namespace pareto::client {
 
 /// Until watch() is called, signals end the process as ever. Afterwards the first SIGINT, SIGTERM or SIGHUP sets the flag, and a
-/// SIGINT or SIGTERM after it ends the process. A SIGHUP that is ignored (nohup) stays so.
+/// SIGINT or SIGTERM after it ends the process. A SIGHUP that is ignored (nohup) stays so. After
+/// leave_at_once() the first one ends the process too, as if nobody had watched but for the sentence:
+/// a shell sees that the signal ended it, and ends its loop.
 ///
 /// Threads: one owner. A thread of its own waits for the signals; it ends with this object.
 class Interrupts final : public StopSignal {
@@ -19,13 +22,23 @@ class Interrupts final : public StopSignal {
   ~Interrupts() override;
   const std::atomic<bool>& watch() override;
   int descriptor() const override { return told_.get(); }
-  void announce(const char* sentence) override { sentence_ = sentence; }
+  void announce(const char* sentence) override { set({sentence, false}); }
+  void leave_at_once(const char* sentence) override { set({sentence, true}); }
 
  private:
   class Watcher;
+  /// What the first signal is answered with.
+  struct Answer {
+    const char* sentence = nullptr;
+    bool ends = false;  ///< the process ends as by the signal itself
+  };
+  void set(Answer answer);
+  Answer answer();
+
   std::atomic<bool> stop_{false};
-  FileDescriptor told_;
-  std::atomic<const char*> sentence_{nullptr};
+  FileDescriptor told_;  ///< an event, which stays readable
+  std::mutex mutex_;
+  Answer answer_;  ///< under the mutex
   std::unique_ptr<Watcher> watcher_;
 };
 

@@ -16,7 +16,6 @@
 #include "client/commands/deploy_watch.h"
 #include "client/commands/flags.h"
 #include "client/commands/inputs.h"
-#include "client/commands/leave_soon.h"
 #include "client/commands/line_reader.h"
 #include "client/commands/metrics_flags.h"
 #include "client/experiment/deployed_pipeline.h"
@@ -66,6 +65,8 @@ class DeployCommand final : public Command {
 
   Expected<int> run(Context& context) override {
     const std::atomic<bool>& stop = context.stop.watch();
+    // Until requests are taken there is nothing to be finished.
+    context.stop.leave_at_once("stopped before it was ready");
     PARETO_TRY(check_codec_error(codec_error_));
     PARETO_ASSIGN(lasting_.stream.request_timeout, timeout_.read());
     PARETO_ASSIGN(const auto retry, read_retry());
@@ -74,9 +75,6 @@ class DeployCommand final : public Command {
     PARETO_ASSIGN(const Model model, model_.open(context, {named.plan.batch}));
     PARETO_TRY(check_micro_batch(model, named.plan.micro_batch));
     PARETO_TRY(make_folder());
-    // Until requests are taken there is nothing to be finished.
-    std::optional<LeaveSoon> leaving(std::in_place, context.stop.descriptor(), context.err,
-                                     kExitFailed, [] { return "stopped before it was ready"; });
     const auto count = std::max<std::size_t>(devices_named({named}), 2);
     devices_.settle(context);
     PARETO_ASSIGN(Cluster cluster, devices_.connect(context, static_cast<int>(count), {},
@@ -105,7 +103,6 @@ class DeployCommand final : public Command {
     lasting_.retry = retry.value_or(own_daemons ? Nanoseconds(0) : lasting_.retry);
     set_window(plan);
     DeployWatch watch(context.err, tally, plan.model, describe(plan), [&] {
-      leaving.reset();
       context.stop.announce("stopping after the requests in flight; again to leave now");
     });
     PARETO_ASSIGN(const auto served, metrics_.serve(context, [&watch] { return watch.collect(); }));

@@ -41,16 +41,19 @@ bool is_done_by(int done, TimePoint deadline) {
 
 }  // namespace
 
-LeaveSoon::LeaveSoon(int stop, std::ostream& err, int exit_code, Question why_not)
+LeaveSoon::LeaveSoon(Context& context, const char* sentence, int exit_code, Question why_not)
     : done_(::eventfd(0, EFD_CLOEXEC)),
-      waiting_([this, stop, &err, exit_code, why_not = std::move(why_not)] {
+      waiting_([this, stop = context.stop.descriptor(), &err = context.err, exit_code,
+                why_not = std::move(why_not)] {
         if (!wait_for_stop(stop, done_.get())) return;
         const TimePoint deadline = std::chrono::steady_clock::now() + kGrace;
         const std::optional<std::string> why = why_not();
         if (!why || is_done_by(done_.get(), deadline)) return;
         err << "paretoctl: " << *why << std::endl;
         ::_exit(exit_code);
-      }) {}
+      }) {
+  context.stop.announce(sentence);
+}
 
 LeaveSoon::~LeaveSoon() {
   const std::uint64_t once = 1;

@@ -2,19 +2,19 @@
 #pragma once
 
 #include <functional>
-#include <iosfwd>
 #include <optional>
 #include <string>
 #include <thread>
 
 #include "client/cluster/cluster.h"
+#include "client/command.h"
 #include "core/base/error.h"
 #include "core/base/file_descriptor.h"
 
 namespace pareto::client {
 
-/// Waits for the wish to stop, and then asks whether the program can end in order. If it cannot, it says
-/// why on stderr and ends the process.
+/// Announces that the program ends in order once somebody wants to stop. Then it asks whether the
+/// program can. If it cannot, it says why on stderr and ends the process.
 ///
 /// Threads: one owner; one of its own. Destroyed before what the question needs.
 class LeaveSoon {
@@ -23,8 +23,8 @@ class LeaveSoon {
   /// or two.
   using Question = std::function<std::optional<std::string>()>;
 
-  /// `stop`: readable once somebody wants to stop; -1: never.
-  LeaveSoon(int stop, std::ostream& err, int exit_code, Question why_not);
+  /// `sentence`: as StopSignal::announce takes it. After StopSignal::watch().
+  LeaveSoon(Context& context, const char* sentence, int exit_code, Question why_not);
   ~LeaveSoon();
   LeaveSoon(const LeaveSoon&) = delete;
   LeaveSoon& operator=(const LeaveSoon&) = delete;
@@ -34,7 +34,8 @@ class LeaveSoon {
   std::jthread waiting_;
 };
 
-/// What commands that measure say at the first wish to stop.
+/// What commands that measure say at the first wish to stop, before they measure and while they do.
+inline constexpr const char* kStoppedEarly = "stopped before anything was measured";
 inline constexpr const char* kStopping =
     "stopping after what is being measured; again to leave now";
 

@@ -173,7 +173,7 @@ Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
   PARETO_ASSIGN(const auto transports, parse_link_transports(flags.transport));
   PARETO_ASSIGN(const std::chrono::milliseconds timeout, flags.timeout.read());
   context.stop.watch();
-  context.stop.announce(kStopping);
+  context.stop.leave_at_once(kStoppedEarly);
   PARETO_ASSIGN(partitioner::Model model, flags.model.open(context, flags.named_batches));
   PARETO_ASSIGN(const auto batches, batches_for(context, model, flags.named_batches));
   flags.batch = batches.front();
@@ -189,7 +189,7 @@ Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
   std::unique_ptr<PlanningSession> session(
       new PlanningSession(std::move(model), std::move(cluster), std::move(store)));
   session->leaving_ =
-      std::make_unique<LeaveSoon>(context.stop.descriptor(), context.err, kExitFailed,
+      std::make_unique<LeaveSoon>(context, kStopping, kExitFailed,
                                   [cluster = &session->cluster_] { return hung_device(*cluster); });
   session->by_definition_ = flags.by_definition;
   session->conditions_ = std::move(conditions);

@@ -59,6 +59,8 @@ class RunCommand final : public Command {
   }
 
   Expected<int> run(Context& context) override {
+    context.stop.watch();
+    context.stop.leave_at_once("stopped before the run was done: no figures are kept of it");
     Plan plan;
     PARETO_TRY(read_flags(plan));
     PARETO_TRY(check_files());

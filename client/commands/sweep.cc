@@ -86,7 +86,7 @@ class SweepCommand final : public Command {
 
   Expected<int> run(Context& context) override {
     stop_ = &context.stop.watch();
-    context.stop.announce(kStopping);
+    context.stop.leave_at_once(kStoppedEarly);
     PARETO_TRY(check_report());
     if (!resume_.empty()) return resume(context);
     flags_.settle(context);
@@ -174,8 +174,7 @@ class SweepCommand final : public Command {
   Expected<> predict(Context& context, const partitioner::Model& model, const Cluster& cluster,
                      RunRecord& run, ResultStore& store) {
     progress_metrics_.begin(run);
-    const LeaveSoon leaving(context.stop.descriptor(), context.err, kExitPartial,
-                            [&] { return hung_device(cluster); });
+    const LeaveSoon leaving(context, kStopping, kExitPartial, [&] { return hung_device(cluster); });
     Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
     const std::vector<std::uint64_t> before = weights_sent(cluster);
     PARETO_TRY(predict_trials(model, cluster, store, flags_.options(), run.trials, *stop_,
@@ -273,7 +272,7 @@ class SweepCommand final : public Command {
                         RunRecord& run, ResultStore& store) {
     progress_metrics_.begin(run);
     {
-      const LeaveSoon leaving(context.stop.descriptor(), context.err, kExitPartial,
+      const LeaveSoon leaving(context, kStopping, kExitPartial,
                               [&] { return hung_device(cluster); });
       Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
       std::size_t said = 0;

@@ -55,6 +55,8 @@ class VerifyCommand final : public Command {
   }
 
   Expected<int> run(Context& context) override {
+    context.stop.watch();
+    context.stop.leave_at_once("stopped before all split points were compared");
     PARETO_TRY(runner_.check());
     if (runner_.engine == kPlain && runner_.precision != "fp32") {
       return fail(ErrorCode::kInvalidArgument,

@@ -129,5 +129,41 @@ TEST(Interrupts, TheFirstSignalIsAnsweredAtOnce) {
   EXPECT_EQ(said.substr(0, static_cast<std::size_t>(std::max<ssize_t>(got, 0))), "stopping soon\n");
 }
 
+TEST(Interrupts, TheFirstSignalEndsAProcessThatLeavesAtOnceWithASentence) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const int status = in_child([&] {
+    ::dup2(ends[1], STDERR_FILENO);
+    Interrupts interrupts;
+    interrupts.watch();
+    interrupts.leave_at_once("stopped before it began");
+    ::kill(::getpid(), SIGINT);
+    for (;;) ::pause();
+  });
+  ::close(ends[1]);
+  // As the signal would have ended it: a shell's loop ends with it.
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(WTERMSIG(status), SIGINT);
+  std::string said(64, '\0');
+  const ssize_t got = ::read(ends[0], said.data(), said.size());
+  ::close(ends[0]);
+  EXPECT_EQ(said.substr(0, static_cast<std::size_t>(std::max<ssize_t>(got, 0))),
+            "stopped before it began\n");
+}
+
+TEST(Interrupts, WhatIsAnnouncedLaterIsEndedInOrder) {
+  const int status = in_child([&] {
+    Interrupts interrupts;
+    const std::atomic<bool>& stop = interrupts.watch();
+    interrupts.leave_at_once("stopped before it began");
+    interrupts.announce("stopping soon");
+    ::kill(::getpid(), SIGINT);
+    stop.wait(false);
+    ::_exit(stop ? 42 : 2);
+  });
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 42);
+}
+
 }  // namespace
 }  // namespace pareto::client
