@@ -32,6 +32,12 @@ const sockaddr* generic(const sockaddr_un& address) {
   return reinterpret_cast<const sockaddr*>(&address);
 }
 
+Error another_listens() {
+  return {ErrorCode::kPermission,
+          "another process listens there, most likely a paretod; stop it, or give this one another "
+          "--listen"};
+}
+
 /// Whether a process listens there. Its backlog may be full: it listens all the same.
 bool is_listened_on(const sockaddr_un& address) {
   const FileDescriptor socket = make_socket();
@@ -48,15 +54,13 @@ ino_t inode_of(const std::filesystem::path& file) {
 
 Expected<SocketFile> SocketFile::listen(const std::filesystem::path& file) {
   PARETO_ASSIGN(const sockaddr_un address, address_of(file.string()));
+  PARETO_ASSIGN(auto lock, LockFile::try_take(file.string() + ".lock"));
+  if (!lock) return tl::unexpected(another_listens());
   FileDescriptor socket = make_socket();
   if (!socket) return tl::unexpected(error_from_errno(errno, "making a socket"));
   bool bound = ::bind(socket.get(), generic(address), sizeof address) == 0;
   if (!bound && errno == EADDRINUSE) {
-    if (is_listened_on(address)) {
-      return fail(ErrorCode::kPermission,
-                  "another process listens there, most likely a paretod; stop it, or give this one "
-                  "another --listen");
-    }
+    if (is_listened_on(address)) return tl::unexpected(another_listens());
     struct stat status {};
     if (::lstat(file.c_str(), &status) == 0 && !S_ISSOCK(status.st_mode)) {
       return fail(ErrorCode::kPermission, "a file of that name is there, and is no socket");
@@ -68,7 +72,7 @@ Expected<SocketFile> SocketFile::listen(const std::filesystem::path& file) {
     return fail(ErrorCode::kPermission, "{}",
                 error_from_errno(errno, "making the socket's file").message);
   }
-  SocketFile made(file, std::move(socket));
+  SocketFile made(file, std::move(socket), *std::move(lock));
   // Whatever the mask of new files is: connecting takes leave to write.
   if (::chmod(file.c_str(), 0660) != 0 || ::listen(made.socket_.get(), SOMAXCONN) != 0) {
     return tl::unexpected(error_from_errno(errno, "listening"));
@@ -76,11 +80,15 @@ Expected<SocketFile> SocketFile::listen(const std::filesystem::path& file) {
   return made;
 }
 
-SocketFile::SocketFile(std::filesystem::path file, FileDescriptor socket)
-    : file_(std::move(file)), socket_(std::move(socket)), inode_(inode_of(file_)) {}
+SocketFile::SocketFile(std::filesystem::path file, FileDescriptor socket, LockFile lock)
+    : lock_(std::move(lock)),
+      file_(std::move(file)),
+      socket_(std::move(socket)),
+      inode_(inode_of(file_)) {}
 
 SocketFile::SocketFile(SocketFile&& other) noexcept
-    : file_(std::exchange(other.file_, {})),
+    : lock_(std::move(other.lock_)),
+      file_(std::exchange(other.file_, {})),
       socket_(std::move(other.socket_)),
       inode_(other.inode_) {}
 

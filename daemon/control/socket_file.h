@@ -7,10 +7,14 @@
 
 #include "core/base/error.h"
 #include "core/base/file_descriptor.h"
+#include "daemon/control/lock_file.h"
 
 namespace pareto::daemon {
 
-/// Takes its file away again when it goes, unless another has taken its place. Threads: one owner.
+/// Takes its file away again when it goes, unless another has taken its place. As long as it lives it has
+/// a lock beside the file, NAME.lock: of daemons that start at the same moment one gets the file.
+///
+/// Threads: one owner.
 class SocketFile {
  public:
   /// Makes the file, for its user and group, and listens there. One that a daemon left when it was killed is replaced. Fails:
@@ -24,8 +28,9 @@ class SocketFile {
   FileDescriptor take_socket() { return std::move(socket_); }
 
  private:
-  SocketFile(std::filesystem::path file, FileDescriptor socket);
+  SocketFile(std::filesystem::path file, FileDescriptor socket, LockFile lock);
 
+  LockFile lock_;               // first: it ends when the file is gone
   std::filesystem::path file_;  ///< empty: moved from
   FileDescriptor socket_;
   ino_t inode_ = 0;
