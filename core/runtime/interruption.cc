@@ -43,4 +43,15 @@ void insert_stop_checks(torch::jit::Graph& graph) {
   insert_into(graph, graph.block(), go_on_symbol());
 }
 
+void insert_stop_checks_into_calls(const torch::jit::Module& module) {
+  const torch::jit::Function* const run = &module.get_method("run").function();
+  for (torch::jit::Function* function : module._ivalue()->compilation_unit()->get_functions()) {
+    if (function == run) continue;
+    auto* const called = torch::jit::tryToGraphFunction(*function);
+    if (called == nullptr) continue;
+    called->ensure_defined();
+    insert_stop_checks(*called->graph());
+  }
+}
+
 }  // namespace pareto::runtime

@@ -24,4 +24,8 @@ class StopScope {
 /// something that may write anywhere.
 void insert_stop_checks(torch::jit::Graph& graph);
 
+/// Does the same to every method and function that the module's method "run" may call. To be called
+/// before any of them has run.
+void insert_stop_checks_into_calls(const torch::jit::Module& module);
+
 }  // namespace pareto::runtime

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "core/runtime/archive_check.h"
+#include "core/runtime/interruption.h"
 #include "core/runtime/map_devices.h"
 #include "core/runtime/torch_compat.h"
 #include "core/runtime/torch_convert.h"
@@ -41,6 +42,7 @@ Expected<torch::jit::Module> load_archive(const Shard& shard, c10::Device device
     }
     module.eval();
     map_devices(module, device);
+    insert_stop_checks_into_calls(module);
     // An archive spells constant lists as code; folded again they cost nothing at run time and are no operators.
     auto graph = method->graph();
     torch::jit::ConstantPropagation(graph);
