@@ -5,7 +5,7 @@
 #include "core/transport/grpc/quiet.h"
 
 int main(int argc, char** argv) {
-  pareto::open_missing_descriptors();
+  pareto::open_missing_descriptors(argv);
   pareto::transport::silence_grpc();
   return pareto::client::run_main({argv + (argc > 0 ? 1 : 0), argv + argc},
                                   pareto::client::builtin_commands());

@@ -129,7 +129,7 @@ int check_files(const DaemonConfig& config) {
 }
 
 int run(int argc, char** argv) {
-  open_missing_descriptors();
+  open_missing_descriptors(argv);
   transport::silence_grpc();
   const auto command_line = parse_command_line(argc, argv);
   if (!command_line) return complain(command_line.error(), kWrongConfig);

@@ -43,7 +43,7 @@ int become_whole_program(char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  open_missing_descriptors();
+  open_missing_descriptors(argv);
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   if (const auto words = proposals(arguments)) return printed(*words);
   if (const auto text = quick_answer(arguments, columns_of_terminal())) return printed(*text);

@@ -3,18 +3,38 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
 #include <initializer_list>
 
 namespace pareto {
+namespace {
 
-void open_missing_descriptors() {
+/// Puts /dev/null at that number, whatever is there.
+void open_null(int number) {
+  const int access = number == STDOUT_FILENO ? O_RDONLY : O_WRONLY;
+  const int opened = ::open("/dev/null", access);
+  if (opened < 0 || opened == number) return;
+  ::dup2(opened, number);
+  ::close(opened);
+}
+
+}  // namespace
+
+void open_missing_descriptors(char** argv) {
+  bool taken = false;
   for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (::fcntl(number, F_GETFD) >= 0 || errno != EBADF) continue;
-    // The lowest number that is free is this one: those below it are open.
-    const int access = number == STDOUT_FILENO ? O_RDONLY : O_WRONLY;
-    static_cast<void>(::open("/dev/null", access));
+    const int flags = ::fcntl(number, F_GETFD);
+    if (flags >= 0 && (flags & FD_CLOEXEC) == 0) continue;
+    // One that ends with exec was not inherited: a library opened it before main(), and needs it.
+    taken = taken || flags >= 0;
+    open_null(number);
   }
+  if (!taken) return;
+  std::error_code error;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+  ::execv(program.c_str(), argv);
+  ::_exit(EXIT_FAILURE);
 }
 
 }  // namespace pareto

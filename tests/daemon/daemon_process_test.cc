@@ -1,4 +1,5 @@
 // The real program: how it starts, what it says, and how it ends.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,6 +7,8 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <vector>
 
 #include "core/base/control_group.h"
 #include "core/base/file.h"
@@ -241,6 +244,41 @@ TEST_F(ParetodTest, ASocketsFileHasOneDaemon) {
   next.signal(SIGTERM);
   EXPECT_EQ(next.wait(), 0) << next.errors();
   EXPECT_FALSE(std::filesystem::exists(file));
+  EXPECT_FALSE(std::filesystem::exists(file + ".lock"));
+}
+
+TEST_F(ParetodTest, OfDaemonsThatStartAtOnceOnWhatWasLeftBehindOneServes) {
+  const std::string file = path("control");
+  const auto start = [&](int number) {
+    return std::make_unique<Process>(std::vector<std::string>{
+        "paretod", "--listen", "unix:" + file, "--data", "tcp=127.0.0.1:0", "--state-dir",
+        path(fmt::format("state-{}", number)), "--ready-fd", "1"});
+  };
+  {
+    const auto killed = start(0);
+    ready(*killed);
+    killed->signal(SIGKILL);
+    killed->wait();
+  }
+  ASSERT_TRUE(std::filesystem::exists(file));
+  std::vector<std::unique_ptr<Process>> daemons;
+  for (int i = 0; i < 4; ++i) daemons.push_back(start(i));
+  std::vector<Process*> serving;
+  for (const auto& daemon : daemons) {
+    // Each either says that it is ready, or why it is not and ends.
+    if (daemon->wait_for_output("\"control\"")) {
+      serving.push_back(daemon.get());
+      continue;
+    }
+    EXPECT_EQ(daemon->wait(), 3) << daemon->errors();
+    EXPECT_THAT(daemon->errors(), HasSubstr("another process listens there"));
+    EXPECT_THAT(daemon->errors(), HasSubstr("give this one another --listen"));
+  }
+  ASSERT_EQ(serving.size(), 1U);
+  v1::DescribeReply reply;
+  EXPECT_TRUE(describe("unix:" + file, reply).ok());
+  serving.front()->signal(SIGTERM);
+  EXPECT_EQ(serving.front()->wait(), 0) << serving.front()->errors();
 }
 
 TEST_F(ParetodTest, AnAddressThatMayStillComeIsNobodysMistake) {
@@ -377,17 +415,26 @@ TEST_F(ParetodTest, EndsWithItsParent) {
       << "it outlives its parent";
 }
 
-TEST_F(ParetodTest, ALogWithoutAStderrGoesNowhereElse) {
-  std::string command = "exec \"" PARETO_BIN_DIR "/";
-  for (const std::string& argument : arguments()) {
-    command += (command.back() == '/' ? "" : " \"") + argument + "\"";
+TEST_F(ParetodTest, WithoutAStandardDescriptorNothingElseTakesItsNumber) {
+  struct Closed {
+    int number;
+    const char* redirection;
+    const char* ready_fd;
+  };
+  for (const Closed& closed : {Closed{0, "<&-", "1"}, {1, ">&-", "2"}, {2, "2>&-", "1"}}) {
+    std::string command = "exec \"" PARETO_BIN_DIR "/";
+    auto words = arguments();
+    words.back() = closed.ready_fd;
+    for (const std::string& word : words) {
+      command += (command.back() == '/' ? "" : " \"") + word + "\"";
+    }
+    Process daemon({"/bin/sh", "-c", fmt::format("{} {}", command, closed.redirection)});
+    ASSERT_TRUE(daemon.wait_for_output("\"control\"")) << closed.number << daemon.errors();
+    const std::string descriptor = fmt::format("/proc/{}/fd/{}", daemon.pid(), closed.number);
+    EXPECT_EQ(std::filesystem::read_symlink(descriptor), "/dev/null") << closed.number;
+    daemon.signal(SIGTERM);
+    EXPECT_EQ(daemon.wait(), 0) << closed.number;
   }
-  Process daemon({"/bin/sh", "-c", command + " 2>&-"});
-  ready(daemon);
-  const std::string descriptor = "/proc/" + std::to_string(daemon.pid()) + "/fd/2";
-  EXPECT_EQ(std::filesystem::read_symlink(descriptor), "/dev/null");
-  daemon.signal(SIGTERM);
-  EXPECT_EQ(daemon.wait(), 0);
 }
 
 TEST_F(ParetodTest, AReadyDescriptorThatIsNone) {
