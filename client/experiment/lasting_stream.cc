@@ -24,6 +24,8 @@ constexpr int kMostPipelines = 3;
 constexpr Nanoseconds kLongestPause = std::chrono::seconds(2);
 /// Against the slowest answer of a device.
 constexpr int kPatienceRatio = 20;
+/// Results that come so soon after a question may have left the device before it hung.
+constexpr Nanoseconds kOnTheirWay = std::chrono::seconds(1);
 
 /// Waits until `stop` is readable, or `wake` (-1: neither ever is), or the time has passed.
 enum class Woken { kTime, kStop, kWake };
@@ -44,19 +46,19 @@ Woken wait(int stop, int wake, Nanoseconds time) {
 
 bool is_stopped(int stop) { return wait(stop, -1, Nanoseconds(0)) == Woken::kStop; }
 
-/// Counts results on their way to another sink. Threads: as RequestSink; count() from any.
-class CountedResults final : public RequestSink {
+/// Notes when the last result passed on its way to another sink. Threads: as RequestSink; last() from any.
+class DatedResults final : public RequestSink {
  public:
-  explicit CountedResults(RequestSink& results) : results_(results) {}
+  explicit DatedResults(RequestSink& results) : results_(results) {}
   void done(StreamResult result) override {
-    ++count_;
+    last_ = std::chrono::steady_clock::now();
     results_.done(std::move(result));
   }
-  std::uint64_t count() const { return count_; }
+  TimePoint last() const { return last_; }
 
  private:
   RequestSink& results_;
-  std::atomic<std::uint64_t> count_{0};
+  std::atomic<TimePoint> last_{TimePoint::min()};
 };
 
 /// Asks the devices of a pipeline again and again, and ends the stream through it when one is lost.
@@ -64,7 +66,7 @@ class CountedResults final : public RequestSink {
 /// Threads: one owner; one of its own until then.
 class Watch {
  public:
-  Watch(StreamPipeline& pipeline, RequestBacklog& backlog, const CountedResults& results,
+  Watch(StreamPipeline& pipeline, RequestBacklog& backlog, const DatedResults& results,
         const LastingOptions& options)
       : pipeline_(pipeline),
         backlog_(backlog),
@@ -99,7 +101,6 @@ class Watch {
 
   /// True: something is lost.
   bool ask(bool stopped) {
-    const std::uint64_t before = results_.count();
     const std::chrono::milliseconds least = stopped ? options_.last_patience : options_.patience;
     const TimePoint asked = std::chrono::steady_clock::now();
     loss_ = pipeline_.find_loss(std::max(
@@ -107,13 +108,14 @@ class Watch {
     const Nanoseconds took = std::chrono::steady_clock::now() - asked;
     if (!loss_) slowest_answer_ = std::max(slowest_answer_, took);
     // A device that is too busy to answer is not lost as long as its results come.
-    if (loss_ && loss_->code == ErrorCode::kTimeout && results_.count() > before) loss_.reset();
+    const bool works = results_.last() > asked + kOnTheirWay;
+    if (loss_ && loss_->code == ErrorCode::kTimeout && works) loss_.reset();
     return loss_.has_value();
   }
 
   StreamPipeline& pipeline_;
   RequestBacklog& backlog_;
-  const CountedResults& results_;
+  const DatedResults& results_;
   const LastingOptions& options_;
   const FileDescriptor wake_;
   Nanoseconds slowest_answer_{};
@@ -140,7 +142,10 @@ class LastingStream {
       if (!loss) return {};
       const TimePoint lost = std::chrono::steady_clock::now();
       const Nanoseconds patience = is_stopped(options_.stop) ? Nanoseconds(0) : options_.retry;
+      // Before its end, which those of its devices that are left may delay.
       observer_.lost(*loss, patience);
+      pipeline_->abandon();
+      pipeline_.reset();
       if (!reopen(*loss, lost + patience)) return give_up(*std::move(loss));
       backlog_.resume();
       observer_.opened(*pipeline_, std::chrono::steady_clock::now() - lost, again_);
@@ -163,8 +168,6 @@ class LastingStream {
       if (own_time) loss->message += pipeline_->where_requests_wait(options_.patience);
     }
     put_back(std::move(end.unanswered), *loss, own_time);
-    pipeline_->abandon();
-    pipeline_.reset();
     return loss;
   }
 
@@ -220,7 +223,7 @@ class LastingStream {
 
   PipelineOpener& opener_;
   const LastingOptions& options_;
-  CountedResults results_;
+  DatedResults results_;
   StreamObserver& observer_;
   RequestBacklog backlog_;
   std::unique_ptr<StreamPipeline> pipeline_;

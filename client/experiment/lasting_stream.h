@@ -61,8 +61,8 @@ struct LastingOptions {
   /// For how long devices that were lost are waited for; 0: the first loss ends the stream.
   Nanoseconds retry = std::chrono::seconds(60);
   Nanoseconds watch_every = std::chrono::seconds(1);  ///< how often devices are asked
-  /// A device that does not answer for so long, and for 20 times what its slowest answer took, is lost
-  /// if no result comes meanwhile.
+  /// A device that does not answer for so long, and for 20 times what its slowest answer took, is lost,
+  /// unless results come later than a second after it was asked.
   std::chrono::milliseconds patience{3000};
   /// The same once somebody wants to stop.
   std::chrono::milliseconds last_patience{1000};

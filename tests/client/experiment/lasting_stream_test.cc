@@ -39,7 +39,8 @@ struct Script {
 /// A pipeline that answers each request with itself.
 class EchoPipeline final : public StreamPipeline {
  public:
-  explicit EchoPipeline(const Script& script) : script_(script), serving_([this] { serve(); }) {}
+  EchoPipeline(const Script& script, const std::function<void()>& on_abandon)
+      : script_(script), on_abandon_(on_abandon), serving_([this] { serve(); }) {}
   ~EchoPipeline() override {
     in_.first->close();
     out_.first->close();
@@ -52,7 +53,9 @@ class EchoPipeline final : public StreamPipeline {
     if (dead_) return lost_device();
     return script_.find;
   }
-  void abandon() override {}
+  void abandon() override {
+    if (on_abandon_) on_abandon_();
+  }
   void die() {
     dead_ = true;
     in_.second->close();
@@ -71,6 +74,7 @@ class EchoPipeline final : public StreamPipeline {
 
   using Ends = std::pair<std::unique_ptr<transport::Link>, std::unique_ptr<transport::Link>>;
   const Script script_;
+  const std::function<void()>& on_abandon_;
   Ends in_ = MemoryTransport::pair();
   Ends out_ = MemoryTransport::pair();
   std::atomic<bool> dead_{false};
@@ -83,11 +87,12 @@ class ScriptedOpener final : public PipelineOpener {
     const Script script = attempts < scripts.size() ? scripts[attempts] : Script{};
     ++attempts;
     if (script.open_error) return tl::unexpected(*script.open_error);
-    auto pipeline = std::make_unique<EchoPipeline>(script);
+    auto pipeline = std::make_unique<EchoPipeline>(script, on_abandon);
     last = pipeline.get();
     return pipeline;
   }
   std::vector<Script> scripts;  ///< those behind the last are well
+  std::function<void()> on_abandon;
   std::size_t attempts = 0;
   EchoPipeline* last = nullptr;
 };
@@ -245,10 +250,13 @@ TEST_F(LastingStreamTest, ARequestWhoseOwnTimeRunsOutFailsAlone) {
 TEST_F(LastingStreamTest, ADeviceThatHangsIsLostBeforeItsRequestsTimeOut) {
   opener_.scripts = {
       {.hangs_at = 1, .find = Error{ErrorCode::kTimeout, "stage 0 on a: no answer within 3 s"}}};
+  opener_.on_abandon = [&] { events_.push_back("abandoned"); };
   ASSERT_TRUE(run(4));
   expect_all(4);
   EXPECT_THAT(failed_, SizeIs(0));
-  EXPECT_THAT(events_, ElementsAre("open", HasSubstr("stage 0 on a: no answer"), "again"));
+  // Named before its pipeline is taken down, which may take long.
+  EXPECT_THAT(events_,
+              ElementsAre("open", HasSubstr("stage 0 on a: no answer"), "abandoned", "again"));
 }
 
 TEST_F(LastingStreamTest, WhoeverWantsToStopWaitsForNoLostDevice) {
