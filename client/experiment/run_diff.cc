@@ -20,8 +20,7 @@ bool is_believed(double shown, double median) {
   return median > 0 && shown != shown_figure(median);
 }
 
-/// Puts the ratio where the figures are that the runs show, as wide as rounds make it: what a reader
-/// divides must be what is judged.
+/// Puts the ratio where the figures are that the runs show, as wide as rounds make it.
 void centre_on_figures(FigureDiff& figure) {
   if (figure.a <= 0 || figure.b <= 0) return;
   const double factor = figure.b / figure.a / figure.ratio.value;
@@ -30,6 +29,16 @@ void centre_on_figures(FigureDiff& figure) {
     if (!*interval) continue;
     (*interval)->low *= factor;
     (*interval)->high *= factor;
+  }
+}
+
+/// Makes the ratio that of the figures: what a reader divides must be what is judged.
+void let_agree(FigureDiff& figure, bool believed) {
+  if (believed || figure.ratio.rounds_a == 0 || figure.ratio.rounds_b == 0) {
+    centre_on_figures(figure);
+  } else {
+    figure.a = figure.ratio.a;
+    figure.b = figure.ratio.b;
   }
 }
 
@@ -60,14 +69,13 @@ PlanDiff diff_plan(const TrialRecord& a, const TrialRecord& b, Compare compare, 
                      allow_for(compare(throughput_figures(a.rounds, a.batch),
                                        throughput_figures(b.rounds, b.batch)),
                                machine)};
-  for (const TrialRecord* const trial : {&a, &b}) {
-    if (is_believed(trial->latency.p50_ms, trial->latency.measured_p50_ms)) {
-      centre_on_figures(diff.latency);
-    }
-    if (is_believed(trial->throughput.samples_per_s, trial->throughput.measured_per_s)) {
-      centre_on_figures(diff.throughput);
-    }
-  }
+  const auto any = [&](auto believed) { return believed(a) || believed(b); };
+  let_agree(diff.latency, any([](const TrialRecord& trial) {
+              return is_believed(trial.latency.p50_ms, trial.latency.measured_p50_ms);
+            }));
+  let_agree(diff.throughput, any([](const TrialRecord& trial) {
+              return is_believed(trial.throughput.samples_per_s, trial.throughput.measured_per_s);
+            }));
   judge_figure(diff.latency, Direction::kSmallerIsBetter, tolerance);
   judge_figure(diff.throughput, Direction::kLargerIsBetter, tolerance);
   diff.change = change_of(diff.latency, diff.throughput);

@@ -14,7 +14,9 @@ namespace pareto::client {
 
 /// One figure of one plan in A and in B.
 struct FigureDiff {
-  double a = 0;  ///< as the runs print it
+  /// The mean of the rounds that are compared; of an adaptive sweep what the run prints, which
+  /// predictions are in too. `ratio` is b / a.
+  double a = 0;
   double b = 0;
   int window_a = 1;
   int window_b = 1;

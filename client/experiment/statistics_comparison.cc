@@ -13,6 +13,13 @@ void set_intervals(Ratio& ratio, const LogEstimate& estimate) {
   ratio.ci90 = interval_of(estimate, Confidence::k90);
 }
 
+void set_figures(Ratio& ratio, std::span<const double> logarithms_a,
+                 std::span<const double> logarithms_b) {
+  ratio.a = std::exp(mean(logarithms_a));
+  ratio.b = std::exp(mean(logarithms_b));
+  ratio.value = std::exp(mean(logarithms_b) - mean(logarithms_a));
+}
+
 /// The interval with "larger is worse", whatever the figure.
 Interval as_cost(const Interval& ratio, partitioner::Direction direction) {
   if (direction == partitioner::Direction::kSmallerIsBetter) return ratio;
@@ -23,17 +30,22 @@ Interval as_cost(const Interval& ratio, partitioner::Direction direction) {
 
 Ratio paired_ratio(std::span<const RoundFigure> a, std::span<const RoundFigure> b) {
   std::vector<RoundFigure> both;
+  std::vector<double> values_a;
+  std::vector<double> values_b;
   for (const RoundFigure& figure : a) {
     const auto other = std::ranges::find(b, figure.round, &RoundFigure::round);
     if (other == b.end()) continue;
     both.push_back({figure.round, other->logarithm - figure.logarithm,
                     std::hypot(figure.error, other->error)});
+    values_a.push_back(figure.logarithm);
+    values_b.push_back(other->logarithm);
   }
   const auto rounds = static_cast<int>(both.size());
   Ratio ratio{.rounds_a = rounds, .rounds_b = rounds, .paired = true};
-  const std::vector<double> differences = logarithms(both);
-  ratio.value = std::exp(mean(differences));
+  if (rounds == 0) return ratio;
+  set_figures(ratio, values_a, values_b);
   if (rounds < 2) return ratio;
+  const std::vector<double> differences = logarithms(both);
   LogEstimate estimate = estimate_mean(differences);
   estimate.within = error_within(both);
   set_intervals(ratio, estimate);
@@ -45,7 +57,7 @@ Ratio unpaired_ratio(std::span<const RoundFigure> a, std::span<const RoundFigure
   if (a.empty() || b.empty()) return ratio;
   const std::vector<double> values_a = logarithms(a);
   const std::vector<double> values_b = logarithms(b);
-  ratio.value = std::exp(mean(values_b) - mean(values_a));
+  set_figures(ratio, values_a, values_b);
   if (a.size() < 2 || b.size() < 2) return ratio;
   const LogEstimate mean_a = estimate_mean(values_a);
   const LogEstimate mean_b = estimate_mean(values_b);

@@ -22,6 +22,8 @@ struct Ratio {
   double value = 1;
   std::optional<Interval> ci975{};  ///< none: one round, or none, says nothing about the next
   std::optional<Interval> ci90{};
+  double a = 0;  ///< geometric mean of the rounds compared; `value` is b / a
+  double b = 0;
   int rounds_a = 0;  ///< those compared; where they are paired, as many of b
   int rounds_b = 0;
   bool paired = false;

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/report/diff_writer.h"
+#include "client/results/disturbances.h"
 #include "client/results/record_json.h"
 
 namespace pareto::client {
@@ -13,7 +14,8 @@ Json run_json(const RunRecord& run) {
           {"model", run.model},
           {"model_digest", run.model_digest},
           {"software", run.software_version},
-          {"started", run.started}};
+          {"started", run.started},
+          {"disturbances", to_json(disturbances(run))}};
 }
 
 Json interval_json(const std::optional<Interval>& interval) {

@@ -3,6 +3,7 @@
 #include "client/report/diff_writer.h"
 #include "client/report/plan_text.h"
 #include "client/report/text_table.h"
+#include "client/results/disturbances.h"
 #include "core/base/text.h"
 
 namespace pareto::client {
@@ -56,6 +57,17 @@ std::string side_text(char letter, const RunRecord& run) {
                      run.started, run.software_version);
 }
 
+/// Returns a line for each thing that made the figures of a side vary.
+std::string disturbances_text(const char* side, const RunRecord& run, const ReportStyle& style) {
+  std::string text;
+  for (const Disturbance& one : disturbances(run)) {
+    text +=
+        styled(fmt::format("{}: {}: {}", side, one.where, one.text), RowStyle::kWarning, style) +
+        "\n";
+  }
+  return text;
+}
+
 std::string table_text(const RunDiff& diff, const ReportStyle& style) {
   TextTable table({{"plan"},
                    {"setting", Align::kLeft},
@@ -96,6 +108,9 @@ std::string note_of(const RunDiff& diff) {
       "where nothing changed.\n",
       diff.plans.front().latency.ratio.paired ? " of the ratio within each round" : "",
       diff.plans.size());
+  note +=
+      "Figures are geometric means of the rounds, where runs show medians; of an adaptive sweep "
+      "they are those that it shows.\n";
   if (std::abs(std::log(diff.machine.value)) > kMachineWord) {
     note += fmt::format(
         "The sentinel's loop, which only computes, took {:.3f} times as long in B: intervals are "
@@ -147,6 +162,11 @@ std::string write_diff_table(const DiffSides& sides, const RunDiff& diff,
     text = side_text('A', sides.a);
     text.replace(0, 1, "A and B");
     text += fmt::format("A: {}\nB: {}\n", diff.plans.front().a->id, diff.plans.front().b->id);
+  }
+  if (&sides.a != &sides.b) {
+    text += disturbances_text("A", sides.a, style) + disturbances_text("B", sides.b, style);
+  } else {
+    text += disturbances_text("A and B", sides.a, style);
   }
   for (const std::string& warning : diff.warnings) {
     text += styled("not the same: " + warning, RowStyle::kBad, style) + "\n";

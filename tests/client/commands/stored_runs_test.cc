@@ -234,6 +234,21 @@ TEST_F(StoredRuns, DiffOfTwoStoredRuns) {
               HasSubstr("1 plan compared"));
 }
 
+TEST_F(StoredRuns, DiffTellsOfMachinesThatWereBusy) {
+  RunRecord run = stored_run({.batches = {1}, .split_points = 2});
+  run.id = "20260201-101502-cd34";
+  run.passes.resize(1);
+  run.passes[0].others = {{kThisMachine, 2, 0.91, 5.8, 30}};
+  stored(run);
+  EXPECT_THAT(
+      run_diff({}).out,
+      HasSubstr("\nB: this machine: load 5.8 on 2 cores, others used 91 %: figures vary\n"));
+  const json parsed = json::parse(run_diff({"--json"}).out);
+  EXPECT_THAT(test::violations(test::golden_schema("diff"), parsed), IsEmpty());
+  EXPECT_THAT(parsed["a"]["disturbances"], IsEmpty());
+  EXPECT_EQ(parsed["b"]["disturbances"][0]["where"], kThisMachine);
+}
+
 TEST_F(StoredRuns, DiffOfWhatCannotBeCompared) {
   refused({"diff"}, kExitUsage, HasSubstr("holds no run"));
   RunRecord run = stored_run({.batches = {1}, .split_points = 2});

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "client/experiment/comparability.h"
 #include "tests/support/simulated_rounds.h"
 #include "tests/support/synthetic_run.h"
@@ -48,6 +51,37 @@ TEST_F(RunDiffTest, TheRatioIsThatOfTheFiguresShown) {
   EXPECT_NEAR(first.latency.ratio.value, 1.5, 1e-9);
   EXPECT_LT(first.latency.ratio.ci975->low, 1.5);
   EXPECT_GT(first.latency.ratio.ci975->high, 1.5);
+}
+
+TEST_F(RunDiffTest, TheFiguresAreThoseThatTheRatioIsOf) {
+  // The median of the rounds grew, and their mean fell.
+  const auto set_rates = [](TrialRecord& trial, const std::vector<double>& rates) {
+    trial.rounds.clear();
+    for (const double rate : rates) {
+      TrialRound& round = trial.rounds.emplace_back();
+      round.round = static_cast<int>(trial.rounds.size()) - 1;
+      round.latency_ms.assign(12, 1000 / rate);
+      round.intervals_s.assign(12, 1 / rate);
+    }
+    trial.throughput.measured_per_s = trial.throughput.samples_per_s = rates[1];
+    trial.latency.measured_p50_ms = trial.latency.p50_ms = 1000 / rates[1];
+  };
+  set_rates(a_.trials[2], {38, 38.8, 64});
+  set_rates(b_.trials[2], {20, 44.2, 45});
+  for (const auto& diff : {diff_runs(a_, b_, kTolerance),
+                           diff_trials(a_, a_.trials[2].id, a_.trials[3].id, kTolerance)}) {
+    ASSERT_TRUE(diff) << diff.error().message;
+    for (const PlanDiff& plan : diff->plans) {
+      for (const FigureDiff* figure : {&plan.latency, &plan.throughput}) {
+        EXPECT_NEAR(figure->ratio.value, figure->b / figure->a, 1e-9) << plan.a->id;
+      }
+    }
+  }
+  const auto diff = diff_runs(a_, b_, kTolerance);
+  const auto plan = std::ranges::find(diff->plans, &b_.trials[2], &PlanDiff::b);
+  ASSERT_NE(plan, diff->plans.end());
+  EXPECT_NEAR(plan->throughput.a, std::cbrt(38 * 38.8 * 64), 1e-6);
+  EXPECT_LT(plan->throughput.ratio.value, 1);
 }
 
 TEST_F(RunDiffTest, FindsWhatChangedAndSortsIt) {
