@@ -123,6 +123,7 @@ std::string FileResults::json_line(const StreamResult& result,
   if (files) {
     line["latency_ms"] = to_milliseconds(result.latency);
     line["output"] = *files;
+    if (result.sent_again > 0) line["sent_again"] = result.sent_again;
   } else {
     line["error"] = files.error().message;
     if (!result.sent) line["sent"] = false;
@@ -133,8 +134,9 @@ std::string FileResults::json_line(const StreamResult& result,
 std::string FileResults::text_line(const StreamResult& result,
                                    const Expected<std::vector<std::string>>& files) {
   if (files) {
-    return fmt::format("{}  {:.2f} ms{}{}", result.name, to_milliseconds(result.latency),
-                       files->empty() ? "" : "  ", join(*files, " "));
+    return fmt::format("{}  {:.2f} ms{}{}{}", result.name, to_milliseconds(result.latency),
+                       result.sent_again > 0 ? ", sent again" : "", files->empty() ? "" : "  ",
+                       join(*files, " "));
   }
   return fmt::format("{}  {}: {}", result.name, result.sent ? "failed" : "not sent",
                      files.error().message);

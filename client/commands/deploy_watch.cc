@@ -66,7 +66,7 @@ Families DeployWatch::collect() const {
   add("not_sent", counts.not_sent);
   families.push_back(std::move(requests));
   families.push_back({"pareto_deploy_latency_seconds",
-                      "From when a request's sending began until its result was there",
+                      "From when a request's sending first began until its result was there",
                       Kind::kHistogram,
                       {{{}, 0, tally_.latencies()}}});
   return families;

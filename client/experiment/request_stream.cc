@@ -142,6 +142,7 @@ class Sender {
     if (!bodies) flying.failure = bodies.error();
     flying.first = number_;
     flying.sent = std::chrono::steady_clock::now();
+    if (!flying.request.first_sent) flying.request.first_sent = flying.sent;
     if (!bodies) {
       flight_.add(std::move(flying));
       return std::nullopt;
@@ -179,6 +180,7 @@ Expected<StreamResult> receive(transport::Link& sink, const InFlight& request,
                                std::chrono::milliseconds timeout) {
   StreamResult result;
   result.name = request.request.name;
+  result.sent_again = request.request.pipelines;
   if (request.failure) {
     result.outputs = tl::unexpected(*request.failure);
     return result;
@@ -190,7 +192,8 @@ Expected<StreamResult> receive(transport::Link& sink, const InFlight& request,
     if (taken.failure && !failure) failure = std::move(taken.failure);
     parts.push_back(std::move(taken.received.message.body));
   }
-  result.latency = std::chrono::steady_clock::now() - request.sent;
+  result.latency =
+      std::chrono::steady_clock::now() - request.request.first_sent.value_or(request.sent);
   if (failure) {
     result.outputs = tl::unexpected(*std::move(failure));
   } else if (request.micro_batches.empty()) {
@@ -238,7 +241,8 @@ StreamEnd run_stream(transport::Link& source, transport::Link& sink, std::uint64
         requests.cancel();
         break;
       }
-      flight.land(result->latency);
+      // Not the time that there was no pipeline: the next one's timeout follows from it.
+      flight.land(std::chrono::steady_clock::now() - request->sent);
       static_cast<void>(landed.push(*std::move(result)));
     }
     landed.close();

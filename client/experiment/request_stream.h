@@ -26,14 +26,18 @@ struct StreamRequest {
   Expected<Value> body =
       Value(Tuple{});  ///< in the order of the first shard's inputs, or why there is none
   int pipelines = 0;   ///< how many were lost with it
+  std::optional<TimePoint> first_sent{};  ///< when its sending began, to the first of them
 };
 
 struct StreamResult {
   std::string name;
   Expected<Value> outputs =
-      Value(Tuple{});     ///< in the order of the last shard's, or why there are none
-  Nanoseconds latency{};  ///< from when its sending began until its result was decoded
-  bool sent = true;       ///< false: it was accepted, and no pipeline was left to send it to
+      Value(Tuple{});  ///< in the order of the last shard's, or why there are none
+  /// From when its sending first began until its result was decoded: with the time that there was
+  /// no pipeline, for a request that is sent again.
+  Nanoseconds latency{};
+  int sent_again = 0;  ///< how many pipelines were lost with it
+  bool sent = true;    ///< false: it was accepted, and no pipeline was left to send it to
 };
 
 /// Where requests come from.

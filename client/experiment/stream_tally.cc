@@ -14,7 +14,9 @@ constexpr double kStep = 1.0025;
 
 void LatencyCounts::add(Nanoseconds latency) {
   const double nanoseconds = std::max(to_nanoseconds(latency), 1.0);
-  ++counts_[static_cast<int>(std::lround(std::log(nanoseconds) / std::log(kStep)))];
+  Step& step = steps_[static_cast<int>(std::lround(std::log(nanoseconds) / std::log(kStep)))];
+  ++step.count;
+  step.largest = std::max(step.largest, latency);
   ++count_;
 }
 
@@ -22,9 +24,9 @@ Nanoseconds LatencyCounts::quantile(double q) const {
   const auto rank =
       static_cast<std::uint64_t>(std::max(std::ceil(q * static_cast<double>(count_)), 1.0));
   std::uint64_t seen = 0;
-  for (const auto& [step, count] : counts_) {
-    seen += count;
-    if (seen >= rank) return from_nanoseconds(std::pow(kStep, step));
+  for (const auto& [number, step] : steps_) {
+    seen += step.count;
+    if (seen >= rank) return step.largest;
   }
   return Nanoseconds(0);
 }
@@ -40,6 +42,7 @@ void StreamTally::add(const StreamResult& result, bool failed, TimePoint now) {
     return;
   }
   ++counts_.done;
+  if (result.sent_again > 0) ++counts_.sent_again;
   done_.add(result.latency);
   histogram_.record(result.latency);
   if (!first_sent_) first_sent_ = now - result.latency;
@@ -67,8 +70,11 @@ std::string StreamTally::summary() const {
     text += fmt::format("{:.1f}/s, ", static_cast<double>(counts_.done) / to_seconds(time));
   }
   const auto ms = [&](double q) { return to_milliseconds(done_.quantile(q)); };
-  return text +
-         fmt::format("latency {:.2f} ms p50, {:.2f} p95, {:.2f} p99", ms(0.5), ms(0.95), ms(0.99));
+  text += fmt::format("latency {:.2f} ms p50, {:.2f} p95, {:.2f} p99", ms(0.5), ms(0.95), ms(0.99));
+  if (counts_.sent_again > 0) {
+    text += fmt::format(", {:.2f} the longest, {} sent again", ms(1), counts_.sent_again);
+  }
+  return text;
 }
 
 }  // namespace pareto::client

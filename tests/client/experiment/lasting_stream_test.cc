@@ -123,6 +123,7 @@ class LastingStreamTest : public testing::Test,
   void cancel() override { cancelled_ = true; }
   void done(StreamResult result) override {
     names_.push_back(result.name);
+    if (result.sent_again > 0) last_again_ = result;
     if (result.outputs) return;
     (result.sent ? failed_ : not_sent_)
         .push_back(result.name + ": " + result.outputs.error().message);
@@ -167,6 +168,7 @@ class LastingStreamTest : public testing::Test,
   std::vector<std::string> events_;
   Nanoseconds waited_{};
   std::size_t sent_again_ = 0;
+  StreamResult last_again_;  ///< of the last request that a pipeline was lost with
 };
 
 TEST_F(LastingStreamTest, EveryRequestIsAnsweredOnceAcrossLostPipelines) {
@@ -181,6 +183,22 @@ TEST_F(LastingStreamTest, EveryRequestIsAnsweredOnceAcrossLostPipelines) {
                                    "lost: stage 1 on b: no daemon answers", "again"));
   EXPECT_GE(sent_again_, 2U);
   EXPECT_EQ(opener_.attempts, 5U);
+}
+
+TEST_F(LastingStreamTest, TheLatencyOfARequestThatIsSentAgainHoldsTheOutage) {
+  options_.stream.window = 1;
+  opener_.scripts = {{.dies_at = 1}, {.dies_at = 0}};
+  // Each pipeline is opened later than any latency without it.
+  std::vector<TimePoint> lost;
+  std::vector<TimePoint> opened;
+  on_lost_ = [&] { lost.push_back(std::chrono::steady_clock::now()); };
+  on_opened_ = [&] { opened.push_back(std::chrono::steady_clock::now()); };
+  ASSERT_TRUE(run(3));
+  EXPECT_THAT(failed_, SizeIs(0));
+  EXPECT_EQ(last_again_.sent_again, 2);
+  ASSERT_THAT(lost, SizeIs(2));
+  ASSERT_THAT(opened, SizeIs(3));
+  EXPECT_GE(last_again_.latency, opened.back() - lost.front());
 }
 
 TEST_F(LastingStreamTest, ALossIsFoundWhileNothingIsSent) {

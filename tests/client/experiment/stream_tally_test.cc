@@ -26,6 +26,12 @@ TEST(LatencyCounts, QuantilesAreWithinAQuarterPercent) {
   EXPECT_NEAR(to_milliseconds(counts.quantile(1)), 1000, 1000 * 0.0025);
 }
 
+TEST(LatencyCounts, QuantilesAreDurationsThatWereAdded) {
+  LatencyCounts counts;
+  counts.add(std::chrono::microseconds(13'570));
+  EXPECT_EQ(counts.quantile(0.5), std::chrono::microseconds(13'570));
+}
+
 TEST(StreamTally, SumsUpWhatBecameOfRequests) {
   StreamTally tally;
   EXPECT_EQ(tally.summary(), "0 requests, 0 failed");
@@ -41,6 +47,16 @@ TEST(StreamTally, SumsUpWhatBecameOfRequests) {
                     HasSubstr(" p50, "), HasSubstr(" p95, "), HasSubstr(" p99")));
   EXPECT_EQ(tally.latencies().total(), 10U);
   EXPECT_EQ(tally.counts().all(), 12U);
+}
+
+TEST(StreamTally, TellsOfTheLongestWhereOneWasSentAgain) {
+  StreamTally tally;
+  tally.add(took(milliseconds(5)), false, TimePoint{} + milliseconds(5));
+  EXPECT_THAT(tally.summary(), Not(HasSubstr("again")));
+  StreamResult again = took(milliseconds(9900));
+  again.sent_again = 1;
+  tally.add(again, false, TimePoint{} + milliseconds(9905));
+  EXPECT_THAT(tally.summary(), HasSubstr(", 9900.00 the longest, 1 sent again"));
 }
 
 TEST(StreamTally, OneRequestHasNoRate) {
