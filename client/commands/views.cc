@@ -11,6 +11,7 @@
 #include "client/commands/show.h"
 #include "client/experiment/settle.h"
 #include "client/report/page.h"
+#include "client/results/run_lock.h"
 #include "core/base/file.h"
 #include "core/base/usage.h"
 
@@ -53,6 +54,17 @@ class View : public Command {
     return run;
   }
   const std::string& run_name() const { return run_; }
+  /// Says of a run that is not finished what becomes of it.
+  void tell_unfinished(Context& context, const RunRecord& run) const {
+    if (!run.finished.empty()) return;
+    context.err << (RunLock::is_taken(store_.file(context), run.id)
+                        ? fmt::format("run {} is being measured: these are its figures so far\n",
+                                      run.id)
+                        : fmt::format(
+                              "run {} is not finished; go on with: paretoctl sweep --resume "
+                              "{}{}\n",
+                              run.id, run.id, store_.hint()));
+  }
 
  private:
   StoreFlags store_;
@@ -73,6 +85,7 @@ class FrontCommand final : public View {
   Expected<int> run(Context& context) override {
     PARETO_ASSIGN(const RunRecord record, load(context));
     PARETO_TRY(print_run(context, record, json_ ? "json" : "table"));
+    tell_unfinished(context, record);
     return kExitDone;
   }
 
@@ -111,6 +124,7 @@ class ReportCommand final : public View {
                                 : write_compared(context, record, path));
     }
     PARETO_TRY(picture_.write(context, record));
+    tell_unfinished(context, record);
     return kExitDone;
   }
 

@@ -30,14 +30,27 @@ void give_to_owner_of(const std::filesystem::path& store, const FileDescriptor& 
   [[maybe_unused]] const int done = ::fchown(file.get(), kept.st_uid, kept.st_gid);
 }
 
+/// However the store is called, it has one lock.
+std::string path_of(const std::filesystem::path& store) {
+  std::error_code ignored;
+  const std::filesystem::path whole = std::filesystem::weakly_canonical(store, ignored);
+  return (whole.empty() ? store : whole).string() + ".lock";
+}
+
+struct flock lock_of(std::string_view run_id) {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = place_of(run_id);
+  lock.l_len = 1;
+  return lock;
+}
+
 }  // namespace
 
 Expected<std::optional<RunLock>> RunLock::try_take(const std::filesystem::path& store,
                                                    std::string_view run_id) {
-  // However it is called, it has one lock.
-  std::error_code ignored;
-  const std::filesystem::path whole = std::filesystem::weakly_canonical(store, ignored);
-  const std::string path = (whole.empty() ? store : whole).string() + ".lock";
+  const std::string path = path_of(store);
   FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (!file) {
     const Error cause = error_from_errno(errno, path);
@@ -45,15 +58,17 @@ Expected<std::optional<RunLock>> RunLock::try_take(const std::filesystem::path& 
                 cause.message);
   }
   give_to_owner_of(store, file);
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = place_of(run_id);
-  lock.l_len = 1;
+  struct flock lock = lock_of(run_id);
   // Of this open file and not of the process: closing another one of it frees nothing.
   if (::fcntl(file.get(), F_OFD_SETLK, &lock) == 0) return RunLock(std::move(file));
   if (errno == EAGAIN || errno == EACCES) return std::nullopt;
   return tl::unexpected(error_from_errno(errno, "locking " + path));
+}
+
+bool RunLock::is_taken(const std::filesystem::path& store, std::string_view run_id) {
+  const FileDescriptor file(::open(path_of(store).c_str(), O_RDONLY | O_CLOEXEC));
+  struct flock lock = lock_of(run_id);
+  return file && ::fcntl(file.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
 }  // namespace pareto::client

@@ -21,6 +21,10 @@ class RunLock {
   static Expected<std::optional<RunLock>> try_take(const std::filesystem::path& store,
                                                    std::string_view run_id);
 
+  /// Returns whether a process measures the run. Makes no file; where it may not be looked at, nobody
+  /// does.
+  static bool is_taken(const std::filesystem::path& store, std::string_view run_id);
+
  private:
   explicit RunLock(FileDescriptor file) : file_(std::move(file)) {}
   FileDescriptor file_;

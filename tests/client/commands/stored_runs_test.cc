@@ -308,8 +308,14 @@ TEST_F(StoredRuns, ARunThatIsBeingMeasuredIsLeftAlone) {
   ASSERT_TRUE(lock && *lock);
   refused({"sweep", "--resume", "last"}, kExitEnvironment,
           AllOf(HasSubstr("run " + run.id), HasSubstr("being measured"), HasSubstr("Ctrl-C")));
-  EXPECT_EQ(this->run({"front"}).code, kExitDone) << "it may be looked at";
+  const Done looked = this->run({"front"});
+  EXPECT_EQ(looked.code, kExitDone) << "it may be looked at";
+  EXPECT_EQ(looked.err, "run " + run.id + " is being measured: these are its figures so far\n");
   lock->reset();
+  const std::string goes_on =
+      "run " + run.id + " is not finished; go on with: paretoctl sweep --resume " + run.id + "\n";
+  EXPECT_EQ(this->run({"front", "--json"}).err, goes_on);
+  EXPECT_THAT(this->run({"report", "--output", path("r.html")}).err, HasSubstr(goes_on));
   refused({"sweep", "--resume", "last"}, kExitUsage, HasSubstr("its flags cannot be read"));
 }
 
