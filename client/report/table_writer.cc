@@ -200,8 +200,12 @@ std::string write_predicted(const RunRecord& run, const ReportStyle& style) {
     text += heading("Not measured, but perhaps on the front (+- one standard deviation)", style) +
             table.render(style) + "\n";
   }
-  text += fmt::format("{} of {} plans were predicted only, {} of them may be on the front\n",
-                      unmeasured.size(), run.trials.size(), near.size());
+  const std::vector<PredictionError> errors = prediction_errors(run);
+  const bool misled =
+      std::ranges::any_of(errors, [](const PredictionError& error) { return is_no_guide(error); });
+  text += fmt::format("{} of {} plans were predicted only, {} of them may be on the front{}\n",
+                      unmeasured.size(), run.trials.size(), near.size(),
+                      misled ? " by predictions that are no guide (see below)" : "");
   return text;
 }
 
@@ -231,10 +235,21 @@ std::string write_prediction_errors(const RunRecord& run, const ReportStyle& sty
   }
   return heading(fmt::format(
                      "Predictions against what was measured (medians; order: Kendall's tau, "
+  std::string misled;
+  for (const PredictionError& error : errors) {
+    if (!is_no_guide(error)) continue;
+    misled += styled(fmt::format("{}: predictions are no guide here{}",
+                                 group_name(error.batch, error.condition),
+                                 is_adaptive(run) ? ": any plan that was predicted only may be on "
+                                                    "the front; sweep --exhaustive measures all"
+                                                  : ""),
+                     RowStyle::kWarning, style) +
+              "\n";
+  }
                      "of all plans that rounds tell apart and of those more than {:.0f} % apart)",
                      100 * kFrontTolerance),
                  style) +
-         table.render(style) + "\n";
+         table.render(style) + misled + "\n";
 }
 
 /// Where it went; nothing of runs of versions that did not keep it.

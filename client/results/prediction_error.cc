@@ -11,6 +11,11 @@
 namespace pareto::client {
 namespace {
 
+/// Fewer pairs than three trials have are in the wrong order by chance.
+constexpr std::size_t kLeastPairs = 3;
+/// The median of predictions that are off by more is no prediction.
+constexpr double kHugeError = 0.5;
+
 using Pairs = std::vector<std::pair<double, double>>;  // predicted, measured
 
 /// Of a figure of each round of several trials.
@@ -44,6 +49,17 @@ std::vector<double> throughputs_of(const TrialRecord& trial) {
   return rates;
 }
 
+std::size_t pairs_apart(const Pairs& pairs, double resolution) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const auto [low, high] = std::minmax(pairs[i].second, pairs[j].second);
+      if (high > low * (1 + resolution)) ++count;
+    }
+  }
+  return count;
+}
+
 FigureError error_of(const Pairs& pairs, double resolution) {
   std::vector<double> errors;
   std::vector<double> sizes;
@@ -53,7 +69,8 @@ FigureError error_of(const Pairs& pairs, double resolution) {
   }
   return {share_within(sizes, 0.5),       share_within(sizes, 0.95),
           share_within(errors, 0.5),      resolution,
-          kendall_tau(pairs, resolution), kendall_tau(pairs, resolution, kFrontTolerance)};
+          kendall_tau(pairs, resolution), kendall_tau(pairs, resolution, kFrontTolerance),
+          pairs_apart(pairs, resolution)};
 }
 
 }  // namespace
@@ -79,6 +96,15 @@ double kendall_tau(const std::vector<std::pair<double, double>>& pairs, double r
   }
   const double most = std::sqrt(apart_in_first * apart_in_second);
   return most > 0 ? agreeing / most : 0;
+}
+
+bool is_no_guide(const FigureError& error) {
+  if (error.pairs < kLeastPairs) return false;
+  return error.kendall_tau <= 0 || error.median > kHugeError;
+}
+
+bool is_no_guide(const PredictionError& error) {
+  return is_no_guide(error.latency) || is_no_guide(error.throughput);
 }
 
 std::vector<PredictionError> prediction_errors(const RunRecord& run) {

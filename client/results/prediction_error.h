@@ -21,8 +21,13 @@ struct FigureError {
   double resolution = 0;
   double kendall_tau = 0;  ///< as kendall_tau(), by that resolution
   double kendall_tau_apart =
-      0;  ///< the same of trials that were measured more than kFrontTolerance apart
+      0;                  ///< the same of trials that were measured more than kFrontTolerance apart
+  std::size_t pairs = 0;  ///< of trials that were measured further apart than `resolution`
 };
+
+/// Returns whether such predictions say nothing of a trial that was not measured: they put those that
+/// were into an order that is no better than chance, or were off by more than half.
+bool is_no_guide(const FigureError& error);
 
 /// Of the trials of one batch under one condition that have both.
 struct PredictionError {
@@ -32,6 +37,7 @@ struct PredictionError {
   FigureError throughput;  ///< samples/s
   std::size_t trials = 0;
 };
+bool is_no_guide(const PredictionError& error);
 
 /// One for each batch and condition, in order, of which there is a trial that has both.
 std::vector<PredictionError> prediction_errors(const RunRecord& run);

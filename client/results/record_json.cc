@@ -81,7 +81,8 @@ Json prediction_errors_json(const RunRecord& run) {
                 {"bias", error.bias},
                 {"resolution", error.resolution},
                 {"kendall_tau", error.kendall_tau},
-                {"kendall_tau_apart", error.kendall_tau_apart}};
+                {"kendall_tau_apart", error.kendall_tau_apart},
+                {"no_guide", is_no_guide(error)}};
   };
   Json json = Json::array();
   for (const PredictionError& error : prediction_errors(run)) {

@@ -148,7 +148,7 @@ const frontChart = (view, page) => {
       : 'Nothing was measured for this choice.'];
     if (shown.length < pool.length) parts.push(`Shown: ${shown.length}.`);
     if (choice.target !== null) parts.push(`${pool.filter(view.meets).length} take at most ${choice.target} ms.`);
-    if (expected.length) parts.push(`${expected.length} more were predicted only; ${perhapsExpected().length || 'none'} of those may be on the front.`);
+    if (expected.length) parts.push(`${expected.length} more were predicted only; ${perhapsExpected().length || 'none'} of those may be on the front.${view.isMisled() ? ' But predictions are no guide here: sweep --exhaustive measures all.' : ''}`);
     return parts.join(' ');
   };
   const legend = () => {

@@ -119,6 +119,20 @@ TEST(AdaptiveRun, TableNamesTheUnmeasuredThatMayBeOnTheFrontAndCountsTheOthers) 
   EXPECT_THAT(table, Not(HasSubstr("not measured:")));
 }
 
+TEST(AdaptiveRun, TableSaysWherePredictionsAreNoGuide) {
+  RunRecord run = test::synthetic_adaptive_sweep();
+  EXPECT_THAT(written("table", run), Not(HasSubstr("no guide")));
+  for (TrialRecord& trial : run.trials) {
+    trial.prediction->samples_per_s = 1e4 / trial.prediction->samples_per_s;
+  }
+  EXPECT_THAT(
+      written("table", run),
+      AllOf(HasSubstr("\nbatch 1: predictions are no guide here: any plan that was predicted "
+                      "only may be on the front; sweep --exhaustive measures all\n"),
+            HasSubstr("may be on the front by predictions that are no guide")));
+  EXPECT_TRUE(json::parse(written("json", run))["prediction_errors"][0]["throughput"]["no_guide"]);
+}
+
 TEST(AdaptiveRun, CsvHasWhatIsExpected) {
   const std::string csv = written("csv", test::synthetic_adaptive_sweep());
   EXPECT_THAT(csv, HasSubstr("predicted_latency_ms,predicted_samples_per_s,predicted_window,"

@@ -51,6 +51,14 @@ TEST_F(ReportInBrowser, ComparesPredictionsWithMeasurements) {
   check("accuracy", page_of(test::synthetic_adaptive_sweep()));
 }
 
+TEST_F(ReportInBrowser, SaysWherePredictionsAreNoGuide) {
+  RunRecord run = test::synthetic_adaptive_sweep();
+  for (TrialRecord& trial : run.trials) {
+    trial.prediction->samples_per_s = 1e4 / trial.prediction->samples_per_s;
+  }
+  check("misled", page_of(run));
+}
+
 TEST_F(ReportInBrowser, CardsTableAndFrontShowTheSameFigures) {
   check("cards", page_of(test::synthetic_adaptive_sweep()));
 }
