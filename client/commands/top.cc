@@ -40,11 +40,13 @@ class TopCommand final : public Command {
            "  paretoctl top --devices inventory.yaml --once\n"
            "  paretoctl top --devices inventory.yaml --json | jq .pipelines[].bottleneck.words\n"
            "On a terminal: q or Ctrl-C ends; the arrows, or an order's first letter, sort.\n"
-           "Percentiles are of histograms in steps of about 1, 2, 5. Work counts when it is done: "
+           "mean ms and wait ms are means. Percentiles are the steps of a histogram: p50 20-50 "
+           "lies "
+           "between\n"
+           "20 and 50 ms. Work counts when it is done: a stage that takes long for a request wants "
            "a "
-           "stage\n"
-           "that takes long for a request wants a longer --interval. Of a plan with micro-batches "
-           "each\npart counts as a request.\n";
+           "longer\n"
+           "--interval. Of a plan with micro-batches each part counts as a request.\n";
   }
   void add_options(CLI::App& app) override {
     devices_.add_to(app, std::string("the daemon of this machine, ") + kOwnDaemon);

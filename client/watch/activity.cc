@@ -28,6 +28,14 @@ std::optional<DurationCounts> difference(const DurationCounts& before, const Dur
   return grown;
 }
 
+std::optional<DurationFigures> figures_of(const DurationCounts& durations) {
+  const auto p50 = quantile_range(durations, 0.5);
+  const auto p95 = quantile_range(durations, 0.95);
+  if (!p50 || !p95) return {};
+  return DurationFigures{to_milliseconds(durations.sum) / static_cast<double>(durations.total()),
+                         *p50, *p95};
+}
+
 double share_of(Nanoseconds before, Nanoseconds now, double seconds) {
   return std::clamp(to_seconds(now - before) / seconds, 0.0, 1.0);
 }
@@ -52,10 +60,8 @@ std::optional<StageRates> rates_between(const StageObservation& before, const St
   rates.computing = std::min(to_seconds(compute->sum) / seconds, 1.0);
   rates.receiving = share_of(before.receiving, now.receiving, seconds);
   rates.sending = share_of(before.sending, now.sending, seconds);
-  rates.compute_p50_ms = quantile_ms(*compute, 0.5);
-  rates.compute_p95_ms = quantile_ms(*compute, 0.95);
-  rates.wait_p50_ms = quantile_ms(*wait, 0.5);
-  rates.wait_p95_ms = quantile_ms(*wait, 0.95);
+  rates.compute = figures_of(*compute);
+  rates.wait = figures_of(*wait);
   return rates;
 }
 
@@ -149,7 +155,7 @@ PipelineView pipeline_of(const Activity& activity, std::vector<StageView> stages
 
 }  // namespace
 
-std::optional<double> quantile_ms(const DurationCounts& durations, double share) {
+std::optional<DurationRange> quantile_range(const DurationCounts& durations, double share) {
   const std::uint64_t total = durations.total();
   if (total == 0) return {};
   const double wanted = share * static_cast<double>(total);
@@ -158,12 +164,11 @@ std::optional<double> quantile_ms(const DurationCounts& durations, double share)
     const auto here = static_cast<double>(durations.counts[i]);
     if (here > 0 && below + here >= wanted) {
       const double low = i == 0 ? 0 : to_milliseconds(kDurationBounds[i - 1]);
-      const double high = to_milliseconds(kDurationBounds[i]);
-      return low + (high - low) * (wanted - below) / here;
+      return DurationRange{low, to_milliseconds(kDurationBounds[i])};
     }
     below += here;
   }
-  return to_milliseconds(kDurationBounds.back());
+  return DurationRange{to_milliseconds(kDurationBounds.back()), {}};
 }
 
 std::string stage_name(const Activity& activity, const StageView& stage) {

@@ -24,6 +24,19 @@ struct DeviceReading {
   Observation observation;
 };
 
+/// Where a percentile of durations lies: a histogram knows it no better than by its steps.
+struct DurationRange {
+  double low_ms = 0;
+  std::optional<double> high_ms;  ///< none: it is above every bound
+};
+
+/// Durations of requests that were done meanwhile.
+struct DurationFigures {
+  double mean_ms = 0;
+  DurationRange p50;
+  DurationRange p95;
+};
+
 /// What takes a share of time is at most 1; work under way counts when it is done.
 struct StageRates {
   double requests_per_s = 0;
@@ -36,10 +49,8 @@ struct StageRates {
   double receiving = 0;  ///< share of time that requests were coming in
   double sending = 0;    ///< share of time until the link had taken what was sent
   /// Of requests that were computed meanwhile; none: there were none.
-  std::optional<double> compute_p50_ms;
-  std::optional<double> compute_p95_ms;
-  std::optional<double> wait_p50_ms;
-  std::optional<double> wait_p95_ms;
+  std::optional<DurationFigures> compute;
+  std::optional<DurationFigures> wait;
 };
 
 struct StageView {
@@ -102,9 +113,9 @@ struct Activity {
 Activity activity_between(const std::vector<DeviceReading>& before,
                           const std::vector<DeviceReading>& now);
 
-/// The duration that so large a share of them stays below, 0 to 1: within its range as if they lay evenly; of those above every bound, the
-/// highest bound. None: there are no durations.
-std::optional<double> quantile_ms(const DurationCounts& durations, double share);
+/// Returns the step in which the duration lies that a share of them stays below, 0 to 1. None: there
+/// are no durations.
+std::optional<DurationRange> quantile_range(const DurationCounts& durations, double share);
 
 /// "stage 1 on pi-2"
 std::string stage_name(const Activity& activity, const StageView& stage);

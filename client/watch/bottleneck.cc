@@ -36,8 +36,8 @@ std::string stage_words(const Activity& activity, const StageView& stage, double
     words += fmt::format(", {} for other pipelines",
                          percent(stage.rates->shard_computing - stage.rates->computing));
   }
-  if (stage.rates->wait_p50_ms) {
-    words += fmt::format("; requests wait {:.3g} ms for it (p50)", *stage.rates->wait_p50_ms);
+  if (stage.rates->wait) {
+    words += fmt::format("; requests wait {:.3g} ms for it (mean)", stage.rates->wait->mean_ms);
   }
   const auto& throttled = activity.devices.at(stage.device).reading.observation.machine.throttled;
   if (!throttled.empty()) {

@@ -42,20 +42,27 @@ Json device_json(const DeviceView& device) {
   return json;
 }
 
+Json range_json(const DurationRange& range) { return {range.low_ms, or_null(range.high_ms)}; }
+
+Json durations_json(const std::optional<DurationFigures>& durations) {
+  if (!durations) return nullptr;
+  return {{"mean", durations->mean_ms},
+          {"p50", range_json(durations->p50)},
+          {"p95", range_json(durations->p95)}};
+}
+
 Json rates_json(const std::optional<StageRates>& rates) {
   if (!rates) return nullptr;
-  return {
-      {"requests_per_s", rates->requests_per_s},
-      {"failed_per_s", rates->failed_per_s},
-      {"bytes_in_per_s", rates->bytes_in_per_s},
-      {"bytes_out_per_s", rates->bytes_out_per_s},
-      {"computing", rates->computing},
-      {"shard_computing", rates->shard_computing},
-      {"receiving", rates->receiving},
-      {"sending", rates->sending},
-      {"compute_ms",
-       {{"p50", or_null(rates->compute_p50_ms)}, {"p95", or_null(rates->compute_p95_ms)}}},
-      {"wait_ms", {{"p50", or_null(rates->wait_p50_ms)}, {"p95", or_null(rates->wait_p95_ms)}}}};
+  return {{"requests_per_s", rates->requests_per_s},
+          {"failed_per_s", rates->failed_per_s},
+          {"bytes_in_per_s", rates->bytes_in_per_s},
+          {"bytes_out_per_s", rates->bytes_out_per_s},
+          {"computing", rates->computing},
+          {"shard_computing", rates->shard_computing},
+          {"receiving", rates->receiving},
+          {"sending", rates->sending},
+          {"compute_ms", durations_json(rates->compute)},
+          {"wait_ms", durations_json(rates->wait)}};
 }
 
 Json stage_json(const Activity& activity, const StageView& stage) {

@@ -23,7 +23,20 @@ std::string percent(double share) { return fmt::format("{:.0f} %", share * 100);
 
 std::string bytes(double count) { return format_bytes(static_cast<std::uint64_t>(count)); }
 
-std::string figure(const std::optional<double>& value) { return or_nothing(value, format_figure); }
+/// "20-50": no closer than the histogram knows it.
+std::string range(const DurationRange& durations) {
+  if (!durations.high_ms) return fmt::format("> {:g}", durations.low_ms);
+  return fmt::format("{:g}-{:g}", durations.low_ms, *durations.high_ms);
+}
+
+std::string mean_of(const std::optional<DurationFigures>& durations) {
+  return or_nothing(durations, [](const auto& known) { return format_figure(known.mean_ms); });
+}
+
+std::string range_of(const std::optional<DurationFigures>& durations,
+                     DurationRange DurationFigures::*percentile) {
+  return or_nothing(durations, [&](const auto& known) { return range(known.*percentile); });
+}
 
 std::string gigahertz(double hertz) { return fmt::format("{:.2f} GHz", hertz / 1e9); }
 
@@ -109,7 +122,7 @@ std::vector<StageRow> stage_rows(const Activity& activity, TopOrder order) {
       by([](const StageRates& rates) { return rates.computing; });
       break;
     case TopOrder::kWait:
-      by([](const StageRates& rates) { return rates.wait_p50_ms.value_or(0); });
+      by([](const StageRates& rates) { return rates.wait ? rates.wait->mean_ms : 0; });
       break;
     case TopOrder::kDevice:
       std::ranges::stable_sort(rows, {}, [](const StageRow& row) { return row.stage->device; });
@@ -140,9 +153,10 @@ std::string stage_table(const Activity& activity, const TopStyle& style) {
                    {"device"},
                    {"model", Align::kLeft, 6},
                    {"req/s", Align::kRight},
-                   {"p50 ms", Align::kRight},
+                   {"mean ms", Align::kRight},
+                   {"p50 ms", Align::kRight, 4},
                    {"p95 ms", Align::kRight, 4},
-                   {"wait p50", Align::kRight, 1},
+                   {"wait ms", Align::kRight, 1},
                    {"wait p95", Align::kRight, 5},
                    {"computing", Align::kRight},
                    {"in flight", Align::kRight, 2},
@@ -157,10 +171,11 @@ std::string stage_table(const Activity& activity, const TopStyle& style) {
     table.add({pipeline_name(row.pipeline->id), std::to_string(now.stage),
                activity.devices[row.stage->device].reading.name, now.model,
                rate([](const StageRates& r) { return format_figure(r.requests_per_s); }),
-               rate([](const StageRates& r) { return figure(r.compute_p50_ms); }),
-               rate([](const StageRates& r) { return figure(r.compute_p95_ms); }),
-               rate([](const StageRates& r) { return figure(r.wait_p50_ms); }),
-               rate([](const StageRates& r) { return figure(r.wait_p95_ms); }),
+               rate([](const StageRates& r) { return mean_of(r.compute); }),
+               rate([](const StageRates& r) { return range_of(r.compute, &DurationFigures::p50); }),
+               rate([](const StageRates& r) { return range_of(r.compute, &DurationFigures::p95); }),
+               rate([](const StageRates& r) { return mean_of(r.wait); }),
+               rate([](const StageRates& r) { return range_of(r.wait, &DurationFigures::p95); }),
                rate([](const StageRates& r) { return percent(r.computing); }),
                std::to_string(now.in_flight),
                rate([](const StageRates& r) { return bytes(r.bytes_in_per_s); }),

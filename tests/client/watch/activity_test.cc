@@ -17,19 +17,25 @@ using test::silent_device;
 using test::stage_after;
 using testing::IsEmpty;
 
-TEST(Quantiles, LieWithinTheirRange) {
-  EXPECT_FALSE(quantile_ms({}, 0.5));
+TEST(Quantiles, AreKnownByTheStepsOfTheHistogram) {
+  const auto expect = [](const DurationCounts& durations, double share, double low,
+                         std::optional<double> high) {
+    const auto range = quantile_range(durations, share);
+    ASSERT_TRUE(range);
+    EXPECT_DOUBLE_EQ(range->low_ms, low);
+    EXPECT_EQ(range->high_ms, high);
+  };
+  EXPECT_FALSE(quantile_range({}, 0.5));
   // Ten between 5 and 10 ms.
   const DurationCounts tens = test::durations_of(10, milliseconds(7));
-  EXPECT_DOUBLE_EQ(quantile_ms(tens, 0.5).value(), 7.5);
-  EXPECT_DOUBLE_EQ(quantile_ms(tens, 1).value(), 10);
+  expect(tens, 0.5, 5, 10);
+  expect(tens, 1, 5, 10);
   DurationCounts mixed = tens;
   mixed += test::durations_of(90, milliseconds(150));
-  EXPECT_DOUBLE_EQ(quantile_ms(mixed, 0.1).value(), 10);
-  EXPECT_DOUBLE_EQ(quantile_ms(mixed, 0.55).value(), 150);
-  EXPECT_DOUBLE_EQ(quantile_ms(test::durations_of(3, milliseconds(0)), 0.5).value(), 0.05);
-  EXPECT_DOUBLE_EQ(quantile_ms(test::durations_of(3, seconds(100)), 0.5).value(), 60'000)
-      << "above every bound";
+  expect(mixed, 0.1, 5, 10);
+  expect(mixed, 0.55, 100, 200);
+  expect(test::durations_of(3, milliseconds(0)), 0.5, 0, 0.1);
+  expect(test::durations_of(3, seconds(100)), 0.5, 60'000, {});
 }
 
 TEST(ActivityBetween, RatesAreDifferencesOnTheDevicesClock) {
@@ -57,8 +63,14 @@ TEST(ActivityBetween, RatesAreDifferencesOnTheDevicesClock) {
   EXPECT_DOUBLE_EQ(rates.computing, 0.3);
   EXPECT_DOUBLE_EQ(rates.receiving, 0.25);
   EXPECT_DOUBLE_EQ(rates.sending, 0.125);
-  EXPECT_DOUBLE_EQ(rates.compute_p50_ms.value(), 15) << "between 10 and 20";
-  EXPECT_DOUBLE_EQ(rates.wait_p50_ms.value(), 0.75) << "between 0.5 and 1";
+  ASSERT_TRUE(rates.compute && rates.wait);
+  EXPECT_DOUBLE_EQ(rates.compute->mean_ms, 15);
+  EXPECT_DOUBLE_EQ(rates.compute->mean_ms * rates.requests_per_s, 1000 * rates.computing)
+      << "rate, time and share of computing are of one piece";
+  EXPECT_DOUBLE_EQ(rates.compute->p50.low_ms, 10);
+  EXPECT_EQ(rates.compute->p50.high_ms, 20);
+  EXPECT_DOUBLE_EQ(rates.wait->mean_ms, 1);
+  EXPECT_DOUBLE_EQ(rates.wait->p95.low_ms, 0.5);
 }
 
 TEST(ActivityBetween, LinksAreNamedByTheirEnds) {

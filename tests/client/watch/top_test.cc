@@ -70,6 +70,7 @@ TEST(TopText, SaysWhoIsTheBottleneckAndMarksIt) {
   ASSERT_EQ(marked.size(), 1U) << text;
   EXPECT_THAT(marked[0], StartsWith("abcdef01      1  pi-2"));
   EXPECT_THAT(marked[0], HasSubstr("96 %"));
+  EXPECT_THAT(marked[0], HasSubstr("  96.00   50-100  50-100   150.0   100-200 "));
 }
 
 TEST(TopText, ShowsDevicesAndWhatIsWrongWithThem) {
@@ -186,6 +187,8 @@ TEST(TopJson, SaysTheSame) {
   EXPECT_EQ(pipeline["bottleneck"]["limit"], "stage");
   EXPECT_EQ(pipeline["bottleneck"]["index"], 1);
   EXPECT_EQ(pipeline["stages"][1]["rates"]["computing"], 0.96);
+  EXPECT_EQ(pipeline["stages"][1]["rates"]["compute_ms"],
+            json({{"mean", 96.0}, {"p50", {50.0, 100.0}}, {"p95", {50.0, 100.0}}}));
   EXPECT_EQ(pipeline["links"][1]["round_trip_ms"], 20);
 }
 
