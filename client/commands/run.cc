@@ -318,7 +318,7 @@ class RunCommand final : public Command {
         "latency     {:.2f} ms p50, {:.2f} ms p90 (window {}, {} requests, batch {})\n",
         trial.latency.p50_ms, trial.latency.p90_ms, trial.latency.window, trial.latency.samples,
         trial.plan.batch);
-    context.out << fmt::format("            = {:.2f} compute + {:.2f} transfer + {:.2f} wait\n",
+    context.out << fmt::format("            = {:.2f} compute + {:.2f} transfer + {:.2f} rest\n",
                                trial.time_split.compute_ms, trial.time_split.transfer_ms,
                                trial.time_split.wait_ms);
     context.out << fmt::format("throughput  {:.1f} samples/s (window {})\n",

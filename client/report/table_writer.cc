@@ -39,7 +39,7 @@ TextTable figures_table(const std::string& first_title) {
                     {"boundary", Align::kRight, 6},
                     {"compute", Align::kRight, 9},
                     {"transfer", Align::kRight, 9},
-                    {"wait", Align::kRight, 9},
+                    {"rest", Align::kRight, 9},
                     {"error", Align::kRight, 8},
                     {"engines", Align::kLeft, 10},
                     {"p(front)", Align::kRight, 2}});

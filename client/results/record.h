@@ -70,7 +70,7 @@ struct LinkFigures {
 struct TimeSplit {
   double compute_ms = 0;
   double transfer_ms = 0;
-  double wait_ms = 0;  ///< everything else: queues, scheduling, encode and decode
+  double wait_ms = 0;  ///< the rest: queues, scheduling, encode and decode, and what medians leave
 };
 
 /// Where a plan cuts between one stage and the next.

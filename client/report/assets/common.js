@@ -2,7 +2,7 @@
 const common = (() => {
   'use strict';
   const byId = (id) => document.getElementById(id);
-  const PARTS = [['compute', 'computing'], ['transfer', 'transfer'], ['wait', 'waiting']];
+  const PARTS = [['compute', 'computing'], ['transfer', 'transfer'], ['wait', 'the rest']];
   const SHAPES = ['circle', 'diamond', 'triangle', 'rect'];
   // Of the first sixteen kinds no two look alike.
   const shapeOf = (kind) => SHAPES[kind % 4];

@@ -114,6 +114,7 @@ TEST(AdaptiveRun, TableNamesTheUnmeasuredThatMayBeOnTheFrontAndCountsTheOthers) 
   EXPECT_THAT(table, HasSubstr(fmt::format("{} of {} plans were predicted only, 1 of them", only,
                                            run.trials.size())));
   EXPECT_THAT(table, HasSubstr("perhaps on the front"));
+  EXPECT_THAT(table, testing::ContainsRegex("compute +transfer +rest +"));
   EXPECT_THAT(table, HasSubstr("Predictions against what was measured"));
   EXPECT_THAT(table, testing::ContainsRegex(" 5 % +5 %( +-?[01]\\.[0-9]+){2} +4 % "));
   EXPECT_THAT(table, Not(HasSubstr("not measured:")));

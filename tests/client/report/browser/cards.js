@@ -31,6 +31,10 @@ module.exports = async ({open, assert, text}) => {
   });
   assert.ok(parts > 0 && Math.abs(parts - way) <= 0.011 * parts, `computing takes ${parts} ms, on its way ${way} ms`);
 
+  // What no clock saw is called the rest, everywhere.
+  assert.match(await text(page, '#detail .parts'), /the rest/);
+  assert.match(await text(page, '#time-legend'), /computing\s*transfer\s*the rest/);
+
   const card = async (name) => parseFloat(await text(page, `#headlines [data-key="headline ${name}"] strong`));
   assert.equal(await card('Lowest latency'), Math.min(...sorted));
   assert.equal(await card('Highest throughput'), Math.max(...shown.map(({rate}) => rate)));
