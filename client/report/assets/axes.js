@@ -73,9 +73,8 @@ const axes = (() => {
   for (const kind of ['pointerdown', 'pointermove']) addEventListener(kind, (event) => { touched = event.pointerType === 'touch'; }, true);
 
   const CAP = 4;  // half of the line that ends an interval, in pixels
-  const ARM = 0.16;  // of the chart's side: an interval is drawn no further from its point
-  /** Draws the 95 % intervals of trials, as far as the figures on the axes have one. One that is
-   *  too long for the chart ends in an arrow. `place` returns the place of a value on its axis. */
+  /** Draws the 95 % intervals of trials, as far as the figures on the axes have one. An arrow at the
+   *  edge of the chart ends one that goes on beyond it. `place` returns the place of a value on its axis. */
   const intervals = (trials, {x, y}, colour, width, more = {}, place = (value) => value) => ({
     type: 'custom', silent: true, clip: true, z: 1, ...more,
     encode: {x: [0, 1, 2], y: [3, 4, 5]},
@@ -87,18 +86,19 @@ const axes = (() => {
     renderItem: ({coordSys}, api) => {
       const style = {stroke: colour, lineWidth: width, fill: 'none'};
       const [cx, cy] = api.coord([api.value(1), api.value(4)]);
-      const arm = (to, limit, point) => {
-        const length = Math.min(Math.abs(to), limit);
-        if (length < 1) return [];
-        const end = Math.sign(to) * length;
-        const back = end - Math.sign(to) * CAP;
-        const tip = Math.abs(to) > limit ? [point(back, -CAP), point(end, 0), point(back, CAP)] : [point(end, -CAP), point(end, CAP)];
+      // `from` and `to`: the edges of the chart, as seen from the point.
+      const arm = (end, [from, to], point) => {
+        const beyond = end < from || end > to;
+        if (beyond) end = Math.min(Math.max(end, from), to);
+        if (Math.abs(end) < 1) return [];
+        const back = end - Math.sign(end) * CAP;
+        const tip = beyond ? [point(back, -CAP), point(end, 0), point(back, CAP)] : [point(end, -CAP), point(end, CAP)];
         return [{type: 'polyline', shape: {points: [point(0, 0), point(end, 0)]}, style}, {type: 'polyline', shape: {points: tip}, style}];
       };
       const across = (along, aside) => [cx + along, cy + aside];
       const up = (along, aside) => [cx + aside, cy + along];
       const at = (i, j) => api.coord([api.value(i), api.value(j)]);
-      return {type: 'group', children: [0, 2].flatMap((i) => [...arm(at(i, 4)[0] - cx, ARM * coordSys.width, across), ...arm(at(1, i + 3)[1] - cy, ARM * coordSys.height, up)])};
+      return {type: 'group', children: [0, 2].flatMap((i) => [...arm(at(i, 4)[0] - cx, [coordSys.x - cx, coordSys.x + coordSys.width - cx], across), ...arm(at(1, i + 3)[1] - cy, [coordSys.y - cy, coordSys.y + coordSys.height - cy], up)])};
     },
   });
   /** Draws the edge of what is reached: a plan's figure holds until that of the next one. `front` is

@@ -160,7 +160,14 @@ const frontChart = (view, page) => {
       el('span', {}, shapeIcon(0, 'none', 'var(--dominated)'), 'beaten'),
       view.expected.length ? el('span', {}, el('span', {style: 'opacity: 0.5'}, '○'), ' predicted, not measured') : '',
       view.other ? el('span', {}, lineIcon('var(--other)', '5 3'), `front of ${view.other.name}`) : '',
-      intervals ? el('span', {}, pathIcon('M1 0v8M1 4h18M19 0v8', 'var(--front)', 1.4), '95 % interval of the front and of the plan chosen') : '', view.isRunsFront() ? el('span', {}, 'P: probability to be on the front') : ''];
+      intervals ? el('span', {}, pathIcon('M1 0v8M1 4h18M19 0v8', 'var(--front)', 1.4), '95 % interval of the front and of the plan chosen') : '',
+      intervals && isCut() ? el('span', {}, pathIcon('M0 4h18M13 0l5 4-5 4', 'var(--front)', 1.4), 'goes on beyond the chart') : '', view.isRunsFront() ? el('span', {}, 'P: probability to be on the front') : ''];
+  };
+  /** Whether an interval that is drawn goes on beyond the chart. */
+  const isCut = () => {
+    const {x, y} = scales(view.front);
+    const beyond = (figure, {min, max}, trial) => figure.interval && (figure.interval(trial)[0] < min || figure.interval(trial)[1] > max);
+    return view.shown.filter((trial) => view.isFront(trial) || trial === view.chosen()).some((trial) => beyond(view.x, x, trial) || beyond(view.y, y, trial));
   };
   const drawLine = () => {
     const trial = view.chosen();

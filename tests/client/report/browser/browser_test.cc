@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "client/report/report_writer.h"
 #include "client/results/store.h"
 #include "core/base/file.h"
@@ -57,6 +59,15 @@ TEST_F(ReportInBrowser, SaysWherePredictionsAreNoGuide) {
     trial.prediction->samples_per_s = 1e4 / trial.prediction->samples_per_s;
   }
   check("misled", page_of(run));
+}
+
+TEST_F(ReportInBrowser, DrawsIntervalsUpToTheEdgeOfTheChart) {
+  RunRecord run = test::synthetic_run({.batches = {1}});
+  const auto one = std::ranges::find(run.trials, true, &TrialRecord::on_front);
+  ASSERT_NE(one, run.trials.end());
+  const double rate = one->throughput.samples_per_s;
+  one->throughput.ci95 = {rate / 20, rate * 20};
+  check("long_intervals", page_of(run));
 }
 
 TEST_F(ReportInBrowser, CardsTableAndFrontShowTheSameFigures) {
