@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <limits>
+#include <ostream>
 #include <utility>
 
 #include "client/cluster/codec_choice.h"
@@ -14,6 +15,7 @@
 #include "client/commands/progress.h"
 #include "client/planning/condition_links.h"
 #include "client/program.h"
+#include "client/results/disturbances.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
 #include "core/wire/codec.h"
@@ -29,6 +31,12 @@ Planner::Progress shown_on(Progress& progress) {
   return [&](const std::string& now, std::size_t done, std::size_t total) {
     progress.show(done, total, now, now);
   };
+}
+
+std::vector<DaemonClient*> devices_of(const Cluster& cluster) {
+  std::vector<DaemonClient*> devices;
+  for (std::size_t i = 0; i < cluster.size(); ++i) devices.push_back(&cluster.device(i));
+  return devices;
 }
 
 /// "tcp,grpc", "auto", each known and once. Fails: as parse_transports; kInvalidArgument (a mix, which is of the links of one chain).
@@ -163,7 +171,10 @@ PlanningSession::PlanningSession(partitioner::Model model, Cluster cluster,
       cluster_(std::move(cluster)),
       store_(std::move(store)),
       workload_(model_),
-      pool_(workload_) {}
+      pool_(workload_),
+      others_(devices_of(cluster_)) {
+  others_.start();
+}
 
 PlanningSession::~PlanningSession() = default;
 
@@ -226,6 +237,13 @@ Expected<std::vector<ProbedTransport>> PlanningSession::probe(Context& context,
 Expected<ProbedCodecs> PlanningSession::probe_codecs(Context& context, const PlanCodecs& codecs) {
   Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
   return planner_->probe_codecs(codecs.names, codecs.allowed_error, workload_, shown_on(progress));
+}
+
+void PlanningSession::tell_of_others(Context& context) {
+  others_.finish();
+  for (const Disturbance& busy : disturbances(others_.others())) {
+    context.err << fmt::format("{}: {}\n", busy.where, busy.text);
+  }
 }
 
 }  // namespace pareto::client

@@ -8,6 +8,7 @@
 
 #include "client/cluster/workload.h"
 #include "client/commands/flags.h"
+#include "client/experiment/foreign_load_meter.h"
 #include "client/planning/link_transports.h"
 #include "client/planning/planner.h"
 
@@ -73,6 +74,9 @@ class PlanningSession {
   /// After profile().
   Expected<ProbedCodecs> probe_codecs(Context& context, const PlanCodecs& codecs);
 
+  /// Says, of each machine that was busy since the session was opened, what others used of it.
+  void tell_of_others(Context& context);
+
   const partitioner::Model& model() const { return model_; }
   const Cluster& cluster() const { return cluster_; }
   Planner& planner() { return *planner_; }
@@ -91,6 +95,7 @@ class PlanningSession {
   LinkTransports transports_;
   bool by_definition_ = false;
   std::vector<NamedCondition> conditions_;
+  ForeignLoadMeter others_;
   std::unique_ptr<LeaveSoon> leaving_;  // last: it asks the devices
 };
 

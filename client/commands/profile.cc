@@ -66,6 +66,7 @@ class ProfileCommand final : public Command {
     name_positions(*session, report);
     context.out << (json_ ? write_profile_json(report)
                           : write_profile_table(report, style_of(context)));
+    session->tell_of_others(context);
     return kExitDone;
   }
 

@@ -121,7 +121,8 @@ class PlanTables {
     if (jitters) {
       text +=
           "with jitter: median latency and samples/s, replayed as unevenly as the devices worked "
-          "when they were profiled\n";
+          "when they were profiled. The times beside it are means: where a few requests took long, "
+          "the median is less\n";
     }
     return text;
   }

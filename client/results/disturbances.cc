@@ -67,13 +67,18 @@ std::vector<Company> company(const RunRecord& run) {
   return all;
 }
 
-std::vector<Disturbance> disturbances(const RunRecord& run) {
+std::vector<Disturbance> disturbances(const std::vector<ForeignLoad>& loads) {
   std::vector<Disturbance> all;
-  for (const ForeignLoad& load : foreign_load(run)) {
+  for (const ForeignLoad& load : loads) {
     if (load.share < kBusyShare) continue;
     all.push_back(
         {Disturbance::Kind::kBusy, load.machine, load_words(load, "used") + ": figures vary"});
   }
+  return all;
+}
+
+std::vector<Disturbance> disturbances(const RunRecord& run) {
+  std::vector<Disturbance> all = disturbances(foreign_load(run));
   for (const Company& one : company(run)) {
     const std::size_t passes =
         static_cast<std::size_t>(std::ranges::count_if(run.passes, [&](const PassRecord& pass) {

@@ -29,6 +29,8 @@ struct Disturbance {
   std::string where;  ///< a machine or a device
   std::string text;   ///< "load 5.8 on 2 cores, others used 61 %: figures vary"
 };
+/// Machines that were busy.
+std::vector<Disturbance> disturbances(const std::vector<ForeignLoad>& loads);
 /// Machines that were busy, and devices that had company.
 std::vector<Disturbance> disturbances(const RunRecord& run);
 

@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <thread>
 
 #include "tests/e2e/fixture.h"
 #include "tests/support/json_schema.h"
@@ -65,6 +67,16 @@ TEST_F(Planning, APredictedPlanIsAFileThatRuns) {
   EXPECT_EQ(saved, network["front"].back()["plan"]);
   const Finished run = paretoctl({"run", "--plan", path("plan.json"), "--requests", "3", "--json"});
   EXPECT_EQ(run.exit_code, 0) << run.errors;
+
+  // The profiles are kept, and links are probed again, on a machine that others keep busy.
+  std::vector<std::unique_ptr<Process>> others;
+  for (unsigned core = 0; core < std::thread::hardware_concurrency(); ++core) {
+    others.push_back(std::make_unique<Process>(
+        std::vector<std::string>{"/bin/sh", "-c", "while :; do :; done"}));
+  }
+  const Finished busy = paretoctl(planning("plan", {}));
+  EXPECT_EQ(busy.exit_code, 0) << busy.errors;
+  EXPECT_THAT(busy.errors, testing::ContainsRegex("this machine: load .* others used [0-9]+ %"));
 }
 
 TEST_F(Planning, APredictedFrontIsAFolderThatIsMeasured) {

@@ -44,6 +44,14 @@ TEST(Disturbances, NameBusyMachinesAndCompany) {
             "2 other coordinators ran 5 pipelines here, in 2 of 3 rounds: figures vary");
 }
 
+TEST(Disturbances, OfLoadsAloneAreBusyMachines) {
+  const auto all =
+      disturbances(std::vector<ForeignLoad>{{"pi-1", 4, 0.1, 0.6, 9}, {"pi-2", 4, 0.09, 0.6, 9}});
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].where, "pi-1");
+  EXPECT_EQ(all[0].text, "load 0.6 on 4 cores, others used 10 %: figures vary");
+}
+
 TEST(Disturbances, AreNoneOfAQuietRunOrOfOneThatWasNotWatched) {
   RunRecord run = disturbed_run();
   run.passes.erase(run.passes.begin());

@@ -44,19 +44,48 @@ class BusyLink final : public Link {
   Expected<Sent> send(const Message& message, Deadline deadline) override {
     empty_ = tensor_bytes(message.body) == 0;
     if (!empty_) ++sent_;
+    const int now = ++under_way_;
+    for (int most = most_; now > most && !most_.compare_exchange_weak(most, now);) {
+    }
     return link_.send(message, deadline);
   }
   Expected<Received> receive(Deadline deadline) override {
     if (empty_) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    --under_way_;
     return link_.receive(deadline);
   }
+  void close() override { link_.close(); }
+  std::string peer() const override { return link_.peer(); }
+  int sent() const { return sent_; }
+  /// The most that were sent and not asked for.
+  int most_under_way() const { return most_; }
+
+ private:
+  Link& link_;
+  std::atomic<bool> empty_ = false;
+  std::atomic<int> sent_ = 0;
+  std::atomic<int> under_way_ = 0;
+  std::atomic<int> most_ = 0;
+};
+
+/// Says that sending takes so much processor time; counts what is sent.
+class LaboriousLink final : public Link {
+ public:
+  LaboriousLink(Link& link, Nanoseconds cpu) : link_(link), cpu_(cpu) {}
+  Expected<Sent> send(const Message& message, Deadline deadline) override {
+    ++sent_;
+    auto sent = link_.send(message, deadline);
+    if (sent) sent->cpu = cpu_;
+    return sent;
+  }
+  Expected<Received> receive(Deadline deadline) override { return link_.receive(deadline); }
   void close() override { link_.close(); }
   std::string peer() const override { return link_.peer(); }
   int sent() const { return sent_; }
 
  private:
   Link& link_;
-  std::atomic<bool> empty_ = false;
+  const Nanoseconds cpu_;
   std::atomic<int> sent_ = 0;
 };
 
@@ -121,10 +150,25 @@ TEST_P(LinkProbeTest, HasNoMoreUnderWayThanAPeerMayKeep) {
   BusyLink link(*near_);
   ProbeOptions options;
   options.sizes = {64};
-  ASSERT_TRUE(probe_link(link, options, soon()));
-  // shm keeps 256 for a peer; these are all of them, one by one and one behind the other.
-  EXPECT_LT(link.sent(), 256);
+  const auto result = probe_link(link, options, soon());
+  ASSERT_TRUE(result);
+  EXPECT_GT(result->points.at(0).crossing.count(), 0)
+      << "a small message that was held up makes no other one's way nothing";
+  // shm keeps 256 for a peer.
+  EXPECT_LT(link.most_under_way(), 256);
   EXPECT_GT(link.sent(), 100) << "the round trip that it saw is long";
+}
+
+TEST_P(LinkProbeTest, NothingFollowsFasterThanItsEndsWork) {
+  ProbeOptions options;
+  options.sizes = {1000};
+  LaboriousLink idle(*near_, Nanoseconds(0));
+  ASSERT_TRUE(probe_link(idle, options, soon()));
+  LaboriousLink busy(*near_, std::chrono::hours(1));
+  const auto result = probe_link(busy, options, soon());
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->points.at(0).interval, std::chrono::minutes(30));
+  EXPECT_GT(busy.sent(), idle.sent()) << "it was tried again";
 }
 
 TEST_P(LinkProbeTest, LeavesOutWhatWouldTakeLong) {
