@@ -12,9 +12,8 @@
 namespace pareto::client {
 namespace {
 
-/// Times that each cut comes, in an order of their own; once is enough where that took long: of long stages so many requests are watched
-/// that a moment's disturbance is over within them.
-constexpr int kPasses = 2;
+/// Each pass has an order of its own; one is enough where it took long: of long stages so many requests are watched that a moment's
+/// disturbance is over within them.
 constexpr std::chrono::seconds kLongPass{90};
 /// Where what was seen of a cut differs from one time to the next, it comes again, as long as all that has not taken so long.
 constexpr int kMostPasses = 8;
@@ -117,20 +116,23 @@ Expected<> busy_together(std::vector<ProfileSubject>& subjects) {
 /// Pass by pass, in an order of its own each. `stop` before the first is over leaves nothing that is of use.
 Expected<> visit_all(std::vector<ProfileSubject>& subjects, const std::vector<std::int64_t>& cuts,
                      std::uint64_t seed, const std::atomic<bool>& stop,
-                     const std::function<void(std::size_t, std::size_t)>& progress) {
+                     const std::function<void(const ProfileProgress&)>& progress) {
   Random random(seed);
   const TimePoint began = std::chrono::steady_clock::now();
   const auto took_long = [&](std::chrono::seconds limit) {
     return std::chrono::steady_clock::now() - began > limit;
   };
+  ProfileProgress at{.total = kProfilePasses * cuts.size()};
   for (int pass = 0; pass < kMostPasses; ++pass) {
-    const bool again = pass >= kPasses;
+    const bool again = pass >= static_cast<int>(kProfilePasses);
     std::vector<std::int64_t> left;
     for (const std::size_t index : random.permutation(cuts.size())) {
       if (!again || !is_settled(subjects, cuts[index])) left.push_back(cuts[index]);
     }
-    // Whether there is another pass, and of how many, nobody knows before: each counts by itself.
-    std::size_t done = 0;
+    if (again && !left.empty()) {
+      at.total += left.size();
+      at.disturbed = true;
+    }
     for (const std::int64_t cut : left) {
       if (stop && pass == 0) {
         return fail(ErrorCode::kClosed, "stopped before each cut had been measured");
@@ -138,7 +140,8 @@ Expected<> visit_all(std::vector<ProfileSubject>& subjects, const std::vector<st
       if (stop || (again && took_long(kLongProfile))) return {};
       PARETO_TRY(lone_pairs(subjects, cut));
       PARETO_TRY(busy_together(subjects));
-      progress(++done, left.size());
+      ++at.done;
+      progress(at);
     }
     if (pass == 0 && took_long(kLongPass)) break;
   }
@@ -182,7 +185,7 @@ bool is_enough(const DeviceProfile& profile, const ProfileWish& wish) {
 Expected<std::vector<DeviceProfile>> profile_devices(
     const ProfileBench& bench, const ProfileWish& wish,
     const std::vector<std::optional<DeviceProfile>>& known, const std::atomic<bool>& stop,
-    const std::function<void(std::size_t, std::size_t)>& progress) {
+    const std::function<void(const ProfileProgress&)>& progress) {
   // Whatever one device lacks is measured on all: they have to be at work in any case.
   std::vector<std::int64_t> cuts;
   std::ranges::copy_if(wish.cuts, std::back_inserter(cuts), [&](std::int64_t cut) {

@@ -61,12 +61,23 @@ struct ProfileBench {
   std::chrono::milliseconds timeout = kRequestTimeout;
 };
 
+/// Times that each cut is measured at least, unless that takes long.
+inline constexpr std::size_t kProfilePasses = 2;
+
+/// How far profiling has got. What was done before never becomes less; what there is to do grows where cuts are timed again.
+struct ProfileProgress {
+  std::size_t done = 0;
+  std::size_t total = 0;
+  /// Whether what was seen of cuts differed from one time to the next, so that they are timed again.
+  bool disturbed = false;
+};
+
 /// Measures what `known`, one for each device of the cluster, lacks of the wish's cuts, and returns both together. `progress`: after each
-/// step how many are done of how many. `stop` ends it early with what there is, once each cut has been measured. Fails: as
+/// step. `stop` ends it early with what there is, once each cut has been measured. Fails: as
 /// devices and links do; kExhausted naming a device that has no room for any side of any cut; kClosed where it was stopped before.
 Expected<std::vector<DeviceProfile>> profile_devices(
     const ProfileBench& bench, const ProfileWish& wish,
     const std::vector<std::optional<DeviceProfile>>& known, const std::atomic<bool>& stop,
-    const std::function<void(std::size_t, std::size_t)>& progress);
+    const std::function<void(const ProfileProgress&)>& progress);
 
 }  // namespace pareto::client

@@ -77,11 +77,12 @@ Expected<> Planner::profile(const LinkTransports& transports, Workload& workload
                                                    : fmt::format("{} devices", cluster_.size());
   const std::string now =
       fmt::format("profiling {}, {}", devices, settings_text(options_.settings));
-  progress(now, 0, wish.cuts.size());
-  PARETO_ASSIGN(
-      std::vector<DeviceProfile> profiles,
-      profile_devices(bench, wish, known, stop_,
-                      [&](std::size_t done, std::size_t total) { progress(now, done, total); }));
+  progress(now, 0, kProfilePasses * wish.cuts.size());
+  PARETO_ASSIGN(std::vector<DeviceProfile> profiles,
+                profile_devices(bench, wish, known, stop_, [&](const ProfileProgress& at) {
+                  progress(at.disturbed ? now + ", timed again: this machine is disturbed" : now,
+                           at.done, at.total);
+                }));
   for (std::size_t i = 0; i < profiles.size(); ++i) {
     PARETO_TRY(store_.put_profile(profile_key(profiles[i]), profiles[i]));
     devices_[i].profile = std::move(profiles[i]);

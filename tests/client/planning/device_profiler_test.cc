@@ -46,8 +46,9 @@ class DeviceProfiler : public testing::Test {
     const ProfileBench bench{
         *cluster_, pool_, transports_, probed, Value{Tuple{workload_.example(1, 1).value()}},
         timeout_};
-    return profile_devices(bench, wish_, known_, stop_, [&](std::size_t done, std::size_t total) {
-      progress_.emplace_back(done, total);
+    return profile_devices(bench, wish_, known_, stop_, [&](const ProfileProgress& at) {
+      progress_.emplace_back(at.done, at.total);
+      disturbed_ = at.disturbed;
     });
   }
 
@@ -64,6 +65,7 @@ class DeviceProfiler : public testing::Test {
   std::atomic<bool> stop_{false};
   milliseconds timeout_ = kRequestTimeout;
   std::vector<std::pair<std::size_t, std::size_t>> progress_;
+  bool disturbed_ = false;
 };
 
 std::vector<std::int64_t> in_units(const DeviceProfile& profile) {
@@ -104,8 +106,9 @@ TEST_F(DeviceProfiler, TimesBothSidesOfEveryCutOnEveryDevice) {
     EXPECT_EQ(shard.output_bytes, 16U) << "what crosses between any two of the fake model";
   }
   EXPECT_THAT(progress_,
-              ElementsAre(std::pair(1, 2), std::pair(2, 2), std::pair(1, 2), std::pair(2, 2)))
-      << "each pass counts by itself";
+              ElementsAre(std::pair(1, 4), std::pair(2, 4), std::pair(3, 4), std::pair(4, 4)))
+      << "two passes of two cuts";
+  EXPECT_FALSE(disturbed_);
   EXPECT_TRUE(device_profile_from_json(to_json(first))) << "it can be kept";
 }
 
@@ -149,6 +152,9 @@ TEST_F(DeviceProfiler, WhatIsNotTheSameEachTimeComesAgain) {
   EXPECT_EQ(visits(Nanoseconds(0)), 4U) << "two passes of two cuts";
   EXPECT_GT(visits(7 * kUnit), 4U);
   EXPECT_LE(progress_.size(), 16U);
+  EXPECT_TRUE(disturbed_);
+  EXPECT_TRUE(std::ranges::is_sorted(progress_)) << "nothing that was done is undone";
+  EXPECT_EQ(progress_.back().first, progress_.back().second);
 }
 
 TEST_F(DeviceProfiler, TakesOffWhatLinksTake) {
