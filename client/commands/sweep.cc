@@ -23,6 +23,7 @@
 #include "client/experiment/race_schedule.h"
 #include "client/experiment/settle.h"
 #include "client/planning/trial_predictor.h"
+#include "client/results/front_chance.h"
 #include "client/results/run_lock.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
@@ -176,6 +177,7 @@ class SweepCommand final : public Command {
     progress_metrics_.begin(run);
     const LeaveSoon leaving(context, kStopping, kExitPartial, [&] { return hung_device(cluster); });
     Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
+    const TimePoint began = clock_.now();
     const std::vector<std::uint64_t> before = weights_sent(cluster);
     PARETO_TRY(predict_trials(model, cluster, store, flags_.options(), run.trials, *stop_,
                               [&](const std::string& now, std::size_t done, std::size_t total) {
@@ -187,6 +189,10 @@ class SweepCommand final : public Command {
     for (std::size_t i = 0; i < std::min(run.devices.size(), after.size()); ++i) {
       run.devices[i].weights_sent_bytes += after[i] - before[i];
     }
+    progress.clear();
+    context.err << fmt::format("predicted in {}, beside the time that measuring takes{}\n",
+                               time_words(to_seconds(clock_.now() - began)),
+                               flags_.options().adaptive ? " (--budget)" : "");
     return {};
   }
 
@@ -301,6 +307,22 @@ class SweepCommand final : public Command {
     return fmt::format("paretoctl sweep --resume {}{}", run.id, store_.hint());
   }
 
+  /// Says what an adaptive sweep left undecided when its budget was spent; "" if it did not.
+  std::string left_open(const RunRecord& run) const {
+    const std::size_t plans = undecided(run);
+    const auto kept = kept_flags(run);
+    if (plans == 0 || !kept || !kept->options.adaptive) return "";
+    double spent_s = 0;
+    for (const PassRecord& pass : run.passes) spent_s += pass.seconds;
+    const double budget_s = kept->options.budget_s;
+    if (spent_s < budget_s) return "";
+    return fmt::format(
+        "the budget of {} is spent, and {} plan{} undecided; go on with: {} --budget "
+        "{:g}s",
+        time_words(budget_s), plans, plans == 1 ? " is" : "s are", resume_command(run),
+        2 * budget_s);
+  }
+
   Expected<int> show(Context& context, const RunRecord& run) {
     PARETO_TRY(print_run(context, run, json_ ? "json" : "table"));
     if (const std::string& report = flags_.report(); report != "none") {
@@ -318,6 +340,8 @@ class SweepCommand final : public Command {
     if (run.finished.empty()) {
       context.err << fmt::format("run {} is not finished; go on with: {}\n", run.id,
                                  resume_command(run));
+    } else if (const std::string open = left_open(run); !open.empty()) {
+      context.err << open << '\n';
     }
     if (std::ranges::any_of(run.trials, has_wrong_outputs)) return kExitFailed;
     return run.finished.empty() || failed != run.trials.end() ? kExitPartial : kExitDone;

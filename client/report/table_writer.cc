@@ -253,12 +253,16 @@ std::string write_prediction_errors(const RunRecord& run, const ReportStyle& sty
 }
 
 /// Where it went; nothing of runs of versions that did not keep it.
-std::string write_time(const TimeSpent& spent) {
+std::string write_time(const RunRecord& run) {
+  const TimeSpent spent = time_spent(run);
   if (spent.total_s <= 0) return {};
   const auto share = [&](double seconds) {
     return fmt::format("{:.1f} %", 100 * seconds / spent.total_s);
   };
-  std::string text = fmt::format("time: {:.0f} s, {} without a request on its way", spent.total_s,
+  const bool predicted = std::ranges::any_of(
+      run.trials, [](const TrialRecord& trial) { return trial.prediction.has_value(); });
+  std::string text = fmt::format("time{}: {:.0f} s, {} without a request on its way",
+                                 predicted ? " after profiling" : "", spent.total_s,
                                  share(dead_share(spent) * spent.total_s));
   if (spent.requests > 0) text += fmt::format("; {} requests", spent.requests);
   text += "\n";
@@ -336,7 +340,7 @@ class TableWriter final : public ReportWriter {
                           format_bytes(run.model_weight_bytes));
     }
     text += write_precisions(run, style);
-    text += write_time(time_spent(run));
+    text += write_time(run);
     text += write_disturbances(run, style);
     return text;
   }

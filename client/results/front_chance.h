@@ -28,6 +28,14 @@ inline double kept_chance(const TrialRecord& trial, double probability) {
                                : std::clamp(probability, 0.0, 1.0);
 }
 
+/// Returns how many plans of an adaptive sweep are neither sure to be on the front nor sure not to.
+inline std::size_t undecided(const RunRecord& run) {
+  return static_cast<std::size_t>(std::ranges::count_if(run.trials, [](const TrialRecord& trial) {
+    return trial.status == TrialStatus::kOk && trial.p_front > kLeastChance &&
+           trial.p_front < 1 - kLeastChance;
+  }));
+}
+
 /// Returns the probability as it is printed: "0.42"; of few rounds "> 0.9" and "< 0.1" beyond
 /// those.
 inline std::string chance_text(const TrialRecord& trial) {

@@ -288,6 +288,26 @@ TEST_F(StoredRuns, ARunThatGoesOnHasItsOwnFlags) {
   EXPECT_THAT(shown.err, HasSubstr("is finished"));
 }
 
+TEST_F(StoredRuns, ARunSaysWhatItsBudgetLeftUndecided) {
+  RunRecord run = test::synthetic_adaptive_sweep();
+  KeptFlags flags;
+  flags.options.adaptive = true;
+  flags.options.budget_s = 20;
+  run.options_json = to_json(flags);
+  run.passes.resize(1);
+  run.passes[0].seconds = 19;
+  stored(run);
+  const std::vector<std::string> again{"sweep", "--resume", "last", "--report", "none"};
+  EXPECT_THAT(this->run(again).err, testing::Not(HasSubstr("undecided")));
+  run.id = "20260201-101502-cd34";
+  run.passes[0].seconds = 21;
+  stored(run);
+  EXPECT_THAT(this->run(again).err,
+              testing::ContainsRegex("the budget of 20 s is spent, and [0-9]+ plans? (is|are) "
+                                     "undecided; go on with: paretoctl sweep --resume "
+                                     "20260201-101502-cd34 --budget 40s\n"));
+}
+
 TEST_F(StoredRuns, WrongOutputsAreAFailureAndNotAPart) {
   RunRecord wrong = test::synthetic_run({.batches = {1}, .split_points = 1});
   TrialRecord& trial = wrong.trials.front();
