@@ -338,6 +338,11 @@ Expected<> SweepRunner::measure(std::size_t index, int round) {
   if (!done) {
     deployments_.drop(index);
     if (smells_of_loss(done.error().code)) look_for_lost_devices(trial.plan);
+    // Links say that they broke; the device that is gone is why.
+    if (const Error* loss = loss_of_device(trial.plan)) {
+      return fail(ErrorCode::kUnavailable, "a device was lost: {}; seen as: {}", loss->message,
+                  done.error().message);
+    }
   }
   return done;
 }

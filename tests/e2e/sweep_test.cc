@@ -326,6 +326,8 @@ TEST_F(Sweep, AKilledDaemonFailsItsTrialsInBoundedTime) {
   ASSERT_TRUE(sweep.wait_for_output("round 1")) << sweep.errors();
   second.process().signal(SIGKILL);
   EXPECT_EQ(sweep.wait(std::chrono::seconds(180)), 4) << sweep.errors();
+  EXPECT_THAT(sweep.errors(),
+              testing::ContainsRegex("the first: [^ ]+: a device was lost: second "));
   const auto runs = paretoctl({"runs", "--store", path("results.db"), "--json"});
   ASSERT_EQ(runs.exit_code, 0) << runs.errors;
   EXPECT_EQ(json::parse(runs.output).size(), 1U) << runs.output;
