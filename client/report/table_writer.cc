@@ -24,24 +24,26 @@ using Trials = std::vector<const TrialRecord*>;
 bool is_ok(const TrialRecord& trial) { return status_of(trial) == "ok"; }
 
 TextTable figures_table(const std::string& first_title) {
+  constexpr std::size_t kLatency = 2;
+  constexpr std::size_t kThroughput = 7;
   return TextTable({{first_title, Align::kLeft, 0},
-                    {"transport", Align::kLeft, 0},
+                    {"transport", Align::kLeft, 0, "", {}, true},
                     {"p50 ms", Align::kRight, 0},
                     {"95 %", Align::kLeft, 4, "95 % of p50 ms"},
-                    {"W", Align::kRight, 3},
-                    {"measured", Align::kRight, 7, "measured ms"},
+                    {"W", Align::kRight, 3, "W of p50 ms", {}, true},
+                    {"measured", Align::kRight, 7, "measured ms", kLatency},
                     {"p90 ms", Align::kRight, 8},
                     {"samples/s", Align::kRight, 0},
                     {"95 %", Align::kLeft, 5, "95 % of samples/s"},
                     {"W", Align::kRight, 3, "W of samples/s"},
-                    {"measured", Align::kRight, 7, "measured /s"},
-                    {"rounds", Align::kRight, 3},
+                    {"measured", Align::kRight, 7, "measured /s", kThroughput},
+                    {"rounds", Align::kRight, 3, "", {}, true},
                     {"boundary", Align::kRight, 6},
                     {"compute", Align::kRight, 9},
                     {"transfer", Align::kRight, 9},
                     {"rest", Align::kRight, 9},
                     {"error", Align::kRight, 8},
-                    {"engines", Align::kLeft, 10},
+                    {"engines", Align::kLeft, 10, "", {}, true},
                     {"p(front)", Align::kRight, 2}});
 }
 
@@ -233,8 +235,6 @@ std::string write_prediction_errors(const RunRecord& run, const ReportStyle& sty
     }
     table.add(std::move(cells), RowStyle::kPlain);
   }
-  return heading(fmt::format(
-                     "Predictions against what was measured (medians; order: Kendall's tau, "
   std::string misled;
   for (const PredictionError& error : errors) {
     if (!is_no_guide(error)) continue;
@@ -246,6 +246,8 @@ std::string write_prediction_errors(const RunRecord& run, const ReportStyle& sty
                      RowStyle::kWarning, style) +
               "\n";
   }
+  return heading(fmt::format(
+                     "Predictions against what was measured (medians; order: Kendall's tau, "
                      "of all plans that rounds tell apart and of those more than {:.0f} % apart)",
                      100 * kFrontTolerance),
                  style) +

@@ -45,6 +45,22 @@ void TextTable::add(std::vector<std::string> cells, RowStyle style) {
   rows_.push_back({std::move(cells), style});
 }
 
+/// Whether it has in every row what another column has.
+bool TextTable::repeats(std::size_t column) const {
+  const auto& other = columns_[column].may_repeat;
+  return other && std::ranges::all_of(rows_, [&](const Row& row) {
+           return row.cells[column] == row.cells[*other];
+         });
+}
+
+/// Whether it has the same in every row, of two at least.
+bool TextTable::is_alike(std::size_t column) const {
+  return columns_[column].may_be_alike && rows_.size() > 1 &&
+         std::ranges::all_of(rows_, [&](const Row& row) {
+           return row.cells[column] == rows_.front().cells[column];
+         });
+}
+
 std::string TextTable::render(const ReportStyle& style) const {
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -60,6 +76,26 @@ std::string TextTable::render(const ReportStyle& style) const {
     return sum;
   };
   const auto limit = static_cast<std::size_t>(std::max(style.width, 0));
+  const auto called = [&](std::size_t i) {
+    return columns_[i].name.empty() ? columns_[i].title : columns_[i].name;
+  };
+  std::vector<std::string> said;  // of columns that say nothing
+  const auto leave_out = [&](auto says_nothing, auto in_words) {
+    if (limit == 0 || total() <= limit) return;
+    std::erase_if(shown, [&](std::size_t i) {
+      if (!says_nothing(i)) return false;
+      said.push_back(in_words(i));
+      return true;
+    });
+  };
+  leave_out([&](std::size_t i) { return repeats(i); },
+            [&](std::size_t i) {
+              return fmt::format("{} (as {})", called(i), called(*columns_[i].may_repeat));
+            });
+  leave_out(
+      [&](std::size_t i) { return is_alike(i); },
+      [&](std::size_t i) { return fmt::format("{} ({})", called(i), rows_.front().cells[i]); });
+  const std::vector<std::size_t> telling = shown;
   while (limit > 0 && total() > limit) {
     const auto least =
         std::ranges::max_element(shown, {}, [&](std::size_t i) { return columns_[i].dispensable; });
@@ -91,15 +127,17 @@ std::string TextTable::render(const ReportStyle& style) const {
     text += styled(line([&](std::size_t i) { return row.cells[i]; }), row.style, style) + "\n";
   }
   std::vector<std::string> left_out;
-  for (std::size_t i = 0; i < columns_.size(); ++i) {
-    if (std::ranges::count(shown, i) > 0) continue;
-    left_out.push_back(columns_[i].name.empty() ? columns_[i].title : columns_[i].name);
+  for (const std::size_t i : telling) {
+    if (std::ranges::count(shown, i) == 0) left_out.push_back(called(i));
   }
-  if (!left_out.empty()) {
-    for (const std::string& words : wrapped("no room for: " + join(left_out), limit)) {
+  const auto add_line = [&](const char* what, const std::vector<std::string>& columns) {
+    if (columns.empty()) return;
+    for (const std::string& words : wrapped(what + join(columns), limit)) {
       text += styled(words, RowStyle::kFaint, style) + "\n";
     }
-  }
+  };
+  add_line("the same in every row: ", said);
+  add_line("no room for: ", left_out);
   return text;
 }
 

@@ -1,6 +1,8 @@
 // A table for a terminal: aligned, as wide as there is room.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +23,10 @@ struct TextColumn {
   int dispensable = 0;
   /// What it is called in the line that names columns which were left out; empty: by its title.
   std::string name{};
+  /// The column that it says nothing beside where both have the same in every row: it goes first then.
+  std::optional<std::size_t> may_repeat{};
+  /// Whether it says nothing where all rows have the same: it goes next, and a line says what it has.
+  bool may_be_alike = false;
 };
 
 /// Rows of cells, rendered at once. Text that still does not fit is cut in the widest left-aligned column, with an ellipsis.
@@ -31,7 +37,7 @@ class TextTable {
   /// One cell a column.
   void add(std::vector<std::string> cells, RowStyle style = RowStyle::kPlain);
   /// Title line and rows, each ended by a newline; no line ends in blanks. If columns had to go, a
-  /// last line names them.
+  /// last line names them, and one before it those that said nothing.
   std::string render(const ReportStyle& style) const;
 
  private:
@@ -39,6 +45,9 @@ class TextTable {
     std::vector<std::string> cells;
     RowStyle style;
   };
+  bool repeats(std::size_t column) const;
+  bool is_alike(std::size_t column) const;
+
   std::vector<TextColumn> columns_;
   std::vector<Row> rows_;
 };

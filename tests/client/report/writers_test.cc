@@ -461,6 +461,36 @@ TEST(TextTable, AlignsShortensAndDropsColumns) {
             "no room for: note\n");
 }
 
+TEST(TextTable, LeavesOutFirstWhatRepeatsAndWhatIsAlike) {
+  TextTable table({{"plan"},
+                   {"link", Align::kLeft, 0, "", {}, true},
+                   {"p50", Align::kRight, 0},
+                   {"measured", Align::kRight, 1, "measured ms", 2},
+                   {"wait", Align::kRight, 2}});
+  table.add({"a", "tcp", "1.5", "1.5", "0.1"});
+  table.add({"b", "tcp", "2.5", "2.5", "0.2"});
+  EXPECT_EQ(table.render({false, 40}),
+            "plan  link  p50  measured  wait\n"
+            "a     tcp   1.5       1.5   0.1\n"
+            "b     tcp   2.5       2.5   0.2\n");
+  EXPECT_EQ(table.render({false, 30}),
+            "plan  link  p50  wait\n"
+            "a     tcp   1.5   0.1\n"
+            "b     tcp   2.5   0.2\n"
+            "the same in every row:\n"
+            "measured ms (as p50)\n");
+  EXPECT_EQ(table.render({false, 20}),
+            "plan  p50  wait\n"
+            "a     1.5   0.1\n"
+            "b     2.5   0.2\n"
+            "the same in every\n"
+            "row: measured ms (as\n"
+            "p50), link (tcp)\n");
+  // What tells rows apart stays.
+  table.add({"c", "shm", "3.5", "3.6", "0.3"});
+  EXPECT_THAT(table.render({false, 30}), testing::StartsWith("plan  link  p50  measured\n"));
+}
+
 TEST(TextTable, DropsColumnsThatBelongTogetherTogether) {
   TextTable table({{"at"},
                    {"best", Align::kLeft, 1},
