@@ -105,7 +105,8 @@ void SweepFlags::add_measuring_to(CLI::App& app) {
             "N")
       ->capture_default_str();
   set_value(app.add_option("--requests", what_.options.requests,
-                           "number of requests that are measured for a plan and round"),
+                           "largest number of requests that are measured for a plan and round; "
+                           "fewer if they are slow"),
             "N")
       ->capture_default_str();
   set_value(

@@ -38,7 +38,7 @@ const aboutRun = (view) => {
     if (!time?.total_s) return '';
     const parts = [['measuring', time.measuring_s], ['sentinel', time.sentinel_s], ['loading shards', time.loading_s],
       [`opening ${time.openings} pipelines${time.opening_ms ? ` (95 % of them within ${figure(time.opening_ms.p95)} ms)` : ''}`, time.opening_s], ['changing the network', time.network_s]];
-    return `${figure(time.total_s)} s${time.requests ? ` and ${time.requests} requests` : ''}: ${parts.map(([name, took]) => `${percent(took / time.total_s)} ${name}`).join(', ')}; no request was on its way in ${percent(time.dead_share)}`;
+    return `${figure(time.total_s)} s${time.requests ? ` and ${time.requests} requests` : ''}: ${parts.map(([name, took]) => `${took > 0 && took / time.total_s < 0.001 ? 'less than 0.1 %' : percent(took / time.total_s)} ${name}`).join(', ')}; no request was on its way in ${percent(time.dead_share)}`;
   };
   /** Null in runs of versions that did not keep it. */
   const machineText = (machine) => machine && `${machine.cpu}, ${machine.cores} core${machine.cores === 1 ? '' : 's'}, ${bytes(machine.memory_bytes)} of memory, ${machine.os}`;

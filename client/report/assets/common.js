@@ -12,9 +12,17 @@ const common = (() => {
   // What passes of one request, in the order that a stage does them.
   const STEPS = [['transfer', 'transfer'], ['wait', 'waiting'], ['compute', 'computing'], ['encode', 'encoding'], ['between', 'in between']];
 
+  /** Rounds as the terminal does: what lies in the middle goes to the even digit. */
+  const fixed = (value, digits) => {
+    const scaled = value * 10 ** digits;
+    const below = Math.floor(scaled);
+    // Binary numbers in the middle of two decimals are whole ones of such a power of two.
+    const between = Number.isInteger(value * 2 ** (digits + 1)) && scaled - below === 0.5;
+    return between ? ((below % 2 ? below + 1 : below) / 10 ** digits).toFixed(digits) : value.toFixed(digits);
+  };
   const figure = (value) => {
     const size = Math.abs(value);
-    return value.toFixed(size >= 999.95 ? 0 : size >= 99.995 ? 1 : size >= 9.9995 ? 2 : 3);
+    return fixed(value, size >= 999.95 ? 0 : size >= 99.995 ? 1 : size >= 9.9995 ? 2 : 3);
   };
   const short = (value) => {
     const size = Math.abs(value);
@@ -26,7 +34,7 @@ const common = (() => {
     const units = ['B', 'KiB', 'MiB', 'GiB'];
     let unit = 0;
     while (count >= 999.5 && unit + 1 < units.length) { count /= 1024; ++unit; }
-    return `${count.toFixed(unit === 0 || count >= 99.95 ? 0 : count >= 9.995 ? 1 : 2)} ${units[unit]}`;
+    return `${fixed(count, unit === 0 || count >= 99.95 ? 0 : count >= 9.995 ? 1 : 2)} ${units[unit]}`;
   };
   const percent = (ratio) => `${ratio < 0.1 ? Number((100 * ratio).toPrecision(1)) : Math.round(ratio * 100)} %`;
   const devicesOf = (trial) => trial.plan.stages.map((stage) => stage.device);
@@ -45,7 +53,7 @@ const common = (() => {
   const rate = (trial) => trial.throughput.samples_per_s;
   /** Returns the probability that a plan is on the front: '97 %', or if there are few rounds
    *  '> 90 %' and '< 10 %'. */
-  const chance = ({p_front, p_front_text}) => (p_front_text.startsWith('>') ? '> 90 %' : p_front_text.startsWith('<') ? '< 10 %' : percent(p_front));
+  const chance = ({p_front_text}) => (p_front_text.startsWith('>') ? '> 90 %' : p_front_text.startsWith('<') ? '< 10 %' : `${Math.round(100 * p_front_text)} %`);
   const roundsOf = ({rounds}) => (rounds === 1 ? '1 round' : `${rounds} rounds`);
   /** Whether a plan may be on the front; of few rounds the least that is ever said is 5 %. */
   const perhaps = (trial) => trial.p_front > 0.05;
