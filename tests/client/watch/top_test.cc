@@ -70,7 +70,7 @@ TEST(TopText, SaysWhoIsTheBottleneckAndMarksIt) {
   ASSERT_EQ(marked.size(), 1U) << text;
   EXPECT_THAT(marked[0], StartsWith("abcdef01      1  pi-2"));
   EXPECT_THAT(marked[0], HasSubstr("96 %"));
-  EXPECT_THAT(marked[0], HasSubstr("  96.00   50-100  50-100   150.0   100-200 "));
+  EXPECT_THAT(marked[0], HasSubstr("  96.00  50-100  50-100    150.0   100-200 "));
 }
 
 TEST(TopText, ShowsDevicesAndWhatIsWrongWithThem) {
