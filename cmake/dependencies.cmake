@@ -30,7 +30,3 @@ find_library(DNNL_LIBRARY dnnl REQUIRED)
 add_library(pareto_torch INTERFACE)
 target_link_libraries(pareto_torch INTERFACE ${TORCH_LIBRARIES})
 target_include_directories(pareto_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
-if(PARETO_SANITIZE MATCHES "undefined")
-  # This check needs the type information of every class it meets, and LibTorch keeps some of it to itself (c10::DynamicType).
-  target_compile_options(pareto_torch INTERFACE -fno-sanitize=vptr)
-endif()

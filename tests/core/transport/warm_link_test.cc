@@ -132,7 +132,8 @@ TEST(Prime, StopsWhereTheRateIsAllThatHoldsItUp) {
   EXPECT_LE(body_bytes(seen.sent.back()), 2 << 20) << "and not the boundary";
   EXPECT_GE(figures->round_trip, std::chrono::milliseconds(10));
   EXPECT_GT(figures->bytes_per_second, 0U);
-  EXPECT_LE(figures->bytes_per_second, 2'100'000U);
+  // A sleep may take longer than it was asked to, that of the ping before too.
+  EXPECT_LE(figures->bytes_per_second, 4'000'000U);
   EXPECT_EQ(figures->primed_bytes, UINT64_MAX) << "larger ones take longer by their bytes alone";
 }
 
