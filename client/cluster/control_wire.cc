@@ -8,45 +8,6 @@ namespace pareto::client {
 
 namespace v1 = control::v1;
 
-ErrorCode code_of(const grpc::Status& status) {
-  switch (status.error_code()) {
-    case grpc::StatusCode::INVALID_ARGUMENT:
-    case grpc::StatusCode::FAILED_PRECONDITION:
-    case grpc::StatusCode::UNIMPLEMENTED:
-      return ErrorCode::kInvalidArgument;
-    case grpc::StatusCode::NOT_FOUND:
-      return ErrorCode::kNotFound;
-    case grpc::StatusCode::DATA_LOSS:
-      return ErrorCode::kCorrupt;
-    case grpc::StatusCode::UNAVAILABLE:
-      return ErrorCode::kUnavailable;
-    case grpc::StatusCode::CANCELLED:
-      return ErrorCode::kClosed;
-    case grpc::StatusCode::DEADLINE_EXCEEDED:
-      return ErrorCode::kTimeout;
-    case grpc::StatusCode::RESOURCE_EXHAUSTED:
-      return ErrorCode::kExhausted;
-    case grpc::StatusCode::PERMISSION_DENIED:
-      return ErrorCode::kPermission;
-    default:
-      return ErrorCode::kInternal;
-  }
-}
-
-std::string to_wire(const Digest& digest) {
-  return {reinterpret_cast<const char*>(digest.bytes.data()), digest.bytes.size()};
-}
-
-Expected<Digest> from_wire(const std::string& digest) {
-  Digest result;
-  if (digest.size() != result.bytes.size()) {
-    return fail(ErrorCode::kCorrupt, "answered a digest of {} bytes", digest.size());
-  }
-  std::ranges::transform(digest, result.bytes.begin(),
-                         [](char c) { return static_cast<std::byte>(c); });
-  return result;
-}
-
 v1::LoadShardRequest to_wire(const Shard& shard, const ShardSettings& settings) {
   v1::LoadShardRequest request;
   request.set_manifest(manifest_json(shard));

@@ -1,8 +1,6 @@
 // What devices are asked and what they answer: the program's structs as messages of proto/control.proto, and back.
 #pragma once
 
-#include <grpcpp/support/status.h>
-
 #include <string>
 #include <vector>
 
@@ -11,12 +9,6 @@
 #include "proto/control.pb.h"
 
 namespace pareto::client {
-
-ErrorCode code_of(const grpc::Status& status);
-
-std::string to_wire(const Digest& digest);
-/// Fails: kCorrupt (another number of bytes).
-Expected<Digest> from_wire(const std::string& digest);
 
 /// Both without the session, which is the caller's.
 control::v1::LoadShardRequest to_wire(const Shard& shard, const ShardSettings& settings);

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "client/cluster/codec_choice.h"
-#include "client/cluster/link_setup.h"
 #include "core/base/text.h"
+#include "core/control/hello.h"
 #include "core/transport/prime.h"
 #include "core/transport/warm_link.h"
 
@@ -267,8 +267,9 @@ transport::Limits Deployment::limits_to(std::size_t stage) const {
 Expected<> Deployment::connect_source(Lane& lane, transport::Transport& transport,
                                       const std::string& address) {
   PARETO_ASSIGN(lane.source,
-                with_context(connect_to_stage(transport, address, {lane.pipeline, 0, "upstream"},
-                                              options_.link_timeout, limits_to(lane.first)),
+                with_context(control::connect_to_stage(
+                                 transport, address, {lane.pipeline, 0, control::Role::kUpstream},
+                                 deadline_after(options_.link_timeout), limits_to(lane.first)),
                              "the source's link to stage {} on {}", lane.first,
                              devices_[lane.first]->config().name));
   return {};
@@ -279,8 +280,9 @@ Expected<> Deployment::connect_sink(Lane& lane, transport::Transport& transport,
   const std::size_t last = lane.end - 1;
   PARETO_ASSIGN(
       lane.sink,
-      with_context(connect_to_stage(transport, address, {lane.pipeline, number_of(last), "sink"},
-                                    options_.link_timeout),
+      with_context(control::connect_to_stage(transport, address,
+                                             {lane.pipeline, number_of(last), control::Role::kSink},
+                                             deadline_after(options_.link_timeout)),
                    "the sink's link to stage {} on {}", last, devices_[last]->config().name));
   return {};
 }

@@ -12,6 +12,8 @@
 #include "client/cluster/observation_wire.h"
 #include "client/discovery/service_lookup.h"
 #include "core/base/printable.h"
+#include "core/control/digest_bytes.h"
+#include "core/control/status_code.h"
 #include "core/plan/protocol.h"
 #include "core/transport/address.h"
 #include "core/transport/socket.h"
@@ -88,13 +90,14 @@ class GrpcDaemonClient final : public DaemonClient {
 
   Expected<std::vector<Digest>> missing_tensors(const std::vector<Digest>& digests) override {
     control::v1::MissingTensorsRequest request;
-    for (const Digest& digest : digests) request.add_digests(to_wire(digest));
+    for (const Digest& digest : digests) request.add_digests(control::digest_bytes(digest));
     control::v1::MissingTensorsReply reply;
     PARETO_TRY(call(&control::v1::Control::Stub::MissingTensors, request, reply, kShortCall,
                     "asking for missing tensors"));
     std::vector<Digest> missing;
     for (const std::string& bytes : reply.digests()) {
-      PARETO_ASSIGN(const Digest digest, with_context(from_wire(bytes), "{}", config_.name));
+      PARETO_ASSIGN(const Digest digest,
+                    with_context(control::digest_from(bytes), "{}", config_.name));
       missing.push_back(digest);
     }
     return missing;
@@ -347,7 +350,8 @@ class GrpcDaemonClient final : public DaemonClient {
     // A daemon's own refusal to serve says more than one that gRPC made up.
     const bool unreachable = status.error_code() == grpc::StatusCode::UNAVAILABLE &&
                              status.error_message().starts_with("failed to connect");
-    return fail(code_of(status), "{} ({}): {}: {}", config_.name, config_.address, doing,
+    return fail(control::error_code(status.error_code()), "{} ({}): {}: {}", config_.name,
+                config_.address, doing,
                 unreachable ? fmt::format("no daemon answers ({})", reason_of(status))
                             : printable(status.error_message(), kLongestMessage));
   }
@@ -410,7 +414,7 @@ class GrpcDaemonClient final : public DaemonClient {
     do {
       control::v1::TensorChunk chunk;
       if (offset == 0) {
-        chunk.set_digest(to_wire(entry.digest));
+        chunk.set_digest(control::digest_bytes(entry.digest));
         chunk.set_dtype(static_cast<std::uint32_t>(entry.tensor.dtype()));
         for (const std::int64_t size : entry.tensor.shape()) chunk.add_shape(size);
         chunk.set_size_bytes(bytes.size());

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "client/experiment/lost_request.h"
-#include "core/base/printable.h"
+#include "core/control/hello.h"
 #include "core/wire/message.h"
 #include "core/wire/parts.h"
 
@@ -16,18 +16,6 @@ using wire::MessageKind;
 
 // Of one model.
 constexpr std::size_t kMaxResults = 4096;
-/// Characters: it names the stages that it came by.
-constexpr std::size_t kMostOfError = 2000;
-
-Error error_of(const Message& message) {
-  const auto* tuple = message.body.get_if<Tuple>();
-  const auto* code =
-      tuple && tuple->items.size() == 2 ? tuple->items[0].get_if<std::string>() : nullptr;
-  const auto* text = code ? tuple->items[1].get_if<std::string>() : nullptr;
-  if (!text) return {ErrorCode::kCorrupt, "failed, and its error is malformed"};
-  return {error_code_from_string(*code), printable(*text, kMostOfError)};
-}
-
 }  // namespace
 
 Expected<TakenResult> take_result(transport::Link& sink, std::uint64_t request, TimePoint sent,
@@ -57,7 +45,7 @@ Expected<TakenResult> take_result(transport::Link& sink, std::uint64_t request, 
   }
   TakenResult taken;
   if (message.kind == MessageKind::kError) {
-    taken.failure = error_of(message);
+    taken.failure = control::error_of(message);
   } else {
     PARETO_TRY(assembler.complete(message));
   }

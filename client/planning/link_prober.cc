@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "client/cluster/daemon_client.h"
-#include "client/cluster/link_setup.h"
+#include "core/control/hello.h"
 
 namespace pareto::client {
 namespace {
@@ -31,7 +31,8 @@ Expected<transport::ProbeResult> probe_from_here(transport::Transport& transport
                                                  transport::ProbeOptions options,
                                                  transport::PingWay way) {
   PARETO_ASSIGN(const auto link,
-                connect_to_stage(transport, address, {0, 0, "probe"}, kConnecting));
+                control::connect_to_stage(transport, address, {0, 0, control::Role::kProbe},
+                                          deadline_after(kConnecting)));
   options.way = way;
   auto result = transport::probe_link(*link, options,
                                       std::chrono::steady_clock::now() + transport::kLongestProbe);

@@ -3,8 +3,8 @@
 #include <thread>
 #include <utility>
 
-#include "client/cluster/link_setup.h"
 #include "client/experiment/foreign_load_meter.h"
+#include "core/control/hello.h"
 #include "core/transport/link_probe.h"
 #include "core/transport/transport.h"
 
@@ -25,7 +25,9 @@ transport::ProbeOptions smallest_probe() {
 }
 
 Expected<Nanoseconds> dial_from_here(transport::Transport& transport, const std::string& address) {
-  PARETO_ASSIGN(const auto link, connect_to_stage(transport, address, {0, 0, "probe"}, kPatience));
+  PARETO_ASSIGN(const auto link,
+                control::connect_to_stage(transport, address, {0, 0, control::Role::kProbe},
+                                          deadline_after(kPatience)));
   PARETO_ASSIGN(
       const transport::ProbeResult result,
       transport::probe_link(*link, smallest_probe(), std::chrono::steady_clock::now() + kPatience));

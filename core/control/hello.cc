@@ -1,4 +1,4 @@
-#include "daemon/stage/handshake.h"
+#include "core/control/hello.h"
 
 #include <array>
 #include <bit>
@@ -8,7 +8,7 @@
 #include "core/base/printable.h"
 #include "core/plan/protocol.h"
 
-namespace pareto::daemon {
+namespace pareto::control {
 namespace {
 
 using wire::Message;
@@ -60,7 +60,7 @@ Expected<Hello> parse_hello(const Message& message) {
   PARETO_ASSIGN(const auto protocol, field<std::int64_t>(message, "protocol"));
   if (protocol != kProtocolVersion) {
     return fail(ErrorCode::kInvalidArgument,
-                "the peer speaks protocol {}, this daemon speaks {}: install the same version on "
+                "the peer speaks protocol {}, this side speaks {}: install the same version on "
                 "both",
                 protocol, kProtocolVersion);
   }
@@ -98,7 +98,9 @@ Error error_of(const Message& message) {
   if (message.kind == MessageKind::kError && tuple != nullptr && tuple->items.size() == 2) {
     const std::string* code = tuple->items[0].get_if<std::string>();
     const std::string* text = tuple->items[1].get_if<std::string>();
-    if (code != nullptr && text != nullptr) return {error_code_from_string(*code), *text};
+    if (code != nullptr && text != nullptr) {
+      return {error_code_from_string(*code), printable(*text, kLongestError)};
+    }
   }
   return {ErrorCode::kCorrupt,
           fmt::format("a message of kind {} is no error", static_cast<int>(message.kind))};
@@ -108,7 +110,17 @@ Expected<> introduce(transport::Link& link, const Hello& hello, Deadline deadlin
   PARETO_TRY(link.send(hello_message(hello), deadline));
   PARETO_ASSIGN(const transport::Received answer, link.receive(deadline));
   if (answer.message.kind == MessageKind::kReady) return {};
-  return tl::unexpected(error_of(answer.message));
+  const Error refused = error_of(answer.message);
+  return fail(refused.code, "{}: {}", link.peer(), refused.message);
 }
 
-}  // namespace pareto::daemon
+Expected<std::unique_ptr<transport::Link>> connect_to_stage(transport::Transport& transport,
+                                                            const std::string& address,
+                                                            const Hello& hello, Deadline deadline,
+                                                            const transport::Limits& limits) {
+  PARETO_ASSIGN(auto link, transport.connect(address, deadline, limits));
+  PARETO_TRY(introduce(*link, hello, deadline));
+  return link;
+}
+
+}  // namespace pareto::control

@@ -1,9 +1,13 @@
-// The first words on every link between stages, and between the coordinator and a stage. Format: FORMAT.md.
+// The first words on every link between stages, and between the coordinator and a stage. Both
+// programs say them. Format: FORMAT.md.
 //
-//   connecting side --kHello--> accepting side --kReady (or kError, then close)--> kPing / kPong … --> kValues …
+//   connecting side --kHello--> accepting side --kReady (or kError, then close)--> kPing … kValues …
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <string_view>
 
 #include "core/base/clock.h"
@@ -11,12 +15,12 @@
 #include "core/transport/transport.h"
 #include "core/wire/message.h"
 
-namespace pareto::daemon {
+namespace pareto::control {
 
 enum class Role {
   kUpstream,  ///< the peer will send requests to this stage
   kSink,      ///< the peer takes the results of this last stage
-  kProbe,     ///< the peer measures the link, and speaks to no stage (daemon/stage/link_probe.h)
+  kProbe,     ///< the peer measures the link, and speaks to no stage
 };
 /// "upstream", "sink", "probe"
 std::string_view to_string(Role role);
@@ -32,12 +36,24 @@ wire::Message hello_message(const Hello& hello);
 Expected<Hello> parse_hello(const wire::Message& message);
 
 wire::Message ready_message(std::uint64_t pipeline);
-/// A failed request on its way to the sink, or a refused hello: Tuple(code, message).
+
+/// Characters of a peer's error that are kept: it names the stages that it came by.
+inline constexpr std::size_t kLongestError = 2000;
+
+/// Makes the message that carries a failed request to the sink, or refuses a hello.
 wire::Message error_message(std::uint64_t pipeline, std::uint64_t request, const Error& error);
-/// The error that such a message carries; kCorrupt where it carries none.
+/// Returns the error that such a message carries, without control characters; kCorrupt if it carries
+/// none.
 Error error_of(const wire::Message& message);
 
-/// Says hello and waits to be told ready. Fails: as links do, and with the peer's own error where it refuses.
+/// Says hello and waits until the peer is ready. Fails: as links do; if the peer refuses, with the
+/// peer's own code and its sentence after its address.
 Expected<> introduce(transport::Link& link, const Hello& hello, Deadline deadline);
 
-}  // namespace pareto::daemon
+/// Connects to a stage and introduces itself. Fails: as Transport::connect and introduce().
+Expected<std::unique_ptr<transport::Link>> connect_to_stage(transport::Transport& transport,
+                                                            const std::string& address,
+                                                            const Hello& hello, Deadline deadline,
+                                                            const transport::Limits& limits = {});
+
+}  // namespace pareto::control

@@ -1,8 +1,8 @@
-#include "daemon/control/status.h"
+#include "core/control/status_code.h"
 
 #include <grpcpp/grpcpp.h>
 
-namespace pareto::daemon {
+namespace pareto::control {
 namespace {
 
 static_assert(status_code(ErrorCode::kInvalidArgument) == grpc::StatusCode::INVALID_ARGUMENT);
@@ -30,4 +30,4 @@ grpc::Status to_status(const Expected<>& result) {
   return {static_cast<grpc::StatusCode>(status_code(result.error().code)), message};
 }
 
-}  // namespace pareto::daemon
+}  // namespace pareto::control

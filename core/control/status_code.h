@@ -1,4 +1,5 @@
-// Errors across the control service: an ErrorCode is a gRPC status code, one to one, and the message travels as it is.
+// Errors across the control service: an ErrorCode is a gRPC status code, one to one, and the message
+// travels as it is.
 #pragma once
 
 #include <array>
@@ -10,9 +11,10 @@ namespace grpc {
 class Status;
 }
 
-namespace pareto::daemon {
+namespace pareto::control {
 
-/// gRPC's numbers (grpcpp/support/status_code_enum.h), spelled here so that this header needs none of its headers.
+/// The numbers of grpcpp/support/status_code_enum.h. They stand here so that this header needs none
+/// of gRPC's.
 inline constexpr std::array<std::pair<ErrorCode, int>, 9> kStatusCodes{{
     {ErrorCode::kInvalidArgument, 3},  // INVALID_ARGUMENT
     {ErrorCode::kNotFound, 5},         // NOT_FOUND
@@ -32,15 +34,17 @@ constexpr int status_code(ErrorCode code) {
   return 13;
 }
 
-/// A number that no ErrorCode has is kInternal.
+/// Returns the code of a status. gRPC itself answers two more: UNIMPLEMENTED (12) and
+/// FAILED_PRECONDITION (9) are kInvalidArgument. Any other number is kInternal.
 constexpr ErrorCode error_code(int status_number) {
+  if (status_number == 12 || status_number == 9) return ErrorCode::kInvalidArgument;
   for (const auto& [code, number] : kStatusCodes) {
     if (number == status_number) return code;
   }
   return ErrorCode::kInternal;
 }
 
-/// OK for a value. A message too long for HTTP/2 headers is cut. Threads: any.
+/// Returns OK for a value. A message that is too long for HTTP/2 headers is cut. Threads: any.
 grpc::Status to_status(const Expected<>& result);
 
-}  // namespace pareto::daemon
+}  // namespace pareto::control

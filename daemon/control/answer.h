@@ -9,7 +9,7 @@
 #include <new>
 
 #include "core/base/error.h"
-#include "daemon/control/status.h"
+#include "core/control/status_code.h"
 
 namespace pareto::daemon {
 
@@ -27,7 +27,7 @@ grpc::Status answer(const char* call, Body body) {
     result = fail(ErrorCode::kInternal, "{}: {}", call, error.what());
   }
   if (!result) spdlog::info("{}: {}", call, result.error().message);
-  return to_status(result);
+  return control::to_status(result);
 }
 
 }  // namespace pareto::daemon

@@ -9,9 +9,9 @@
 
 #include "core/base/log.h"
 #include "core/base/text.h"
+#include "core/control/digest_bytes.h"
 #include "core/plan/protocol.h"
 #include "daemon/control/answer.h"
-#include "daemon/control/status.h"
 
 namespace pareto::daemon {
 namespace {
@@ -25,16 +25,6 @@ constexpr std::string_view kDigestRecord("\x0a\x20", 2);
 constexpr std::size_t kDigestRecordBytes = kDigestRecord.size() + 32;
 constexpr std::uint32_t kMaxThreads = 256;
 
-Expected<Digest> digest_from(const std::string& bytes) {
-  Digest digest;
-  if (bytes.size() != digest.bytes.size()) {
-    return fail(ErrorCode::kInvalidArgument, "a digest of {} bytes, not {}", bytes.size(),
-                digest.bytes.size());
-  }
-  std::ranges::transform(bytes, digest.bytes.begin(), [](char c) { return std::byte(c); });
-  return digest;
-}
-
 /// The digests of a MissingTensorsRequest as it was sent. Fails: kInvalidArgument.
 Expected<std::vector<Digest>> digests_from(std::string_view request) {
   std::vector<Digest> digests;
@@ -45,14 +35,10 @@ Expected<std::vector<Digest>> digests_from(std::string_view request) {
                   kDigestRecordBytes - kDigestRecord.size());
     }
     PARETO_ASSIGN(const Digest digest,
-                  digest_from(std::string(request.substr(kDigestRecord.size(), 32))));
+                  control::digest_from(request.substr(kDigestRecord.size(), 32)));
     digests.push_back(digest);
   }
   return digests;
-}
-
-std::string to_bytes(const Digest& digest) {
-  return {reinterpret_cast<const char*>(digest.bytes.data()), digest.bytes.size()};
 }
 
 Expected<TensorFileHeader> header_from(const v1::TensorChunk& chunk) {
@@ -191,7 +177,8 @@ Expected<> ControlService::missing(const grpc::ByteBuffer& request, grpc::ByteBu
   PARETO_ASSIGN(const std::vector<Digest> asked,
                 digests_from({reinterpret_cast<const char*>(bytes.begin()), bytes.size()}));
   v1::MissingTensorsReply absent;
-  for (const Digest& digest : parts_.store.missing(asked)) absent.add_digests(to_bytes(digest));
+  for (const Digest& digest : parts_.store.missing(asked))
+    absent.add_digests(control::digest_bytes(digest));
   const grpc::Slice answered(absent.SerializeAsString());
   reply = grpc::ByteBuffer(&answered, 1);
   return {};
@@ -218,7 +205,7 @@ Expected<> ControlService::put(grpc::ServerReader<v1::TensorChunk>& reader,
       if (upload) {
         return fail(ErrorCode::kInvalidArgument, "a tensor begins before the last one is complete");
       }
-      PARETO_ASSIGN(const Digest digest, digest_from(chunk.digest()));
+      PARETO_ASSIGN(const Digest digest, control::digest_from(chunk.digest()));
       PARETO_ASSIGN(TensorFileHeader header,
                     with_context(header_from(chunk), "tensor {}", digest.hex()));
       PARETO_ASSIGN(upload, parts_.store.begin(digest, std::move(header)));

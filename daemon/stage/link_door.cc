@@ -93,14 +93,14 @@ std::unique_ptr<transport::Link> LinkDoor::take_link(Pending& pending) {
 
 void LinkDoor::greet(Pending& pending, transport::Link& link) {
   const TimePoint deadline = *deadline_after(hello_timeout_);
-  Expected<Hello> hello;
+  Expected<control::Hello> hello;
   auto received = link.receive(deadline);
   if (received) {
-    hello = parse_hello(received->message);
+    hello = control::parse_hello(received->message);
   } else {
     hello = tl::unexpected(std::move(received).error());
   }
-  if (hello && hello->role == Role::kProbe) {
+  if (hello && hello->role == control::Role::kProbe) {
     link.trust(transport::kLargestPingBytes + kPingOverhead);
     // Still the door's link: closing the door ends it.
     answer_probe(link, hello->pipeline, deadline_after(kLongestProbe));
@@ -119,8 +119,9 @@ void LinkDoor::greet(Pending& pending, transport::Link& link) {
   if (greeted || own == nullptr) return;
   spdlog::warn("{}: refused: {}", own->peer(), greeted.error().message);
   // A courtesy: the peer may be gone.
-  static_cast<void>(own->send(error_message(hello ? hello->pipeline : 0, 0, greeted.error()),
-                              deadline_after(kFarewell)));
+  static_cast<void>(
+      own->send(control::error_message(hello ? hello->pipeline : 0, 0, greeted.error()),
+                deadline_after(kFarewell)));
   own->close();
 }
 

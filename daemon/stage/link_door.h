@@ -12,15 +12,15 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/control/hello.h"
 #include "core/transport/transport.h"
-#include "daemon/stage/handshake.h"
 
 namespace pareto::daemon {
 
 /// Takes a link that said hello and answers kReady on it; it may wait until the deadline for the stage to be opened. An error is
 /// told to the peer, then the link is closed.
-using Greeter = std::function<Expected<>(const Hello& hello, std::unique_ptr<transport::Link>& link,
-                                         TimePoint)>;
+using Greeter = std::function<Expected<>(const control::Hello& hello,
+                                         std::unique_ptr<transport::Link>& link, TimePoint)>;
 
 /// A peer that is slow to say hello, or says it wrong, delays nobody else: each has a thread of its own until its deadline, and there
 /// is a bound on their number. Probes of the link are answered here, and count among them.

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/control/hello.h"
 #include "core/transport/ping.h"
-#include "daemon/stage/handshake.h"
 
 namespace pareto::daemon {
 namespace {
@@ -64,7 +64,7 @@ Expected<LinkSpeed> measure_link(transport::Link& link, Deadline deadline) {
 }
 
 void answer_probe(transport::Link& link, std::uint64_t pipeline, Deadline deadline) {
-  auto sent = link.send(ready_message(pipeline), deadline);
+  auto sent = link.send(control::ready_message(pipeline), deadline);
   transport::PingAnswers answers;
   while (sent) {
     auto received = link.receive(deadline);

@@ -70,8 +70,8 @@ Stage::~Stage() { close(); }
 
 std::string Stage::name() const { return fmt::format("stage {} on {}", index_, device_); }
 
-Expected<> Stage::attach(Role role, std::unique_ptr<Link>& link, Deadline deadline) {
-  const bool upstream = role == Role::kUpstream;
+Expected<> Stage::attach(control::Role role, std::unique_ptr<Link>& link, Deadline deadline) {
+  const bool upstream = role == control::Role::kUpstream;
   Link& attached = *link;
   {
     const std::lock_guard lock(mutex_);
@@ -89,7 +89,7 @@ Expected<> Stage::attach(Role role, std::unique_ptr<Link>& link, Deadline deadli
     (upstream ? upstream_ : downstream_) = std::move(link);
   }
   // Ready goes out before the thread that answers pings may send: one sender at a time.
-  if (auto sent = attached.send(ready_message(pipeline_), deadline); !sent) {
+  if (auto sent = attached.send(control::ready_message(pipeline_), deadline); !sent) {
     end(fmt::format("answering hello: {}", sent.error().message));
     return tl::unexpected(std::move(sent).error());
   }

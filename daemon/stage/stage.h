@@ -21,11 +21,11 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "core/control/hello.h"
 #include "core/transport/ping.h"
 #include "core/transport/transport.h"
 #include "core/wire/parts.h"
 #include "daemon/stage/early_parts.h"
-#include "daemon/stage/handshake.h"
 #include "daemon/stage/shard_cache.h"
 #include "daemon/stage/stage_meter.h"
 
@@ -109,7 +109,7 @@ class Stage {
   /// Takes a link that has said hello in `role` and answers it kReady; from then on pings on it are answered. Fails: kInvalidArgument
   /// (there is one already, or the role does not fit) and kClosed (the stage has ended), the link left to the caller unless it was taken
   /// before; and as links do.
-  Expected<> attach(Role role, std::unique_ptr<transport::Link>& link, Deadline deadline);
+  Expected<> attach(control::Role role, std::unique_ptr<transport::Link>& link, Deadline deadline);
   /// Waits for both links, starts the threads, primes the downstream link. Returns its smallest round trip; 0 where the sink
   /// connects. Once only. Fails: kTimeout (naming who did not connect), kClosed, and as links do.
   Expected<Nanoseconds> start(TimePoint deadline);

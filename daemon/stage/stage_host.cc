@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
+#include "core/control/hello.h"
 #include "daemon/stage/link_probe.h"
 
 namespace pareto::daemon {
@@ -48,8 +49,8 @@ Expected<std::unique_ptr<StageHost>> StageHost::listen(
     const std::string address = (*found)->reach() == transport::Reach::kNetwork
                                     ? public_address(wanted.address, listener->address())
                                     : listener->address();
-    auto greeter = [raw = host.get()](const Hello& hello, std::unique_ptr<transport::Link>& link,
-                                      TimePoint deadline) {
+    auto greeter = [raw = host.get()](const control::Hello& hello,
+                                      std::unique_ptr<transport::Link>& link, TimePoint deadline) {
       return raw->greet(hello, link, deadline);
     };
     auto door = std::make_unique<LinkDoor>(std::move(listener), std::move(greeter),
@@ -122,14 +123,11 @@ Expected<std::unique_ptr<transport::Link>> StageHost::connect_downstream(
   }
   limits.codec = request.codec;
   limits.payload_checksum = request.payload_checksum;
-  const auto connect = [&]() -> Expected<std::unique_ptr<transport::Link>> {
-    PARETO_ASSIGN(auto link, transport.connect(request.downstream, deadline, limits));
-    const Hello hello{request.pipeline, request.stage + 1, Role::kUpstream};
-    PARETO_TRY(introduce(*link, hello, deadline));
-    return link;
-  };
-  return with_context(connect(), "connecting to the next stage at {} {}", transport.name(),
-                      request.downstream);
+  return with_context(
+      control::connect_to_stage(transport, request.downstream,
+                                {request.pipeline, request.stage + 1, control::Role::kUpstream},
+                                deadline, limits),
+      "connecting to the next stage at {} {}", transport.name(), request.downstream);
 }
 
 Expected<> StageHost::check_room(const Key& key) const {
@@ -201,7 +199,7 @@ Expected<StageAddresses> StageHost::open(OpenStage request) {
   return addresses;
 }
 
-Expected<> StageHost::greet(const Hello& hello, std::unique_ptr<transport::Link>& link,
+Expected<> StageHost::greet(const control::Hello& hello, std::unique_ptr<transport::Link>& link,
                             TimePoint deadline) {
   std::shared_ptr<Stage> stage;
   {
@@ -308,7 +306,7 @@ auto StageHost::on_probe(const std::string& transport, const std::string& addres
     PARETO_ASSIGN(const auto link,
                   by->connect(address, std::min(deadline, patience), options_.limits));
     const Probe probe(*this, *link);
-    PARETO_TRY(introduce(*link, {0, 0, Role::kProbe}, deadline));
+    PARETO_TRY(control::introduce(*link, {0, 0, control::Role::kProbe}, deadline));
     return measure(*link);
   };
   return with_context(through(), "measuring the link to {} {}", transport, address);

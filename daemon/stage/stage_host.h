@@ -134,7 +134,8 @@ class StageHost {
   template <typename Measure>
   auto on_probe(const std::string& transport, const std::string& address, TimePoint deadline,
                 Measure measure) -> decltype(measure(std::declval<transport::Link&>()));
-  Expected<> greet(const Hello& hello, std::unique_ptr<transport::Link>& link, TimePoint deadline);
+  Expected<> greet(const control::Hello& hello, std::unique_ptr<transport::Link>& link,
+                   TimePoint deadline);
   Expected<> check_room(const Key& key) const;
   std::vector<std::shared_ptr<Stage>> take_forgotten();
   /// Closes a stage, and keeps it if a thread of it still computes.

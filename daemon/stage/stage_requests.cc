@@ -150,7 +150,7 @@ Message Stage::failure_of(std::uint64_t request, const Error& error) {
   ++meter_->failed;
   log_about(log_fields(pipeline_, index_), LogLevel::kDebug,
             fmt::format("pipeline {:016x} request {}: {}", pipeline_, request, error.message));
-  return error_message(pipeline_, request, error);
+  return control::error_message(pipeline_, request, error);
 }
 
 Expected<std::vector<Value>> Stage::run(Item& item) {

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "client/cluster/link_setup.h"
+#include "core/control/hello.h"
 #include "core/runtime/shard_runner.h"
 #include "core/tensor/tensor_pool.h"
 #include "daemon/process.h"
@@ -152,12 +152,15 @@ Expected<std::unique_ptr<ReplayPipeline>> ReplayPipeline::start(
     PARETO_ASSIGN(front, with_context(pipeline->start_stage(i, stages[i], front), "stage {}", i));
     if (last.empty()) last = front;
   }
-  PARETO_ASSIGN(pipeline->source_, client::connect_to_stage(*pipeline->transport_, front,
-                                                            {kPipeline, 0, "upstream"}, kPatience));
+  PARETO_ASSIGN(pipeline->source_,
+                control::connect_to_stage(*pipeline->transport_, front,
+                                          {kPipeline, 0, control::Role::kUpstream},
+                                          deadline_after(kPatience)));
   PARETO_ASSIGN(pipeline->sink_,
-                client::connect_to_stage(
-                    *pipeline->transport_, last,
-                    {kPipeline, static_cast<std::uint32_t>(stages.size() - 1), "sink"}, kPatience));
+                control::connect_to_stage(*pipeline->transport_, last,
+                                          {kPipeline, static_cast<std::uint32_t>(stages.size() - 1),
+                                           control::Role::kSink},
+                                          deadline_after(kPatience)));
   return pipeline;
 }
 

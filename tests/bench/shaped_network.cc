@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "daemon/stage/handshake.h"
+#include "core/control/hello.h"
 #include "daemon/stage/link_probe.h"
 #include "netem/run_program.h"
 #include "netem/token_bucket.h"
@@ -71,7 +71,7 @@ Expected<std::unique_ptr<transport::Link>> ShapedNetwork::connect(const wire::Co
 
 Expected<double> ShapedNetwork::measured_rate() {
   PARETO_ASSIGN(const auto link, connect());
-  PARETO_TRY(daemon::introduce(*link, {0, 0, daemon::Role::kProbe}, deadline_after(kPatience)));
+  PARETO_TRY(control::introduce(*link, {0, 0, control::Role::kProbe}, deadline_after(kPatience)));
   PARETO_ASSIGN(const auto speed, daemon::measure_link(*link, deadline_after(kPatience)));
   return speed.bytes_per_second;
 }

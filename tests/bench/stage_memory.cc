@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "client/cluster/link_setup.h"
 #include "client/experiment/load.h"
+#include "core/control/hello.h"
 #include "daemon/stage/stage_host.h"
 #include "tests/bench/benches.h"
 #include "tests/bench/replay_stage.h"
@@ -25,10 +25,13 @@ Expected<std::vector<Row>> stage_memory(const std::string& name, double bar) {
   PARETO_ASSIGN(const daemon::StageAddresses addresses,
                 host->open(replay_stage(0, {{kCompute}, kOutputBytes})));
   const std::uint64_t pipeline = ReplayPipeline::kPipeline;
-  PARETO_ASSIGN(const auto source, client::connect_to_stage(*tcp, addresses.upstream,
-                                                            {pipeline, 0, "upstream"}, kPatience));
-  PARETO_ASSIGN(const auto sink, client::connect_to_stage(*tcp, addresses.upstream,
-                                                          {pipeline, 0, "sink"}, kPatience));
+  PARETO_ASSIGN(
+      const auto source,
+      control::connect_to_stage(*tcp, addresses.upstream, {pipeline, 0, control::Role::kUpstream},
+                                deadline_after(kPatience)));
+  PARETO_ASSIGN(const auto sink, control::connect_to_stage(*tcp, addresses.upstream,
+                                                           {pipeline, 0, control::Role::kSink},
+                                                           deadline_after(kPatience)));
   PARETO_TRY(host->start(pipeline, 0, *deadline_after(kPatience)));
   PARETO_ASSIGN(Tensor input, Tensor::allocate(DType::kFloat32, {kMessageBytes / sizeof(float)}));
   const Value request{Tuple{{Value(std::move(input))}}};

@@ -21,6 +21,7 @@ const std::map<std::string, std::set<std::string>>& allowed_arrows() {
                                                   "core/plan",
                                                   "core/wire",
                                                   "core/transport",
+                                                  "core/control",
                                                   "core/metrics",
                                                   "core/runtime",
                                                   "partitioner/graph",
@@ -43,9 +44,10 @@ const std::map<std::string, std::set<std::string>>& allowed_arrows() {
                                                   "netem",
                                                   "proto"};
   // What works knows nothing of what watches it: only daemon/metrics reads the others, for who asks.
-  static const std::set<std::string> kBelowDaemon{
-      "core/base",      "core/tensor",  "core/plan", "core/wire", "core/transport", "core/runtime",
-      "daemon/control", "daemon/stage", "daemon",    "netem",     "proto"};
+  static const std::set<std::string> kBelowDaemon{"core/base",    "core/tensor",    "core/plan",
+                                                  "core/wire",    "core/transport", "core/control",
+                                                  "core/runtime", "daemon/control", "daemon/stage",
+                                                  "daemon",       "netem",          "proto"};
   static const std::set<std::string> kBelowDaemonMetrics = [] {
     std::set<std::string> folders = kBelowDaemon;
     for (const char* more : {"core/metrics", "daemon/metrics"}) folders.insert(more);
@@ -57,6 +59,8 @@ const std::map<std::string, std::set<std::string>>& allowed_arrows() {
       {"core/plan", {"core/base", "core/tensor"}},
       {"core/wire", {"core/base", "core/tensor"}},
       {"core/transport", {"core/base", "core/tensor", "core/wire", "proto"}},
+      {"core/control",
+       {"core/base", "core/tensor", "core/plan", "core/wire", "core/transport", "proto"}},
       // Addresses and sockets are opened as transports open theirs, and fail with the same words.
       {"core/metrics", {"core/base", "core/transport"}},
       {"core/runtime", {"core/base", "core/tensor", "core/plan"}},

@@ -12,7 +12,6 @@
 #include "core/base/file.h"
 #include "core/plan/protocol.h"
 #include "daemon/control/control_server.h"
-#include "daemon/control/status.h"
 #include "proto/control.grpc.pb.h"
 #include "tests/daemon/support/fake_runner.h"
 #include "tests/daemon/support/pipeline.h"

@@ -77,10 +77,10 @@ TEST_F(ControlTest, TellsWhatItsStagesDo) {
   open.set_queue(2);
   v1::OpenStageReply opened;
   ASSERT_TRUE(call(&v1::Control::Stub::OpenStage, open, opened).ok());
-  const auto source =
-      test::connect_as(*transport_, opened.address(), {open.pipeline(), 3, Role::kUpstream});
-  const auto sink =
-      test::connect_as(*transport_, opened.sink_address(), {open.pipeline(), 3, Role::kSink});
+  const auto source = test::connect_as(*transport_, opened.address(),
+                                       {open.pipeline(), 3, control::Role::kUpstream});
+  const auto sink = test::connect_as(*transport_, opened.sink_address(),
+                                     {open.pipeline(), 3, control::Role::kSink});
   ASSERT_TRUE(source && sink);
   v1::StartStageRequest start;
   start.set_pipeline(open.pipeline());

@@ -26,7 +26,7 @@ class LinkProbe : public testing::Test {
   }
   std::string address(int host) const { return hosts_[host]->addresses().at(0).address; }
   std::unique_ptr<transport::Link> probe() {
-    return connect_as(*transport_, address(1), {0, 0, Role::kProbe}).value();
+    return connect_as(*transport_, address(1), {0, 0, control::Role::kProbe}).value();
   }
 
   std::shared_ptr<transport::Transport> transport_;

@@ -229,12 +229,12 @@ TEST_P(Pipeline, AFailedRequestReachesTheSinkAndTheNextOnesPass) {
   const auto first = pipeline->sink->receive(soon());
   ASSERT_TRUE(first);
   EXPECT_EQ(first->message.kind, MessageKind::kError);
-  EXPECT_EQ(error_of(first->message).code, ErrorCode::kExhausted);
-  EXPECT_EQ(error_of(first->message).message, "stage 0 on first: no memory");
+  EXPECT_EQ(control::error_of(first->message).code, ErrorCode::kExhausted);
+  EXPECT_EQ(control::error_of(first->message).message, "stage 0 on first: no memory");
   const auto second = pipeline->sink->receive(soon());
   ASSERT_TRUE(second);
   EXPECT_EQ(second->message.request, 1U);
-  EXPECT_EQ(error_of(second->message).code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(control::error_of(second->message).code, ErrorCode::kInvalidArgument);
   const auto third = pipeline->sink->receive(soon());
   ASSERT_TRUE(third);
   EXPECT_EQ(third->message.kind, MessageKind::kValues);

@@ -52,53 +52,6 @@ class NoMoreThreads {
   pthread_attr_t before_;
 };
 
-TEST(Hello, RoundTripsEveryBitOfThePipeline) {
-  for (const Role role : {Role::kUpstream, Role::kSink, Role::kProbe}) {
-    const Hello hello{0xfedcba9876543210, 0xffffffff, role};
-    const Hello parsed = parse_hello(hello_message(hello)).value();
-    EXPECT_EQ(parsed.pipeline, hello.pipeline);
-    EXPECT_EQ(parsed.stage, hello.stage);
-    EXPECT_EQ(parsed.role, hello.role);
-  }
-}
-
-TEST(Hello, AnotherProtocolIsRefusedNamingBoth) {
-  auto message = message_of(MessageKind::kHello);
-  message.body = Dict{{{"protocol", std::int64_t{99}}}};
-  const auto refused = parse_hello(message);
-  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
-  EXPECT_THAT(refused.error().message, HasSubstr("protocol 99"));
-  EXPECT_THAT(refused.error().message, HasSubstr(fmt::format("speaks {}", kProtocolVersion)));
-}
-
-TEST(Hello, WhatIsNoHello) {
-  auto message = hello_message({1, 2, Role::kSink});
-  message.kind = MessageKind::kValues;
-  EXPECT_EQ(parse_hello(message).error().code, ErrorCode::kCorrupt);
-  message.kind = MessageKind::kHello;
-  message.body = "hello";
-  EXPECT_EQ(parse_hello(message).error().code, ErrorCode::kCorrupt);
-  const std::int64_t protocol = kProtocolVersion;
-  for (const auto& [stage, role] :
-       std::vector<std::pair<Value, Value>>{{std::int64_t{-1}, "sink"},
-                                            {std::int64_t{1} << 32, "sink"},
-                                            {"1", "sink"},
-                                            {std::int64_t{1}, "king"},
-                                            {std::int64_t{1}, std::int64_t{1}}}) {
-    message.body = Dict{
-        {{"protocol", protocol}, {"pipeline", std::int64_t{1}}, {"stage", stage}, {"role", role}}};
-    EXPECT_EQ(parse_hello(message).error().code, ErrorCode::kCorrupt) << describe(message.body);
-  }
-}
-
-TEST(Errors, TravelAsMessages) {
-  const auto message = error_message(1, 2, {ErrorCode::kExhausted, "no memory"});
-  EXPECT_EQ(message.request, 2U);
-  EXPECT_EQ(error_of(message).code, ErrorCode::kExhausted);
-  EXPECT_EQ(error_of(message).message, "no memory");
-  EXPECT_EQ(error_of(message_of(MessageKind::kError)).code, ErrorCode::kCorrupt);
-}
-
 class StageHostTest : public testing::Test {
  protected:
   StageHostTest()
@@ -117,7 +70,7 @@ class StageHostTest : public testing::Test {
   OpenStage request(std::uint64_t pipeline = kPipeline, std::uint32_t stage = 0) const {
     return {pipeline, stage, shard_, "inproc", "inproc", "", 4, 0};
   }
-  Expected<std::unique_ptr<transport::Link>> connect(const Hello& hello) {
+  Expected<std::unique_ptr<transport::Link>> connect(const control::Hello& hello) {
     return connect_as(*transport_, address_, hello);
   }
 
@@ -133,8 +86,8 @@ class StageHostTest : public testing::Test {
     first.downstream = address_;
     first.max_frame_bytes = max_frame_bytes;
     EXPECT_TRUE(host_->open(first));
-    Ends ends{connect({kPipeline, 0, Role::kUpstream}).value(),
-              connect({kPipeline, 1, Role::kSink}).value()};
+    Ends ends{connect({kPipeline, 0, control::Role::kUpstream}).value(),
+              connect({kPipeline, 1, control::Role::kSink}).value()};
     EXPECT_TRUE(host_->start(kPipeline, 1, soon()));
     EXPECT_TRUE(host_->start(kPipeline, 0, soon()));
     return ends;
@@ -185,8 +138,9 @@ TEST_F(StageHostTest, TakesAndConnectsLinksOfDifferentTransports) {
   const StageAddresses front =
       first->open({kPipeline, 0, shard_, "tcp", "inproc", end.upstream, 4, 0}).value();
   EXPECT_EQ(front.sink, "");
-  const auto source = connect_as(*tcp, front.upstream, {kPipeline, 0, Role::kUpstream}).value();
-  const auto sink = connect_as(*tcp, end.sink, {kPipeline, 1, Role::kSink}).value();
+  const auto source =
+      connect_as(*tcp, front.upstream, {kPipeline, 0, control::Role::kUpstream}).value();
+  const auto sink = connect_as(*tcp, end.sink, {kPipeline, 1, control::Role::kSink}).value();
   ASSERT_TRUE(last->start(kPipeline, 1, soon()));
   ASSERT_TRUE(first->start(kPipeline, 0, soon()));
   ASSERT_TRUE(source->send(request_message(kPipeline, 0, 1.0F), soon()));
@@ -214,7 +168,7 @@ TEST(StageHostListening, TwiceOnOnePortIsRefused) {
 
 TEST_F(StageHostTest, AHelloMayComeBeforeTheStage) {
   auto early = std::async(std::launch::async, [&] {
-    return connect({kPipeline, 0, Role::kUpstream}).has_value();
+    return connect({kPipeline, 0, control::Role::kUpstream}).has_value();
   });
   ASSERT_TRUE(host_->open(request()));
   EXPECT_TRUE(early.get());
@@ -222,7 +176,7 @@ TEST_F(StageHostTest, AHelloMayComeBeforeTheStage) {
 
 TEST_F(StageHostTest, AHelloToAStageThatNeverOpensIsToldSo) {
   host(std::chrono::milliseconds(50));
-  const auto refused = connect({kPipeline, 3, Role::kUpstream});
+  const auto refused = connect({kPipeline, 3, control::Role::kUpstream});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kNotFound);
   EXPECT_THAT(refused.error().message, HasSubstr("stage 3"));
@@ -232,7 +186,7 @@ TEST_F(StageHostTest, ASilentPeerDelaysNobody) {
   ASSERT_TRUE(host_->open(request()));
   std::vector<std::unique_ptr<transport::Link>> silent;
   for (int i = 0; i < 8; ++i) silent.push_back(transport_->connect(address_, soon()).value());
-  EXPECT_TRUE(connect({kPipeline, 0, Role::kUpstream}));
+  EXPECT_TRUE(connect({kPipeline, 0, control::Role::kUpstream}));
 }
 
 TEST_F(StageHostTest, ASilentPeerIsHungUpOn) {
@@ -256,12 +210,14 @@ TEST_F(StageHostTest, TooManySilentPeersAreHungUpOnAtOnce) {
 
 TEST_F(StageHostTest, EachLinkOnce) {
   ASSERT_TRUE(host_->open(request()));
-  const auto upstream = connect({kPipeline, 0, Role::kUpstream});
+  const auto upstream = connect({kPipeline, 0, control::Role::kUpstream});
   ASSERT_TRUE(upstream);
-  EXPECT_EQ(connect({kPipeline, 0, Role::kUpstream}).error().code, ErrorCode::kInvalidArgument);
-  const auto sink = connect({kPipeline, 0, Role::kSink});
+  EXPECT_EQ(connect({kPipeline, 0, control::Role::kUpstream}).error().code,
+            ErrorCode::kInvalidArgument);
+  const auto sink = connect({kPipeline, 0, control::Role::kSink});
   ASSERT_TRUE(sink);
-  EXPECT_EQ(connect({kPipeline, 0, Role::kSink}).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(connect({kPipeline, 0, control::Role::kSink}).error().code,
+            ErrorCode::kInvalidArgument);
   EXPECT_TRUE(host_->start(kPipeline, 0, soon()));
   EXPECT_EQ(host_->start(kPipeline, 0, soon()).error().code, ErrorCode::kInvalidArgument);
 }
@@ -271,8 +227,8 @@ TEST_F(StageHostTest, OnlyAnIdleStageThatRunsTakesAnotherShard) {
   EXPECT_EQ(change().error().code, ErrorCode::kNotFound);
   ASSERT_TRUE(host_->open(request()));
   EXPECT_THAT(change().error().message, HasSubstr("opening"));
-  const auto source = connect({kPipeline, 0, Role::kUpstream}).value();
-  const auto sink = connect({kPipeline, 0, Role::kSink}).value();
+  const auto source = connect({kPipeline, 0, control::Role::kUpstream}).value();
+  const auto sink = connect({kPipeline, 0, control::Role::kSink}).value();
   ASSERT_TRUE(host_->start(kPipeline, 0, soon()));
   FirstRun first(*runs_);
   ASSERT_TRUE(source->send(request_message(kPipeline, 0, 1.F), soon()));
@@ -290,7 +246,8 @@ TEST_F(StageHostTest, AStageWithANextOneTakesNoSink) {
   auto first = request(kPipeline, 0);
   first.downstream = address_;
   ASSERT_TRUE(host_->open(first));
-  EXPECT_EQ(connect({kPipeline, 0, Role::kSink}).error().code, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(connect({kPipeline, 0, control::Role::kSink}).error().code,
+            ErrorCode::kInvalidArgument);
 }
 
 TEST_F(StageHostTest, TheNextStagesRefusalIsPassedOn) {
@@ -309,19 +266,19 @@ TEST_F(StageHostTest, StartingWaitsForBothLinksAndSaysWhichIsMissing) {
   const auto nobody = host_->start(kPipeline, 0, brief());
   EXPECT_EQ(nobody.error().code, ErrorCode::kTimeout);
   EXPECT_THAT(nobody.error().message, HasSubstr("upstream"));
-  const auto upstream = connect({kPipeline, 0, Role::kUpstream});
+  const auto upstream = connect({kPipeline, 0, control::Role::kUpstream});
   const auto no_sink = host_->start(kPipeline, 0, brief());
   EXPECT_EQ(no_sink.error().code, ErrorCode::kTimeout);
   EXPECT_THAT(no_sink.error().message, HasSubstr("sink"));
   auto started = std::async(std::launch::async,
                             [&] { return host_->start(kPipeline, 0, soon()).has_value(); });
-  const auto sink = connect({kPipeline, 0, Role::kSink});
+  const auto sink = connect({kPipeline, 0, control::Role::kSink});
   EXPECT_TRUE(started.get());
 }
 
 TEST_F(StageHostTest, ARequestThatComesBeforeTheStartWaitsForIt) {
   ASSERT_TRUE(host_->open(request()));
-  const auto source = connect({kPipeline, 0, Role::kUpstream});
+  const auto source = connect({kPipeline, 0, control::Role::kUpstream});
   ASSERT_TRUE(source) << source.error().message;
   // A stage that has waited for a request would like to compute it at once.
   const TimePoint begin = std::chrono::steady_clock::now();
@@ -329,7 +286,7 @@ TEST_F(StageHostTest, ARequestThatComesBeforeTheStartWaitsForIt) {
   }
   ASSERT_TRUE((*source)->send(request_message(kPipeline, 0, 1.F), soon()));
   while (host_->status().at(0).requests == 0) std::this_thread::yield();
-  const auto sink = connect({kPipeline, 0, Role::kSink});
+  const auto sink = connect({kPipeline, 0, control::Role::kSink});
   ASSERT_TRUE(sink) << sink.error().message;
   EXPECT_EQ(runs_->runs, 0);
   ASSERT_TRUE(host_->start(kPipeline, 0, soon()));
@@ -355,8 +312,8 @@ TEST_F(StageHostTest, WhatDoesNotBelongOnALinkFailsTheStage) {
   for (const Case& wrong : {Case{message_of(MessageKind::kHello), "kind 1"},
                             Case{request_message(8, 0, 1.F), "pipeline 8"}}) {
     ASSERT_TRUE(host_->open(request()));
-    const auto upstream = connect({kPipeline, 0, Role::kUpstream}).value();
-    const auto sink = connect({kPipeline, 0, Role::kSink}).value();
+    const auto upstream = connect({kPipeline, 0, control::Role::kUpstream}).value();
+    const auto sink = connect({kPipeline, 0, control::Role::kSink}).value();
     ASSERT_TRUE(host_->start(kPipeline, 0, soon()));
     ASSERT_TRUE(upstream->send(wrong.message, soon()));
     EXPECT_FALSE(sink->receive(soon()));
@@ -373,7 +330,7 @@ TEST_F(StageHostTest, AResultOverTheLimitFailsItsRequestOnly) {
   ASSERT_TRUE(source->send(request_message(kPipeline, 1, 1.F), soon()));
   const auto failed = sink->receive(soon()).value();
   EXPECT_EQ(failed.message.kind, MessageKind::kError);
-  EXPECT_EQ(error_of(failed.message).code, ErrorCode::kExhausted);
+  EXPECT_EQ(control::error_of(failed.message).code, ErrorCode::kExhausted);
   EXPECT_EQ(sink->receive(soon()).value().message.kind, MessageKind::kValues);
 }
 
@@ -401,7 +358,7 @@ TEST_F(StageHostTest, APartOverTheLimitFailsItsRequestOnly) {
   const auto failed = last_of(1, large);
   ASSERT_TRUE(failed) << failed.error().message;
   ASSERT_EQ(failed->message.kind, MessageKind::kError);
-  EXPECT_EQ(error_of(failed->message).code, ErrorCode::kExhausted);
+  EXPECT_EQ(control::error_of(failed->message).code, ErrorCode::kExhausted);
   const auto next = last_of(2, small);
   ASSERT_TRUE(next) << next.error().message;
   EXPECT_EQ(next->message.kind, MessageKind::kValues);
@@ -409,8 +366,8 @@ TEST_F(StageHostTest, APartOverTheLimitFailsItsRequestOnly) {
 
 TEST_F(StageHostTest, WhatAPeerWroteIsToldInPrintableWords) {
   ASSERT_TRUE(host_->open(request()));
-  const auto upstream = connect({kPipeline, 0, Role::kUpstream}).value();
-  const auto sink = connect({kPipeline, 0, Role::kSink}).value();
+  const auto upstream = connect({kPipeline, 0, control::Role::kUpstream}).value();
+  const auto sink = connect({kPipeline, 0, control::Role::kSink}).value();
   ASSERT_TRUE(host_->start(kPipeline, 0, soon()));
   wire::Message part = message_of(MessageKind::kPart, kPipeline);
   part.body = std::string(5000, '\xff');
@@ -443,8 +400,8 @@ TEST_F(StageHostTest, TwoPipelinesShareAShardAndTakeTurns) {
   for (std::uint64_t pipeline = 1; pipeline <= 2; ++pipeline) {
     coordinators.emplace_back([&, pipeline] {
       ASSERT_TRUE(host_->open(request(pipeline)));
-      const auto source = connect({pipeline, 0, Role::kUpstream}).value();
-      const auto sink = connect({pipeline, 0, Role::kSink}).value();
+      const auto source = connect({pipeline, 0, control::Role::kUpstream}).value();
+      const auto sink = connect({pipeline, 0, control::Role::kSink}).value();
       ASSERT_TRUE(host_->start(pipeline, 0, soon()));
       for (int i = 0; i < 30; ++i) {
         ASSERT_TRUE(
@@ -464,8 +421,8 @@ TEST_F(StageHostTest, TwoPipelinesShareAShardAndTakeTurns) {
 TEST_F(StageHostTest, AStageThatComputesWithoutEndIsClosedWithoutIt) {
   FirstRun first(*runs_);
   ASSERT_TRUE(host_->open(request()));
-  const auto source = connect({kPipeline, 0, Role::kUpstream}).value();
-  const auto sink = connect({kPipeline, 0, Role::kSink}).value();
+  const auto source = connect({kPipeline, 0, control::Role::kUpstream}).value();
+  const auto sink = connect({kPipeline, 0, control::Role::kSink}).value();
   ASSERT_TRUE(host_->start(kPipeline, 0, soon()));
   ASSERT_TRUE(source->send(request_message(kPipeline, 0, 1.0F), soon()));
   first.wait_until_it_runs();
@@ -484,11 +441,11 @@ TEST_F(StageHostTest, ALinkForWhichThereIsNoThreadIsRefused) {
   const std::string address = host->addresses().at(0).address;
   {
     const NoMoreThreads none;
-    const auto refused = connect_as(*tcp, address, {kPipeline, 0, Role::kUpstream});
+    const auto refused = connect_as(*tcp, address, {kPipeline, 0, control::Role::kUpstream});
     EXPECT_FALSE(refused);
   }
   ASSERT_TRUE(host->open({kPipeline, 0, shard_, "tcp", "tcp", "", 4, 0}));
-  EXPECT_TRUE(connect_as(*tcp, address, {kPipeline, 0, Role::kUpstream}));
+  EXPECT_TRUE(connect_as(*tcp, address, {kPipeline, 0, control::Role::kUpstream}));
 }
 
 TEST_F(StageHostTest, ADrainedHostTakesNothingMore) {

@@ -87,8 +87,8 @@ class StageMemory : public testing::Test {
     // Queues that take the whole window: the most that a stage can hold.
     const std::string address =
         host_->open({kPipeline, 0, std::move(shard), "tcp", "tcp", "", kWindow}).value().upstream;
-    source_ = connect_as(*transport_, address, {kPipeline, 0, Role::kUpstream}).value();
-    sink_ = connect_as(*transport_, address, {kPipeline, 0, Role::kSink}).value();
+    source_ = connect_as(*transport_, address, {kPipeline, 0, control::Role::kUpstream}).value();
+    sink_ = connect_as(*transport_, address, {kPipeline, 0, control::Role::kSink}).value();
     ASSERT_TRUE(host_->start(kPipeline, 0, soon()));
   }
 

@@ -24,9 +24,9 @@ wire::Message request_message(std::uint64_t pipeline, std::uint64_t request, flo
 
 Expected<std::unique_ptr<transport::Link>> connect_as(transport::Transport& transport,
                                                       const std::string& address,
-                                                      const Hello& hello) {
+                                                      const control::Hello& hello) {
   PARETO_ASSIGN(auto link, transport.connect(address, soon()));
-  PARETO_TRY(introduce(*link, hello, soon()));
+  PARETO_TRY(control::introduce(*link, hello, soon()));
   return link;
 }
 
@@ -53,8 +53,9 @@ Expected<std::unique_ptr<TwoStages>> TwoStages::open(
                 pipeline->hosts[0]->open(
                     {kPipeline, 0, std::move(first), name, name, last.upstream, queue, 0}));
   PARETO_ASSIGN(pipeline->source,
-                connect_as(*transport, front.upstream, {kPipeline, 0, Role::kUpstream}));
-  PARETO_ASSIGN(pipeline->sink, connect_as(*transport, last.sink, {kPipeline, 1, Role::kSink}));
+                connect_as(*transport, front.upstream, {kPipeline, 0, control::Role::kUpstream}));
+  PARETO_ASSIGN(pipeline->sink,
+                connect_as(*transport, last.sink, {kPipeline, 1, control::Role::kSink}));
   PARETO_TRY(pipeline->hosts[1]->start(kPipeline, 1, soon()));
   PARETO_ASSIGN(pipeline->round_trip, pipeline->hosts[0]->start(kPipeline, 0, soon()));
   return pipeline;

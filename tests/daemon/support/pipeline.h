@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
+#include "core/control/hello.h"
 #include "core/transport/transport.h"
-#include "daemon/stage/handshake.h"
 #include "daemon/stage/shard_cache.h"
 #include "daemon/stage/stage_host.h"
 
@@ -23,7 +23,7 @@ wire::Message message_of(wire::MessageKind kind, std::uint64_t pipeline = 0);
 /// Connects and is told ready.
 Expected<std::unique_ptr<transport::Link>> connect_as(transport::Transport& transport,
                                                       const std::string& address,
-                                                      const Hello& hello);
+                                                      const control::Hello& hello);
 
 /// Two stages on two hosts, each adding 2 to its floats, with source and sink connected and started.
 struct TwoStages {

@@ -1,0 +1,115 @@
+#include "core/control/hello.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <thread>
+
+#include "core/plan/protocol.h"
+
+namespace pareto::control {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+
+Deadline soon() { return deadline_after(std::chrono::seconds(10)); }
+
+TEST(Hello, ComesBackAsItWas) {
+  for (const Role role : {Role::kUpstream, Role::kSink, Role::kProbe}) {
+    const auto hello = parse_hello(hello_message({0xfedc'ba98'7654'3210, 0xffff'ffff, role}));
+    ASSERT_TRUE(hello) << hello.error().message;
+    EXPECT_EQ(hello->pipeline, 0xfedc'ba98'7654'3210);
+    EXPECT_EQ(hello->stage, 0xffff'ffff);
+    EXPECT_EQ(hello->role, role);
+  }
+}
+
+/// A hello of which one field is another.
+Expected<Hello> parse_with(const std::string& key, Value value) {
+  wire::Message message = hello_message({7, 1, Role::kSink});
+  Dict dict = *message.body.get_if<Dict>();
+  for (auto& [name, held] : dict.items) {
+    if (*name.get_if<std::string>() == key) held = std::move(value);
+  }
+  message.body = std::move(dict);
+  return parse_hello(message);
+}
+
+TEST(Hello, OfAnotherProtocolNamesBoth) {
+  const auto refused = parse_with("protocol", std::int64_t{99});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(refused.error().message, HasSubstr("protocol 99"));
+  EXPECT_THAT(refused.error().message, HasSubstr(fmt::format("speaks {}", kProtocolVersion)));
+}
+
+TEST(Hello, ThatIsNoneIsCorrupt) {
+  EXPECT_EQ(parse_hello(ready_message(7)).error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(parse_with("stage", std::int64_t{-1}).error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(parse_with("stage", std::int64_t{1} << 32).error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(parse_with("stage", std::string("1")).error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(parse_with("pipeline", 0.5).error().code, ErrorCode::kCorrupt);
+  const auto role = parse_with("role", std::string("king\x1b[2J"));
+  EXPECT_EQ(role.error().code, ErrorCode::kCorrupt);
+  EXPECT_THAT(role.error().message, EndsWith("\"king [2J\""));
+  wire::Message empty;
+  empty.kind = wire::MessageKind::kHello;
+  EXPECT_EQ(parse_hello(empty).error().code, ErrorCode::kCorrupt);
+}
+
+TEST(ErrorMessage, KeepsEveryCode) {
+  for (const ErrorCode code :
+       {ErrorCode::kInvalidArgument, ErrorCode::kNotFound, ErrorCode::kCorrupt,
+        ErrorCode::kUnavailable, ErrorCode::kClosed, ErrorCode::kTimeout, ErrorCode::kExhausted,
+        ErrorCode::kPermission, ErrorCode::kInternal}) {
+    const Error error = error_of(error_message(7, 3, {code, "stage 1 on pi-2: why"}));
+    EXPECT_EQ(error.code, code);
+    EXPECT_EQ(error.message, "stage 1 on pi-2: why");
+  }
+}
+
+TEST(ErrorMessage, IsBoundedAndFitForATerminal) {
+  const Error error =
+      error_of(error_message(7, 3, {ErrorCode::kInternal, "\x1b[2J" + std::string(100'000, 'x')}));
+  EXPECT_EQ(error.message.find('\x1b'), std::string::npos);
+  EXPECT_LE(error.message.size(), kLongestError);
+  EXPECT_EQ(error_of(ready_message(7)).code, ErrorCode::kCorrupt);
+  wire::Message odd = error_message(7, 3, {ErrorCode::kInternal, "why"});
+  odd.body = Tuple{{std::string("internal")}};
+  EXPECT_EQ(error_of(odd).code, ErrorCode::kCorrupt);
+}
+
+/// Connects to a peer that answers hello so.
+Expected<std::unique_ptr<transport::Link>> connect_to(const wire::Message& answer) {
+  const auto transport = transport::make_transport("tcp").value();
+  const auto listener = transport->listen("127.0.0.1:0").value();
+  const std::jthread peer([&] {
+    const auto link = listener->accept(soon());
+    if (!link) return;
+    const auto hello = (*link)->receive(soon());
+    if (!hello || !parse_hello(hello->message)) return;
+    static_cast<void>((*link)->send(answer, soon()));
+    // The other side closes.
+    static_cast<void>((*link)->receive(soon()));
+  });
+  auto link = connect_to_stage(*transport, listener->address(), {7, 1, Role::kUpstream}, soon());
+  if (link) (*link)->close();
+  return link;
+}
+
+TEST(ConnectToStage, IsReadyOrHasThePeersOwnCodeAndSentence) {
+  EXPECT_TRUE(connect_to(ready_message(7)));
+  for (const ErrorCode code :
+       {ErrorCode::kNotFound, ErrorCode::kClosed, ErrorCode::kTimeout, ErrorCode::kExhausted}) {
+    const auto refused = connect_to(error_message(7, 0, {code, "stage 1 on pi-2 has ended"}));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, code) << "a stage that ends is no wrong flag";
+    EXPECT_THAT(refused.error().message, EndsWith(": stage 1 on pi-2 has ended"));
+  }
+  EXPECT_EQ(connect_to(hello_message({7, 1, Role::kSink})).error().code, ErrorCode::kCorrupt);
+}
+
+}  // namespace
+}  // namespace pareto::control
