@@ -135,6 +135,7 @@ void ModelFlags::complete(const ModelSource& source) {
   if (num_classes == plain.num_classes) num_classes = source.num_classes;
   if (weights.empty()) weights = source.weights;
   if (model_seed == plain.model_seed) model_seed = source.model_seed;
+  operators_of_plan_ = source.operators;
 }
 
 ModelSource ModelFlags::source() const {
@@ -145,6 +146,7 @@ ModelSource ModelFlags::source() const {
   source.weights = absolute_path(weights);
   source.model_seed = model_seed;
   for (const std::string& file : inputs) source.inputs.push_back(absolute_path(file));
+  for (const std::string& file : operators) source.operators.push_back(absolute_path(file));
   return source;
 }
 
@@ -160,43 +162,57 @@ InputMemory memory_of(const Context& context) {
 
 }  // namespace
 
-void ModelFlags::take_remembered(Context& context, std::vector<std::int64_t>& batches) {
-  const auto digest = digest_of_file(model);
-  auto known = digest ? memory_of(context).recall(*digest) : std::nullopt;
+void ModelFlags::take_remembered(Context& context, const Digest& file,
+                                 std::vector<std::int64_t>& batches) {
+  auto known = memory_of(context).recall(file);
   if (!known) return;
   std::vector<std::string> flags;
-  for (const std::string& file : known->inputs) flags.push_back("--input " + file);
-  if (flags.empty() && !known->input_shape.empty()) {
-    flags.push_back(fmt::format("--input-shape \"{}\"", known->input_shape));
+  if (input_shape.empty() && inputs.empty()) {
+    for (const std::string& data : known->inputs) flags.push_back("--input " + data);
+    if (flags.empty() && !known->input_shape.empty()) {
+      flags.push_back(fmt::format("--input-shape \"{}\"", known->input_shape));
+    }
+    if (known->batch && batches.empty()) flags.push_back(fmt::format("--batch {}", *known->batch));
+    if (known->batch) batches.push_back(*known->batch);
+    input_shape = std::move(known->input_shape);
+    inputs = std::move(known->inputs);
+    is_recalled_ = true;
   }
-  if (known->batch && batches.empty()) flags.push_back(fmt::format("--batch {}", *known->batch));
-  if (known->batch) batches.push_back(*known->batch);
-  input_shape = std::move(known->input_shape);
-  inputs = std::move(known->inputs);
-  is_recalled_ = true;
+  if (operators.empty() && !known->operators.empty()) {
+    operators = std::move(known->operators);
+    flags.push_back("--operators " + join(operators, ","));
+  }
+  if (flags.empty()) return;
   context.err << fmt::format("{} is opened as it last was: {}\n", model, join(flags, " "))
               << std::flush;
 }
 
-void ModelFlags::leave_out_absent(Context& context) {
-  for (const std::string& file : inputs) {
-    std::error_code error;
-    if (std::filesystem::exists(file, error)) continue;
+void ModelFlags::leave_out_absent(Context& context, bool are_operators_said) {
+  const auto find_absent = [](const std::vector<std::string>& files) {
+    return std::ranges::find_if(files, [](const std::string& file) {
+      std::error_code error;
+      return !std::filesystem::exists(file, error);
+    });
+  };
+  if (const auto file = find_absent(inputs); is_recalled_ && file != inputs.end()) {
     context.err << fmt::format("{} is not there any more: made-up inputs of its shape are used\n",
-                               file)
+                               *file)
                 << std::flush;
     inputs.clear();
-    return;
+  }
+  if (const auto file = find_absent(operators); !are_operators_said && file != operators.end()) {
+    context.err << fmt::format("{} is not there any more: its operators are not loaded\n", *file)
+                << std::flush;
+    operators.clear();
   }
 }
 
-void ModelFlags::remember(const Context& context, const partitioner::Model& opened) const {
+void ModelFlags::remember(const Context& context, const Digest& file,
+                          const partitioner::Model& opened) const {
   const ModelSource opened_as = source();
-  if (const auto digest = digest_of_file(model)) {
-    // A folder that cannot be written only means that it has to be said again.
-    static_cast<void>(memory_of(context).remember(
-        *digest, {opened_as.input_shape, opened_as.inputs, opened.only_batch()}));
-  }
+  // A folder that cannot be written only means that it has to be said again.
+  static_cast<void>(memory_of(context).remember(
+      file, {opened_as.input_shape, opened_as.inputs, opened.only_batch(), opened_as.operators}));
 }
 
 Expected<partitioner::Model> ModelFlags::open(Context& context,
@@ -206,20 +222,36 @@ Expected<partitioner::Model> ModelFlags::open(Context& context,
   options.weights = weights;
   options.seed = model_seed;
   options.batches = batches;
-  const bool is_file = partitioner::is_model_file(model);
-  if (is_file && input_shape.empty() && inputs.empty()) take_remembered(context, options.batches);
-  if (is_recalled_) leave_out_absent(context);
+  std::optional<Digest> file;
+  if (partitioner::is_model_file(model)) {
+    const SlowOpening slow(context.err, fmt::format("opening {}: reading it", model));
+    if (const auto digest = digest_of_file(model)) file = *digest;
+  }
+  const bool are_operators_said = !operators.empty();
+  if (file) take_remembered(context, *file, options.batches);
+  leave_out_absent(context, are_operators_said);
+  if (operators.empty() && !operators_of_plan_.empty()) {
+    context.err << fmt::format(
+                       "the plan was made with --operators {}: libraries are code, and loaded only "
+                       "if you name them\n",
+                       join(operators_of_plan_, ","))
+                << std::flush;
+  }
   if (!input_shape.empty() || !inputs.empty()) {
     PARETO_ASSIGN(options.input, read_model_inputs(input_shape, inputs));
   }
   PARETO_TRY(load_operators(operators));
   const auto open_patiently = [&] {
-    const SlowOpening slow(context.err, model);
+    const SlowOpening slow(
+        context.err,
+        fmt::format("opening {}: loading it, and running it to see its shapes", model));
     return partitioner::open_model(model, options);
   };
   PARETO_ASSIGN(partitioner::Model opened, open_patiently());
   if (!inputs.empty()) data_shape_ = partitioner::to_text(opened.inputs());
-  if (is_file && !is_recalled_ && options.input) remember(context, opened);
+  if (file && options.input && (!is_recalled_ || are_operators_said)) {
+    remember(context, *file, opened);
+  }
   std::vector<std::string> notices = model_notices(opened.graph());
   notices.insert(notices.begin(), {only_batch_notice(opened), emptied_notice(opened)});
   for (const std::string& notice : notices) {

@@ -30,25 +30,27 @@ struct ModelFlags {
   std::vector<std::string> operators;  ///< libraries that define operators LibTorch does not have
 
   void add_to(CLI::App& app, bool required = true);
-  /// What was not given is as that model was opened.
+  /// What was not given is as that model was opened. Libraries of operators are only named to the user.
   void complete(const ModelSource& source);
   /// Paths are absolute: what is written down is read from other folders too. After open() shapes
   /// are those of the data.
   ModelSource source() const;
-  /// Opens the model. If a file's inputs are not said, they are as that file was last opened, which
-  /// is remembered by its content. Says on stderr what is remarkable: remembered inputs, one batch
-  /// only, empty values, and what model_notices.h lists. `batches`: those that it will be run at. Fails:
+  /// Opens the model. If a file's inputs or libraries of operators are not said, they are as that
+  /// file was last opened, which is remembered by its content. Says on stderr what is remarkable:
+  /// what is remembered, one batch only, empty values, and what model_notices.h lists. `batches`: those that it will be run at. Fails:
   /// kInvalidArgument, kNotFound, kCorrupt.
   Expected<partitioner::Model> open(Context& context,
                                     const std::vector<std::int64_t>& batches = {});
 
  private:
-  void take_remembered(Context& context, std::vector<std::int64_t>& batches);
-  void leave_out_absent(Context& context);
-  void remember(const Context& context, const partitioner::Model& model) const;
+  void take_remembered(Context& context, const Digest& file, std::vector<std::int64_t>& batches);
+  void leave_out_absent(Context& context, bool are_operators_said);
+  void remember(const Context& context, const Digest& file, const partitioner::Model& model) const;
 
   bool is_recalled_ = false;  ///< inputs are those of a plan, a run or an earlier command
-  std::string data_shape_;    ///< of the data; empty: there are none
+  /// Libraries that a plan was made with. They are code, and loaded only if the user says so.
+  std::vector<std::string> operators_of_plan_;
+  std::string data_shape_;  ///< of the data; empty: there are none
 };
 
 /// Of a file, which need not be there; "" stays "".

@@ -57,6 +57,8 @@ Expected<KeptFlags> kept_flags(const RunRecord& run) {
     const auto source = model_source_from_json(json.at("model").dump());
     if (!source) return unreadable(source.error().message);
     flags.model.complete(*source);
+    // The user named them when the run began.
+    flags.model.operators = source->operators;
     json.at("devices").get_to(flags.devices.inventory);
     // Runs of earlier versions had none of these.
     flags.devices.testbed = json.value("testbed", "");

@@ -40,6 +40,7 @@ std::optional<RememberedInputs> InputMemory::recall(const Digest& model) const {
     inputs.input_shape = json.value("input_shape", "");
     inputs.inputs = json.value("inputs", inputs.inputs);
     if (json.contains("batch")) inputs.batch = json.at("batch").get<std::int64_t>();
+    inputs.operators = json.value("operators", inputs.operators);
     return inputs;
   } catch (const nlohmann::json::exception&) {
     return std::nullopt;
@@ -52,6 +53,7 @@ Expected<> InputMemory::remember(const Digest& model, const RememberedInputs& in
   std::filesystem::create_directories(folder_, error);
   nlohmann::ordered_json json{{"input_shape", inputs.input_shape}, {"inputs", inputs.inputs}};
   if (inputs.batch) json["batch"] = *inputs.batch;
+  if (!inputs.operators.empty()) json["operators"] = inputs.operators;
   return write_file_atomically(file_of(model), dump(json) + "\n");
 }
 

@@ -14,9 +14,10 @@
 namespace pareto::client {
 
 struct RememberedInputs {
-  std::string input_shape;            ///< as of --input-shape
-  std::vector<std::string> inputs;    ///< absolute paths, as of --input
-  std::optional<std::int64_t> batch;  ///< the only one that the model runs at
+  std::string input_shape;               ///< as of --input-shape
+  std::vector<std::string> inputs;       ///< absolute paths, as of --input
+  std::optional<std::int64_t> batch;     ///< the only one that the model runs at
+  std::vector<std::string> operators{};  ///< absolute paths, as of --operators
   bool operator==(const RememberedInputs&) const = default;
 };
 

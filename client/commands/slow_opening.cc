@@ -14,9 +14,9 @@ constexpr std::chrono::seconds kAgain{10};
 
 }  // namespace
 
-SlowOpening::SlowOpening(std::ostream& err, std::string model, std::chrono::milliseconds patience)
+SlowOpening::SlowOpening(std::ostream& err, std::string what, std::chrono::milliseconds patience)
     : err_(err),
-      model_(std::move(model)),
+      what_(std::move(what)),
       patience_(patience),
       thread_([this](const std::stop_token& stop) { watch(stop); }) {}
 
@@ -27,10 +27,7 @@ void SlowOpening::watch(const std::stop_token& stop) {
     ended_.wait_until(lock, stop, start + next, [] { return false; });
     if (stop.stop_requested()) return;
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-    err_ << fmt::format(
-                "opening {}: reading it, and running it to see its shapes ({:.0f} s so far)\n",
-                model_, passed.count())
-         << std::flush;
+    err_ << fmt::format("{} ({:.0f} s so far)\n", what_, passed.count()) << std::flush;
   }
 }
 

@@ -327,12 +327,14 @@ nlohmann::ordered_json json_of(const ModelSource& source) {
                               {"weights", source.weights},
                               {"model_seed", source.model_seed}};
   if (!source.inputs.empty()) json["inputs"] = source.inputs;
+  if (!source.operators.empty()) json["operators"] = source.operators;
   return json;
 }
 
 Expected<ModelSource> source_from(const nlohmann::json& json) {
   PARETO_TRY(check_keys(
-      json, {"model", "input_shape", "num_classes", "weights", "model_seed", "inputs"}, kSource));
+      json, {"model", "input_shape", "num_classes", "weights", "model_seed", "inputs", "operators"},
+      kSource));
   ModelSource source;
   source.model = json.at("model").get<std::string>();
   source.input_shape = json.value("input_shape", source.input_shape);
@@ -340,6 +342,7 @@ Expected<ModelSource> source_from(const nlohmann::json& json) {
   source.weights = json.value("weights", source.weights);
   PARETO_TRY(read_optional(json, "model_seed", source.model_seed));
   source.inputs = json.value("inputs", source.inputs);
+  source.operators = json.value("operators", source.operators);
   return source;
 }
 

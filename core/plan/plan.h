@@ -91,6 +91,7 @@ struct ModelSource {
   std::string weights{};              ///< the path of a checkpoint; empty: its own
   std::uint64_t model_seed = 0;       ///< of a built-in model's own weights
   std::vector<std::string> inputs{};  ///< paths of .npy files, one an input; empty: made-up values
+  std::vector<std::string> operators{};  ///< paths of libraries of operators that LibTorch lacks
   bool operator==(const ModelSource&) const = default;
 };
 

@@ -13,6 +13,7 @@ using Json = nlohmann::json;
 constexpr int kFormat = 1;
 constexpr std::size_t kMaxEntries = 1 << 20;
 constexpr std::size_t kMaxNameBytes = 4096;
+constexpr std::uint64_t kMaxPackedBytes = std::uint64_t{1} << 48;
 
 tl::unexpected<Error> bad(std::string_view what) {
   return fail(ErrorCode::kCorrupt, "shard manifest: {}", what);
@@ -84,6 +85,14 @@ Expected<Shard> parse(const Json& json) {
     if (!names.insert(weight.name).second) return bad("weight " + weight.name + " stands twice");
     shard.weights.push_back(std::move(weight));
   }
+  // Shards of earlier versions do not say it.
+  if (json.contains("packed_bytes")) {
+    const Json& packed = json["packed_bytes"];
+    if (!packed.is_number_unsigned() || packed.get<std::uint64_t>() > kMaxPackedBytes) {
+      return bad("packed_bytes lies outside 0 ... 2^48");
+    }
+    shard.packed_bytes = packed.get<std::uint64_t>();
+  }
   for (const Json& entry : scopes) {
     PARETO_ASSIGN(std::string scope, name_from(entry));
     shard.scopes.push_back(std::move(scope));
@@ -100,7 +109,7 @@ std::uint64_t WeightRef::size_bytes() const {
 }
 
 std::uint64_t Shard::weight_bytes() const {
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = packed_bytes;
   for (const WeightRef& weight : weights) bytes += weight.size_bytes();
   return bytes;
 }
@@ -148,6 +157,7 @@ std::string manifest_json(const Shard& shard) {
                                {"shape", weight.shape},
                                {"parameter", weight.is_parameter}});
   }
+  if (shard.packed_bytes > 0) json["packed_bytes"] = shard.packed_bytes;
   json["inputs"] = boundary_json(shard.inputs);
   json["outputs"] = boundary_json(shard.outputs);
   json["scopes"] = shard.scopes;

@@ -36,12 +36,14 @@ struct Shard {
   std::string
       archive;  ///< a TorchScript archive whose tensors are empty; its module has one method, "run"
   std::vector<WeightRef> weights;      ///< attributes to fill before "run" is called
+  std::uint64_t packed_bytes = 0;      ///< weights of quantised layers, which the archive holds
   std::vector<BoundaryValue> inputs;   ///< arguments of "run", in order
   std::vector<BoundaryValue> outputs;  ///< results of "run" (always a tuple), in order
   std::vector<std::string>
       scopes;  ///< for each operator its module path; scopes do not survive in an archive
   std::string torch_version;  ///< bits are comparable within one version only
 
+  /// Of `weights` and of what is packed.
   std::uint64_t weight_bytes() const;
   /// sha256 over the JSON manifest and the archive: equal shards have equal digests.
   Digest digest() const;

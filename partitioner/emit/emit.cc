@@ -1,7 +1,7 @@
 #include "partitioner/emit/emit.h"
 
 #include <sstream>
-#include <unordered_map>
+#include <unordered_set>
 
 #include "core/runtime/torch_compat.h"
 #include "partitioner/graph/cuts.h"
@@ -63,6 +63,9 @@ class ShardModule {
     return weights_;
   }
 
+  /// Size of the packed weights that the built operators read.
+  std::uint64_t packed_bytes() const { return packed_bytes_; }
+
   std::string save() {
     const auto type = module_.type();
     const c10::QualifiedName name(*type->name(), "run");
@@ -75,9 +78,12 @@ class ShardModule {
  private:
   void add_weight(std::int64_t index) {
     const auto at = static_cast<std::size_t>(index);
-    if (graph_.weights[at].is_packed) return;  // a constant of the code
+    if (!added_.insert(index).second) return;
+    if (graph_.weights[at].is_packed) {  // a constant of the code
+      packed_bytes_ += graph_.weights[at].size_bytes;
+      return;
+    }
     Value* old = flat_.graph->inputs()[flat_.model_inputs + at];
-    if (!added_.try_emplace(index, true).second) return;
     const FlatWeight& weight = flat_.weights[at];
     module_.register_attribute(weight.name, c10::TensorType::get(),
                                at::empty({0}, weight.tensor.scalar_type()), weight.is_parameter,
@@ -104,8 +110,9 @@ class ShardModule {
   std::vector<Value*> values_;                                 // by Graph::values
   std::vector<std::pair<std::int64_t, Value*>> fresh_inputs_;  // by index into Graph::values
   std::int64_t prologue_ = 0;
-  std::unordered_map<std::int64_t, bool> added_;
+  std::unordered_set<std::int64_t> added_;
   std::vector<std::int64_t> weights_;
+  std::uint64_t packed_bytes_ = 0;
 };
 
 Expected<> check_cut_of(const Model& model, const OperatorRanges& before) {
@@ -165,6 +172,7 @@ Expected<Shard> emit(const Model& model, const ShardOperators& operators) {
       shard.weights.push_back(
           {weight.name, digests[at], weight.dtype, weight.shape, weight.is_parameter});
     }
+    shard.packed_bytes = module.packed_bytes();
     shard.archive = module.save();
   } catch (const std::exception& error) {
     return fail(ErrorCode::kInternal, "{}", runtime::first_line(error));

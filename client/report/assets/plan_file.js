@@ -20,7 +20,7 @@ const planFile = (run) => {
     // Files of data say their shape, too.
     const data = (source.inputs || []).map((file) => ['--input', file]);
     return [['--model', source.model], ...(data.length ? data : [['--input-shape', source.input_shape]]), ['--num-classes', source.num_classes === 1000 ? '' : source.num_classes],
-      ['--weights', source.weights], ['--model-seed', source.model_seed || '']];
+      ['--weights', source.weights], ['--model-seed', source.model_seed || ''], ['--operators', (source.operators || []).join(',')]];
   };
   const deviceFlags = () => [['--devices', options.devices], ['--testbed', options.testbed]];
   const pipelineFlags = (trial) => {

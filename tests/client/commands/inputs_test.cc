@@ -103,7 +103,7 @@ TEST_F(InputsOfPeople, WhatAModelNeedsIsKeptByItsContent) {
   EXPECT_EQ(digest_of_file(path("absent.pt")).error().code, ErrorCode::kNotFound);
   const InputMemory memory(path("kept"));
   EXPECT_EQ(memory.recall(digest), std::nullopt);
-  const RememberedInputs inputs{"7:int64=1..39", {"/data/tokens.npy"}, 8};
+  const RememberedInputs inputs{"7:int64=1..39", {"/data/tokens.npy"}, 8, {"/lib/nms.so"}};
   ASSERT_TRUE(memory.remember(digest, inputs));
   EXPECT_EQ(memory.recall(digest), inputs);
   EXPECT_EQ(memory.recall(sha256("another model")), std::nullopt);

@@ -28,6 +28,7 @@ KeptFlags some_flags() {
   flags.model.num_classes = 10;
   flags.model.weights = "weights.pth";
   flags.model.model_seed = 5;
+  flags.model.operators = {"lib/nms.so"};
   flags.devices = {"inventory.yaml", "beds/two.yaml"};
   flags.testbed_content = "abc";
   flags.max_latency_ms = 50;
@@ -52,6 +53,7 @@ TEST(KeptFlags, ComeBackWithTheirFilesWhereverThatIs) {
   EXPECT_EQ(kept->model.num_classes, 10);
   EXPECT_EQ(kept->model.weights, here("weights.pth"));
   EXPECT_EQ(kept->model.model_seed, 5U);
+  EXPECT_THAT(kept->model.operators, testing::ElementsAre(here("lib/nms.so")));
   EXPECT_EQ(kept->devices.inventory, here("inventory.yaml"));
   EXPECT_EQ(kept->devices.testbed, here("beds/two.yaml"));
   EXPECT_EQ(kept->testbed_content, "abc");

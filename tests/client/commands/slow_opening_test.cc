@@ -48,14 +48,14 @@ class Heard : public std::streambuf {
 TEST(SlowOpening, SaysWhatIsOpenedOnceItTakesLong) {
   Heard heard;
   std::ostream err(&heard);
-  const SlowOpening slow(err, "large.pt", milliseconds(1));
-  EXPECT_THAT(heard.wait_for_line(), HasSubstr("opening large.pt: "));
+  const SlowOpening slow(err, "opening large.pt: reading it", milliseconds(1));
+  EXPECT_THAT(heard.wait_for_line(), HasSubstr("opening large.pt: reading it ("));
 }
 
 TEST(SlowOpening, SaysNothingOfWhatOpensAtOnce) {
   Heard heard;
   std::ostream err(&heard);
-  { const SlowOpening slow(err, "small.pt", std::chrono::hours(1)); }
+  { const SlowOpening slow(err, "opening small.pt", std::chrono::hours(1)); }
   EXPECT_EQ(heard.text(), "");
 }
 

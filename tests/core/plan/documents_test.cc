@@ -80,7 +80,8 @@ TEST(Plan, EachLinkHasATransport) {
 }
 
 TEST(PlanFile, SaysHowItsModelWasOpened) {
-  const ModelSource source{"/models/swin.pt", "3x64x64", 10, "/models/best.pth", 7};
+  const ModelSource source{"/models/swin.pt",   "3x64x64",      10, "/models/best.pth", 7,
+                           {"/data/photo.npy"}, {"/lib/nms.so"}};
   const auto read = plan_file_from_json(to_json(PlanFile{sample_plan(), source}));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->plan, sample_plan());
@@ -312,6 +313,17 @@ TEST(Shard, ManifestReadsBackAndDigestsAgree) {
   EXPECT_NE(other.digest(), shard.digest());
 }
 
+TEST(Shard, PackedWeightsCountAndNeedNotBeSaid) {
+  Shard shard = sample_shard();
+  EXPECT_EQ(manifest_json(shard).find("packed_bytes"), std::string::npos) << "as it was before";
+  shard.packed_bytes = 100;
+  const auto again = shard_from_manifest(manifest_json(shard), shard.archive);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->packed_bytes, 100U);
+  EXPECT_EQ(again->weight_bytes(), 148U);
+  EXPECT_EQ(again->digest(), shard.digest());
+}
+
 TEST(Shard, ForeignManifestsAreChecked) {
   const auto refused = [](auto change) {
     auto json = nlohmann::json::parse(manifest_json(sample_shard()));
@@ -328,6 +340,9 @@ TEST(Shard, ForeignManifestsAreChecked) {
   EXPECT_TRUE(refused([](auto& j) { j["weights"][0]["digest"] = "00"; }));
   EXPECT_TRUE(refused([](auto& j) { j["weights"][0]["shape"] = {-1}; }));
   EXPECT_TRUE(refused([](auto& j) { j["weights"][0]["shape"] = {1LL << 40, 1LL << 40}; }));
+  EXPECT_TRUE(refused([](auto& j) { j["packed_bytes"] = -1; }));
+  EXPECT_TRUE(refused([](auto& j) { j["packed_bytes"] = 1LL << 50; }));
+  EXPECT_TRUE(refused([](auto& j) { j["packed_bytes"] = "many"; }));
   EXPECT_TRUE(refused([](auto& j) { j["scopes"] = 3; }));
   EXPECT_TRUE(refused([](auto& j) { j["inputs"][0]["spec"]["tensor"] = "float33"; }));
 }
