@@ -122,12 +122,12 @@ void fill(std::span<std::byte> bytes, Generator& random, Convert convert) {
   }
 }
 
-/// Draws whole numbers evenly from a range that lies within the type's. They descend from its
-/// highest one, as lengths of sequences often have to.
-template <typename Element>
-void fill_evenly(std::span<std::byte> bytes, const IntegerRange& range, Generator& random) {
+/// Draws whole numbers evenly from a range. They descend from its highest one, as lengths of
+/// sequences often have to.
+std::vector<std::int64_t> drawn_evenly(std::size_t elements, const IntegerRange& range,
+                                       Generator& random) {
   const double count = static_cast<double>(range.high) - static_cast<double>(range.low) + 1;
-  std::vector<std::int64_t> numbers(bytes.size() / sizeof(Element));
+  std::vector<std::int64_t> numbers(elements);
   for (std::int64_t& number : numbers) {
     const auto steps = static_cast<std::uint64_t>(std::min(random.uniform() * count, 9e18));
     number = static_cast<std::int64_t>(static_cast<std::uint64_t>(range.low) + steps);
@@ -135,24 +135,29 @@ void fill_evenly(std::span<std::byte> bytes, const IntegerRange& range, Generato
   }
   std::ranges::sort(numbers, std::ranges::greater{});
   if (!numbers.empty()) numbers.front() = range.high;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const auto element = static_cast<Element>(numbers[i]);
+  return numbers;
+}
+
+/// Fills a tensor with numbers that its type can hold, again from the first after the last one.
+template <typename Element>
+void repeat(std::span<std::byte> bytes, const std::vector<std::int64_t>& numbers) {
+  for (std::size_t i = 0; i < bytes.size() / sizeof(Element); ++i) {
+    const auto element = static_cast<Element>(numbers[i % numbers.size()]);
     std::memcpy(bytes.data() + i * sizeof element, &element, sizeof element);
   }
 }
 
-void fill_evenly(DType dtype, std::span<std::byte> bytes, const IntegerRange& range,
-                 Generator& random) {
+void repeat(DType dtype, std::span<std::byte> bytes, const std::vector<std::int64_t>& numbers) {
   switch (size_of(dtype)) {
     case 1:
-      if (dtype == DType::kInt8) return fill_evenly<std::int8_t>(bytes, range, random);
-      return fill_evenly<std::uint8_t>(bytes, range, random);
+      if (dtype == DType::kInt8) return repeat<std::int8_t>(bytes, numbers);
+      return repeat<std::uint8_t>(bytes, numbers);
     case 2:
-      return fill_evenly<std::int16_t>(bytes, range, random);
+      return repeat<std::int16_t>(bytes, numbers);
     case 4:
-      return fill_evenly<std::int32_t>(bytes, range, random);
+      return repeat<std::int32_t>(bytes, numbers);
     default:
-      return fill_evenly<std::int64_t>(bytes, range, random);
+      return repeat<std::int64_t>(bytes, numbers);
   }
 }
 
@@ -160,8 +165,10 @@ Expected<Tensor> example_tensor(const ValueSpec& value, std::int64_t batch, Gene
   const TensorSpec& spec = value.tensor;
   PARETO_ASSIGN(Tensor tensor, Tensor::allocate(spec.dtype, spec.shape(batch)));
   const auto bytes = tensor.mutable_bytes();
-  if (value.range && limits_of(spec.dtype)) {
-    fill_evenly(spec.dtype, bytes, *value.range, random);
+  if (limits_of(spec.dtype) && (value.range || !value.sample.empty())) {
+    const std::size_t elements = bytes.size() / size_of(spec.dtype);
+    repeat(spec.dtype, bytes,
+           value.sample.empty() ? drawn_evenly(elements, *value.range, random) : value.sample);
     return tensor;
   }
   switch (spec.dtype) {
@@ -265,6 +272,23 @@ Expected<IntegerRange> range_from_json(const Json& json, DType dtype) {
   return range;
 }
 
+Expected<std::vector<std::int64_t>> sample_from_json(const Json& json, DType dtype) {
+  const auto limits = limits_of(dtype);
+  if (!limits || !json.is_array() || json.size() > kMostSampled) {
+    return bad("a sample is a list of at most 1024 whole numbers, of integers or bools");
+  }
+  std::vector<std::int64_t> sample;
+  for (const Json& element : json) {
+    const bool is_whole = element.is_number_integer() && !is_beyond_int64(element);
+    const std::int64_t number = is_whole ? element.get<std::int64_t>() : 0;
+    if (!is_whole || number < limits->low || number > limits->high) {
+      return bad("a sample's numbers are whole and lie within its type's");
+    }
+    sample.push_back(number);
+  }
+  return sample;
+}
+
 Expected<ValueSpec> tensor_from_json(const Json& json) {
   ValueSpec spec;
   spec.kind = Kind::kTensor;
@@ -291,6 +315,9 @@ Expected<ValueSpec> tensor_from_json(const Json& json) {
   }
   if (json.contains("range")) {
     PARETO_ASSIGN(spec.range, range_from_json(json["range"], *dtype));
+  }
+  if (json.contains("sample")) {
+    PARETO_ASSIGN(spec.sample, sample_from_json(json["sample"], *dtype));
   }
   return spec;
 }
@@ -461,6 +488,7 @@ Json to_json(const ValueSpec& spec) {
     for (const SymbolicDim& dim : spec.tensor.dims) list.push_back({dim.constant, dim.per_sample});
     Json json{{"tensor", to_string(spec.tensor.dtype)}, {"dims", list}};
     if (spec.range) json["range"] = {spec.range->low, spec.range->high};
+    if (!spec.sample.empty()) json["sample"] = spec.sample;
     return json;
   }
   for (std::size_t i = 0; i < spec.items.size(); ++i) {

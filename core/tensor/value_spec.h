@@ -39,6 +39,9 @@ struct IntegerRange {
 /// Elements that the type can hold; none of types that are neither integers nor bools.
 std::optional<IntegerRange> limits_of(DType dtype);
 
+/// The most elements that a ValueSpec keeps of a tensor.
+inline constexpr std::size_t kMostSampled = 1024;
+
 /// The shape of a Value: the same tree, with a TensorSpec in place of every tensor and, for all other leaves, the value
 /// seen when the model was examined (an int on a boundary is most often a size, and stays what it was).
 struct ValueSpec {
@@ -47,6 +50,9 @@ struct ValueSpec {
   TensorSpec tensor;  ///< kTensor
   /// kTensor of integers or bools: what example elements are drawn from. None: they are 0, or true.
   std::optional<IntegerRange> range{};
+  /// kTensor of integers or bools: elements that were seen, row by row, at most kMostSampled. Example
+  /// tensors repeat them. Empty: they are drawn from the range.
+  std::vector<std::int64_t> sample{};
   Value leaf;  ///< kLeaf, and never a Tensor or container
   std::int64_t per_sample =
       0;  ///< kLeaf of an int: what each sample of a batch adds to it; `leaf` is what is there without
@@ -69,9 +75,9 @@ Expected<ValueSpec> join_specs(const Value& at_first, std::int64_t first_batch,
 /// The spec of one seen value, nothing symbolic.
 ValueSpec spec_of(const Value& value);
 
-/// Makes a value of that spec. Floating tensors are drawn from a seeded normal distribution, integers
-/// and bools evenly from their range, in descending order from its highest one. Without a range
-/// bools are true and integers zero.
+/// Makes a value of that spec. Floating tensors are drawn from a seeded normal distribution. Integers
+/// and bools repeat their sample; without one they are drawn evenly from their range, in descending
+/// order from its highest one. Without a range bools are true and integers zero.
 Expected<Value> make_example(const ValueSpec& spec, std::int64_t batch, std::uint64_t seed);
 
 /// JSON and back; foreign JSON is checked (depth, counts, known kinds). Format: core/plan/FORMAT.md.

@@ -69,6 +69,15 @@ std::optional<IntegerRange> range_of(const c10::IValue& value) {
   return IntegerRange{whole.min().item<std::int64_t>(), whole.max().item<std::int64_t>()};
 }
 
+/// Returns the first elements of a tensor of integers or bools, row by row; none of other values.
+std::vector<std::int64_t> sample_of(const c10::IValue& value) {
+  if (!range_of(value)) return {};
+  const at::Tensor all = value.toTensor().flatten();
+  const auto count = std::min(all.numel(), static_cast<std::int64_t>(kMostSampled));
+  const at::Tensor first = all.narrow(0, 0, count).to(at::kLong).contiguous();
+  return {first.data_ptr<std::int64_t>(), first.data_ptr<std::int64_t>() + count};
+}
+
 /// What every value was at one batch.
 struct Run {
   std::int64_t batch = 0;
@@ -78,9 +87,12 @@ struct Run {
   std::vector<double> flops;         // by operator
   bool knows_ranges = false;         // zeros would say nothing of what else there may be
   std::vector<std::optional<IntegerRange>> ranges;
+  bool is_of_data = false;  // no input was made up
+  std::vector<std::vector<std::int64_t>> samples;
 
   void see(std::size_t index, const c10::IValue& value) {
     if (knows_ranges) ranges[index] = range_of(value);
+    if (is_of_data) samples[index] = sample_of(value);
     seen[index] = runtime::from_ivalue(value).map(without_bytes);
     layouts[index] = layout_of(value);
     if (holds_views(value)) reasons[index] = "it holds views, whose strides would not cross";
@@ -217,6 +229,9 @@ Expected<Run> run_at(GraphRunner& runner, const Flat& flat, const Graph& graph,
   run.reasons.resize(graph.values.size());
   run.flops.assign(graph.operators.size(), 0);
   run.ranges.resize(graph.values.size());
+  run.samples.resize(graph.values.size());
+  run.is_of_data =
+      std::ranges::all_of(shapes, [](const InputShape& shape) { return shape.data.has_value(); });
   run.knows_ranges =
       std::ranges::any_of(shapes, [](const InputShape& shape) { return shape.range.has_value(); });
   const auto indices = indices_of(flat, graph);
@@ -363,6 +378,7 @@ std::vector<std::string> add_specs(const std::vector<Run>& runs, Graph& graph) {
     graph.values[i].spec = joined ? *joined : spec_of(*first);
     reasons[i] = joined ? runs.back().reasons[i] : joined.error().message;
     graph.values[i].spec.range = join_ranges(runs.front().ranges[i], runs.back().ranges[i]);
+    graph.values[i].spec.sample = runs.back().samples[i];
     graph.values[i].layout = join_layouts(runs.front().layouts[i], runs.back().layouts[i]);
   }
   return reasons;

@@ -13,6 +13,7 @@ namespace {
 using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 class Kinds : public EndToEnd {
  protected:
@@ -53,6 +54,14 @@ TEST_F(Kinds, GiveTheOutputsOfTheWholeModelWhereverTheyRun) {
     const json error = json::parse(done.output)["trial"].value("output_error", json());
     EXPECT_LT(error.value("max", 1.0), 1e-4) << model << done.output;
   }
+}
+
+TEST_F(Kinds, StagesOfQuantisedModelsHaveTheirWeights) {
+  const auto done = paretoctl(
+      command("run", "quantised", "3x8",
+              {"--split", "percent:50", "--transport", "tcp", "--requests", "3", "--window", "1"}));
+  ASSERT_EQ(done.exit_code, 0) << done.errors;
+  EXPECT_THAT(done.output, AllOf(HasSubstr("B of weights"), Not(HasSubstr(" 0 B of weights"))));
 }
 
 TEST_F(Kinds, DataThatTheModelRefusesAreNamed) {

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""Writes models that need data of a kind, the data, and what Python makes of them: usage: make_inputs.py FOLDER"""
+"""Writes models that need data of a kind, the data, and what Python makes of them.
+
+Usage: make_inputs.py FOLDER"""
 
 import sys
+import zipfile
 
 import numpy
 import torch
@@ -75,6 +78,28 @@ class Emptied(nn.Module):
         return torch.relu(self.line(x[:, : int(n.max())]))
 
 
+class Labels(nn.Module):
+    """Of the negative numbers it knows one."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding(40, 8)
+        self.head = nn.Linear(8, 3)
+
+    def forward(self, x):
+        known = torch.where(x == -100, torch.zeros_like(x), x)
+        return self.head(torch.relu(self.embed(known)))
+
+
+class Negated(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.line = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return torch.relu(torch.neg(self.line(x)))
+
+
 def save(name, module, example, *inputs):
     module = module.eval()
     made = torch.jit.script(module) if example is None else torch.jit.trace(module, example)
@@ -97,5 +122,14 @@ save("fixed8", Fixed(), torch.zeros(8, 6), floats(8, 6))
 save("four_or_one", FourOrOne(), torch.zeros(4, 6), floats(4, 6))
 save("recurrent", Recurrent(), None, floats(3, 5, 6), floats(2, 3, 8))
 save("emptied", Emptied(), None, floats(1, 3, 4), numpy.array([2]))
+save("labels", Labels(), None, numpy.array([[-100, 39, 3], [7, -100, 20]]))
+# One that needs an operator of a library, which need not be there.
+torch.jit.script(Negated().eval()).save(f"{folder}/negated.pt")
+with zipfile.ZipFile(f"{folder}/negated.pt") as old, zipfile.ZipFile(f"{folder}/tripled.pt", "w") as new:
+    for part in old.infolist():
+        content = old.read(part)
+        if part.filename.endswith(".py"):
+            content = content.replace(b"torch.neg(", b"ops.pareto_test.triple(")
+        new.writestr(part, content)
 torch.save(Fixed().state_dict(), f"{folder}/weights.pt")
 torch.save(Fixed(), f"{folder}/module.pt")

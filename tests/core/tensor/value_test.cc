@@ -119,6 +119,37 @@ TEST(ValueSpec, RangesOfIntegersTravelAndAreChecked) {
   EXPECT_FALSE(value_spec_from_json(floats)) << "only integers and bools have a range";
 }
 
+TEST(ValueSpec, SamplesAreRepeatedAndChecked) {
+  ValueSpec spec;
+  spec.kind = ValueSpec::Kind::kTensor;
+  spec.tensor = {DType::kInt16, {{0, 1}, {2, 0}}};
+  spec.range = IntegerRange{-100, 7};
+  spec.sample = {-100, 7, 3, 4};
+  const auto json = to_json(spec);
+  const auto again = value_spec_from_json(json);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->sample, spec.sample);
+  const Value made = make_example(*again, 3, 1).value();
+  const Tensor& tensor = *made.get_if<Tensor>();
+  std::vector<std::int16_t> elements(6);
+  ASSERT_EQ(tensor.size_bytes(), 12U);
+  std::memcpy(elements.data(), tensor.bytes().data(), 12);
+  EXPECT_EQ(elements, (std::vector<std::int16_t>{-100, 7, 3, 4, -100, 7}));
+  EXPECT_TRUE(make_example(*again, 0, 1)) << "nothing has to be filled";
+  for (const char* sample : {"[32768]", "[1.5]", "[\"a\"]", "7", "[18446744073709551615]"}) {
+    auto bad = json;
+    bad["sample"] = nlohmann::json::parse(sample);
+    EXPECT_FALSE(value_spec_from_json(bad)) << sample;
+  }
+  auto many = json;
+  many["sample"] = std::vector<int>(kMostSampled + 1, 1);
+  EXPECT_FALSE(value_spec_from_json(many));
+  auto floats = json;
+  floats.erase("range");
+  floats["tensor"] = "float32";
+  EXPECT_FALSE(value_spec_from_json(floats)) << "only integers and bools have a sample";
+}
+
 TEST(ValueSpec, ReadsBackFromJson) {
   ValueSpec spec = join_specs(every_kind(2), 2, every_kind(3), 3).value();
   spec.items[5].leaf = Value(std::nan(""));

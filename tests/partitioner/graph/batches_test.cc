@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <set>
+#include <vector>
 
 #include "partitioner/graph/split_points.h"
 #include "tests/partitioner/scripted.h"
@@ -135,6 +137,46 @@ TEST(Batches, IntegersAreDrawnFromTheirRange) {
       EXPECT_GE(value.spec.range->low, 3) << point.name << ": " << value.name;
     }
   }
+}
+
+/// A tensor of whole numbers with a batch of as many as it holds.
+Tensor whole_numbers(const std::vector<std::int64_t>& numbers) {
+  Tensor tensor =
+      Tensor::allocate(DType::kInt64, {static_cast<std::int64_t>(numbers.size())}).value();
+  std::memcpy(tensor.mutable_bytes().data(), numbers.data(), tensor.size_bytes());
+  return tensor;
+}
+
+TEST(Batches, DevicesSeeNoIntegersButThoseOfTheData) {
+  // Of the negative numbers the model knows one.
+  const auto module = scripted("Labels", R"(
+def forward(self, x):
+    y = torch.where(x == -100, torch.zeros_like(x), x)
+    z = y + 1
+    return torch.relu(torch.eye(10)[z].sum([1]))
+)");
+  const test::Files files;
+  auto inputs = with_data({}, {whole_numbers({-100, 8, 3})}, {"labels.npy"}).value();
+  const auto model =
+      Model::examine(load_torchscript(files.save(module, "model")).value(), std::move(inputs));
+  ASSERT_TRUE(model) << model.error().message;
+  const Graph& graph = model->graph();
+  EXPECT_EQ(graph.values[static_cast<std::size_t>(graph.inputs[0])].spec.sample,
+            (std::vector<std::int64_t>{-100, 8, 3}));
+  std::set<std::int64_t> seen;
+  for (const SplitPoint& point : model->split_points()) {
+    if (!point.legal) continue;
+    for (const BoundaryValue& value : boundary(graph, point.position)) {
+      if (value.spec.kind != ValueSpec::Kind::kTensor) continue;
+      if (value.spec.tensor.dtype != DType::kInt64) continue;
+      const Value example = make_example(value.spec, 7, 1).value();
+      std::vector<std::int64_t> numbers(7);
+      std::memcpy(numbers.data(), example.get_if<Tensor>()->bytes().data(), 7 * 8);
+      for (const std::int64_t number : numbers) seen.insert(number);
+    }
+  }
+  EXPECT_THAT(seen, ::testing::IsSubsetOf({-100, 0, 8, 3, 1, 9, 4}));
+  EXPECT_THAT(seen, ::testing::Contains(9));
 }
 
 }  // namespace
