@@ -70,6 +70,12 @@ Expected<std::unique_ptr<StreamPipeline>> PlanDeployer::open() {
   return std::make_unique<Pipeline>(*this, *std::move(deployment));
 }
 
+void PlanDeployer::hurry() {
+  for (const std::string& name : plan_.device_names()) {
+    if (const auto device = cluster_.find(name)) (*device)->abandon();
+  }
+}
+
 Expected<> PlanDeployer::find_lost_devices_again() {
   while (!lost_.empty()) {
     const std::string name = *lost_.begin();

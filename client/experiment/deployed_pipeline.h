@@ -25,6 +25,7 @@ class PlanDeployer final : public PipelineOpener {
                DeploymentOptions options);
 
   Expected<std::unique_ptr<StreamPipeline>> open() override;
+  void hurry() override;
 
  private:
   class Pipeline;

@@ -22,6 +22,8 @@ namespace {
 /// A request that was lost with so many pipelines may be what breaks them.
 constexpr int kMostPipelines = 3;
 constexpr Nanoseconds kLongestPause = std::chrono::seconds(2);
+/// No pipeline takes longer to end.
+constexpr Nanoseconds kLongestEnd = std::chrono::hours(1);
 /// Against the slowest answer of a device.
 constexpr int kPatienceRatio = 20;
 /// Results that come so soon after a question may have left the device before it hung.
@@ -144,8 +146,7 @@ class LastingStream {
       const Nanoseconds patience = is_stopped(options_.stop) ? Nanoseconds(0) : options_.retry;
       // Before its end, which those of its devices that are left may delay.
       observer_.lost(*loss, patience);
-      pipeline_->abandon();
-      pipeline_.reset();
+      end_pipeline();
       if (!reopen(*loss, lost + patience)) return give_up(*std::move(loss));
       backlog_.resume();
       observer_.opened(*pipeline_, std::chrono::steady_clock::now() - lost, again_);
@@ -169,6 +170,18 @@ class LastingStream {
     }
     put_back(std::move(end.unanswered), *loss, own_time);
     return loss;
+  }
+
+  /// Devices that are left may take long to close their stages: somebody who wants to stop does not wait.
+  void end_pipeline() {
+    pipeline_->abandon();
+    const FileDescriptor ended(::eventfd(0, EFD_CLOEXEC));
+    const std::jthread hurrying([&] {
+      if (wait(options_.stop, ended.get(), kLongestEnd) == Woken::kStop) opener_.hurry();
+    });
+    pipeline_.reset();
+    const std::uint64_t once = 1;
+    static_cast<void>(!::write(ended.get(), &once, sizeof once));
   }
 
   /// `own_time`: the first one's time ran out, and no device is to blame.

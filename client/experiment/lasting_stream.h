@@ -42,6 +42,9 @@ class PipelineOpener {
   virtual ~PipelineOpener() = default;
   /// The pipeline before has ended. Fails: as devices and links do; the sentence names what is missing.
   virtual Expected<std::unique_ptr<StreamPipeline>> open() = 0;
+  /// Makes the end of a pipeline that is under way wait for none of its devices; no other is opened.
+  /// Called from another thread than that end's.
+  virtual void hurry() {}
 };
 
 /// What happens to the pipelines of a stream. Threads: called from the stream's own.

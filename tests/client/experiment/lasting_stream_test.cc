@@ -39,9 +39,11 @@ struct Script {
 /// A pipeline that answers each request with itself.
 class EchoPipeline final : public StreamPipeline {
  public:
-  EchoPipeline(const Script& script, const std::function<void()>& on_abandon)
-      : script_(script), on_abandon_(on_abandon), serving_([this] { serve(); }) {}
+  EchoPipeline(const Script& script, const std::function<void()>& on_abandon,
+               const std::function<void()>& on_end)
+      : script_(script), on_abandon_(on_abandon), on_end_(on_end), serving_([this] { serve(); }) {}
   ~EchoPipeline() override {
+    if (on_end_) on_end_();
     in_.first->close();
     out_.first->close();
   }
@@ -75,6 +77,7 @@ class EchoPipeline final : public StreamPipeline {
   using Ends = std::pair<std::unique_ptr<transport::Link>, std::unique_ptr<transport::Link>>;
   const Script script_;
   const std::function<void()>& on_abandon_;
+  const std::function<void()>& on_end_;
   Ends in_ = MemoryTransport::pair();
   Ends out_ = MemoryTransport::pair();
   std::atomic<bool> dead_{false};
@@ -87,12 +90,17 @@ class ScriptedOpener final : public PipelineOpener {
     const Script script = attempts < scripts.size() ? scripts[attempts] : Script{};
     ++attempts;
     if (script.open_error) return tl::unexpected(*script.open_error);
-    auto pipeline = std::make_unique<EchoPipeline>(script, on_abandon);
+    auto pipeline = std::make_unique<EchoPipeline>(script, on_abandon, on_end);
     last = pipeline.get();
     return pipeline;
   }
+  void hurry() override {
+    if (on_hurry) on_hurry();
+  }
   std::vector<Script> scripts;  ///< those behind the last are well
   std::function<void()> on_abandon;
+  std::function<void()> on_end;
+  std::function<void()> on_hurry;
   std::size_t attempts = 0;
   EchoPipeline* last = nullptr;
 };
@@ -287,6 +295,19 @@ TEST_F(LastingStreamTest, WhoeverWantsToStopWaitsForNoLostDevice) {
   ASSERT_FALSE(done);
   expect_all(given_);
   EXPECT_GE(failed_.size(), 1U);
+}
+
+TEST_F(LastingStreamTest, WhoeverWantsToStopHurriesTheEndOfALostPipeline) {
+  opener_.scripts = {{.dies_at = 2}};
+  BoundedQueue<int> hurried(1);
+  opener_.on_hurry = [&] { static_cast<void>(hurried.push(0)); };
+  // Its devices take long, and the wish comes meanwhile.
+  opener_.on_end = [&] {
+    stop();
+    EXPECT_TRUE(hurried.pop(deadline_after(std::chrono::seconds(60)))) << "it is waited for";
+  };
+  EXPECT_FALSE(run(10));
+  expect_all(given_);
 }
 
 TEST_F(LastingStreamTest, APipelineThatCannotBeOpenedAtFirstIsAnErrorAtOnce) {
