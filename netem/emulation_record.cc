@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "core/base/file.h"
+#include "core/base/json_reason.h"
 #include "core/plan/json_text.h"
 
 namespace pareto::netem {
@@ -91,7 +92,7 @@ Expected<EmulationRecord> parse_emulation_record(const std::string& text) {
     }
     return record;
   } catch (const Json::exception& error) {
-    return fail(ErrorCode::kCorrupt, "not a record of an emulation: {}", error.what());
+    return fail(ErrorCode::kCorrupt, "not a record of an emulation: {}", json_reason(error));
   }
 }
 

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "core/base/clock.h"
+#include "core/base/json_reason.h"
 #include "core/base/process_handle.h"
 #include "core/plan/json_text.h"
 #include "netem/resource_group.h"
@@ -83,7 +84,7 @@ Expected<RunningTestbed> read_running(const fs::path& file) {
                           json.at("devices").get<std::vector<RunningDevice>>(),
                           json.at("links").get<std::vector<RunningLink>>()};
   } catch (const Json::exception& error) {
-    return fail(ErrorCode::kCorrupt, "{}: {}", file.string(), error.what());
+    return fail(ErrorCode::kCorrupt, "{}: {}", file.string(), json_reason(error));
   }
 }
 

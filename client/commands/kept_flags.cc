@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "client/cluster/control_address.h"
+#include "core/base/json_reason.h"
 #include "core/base/text.h"
 #include "core/plan/json_text.h"
 
@@ -77,7 +78,7 @@ Expected<KeptFlags> kept_flags(const RunRecord& run) {
                                "run {}", run.id));
     return flags;
   } catch (const nlohmann::json::exception& error) {
-    return unreadable(error.what());
+    return unreadable(json_reason(error));
   }
 }
 

@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "client/experiment/sweep.h"
+#include "core/base/json_reason.h"
 #include "core/plan/json_text.h"
 
 namespace pareto::client {
@@ -73,7 +74,7 @@ Expected<SweepOptions> sweep_options_from_json(const std::string& text) {
                                              "the options of a stored run: plan {}", named.name));
     }
   } catch (const nlohmann::json::exception& error) {
-    return fail(ErrorCode::kCorrupt, "the options of a stored run: {}", error.what());
+    return fail(ErrorCode::kCorrupt, "the options of a stored run: {}", json_reason(error));
   }
   return options;
 }

@@ -8,6 +8,7 @@
 #include "client/results/quantile.h"
 #include "client/results/record_json.h"
 #include "client/results/split_json.h"
+#include "core/base/json_reason.h"
 
 namespace pareto::client {
 namespace {
@@ -135,7 +136,7 @@ Expected<> details_from_json(const std::string& text, TrialRecord& trial) {
   try {
     return with_context(read_details(Json::parse(text), trial), "trial {}", trial.id);
   } catch (const Json::exception& error) {
-    return fail(ErrorCode::kCorrupt, "trial {}: {}", trial.id, error.what());
+    return fail(ErrorCode::kCorrupt, "trial {}: {}", trial.id, json_reason(error));
   }
 }
 
@@ -162,7 +163,7 @@ Expected<std::vector<DeviceRecord>> devices_from_json(const std::string& text) {
       device.cores = json.value("cores", 0);
     }
   } catch (const Json::exception& error) {
-    return fail(ErrorCode::kCorrupt, "the devices of a stored run: {}", error.what());
+    return fail(ErrorCode::kCorrupt, "the devices of a stored run: {}", json_reason(error));
   }
   return devices;
 }
@@ -178,7 +179,7 @@ Expected<std::optional<Machine>> coordinator_from_json(const std::string& text) 
     return Machine{json.at("cpu").get<std::string>(), json.at("cores").get<std::uint32_t>(),
                    json.at("os").get<std::string>(), json.at("memory_bytes").get<std::uint64_t>()};
   } catch (const Json::exception& error) {
-    return fail(ErrorCode::kCorrupt, "the coordinator of a stored run: {}", error.what());
+    return fail(ErrorCode::kCorrupt, "the coordinator of a stored run: {}", json_reason(error));
   }
 }
 
@@ -205,7 +206,7 @@ Expected<std::vector<PassRecord>> passes_from_json(const std::string& text) {
       if (json.contains("company")) pass.company = company_from(json.at("company"));
     }
   } catch (const Json::exception& error) {
-    return fail(ErrorCode::kCorrupt, "the passes of a stored run: {}", error.what());
+    return fail(ErrorCode::kCorrupt, "the passes of a stored run: {}", json_reason(error));
   }
   return passes;
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/base/text.h"
 #include "core/base/usage.h"
@@ -38,6 +39,28 @@ std::vector<std::string> words_of(const Usage& usage) {
   }
   const bool takes_words = std::ranges::any_of(usage.options, &OptionUsage::positional);
   return words.empty() && !takes_words ? flags_of(usage) : words;
+}
+
+/// Makes a case of "COMMAND CHOICE" for a positional argument that is one of a few words: what may
+/// stand behind it is of the arguments that follow.
+std::string choice_cases(const Usage& usage, const std::string& command) {
+  std::string cases;
+  for (auto option = usage.options.begin(); option != usage.options.end(); ++option) {
+    if (!option->positional() || option->choices.empty()) continue;
+    std::vector<std::string> patterns;
+    for (const std::string& choice : option->choices) {
+      patterns.push_back(fmt::format("'{} {}'", command, choice));
+    }
+    std::string words;
+    std::string kinds;
+    for (auto next = std::next(option); next != usage.options.end(); ++next) {
+      if (!next->positional()) continue;
+      words += (words.empty() ? "" : " ") + proposed(*next, false);
+      kinds += (kinds.empty() ? "" : " ") + proposed(*next, true);
+    }
+    cases += fmt::format("    {}) words='{}' kinds='{}' ;;\n", join(patterns, " | "), words, kinds);
+  }
+  return cases;
 }
 
 /// Makes a case of "COMMAND WORD-BEFORE" for each option that takes a value.
@@ -132,6 +155,7 @@ std::string bash_completion(const Usage& usage) {
   for (const Usage& command : usage.commands) {
     names += (names.empty() ? "" : " | ") + command.name;
     values += value_cases(command, command.name);
+    values += choice_cases(command, command.name);
     words += word_case(command, command.name);
   }
   const std::string find_command =

@@ -65,8 +65,12 @@ bool present(const YAML::Node& value) { return value.IsDefined() && !value.IsNul
 ConfigSection::ConfigSection(std::shared_ptr<Document> document, std::shared_ptr<Node> node)
     : document_(std::move(document)), node_(std::move(node)) {
   if (!node_->yaml.IsMap() && present(node_->yaml)) {
+    // The path of a section ends with a dot, as that of the document is empty.
+    std::string name = node_->path;
+    if (name.ends_with('.')) name.pop_back();
     document_->problems.push_back(fmt::format("{}: {} should be a mapping of keys to values",
-                                              document_->where(node_->yaml), node_->path));
+                                              document_->where(node_->yaml),
+                                              name.empty() ? "the file" : name));
   }
 }
 

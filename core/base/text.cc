@@ -137,7 +137,12 @@ Expected<std::uint64_t> parse_bytes(std::string_view text) {
 Expected<std::chrono::nanoseconds> parse_duration(std::string_view text) {
   constexpr std::array<Unit, 6> kUnits{
       {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}, {"h", 3600e9}}};
-  PARETO_ASSIGN(const double nanoseconds, parse_quantity(text, kUnits, true, "20ms"));
+  // Who leaves the unit out means seconds most often.
+  std::string example(trimmed(text));
+  const bool is_number =
+      !example.empty() && example.find_first_not_of("0123456789.") == example.npos;
+  example = is_number ? example + "s" : "20ms";
+  PARETO_ASSIGN(const double nanoseconds, parse_quantity(text, kUnits, true, example));
   if (nanoseconds >= 9.2e18) {
     return fail(ErrorCode::kInvalidArgument, "\"{}\" is longer than 292 years", text);
   }
@@ -182,7 +187,9 @@ std::string format_bytes(std::uint64_t bytes) {
     ++unit;
   }
   const int decimals = unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-  return fmt::format("{:.{}f} {}", value, decimals, kUnits[unit]);
+  // Halves go up, as they do on the report's page.
+  const double scale = std::pow(10, decimals);
+  return fmt::format("{:.{}f} {}", std::floor(value * scale + 0.5) / scale, decimals, kUnits[unit]);
 }
 
 }  // namespace pareto

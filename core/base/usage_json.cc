@@ -1,6 +1,7 @@
 // A usage as JSON, by which the front of a program knows what the program takes without loading it.
 #include <nlohmann/json.hpp>
 
+#include "core/base/json_reason.h"
 #include "core/base/usage.h"
 
 namespace pareto {
@@ -57,7 +58,7 @@ Expected<Usage> usage_from_json(std::string_view text) {
   try {
     return usage_from(Json::parse(text));
   } catch (const Json::exception& error) {
-    return fail(ErrorCode::kCorrupt, "a usage that cannot be read: {}", error.what());
+    return fail(ErrorCode::kCorrupt, "a usage that cannot be read: {}", json_reason(error));
   }
 }
 

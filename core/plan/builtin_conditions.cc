@@ -30,7 +30,13 @@ Expected<Condition> open_condition(const std::string& name_or_file,
   }
   auto read = read_condition(folder / name_or_file);
   const bool looks_like_name = name_or_file.find_first_of("./") == std::string::npos;
-  if (read || read.error().code != ErrorCode::kNotFound || !looks_like_name) return read;
+  if (read || read.error().code != ErrorCode::kNotFound) return read;
+  if (!looks_like_name) {
+    const std::string name = std::filesystem::path(name_or_file).stem().string();
+    if (find(name) == nullptr) return read;
+    return fail(ErrorCode::kNotFound, "no such file: {}; \"{}\" alone is a network of this program",
+                (folder / name_or_file).string(), name);
+  }
   return fail(ErrorCode::kNotFound,
               "no network is called \"{}\"{}, and there is no such file; there are {}, or name a "
               "file (configs/network/wifi.yaml)",

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/base/json_reason.h"
 #include "core/plan/json_text.h"
 
 namespace pareto {
@@ -169,7 +170,7 @@ Expected<DeviceProfile> device_profile_from_json(const std::string& text) {
     PARETO_TRY(check(profile));
     return profile;
   } catch (const nlohmann::json::exception& error) {
-    return fail(ErrorCode::kInvalidArgument, "profile: {}", error.what());
+    return fail(ErrorCode::kInvalidArgument, "profile: {}", json_reason(error));
   }
 }
 

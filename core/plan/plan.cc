@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/json_reason.h"
 #include "core/base/text.h"
 #include "core/plan/json_text.h"
 
@@ -384,7 +385,7 @@ auto read_document(const std::string& text, const char* what, Take take)
   try {
     return take(nlohmann::json::parse(text));
   } catch (const nlohmann::json::exception& error) {
-    return fail(ErrorCode::kInvalidArgument, "{}: {}", what, error.what());
+    return fail(ErrorCode::kInvalidArgument, "this is no {}: {}", what, json_reason(error));
   }
 }
 

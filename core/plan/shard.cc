@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
+#include "core/base/json_reason.h"
 #include "core/plan/json_text.h"
 
 namespace pareto {
@@ -170,7 +171,7 @@ Expected<Shard> shard_from_manifest(const std::string& text, std::string archive
     shard.archive = std::move(archive);
     return shard;
   } catch (const nlohmann::json::exception& error) {
-    return bad(error.what());
+    return bad(json_reason(error));
   }
 }
 

@@ -45,7 +45,11 @@ Expected<HostPort> parse_host_port(std::string_view text) {
     return no_address(text, "an address has no scheme such as http://");
   }
   const std::size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos) return no_address(text, "it has no port");
+  if (colon == std::string_view::npos) {
+    const bool is_number =
+        !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+    return no_address(text, is_number ? "it has no host, as in 0.0.0.0:7070" : "it has no port");
+  }
   std::string_view host = text.substr(0, colon);
   const std::string_view port = text.substr(colon + 1);
   std::string_view problem;

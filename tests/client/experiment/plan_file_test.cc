@@ -143,7 +143,11 @@ TEST(PlanFiles, AreReadFromFilesAndFolders) {
   EXPECT_THAT(refusal({path("n5"), path("n5/.")}), HasSubstr("called \"a\" too"));
   EXPECT_THAT(refusal({path("n20"), path("other/n20")}), HasSubstr("called \"n20/a\" too"));
   EXPECT_THAT(refusal({path("c.json")}), HasSubstr("c.json"));
-  EXPECT_THAT(refusal({path("notes.txt")}), HasSubstr("notes.txt: plan: "));
+  EXPECT_THAT(refusal({path("notes.txt")}),
+              HasSubstr("notes.txt: this is no plan: no JSON at line 1"));
+  ASSERT_TRUE(write_file_atomically(path("other.json"), "{\"model\": \"m\"}"));
+  EXPECT_THAT(refusal({path("other.json")}),
+              HasSubstr("other.json: this is no plan: \"stages\" is missing"));
   std::filesystem::create_directory(path("empty"));
   EXPECT_THAT(refusal({path("empty")}), HasSubstr("holds no plan"));
 }

@@ -12,10 +12,12 @@
 #include <optional>
 #include <thread>
 
+#include "core/base/counted.h"
 #include "core/base/cpu_time.h"
 #include "core/base/digest.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/json_reason.h"
 #include "core/base/log.h"
 #include "core/base/printable.h"
 #include "core/base/text.h"
@@ -58,6 +60,26 @@ TEST(Text, NearestNamesSortByDistanceAndLeaveFarOnesOut) {
   EXPECT_EQ(did_you_mean("zzz", names), "");
 }
 
+TEST(Text, CountsHaveTheirNumber) {
+  EXPECT_EQ(counted(1, "plan"), "1 plan");
+  EXPECT_EQ(counted(std::size_t{0}, "plan"), "0 plans");
+  EXPECT_EQ(counted(1, "batch", "batches"), "1 batch");
+  EXPECT_EQ(counted(2, "batch", "batches"), "2 batches");
+}
+
+TEST(Json, WhatIsWrongIsSaidWithoutTheLibrarysNames) {
+  const auto reason = [](const char* text) -> std::string {
+    try {
+      return nlohmann::json::parse(text).at("a").get<std::string>();
+    } catch (const nlohmann::json::exception& error) {
+      return json_reason(error);
+    }
+  };
+  EXPECT_THAT(reason("import x"), testing::StartsWith("no JSON at line 1, column 1: "));
+  EXPECT_EQ(reason("{\"b\": 1}"), "\"a\" is missing");
+  EXPECT_EQ(reason("{\"a\": 1}"), "type must be string, but is number");
+}
+
 TEST(Text, IsWrappedBetweenWords) {
   EXPECT_THAT(wrapped("a\u0308 bc  def\ngh", 5), ElementsAre("a\u0308 bc", "def", "gh"));
   EXPECT_THAT(wrapped("four five5 x", 4), ElementsAre("four", "five5", "x"));
@@ -75,7 +97,8 @@ TEST(Text, Quantities) {
   EXPECT_FALSE(parse_bytes("1e300"));
   EXPECT_EQ(parse_duration("1.5ms")->count(), 1500000);
   EXPECT_EQ(parse_duration("0")->count(), 0);
-  EXPECT_FALSE(parse_duration("20"));
+  EXPECT_THAT(parse_duration("60").error().message, testing::HasSubstr("such as 60s"));
+  EXPECT_THAT(parse_duration("soon").error().message, testing::HasSubstr("such as 20ms"));
   EXPECT_EQ(*parse_rate("1.5 mbit"), 1'500'000U);
   EXPECT_EQ(*parse_rate("9600bit"), 9600U);
   EXPECT_FALSE(parse_rate("100"));
@@ -91,6 +114,7 @@ TEST(Text, Quantities) {
   EXPECT_FALSE(parse_power("1.1kW"));
   EXPECT_EQ(format_bytes(412), "412 B");
   EXPECT_EQ(format_bytes(150 << 10), "150 KiB");
+  EXPECT_EQ(format_bytes(62720), "61.3 KiB") << "a half goes up";
   EXPECT_EQ(format_bytes(13421773), "12.8 MiB");
   EXPECT_THAT(split_list(" a, b,,c "), ElementsAre("a", "b", "c"));
 }

@@ -74,7 +74,7 @@ TEST(ConfigReader, EveryProblemIsReportedAtOnce) {
   EXPECT_THAT(result.error().message, HasSubstr("x.yaml:1: \"threads\": should be a whole number"));
   EXPECT_THAT(result.error().message, HasSubstr("x.yaml:2: \"wait\": \"20\" is not a quantity"));
   EXPECT_THAT(result.error().message, HasSubstr("the key \"device\" is missing"));
-  EXPECT_THAT(result.error().message, HasSubstr("should be a mapping"));
+  EXPECT_THAT(result.error().message, HasSubstr(": store should be a mapping"));
 }
 
 TEST(ConfigReader, NotYamlNamesLineAndColumn) {

@@ -216,6 +216,14 @@ TEST_F(UsageTest, BashCompletesCommandsOptionsAndChoices) {
   EXPECT_THAT(completed("prog go --output ''", 3), IsEmpty());
 }
 
+TEST_F(UsageTest, BehindAChoiceComesTheNextArgument) {
+  if (!std::filesystem::exists("/bin/bash")) GTEST_SKIP() << "no bash here";
+  set_value(app_.get_subcommand("go")->add_option("which", text_, "which run"), "RUN",
+            {"last", "@runs"});
+  EXPECT_THAT(completed("prog go up ''", 3), ElementsAre("last", "kitchen"));
+  EXPECT_THAT(completed("prog go up --l", 3), ElementsAre("--level"));
+}
+
 TEST_F(UsageTest, ZshIsToldTheSame) {
   const std::string script = zsh_completion(usage_of(app_));
   EXPECT_THAT(script, StartsWith("#compdef prog\n"));

@@ -41,6 +41,8 @@ TEST(BuiltinConditions, WhatIsNoNameIsAFile) {
   EXPECT_EQ(slip.error().code, ErrorCode::kNotFound);
   EXPECT_THAT(slip.error().message, AllOf(HasSubstr("did you mean wifi"), HasSubstr("satellite")));
   EXPECT_THAT(open_condition("wfi.yaml").error().message, Not(HasSubstr("did you mean")));
+  EXPECT_THAT(open_condition("lte.yaml").error().message,
+              HasSubstr("no such file: lte.yaml; \"lte\" alone is a network of this program"));
 }
 
 }  // namespace

@@ -1,0 +1,13 @@
+// What is wrong with a JSON document, for people.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace pareto {
+
+/// "no JSON: at line 1, column 1 …", "\"stages\" is missing", "type must be string, but is number":
+/// the sentence of an exception without the library's names.
+std::string json_reason(const nlohmann::json::exception& error);
+
+}  // namespace pareto
