@@ -113,7 +113,7 @@ Expected<CommandLine> parse_command_line(int argc, const char* const* argv) {
                  "once serving, write one line of JSON with the addresses to this descriptor and "
                  "close it")
       ->type_name("N")
-      ->check(CLI::Range(0, 1 << 20));
+      ->check(CLI::Range(0, 1 << 20).description(""));
   app.add_flag("--exit-with-parent", line.exit_with_parent,
                "end when the process that started this one does");
   app.add_flag("--check-config", line.check_config, "check everything, start nothing");

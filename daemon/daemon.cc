@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/base/counted.h"
 #include "core/base/cpu_quota.h"
 #include "core/base/log.h"
 #include "core/base/machine.h"
@@ -198,7 +199,8 @@ void Daemon::drain() {
   control_->announce_stop();
   const std::size_t cut_off = stages_->drain(deadline);
   control_->stop(deadline);
-  spdlog::info("drained{}", cut_off == 0 ? "" : fmt::format(", {} stages cut off", cut_off));
+  spdlog::info("drained{}",
+               cut_off == 0 ? "" : fmt::format(", {} cut off", counted(cut_off, "stage")));
 }
 
 }  // namespace pareto::daemon

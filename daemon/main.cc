@@ -116,8 +116,11 @@ int serve(const CommandLine& command_line, const DaemonConfig& config) {
   return kDone;
 }
 
-/// What --check-config looks at beside the settings themselves.
-int check_files(const DaemonConfig& config) {
+/// Checks what a start would refuse beside the settings themselves.
+int check_config(const DaemonConfig& config) {
+  if (const auto pinned = pin_to_cores(config.cpu); !pinned) {
+    return complain(pinned.error(), kWrongConfig);
+  }
   const auto certificate =
       with_context(metrics::ServerCertificate::load(config.metrics_tls), "metrics");
   if (!certificate) return complain(certificate.error(), exit_code_of(certificate.error()));
@@ -147,7 +150,7 @@ int run(int argc, char** argv) {
   }
   const auto libraries = runtime::load_operator_libraries(config->operators);
   if (!libraries) return complain(libraries.error(), kWrongConfig);
-  if (command_line->check_config) return check_files(*config);
+  if (command_line->check_config) return check_config(*config);
   try {
     return serve(*command_line, *config);
   } catch (const std::system_error& error) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "core/base/counted.h"
+
 namespace pareto::daemon {
 
 Expected<std::uint64_t> SessionTable::begin(std::function<void()> cancel) {
@@ -31,8 +33,8 @@ void SessionTable::end(std::uint64_t session) {
   }
   for (const std::string& shard : ended.shards) static_cast<void>(shards_.unload(shard));
   if (!ended.stages.empty() || !ended.shards.empty()) {
-    spdlog::info("a coordinator left: closed {} stages, unloaded {} shards", ended.stages.size(),
-                 ended.shards.size());
+    spdlog::info("a coordinator left: closed {}, unloaded {}",
+                 counted(ended.stages.size(), "stage"), counted(ended.shards.size(), "shard"));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/base/counted.h"
 #include "core/base/printable.h"
 #include "core/base/text.h"
 #include "core/transport/prime.h"
@@ -187,8 +188,8 @@ Expected<StageStatus> Stage::change_shard(std::shared_ptr<LoadedShard> shard) {
                 name(), to_string(state_));
   }
   if (const std::uint64_t requests = meter_->in_flight; requests > 0) {
-    return fail(ErrorCode::kInvalidArgument, "{} has {} requests in flight: wait for them", name(),
-                requests);
+    return fail(ErrorCode::kInvalidArgument, "{} has {} in flight: wait for that", name(),
+                counted(requests, "request"));
   }
   if (shard->output_bytes() > warm_for_) {
     return fail(ErrorCode::kExhausted,
@@ -278,7 +279,7 @@ void Stage::end(std::optional<std::string> failure) {
   meter_->broken = failure.has_value();
   meter_->ended = true;
   const std::string how = failure ? "failed: " + *failure
-                                  : fmt::format("ended after {} requests", meter_->requests.load());
+                                  : "ended after " + counted(meter_->requests.load(), "request");
   log_about(log_fields(pipeline_, index_), failure ? LogLevel::kWarn : LogLevel::kDebug,
             fmt::format("pipeline {:016x} {} {}", pipeline_, name(), how));
 }

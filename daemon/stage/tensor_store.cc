@@ -121,9 +121,7 @@ Expected<> TensorStore::lock_folder() {
   if (lock_fd_ < 0) return tl::unexpected(error_from_errno(errno, path.string()));
   if (::flock(lock_fd_, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return tl::unexpected(error_from_errno(errno, path.string()));
-    return fail(ErrorCode::kPermission,
-                "{} is used by another paretod; give this one a --state-dir of its own",
-                folder_.string());
+    return fail(ErrorCode::kPermission, "{} is used by another paretod", folder_.string());
   }
   return {};
 }

@@ -164,6 +164,7 @@ TEST_F(ParetodTest, AStateFolderInUseIsTheEnvironmentsFault) {
   const Finished second = run(arguments());
   EXPECT_EQ(second.exit_code, 3);
   EXPECT_THAT(second.errors, HasSubstr(path("state")));
+  EXPECT_EQ(second.errors.find("--state-dir"), second.errors.rfind("--state-dir")) << "once";
 }
 
 TEST_F(ParetodTest, WrongFlagsAndConfigs) {
@@ -176,6 +177,9 @@ TEST_F(ParetodTest, WrongFlagsAndConfigs) {
   EXPECT_EQ(run({"paretod", "--lisen", "x"}).exit_code, 2);
   EXPECT_EQ(run(arguments({"--cpu", "1000"})).exit_code, 2);
   EXPECT_EQ(run({"paretod", "--check-config"}, {"PARETOD_THREADS=no"}).exit_code, 2);
+  const Finished checked = run({"paretod", "--cpu", "1000", "--check-config"});
+  EXPECT_EQ(checked.exit_code, 2) << "what a start refuses is not fine";
+  EXPECT_THAT(checked.errors, HasSubstr("none of these cores may be used here: 1000"));
 }
 
 TEST_F(ParetodTest, CoresAreThoseNamedForAllItsThreads) {

@@ -235,7 +235,7 @@ TEST_F(StageHostTest, OnlyAnIdleStageThatRunsTakesAnotherShard) {
   first.wait_until_it_runs();
   const auto busy = change();
   EXPECT_EQ(busy.error().code, ErrorCode::kInvalidArgument);
-  EXPECT_THAT(busy.error().message, HasSubstr("1 requests in flight"));
+  EXPECT_THAT(busy.error().message, HasSubstr("1 request in flight"));
   first.go_on();
   ASSERT_TRUE(sink->receive(soon()));
   EXPECT_TRUE(change());
