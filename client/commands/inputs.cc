@@ -6,6 +6,7 @@
 
 #include "client/command.h"
 #include "client/commands/npy.h"
+#include "core/base/counted.h"
 
 namespace pareto::client {
 namespace {
@@ -57,8 +58,8 @@ Expected<ModelInputs> read_request(const Model& model, const std::vector<std::st
   const auto& arguments = model.graph().inputs;
   PARETO_ASSIGN(std::vector<Tensor> tensors, read_files(files));
   if (tensors.size() != arguments.size()) {
-    return fail(ErrorCode::kInvalidArgument, "{} takes {} inputs, not {}", model.name(),
-                arguments.size(), tensors.size());
+    return fail(ErrorCode::kInvalidArgument, "{} takes {}, not {}", model.name(),
+                counted(arguments.size(), "input"), tensors.size());
   }
   ModelInputs inputs;
   inputs.batch = batch_of(model, tensors);
@@ -98,6 +99,8 @@ Expected<std::vector<std::int64_t>> batches_for(Context& context, const Model& m
     context.err << (batch < *present
                         ? fmt::format("batch {}: the first of the {} samples of --input\n", batch,
                                       *present)
+                    : *present == 1
+                        ? fmt::format("batch {}: the sample of --input is repeated\n", batch)
                         : fmt::format("batch {}: the {} samples of --input are repeated\n", batch,
                                       *present))
                 << std::flush;

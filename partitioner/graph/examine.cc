@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "core/base/counted.h"
 #include "core/base/text.h"
 #include "core/runtime/torch_convert.h"
 #include "partitioner/graph/flat_graph.h"
@@ -179,12 +180,33 @@ void note_change(const Graph& graph, std::size_t position, std::size_t index,
                                    graph.operators[position].kind, position);
 }
 
-/// Says what the model was run on, and what may be wrong with it.
-std::string describe_examples(const std::vector<InputShape>& shapes, std::int64_t batch) {
+/// Returns the name that an input has in the model's code: LibTorch adds ".1" to some.
+std::string input_name(const torch::jit::Value* input) {
+  std::string name = input->debugName();
+  const std::size_t dot = name.find_last_not_of("0123456789");
+  if (dot != std::string::npos && dot > 0 && dot + 1 < name.size() && name[dot] == '.') {
+    name.resize(dot);
+  }
+  return name;
+}
+
+std::vector<std::string> input_names(const Flat& flat) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < flat.model_inputs; ++i) {
+    names.push_back(input_name(flat.graph->inputs()[i]));
+  }
+  return names;
+}
+
+/// Says what the model was run on, and what may be wrong with it. `names`: those of its inputs.
+std::string describe_examples(const std::vector<InputShape>& shapes,
+                              const std::vector<std::string>& names, std::int64_t batch) {
   std::vector<std::string> examples;
   bool doubles = false;
-  for (const InputShape& shape : shapes) {
-    examples.push_back(fmt::format("{}[{}]", to_string(shape.dtype),
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const InputShape& shape = shapes[i];
+    examples.push_back(fmt::format("{}{}[{}]", shapes.size() > 1 ? names[i] + " = " : "",
+                                   to_string(shape.dtype),
                                    to_string(input_spec(shape).tensor.shape(batch))));
     doubles = doubles || (shape.data && shape.dtype == DType::kFloat64);
   }
@@ -196,6 +218,46 @@ std::string describe_examples(const std::vector<InputShape>& shapes, std::int64_
   }
   if (doubles) text += " (float64 is what NumPy makes if nothing is said: x.astype('float32'))";
   return text;
+}
+
+/// Returns what may be wrong with shapes that a model does not run on, or nothing. `line`: what
+/// LibTorch says.
+std::string shape_hint(const std::string& line, const std::vector<InputShape>& shapes) {
+  const auto says = [&](std::string_view part) { return line.find(part) != std::string::npos; };
+  const auto find = [&](auto is_it) {
+    const auto found = std::ranges::find_if(shapes, is_it);
+    return found == shapes.end() ? nullptr : &*found;
+  };
+  const auto flag = [](const InputShape& shape) { return "--input-shape " + to_text({shape}); };
+  if (says("scalar types: Long, Int")) {
+    const auto* real = find([](const auto& shape) { return shape.dtype == DType::kFloat32; });
+    if (real == nullptr) return {};
+    InputShape whole = *real;
+    whole.dtype = DType::kInt64;
+    whole.data.reset();
+    return fmt::format(" (an input of whole numbers is needed, as in {})", flag(whole));
+  }
+  if (says("index out of range")) {
+    const auto* ranged = find([](const auto& shape) { return shape.range && !shape.data; });
+    if (ranged == nullptr) return {};
+    InputShape smaller = *ranged;
+    smaller.range = IntegerRange{0, ranged->range->high / 10};
+    return fmt::format(
+        " (a number is larger than the table that it is looked up in: name a "
+        "smaller range, as in {})",
+        flag(smaller));
+  }
+  const auto* batched = find([](const auto& shape) {
+    return !shape.data && shape.batch_at == std::size_t{0} && shape.per_sample.size() > 1 &&
+           shape.per_sample.front() == 1;
+  });
+  if (batched == nullptr) return {};
+  InputShape sample = *batched;
+  sample.per_sample.erase(sample.per_sample.begin());
+  return fmt::format(
+      " (sizes are those of one sample; if the first 1 is the batch, leave it out: "
+      "{})",
+      flag(sample));
 }
 
 /// Returns what an error of a run says, and what can be done about it.
@@ -216,7 +278,7 @@ std::string why_not_run(const std::exception& error, const std::vector<InputShap
                                 : "on the data of --input: open it on data that pass; requests "
                                   "that fail may be given to `deploy`, each by itself");
   }
-  return line;
+  return line + shape_hint(line, shapes);
 }
 
 Expected<Run> run_at(GraphRunner& runner, const Flat& flat, const Graph& graph,
@@ -259,7 +321,7 @@ Expected<Run> run_at(GraphRunner& runner, const Flat& flat, const Graph& graph,
     for (const auto& [index, container] : filled) run.see(index, container);
   } catch (const std::exception& error) {
     return fail(ErrorCode::kInvalidArgument, "it does not run at batch {} on {}: {}", batch,
-                describe_examples(shapes, batch), why_not_run(error, shapes));
+                describe_examples(shapes, input_names(flat), batch), why_not_run(error, shapes));
   }
   return run;
 }
@@ -408,9 +470,10 @@ Ties ties_of_what_stays(const Graph& graph, const std::vector<std::string>& reas
 
 Expected<> bind_inputs(Flat& flat, const std::vector<InputShape>& shapes) {
   if (shapes.size() > flat.model_inputs) {
-    return fail(ErrorCode::kInvalidArgument, "{} input shapes are given, the model has {} input{}",
-                shapes.size(), flat.model_inputs, flat.model_inputs == 1 ? "" : "s");
+    return fail(ErrorCode::kInvalidArgument, "{} input shapes are given, the model has {}",
+                shapes.size(), counted(flat.model_inputs, "input"));
   }
+  const std::vector<std::string> names = input_names(flat);
   std::vector<std::string> missing;
   bool bound = false;
   try {
@@ -422,7 +485,7 @@ Expected<> bind_inputs(Flat& flat, const std::vector<InputShape>& shapes) {
         standard = runtime::to_std(schema.arguments().at(i).default_value());
       }
       if (!standard) {
-        missing.insert(missing.begin(), input->debugName());
+        missing.insert(missing.begin(), input_name(input));
         continue;
       }
       const torch::jit::WithInsertPoint start(*flat.graph->nodes().begin());
@@ -430,6 +493,16 @@ Expected<> bind_inputs(Flat& flat, const std::vector<InputShape>& shapes) {
       flat.graph->eraseInput(i - 1);
       --flat.model_inputs;
       bound = true;
+    }
+    const bool has_data =
+        std::ranges::any_of(shapes, [](const InputShape& shape) { return shape.data.has_value(); });
+    if (!missing.empty() && has_data) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "it takes {} ({}), and there {} for {} only: name one each, in that order and "
+                  "separated by commas (--input)",
+                  counted(names.size(), "input"), fmt::join(names, ", "),
+                  shapes.size() == 1 ? "is a file" : "are files",
+                  fmt::join(names.begin(), names.begin() + std::ssize(shapes), ", "));
     }
     if (!missing.empty()) {
       return fail(ErrorCode::kInvalidArgument,
@@ -448,7 +521,7 @@ Expected<> bind_inputs(Flat& flat, const std::vector<InputShape>& shapes) {
     const torch::jit::Value* input = flat.graph->inputs()[i];
     if (input->type()->isSubtypeOf(*c10::OptionalType::ofTensor())) continue;
     return fail(ErrorCode::kInvalidArgument,
-                "input {} is a {}; only tensors can be given from outside", input->debugName(),
+                "input {} is a {}; only tensors can be given from outside", input_name(input),
                 input->type()->repr_str());
   }
   return {};

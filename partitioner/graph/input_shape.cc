@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/base/counted.h"
 #include "core/base/text.h"
 
 namespace pareto::partitioner {
@@ -238,8 +239,8 @@ Expected<std::vector<InputShape>> with_data(std::vector<InputShape> shapes,
                                             const std::vector<std::string>& names) {
   const bool given = !shapes.empty();
   if (given && shapes.size() != data.size()) {
-    return fail(ErrorCode::kInvalidArgument, "{} files and {} shapes: one of each an input",
-                data.size(), shapes.size());
+    return fail(ErrorCode::kInvalidArgument, "{} and {}: one of each an input",
+                counted(data.size(), "file"), counted(shapes.size(), "shape"));
   }
   std::optional<std::pair<std::size_t, std::int64_t>> first;
   for (std::size_t i = 0; i < data.size(); ++i) {

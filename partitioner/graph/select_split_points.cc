@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "core/base/counted.h"
 #include "core/base/text.h"
 #include "partitioner/graph/model.h"
 #include "partitioner/graph/split_points.h"
@@ -125,11 +126,11 @@ std::string why_uncut(const Graph& graph, const std::vector<SplitPoint>& points)
                        only.kind);
   }
   return fmt::format(
-      "the whole model is one {} with {} operators inside ({}), and {}. Run it uncut on one "
-      "device, "
+      "the whole model is one {} with {} inside ({}), and {}. Run it uncut on one device, "
       "or save it with fewer steps of a constant number, which are unrolled and can be cut "
       "(torch.jit.trace, or range() of a constant)",
-      only.kind == "prim::Loop" ? "loop" : "branch", only.inner_operators, only.kind,
+      only.kind == "prim::Loop" ? "loop" : "branch", counted(only.inner_operators, "operator"),
+      only.kind,
       only.steps > 0 ? fmt::format("its {} steps are too many to unroll", only.steps)
                      : "how it runs follows from its inputs");
 }

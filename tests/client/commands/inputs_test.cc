@@ -93,7 +93,7 @@ TEST_F(InputsOfPeople, ErrorsNameTheFlag) {
               AllOf(HasSubstr("--input"), HasSubstr("absent.npy")));
   const auto two = read_model_inputs("3;4", {pictures("one.npy", {1, 3})});
   ASSERT_FALSE(two);
-  EXPECT_THAT(two.error().message, HasSubstr("1 files and 2 shapes"));
+  EXPECT_THAT(two.error().message, HasSubstr("1 file and 2 shapes"));
 }
 
 TEST_F(InputsOfPeople, WhatAModelNeedsIsKeptByItsContent) {

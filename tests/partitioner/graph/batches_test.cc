@@ -16,6 +16,7 @@ namespace {
 using test::open;
 using test::scripted;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// As a trace at that batch is.
 torch::jit::Module fixed_at(int batch) {
@@ -52,6 +53,35 @@ TEST(Batches, UsualExportSizesAreFound) {
   const auto unusual = open_at(fixed_at(7), "6", {});
   ASSERT_FALSE(unusual);
   EXPECT_THAT(unusual.error().message, HasSubstr("does not run at batch 2 on float32[2x6]"));
+}
+
+/// What somebody reads who opens the model with those shapes.
+std::string refusal(const torch::jit::Module& module, const std::string& shapes) {
+  const auto model = open_at(module, shapes, {});
+  return model ? "" : model.error().message;
+}
+
+TEST(Batches, WhatLibTorchSaysComesWithARemedy) {
+  const auto image = scripted("Image",
+                              "def forward(self, x):\n"
+                              "    w = torch.ones([4, 3, 3, 3])\n"
+                              "    return torch.conv2d(x, w)\n");
+  EXPECT_THAT(refusal(image, "1x3x8x8"), HasSubstr("leave it out: --input-shape 3x8x8)"));
+  EXPECT_THAT(refusal(image, "2x8x8"), Not(HasSubstr("leave it out")));
+  const auto words = scripted("Words",
+                              "def forward(self, x):\n"
+                              "    return torch.embedding(torch.ones([100, 4]), x)\n");
+  EXPECT_THAT(refusal(words, "32"), HasSubstr("--input-shape 32:int64)"));
+  EXPECT_THAT(refusal(words, "32:int64=0..9999"), HasSubstr("--input-shape 32:int64=0..999)"));
+  EXPECT_EQ(refusal(words, "32:int64=0..99"), "");
+}
+
+TEST(Batches, InputsAreNamedAsInTheCode) {
+  const auto two = scripted("Two",
+                            "def forward(self, rgb, depth):\n"
+                            "    return torch.relu(rgb).view([-1, 12]) + depth.view([-1, 12])\n");
+  EXPECT_THAT(refusal(two, "12"), HasSubstr("no shape for depth;"));
+  EXPECT_THAT(refusal(two, "12;7"), HasSubstr("on rgb = float32[2x12] and depth = float32[2x7]"));
 }
 
 TEST(Batches, OneThatRunsAtSeveralHasNoOnlyOne) {
