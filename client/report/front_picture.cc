@@ -29,11 +29,14 @@ Expected<PictureOptions> chosen_of(const RunRecord& run, PictureOptions options)
       options.batch = at.batch;
       return options;
     }
-    there.push_back(fmt::format("{} at batch {}", at.condition, at.batch));
+    there.push_back(fmt::format("network \"{}\" at batch {}", at.condition, at.batch));
   }
   if (there.empty()) return fail(ErrorCode::kNotFound, "run {} has no plan measured", run.id);
-  return fail(ErrorCode::kNotFound, "nothing was measured there; run {} has {}", run.id,
-              fmt::join(there, ", "));
+  std::vector<std::string> asked;
+  if (!options.condition.empty()) asked.push_back(fmt::format("network \"{}\"", options.condition));
+  if (options.batch != 0) asked.push_back(fmt::format("batch {}", options.batch));
+  return fail(ErrorCode::kNotFound, "run {} has no plan measured at {}; it has {}", run.id,
+              fmt::join(asked, " and "), fmt::join(there, ", "));
 }
 
 /// The chart's drawing out of the page's elements; beyond the chart come the legend's.

@@ -8,6 +8,7 @@
 #include "client/report/plan_text.h"
 #include "client/report/text_table.h"
 #include "client/results/best_by_network.h"
+#include "core/base/counted.h"
 
 namespace pareto::client {
 namespace {
@@ -25,10 +26,12 @@ std::string rate_of(const NetworkFigures& network) {
 }
 
 std::string why_nothing(const NetworkBest& at) {
-  if (at.skipped > 0) return fmt::format("{} of {} plans skipped", at.skipped, at.trials);
+  if (at.skipped > 0)
+    return fmt::format("{} of {} skipped", at.skipped, counted(at.trials, "plan"));
   if (at.failed == 0) return "not measured";
-  if (at.failed < at.trials) return fmt::format("{} of {} plans failed", at.failed, at.trials);
-  return fmt::format("all {} plans failed", at.failed);
+  if (at.failed < at.trials)
+    return fmt::format("{} of {} failed", at.failed, counted(at.trials, "plan"));
+  return at.failed == 1 ? "its plan failed" : fmt::format("all {} plans failed", at.failed);
 }
 
 class Names {

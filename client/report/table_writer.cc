@@ -7,6 +7,7 @@
 #include "client/report/plan_text.h"
 #include "client/report/text_table.h"
 #include "client/report/writers.h"
+#include "client/results/best_by_network.h"
 #include "client/results/disturbances.h"
 #include "client/results/front_chance.h"
 #include "client/results/max_latency.h"
@@ -14,6 +15,7 @@
 #include "client/results/record_json.h"
 #include "client/results/share_within.h"
 #include "client/results/time_spent.h"
+#include "core/base/counted.h"
 #include "core/base/text.h"
 
 namespace pareto::client {
@@ -93,9 +95,11 @@ std::string heading(const std::string& text, const ReportStyle& style) {
   return style.colour ? "\x1b[1m" + text + "\x1b[0m\n" : text + "\n";
 }
 
-std::string group_name(std::int64_t batch, const std::string& condition) {
+/// `several`: the run has plans on more than one network, and "none" is one of them.
+std::string group_name(std::int64_t batch, const std::string& condition, bool several) {
   std::string name = fmt::format("batch {}", batch);
   if (condition != "none") name += ", " + condition;
+  if (condition == "none" && several) name += ", network none";
   return name;
 }
 
@@ -150,14 +154,15 @@ std::string write_failures(const RunRecord& run, const ReportStyle& style) {
     if (trial.status == TrialStatus::kSkipped) ++skipped[trial.failure];
   }
   for (const auto& [why, plans] : skipped) {
-    text += styled(fmt::format("skipped: {} of {} plans: {}", plans, run.trials.size(), why),
-                   RowStyle::kBad, style) +
-            "\n";
+    text +=
+        styled(fmt::format("skipped: {} of {}: {}", plans, counted(run.trials.size(), "plan"), why),
+               RowStyle::kBad, style) +
+        "\n";
   }
   const auto planned = std::ranges::count_if(
       run.trials, [](const TrialRecord& trial) { return status_of(trial) == "planned"; });
   if (planned > 0)
-    text += fmt::format("not measured: {} of {} plans\n", planned, run.trials.size());
+    text += fmt::format("not measured: {} of {}\n", planned, counted(run.trials.size(), "plan"));
   return text;
 }
 
@@ -181,7 +186,8 @@ std::string write_predicted(const RunRecord& run, const ReportStyle& style) {
   }
   if (unmeasured.empty()) return {};
   std::string text;
-  if (!is_adaptive(run)) return fmt::format("not measured yet: {} plans\n", unmeasured.size());
+  if (!is_adaptive(run))
+    return fmt::format("not measured yet: {}\n", counted(unmeasured.size(), "plan"));
   if (!near.empty()) {
     std::ranges::stable_sort(near, std::ranges::greater{}, &TrialRecord::p_front);
     TextTable table({{"plan", Align::kLeft, 0},
@@ -266,14 +272,16 @@ std::string write_time(const RunRecord& run) {
   std::string text = fmt::format("time{}: {:.0f} s, {} without a request on its way",
                                  predicted ? " after profiling" : "", spent.total_s,
                                  share(dead_share(spent) * spent.total_s));
-  if (spent.requests > 0) text += fmt::format("; {} requests", spent.requests);
+  if (spent.requests > 0) text += "; " + counted(spent.requests, "request");
   text += "\n";
   text += fmt::format("  measuring {}, sentinel {}, loading shards {},\n", share(spent.measuring_s),
                       share(spent.sentinel_s), share(spent.loading_s));
-  text += fmt::format("  networks {}, opening {} pipelines {}", share(spent.network_s),
-                      spent.openings_ms.size(), share(spent.opening_s));
+  text += "  ";
+  if (spent.network_s > 0) text += fmt::format("networks {}, ", share(spent.network_s));
+  text += fmt::format("opening {} {}", counted(spent.openings_ms.size(), "pipeline"),
+                      share(spent.opening_s));
   if (!spent.openings_ms.empty()) {
-    text += fmt::format(" (p95 {:.3g} ms)", share_within(spent.openings_ms, 0.95));
+    text += fmt::format(" (p95 {} ms)", format_figure(share_within(spent.openings_ms, 0.95)));
   }
   return text + "\n";
 }
@@ -327,10 +335,16 @@ class TableWriter final : public ReportWriter {
     }
     std::string text;
     const std::optional<double> most_ms = max_latency_ms(run);
-    for (const auto& [key, trials] : groups) {
-      const std::string name = group_name(key.first, key.second);
-      text += write_group(name, trials, style);
-      if (most_ms) text += write_within(name, trials, *most_ms);
+    const bool several = std::ranges::any_of(run.trials, [&](const TrialRecord& trial) {
+      return trial.condition != run.trials.front().condition;
+    });
+    // In the order of the table of networks.
+    for (const NetworkBest& at : best_by_network(run)) {
+      const auto found = groups.find({at.batch, at.condition});
+      if (found == groups.end()) continue;
+      const std::string name = group_name(at.batch, at.condition, several);
+      text += write_group(name, found->second, style);
+      if (most_ms) text += write_within(name, found->second, *most_ms);
     }
     text += write_network_table(run, style);
     text += write_predicted(run, style);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/base/counted.h"
+
 namespace pareto::client {
 namespace {
 
@@ -85,8 +87,8 @@ std::vector<Disturbance> disturbances(const RunRecord& run) {
           return std::ranges::count(pass.company, one.device, &Company::device) > 0;
         }));
     all.push_back({Disturbance::Kind::kCompany, one.device,
-                   fmt::format("{}, in {} of {} rounds: figures vary", company_words(one, "ran"),
-                               passes, run.passes.size())});
+                   fmt::format("{}, in {} of {}: figures vary", company_words(one, "ran"), passes,
+                               counted(run.passes.size(), "round"))});
   }
   return all;
 }

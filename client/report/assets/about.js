@@ -37,20 +37,25 @@ const aboutRun = (view) => {
     const time = run.time;
     if (!time?.total_s) return '';
     const parts = [['measuring', time.measuring_s], ['sentinel', time.sentinel_s], ['loading shards', time.loading_s],
-      [`opening ${time.openings} pipelines${time.opening_ms ? ` (95 % of them within ${figure(time.opening_ms.p95)} ms)` : ''}`, time.opening_s], ['changing the network', time.network_s]];
-    return `${figure(time.total_s)} s${time.requests ? ` and ${time.requests} requests` : ''}: ${parts.map(([name, took]) => `${took > 0 && took / time.total_s < 0.001 ? 'less than 0.1 %' : percent(took / time.total_s)} ${name}`).join(', ')}; no request was on its way in ${percent(time.dead_share)}`;
+      [`opening ${count(time.openings, 'pipeline')}${time.opening_ms ? ` (95 % of them within ${figure(time.opening_ms.p95)} ms)` : ''}`, time.opening_s], ['changing the network', time.network_s]];
+    return `${figure(time.total_s)} s${time.requests ? ` and ${count(time.requests, 'request')}` : ''}: ${parts.map(([name, took]) => `${took > 0 && took / time.total_s < 0.001 ? 'less than 0.1 %' : percent(took / time.total_s)} ${name}`).join(', ')}; no request was on its way in ${percent(time.dead_share)}`;
   };
   /** Null in runs of versions that did not keep it. */
   const machineText = (machine) => machine && `${machine.cpu}, ${machine.cores} core${machine.cores === 1 ? '' : 's'}, ${bytes(machine.memory_bytes)} of memory, ${machine.os}`;
   const simulation = () => [['Command', run.command_line], ['Simulated', date(run.started)], ['Seed', String(run.seed)],
     ['Software', `Pareto Edge ${run.software.pareto_edge}`], ['How it was simulated', run.note]];
+  /** A long note, folded, a sentence a line. */
+  const rules = (note) => {
+    const sentences = note.split(/(?<=[.]) (?=[A-Z])/);
+    return el('details', {}, el('summary', {}, count(sentences.length, 'rule')), el('ul', {}, ...sentences.map((one) => el('li', {}, one))));
+  };
   const drawProvenance = () => {
     const rows = simulated ? simulation() : [['Run', run.run], ['Command', run.command_line], ['Model digest', run.model_digest], ['Weights', bytes(run.weight_bytes)],
       ['Started', date(run.started)], ['Finished', run.finished ? date(run.finished) : 'not yet: it can be resumed'],
       ['Seed', String(run.seed)], ['Software', `Pareto Edge ${run.software.pareto_edge}, LibTorch ${run.software.torch}`],
       ['Coordinator', machineText(run.coordinator)],
       ['On the front', 'no other plan of the same batch and network is at least as fast (latency, p50) and at least as productive (samples/s) and better in one; by the figures shown, which in an adaptive sweep are what predictions and rounds together say'],
-      ['Time', timeSpent()], ['How it was measured', run.note]];
+      ['Time', timeSpent()], ['How it was measured', run.note && rules(run.note)]];
     byId('provenance').replaceChildren(el('h2', {}, 'Where these figures come from'),
       el('dl', {}, ...rows.filter(([, value]) => value).flatMap(([name, value]) => [el('dt', {}, name),
         el('dd', {}, ['Run', 'Command', 'Model digest'].includes(name) ? el('code', {}, value) : value)])),

@@ -110,9 +110,12 @@ TEST(FrontPicture, WhatWasNotMeasuredIsNotDrawn) {
     const auto png = front_picture(run, options, PictureFormat::kPng, {"/nonexistent"});
     ASSERT_FALSE(png);
     EXPECT_EQ(png.error().code, ErrorCode::kNotFound);
-    EXPECT_THAT(png.error().message,
-                AllOf(HasSubstr("4-near at batch 8"), Not(HasSubstr("1-far at"))));
+    EXPECT_THAT(png.error().message, AllOf(HasSubstr("network \"4-near\" at batch 8"),
+                                           Not(HasSubstr("\"1-far\" at batch"))));
   }
+  const auto unknown =
+      front_picture(run, {.condition = "lta", .batch = 3}, PictureFormat::kPng, {"/none"});
+  EXPECT_THAT(unknown.error().message, HasSubstr("at network \"lta\" and batch 3; it has network"));
   RunRecord empty = run;
   empty.trials.clear();
   const auto none = front_picture(empty, {}, PictureFormat::kPng, {"/nonexistent"});

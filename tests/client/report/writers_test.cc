@@ -10,6 +10,7 @@
 #include "client/report/page_data.h"
 #include "client/report/report_writer.h"
 #include "client/report/text_table.h"
+#include "client/results/best_by_network.h"
 #include "client/results/record_json.h"
 #include "client/results/simulated.h"
 #include "core/base/text.h"
@@ -337,6 +338,24 @@ TEST(TableWriter, ShowsTheFrontEveryPlanAndEveryFailure) {
   EXPECT_THAT(written("table", run, {true, 0}), HasSubstr("\x1b[1;32m"));
 }
 
+TEST(TableWriter, FrontsComeInTheOrderOfTheirNetworksAndAreNamed) {
+  const std::string text = written("table", test::synthetic_network_sweep());
+  std::vector<std::string> fronts;
+  for (const std::string& line : lines_of(text)) {
+    if (line.starts_with("Pareto front, batch 1, ")) fronts.push_back(line.substr(23));
+  }
+  std::vector<std::string> networks;
+  for (const NetworkBest& at : best_by_network(test::synthetic_network_sweep())) {
+    if (at.batch != 1 || at.measured == 0) continue;
+    networks.push_back(at.condition == "none" ? "network none" : at.condition);
+  }
+  ASSERT_GT(networks.size(), 2U);
+  ASSERT_EQ(fronts.size(), networks.size());
+  for (std::size_t i = 0; i < fronts.size(); ++i) {
+    EXPECT_THAT(fronts[i], testing::StartsWith(networks[i] + ": "));
+  }
+}
+
 TEST(TableWriter, NamesTheMostProductivePlanWithinALatency) {
   RunRecord run = test::synthetic_run({.batches = {1}, .with_failure = false});
   EXPECT_THAT(written("table", run), Not(HasSubstr("within")));
@@ -375,7 +394,7 @@ TEST(TableWriter, SaysWhereTheTimeWent) {
   EXPECT_THAT(written("table", run),
               HasSubstr("time: 100 s, 6.0 % without a request on its way\n"
                         "  measuring 92.0 %, sentinel 2.0 %, loading shards 3.0 %,\n"
-                        "  networks 0.0 %, opening 12 pipelines 1.0 % (p95 31 ms)\n"));
+                        "  opening 12 pipelines 1.0 % (p95 31.00 ms)\n"));
   for (PassRecord& pass : run.passes) pass.spent = {};
   EXPECT_THAT(written("table", run), Not(HasSubstr("time: "))) << "of versions that kept nothing";
 }
