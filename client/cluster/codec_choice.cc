@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "client/cluster/transport_choice.h"
 #include "core/base/text.h"
 #include "core/wire/codec.h"
 
@@ -97,12 +98,8 @@ Expected<double> CodecChooser::rate_of(const std::string& transport, DaemonClien
                                        DaemonClient& receiver) {
   const auto key = std::tuple(condition_, transport, &sender, &receiver);
   if (const auto known = rates_.find(key); known != rates_.end()) return known->second;
-  const auto address = receiver.info().data.find(transport);
-  if (address == receiver.info().data.end()) {
-    return fail(ErrorCode::kNotFound, "{} has no data address for transport \"{}\"",
-                receiver.config().name, transport);
-  }
-  PARETO_ASSIGN(const LinkSpeed speed, sender.measure_link(transport, address->second));
+  PARETO_ASSIGN(const std::string address, data_address(receiver, transport));
+  PARETO_ASSIGN(const LinkSpeed speed, sender.measure_link(transport, address));
   const double rate = speed.bytes_per_second;
   if (!(rate > 0)) {
     return fail(ErrorCode::kCorrupt, "{}: measured a rate of {} bytes/s", sender.config().name,

@@ -36,12 +36,31 @@ Expected<> check_control_address(const std::string& address) {
               "\"{}\" has port 0, which nobody can be reached at: name the daemon's own", address);
 }
 
+namespace {
+
+/// Whether it can only be hosts that lack their ports: a list, or an IPv4 address.
+bool lacks_ports(const std::string& devices) {
+  std::error_code none;
+  if (devices.find('/') != std::string::npos || std::filesystem::exists(devices, none))
+    return false;
+  const bool is_number =
+      std::ranges::all_of(devices, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
+  return devices.find(',') != std::string::npos || (is_number && !devices.empty());
+}
+
+}  // namespace
+
 bool names_addresses(const std::string& devices) {
   std::error_code none;
   return devices.find(':') != std::string::npos && !std::filesystem::exists(devices, none);
 }
 
 Expected<std::vector<DeviceConfig>> read_devices(const std::string& devices) {
+  if (!names_addresses(devices) && lacks_ports(devices)) {
+    const std::vector<std::string> hosts = split_list(devices);
+    return fail(ErrorCode::kInvalidArgument, "\"{}\" names no port: write {}:7070", devices,
+                join(hosts, ":7070,"));
+  }
   if (!names_addresses(devices)) return read_inventory(devices);
   std::vector<DeviceConfig> configs;
   // A blank at an end is a slip too, and split_list() would drop it.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "client/cluster/codec_choice.h"
+#include "client/cluster/transport_choice.h"
 #include "core/base/text.h"
 #include "core/control/hello.h"
 #include "core/transport/prime.h"
@@ -22,14 +23,6 @@ constexpr std::chrono::milliseconds kFarewell{200};
 std::uint64_t random_pipeline() {
   std::random_device device;
   return (std::uint64_t{device()} << 32) | device();
-}
-
-Expected<> check_serves(const DaemonClient& device, const std::string& transport) {
-  if (device.info().data.contains(transport)) return {};
-  std::vector<std::string> names;
-  for (const auto& [name, address] : device.info().data) names.push_back(name);
-  return fail(ErrorCode::kNotFound, "{} has no data address for transport \"{}\", only {}",
-              device.config().name, transport, join(names));
 }
 
 std::vector<std::string> transports_of(const Plan& plan) {
@@ -181,10 +174,10 @@ Expected<> Deployment::find_devices(const Plan& plan, const Cluster& cluster) {
   std::vector<DaemonClient*> devices;
   for (std::size_t i = 0; i < plan.stages.size(); ++i) {
     PARETO_ASSIGN(DaemonClient * device, cluster.find(plan.stages[i].device));
-    PARETO_TRY(check_serves(*device, plan.transport_of(plan.link_into(i))));
+    PARETO_TRY(data_address(*device, plan.transport_of(plan.link_into(i))));
     // The sink connects to the last stage.
     if (i + 1 == lane_of(i).end) {
-      PARETO_TRY(check_serves(*device, plan.transport_of(plan.link_into(i) + 1)));
+      PARETO_TRY(data_address(*device, plan.transport_of(plan.link_into(i) + 1)));
     }
     devices.push_back(device);
   }

@@ -347,13 +347,26 @@ class GrpcDaemonClient final : public DaemonClient {
                   "{} ({}): {}: it does not know this call: install the same version on both",
                   config_.name, config_.address, doing);
     }
-    // A daemon's own refusal to serve says more than one that gRPC made up.
-    const bool unreachable = status.error_code() == grpc::StatusCode::UNAVAILABLE &&
-                             status.error_message().starts_with("failed to connect");
     return fail(control::error_code(status.error_code()), "{} ({}): {}: {}", config_.name,
-                config_.address, doing,
-                unreachable ? fmt::format("no daemon answers ({})", reason_of(status))
-                            : printable(status.error_message(), kLongestMessage));
+                config_.address, doing, sentence_of(status));
+  }
+
+  /// Returns the daemon's own sentence, or one of ours where gRPC made one up.
+  static std::string sentence_of(const grpc::Status& status) {
+    const std::string& said = status.error_message();
+    if (status.error_code() == grpc::StatusCode::UNAVAILABLE &&
+        said.starts_with("failed to connect")) {
+      return fmt::format("no daemon answers ({})", reason_of(status));
+    }
+    if (status.error_code() == grpc::StatusCode::UNAVAILABLE && said == "Socket closed") {
+      return "its daemon closed the connection";
+    }
+    // A server that shuts down says "Cancelling all calls" or, out of time, "CANCELLED".
+    if (status.error_code() == grpc::StatusCode::CANCELLED &&
+        (said.starts_with("CANCEL") || said.starts_with("Cancel"))) {
+      return "the call was ended: its daemon is ending";
+    }
+    return printable(said, kLongestMessage);
   }
 
   /// Returns "Connection refused" of gRPC's "failed to connect to all addresses; last error:

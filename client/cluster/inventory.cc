@@ -12,7 +12,8 @@ Expected<std::vector<DeviceConfig>> read_inventory(const std::filesystem::path& 
     return fail(
         ErrorCode::kNotFound,
         "{} (an inventory names your devices: paretoctl discover --write {}, or by hand as in "
-        "configs/inventory.yaml; addresses work too: --devices HOST:PORT,HOST:PORT)",
+        "configs/inventory.yaml; addresses work too, with their ports: --devices "
+        "HOST:7070,HOST:7070)",
         read.error().message, path.string());
   }
   PARETO_ASSIGN(ConfigReader file, std::move(read));

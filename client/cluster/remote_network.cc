@@ -175,7 +175,8 @@ Expected<> check_changeable(const std::vector<DeviceConfig>& devices) {
       ErrorCode::kInvalidArgument,
       "--network: none of these devices lets its network be changed: name the interface in "
       "the inventory (netem_interface: eth1) and set allow_netem: true in its paretod.yaml; "
-      "or leave out --devices, and the network is emulated on this machine");
+      "or leave out --devices (and PARETO_DEVICES, if it is set), and the network is emulated on "
+      "this machine");
 }
 
 RemoteNetwork::RemoteNetwork(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {

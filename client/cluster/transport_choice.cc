@@ -103,4 +103,26 @@ Expected<Plan> with_transports_named(Plan plan, const Cluster& cluster) {
   return plan;
 }
 
+Expected<std::string> data_address(const DaemonClient& device, const std::string& transport) {
+  const auto& data = device.info().data;
+  if (const auto found = data.find(transport); found != data.end()) return found->second;
+  std::vector<std::string> names;
+  for (const auto& [name, address] : data) names.push_back(name);
+  return fail(ErrorCode::kNotFound,
+              "{} has no data address for transport \"{}\", only for {}: start its daemon with "
+              "--data {}={} too, or use another transport",
+              device.config().name, transport, join(names), transport,
+              transport == "shm" ? "auto" : "HOST:PORT");
+}
+
+Expected<> check_data_addresses(const Plan& plan, const Cluster& cluster) {
+  for (std::size_t link = 0; link < plan.links(); ++link) {
+    // The sink connects to the last stage.
+    const std::size_t stage = plan.replicated ? link / 2 : std::min(link, plan.stages.size() - 1);
+    PARETO_ASSIGN(const DaemonClient* device, cluster.find(plan.stages[stage].device));
+    PARETO_TRY(data_address(*device, plan.transport_of(link)));
+  }
+  return {};
+}
+
 }  // namespace pareto::client

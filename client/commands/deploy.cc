@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -102,7 +104,7 @@ class DeployCommand final : public Command {
     const bool own_daemons = !cluster.local_pids().empty();
     lasting_.retry = retry.value_or(own_daemons ? Nanoseconds(0) : lasting_.retry);
     set_window(plan);
-    DeployWatch watch(context.err, tally, plan.model, describe(plan), [&] {
+    DeployWatch watch(context.err, tally, plan.model, describe(plan) + how_to_ask(context), [&] {
       context.stop.announce("stopping after the requests in flight; again to leave now");
     });
     PARETO_ASSIGN(const auto served, metrics_.serve(context, [&watch] { return watch.collect(); }));
@@ -134,6 +136,12 @@ class DeployCommand final : public Command {
                              "request"),
               "FOLDER");
     app.add_flag("--json", json_, "print one JSON object a line for each request on stdout");
+  }
+
+  /// Returns what somebody at a terminal is to type, or nothing.
+  std::string how_to_ask(const Context& context) const {
+    if (!files_.empty() || ::isatty(context.input) == 0) return {};
+    return "\ntype .npy files, one request a line; Ctrl-D ends";
   }
 
   Expected<> make_folder() const {

@@ -103,6 +103,13 @@ void ModelFlags::add_to(CLI::App& app, bool required) {
                            "the first dimension is the batch, unless --input-shape has a B"),
             "FILE")
       ->delimiter(',')
+      ->transform(CLI::Validator(
+          [](std::string& file) {
+            // Blanks around a comma are no part of a name.
+            CLI::detail::trim(file);
+            return std::string();
+          },
+          ""))
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   set_value(app.add_option("--num-classes", num_classes, "number of classes of a built-in model"),

@@ -1,6 +1,7 @@
 #include "client/commands/picture_flags.h"
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <ostream>
 #include <utility>
 
@@ -11,7 +12,7 @@ namespace pareto::client {
 
 void PictureFlags::add_to(CLI::App& app) {
   // A drawing smaller than its labels, or larger than a browser draws, is a typing error.
-  const CLI::Range size(400, 16'000);
+  const CLI::Validator size = CLI::Range(400, 16'000).description("");
   const Heading heading(app, "Picture");
   set_value(app.add_option("--png", png_, "PNG file to write the front to, by Chromium or Chrome"),
             "FILE");
@@ -33,13 +34,21 @@ void PictureFlags::add_to(CLI::App& app) {
       set_value(app.add_option("--batch", options_.batch,
                                "batch size that is drawn (default: the smallest)"),
                 "N")
-          ->check(CLI::PositiveNumber),
+          ->check(CLI::PositiveNumber.description("")),
       set_value(app.add_option("--browser", browser_.program,
                                "program that draws (default: chromium, or google-chrome)"),
                 "FILE")};
 }
 
 Expected<> PictureFlags::check() const {
+  for (const auto& [flag, file] : {std::pair("--png", &png_), std::pair("--svg", &svg_)}) {
+    const std::string ending = std::filesystem::path(*file).extension().string();
+    if (ending.empty() || ending == "." + std::string(flag + 2)) continue;
+    return fail(ErrorCode::kInvalidArgument,
+                "{} {}: {} files are written here, and the name ends with {} (there are --png and "
+                "--svg)",
+                flag, *file, flag + 2, ending);
+  }
   if (any()) {
     for (const auto& [flag, pixels] :
          {std::pair("--width", options_.width), std::pair("--height", options_.height)}) {

@@ -17,6 +17,7 @@
 #include "client/planning/outlook.h"
 #include "client/planning/outlook_scenario.h"
 #include "client/report/plan_writer.h"
+#include "core/base/counted.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
@@ -125,6 +126,7 @@ class PlanCommand final : public Command {
     if (!save_.empty()) PARETO_TRY(save(report.outlooks.front()));
     if (!save_front_.empty()) PARETO_TRY(save_front(report.outlooks.front()));
     if (!scenario_.empty()) PARETO_TRY(save_scenario(report.outlooks.front(), inputs));
+    tell_saved(context, report.outlooks.front());
     const bool all_chosen = std::ranges::all_of(
         report.outlooks, [](const Outlook& one) { return one.chosen.has_value(); });
     return all_chosen ? kExitDone : kExitFailed;
@@ -257,6 +259,14 @@ class PlanCommand final : public Command {
     std::vector<PlanFile> files;
     for (const PlannedPoint& one : outlook.front) files.push_back(file_of(one));
     return write_plan_files(save_front_, files);
+  }
+  void tell_saved(Context& context, const Outlook& outlook) const {
+    if (!save_.empty()) context.err << "plan: " << save_ << '\n';
+    if (!save_front_.empty()) {
+      context.err << counted(outlook.front.size(), "plan") << " in " << save_front_ << '\n';
+    }
+    if (!scenario_.empty()) context.err << "scenario: " << scenario_ << '\n';
+    context.err << std::flush;
   }
   PlanFile file_of(const PlannedPoint& one) const { return {one.plan, flags_.model.source()}; }
 

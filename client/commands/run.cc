@@ -21,6 +21,7 @@
 #include "client/report/chrome_trace.h"
 #include "client/report/plan_text.h"
 #include "client/results/record_json.h"
+#include "core/base/counted.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
@@ -80,6 +81,7 @@ class RunCommand final : public Command {
     if (!save_plan_.empty()) {
       const PlanFile file{plan, model_.source()};
       PARETO_TRY(write_file_atomically(save_plan_, to_json(file) + "\n"));
+      context.err << "plan: " << save_plan_ << '\n' << std::flush;
     }
     options_.trace = !trace_.empty();
     auto ran = run_once(model, cluster, plan, options_);
@@ -94,8 +96,9 @@ class RunCommand final : public Command {
     if (result.trace) {
       PARETO_TRY(write_file_atomically(trace_, chrome_trace(*result.trace)));
       if (!json_) {
-        context.out << fmt::format("trace       {} ({} requests, window {})\n", trace_,
-                                   result.trace->load.samples.size(), result.trace->plan.window);
+        context.out << fmt::format("trace       {} ({}, window {})\n", trace_,
+                                   counted(result.trace->load.samples.size(), "request"),
+                                   result.trace->plan.window);
       }
     }
     // A model that draws random numbers has no outputs to compare with.
@@ -125,7 +128,7 @@ class RunCommand final : public Command {
                              "(default: 12, or fewer if they are slow)"),
               "N");
     set_value(app.add_option("--seed", options_.seed, "seed of the input, without --input"), "N")
-        ->check(CLI::NonNegativeNumber)
+        ->check(CLI::NonNegativeNumber.description(""))
         ->capture_default_str();
     timeout_.add_to(app);
   }
@@ -315,14 +318,15 @@ class RunCommand final : public Command {
         trial.plan.replicated ? join(devices, " and ") + " in turns" : join(devices, " -> "),
         trial.plan.splits.empty() ? "" : ", " + join(trial.plan.splits, "+"), link_of(trial));
     context.out << fmt::format(
-        "latency     {:.2f} ms p50, {:.2f} ms p90 (window {}, {} requests, batch {})\n",
-        trial.latency.p50_ms, trial.latency.p90_ms, trial.latency.window, trial.latency.samples,
-        trial.plan.batch);
+        "latency     {:.2f} ms p50, {:.2f} ms p90 (window {}, {}, batch {})\n",
+        trial.latency.p50_ms, trial.latency.p90_ms, trial.latency.window,
+        counted(trial.latency.samples, "request"), trial.plan.batch);
     context.out << fmt::format("            = {:.2f} compute + {:.2f} transfer + {:.2f} rest\n",
                                trial.time_split.compute_ms, trial.time_split.transfer_ms,
                                trial.time_split.wait_ms);
-    context.out << fmt::format("throughput  {:.1f} samples/s (window {})\n",
-                               trial.throughput.samples_per_s, trial.throughput.window);
+    context.out << fmt::format("throughput  {} samples/s (window {})\n",
+                               format_figure(trial.throughput.samples_per_s),
+                               trial.throughput.window);
     for (const StageFigures& stage : trial.stages) {
       context.out << fmt::format(
           "stage       {}: {:.2f} ms compute, engine {}, {}{}, {} of weights\n", stage.device,

@@ -8,6 +8,7 @@
 
 #include "client/commands/commands.h"
 #include "client/commands/show.h"
+#include "client/commands/shown_run.h"
 #include "client/commands/store_flags.h"
 #include "client/report/text_table.h"
 #include "client/results/run_lock.h"
@@ -36,7 +37,7 @@ class RunsCommand final : public Command {
                    "what to do: list runs (the default), tag RUN NAME, or rm RUN...")
         ->check(CLI::IsMember({"list", "tag", "rm"}));
     set_value(app.add_option("runs", words_,
-                             "runs by name or id, the beginning of an id, last, or last~1"),
+                             "runs by name or id, an id's beginning or end, last, or last~1"),
               "RUN", {"last", "@runs"})
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     store_.add_to(app);
@@ -75,6 +76,11 @@ class RunsCommand final : public Command {
       }
       PARETO_TRY(store.remove_run(id));
       context.err << "removed run " << id << '\n';
+      std::error_code ignored;
+      if (const auto page = default_report(store_.file(context), id);
+          std::filesystem::exists(page, ignored)) {
+        context.err << "its report stays: " << page.string() << '\n';
+      }
     }
     return kExitDone;
   }
@@ -131,6 +137,10 @@ class RunsCommand final : public Command {
         cells.push_back(std::move(cell));
       }
       table.add(std::move(cells), finished ? RowStyle::kPlain : RowStyle::kFaint);
+    }
+    if (runs.empty() && !json_) {
+      context.err << "no runs yet: measure one (paretoctl sweep)\n";
+      return kExitDone;
     }
     context.out << (json_ ? dump(json, 2) + "\n" : table.render(style_of(context)));
     return kExitDone;

@@ -93,7 +93,7 @@ class SimulateCommand final : public Command {
     set_value(app.add_option("--seed", seed_,
                              "seed of all that is drawn (default: the scenario's, or 1)"),
               "N")
-        ->check(CLI::NonNegativeNumber);
+        ->check(CLI::NonNegativeNumber.description(""));
     set_value(app.add_option("--report", report_,
                              "HTML file to write: classes of pipelines in place of plans, or with "
                              "--run the simulated figures as predictions"),

@@ -10,6 +10,7 @@
 #include "client/report/plan_text.h"
 #include "client/report/text_table.h"
 #include "core/base/clock.h"
+#include "core/base/counted.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
 #include "core/plan/json_text.h"
@@ -149,14 +150,16 @@ class SplitsCommand final : public Command {
     std::size_t legal = 0;
     for (const SplitPoint& point : model.split_points()) legal += point.legal ? 1 : 0;
     context.out << fmt::format(
-        "\n{}: {} operators, {} positions to cut at, {} of them allowed; {} of weights; bytes at "
-        "batch {}\n",
-        model.name(), graph.operators.size(), model.split_points().size(), legal,
+        "\n{}: {}, {} to cut at, {} of them allowed; {} of weights; bytes at "
+        "batch {}, FLOPs of one sample\n",
+        model.name(), counted(graph.operators.size(), "operator"),
+        counted(model.split_points().size(), "position"), legal,
         format_bytes(partitioner::weight_bytes(graph)), batch_);
     for (const auto& op : graph.operators) {
       if (op.inner_operators == 0) continue;
-      context.out << fmt::format("kept whole: {} in {} with {} operators inside\n", op.kind,
-                                 op.scope.empty() ? "the model" : op.scope, op.inner_operators);
+      context.out << fmt::format("kept whole: {} in {} with {} inside\n", op.kind,
+                                 op.scope.empty() ? "the model" : op.scope,
+                                 counted(op.inner_operators, "operator"));
     }
     return kExitDone;
   }

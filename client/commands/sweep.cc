@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "client/cluster/daemon_client.h"
+#include "client/cluster/transport_choice.h"
 #include "client/commands/commands.h"
 #include "client/commands/flags.h"
 #include "client/commands/kept_flags.h"
@@ -18,13 +19,16 @@
 #include "client/commands/output_file.h"
 #include "client/commands/progress.h"
 #include "client/commands/show.h"
+#include "client/commands/shown_run.h"
 #include "client/commands/sweep_flags.h"
 #include "client/commands/sweep_metrics.h"
 #include "client/experiment/race_schedule.h"
 #include "client/experiment/settle.h"
 #include "client/planning/trial_predictor.h"
 #include "client/results/front_chance.h"
+#include "client/report/trial_list.h"
 #include "client/results/run_lock.h"
+#include "core/base/counted.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
@@ -76,12 +80,9 @@ class SweepCommand final : public Command {
     store_.add_to(app);
     add_results_to(app);
     metrics_.add_to(app);
-    auto* going_on = app.get_option("--resume");
-    for (CLI::Option* option : app.get_options()) {
+    for (const CLI::Option* option : app.get_options()) {
       const std::string flag = option->get_name();
-      if (std::ranges::count(kBesideResume, std::string_view(flag)) == 0) {
-        going_on->excludes(option);
-      }
+      if (std::ranges::count(kBesideResume, std::string_view(flag)) == 0) kept_.push_back(option);
     }
   }
 
@@ -103,13 +104,20 @@ class SweepCommand final : public Command {
     PARETO_ASSIGN(Cluster cluster, flags_.connect(context));
     if (options.stages.empty()) options.stages = every_number(cluster.size(), points.size());
     PARETO_ASSIGN(RunRecord run, make_run(model, cluster, options, context.command_line));
+    for (const TrialRecord& trial : run.trials) {
+      PARETO_TRY(with_context(check_data_addresses(trial.plan, cluster), "{}", trial.id));
+    }
     options.adaptive = flags_.is_adaptive(run.trials.size());
     flags_.keep_powers(cluster);
     run.options_json = to_json(flags_.what());
     run.tag = tag_;
     if (dry_run_) {
       context.err << describe(run) << "\n";
-      PARETO_TRY(print_run(context, run, json_ ? "json" : "table"));
+      if (!json_) {
+        context.out << trial_list(run, style_of(context)) << std::flush;
+        return kExitDone;
+      }
+      PARETO_TRY(print_run(context, run, "json"));
       return kExitDone;
     }
     PARETO_ASSIGN(const auto store, store_.open(context));
@@ -160,12 +168,12 @@ class SweepCommand final : public Command {
   std::string describe(const RunRecord& run) const {
     const SweepOptions& options = flags_.what().options;
     if (!options.adaptive) {
-      return fmt::format("{} plans, {} rounds", run.trials.size(), options.rounds);
+      return counted(run.trials.size(), "plan") + ", " + counted(options.rounds, "round");
     }
     return fmt::format(
-        "{} plans, adaptive: measured are those that by predictions may be on the front, for {} at "
+        "{}, adaptive: measured are those that by predictions may be on the front, for {} at "
         "most (--exhaustive measures all)",
-        run.trials.size(), time_words(options.budget_s));
+        counted(run.trials.size(), "plan"), time_words(options.budget_s));
   }
 
   static bool is_predicted(const SweepOptions& options) {
@@ -222,7 +230,19 @@ class SweepCommand final : public Command {
     return {};
   }
 
+  Expected<> check_beside_resume() const {
+    const auto given =
+        std::ranges::find_if(kept_, [](const auto* option) { return option->count() > 0; });
+    if (given == kept_.end()) return {};
+    return fail(ErrorCode::kInvalidArgument,
+                "{} does not go with --resume: a resumed run keeps the flags it began with; {} may "
+                "be given again",
+                (*given)->get_name(),
+                fmt::join(kBesideResume.begin() + 1, kBesideResume.end() - 1, ", "));
+  }
+
   Expected<int> resume(Context& context) {
+    PARETO_TRY(check_beside_resume());
     PARETO_ASSIGN(const auto store, store_.open_existing(context));
     PARETO_ASSIGN(RunRecord run, load_settled(*store, resume_));
     std::optional<RunLock> lock;
@@ -238,6 +258,7 @@ class SweepCommand final : public Command {
       if (const auto kept = kept_flags(run); kept && flags_.report().empty()) {
         flags_.report() = kept->report;
       }
+      put_in_order(run);
       return show(context, run);
     }
     PARETO_ASSIGN(const KeptFlags kept, kept_flags(run));
@@ -325,23 +346,24 @@ class SweepCommand final : public Command {
 
   Expected<int> show(Context& context, const RunRecord& run) {
     PARETO_TRY(print_run(context, run, json_ ? "json" : "table"));
-    if (const std::string& report = flags_.report(); report != "none") {
-      const auto beside = store_.file(context).parent_path() / ("report-" + run.id + ".html");
-      PARETO_TRY(
-          write_report(context, run, report.empty() ? beside : std::filesystem::path(report)));
-    }
     const auto failed = std::ranges::find(run.trials, TrialStatus::kFailed, &TrialRecord::status);
     if (failed != run.trials.end()) {
       context.err << fmt::format(
-          "{} of {} plans failed; the first: {}: {}\n",
+          "{} of {} failed; the first: {}: {}\n",
           std::ranges::count(run.trials, TrialStatus::kFailed, &TrialRecord::status),
-          run.trials.size(), failed->id, failed->failure);
+          counted(run.trials.size(), "plan"), failed->id, failed->failure);
     }
     if (run.finished.empty()) {
       context.err << fmt::format("run {} is not finished; go on with: {}\n", run.id,
                                  resume_command(run));
     } else if (const std::string open = left_open(run); !open.empty()) {
       context.err << open << '\n';
+    }
+    // Last of all: people look for it there.
+    if (const std::string& report = flags_.report(); report != "none") {
+      const auto beside = default_report(store_.file(context), run.id);
+      PARETO_TRY(
+          write_report(context, run, report.empty() ? beside : std::filesystem::path(report)));
     }
     if (std::ranges::any_of(run.trials, has_wrong_outputs)) return kExitFailed;
     return run.finished.empty() || failed != run.trials.end() ? kExitPartial : kExitDone;
@@ -350,6 +372,7 @@ class SweepCommand final : public Command {
   SweepFlags flags_;
   StoreFlags store_;
   std::string resume_;
+  std::vector<const CLI::Option*> kept_;  ///< options that a resumed run has from its beginning
   std::string tag_;
   MetricsFlags metrics_;
   bool dry_run_ = false;

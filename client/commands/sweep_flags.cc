@@ -112,7 +112,7 @@ void SweepFlags::add_measuring_to(CLI::App& app) {
   set_value(
       app.add_option("--seed", what_.options.seed, "seed of the order of plans and the inputs"),
       "N")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::NonNegativeNumber.description(""))
       ->capture_default_str();
   timeout_.add_to(app);
   set_value(app.add_option("--max-latency", max_latency_,

@@ -58,7 +58,7 @@ class TopCommand final : public Command {
     auto* count = set_value(app.add_option("--count", count_,
                                            "number of intervals to show; 0: until it is stopped"),
                             "N")
-                      ->check(CLI::NonNegativeNumber)
+                      ->check(CLI::NonNegativeNumber.description(""))
                       ->capture_default_str();
     app.add_flag("--once", once_, "show one interval, in the form that files get")->excludes(count);
     set_value(app.add_option("--sort", order_, "order of the stages"), "ORDER")

@@ -9,6 +9,7 @@
 #include "client/commands/flags.h"
 #include "client/commands/picture_flags.h"
 #include "client/commands/show.h"
+#include "client/commands/shown_run.h"
 #include "client/experiment/settle.h"
 #include "client/report/page.h"
 #include "client/results/run_lock.h"
@@ -17,15 +18,6 @@
 
 namespace pareto::client {
 namespace {
-
-/// As the sweep showed them: by where they are cut, whole models last. They were stored in the random order in which they ended.
-void put_in_order(RunRecord& run) {
-  const auto place = [](const TrialRecord& trial) {
-    return std::pair(trial.split ? trial.split->position : std::numeric_limits<std::int64_t>::max(),
-                     trial.id);
-  };
-  std::ranges::sort(run.trials, {}, place);
-}
 
 std::vector<std::string> writer_names() {
   std::vector<std::string> names;
@@ -38,10 +30,11 @@ class View : public Command {
  public:
   void add_options(CLI::App& app) override {
     store_.add_to(app);
-    set_value(app.add_option("run", run_,
-                             "run to show: its name or id, the beginning of its id, last, or "
-                             "last~1 for the one before"),
-              "RUN", {"last", "@runs"})
+    set_value(
+        app.add_option("run", run_,
+                       "run to show: its name or id, the beginning or the end of its id, last, or "
+                       "last~1 for the one before"),
+        "RUN", {"last", "@runs"})
         ->capture_default_str();
   }
 

@@ -16,6 +16,7 @@
 #include "client/experiment/sentinel.h"
 #include "client/experiment/statistics.h"
 #include "client/experiment/statistics_rounds.h"
+#include "core/base/counted.h"
 
 namespace pareto::client {
 namespace {
@@ -58,8 +59,8 @@ class RaceSchedule final : public SweepSchedule {
     if (next_pass.empty() || spent >= budget_s_) return std::nullopt;
     const auto measured = std::ranges::count_if(run.trials, is_measured);
     return Pass{next_round_++, false, std::move(next_pass),
-                fmt::format("{} of {} plans measured, {} undecided", measured, run.trials.size(),
-                            undecided_)};
+                fmt::format("{} of {} measured, {} undecided", measured,
+                            counted(run.trials.size(), "plan"), undecided_)};
   }
 
   std::optional<double> budget_s() const override { return budget_s_; }
@@ -91,10 +92,10 @@ class RaceSchedule final : public SweepSchedule {
         "predictions' errors say together, in which no other plan is better by more than {:.0f} "
         "%. The figures of a plan measured are what predictions and rounds together say of "
         "it, the front is of these, and the medians of its rounds stand beside them. {} "
-        "Undecided: {} of {} plans.",
+        "Undecided: {} of {}.",
         rules_.first_look, rules_.second_look, 100 * rules_.undecided, 100 * (1 - rules_.undecided),
         rules_.most_rounds, time_words(budget_s_), 100 * kFrontTolerance, kIntervalRules,
-        undecided_, plans_.size());
+        undecided_, counted(plans_.size(), "plan"));
     if (!sentinel.empty()) rules += " " + describe_sentinel(sentinel);
     return rules;
   }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/counted.h"
+
 namespace pareto::client {
 namespace {
 
@@ -43,6 +45,8 @@ void StreamTally::add(const StreamResult& result, bool failed, TimePoint now) {
   }
   ++counts_.done;
   if (result.sent_again > 0) ++counts_.sent_again;
+  shortest_ = counts_.done == 1 ? result.latency : std::min(shortest_, result.latency);
+  longest_ = std::max(longest_, result.latency);
   done_.add(result.latency);
   histogram_.record(result.latency);
   if (!first_sent_) first_sent_ = now - result.latency;
@@ -61,7 +65,8 @@ StreamTally::Counts StreamTally::counts() const {
 
 std::string StreamTally::summary() const {
   const std::lock_guard lock(mutex_);
-  std::string text = fmt::format("{} requests, {} failed", counts_.all(), counts_.failed);
+  std::string text =
+      fmt::format("{}, {} failed", counted(counts_.all(), "request"), counts_.failed);
   if (counts_.not_sent > 0) text += fmt::format(", {} not sent", counts_.not_sent);
   if (counts_.done == 0) return text;
   text += "; ";
@@ -69,7 +74,10 @@ std::string StreamTally::summary() const {
   if (counts_.done > 1 && time > Nanoseconds(0)) {
     text += fmt::format("{:.1f}/s, ", static_cast<double>(counts_.done) / to_seconds(time));
   }
-  const auto ms = [&](double q) { return to_milliseconds(done_.quantile(q)); };
+  // The middle of a bucket may lie beyond all that was seen.
+  const auto ms = [&](double q) {
+    return to_milliseconds(std::clamp<Nanoseconds>(done_.quantile(q), shortest_, longest_));
+  };
   text += fmt::format("latency {:.2f} ms p50, {:.2f} p95, {:.2f} p99", ms(0.5), ms(0.95), ms(0.99));
   if (counts_.sent_again > 0) {
     text += fmt::format(", {:.2f} the longest, {} sent again", ms(1), counts_.sent_again);

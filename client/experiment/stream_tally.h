@@ -61,6 +61,8 @@ class StreamTally {
   Counts counts_;
   LatencyCounts done_;
   DurationHistogram histogram_;
+  Nanoseconds shortest_{};
+  Nanoseconds longest_{};
   std::optional<TimePoint> first_sent_;
   TimePoint last_done_{};
 };

@@ -11,6 +11,7 @@
 #include "client/experiment/preload.h"
 #include "client/experiment/statistics.h"
 #include "client/experiment/time_text.h"
+#include "core/base/counted.h"
 
 namespace pareto::client {
 namespace {
@@ -459,7 +460,7 @@ Expected<> SweepRunner::skip_condition(const std::string& condition, const Error
   }
   progress_.skipped_trials += skipped.size();
   progress_.skipped.push_back(
-      fmt::format("{} of {} plans are skipped: {}", left, pending_.size(), error.message));
+      fmt::format("{} of {} skipped: {}", left, counted(pending_.size(), "plan"), error.message));
   return environment_.store.put_trials(run_.id, skipped);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "client/cluster/daemon_client.h"
+#include "client/cluster/transport_choice.h"
 #include "core/control/hello.h"
 
 namespace pareto::client {
@@ -15,14 +16,6 @@ constexpr std::uint64_t kFactor = 4;
 bool may_have(const LinkTransports& transports, std::size_t from, std::size_t to,
               const std::string& transport) {
   return std::ranges::find(transports[from][to], transport) != transports[from][to].end();
-}
-
-Expected<std::string> data_address(const DaemonClient& device, const std::string& transport) {
-  const auto& data = device.info().data;
-  const auto found = data.find(transport);
-  if (found != data.end()) return found->second;
-  return fail(ErrorCode::kNotFound, "{} has no data address for transport \"{}\"",
-              device.config().name, transport);
 }
 
 /// One way between the coordinator and a device. Each has a connection and time of its own: a link whose time was up is closed.

@@ -59,11 +59,7 @@ Expected<std::vector<std::string>> transports_of(const EndsOfLinks& ends, std::s
     if (transport->reach() != transport::Reach::kNetwork && !ends.share_a_machine(from, to)) {
       continue;
     }
-    const DaemonClient& listener = ends.listener(from, to);
-    if (!listener.info().data.contains(name)) {
-      return fail(ErrorCode::kNotFound, "{} has no data address for transport \"{}\"",
-                  listener.config().name, name);
-    }
+    PARETO_TRY(data_address(ends.listener(from, to), name));
     add_once(names, name);
   }
   if (names.empty()) {

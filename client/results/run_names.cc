@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "client/results/schema.h"
+#include "core/base/counted.h"
 #include "core/base/text.h"
 
 namespace pareto::client {
@@ -111,8 +112,11 @@ Expected<std::string> find_run(SQLite::Database& database, const std::string& na
         database, "SELECT id FROM runs ORDER BY " + order + " DESC, id DESC LIMIT 1 OFFSET :back");
     row.bind(":back", *back);
     const std::vector<std::string> found = ids_of(row);
-    if (found.empty()) return no_such_run(database, name, path);
-    return found.front();
+    if (!found.empty()) return found.front();
+    const auto count = database.execAndGet("SELECT count(*) FROM runs").getInt64();
+    if (count == 0) return no_such_run(database, name, path);
+    return fail(ErrorCode::kNotFound, "\"{}\" needs {}, and {} holds {}", name,
+                counted(*back + 1, "run"), path.string(), counted(count, "run"));
   }
   SQLite::Statement row(database,
                         "SELECT id FROM runs WHERE substr(id, 1, length(:id))=:id ORDER BY id");
@@ -120,6 +124,13 @@ Expected<std::string> find_run(SQLite::Database& database, const std::string& na
   const std::vector<std::string> found = ids_of(row);
   if (!found.empty() && found.front() == name) return name;
   if (const auto tagged = run_of_tag(database, name)) return *tagged;
+  if (found.empty() && !name.empty()) {
+    // The end of an id is what tells one from its neighbours.
+    SQLite::Statement ending(database, "SELECT id FROM runs WHERE substr(id, -length(:id))=:id");
+    ending.bind(":id", name);
+    const std::vector<std::string> ends = ids_of(ending);
+    if (ends.size() == 1) return ends.front();
+  }
   if (found.empty() || name.empty()) return no_such_run(database, name, path);
   if (found.size() == 1) return found.front();
   return fail(ErrorCode::kInvalidArgument, "\"{}\" is the beginning of {} runs: {}", name,

@@ -187,9 +187,7 @@ std::string format_bytes(std::uint64_t bytes) {
     ++unit;
   }
   const int decimals = unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-  // Halves go up, as they do on the report's page.
-  const double scale = std::pow(10, decimals);
-  return fmt::format("{:.{}f} {}", std::floor(value * scale + 0.5) / scale, decimals, kUnits[unit]);
+  return fmt::format("{:.{}f} {}", value, decimals, kUnits[unit]);
 }
 
 }  // namespace pareto

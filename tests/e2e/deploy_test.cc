@@ -170,7 +170,7 @@ TEST_F(Deploy, EndsWhenItIsAskedToAndFinishesWhatItTook) {
   ASSERT_TRUE(process.wait_for_output(" ms\n")) << process.errors();
   process.signal(SIGINT);
   EXPECT_EQ(process.wait(), 0) << process.errors();
-  EXPECT_THAT(process.errors(), HasSubstr("1 requests, 0 failed"));
+  EXPECT_THAT(process.errors(), HasSubstr("1 request, 0 failed"));
 }
 
 TEST_F(Deploy, DevicesThatWereProfiledShowWhatTheirStagesShouldTake) {

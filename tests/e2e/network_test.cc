@@ -98,7 +98,7 @@ TEST_F(Networks, ThatCannotBeEmulatedAreSaidOnceAndTheOthersMeasured) {
                                testing::HasSubstr("Mbit/s of 100000"),
                                testing::HasSubstr("no more than it reached")));
   }
-  const std::size_t said = done.errors.find("3 of 6 plans are skipped: network impossible: ");
+  const std::size_t said = done.errors.find("3 of 6 plans skipped: network impossible: ");
   ASSERT_NE(said, std::string::npos) << done.errors;
   EXPECT_EQ(done.errors.find("network impossible: "), done.errors.rfind("network impossible: "))
       << done.errors;

@@ -150,6 +150,7 @@ TEST_F(Planning, APlanWithACodecIsAFileThatRuns) {
       paretoctl(planning("plan", {"--codec", "int8", "--transport", "grpc", "--first", "local-1",
                                   "--last", "local-0", "--save", path("plan.json")}));
   ASSERT_EQ(done.exit_code, 0) << done.errors;
+  EXPECT_THAT(done.errors, HasSubstr("plan: " + path("plan.json")));
   EXPECT_THAT(done.output, HasSubstr("loss ppm"));
   json saved;
   std::ifstream(path("plan.json")) >> saved;

@@ -201,6 +201,9 @@ TEST_F(Sweep, DryRunListsTheTrialsAndRunsNone) {
   // Of one transport, which run and plan choose as well.
   ASSERT_EQ(run["trials"].size(), 3U);
   for (const json& trial : run["trials"]) EXPECT_FALSE(trial.contains("latency_ms"));
+  const auto listed = paretoctl(small_sweep({"--splits", "after:features.3", "--dry-run"}));
+  EXPECT_THAT(listed.output, testing::ContainsRegex("after:features.3 +local-0 > local-1 +shm"));
+  EXPECT_THAT(listed.output, HasSubstr("all on local-0"));
 }
 
 TEST_F(Sweep, AnInterruptedRunGoesOnWhereItStopped) {

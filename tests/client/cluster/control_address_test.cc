@@ -35,7 +35,7 @@ TEST(Devices, OrAreThoseOfAFileWhateverItIsCalled) {
   EXPECT_EQ(read(file).front().first, "a");
   const auto absent = read_devices("absent.yaml");
   ASSERT_FALSE(absent);
-  EXPECT_THAT(absent.error().message, AllOf(HasSubstr("absent.yaml"), HasSubstr("HOST:PORT")));
+  EXPECT_THAT(absent.error().message, AllOf(HasSubstr("absent.yaml"), HasSubstr("HOST:7070")));
 }
 
 TEST(Devices, AddressesAreCheckedWhereTheyAreRead) {
@@ -45,6 +45,8 @@ TEST(Devices, AddressesAreCheckedWhereTheyAreRead) {
            {"http://a:7070", "scheme"},
            {"a:7070, b:7070", "\" b:7070\" is no address"},
            {"a:0", "has port 0"},
+           {"127.0.0.1", "names no port: write 127.0.0.1:7070"},
+           {"pi-1, pi-2", "names no port: write pi-1:7070,pi-2:7070"},
            {"a:7070,", "\"\" is no address"},
            {"a:7070,b", "\"b\" is no address"},
            {"srv:example.org", "no service of DNS"},

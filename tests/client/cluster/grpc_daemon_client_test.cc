@@ -15,6 +15,7 @@ namespace pareto::client {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 namespace wire = control::v1;
 
 /// Answers as it is told, and remembers what it was sent.
@@ -242,6 +243,20 @@ TEST_F(GrpcDaemonClientTest, EveryStatusHasItsCode) {
       EXPECT_THAT(error.message, testing::StartsWith("pi-1"));
       EXPECT_THAT(error.message, HasSubstr("the daemon's own words"));
     }
+  }
+}
+
+TEST_F(GrpcDaemonClientTest, WordsOfGrpcAreNotPassedOn) {
+  const auto client = connect().value();
+  for (const auto& [status, sentence] : std::vector<std::pair<grpc::Status, std::string>>{
+           {{grpc::StatusCode::CANCELLED, "CANCELLED"}, "its daemon is ending"},
+           {{grpc::StatusCode::CANCELLED, "Cancelling all calls"}, "its daemon is ending"},
+           {{grpc::StatusCode::UNAVAILABLE, "Socket closed"},
+            "its daemon closed the connection"}}) {
+    control_.answer = status;
+    const std::string message = client->unload_shard("x").error().message;
+    EXPECT_THAT(message, HasSubstr(sentence));
+    EXPECT_THAT(message, Not(HasSubstr(status.error_message())));
   }
 }
 

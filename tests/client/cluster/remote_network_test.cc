@@ -132,6 +132,7 @@ TEST_F(RemoteNetworkTest, NeedsADeviceThatMayBeChanged) {
   const auto none = RemoteNetwork::create({}, {&first_, &second_});
   ASSERT_FALSE(none);
   EXPECT_THAT(none.error().message, HasSubstr("allow_netem"));
+  EXPECT_THAT(none.error().message, HasSubstr("PARETO_DEVICES"));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 namespace pareto::client {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -73,6 +74,25 @@ TEST_F(TransportChoice, NamesOnlyWhatAPlanLeavesOpen) {
   plan.stages = {{"a", 0, 4}, {"b", 0, 4}};
   plan.set_transports({"auto", "auto", "grpc", "auto"});
   EXPECT_EQ(with_transports_named(plan, *cluster_).value().transport_text(), "tcp+tcp+grpc+shm");
+}
+
+TEST_F(TransportChoice, ADeviceThatListensForNoneIsFoundBeforeAnythingIsDeployed) {
+  chosen(transport::this_place());
+  Plan plan;
+  plan.splits = {"percent:50"};
+  plan.stages = {{"a", 0, 4}, {"b", 4, 8}};
+  plan.set_transports({"shm", "shm", "shm"});
+  EXPECT_TRUE(check_data_addresses(plan, *cluster_));
+  plan.set_transports({"shm", "shm", "grpc"});
+  const auto lacking = check_data_addresses(plan, *cluster_);
+  ASSERT_FALSE(lacking);
+  EXPECT_EQ(lacking.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(lacking.error().message,
+              AllOf(HasSubstr("b has no data address for transport \"grpc\""),
+                    HasSubstr("--data grpc=HOST:PORT")));
+  plan.replicated = true;
+  plan.set_transports({"shm", "grpc", "shm", "shm"});
+  EXPECT_THAT(check_data_addresses(plan, *cluster_).error().message, HasSubstr("a has no data"));
 }
 
 TEST(TransportMix, IsOneNameOrOneForEachLink) {

@@ -40,6 +40,9 @@ TEST_F(Program, EveryCommandHasHelpWithExamples) {
     EXPECT_THAT(own.out, AllOf(HasSubstr(std::string(command->summary())),
                                HasSubstr("paretoctl " + std::string(command->name()))));
     EXPECT_THAT(own.err, IsEmpty());
+    for (const char* checker : {":NONNEGATIVE", ":POSITIVE", ":INT in"}) {
+      EXPECT_THAT(own.out, Not(HasSubstr(checker))) << command->name();
+    }
   }
 }
 
@@ -113,6 +116,10 @@ TEST_F(Program, WrongWordsAreAnsweredWithTheNearest) {
           HasSubstr("--max-latency"));
   refused({"sweep", "mobilenetv2"}, kExitUsage,
           AllOf(HasSubstr("mobilenetv2"), HasSubstr("(paretoctl sweep --help)")));
+  refused({"run", "--model", "m.pt", "--input", "a.npy", "b.npy"}, kExitUsage,
+          HasSubstr("b.npy (several values are one word, with commas: --input a.npy,b.npy)"));
+  refused({"run", "--model", "m.pt", "--json", "b.npy"}, kExitUsage,
+          Not(HasSubstr("several values")));
   refused({"--verson"}, kExitUsage,
           HasSubstr("paretoctl does not know --verson (did you mean "
                     "--version?) (paretoctl --help)"));

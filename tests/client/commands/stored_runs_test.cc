@@ -61,6 +61,7 @@ TEST_F(StoredRuns, RunsAreNamedAndRemoved) {
   EXPECT_THAT(run({"runs"}).out, AllOf(HasSubstr("kitchen"), HasSubstr("name")));
   EXPECT_EQ(nlohmann::json::parse(run({"runs", "--json"}).out)[0]["name"], "kitchen");
   EXPECT_EQ(run({"front", "kitchen"}).out, run({"front", first.id}).out);
+  EXPECT_EQ(run({"front", first.id.substr(first.id.size() - 4)}).out, run({"front", first.id}).out);
   refused({"runs", "tag", "kitchen"}, 2, HasSubstr("a run and its new name"));
   refused({"runs", "tag", "kitchen", "last"}, 2, HasSubstr("cannot name a run"));
   refused({"runs", "rm"}, 2, HasSubstr("names no run"));
@@ -70,10 +71,16 @@ TEST_F(StoredRuns, RunsAreNamedAndRemoved) {
     const auto lock = RunLock::try_take(path("results.db"), first.id);
     refused({"runs", "rm", "kitchen"}, 3, HasSubstr("measured by another process"));
   }
+  const std::string page = path("report-" + first.id + ".html");
+  std::ofstream(page) << "as a sweep writes it";
   const Done done = run({"runs", "rm", "kitchen", first.id});
   EXPECT_EQ(done.code, 0) << done.err;
-  EXPECT_EQ(done.err, "removed run " + first.id + "\n");
+  EXPECT_EQ(done.err, "removed run " + first.id + "\nits report stays: " + page + "\n");
   refused({"front", "kitchen"}, 2, HasSubstr("holds no run"));
+  const Done none = run({"runs"});
+  EXPECT_EQ(none.out, "");
+  EXPECT_THAT(none.err, HasSubstr("no runs yet"));
+  EXPECT_EQ(run({"runs", "--json"}).out, "[]\n");
 }
 
 TEST_F(StoredRuns, AReportHoldsTheRunItIsComparedWith) {
@@ -128,6 +135,8 @@ TEST_F(StoredRuns, TrialsAreShownInTheOrderOfTheirCuts) {
   EXPECT_TRUE(std::ranges::is_sorted(positions));
   EXPECT_FALSE(trials.front()["split"].is_null());
   EXPECT_TRUE(trials.back()["split"].is_null()) << "whole models are last";
+  const Done resumed = run({"sweep", "--resume", "last", "--report", "none", "--json"});
+  EXPECT_EQ(json::parse(resumed.out)["trials"], trials);
 }
 
 TEST_F(StoredRuns, PicturesOfAStoredRun) {
@@ -144,6 +153,8 @@ TEST_F(StoredRuns, PicturesOfAStoredRun) {
   refused({"report", "--svg", svg, "--height", "1001"}, kExitUsage, HasSubstr("--height 1001"));
   refused({"report", "--png", png, "--theme", "blue"}, kExitUsage, HasSubstr("--theme"));
   refused({"report", "--height", "800"}, kExitUsage, HasSubstr("--png"));
+  refused({"report", "--svg", path("front.pdf")}, kExitUsage,
+          HasSubstr("svg files are written here, and the name ends with .pdf"));
   EXPECT_FALSE(std::filesystem::exists(png));
   const Done done = run({"report", "--png", png, "--svg", svg, "--theme", "dark"});
   EXPECT_EQ(done.code, kExitDone) << done.err;
@@ -252,7 +263,8 @@ TEST_F(StoredRuns, DiffTellsOfMachinesThatWereBusy) {
 TEST_F(StoredRuns, DiffOfWhatCannotBeCompared) {
   refused({"diff"}, kExitUsage, HasSubstr("holds no run"));
   RunRecord run = stored_run({.batches = {1}, .split_points = 2});
-  refused({"diff"}, kExitUsage, HasSubstr("last~1"));
+  refused({"diff"}, kExitUsage,
+          AllOf(HasSubstr("\"last~1\" needs 2 runs"), HasSubstr("results.db holds 1 run")));
   refused({"diff", run.id}, kExitUsage, HasSubstr("the same run"));
   refused({"diff", "--between", "a"}, kExitUsage, HasSubstr("ID,ID"));
   refused({"diff", "--between", "after:features.0/tcp/b2,after:features.0/tcp/b1"}, kExitUsage,
@@ -279,13 +291,19 @@ TEST_F(StoredRuns, ARunThatGoesOnHasItsOwnFlags) {
                                              {"--plans", "plan.json"}}) {
     std::vector<std::string> arguments{"sweep", "--resume", "last"};
     arguments.insert(arguments.end(), flag.begin(), flag.end());
-    refused(arguments, kExitUsage, AllOf(HasSubstr(flag.front()), HasSubstr("--resume")));
+    refused(arguments, kExitUsage,
+            AllOf(HasSubstr(flag.front() + " does not go with --resume"),
+                  HasSubstr("keeps the flags it began with; --store, --devices")));
   }
   const Done shown =
       run({"sweep", "--resume", "last", "--store", path("results.db"), "--devices",
            path("inventory.yaml"), "--report", "none", "--metrics", "127.0.0.1:0", "--json"});
   EXPECT_EQ(shown.code, kExitPartial) << shown.err << "a plan of it failed";
   EXPECT_THAT(shown.err, HasSubstr("is finished"));
+  const std::string page = path("page.html");
+  EXPECT_THAT(run({"sweep", "--resume", "last", "--report", page}).err,
+              testing::EndsWith("report: " + page + "\n"))
+      << "behind what failed";
 }
 
 TEST_F(StoredRuns, ARunSaysWhatItsBudgetLeftUndecided) {

@@ -72,7 +72,7 @@ TEST_F(SweepRunnerTest, ANetworkThatCannotBeHadIsTriedOnceAndItsPlansAreSkipped)
     EXPECT_EQ(trial(id).rounds.size(), 3U);
   }
   EXPECT_THAT(progress_.back().skipped,
-              testing::ElementsAre("3 of 5 plans are skipped: not what was asked for"));
+              testing::ElementsAre("3 of 5 plans skipped: not what was asked for"));
   EXPECT_EQ(progress_.back().skipped_trials, 3U);
   EXPECT_EQ(progress_.back().failed_trials, 0U);
   EXPECT_TRUE(run_.finished.empty()) << "it may be had another time";
@@ -101,7 +101,7 @@ TEST_F(SweepRunnerTest, ANetworkThatCannotBeHadAnyMoreLeavesTheRunUnfinished) {
   EXPECT_LT(trial("cut2").rounds.size(), 3U);
   EXPECT_EQ(trial("cut5").rounds.size(), 3U);
   EXPECT_THAT(progress_.back().skipped,
-              testing::ElementsAre("3 of 5 plans are skipped: not what was asked for"));
+              testing::ElementsAre("3 of 5 plans skipped: not what was asked for"));
   network_->refused.clear();
   ASSERT_TRUE(sweep());
   EXPECT_FALSE(run_.finished.empty());

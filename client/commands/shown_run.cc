@@ -1,0 +1,22 @@
+#include "client/commands/shown_run.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+namespace pareto::client {
+
+void put_in_order(RunRecord& run) {
+  const auto place = [](const TrialRecord& trial) {
+    return std::pair(trial.split ? trial.split->position : std::numeric_limits<std::int64_t>::max(),
+                     trial.id);
+  };
+  std::ranges::sort(run.trials, {}, place);
+}
+
+std::filesystem::path default_report(const std::filesystem::path& store, const std::string& run) {
+  return store.parent_path() / ("report-" + run + ".html");
+}
+
+}  // namespace pareto::client

@@ -1,0 +1,14 @@
+// The trials of a run before anything is measured: what `sweep --dry-run` prints.
+#pragma once
+
+#include <string>
+
+#include "client/report/report_writer.h"
+#include "client/results/record.h"
+
+namespace pareto::client {
+
+/// A row a trial, in the run's order, and why those that no device has room for would fail.
+std::string trial_list(const RunRecord& run, const ReportStyle& style);
+
+}  // namespace pareto::client
