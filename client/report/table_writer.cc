@@ -245,7 +245,7 @@ std::string write_prediction_errors(const RunRecord& run, const ReportStyle& sty
   for (const PredictionError& error : errors) {
     if (!is_no_guide(error)) continue;
     misled += styled(fmt::format("{}: predictions are no guide here{}",
-                                 group_name(error.batch, error.condition),
+                                 group_name(error.batch, error.condition, errors.size() > 1),
                                  is_adaptive(run) ? ": any plan that was predicted only may be on "
                                                     "the front; sweep --exhaustive measures all"
                                                   : ""),
