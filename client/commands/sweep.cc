@@ -346,7 +346,11 @@ class SweepCommand final : public Command {
 
   Expected<int> show(Context& context, const RunRecord& run) {
     PARETO_TRY(print_run(context, run, json_ ? "json" : "table"));
-    const auto failed = std::ranges::find(run.trials, TrialStatus::kFailed, &TrialRecord::status);
+    // Wrong outputs are the worst that can be said of a plan.
+    auto failed = std::ranges::find_if(run.trials, has_wrong_outputs);
+    if (failed == run.trials.end()) {
+      failed = std::ranges::find(run.trials, TrialStatus::kFailed, &TrialRecord::status);
+    }
     if (failed != run.trials.end()) {
       context.err << fmt::format(
           "{} of {} failed; the first: {}: {}\n",

@@ -146,7 +146,7 @@ TEST_F(StoredRuns, PicturesOfAStoredRun) {
   refused({"report", "--png", png, "--browser", "no-such-browser"}, kExitEnvironment,
           HasSubstr("apt install chromium"));
   refused({"report", "--png", png, "--condition", "wifi"}, kExitUsage,
-          HasSubstr("none at batch 1"));
+          HasSubstr("network \"none\" at batch 1"));
   refused({"report", "--png", png, "--width", "80"}, kExitUsage, HasSubstr("--width"));
   refused({"report", "--png", png, "--width", "1601"}, kExitUsage,
           AllOf(HasSubstr("--width 1601"), HasSubstr("even")));
