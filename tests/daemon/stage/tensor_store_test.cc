@@ -318,7 +318,7 @@ TEST_F(TensorStoreTest, OneDaemonAFolder) {
   open();
   const auto second = TensorStore::open(folder_.path(), 1 << 20);
   EXPECT_EQ(second.error().code, ErrorCode::kPermission);
-  EXPECT_THAT(second.error().message, HasSubstr("--state-dir"));
+  EXPECT_THAT(second.error().message, HasSubstr("is used by another paretod"));
 }
 
 TEST_F(TensorStoreTest, AFolderThatCannotBeMade) {
