@@ -11,6 +11,7 @@
 #include "client/cluster/daemon_client.h"
 #include "client/cluster/testbed_cluster.h"
 #include "client/command.h"
+#include "client/commands/model_flags.h"
 #include "client/commands/store_flags.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
@@ -18,48 +19,6 @@
 #include "partitioner/graph/model.h"
 
 namespace pareto::client {
-
-/// Which model, with which weights, on which inputs.
-struct ModelFlags {
-  std::string model;
-  std::string input_shape;
-  std::vector<std::string> inputs;  ///< .npy files, one an input
-  std::int64_t num_classes = 1000;
-  std::string weights;
-  std::uint64_t model_seed = 0;
-  std::vector<std::string> operators;  ///< libraries that define operators LibTorch does not have
-
-  void add_to(CLI::App& app, bool required = true);
-  /// What was not given is as that model was opened. Libraries of operators are only named to the user.
-  void complete(const ModelSource& source);
-  /// Paths are absolute: what is written down is read from other folders too. After open() shapes
-  /// are those of the data.
-  ModelSource source() const;
-  /// Opens the model. If a file's inputs or libraries of operators are not said, they are as that
-  /// file was last opened, which is remembered by its content. Says on stderr what is remarkable:
-  /// what is remembered, one batch only, empty values, and what model_notices.h lists. `batches`: those that it will be run at. Fails:
-  /// kInvalidArgument, kNotFound, kCorrupt.
-  Expected<partitioner::Model> open(Context& context,
-                                    const std::vector<std::int64_t>& batches = {});
-
- private:
-  void take_remembered(Context& context, const Digest& file, std::vector<std::int64_t>& batches);
-  void leave_out_absent(Context& context, bool are_operators_said);
-  void remember(const Context& context, const Digest& file, const partitioner::Model& model) const;
-
-  bool is_recalled_ = false;  ///< inputs are those of a plan, a run or an earlier command
-  /// Libraries that a plan was made with. They are code, and loaded only if the user says so.
-  std::vector<std::string> operators_of_plan_;
-  std::string data_shape_;  ///< of the data; empty: there are none
-};
-
-/// Of a file, which need not be there; "" stays "".
-std::string absolute_path(const std::string& path);
-
-/// Selects split points as select_split_points() does, and says on stderr which parts of the text
-/// are one cut.
-Expected<std::vector<std::size_t>> select_splits(Context& context, const partitioner::Model& model,
-                                                 const std::string& text);
 
 /// Help text of --devices.
 inline constexpr const char* kDevicesHelp =
