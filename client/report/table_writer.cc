@@ -277,7 +277,10 @@ std::string write_time(const RunRecord& run) {
   text += fmt::format("  measuring {}, sentinel {}, loading shards {},\n", share(spent.measuring_s),
                       share(spent.sentinel_s), share(spent.loading_s));
   text += "  ";
-  if (spent.network_s > 0) text += fmt::format("networks {}, ", share(spent.network_s));
+  // Less would read as 0.0 %.
+  if (spent.network_s >= 0.0005 * spent.total_s) {
+    text += fmt::format("networks {}, ", share(spent.network_s));
+  }
   text += fmt::format("opening {} {}", counted(spent.openings_ms.size(), "pipeline"),
                       share(spent.opening_s));
   if (!spent.openings_ms.empty()) {
