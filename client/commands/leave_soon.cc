@@ -46,11 +46,15 @@ LeaveSoon::LeaveSoon(Context& context, const char* sentence, int exit_code, Ques
       waiting_([this, stop = context.stop.descriptor(), &err = context.err, exit_code,
                 why_not = std::move(why_not)] {
         if (!wait_for_stop(stop, done_.get())) return;
-        const TimePoint deadline = std::chrono::steady_clock::now() + kGrace;
-        const std::optional<std::string> why = why_not();
-        if (!why || is_done_by(done_.get(), deadline)) return;
-        err << "paretoctl: " << *why << std::endl;
-        ::_exit(exit_code);
+        // A device that answers now may hang in a moment: it is asked until the work has ended.
+        for (;;) {
+          const TimePoint deadline = std::chrono::steady_clock::now() + kGrace;
+          const std::optional<std::string> why = why_not();
+          if (is_done_by(done_.get(), deadline)) return;
+          if (!why) continue;
+          err << "paretoctl: " << *why << std::endl;
+          ::_exit(exit_code);
+        }
       }) {
   context.stop.announce(sentence);
 }
