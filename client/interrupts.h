@@ -27,7 +27,7 @@ class Interrupts final : public StopSignal {
 
  private:
   class Watcher;
-  /// What the first signal is answered with.
+  /// The answer to the first signal.
   struct Answer {
     const char* sentence = nullptr;
     bool ends = false;  ///< the process ends as by the signal itself

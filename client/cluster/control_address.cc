@@ -38,7 +38,7 @@ Expected<> check_control_address(const std::string& address) {
 
 namespace {
 
-/// Whether it can only be hosts that lack their ports: a list, or an IPv4 address.
+/// Returns whether it can only be hosts that lack their ports: a list, or an IPv4 address.
 bool lacks_ports(const std::string& devices) {
   std::error_code none;
   if (devices.find('/') != std::string::npos || std::filesystem::exists(devices, none))

@@ -35,11 +35,11 @@ Expected<std::vector<std::string>> nearest_transports(
 /// The plan with the transport of each link named where it says "auto". Fails: as above.
 Expected<Plan> with_transports_named(Plan plan, const Cluster& cluster);
 
-/// Where a device listens for links of a transport. Fails: kNotFound (nowhere), with the remedy.
+/// Returns the address that a device listens on for a transport. Fails: kNotFound, with the remedy.
 Expected<std::string> data_address(const DaemonClient& device, const std::string& transport);
 
-/// Whether each link of a plan with named transports ends at a device that listens for it. Fails: as data_address(); kNotFound (a device
-/// that the cluster has not).
+/// Checks that each link of a plan with named transports ends at a device that listens for it. Fails:
+/// as data_address(); kNotFound (a device that the cluster lacks).
 Expected<> check_data_addresses(const Plan& plan, const Cluster& cluster);
 
 }  // namespace pareto::client

@@ -34,7 +34,7 @@ class LeaveSoon {
   std::jthread waiting_;
 };
 
-/// What commands that measure say at the first wish to stop, before they measure and while they do.
+/// Sentences at the first wish to stop, before a command measures and while it does.
 inline constexpr const char* kStoppedEarly = "stopped before anything was measured";
 inline constexpr const char* kStopping =
     "stopping after what is being measured; again to leave now";

@@ -1,5 +1,7 @@
 #include "client/commands/shown_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -17,6 +19,14 @@ void put_in_order(RunRecord& run) {
 
 std::filesystem::path default_report(const std::filesystem::path& store, const std::string& run) {
   return store.parent_path() / ("report-" + run + ".html");
+}
+
+std::string resume_command(const RunRecord& run, const std::string& hint) {
+  return fmt::format("paretoctl sweep --resume {}{}", run.id, hint);
+}
+
+std::string unfinished_line(const RunRecord& run, const std::string& hint) {
+  return fmt::format("run {} is not finished; go on with: {}\n", run.id, resume_command(run, hint));
 }
 
 }  // namespace pareto::client

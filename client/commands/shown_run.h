@@ -1,4 +1,4 @@
-// What a sweep and the views of stored runs have in common.
+// Parts that a sweep and the views of stored runs share.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,12 @@ namespace pareto::client {
 /// the random order in which they ended.
 void put_in_order(RunRecord& run);
 
-/// Where a sweep writes its report if nobody says where: beside its results.
+/// Returns the file that a sweep writes its report to by default, next to its results.
 std::filesystem::path default_report(const std::filesystem::path& store, const std::string& run);
+
+/// Returns the command that goes on with a run. `hint`: the flag that names its store, or "".
+std::string resume_command(const RunRecord& run, const std::string& hint);
+/// Returns a line that says that a run is not finished, and how to go on with it.
+std::string unfinished_line(const RunRecord& run, const std::string& hint);
 
 }  // namespace pareto::client

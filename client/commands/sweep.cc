@@ -25,8 +25,8 @@
 #include "client/experiment/race_schedule.h"
 #include "client/experiment/settle.h"
 #include "client/planning/trial_predictor.h"
-#include "client/results/front_chance.h"
 #include "client/report/trial_list.h"
+#include "client/results/front_chance.h"
 #include "client/results/run_lock.h"
 #include "core/base/counted.h"
 #include "core/base/file.h"
@@ -314,7 +314,7 @@ class SweepCommand final : public Command {
       };
       PARETO_TRY(with_context(
           run_sweep(model, cluster, flags_.options(), run, store, *stop_, show_progress),
-          "run {} ({} goes on)", run.id, resume_command(run)));
+          "run {} ({} goes on)", run.id, resume_command(run, store_.hint())));
     }
     return show(context, run);
   }
@@ -322,10 +322,6 @@ class SweepCommand final : public Command {
   static bool has_wrong_outputs(const TrialRecord& trial) {
     return trial.status == TrialStatus::kFailed && trial.output_error &&
            !std::isfinite(trial.output_error->max);
-  }
-
-  std::string resume_command(const RunRecord& run) const {
-    return fmt::format("paretoctl sweep --resume {}{}", run.id, store_.hint());
   }
 
   /// Says what an adaptive sweep left undecided when its budget was spent; "" if it did not.
@@ -340,8 +336,8 @@ class SweepCommand final : public Command {
     return fmt::format(
         "the budget of {} is spent, and {} plan{} undecided; go on with: {} --budget "
         "{:g}s",
-        time_words(budget_s), plans, plans == 1 ? " is" : "s are", resume_command(run),
-        2 * budget_s);
+        time_words(budget_s), plans, plans == 1 ? " is" : "s are",
+        resume_command(run, store_.hint()), 2 * budget_s);
   }
 
   Expected<int> show(Context& context, const RunRecord& run) {
@@ -358,8 +354,7 @@ class SweepCommand final : public Command {
           counted(run.trials.size(), "plan"), failed->id, failed->failure);
     }
     if (run.finished.empty()) {
-      context.err << fmt::format("run {} is not finished; go on with: {}\n", run.id,
-                                 resume_command(run));
+      context.err << unfinished_line(run, store_.hint());
     } else if (const std::string open = left_open(run); !open.empty()) {
       context.err << open << '\n';
     }

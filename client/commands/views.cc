@@ -53,10 +53,7 @@ class View : public Command {
     context.err << (RunLock::is_taken(store_.file(context), run.id)
                         ? fmt::format("run {} is being measured: these are its figures so far\n",
                                       run.id)
-                        : fmt::format(
-                              "run {} is not finished; go on with: paretoctl sweep --resume "
-                              "{}{}\n",
-                              run.id, run.id, store_.hint()));
+                        : unfinished_line(run, store_.hint()));
   }
 
  private:

@@ -33,8 +33,8 @@ struct StreamResult {
   std::string name;
   Expected<Value> outputs =
       Value(Tuple{});  ///< in the order of the last shard's, or why there are none
-  /// From when its sending first began until its result was decoded: with the time that there was
-  /// no pipeline, for a request that is sent again.
+  /// Time from when its sending first began until its result was decoded. If it was sent again, the
+  /// time without a pipeline counts.
   Nanoseconds latency{};
   int sent_again = 0;  ///< how many pipelines were lost with it
   bool sent = true;    ///< false: it was accepted, and no pipeline was left to send it to
