@@ -378,7 +378,7 @@ class SweepCommand final : public Command {
   bool json_ = false;
   const std::atomic<bool>* stop_ = nullptr;  ///< Ctrl-C was pressed
   const SteadyClock clock_{};
-  SweepMetrics progress_metrics_{clock_};
+  SweepMetrics progress_metrics_;
   std::unique_ptr<metrics::MetricsServer> metrics_server_;  // last: it reads the above
 };
 

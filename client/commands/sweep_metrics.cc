@@ -15,7 +15,6 @@ using metrics::Kind;
 void SweepMetrics::begin(const RunRecord& run) {
   const std::lock_guard lock(mutex_);
   run_ = {{"run", run.id}, {"model", run.model}, {"version", run.software_version}};
-  pace_ = {};
   for (const TrialRecord& trial : run.trials) conditions_[trial.condition] = false;
   progress_.trials = run.trials.size();
 }
@@ -29,7 +28,6 @@ void SweepMetrics::show(const SweepProgress& progress) {
   const std::lock_guard lock(mutex_);
   if (predicted_) predicted_ = 1;
   progress_ = progress;
-  pace_.see(clock_.now(), progress.done);
   for (auto& [name, in_hand] : conditions_) in_hand = name == progress.condition;
 }
 
@@ -55,12 +53,10 @@ Families SweepMetrics::collect() const {
   const double total = static_cast<double>(std::max(progress_.total, progress_.done));
   add("pareto_sweep_progress_ratio", "What is done of its rounds, or of its budget",
       total > 0 ? static_cast<double>(progress_.done) / total : 0);
-  const auto left = progress_.most_left_s ? progress_.most_left_s
-                                          : pace_.seconds_left(clock_.now(), progress_.total);
-  if (left) {
+  if (progress_.most_left_s) {
     add("pareto_sweep_left_seconds",
-        "Until it ends, at the pace so far; of an adaptive sweep the most that its budget leaves",
-        *left);
+        "The most that the budget leaves; absent if no budget limits the sweep",
+        *progress_.most_left_s);
   }
   Family condition{"pareto_sweep_condition",
                    "1 of the network condition that is being measured",

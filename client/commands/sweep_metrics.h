@@ -7,10 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "client/commands/progress.h"
 #include "client/experiment/sweep.h"
 #include "client/results/record.h"
-#include "core/base/clock.h"
 #include "core/metrics/metric.h"
 
 namespace pareto::client {
@@ -18,9 +16,6 @@ namespace pareto::client {
 /// Threads: begin() and show() from the sweep's, collect() from any.
 class SweepMetrics {
  public:
-  /// The clock outlives it.
-  explicit SweepMetrics(const Clock& clock) : clock_(clock) {}
-
   /// Before the first show(), and again where predicting came first.
   void begin(const RunRecord& run);
   /// So much is done of what comes before anything is measured.
@@ -30,10 +25,8 @@ class SweepMetrics {
   metrics::Families collect() const;
 
  private:
-  const Clock& clock_;
   mutable std::mutex mutex_;
-  metrics::Labels run_;  ///< empty: it has not begun
-  Pace pace_;
+  metrics::Labels run_;                     ///< empty: it has not begun
   std::map<std::string, bool> conditions_;  ///< of its trials; whether one is in hand
   std::optional<double> predicted_;         ///< 0 to 1; none: nothing has to be
   SweepProgress progress_;

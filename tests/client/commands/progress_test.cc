@@ -11,48 +11,6 @@ namespace {
 
 using testing::HasSubstr;
 
-const TimePoint kStart{std::chrono::hours(1)};
-TimePoint at(int seconds) { return kStart + std::chrono::seconds(seconds); }
-
-TEST(Pace, IsThatSinceTheFirstUnitEnded) {
-  Pace pace;
-  EXPECT_FALSE(pace.seconds_left(at(0), 300));
-  pace.see(at(0), 200);
-  EXPECT_FALSE(pace.seconds_left(at(0), 300)) << "what was done before says nothing";
-  pace.see(at(90), 201);
-  EXPECT_FALSE(pace.seconds_left(at(90), 300)) << "nor does what went before the first";
-  for (int unit = 1; unit <= 4; ++unit) {
-    pace.see(at(90 + unit), static_cast<std::size_t>(201 + unit));
-  }
-  EXPECT_EQ(pace.seconds_left(at(94), 300), 95);
-  EXPECT_EQ(pace.seconds_left(at(95), 300), 94) << "time passes within a unit too";
-  EXPECT_EQ(pace.seconds_left(at(94), 100), 0) << "more is done";
-}
-
-TEST(Pace, IsNotSaidWhileItChanges) {
-  Pace pace;
-  int now = 0;
-  std::size_t done = 0;
-  pace.see(at(now), done);
-  // The first round opens pipelines and takes seven times as long.
-  for (int unit = 0; unit < 10; ++unit) pace.see(at(now += 7), ++done);
-  EXPECT_TRUE(pace.seconds_left(at(now), 30));
-  for (int unit = 0; unit < 7; ++unit) pace.see(at(now += 1), ++done);
-  EXPECT_FALSE(pace.seconds_left(at(now), 40));
-  for (int unit = 0; unit < 83; ++unit) pace.see(at(now += 1), ++done);
-  EXPECT_EQ(pace.seconds_left(at(now), 130), 30);
-}
-
-TEST(Pace, OfWhatBeginsAnewIsItsOwn) {
-  Pace pace;
-  pace.see(at(0), 0);
-  pace.see(at(150), 48);
-  pace.see(at(150), 0);
-  for (int unit = 1; unit <= 4; ++unit)
-    pace.see(at(150 + 2 * unit), static_cast<std::size_t>(unit));
-  EXPECT_EQ(pace.seconds_left(at(158), 7), 6);
-}
-
 class SetClock final : public Clock {
  public:
   TimePoint now() const override { return time; }
@@ -72,13 +30,13 @@ TEST(Progress, OffATerminalALineAMinute) {
     }
   }
   EXPECT_EQ(err.str(),
-            "probing pi-1 to pi-2, tcp (3/4 done)\n"
-            "round 1/2 (0/300 done)\n"
-            "round 1/2 (60/300 done, 4 min left)\n"
-            "round 1/2 (120/300 done, 3 min left)\n"
-            "round 2/2 (180/300 done, 2 min left)\n"
-            "round 2/2 (240/300 done, 60 s left)\n"
-            "round 2/2 (300/300 done, 0 s left)\n");
+            "probing pi-1 to pi-2, tcp (3/4 done, 0 s so far)\n"
+            "round 1/2 (0/300 done, 0 s so far)\n"
+            "round 1/2 (60/300 done, 60 s so far)\n"
+            "round 1/2 (120/300 done, 2 min so far)\n"
+            "round 2/2 (180/300 done, 3 min so far)\n"
+            "round 2/2 (240/300 done, 4 min so far)\n"
+            "round 2/2 (300/300 done, 5 min so far)\n");
 }
 
 TEST(Progress, OfABudgetTheMostThatIsLeftIsSaid) {
