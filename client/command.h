@@ -33,6 +33,12 @@ class StopSignal {
   virtual void leave_at_once(const char* /*sentence*/) {}
 };
 
+/// How far a command has come. A device that cannot be reached means something else in each.
+enum class Phase {
+  kPreparing,  ///< devices are connected to and asked
+  kRunning,    ///< devices work; one that is lost now is a failure, not an environment that refuses
+};
+
 /// What a command may touch of the world.
 struct Context {
   std::ostream& out;  ///< for people and for --json: results only
@@ -46,6 +52,7 @@ struct Context {
   std::filesystem::path paretod;        ///< the daemon of this build
   std::filesystem::path default_store;  ///< where results are kept unless told otherwise
   std::string devices{};                ///< used if no others are named, as --devices takes them
+  Phase phase = Phase::kPreparing;      ///< set by commands; the exit code of an error follows
   StopSignal& stop;
 };
 
@@ -64,7 +71,8 @@ class Command {
   virtual std::string_view summary() const = 0;   ///< one line for the list
   virtual std::string_view examples() const = 0;  ///< shown below its own help
   virtual void add_options(CLI::App& app) = 0;
-  /// Returns the exit code; an error is printed once by main, its code decides between 1, 2 and 3.
+  /// Returns the exit code. main prints an error once; its code and the context's phase decide
+  /// between 1, 2 and 3.
   virtual Expected<int> run(Context& context) = 0;
 };
 

@@ -92,7 +92,7 @@ Expected<int> run_command(Command& command, Context& context) {
 int report(Context& context, const Error& error) {
   context.out.flush();
   context.err << "paretoctl: " << error.message << std::endl;
-  return exit_code_of(error.code);
+  return exit_code_of(error.code, context.phase);
 }
 
 /// `exit_code`, unless what was written has not got through.
@@ -105,7 +105,7 @@ int written(Context& context, int exit_code) {
 
 }  // namespace
 
-int exit_code_of(ErrorCode code) {
+int exit_code_of(ErrorCode code, Phase phase) {
   switch (code) {
     case ErrorCode::kInvalidArgument:
     case ErrorCode::kNotFound:
@@ -114,7 +114,7 @@ int exit_code_of(ErrorCode code) {
     case ErrorCode::kUnavailable:
     case ErrorCode::kTimeout:
     case ErrorCode::kPermission:
-      return kExitEnvironment;
+      return phase == Phase::kPreparing ? kExitEnvironment : kExitFailed;
     case ErrorCode::kClosed:
     case ErrorCode::kExhausted:
     case ErrorCode::kInternal:

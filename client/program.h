@@ -16,8 +16,8 @@ int run_program(const std::vector<std::string>& arguments, Context& context);
 int run_program(const std::vector<std::string>& arguments, const Commands& commands,
                 Context& context);
 
-/// What an error that reached the top means to a script.
-int exit_code_of(ErrorCode code);
+/// Returns what an error that reached the top in that phase means to a script.
+int exit_code_of(ErrorCode code, Phase phase);
 
 /// The daemon's program: beside `program` or its front, else in a folder of `path`
 /// ("/usr/bin:/bin"), else "paretod", which then is found

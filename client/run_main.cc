@@ -8,7 +8,7 @@
 
 #include "client/interrupts.h"
 #include "client/program.h"
-#include "client/results/store.h"
+#include "coordinator/results/store.h"
 #include "core/base/log.h"
 
 namespace pareto::client {
@@ -34,7 +34,7 @@ int columns_of_terminal() {
 std::filesystem::path store_of_environment() {
   const std::string chosen = variable("PARETO_STORE");
   if (!chosen.empty()) return chosen;
-  return ResultStore::default_path(std::getenv("XDG_DATA_HOME"), std::getenv("HOME"));
+  return results::ResultStore::default_path(std::getenv("XDG_DATA_HOME"), std::getenv("HOME"));
 }
 
 int run_main(const std::vector<std::string>& arguments, const Commands& commands) {

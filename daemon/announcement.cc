@@ -157,7 +157,7 @@ class Announcer {
     if (state == kGroupEstablished) {
       announcer.pause_ = kFirstPause;
       announcer.said_.clear();
-      spdlog::info("announced as \"{}\" ({}, port {})", announcer.service_.name, kServiceType,
+      spdlog::info("announced as \"{}\" ({}, port {})", announcer.service_.name, plan::kServiceType,
                    announcer.service_.port);
     } else if (state == kGroupCollision) {
       announcer.taken_ = announcer.outdated_ = true;
@@ -225,7 +225,7 @@ class Announcer {
                               : static_cast<int>(::if_nametoindex(service_.interface.c_str()));
     // Domain and host are Avahi's own.
     int status = ::sd_bus_message_append(message.get(), "iiussssq", interface, kAll, 0U,
-                                         service_.name.c_str(), kServiceType, "", "",
+                                         service_.name.c_str(), plan::kServiceType, "", "",
                                          static_cast<int>(service_.port));
     if (status >= 0) status = ::sd_bus_message_open_container(message.get(), 'a', "ay");
     for (const std::string& entry : text_) {

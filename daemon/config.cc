@@ -131,7 +131,7 @@ Expected<CommandLine> parse_command_line(int argc, const char* const* argv) {
   }
   line.print = usage.text(app, 8, "paretoctl(1)");
   if (version) {
-    line.print = fmt::format("paretod {}, protocol {}\n", PARETO_VERSION, kProtocolVersion);
+    line.print = fmt::format("paretod {}, protocol {}\n", PARETO_VERSION, plan::kProtocolVersion);
   }
   for (std::size_t i = 0; i < settings().size(); ++i) {
     if (!given[i].empty()) line.values.emplace_back(settings()[i].key, join(given[i], ","));

@@ -10,7 +10,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/metrics/server_certificate.h"
+#include "core/tls/server_certificate.h"
 #include "daemon/stage/stage_host.h"
 
 namespace pareto::daemon {
@@ -35,10 +35,10 @@ struct DaemonConfig {
   Nanoseconds load_timeout = WorkLimits().load;
   Nanoseconds request_timeout = WorkLimits().request;
   std::string log_level = "info";
-  bool allow_netem = false;               ///< coordinators may make this device's network worse
-  std::string metrics;                    ///< where GET /metrics is answered; "": nowhere
-  metrics::CertificateFiles metrics_tls;  ///< and with which certificate
-  std::string discovery = "mdns";         ///< who looks for daemons finds this one; "off": not
+  bool allow_netem = false;           ///< coordinators may make this device's network worse
+  std::string metrics;                ///< where GET /metrics is answered; "": nowhere
+  tls::CertificateFiles metrics_tls;  ///< and with which certificate
+  std::string discovery = "mdns";     ///< who looks for daemons finds this one; "off": not
 };
 
 /// One setting under its one name: "store_limit" in the file, --store-limit, PARETOD_STORE_LIMIT. All are text first, and parsed and

@@ -82,7 +82,7 @@ Expected<> Daemon::serve_metrics(const std::string& name, const runtime::Runtime
                                  const MemoryProbe& memory) {
   if (config_.metrics.empty()) return {};
   PARETO_ASSIGN(auto certificate,
-                with_context(metrics::ServerCertificate::load(config_.metrics_tls), "metrics"));
+                with_context(tls::ServerCertificate::load(config_.metrics_tls), "metrics"));
   MetricsParts parts{*store_, *shards_, *stages_, name, runtime.torch_version, memory};
   parts.certificate = certificate.get();
   PARETO_ASSIGN(metrics_,

@@ -122,7 +122,7 @@ int check_config(const DaemonConfig& config) {
     return complain(pinned.error(), kWrongConfig);
   }
   const auto certificate =
-      with_context(metrics::ServerCertificate::load(config.metrics_tls), "metrics");
+      with_context(tls::ServerCertificate::load(config.metrics_tls), "metrics");
   if (!certificate) return complain(certificate.error(), exit_code_of(certificate.error()));
   if (*certificate) {
     for (const std::string& warning : (*certificate)->warnings()) spdlog::warn("{}", warning);

@@ -13,7 +13,7 @@
 namespace pareto::daemon {
 namespace {
 
-using metrics::CertificateFiles;
+using tls::CertificateFiles;
 
 constexpr double kLeastSpeed = 0.01;
 constexpr double kMostSpeed = 64;

@@ -46,7 +46,7 @@ install(DIRECTORY configs/network configs/testbed configs/simulation DESTINATION
 # In the folders where they lie here: they name each other by them.
 install(FILES README.md CONTRIBUTING.md DESTINATION ${doc} COMPONENT client)
 install(DIRECTORY docs DESTINATION ${doc} COMPONENT client)
-foreach(document core/control/FORMAT.md core/plan/FORMAT.md core/wire/FORMAT.md netem/FORMAT.md partitioner/simulation/FORMAT.md daemon/metrics/METRICS.md deploy/README.md)
+foreach(document core/control/FORMAT.md core/plan/FORMAT.md core/wire/FORMAT.md netem/FORMAT.md partitioner/planning/simulation/FORMAT.md daemon/metrics/METRICS.md deploy/README.md)
   get_filename_component(folder ${document} DIRECTORY)
   install(FILES ${document} DESTINATION ${doc}/${folder} COMPONENT client)
 endforeach()

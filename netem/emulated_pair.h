@@ -16,7 +16,7 @@ class EmulatedPair {
   static constexpr const char* kSecond = "10.213.0.2";
 
   /// Fails: as NetworkNamespace and LinkEmulator do.
-  static Expected<EmulatedPair> create(const Condition& condition,
+  static Expected<EmulatedPair> create(const plan::Condition& condition,
                                        EmulatorKind kind = EmulatorKind::kAuto) {
     PARETO_ASSIGN(auto first, NetworkNamespace::create());
     PARETO_ASSIGN(auto second, NetworkNamespace::create());

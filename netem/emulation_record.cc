@@ -14,7 +14,7 @@
 
 #include "core/base/file.h"
 #include "core/base/json_reason.h"
-#include "core/plan/json_text.h"
+#include "core/base/json_text.h"
 
 namespace pareto::netem {
 namespace {

@@ -127,7 +127,7 @@ Expected<> check_free(const std::string& interface, bool with_ingress) {
 /// Threads: as InterfaceEmulation.
 class InterfaceEmulation::Impl {
  public:
-  Impl(EmulationRecord record, std::filesystem::path folder, Condition condition,
+  Impl(EmulationRecord record, std::filesystem::path folder, plan::Condition condition,
        std::uint64_t largest_packet_bytes)
       : record_(std::move(record)),
         folder_(std::move(folder)),
@@ -202,18 +202,19 @@ class InterfaceEmulation::Impl {
   }
 
  private:
-  Expected<> control(const std::string& device, const LinkDirection& direction) const {
+  Expected<> control(const std::string& device, const plan::LinkDirection& direction) const {
     return control_traffic(device, direction, largest_packet_bytes_);
   }
   void follow(std::optional<RateChanger>& changer, const std::string& device,
-              const LinkDirection& direction) {
-    changer.emplace(direction, RateChanger::Follows::kRateAndDelay,
-                    [this, device](const LinkDirection& now) { return control(device, now); });
+              const plan::LinkDirection& direction) {
+    changer.emplace(
+        direction, RateChanger::Follows::kRateAndDelay,
+        [this, device](const plan::LinkDirection& now) { return control(device, now); });
   }
 
   EmulationRecord record_;
   const std::filesystem::path folder_;
-  const Condition condition_;
+  const plan::Condition condition_;
   const std::uint64_t largest_packet_bytes_;
   std::optional<RateChanger> forward_;
   std::optional<RateChanger> backward_;
@@ -221,7 +222,7 @@ class InterfaceEmulation::Impl {
 };
 
 Expected<InterfaceEmulation> InterfaceEmulation::apply(const std::string& interface,
-                                                       const Condition& condition,
+                                                       const plan::Condition& condition,
                                                        const std::string& name,
                                                        const std::filesystem::path& folder) {
   PARETO_ASSIGN(EmulationRecord record, record_of_this_process());

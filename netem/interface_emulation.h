@@ -31,7 +31,8 @@ class InterfaceEmulation {
   /// alone), kUnavailable (another process holds it; the kernel lacks what it takes), kPermission (root is needed); each with its remedy,
   /// and the interface is then as before.
   static Expected<InterfaceEmulation> apply(const std::string& interface,
-                                            const Condition& condition, const std::string& name,
+                                            const plan::Condition& condition,
+                                            const std::string& name,
                                             const std::filesystem::path& folder = kEmulationFolder);
 
   ~InterfaceEmulation();

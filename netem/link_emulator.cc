@@ -24,7 +24,7 @@ Expected<EmulatorKind> parse_emulator_kind(std::string_view name) {
 
 Expected<std::unique_ptr<LinkEmulator>> LinkEmulator::create(const LinkEnd& first,
                                                              const LinkEnd& second,
-                                                             const Condition& condition,
+                                                             const plan::Condition& condition,
                                                              EmulatorKind kind,
                                                              std::uint64_t seed) {
   if (kind == EmulatorKind::kAuto) kind = try_tc() ? EmulatorKind::kTc : EmulatorKind::kUser;

@@ -39,7 +39,7 @@ class LinkEmulator {
   /// the same fates (kUser only). Fails: kPermission (root is needed), kUnavailable (the kernel lacks what it takes),
   /// kNotFound (iproute2 is not installed); each with its remedy.
   static Expected<std::unique_ptr<LinkEmulator>> create(const LinkEnd& first, const LinkEnd& second,
-                                                        const Condition& condition,
+                                                        const plan::Condition& condition,
                                                         EmulatorKind kind = EmulatorKind::kAuto,
                                                         std::uint64_t seed = 1);
   virtual ~LinkEmulator() = default;
@@ -49,7 +49,7 @@ class LinkEmulator {
 
   /// Another condition from now on; its time begins now. Packets on their way arrive as they would have (but see tc_emulator.h). Fails: as
   /// create does; the link may then be neither the one nor the other.
-  virtual Expected<> change(const Condition& condition) = 0;
+  virtual Expected<> change(const plan::Condition& condition) = 0;
 
   /// Packets that were lost because this machine could not keep up: a measurement under way then measured something else.
   virtual std::uint64_t lost_packets() const = 0;

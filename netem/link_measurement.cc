@@ -239,7 +239,7 @@ Expected<double> stream(const Endpoint& from, const Endpoint& to,
   return bits / std::max(to_seconds(ended - *began), 1e-9);
 }
 
-void compare_rate(const char* direction, const LinkDirection& asked,
+void compare_rate(const char* direction, const plan::LinkDirection& asked,
                   const DirectionMeasurement& measured, std::vector<std::string>& off) {
   constexpr double kLeast = 0.9;
   constexpr double kMost = 1.1;
@@ -255,7 +255,7 @@ void compare_rate(const char* direction, const LinkDirection& asked,
                             measured.bits_per_second / 1e6, expected / 1e6));
 }
 
-void compare_loss(const char* direction, const LinkDirection& asked,
+void compare_loss(const char* direction, const plan::LinkDirection& asked,
                   const DirectionMeasurement& measured, std::vector<std::string>& off) {
   if (measured.probes == 0) return;
   constexpr double kDeviations = 3.5;
@@ -270,33 +270,33 @@ void compare_loss(const char* direction, const LinkDirection& asked,
 }
 
 /// Of round trips.
-Nanoseconds deviation_of(const Condition& condition) {
+Nanoseconds deviation_of(const plan::Condition& condition) {
   return from_nanoseconds(std::hypot(to_nanoseconds(condition.forward.jitter.deviation),
                                      to_nanoseconds(condition.backward.jitter.deviation)));
 }
 
-bool keeps_order(const LinkDirection& direction) {
+bool keeps_order(const plan::LinkDirection& direction) {
   return direction.reorder == 0 &&
-         std::ranges::none_of(direction.trace, [](const ConditionChange& change) {
+         std::ranges::none_of(direction.trace, [](const plan::ConditionChange& change) {
            return change.delay.has_value();
          });
 }
 
-Nanoseconds longest_delay(const LinkDirection& direction) {
+Nanoseconds longest_delay(const plan::LinkDirection& direction) {
   Nanoseconds longest = direction.delay;
-  for (const ConditionChange& change : direction.trace) {
+  for (const plan::ConditionChange& change : direction.trace) {
     longest = std::max(longest, change.delay.value_or(longest));
   }
   return longest;
 }
 
-void compare_round_trip(const Condition& asked, const LinkMeasurement& measured,
+void compare_round_trip(const plan::Condition& asked, const LinkMeasurement& measured,
                         std::vector<std::string>& off) {
-  const LinkDirection& there = asked.forward;
-  const LinkDirection& back = asked.backward;
+  const plan::LinkDirection& there = asked.forward;
+  const plan::LinkDirection& back = asked.backward;
   if (!there.trace.empty() || !back.trace.empty()) return;
   double expected = to_milliseconds(there.delay + back.delay);
-  for (const LinkDirection* direction : {&there, &back}) {
+  for (const plan::LinkDirection* direction : {&there, &back}) {
     if (direction->bits_per_second == 0) continue;
     expected +=
         (kProbeBytes + kHeaderBytes) * 8e3 / static_cast<double>(direction->bits_per_second);
@@ -310,20 +310,20 @@ void compare_round_trip(const Condition& asked, const LinkMeasurement& measured,
 
 }  // namespace
 
-double loss_of(const LinkDirection& direction) {
+double loss_of(const plan::LinkDirection& direction) {
   if (!direction.burst_loss) return direction.loss;
-  const BurstLoss& burst = *direction.burst_loss;
+  const plan::BurstLoss& burst = *direction.burst_loss;
   const double bad = burst.enter / (burst.enter + burst.leave);
   return bad * burst.when_bad + (1 - bad) * burst.when_good;
 }
 
-MeasurementOptions measurement_for(const Condition& condition) {
+MeasurementOptions measurement_for(const plan::Condition& condition) {
   MeasurementOptions options;
   if (loss_of(condition.forward) > 0 || loss_of(condition.backward) > 0) {
     options.probes = 2000;
     options.interval = milliseconds(1);
   }
-  for (const LinkDirection* direction : {&condition.forward, &condition.backward}) {
+  for (const plan::LinkDirection* direction : {&condition.forward, &condition.backward}) {
     if (direction->bits_per_second == 0) continue;
     constexpr double kBits = (kProbeBytes + kHeaderBytes) * 8 * 10;
     const double seconds = kBits / static_cast<double>(direction->bits_per_second);
@@ -360,7 +360,7 @@ Expected<LinkMeasurement> measure_link(const LinkEnd& first, const LinkEnd& seco
   return result;
 }
 
-Expected<> check_measurement(const Condition& asked, const LinkMeasurement& measured) {
+Expected<> check_measurement(const plan::Condition& asked, const LinkMeasurement& measured) {
   std::vector<std::string> off;
   compare_round_trip(asked, measured, off);
   compare_rate("forward", asked.forward, measured.forward, off);

@@ -24,10 +24,10 @@ struct MeasurementOptions {
 /// As it suits a link of that condition: many probes where some are lost, a tenth of its rate for them at most, and so far apart that hardly
 /// one is held up by the jitter of another; 5 s of them, and 20 s where that are no hundred. A second beyond its longest delays is waited for
 /// what may still come; in order unless some overtake or a trace changes the delay.
-MeasurementOptions measurement_for(const Condition& condition);
+MeasurementOptions measurement_for(const plan::Condition& condition);
 
 /// The share of packets that it loses in the long run.
-double loss_of(const LinkDirection& direction);
+double loss_of(const plan::LinkDirection& direction);
 
 struct DirectionMeasurement {
   double bits_per_second = 0;  ///< that arrive, IP headers included; 0: not measured
@@ -53,6 +53,6 @@ Expected<LinkMeasurement> measure_link(const LinkEnd& first, const LinkEnd& seco
 /// what losses leave of it and copies add to it, as the emulator has it, or between the two.
 /// Loss: within 3.5 standard deviations of a binomial distribution. What a trace changes is not judged. Fails: kUnavailable, with all that is
 /// off.
-Expected<> check_measurement(const Condition& asked, const LinkMeasurement& measured);
+Expected<> check_measurement(const plan::Condition& asked, const LinkMeasurement& measured);
 
 }  // namespace pareto::netem

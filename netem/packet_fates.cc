@@ -7,7 +7,7 @@
 
 namespace pareto::netem {
 
-PacketFates::PacketFates(const LinkDirection& direction, std::uint64_t seed)
+PacketFates::PacketFates(const plan::LinkDirection& direction, std::uint64_t seed)
     : jitter_(direction.jitter),
       loss_(direction.loss),
       burst_loss_(direction.burst_loss),
@@ -41,7 +41,7 @@ Nanoseconds PacketFates::jitter() {
   const double fresh = std::normal_distribution<double>()(random_);
   const double kept = jitter_.correlation;
   deviate_ = kept * deviate_ + std::sqrt(1 - kept * kept) * fresh;
-  const double deviations = shaped_deviate(jitter_.shape, deviate_);
+  const double deviations = plan::shaped_deviate(jitter_.shape, deviate_);
   return from_nanoseconds(deviations * to_nanoseconds(jitter_.deviation));
 }
 

@@ -22,7 +22,7 @@ struct PacketFate {
 /// Threads: one owner.
 class PacketFates {
  public:
-  PacketFates(const LinkDirection& direction, std::uint64_t seed);
+  PacketFates(const plan::LinkDirection& direction, std::uint64_t seed);
 
   /// Of the next packet, which comes while the direction's delay is `delay`.
   PacketFate next(Nanoseconds delay);
@@ -33,9 +33,9 @@ class PacketFates {
   /// Beyond the delay; of mean 0.
   Nanoseconds jitter();
 
-  Jitter jitter_;
+  plan::Jitter jitter_;
   double loss_;
-  std::optional<BurstLoss> burst_loss_;
+  std::optional<plan::BurstLoss> burst_loss_;
   double reorder_;
   double duplicate_;
   std::mt19937_64 random_;

@@ -5,14 +5,14 @@
 
 namespace pareto::netem {
 
-LinkDirection at_first(LinkDirection direction) {
+plan::LinkDirection at_first(plan::LinkDirection direction) {
   const Trace::State state = Trace(direction).at(Nanoseconds(0));
   direction.delay = state.delay;
   direction.bits_per_second = state.bits_per_second;
   return direction;
 }
 
-RateChanger::RateChanger(const LinkDirection& direction, Follows follows, Apply apply)
+RateChanger::RateChanger(const plan::LinkDirection& direction, Follows follows, Apply apply)
     : direction_(at_first(direction)),
       trace_(direction),
       follows_(follows),

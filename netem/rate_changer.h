@@ -13,7 +13,7 @@
 namespace pareto::netem {
 
 /// The direction with the delay and the rate that its trace begins with.
-LinkDirection at_first(LinkDirection direction);
+plan::LinkDirection at_first(plan::LinkDirection direction);
 
 /// Time begins when it is made; the direction as it is at first has been put in place by then.
 ///
@@ -23,9 +23,9 @@ class RateChanger {
   enum class Follows { kRate, kRateAndDelay };
   /// Puts the direction in place, its delay and rate as they are now. Runs on the changer's thread, which is in the network namespace of
   /// the maker's.
-  using Apply = std::function<Expected<>(const LinkDirection& now)>;
+  using Apply = std::function<Expected<>(const plan::LinkDirection& now)>;
 
-  RateChanger(const LinkDirection& direction, Follows follows, Apply apply);
+  RateChanger(const plan::LinkDirection& direction, Follows follows, Apply apply);
   /// Not inline: g++ 14 takes the thread of an empty optional for an uninitialised one.
   ~RateChanger();
   RateChanger(const RateChanger&) = delete;
@@ -39,7 +39,7 @@ class RateChanger {
   /// What it follows of the state; true: that is news.
   bool take(const Trace::State& state);
 
-  LinkDirection direction_;  ///< as it is now
+  plan::LinkDirection direction_;  ///< as it is now
   const Trace trace_;
   const Follows follows_;
   const Apply apply_;

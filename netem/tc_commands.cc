@@ -22,7 +22,7 @@ constexpr std::uint64_t kSmallestPacketBytes = 64;
 /// netem's jitter is 32 bits of nanoseconds.
 constexpr double kMostJitter = 2'147'000'000;
 
-const char* netem_handle(const LinkDirection& direction) {
+const char* netem_handle(const plan::LinkDirection& direction) {
   return kNetemHandles.at(static_cast<std::size_t>(direction.jitter.shape));
 }
 
@@ -34,14 +34,14 @@ std::string time_of(double nanoseconds) {
 std::string percent(double share) { return fmt::format("{:.10g}%", share * 100); }
 
 /// What netem calls jitter, for a standard deviation of 1.
-double jitter_scale(JitterShape shape) {
+double jitter_scale(plan::JitterShape shape) {
   switch (shape) {
-    case JitterShape::kNormal:
+    case plan::JitterShape::kNormal:
       return 1;
-    case JitterShape::kUniform:
+    case plan::JitterShape::kUniform:
       // From -jitter to +jitter.
       return std::numbers::sqrt3;
-    case JitterShape::kPareto:
+    case plan::JitterShape::kPareto:
       // pareto.dist: of index 3 and normed by its deviation, but cut off at 4 of them; 0.8197 is left.
       return 1 / 0.8197;
   }
@@ -52,18 +52,18 @@ void add(std::vector<std::string>& arguments, std::initializer_list<std::string>
   arguments.insert(arguments.end(), more);
 }
 
-void add_delay(std::vector<std::string>& arguments, const LinkDirection& direction) {
+void add_delay(std::vector<std::string>& arguments, const plan::LinkDirection& direction) {
   add(arguments, {"delay", time_of(to_nanoseconds(direction.delay))});
-  const Jitter& jitter = direction.jitter;
+  const plan::Jitter& jitter = direction.jitter;
   if (jitter.deviation.count() == 0) return;
   const double scaled = to_nanoseconds(jitter.deviation) * jitter_scale(jitter.shape);
   add(arguments, {time_of(std::min(scaled, kMostJitter)), percent(jitter.correlation)});
   // Uniform is what it does without a table.
-  if (jitter.shape == JitterShape::kUniform) return;
+  if (jitter.shape == plan::JitterShape::kUniform) return;
   add(arguments, {"distribution", std::string(to_string(jitter.shape))});
 }
 
-void add_loss(std::vector<std::string>& arguments, const LinkDirection& direction) {
+void add_loss(std::vector<std::string>& arguments, const plan::LinkDirection& direction) {
   if (const auto& burst = direction.burst_loss) {
     add(arguments, {"loss", "gemodel", percent(burst->enter), percent(burst->leave),
                     percent(burst->when_bad), percent(burst->when_good)});
@@ -79,17 +79,17 @@ bool is_our_handle(const std::string& handle) {
          std::ranges::find(kNetemHandles, handle) != kNetemHandles.end();
 }
 
-bool needs_netem(const LinkDirection& direction) {
-  const auto delays = [](const ConditionChange& change) { return change.delay.has_value(); };
+bool needs_netem(const plan::LinkDirection& direction) {
+  const auto delays = [](const plan::ConditionChange& change) { return change.delay.has_value(); };
   return direction.delay.count() > 0 || direction.varies_by_packet() ||
          std::ranges::any_of(direction.trace, delays);
 }
 
-bool does_something(const LinkDirection& direction) {
+bool does_something(const plan::LinkDirection& direction) {
   return direction.bits_per_second > 0 || needs_netem(direction) || !direction.trace.empty();
 }
 
-std::uint64_t netem_limit(const LinkDirection& direction) {
+std::uint64_t netem_limit(const plan::LinkDirection& direction) {
   if (direction.bits_per_second == 0) return kMostHeld;
   const double held_s = to_seconds(direction.delay + 5 * direction.jitter.deviation);
   const double bytes = static_cast<double>(direction.bits_per_second) / 8 * held_s +
@@ -98,7 +98,7 @@ std::uint64_t netem_limit(const LinkDirection& direction) {
   return std::clamp(static_cast<std::uint64_t>(packets), kFewestHeld, kMostHeld);
 }
 
-std::vector<std::string> netem_arguments(const LinkDirection& direction) {
+std::vector<std::string> netem_arguments(const plan::LinkDirection& direction) {
   std::vector<std::string> arguments{"limit", std::to_string(netem_limit(direction))};
   add_delay(arguments, direction);
   add_loss(arguments, direction);
@@ -111,7 +111,7 @@ std::vector<std::string> netem_arguments(const LinkDirection& direction) {
   return arguments;
 }
 
-std::vector<TcCommand> tc_commands(const std::string& device, const LinkDirection& direction,
+std::vector<TcCommand> tc_commands(const std::string& device, const plan::LinkDirection& direction,
                                    std::uint64_t largest_packet_bytes) {
   if (!does_something(direction)) return {remove_command(device)};
   const bool limited = direction.bits_per_second > 0;

@@ -30,19 +30,19 @@ using TcCommand = std::vector<std::string>;
 bool is_our_handle(const std::string& handle);
 
 /// At any time of its trace: without, a kernel that has tbf will do.
-bool needs_netem(const LinkDirection& direction);
+bool needs_netem(const plan::LinkDirection& direction);
 /// Whether it asks for anything.
-bool does_something(const LinkDirection& direction);
+bool does_something(const plan::LinkDirection& direction);
 
 /// Packets that netem may hold: all that pass in its delay and wait for the rate, however small.
-std::uint64_t netem_limit(const LinkDirection& direction);
+std::uint64_t netem_limit(const plan::LinkDirection& direction);
 
 /// What follows "netem".
-std::vector<std::string> netem_arguments(const LinkDirection& direction);
+std::vector<std::string> netem_arguments(const plan::LinkDirection& direction);
 
 /// In order, whatever was there of ours before: what leaves through the device fares as the direction has it before its trace begins. What
 /// can stay stays, with the packets in it. `largest_packet` with its link-layer header: the bucket must hold one.
-std::vector<TcCommand> tc_commands(const std::string& device, const LinkDirection& direction,
+std::vector<TcCommand> tc_commands(const std::string& device, const plan::LinkDirection& direction,
                                    std::uint64_t largest_packet_bytes = 1514);
 
 /// The device has the kernel's own queue again. tc refuses where it has it already.

@@ -105,12 +105,12 @@ class Direction {
   Direction(const NetworkNamespace& where, const std::string& device)
       : where_(where), device_(device) {}
 
-  Expected<> change(const LinkDirection& direction) {
+  Expected<> change(const plan::LinkDirection& direction) {
     changer_.reset();
     PARETO_TRY(send_alone(direction.varies_by_packet()));
     PARETO_TRY(apply(at_first(direction)));
     changer_.emplace(direction, RateChanger::Follows::kRateAndDelay,
-                     [this](const LinkDirection& now) { return apply(now); });
+                     [this](const plan::LinkDirection& now) { return apply(now); });
     return {};
   }
   Expected<> check() const {
@@ -129,7 +129,7 @@ class Direction {
   }
 
  private:
-  Expected<> apply(const LinkDirection& direction) const {
+  Expected<> apply(const plan::LinkDirection& direction) const {
     return with_remedy(where_.run([&] { return control_traffic(device_, direction); }));
   }
   /// Whether segments fare each by itself.
@@ -154,7 +154,7 @@ class TcEmulator final : public LinkEmulator {
         backward_(devices_.second(), devices_.name()) {}
 
   EmulatorKind kind() const override { return EmulatorKind::kTc; }
-  Expected<> change(const Condition& condition) override {
+  Expected<> change(const plan::Condition& condition) override {
     PARETO_TRY(forward_.change(condition.forward));
     return backward_.change(condition.backward);
   }
@@ -178,7 +178,7 @@ class TcEmulator final : public LinkEmulator {
 
 Expected<std::unique_ptr<LinkEmulator>> make_tc_emulator(const LinkEnd& first,
                                                          const LinkEnd& second,
-                                                         const Condition& condition) {
+                                                         const plan::Condition& condition) {
   PARETO_ASSIGN(VethPair devices, VethPair::create(first, second));
   auto emulator = std::make_unique<TcEmulator>(std::move(devices));
   PARETO_TRY(emulator->change(condition));

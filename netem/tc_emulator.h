@@ -18,6 +18,6 @@ namespace pareto::netem {
 /// remedy. Threads: one of its own for each direction with a trace.
 Expected<std::unique_ptr<LinkEmulator>> make_tc_emulator(const LinkEnd& first,
                                                          const LinkEnd& second,
-                                                         const Condition& condition);
+                                                         const plan::Condition& condition);
 
 }  // namespace pareto::netem

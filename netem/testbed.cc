@@ -44,8 +44,8 @@ Expected<TestbedLink> read_link(const std::string& network, const std::filesyste
                                 Hasher& content) {
   TestbedLink link;
   if (network == "none") return link;
-  link.network = is_builtin_condition(network) ? network : beside(base, network);
-  PARETO_ASSIGN(link.condition, open_condition(network, base.parent_path()));
+  link.network = plan::is_builtin_condition(network) ? network : beside(base, network);
+  PARETO_ASSIGN(link.condition, plan::open_condition(network, base.parent_path()));
   content.update(to_text(link.condition));
   return link;
 }

@@ -51,7 +51,7 @@ struct TestbedDevice {
 /// A link with the file that its condition came from; "none" without one.
 struct TestbedLink {
   std::string network = "none";
-  Condition condition;
+  plan::Condition condition;
 };
 
 struct Testbed {

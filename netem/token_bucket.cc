@@ -6,23 +6,23 @@
 namespace pareto::netem {
 namespace {
 
-std::uint64_t bytes_in(const LinkDirection& direction, std::chrono::microseconds time) {
+std::uint64_t bytes_in(const plan::LinkDirection& direction, std::chrono::microseconds time) {
   return direction.bits_per_second / 8 * static_cast<std::uint64_t>(time.count()) / 1'000'000;
 }
 
 }  // namespace
 
-std::uint64_t burst_bytes(const LinkDirection& direction) {
+std::uint64_t burst_bytes(const plan::LinkDirection& direction) {
   return std::max<std::uint64_t>(bytes_in(direction, std::chrono::microseconds(500)), 4 << 10);
 }
 
-std::uint64_t queue_bytes(const LinkDirection& direction) {
+std::uint64_t queue_bytes(const plan::LinkDirection& direction) {
   if (direction.queue_bytes > 0) return direction.queue_bytes;
   return std::max<std::uint64_t>(bytes_in(direction, std::chrono::milliseconds(50)), 64 << 10);
 }
 
 std::vector<std::string> token_bucket_command(const std::string& device,
-                                              const LinkDirection& direction,
+                                              const plan::LinkDirection& direction,
                                               const std::vector<std::string>& place,
                                               std::uint64_t largest_packet_bytes) {
   const std::uint64_t burst = std::max(burst_bytes(direction), largest_packet_bytes);

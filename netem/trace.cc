@@ -4,10 +4,10 @@
 
 namespace pareto::netem {
 
-Trace::Trace(const LinkDirection& direction) : period_(direction.trace_period) {
+Trace::Trace(const plan::LinkDirection& direction) : period_(direction.trace_period) {
   Row row{Nanoseconds(0), direction.delay, direction.bits_per_second};
   rows_.push_back(row);
-  for (const ConditionChange& change : direction.trace) {
+  for (const plan::ConditionChange& change : direction.trace) {
     row.at = change.at;
     row.delay = change.delay.value_or(row.delay);
     row.bits_per_second = change.bits_per_second.value_or(row.bits_per_second);

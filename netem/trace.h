@@ -18,7 +18,7 @@ class Trace {
     std::optional<Nanoseconds> until;  ///< when it may be different; none: it stays so
   };
 
-  explicit Trace(const LinkDirection& direction);
+  explicit Trace(const plan::LinkDirection& direction);
 
   /// `since` the link was made; before that, as at first.
   State at(Nanoseconds since) const;

@@ -99,7 +99,7 @@ Expected<> run_tc(const TcCommand& command) {
   return {};
 }
 
-Expected<> control_traffic(const std::string& device, const LinkDirection& direction,
+Expected<> control_traffic(const std::string& device, const plan::LinkDirection& direction,
                            std::uint64_t largest_packet_bytes) {
   if (!does_something(direction)) {
     // tc refuses to remove what is not there.

@@ -16,7 +16,7 @@ Expected<> run_tc(const TcCommand& command);
 
 /// What leaves through the device fares as the direction has it before its trace begins; what another program put there is replaced. Fails:
 /// as run_tc.
-Expected<> control_traffic(const std::string& device, const LinkDirection& direction,
+Expected<> control_traffic(const std::string& device, const plan::LinkDirection& direction,
                            std::uint64_t largest_packet_bytes = 1514);
 
 /// The queues of a device, as far as they matter here.

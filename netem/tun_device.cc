@@ -55,7 +55,7 @@ Expected<> set_whole(const FileDescriptor& file, bool whole) {
 }
 
 /// Of what leaves through a device of the calling thread's namespace.
-Expected<> limit_rate(const std::string& device, const LinkDirection& out) {
+Expected<> limit_rate(const std::string& device, const plan::LinkDirection& out) {
   auto limited = run_program(token_bucket_command(device, out));
   if (!limited && limited.error().message.find("qdisc kind is unknown") != std::string::npos) {
     return fail(ErrorCode::kUnavailable,
@@ -70,7 +70,7 @@ Expected<> lift_rate(const std::string& device) {
 }
 
 /// More at a time than the bucket holds would be taken apart before it, and moved one by one.
-std::uint32_t segments_for(const LinkDirection& out) {
+std::uint32_t segments_for(const plan::LinkDirection& out) {
   if (out.bits_per_second == 0) return kManySegments;
   return static_cast<std::uint32_t>(
       std::min<std::uint64_t>(burst_bytes(out) / kMtuBytes, kManySegments));
@@ -79,7 +79,7 @@ std::uint32_t segments_for(const LinkDirection& out) {
 }  // namespace
 
 Expected<TunDevice> TunDevice::create(const NetworkNamespace& where, const std::string& address,
-                                      const std::string& peer, const LinkDirection& out) {
+                                      const std::string& peer, const plan::LinkDirection& out) {
   PARETO_ASSIGN(NetworkNamespace held, where.copy());
   std::optional<TunDevice> device;
   const auto make = [&]() -> Expected<> {
@@ -100,7 +100,7 @@ Expected<TunDevice> TunDevice::create(const NetworkNamespace& where, const std::
   return *std::move(device);
 }
 
-Expected<> TunDevice::change(const LinkDirection& out) {
+Expected<> TunDevice::change(const plan::LinkDirection& out) {
   PARETO_TRY(set_whole(file_, !out.varies_by_packet()));
   return where_.run([&]() -> Expected<> {
     PARETO_TRY(set_segments(segments_for(out)));

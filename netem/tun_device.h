@@ -25,13 +25,13 @@ class TunDevice {
   /// and queue, and comes in packets as on a wire where the direction varies by packet; all else is not the device's concern. Fails: kPermission (root is needed), kUnavailable (no TUN or tbf in this
   /// kernel, or what ip and tc say), kNotFound (iproute2 is not installed).
   static Expected<TunDevice> create(const NetworkNamespace& where, const std::string& address,
-                                    const std::string& peer, const LinkDirection& out);
+                                    const std::string& peer, const plan::LinkDirection& out);
 
   /// Non-blocking.
   int descriptor() const { return file_.get(); }
 
   /// As create() has it, from now on; packets that wait keep waiting. Fails: kUnavailable, kNotFound.
-  Expected<> change(const LinkDirection& out);
+  Expected<> change(const plan::LinkDirection& out);
 
  private:
   TunDevice(FileDescriptor file, std::string name, NetworkNamespace where)

@@ -45,7 +45,7 @@ void be_prompt() {
 
 /// What happens to packets of one direction.
 struct Treatment {
-  Treatment(const LinkDirection& direction, std::uint64_t seed)
+  Treatment(const plan::LinkDirection& direction, std::uint64_t seed)
       : varies(direction.varies_by_packet()), trace(direction), fates(direction, seed) {}
 
   bool varies;
@@ -57,7 +57,8 @@ struct Treatment {
 /// One direction. Threads: its own; the destructor ends it.
 class Pump {
  public:
-  Pump(int from, int to, const LinkDirection& direction, std::uint64_t seed, FileDescriptor wake)
+  Pump(int from, int to, const plan::LinkDirection& direction, std::uint64_t seed,
+       FileDescriptor wake)
       : from_(from),
         to_(to),
         seed_(seed),
@@ -72,7 +73,7 @@ class Pump {
   Pump(const Pump&) = delete;
   Pump& operator=(const Pump&) = delete;
 
-  void change(const LinkDirection& direction) {
+  void change(const plan::LinkDirection& direction) {
     {
       const std::lock_guard lock(mutex_);
       next_.emplace(direction, seed_);
@@ -183,13 +184,13 @@ Expected<FileDescriptor> make_event() {
 /// One direction with all it takes. Threads: as LinkEmulator.
 class Direction {
  public:
-  Direction(TunDevice& from, const TunDevice& to, const LinkDirection& direction,
+  Direction(TunDevice& from, const TunDevice& to, const plan::LinkDirection& direction,
             std::uint64_t seed, FileDescriptor wake)
       : device_(from), pump_(from.descriptor(), to.descriptor(), direction, seed, std::move(wake)) {
     follow(direction);
   }
 
-  Expected<> change(const LinkDirection& direction) {
+  Expected<> change(const plan::LinkDirection& direction) {
     rate_.reset();
     PARETO_TRY(device_.change(at_first(direction)));
     pump_.change(direction);
@@ -204,9 +205,9 @@ class Direction {
 
  private:
   /// The delay is the pump's concern.
-  void follow(const LinkDirection& direction) {
+  void follow(const plan::LinkDirection& direction) {
     rate_.emplace(direction, RateChanger::Follows::kRate,
-                  [this](const LinkDirection& now) { return device_.change(now); });
+                  [this](const plan::LinkDirection& now) { return device_.change(now); });
   }
 
   TunDevice& device_;
@@ -217,15 +218,15 @@ class Direction {
 /// Threads: as LinkEmulator.
 class TunEmulator final : public LinkEmulator {
  public:
-  TunEmulator(TunDevice first, TunDevice second, const Condition& condition, std::uint64_t seed,
-              FileDescriptor wake_forward, FileDescriptor wake_backward)
+  TunEmulator(TunDevice first, TunDevice second, const plan::Condition& condition,
+              std::uint64_t seed, FileDescriptor wake_forward, FileDescriptor wake_backward)
       : first_(std::move(first)),
         second_(std::move(second)),
         forward_(first_, second_, condition.forward, 2 * seed, std::move(wake_forward)),
         backward_(second_, first_, condition.backward, 2 * seed + 1, std::move(wake_backward)) {}
 
   EmulatorKind kind() const override { return EmulatorKind::kUser; }
-  Expected<> change(const Condition& condition) override {
+  Expected<> change(const plan::Condition& condition) override {
     PARETO_TRY(forward_.change(condition.forward));
     return backward_.change(condition.backward);
   }
@@ -251,7 +252,7 @@ class TunEmulator final : public LinkEmulator {
 
 Expected<std::unique_ptr<LinkEmulator>> make_user_emulator(const LinkEnd& first,
                                                            const LinkEnd& second,
-                                                           const Condition& condition,
+                                                           const plan::Condition& condition,
                                                            std::uint64_t seed) {
   PARETO_ASSIGN(
       TunDevice first_device,

@@ -17,7 +17,7 @@ namespace pareto::netem {
 /// installed); each with its remedy. Threads: one of its own for each direction.
 Expected<std::unique_ptr<LinkEmulator>> make_user_emulator(const LinkEnd& first,
                                                            const LinkEnd& second,
-                                                           const Condition& condition,
+                                                           const plan::Condition& condition,
                                                            std::uint64_t seed);
 
 }  // namespace pareto::netem

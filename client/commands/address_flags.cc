@@ -3,9 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "client/cluster/control_address.h"
-#include "client/cluster/testbed_cluster.h"
 #include "client/commands/flags.h"
+#include "coordinator/cluster/control_address.h"
+#include "coordinator/cluster/testbed_cluster.h"
 #include "core/base/usage.h"
 
 namespace pareto::client {
@@ -31,24 +31,25 @@ void AddressFlags::settle(const Context& context) {
   if (!given()) inventory = context.devices;
 }
 
-Expected<std::vector<DeviceConfig>> AddressFlags::read() const {
-  std::vector<DeviceConfig> devices;
+Expected<std::vector<cluster::DeviceConfig>> AddressFlags::read() const {
+  std::vector<cluster::DeviceConfig> devices;
   if (!inventory.empty()) {
-    PARETO_ASSIGN(devices, with_context(read_devices(inventory), "--devices"));
+    PARETO_ASSIGN(devices, with_context(cluster::read_devices(inventory), "--devices"));
   }
   if (!testbed.empty()) {
-    PARETO_ASSIGN(const ChosenTestbed chosen, find_testbed(testbed));
+    PARETO_ASSIGN(const cluster::ChosenTestbed chosen, cluster::find_testbed(testbed));
     if (!chosen.running) {
       return fail(ErrorCode::kInvalidArgument,
                   "--testbed {}: it is not up (paretoctl testbed up {} first)", testbed, testbed);
     }
-    for (const RunningDevice& device : chosen.running->devices) {
+    for (const cluster::RunningDevice& device : chosen.running->devices) {
       devices.push_back({device.name, device.control});
     }
   }
   for (const std::string& address : addresses) {
-    PARETO_TRY(with_context(check_control_address(address), "an inventory is named by --devices"));
-    if (std::ranges::find(devices, address, &DeviceConfig::address) != devices.end()) {
+    PARETO_TRY(with_context(cluster::check_control_address(address),
+                            "an inventory is named by --devices"));
+    if (std::ranges::find(devices, address, &cluster::DeviceConfig::address) != devices.end()) {
       return fail(ErrorCode::kInvalidArgument, "{} is named twice", address);
     }
     devices.push_back({address, address});

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "client/cluster/cluster.h"
 #include "client/command.h"
+#include "coordinator/cluster/cluster.h"
 #include "core/base/error.h"
 
 namespace pareto::client {
@@ -24,7 +24,7 @@ struct AddressFlags {
   bool given() const { return !inventory.empty() || !testbed.empty() || !addresses.empty(); }
   /// Devices of the inventory, of the test bed, then those of the addresses, called as these. Fails: as read_inventory and find_testbed;
   /// kInvalidArgument (an address without a port, one twice, a test bed that is not up).
-  Expected<std::vector<DeviceConfig>> read() const;
+  Expected<std::vector<cluster::DeviceConfig>> read() const;
 };
 
 }  // namespace pareto::client

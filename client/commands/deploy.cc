@@ -9,10 +9,6 @@
 #include <ostream>
 #include <utility>
 
-#include "client/cluster/codec_choice.h"
-#include "client/cluster/deployment.h"
-#include "client/cluster/transport_choice.h"
-#include "client/cluster/workload.h"
 #include "client/commands/commands.h"
 #include "client/commands/deploy_requests.h"
 #include "client/commands/deploy_watch.h"
@@ -20,11 +16,15 @@
 #include "client/commands/inputs.h"
 #include "client/commands/line_reader.h"
 #include "client/commands/metrics_flags.h"
-#include "client/experiment/deployed_pipeline.h"
-#include "client/experiment/lasting_stream.h"
-#include "client/experiment/plan_file.h"
-#include "client/planning/profiled_stages.h"
 #include "client/program.h"
+#include "coordinator/cluster/codec_choice.h"
+#include "coordinator/cluster/deployment.h"
+#include "coordinator/cluster/plan_file.h"
+#include "coordinator/cluster/transport_choice.h"
+#include "coordinator/cluster/workload.h"
+#include "coordinator/load/deployed_pipeline.h"
+#include "coordinator/load/lasting_stream.h"
+#include "coordinator/profile/profiled_stages.h"
 #include "core/base/file.h"
 #include "core/base/usage.h"
 
@@ -32,7 +32,7 @@ namespace pareto::client {
 namespace {
 
 namespace fs = std::filesystem;
-using partitioner::Model;
+using model::Model;
 
 constexpr const char* kNoRetry = "none";
 
@@ -72,24 +72,25 @@ class DeployCommand final : public Command {
     PARETO_TRY(check_codec_error(codec_error_));
     PARETO_ASSIGN(lasting_.stream.request_timeout, timeout_.read());
     PARETO_ASSIGN(const auto retry, read_retry());
-    PARETO_ASSIGN(const NamedPlan named, read_plan_file(plan_file_));
-    model_.complete(source_of(named));
+    PARETO_ASSIGN(const cluster::NamedPlan named, cluster::read_plan_file(plan_file_));
+    model_.complete(cluster::source_of(named));
     PARETO_ASSIGN(const Model model, model_.open(context, {named.plan.batch}));
     PARETO_TRY(check_micro_batch(model, named.plan.micro_batch));
     PARETO_TRY(make_folder());
-    const auto count = std::max<std::size_t>(devices_named({named}), 2);
+    const auto count = std::max<std::size_t>(cluster::devices_named({named}), 2);
     devices_.settle(context);
-    PARETO_ASSIGN(Cluster cluster, devices_.connect(context, static_cast<int>(count), {},
-                                                    {.names = device_names({named})}));
-    PARETO_TRY(check_plan(named, model, cluster));
-    PARETO_ASSIGN(const Plan plan, with_transports_named(named.plan, cluster));
+    PARETO_ASSIGN(cluster::Cluster cluster,
+                  devices_.connect(context, static_cast<int>(count), {},
+                                   {.names = cluster::device_names({named})}));
+    PARETO_TRY(cluster::check_plan(named, model, cluster));
+    PARETO_ASSIGN(const plan::Plan plan, cluster::with_transports_named(named.plan, cluster));
     PARETO_ASSIGN(LineReader lines, LineReader::of(context.input, context.stop.descriptor()));
-    ModelWorkload workload(model);
+    cluster::ModelWorkload workload(model);
     FileRequests requests(context, model, workload, plan.batch, output_, files_, std::move(lines),
                           stop);
-    StreamTally tally;
+    load::StreamTally tally;
     FileResults results(context, workload, requests, tally, output_, json_);
-    DeploymentOptions deploying;
+    cluster::DeploymentOptions deploying;
     deploying.payload_checksum = !no_checksum_;
     if (auto known = profiled(context, plan, model, cluster)) {
       deploying.profiled_compute = *std::move(known);
@@ -108,10 +109,12 @@ class DeployCommand final : public Command {
       context.stop.announce("stopping after the requests in flight; again to leave now");
     });
     PARETO_ASSIGN(const auto served, metrics_.serve(context, [&watch] { return watch.collect(); }));
-    auto streamed = stream(cluster, plan, std::move(deploying), workload, requests, results, watch);
-    if (!watch.was_open()) return tl::unexpected(failed_while_running(std::move(streamed).error()));
+    context.phase = Phase::kRunning;
+    const auto streamed =
+        stream(cluster, plan, std::move(deploying), workload, requests, results, watch);
+    if (!watch.was_open()) return tl::unexpected(streamed.error());
     finish(context, requests, results, tally, streamed);
-    const StreamTally::Counts counts = tally.counts();
+    const load::StreamTally::Counts counts = tally.counts();
     if (counts.failed + counts.not_sent > 0) return kExitPartial;
     return streamed ? kExitDone : kExitFailed;
   }
@@ -153,12 +156,13 @@ class DeployCommand final : public Command {
   }
 
   /// Of each stage what it takes by its device's profile; nothing where nothing is kept.
-  Expected<std::vector<Nanoseconds>> profiled(Context& context, const Plan& plan,
-                                              const Model& model, const Cluster& cluster) const {
+  Expected<std::vector<Nanoseconds>> profiled(Context& context, const plan::Plan& plan,
+                                              const Model& model,
+                                              const cluster::Cluster& cluster) const {
     std::error_code absent;
     if (!fs::exists(store_.file(context), absent)) return std::vector<Nanoseconds>{};
     PARETO_ASSIGN(const auto store, store_.open_existing(context));
-    return profiled_stages(plan, model, cluster, *store);
+    return profile::profiled_stages(plan, model, cluster, *store);
   }
 
   /// None: it was not given. Fails: kInvalidArgument.
@@ -171,42 +175,37 @@ class DeployCommand final : public Command {
 
   /// The window if the plan leaves it open: a request in every stage and one on its way, to each
   /// replica.
-  void set_window(const Plan& plan) {
+  void set_window(const plan::Plan& plan) {
     const auto fitting = static_cast<int>(plan.stages.size() + plan.turn());
     lasting_.stream.window = plan.window > 0 ? plan.window : fitting;
     lasting_.stream.micro_batch = plan.micro_batch;
     if (!plan.replicated) lasting_.stream.first_stage = "stage 0 on " + plan.stages[0].device;
   }
 
-  std::string describe(const Plan& plan) const {
+  std::string describe(const plan::Plan& plan) const {
     return fmt::format("{} {} over {}, window {}", plan.stages.size(),
                        plan.replicated ? "replicas" : "stages", plan.transport_text(),
                        lasting_.stream.window);
   }
 
-  Expected<> stream(Cluster& cluster, const Plan& plan, DeploymentOptions deploying,
-                    ModelWorkload& workload, FileRequests& requests, FileResults& results,
-                    StreamObserver& observer) const {
-    TransportSet transports;
-    ShardPool pool(workload);
-    CodecChooser codecs(codec_error_);
+  Expected<> stream(cluster::Cluster& cluster, const plan::Plan& plan,
+                    cluster::DeploymentOptions deploying, cluster::ModelWorkload& workload,
+                    FileRequests& requests, FileResults& results,
+                    load::StreamObserver& observer) const {
+    cluster::TransportSet transports;
+    cluster::ShardPool pool(workload);
+    cluster::CodecChooser codecs(codec_error_);
     deploying.codecs = &codecs;
-    PlanDeployer deployer(plan, cluster, pool, transports, std::move(deploying));
+    load::PlanDeployer deployer(plan, cluster, pool, transports, std::move(deploying));
     return run_lasting_stream(deployer, lasting_, requests, results, observer);
-  }
-
-  /// A device that breaks from here on is a failure while running, not an environment that refuses.
-  static Error failed_while_running(Error error) {
-    if (exit_code_of(error.code) == kExitEnvironment) error.code = ErrorCode::kInternal;
-    return error;
   }
 
   /// Accounts for what was not sent, and says how it ended.
   static void finish(Context& context, const FileRequests& requests, FileResults& results,
-                     const StreamTally& tally, const Expected<>& streamed) {
+                     const load::StreamTally& tally, const Expected<>& streamed) {
     const Error stopped{ErrorCode::kClosed, "stopped"};
     for (const std::string& file : requests.rest()) {
-      StreamResult result;
+      load::StreamResult result;
       result.name = file;
       result.outputs = tl::unexpected(streamed ? stopped : streamed.error());
       result.sent = false;
@@ -226,7 +225,7 @@ class DeployCommand final : public Command {
   std::optional<std::string> retry_;
   bool no_checksum_ = false;
   MetricsFlags metrics_;
-  LastingOptions lasting_;
+  load::LastingOptions lasting_;
   std::string output_;
   std::vector<std::string> files_;
   bool json_ = false;

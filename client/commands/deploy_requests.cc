@@ -6,14 +6,14 @@
 
 #include "client/commands/inputs.h"
 #include "client/commands/npy.h"
+#include "core/base/json_text.h"
 #include "core/base/text.h"
-#include "core/plan/json_text.h"
 
 namespace pareto::client {
 namespace {
 
 namespace fs = std::filesystem;
-using partitioner::Model;
+using model::Model;
 
 fs::path canonical_path(const fs::path& folder) {
   std::error_code absent;
@@ -22,7 +22,7 @@ fs::path canonical_path(const fs::path& folder) {
 
 }  // namespace
 
-FileRequests::FileRequests(Context& context, const Model& model, ModelWorkload& workload,
+FileRequests::FileRequests(Context& context, const Model& model, cluster::ModelWorkload& workload,
                            std::int64_t plan_batch, const fs::path& output,
                            std::vector<std::string> files, LineReader lines,
                            const std::atomic<bool>& stop)
@@ -38,11 +38,11 @@ FileRequests::FileRequests(Context& context, const Model& model, ModelWorkload& 
   for (const std::string& line : files_) add_inputs(line);
 }
 
-std::optional<StreamRequest> FileRequests::next() {
+std::optional<load::StreamRequest> FileRequests::next() {
   std::optional<std::string> line = next_line();
   while (line && line->find_first_not_of(" \t") == std::string::npos) line = next_line();
   if (!line) return std::nullopt;
-  StreamRequest request;
+  load::StreamRequest request;
   request.name = *std::move(line);
   add_inputs(request.name);
   request.body = read(request.name, request.batch);
@@ -99,8 +99,8 @@ void FileRequests::tell_of_batch(const std::string& request, std::int64_t batch)
                << std::flush;
 }
 
-FileResults::FileResults(Context& context, ModelWorkload& workload, FileRequests& requests,
-                         StreamTally& tally, fs::path folder, bool json)
+FileResults::FileResults(Context& context, cluster::ModelWorkload& workload, FileRequests& requests,
+                         load::StreamTally& tally, fs::path folder, bool json)
     : context_(context),
       workload_(workload),
       requests_(requests),
@@ -108,7 +108,7 @@ FileResults::FileResults(Context& context, ModelWorkload& workload, FileRequests
       folder_(std::move(folder)),
       json_(json) {}
 
-void FileResults::done(StreamResult result) {
+void FileResults::done(load::StreamResult result) {
   const TimePoint now = std::chrono::steady_clock::now();
   const auto files = keep(result);
   tally_.add(result, !files, now);
@@ -117,7 +117,7 @@ void FileResults::done(StreamResult result) {
   if (!context_.out) requests_.cancel();
 }
 
-std::string FileResults::json_line(const StreamResult& result,
+std::string FileResults::json_line(const load::StreamResult& result,
                                    const Expected<std::vector<std::string>>& files) const {
   nlohmann::ordered_json line{{"request", result.name}};
   if (files) {
@@ -131,7 +131,7 @@ std::string FileResults::json_line(const StreamResult& result,
   return dump(line);
 }
 
-std::string FileResults::text_line(const StreamResult& result,
+std::string FileResults::text_line(const load::StreamResult& result,
                                    const Expected<std::vector<std::string>>& files) {
   if (files) {
     return fmt::format("{}  {:.2f} ms{}{}{}", result.name, to_milliseconds(result.latency),
@@ -143,7 +143,7 @@ std::string FileResults::text_line(const StreamResult& result,
 }
 
 /// Writes its tensors. Returns their files.
-Expected<std::vector<std::string>> FileResults::keep(const StreamResult& result) {
+Expected<std::vector<std::string>> FileResults::keep(const load::StreamResult& result) {
   if (!result.outputs) return tl::unexpected(result.outputs.error());
   const auto* tuple = result.outputs->get_if<Tuple>();
   if (!tuple) return fail(ErrorCode::kCorrupt, "the pipeline's result is no tuple");

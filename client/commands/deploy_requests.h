@@ -11,26 +11,26 @@
 #include <string>
 #include <vector>
 
-#include "client/cluster/workload.h"
 #include "client/command.h"
 #include "client/commands/line_reader.h"
-#include "client/experiment/request_stream.h"
-#include "client/experiment/stream_tally.h"
+#include "coordinator/cluster/workload.h"
+#include "coordinator/load/request_stream.h"
+#include "coordinator/load/stream_tally.h"
 #include "core/base/error.h"
-#include "partitioner/graph/model.h"
+#include "partitioner/model/graph/model.h"
 
 namespace pareto::client {
 
 /// Names of files, of the command line or as they are piped in, as requests. Threads: as RequestSource.
-class FileRequests final : public RequestSource {
+class FileRequests final : public load::RequestSource {
  public:
   /// `output`: the folder for results; empty: they are not kept. No `files`: names are read from
   /// `lines`. No more are taken once `stop` is set.
-  FileRequests(Context& context, const partitioner::Model& model, ModelWorkload& workload,
+  FileRequests(Context& context, const model::Model& model, cluster::ModelWorkload& workload,
                std::int64_t plan_batch, const std::filesystem::path& output,
                std::vector<std::string> files, LineReader lines, const std::atomic<bool>& stop);
 
-  std::optional<StreamRequest> next() override;
+  std::optional<load::StreamRequest> next() override;
   void cancel() override;
 
   /// Whether that file of the folder for results was named as an input until now, or is going to be, as far as is known. Threads: any.
@@ -45,8 +45,8 @@ class FileRequests final : public RequestSource {
   void tell_of_batch(const std::string& request, std::int64_t batch);
 
   Context& context_;
-  const partitioner::Model& model_;
-  ModelWorkload& workload_;
+  const model::Model& model_;
+  cluster::ModelWorkload& workload_;
   const std::int64_t plan_batch_;
   const std::filesystem::path output_;
   const std::vector<std::string> files_;
@@ -62,25 +62,25 @@ class FileRequests final : public RequestSource {
 
 /// Results as files, and as lines on stdout. Once stdout takes no more, no more requests are taken.
 /// Threads: as RequestSink.
-class FileResults final : public RequestSink {
+class FileResults final : public load::RequestSink {
  public:
-  FileResults(Context& context, ModelWorkload& workload, FileRequests& requests, StreamTally& tally,
-              std::filesystem::path folder, bool json);
+  FileResults(Context& context, cluster::ModelWorkload& workload, FileRequests& requests,
+              load::StreamTally& tally, std::filesystem::path folder, bool json);
 
-  void done(StreamResult result) override;
+  void done(load::StreamResult result) override;
 
  private:
-  Expected<std::vector<std::string>> keep(const StreamResult& result);
+  Expected<std::vector<std::string>> keep(const load::StreamResult& result);
   std::string unused(const std::string& stem);
-  std::string json_line(const StreamResult& result,
+  std::string json_line(const load::StreamResult& result,
                         const Expected<std::vector<std::string>>& files) const;
-  static std::string text_line(const StreamResult& result,
+  static std::string text_line(const load::StreamResult& result,
                                const Expected<std::vector<std::string>>& files);
 
   Context& context_;
-  ModelWorkload& workload_;
+  cluster::ModelWorkload& workload_;
   FileRequests& requests_;
-  StreamTally& tally_;
+  load::StreamTally& tally_;
   const std::filesystem::path folder_;
   const bool json_;
   std::map<std::string, int> used_;

@@ -10,7 +10,7 @@ using metrics::Families;
 using metrics::Family;
 using metrics::Kind;
 
-void DeployWatch::opened(StreamPipeline& pipeline, std::optional<Nanoseconds> after,
+void DeployWatch::opened(load::StreamPipeline& pipeline, std::optional<Nanoseconds> after,
                          std::size_t again) {
   {
     const std::lock_guard lock(mutex_);
@@ -41,7 +41,7 @@ void DeployWatch::lost(const Error& error, Nanoseconds waits) {
 
 Families DeployWatch::collect() const {
   Families families = metrics::process_metrics();
-  const StreamTally::Counts counts = tally_.counts();
+  const load::StreamTally::Counts counts = tally_.counts();
   const std::lock_guard lock(mutex_);
   families.push_back({"pareto_deploy_info",
                       "1, of the pipeline that is open, or was last",

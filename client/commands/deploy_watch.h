@@ -8,18 +8,18 @@
 #include <string>
 #include <utility>
 
-#include "client/experiment/lasting_stream.h"
-#include "client/experiment/stream_tally.h"
+#include "coordinator/load/lasting_stream.h"
+#include "coordinator/load/stream_tally.h"
 #include "core/metrics/metric.h"
 
 namespace pareto::client {
 
 /// Threads: opened() and lost() from the stream's, collect() from any. Names: daemon/metrics/METRICS.md.
-class DeployWatch final : public StreamObserver {
+class DeployWatch final : public load::StreamObserver {
  public:
   /// `ready`: what stands behind "ready: "; `at_first` is called with the first pipeline. All outlive it.
-  DeployWatch(std::ostream& err, const StreamTally& tally, std::string model, std::string ready,
-              std::function<void()> at_first)
+  DeployWatch(std::ostream& err, const load::StreamTally& tally, std::string model,
+              std::string ready, std::function<void()> at_first)
       : err_(err),
         tally_(tally),
         model_(std::move(model)),
@@ -29,7 +29,7 @@ class DeployWatch final : public StreamObserver {
   /// Whether there ever was a pipeline. After the stream.
   bool was_open() const { return pipeline_ != 0; }
 
-  void opened(StreamPipeline& pipeline, std::optional<Nanoseconds> after,
+  void opened(load::StreamPipeline& pipeline, std::optional<Nanoseconds> after,
               std::size_t again) override;
   void lost(const Error& error, Nanoseconds waits) override;
 
@@ -37,7 +37,7 @@ class DeployWatch final : public StreamObserver {
 
  private:
   std::ostream& err_;
-  const StreamTally& tally_;
+  const load::StreamTally& tally_;
   const std::string model_;
   const std::string ready_;
   const std::function<void()> at_first_;

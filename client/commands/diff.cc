@@ -5,9 +5,9 @@
 #include "client/commands/commands.h"
 #include "client/commands/flags.h"
 #include "client/commands/show.h"
-#include "client/experiment/run_diff.h"
-#include "client/experiment/settle.h"
 #include "client/report/diff_writer.h"
+#include "coordinator/replay/settle.h"
+#include "coordinator/statistics/run_diff.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
 
@@ -61,18 +61,18 @@ class DiffCommand final : public Command {
     if (!between_.empty()) return between(context, *store, tolerance);
     const std::string name_a = runs_.empty() ? "last~1" : runs_.front();
     const std::string name_b = runs_.size() < 2 ? "last" : runs_.back();
-    PARETO_ASSIGN(const RunRecord a, load_settled(*store, name_a));
-    PARETO_ASSIGN(const RunRecord b, load_settled(*store, name_b));
+    PARETO_ASSIGN(const results::RunRecord a, replay::load_settled(*store, name_a));
+    PARETO_ASSIGN(const results::RunRecord b, replay::load_settled(*store, name_b));
     if (a.id == b.id) {
       return fail(ErrorCode::kInvalidArgument, "\"{}\" and \"{}\" are the same run, {}", name_a,
                   name_b, a.id);
     }
-    PARETO_ASSIGN(const RunDiff diff, diff_runs(a, b, tolerance));
+    PARETO_ASSIGN(const statistics::RunDiff diff, statistics::diff_runs(a, b, tolerance));
     return show(context, {a, b}, diff);
   }
 
  private:
-  Expected<int> between(Context& context, ResultStore& store, double tolerance) const {
+  Expected<int> between(Context& context, results::ResultStore& store, double tolerance) const {
     const std::vector<std::string> ids = split_list(between_);
     if (ids.size() != 2 || runs_.size() > 1) {
       return fail(ErrorCode::kInvalidArgument,
@@ -80,12 +80,15 @@ class DiffCommand final : public Command {
                   "--csv`)",
                   between_);
     }
-    PARETO_ASSIGN(const RunRecord run, load_settled(store, runs_.empty() ? "last" : runs_.front()));
-    PARETO_ASSIGN(const RunDiff diff, diff_trials(run, ids[0], ids[1], tolerance));
+    PARETO_ASSIGN(const results::RunRecord run,
+                  replay::load_settled(store, runs_.empty() ? "last" : runs_.front()));
+    PARETO_ASSIGN(const statistics::RunDiff diff,
+                  statistics::diff_trials(run, ids[0], ids[1], tolerance));
     return show(context, {run, run}, diff);
   }
 
-  Expected<int> show(Context& context, const DiffSides& sides, const RunDiff& diff) const {
+  Expected<int> show(Context& context, const DiffSides& sides,
+                     const statistics::RunDiff& diff) const {
     context.out << (json_ ? write_diff_json(sides, diff)
                           : write_diff_table(sides, diff, style_of(context)));
     return diff.regressions() > 0 ? kExitFailed : kExitDone;

@@ -7,12 +7,12 @@
 
 #include "client/commands/commands.h"
 #include "client/commands/show.h"
-#include "client/discovery/inventory_file.h"
-#include "client/discovery/mdns_browser.h"
 #include "client/report/text_table.h"
+#include "coordinator/discovery/inventory_file.h"
+#include "coordinator/discovery/mdns_browser.h"
+#include "core/base/json_text.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
-#include "core/plan/json_text.h"
 #include "core/plan/protocol.h"
 
 namespace pareto::client {
@@ -43,8 +43,9 @@ class DiscoverCommand final : public Command {
     if (time < std::chrono::milliseconds(100) || time > std::chrono::minutes(1)) {
       return fail(ErrorCode::kInvalidArgument, "--timeout {}: 100ms to 60s are possible", timeout_);
     }
-    if (!file_.empty()) PARETO_TRY(with_context(check_new_file(file_), "--write"));
-    PARETO_ASSIGN(const std::vector<FoundDevice> devices, browse(kServiceType, time));
+    if (!file_.empty()) PARETO_TRY(with_context(discovery::check_new_file(file_), "--write"));
+    PARETO_ASSIGN(const std::vector<discovery::FoundDevice> devices,
+                  discovery::browse(plan::kServiceType, time));
     if (devices.empty()) {
       context.err << "No daemon answered. On each device there has to be Avahi (or another mDNS "
                      "responder that paretod\nspeaks to), and paretod has to listen on this "
@@ -55,20 +56,20 @@ class DiscoverCommand final : public Command {
     if (file_.empty()) return kExitDone;
     if (devices.empty())
       return fail(ErrorCode::kUnavailable, "--write {}: nothing was found", file_);
-    PARETO_TRY(with_context(write_inventory(file_, devices), "--write"));
+    PARETO_TRY(with_context(discovery::write_inventory(file_, devices), "--write"));
     context.err << "wrote " << file_ << ": look it through, its order is that of the stages\n";
     return kExitDone;
   }
 
  private:
-  void show(Context& context, const std::vector<FoundDevice>& devices) const {
+  void show(Context& context, const std::vector<discovery::FoundDevice>& devices) const {
     TextTable table({{"device"},
                      {"address"},
                      {"version", Align::kLeft, 1},
                      {"host", Align::kLeft, 2},
                      {"other addresses", Align::kLeft, 3}});
     auto json = Json::array();
-    for (const FoundDevice& device : devices) {
+    for (const discovery::FoundDevice& device : devices) {
       const std::span others = std::span(device.addresses).subspan(1);
       table.add({device.name, device.control_address(), device.version, device.host, join(others)});
       json.push_back({{"name", device.name},

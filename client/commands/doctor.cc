@@ -14,8 +14,8 @@
 #include "client/report/text_table.h"
 #include "client/watch/examine.h"
 #include "client/watch/health.h"
+#include "core/base/json_text.h"
 #include "core/base/usage.h"
-#include "core/plan/json_text.h"
 #include "core/runtime/shard_runner.h"
 #include "core/transport/place.h"
 #include "core/transport/transport.h"
@@ -67,8 +67,9 @@ class DoctorCommand final : public Command {
     facts.own = own_facts(context);
     if (devices_.given()) {
       PARETO_ASSIGN(const auto configs, devices_.read());
-      std::vector<std::unique_ptr<DaemonClient>> clients = connect_each(configs, facts.devices);
-      std::vector<DaemonClient*> answering;
+      std::vector<std::unique_ptr<cluster::DaemonClient>> clients =
+          connect_each(configs, facts.devices);
+      std::vector<cluster::DaemonClient*> answering;
       for (std::size_t i = 0; i < clients.size(); ++i) {
         if (!clients[i]) continue;
         facts.devices[i] = examine_device(*clients[i]);
@@ -109,12 +110,12 @@ class DoctorCommand final : public Command {
 
   static void examine_local(const Context& context, HealthFacts& facts) {
     facts.own.paretod = context.paretod.string();
-    const auto cluster = Cluster::start_local(2, context.paretod);
+    const auto cluster = cluster::Cluster::start_local(2, context.paretod);
     if (!cluster) {
       facts.own.paretod_problem = cluster.error().message;
       return;
     }
-    std::vector<DaemonClient*> clients;
+    std::vector<cluster::DaemonClient*> clients;
     for (std::size_t i = 0; i < cluster->size(); ++i) {
       clients.push_back(&cluster->device(i));
       facts.devices.push_back(examine_device(*clients.back()));

@@ -5,12 +5,12 @@
 #include <charconv>
 #include <map>
 
-#include "client/cluster/codec_choice.h"
-#include "client/cluster/control_address.h"
-#include "client/cluster/remote_network.h"
-#include "client/cluster/transport_choice.h"
 #include "client/commands/known_names.h"
-#include "client/experiment/lost_request.h"
+#include "coordinator/cluster/codec_choice.h"
+#include "coordinator/cluster/control_address.h"
+#include "coordinator/cluster/remote_network.h"
+#include "coordinator/cluster/transport_choice.h"
+#include "coordinator/load/lost_request.h"
 #include "core/base/clock.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
@@ -55,13 +55,13 @@ std::string codec_error_help() {
 
 /// Removes the devices that nobody needs. Whoever checks the plan tells of a name that is not
 /// there.
-void keep_needed(const NeededDevices& needed, std::vector<DeviceConfig>& devices) {
+void keep_needed(const NeededDevices& needed, std::vector<cluster::DeviceConfig>& devices) {
   const auto is_there = [&](const std::string& name) {
-    return std::ranges::find(devices, name, &DeviceConfig::name) != devices.end();
+    return std::ranges::find(devices, name, &cluster::DeviceConfig::name) != devices.end();
   };
   if (needed.first > 0 && needed.first < devices.size()) devices.resize(needed.first);
   if (needed.names.empty() || !std::ranges::all_of(needed.names, is_there)) return;
-  std::erase_if(devices, [&](const DeviceConfig& device) {
+  std::erase_if(devices, [&](const cluster::DeviceConfig& device) {
     return std::ranges::find(needed.names, device.name) == needed.names.end();
   });
 }
@@ -87,12 +87,12 @@ void DeviceFlags::settle(const Context& context) {
   if (inventory.empty() && testbed.empty()) inventory = context.devices;
 }
 
-Expected<Cluster> DeviceFlags::connect(const Context& context, int count,
-                                       std::vector<NamedCondition> conditions,
-                                       const NeededDevices& needed) const {
-  const auto start = [&]() -> Expected<Cluster> {
+Expected<cluster::Cluster> DeviceFlags::connect(const Context& context, int count,
+                                                std::vector<cluster::NamedCondition> conditions,
+                                                const NeededDevices& needed) const {
+  const auto start = [&]() -> Expected<cluster::Cluster> {
     if (!testbed.empty()) {
-      PARETO_ASSIGN(const ChosenTestbed chosen, find_testbed(testbed));
+      PARETO_ASSIGN(const cluster::ChosenTestbed chosen, cluster::find_testbed(testbed));
       return open_testbed(chosen, std::move(conditions), context.paretod);
     }
     if (static_cast<std::size_t>(count) > netem::Testbed::kMaxDevices) {
@@ -100,10 +100,10 @@ Expected<Cluster> DeviceFlags::connect(const Context& context, int count,
                   "{} devices on this machine are more than {}: name others (--devices)", count,
                   netem::Testbed::kMaxDevices);
     }
-    if (conditions.empty()) return Cluster::start_local(count, context.paretod);
+    if (conditions.empty()) return cluster::Cluster::start_local(count, context.paretod);
     const netem::Testbed bed = netem::plain_testbed(static_cast<std::size_t>(count));
-    PARETO_ASSIGN(auto network, EmulatedNetwork::create(bed, std::move(conditions)));
-    return Cluster::start_local(bed, context.paretod, std::move(network), {});
+    PARETO_ASSIGN(auto network, cluster::EmulatedNetwork::create(bed, std::move(conditions)));
+    return cluster::Cluster::start_local(bed, context.paretod, std::move(network), {});
   };
   if (inventory.empty()) {
     auto local = start();
@@ -113,14 +113,15 @@ Expected<Cluster> DeviceFlags::connect(const Context& context, int count,
     }
     return local;
   }
-  PARETO_ASSIGN(auto devices, with_context(read_devices(inventory), "--devices"));
+  PARETO_ASSIGN(auto devices, with_context(cluster::read_devices(inventory), "--devices"));
   keep_needed(needed, devices);
-  if (!conditions.empty()) PARETO_TRY(check_changeable(devices));
-  PARETO_ASSIGN(Cluster cluster, Cluster::connect(devices));
+  if (!conditions.empty()) PARETO_TRY(cluster::check_changeable(devices));
+  PARETO_ASSIGN(cluster::Cluster cluster, cluster::Cluster::connect(devices));
   if (!conditions.empty()) {
-    std::vector<DaemonClient*> clients;
+    std::vector<cluster::DaemonClient*> clients;
     for (std::size_t i = 0; i < cluster.size(); ++i) clients.push_back(&cluster.device(i));
-    PARETO_ASSIGN(auto network, RemoteNetwork::create(std::move(conditions), std::move(clients)));
+    PARETO_ASSIGN(auto network,
+                  cluster::RemoteNetwork::create(std::move(conditions), std::move(clients)));
     cluster.use_network(std::move(network));
   }
   return cluster;
@@ -128,7 +129,7 @@ Expected<Cluster> DeviceFlags::connect(const Context& context, int count,
 
 Expected<std::string> DeviceFlags::testbed_content() const {
   if (testbed.empty()) return std::string();
-  PARETO_ASSIGN(const ChosenTestbed chosen, find_testbed(testbed));
+  PARETO_ASSIGN(const cluster::ChosenTestbed chosen, cluster::find_testbed(testbed));
   return chosen.content();
 }
 
@@ -232,9 +233,9 @@ void SettingLists::add_to(CLI::App& app) {
       ->capture_default_str();
 }
 
-Expected<std::vector<ShardSettings>> SettingLists::read(const std::string& engine) const {
+Expected<std::vector<control::ShardSettings>> SettingLists::read(const std::string& engine) const {
   PARETO_ASSIGN(const std::vector<std::int64_t> each_batch, parse_batches(batches));
-  std::vector<ShardSettings> all;
+  std::vector<control::ShardSettings> all;
   for (const std::int64_t batch : each_batch) {
     for (const std::string& count : split_list(threads)) {
       PARETO_ASSIGN(const int number, parse_number(count, "--threads", 0));
@@ -242,7 +243,7 @@ Expected<std::vector<ShardSettings>> SettingLists::read(const std::string& engin
         const RunnerFlags flags{engine, precision, number, max_error};
         PARETO_TRY(flags.check());
         PARETO_ASSIGN(const double error, flags.max_error_share());
-        const ShardSettings settings{engine, precision, number, batch, error};
+        const control::ShardSettings settings{engine, precision, number, batch, error};
         if (std::ranges::find(all, settings) == all.end()) all.push_back(settings);
       }
     }
@@ -261,12 +262,12 @@ void TimeoutFlag::add_to(CLI::App& app) {
   set_value(app.add_option("--timeout", timeout,
                            fmt::format("time after which a request counts as lost (default: {}s, "
                                        "or 50 times what requests were seen to take)",
-                                       kRequestTimeout.count() / 1000)),
+                                       load::kRequestTimeout.count() / 1000)),
             "DURATION");
 }
 
 Expected<std::chrono::milliseconds> TimeoutFlag::read() const {
-  if (!timeout) return kRequestTimeout;
+  if (!timeout) return load::kRequestTimeout;
   PARETO_ASSIGN(const Nanoseconds limit, parse_long_time(*timeout, "--timeout"));
   if (limit < std::chrono::milliseconds(1) || limit > std::chrono::hours(24)) {
     return fail(ErrorCode::kInvalidArgument, "--timeout {}: 1ms to 24h are possible", *timeout);
@@ -275,40 +276,42 @@ Expected<std::chrono::milliseconds> TimeoutFlag::read() const {
 }
 
 bool is_condition_file(const std::string& network) {
-  return network != Network::kNone && network != EmulatedNetwork::kOwn;
+  return network != cluster::Network::kNone && network != cluster::EmulatedNetwork::kOwn;
 }
 
 Expected<std::string> networks_of(const std::string& networks, const DeviceFlags& devices) {
   if (!networks.empty()) return networks;
-  if (devices.testbed.empty()) return std::string(Network::kNone);
-  PARETO_ASSIGN(const ChosenTestbed chosen, find_testbed(devices.testbed));
+  if (devices.testbed.empty()) return std::string(cluster::Network::kNone);
+  PARETO_ASSIGN(const cluster::ChosenTestbed chosen, cluster::find_testbed(devices.testbed));
   return chosen.network();
 }
 
-Expected<> check_offered(const Cluster& cluster, const std::vector<std::string>& networks) {
-  const Network* const network = cluster.network();
+Expected<> check_offered(const cluster::Cluster& cluster,
+                         const std::vector<std::string>& networks) {
+  const cluster::Network* const network = cluster.network();
   if (network == nullptr) return {};
-  for (const std::string& file : networks) PARETO_TRY(network->offers(condition_name(file)));
+  for (const std::string& file : networks)
+    PARETO_TRY(network->offers(cluster::condition_name(file)));
   return {};
 }
 
-Expected<std::vector<NamedCondition>> read_conditions(const std::string& networks) {
-  std::vector<NamedCondition> conditions;
+Expected<std::vector<cluster::NamedCondition>> read_conditions(const std::string& networks) {
+  std::vector<cluster::NamedCondition> conditions;
   std::map<std::string, std::string> files;
   for (const std::string& file : split_list(networks)) {
     if (!is_condition_file(file)) continue;
-    if (!is_condition_file(condition_name(file))) {
+    if (!is_condition_file(cluster::condition_name(file))) {
       return fail(ErrorCode::kInvalidArgument,
                   "--network {}: \"{}\" is the name of another network: call the file otherwise",
-                  file, condition_name(file));
+                  file, cluster::condition_name(file));
     }
-    if (!files.emplace(condition_name(file), file).second) {
+    if (!files.emplace(cluster::condition_name(file), file).second) {
       return fail(ErrorCode::kInvalidArgument,
                   "--network {}: {} is called \"{}\" too: call one of the files otherwise", file,
-                  files.at(condition_name(file)), condition_name(file));
+                  files.at(cluster::condition_name(file)), cluster::condition_name(file));
     }
-    PARETO_ASSIGN(Condition condition, with_context(open_condition(file), "--network"));
-    conditions.push_back({condition_name(file), std::move(condition)});
+    PARETO_ASSIGN(plan::Condition condition, with_context(plan::open_condition(file), "--network"));
+    conditions.push_back({cluster::condition_name(file), std::move(condition)});
   }
   return conditions;
 }
@@ -362,7 +365,7 @@ Expected<> check_codec_error(double error) {
 Expected<std::vector<std::string>> parse_codecs(const std::string& text) {
   std::vector<std::string> chosen;
   for (const std::string& name : split_list(text)) {
-    PARETO_TRY(with_context(check_codec_name(name), "--codec {}", name));
+    PARETO_TRY(with_context(cluster::check_codec_name(name), "--codec {}", name));
     if (std::find(chosen.begin(), chosen.end(), name) == chosen.end()) chosen.push_back(name);
   }
   if (chosen.empty()) return fail(ErrorCode::kInvalidArgument, "--codec names none");
@@ -372,7 +375,7 @@ Expected<std::vector<std::string>> parse_codecs(const std::string& text) {
 Expected<std::vector<std::string>> parse_transports(const std::string& text) {
   std::vector<std::string> chosen;
   for (const std::string& mix : split_list(text)) {
-    PARETO_TRY(with_context(parse_transport_mix(mix), "--transport {}", mix));
+    PARETO_TRY(with_context(cluster::parse_transport_mix(mix), "--transport {}", mix));
     if (std::find(chosen.begin(), chosen.end(), mix) == chosen.end()) chosen.push_back(mix);
   }
   if (chosen.empty()) return fail(ErrorCode::kInvalidArgument, "--transport names none");

@@ -7,16 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "client/cluster/cluster.h"
-#include "client/cluster/daemon_client.h"
-#include "client/cluster/testbed_cluster.h"
 #include "client/command.h"
 #include "client/commands/model_flags.h"
 #include "client/commands/store_flags.h"
+#include "coordinator/cluster/cluster.h"
+#include "coordinator/cluster/daemon_client.h"
+#include "coordinator/cluster/testbed_cluster.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/runtime/shard_runner.h"
-#include "partitioner/graph/model.h"
+#include "partitioner/model/graph/model.h"
 
 namespace pareto::client {
 
@@ -43,9 +43,9 @@ struct DeviceFlags {
   /// The devices of the inventory or of the test bed, or `count` daemons of this build on loopback; with conditions to be applied, in
   /// namespaces of this machine. Fails: as Cluster and open_testbed do; kUnavailable where there is no paretod to start; kInvalidArgument
   /// (conditions for devices that let nobody change their network).
-  Expected<Cluster> connect(const Context& context, int count,
-                            std::vector<NamedCondition> conditions = {},
-                            const NeededDevices& needed = {}) const;
+  Expected<cluster::Cluster> connect(const Context& context, int count,
+                                     std::vector<cluster::NamedCondition> conditions = {},
+                                     const NeededDevices& needed = {}) const;
   /// As ChosenTestbed::content; "" where none is named. Fails: as find_testbed.
   Expected<std::string> testbed_content() const;
 };
@@ -92,7 +92,7 @@ struct SettingLists {
 
   void add_to(CLI::App& app);
   /// All of them on that engine, batch by batch, in each threads by threads; none twice. Fails: kInvalidArgument naming the flag.
-  Expected<std::vector<ShardSettings>> read(const std::string& engine) const;
+  Expected<std::vector<control::ShardSettings>> read(const std::string& engine) const;
 };
 
 /// For CLI::Option::check: what is wrong with several values, separated by commas, where one is taken; "" of one.
@@ -112,10 +112,10 @@ bool is_condition_file(const std::string& network);
 /// What --network names; where it names nothing, what the test bed has of its own, or "none". Fails: as find_testbed.
 Expected<std::string> networks_of(const std::string& networks, const DeviceFlags& devices);
 /// Whether the network of those devices can be like each of them. Fails: as Network::offers.
-Expected<> check_offered(const Cluster& cluster, const std::vector<std::string>& networks);
+Expected<> check_offered(const cluster::Cluster& cluster, const std::vector<std::string>& networks);
 /// "none,lte.yaml": the conditions of those that are files, by their names. Fails: as read_condition; kInvalidArgument (a file that is
 /// called like no file).
-Expected<std::vector<NamedCondition>> read_conditions(const std::string& networks);
+Expected<std::vector<cluster::NamedCondition>> read_conditions(const std::string& networks);
 
 /// "2,3" -> {2, 3}; "auto" -> {}. Fails with kInvalidArgument naming the flag where one is below 1.
 Expected<std::vector<int>> parse_stages(const std::string& text);

@@ -11,8 +11,8 @@
 namespace pareto::client {
 namespace {
 
-using partitioner::InputShape;
-using partitioner::Model;
+using model::InputShape;
+using model::Model;
 
 Expected<std::vector<Tensor>> read_files(const std::vector<std::string>& files) {
   std::vector<Tensor> tensors;
@@ -46,12 +46,11 @@ Expected<std::vector<InputShape>> read_model_inputs(const std::string& shape,
                                                     const std::vector<std::string>& files) {
   std::vector<InputShape> shapes;
   if (!shape.empty()) {
-    PARETO_ASSIGN(shapes, with_context(partitioner::parse_input_shapes(shape), "--input-shape"));
+    PARETO_ASSIGN(shapes, with_context(model::parse_input_shapes(shape), "--input-shape"));
   }
   if (files.empty()) return shapes;
   PARETO_ASSIGN(std::vector<Tensor> tensors, with_context(read_files(files), "--input"));
-  return with_context(partitioner::with_data(std::move(shapes), std::move(tensors), files),
-                      "--input");
+  return with_context(model::with_data(std::move(shapes), std::move(tensors), files), "--input");
 }
 
 Expected<ModelInputs> read_request(const Model& model, const std::vector<std::string>& files) {
@@ -79,7 +78,7 @@ Expected<ModelInputs> read_request(const Model& model, const std::vector<std::st
 }
 
 std::optional<std::int64_t> own_batch(const Model& model) {
-  return model.only_batch() ? model.only_batch() : partitioner::batch_of_data(model.inputs());
+  return model.only_batch() ? model.only_batch() : model::batch_of_data(model.inputs());
 }
 
 Expected<std::vector<std::int64_t>> batches_for(Context& context, const Model& model,
@@ -89,7 +88,7 @@ Expected<std::vector<std::int64_t>> batches_for(Context& context, const Model& m
     const auto own = own_batch(model);
     return own ? std::vector{*own} : usual;
   }
-  const auto present = partitioner::batch_of_data(model.inputs());
+  const auto present = model::batch_of_data(model.inputs());
   for (const std::int64_t batch : named) {
     if (model.only_batch() && batch != *model.only_batch()) {
       return fail(ErrorCode::kInvalidArgument, "--batch {}: {} runs at batch {} only", batch,
@@ -114,7 +113,7 @@ Expected<> check_micro_batch(const Model& model, std::int64_t micro_batch) {
     return fail(ErrorCode::kInvalidArgument, "--micro-batch {}: {} runs at batch {} only",
                 micro_batch, model.name(), *only);
   }
-  const partitioner::Graph& graph = model.graph();
+  const model::Graph& graph = model.graph();
   const auto check = [&](const std::vector<std::int64_t>& values, const char* what) -> Expected<> {
     for (const std::int64_t value : values) {
       const ValueSpec& spec = graph.values[static_cast<std::size_t>(value)].spec;
@@ -132,19 +131,19 @@ Expected<> check_micro_batch(const Model& model, std::int64_t micro_batch) {
 
 std::string only_batch_notice(const Model& model) {
   const auto only = model.only_batch();
-  if (!only || !partitioner::has_batch(model.inputs())) return {};
+  if (!only || !model::has_batch(model.inputs())) return {};
   std::string text = fmt::format("{} runs at batch {} only", model.name(), *only);
-  if (*only == 1 && !partitioner::batch_of_data(model.inputs())) {
+  if (*only == 1 && !model::batch_of_data(model.inputs())) {
     text += " of those tried; if it was exported at another one, name that: --batch";
   }
   return text;
 }
 
 std::string emptied_notice(const Model& model) {
-  if (!partitioner::has_made_up_integers(model.inputs())) return {};
-  const partitioner::Graph& graph = model.graph();
+  if (!model::has_made_up_integers(model.inputs())) return {};
+  const model::Graph& graph = model.graph();
   const std::int64_t batch = model.only_batch().value_or(1);
-  const auto is_empty = [&](const partitioner::GraphValue& value) {
+  const auto is_empty = [&](const model::GraphValue& value) {
     return std::ranges::any_of(tensors_of(value.spec), [&](const TensorSpec& tensor) {
       return std::ranges::any_of(tensor.dims,
                                  [&](const SymbolicDim& dim) { return dim.at(batch) == 0; });

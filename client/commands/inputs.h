@@ -9,7 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/tensor/value.h"
-#include "partitioner/graph/model.h"
+#include "partitioner/model/graph/model.h"
 
 namespace pareto::client {
 
@@ -18,8 +18,8 @@ struct Context;
 /// Reads what a model is to be examined with: `shape` as of --input-shape, and one .npy file an
 /// input. Either may be empty. Fails: as parse_input_shapes(), read_npy() and with_data(), naming
 /// the flag.
-Expected<std::vector<partitioner::InputShape>> read_model_inputs(
-    const std::string& shape, const std::vector<std::string>& files);
+Expected<std::vector<model::InputShape>> read_model_inputs(const std::string& shape,
+                                                           const std::vector<std::string>& files);
 
 /// One request for a model.
 struct ModelInputs {
@@ -29,27 +29,27 @@ struct ModelInputs {
 /// Reads a request, one .npy file an input. Fails: as read_npy(); kInvalidArgument naming the file
 /// and what the model takes (number, dtypes, shapes): devices would only refuse it in LibTorch's
 /// words.
-Expected<ModelInputs> read_request(const partitioner::Model& model,
+Expected<ModelInputs> read_request(const model::Model& model,
                                    const std::vector<std::string>& files);
 
 /// Returns the only batch that the model runs at, else the batch of the data that it was opened
 /// with; none: it has neither.
-std::optional<std::int64_t> own_batch(const partitioner::Model& model);
+std::optional<std::int64_t> own_batch(const model::Model& model);
 /// Returns the batches to run at: those that were named, else the model's own, else `usual`. Says
 /// on stderr if samples of the data are repeated or left out. Fails: kInvalidArgument (it runs at
 /// another batch only).
-Expected<std::vector<std::int64_t>> batches_for(Context& context, const partitioner::Model& model,
+Expected<std::vector<std::int64_t>> batches_for(Context& context, const model::Model& model,
                                                 const std::vector<std::int64_t>& named,
                                                 const std::vector<std::int64_t>& usual = {1});
 /// Fails if the model cannot run a batch in parts: kInvalidArgument naming the input or output
 /// whose first dimension is not the batch, or the only batch that it runs at. `micro_batch` 0:
 /// batches travel whole.
-Expected<> check_micro_batch(const partitioner::Model& model, std::int64_t micro_batch);
+Expected<> check_micro_batch(const model::Model& model, std::int64_t micro_batch);
 
 /// Returns a sentence on the only batch that the model runs at; empty: it runs at several.
-std::string only_batch_notice(const partitioner::Model& model);
+std::string only_batch_notice(const model::Model& model);
 /// Returns a sentence on values that are empty because example integers are zeros; empty: there are
 /// none.
-std::string emptied_notice(const partitioner::Model& model);
+std::string emptied_notice(const model::Model& model);
 
 }  // namespace pareto::client

@@ -5,17 +5,17 @@
 #include <thread>
 #include <utility>
 
-#include "client/cluster/control_address.h"
-#include "client/cluster/daemon_client.h"
 #include "client/commands/commands.h"
 #include "client/commands/flags.h"
 #include "client/commands/show.h"
 #include "client/report/text_table.h"
-#include "client/results/disturbances.h"
+#include "coordinator/cluster/control_address.h"
+#include "coordinator/cluster/daemon_client.h"
+#include "coordinator/results/disturbances.h"
+#include "core/base/json_text.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
-#include "core/plan/json_text.h"
-#include "partitioner/models/model_builder.h"
+#include "partitioner/model/zoo/model_builder.h"
 
 namespace pareto::client {
 namespace {
@@ -33,7 +33,7 @@ class ModelsCommand final : public Command {
   Expected<int> run(Context& context) override {
     TextTable table({{"model"}, {"input"}, {"architecture"}});
     auto json = Json::array();
-    for (const auto& model : partitioner::builtin_models()) {
+    for (const auto& model : model::builtin_models()) {
       const std::string input = to_string(model->default_input().per_sample);
       table.add({std::string(model->name()), input, std::string(model->reference())});
       json.push_back(
@@ -65,14 +65,14 @@ class DevicesCommand final : public Command {
     app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
   }
   Expected<int> run(Context& context) override {
-    std::vector<DeviceConfig> configs;
-    std::optional<Cluster> local;
+    std::vector<cluster::DeviceConfig> configs;
+    std::optional<cluster::Cluster> local;
     devices_.settle(context);
     if (devices_.inventory.empty()) {
       PARETO_ASSIGN(local, devices_.connect(context, 2));
       for (std::size_t i = 0; i < local->size(); ++i) configs.push_back(local->device(i).config());
     } else {
-      PARETO_ASSIGN(configs, with_context(read_devices(devices_.inventory), "--devices"));
+      PARETO_ASSIGN(configs, with_context(cluster::read_devices(devices_.inventory), "--devices"));
     }
     TextTable table({{"device"},
                      {"address"},
@@ -104,28 +104,28 @@ class DevicesCommand final : public Command {
 
  private:
   struct Asked {
-    DeviceInfo info;
-    DeviceStatus status;
-    Observation seen;
+    cluster::DeviceInfo info;
+    cluster::DeviceStatus status;
+    cluster::Observation seen;
   };
   using Answer = Expected<Asked>;
 
   /// "4", or "4 (quota 1.5)".
-  static std::string cores_of(const DeviceInfo& info) {
+  static std::string cores_of(const cluster::DeviceInfo& info) {
     if (info.cpu_quota <= 0) return std::to_string(info.cores);
     return fmt::format("{} (quota {:.3g})", info.cores, info.cpu_quota);
   }
 
-  static Answer ask(const DeviceConfig& config) {
+  static Answer ask(const cluster::DeviceConfig& config) {
     constexpr std::chrono::milliseconds kTimeout{3000};
-    PARETO_ASSIGN(const auto client, connect_daemon(config, kTimeout));
-    PARETO_ASSIGN(DeviceStatus status, client->status(kTimeout));
-    PARETO_ASSIGN(Observation seen, client->observe(kTimeout));
+    PARETO_ASSIGN(const auto client, cluster::connect_daemon(config, kTimeout));
+    PARETO_ASSIGN(cluster::DeviceStatus status, client->status(kTimeout));
+    PARETO_ASSIGN(cluster::Observation seen, client->observe(kTimeout));
     return Asked{client->info(), std::move(status), std::move(seen)};
   }
 
   /// All at once: devices that hang cost the time of one.
-  static std::vector<Answer> ask_all(const std::vector<DeviceConfig>& configs) {
+  static std::vector<Answer> ask_all(const std::vector<cluster::DeviceConfig>& configs) {
     std::vector<Answer> answers(configs.size(), fail(ErrorCode::kInternal, "not asked"));
     std::vector<std::jthread> asking;
     for (std::size_t i = 0; i < configs.size(); ++i) {
@@ -136,8 +136,8 @@ class DevicesCommand final : public Command {
   }
 
   /// Adds a row; a problem has room below the table.
-  static void add(const DeviceConfig& config, const Answer& answer, TextTable& table, Json& json,
-                  std::vector<std::string>& problems, std::vector<std::string>& notes) {
+  static void add(const cluster::DeviceConfig& config, const Answer& answer, TextTable& table,
+                  Json& json, std::vector<std::string>& problems, std::vector<std::string>& notes) {
     const auto unwell = [&](const std::string& why) {
       table.add({config.name, config.address, "not well", "", "", "", "", "", "", "", ""},
                 RowStyle::kBad);
@@ -150,8 +150,9 @@ class DevicesCommand final : public Command {
     if (!answer) return unwell(answer.error().message);
     const auto& [info, status, seen] = *answer;
     if (seen.other_pipelines > 0) {
-      notes.push_back(config.name + ": " +
-                      company_text({config.name, seen.other_coordinators, seen.other_pipelines}));
+      notes.push_back(
+          config.name + ": " +
+          results::company_text({config.name, seen.other_coordinators, seen.other_pipelines}));
     }
     table.add({config.name, config.address, "well", cores_of(info), format_bytes(info.memory_bytes),
                info.device, std::to_string(status.shards.size()), format_bytes(status.store_bytes),

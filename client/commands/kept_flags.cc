@@ -3,10 +3,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "client/cluster/control_address.h"
+#include "coordinator/cluster/control_address.h"
 #include "core/base/json_reason.h"
+#include "core/base/json_text.h"
 #include "core/base/text.h"
-#include "core/plan/json_text.h"
 
 namespace pareto::client {
 namespace {
@@ -14,10 +14,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// `networks`: their texts by their names.
-Expected<std::vector<NamedCondition>> kept_conditions(const nlohmann::json& networks) {
-  std::vector<NamedCondition> conditions;
+Expected<std::vector<cluster::NamedCondition>> kept_conditions(const nlohmann::json& networks) {
+  std::vector<cluster::NamedCondition> conditions;
   for (const auto& [name, text] : networks.items()) {
-    auto condition = parse_condition(text.get<std::string>(), "network " + name);
+    auto condition = plan::parse_condition(text.get<std::string>(), "network " + name);
     if (!condition) return fail(ErrorCode::kCorrupt, "{}", condition.error().message);
     conditions.push_back({name, *std::move(condition)});
   }
@@ -34,12 +34,13 @@ std::string to_json(const KeptFlags& flags) {
   const std::string& testbed = flags.devices.testbed;
   const std::string& devices = flags.devices.inventory;
   auto networks = Json::object();
-  for (const NamedCondition& one : flags.conditions) networks[one.name] = to_text(one.condition);
+  for (const cluster::NamedCondition& one : flags.conditions)
+    networks[one.name] = to_text(one.condition);
   Json json{{"sweep", Json::parse(to_json(flags.options))},
             {"model", Json::parse(to_json(flags.model.source()))},
-            {"devices", names_addresses(devices) ? devices : absolute_path(devices)},
+            {"devices", cluster::names_addresses(devices) ? devices : absolute_path(devices)},
             {"networks", std::move(networks)},
-            {"testbed", is_testbed_file(testbed) ? absolute_path(testbed) : testbed}};
+            {"testbed", cluster::is_testbed_file(testbed) ? absolute_path(testbed) : testbed}};
   if (!flags.report.empty()) json["report"] = report_path(flags.report);
   if (!flags.milliwatts.empty()) json["milliwatts"] = flags.milliwatts;
   if (flags.max_latency_ms) json["max_latency_ms"] = *flags.max_latency_ms;
@@ -47,15 +48,15 @@ std::string to_json(const KeptFlags& flags) {
   return dump(json);
 }
 
-Expected<KeptFlags> kept_flags(const RunRecord& run) {
+Expected<KeptFlags> kept_flags(const results::RunRecord& run) {
   const auto unreadable = [&](const std::string& why) {
     return fail(ErrorCode::kCorrupt, "run {}: its flags cannot be read: {}", run.id, why);
   };
   try {
     const auto json = nlohmann::json::parse(run.options_json);
     KeptFlags flags;
-    PARETO_ASSIGN(flags.options, sweep_options_from_json(json.at("sweep").dump()));
-    const auto source = model_source_from_json(json.at("model").dump());
+    PARETO_ASSIGN(flags.options, sweep::sweep_options_from_json(json.at("sweep").dump()));
+    const auto source = plan::model_source_from_json(json.at("model").dump());
     if (!source) return unreadable(source.error().message);
     flags.model.complete(*source);
     // The user named them when the run began.

@@ -7,21 +7,21 @@
 #include <string>
 #include <vector>
 
-#include "client/cluster/network.h"
 #include "client/commands/flags.h"
-#include "client/experiment/sweep.h"
-#include "client/results/record.h"
+#include "coordinator/cluster/network.h"
+#include "coordinator/results/record.h"
+#include "coordinator/sweep/sweep.h"
 #include "core/base/error.h"
 
 namespace pareto::client {
 
 struct KeptFlags {
-  SweepOptions options;
+  sweep::SweepOptions options;
   ModelFlags model;
   DeviceFlags devices;
   std::string report{};  ///< the file of the report, or "none"; empty: the default
   /// Those of the options that are files, as they were when the run began: it goes on under the same whatever became of the files.
-  std::vector<NamedCondition> conditions;
+  std::vector<cluster::NamedCondition> conditions;
   /// The latency that plans should stay within, for the front and the page; none: not said.
   std::optional<double> max_latency_ms{};
   /// The power of each device while it works, in mW, by its name. Only what the inventory says.
@@ -34,6 +34,6 @@ struct KeptFlags {
 std::string to_json(const KeptFlags& flags);
 
 /// Fails: kCorrupt; as read_conditions for runs of versions that did not keep what conditions were.
-Expected<KeptFlags> kept_flags(const RunRecord& run);
+Expected<KeptFlags> kept_flags(const results::RunRecord& run);
 
 }  // namespace pareto::client

@@ -4,13 +4,13 @@
 #include "core/runtime/shard_runner.h"
 #include "core/transport/transport.h"
 #include "core/wire/codec.h"
-#include "partitioner/models/model_builder.h"
+#include "partitioner/model/zoo/model_builder.h"
 
 namespace pareto::client {
 
 std::vector<std::string> model_names() {
   std::vector<std::string> names;
-  for (const auto& model : partitioner::builtin_models()) names.emplace_back(model->name());
+  for (const auto& model : model::builtin_models()) names.emplace_back(model->name());
   return names;
 }
 
@@ -28,7 +28,8 @@ std::vector<std::string> codec_names(std::vector<std::string> words) {
 }
 
 std::vector<std::string> network_names(std::vector<std::string> words) {
-  for (const BuiltinCondition& condition : builtin_conditions()) words.push_back(condition.name);
+  for (const plan::BuiltinCondition& condition : plan::builtin_conditions())
+    words.push_back(condition.name);
   return words;
 }
 

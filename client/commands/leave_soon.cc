@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/cluster/daemon_client.h"
+#include "coordinator/cluster/daemon_client.h"
 #include "core/base/clock.h"
 
 namespace pareto::client {
@@ -64,7 +64,7 @@ LeaveSoon::~LeaveSoon() {
   static_cast<void>(!::write(done_.get(), &once, sizeof once));
 }
 
-std::optional<std::string> hung_device(const Cluster& cluster) {
+std::optional<std::string> hung_device(const cluster::Cluster& cluster) {
   std::vector<Expected<>> answers(cluster.size());
   {
     std::vector<std::jthread> asking;
@@ -77,7 +77,7 @@ std::optional<std::string> hung_device(const Cluster& cluster) {
   }
   for (std::size_t i = 0; i < cluster.size(); ++i) {
     if (answers[i] || answers[i].error().code != ErrorCode::kTimeout) continue;
-    const DeviceConfig& config = cluster.device(i).config();
+    const cluster::DeviceConfig& config = cluster.device(i).config();
     return fmt::format("stopped: {} ({}) does not answer, and is not waited for", config.name,
                        config.address);
   }

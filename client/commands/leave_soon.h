@@ -6,8 +6,8 @@
 #include <string>
 #include <thread>
 
-#include "client/cluster/cluster.h"
 #include "client/command.h"
+#include "coordinator/cluster/cluster.h"
 #include "core/base/error.h"
 #include "core/base/file_descriptor.h"
 
@@ -40,6 +40,6 @@ inline constexpr const char* kStopping =
     "stopping after what is being measured; again to leave now";
 
 /// Names a device that does not answer its control service within a second; none: all do.
-std::optional<std::string> hung_device(const Cluster& cluster);
+std::optional<std::string> hung_device(const cluster::Cluster& cluster);
 
 }  // namespace pareto::client

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/usage.h"
+#include "core/metrics/certificate_metric.h"
 
 namespace pareto::client {
 
@@ -29,7 +30,7 @@ void MetricsFlags::add_to(CLI::App& app) {
 Expected<std::unique_ptr<metrics::MetricsServer>> MetricsFlags::serve(
     Context& context, metrics::Collect collect) const {
   if (address.empty()) return nullptr;
-  PARETO_ASSIGN(auto certificate, with_context(metrics::ServerCertificate::load(tls), "metrics"));
+  PARETO_ASSIGN(auto certificate, with_context(tls::ServerCertificate::load(tls), "metrics"));
   const auto with_certificate = [collect = std::move(collect), shown = certificate.get()] {
     metrics::Families families = collect();
     families.push_back(metrics::certificate_metric(shown));

@@ -12,7 +12,7 @@ namespace pareto::client {
 
 struct MetricsFlags {
   std::string address;
-  metrics::CertificateFiles tls;
+  tls::CertificateFiles tls;
 
   void add_to(CLI::App& app);
   /// Serves what `collect` returns, and the certificate's own figures, and says where on stderr. Null:

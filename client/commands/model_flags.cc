@@ -15,7 +15,7 @@
 #include "core/base/text.h"
 #include "core/base/usage.h"
 #include "core/runtime/operator_libraries.h"
-#include "partitioner/models/model_builder.h"
+#include "partitioner/model/zoo/model_builder.h"
 
 namespace pareto::client {
 namespace {
@@ -81,7 +81,7 @@ void ModelFlags::add_to(CLI::App& app, bool required) {
       ->delimiter(',');
 }
 
-void ModelFlags::complete(const ModelSource& source) {
+void ModelFlags::complete(const plan::ModelSource& source) {
   const ModelFlags plain;
   if (model.empty()) model = source.model;
   if (input_shape.empty() && inputs.empty()) {
@@ -95,9 +95,9 @@ void ModelFlags::complete(const ModelSource& source) {
   operators_of_plan_ = source.operators;
 }
 
-ModelSource ModelFlags::source() const {
-  ModelSource source;
-  source.model = partitioner::is_model_file(model) ? absolute_path(model) : model;
+plan::ModelSource ModelFlags::source() const {
+  plan::ModelSource source;
+  source.model = model::is_model_file(model) ? absolute_path(model) : model;
   source.input_shape = data_shape_.empty() ? input_shape : data_shape_;
   source.num_classes = num_classes;
   source.weights = absolute_path(weights);
@@ -157,22 +157,22 @@ void ModelFlags::leave_out_absent(Context& context, bool are_operators_said) {
 }
 
 void ModelFlags::remember(const Context& context, const Digest& file,
-                          const partitioner::Model& opened) const {
-  const ModelSource opened_as = source();
+                          const model::Model& opened) const {
+  const plan::ModelSource opened_as = source();
   // A folder that cannot be written only means that it has to be said again.
   static_cast<void>(memory_of(context).remember(
       file, {opened_as.input_shape, opened_as.inputs, opened.only_batch(), opened_as.operators}));
 }
 
-Expected<partitioner::Model> ModelFlags::open(Context& context,
-                                              const std::vector<std::int64_t>& batches) {
-  partitioner::ModelOptions options;
+Expected<model::Model> ModelFlags::open(Context& context,
+                                        const std::vector<std::int64_t>& batches) {
+  model::ModelOptions options;
   options.num_classes = num_classes;
   options.weights = weights;
   options.seed = model_seed;
   options.batches = batches;
   std::optional<Digest> file;
-  if (partitioner::is_model_file(model)) {
+  if (model::is_model_file(model)) {
     const SlowOpening slow(context.err, fmt::format("opening {}: reading it", model));
     if (const auto digest = digest_of_file(model)) file = *digest;
   }
@@ -194,10 +194,10 @@ Expected<partitioner::Model> ModelFlags::open(Context& context,
     const SlowOpening slow(
         context.err,
         fmt::format("opening {}: loading it, and running it to see its shapes", model));
-    return partitioner::open_model(model, options);
+    return model::open_model(model, options);
   };
-  PARETO_ASSIGN(partitioner::Model opened, open_patiently());
-  if (!inputs.empty()) data_shape_ = partitioner::to_text(opened.inputs());
+  PARETO_ASSIGN(model::Model opened, open_patiently());
+  if (!inputs.empty()) data_shape_ = model::to_text(opened.inputs());
   if (file && options.input && (!is_recalled_ || are_operators_said)) {
     remember(context, *file, opened);
   }
@@ -209,10 +209,10 @@ Expected<partitioner::Model> ModelFlags::open(Context& context,
   return opened;
 }
 
-Expected<std::vector<std::size_t>> select_splits(Context& context, const partitioner::Model& model,
+Expected<std::vector<std::size_t>> select_splits(Context& context, const model::Model& model,
                                                  const std::string& text) {
-  PARETO_ASSIGN(auto chosen, partitioner::select_split_points(model, text));
-  for (const std::string& sentence : partitioner::cuts_named_twice(model.split_points(), text)) {
+  PARETO_ASSIGN(auto chosen, model::select_split_points(model, text));
+  for (const std::string& sentence : model::cuts_named_twice(model.split_points(), text)) {
     context.err << sentence << '\n' << std::flush;
   }
   return chosen;

@@ -9,7 +9,7 @@
 #include "core/base/digest.h"
 #include "core/base/error.h"
 #include "core/plan/plan.h"
-#include "partitioner/graph/model.h"
+#include "partitioner/model/graph/model.h"
 
 namespace pareto::client {
 
@@ -26,20 +26,19 @@ struct ModelFlags {
   void add_to(CLI::App& app, bool required = true);
   /// Takes what was not given from how that model was opened. Libraries of operators are only named
   /// to the user.
-  void complete(const ModelSource& source);
+  void complete(const plan::ModelSource& source);
   /// Returns them as they are stored: with absolute paths, and after open() with the data's shapes.
-  ModelSource source() const;
+  plan::ModelSource source() const;
   /// Opens the model. If a file's inputs or libraries of operators are not said, they are as that
   /// file was last opened, which is remembered by its content. Says on stderr what is remarkable:
   /// what is remembered, one batch only, empty values, and what model_notices.h lists. `batches`:
   /// those that it will be run at. Fails: kInvalidArgument, kNotFound, kCorrupt.
-  Expected<partitioner::Model> open(Context& context,
-                                    const std::vector<std::int64_t>& batches = {});
+  Expected<model::Model> open(Context& context, const std::vector<std::int64_t>& batches = {});
 
  private:
   void take_remembered(Context& context, const Digest& file, std::vector<std::int64_t>& batches);
   void leave_out_absent(Context& context, bool are_operators_said);
-  void remember(const Context& context, const Digest& file, const partitioner::Model& model) const;
+  void remember(const Context& context, const Digest& file, const model::Model& model) const;
 
   bool is_recalled_ = false;  ///< inputs are those of a plan, a run or an earlier command
   /// Libraries that a plan was made with. They are code, and loaded only if the user says so.
@@ -52,7 +51,7 @@ std::string absolute_path(const std::string& path);
 
 /// Selects split points as select_split_points() does, and says on stderr which parts of the text
 /// are one cut.
-Expected<std::vector<std::size_t>> select_splits(Context& context, const partitioner::Model& model,
+Expected<std::vector<std::size_t>> select_splits(Context& context, const model::Model& model,
                                                  const std::string& text);
 
 }  // namespace pareto::client

@@ -11,8 +11,8 @@
 namespace pareto::client {
 namespace {
 
-using partitioner::Graph;
-using partitioner::Operator;
+using model::Graph;
+using model::Operator;
 
 std::string short_kind(const Operator& op) { return op.kind.substr(op.kind.rfind(':') + 1); }
 

@@ -3,16 +3,16 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "client/cluster/network.h"
 #include "client/commands/commands.h"
 #include "client/commands/known_names.h"
 #include "client/commands/netem_interface.h"
 #include "client/commands/show.h"
 #include "client/report/text_table.h"
+#include "coordinator/cluster/network.h"
+#include "core/base/json_text.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
 #include "core/plan/builtin_conditions.h"
-#include "core/plan/json_text.h"
 #include "netem/emulated_pair.h"
 #include "netem/interface_emulation.h"
 #include "netem/link_measurement.h"
@@ -24,7 +24,7 @@ using Json = nlohmann::ordered_json;
 
 struct Checked {
   std::string name;
-  Condition asked;
+  plan::Condition asked;
   netem::EmulatorKind emulator = netem::EmulatorKind::kAuto;
   netem::LinkMeasurement measured;
   std::string problem;  ///< empty: it is what was asked for
@@ -33,8 +33,8 @@ struct Checked {
 /// Between two network namespaces that nobody else uses.
 Expected<Checked> check(const std::string& file, netem::EmulatorKind emulator) {
   Checked checked;
-  checked.name = condition_name(file);
-  PARETO_ASSIGN(checked.asked, open_condition(file));
+  checked.name = cluster::condition_name(file);
+  PARETO_ASSIGN(checked.asked, plan::open_condition(file));
   PARETO_ASSIGN(const auto pair, netem::EmulatedPair::create(checked.asked, emulator));
   checked.emulator = pair.link().kind();
   PARETO_ASSIGN(checked.measured, netem::measure_link(pair.first(), pair.second(),
@@ -163,10 +163,10 @@ class NetemCommand final : public Command {
   }
 
   static void add_row(TextTable& table, const Checked& checked) {
-    const LinkDirection& forward = checked.asked.forward;
-    const LinkDirection& backward = checked.asked.backward;
+    const plan::LinkDirection& forward = checked.asked.forward;
+    const plan::LinkDirection& backward = checked.asked.backward;
     const netem::LinkMeasurement& found = checked.measured;
-    const auto rate = [](const LinkDirection& asked, double measured) {
+    const auto rate = [](const plan::LinkDirection& asked, double measured) {
       const double megabits = measured / 1e6;
       if (asked.bits_per_second == 0) return fmt::format("any / {:.4g}", megabits);
       return pair_of(static_cast<double>(asked.bits_per_second) / 1e6, megabits);
@@ -187,7 +187,7 @@ class NetemCommand final : public Command {
   }
 
   static Json to_json(const Checked& checked) {
-    const auto direction = [](const LinkDirection& asked,
+    const auto direction = [](const plan::LinkDirection& asked,
                               const netem::DirectionMeasurement& measured) {
       return Json{{"asked_bits_per_s", asked.bits_per_second},
                   {"bits_per_s", measured.bits_per_second},

@@ -6,12 +6,12 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "client/cluster/network.h"
 #include "client/commands/show.h"
 #include "client/report/text_table.h"
+#include "coordinator/cluster/network.h"
+#include "core/base/json_text.h"
 #include "core/base/text.h"
 #include "core/plan/builtin_conditions.h"
-#include "core/plan/json_text.h"
 #include "netem/interface_emulation.h"
 
 namespace pareto::client {
@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 using netem::EmulationState;
 using netem::InterfaceStatus;
 
-bool changes(const Condition& condition) {
+bool changes(const plan::Condition& condition) {
   return !condition.forward.trace.empty() || !condition.backward.trace.empty();
 }
 
@@ -46,8 +46,8 @@ Expected<> stay(const std::atomic<bool>& stop, const netem::InterfaceEmulation& 
 
 Expected<int> apply_to_interface(Context& context, const std::string& file,
                                  const InterfaceOptions& options) {
-  PARETO_ASSIGN(const Condition condition, open_condition(file));
-  const std::string name = condition_name(file);
+  PARETO_ASSIGN(const plan::Condition condition, plan::open_condition(file));
+  const std::string name = cluster::condition_name(file);
   const bool stays = options.duration || changes(condition);
   // A signal from here on takes back what was done.
   const std::atomic<bool>& stop = context.stop.watch();

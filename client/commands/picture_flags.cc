@@ -69,14 +69,14 @@ Expected<> PictureFlags::check() const {
   return {};
 }
 
-Expected<> PictureFlags::write(Context& context, const RunRecord& run) const {
+Expected<> PictureFlags::write(Context& context, const results::RunRecord& run) const {
   if (!png_.empty()) PARETO_TRY(write_one(context, run, png_, PictureFormat::kPng));
   if (!svg_.empty()) PARETO_TRY(write_one(context, run, svg_, PictureFormat::kSvg));
   return {};
 }
 
-Expected<> PictureFlags::write_one(Context& context, const RunRecord& run, const std::string& path,
-                                   PictureFormat format) const {
+Expected<> PictureFlags::write_one(Context& context, const results::RunRecord& run,
+                                   const std::string& path, PictureFormat format) const {
   PictureOptions options = options_;
   options.dark = theme_ == "dark";
   Browser browser = browser_;

@@ -21,10 +21,10 @@ class PictureFlags {
   /// Fails: kInvalidArgument where a flag of pictures stands without one, or a size is odd.
   Expected<> check() const;
   /// Draws what was asked for, and says where. The context's stop, watched by now, ends it. Fails: as front_picture and files do.
-  Expected<> write(Context& context, const RunRecord& run) const;
+  Expected<> write(Context& context, const results::RunRecord& run) const;
 
  private:
-  Expected<> write_one(Context& context, const RunRecord& run, const std::string& path,
+  Expected<> write_one(Context& context, const results::RunRecord& run, const std::string& path,
                        PictureFormat format) const;
 
   std::string png_;

@@ -4,34 +4,34 @@
 #include <optional>
 #include <ostream>
 
-#include "client/cluster/daemon_client.h"
-#include "client/cluster/network.h"
 #include "client/commands/commands.h"
 #include "client/commands/known_names.h"
 #include "client/commands/output_file.h"
 #include "client/commands/planning.h"
 #include "client/commands/show.h"
-#include "client/experiment/plan_file.h"
-#include "client/planning/choose.h"
-#include "client/planning/device_constraints.h"
-#include "client/planning/outlook.h"
-#include "client/planning/outlook_scenario.h"
 #include "client/report/plan_writer.h"
+#include "coordinator/cluster/daemon_client.h"
+#include "coordinator/cluster/network.h"
+#include "coordinator/cluster/plan_file.h"
+#include "coordinator/profile/device_constraints.h"
 #include "core/base/counted.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
-#include "partitioner/search/search_strategy.h"
+#include "partitioner/planning/outlook/choose.h"
+#include "partitioner/planning/outlook/outlook.h"
+#include "partitioner/planning/outlook/outlook_scenario.h"
+#include "partitioner/planning/search/search_strategy.h"
 
 namespace pareto::client {
 namespace {
 
-using partitioner::ThirdObjective;
+using planning::ThirdObjective;
 
 /// Fails: kInvalidArgument naming the first device without, and the key.
-Expected<> check_powers(const Cluster& cluster) {
+Expected<> check_powers(const cluster::Cluster& cluster) {
   for (std::size_t i = 0; i < cluster.size(); ++i) {
-    const DeviceConfig& device = cluster.device(i).config();
+    const cluster::DeviceConfig& device = cluster.device(i).config();
     if (device.milliwatts > 0) continue;
     return fail(ErrorCode::kInvalidArgument,
                 "--also energy: the power of device {} is not known: say \"power: 5W\" beside its "
@@ -80,21 +80,22 @@ class PlanCommand final : public Command {
     PARETO_TRY(read_wish());
     PARETO_TRY(check_outputs());
     PARETO_ASSIGN(const PlanCodecs codecs, codecs_.read());
-    PARETO_ASSIGN(const std::vector<NamedCondition> conditions, read_conditions(networks_));
+    PARETO_ASSIGN(const std::vector<cluster::NamedCondition> conditions,
+                  read_conditions(networks_));
     PARETO_ASSIGN(const auto session, PlanningSession::open(context, flags_, conditions));
     wish_.batch = flags_.batch;
-    PARETO_ASSIGN(const DeviceConstraints constraints,
-                  read_constraints(session->cluster(), max_memory_, first_, last_));
+    PARETO_ASSIGN(const profile::DeviceConstraints constraints,
+                  profile::read_constraints(session->cluster(), max_memory_, first_, last_));
     const auto powers = check_powers(session->cluster());
     if (wish_.third == ThirdObjective::kEnergy) PARETO_TRY(powers);
     if (!flags_.by_definition) {
       PARETO_TRY(check_offered(session->cluster(), split_list(networks_)));
     }
     PARETO_TRY(session->profile(context));
-    PARETO_ASSIGN(const ProbedCodecs probed, session->probe_codecs(context, codecs));
+    PARETO_ASSIGN(const planning::ProbedCodecs probed, session->probe_codecs(context, codecs));
 
     PlanReport report{session->model().name(),
-                      names_in(session->transports()),
+                      profile::names_in(session->transports()),
                       probed.codecs,
                       flags_.batch,
                       wish_.third,
@@ -103,22 +104,23 @@ class PlanCommand final : public Command {
                       wish_.pairs,
                       {},
                       media_of(session->cluster())};
-    partitioner::CostInputs inputs;
+    planning::CostInputs inputs;
     for (const std::string& network : split_list(networks_)) {
-      const std::string condition = condition_name(network);
+      const std::string condition = cluster::condition_name(network);
       PARETO_ASSIGN(const auto links, session->probe(context, condition));
-      const auto look = [&]() -> Expected<Outlook> {
-        PARETO_ASSIGN(inputs, session->planner().cost_inputs(links, probed));
+      const auto look = [&]() -> Expected<planning::Outlook> {
+        const planning::CutSpace& space = session->profiler().space();
+        PARETO_ASSIGN(inputs, space.inputs(links, probed));
         constrain(constraints, inputs);
-        return look_ahead(session->planner(), inputs, wish_, condition);
+        return look_ahead(space, inputs, wish_, condition);
       };
       auto outlook = look();
       if (!outlook && outlook.error().code == ErrorCode::kExhausted &&
-          session->planner().may_cut_in_order()) {
-        session->planner().cut_in_order(outlook.error().message);
+          session->profiler().cut_in_order(outlook.error().message)) {
         outlook = look();
       }
       if (!outlook) return tl::unexpected(std::move(outlook).error());
+      outlook->why_in_order = session->profiler().why_in_order();
       report.outlooks.push_back(*std::move(outlook));
     }
     context.out << (json_ ? write_plan_json(report) : write_plan_table(report, style_of(context)));
@@ -128,7 +130,7 @@ class PlanCommand final : public Command {
     if (!scenario_.empty()) PARETO_TRY(save_scenario(report.outlooks.front(), inputs));
     tell_saved(context, report.outlooks.front());
     const bool all_chosen = std::ranges::all_of(
-        report.outlooks, [](const Outlook& one) { return one.chosen.has_value(); });
+        report.outlooks, [](const planning::Outlook& one) { return one.chosen.has_value(); });
     return all_chosen ? kExitDone : kExitFailed;
   }
 
@@ -208,23 +210,24 @@ class PlanCommand final : public Command {
 
   Expected<> read_wish() {
     PARETO_ASSIGN(flags_.options.cuts, read_cuts());
-    PARETO_ASSIGN(wish_.third, parse_third(also_));
-    PARETO_ASSIGN(wish_.preference, parse_preference(prefer_, wish_.third));
+    PARETO_ASSIGN(wish_.third, planning::parse_third(also_));
+    PARETO_ASSIGN(wish_.preference, planning::parse_preference(prefer_, wish_.third));
     if (!max_latency_.empty()) {
       PARETO_ASSIGN(const Nanoseconds latency,
                     with_context(parse_duration(max_latency_), "--max-latency"));
       wish_.limits.latency_ms = to_milliseconds(latency);
     }
-    PARETO_ASSIGN(wish_.search, partitioner::find_search(search_));
+    PARETO_ASSIGN(wish_.search, planning::find_search(search_));
     // Pipelines are what is simulated.
     wish_.replicas = !no_replicas_ && scenario_.empty();
     return {};
   }
 
-  Expected<Cuts> read_cuts() const {
-    if (cuts_ == "auto") return splits_named_->count() > 0 ? Cuts::kOrder : Cuts::kAuto;
-    if (cuts_ == "order") return Cuts::kOrder;
-    if (cuts_ == "ideals") return Cuts::kIdeals;
+  Expected<planning::Cuts> read_cuts() const {
+    if (cuts_ == "auto")
+      return splits_named_->count() > 0 ? planning::Cuts::kOrder : planning::Cuts::kAuto;
+    if (cuts_ == "order") return planning::Cuts::kOrder;
+    if (cuts_ == "ideals") return planning::Cuts::kIdeals;
     return fail(ErrorCode::kInvalidArgument, "--cuts {}: auto, order or ideals", cuts_);
   }
 
@@ -234,8 +237,9 @@ class PlanCommand final : public Command {
       if (!path->empty()) PARETO_TRY(check_writable(flag, *path));
     }
     PARETO_TRY(check_one_network("--save-front", save_front_));
-    return save_front_.empty() ? Expected<>()
-                               : with_context(make_plan_folder(save_front_), "--save-front");
+    return save_front_.empty()
+               ? Expected<>()
+               : with_context(cluster::make_plan_folder(save_front_), "--save-front");
   }
 
   Expected<> check_one_network(const char* flag, const std::string& file) const {
@@ -245,22 +249,22 @@ class PlanCommand final : public Command {
                 networks);
   }
 
-  Expected<> save(const Outlook& outlook) const {
+  Expected<> save(const planning::Outlook& outlook) const {
     if (!outlook.chosen) {
       return fail(ErrorCode::kExhausted,
                   "--save {}: nothing was written, since no plan keeps the limits asked for",
                   save_);
     }
     return write_file_atomically(save_,
-                                 pareto::to_json(file_of(outlook.front[*outlook.chosen])) + "\n");
+                                 plan::to_json(file_of(outlook.front[*outlook.chosen])) + "\n");
   }
 
-  Expected<> save_front(const Outlook& outlook) const {
-    std::vector<PlanFile> files;
-    for (const PlannedPoint& one : outlook.front) files.push_back(file_of(one));
-    return write_plan_files(save_front_, files);
+  Expected<> save_front(const planning::Outlook& outlook) const {
+    std::vector<plan::PlanFile> files;
+    for (const planning::PlannedPoint& one : outlook.front) files.push_back(file_of(one));
+    return cluster::write_plan_files(save_front_, files);
   }
-  void tell_saved(Context& context, const Outlook& outlook) const {
+  void tell_saved(Context& context, const planning::Outlook& outlook) const {
     if (!save_.empty()) context.err << "plan: " << save_ << '\n';
     if (!save_front_.empty()) {
       context.err << counted(outlook.front.size(), "plan") << " in " << save_front_ << '\n';
@@ -268,18 +272,22 @@ class PlanCommand final : public Command {
     if (!scenario_.empty()) context.err << "scenario: " << scenario_ << '\n';
     context.err << std::flush;
   }
-  PlanFile file_of(const PlannedPoint& one) const { return {one.plan, flags_.model.source()}; }
+  plan::PlanFile file_of(const planning::PlannedPoint& one) const {
+    return {one.plan, flags_.model.source()};
+  }
 
   /// `inputs`: the outlook's.
-  Expected<> save_scenario(const Outlook& outlook, const partitioner::CostInputs& inputs) const {
-    PARETO_ASSIGN(const std::string text, with_context(scenario_text(outlook, inputs, wish_.batch),
-                                                       "--scenario {}", scenario_));
+  Expected<> save_scenario(const planning::Outlook& outlook,
+                           const planning::CostInputs& inputs) const {
+    PARETO_ASSIGN(const std::string text,
+                  with_context(planning::scenario_text(outlook, inputs, wish_.batch),
+                               "--scenario {}", scenario_));
     return write_file_atomically(scenario_, text);
   }
 
   PlanningFlags flags_;
   CodecFlags codecs_;
-  OutlookWish wish_;
+  planning::OutlookWish wish_;
   std::string networks_;
   std::string also_;
   std::string max_latency_;

@@ -6,19 +6,19 @@
 #include <ostream>
 #include <utility>
 
-#include "client/cluster/codec_choice.h"
-#include "client/cluster/daemon_client.h"
-#include "client/cluster/network.h"
 #include "client/commands/inputs.h"
 #include "client/commands/known_names.h"
 #include "client/commands/leave_soon.h"
 #include "client/commands/progress.h"
-#include "client/planning/condition_links.h"
 #include "client/program.h"
-#include "client/results/disturbances.h"
+#include "coordinator/cluster/codec_choice.h"
+#include "coordinator/cluster/daemon_client.h"
+#include "coordinator/cluster/network.h"
+#include "coordinator/results/disturbances.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
 #include "core/wire/codec.h"
+#include "partitioner/planning/inputs/condition_links.h"
 
 namespace pareto::client {
 namespace {
@@ -27,14 +27,14 @@ constexpr const char* kAllCodecs = "all";
 // Started where no devices are named.
 constexpr int kLocalDevices = 2;
 
-Planner::Progress shown_on(Progress& progress) {
+profile::Profiler::Progress shown_on(Progress& progress) {
   return [&](const std::string& now, std::size_t done, std::size_t total) {
     progress.show(done, total, now, now);
   };
 }
 
-std::vector<DaemonClient*> devices_of(const Cluster& cluster) {
-  std::vector<DaemonClient*> devices;
+std::vector<cluster::DaemonClient*> devices_of(const cluster::Cluster& cluster) {
+  std::vector<cluster::DaemonClient*> devices;
   for (std::size_t i = 0; i < cluster.size(); ++i) devices.push_back(&cluster.device(i));
   return devices;
 }
@@ -53,10 +53,10 @@ Expected<std::vector<std::string>> parse_link_transports(const std::string& text
 }
 
 /// What a definition is added to has to be a network as it is, and all that lies between two devices.
-Expected<> check_by_definition(const PlanningFlags& flags, const Cluster& cluster) {
-  const Network* const network = cluster.network();
+Expected<> check_by_definition(const PlanningFlags& flags, const cluster::Cluster& cluster) {
+  const cluster::Network* const network = cluster.network();
   if (!flags.by_definition || flags.devices.testbed.empty() || network == nullptr ||
-      network->definition(Network::kNone)) {
+      network->definition(cluster::Network::kNone)) {
     return {};
   }
   return fail(ErrorCode::kInvalidArgument,
@@ -152,11 +152,11 @@ Expected<PlanCodecs> CodecFlags::read() const {
   PlanCodecs read;
   if (codecs == kAllCodecs) {
     read.allowed_error = error.value_or(0);
-    read.names = codecs_losing(read.allowed_error);
+    read.names = cluster::codecs_losing(read.allowed_error);
     return read;
   }
   PARETO_ASSIGN(read.names, parse_codecs(codecs));
-  if (std::ranges::find(read.names, kAutoCodec) != read.names.end()) {
+  if (std::ranges::find(read.names, cluster::kAutoCodec) != read.names.end()) {
     return fail(ErrorCode::kInvalidArgument,
                 "--codec {}: plan chooses itself: name the codecs that it may choose from, or {}",
                 codecs, kAllCodecs);
@@ -165,8 +165,8 @@ Expected<PlanCodecs> CodecFlags::read() const {
   return read;
 }
 
-PlanningSession::PlanningSession(partitioner::Model model, Cluster cluster,
-                                 std::unique_ptr<ResultStore> store)
+PlanningSession::PlanningSession(model::Model model, cluster::Cluster cluster,
+                                 std::unique_ptr<results::ResultStore> store)
     : model_(std::move(model)),
       cluster_(std::move(cluster)),
       store_(std::move(store)),
@@ -179,23 +179,24 @@ PlanningSession::PlanningSession(partitioner::Model model, Cluster cluster,
 PlanningSession::~PlanningSession() = default;
 
 Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
-    Context& context, PlanningFlags& flags, std::vector<NamedCondition> conditions) {
+    Context& context, PlanningFlags& flags, std::vector<cluster::NamedCondition> conditions) {
   PARETO_TRY(flags.read());
   PARETO_ASSIGN(const auto transports, parse_link_transports(flags.transport));
   PARETO_ASSIGN(const std::chrono::milliseconds timeout, flags.timeout.read());
   context.stop.watch();
   context.stop.leave_at_once(kStoppedEarly);
-  PARETO_ASSIGN(partitioner::Model model, flags.model.open(context, flags.named_batches));
+  PARETO_ASSIGN(model::Model model, flags.model.open(context, flags.named_batches));
   PARETO_ASSIGN(const auto batches, batches_for(context, model, flags.named_batches));
   flags.batch = batches.front();
   PARETO_TRY(select_splits(context, model, flags.options.splits));
   DeviceFlags devices = flags.devices;
   if (!flags.local_devices) devices.settle(context);
-  PARETO_ASSIGN(Cluster cluster,
-                devices.connect(context, flags.local_devices.value_or(kLocalDevices),
-                                flags.by_definition ? std::vector<NamedCondition>{} : conditions));
+  PARETO_ASSIGN(
+      cluster::Cluster cluster,
+      devices.connect(context, flags.local_devices.value_or(kLocalDevices),
+                      flags.by_definition ? std::vector<cluster::NamedCondition>{} : conditions));
   PARETO_TRY(check_by_definition(flags, cluster));
-  PARETO_TRY(put_to_rest(cluster.network()));
+  PARETO_TRY(cluster::put_to_rest(cluster.network()));
   PARETO_ASSIGN(auto store, flags.store.open(context));
   std::unique_ptr<PlanningSession> session(
       new PlanningSession(std::move(model), std::move(cluster), std::move(store)));
@@ -204,44 +205,45 @@ Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
                                   [cluster = &session->cluster_] { return hung_device(*cluster); });
   session->by_definition_ = flags.by_definition;
   session->conditions_ = std::move(conditions);
-  PARETO_ASSIGN(session->transports_, link_transports(transports, session->cluster_));
-  PlanningOptions options = flags.options;
+  PARETO_ASSIGN(session->transports_, profile::link_transports(transports, session->cluster_));
+  profile::PlanningOptions options = flags.options;
   PARETO_ASSIGN(const double max_error, flags.runner.max_error_share());
   options.settings = {flags.runner.engine, flags.runner.precision, flags.runner.threads,
                       flags.batch, max_error};
   options.timeout = timeout;
-  session->planner_ =
-      std::make_unique<Planner>(session->model_, session->cluster_, session->pool_,
-                                *session->store_, std::move(options), context.stop.watch());
+  session->profiler_ = std::make_unique<profile::Profiler>(
+      session->model_, session->cluster_, session->pool_, *session->store_, std::move(options),
+      context.stop.watch());
   return session;
 }
 
 Expected<> PlanningSession::profile(Context& context) {
   Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
-  PARETO_TRY(planner_->profile(transports_, workload_, shown_on(progress)));
+  PARETO_TRY(profiler_->profile(transports_, workload_, shown_on(progress)));
   if (context.stop.watch()) return fail(ErrorCode::kClosed, "stopped; what was measured is kept");
   return {};
 }
 
-Expected<std::vector<ProbedTransport>> PlanningSession::probe(Context& context,
-                                                              const std::string& condition) {
+Expected<std::vector<planning::ProbedTransport>> PlanningSession::probe(
+    Context& context, const std::string& condition) {
   Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
-  const auto defined = std::ranges::find(conditions_, condition, &NamedCondition::name);
+  const auto defined = std::ranges::find(conditions_, condition, &cluster::NamedCondition::name);
   if (!by_definition_ || defined == conditions_.end()) {
-    return planner_->probe(transports_, condition, shown_on(progress));
+    return profiler_->probe(transports_, condition, shown_on(progress));
   }
-  return with_context(planner_->probe_at_rest(transports_, defined->condition, shown_on(progress)),
+  return with_context(profiler_->probe_at_rest(transports_, defined->condition, shown_on(progress)),
                       "network {}", condition);
 }
 
-Expected<ProbedCodecs> PlanningSession::probe_codecs(Context& context, const PlanCodecs& codecs) {
+Expected<planning::ProbedCodecs> PlanningSession::probe_codecs(Context& context,
+                                                               const PlanCodecs& codecs) {
   Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
-  return planner_->probe_codecs(codecs.names, codecs.allowed_error, workload_, shown_on(progress));
+  return profiler_->probe_codecs(codecs.names, codecs.allowed_error, workload_, shown_on(progress));
 }
 
 void PlanningSession::tell_of_others(Context& context) {
   others_.finish();
-  for (const Disturbance& busy : disturbances(others_.others())) {
+  for (const results::Disturbance& busy : results::disturbances(others_.others())) {
     context.err << fmt::format("{}: {}\n", busy.where, busy.text);
   }
 }

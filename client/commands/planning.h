@@ -1,4 +1,4 @@
-// What `profile` and `plan` share: flags, and the planner that they make.
+// What `profile` and `plan` share: flags, and the profiler that they make.
 #pragma once
 
 #include <memory>
@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "client/cluster/workload.h"
 #include "client/commands/flags.h"
-#include "client/experiment/foreign_load_meter.h"
-#include "client/planning/link_transports.h"
-#include "client/planning/planner.h"
+#include "coordinator/cluster/workload.h"
+#include "coordinator/load/foreign_load_meter.h"
+#include "coordinator/profile/link_transports.h"
+#include "coordinator/profile/profiler.h"
 
 namespace pareto::client {
 
@@ -26,7 +26,7 @@ struct PlanningFlags {
   std::int64_t batch = 1;                   ///< after PlanningSession::open()
   std::optional<int> local_devices;         ///< none: two, if no devices are named
   bool by_definition = false;  ///< networks are predicted from what was probed without them
-  PlanningOptions options;
+  profile::PlanningOptions options;
 
   void add_to(CLI::App& app);
   /// Without those that `settings` has, which it adds.
@@ -54,48 +54,50 @@ struct CodecFlags {
 
 class LeaveSoon;  // client/commands/leave_soon.h
 
-/// A planner and all that it uses. Threads: one owner.
+/// A profiler and all that it uses. Threads: one owner.
 class PlanningSession {
  public:
   /// Opens the model, the devices (with those conditions of their network) and the store, and finds
   /// flags.batch.
-  static Expected<std::unique_ptr<PlanningSession>> open(Context& context, PlanningFlags& flags,
-                                                         std::vector<NamedCondition> conditions);
+  static Expected<std::unique_ptr<PlanningSession>> open(
+      Context& context, PlanningFlags& flags, std::vector<cluster::NamedCondition> conditions);
   ~PlanningSession();
   PlanningSession(const PlanningSession&) = delete;
   PlanningSession& operator=(const PlanningSession&) = delete;
 
-  /// What is not known of the devices is measured, the network as good as it gets. Fails: as Planner::profile does; kClosed
+  /// What is not known of the devices is measured, the network as good as it gets. Fails: as Profiler::profile does; kClosed
   /// where it was stopped.
   Expected<> profile(Context& context);
-  /// After that, under that condition of the network, or as its definition has it. Fails: as Planner::probe and under_condition do; where
+  /// After that, under that condition of the network, or as its definition has it. Fails: as Profiler::probe and under_condition do; where
   /// the network cannot be like that.
-  Expected<std::vector<ProbedTransport>> probe(Context& context, const std::string& condition);
+  Expected<std::vector<planning::ProbedTransport>> probe(Context& context,
+                                                         const std::string& condition);
   /// After profile().
-  Expected<ProbedCodecs> probe_codecs(Context& context, const PlanCodecs& codecs);
+  Expected<planning::ProbedCodecs> probe_codecs(Context& context, const PlanCodecs& codecs);
 
   /// Says, of each machine that was busy since the session was opened, what others used of it.
   void tell_of_others(Context& context);
 
-  const partitioner::Model& model() const { return model_; }
-  const Cluster& cluster() const { return cluster_; }
-  Planner& planner() { return *planner_; }
-  const Planner& planner() const { return *planner_; }
-  const LinkTransports& transports() const { return transports_; }
+  const model::Model& model() const { return model_; }
+  const cluster::Cluster& cluster() const { return cluster_; }
+  profile::Profiler& profiler() { return *profiler_; }
+  const profile::Profiler& profiler() const { return *profiler_; }
+  const profile::LinkTransports& transports() const { return transports_; }
 
  private:
-  PlanningSession(partitioner::Model model, Cluster cluster, std::unique_ptr<ResultStore> store);
+  PlanningSession(model::Model model, cluster::Cluster cluster,
+                  std::unique_ptr<results::ResultStore> store);
 
-  partitioner::Model model_;
-  Cluster cluster_;
-  std::unique_ptr<ResultStore> store_;
-  ModelWorkload workload_;
-  ShardPool pool_;
-  std::unique_ptr<Planner> planner_;
-  LinkTransports transports_;
+  model::Model model_;
+  cluster::Cluster cluster_;
+  std::unique_ptr<results::ResultStore> store_;
+  cluster::ModelWorkload workload_;
+  cluster::ShardPool pool_;
+  std::unique_ptr<profile::Profiler> profiler_;
+  profile::LinkTransports transports_;
   bool by_definition_ = false;
-  std::vector<NamedCondition> conditions_;
-  ForeignLoadMeter others_;
+  std::vector<cluster::NamedCondition> conditions_;
+  load::ForeignLoadMeter others_;
   std::unique_ptr<LeaveSoon> leaving_;  // last: it asks the devices
 };
 

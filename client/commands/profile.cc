@@ -3,12 +3,12 @@
 #include <set>
 #include <utility>
 
-#include "client/cluster/network.h"
 #include "client/commands/commands.h"
 #include "client/commands/planning.h"
 #include "client/commands/show.h"
-#include "client/planning/device_profiler.h"
 #include "client/report/profile_writer.h"
+#include "coordinator/cluster/network.h"
+#include "coordinator/profile/device_profiler.h"
 #include "core/base/usage.h"
 
 namespace pareto::client {
@@ -46,17 +46,17 @@ class ProfileCommand final : public Command {
     }
     flags_.options.probed_batches = flags_.named_batches;
     PARETO_ASSIGN(const auto session, PlanningSession::open(context, flags_, {}));
-    for (ShardSettings& settings : wanted) {
+    for (control::ShardSettings& settings : wanted) {
       if (batch_->count() == 0) settings.batch = flags_.batch;
     }
     ProfileReport report;
     report.model = session->model().name();
-    report.transports = names_in(session->transports());
+    report.transports = profile::names_in(session->transports());
     std::set<std::int64_t> batches;
-    for (const ShardSettings& settings : wanted) {
+    for (const control::ShardSettings& settings : wanted) {
       PARETO_ASSIGN(ProfiledSettings profiled,
                     with_context(profile(context, *session, settings, report.links), "{}",
-                                 settings_text(settings)));
+                                 profile::settings_text(settings)));
       // What crosses depends on the batch alone.
       if (batches.insert(settings.batch).second) {
         PARETO_ASSIGN(profiled.codecs, session->probe_codecs(context, codecs));
@@ -73,29 +73,30 @@ class ProfileCommand final : public Command {
  private:
   /// `links`: as they are at rest, probed once for all settings.
   Expected<ProfiledSettings> profile(Context& context, PlanningSession& session,
-                                     const ShardSettings& settings,
-                                     std::vector<ProbedTransport>& links) const {
+                                     const control::ShardSettings& settings,
+                                     std::vector<planning::ProbedTransport>& links) const {
     ProfiledSettings profiled;
     profiled.settings = settings;
-    session.planner().use(settings);
+    session.profiler().use(settings);
     PARETO_TRY(session.profile(context));
-    PARETO_ASSIGN(links, session.probe(context, resting_condition(session.cluster().network())));
-    PARETO_ASSIGN(profiled.inputs, session.planner().cost_inputs(links));
-    for (const DeviceFacts& device : session.planner().devices()) {
+    PARETO_ASSIGN(links,
+                  session.probe(context, cluster::resting_condition(session.cluster().network())));
+    PARETO_ASSIGN(profiled.inputs, session.profiler().space().inputs(links));
+    for (const planning::DeviceFacts& device : session.profiler().devices()) {
       profiled.devices.push_back(device.profile);
     }
     if (operators_) {
       PARETO_ASSIGN(profiled.operators,
-                    profiled_operators(session.model().graph(), settings.batch));
+                    planning::profiled_operators(session.model().graph(), settings.batch));
     }
-    profiled.measured_now = session.planner().measured_now();
+    profiled.measured_now = session.profiler().measured_now();
     return profiled;
   }
 
   static void name_positions(const PlanningSession& session, ProfileReport& report) {
     report.positions = {0};
-    for (const std::size_t index : session.planner().splits()) {
-      const partitioner::SplitPoint& point = session.model().split_points()[index];
+    for (const std::size_t index : session.profiler().splits()) {
+      const model::SplitPoint& point = session.model().split_points()[index];
       report.positions.push_back(point.position);
       report.cuts.push_back(point.name);
     }

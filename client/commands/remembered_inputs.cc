@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/file.h"
-#include "core/plan/json_text.h"
+#include "core/base/json_text.h"
 
 namespace pareto::client {
 namespace {

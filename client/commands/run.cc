@@ -4,23 +4,23 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "client/cluster/codec_choice.h"
-#include "client/cluster/daemon_client.h"
-#include "client/cluster/transport_choice.h"
 #include "client/commands/commands.h"
 #include "client/commands/flags.h"
 #include "client/commands/inputs.h"
 #include "client/commands/npy.h"
 #include "client/commands/output_file.h"
 #include "client/commands/show.h"
-#include "client/experiment/output_error.h"
-#include "client/experiment/plan_file.h"
-#include "client/experiment/run_once.h"
-#include "client/experiment/sweep_plan.h"
 #include "client/program.h"
 #include "client/report/chrome_trace.h"
 #include "client/report/plan_text.h"
-#include "client/results/record_json.h"
+#include "coordinator/cluster/codec_choice.h"
+#include "coordinator/cluster/daemon_client.h"
+#include "coordinator/cluster/plan_file.h"
+#include "coordinator/cluster/transport_choice.h"
+#include "coordinator/load/output_error.h"
+#include "coordinator/results/record_json.h"
+#include "coordinator/sweep/run_once.h"
+#include "coordinator/sweep/sweep_plan.h"
 #include "core/base/counted.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
@@ -29,7 +29,7 @@
 namespace pareto::client {
 namespace {
 
-using partitioner::Model;
+using model::Model;
 
 class RunCommand final : public Command {
  public:
@@ -62,34 +62,32 @@ class RunCommand final : public Command {
   Expected<int> run(Context& context) override {
     context.stop.watch();
     context.stop.leave_at_once("stopped before the run was done: no figures are kept of it");
-    Plan plan;
+    plan::Plan plan;
     PARETO_TRY(read_flags(plan));
     PARETO_TRY(check_files());
     PARETO_ASSIGN(const Model model, open_model(context, plan));
     PARETO_TRY(check_output(model));
     PARETO_ASSIGN(const std::vector<std::size_t> points, find_points(model));
-    const std::size_t stages =
-        plan_file_.empty() ? points.size() + 1 : std::max<std::size_t>(devices_named({named_}), 2);
+    const std::size_t stages = plan_file_.empty()
+                                   ? points.size() + 1
+                                   : std::max<std::size_t>(cluster::devices_named({named_}), 2);
     devices_.settle(context);
-    PARETO_ASSIGN(const Cluster cluster,
+    PARETO_ASSIGN(const cluster::Cluster cluster,
                   devices_.connect(context, static_cast<int>(stages), {}, needed(stages)));
     if (plan_file_.empty()) {
       PARETO_TRY(place(model, cluster, points, plan));
     } else {
-      PARETO_TRY(check_plan(named_, model, cluster));
+      PARETO_TRY(cluster::check_plan(named_, model, cluster));
     }
     if (!save_plan_.empty()) {
-      const PlanFile file{plan, model_.source()};
+      const plan::PlanFile file{plan, model_.source()};
       PARETO_TRY(write_file_atomically(save_plan_, to_json(file) + "\n"));
       context.err << "plan: " << save_plan_ << '\n' << std::flush;
     }
     options_.trace = !trace_.empty();
-    auto ran = run_once(model, cluster, plan, options_);
-    // From here on a device that breaks is a failure while running, not an environment that refuses.
-    if (!ran && exit_code_of(ran.error().code) == kExitEnvironment) {
-      ran.error().code = ErrorCode::kInternal;
-    }
-    PARETO_ASSIGN(const RunOnceResult result, std::move(ran));
+    context.phase = Phase::kRunning;
+    PARETO_ASSIGN(const sweep::RunOnceResult result,
+                  sweep::run_once(model, cluster, plan, options_));
     print(context, result);
     // After the figures: they are not lost with a file that cannot be written.
     PARETO_TRY(save_outputs(context, result));
@@ -102,7 +100,8 @@ class RunCommand final : public Command {
       }
     }
     // A model that draws random numbers has no outputs to compare with.
-    if (result.figures.output_error) PARETO_TRY(check_outputs(result.expected, result.outputs));
+    if (result.figures.output_error)
+      PARETO_TRY(load::check_outputs(result.expected, result.outputs));
     return kExitDone;
   }
 
@@ -148,7 +147,7 @@ class RunCommand final : public Command {
     app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
   }
 
-  Expected<> read_flags(Plan& plan) {
+  Expected<> read_flags(plan::Plan& plan) {
     PARETO_TRY(check_codec_error(pipeline_.codec_error));
     options_.codec_error = pipeline_.codec_error;
     options_.payload_checksum = !pipeline_.no_checksum;
@@ -157,18 +156,19 @@ class RunCommand final : public Command {
       return fail(ErrorCode::kInvalidArgument, "--requests {}: at least 1 is needed",
                   *options_.requests);
     if (!plan_file_.empty()) {
-      PARETO_ASSIGN(named_, read_plan_file(plan_file_));
+      PARETO_ASSIGN(named_, cluster::read_plan_file(plan_file_));
       plan = named_.plan;
       gives_data_ = !model_.inputs.empty();
-      model_.complete(source_of(named_));
+      model_.complete(cluster::source_of(named_));
       return {};
     }
     if (model_.model.empty())
       return fail(ErrorCode::kInvalidArgument, "--model is missing (or --plan FILE)");
     PARETO_TRY(runner_.check());
-    PARETO_TRY(with_context(parse_transport_mix(pipeline_.transport), "--transport {}",
+    PARETO_TRY(with_context(cluster::parse_transport_mix(pipeline_.transport), "--transport {}",
                             pipeline_.transport));
-    PARETO_TRY(with_context(check_codec_name(pipeline_.codec), "--codec {}", pipeline_.codec));
+    PARETO_TRY(
+        with_context(cluster::check_codec_name(pipeline_.codec), "--codec {}", pipeline_.codec));
     PARETO_ASSIGN(const auto micro_batches, parse_micro_batches(pipeline_.micro_batch));
     if (micro_batches.size() != 1) {
       return fail(ErrorCode::kInvalidArgument, "--micro-batch {}: one size, or none",
@@ -187,12 +187,12 @@ class RunCommand final : public Command {
   /// Returns the devices that have to answer: those of --plan, or as many as --split makes stages.
   NeededDevices needed(std::size_t stages) const {
     return plan_file_.empty() ? NeededDevices{.first = stages}
-                              : NeededDevices{.names = device_names({named_})};
+                              : NeededDevices{.names = cluster::device_names({named_})};
   }
 
   /// Finds the plan's batch: of a flag or a plan file, else of data that are given here, else the
   /// model's own.
-  Expected<Model> open_model(Context& context, Plan& plan) {
+  Expected<Model> open_model(Context& context, plan::Plan& plan) {
     PARETO_ASSIGN(auto named, parse_named_batches(batch_));
     if (!plan_file_.empty()) named = {plan.batch};
     PARETO_ASSIGN(Model model, model_.open(context, named));
@@ -215,7 +215,7 @@ class RunCommand final : public Command {
     if (split_ == "none") return points;
     const std::vector<std::string> names = split_list(join(split_list(split_, '+'), ","));
     for (const std::string& name : names) {
-      PARETO_ASSIGN(const auto chosen, partitioner::select_split_points(model, name));
+      PARETO_ASSIGN(const auto chosen, model::select_split_points(model, name));
       if (chosen.size() != 1) {
         return fail(ErrorCode::kInvalidArgument, "--split {} names {} split points, not one", name,
                     chosen.size());
@@ -235,19 +235,20 @@ class RunCommand final : public Command {
   }
 
   /// The stages of --split on the devices in their order, and the links between them.
-  Expected<> place(const Model& model, const Cluster& cluster,
-                   const std::vector<std::size_t>& points, Plan& plan) const {
+  Expected<> place(const Model& model, const cluster::Cluster& cluster,
+                   const std::vector<std::size_t>& points, plan::Plan& plan) const {
     std::vector<std::string> devices;
     for (std::size_t i = 0; i < cluster.size(); ++i) {
       devices.push_back(cluster.device(i).config().name);
     }
-    PARETO_ASSIGN(Plan cut, with_context(make_plan(model, points, devices, plan.batch, {}),
-                                         "--split {}", split_));
+    PARETO_ASSIGN(plan::Plan cut,
+                  with_context(sweep::make_plan(model, points, devices, plan.batch, {}),
+                               "--split {}", split_));
     plan.splits = std::move(cut.splits);
     plan.stages = std::move(cut.stages);
     if (pipeline_.codec != "none") plan.codecs.assign(points.size(), pipeline_.codec);
-    PARETO_ASSIGN(const auto mix, parse_transport_mix(pipeline_.transport));
-    auto transports = fit_transports(mix, plan.links());
+    PARETO_ASSIGN(const auto mix, cluster::parse_transport_mix(pipeline_.transport));
+    auto transports = cluster::fit_transports(mix, plan.links());
     if (!transports) {
       return fail(ErrorCode::kInvalidArgument, "--transport {}: {} transports for {} links",
                   pipeline_.transport, mix.size(), plan.links());
@@ -283,7 +284,7 @@ class RunCommand final : public Command {
     return {};
   }
 
-  Expected<> save_outputs(Context& context, const RunOnceResult& result) const {
+  Expected<> save_outputs(Context& context, const sweep::RunOnceResult& result) const {
     if (output_.empty()) return {};
     const auto tensors = tensors_of(result.outputs);
     const std::filesystem::path path(output_);
@@ -299,8 +300,8 @@ class RunCommand final : public Command {
     return {};
   }
 
-  void print(Context& context, const RunOnceResult& result) const {
-    const TrialRecord& trial = result.figures;
+  void print(Context& context, const sweep::RunOnceResult& result) const {
+    const results::TrialRecord& trial = result.figures;
     if (json_) {
       auto outputs = nlohmann::ordered_json::array();
       for (const Value& value : result.outputs) outputs.push_back(describe(value));
@@ -327,7 +328,7 @@ class RunCommand final : public Command {
     context.out << fmt::format("throughput  {} samples/s (window {})\n",
                                format_figure(trial.throughput.samples_per_s),
                                trial.throughput.window);
-    for (const StageFigures& stage : trial.stages) {
+    for (const results::StageFigures& stage : trial.stages) {
       context.out << fmt::format(
           "stage       {}: {:.2f} ms compute, engine {}, {}{}, {} of weights\n", stage.device,
           stage.compute_p50_ms, stage.engine, stage.precision,
@@ -349,10 +350,10 @@ class RunCommand final : public Command {
   RunnerFlags runner_;
   PipelineFlags pipeline_;
   TimeoutFlag timeout_;
-  RunOnceOptions options_;
+  sweep::RunOnceOptions options_;
   std::string split_;
   std::string plan_file_;
-  NamedPlan named_;  ///< of it
+  cluster::NamedPlan named_;  ///< of it
   std::string batch_;
   bool gives_data_ = false;  ///< beside a plan file, which has a batch of its own
   std::string output_;

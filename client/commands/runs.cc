@@ -11,9 +11,9 @@
 #include "client/commands/shown_run.h"
 #include "client/commands/store_flags.h"
 #include "client/report/text_table.h"
-#include "client/results/run_lock.h"
+#include "coordinator/results/run_lock.h"
+#include "core/base/json_text.h"
 #include "core/base/usage.h"
-#include "core/plan/json_text.h"
 
 namespace pareto::client {
 namespace {
@@ -57,7 +57,7 @@ class RunsCommand final : public Command {
 
  private:
   /// Looks up all runs before it removes the first.
-  Expected<int> remove(Context& context, ResultStore& store) const {
+  Expected<int> remove(Context& context, results::ResultStore& store) const {
     if (words_.empty()) {
       return fail(ErrorCode::kInvalidArgument, "runs rm names no run (paretoctl runs lists them)");
     }
@@ -68,7 +68,7 @@ class RunsCommand final : public Command {
     }
     PARETO_TRY(store.check_writable());
     for (const std::string& id : ids) {
-      PARETO_ASSIGN(const auto lock, RunLock::try_take(store_.file(context), id));
+      PARETO_ASSIGN(const auto lock, results::RunLock::try_take(store_.file(context), id));
       if (!lock) {
         return fail(ErrorCode::kUnavailable,
                     "run {} is being measured by another process: stop it there first (Ctrl-C)",
@@ -85,7 +85,7 @@ class RunsCommand final : public Command {
     return kExitDone;
   }
 
-  Expected<int> tag(Context& context, ResultStore& store) const {
+  Expected<int> tag(Context& context, results::ResultStore& store) const {
     if (words_.size() != 2) {
       return fail(ErrorCode::kInvalidArgument,
                   "runs tag takes a run and its new name: paretoctl runs tag last kitchen");
@@ -98,7 +98,7 @@ class RunsCommand final : public Command {
     return kExitDone;
   }
 
-  Expected<int> list(Context& context, ResultStore& store) const {
+  Expected<int> list(Context& context, results::ResultStore& store) const {
     PARETO_ASSIGN(const auto runs, store.list_runs());
     const bool any_named =
         std::ranges::any_of(runs, [](const auto& run) { return !run.tag.empty(); });
@@ -112,12 +112,12 @@ class RunsCommand final : public Command {
     }
     TextTable table(std::move(columns));
     auto json = Json::array();
-    for (const RunRecord& record : runs) {
-      const auto with_status = [&](TrialStatus status) {
-        return std::ranges::count(record.trials, status, &TrialRecord::status);
+    for (const results::RunRecord& record : runs) {
+      const auto with_status = [&](results::TrialStatus status) {
+        return std::ranges::count(record.trials, status, &results::TrialRecord::status);
       };
-      const auto failed = with_status(TrialStatus::kFailed);
-      const auto skipped = with_status(TrialStatus::kSkipped);
+      const auto failed = with_status(results::TrialStatus::kFailed);
+      const auto skipped = with_status(results::TrialStatus::kSkipped);
       const bool finished = !record.finished.empty();
       json.push_back({{"run", record.id},
                       {"name", record.tag.empty() ? Json() : Json(record.tag)},

@@ -6,7 +6,7 @@
 
 #include "client/command.h"
 #include "client/report/report_writer.h"
-#include "client/results/record.h"
+#include "coordinator/results/record.h"
 #include "core/base/error.h"
 
 namespace pareto::client {
@@ -15,9 +15,10 @@ namespace pareto::client {
 ReportStyle style_of(const Context& context);
 
 /// Prints with the writer of that name ("table", "json", "csv").
-Expected<> print_run(Context& context, const RunRecord& run, const std::string& writer);
+Expected<> print_run(Context& context, const results::RunRecord& run, const std::string& writer);
 
 /// Writes the HTML report and says where.
-Expected<> write_report(Context& context, const RunRecord& run, const std::filesystem::path& path);
+Expected<> write_report(Context& context, const results::RunRecord& run,
+                        const std::filesystem::path& path);
 
 }  // namespace pareto::client

@@ -9,8 +9,8 @@
 
 namespace pareto::client {
 
-void put_in_order(RunRecord& run) {
-  const auto place = [](const TrialRecord& trial) {
+void put_in_order(results::RunRecord& run) {
+  const auto place = [](const results::TrialRecord& trial) {
     return std::pair(trial.split ? trial.split->position : std::numeric_limits<std::int64_t>::max(),
                      trial.id);
   };
@@ -21,11 +21,11 @@ std::filesystem::path default_report(const std::filesystem::path& store, const s
   return store.parent_path() / ("report-" + run + ".html");
 }
 
-std::string resume_command(const RunRecord& run, const std::string& hint) {
+std::string resume_command(const results::RunRecord& run, const std::string& hint) {
   return fmt::format("paretoctl sweep --resume {}{}", run.id, hint);
 }
 
-std::string unfinished_line(const RunRecord& run, const std::string& hint) {
+std::string unfinished_line(const results::RunRecord& run, const std::string& hint) {
   return fmt::format("run {} is not finished; go on with: {}\n", run.id, resume_command(run, hint));
 }
 

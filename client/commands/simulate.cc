@@ -9,15 +9,15 @@
 #include "client/commands/output_file.h"
 #include "client/commands/progress.h"
 #include "client/commands/show.h"
-#include "client/experiment/calibration.h"
-#include "client/experiment/settle.h"
-#include "client/experiment/simulated_record.h"
-#include "client/experiment/time_text.h"
 #include "client/report/simulation_writer.h"
+#include "coordinator/replay/calibration.h"
+#include "coordinator/replay/settle.h"
+#include "coordinator/replay/simulated_record.h"
+#include "coordinator/results/time_text.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
-#include "partitioner/simulation/scenario_file.h"
+#include "partitioner/planning/simulation/scenario_file.h"
 
 namespace pareto::client {
 namespace {
@@ -33,10 +33,10 @@ class StoredPipelines final : public simulation::MeasuredPipelines {
     if (store_ == nullptr) {
       PARETO_ASSIGN(store_, flags_.open_existing(context_));
     }
-    PARETO_ASSIGN(const RunRecord record, load_settled(*store_, run));
+    PARETO_ASSIGN(const results::RunRecord record, replay::load_settled(*store_, run));
     std::vector<std::string> ids;
-    for (const TrialRecord& one : record.trials) {
-      if (one.id == trial) return measured_pipeline(record, one);
+    for (const results::TrialRecord& one : record.trials) {
+      if (one.id == trial) return replay::measured_pipeline(record, one);
       ids.push_back(one.id);
     }
     return fail(ErrorCode::kNotFound, "run {} has no such trial{}", record.id,
@@ -46,7 +46,7 @@ class StoredPipelines final : public simulation::MeasuredPipelines {
  private:
   const StoreFlags& flags_;
   const Context& context_;
-  std::unique_ptr<ResultStore> store_;
+  std::unique_ptr<results::ResultStore> store_;
 };
 
 class SimulateCommand final : public Command {
@@ -72,10 +72,10 @@ class SimulateCommand final : public Command {
   }
   void add_options(CLI::App& app) override {
     store_.add_to(app);
-    auto* scenario =
-        set_value(app.add_option("scenario", scenario_,
-                                 "YAML file; partitioner/simulation/FORMAT.md has all its keys"),
-                  "FILE");
+    auto* scenario = set_value(
+        app.add_option("scenario", scenario_,
+                       "YAML file; partitioner/planning/simulation/FORMAT.md has all its keys"),
+        "FILE");
     set_value(app.add_option("--run", run_,
                              "stored run to simulate instead: its name or id, the beginning of its "
                              "id, last, or last~1"),
@@ -123,7 +123,7 @@ class SimulateCommand final : public Command {
     PARETO_ASSIGN(simulation::Scenario scenario, simulation::read_scenario(scenario_, measured));
     if (seed_) scenario.seed = *seed_;
     if (requests_) scenario.requests = *requests_;
-    const std::string started = time_text(std::chrono::system_clock::now());
+    const std::string started = results::time_text(std::chrono::system_clock::now());
     Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
     auto simulated = simulation::simulate(scenario, [&](double share) {
       constexpr double kParts = 100;
@@ -137,24 +137,24 @@ class SimulateCommand final : public Command {
     context.out << (json_ ? write_simulation_json(scenario_, scenario, outcome)
                           : write_simulation_table(scenario_, outcome, style_of(context)));
     if (writes_files()) {
-      RunRecord record = simulated_record(scenario_, scenario, outcome);
+      results::RunRecord record = replay::simulated_record(scenario_, scenario, outcome);
       record.command_line = context.command_line;
       record.started = started;
-      record.finished = time_text(std::chrono::system_clock::now());
+      record.finished = results::time_text(std::chrono::system_clock::now());
       PARETO_TRY(write_files(context, record));
     }
     return outcome.stopped ? kExitPartial : kExitDone;
   }
 
   Expected<int> simulate_stored(Context& context, const std::atomic<bool>& stop) const {
-    RunSimulationOptions options;
+    replay::RunSimulationOptions options;
     if (seed_) options.seed = *seed_;
     if (requests_) options.requests = *requests_;
     options.cores = cores_;
     PARETO_ASSIGN(const auto store, store_.open_existing(context));
-    PARETO_ASSIGN(const RunRecord record, load_settled(*store, run_));
+    PARETO_ASSIGN(const results::RunRecord record, replay::load_settled(*store, run_));
     Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
-    PARETO_ASSIGN(const auto trials, simulate_run(record, options, [&](std::size_t done) {
+    PARETO_ASSIGN(const auto trials, replay::simulate_run(record, options, [&](std::size_t done) {
                     progress.show(done, record.trials.size(), "simulating trials",
                                   record.trials[done].id);
                     return !stop;
@@ -163,14 +163,14 @@ class SimulateCommand final : public Command {
     context.out << (json_ ? write_simulated_run_json(record, options, trials)
                           : write_simulated_run_table(record, trials, style_of(context)));
     if (writes_files()) {
-      PARETO_TRY(write_files(context, with_simulated_predictions(record, trials)));
+      PARETO_TRY(write_files(context, replay::with_simulated_predictions(record, trials)));
     }
     return trials.size() < record.trials.size() ? kExitPartial : kExitDone;
   }
 
   bool writes_files() const { return !report_.empty() || !csv_.empty(); }
 
-  Expected<> write_files(Context& context, const RunRecord& record) const {
+  Expected<> write_files(Context& context, const results::RunRecord& record) const {
     if (!report_.empty()) PARETO_TRY(write_report(context, record, report_));
     if (csv_.empty()) return {};
     PARETO_ASSIGN(const auto writer, make_writer("csv"));

@@ -11,25 +11,25 @@
 #include "client/report/text_table.h"
 #include "core/base/clock.h"
 #include "core/base/counted.h"
+#include "core/base/json_text.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
-#include "core/plan/json_text.h"
 #include "core/runtime/shard_runner.h"
-#include "partitioner/emit/emit.h"
+#include "partitioner/model/emit/emit.h"
 
 namespace pareto::client {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using partitioner::Graph;
-using partitioner::Model;
-using partitioner::SplitPoint;
+using model::Graph;
+using model::Model;
+using model::SplitPoint;
 
 constexpr int kTimedRuns = 5;
 
 std::string boundary_text(const Graph& graph, const SplitPoint& point) {
   std::vector<std::string> parts;
-  for (const BoundaryValue& value : partitioner::boundary(graph, point.position)) {
+  for (const plan::BoundaryValue& value : model::boundary(graph, point.position)) {
     parts.push_back(value.spec.describe());
   }
   return join(parts, ", ");
@@ -45,7 +45,7 @@ std::string count_text(double count) {
 /// What the operators before each position take here, in ms, on one thread of the plain engine; at the end the whole model.
 Expected<std::map<std::int64_t, double>> times_before(const Model& model, std::int64_t batch) {
   const auto operators = static_cast<std::int64_t>(model.graph().operators.size());
-  PARETO_ASSIGN(const Shard shard, partitioner::emit_shard(model, 0, operators));
+  PARETO_ASSIGN(const plan::Shard shard, model::emit_shard(model, 0, operators));
   runtime::RunnerOptions options;
   options.engine = "plain";
   options.batch = batch;
@@ -131,7 +131,7 @@ class SplitsCommand final : public Command {
     TextTable table(columns);
     for (const std::size_t index : chosen) {
       const SplitPoint& point = model.split_points()[index];
-      PARETO_ASSIGN(const auto bytes, partitioner::boundary_bytes(graph, point.position, batch_));
+      PARETO_ASSIGN(const auto bytes, model::boundary_bytes(graph, point.position, batch_));
       std::vector<std::string> cells{point.name,
                                      std::to_string(point.position),
                                      format_bytes(bytes),
@@ -154,7 +154,7 @@ class SplitsCommand final : public Command {
         "batch {}, FLOPs of one sample\n",
         model.name(), counted(graph.operators.size(), "operator"),
         counted(model.split_points().size(), "position"), legal,
-        format_bytes(partitioner::weight_bytes(graph)), batch_);
+        format_bytes(model::weight_bytes(graph)), batch_);
     for (const auto& op : graph.operators) {
       if (op.inner_operators == 0) continue;
       context.out << fmt::format("kept whole: {} in {} with {} inside\n", op.kind,
@@ -170,16 +170,16 @@ class SplitsCommand final : public Command {
     Json json{{"model", model.name()},
               {"operators", graph.operators.size()},
               {"positions", model.split_points().size()},
-              {"weight_bytes", partitioner::weight_bytes(graph)},
+              {"weight_bytes", model::weight_bytes(graph)},
               {"batch", batch_},
               {"only_batch", model.only_batch() ? Json(*model.only_batch()) : Json()},
               {"splits", Json::array()},
               {"kept_whole", Json::array()}};
     for (const std::size_t index : chosen) {
       const SplitPoint& point = model.split_points()[index];
-      PARETO_ASSIGN(const auto bytes, partitioner::boundary_bytes(graph, point.position, batch_));
+      PARETO_ASSIGN(const auto bytes, model::boundary_bytes(graph, point.position, batch_));
       Json boundary = Json::array();
-      for (const BoundaryValue& value : partitioner::boundary(graph, point.position)) {
+      for (const plan::BoundaryValue& value : model::boundary(graph, point.position)) {
         boundary.push_back({{"name", value.name}, {"value", value.spec.describe()}});
       }
       json["splits"].push_back({{"name", point.name},

@@ -14,12 +14,13 @@ void StoreFlags::add_to(CLI::App& app) {
             "FILE");
 }
 
-Expected<std::unique_ptr<ResultStore>> StoreFlags::open(const Context& context) const {
-  return ResultStore::open(file(context));
+Expected<std::unique_ptr<results::ResultStore>> StoreFlags::open(const Context& context) const {
+  return results::ResultStore::open(file(context));
 }
 
-Expected<std::unique_ptr<ResultStore>> StoreFlags::open_existing(const Context& context) const {
-  return ResultStore::open_existing(file(context));
+Expected<std::unique_ptr<results::ResultStore>> StoreFlags::open_existing(
+    const Context& context) const {
+  return results::ResultStore::open_existing(file(context));
 }
 
 std::filesystem::path StoreFlags::file(const Context& context) const {

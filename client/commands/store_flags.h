@@ -6,7 +6,7 @@
 #include <string>
 
 #include "client/command.h"
-#include "client/results/store.h"
+#include "coordinator/results/store.h"
 #include "core/base/error.h"
 
 namespace pareto::client {
@@ -16,9 +16,9 @@ struct StoreFlags {
   std::string path;
 
   void add_to(CLI::App& app);
-  Expected<std::unique_ptr<ResultStore>> open(const Context& context) const;
+  Expected<std::unique_ptr<results::ResultStore>> open(const Context& context) const;
   /// Opens a file that is there already, for commands that only look.
-  Expected<std::unique_ptr<ResultStore>> open_existing(const Context& context) const;
+  Expected<std::unique_ptr<results::ResultStore>> open_existing(const Context& context) const;
   std::filesystem::path file(const Context& context) const;
   /// " --store FILE", or "" for the default: to be put behind a command that is proposed.
   std::string hint() const;

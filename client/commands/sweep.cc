@@ -1,4 +1,4 @@
-#include "client/experiment/sweep.h"
+#include "coordinator/sweep/sweep.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -9,8 +9,6 @@
 #include <ostream>
 #include <string_view>
 
-#include "client/cluster/daemon_client.h"
-#include "client/cluster/transport_choice.h"
 #include "client/commands/commands.h"
 #include "client/commands/flags.h"
 #include "client/commands/kept_flags.h"
@@ -22,12 +20,14 @@
 #include "client/commands/shown_run.h"
 #include "client/commands/sweep_flags.h"
 #include "client/commands/sweep_metrics.h"
-#include "client/experiment/race_schedule.h"
-#include "client/experiment/settle.h"
-#include "client/planning/trial_predictor.h"
 #include "client/report/trial_list.h"
-#include "client/results/front_chance.h"
-#include "client/results/run_lock.h"
+#include "coordinator/cluster/daemon_client.h"
+#include "coordinator/cluster/transport_choice.h"
+#include "coordinator/replay/settle.h"
+#include "coordinator/results/front_chance.h"
+#include "coordinator/results/run_lock.h"
+#include "coordinator/sweep/race_schedule.h"
+#include "coordinator/sweep/trial_predictor.h"
 #include "core/base/counted.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
@@ -93,19 +93,20 @@ class SweepCommand final : public Command {
     if (!resume_.empty()) return resume(context);
     flags_.settle(context);
     PARETO_TRY(flags_.read());
-    SweepOptions& options = flags_.options();
-    PARETO_ASSIGN(const partitioner::Model model, flags_.open_model(context));
+    sweep::SweepOptions& options = flags_.options();
+    PARETO_ASSIGN(const model::Model model, flags_.open_model(context));
     std::vector<std::size_t> points;
     if (options.plans.empty()) {
       PARETO_ASSIGN(points, select_splits(context, model, options.splits));
     }
     if (!dry_run_) PARETO_TRY(check_name(context));
     if (!dry_run_) PARETO_TRY(serve_metrics(context));
-    PARETO_ASSIGN(Cluster cluster, flags_.connect(context));
+    PARETO_ASSIGN(cluster::Cluster cluster, flags_.connect(context));
     if (options.stages.empty()) options.stages = every_number(cluster.size(), points.size());
-    PARETO_ASSIGN(RunRecord run, make_run(model, cluster, options, context.command_line));
-    for (const TrialRecord& trial : run.trials) {
-      PARETO_TRY(with_context(check_data_addresses(trial.plan, cluster), "{}", trial.id));
+    PARETO_ASSIGN(results::RunRecord run,
+                  sweep::make_run(model, cluster, options, context.command_line));
+    for (const results::TrialRecord& trial : run.trials) {
+      PARETO_TRY(with_context(cluster::check_data_addresses(trial.plan, cluster), "{}", trial.id));
     }
     options.adaptive = flags_.is_adaptive(run.trials.size());
     flags_.keep_powers(cluster);
@@ -122,7 +123,7 @@ class SweepCommand final : public Command {
     }
     PARETO_ASSIGN(const auto store, store_.open(context));
     PARETO_TRY(store->check_writable());
-    PARETO_ASSIGN(const RunLock lock, take(context, run.id));
+    PARETO_ASSIGN(const results::RunLock lock, take(context, run.id));
     if (is_predicted(options)) PARETO_TRY(predict(context, model, cluster, run, *store));
     PARETO_TRY(store->begin_run(run));
     if (is_predicted(options)) PARETO_TRY(store->put_trials(run.id, run.trials));
@@ -165,29 +166,30 @@ class SweepCommand final : public Command {
   }
 
   /// "908 plans, adaptive: measured are those that by predictions may be on the front, for 5 min at most".
-  std::string describe(const RunRecord& run) const {
-    const SweepOptions& options = flags_.what().options;
+  std::string describe(const results::RunRecord& run) const {
+    const sweep::SweepOptions& options = flags_.what().options;
     if (!options.adaptive) {
       return counted(run.trials.size(), "plan") + ", " + counted(options.rounds, "round");
     }
     return fmt::format(
         "{}, adaptive: measured are those that by predictions may be on the front, for {} at "
         "most (--exhaustive measures all)",
-        counted(run.trials.size(), "plan"), time_words(options.budget_s));
+        counted(run.trials.size(), "plan"), sweep::time_words(options.budget_s));
   }
 
-  static bool is_predicted(const SweepOptions& options) {
+  static bool is_predicted(const sweep::SweepOptions& options) {
     return options.adaptive || options.predict;
   }
 
-  Expected<> predict(Context& context, const partitioner::Model& model, const Cluster& cluster,
-                     RunRecord& run, ResultStore& store) {
+  Expected<> predict(Context& context, const model::Model& model, const cluster::Cluster& cluster,
+                     results::RunRecord& run, results::ResultStore& store) {
     progress_metrics_.begin(run);
     const LeaveSoon leaving(context, kStopping, kExitPartial, [&] { return hung_device(cluster); });
     Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
     const TimePoint began = clock_.now();
     const std::vector<std::uint64_t> before = weights_sent(cluster);
-    PARETO_TRY(predict_trials(model, cluster, store, flags_.options(), run.trials, *stop_,
+    PARETO_TRY(
+        sweep::predict_trials(model, cluster, store, flags_.options(), run.trials, *stop_,
                               [&](const std::string& now, std::size_t done, std::size_t total) {
                                 progress_metrics_.predict(done, total);
                                 progress.show(done, total, now, now);
@@ -199,13 +201,13 @@ class SweepCommand final : public Command {
     }
     progress.clear();
     context.err << fmt::format("predicted in {}, beside the time that measuring takes{}\n",
-                               time_words(to_seconds(clock_.now() - began)),
+                               sweep::time_words(to_seconds(clock_.now() - began)),
                                flags_.options().adaptive ? " (--budget)" : "");
     return {};
   }
 
   /// Returns what each device was sent so far, in the cluster's order.
-  static std::vector<std::uint64_t> weights_sent(const Cluster& cluster) {
+  static std::vector<std::uint64_t> weights_sent(const cluster::Cluster& cluster) {
     std::vector<std::uint64_t> bytes;
     for (std::size_t i = 0; i < cluster.size(); ++i) {
       bytes.push_back(cluster.device(i).weights_sent_bytes());
@@ -244,8 +246,8 @@ class SweepCommand final : public Command {
   Expected<int> resume(Context& context) {
     PARETO_TRY(check_beside_resume());
     PARETO_ASSIGN(const auto store, store_.open_existing(context));
-    PARETO_ASSIGN(RunRecord run, load_settled(*store, resume_));
-    std::optional<RunLock> lock;
+    PARETO_ASSIGN(results::RunRecord run, replay::load_settled(*store, resume_));
+    std::optional<results::RunLock> lock;
     if (run.finished.empty() || flags_.gives_budget()) {
       PARETO_ASSIGN(lock, take(context, run.id));
       // Another process may have gone on with it until now.
@@ -271,23 +273,24 @@ class SweepCommand final : public Command {
                   run.id,
                   kept.testbed_content->empty() ? "without a test bed" : "on another test bed");
     }
-    PARETO_ASSIGN(const partitioner::Model model, flags_.open_model(context));
+    PARETO_ASSIGN(const model::Model model, flags_.open_model(context));
     PARETO_TRY(serve_metrics(context));
-    PARETO_ASSIGN(Cluster cluster, flags_.connect(context));
-    PARETO_TRY(continue_run(model, cluster, flags_.options(), run));
+    PARETO_ASSIGN(cluster::Cluster cluster, flags_.connect(context));
+    PARETO_TRY(sweep::continue_run(model, cluster, flags_.options(), run));
     // What was said anew holds for whoever goes on after this one, too.
     run.options_json = to_json(flags_.what());
     run.finished.clear();
     PARETO_TRY(store->update_run(run));
-    if (is_predicted(flags_.options()) && std::ranges::any_of(run.trials, lacks_prediction)) {
+    if (is_predicted(flags_.options()) &&
+        std::ranges::any_of(run.trials, sweep::lacks_prediction)) {
       PARETO_TRY(predict(context, model, cluster, run, *store));
     }
     return measure(context, model, cluster, run, *store);
   }
 
   /// For as long as the run is measured here.
-  Expected<RunLock> take(const Context& context, const std::string& run_id) const {
-    PARETO_ASSIGN(auto lock, RunLock::try_take(store_.file(context), run_id));
+  Expected<results::RunLock> take(const Context& context, const std::string& run_id) const {
+    PARETO_ASSIGN(auto lock, results::RunLock::try_take(store_.file(context), run_id));
     if (lock) return *std::move(lock);
     return fail(ErrorCode::kUnavailable,
                 "run {} is being measured by another process: wait until it is done, or stop it "
@@ -295,15 +298,15 @@ class SweepCommand final : public Command {
                 run_id);
   }
 
-  Expected<int> measure(Context& context, const partitioner::Model& model, Cluster& cluster,
-                        RunRecord& run, ResultStore& store) {
+  Expected<int> measure(Context& context, const model::Model& model, cluster::Cluster& cluster,
+                        results::RunRecord& run, results::ResultStore& store) {
     progress_metrics_.begin(run);
     {
       const LeaveSoon leaving(context, kStopping, kExitPartial,
                               [&] { return hung_device(cluster); });
       Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
       std::size_t said = 0;
-      const auto show_progress = [&](const SweepProgress& state) {
+      const auto show_progress = [&](const sweep::SweepProgress& state) {
         progress_metrics_.show(state);
         for (; said < state.skipped.size(); ++said) {
           progress.clear();
@@ -313,45 +316,46 @@ class SweepCommand final : public Command {
                       state.now, state.most_left_s);
       };
       PARETO_TRY(with_context(
-          run_sweep(model, cluster, flags_.options(), run, store, *stop_, show_progress),
+          sweep::run_sweep(model, cluster, flags_.options(), run, store, *stop_, show_progress),
           "run {} ({} goes on)", run.id, resume_command(run, store_.hint())));
     }
     return show(context, run);
   }
 
-  static bool has_wrong_outputs(const TrialRecord& trial) {
-    return trial.status == TrialStatus::kFailed && trial.output_error &&
+  static bool has_wrong_outputs(const results::TrialRecord& trial) {
+    return trial.status == results::TrialStatus::kFailed && trial.output_error &&
            !std::isfinite(trial.output_error->max);
   }
 
   /// Says what an adaptive sweep left undecided when its budget was spent; "" if it did not.
-  std::string left_open(const RunRecord& run) const {
-    const std::size_t plans = undecided(run);
+  std::string left_open(const results::RunRecord& run) const {
+    const std::size_t plans = results::undecided(run);
     const auto kept = kept_flags(run);
     if (plans == 0 || !kept || !kept->options.adaptive) return "";
     double spent_s = 0;
-    for (const PassRecord& pass : run.passes) spent_s += pass.seconds;
+    for (const results::PassRecord& pass : run.passes) spent_s += pass.seconds;
     const double budget_s = kept->options.budget_s;
     if (spent_s < budget_s) return "";
     return fmt::format(
         "the budget of {} is spent, and {} plan{} undecided; go on with: {} --budget "
         "{:g}s",
-        time_words(budget_s), plans, plans == 1 ? " is" : "s are",
+        sweep::time_words(budget_s), plans, plans == 1 ? " is" : "s are",
         resume_command(run, store_.hint()), 2 * budget_s);
   }
 
-  Expected<int> show(Context& context, const RunRecord& run) {
+  Expected<int> show(Context& context, const results::RunRecord& run) {
     PARETO_TRY(print_run(context, run, json_ ? "json" : "table"));
     // Wrong outputs are the worst that can be said of a plan.
     auto failed = std::ranges::find_if(run.trials, has_wrong_outputs);
     if (failed == run.trials.end()) {
-      failed = std::ranges::find(run.trials, TrialStatus::kFailed, &TrialRecord::status);
+      failed = std::ranges::find(run.trials, results::TrialStatus::kFailed,
+                                 &results::TrialRecord::status);
     }
     if (failed != run.trials.end()) {
-      context.err << fmt::format(
-          "{} of {} failed; the first: {}: {}\n",
-          std::ranges::count(run.trials, TrialStatus::kFailed, &TrialRecord::status),
-          counted(run.trials.size(), "plan"), failed->id, failed->failure);
+      context.err << fmt::format("{} of {} failed; the first: {}: {}\n",
+                                 std::ranges::count(run.trials, results::TrialStatus::kFailed,
+                                                    &results::TrialRecord::status),
+                                 counted(run.trials.size(), "plan"), failed->id, failed->failure);
     }
     if (run.finished.empty()) {
       context.err << unfinished_line(run, store_.hint());

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/cluster/network.h"
-#include "client/cluster/testbed_cluster.h"
 #include "client/command.h"
 #include "client/commands/inputs.h"
 #include "client/commands/known_names.h"
-#include "client/experiment/plan_file.h"
+#include "coordinator/cluster/network.h"
+#include "coordinator/cluster/plan_file.h"
+#include "coordinator/cluster/testbed_cluster.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
 #include "core/plan/builtin_conditions.h"
@@ -29,7 +29,7 @@ Expected<> at_least_one(const char* flag, int number) {
 
 /// Returns whether --network names a file, and not a network that has a name.
 bool is_path(const std::string& network) {
-  return is_condition_file(network) && !is_builtin_condition(network);
+  return is_condition_file(network) && !plan::is_builtin_condition(network);
 }
 
 }  // namespace
@@ -122,7 +122,7 @@ void SweepFlags::add_measuring_to(CLI::App& app) {
 }
 
 Expected<> SweepFlags::read() {
-  SweepOptions& options = what_.options;
+  sweep::SweepOptions& options = what_.options;
   PARETO_TRY(read_plans());
   PARETO_TRY(runner_.check());
   PARETO_ASSIGN(options.transports, parse_transports(pipeline_.transport));
@@ -176,9 +176,9 @@ Expected<> SweepFlags::read_budget() {
   return {};
 }
 
-void SweepFlags::keep_powers(const Cluster& cluster) {
+void SweepFlags::keep_powers(const cluster::Cluster& cluster) {
   for (std::size_t i = 0; i < cluster.size(); ++i) {
-    const DeviceConfig& device = cluster.device(i).config();
+    const cluster::DeviceConfig& device = cluster.device(i).config();
     if (device.milliwatts > 0) what_.milliwatts[device.name] = device.milliwatts;
   }
 }
@@ -199,37 +199,37 @@ bool SweepFlags::is_adaptive(std::size_t trials) const {
   return adaptive_ || budget_ || (!exhaustive_ && trials > kManyTrials);
 }
 
-Expected<partitioner::Model> SweepFlags::open_model(Context& context) {
-  SweepOptions& options = what_.options;
+Expected<model::Model> SweepFlags::open_model(Context& context) {
+  sweep::SweepOptions& options = what_.options;
   std::vector<std::int64_t> named = options.batches;
   std::vector<std::int64_t> micro_batches = options.micro_batches;
-  for (const NamedPlan& one : options.plans) {
+  for (const cluster::NamedPlan& one : options.plans) {
     named.push_back(one.plan.batch);
     micro_batches.push_back(one.plan.micro_batch);
   }
-  PARETO_ASSIGN(partitioner::Model model, what_.model.open(context, named));
+  PARETO_ASSIGN(model::Model model, what_.model.open(context, named));
   PARETO_ASSIGN(named, batches_for(context, model, named));
   if (options.batches.empty()) options.batches = {named.front()};
   for (const std::int64_t size : micro_batches) PARETO_TRY(check_micro_batch(model, size));
   return model;
 }
 
-Expected<Cluster> SweepFlags::connect(const Context& context) const {
-  PARETO_ASSIGN(Cluster cluster,
+Expected<cluster::Cluster> SweepFlags::connect(const Context& context) const {
+  PARETO_ASSIGN(cluster::Cluster cluster,
                 what_.devices.connect(context, local_devices(), what_.conditions,
-                                      {.names = device_names(what_.options.plans)}));
+                                      {.names = cluster::device_names(what_.options.plans)}));
   PARETO_TRY(check_offered(cluster, what_.options.conditions));
   // What is sent before the first trial need not cross a slow network.
-  PARETO_TRY(put_to_rest(cluster.network()));
+  PARETO_TRY(cluster::put_to_rest(cluster.network()));
   return cluster;
 }
 
 Expected<> SweepFlags::read_plans() {
   if (!plans_.empty()) {
-    std::vector<NamedPlan>& plans = what_.options.plans;
-    PARETO_ASSIGN(plans, with_context(read_plan_files(split_list(plans_)), "--plans"));
+    std::vector<cluster::NamedPlan>& plans = what_.options.plans;
+    PARETO_ASSIGN(plans, with_context(cluster::read_plan_files(split_list(plans_)), "--plans"));
     if (plans.empty()) return fail(ErrorCode::kInvalidArgument, "--plans names none");
-    what_.model.complete(source_of(plans.front()));
+    what_.model.complete(cluster::source_of(plans.front()));
   }
   if (!what_.model.model.empty()) return {};
   return fail(ErrorCode::kInvalidArgument, "--model is missing (or --plans FILE, --resume RUN)");
@@ -252,9 +252,9 @@ Expected<> SweepFlags::read_timeout() {
 }
 
 int SweepFlags::local_devices() const {
-  const SweepOptions& options = what_.options;
+  const sweep::SweepOptions& options = what_.options;
   if (!options.plans.empty()) {
-    return std::max(kLocalDevices, static_cast<int>(devices_named(options.plans)));
+    return std::max(kLocalDevices, static_cast<int>(cluster::devices_named(options.plans)));
   }
   return options.stages.empty() ? kLocalDevices : std::ranges::max(options.stages);
 }

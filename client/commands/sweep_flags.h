@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "client/cluster/cluster.h"
 #include "client/commands/flags.h"
 #include "client/commands/kept_flags.h"
+#include "coordinator/cluster/cluster.h"
 #include "core/base/error.h"
 
 namespace CLI {
@@ -27,13 +27,13 @@ class SweepFlags {
   Expected<> take(const KeptFlags& kept);
 
   /// Keeps the powers of devices that the inventory names. The page makes energy of them and times.
-  void keep_powers(const Cluster& cluster);
+  void keep_powers(const cluster::Cluster& cluster);
   /// Opens the model and finds the batches, if no flag names them: its own, or 1. Fails: as
   /// ModelFlags::open() and batches_for().
-  Expected<partitioner::Model> open_model(Context& context);
+  Expected<model::Model> open_model(Context& context);
 
   /// What was read.
-  SweepOptions& options() { return what_.options; }
+  sweep::SweepOptions& options() { return what_.options; }
   const KeptFlags& what() const { return what_; }
   /// The report's file, or "none"; empty: the default.
   std::string& report() { return what_.report; }
@@ -43,7 +43,7 @@ class SweepFlags {
   /// Whether a sweep of so many trials is adaptive, by the flags.
   bool is_adaptive(std::size_t trials) const;
   /// The devices, and where a condition of the network is asked for, that between them. Before any thread is started in their network.
-  Expected<Cluster> connect(const Context& context) const;
+  Expected<cluster::Cluster> connect(const Context& context) const;
   /// Whether one was given here.
   bool gives_budget() const { return budget_.has_value(); }
 

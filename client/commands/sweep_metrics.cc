@@ -12,10 +12,10 @@ using metrics::Families;
 using metrics::Family;
 using metrics::Kind;
 
-void SweepMetrics::begin(const RunRecord& run) {
+void SweepMetrics::begin(const results::RunRecord& run) {
   const std::lock_guard lock(mutex_);
   run_ = {{"run", run.id}, {"model", run.model}, {"version", run.software_version}};
-  for (const TrialRecord& trial : run.trials) conditions_[trial.condition] = false;
+  for (const results::TrialRecord& trial : run.trials) conditions_[trial.condition] = false;
   progress_.trials = run.trials.size();
 }
 
@@ -24,7 +24,7 @@ void SweepMetrics::predict(std::size_t done, std::size_t total) {
   predicted_ = total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 1;
 }
 
-void SweepMetrics::show(const SweepProgress& progress) {
+void SweepMetrics::show(const sweep::SweepProgress& progress) {
   const std::lock_guard lock(mutex_);
   if (predicted_) predicted_ = 1;
   progress_ = progress;

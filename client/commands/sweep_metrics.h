@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "client/experiment/sweep.h"
-#include "client/results/record.h"
+#include "coordinator/results/record.h"
+#include "coordinator/sweep/sweep.h"
 #include "core/metrics/metric.h"
 
 namespace pareto::client {
@@ -17,10 +17,10 @@ namespace pareto::client {
 class SweepMetrics {
  public:
   /// Before the first show(), and again where predicting came first.
-  void begin(const RunRecord& run);
+  void begin(const results::RunRecord& run);
   /// So much is done of what comes before anything is measured.
   void predict(std::size_t done, std::size_t total);
-  void show(const SweepProgress& progress);
+  void show(const sweep::SweepProgress& progress);
   /// Of the process alone before begin().
   metrics::Families collect() const;
 
@@ -29,7 +29,7 @@ class SweepMetrics {
   metrics::Labels run_;                     ///< empty: it has not begun
   std::map<std::string, bool> conditions_;  ///< of its trials; whether one is in hand
   std::optional<double> predicted_;         ///< 0 to 1; none: nothing has to be
-  SweepProgress progress_;
+  sweep::SweepProgress progress_;
 };
 
 }  // namespace pareto::client

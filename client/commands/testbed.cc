@@ -8,35 +8,35 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "client/cluster/network.h"
-#include "client/cluster/process.h"
-#include "client/cluster/testbed_cluster.h"
 #include "client/commands/commands.h"
 #include "client/commands/show.h"
 #include "client/report/text_table.h"
+#include "coordinator/cluster/network.h"
+#include "coordinator/cluster/process.h"
+#include "coordinator/cluster/testbed_cluster.h"
 #include "core/base/file.h"
+#include "core/base/json_text.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
-#include "core/plan/json_text.h"
 
 namespace pareto::client {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string speed_of(const RunningDevice& device) {
+std::string speed_of(const cluster::RunningDevice& device) {
   const std::string speed =
       device.speed > 0 ? fmt::format("{:.3g} of a core", device.speed) : "all";
   return device.steady.empty() ? speed : speed + ", steady";
 }
 
-std::string memory_of(const RunningDevice& device) {
+std::string memory_of(const cluster::RunningDevice& device) {
   return device.memory_bytes > 0 ? format_bytes(device.memory_bytes) : "all";
 }
 
-Json to_json(const RunningTestbed& bed) {
+Json to_json(const cluster::RunningTestbed& bed) {
   auto devices = Json::array();
-  for (const RunningDevice& device : bed.devices) {
+  for (const cluster::RunningDevice& device : bed.devices) {
     devices.push_back({{"name", device.name},
                        {"preset", device.preset},
                        {"speed", device.speed},
@@ -47,20 +47,20 @@ Json to_json(const RunningTestbed& bed) {
                        {"namespace", device.place}});
   }
   auto links = Json::array();
-  for (const RunningLink& link : bed.links) {
+  for (const cluster::RunningLink& link : bed.links) {
     links.push_back({{"first", link.first}, {"second", link.second}, {"network", link.network}});
   }
   return {{"name", bed.name}, {"process", bed.process}, {"devices", devices}, {"links", links}};
 }
 
-void print(Context& context, const RunningTestbed& bed) {
+void print(Context& context, const cluster::RunningTestbed& bed) {
   TextTable devices({{"device"},
                      {"imitates"},
                      {"speed"},
                      {"memory"},
                      {"control address"},
                      {"its network: nsenter --net=", Align::kLeft, 1}});
-  for (const RunningDevice& device : bed.devices) {
+  for (const cluster::RunningDevice& device : bed.devices) {
     devices.add({device.name, device.preset, speed_of(device), memory_of(device), device.control,
                  device.place});
   }
@@ -68,7 +68,7 @@ void print(Context& context, const RunningTestbed& bed) {
               << devices.render(style_of(context));
   if (bed.links.empty()) return;
   TextTable links({{"link"}, {"network"}});
-  for (const RunningLink& link : bed.links) {
+  for (const cluster::RunningLink& link : bed.links) {
     links.add({link.first + " - " + link.second, link.network});
   }
   context.out << links.render(style_of(context));
@@ -129,7 +129,7 @@ class TestbedCommand final : public Command {
 
  private:
   /// The document of one that is up, for people or programs.
-  int show(Context& context, const RunningTestbed& bed) const {
+  int show(Context& context, const cluster::RunningTestbed& bed) const {
     if (json_) {
       context.out << dump(to_json(bed), 2) << '\n';
     } else {
@@ -139,7 +139,7 @@ class TestbedCommand final : public Command {
   }
 
   Expected<int> put_up(Context& context) const {
-    PARETO_ASSIGN(const ChosenTestbed chosen, find_testbed(what_));
+    PARETO_ASSIGN(const cluster::ChosenTestbed chosen, cluster::find_testbed(what_));
     if (chosen.running) {
       context.err << fmt::format("test bed {} is up\n", chosen.name());
       return show(context, *chosen.running);
@@ -148,12 +148,13 @@ class TestbedCommand final : public Command {
     std::vector<std::string> arguments{"testbed", "up", what_, "--foreground"};
     std::error_code no_proc;
     const auto program = std::filesystem::read_symlink("/proc/self/exe", no_proc);
-    PARETO_ASSIGN(ChildProcess holder,
-                  ChildProcess::start(program, std::move(arguments), folder.path() / "log"));
+    PARETO_ASSIGN(
+        cluster::ChildProcess holder,
+        cluster::ChildProcess::start(program, std::move(arguments), folder.path() / "log"));
     // However long: it measures every link, and is noticed when it ends.
     PARETO_TRY(with_context(holder.wait_ready(std::nullopt), "test bed {}", chosen.name()));
     holder.leave_running();
-    PARETO_ASSIGN(const auto running, TestbedRegistry().find(chosen.name()));
+    PARETO_ASSIGN(const auto running, cluster::TestbedRegistry().find(chosen.name()));
     if (running) return show(context, *running);
     return fail(ErrorCode::kUnavailable, "test bed {} ended as soon as it was up", chosen.name());
   }
@@ -163,15 +164,16 @@ class TestbedCommand final : public Command {
     static_cast<void>(::signal(SIGHUP, SIG_IGN));
     // Whoever wanted to know that it is up may have gone: then it ends in order.
     static_cast<void>(::signal(SIGPIPE, SIG_IGN));
-    PARETO_ASSIGN(const ChosenTestbed chosen, find_testbed(what_));
+    PARETO_ASSIGN(const cluster::ChosenTestbed chosen, cluster::find_testbed(what_));
     if (chosen.running) {
       return fail(ErrorCode::kUnavailable, "test bed {} is up, held by process {}", chosen.name(),
                   chosen.running->process);
     }
     const std::atomic<bool>& stop = context.stop.watch();
-    PARETO_ASSIGN(const Cluster cluster, open_testbed(chosen, {}, context.paretod));
+    PARETO_ASSIGN(const cluster::Cluster cluster,
+                  cluster::open_testbed(chosen, {}, context.paretod));
     PARETO_TRY(with_context(judge_links(*chosen.bed, cluster), "test bed {}", chosen.name()));
-    PARETO_ASSIGN(const auto running, TestbedRegistry().find(chosen.name()));
+    PARETO_ASSIGN(const auto running, cluster::TestbedRegistry().find(chosen.name()));
     if (ready_fd_ >= 0) {
       PARETO_TRY(tell_ready(ready_fd_));
     } else if (running) {
@@ -182,21 +184,22 @@ class TestbedCommand final : public Command {
   }
 
   /// A network that cannot be had is told before anybody measures on it.
-  static Expected<> judge_links(const netem::Testbed& bed, const Cluster& cluster) {
-    const bool shaped = std::ranges::any_of(
-        bed.links, [](const netem::TestbedLink& link) { return link.network != Network::kNone; });
+  static Expected<> judge_links(const netem::Testbed& bed, const cluster::Cluster& cluster) {
+    const bool shaped = std::ranges::any_of(bed.links, [](const netem::TestbedLink& link) {
+      return link.network != cluster::Network::kNone;
+    });
     if (!shaped || cluster.network() == nullptr) return {};
-    PARETO_TRY(cluster.network()->apply(EmulatedNetwork::kOwn));
+    PARETO_TRY(cluster.network()->apply(cluster::EmulatedNetwork::kOwn));
     return cluster.network()->check();
   }
 
   Expected<int> take_down(Context& context) const {
     std::string name = what_;
-    if (is_testbed_file(what_)) {
+    if (cluster::is_testbed_file(what_)) {
       PARETO_ASSIGN(const netem::Testbed bed, netem::read_testbed(what_));
       name = bed.name;
     }
-    PARETO_ASSIGN(const bool was_up, TestbedRegistry().end(name));
+    PARETO_ASSIGN(const bool was_up, cluster::TestbedRegistry().end(name));
     if (json_) {
       context.out << dump(Json{{"name", name}, {"was_up", was_up}}, 2) << '\n';
     } else {
@@ -206,21 +209,21 @@ class TestbedCommand final : public Command {
   }
 
   Expected<int> show_status(Context& context) const {
-    std::vector<RunningTestbed> beds;
+    std::vector<cluster::RunningTestbed> beds;
     if (what_.empty()) {
-      PARETO_ASSIGN(beds, TestbedRegistry().all());
+      PARETO_ASSIGN(beds, cluster::TestbedRegistry().all());
     } else {
-      PARETO_ASSIGN(const ChosenTestbed chosen, find_testbed(what_));
+      PARETO_ASSIGN(const cluster::ChosenTestbed chosen, cluster::find_testbed(what_));
       if (chosen.running) beds.push_back(*chosen.running);
     }
     if (json_) {
       auto all = Json::array();
-      for (const RunningTestbed& bed : beds) all.push_back(to_json(bed));
+      for (const cluster::RunningTestbed& bed : beds) all.push_back(to_json(bed));
       context.out << dump(all, 2) << '\n';
       return kExitDone;
     }
     if (beds.empty()) context.out << "no test bed is up\n";
-    for (const RunningTestbed& bed : beds) print(context, bed);
+    for (const cluster::RunningTestbed& bed : beds) print(context, bed);
     return kExitDone;
   }
 

@@ -9,11 +9,11 @@
 #include "client/commands/commands.h"
 #include "client/commands/screen.h"
 #include "client/commands/show.h"
-#include "client/experiment/time_text.h"
 #include "client/watch/background_reading.h"
 #include "client/watch/top_json.h"
 #include "client/watch/top_text.h"
 #include "client/watch/watcher.h"
+#include "coordinator/results/time_text.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
 
@@ -128,7 +128,7 @@ class TopCommand final : public Command {
       if (wait_for_key(no_keys, context.stop.descriptor(), next).stop) break;
       std::vector<DeviceReading> now = watcher.read(patience());
       const Activity activity = activity_between(before, now);
-      const std::string time = time_text(std::chrono::system_clock::now());
+      const std::string time = results::time_text(std::chrono::system_clock::now());
       style_.title = title(time);
       context.out << (json_ ? top_json(activity, time) + "\n"
                             : (printed == 0 ? "" : "\n") + top_text(activity, style_))
@@ -155,7 +155,7 @@ class TopCommand final : public Command {
     TimePoint next = std::chrono::steady_clock::now() + interval_;
     PARETO_TRY(reading.start());
     Activity activity;
-    std::string time = time_text(std::chrono::system_clock::now());
+    std::string time = results::time_text(std::chrono::system_clock::now());
     int taken = 0;
     for (;;) {
       draw(screen, activity, time);
@@ -171,7 +171,7 @@ class TopCommand final : public Command {
       } else if (awake.news) {
         std::vector<DeviceReading> now = reading.take();
         activity = activity_between(last, now);
-        time = time_text(std::chrono::system_clock::now());
+        time = results::time_text(std::chrono::system_clock::now());
         last = std::move(now);
         ++taken;
       } else if (!reads) {

@@ -1,4 +1,4 @@
-#include "partitioner/emit/verify.h"
+#include "partitioner/model/emit/verify.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -10,14 +10,14 @@
 #include "client/commands/flags.h"
 #include "client/commands/inputs.h"
 #include "client/commands/progress.h"
+#include "core/base/json_text.h"
 #include "core/base/usage.h"
-#include "core/plan/json_text.h"
 
 namespace pareto::client {
 namespace {
 
-using partitioner::Model;
-using partitioner::VerifyRow;
+using model::Model;
+using model::VerifyRow;
 
 constexpr const char* kPlain = "plain";
 
@@ -68,7 +68,7 @@ class VerifyCommand final : public Command {
     PARETO_ASSIGN(const Model model, model_.open(context, named));
     PARETO_ASSIGN(const auto batches, batches_for(context, model, named, {1, 3, 8}));
     PARETO_ASSIGN(const auto points, select_splits(context, model, splits_));
-    partitioner::VerifyOptions options;
+    model::VerifyOptions options;
     options.batches = batches;
     options.points = points;
     options.runner.engine = kPlain;
@@ -104,11 +104,11 @@ class VerifyCommand final : public Command {
   }
 
   Expected<std::vector<VerifyRow>> rows_of(Context& context, const Model& model,
-                                           const partitioner::VerifyOptions& options) const {
+                                           const model::VerifyOptions& options) const {
     Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
     const std::size_t total = options.points.size() * options.batches.size();
     std::size_t done = 0;
-    return partitioner::verify(model, options, [&](const VerifyRow& row) {
+    return model::verify(model, options, [&](const VerifyRow& row) {
       ++done;
       progress.show(done, total, "verifying, engine " + options.runner.engine,
                     model.split_points()[row.point].name);

@@ -10,9 +10,9 @@
 #include "client/commands/picture_flags.h"
 #include "client/commands/show.h"
 #include "client/commands/shown_run.h"
-#include "client/experiment/settle.h"
 #include "client/report/page.h"
-#include "client/results/run_lock.h"
+#include "coordinator/replay/settle.h"
+#include "coordinator/results/run_lock.h"
 #include "core/base/file.h"
 #include "core/base/usage.h"
 
@@ -39,18 +39,18 @@ class View : public Command {
   }
 
  protected:
-  Expected<RunRecord> load(const Context& context) const { return load(context, run_); }
-  Expected<RunRecord> load(const Context& context, const std::string& name) const {
+  Expected<results::RunRecord> load(const Context& context) const { return load(context, run_); }
+  Expected<results::RunRecord> load(const Context& context, const std::string& name) const {
     PARETO_ASSIGN(const auto store, store_.open_existing(context));
-    PARETO_ASSIGN(RunRecord run, load_settled(*store, name));
+    PARETO_ASSIGN(results::RunRecord run, replay::load_settled(*store, name));
     put_in_order(run);
     return run;
   }
   const std::string& run_name() const { return run_; }
   /// Says of a run that is not finished what becomes of it.
-  void tell_unfinished(Context& context, const RunRecord& run) const {
+  void tell_unfinished(Context& context, const results::RunRecord& run) const {
     if (!run.finished.empty()) return;
-    context.err << (RunLock::is_taken(store_.file(context), run.id)
+    context.err << (results::RunLock::is_taken(store_.file(context), run.id)
                         ? fmt::format("run {} is being measured: these are its figures so far\n",
                                       run.id)
                         : unfinished_line(run, store_.hint()));
@@ -73,7 +73,7 @@ class FrontCommand final : public View {
     app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
   }
   Expected<int> run(Context& context) override {
-    PARETO_ASSIGN(const RunRecord record, load(context));
+    PARETO_ASSIGN(const results::RunRecord record, load(context));
     PARETO_TRY(print_run(context, record, json_ ? "json" : "table"));
     tell_unfinished(context, record);
     return kExitDone;
@@ -107,7 +107,7 @@ class ReportCommand final : public View {
     PARETO_TRY(picture_.check());
     // The browser is in a group of its own, out of reach of Ctrl-C.
     if (picture_.any()) context.stop.watch();
-    PARETO_ASSIGN(const RunRecord record, load(context));
+    PARETO_ASSIGN(const results::RunRecord record, load(context));
     if (!output_.empty() || !picture_.any()) {
       const std::string path = output_.empty() ? "report-" + record.id + ".html" : output_;
       PARETO_TRY(other_.empty() ? write_report(context, record, path)
@@ -120,8 +120,10 @@ class ReportCommand final : public View {
 
  private:
   /// Writes the page with the run of --with, and says where.
-  Expected<> write_compared(Context& context, const RunRecord& run, const std::string& path) const {
-    PARETO_ASSIGN(const RunRecord other, with_context(load(context, other_), "--with {}", other_));
+  Expected<> write_compared(Context& context, const results::RunRecord& run,
+                            const std::string& path) const {
+    PARETO_ASSIGN(const results::RunRecord other,
+                  with_context(load(context, other_), "--with {}", other_));
     PARETO_ASSIGN(const std::string page, report_page(run, &other));
     PARETO_TRY(with_context(write_file_atomically(path, page), "writing the report"));
     context.err << "report: " << path << '\n';
@@ -156,7 +158,7 @@ class ExportCommand final : public View {
   }
   Expected<int> run(Context& context) override {
     PARETO_ASSIGN(const auto writer, make_writer(format_));
-    PARETO_ASSIGN(const RunRecord record, load(context));
+    PARETO_ASSIGN(const results::RunRecord record, load(context));
     PARETO_ASSIGN(const std::string text, writer->write(record, {}));
     if (output_.empty()) {
       context.out << text << std::flush;

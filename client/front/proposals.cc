@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "client/cluster/testbed_registry.h"
-#include "client/results/store.h"
 #include "client/run_main.h"
+#include "coordinator/cluster/testbed_registry.h"
+#include "coordinator/results/store.h"
 #include "core/base/text.h"
 
 namespace pareto::client {
@@ -16,10 +16,10 @@ namespace {
 using Words = std::vector<std::string>;
 
 /// Returns the stored runs, newest first; none if they cannot be read.
-std::vector<RunRecord> runs_in(const std::filesystem::path& store) {
-  const auto opened = ResultStore::open_existing(store);
+std::vector<results::RunRecord> runs_in(const std::filesystem::path& store) {
+  const auto opened = results::ResultStore::open_existing(store);
   if (!opened) return {};
-  return (*opened)->list_runs().value_or(std::vector<RunRecord>{});
+  return (*opened)->list_runs().value_or(std::vector<results::RunRecord>{});
 }
 
 std::filesystem::path store_among(const Words& arguments) {
@@ -38,30 +38,31 @@ void add_once(const std::string& word, Words& words) {
   if (std::ranges::find(words, word) == words.end()) words.push_back(word);
 }
 
-Words run_names(const std::vector<RunRecord>& runs) {
+Words run_names(const std::vector<results::RunRecord>& runs) {
   Words words;
-  for (const RunRecord& run : runs) {
+  for (const results::RunRecord& run : runs) {
     add_once(run.tag, words);
     add_once(run.id, words);
   }
   return words;
 }
 
-Words device_words(const std::vector<RunRecord>& runs, std::string DeviceRecord::*field) {
+Words device_words(const std::vector<results::RunRecord>& runs,
+                   std::string results::DeviceRecord::*field) {
   Words words;
-  for (const RunRecord& run : runs) {
-    for (const DeviceRecord& device : run.devices) add_once(device.*field, words);
+  for (const results::RunRecord& run : runs) {
+    for (const results::DeviceRecord& device : run.devices) add_once(device.*field, words);
   }
   return words;
 }
 
-Words addresses(const std::vector<RunRecord>& runs) {
+Words addresses(const std::vector<results::RunRecord>& runs) {
   Words words;
   const char* const given = std::getenv("PARETO_DEVICES");
   if (given != nullptr) {
     for (const std::string& one : split_list(given)) add_once(one, words);
   }
-  for (const std::string& one : device_words(runs, &DeviceRecord::address)) {
+  for (const std::string& one : device_words(runs, &results::DeviceRecord::address)) {
     // Daemons that a sweep started on this machine are gone.
     if (!one.starts_with("127.") && !one.starts_with("unix:")) add_once(one, words);
   }
@@ -71,7 +72,8 @@ Words addresses(const std::vector<RunRecord>& runs) {
 Words testbeds() {
   Words words;
   std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator(TestbedRegistry::kFolder, none)) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(cluster::TestbedRegistry::kFolder, none)) {
     add_once(entry.path().filename().string(), words);
   }
   return words;
@@ -79,9 +81,9 @@ Words testbeds() {
 
 Words words_of(const std::string& kind, const Words& arguments) {
   if (kind == "testbeds") return testbeds();
-  const std::vector<RunRecord> runs = runs_in(store_among(arguments));
+  const std::vector<results::RunRecord> runs = runs_in(store_among(arguments));
   if (kind == "runs") return run_names(runs);
-  if (kind == "devices") return device_words(runs, &DeviceRecord::name);
+  if (kind == "devices") return device_words(runs, &results::DeviceRecord::name);
   if (kind == "addresses") return addresses(runs);
   return {};
 }

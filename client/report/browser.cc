@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <thread>
 
-#include "client/cluster/own_group.h"
+#include "coordinator/cluster/own_group.h"
 #include "core/base/file.h"
 #include "core/base/process_handle.h"
 
@@ -55,7 +55,7 @@ Expected<pid_t> start(const std::string& program, std::vector<std::string> argum
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), kFresh, 0600);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors.c_str(), kFresh, 0600);
   // It has many processes; the group ends them together.
-  const OwnGroup attributes;
+  const cluster::OwnGroup attributes;
   pid_t pid = 0;
   const int result = posix_spawnp(&pid, program.c_str(), &actions, attributes.get(),
                                   pointers(arguments).data(), pointers(environment).data());

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "client/results/record_json.h"
+#include "coordinator/results/record_json.h"
 #include "core/base/text.h"
 
 namespace pareto::client {
@@ -131,7 +131,7 @@ struct StageRows {
 /// Walks the requests in order, each from source to sink.
 class Picture {
  public:
-  explicit Picture(const PipelineTrace& trace)
+  explicit Picture(const load::PipelineTrace& trace)
       : trace_(trace),
         source_(events_, {kCoordinator, 1}, "source"),
         sink_(events_, {kCoordinator, 2}, "sink"),
@@ -184,7 +184,7 @@ class Picture {
     return microseconds(trace_.clocks.at(trace_.stages[stage].device).error);
   }
 
-  void draw(const RequestSample& sample, const wire::Timeline* next) {
+  void draw(const load::RequestSample& sample, const wire::Timeline* next) {
     const std::uint64_t request = sample.request;
     const Span whole{microseconds(sample.sent), microseconds(sample.latency())};
     events_.complete("request", requests_.row_for(whole), whole, {{"request", request}});
@@ -202,7 +202,7 @@ class Picture {
       left = draw_stage(i, request, sample.timeline[i], next ? &(*next)[i] : nullptr, left);
     }
 
-    const SinkTimes& sink = sample.sink;
+    const load::SinkTimes& sink = sample.sink;
     const Span receive = sink_.place(microseconds(sink.arrived), sink.receive);
     if (left) draw_wire(stages_.size(), request, *left, receive);
     events_.complete("receive", sink_.track(), receive,
@@ -217,7 +217,7 @@ class Picture {
                                    const wire::StageTimes& times, const wire::StageTimes* next,
                                    std::optional<double> left) {
     StageRows& stage = stages_[i];
-    const TracedStage& traced = trace_.stages[i];
+    const load::TracedStage& traced = trace_.stages[i];
     const Span receive = stage.receive.place(ours(traced.device, times.arrived), times.receive);
     if (left) draw_wire(i, request, *left, receive);
     events_.complete("receive", stage.receive.track(), receive,
@@ -257,7 +257,7 @@ class Picture {
     return {{"request", request}, {"frame_bytes", bytes}, {"cpu_us", rounded(microseconds(cpu))}};
   }
 
-  const PipelineTrace& trace_;
+  const load::PipelineTrace& trace_;
   Events events_;
   Thread source_;
   Thread sink_;
@@ -266,7 +266,7 @@ class Picture {
   std::vector<Rows> wires_;
 };
 
-Json other_data(const PipelineTrace& trace) {
+Json other_data(const load::PipelineTrace& trace) {
   Json clocks = Json::array();
   for (const auto& [device, clock] : trace.clocks) {
     clocks.push_back({{"device", device},
@@ -285,7 +285,7 @@ Json other_data(const PipelineTrace& trace) {
 
 }  // namespace
 
-std::string chrome_trace(const PipelineTrace& trace) {
+std::string chrome_trace(const load::PipelineTrace& trace) {
   Json document;
   document["displayTimeUnit"] = "ms";
   document["otherData"] = other_data(trace);

@@ -10,7 +10,7 @@
 
 #include <string>
 
-#include "client/experiment/trace.h"
+#include "coordinator/load/trace.h"
 
 namespace pareto::client {
 
@@ -19,6 +19,6 @@ namespace pareto::client {
 /// last request and its wires behind the first stage are not there. Where they stand follows from what came before on their thread:
 /// they may have begun a thread's waking later. Arrows follow a request through the pipeline.
 /// Requires what trace_pipeline() promises.
-std::string chrome_trace(const PipelineTrace& trace);
+std::string chrome_trace(const load::PipelineTrace& trace);
 
 }  // namespace pareto::client

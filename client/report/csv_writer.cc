@@ -1,8 +1,8 @@
 #include <cmath>
 
 #include "client/report/writers.h"
-#include "client/results/record_json.h"
-#include "client/results/simulated.h"
+#include "coordinator/results/record_json.h"
+#include "coordinator/results/simulated.h"
 #include "core/base/text.h"
 
 namespace pareto::client {
@@ -35,8 +35,9 @@ std::string joined(const std::vector<Part>& parts, Field Part::*field) {
 
 /// Calls visit(column, value) for every column. Figures are empty where there are none.
 template <typename Visit>
-void for_each_column(const RunRecord& run, const TrialRecord& trial, Visit visit) {
-  const std::string status = status_of(trial);
+void for_each_column(const results::RunRecord& run, const results::TrialRecord& trial,
+                     Visit visit) {
+  const std::string status = results::status_of(trial);
   const bool measured = status == "ok";
   const auto figure = [&](const char* column, const auto& value) {
     if (measured) {
@@ -52,9 +53,10 @@ void for_each_column(const RunRecord& run, const TrialRecord& trial, Visit visit
   visit("split", trial.split ? text_of(trial.split->name) : "");
   visit("position", trial.split ? text_of(trial.split->position) : "");
   visit("boundary_bytes", trial.split ? text_of(trial.split->boundary_bytes) : "");
-  const std::vector<CutRecord> cuts = trial.split ? trial.split->cuts : std::vector<CutRecord>{};
-  visit("cut_positions", joined(cuts, &CutRecord::position));
-  visit("cut_bytes", joined(cuts, &CutRecord::boundary_bytes));
+  const std::vector<results::CutRecord> cuts =
+      trial.split ? trial.split->cuts : std::vector<results::CutRecord>{};
+  visit("cut_positions", joined(cuts, &results::CutRecord::position));
+  visit("cut_bytes", joined(cuts, &results::CutRecord::boundary_bytes));
   visit("devices", quoted(join(trial.plan.device_names(), "+")));
   visit("transport", text_of(trial.transport));
   visit("codec", text_of(trial.codec));
@@ -63,12 +65,12 @@ void for_each_column(const RunRecord& run, const TrialRecord& trial, Visit visit
   visit("micro_batch", text_of(trial.plan.micro_batch));
   visit("condition", text_of(trial.condition));
   // Of the network they are known before the trial is measured, and where it failed.
-  const auto network = [&](const char* column, double NetworkFigures::*field) {
+  const auto network = [&](const char* column, double results::NetworkFigures::*field) {
     visit(column, trial.network ? text_of((*trial.network).*field) : "");
   };
-  network("network_round_trip_ms", &NetworkFigures::round_trip_ms);
-  network("network_forward_mbit_per_s", &NetworkFigures::forward_mbit_per_s);
-  network("network_backward_mbit_per_s", &NetworkFigures::backward_mbit_per_s);
+  network("network_round_trip_ms", &results::NetworkFigures::round_trip_ms);
+  network("network_forward_mbit_per_s", &results::NetworkFigures::forward_mbit_per_s);
+  network("network_backward_mbit_per_s", &results::NetworkFigures::backward_mbit_per_s);
   visit("precision", text_of(trial.plan.precision));
   visit("threads", text_of(trial.plan.threads));
   figure("rounds", trial.rounds.size());
@@ -91,44 +93,46 @@ void for_each_column(const RunRecord& run, const TrialRecord& trial, Visit visit
   figure("compute_ms", trial.time_split.compute_ms);
   figure("transfer_ms", trial.time_split.transfer_ms);
   figure("wait_ms", trial.time_split.wait_ms);
-  figure("link_bytes", joined(trial.links, &LinkFigures::bytes));
-  figure("link_wire_bytes", joined(trial.links, &LinkFigures::wire_bytes));
-  figure("stage_engines", joined(trial.stages, &StageFigures::engine));
-  figure("stage_precisions", joined(trial.stages, &StageFigures::precision));
-  figure("stage_compute_ms", joined(trial.stages, &StageFigures::compute_p50_ms));
-  figure("stage_peak_memory_bytes", joined(trial.stages, &StageFigures::peak_memory_bytes));
+  figure("link_bytes", joined(trial.links, &results::LinkFigures::bytes));
+  figure("link_wire_bytes", joined(trial.links, &results::LinkFigures::wire_bytes));
+  figure("stage_engines", joined(trial.stages, &results::StageFigures::engine));
+  figure("stage_precisions", joined(trial.stages, &results::StageFigures::precision));
+  figure("stage_compute_ms", joined(trial.stages, &results::StageFigures::compute_p50_ms));
+  figure("stage_peak_memory_bytes",
+         joined(trial.stages, &results::StageFigures::peak_memory_bytes));
   figure("output_error_max", trial.output_error ? text_of(trial.output_error->max) : "");
   figure("output_error_mean", trial.output_error ? text_of(trial.output_error->mean) : "");
   figure("top1_agreement", trial.output_error ? text_of(trial.output_error->top1_agreement) : "");
   const auto prediction = [&](const char* column, auto field) {
     visit(column, trial.prediction ? text_of((*trial.prediction).*field) : "");
   };
-  prediction("predicted_latency_ms", &Prediction::latency_ms);
-  prediction("predicted_samples_per_s", &Prediction::samples_per_s);
-  prediction("predicted_window", &Prediction::window);
-  prediction("expected_latency_ms", &Prediction::expected_latency_ms);
-  prediction("expected_samples_per_s", &Prediction::expected_samples_per_s);
-  prediction("expected_latency_deviation", &Prediction::latency_deviation);
-  prediction("expected_throughput_deviation", &Prediction::throughput_deviation);
-  prediction("predicted_latency_compute_share", &Prediction::latency_compute_share);
-  prediction("predicted_throughput_compute_share", &Prediction::throughput_compute_share);
+  prediction("predicted_latency_ms", &results::Prediction::latency_ms);
+  prediction("predicted_samples_per_s", &results::Prediction::samples_per_s);
+  prediction("predicted_window", &results::Prediction::window);
+  prediction("expected_latency_ms", &results::Prediction::expected_latency_ms);
+  prediction("expected_samples_per_s", &results::Prediction::expected_samples_per_s);
+  prediction("expected_latency_deviation", &results::Prediction::latency_deviation);
+  prediction("expected_throughput_deviation", &results::Prediction::throughput_deviation);
+  prediction("predicted_latency_compute_share", &results::Prediction::latency_compute_share);
+  prediction("predicted_throughput_compute_share", &results::Prediction::throughput_compute_share);
   figure("on_front", trial.on_front);
   visit("p_front", measured || trial.prediction ? text_of(trial.p_front) : "");
   visit("status", status);
   visit("failure", text_of(trial.failure));
-  visit("simulated", std::string(to_string(simulated_in(run))));
+  visit("simulated", std::string(to_string(results::simulated_in(run))));
 }
 
 class CsvWriter final : public ReportWriter {
  public:
   std::string_view name() const override { return "csv"; }
   std::string_view summary() const override { return "one line a trial, for spreadsheets"; }
-  Expected<std::string> write(const RunRecord& run, const ReportStyle& /*style*/) const override {
+  Expected<std::string> write(const results::RunRecord& run,
+                              const ReportStyle& /*style*/) const override {
     std::vector<std::string> columns;
-    for_each_column(run, TrialRecord{},
+    for_each_column(run, results::TrialRecord{},
                     [&](const char* column, const auto&) { columns.emplace_back(column); });
     std::string text = join(columns, ",") + "\r\n";
-    for (const TrialRecord& trial : run.trials) {
+    for (const results::TrialRecord& trial : run.trials) {
       std::vector<std::string> cells;
       for_each_column(run, trial,
                       [&](const char*, const std::string& cell) { cells.push_back(cell); });

@@ -1,28 +1,28 @@
 #include <nlohmann/json.hpp>
 
 #include "client/report/diff_writer.h"
-#include "client/results/disturbances.h"
-#include "client/results/record_json.h"
+#include "coordinator/results/disturbances.h"
+#include "coordinator/results/record_json.h"
 
 namespace pareto::client {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json run_json(const RunRecord& run) {
+Json run_json(const results::RunRecord& run) {
   return {{"run", run.id},
           {"model", run.model},
           {"model_digest", run.model_digest},
           {"software", run.software_version},
           {"started", run.started},
-          {"disturbances", to_json(disturbances(run))}};
+          {"disturbances", to_json(results::disturbances(run))}};
 }
 
-Json interval_json(const std::optional<Interval>& interval) {
+Json interval_json(const std::optional<results::Interval>& interval) {
   return interval ? Json{interval->low, interval->high} : Json();
 }
 
-Json figure_json(const FigureDiff& figure) {
+Json figure_json(const statistics::FigureDiff& figure) {
   return {{"a", figure.a},
           {"b", figure.b},
           {"window", {figure.window_a, figure.window_b}},
@@ -34,9 +34,9 @@ Json figure_json(const FigureDiff& figure) {
           {"regressed", figure.regressed}};
 }
 
-Json lone_json(const std::vector<LonePlan>& plans) {
+Json lone_json(const std::vector<statistics::LonePlan>& plans) {
   Json list = Json::array();
-  for (const LonePlan& plan : plans) {
+  for (const statistics::LonePlan& plan : plans) {
     list.push_back(
         {{"id", plan.trial->id}, {"failure", plan.failure.empty() ? Json() : Json(plan.failure)}});
   }
@@ -45,9 +45,9 @@ Json lone_json(const std::vector<LonePlan>& plans) {
 
 }  // namespace
 
-std::string write_diff_json(const DiffSides& sides, const RunDiff& diff) {
+std::string write_diff_json(const DiffSides& sides, const statistics::RunDiff& diff) {
   Json plans = Json::array();
-  for (const PlanDiff& plan : diff.plans) {
+  for (const statistics::PlanDiff& plan : diff.plans) {
     plans.push_back({{"a", plan.a->id},
                      {"b", plan.b->id},
                      {"change", to_string(plan.change)},

@@ -3,7 +3,7 @@
 #include "client/report/diff_writer.h"
 #include "client/report/plan_text.h"
 #include "client/report/text_table.h"
-#include "client/results/disturbances.h"
+#include "coordinator/results/disturbances.h"
 #include "core/base/text.h"
 
 namespace pareto::client {
@@ -19,48 +19,49 @@ constexpr std::size_t kManyPlans = 10;
 std::string percent(double share) { return fmt::format("{:g} %", share * 100); }
 
 /// "0.931 [0.88, 0.98]"; of the ratio alone where nothing is known of its error.
-std::string ratio_text(const Ratio& ratio) {
+std::string ratio_text(const statistics::Ratio& ratio) {
   if (!ratio.ci975) return fmt::format("{:.3f}", ratio.value);
   return fmt::format("{:.3f} [{:.3f}, {:.3f}]", ratio.value, ratio.ci975->low, ratio.ci975->high);
 }
 
-std::string figures_text(const FigureDiff& figure) {
+std::string figures_text(const statistics::FigureDiff& figure) {
   return format_figure(figure.a) + " > " + format_figure(figure.b);
 }
 
-std::string windows_text(const FigureDiff& figure) {
+std::string windows_text(const statistics::FigureDiff& figure) {
   if (figure.window_a == figure.window_b) return std::to_string(figure.window_a);
   return fmt::format("{} > {}", figure.window_a, figure.window_b);
 }
 
-std::string verdict_text(const FigureDiff& figure) {
+std::string verdict_text(const statistics::FigureDiff& figure) {
   return figure.regressed ? "REGRESSED" : std::string(to_string(figure.verdict));
 }
 
-RowStyle style_for(Change change) {
+RowStyle style_for(statistics::Change change) {
   switch (change) {
-    case Change::kRegressed:
+    case statistics::Change::kRegressed:
       return RowStyle::kBad;
-    case Change::kFaster:
+    case statistics::Change::kFaster:
       return RowStyle::kStrong;
-    case Change::kSame:
+    case statistics::Change::kSame:
       return RowStyle::kFaint;
-    case Change::kSlower:
-    case Change::kCannotTell:
+    case statistics::Change::kSlower:
+    case statistics::Change::kCannotTell:
       break;
   }
   return RowStyle::kPlain;
 }
 
-std::string side_text(char letter, const RunRecord& run) {
+std::string side_text(char letter, const results::RunRecord& run) {
   return fmt::format("{}: run {} of {}, {}, pareto-edge {}\n", letter, run.id, run.model,
                      run.started, run.software_version);
 }
 
 /// Returns a line for each thing that made the figures of a side vary.
-std::string disturbances_text(const char* side, const RunRecord& run, const ReportStyle& style) {
+std::string disturbances_text(const char* side, const results::RunRecord& run,
+                              const ReportStyle& style) {
   std::string text;
-  for (const Disturbance& one : disturbances(run)) {
+  for (const results::Disturbance& one : results::disturbances(run)) {
     text +=
         styled(fmt::format("{}: {}: {}", side, one.where, one.text), RowStyle::kWarning, style) +
         "\n";
@@ -68,7 +69,7 @@ std::string disturbances_text(const char* side, const RunRecord& run, const Repo
   return text;
 }
 
-std::string table_text(const RunDiff& diff, const ReportStyle& style) {
+std::string table_text(const statistics::RunDiff& diff, const ReportStyle& style) {
   TextTable table({{"plan"},
                    {"setting", Align::kLeft},
                    {"p50 ms", Align::kRight, 2},
@@ -78,7 +79,7 @@ std::string table_text(const RunDiff& diff, const ReportStyle& style) {
                    {"W", Align::kRight, 2},
                    {"B/A 97.5 %"},
                    {"throughput"}});
-  for (const PlanDiff& plan : diff.plans) {
+  for (const statistics::PlanDiff& plan : diff.plans) {
     table.add({plan_name(*plan.b), setting_of(*plan.b), figures_text(plan.latency),
                ratio_text(plan.latency.ratio), verdict_text(plan.latency),
                figures_text(plan.throughput), windows_text(plan.throughput),
@@ -88,10 +89,11 @@ std::string table_text(const RunDiff& diff, const ReportStyle& style) {
   return table.render(style) + "\n";
 }
 
-std::string lone_text(const char* here, const char* there, const std::vector<LonePlan>& plans,
-                      bool is_worse, const ReportStyle& style) {
+std::string lone_text(const char* here, const char* there,
+                      const std::vector<statistics::LonePlan>& plans, bool is_worse,
+                      const ReportStyle& style) {
   std::string text;
-  for (const LonePlan& plan : plans) {
+  for (const statistics::LonePlan& plan : plans) {
     const bool failed = !plan.failure.empty();
     std::string line = fmt::format("only in {}: {}", here, plan.trial->id);
     if (failed) line += fmt::format(" (failed in {}: {})", there, plan.failure);
@@ -101,7 +103,7 @@ std::string lone_text(const char* here, const char* there, const std::vector<Lon
 }
 
 /// What the reader of the table has to know of its intervals.
-std::string note_of(const RunDiff& diff) {
+std::string note_of(const statistics::RunDiff& diff) {
   if (diff.plans.empty()) return "";
   std::string note = fmt::format(
       "B/A with 97.5 % intervals{}: of these {} plans, up to one in twenty is called different "
@@ -117,11 +119,11 @@ std::string note_of(const RunDiff& diff) {
         "stretched to hold the ratio with and without that.\n",
         diff.machine.value);
   }
-  if (diff.plans.size() > kManyPlans && diff.count(Change::kRegressed) > 0 &&
-      diff.count(Change::kRegressed) <= diff.plans.size() / kManyPlans) {
+  if (diff.plans.size() > kManyPlans && diff.count(statistics::Change::kRegressed) > 0 &&
+      diff.count(statistics::Change::kRegressed) <= diff.plans.size() / kManyPlans) {
     note += "Of so many plans this few may have regressed by chance: measure again.\n";
   }
-  if (diff.count(Change::kCannotTell) > 0) {
+  if (diff.count(statistics::Change::kCannotTell) > 0) {
     note +=
         "can't tell: the interval holds both a change and none; more rounds narrow it (sweep "
         "--rounds).\n";
@@ -131,18 +133,18 @@ std::string note_of(const RunDiff& diff) {
 
 }  // namespace
 
-std::string summary_of(const RunDiff& diff) {
+std::string summary_of(const statistics::RunDiff& diff) {
   std::vector<std::string> parts;
-  const auto add = [&](Change change, const std::string& words) {
+  const auto add = [&](statistics::Change change, const std::string& words) {
     const std::size_t count = diff.count(change);
     if (count > 0) parts.push_back(fmt::format("{} {}", count, words));
   };
-  add(Change::kRegressed, "regressed by more than " + percent(diff.tolerance));
-  add(Change::kSlower, "slower");
-  add(Change::kFaster, "faster");
-  add(Change::kCannotTell, "can't tell");
-  add(Change::kSame, "the same within " + percent(diff.tolerance));
-  const std::size_t broken = diff.regressions() - diff.count(Change::kRegressed);
+  add(statistics::Change::kRegressed, "regressed by more than " + percent(diff.tolerance));
+  add(statistics::Change::kSlower, "slower");
+  add(statistics::Change::kFaster, "faster");
+  add(statistics::Change::kCannotTell, "can't tell");
+  add(statistics::Change::kSame, "the same within " + percent(diff.tolerance));
+  const std::size_t broken = diff.regressions() - diff.count(statistics::Change::kRegressed);
   if (broken > 0) parts.push_back(fmt::format("{} failed in B", broken));
   std::string text = fmt::format("{} plan{} compared: {}", diff.plans.size(),
                                  diff.plans.size() == 1 ? "" : "s", join(parts));
@@ -153,7 +155,7 @@ std::string summary_of(const RunDiff& diff) {
   return text;
 }
 
-std::string write_diff_table(const DiffSides& sides, const RunDiff& diff,
+std::string write_diff_table(const DiffSides& sides, const statistics::RunDiff& diff,
                              const ReportStyle& style) {
   std::string text;
   if (&sides.a != &sides.b) {

@@ -1,26 +1,27 @@
-// What changed between two runs (client/experiment/run_diff.h), for people and for programs.
+// What changed between two runs (coordinator/statistics/run_diff.h), for people and for programs.
 #pragma once
 
 #include <string>
 
-#include "client/experiment/run_diff.h"
 #include "client/report/report_writer.h"
+#include "coordinator/statistics/run_diff.h"
 
 namespace pareto::client {
 
 /// Who was compared: two runs, or two plans of one (then both are the same run).
 struct DiffSides {
-  const RunRecord& a;
-  const RunRecord& b;
+  const results::RunRecord& a;
+  const results::RunRecord& b;
 };
 
 /// "36 plans: 1 regressed by more than 2 %, 30 can't tell, 5 the same; 2 only in A".
-std::string summary_of(const RunDiff& diff);
+std::string summary_of(const statistics::RunDiff& diff);
 
 /// Who is A and who is B, what else is different, a row a plan in the order of the diff, plans of one side, and the summary.
-std::string write_diff_table(const DiffSides& sides, const RunDiff& diff, const ReportStyle& style);
+std::string write_diff_table(const DiffSides& sides, const statistics::RunDiff& diff,
+                             const ReportStyle& style);
 
 /// One document; its schema: tests/golden/diff.schema.json.
-std::string write_diff_json(const DiffSides& sides, const RunDiff& diff);
+std::string write_diff_json(const DiffSides& sides, const statistics::RunDiff& diff);
 
 }  // namespace pareto::client

@@ -1,7 +1,7 @@
 #include "client/report/front_picture.h"
 
 #include "client/report/report_writer.h"
-#include "client/results/best_by_network.h"
+#include "coordinator/results/best_by_network.h"
 #include "core/base/file.h"
 
 namespace pareto::client {
@@ -19,9 +19,9 @@ std::string url_encoded(std::string_view text) {
 }
 
 /// The batch and condition asked for, or the run's first that were measured.
-Expected<PictureOptions> chosen_of(const RunRecord& run, PictureOptions options) {
+Expected<PictureOptions> chosen_of(const results::RunRecord& run, PictureOptions options) {
   std::vector<std::string> there;
-  for (const NetworkBest& at : best_by_network(run)) {
+  for (const results::NetworkBest& at : results::best_by_network(run)) {
     if (at.measured == 0) continue;
     if ((options.condition.empty() || options.condition == at.condition) &&
         (options.batch == 0 || options.batch == at.batch)) {
@@ -53,7 +53,7 @@ Expected<std::string> drawing_of(const std::string& page) {
 
 }  // namespace
 
-Expected<std::string> front_picture(const RunRecord& run, const PictureOptions& asked,
+Expected<std::string> front_picture(const results::RunRecord& run, const PictureOptions& asked,
                                     PictureFormat format, const Browser& browser) {
   PARETO_ASSIGN(const PictureOptions options, chosen_of(run, asked));
   PARETO_ASSIGN(const auto writer, make_writer("html"));

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "client/report/browser.h"
-#include "client/results/record.h"
+#include "coordinator/results/record.h"
 #include "core/base/error.h"
 
 namespace pareto::client {
@@ -28,7 +28,7 @@ struct PictureOptions {
 
 /// The bytes of the file. Fails: kNotFound (nothing was measured under that condition or at that batch, with those that there are), as
 /// run_browser does.
-Expected<std::string> front_picture(const RunRecord& run, const PictureOptions& options,
+Expected<std::string> front_picture(const results::RunRecord& run, const PictureOptions& options,
                                     PictureFormat format, const Browser& browser);
 
 }  // namespace pareto::client

@@ -43,20 +43,23 @@ Expected<std::string> filled(std::string_view page,
 
 /// Returns the data of a page as it may stand inside <script>, in which only "</" and "<!--" have a
 /// meaning. In JSON a '<' stands only in strings, and may be written otherwise there.
-std::string embedded(const RunRecord& run) { return replaced(page_data(run), "<", "\\u003c"); }
+std::string embedded(const results::RunRecord& run) {
+  return replaced(page_data(run), "<", "\\u003c");
+}
 
 class HtmlWriter final : public ReportWriter {
  public:
   std::string_view name() const override { return "html"; }
   std::string_view summary() const override { return "one offline page, interactive"; }
-  Expected<std::string> write(const RunRecord& run, const ReportStyle& /*style*/) const override {
+  Expected<std::string> write(const results::RunRecord& run,
+                              const ReportStyle& /*style*/) const override {
     return report_page(run, nullptr);
   }
 };
 
 }  // namespace
 
-Expected<std::string> report_page(const RunRecord& run, const RunRecord* other) {
+Expected<std::string> report_page(const results::RunRecord& run, const results::RunRecord* other) {
   const std::string data = embedded(run);
   const std::string compared = other != nullptr ? embedded(*other) : "";
   const std::string title = html_escaped(run.model);

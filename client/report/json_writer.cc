@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/report/writers.h"
-#include "client/results/record_json.h"
+#include "coordinator/results/record_json.h"
 
 namespace pareto::client {
 namespace {
@@ -10,7 +10,8 @@ class JsonWriter final : public ReportWriter {
  public:
   std::string_view name() const override { return "json"; }
   std::string_view summary() const override { return "one document, for programs"; }
-  Expected<std::string> write(const RunRecord& run, const ReportStyle& /*style*/) const override {
+  Expected<std::string> write(const results::RunRecord& run,
+                              const ReportStyle& /*style*/) const override {
     return dump(to_json(run), 1) + "\n";
   }
 };

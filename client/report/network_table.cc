@@ -7,14 +7,14 @@
 
 #include "client/report/plan_text.h"
 #include "client/report/text_table.h"
-#include "client/results/best_by_network.h"
+#include "coordinator/results/best_by_network.h"
 #include "core/base/counted.h"
 
 namespace pareto::client {
 namespace {
 
 /// "100", or "9.89 / 39.9" where the way back has another rate: forward, then backward.
-std::string rate_of(const NetworkFigures& network) {
+std::string rate_of(const results::NetworkFigures& network) {
   const auto rate = [](double value) {
     const int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
     return value > 0 ? fmt::format("{:.{}f}", value, decimals) : std::string("-");
@@ -25,7 +25,7 @@ std::string rate_of(const NetworkFigures& network) {
   return rate(forward) + " / " + rate(backward);
 }
 
-std::string why_nothing(const NetworkBest& at) {
+std::string why_nothing(const results::NetworkBest& at) {
   if (at.skipped > 0)
     return fmt::format("{} of {} skipped", at.skipped, counted(at.trials, "plan"));
   if (at.failed == 0) return "not measured";
@@ -36,11 +36,11 @@ std::string why_nothing(const NetworkBest& at) {
 
 class Names {
  public:
-  explicit Names(const RunRecord& run) {
-    for (const TrialRecord& trial : run.trials) links_.insert(link_of(trial));
+  explicit Names(const results::RunRecord& run) {
+    for (const results::TrialRecord& trial : run.trials) links_.insert(link_of(trial));
   }
   /// The link is part of a plan's name where there are several.
-  std::string operator()(const TrialRecord& trial) const {
+  std::string operator()(const results::TrialRecord& trial) const {
     return links_.size() > 1 ? plan_name(trial) + ", " + link_of(trial) : plan_name(trial);
   }
 
@@ -60,11 +60,11 @@ TextTable empty_table() {
                     {"unsplit /s", Align::kRight, 4}});
 }
 
-void add_row(TextTable& table, const NetworkBest& at, const Names& name) {
-  const auto latency = [](const TrialRecord* trial) {
+void add_row(TextTable& table, const results::NetworkBest& at, const Names& name) {
+  const auto latency = [](const results::TrialRecord* trial) {
     return trial != nullptr ? format_figure(trial->latency.p50_ms) : "-";
   };
-  const auto throughput = [](const TrialRecord* trial) {
+  const auto throughput = [](const results::TrialRecord* trial) {
     return trial != nullptr ? format_figure(trial->throughput.samples_per_s) : "-";
   };
   const std::string nothing = at.measured == 0 ? why_nothing(at) : "-";
@@ -79,10 +79,11 @@ void add_row(TextTable& table, const NetworkBest& at, const Names& name) {
 
 }  // namespace
 
-std::string write_network_table(const RunRecord& run, const ReportStyle& style) {
-  const std::vector<NetworkBest> networks = best_by_network(run);
-  const bool several = std::ranges::any_of(
-      networks, [&](const NetworkBest& at) { return at.condition != networks.front().condition; });
+std::string write_network_table(const results::RunRecord& run, const ReportStyle& style) {
+  const std::vector<results::NetworkBest> networks = results::best_by_network(run);
+  const bool several = std::ranges::any_of(networks, [&](const results::NetworkBest& at) {
+    return at.condition != networks.front().condition;
+  });
   if (!several) return {};
   const Names name(run);
   std::string text;

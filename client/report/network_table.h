@@ -4,12 +4,12 @@
 #include <string>
 
 #include "client/report/report_writer.h"
-#include "client/results/record.h"
+#include "coordinator/results/record.h"
 
 namespace pareto::client {
 
 /// A block a batch, one row a condition: what was measured of the network, and the best split by latency and by throughput, beside
 /// the best plan with one device. Empty for a run of one condition.
-std::string write_network_table(const RunRecord& run, const ReportStyle& style);
+std::string write_network_table(const results::RunRecord& run, const ReportStyle& style);
 
 }  // namespace pareto::client

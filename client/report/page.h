@@ -3,13 +3,13 @@
 
 #include <string>
 
-#include "client/results/record.h"
+#include "coordinator/results/record.h"
 #include "core/base/error.h"
 
 namespace pareto::client {
 
 /// Returns the page that the writer "html" makes. `other` is a run that the page lays over this one;
 /// null means none. Fails: kInternal.
-Expected<std::string> report_page(const RunRecord& run, const RunRecord* other);
+Expected<std::string> report_page(const results::RunRecord& run, const results::RunRecord* other);
 
 }  // namespace pareto::client

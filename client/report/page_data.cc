@@ -7,10 +7,10 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "client/experiment/statistics.h"
-#include "client/results/figures_json.h"
-#include "client/results/record_json.h"
-#include "client/results/simulated.h"
+#include "coordinator/results/figures_json.h"
+#include "coordinator/results/record_json.h"
+#include "coordinator/results/simulated.h"
+#include "coordinator/statistics/statistics.h"
 
 namespace pareto::client {
 namespace {
@@ -33,10 +33,10 @@ void round_figures(Json& json) {
 }
 
 /// Whether every part of every request is there: as many of each as there are latencies.
-bool is_whole(const TrialRound& round, std::size_t stages) {
+bool is_whole(const results::TrialRound& round, std::size_t stages) {
   const std::size_t requests = round.latency_ms.size();
   return round.sink_receive_ms.size() == requests && round.stages.size() == stages &&
-         std::ranges::all_of(round.stages, [&](const StageSamples& stage) {
+         std::ranges::all_of(round.stages, [&](const results::StageSamples& stage) {
            return stage.receive_ms.size() == requests && stage.queue_ms.size() == requests &&
                   stage.compute_ms.size() == requests && stage.encode_ms.size() == requests;
          });
@@ -44,15 +44,15 @@ bool is_whole(const TrialRound& round, std::size_t stages) {
 
 /// Where a request stands among the samples.
 struct Place {
-  const TrialRound* round = nullptr;
+  const results::TrialRound* round = nullptr;
   std::size_t request = 0;
 };
 
 /// The request that took nearest to `latency_ms`; none where no round is whole.
-Place nearest(const TrialRecord& trial, double latency_ms) {
+Place nearest(const results::TrialRecord& trial, double latency_ms) {
   Place best;
   double least = 0;
-  for (const TrialRound& round : trial.rounds) {
+  for (const results::TrialRound& round : trial.rounds) {
     if (!is_whole(round, trial.stages.size())) continue;
     for (std::size_t i = 0; i < round.latency_ms.size(); ++i) {
       const double distance = std::abs(round.latency_ms[i] - latency_ms);
@@ -65,25 +65,25 @@ Place nearest(const TrialRecord& trial, double latency_ms) {
 }
 
 /// Half the smallest round trip of link `i`: what its figure has beside the median of receiving.
-double half_round_trip_ms(const TrialRecord& trial, std::size_t i) {
+double half_round_trip_ms(const results::TrialRecord& trial, std::size_t i) {
   double receive_ms = 0;
   if (i < trial.stages.size()) {
     receive_ms = trial.stages[i].receive_p50_ms;
   } else {
     std::vector<double> all;
-    for (const TrialRound& round : trial.rounds) {
+    for (const results::TrialRound& round : trial.rounds) {
       all.insert(all.end(), round.sink_receive_ms.begin(), round.sink_receive_ms.end());
     }
-    receive_ms = median(all);
+    receive_ms = statistics::median(all);
   }
   return std::max(0.0, trial.links[i].transfer_p50_ms - receive_ms);
 }
 
-Json steps_of(const TrialRecord& trial, const Place& place) {
+Json steps_of(const results::TrialRecord& trial, const Place& place) {
   const auto& [round, request] = place;
   Json steps = Json::array({round->latency_ms[request]});
   for (std::size_t i = 0; i < trial.stages.size(); ++i) {
-    const StageSamples& stage = round->stages[i];
+    const results::StageSamples& stage = round->stages[i];
     steps.push_back(half_round_trip_ms(trial, i) + stage.receive_ms[request]);
     steps.push_back(stage.queue_ms[request]);
     steps.push_back(stage.compute_ms[request]);
@@ -94,7 +94,7 @@ Json steps_of(const TrialRecord& trial, const Place& place) {
 }
 
 /// Null where no request was kept whole.
-Json requests_json(const TrialRecord& trial) {
+Json requests_json(const results::TrialRecord& trial) {
   if (trial.links.size() != trial.stages.size() + 1) return {};
   Json requests;
   for (const auto& [name, latency_ms] : {std::pair("p50", trial.latency.measured_p50_ms),
@@ -134,10 +134,10 @@ void make_smaller(Json& trial, const Json& plan) {
 
 }  // namespace
 
-std::string page_data(const RunRecord& run) {
+std::string page_data(const results::RunRecord& run) {
   Json document = to_json(run);
-  document["adaptive"] = is_adaptive(run);
-  document["simulated"] = to_string(simulated_in(run));
+  document["adaptive"] = results::is_adaptive(run);
+  document["simulated"] = to_string(results::simulated_in(run));
   document["plan"] = common_plan(document["trials"]);
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
     Json& trial = document["trials"][i];
@@ -148,10 +148,10 @@ std::string page_data(const RunRecord& run) {
     }
   }
   for (Json& entry : document["networks"]) {
-    const auto known = std::ranges::find_if(run.trials, [&](const TrialRecord& trial) {
+    const auto known = std::ranges::find_if(run.trials, [&](const results::TrialRecord& trial) {
       return trial.network && entry["condition"] == trial.condition;
     });
-    if (known != run.trials.end()) entry["network"] = network_json(*known->network);
+    if (known != run.trials.end()) entry["network"] = results::network_json(*known->network);
   }
   round_figures(document);
   return dump(document);

@@ -1,4 +1,4 @@
-// What the HTML report knows of a run: the document of `sweep --json` (client/results/record_json.h), made smaller, and what only the page
+// What the HTML report knows of a run: the document of `sweep --json` (coordinator/results/record_json.h), made smaller, and what only the page
 // shows. Read by client/report/assets/view.js.
 //
 //   every figure    six significant digits
@@ -16,11 +16,11 @@
 
 #include <string>
 
-#include "client/results/record.h"
+#include "coordinator/results/record.h"
 
 namespace pareto::client {
 
 /// One JSON document in one line.
-std::string page_data(const RunRecord& run);
+std::string page_data(const results::RunRecord& run);
 
 }  // namespace pareto::client

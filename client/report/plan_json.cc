@@ -1,17 +1,17 @@
 #include <nlohmann/json.hpp>
 
 #include "client/report/plan_writer.h"
-#include "core/plan/json_text.h"
+#include "core/base/json_text.h"
 
 namespace pareto::client {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using partitioner::Evaluation;
-using partitioner::OperatingPoint;
+using planning::Evaluation;
+using planning::OperatingPoint;
 
 Json json_of(const PlanReport& report, const OperatingPoint& point, const Evaluation& of) {
-  const auto predicted = partitioner::predicted_measurement(of, point, report.batch);
+  const auto predicted = planning::predicted_measurement(of, point, report.batch);
   Json row{{"latency_ms", predicted.latency_p50_ms},
            {"samples_per_s", predicted.throughput_per_s},
            {"window", predicted.throughput_window},
@@ -26,28 +26,28 @@ Json json_of(const PlanReport& report, const OperatingPoint& point, const Evalua
   return row;
 }
 
-Json json_of(const PlanReport& report, const partitioner::ReplayOutcome& replayed) {
+Json json_of(const PlanReport& report, const planning::ReplayOutcome& replayed) {
   return {{"latency_p50_ms", to_milliseconds(replayed.response_p50)},
           {"latency_p95_ms", to_milliseconds(replayed.response_p95)},
           {"samples_per_s", static_cast<double>(report.batch) * replayed.throughput_per_s},
           {"share", replayed.share}};
 }
 
-Json with_plan(const Plan& plan, Json row) {
-  Json json{{"plan", Json::parse(pareto::to_json(plan))}};
+Json with_plan(const plan::Plan& plan, Json row) {
+  Json json{{"plan", Json::parse(plan::to_json(plan))}};
   json.update(row);
   return json;
 }
 
 /// Its best latency, and its best throughput; and as it is beaten or not at those windows that are best for it.
-Json json_of(const PlanReport& report, const Candidate& candidate) {
+Json json_of(const PlanReport& report, const planning::Candidate& candidate) {
   const Evaluation& of = candidate.evaluation;
-  Json row = json_of(report, partitioner::at_window(of, 1), of);
+  Json row = json_of(report, planning::at_window(of, 1), of);
   row["samples_per_s"] = static_cast<double>(report.batch) * 1e9 / to_nanoseconds(of.bottleneck);
   row.erase("window");
   row["points"] = Json::array();
-  for (const Candidate::Point& one : candidate.points) {
-    const auto predicted = partitioner::predicted_measurement(of, one.point, report.batch);
+  for (const planning::Candidate::Point& one : candidate.points) {
+    const auto predicted = planning::predicted_measurement(of, one.point, report.batch);
     Json point{{"latency_ms", predicted.latency_p50_ms},
                {"samples_per_s", predicted.throughput_per_s},
                {"window", predicted.throughput_window},
@@ -58,19 +58,19 @@ Json json_of(const PlanReport& report, const Candidate& candidate) {
   return with_plan(candidate.plan, std::move(row));
 }
 
-Json json_of(const PlanReport& report, const Outlook& outlook) {
+Json json_of(const PlanReport& report, const planning::Outlook& outlook) {
   Json json{{"condition", outlook.condition},
             {"front", Json::array()},
             {"chosen", nullptr},
             {"cuts", outlook.cut_anywhere ? "ideals" : "order"},
             {"plans", Json::array()}};
-  for (const PlannedPoint& one : outlook.front) {
+  for (const planning::PlannedPoint& one : outlook.front) {
     Json row = json_of(report, one.point, one.evaluation);
     if (one.with_jitter) row["with_jitter"] = json_of(report, *one.with_jitter);
     json["front"].push_back(with_plan(one.plan, std::move(row)));
   }
   if (outlook.chosen) json["chosen"] = *outlook.chosen;
-  for (const Candidate& candidate : outlook.candidates) {
+  for (const planning::Candidate& candidate : outlook.candidates) {
     json["plans"].push_back(json_of(report, candidate));
   }
   return json;
@@ -83,11 +83,11 @@ std::string write_plan_json(const PlanReport& report) {
             {"codecs", report.codecs},  {"batch", report.batch},
             {"also", nullptr},          {"media", Json::array()},
             {"networks", Json::array()}};
-  if (report.third != partitioner::ThirdObjective::kNone) json["also"] = to_string(report.third);
+  if (report.third != planning::ThirdObjective::kNone) json["also"] = to_string(report.third);
   for (const SharedMedium& medium : report.media) {
     json["media"].push_back({{"name", medium.name}, {"devices", medium.devices}});
   }
-  for (const Outlook& outlook : report.outlooks) {
+  for (const planning::Outlook& outlook : report.outlooks) {
     json["networks"].push_back(json_of(report, outlook));
   }
   return dump(json, 2) + "\n";

@@ -1,25 +1,25 @@
 #include <algorithm>
 #include <map>
 
-#include "client/cluster/codec_choice.h"
-#include "client/cluster/daemon_client.h"
 #include "client/report/plan_text.h"
 #include "client/report/plan_writer.h"
 #include "client/report/text_table.h"
+#include "coordinator/cluster/codec_choice.h"
+#include "coordinator/cluster/daemon_client.h"
 #include "core/base/text.h"
 
 namespace pareto::client {
 namespace {
 
-using partitioner::Evaluation;
-using partitioner::OperatingPoint;
-using partitioner::ThirdObjective;
+using planning::Evaluation;
+using planning::OperatingPoint;
+using planning::ThirdObjective;
 
-std::string name_of(const Plan& plan) {
+std::string name_of(const plan::Plan& plan) {
   return plan.splits.empty() ? all_on(plan) : join(plan.splits, " + ");
 }
 
-std::string devices_of(const Plan& plan) {
+std::string devices_of(const plan::Plan& plan) {
   return join(plan.device_names(), plan.replicated ? ", " : " > ");
 }
 
@@ -38,7 +38,7 @@ class PlanTables {
  public:
   PlanTables(const PlanReport& report, const ReportStyle& style) : report_(report), style_(style) {}
 
-  std::string of(const Outlook& outlook) const {
+  std::string of(const planning::Outlook& outlook) const {
     std::string text = title(outlook) + front(outlook) + '\n';
     if (outlook.chosen) {
       text += fmt::format("* {}: the plan to take\n\n", report_.preference);
@@ -57,7 +57,7 @@ class PlanTables {
   }
 
  private:
-  std::string title(const Outlook& outlook) const {
+  std::string title(const planning::Outlook& outlook) const {
     std::string also;
     if (report_.third == ThirdObjective::kEnergy) also = " of latency, throughput, modelled energy";
     if (report_.third == ThirdObjective::kMemory) also = " of latency, throughput, memory";
@@ -88,12 +88,12 @@ class PlanTables {
     return all;
   }
 
-  std::vector<std::string> cells(const Plan& plan, const OperatingPoint& point,
+  std::vector<std::string> cells(const plan::Plan& plan, const OperatingPoint& point,
                                  const Evaluation& of) const {
-    const auto predicted = partitioner::predicted_measurement(of, point, report_.batch);
+    const auto predicted = planning::predicted_measurement(of, point, report_.batch);
     std::vector<std::string> row{"", name_of(plan), devices_of(plan)};
     if (has_transports()) row.push_back(plan.transport_text());
-    if (has_codecs()) row.push_back(codec_text(plan.codecs));
+    if (has_codecs()) row.push_back(cluster::codec_text(plan.codecs));
     row.push_back(format_figure(predicted.latency_p50_ms));
     row.push_back(format_figure(predicted.throughput_per_s));
     row.push_back(std::to_string(predicted.throughput_window));
@@ -104,14 +104,15 @@ class PlanTables {
     return row;
   }
 
-  std::string front(const Outlook& outlook) const {
-    const bool jitters = std::ranges::any_of(
-        outlook.front, [](const PlannedPoint& one) { return one.with_jitter.has_value(); });
+  std::string front(const planning::Outlook& outlook) const {
+    const bool jitters = std::ranges::any_of(outlook.front, [](const planning::PlannedPoint& one) {
+      return one.with_jitter.has_value();
+    });
     std::vector<TextColumn> all = columns();
     if (jitters) all.push_back({"with jitter", Align::kRight});
     TextTable table(all);
     for (std::size_t i = 0; i < outlook.front.size(); ++i) {
-      const PlannedPoint& one = outlook.front[i];
+      const planning::PlannedPoint& one = outlook.front[i];
       auto row = cells(one.plan, one.point, one.evaluation);
       row.front() = outlook.chosen == i ? "*" : "";
       if (jitters) row.push_back(with_jitter(one));
@@ -127,19 +128,19 @@ class PlanTables {
     return text;
   }
 
-  std::string with_jitter(const PlannedPoint& one) const {
+  std::string with_jitter(const planning::PlannedPoint& one) const {
     if (!one.with_jitter) return "";
     return fmt::format(
         "{} ms, {}/s", format_figure(to_milliseconds(one.with_jitter->response_p50)),
         format_figure(static_cast<double>(report_.batch) * one.with_jitter->throughput_per_s));
   }
 
-  std::string candidates(const Outlook& outlook) const {
+  std::string candidates(const planning::Outlook& outlook) const {
     std::vector<TextColumn> all = columns();
     all.push_back({"beaten by"});
     TextTable table(all);
-    for (const Candidate& candidate : outlook.candidates) {
-      for (const Candidate::Point& one : candidate.points) {
+    for (const planning::Candidate& candidate : outlook.candidates) {
+      for (const planning::Candidate::Point& one : candidate.points) {
         auto row = cells(candidate.plan, one.point, candidate.evaluation);
         row.push_back(one.beaten_by ? name_of(outlook.front[*one.beaten_by].plan) : "");
         table.add(std::move(row), one.beaten_by ? RowStyle::kFaint : RowStyle::kPlain);
@@ -155,10 +156,10 @@ class PlanTables {
 
 }  // namespace
 
-std::vector<SharedMedium> media_of(const Cluster& cluster) {
+std::vector<SharedMedium> media_of(const cluster::Cluster& cluster) {
   std::map<std::string, SharedMedium> media;
   for (std::size_t i = 0; i < cluster.size(); ++i) {
-    const DeviceConfig& device = cluster.device(i).config();
+    const cluster::DeviceConfig& device = cluster.device(i).config();
     if (device.medium.empty()) continue;
     SharedMedium& medium = media[device.medium];
     medium.name = device.medium;
@@ -172,7 +173,7 @@ std::vector<SharedMedium> media_of(const Cluster& cluster) {
 std::string write_plan_table(const PlanReport& report, const ReportStyle& style) {
   const PlanTables tables(report, style);
   std::string text = media_line(report.media);
-  for (const Outlook& outlook : report.outlooks) text += tables.of(outlook);
+  for (const planning::Outlook& outlook : report.outlooks) text += tables.of(outlook);
   return text;
 }
 

@@ -4,22 +4,22 @@
 
 #include <cmath>
 
-#include "client/results/shown_figure.h"
+#include "coordinator/results/shown_figure.h"
 #include "core/base/text.h"
 
 namespace pareto::client {
 
-std::string all_on(const Plan& plan) {
+std::string all_on(const plan::Plan& plan) {
   return "all on " + join(plan.device_names(), " and ") + (plan.replicated ? " in turns" : "");
 }
 
-std::string plan_name(const TrialRecord& trial) {
+std::string plan_name(const results::TrialRecord& trial) {
   if (!trial.name.empty()) return trial.name;
   if (trial.split) return trial.split->name;
   return trial.plan.stages.empty() ? trial.id : all_on(trial.plan);
 }
 
-std::string link_of(const TrialRecord& trial) {
+std::string link_of(const results::TrialRecord& trial) {
   std::string text = trial.transport;
   if (trial.codec != "none" || trial.auto_codec) text += " " + trial.codec;
   if (trial.auto_codec && trial.codec != "auto") text += " (auto)";
@@ -27,7 +27,7 @@ std::string link_of(const TrialRecord& trial) {
   return text;
 }
 
-std::string setting_of(const TrialRecord& trial) {
+std::string setting_of(const results::TrialRecord& trial) {
   std::string text = fmt::format("{}, batch {}", link_of(trial), trial.batch);
   if (trial.condition != "none") text += ", " + trial.condition;
   return text;
@@ -35,10 +35,10 @@ std::string setting_of(const TrialRecord& trial) {
 
 std::string format_figure(double value) {
   if (!std::isfinite(value)) return "-";
-  return fmt::format("{:.{}f}", value, decimals_of(value));
+  return fmt::format("{:.{}f}", value, results::decimals_of(value));
 }
 
-std::string format_interval(const Interval& interval) {
+std::string format_interval(const results::Interval& interval) {
   return fmt::format("[{}, {}]", format_figure(interval.low), format_figure(interval.high));
 }
 

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "client/report/profile_writer.h"
-#include "core/plan/json_text.h"
+#include "core/base/json_text.h"
 
 namespace pareto::client {
 namespace {
@@ -11,7 +11,7 @@ using Json = nlohmann::ordered_json;
 
 Json segments_of(const ProfileReport& report, const ProfiledSettings& run, std::size_t device) {
   Json segments = Json::array();
-  for (const ProfiledSegment& one :
+  for (const planning::ProfiledSegment& one :
        profiled_segments(run.devices[device], report.positions, run.inputs, device)) {
     Json segment{{"begin", one.begin}, {"end", one.end}, {"up_to", report.cut_at(one.end)}};
     if (one.alone) segment["alone_ns"] = one.alone->count();
@@ -26,12 +26,12 @@ Json segments_of(const ProfileReport& report, const ProfiledSettings& run, std::
 
 /// The profile as it is kept, and what follows from it.
 Json device_of(const ProfileReport& report, const ProfiledSettings& run, std::size_t device) {
-  Json json = Json::parse(pareto::to_json(run.devices[device]));
+  Json json = Json::parse(plan::to_json(run.devices[device]));
   json["segments"] = segments_of(report, run, device);
   if (run.operators.empty()) return json;
   json["operators"] = Json::array();
   for (std::size_t i = 0; i < run.operators.size(); ++i) {
-    const ProfiledOperator& one = run.operators[i];
+    const planning::ProfiledOperator& one = run.operators[i];
     json["operators"].push_back({{"kind", one.kind},
                                  {"scope", one.scope},
                                  {"plain_ns", run.devices[device].operators[i].count()},
@@ -42,7 +42,7 @@ Json device_of(const ProfileReport& report, const ProfiledSettings& run, std::si
 }
 
 void add_codecs(const ProfileReport& report, const ProfiledSettings& run, Json& all) {
-  const ProbedCodecs& codecs = run.codecs;
+  const planning::ProbedCodecs& codecs = run.codecs;
   for (std::size_t place = 0; place < codecs.positions.size(); ++place) {
     for (std::size_t codec = 0; codec < codecs.codecs.size(); ++codec) {
       Json json{{"cut", report.cut_at(codecs.positions[place])},
@@ -54,7 +54,7 @@ void add_codecs(const ProfileReport& report, const ProfiledSettings& run, Json& 
                 {"error", codecs.crossing[place][codec].error},
                 {"devices", Json::array()}};
       for (std::size_t device = 0; device < run.devices.size(); ++device) {
-        const wire::CodecCost cost = codec_cost_on(codecs, codec, device, place);
+        const wire::CodecCost cost = planning::codec_cost_on(codecs, codec, device, place);
         json["devices"].push_back({{"device", run.devices[device].device},
                                    {"encode_ms", to_milliseconds(cost.encode)},
                                    {"decode_ms", to_milliseconds(cost.decode)}});
@@ -64,8 +64,8 @@ void add_codecs(const ProfileReport& report, const ProfiledSettings& run, Json& 
   }
 }
 
-void add_links(const ProfileReport& report, const ProbedTransport& probed, Json& all) {
-  const ProbedLinks& links = probed.links;
+void add_links(const ProfileReport& report, const planning::ProbedTransport& probed, Json& all) {
+  const planning::ProbedLinks& links = probed.links;
   for (std::size_t from = 0; from < links.size(); ++from) {
     for (std::size_t to = 0; to < links.size(); ++to) {
       if (links[from][to].points.empty()) continue;
@@ -99,7 +99,8 @@ std::string write_profile_json(const ProfileReport& report) {
     }
     add_codecs(report, run, json["codecs"]);
   }
-  for (const ProbedTransport& probed : report.links) add_links(report, probed, json["links"]);
+  for (const planning::ProbedTransport& probed : report.links)
+    add_links(report, probed, json["links"]);
   return dump(json, 2) + "\n";
 }
 

@@ -1,9 +1,9 @@
 #include <utility>
 
-#include "client/planning/device_profiler.h"
 #include "client/report/plan_text.h"
 #include "client/report/profile_writer.h"
 #include "client/report/text_table.h"
+#include "coordinator/profile/device_profiler.h"
 #include "core/base/text.h"
 
 namespace pareto::client {
@@ -36,7 +36,7 @@ class SettingsTables {
     if (!run_.codecs.positions.empty()) {
       text += titled("Codecs, on what crosses the cuts that were timed", codecs());
     }
-    for (const DeviceProfile& device : run_.devices) {
+    for (const plan::DeviceProfile& device : run_.devices) {
       text += fmt::format("{}: {}\n", device.device,
                           run_.measured_now ? "measured now" : "as measured " + device.measured);
     }
@@ -45,14 +45,14 @@ class SettingsTables {
 
  private:
   std::string titled(const std::string& title, const TextTable& table) const {
-    return fmt::format("{}: {}, {}\n{}\n", title, report_.model, settings_text(run_.settings),
-                       table.render(style_));
+    return fmt::format("{}: {}, {}\n{}\n", title, report_.model,
+                       profile::settings_text(run_.settings), table.render(style_));
   }
 
   /// Those of every device behind `columns`, the first of them with its name.
   std::vector<TextColumn> with_devices(std::vector<TextColumn> columns,
                                        const std::vector<TextColumn>& of_each) const {
-    for (const DeviceProfile& device : run_.devices) {
+    for (const plan::DeviceProfile& device : run_.devices) {
       for (const TextColumn& column : of_each) {
         columns.push_back(column);
         if (&column != of_each.data()) continue;
@@ -64,14 +64,14 @@ class SettingsTables {
 
   /// Where there is room for such a stage.
   std::string time_of(std::size_t device, int begin, int end) const {
-    const partitioner::DeviceCosts& costs = run_.inputs.devices[device];
-    if (!partitioner::has_room(run_.inputs, costs, begin, end)) return "no room";
+    const planning::DeviceCosts& costs = run_.inputs.devices[device];
+    if (!planning::has_room(run_.inputs, costs, begin, end)) return "no room";
     return ms(costs.time(begin, end));
   }
 
   /// As it was loaded; "" where it was not.
   std::string memory_of(std::size_t device, int begin, int end) const {
-    const ShardTime* const shard =
+    const plan::ShardTime* const shard =
         run_.devices[device].find_shard(report_.positions[static_cast<std::size_t>(begin)],
                                         report_.positions[static_cast<std::size_t>(end)]);
     return shard == nullptr ? "" : format_bytes(shard->memory_bytes);
@@ -113,7 +113,7 @@ class SettingsTables {
           profiled_segments(run_.devices[device], report_.positions, run_.inputs, device);
       rows.resize(segments.size());
       for (std::size_t i = 0; i < segments.size(); ++i) {
-        const ProfiledSegment& one = segments[i];
+        const planning::ProfiledSegment& one = segments[i];
         if (device == 0) rows[i] = {report_.cut_at(one.end), bytes_text(one.output_bytes)};
         rows[i].insert(rows[i].end(),
                        {one.alone ? ms(*one.alone) : "no room", one.busy ? ms(*one.busy) : "",
@@ -132,17 +132,17 @@ class SettingsTables {
                                   {"weights", Align::kRight, 1}},
                                  {{"ms", Align::kRight}}));
     for (std::size_t i = 0; i < run_.operators.size(); ++i) {
-      const ProfiledOperator& one = run_.operators[i];
+      const planning::ProfiledOperator& one = run_.operators[i];
       std::vector<std::string> row{std::to_string(i), one.kind, one.scope,
                                    format_bytes(one.output_bytes), format_bytes(one.weight_bytes)};
-      for (const DeviceProfile& device : run_.devices) row.push_back(ms(device.operators[i]));
+      for (const plan::DeviceProfile& device : run_.devices) row.push_back(ms(device.operators[i]));
       table.add(std::move(row));
     }
     return table;
   }
 
   TextTable codecs() const {
-    const ProbedCodecs& codecs = run_.codecs;
+    const planning::ProbedCodecs& codecs = run_.codecs;
     TextTable table(with_devices({{"cut"},
                                   {"codec"},
                                   {"bytes", Align::kRight},
@@ -159,7 +159,7 @@ class SettingsTables {
                                      fmt::format("{:.1f} %", 100 * share),
                                      here.error > 0 ? fmt::format("{:.2g}", here.error) : "none"};
         for (std::size_t device = 0; device < run_.devices.size(); ++device) {
-          const wire::CodecCost cost = codec_cost_on(codecs, codec, device, place);
+          const wire::CodecCost cost = planning::codec_cost_on(codecs, codec, device, place);
           row.push_back(ms(cost.encode));
           row.push_back(ms(cost.decode));
         }
@@ -174,7 +174,7 @@ class SettingsTables {
   const ReportStyle& style_;
 };
 
-TextTable table_of(const ProfileReport& report, const ProbedLinks& links) {
+TextTable table_of(const ProfileReport& report, const planning::ProbedLinks& links) {
   TextTable table({{"link"},
                    {"bytes", Align::kRight},
                    {"round trip ms", Align::kRight},
@@ -204,7 +204,7 @@ std::string write_profile_table(const ProfileReport& report, const ReportStyle& 
   for (const ProfiledSettings& run : report.settings) {
     text += SettingsTables(report, run, style).all();
   }
-  for (const ProbedTransport& probed : report.links) {
+  for (const planning::ProbedTransport& probed : report.links) {
     text += "Links, " + probed.name + '\n' + table_of(report, probed.links).render(style);
   }
   return text;

@@ -6,24 +6,24 @@
 #include <string>
 #include <vector>
 
-#include "client/cluster/daemon_client.h"
-#include "client/planning/codec_prober.h"
-#include "client/planning/link_prober.h"
-#include "client/planning/profiled_parts.h"
 #include "client/report/report_writer.h"
+#include "coordinator/cluster/daemon_client.h"
+#include "coordinator/profile/codec_prober.h"
+#include "coordinator/profile/link_prober.h"
 #include "core/plan/device_profile.h"
-#include "partitioner/cost/cost_inputs.h"
+#include "partitioner/planning/cost/cost_inputs.h"
+#include "partitioner/planning/inputs/profiled_parts.h"
 
 namespace pareto::client {
 
 /// Under one choice of settings.
 struct ProfiledSettings {
-  ShardSettings settings;
-  std::vector<DeviceProfile> devices;
-  partitioner::CostInputs inputs;           ///< of those devices, at the report's positions
-  std::vector<ProfiledOperator> operators;  ///< empty: not asked for
+  control::ShardSettings settings;
+  std::vector<plan::DeviceProfile> devices;
+  planning::CostInputs inputs;  ///< of those devices, at the report's positions
+  std::vector<planning::ProfiledOperator> operators;  ///< empty: not asked for
   /// At its batch; without positions: not asked for, or told of that batch before.
-  ProbedCodecs codecs;
+  planning::ProbedCodecs codecs;
   bool measured_now = false;
 };
 
@@ -33,7 +33,7 @@ struct ProfileReport {
   std::vector<std::int64_t> positions;     ///< operators before each: 0, the cuts, all
   std::vector<std::string> cuts;           ///< names of the inner positions
   std::vector<ProfiledSettings> settings;  ///< one at least
-  std::vector<ProbedTransport> links;
+  std::vector<planning::ProbedTransport> links;
 
   /// "the end" behind all operators. `position`: one of `positions`, not the first.
   std::string cut_at(std::int64_t position) const {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "client/results/record.h"
+#include "coordinator/results/record.h"
 #include "core/base/error.h"
 
 namespace pareto::client {
@@ -25,7 +25,8 @@ class ReportWriter {
   virtual std::string_view name() const = 0;  ///< "table", "json", "csv", "html": `export --format`
   virtual std::string_view summary() const = 0;  ///< half a line for help texts
   /// The whole text. The run may be unfinished, and hold trials that failed or were not measured.
-  virtual Expected<std::string> write(const RunRecord& run, const ReportStyle& style) const = 0;
+  virtual Expected<std::string> write(const results::RunRecord& run,
+                                      const ReportStyle& style) const = 0;
 };
 
 std::vector<std::unique_ptr<ReportWriter>> builtin_writers();

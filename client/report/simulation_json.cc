@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/report/simulation_writer.h"
-#include "client/results/record_json.h"
+#include "coordinator/results/record_json.h"
 
 namespace pareto::client {
 namespace {
@@ -54,12 +54,12 @@ Json pipeline_json(const PipelineOutcome& one) {
           {"links", std::move(links)}};
 }
 
-Json predicted_json(const Predicted& figure) {
+Json predicted_json(const replay::Predicted& figure) {
   return {
       {"measured", figure.measured}, {"simulated", figure.simulated}, {"error", figure.error()}};
 }
 
-Json summary_json(const ErrorSummary& summary) {
+Json summary_json(const replay::ErrorSummary& summary) {
   return {{"median", summary.median}, {"max", summary.most}};
 }
 
@@ -92,10 +92,11 @@ std::string write_simulation_json(const std::string& name, const simulation::Sce
   return dump(json, 1) + "\n";
 }
 
-std::string write_simulated_run_json(const RunRecord& run, const RunSimulationOptions& options,
-                                     const std::vector<SimulatedTrial>& trials) {
+std::string write_simulated_run_json(const results::RunRecord& run,
+                                     const replay::RunSimulationOptions& options,
+                                     const std::vector<replay::SimulatedTrial>& trials) {
   Json rows = Json::array();
-  for (const SimulatedTrial& one : trials) {
+  for (const replay::SimulatedTrial& one : trials) {
     Json row{{"id", one.trial->id}, {"status", one.skipped.empty() ? "simulated" : "skipped"}};
     if (one.skipped.empty()) {
       row["window"] = one.window;
@@ -116,9 +117,9 @@ std::string write_simulated_run_json(const RunRecord& run, const RunSimulationOp
       {"cores", options.cores},
       {"trials", std::move(rows)},
       {"errors",
-       {{"samples_per_s", summary_json(summary_of(trials, &SimulatedTrial::samples_per_s))},
-        {"p50_ms", summary_json(summary_of(trials, &SimulatedTrial::p50_ms))},
-        {"p95_ms", summary_json(summary_of(trials, &SimulatedTrial::p95_ms))}}}};
+       {{"samples_per_s", summary_json(summary_of(trials, &replay::SimulatedTrial::samples_per_s))},
+        {"p50_ms", summary_json(summary_of(trials, &replay::SimulatedTrial::p50_ms))},
+        {"p95_ms", summary_json(summary_of(trials, &replay::SimulatedTrial::p95_ms))}}}};
   return dump(json, 1) + "\n";
 }
 

@@ -106,8 +106,8 @@ std::string write_simulation_table(const std::string& name, const Outcome& outco
   return text + resources_text(outcome, style);
 }
 
-std::string write_simulated_run_table(const RunRecord& run,
-                                      const std::vector<SimulatedTrial>& trials,
+std::string write_simulated_run_table(const results::RunRecord& run,
+                                      const std::vector<replay::SimulatedTrial>& trials,
                                       const ReportStyle& style) {
   TextTable table({{"plan"},
                    {"setting", Align::kLeft, 4},
@@ -123,7 +123,7 @@ std::string write_simulated_run_table(const RunRecord& run,
                    {"bottleneck", Align::kLeft, 3}});
   std::string skipped;
   std::size_t simulated = 0;
-  for (const SimulatedTrial& one : trials) {
+  for (const replay::SimulatedTrial& one : trials) {
     if (!one.skipped.empty()) {
       skipped += "not simulated: " + one.skipped + "\n";
       continue;
@@ -142,8 +142,9 @@ std::string write_simulated_run_table(const RunRecord& run,
   if (simulated > 0) text += table.render(style) + "\n";
   text += skipped;
   if (simulated == 0) return text;
-  const ErrorSummary throughput = summary_of(trials, &SimulatedTrial::samples_per_s);
-  const ErrorSummary p95 = summary_of(trials, &SimulatedTrial::p95_ms);
+  const replay::ErrorSummary throughput =
+      summary_of(trials, &replay::SimulatedTrial::samples_per_s);
+  const replay::ErrorSummary p95 = summary_of(trials, &replay::SimulatedTrial::p95_ms);
   return text + fmt::format(
                     "{} trials, each from its own requests. Throughput at window W is "
                     "predicted: off by {} (median), at most {}. Latency at window 1 is what it was "

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "client/experiment/calibration.h"
 #include "client/report/report_writer.h"
-#include "partitioner/simulation/simulate.h"
+#include "coordinator/replay/calibration.h"
+#include "partitioner/planning/simulation/simulate.h"
 
 namespace pareto::client {
 
@@ -18,11 +18,12 @@ std::string write_simulation_json(const std::string& name, const simulation::Sce
                                   const simulation::Outcome& outcome);
 
 /// A run's trials, measured and simulated beside each other, and how far apart they are.
-std::string write_simulated_run_table(const RunRecord& run,
-                                      const std::vector<SimulatedTrial>& trials,
+std::string write_simulated_run_table(const results::RunRecord& run,
+                                      const std::vector<replay::SimulatedTrial>& trials,
                                       const ReportStyle& style);
 /// One document; its schema: tests/golden/simulated_run.schema.json.
-std::string write_simulated_run_json(const RunRecord& run, const RunSimulationOptions& options,
-                                     const std::vector<SimulatedTrial>& trials);
+std::string write_simulated_run_json(const results::RunRecord& run,
+                                     const replay::RunSimulationOptions& options,
+                                     const std::vector<replay::SimulatedTrial>& trials);
 
 }  // namespace pareto::client

@@ -7,23 +7,23 @@
 #include "client/report/plan_text.h"
 #include "client/report/text_table.h"
 #include "client/report/writers.h"
-#include "client/results/best_by_network.h"
-#include "client/results/disturbances.h"
-#include "client/results/front_chance.h"
-#include "client/results/max_latency.h"
-#include "client/results/prediction_error.h"
-#include "client/results/record_json.h"
-#include "client/results/share_within.h"
-#include "client/results/time_spent.h"
+#include "coordinator/results/best_by_network.h"
+#include "coordinator/results/disturbances.h"
+#include "coordinator/results/front_chance.h"
+#include "coordinator/results/max_latency.h"
+#include "coordinator/results/prediction_error.h"
+#include "coordinator/results/record_json.h"
+#include "coordinator/results/share_within.h"
+#include "coordinator/results/time_spent.h"
 #include "core/base/counted.h"
 #include "core/base/text.h"
 
 namespace pareto::client {
 namespace {
 
-using Trials = std::vector<const TrialRecord*>;
+using Trials = std::vector<const results::TrialRecord*>;
 
-bool is_ok(const TrialRecord& trial) { return status_of(trial) == "ok"; }
+bool is_ok(const results::TrialRecord& trial) { return results::status_of(trial) == "ok"; }
 
 TextTable figures_table(const std::string& first_title) {
   constexpr std::size_t kLatency = 2;
@@ -50,10 +50,10 @@ TextTable figures_table(const std::string& first_title) {
 }
 
 /// "588 KiB", or "588 KiB > 147 KiB" where a codec made it smaller; of several cuts each: "588 KiB + 98 KiB".
-std::string boundary_of(const TrialRecord& trial) {
+std::string boundary_of(const results::TrialRecord& trial) {
   if (!trial.split) return "-";
   std::vector<std::string> crossing;
-  for (const CutRecord& cut : trial.split->cuts)
+  for (const results::CutRecord& cut : trial.split->cuts)
     crossing.push_back(format_bytes(cut.boundary_bytes));
   std::vector<std::string> travelled;
   for (std::size_t i = 1; i + 1 < trial.links.size(); ++i) {
@@ -65,9 +65,9 @@ std::string boundary_of(const TrialRecord& trial) {
 }
 
 /// "prepacked bf16, onednn fp32": what runs each stage, once if all are alike.
-std::string engines_of(const TrialRecord& trial) {
+std::string engines_of(const results::TrialRecord& trial) {
   std::vector<std::string> engines;
-  for (const StageFigures& stage : trial.stages) {
+  for (const results::StageFigures& stage : trial.stages) {
     engines.push_back(stage.engine + (stage.precision.empty() ? "" : " " + stage.precision));
   }
   if (std::ranges::count(engines, engines.empty() ? "" : engines.front()) == std::ssize(engines)) {
@@ -76,7 +76,7 @@ std::string engines_of(const TrialRecord& trial) {
   return engines.empty() ? "-" : join(engines);
 }
 
-void add_figures(TextTable& table, const TrialRecord& trial, const std::string& mark,
+void add_figures(TextTable& table, const results::TrialRecord& trial, const std::string& mark,
                  RowStyle style) {
   table.add({mark + plan_name(trial), link_of(trial), format_figure(trial.latency.p50_ms),
              format_interval(trial.latency.ci95_ms), fmt::format("{}", trial.latency.window),
@@ -87,7 +87,7 @@ void add_figures(TextTable& table, const TrialRecord& trial, const std::string& 
              boundary_of(trial), format_figure(trial.time_split.compute_ms),
              format_figure(trial.time_split.transfer_ms), format_figure(trial.time_split.wait_ms),
              trial.output_error ? fmt::format("{:.1e}", trial.output_error->max) : "-",
-             engines_of(trial), chance_text(trial)},
+             engines_of(trial), results::chance_text(trial)},
             style);
 }
 
@@ -107,12 +107,12 @@ std::string group_name(std::int64_t batch, const std::string& condition, bool se
 std::string write_group(const std::string& name, const Trials& trials, const ReportStyle& style) {
   Trials front;
   std::ranges::copy_if(trials, std::back_inserter(front),
-                       [](const TrialRecord* trial) { return trial->on_front; });
+                       [](const results::TrialRecord* trial) { return trial->on_front; });
   std::ranges::stable_sort(front, {}, [](const auto* trial) { return trial->latency.p50_ms; });
   TextTable best = figures_table("plan");
-  for (const TrialRecord* trial : front) add_figures(best, *trial, "", RowStyle::kPlain);
+  for (const results::TrialRecord* trial : front) add_figures(best, *trial, "", RowStyle::kPlain);
   TextTable all = figures_table("  plan");
-  for (const TrialRecord* trial : trials) {
+  for (const results::TrialRecord* trial : trials) {
     add_figures(all, *trial, trial->on_front ? "* " : "  ",
                 trial->on_front ? RowStyle::kStrong : RowStyle::kPlain);
   }
@@ -127,8 +127,8 @@ std::string write_group(const std::string& name, const Trials& trials, const Rep
 
 /// Returns a line on the most productive plan that is quick enough for `sweep --max-latency`.
 std::string write_within(const std::string& name, const Trials& trials, double most_ms) {
-  const TrialRecord* best = nullptr;
-  for (const TrialRecord* trial : trials) {
+  const results::TrialRecord* best = nullptr;
+  for (const results::TrialRecord* trial : trials) {
     if (trial->latency.p50_ms > most_ms) continue;
     if (best == nullptr || trial->throughput.samples_per_s > best->throughput.samples_per_s) {
       best = trial;
@@ -142,16 +142,16 @@ std::string write_within(const std::string& name, const Trials& trials, double m
                      format_figure(best->latency.p50_ms));
 }
 
-std::string write_failures(const RunRecord& run, const ReportStyle& style) {
+std::string write_failures(const results::RunRecord& run, const ReportStyle& style) {
   std::string text;
-  for (const TrialRecord& trial : run.trials) {
-    if (trial.status != TrialStatus::kFailed) continue;
+  for (const results::TrialRecord& trial : run.trials) {
+    if (trial.status != results::TrialStatus::kFailed) continue;
     text += styled(fmt::format("failed: {}: {}", trial.id, trial.failure), RowStyle::kBad, style) +
             "\n";
   }
   std::map<std::string, std::size_t> skipped;
-  for (const TrialRecord& trial : run.trials) {
-    if (trial.status == TrialStatus::kSkipped) ++skipped[trial.failure];
+  for (const results::TrialRecord& trial : run.trials) {
+    if (trial.status == results::TrialStatus::kSkipped) ++skipped[trial.failure];
   }
   for (const auto& [why, plans] : skipped) {
     text +=
@@ -159,8 +159,9 @@ std::string write_failures(const RunRecord& run, const ReportStyle& style) {
                RowStyle::kBad, style) +
         "\n";
   }
-  const auto planned = std::ranges::count_if(
-      run.trials, [](const TrialRecord& trial) { return status_of(trial) == "planned"; });
+  const auto planned = std::ranges::count_if(run.trials, [](const results::TrialRecord& trial) {
+    return results::status_of(trial) == "planned";
+  });
   if (planned > 0)
     text += fmt::format("not measured: {} of {}\n", planned, counted(run.trials.size(), "plan"));
   return text;
@@ -176,20 +177,20 @@ std::string expected_of(double figure, double deviation) {
 }
 
 /// Those that may be on the front, the likeliest first.
-std::string write_predicted(const RunRecord& run, const ReportStyle& style) {
+std::string write_predicted(const results::RunRecord& run, const ReportStyle& style) {
   Trials unmeasured;
   Trials near;
-  for (const TrialRecord& trial : run.trials) {
-    if (status_of(trial) != "predicted") continue;
+  for (const results::TrialRecord& trial : run.trials) {
+    if (results::status_of(trial) != "predicted") continue;
     unmeasured.push_back(&trial);
-    if (trial.p_front > kLeastChance) near.push_back(&trial);
+    if (trial.p_front > results::kLeastChance) near.push_back(&trial);
   }
   if (unmeasured.empty()) return {};
   std::string text;
-  if (!is_adaptive(run))
+  if (!results::is_adaptive(run))
     return fmt::format("not measured yet: {}\n", counted(unmeasured.size(), "plan"));
   if (!near.empty()) {
-    std::ranges::stable_sort(near, std::ranges::greater{}, &TrialRecord::p_front);
+    std::ranges::stable_sort(near, std::ranges::greater{}, &results::TrialRecord::p_front);
     TextTable table({{"plan", Align::kLeft, 0},
                      {"transport", Align::kLeft, 0},
                      {"batch", Align::kRight, 2},
@@ -197,28 +198,28 @@ std::string write_predicted(const RunRecord& run, const ReportStyle& style) {
                      {"expected ms", Align::kRight, 0},
                      {"expected /s", Align::kRight, 0},
                      {"p(front)", Align::kRight, 1}});
-    for (const TrialRecord* trial : near) {
-      const Prediction& known = *trial->prediction;
+    for (const results::TrialRecord* trial : near) {
+      const results::Prediction& known = *trial->prediction;
       table.add({plan_name(*trial), link_of(*trial), fmt::format("{}", trial->batch),
                  trial->condition, expected_of(known.expected_latency_ms, known.latency_deviation),
                  expected_of(known.expected_samples_per_s, known.throughput_deviation),
-                 chance_text(*trial)},
+                 results::chance_text(*trial)},
                 RowStyle::kPlain);
     }
     text += heading("Not measured, but perhaps on the front (+- one standard deviation)", style) +
             table.render(style) + "\n";
   }
-  const std::vector<PredictionError> errors = prediction_errors(run);
-  const bool misled =
-      std::ranges::any_of(errors, [](const PredictionError& error) { return is_no_guide(error); });
+  const std::vector<results::PredictionError> errors = results::prediction_errors(run);
+  const bool misled = std::ranges::any_of(
+      errors, [](const results::PredictionError& error) { return results::is_no_guide(error); });
   text += fmt::format("{} of {} plans were predicted only, {} of them may be on the front{}\n",
                       unmeasured.size(), run.trials.size(), near.size(),
                       misled ? " by predictions that are no guide (see below)" : "");
   return text;
 }
 
-std::string write_prediction_errors(const RunRecord& run, const ReportStyle& style) {
-  const std::vector<PredictionError> errors = prediction_errors(run);
+std::string write_prediction_errors(const results::RunRecord& run, const ReportStyle& style) {
+  const std::vector<results::PredictionError> errors = results::prediction_errors(run);
   if (errors.empty()) return {};
   TextTable table({{"batch", Align::kRight, 1},
                    {"network", Align::kLeft, 2},
@@ -231,10 +232,10 @@ std::string write_prediction_errors(const RunRecord& run, const ReportStyle& sty
                    {"95 %", Align::kRight, 0},
                    {"order", Align::kRight, 3, "order by /s"},
                    {"if apart", Align::kRight, 4, "order by /s if apart"}});
-  for (const PredictionError& error : errors) {
+  for (const results::PredictionError& error : errors) {
     std::vector<std::string> cells{fmt::format("{}", error.batch), error.condition,
                                    fmt::format("{}", error.trials)};
-    for (const FigureError& figure : {error.latency, error.throughput}) {
+    for (const results::FigureError& figure : {error.latency, error.throughput}) {
       cells.insert(cells.end(), {percent(figure.median), percent(figure.p95),
                                  fmt::format("{:.2f}", figure.kendall_tau),
                                  fmt::format("{:.2f}", figure.kendall_tau_apart)});
@@ -242,36 +243,37 @@ std::string write_prediction_errors(const RunRecord& run, const ReportStyle& sty
     table.add(std::move(cells), RowStyle::kPlain);
   }
   std::string misled;
-  for (const PredictionError& error : errors) {
-    if (!is_no_guide(error)) continue;
+  for (const results::PredictionError& error : errors) {
+    if (!results::is_no_guide(error)) continue;
     misled += styled(fmt::format("{}: predictions are no guide here{}",
                                  group_name(error.batch, error.condition, errors.size() > 1),
-                                 is_adaptive(run) ? ": any plan that was predicted only may be on "
-                                                    "the front; sweep --exhaustive measures all"
-                                                  : ""),
+                                 results::is_adaptive(run)
+                                     ? ": any plan that was predicted only may be on "
+                                       "the front; sweep --exhaustive measures all"
+                                     : ""),
                      RowStyle::kWarning, style) +
               "\n";
   }
   return heading(fmt::format(
                      "Predictions against what was measured (medians; order: Kendall's tau, "
                      "of all plans that rounds tell apart and of those more than {:.0f} % apart)",
-                     100 * kFrontTolerance),
+                     100 * results::kFrontTolerance),
                  style) +
          table.render(style) + misled + "\n";
 }
 
 /// Where it went; nothing of runs of versions that did not keep it.
-std::string write_time(const RunRecord& run) {
-  const TimeSpent spent = time_spent(run);
+std::string write_time(const results::RunRecord& run) {
+  const results::TimeSpent spent = results::time_spent(run);
   if (spent.total_s <= 0) return {};
   const auto share = [&](double seconds) {
     return fmt::format("{:.1f} %", 100 * seconds / spent.total_s);
   };
   const bool predicted = std::ranges::any_of(
-      run.trials, [](const TrialRecord& trial) { return trial.prediction.has_value(); });
+      run.trials, [](const results::TrialRecord& trial) { return trial.prediction.has_value(); });
   std::string text = fmt::format("time{}: {:.0f} s, {} without a request on its way",
                                  predicted ? " after profiling" : "", spent.total_s,
-                                 share(dead_share(spent) * spent.total_s));
+                                 share(results::dead_share(spent) * spent.total_s));
   if (spent.requests > 0) text += "; " + counted(spent.requests, "request");
   text += "\n";
   text += fmt::format("  measuring {}, sentinel {}, loading shards {},\n", share(spent.measuring_s),
@@ -284,21 +286,22 @@ std::string write_time(const RunRecord& run) {
   text += fmt::format("opening {} {}", counted(spent.openings_ms.size(), "pipeline"),
                       share(spent.opening_s));
   if (!spent.openings_ms.empty()) {
-    text += fmt::format(" (p95 {} ms)", format_figure(share_within(spent.openings_ms, 0.95)));
+    text +=
+        fmt::format(" (p95 {} ms)", format_figure(results::share_within(spent.openings_ms, 0.95)));
   }
   return text + "\n";
 }
 
 /// A line for each device that did not compute every stage in the precision asked for.
-std::string write_precisions(const RunRecord& run, const ReportStyle& style) {
+std::string write_precisions(const results::RunRecord& run, const ReportStyle& style) {
   struct Found {
     std::size_t stages = 0;
     std::size_t others = 0;
     std::string first;
   };
   std::map<std::string, Found> devices;
-  for (const TrialRecord& trial : run.trials) {
-    for (const StageFigures& stage : trial.stages) {
+  for (const results::TrialRecord& trial : run.trials) {
+    for (const results::StageFigures& stage : trial.stages) {
       Found& found = devices[stage.device];
       ++found.stages;
       if (stage.precision_reason.empty() || found.others++ > 0) continue;
@@ -319,9 +322,9 @@ std::string write_precisions(const RunRecord& run, const ReportStyle& style) {
 }
 
 /// A line for each thing that made figures vary.
-std::string write_disturbances(const RunRecord& run, const ReportStyle& style) {
+std::string write_disturbances(const results::RunRecord& run, const ReportStyle& style) {
   std::string text;
-  for (const Disturbance& one : disturbances(run)) {
+  for (const results::Disturbance& one : results::disturbances(run)) {
     text += styled(fmt::format("{}: {}", one.where, one.text), RowStyle::kWarning, style) + "\n";
   }
   return text;
@@ -331,18 +334,19 @@ class TableWriter final : public ReportWriter {
  public:
   std::string_view name() const override { return "table"; }
   std::string_view summary() const override { return "the front and everything, to read"; }
-  Expected<std::string> write(const RunRecord& run, const ReportStyle& style) const override {
+  Expected<std::string> write(const results::RunRecord& run,
+                              const ReportStyle& style) const override {
     std::map<std::pair<std::int64_t, std::string>, Trials> groups;
-    for (const TrialRecord& trial : run.trials) {
+    for (const results::TrialRecord& trial : run.trials) {
       if (is_ok(trial)) groups[{trial.batch, trial.condition}].push_back(&trial);
     }
     std::string text;
-    const std::optional<double> most_ms = max_latency_ms(run);
-    const bool several = std::ranges::any_of(run.trials, [&](const TrialRecord& trial) {
+    const std::optional<double> most_ms = results::max_latency_ms(run);
+    const bool several = std::ranges::any_of(run.trials, [&](const results::TrialRecord& trial) {
       return trial.condition != run.trials.front().condition;
     });
     // In the order of the table of networks.
-    for (const NetworkBest& at : best_by_network(run)) {
+    for (const results::NetworkBest& at : results::best_by_network(run)) {
       const auto found = groups.find({at.batch, at.condition});
       if (found == groups.end()) continue;
       const std::string name = group_name(at.batch, at.condition, several);
@@ -353,7 +357,7 @@ class TableWriter final : public ReportWriter {
     text += write_predicted(run, style);
     text += write_prediction_errors(run, style);
     text += write_failures(run, style);
-    for (const DeviceRecord& device : run.devices) {
+    for (const results::DeviceRecord& device : run.devices) {
       text += fmt::format("{}: {} of weights sent ({} in the model)\n", device.name,
                           format_bytes(device.weights_sent_bytes),
                           format_bytes(run.model_weight_bytes));

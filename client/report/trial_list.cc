@@ -10,9 +10,11 @@
 
 namespace pareto::client {
 
-std::string trial_list(const RunRecord& run, const ReportStyle& style) {
-  const auto batched = [](const TrialRecord& trial) { return trial.batch != 1; };
-  const auto elsewhere = [](const TrialRecord& trial) { return trial.condition != "none"; };
+std::string trial_list(const results::RunRecord& run, const ReportStyle& style) {
+  const auto batched = [](const results::TrialRecord& trial) { return trial.batch != 1; };
+  const auto elsewhere = [](const results::TrialRecord& trial) {
+    return trial.condition != "none";
+  };
   const bool any_batch = std::ranges::any_of(run.trials, batched);
   const bool any_network = std::ranges::any_of(run.trials, elsewhere);
   std::vector<TextColumn> columns{
@@ -21,13 +23,13 @@ std::string trial_list(const RunRecord& run, const ReportStyle& style) {
   if (any_network) columns.push_back({"network"});
   TextTable table(std::move(columns));
   std::string failures;
-  for (const TrialRecord& trial : run.trials) {
+  for (const results::TrialRecord& trial : run.trials) {
     std::vector<std::string> cells{
         plan_name(trial), join(trial.plan.device_names(), trial.plan.replicated ? " | " : " > "),
         link_of(trial), trial.split ? format_bytes(trial.split->boundary_bytes) : "-"};
     if (any_batch) cells.push_back(fmt::format("{}", trial.batch));
     if (any_network) cells.push_back(trial.condition);
-    const bool fails = trial.status == TrialStatus::kFailed;
+    const bool fails = trial.status == results::TrialStatus::kFailed;
     table.add(std::move(cells), fails ? RowStyle::kBad : RowStyle::kPlain);
     if (fails) failures += fmt::format("would fail: {}: {}\n", trial.id, trial.failure);
   }

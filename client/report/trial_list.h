@@ -4,11 +4,11 @@
 #include <string>
 
 #include "client/report/report_writer.h"
-#include "client/results/record.h"
+#include "coordinator/results/record.h"
 
 namespace pareto::client {
 
 /// A row a trial, in the run's order, and why those that no device has room for would fail.
-std::string trial_list(const RunRecord& run, const ReportStyle& style);
+std::string trial_list(const results::RunRecord& run, const ReportStyle& style);
 
 }  // namespace pareto::client

@@ -40,10 +40,10 @@ double share_of(Nanoseconds before, Nanoseconds now, double seconds) {
   return std::clamp(to_seconds(now - before) / seconds, 0.0, 1.0);
 }
 
-std::optional<StageRates> rates_between(const StageObservation& before, const StageObservation& now,
-                                        double seconds) {
+std::optional<StageRates> rates_between(const control::StageActivity& before,
+                                        const control::StageActivity& now, double seconds) {
   const auto answered = difference(before.answered, now.answered);
-  const auto failed = difference(before.failed, now.failed);
+  const auto failed = difference(before.failed_requests, now.failed_requests);
   const auto in = difference(before.bytes_received, now.bytes_received);
   const auto out = difference(before.bytes_sent, now.bytes_sent);
   const auto wait = difference(before.wait, now.wait);
@@ -77,8 +77,9 @@ DeviceView device_between(const DeviceReading* before, const DeviceReading& now)
   return view;
 }
 
-const StageObservation* find_stage(const DeviceReading& reading, const StageObservation& stage) {
-  for (const StageObservation& one : reading.observation.stages) {
+const control::StageActivity* find_stage(const DeviceReading& reading,
+                                         const control::StageActivity& stage) {
+  for (const control::StageActivity& one : reading.observation.stages) {
     if (one.pipeline == stage.pipeline && one.stage == stage.stage) return &one;
   }
   return nullptr;
@@ -186,10 +187,10 @@ Activity activity_between(const std::vector<DeviceReading>& before,
     const DeviceReading* earlier = before.empty() ? nullptr : &before.at(i);
     const DeviceView& device = activity.devices.emplace_back(device_between(earlier, now[i]));
     if (!now[i].problem.empty()) continue;
-    for (const StageObservation& stage : now[i].observation.stages) {
-      if (stage.state == "closed") continue;
+    for (const control::StageActivity& stage : now[i].observation.stages) {
+      if (stage.state == control::StageState::kClosed) continue;
       StageView& view = stages.emplace_back(StageView{i, stage, {}});
-      const StageObservation* was = device.seconds ? find_stage(*earlier, stage) : nullptr;
+      const control::StageActivity* was = device.seconds ? find_stage(*earlier, stage) : nullptr;
       if (was != nullptr) view.rates = rates_between(*was, stage, *device.seconds);
     }
   }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "client/cluster/observation.h"
+#include "coordinator/cluster/observation.h"
 #include "core/base/clock.h"
 #include "core/base/duration_histogram.h"
 
@@ -21,7 +21,7 @@ struct DeviceReading {
   std::string problem;  ///< why there is no observation; empty: there is one
   int cores = 1;
   std::string runs_on;  ///< "cpu", "cuda:0"
-  Observation observation;
+  cluster::Observation observation;
 };
 
 /// Where a percentile of durations lies: a histogram knows it no better than by its steps.
@@ -55,7 +55,7 @@ struct StageRates {
 
 struct StageView {
   std::size_t device = 0;  ///< index in Activity::devices
-  StageObservation now;
+  control::StageActivity now;
   std::optional<StageRates> rates;  ///< none: it was not there before, or has begun anew
 };
 

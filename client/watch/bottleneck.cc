@@ -65,24 +65,23 @@ std::string none_words(const Activity& activity, const PipelineView& pipeline,
 }
 
 /// The first stage that is in such a state.
-std::optional<Bottleneck> first_that(const PipelineView& pipeline, std::string_view state,
+std::optional<Bottleneck> first_that(const PipelineView& pipeline, control::StageState state,
                                      Limit limit) {
   const auto stage =
-      std::ranges::find(pipeline.stages, state,
-                        [](const StageView& one) -> std::string_view { return one.now.state; });
+      std::ranges::find(pipeline.stages, state, [](const StageView& one) { return one.now.state; });
   if (stage == pipeline.stages.end()) return {};
   return Bottleneck{limit, static_cast<std::size_t>(stage - pipeline.stages.begin()), 0, ""};
 }
 
 /// A stage because of which a pipeline carries no more requests: how busy anybody is says nothing then.
 std::optional<Bottleneck> ended(const Activity& activity, const PipelineView& pipeline) {
-  if (auto failed = first_that(pipeline, "failed", Limit::kFailed)) {
+  if (auto failed = first_that(pipeline, control::StageState::kFailed, Limit::kFailed)) {
     const StageView& stage = pipeline.stages[failed->index];
     failed->words = stage_name(activity, stage) + " failed";
     if (!stage.now.failure.empty()) failed->words += ": " + stage.now.failure;
     return failed;
   }
-  if (auto draining = first_that(pipeline, "draining", Limit::kDraining)) {
+  if (auto draining = first_that(pipeline, control::StageState::kDraining, Limit::kDraining)) {
     draining->words = stage_name(activity, pipeline.stages[draining->index]) +
                       " is draining: it takes no more requests";
     return draining;

@@ -3,7 +3,7 @@
 #include <thread>
 #include <utility>
 
-#include "client/experiment/foreign_load_meter.h"
+#include "coordinator/load/foreign_load_meter.h"
 #include "core/control/hello.h"
 #include "core/transport/link_probe.h"
 #include "core/transport/transport.h"
@@ -44,8 +44,8 @@ bool are_apart(const transport::Place& one, const transport::Place& other) {
 
 /// Of every transport that the receiver is reached by over a network: what `dial` says, which dials from `place`.
 template <typename Dial>
-void add_ways(const std::string& from, const transport::Place& place, const DaemonClient& receiver,
-              Dial dial, std::vector<WayFacts>& ways) {
+void add_ways(const std::string& from, const transport::Place& place,
+              const cluster::DaemonClient& receiver, Dial dial, std::vector<WayFacts>& ways) {
   for (const auto& [name, address] : receiver.info().data) {
     const auto transport = transport::make_transport(name);
     if (!transport || (*transport)->reach() != transport::Reach::kNetwork) continue;
@@ -65,7 +65,8 @@ void add_ways(const std::string& from, const transport::Place& place, const Daem
   }
 }
 
-std::vector<WayFacts> ways_from(DaemonClient& sender, const std::vector<DaemonClient*>& devices) {
+std::vector<WayFacts> ways_from(cluster::DaemonClient& sender,
+                                const std::vector<cluster::DaemonClient*>& devices) {
   std::vector<WayFacts> ways;
   const auto dial = [&](const transport::Transport& transport,
                         const std::string& address) -> Expected<Nanoseconds> {
@@ -74,7 +75,7 @@ std::vector<WayFacts> ways_from(DaemonClient& sender, const std::vector<DaemonCl
         sender.probe_link(std::string(transport.name()), address, smallest_probe(), kPatience));
     return result.round_trip;
   };
-  for (const DaemonClient* receiver : devices) {
+  for (const cluster::DaemonClient* receiver : devices) {
     if (receiver != &sender)
       add_ways(sender.config().name, sender.info().place, *receiver, dial, ways);
   }
@@ -83,15 +84,15 @@ std::vector<WayFacts> ways_from(DaemonClient& sender, const std::vector<DaemonCl
 
 }  // namespace
 
-std::vector<std::unique_ptr<DaemonClient>> connect_each(const std::vector<DeviceConfig>& configs,
-                                                        std::vector<DeviceHealth>& facts) {
-  std::vector<std::unique_ptr<DaemonClient>> clients(configs.size());
+std::vector<std::unique_ptr<cluster::DaemonClient>> connect_each(
+    const std::vector<cluster::DeviceConfig>& configs, std::vector<DeviceHealth>& facts) {
+  std::vector<std::unique_ptr<cluster::DaemonClient>> clients(configs.size());
   facts.assign(configs.size(), {});
   std::vector<std::jthread> connecting;
   for (std::size_t i = 0; i < configs.size(); ++i) {
     connecting.emplace_back([&, i] {
       facts[i].config = configs[i];
-      auto client = connect_daemon(configs[i], kPatience);
+      auto client = cluster::connect_daemon(configs[i], kPatience);
       if (client) {
         clients[i] = *std::move(client);
       } else {
@@ -103,7 +104,7 @@ std::vector<std::unique_ptr<DaemonClient>> connect_each(const std::vector<Device
   return clients;
 }
 
-DeviceHealth examine_device(DaemonClient& device) {
+DeviceHealth examine_device(cluster::DaemonClient& device) {
   DeviceHealth facts;
   facts.config = device.config();
   facts.info = device.info();
@@ -116,22 +117,22 @@ DeviceHealth examine_device(DaemonClient& device) {
   return facts;
 }
 
-std::vector<ForeignLoad> watch_others(const std::vector<DaemonClient*>& devices) {
-  ForeignLoadMeter meter(devices);
+std::vector<results::ForeignLoad> watch_others(const std::vector<cluster::DaemonClient*>& devices) {
+  load::ForeignLoadMeter meter(devices);
   meter.start();
   std::this_thread::sleep_for(kWatching);
   meter.finish();
   return meter.others();
 }
 
-std::vector<WayFacts> examine_ways(const std::vector<DaemonClient*>& devices) {
+std::vector<WayFacts> examine_ways(const std::vector<cluster::DaemonClient*>& devices) {
   std::vector<std::vector<WayFacts>> found(devices.size() + 1);
   std::vector<std::jthread> dialling;
   for (std::size_t i = 0; i < devices.size(); ++i) {
     dialling.emplace_back([&, i] { found[i + 1] = ways_from(*devices[i], devices); });
   }
-  for (const DaemonClient* receiver : devices)
-    add_ways(kThisMachine, transport::this_place(), *receiver, dial_from_here, found[0]);
+  for (const cluster::DaemonClient* receiver : devices)
+    add_ways(results::kThisMachine, transport::this_place(), *receiver, dial_from_here, found[0]);
   dialling.clear();
   std::vector<WayFacts> ways;
   for (const auto& of_one : found) ways.insert(ways.end(), of_one.begin(), of_one.end());

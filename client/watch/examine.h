@@ -4,23 +4,23 @@
 #include <memory>
 #include <vector>
 
-#include "client/cluster/daemon_client.h"
 #include "client/watch/health.h"
+#include "coordinator/cluster/daemon_client.h"
 
 namespace pareto::client {
 
 /// Connects to each, at the same time. Null where there is a problem, which is said in its place of `facts`.
-std::vector<std::unique_ptr<DaemonClient>> connect_each(const std::vector<DeviceConfig>& configs,
-                                                        std::vector<DeviceHealth>& facts);
+std::vector<std::unique_ptr<cluster::DaemonClient>> connect_each(
+    const std::vector<cluster::DeviceConfig>& configs, std::vector<DeviceHealth>& facts);
 
 /// How a device that answers is, and how its clock goes.
-DeviceHealth examine_device(DaemonClient& device);
+DeviceHealth examine_device(cluster::DaemonClient& device);
 
 /// Every way over a network between this machine and them, and between two of them, each device dialling the others: all of one device's
 /// one after the other, all devices at the same time.
-std::vector<WayFacts> examine_ways(const std::vector<DaemonClient*>& devices);
+std::vector<WayFacts> examine_ways(const std::vector<cluster::DaemonClient*>& devices);
 
 /// What processes of others take of this machine and of the devices' machines, for half a second.
-std::vector<ForeignLoad> watch_others(const std::vector<DaemonClient*>& devices);
+std::vector<results::ForeignLoad> watch_others(const std::vector<cluster::DaemonClient*>& devices);
 
 }  // namespace pareto::client

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "client/results/disturbances.h"
+#include "coordinator/results/disturbances.h"
 #include "core/base/cpu_quota.h"
 #include "core/base/text.h"
 #include "core/transport/address.h"
@@ -82,7 +82,7 @@ Verdict torch(const DeviceHealth& device, const OwnFacts& own) {
 }
 
 Verdict threads(const DeviceHealth& device) {
-  const DeviceInfo& info = device.info;
+  const cluster::DeviceInfo& info = device.info;
   const int useful = useful_threads(info.cores, info.cpu_quota);
   const std::string found =
       fmt::format("{} of {} core{}", info.threads, info.cores, info.cores == 1 ? "" : "s");
@@ -174,7 +174,7 @@ std::string remedy_for(const std::string& cause) {
 }
 
 Verdict throttling(const DeviceHealth& device) {
-  const MachineObservation& machine = device.observation.machine;
+  const control::MachineState& machine = device.observation.machine;
   if (!machine.throttled.empty()) {
     return failed("slowed down now: " + join(machine.throttled),
                   remedy_for(machine.throttled.front()));
@@ -200,7 +200,7 @@ Verdict temperature(const DeviceHealth& device) {
 
 Verdict memory(const DeviceHealth& device) {
   constexpr double kLittle = 0.1;
-  const MachineObservation& machine = device.observation.machine;
+  const control::MachineState& machine = device.observation.machine;
   if (machine.memory_bytes == 0) return ok("it does not say");
   const std::string found =
       fmt::format("{} of {} available", format_bytes(machine.memory_available_bytes),
@@ -213,7 +213,7 @@ Verdict memory(const DeviceHealth& device) {
 }
 
 /// Whether the file system has less room than the store's limit allows, and little of that is left.
-bool is_disk_nearly_full(const DeviceInfo& info) {
+bool is_disk_nearly_full(const cluster::DeviceInfo& info) {
   constexpr double kLittle = 0.1;
   if (info.store_free_bytes == 0) return false;  // not known
   const auto held = static_cast<double>(info.store_bytes);
@@ -248,7 +248,7 @@ Verdict weights(const DeviceHealth& device) {
 Verdict quota(const DeviceHealth& device) {
   const double cores = device.info.cpu_quota;
   if (cores <= 0) return ok("none");
-  const MachineObservation& machine = device.observation.machine;
+  const control::MachineState& machine = device.observation.machine;
   const std::string found = fmt::format("{:.3g} of {} core{}, ran out in {} of {} periods", cores,
                                         device.info.cores, device.info.cores == 1 ? "" : "s",
                                         machine.throttled_periods, machine.quota_periods);
@@ -258,11 +258,12 @@ Verdict quota(const DeviceHealth& device) {
 }
 
 Verdict company(const DeviceHealth& device) {
-  const Observation& seen = device.observation;
+  const cluster::Observation& seen = device.observation;
   if (seen.other_pipelines == 0) return ok("no other coordinator");
-  return warn(company_text({device.config.name, seen.other_coordinators, seen.other_pipelines}) +
-                  ": figures will vary",
-              "measure when it is done, or with other devices");
+  return warn(
+      results::company_text({device.config.name, seen.other_coordinators, seen.other_pipelines}) +
+          ": figures will vary",
+      "measure when it is done, or with other devices");
 }
 
 Verdict netem(const DeviceHealth& device) {
@@ -347,9 +348,9 @@ Verdict shared_cores(const std::vector<const DeviceHealth*>& devices) {
               "machines of their own");
 }
 
-Verdict others(const ForeignLoad& load) {
-  const std::string found = load_text(load);
-  if (load.share < kBusyShare) return ok(found);
+Verdict others(const results::ForeignLoad& load) {
+  const std::string found = results::load_text(load);
+  if (load.share < results::kBusyShare) return ok(found);
   return warn(found + ": figures will vary",
               "end what else runs there, or measure when it is done");
 }
@@ -452,16 +453,16 @@ std::string_view to_string(Severity severity) {
 std::vector<Finding> check_health(const HealthFacts& facts) {
   std::vector<Finding> findings;
   for (const OwnCheck& one : kOwnChecks) {
-    findings.push_back(finding(kThisMachine, one.name, one.check(facts.own)));
+    findings.push_back(finding(results::kThisMachine, one.name, one.check(facts.own)));
   }
   for (const ListenFacts& listen : facts.own.listens) {
-    findings.push_back(finding(kThisMachine, listen.transport, listens(listen)));
+    findings.push_back(finding(results::kThisMachine, listen.transport, listens(listen)));
   }
   if (!facts.own.paretod.empty()) {
-    findings.push_back(finding(kThisMachine, "paretod", paretod(facts.own)));
+    findings.push_back(finding(results::kThisMachine, "paretod", paretod(facts.own)));
   }
   for (const DeviceHealth& device : facts.devices) check_device(device, facts.own, findings);
-  for (const ForeignLoad& load : facts.loads) {
+  for (const results::ForeignLoad& load : facts.loads) {
     findings.push_back(finding(load.machine, "others", others(load)));
   }
   check_together(facts, findings);

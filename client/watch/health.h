@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "client/cluster/clock_offset.h"
-#include "client/cluster/daemon_client.h"
-#include "client/cluster/observation.h"
-#include "client/results/record.h"
+#include "coordinator/cluster/clock_offset.h"
+#include "coordinator/cluster/daemon_client.h"
+#include "coordinator/cluster/observation.h"
+#include "coordinator/results/record.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 
@@ -39,12 +39,12 @@ struct OwnFacts {
 };
 
 struct DeviceHealth {
-  DeviceConfig config;
+  cluster::DeviceConfig config;
   std::optional<Error> problem;  ///< why it could not be asked; the rest is empty then
-  DeviceInfo info;
-  Observation observation;
+  cluster::DeviceInfo info;
+  cluster::Observation observation;
   std::optional<Error> unobserved;  ///< it answers, but not this
-  Expected<ClockOffset> clock;
+  Expected<cluster::ClockOffset> clock;
 };
 
 /// From this machine, or a device, to a device's data address.
@@ -65,7 +65,7 @@ struct HealthFacts {
   OwnFacts own;
   std::vector<DeviceHealth> devices;
   std::vector<WayFacts> ways;
-  std::vector<ForeignLoad> loads;  ///< of the machines, while the devices were examined
+  std::vector<results::ForeignLoad> loads;  ///< of the machines, while the devices were examined
 };
 
 enum class Severity {

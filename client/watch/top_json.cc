@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "core/plan/json_text.h"
+#include "core/base/json_text.h"
 
 namespace pareto::client {
 namespace {
@@ -26,7 +26,7 @@ Json device_json(const DeviceView& device) {
     json["problem"] = reading.problem;
     return json;
   }
-  const MachineObservation& machine = reading.observation.machine;
+  const control::MachineState& machine = reading.observation.machine;
   json["interval_s"] = or_null(device.seconds);
   json["cores"] = reading.cores;
   json["runs_on"] = reading.runs_on;
@@ -66,10 +66,10 @@ Json rates_json(const std::optional<StageRates>& rates) {
 }
 
 Json stage_json(const Activity& activity, const StageView& stage) {
-  const StageObservation& now = stage.now;
+  const control::StageActivity& now = stage.now;
   Json json{{"stage", now.stage},
             {"device", activity.devices.at(stage.device).reading.name},
-            {"state", now.state},
+            {"state", to_string(now.state)},
             {"begin", now.begin},
             {"end", now.end},
             {"engine", now.engine},

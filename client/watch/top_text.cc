@@ -40,7 +40,7 @@ std::string range_of(const std::optional<DurationFigures>& durations,
 
 std::string gigahertz(double hertz) { return fmt::format("{:.2f} GHz", hertz / 1e9); }
 
-std::string clock_of(const MachineObservation& machine) {
+std::string clock_of(const control::MachineState& machine) {
   if (!machine.frequency_hertz) return kNothing;
   if (!machine.frequency_max_hertz) return gigahertz(*machine.frequency_hertz);
   return fmt::format("{:.2f} of {}", *machine.frequency_hertz / 1e9,
@@ -79,7 +79,7 @@ std::string device_table(const Activity& activity, const ReportStyle& style) {
       problems += paragraph(reading.problem, RowStyle::kBad, style);
       continue;
     }
-    const MachineObservation& machine = reading.observation.machine;
+    const control::MachineState& machine = reading.observation.machine;
     table.add({reading.name, reading.address, reading.runs_on, or_nothing(device.cpu, percent),
                std::to_string(reading.cores), format_bytes(reading.observation.resident_bytes),
                format_bytes(machine.memory_available_bytes),
@@ -132,9 +132,10 @@ std::vector<StageRow> stage_rows(const Activity& activity, TopOrder order) {
 }
 
 std::string note_of(const StageRow& row) {
-  const StageObservation& now = row.stage->now;
-  if (now.state != "running") {
-    return now.failure.empty() ? now.state : now.state + ": " + now.failure;
+  const control::StageActivity& now = row.stage->now;
+  if (now.state != control::StageState::kRunning) {
+    const std::string state(to_string(now.state));
+    return now.failure.empty() ? state : state + ": " + now.failure;
   }
   if (row.bottleneck) return "◀ bottleneck";
   const bool fails = row.stage->rates && row.stage->rates->failed_per_s > 0;
@@ -143,8 +144,9 @@ std::string note_of(const StageRow& row) {
 
 RowStyle style_of(const StageRow& row) {
   if (row.bottleneck) return RowStyle::kStrong;
-  if (row.stage->now.state == "failed") return RowStyle::kBad;
-  return row.stage->now.state == "running" ? RowStyle::kPlain : RowStyle::kFaint;
+  if (row.stage->now.state == control::StageState::kFailed) return RowStyle::kBad;
+  return row.stage->now.state == control::StageState::kRunning ? RowStyle::kPlain
+                                                               : RowStyle::kFaint;
 }
 
 std::string stage_table(const Activity& activity, const TopStyle& style) {
@@ -165,7 +167,7 @@ std::string stage_table(const Activity& activity, const TopStyle& style) {
                    {"operators", Align::kLeft, 7},
                    {""}});
   for (const StageRow& row : stage_rows(activity, style.order)) {
-    const StageObservation& now = row.stage->now;
+    const control::StageActivity& now = row.stage->now;
     const auto& rates = row.stage->rates;
     const auto rate = [&](auto value_of) { return rates ? value_of(*rates) : kNothing; };
     table.add({pipeline_name(row.pipeline->id), std::to_string(now.stage),

@@ -5,16 +5,16 @@
 
 namespace pareto::client {
 
-Watcher::Watcher(std::vector<DeviceConfig> devices, Connect connect)
+Watcher::Watcher(std::vector<cluster::DeviceConfig> devices, Connect connect)
     : connect_(std::move(connect)) {
-  for (DeviceConfig& config : devices) devices_.push_back({std::move(config), nullptr});
+  for (cluster::DeviceConfig& config : devices) devices_.push_back({std::move(config), nullptr});
 }
 
 DeviceReading Watcher::ask(Device& device, std::chrono::milliseconds patience) const {
   DeviceReading reading;
   reading.name = device.config.name;
   reading.address = device.config.address;
-  const auto observed = [&]() -> Expected<Observation> {
+  const auto observed = [&]() -> Expected<cluster::Observation> {
     if (!device.client) {
       PARETO_ASSIGN(device.client, connect_(device.config, patience));
     }

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "client/cluster/daemon_client.h"
 #include "client/watch/activity.h"
+#include "coordinator/cluster/daemon_client.h"
 #include "core/base/error.h"
 
 namespace pareto::client {
@@ -15,10 +15,11 @@ namespace pareto::client {
 /// Threads: one owner. Devices are asked at the same time, each on a thread that ends with read().
 class Watcher {
  public:
-  using Connect = std::function<Expected<std::unique_ptr<DaemonClient>>(const DeviceConfig&,
-                                                                        std::chrono::milliseconds)>;
+  using Connect = std::function<Expected<std::unique_ptr<cluster::DaemonClient>>(
+      const cluster::DeviceConfig&, std::chrono::milliseconds)>;
 
-  explicit Watcher(std::vector<DeviceConfig> devices, Connect connect = connect_daemon);
+  explicit Watcher(std::vector<cluster::DeviceConfig> devices,
+                   Connect connect = cluster::connect_daemon);
 
   /// In the order of the devices, once each has answered or was given up: after at most `patience` for each host that it may be reached at
   /// and once more for its answer. That is twice `patience`, but for `srv:` addresses: they may have several hosts, and are looked up first,
@@ -27,8 +28,8 @@ class Watcher {
 
  private:
   struct Device {
-    DeviceConfig config;
-    std::unique_ptr<DaemonClient> client;  ///< null: to be connected
+    cluster::DeviceConfig config;
+    std::unique_ptr<cluster::DaemonClient> client;  ///< null: to be connected
   };
   DeviceReading ask(Device& device, std::chrono::milliseconds patience) const;
 

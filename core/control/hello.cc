@@ -44,7 +44,7 @@ Message hello_message(const Hello& hello) {
   Message message;
   message.kind = MessageKind::kHello;
   message.pipeline = hello.pipeline;
-  message.body = Dict{{{"protocol", std::int64_t{kProtocolVersion}},
+  message.body = Dict{{{"protocol", std::int64_t{plan::kProtocolVersion}},
                        {"pipeline", std::bit_cast<std::int64_t>(hello.pipeline)},
                        {"stage", std::int64_t{hello.stage}},
                        {"role", std::string(to_string(hello.role))}}};
@@ -58,11 +58,11 @@ Expected<Hello> parse_hello(const Message& message) {
   }
   // Before all else: what another protocol writes here need not be understood.
   PARETO_ASSIGN(const auto protocol, field<std::int64_t>(message, "protocol"));
-  if (protocol != kProtocolVersion) {
+  if (protocol != plan::kProtocolVersion) {
     return fail(ErrorCode::kInvalidArgument,
                 "the peer speaks protocol {}, this side speaks {}: install the same version on "
                 "both",
-                protocol, kProtocolVersion);
+                protocol, plan::kProtocolVersion);
   }
   PARETO_ASSIGN(const auto pipeline, field<std::int64_t>(message, "pipeline"));
   PARETO_ASSIGN(const auto stage, field<std::int64_t>(message, "stage"));

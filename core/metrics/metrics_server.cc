@@ -47,16 +47,16 @@ bool is_plain_http(const std::error_code& handshake_error) {
          ERR_GET_REASON(static_cast<unsigned long>(handshake_error.value())) == SSL_R_HTTP_REQUEST;
 }
 
-void say_warnings(const ServerCertificate& certificate) {
+void say_warnings(const tls::ServerCertificate& certificate) {
   for (const std::string& warning : certificate.warnings()) spdlog::warn("metrics: {}", warning);
 }
 
 /// Whether it is renewed, which is logged. Fails: as it does.
-Expected<bool> refresh(ServerCertificate& certificate) {
+Expected<bool> refresh(tls::ServerCertificate& certificate) {
   PARETO_ASSIGN(const bool renewed, certificate.refresh());
   if (renewed) {
     spdlog::info("metrics: the certificate was read anew, it expires {}",
-                 utc_text(certificate.expiry()));
+                 tls::utc_text(certificate.expiry()));
     say_warnings(certificate);
   }
   return renewed;
@@ -72,7 +72,7 @@ void say_kept(const std::string& problem) {
 struct MetricsServer::Impl {
   using Client = std::shared_ptr<Connection>;
 
-  Impl(Collect what, std::shared_ptr<ServerCertificate> shown, const ServerLimits& bounds)
+  Impl(Collect what, std::shared_ptr<tls::ServerCertificate> shown, const ServerLimits& bounds)
       : collect(std::move(what)), certificate(std::move(shown)), limits(bounds) {}
 
   Expected<> open(const std::string& where) {
@@ -215,7 +215,7 @@ struct MetricsServer::Impl {
   }
 
   const Collect collect;
-  const std::shared_ptr<ServerCertificate> certificate;  ///< null: plain HTTP
+  const std::shared_ptr<tls::ServerCertificate> certificate;  ///< null: plain HTTP
   const ServerLimits limits;
   std::string address;
   std::string said;  ///< why the certificate's files could not be read anew; empty: they could
@@ -231,8 +231,8 @@ MetricsServer::MetricsServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)
 MetricsServer::~MetricsServer() { impl_->context.stop(); }
 
 Expected<std::unique_ptr<MetricsServer>> MetricsServer::start(
-    const std::string& address, Collect collect, std::shared_ptr<ServerCertificate> certificate,
-    const ServerLimits& limits) {
+    const std::string& address, Collect collect,
+    std::shared_ptr<tls::ServerCertificate> certificate, const ServerLimits& limits) {
   try {
     auto impl = std::make_unique<Impl>(std::move(collect), std::move(certificate), limits);
     PARETO_TRY(with_context(impl->open(address), "metrics"));

@@ -9,7 +9,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/metrics/metric.h"
-#include "core/metrics/server_certificate.h"
+#include "core/tls/server_certificate.h"
 
 namespace pareto::metrics {
 
@@ -30,7 +30,8 @@ class MetricsServer {
   /// spoken; without (null) plain HTTP. Fails: kInvalidArgument (no address), kPermission (port in use or not allowed), kExhausted.
   static Expected<std::unique_ptr<MetricsServer>> start(
       const std::string& address, Collect collect,
-      std::shared_ptr<ServerCertificate> certificate = nullptr, const ServerLimits& limits = {});
+      std::shared_ptr<tls::ServerCertificate> certificate = nullptr,
+      const ServerLimits& limits = {});
   /// Answers under way are cut off.
   ~MetricsServer();
   MetricsServer(const MetricsServer&) = delete;

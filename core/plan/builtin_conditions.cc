@@ -4,7 +4,7 @@
 
 #include "core/base/text.h"
 
-namespace pareto {
+namespace pareto::plan {
 namespace {
 
 const BuiltinCondition* find(std::string_view name) {
@@ -43,4 +43,4 @@ Expected<Condition> open_condition(const std::string& name_or_file,
               name_or_file, did_you_mean(name_or_file, names()), join(names()));
 }
 
-}  // namespace pareto
+}  // namespace pareto::plan

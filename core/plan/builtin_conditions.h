@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/plan/condition.h"
 
-namespace pareto {
+namespace pareto::plan {
 
 struct BuiltinCondition {
   std::string name;       ///< "wifi"
@@ -27,4 +27,4 @@ bool is_builtin_condition(std::string_view name);
 Expected<Condition> open_condition(const std::string& name_or_file,
                                    const std::filesystem::path& folder = {});
 
-}  // namespace pareto
+}  // namespace pareto::plan

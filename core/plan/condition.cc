@@ -9,7 +9,7 @@
 #include "core/base/text.h"
 #include "core/plan/mahimahi.h"
 
-namespace pareto {
+namespace pareto::plan {
 namespace {
 
 constexpr Nanoseconds kMaxDelay = std::chrono::minutes(1);
@@ -248,4 +248,4 @@ std::string to_text(const Condition& condition) {
                      to_text(condition.backward));
 }
 
-}  // namespace pareto
+}  // namespace pareto::plan

@@ -23,8 +23,10 @@
 #include "core/base/error.h"
 
 namespace pareto {
-
 class ConfigSection;
+}  // namespace pareto
+
+namespace pareto::plan {
 
 enum class JitterShape { kNormal, kUniform, kPareto };
 /// "normal", "uniform", "pareto"
@@ -95,4 +97,4 @@ Condition read_condition(ConfigSection& section,
 /// What parse_condition reads the same from.
 std::string to_text(const Condition& condition);
 
-}  // namespace pareto
+}  // namespace pareto::plan

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "core/base/json_reason.h"
-#include "core/plan/json_text.h"
+#include "core/base/json_text.h"
 
-namespace pareto {
+namespace pareto::plan {
 namespace {
 
 constexpr int kFormat = 3;
@@ -174,4 +174,4 @@ Expected<DeviceProfile> device_profile_from_json(const std::string& text) {
   }
 }
 
-}  // namespace pareto
+}  // namespace pareto::plan

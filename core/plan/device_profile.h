@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/plan/operator_ranges.h"
 
-namespace pareto {
+namespace pareto::plan {
 
 inline constexpr std::size_t kMostJitterFactors = 64;
 
@@ -67,4 +67,4 @@ std::string to_json(const DeviceProfile& profile);
 /// Checks ranges, order and that there is a shard to predict from. Fails: kInvalidArgument.
 Expected<DeviceProfile> device_profile_from_json(const std::string& json);
 
-}  // namespace pareto
+}  // namespace pareto::plan

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace pareto {
+namespace pareto::plan {
 
 double shaped_deviate(JitterShape shape, double deviate) {
   if (shape == JitterShape::kNormal) return deviate;
@@ -18,4 +18,4 @@ double shaped_deviate(JitterShape shape, double deviate) {
   return (number - kMean) / std::sqrt(kMeanSquare - kMean * kMean);
 }
 
-}  // namespace pareto
+}  // namespace pareto::plan

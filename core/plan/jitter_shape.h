@@ -3,9 +3,9 @@
 
 #include "core/plan/condition.h"
 
-namespace pareto {
+namespace pareto::plan {
 
 /// A standard normal deviate as one of another shape with the same rank, of mean 0 and deviation 1.
 double shaped_deviate(JitterShape shape, double deviate);
 
-}  // namespace pareto
+}  // namespace pareto::plan

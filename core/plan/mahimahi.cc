@@ -6,7 +6,7 @@
 
 #include "core/base/file.h"
 
-namespace pareto {
+namespace pareto::plan {
 namespace {
 
 constexpr std::uint64_t kPacketBits = std::uint64_t{1500} * 8;
@@ -68,4 +68,4 @@ Expected<RateTrace> parse_mahimahi(std::string_view text, std::string_view name)
   return trace;
 }
 
-}  // namespace pareto
+}  // namespace pareto::plan

@@ -9,7 +9,7 @@
 #include "core/base/error.h"
 #include "core/plan/condition.h"
 
-namespace pareto {
+namespace pareto::plan {
 
 /// Rates of a trace that repeats.
 struct RateTrace {
@@ -23,4 +23,4 @@ Expected<RateTrace> read_mahimahi(const std::filesystem::path& path);
 /// `name` stands for the file in errors.
 Expected<RateTrace> parse_mahimahi(std::string_view text, std::string_view name);
 
-}  // namespace pareto
+}  // namespace pareto::plan

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace pareto {
+namespace pareto::plan {
 
 std::int64_t count_of(const OperatorRanges& ranges) {
   std::int64_t count = 0;
@@ -68,4 +68,4 @@ ShardOperators ShardOperators::between(std::int64_t begin, std::int64_t end) {
   return operators;
 }
 
-}  // namespace pareto
+}  // namespace pareto::plan

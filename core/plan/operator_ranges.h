@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace pareto {
+namespace pareto::plan {
 
 /// Operators [begin, end) in the model's order.
 struct OperatorRange {
@@ -44,4 +44,4 @@ struct ShardOperators {
   auto operator<=>(const ShardOperators&) const = default;
 };
 
-}  // namespace pareto
+}  // namespace pareto::plan

@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "core/base/json_reason.h"
+#include "core/base/json_text.h"
 #include "core/base/text.h"
-#include "core/plan/json_text.h"
 
-namespace pareto {
+namespace pareto::plan {
 namespace {
 
 constexpr std::size_t kMaxStages = 1024;
@@ -420,4 +420,4 @@ Expected<ModelSource> model_source_from_json(const std::string& text) {
   return read_document(text, kSource, source_from);
 }
 
-}  // namespace pareto
+}  // namespace pareto::plan

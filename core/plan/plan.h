@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/plan/operator_ranges.h"
 
-namespace pareto {
+namespace pareto::plan {
 
 /// Samples of one request: what a plan may ask for and a daemon loads a shard for.
 inline constexpr std::int64_t kMaxBatch = 1 << 16;
@@ -112,4 +112,4 @@ Expected<Plan> plan_from_json(const std::string& json);
 /// Fails: kInvalidArgument, as above.
 Expected<ModelSource> model_source_from_json(const std::string& json);
 
-}  // namespace pareto
+}  // namespace pareto::plan

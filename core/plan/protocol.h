@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace pareto {
+namespace pareto::plan {
 
 /// Both sides must have the same; a difference is refused at the first call, naming both numbers.
 inline constexpr std::uint32_t kProtocolVersion = 7;
@@ -12,4 +12,4 @@ inline constexpr std::uint32_t kProtocolVersion = 7;
 /// What daemons are announced as, where a network is asked who is there (DNS-SD, RFC 6763).
 inline constexpr const char* kServiceType = "_pareto-edge._tcp";
 
-}  // namespace pareto
+}  // namespace pareto::plan

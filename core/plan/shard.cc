@@ -4,9 +4,9 @@
 #include <unordered_set>
 
 #include "core/base/json_reason.h"
-#include "core/plan/json_text.h"
+#include "core/base/json_text.h"
 
-namespace pareto {
+namespace pareto::plan {
 namespace {
 
 using Json = nlohmann::json;
@@ -175,4 +175,4 @@ Expected<Shard> shard_from_manifest(const std::string& text, std::string archive
   }
 }
 
-}  // namespace pareto
+}  // namespace pareto::plan

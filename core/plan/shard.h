@@ -1,4 +1,4 @@
-// A shard as a document: what one device needs to become one stage, without weights. Made by partitioner/emit, sent by the
+// A shard as a document: what one device needs to become one stage, without weights. Made by partitioner/model/emit, sent by the
 // coordinator, loaded by core/runtime. Format: core/plan/FORMAT.md.
 #pragma once
 
@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/tensor/value_spec.h"
 
-namespace pareto {
+namespace pareto::plan {
 
 /// One weight of a shard: an attribute of the archive's module, filled on arrival.
 struct WeightRef {
@@ -67,4 +67,4 @@ Expected<std::vector<Value>> make_examples(const std::vector<BoundaryValue>& val
 std::string manifest_json(const Shard& shard);
 Expected<Shard> shard_from_manifest(const std::string& json, std::string archive);
 
-}  // namespace pareto
+}  // namespace pareto::plan

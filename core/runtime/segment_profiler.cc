@@ -11,8 +11,8 @@
 #include <unordered_set>
 
 #include "core/base/digest.h"
-#include "core/runtime/interruption.h"
-#include "core/runtime/torch_compat.h"
+#include "core/runtime/torch/compat.h"
+#include "core/runtime/torch/interruption.h"
 
 namespace pareto::runtime {
 namespace {
@@ -222,7 +222,7 @@ Nanoseconds median_of_sums(const std::vector<const Step*>& steps, std::size_t fi
 
 }  // namespace
 
-ShardProfile profile_segments(const torch::jit::Module& module, const Shard& shard,
+ShardProfile profile_segments(const torch::jit::Module& module, const plan::Shard& shard,
                               const std::vector<c10::IValue>& inputs, int repeats,
                               const std::vector<std::int64_t>& cuts) {
   const auto graph = module.get_method("run").graph()->copy();

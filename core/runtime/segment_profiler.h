@@ -12,7 +12,7 @@ namespace pareto::runtime {
 
 /// Every operator of "run" (constants and weights are none), each interpreted as a graph of its own, `repeats` times over the whole.
 /// `cuts`: as ShardRunner::profile, and checked. May throw c10::Error.
-ShardProfile profile_segments(const torch::jit::Module& module, const Shard& shard,
+ShardProfile profile_segments(const torch::jit::Module& module, const plan::Shard& shard,
                               const std::vector<c10::IValue>& inputs, int repeats,
                               const std::vector<std::int64_t>& cuts);
 

@@ -6,12 +6,12 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "core/runtime/archive_check.h"
-#include "core/runtime/interruption.h"
-#include "core/runtime/map_devices.h"
-#include "core/runtime/torch_compat.h"
-#include "core/runtime/torch_convert.h"
-#include "core/runtime/written_weights.h"
+#include "core/runtime/archive/archive_check.h"
+#include "core/runtime/torch/compat.h"
+#include "core/runtime/torch/convert.h"
+#include "core/runtime/torch/interruption.h"
+#include "core/runtime/torch/map_devices.h"
+#include "core/runtime/torch/written_weights.h"
 
 namespace pareto::runtime {
 namespace {
@@ -28,7 +28,7 @@ void keep_weights(torch::jit::Module& module) {
   }
 }
 
-Expected<torch::jit::Module> load_archive(const Shard& shard, c10::Device device) {
+Expected<torch::jit::Module> load_archive(const plan::Shard& shard, c10::Device device) {
   try {
     std::istringstream stream(shard.archive);
     PARETO_TRY(with_context(check_archive(stream), "the archive"));
@@ -54,7 +54,7 @@ Expected<torch::jit::Module> load_archive(const Shard& shard, c10::Device device
   }
 }
 
-Expected<Tensor> fetch(const WeightRef& weight, const WeightSource& weights) {
+Expected<Tensor> fetch(const plan::WeightRef& weight, const WeightSource& weights) {
   PARETO_ASSIGN(Tensor tensor, with_context(weights(weight.digest), "weight {}", weight.name));
   // A store knows bytes; dtype and shape are the manifest's.
   if (tensor.size_bytes() != weight.size_bytes()) {
@@ -66,9 +66,9 @@ Expected<Tensor> fetch(const WeightRef& weight, const WeightSource& weights) {
 }
 
 /// Every tensor of an archive is a weight that its manifest names.
-Expected<> check_all_named(const torch::jit::Module& module, const Shard& shard) {
+Expected<> check_all_named(const torch::jit::Module& module, const plan::Shard& shard) {
   std::unordered_set<std::string_view> named;
-  for (const WeightRef& weight : shard.weights) named.insert(weight.name);
+  for (const plan::WeightRef& weight : shard.weights) named.insert(weight.name);
   for (const auto& attribute : module.named_attributes(/*recurse=*/false)) {
     if (attribute.value.isTensor() && !named.contains(attribute.name)) {
       return fail(ErrorCode::kCorrupt, "the manifest has no weight {}", attribute.name);
@@ -79,11 +79,11 @@ Expected<> check_all_named(const torch::jit::Module& module, const Shard& shard)
 
 }  // namespace
 
-Expected<torch::jit::Module> load_module(const Shard& shard, const WeightSource& weights,
+Expected<torch::jit::Module> load_module(const plan::Shard& shard, const WeightSource& weights,
                                          c10::Device device) {
   PARETO_ASSIGN(torch::jit::Module module, load_archive(shard, device));
   PARETO_TRY(check_all_named(module, shard));
-  for (const WeightRef& weight : shard.weights) {
+  for (const plan::WeightRef& weight : shard.weights) {
     if (!module.hasattr(weight.name)) {
       return fail(ErrorCode::kCorrupt, "the archive has no attribute {}", weight.name);
     }

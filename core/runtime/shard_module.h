@@ -12,7 +12,7 @@ namespace pareto::runtime {
 /// Loads the archive and fills its attributes; weights share the source's memory on the CPU and are copied to other devices. Those that
 /// the graph writes in place every run copies as it begins, in operators that "prologue" counts.
 /// Fails: kCorrupt (no archive of a shard; a weight of another shape), kNotFound. Catches what LibTorch throws.
-Expected<torch::jit::Module> load_module(const Shard& shard, const WeightSource& weights,
+Expected<torch::jit::Module> load_module(const plan::Shard& shard, const WeightSource& weights,
                                          c10::Device device);
 
 }  // namespace pareto::runtime

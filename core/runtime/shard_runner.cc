@@ -7,13 +7,14 @@
 #include <optional>
 #include <utility>
 
-#include "core/runtime/engine_choice.h"
-#include "core/runtime/guarded.h"
-#include "core/runtime/interruption.h"
+#include "core/runtime/engines/engine_choice.h"
+#include "core/runtime/kernels/packed_bytes.h"
 #include "core/runtime/segment_profiler.h"
 #include "core/runtime/shard_module.h"
-#include "core/runtime/threads.h"
-#include "core/runtime/torch_compat.h"
+#include "core/runtime/torch/compat.h"
+#include "core/runtime/torch/guarded.h"
+#include "core/runtime/torch/interruption.h"
+#include "core/runtime/torch/threads.h"
 
 namespace pareto::runtime {
 namespace {
@@ -69,7 +70,7 @@ struct EarlyValues final : EarlyResults {
 
 class TorchShardRunner final : public ShardRunner {
  public:
-  TorchShardRunner(Shard shard, LoadedModule loaded, const RunnerOptions& options)
+  TorchShardRunner(plan::Shard shard, LoadedModule loaded, const RunnerOptions& options)
       : shard_(std::move(shard)),
         loaded_(std::move(loaded)),
         threads_(options.threads),
@@ -131,7 +132,7 @@ class TorchShardRunner final : public ShardRunner {
     });
   }
 
-  Shard shard_;
+  plan::Shard shard_;
   LoadedModule loaded_;
   const int threads_;
   const std::shared_ptr<const std::atomic<bool>> stop_;
@@ -152,7 +153,7 @@ Expected<Precision> parse_precision(std::string_view name) {
   return fail(ErrorCode::kInvalidArgument, "unknown precision \"{}\"; use fp32 or bf16", name);
 }
 
-Expected<std::unique_ptr<ShardRunner>> ShardRunner::load(const Shard& shard,
+Expected<std::unique_ptr<ShardRunner>> ShardRunner::load(const plan::Shard& shard,
                                                          const WeightSource& weights,
                                                          const RunnerOptions& options) {
   if (options.threads < 1 || options.threads > 256 || options.batch < 1) {
@@ -192,5 +193,7 @@ RuntimeInfo runtime_info() {
 #endif
   return info;
 }
+
+std::uint64_t packed_weight_bytes() { return bytes_of_all_packed_weights(); }
 
 }  // namespace pareto::runtime

@@ -3,7 +3,6 @@
 //   Shard (no weights) + WeightSource --load--> engines built, timed, the fastest kept --> run, run, run
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -15,52 +14,14 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/plan/shard.h"
+#include "core/runtime/engines/options.h"
 #include "core/tensor/value.h"
 
 namespace pareto::runtime {
 
-enum class Precision { kFloat32, kBFloat16 };
-
-/// The largest error of an engine in bf16 if nobody names another: against plain fp32, relative to the largest output.
-inline constexpr double kDefaultMaxError = 0.05;
-/// "fp32", "bf16"
-std::string_view to_string(Precision precision);
-Expected<Precision> parse_precision(std::string_view name);
-
 /// Where weights come from: the daemon's tensor store, or the model itself in the coordinator.
 /// Threads: any. Fails: kNotFound naming the digest.
 using WeightSource = std::function<Expected<Tensor>(const Digest& digest)>;
-
-struct RunnerOptions {
-  std::string engine = "auto";  ///< "auto" keeps the fastest; or a name from engine_names()
-  /// The lowest precision that may be computed in. "auto" keeps bf16 only if it is faster than fp32 and near enough to it.
-  Precision precision = Precision::kFloat32;
-  double max_error = kDefaultMaxError;  ///< of bf16, as kDefaultMaxError
-  /// Why an earlier load of the shard came to this precision and not to the one asked for; copied into the report.
-  std::string precision_reason{};
-  int threads = 1;             ///< intra-op threads, 1 … 256; binds OpenBLAS too
-  std::string device = "cpu";  ///< "cpu" or "cuda:N"
-  std::int64_t batch = 1;      ///< the batch that engines are timed at; any other runs as well
-  /// Whether "auto" need not try an engine, where the plain one's first run took so long; empty: it tries all. Called by load() only, on its
-  /// thread.
-  std::function<bool(const std::string& engine, Precision precision, Nanoseconds plain)>
-      is_hopeless{};
-  /// While it is true, loops of the shard fail, in load(), run() and profile(): one that never ends can be ended. Null: never.
-  std::shared_ptr<const std::atomic<bool>> stop{};
-};
-
-/// Engines of this build, without "auto": "plain", "onednn", "channels_last", "prepacked".
-/// plain: the graph as it came, equal bit for bit however it is cut. The others freeze, fold and fuse.
-const std::vector<std::string>& engine_names();
-
-struct EngineTiming {
-  std::string engine;
-  /// Fastest of a few runs on example inputs (processor time where it runs on one thread); 0 where it could not be built.
-  Nanoseconds best{};
-  std::string failure;  ///< why it could not be built or gave another result; empty if it works
-  double relative_error = 0;                  ///< of its outputs against plain's, same inputs
-  Precision precision = Precision::kFloat32;  ///< that it computes in
-};
 
 struct LoadReport {
   std::string engine;                         ///< the one kept
@@ -115,7 +76,7 @@ class ShardRunner {
  public:
   /// Builds and times engines on example inputs; returns warm. Fails: kCorrupt (archive, weights that do not fit),
   /// kNotFound (a weight), kInvalidArgument (unknown engine, cuda without CUDA), kExhausted (no memory).
-  static Expected<std::unique_ptr<ShardRunner>> load(const Shard& shard,
+  static Expected<std::unique_ptr<ShardRunner>> load(const plan::Shard& shard,
                                                      const WeightSource& weights,
                                                      const RunnerOptions& options);
   virtual ~ShardRunner() = default;

@@ -12,7 +12,7 @@ namespace pareto::wire {
 
 enum class MessageKind : std::uint8_t {
   kHello =
-      1,  ///< first on every link, from the side that connected: who it is (body: see daemon/stage and client/cluster)
+      1,  ///< first on every link, from the side that connected: who it is (body: see daemon/stage and coordinator/cluster)
   kReady = 2,   ///< the answer to kHello
   kValues = 3,  ///< a request's values: body is a Tuple in the order of the boundary
   kError =

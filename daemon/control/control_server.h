@@ -39,7 +39,7 @@ struct ControlParts {
   std::vector<std::string> engines;
   MemoryProbe memory = read_memory;
   std::string default_device = "cpu";  ///< for settings that name none
-  MachineProbe machine_state = [] { return MachineState{}; };
+  MachineProbe machine_state = [] { return control::MachineState{}; };
   transport::Place place = transport::this_place();
 };
 

@@ -10,6 +10,7 @@
 #include "core/base/log.h"
 #include "core/base/text.h"
 #include "core/control/digest_bytes.h"
+#include "core/control/wire.h"
 #include "core/plan/protocol.h"
 #include "daemon/control/answer.h"
 
@@ -23,7 +24,6 @@ constexpr std::size_t kMaxDigests = 1 << 16;
 /// A digest in a MissingTensorsRequest: the field's tag, its length, its bytes.
 constexpr std::string_view kDigestRecord("\x0a\x20", 2);
 constexpr std::size_t kDigestRecordBytes = kDigestRecord.size() + 32;
-constexpr std::uint32_t kMaxThreads = 256;
 
 /// The digests of a MissingTensorsRequest as it was sent. Fails: kInvalidArgument.
 Expected<std::vector<Digest>> digests_from(std::string_view request) {
@@ -93,10 +93,10 @@ Deadline deadline_of(const grpc::ServerContext& context) {
 }
 
 /// Of its weights, equal ones once.
-std::uint64_t stored_bytes(const Shard& shard) {
+std::uint64_t stored_bytes(const plan::Shard& shard) {
   std::uint64_t bytes = 0;
   std::set<Digest> seen;
-  for (const WeightRef& weight : shard.weights) {
+  for (const plan::WeightRef& weight : shard.weights) {
     if (seen.insert(weight.digest).second) bytes += weight.size_bytes();
   }
   return bytes;
@@ -106,13 +106,13 @@ std::uint64_t stored_bytes(const Shard& shard) {
 
 Expected<> ControlService::describe(const v1::DescribeRequest& request,
                                     v1::DescribeReply& reply) const {
-  if (request.protocol() != kProtocolVersion) {
+  if (request.protocol() != plan::kProtocolVersion) {
     return fail(ErrorCode::kInvalidArgument,
                 "the coordinator speaks protocol {}, this daemon {} speaks {}: install the same "
                 "version on both",
-                request.protocol(), PARETO_VERSION, kProtocolVersion);
+                request.protocol(), PARETO_VERSION, plan::kProtocolVersion);
   }
-  reply.set_protocol(kProtocolVersion);
+  reply.set_protocol(plan::kProtocolVersion);
   reply.set_version(PARETO_VERSION);
   reply.set_name(parts_.name);
   reply.set_cpu(parts_.machine.cpu);
@@ -230,29 +230,23 @@ grpc::Status ControlService::PutTensors(grpc::ServerContext*,
 }
 
 Expected<runtime::RunnerOptions> ControlService::options_from(
-    const v1::RunnerSettings& settings) const {
+    const v1::RunnerSettings& wire) const {
+  PARETO_ASSIGN(const control::ShardSettings settings, control::from_wire(wire));
   runtime::RunnerOptions options;
-  options.threads = parts_.default_threads;
-  options.device = parts_.default_device;
-  if (!settings.engine().empty()) options.engine = settings.engine();
-  if (!settings.precision().empty()) {
-    PARETO_ASSIGN(options.precision, runtime::parse_precision(settings.precision()));
-  }
-  if (settings.max_error() > 0) options.max_error = settings.max_error();
-  if (settings.threads() > kMaxThreads) {
-    return fail(ErrorCode::kInvalidArgument, "{} threads, not 1 to {}", settings.threads(),
-                kMaxThreads);
-  }
-  if (settings.threads() > 0) options.threads = static_cast<int>(settings.threads());
-  if (!settings.device().empty()) options.device = settings.device();
-  options.batch = settings.batch();
+  options.engine = settings.engine;
+  PARETO_ASSIGN(options.precision, runtime::parse_precision(settings.precision));
+  if (settings.max_error > 0) options.max_error = settings.max_error;
+  options.threads = settings.threads > 0 ? settings.threads : parts_.default_threads;
+  options.device = settings.device.empty() ? parts_.default_device : settings.device;
+  options.batch = settings.batch;
   return options;
 }
 
 Expected<> ControlService::load(grpc::ServerContext& context, const v1::LoadShardRequest& request,
                                 v1::LoadShardReply& reply) {
   PARETO_TRY(sessions_.check(request.session()));
-  PARETO_ASSIGN(const Shard shard, shard_from_manifest(request.manifest(), request.archive()));
+  PARETO_ASSIGN(const plan::Shard shard,
+                plan::shard_from_manifest(request.manifest(), request.archive()));
   PARETO_ASSIGN(const runtime::RunnerOptions options, options_from(request.settings()));
   auto tried = parts_.shards.load(shard, options, deadline_of(context));
   if (!tried && tried.error().code == ErrorCode::kNotFound) {
@@ -311,20 +305,11 @@ grpc::Status ControlService::UnloadShard(grpc::ServerContext*,
 Expected<> ControlService::open(const v1::OpenStageRequest& request, v1::OpenStageReply& reply) {
   PARETO_TRY(sessions_.check(request.session()));
   pareto::daemon::OpenStage stage;
-  stage.pipeline = request.pipeline();
-  stage.stage = request.stage();
-  stage.transport = request.transport();
-  stage.downstream_transport = request.downstream_transport();
-  stage.downstream = request.downstream();
-  stage.queue = request.queue();
-  stage.max_frame_bytes = request.max_frame_bytes();
-  stage.payload_checksum = !request.no_checksum();
-  stage.profiled_compute = Nanoseconds(static_cast<Nanoseconds::rep>(
-      std::min<std::uint64_t>(request.profiled_compute_ns(), INT64_MAX)));
-  if (!request.codec().empty()) {
-    PARETO_ASSIGN(stage.codec, wire::find_codec(request.codec()));
+  stage.asked = control::from_wire(request);
+  if (!stage.asked.codec.empty()) {
+    PARETO_ASSIGN(stage.codec, wire::find_codec(stage.asked.codec));
   }
-  PARETO_ASSIGN(stage.shard, parts_.shards.find(request.shard()));
+  PARETO_ASSIGN(stage.shard, parts_.shards.find(stage.asked.shard));
   PARETO_ASSIGN(StageAddresses addresses, parts_.stages.open(std::move(stage)));
   if (auto held = sessions_.hold_stage(request.session(), request.pipeline(), request.stage());
       !held) {
@@ -359,9 +344,9 @@ grpc::Status ControlService::ChangeShard(grpc::ServerContext*,
   return answer("ChangeShard", [&]() -> Expected<> {
     PARETO_ASSIGN(auto shard, parts_.shards.find(request->shard()));
     PARETO_ASSIGN(
-        const StageStatus before,
+        const control::StageReport before,
         parts_.stages.change_shard(request->pipeline(), request->stage(), std::move(shard)));
-    fill(before, *reply->mutable_before());
+    *reply->mutable_before() = control::to_wire(before);
     return {};
   });
 }
@@ -369,10 +354,10 @@ grpc::Status ControlService::ChangeShard(grpc::ServerContext*,
 grpc::Status ControlService::CloseStage(grpc::ServerContext*, const v1::CloseStageRequest* request,
                                         v1::CloseStageReply* reply) {
   return answer("CloseStage", [&]() -> Expected<> {
-    PARETO_ASSIGN(const StageStatus status,
+    PARETO_ASSIGN(const control::StageReport status,
                   parts_.stages.close(request->pipeline(), request->stage()));
     sessions_.release_stage(request->pipeline(), request->stage());
-    fill(status, *reply->mutable_status());
+    *reply->mutable_status() = control::to_wire(status);
     return {};
   });
 }
@@ -397,7 +382,7 @@ Expected<> ControlService::emulate(const grpc::ServerContext& context,
     }
     LeaseWish wish;
     wish.interface = request.interface();
-    PARETO_ASSIGN(wish.condition, parse_condition(request.condition(), "condition"));
+    PARETO_ASSIGN(wish.condition, plan::parse_condition(request.condition(), "condition"));
     wish.name = request.name();
     wish.duration = std::chrono::milliseconds(request.lease_ms());
     // Who is not known to come another way may come this one; a file is no interface.

@@ -7,8 +7,6 @@
 
 namespace pareto::daemon {
 
-void fill(const StageStatus& status, control::v1::StageStatus& wire);
-
 /// MissingTensors comes as it was sent: parsed, a request of two-byte digests takes twenty times its size.
 using RawMissingTensors =
     control::v1::Control::WithRawCallbackMethod_MissingTensors<control::v1::Control::Service>;
@@ -82,7 +80,7 @@ class ControlService final : public RawMissingTensors {
                      control::v1::EmulateReply& reply) const;
   /// What MeasureCodecs measures on.
   Expected<Value> values_of(const std::string& shard) const;
-  Expected<runtime::RunnerOptions> options_from(const control::v1::RunnerSettings& settings) const;
+  Expected<runtime::RunnerOptions> options_from(const control::v1::RunnerSettings& wire) const;
 
   const ControlParts parts_;
   SessionTable sessions_;

@@ -31,7 +31,7 @@ class InterfaceChange {
 
 struct LeaseWish {
   std::string interface;
-  Condition condition;
+  plan::Condition condition;
   std::string name;  ///< of the condition, for people
   Nanoseconds duration =
       std::chrono::seconds(10);        ///< until it is renewed; longer ones are cut short

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/metrics/certificate_metric.h"
 #include "core/metrics/process_metrics.h"
 #include "core/plan/protocol.h"
 #include "daemon/metrics/machine_sensors.h"
@@ -47,14 +48,15 @@ class StageFamily {
 };
 
 void add_stages(Families& families, const StageHost& stages) {
-  constexpr std::array kStates{StageState::kOpening, StageState::kRunning, StageState::kDraining,
-                               StageState::kFailed, StageState::kClosed};
+  constexpr std::array kStates{control::StageState::kOpening, control::StageState::kRunning,
+                               control::StageState::kDraining, control::StageState::kFailed,
+                               control::StageState::kClosed};
   std::array<std::size_t, kStates.size()> count{};
-  for (const StageStatus& status : stages.status()) {
+  for (const control::StageReport& status : stages.status()) {
     ++count.at(static_cast<std::size_t>(status.state));
   }
   Family family{"pareto_stages", "Stages that are open, by their state", Kind::kGauge, {}};
-  for (const StageState state : kStates) {
+  for (const control::StageState state : kStates) {
     family.samples.push_back({{{"state", std::string(to_string(state))}},
                               value_of(count.at(static_cast<std::size_t>(state))),
                               {}});
@@ -68,12 +70,12 @@ void add_stage_info(Families& families, const StageHost& stages) {
   StageFamily info("pareto_stage_info",
                    "1, of what a stage that is open runs: operators begin to end of a model",
                    Kind::kGauge);
-  for (const StageActivity& stage : stages.activity()) {
-    const StageState state = stage.status.state;
-    if (state == StageState::kFailed || state == StageState::kClosed) continue;
-    if (stage.place == StageMeters::kShared) continue;
-    info.add(stage.place, 1.0,
-             {{"pipeline", fmt::format("{:016x}", stage.status.pipeline)},
+  for (const auto& [place, stage] : stages.watch()) {
+    const control::StageState state = stage.state;
+    if (state == control::StageState::kFailed || state == control::StageState::kClosed) continue;
+    if (place == StageMeters::kShared) continue;
+    info.add(place, 1.0,
+             {{"pipeline", fmt::format("{:016x}", stage.pipeline)},
               {"model", stage.model},
               {"engine", stage.engine},
               {"begin", std::to_string(stage.begin)},
@@ -187,7 +189,7 @@ Families daemon_metrics(const MetricsParts& parts) {
                       "1, of this version of paretod, its protocol and its LibTorch",
                       Kind::kGauge,
                       {{{{"version", PARETO_VERSION},
-                         {"protocol", std::to_string(kProtocolVersion)},
+                         {"protocol", std::to_string(plan::kProtocolVersion)},
                          {"torch", parts.torch_version}},
                         1,
                         {}}}});

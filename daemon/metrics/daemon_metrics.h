@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/metrics/metric.h"
-#include "core/metrics/server_certificate.h"
+#include "core/tls/server_certificate.h"
 #include "daemon/stage/memory.h"
 #include "daemon/stage/shard_cache.h"
 #include "daemon/stage/stage_host.h"
@@ -24,7 +24,7 @@ struct MetricsParts {
   std::string torch_version;
   MemoryProbe memory = read_memory;
   std::filesystem::path sysfs = "/sys";
-  const metrics::ServerCertificate* certificate = nullptr;  ///< of the metrics' own server
+  const tls::ServerCertificate* certificate = nullptr;  ///< of the metrics' own server
 };
 
 /// Threads: any. Who works waits for it no longer than for a status call.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/base/cpu_quota.h"
 #include "core/metrics/metric.h"
 #include "daemon/metrics/machine_sensors.h"
 
@@ -18,7 +19,7 @@ const std::vector<Sample>& samples_of(const Families& families, std::string_view
   return found == families.end() ? kNone : found->samples;
 }
 
-void add_clock(const Families& families, MachineState& state) {
+void add_clock(const Families& families, control::MachineState& state) {
   const auto& clocks = samples_of(families, "pareto_machine_frequency_hertz");
   const auto slowest = std::ranges::min_element(clocks, {}, &Sample::value);
   if (slowest == clocks.end()) return;
@@ -30,9 +31,9 @@ void add_clock(const Families& families, MachineState& state) {
 
 }  // namespace
 
-MachineState machine_state(const std::filesystem::path& sysfs) {
+control::MachineState machine_state(const std::filesystem::path& sysfs) {
   const Families families = machine_sensors(sysfs);
-  MachineState state;
+  control::MachineState state;
   const auto& temperatures = samples_of(families, "pareto_machine_temperature_celsius");
   const auto warmest = std::ranges::max_element(temperatures, {}, &Sample::value);
   if (warmest != temperatures.end()) state.temperature_celsius = warmest->value;
@@ -45,7 +46,9 @@ MachineState machine_state(const std::filesystem::path& sysfs) {
     state.throttle_events += static_cast<std::uint64_t>(part.value);
   }
   state.load = machine_load();
-  state.quota = cpu_quota();
+  const CpuQuota quota = cpu_quota();
+  state.quota_periods = quota.periods;
+  state.throttled_periods = quota.throttled_periods;
   return state;
 }
 

@@ -1,15 +1,15 @@
 // What this device's sensors say, in the few figures that a coordinator is told (proto/control.proto, Observe).
 //
-//   /sys --machine_sensors--> Families --machine_state--> MachineState
+//   /sys --machine_sensors--> Families --machine_state--> control::MachineState
 #pragma once
 
 #include <filesystem>
 
-#include "daemon/control/machine.h"
+#include "core/control/machine_state.h"
 
 namespace pareto::daemon {
 
 /// Read as it is called; takes as long as the sensors do. Threads: any.
-MachineState machine_state(const std::filesystem::path& sysfs = "/sys");
+control::MachineState machine_state(const std::filesystem::path& sysfs = "/sys");
 
 }  // namespace pareto::daemon

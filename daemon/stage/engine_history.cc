@@ -14,7 +14,7 @@ constexpr double kAboutAsLong = 2;
 /// Models and settings.
 constexpr std::size_t kMostKeys = 64;
 
-bool is_like(std::int64_t begin, std::int64_t end, const Shard& shard) {
+bool is_like(std::int64_t begin, std::int64_t end, const plan::Shard& shard) {
   const auto both = static_cast<double>(std::min(end, shard.end) - std::max(begin, shard.begin));
   const auto either = static_cast<double>(std::max(end, shard.end) - std::min(begin, shard.begin));
   return both >= kInCommon * either;
@@ -27,12 +27,12 @@ bool about_as_long(Nanoseconds one, Nanoseconds other) {
 
 }  // namespace
 
-std::string EngineHistory::key_of(const Shard& shard, const runtime::RunnerOptions& options) {
+std::string EngineHistory::key_of(const plan::Shard& shard, const runtime::RunnerOptions& options) {
   return fmt::format("{} {} {} {} {} {}", shard.model, runtime::to_string(options.precision),
                      options.threads, options.device, options.batch, options.max_error);
 }
 
-void EngineHistory::add(const Shard& shard, const runtime::RunnerOptions& options,
+void EngineHistory::add(const plan::Shard& shard, const runtime::RunnerOptions& options,
                         const runtime::LoadReport& report) {
   // One engine alone was asked for.
   if (report.timings.size() < 2) return;
@@ -54,7 +54,7 @@ void EngineHistory::add(const Shard& shard, const runtime::RunnerOptions& option
   contests.push_back(std::move(contest));
 }
 
-bool EngineHistory::is_hopeless(const Shard& shard, const runtime::RunnerOptions& options,
+bool EngineHistory::is_hopeless(const plan::Shard& shard, const runtime::RunnerOptions& options,
                                 const std::string& engine, runtime::Precision precision,
                                 Nanoseconds plain) const {
   const std::lock_guard lock(mutex_);

@@ -1,4 +1,4 @@
-// What contests of engines came to (core/runtime/engine_choice.h), so that later ones are shorter: a sweep loads hundreds of shards of one
+// What contests of engines came to (core/runtime/engines/engine_choice.h), so that later ones are shorter: a sweep loads hundreds of shards of one
 // model, of which neighbours differ by a few operators, and building an engine takes longer than all that is timed of it.
 #pragma once
 
@@ -23,10 +23,10 @@ class EngineHistory {
  public:
   static constexpr std::size_t kMostContests = 1024;  ///< of one model and settings; the oldest go
 
-  void add(const Shard& shard, const runtime::RunnerOptions& options,
+  void add(const plan::Shard& shard, const runtime::RunnerOptions& options,
            const runtime::LoadReport& report);
   /// plain: what the plain engine takes for the shard.
-  bool is_hopeless(const Shard& shard, const runtime::RunnerOptions& options,
+  bool is_hopeless(const plan::Shard& shard, const runtime::RunnerOptions& options,
                    const std::string& engine, runtime::Precision precision,
                    Nanoseconds plain) const;
 
@@ -38,7 +38,7 @@ class EngineHistory {
     /// Of those that were tried, each in each precision.
     std::map<std::pair<std::string, runtime::Precision>, bool> hopeless;
   };
-  static std::string key_of(const Shard& shard, const runtime::RunnerOptions& options);
+  static std::string key_of(const plan::Shard& shard, const runtime::RunnerOptions& options);
 
   mutable std::mutex mutex_;
   std::map<std::string, std::deque<Contest>> contests_;

@@ -37,17 +37,17 @@ std::uint64_t taken_bytes(const MemoryReading& before, const MemoryReading& afte
   return difference(unshared(after), unshared(before));
 }
 
-std::string key_of(const Shard& shard, const runtime::RunnerOptions& options) {
+std::string key_of(const plan::Shard& shard, const runtime::RunnerOptions& options) {
   return fmt::format("{} {} {} {} {} {} {}", shard.digest().hex(), options.engine,
                      runtime::to_string(options.precision), options.threads, options.device,
                      options.batch, options.max_error);
 }
 
-std::string name_of(const Shard& shard) {
+std::string name_of(const plan::Shard& shard) {
   return fmt::format("shard {} [{}, {})", shard.model, shard.begin, shard.end);
 }
 
-Shard without_archive(Shard shard) {
+plan::Shard without_archive(plan::Shard shard) {
   shard.archive.clear();
   shard.archive.shrink_to_fit();
   return shard;
@@ -118,7 +118,7 @@ class LoadedShard::Run {
   const char* const flag_;
 };
 
-LoadedShard::LoadedShard(std::string handle, Shard shard, runtime::RunnerOptions options,
+LoadedShard::LoadedShard(std::string handle, plan::Shard shard, runtime::RunnerOptions options,
                          std::unique_ptr<runtime::ShardRunner> runner,
                          std::shared_ptr<SlowProcessor> processor, std::shared_ptr<WorkWatch> watch,
                          WorkWatch::StopFlag stop)
@@ -158,10 +158,10 @@ Expected<LoadedShard::Profile> LoadedShard::profile(std::int64_t batch, int repe
                                                     int part_repeats,
                                                     const std::vector<std::int64_t>& cuts) {
   const auto in_range = [](int count) { return count >= 0 && count <= kMaxRepeats; };
-  if (batch < 1 || batch > kMaxBatch || !in_range(repeats) || !in_range(part_repeats)) {
+  if (batch < 1 || batch > plan::kMaxBatch || !in_range(repeats) || !in_range(part_repeats)) {
     return fail(ErrorCode::kInvalidArgument,
                 "profiling at batch {}, {} times, its parts {} times: batch 1 to {}, 0 to {} times",
-                batch, repeats, part_repeats, kMaxBatch, kMaxRepeats);
+                batch, repeats, part_repeats, plan::kMaxBatch, kMaxRepeats);
   }
   PARETO_ASSIGN(const std::vector<Value> inputs, make_examples(shard_.inputs, batch, kExampleSeed));
   Profile profile;
@@ -236,7 +236,7 @@ ShardCache::ShardCache(RunnerFactory factory, runtime::WeightSource weights,
       watch_(std::move(watch)),
       turns_(watch_->limits().turn) {}
 
-Expected<> ShardCache::check_memory(const Shard& shard, std::uint64_t needed,
+Expected<> ShardCache::check_memory(const plan::Shard& shard, std::uint64_t needed,
                                     const MemoryReading& reading) const {
   const std::uint64_t limit = *limit_;
   if (limit > 0) {
@@ -269,7 +269,7 @@ std::optional<ShardCache::Known> ShardCache::known_of(const std::string& key) co
 }
 
 runtime::RunnerOptions ShardCache::with_what_is_known(const std::optional<Known>& known,
-                                                      const Shard& shard,
+                                                      const plan::Shard& shard,
                                                       const runtime::RunnerOptions& asked) const {
   runtime::RunnerOptions options = asked;
   options.is_hopeless = [&](const std::string& engine, runtime::Precision precision,
@@ -291,12 +291,12 @@ std::optional<ShardCache::Loaded> ShardCache::find_loaded(const std::string& key
   return Loaded{found->second.shard, true};
 }
 
-Expected<ShardCache::Loaded> ShardCache::load(const Shard& shard,
+Expected<ShardCache::Loaded> ShardCache::load(const plan::Shard& shard,
                                               const runtime::RunnerOptions& options,
                                               Deadline deadline) {
-  if (options.batch < 1 || options.batch > kMaxBatch) {
+  if (options.batch < 1 || options.batch > plan::kMaxBatch) {
     return fail(ErrorCode::kInvalidArgument, "{}: batch {}, not 1 to {}", name_of(shard),
-                options.batch, kMaxBatch);
+                options.batch, plan::kMaxBatch);
   }
   const std::string key = key_of(shard, options);
   const auto limit = std::min(
@@ -321,11 +321,11 @@ Expected<ShardCache::Loaded> ShardCache::load(const Shard& shard,
       what, to_seconds(limit));
 }
 
-Expected<ShardCache::Loaded> ShardCache::load_anew(const Shard& shard,
+Expected<ShardCache::Loaded> ShardCache::load_anew(const plan::Shard& shard,
                                                    const runtime::RunnerOptions& options,
                                                    const std::string& key,
                                                    const WorkWatch::StopFlag& stop) {
-  const std::uint64_t needed = loading_bytes(shard, options.batch);
+  const std::uint64_t needed = plan::loading_bytes(shard, options.batch);
   const MemoryReading before = memory_();
   PARETO_TRY(check_memory(shard, needed, before));
   const std::optional<Known> known = known_of(key);

@@ -19,16 +19,16 @@
 #include "core/base/error.h"
 #include "core/plan/shard.h"
 #include "core/runtime/shard_runner.h"
+#include "daemon/imitation/slow_processor.h"
 #include "daemon/stage/engine_history.h"
 #include "daemon/stage/memory.h"
-#include "daemon/stage/slow_processor.h"
 #include "daemon/stage/work_watch.h"
 
 namespace pareto::daemon {
 
 /// runtime::ShardRunner::load, or a test's own.
 using RunnerFactory = std::function<Expected<std::unique_ptr<runtime::ShardRunner>>(
-    const Shard&, const runtime::WeightSource&, const runtime::RunnerOptions&)>;
+    const plan::Shard&, const runtime::WeightSource&, const runtime::RunnerOptions&)>;
 
 /// A runner and what is known of it. Stages of several pipelines may share one; they take turns.
 ///
@@ -45,7 +45,7 @@ class LoadedShard {
     runtime::ShardProfile parts;
   };
 
-  LoadedShard(std::string handle, Shard shard, runtime::RunnerOptions options,
+  LoadedShard(std::string handle, plan::Shard shard, runtime::RunnerOptions options,
               std::unique_ptr<runtime::ShardRunner> runner,
               std::shared_ptr<SlowProcessor> processor = std::make_shared<SlowProcessor>(0),
               std::shared_ptr<WorkWatch> watch = std::make_shared<WorkWatch>(WorkLimits()),
@@ -66,7 +66,7 @@ class LoadedShard {
 
   const std::string& handle() const { return handle_; }
   /// Without its archive.
-  const Shard& shard() const { return shard_; }
+  const plan::Shard& shard() const { return shard_; }
   const runtime::RunnerOptions& options() const { return options_; }
   const runtime::LoadReport& report() const { return runner_->report(); }
   /// What it takes of this process's memory, all of its weights included that it shares with others.
@@ -82,7 +82,7 @@ class LoadedShard {
                        const std::optional<SteadyPace>& known);
 
   const std::string handle_;
-  const Shard shard_;
+  const plan::Shard shard_;
   const runtime::RunnerOptions options_;
   // Its share of the memory limit, given back after the runner has gone.
   std::shared_ptr<const void> account_;
@@ -157,7 +157,7 @@ class ShardCache {
   /// engines are not held against each other again, nor those that lost each time for shards like it (engine_history.h). Fails: kExhausted (needed, limit and
   /// free named, checked before anything is loaded), kTimeout (at the deadline, or when the watch's limit has passed), and as
   /// ShardRunner::load and OperatorPaces do.
-  Expected<Loaded> load(const Shard& shard, const runtime::RunnerOptions& options,
+  Expected<Loaded> load(const plan::Shard& shard, const runtime::RunnerOptions& options,
                         Deadline deadline = std::nullopt);
   /// The memory is free once the stages that still run it are closed, too, or run another. Fails: kNotFound.
   Expected<> unload(const std::string& handle);
@@ -181,16 +181,17 @@ class ShardCache {
   };
 
   /// Loads what is not loaded yet. `stop`: as RunnerOptions has it, and of the shard from then on.
-  Expected<Loaded> load_anew(const Shard& shard, const runtime::RunnerOptions& options,
+  Expected<Loaded> load_anew(const plan::Shard& shard, const runtime::RunnerOptions& options,
                              const std::string& key, const WorkWatch::StopFlag& stop);
   /// Counts one more user. With mutex_ held.
   std::optional<Loaded> find_loaded(const std::string& key);
-  Expected<> check_memory(const Shard& shard, std::uint64_t needed,
+  Expected<> check_memory(const plan::Shard& shard, std::uint64_t needed,
                           const MemoryReading& reading) const;
   std::uint64_t memory_bytes(const MemoryReading& reading) const;
   std::optional<Known> known_of(const std::string& key) const;
   /// As asked; in place of "auto" the engine that was kept before, or without those that are hopeless. For as long as the others live.
-  runtime::RunnerOptions with_what_is_known(const std::optional<Known>& known, const Shard& shard,
+  runtime::RunnerOptions with_what_is_known(const std::optional<Known>& known,
+                                            const plan::Shard& shard,
                                             const runtime::RunnerOptions& asked) const;
 
   const RunnerFactory factory_;

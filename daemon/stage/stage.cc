@@ -35,12 +35,6 @@ constexpr std::size_t kLongestFailure = 1000;
 
 }  // namespace
 
-std::string_view to_string(StageState state) {
-  constexpr std::array<std::string_view, 5> kNames{"opening", "running", "draining", "failed",
-                                                   "closed"};
-  return kNames.at(static_cast<std::size_t>(state));
-}
-
 std::vector<LogField> log_fields(std::uint64_t pipeline, std::uint32_t stage) {
   return {{"PARETO_PIPELINE", fmt::format("{:016x}", pipeline)},
           {"PARETO_STAGE", std::to_string(stage)}};
@@ -166,7 +160,7 @@ Expected<> Stage::start_threads(const transport::LinkFigures& figures, std::uint
   const std::lock_guard joining(join_mutex_);
   const std::lock_guard lock(mutex_);
   if (ended_) return fail(ErrorCode::kClosed, "{} has ended", name());
-  if (state_ == StageState::kOpening) state_ = StageState::kRunning;
+  if (state_ == control::StageState::kOpening) state_ = control::StageState::kRunning;
   if (!sink_connects_) {
     downstream_ = transport::keep_warm(std::move(downstream_), pipeline_, figures, output_bytes);
     warm_for_ = transport::warm_for(figures, output_bytes);
@@ -178,12 +172,12 @@ Expected<> Stage::start_threads(const transport::LinkFigures& figures, std::uint
   return {};
 }
 
-Expected<StageStatus> Stage::change_shard(std::shared_ptr<LoadedShard> shard) {
+Expected<control::StageReport> Stage::change_shard(std::shared_ptr<LoadedShard> shard) {
   // By its end the shard before is in `shard`, and is freed outside the lock.
   std::unique_lock lock(mutex_);
   // A result may be back before its request is counted out here.
   changed_.wait_for(lock, kCounting, [&] { return ended_ || meter_->in_flight == 0; });
-  if (state_ != StageState::kRunning) {
+  if (state_ != control::StageState::kRunning) {
     return fail(ErrorCode::kInvalidArgument, "{} is {}: only one that runs takes another shard",
                 name(), to_string(state_));
   }
@@ -197,7 +191,7 @@ Expected<StageStatus> Stage::change_shard(std::shared_ptr<LoadedShard> shard) {
                 "stage",
                 name(), format_bytes(warm_for_), format_bytes(shard->output_bytes()));
   }
-  StageStatus before = status_locked();
+  control::StageReport before = status_locked();
   log_about(log_fields(pipeline_, index_), LogLevel::kDebug,
             fmt::format("pipeline {:016x} {} runs {} now", pipeline_, name(), shard->handle()));
   shard_.swap(shard);
@@ -213,7 +207,7 @@ std::shared_ptr<LoadedShard> Stage::shard() const {
 void Stage::pass_end() {
   {
     const std::lock_guard lock(mutex_);
-    if (!ended_) state_ = StageState::kDraining;
+    if (!ended_) state_ = control::StageState::kDraining;
   }
   // A closed queue means that the stage has ended another way.
   static_cast<void>(to_compute_.push(Item{end_message(pipeline_), {}, {}}));
@@ -223,7 +217,7 @@ void Stage::upstream_ended(const Error& error) {
   bool draining = false;
   {
     const std::lock_guard lock(mutex_);
-    draining = state_ == StageState::kDraining;
+    draining = state_ == control::StageState::kDraining;
   }
   if (draining) return pass_end();
   end("upstream link: " + error.message);
@@ -253,7 +247,7 @@ void Stage::downstream_ended(const Error& error) {
   if (error.code == ErrorCode::kClosed) {
     const std::lock_guard lock(mutex_);
     // Once the end has been announced anybody may leave.
-    in_order = state_ == StageState::kDraining;
+    in_order = state_ == control::StageState::kDraining;
     // A sink that has all its results may leave before. The end is still to come from upstream; a request would fail when sent on.
     if (!in_order && sink_connects_ && meter_->in_flight == 0) return;
   }
@@ -267,7 +261,7 @@ void Stage::end(std::optional<std::string> failure) {
     const std::lock_guard lock(mutex_);
     if (ended_.exchange(true)) return;
     ended_at_ = std::chrono::steady_clock::now();
-    state_ = failure ? StageState::kFailed : StageState::kClosed;
+    state_ = failure ? control::StageState::kFailed : control::StageState::kClosed;
     if (failure) failure_ = *failure;
     changed_.notify_all();
   }
@@ -289,22 +283,22 @@ void Stage::drain() {
   {
     const std::lock_guard lock(mutex_);
     if (ended_) return;
-    if (state_ == StageState::kRunning) {
-      state_ = StageState::kDraining;
+    if (state_ == control::StageState::kRunning) {
+      state_ = control::StageState::kDraining;
       upstream = upstream_.get();
     }
   }
   // Wakes the receiving thread, which then passes the end on. A stage that never ran has nothing to finish.
   if (upstream != nullptr) {
     upstream->close();
-  } else if (status().state == StageState::kOpening) {
+  } else if (status().state == control::StageState::kOpening) {
     end(std::nullopt);
   }
 }
 
 std::optional<TimePoint> Stage::idle_since() const {
   const std::lock_guard lock(mutex_);
-  if (state_ == StageState::kOpening) return opened_at_;
+  if (state_ == control::StageState::kOpening) return opened_at_;
   return ended_at_;
 }
 
@@ -333,34 +327,34 @@ bool Stage::close_by(TimePoint deadline) {
   return true;
 }
 
-StageStatus Stage::status() const {
+control::StageReport Stage::status() const {
   const std::lock_guard lock(mutex_);
   return status_locked();
 }
 
-StageStatus Stage::status_locked() const {
+control::StageReport Stage::status_locked() const {
   return {pipeline_,         index_,           shard_->handle(), state_,
           failure_,          meter_->requests, meter_->failed,   meter_->bytes_received,
           meter_->bytes_sent};
 }
 
-StageActivity Stage::activity() const {
+WatchedStage Stage::watch() const {
   const std::shared_ptr<LoadedShard> loaded = this->shard();
-  const Shard& shard = loaded->shard();
-  return {.status = status(),
-          .model = shard.model,
-          .begin = shard.begin,
-          .end = shard.end,
-          .engine = loaded->report().engine,
-          .place = meter_->place,
-          .answered = meter_->answered,
-          .in_flight = ended_ ? 0 : meter_->in_flight.load(),
-          .wait = meter_->wait.read(),
-          .compute = meter_->compute.read(),
-          .receiving = Nanoseconds(meter_->receiving),
-          .sending = Nanoseconds(meter_->sending),
-          .round_trip = Nanoseconds(meter_->round_trip),
-          .link_bytes_per_second = meter_->link_bytes_per_second};
+  const plan::Shard& shard = loaded->shard();
+  control::StageActivity activity{status()};
+  activity.model = shard.model;
+  activity.begin = shard.begin;
+  activity.end = shard.end;
+  activity.engine = loaded->report().engine;
+  activity.answered = meter_->answered;
+  activity.in_flight = ended_ ? 0 : meter_->in_flight.load();
+  activity.wait = meter_->wait.read();
+  activity.compute = meter_->compute.read();
+  activity.receiving = Nanoseconds(meter_->receiving);
+  activity.sending = Nanoseconds(meter_->sending);
+  activity.round_trip = Nanoseconds(meter_->round_trip);
+  activity.link_bytes_per_second = meter_->link_bytes_per_second;
+  return {meter_->place, std::move(activity)};
 }
 
 }  // namespace pareto::daemon

@@ -22,6 +22,7 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/control/hello.h"
+#include "core/control/stage_report.h"
 #include "core/transport/ping.h"
 #include "core/transport/transport.h"
 #include "core/wire/parts.h"
@@ -35,47 +36,13 @@ struct LinkFigures;
 
 namespace pareto::daemon {
 
-enum class StageState {
-  kOpening,   ///< a link has not said hello yet, or start() was not called
-  kRunning,   ///< all threads run
-  kDraining,  ///< no request will follow; those that came are finished
-  kFailed,    ///< a link broke; terminal
-  kClosed,    ///< drained or closed; terminal
-};
-/// "opening", "running", "draining", "failed", "closed"
-std::string_view to_string(StageState state);
-
 /// What the lines about a stage can be searched by: PARETO_PIPELINE (16 hexadecimal digits) and PARETO_STAGE.
 std::vector<LogField> log_fields(std::uint64_t pipeline, std::uint32_t stage);
 
-struct StageStatus {
-  std::uint64_t pipeline = 0;
-  std::uint32_t stage = 0;
-  std::string shard;
-  StageState state = StageState::kOpening;
-  std::string failure;  ///< why it failed; empty otherwise
-  std::uint64_t requests = 0;
-  std::uint64_t failed_requests = 0;
-  std::uint64_t bytes_received = 0;  ///< frames of requests, headers included
-  std::uint64_t bytes_sent = 0;
-};
-
-/// A stage as it is watched: what it runs, and what it counted since it was opened.
-struct StageActivity {
-  StageStatus status;
-  std::string model;
-  std::int64_t begin = 0;  ///< operators of the model
-  std::int64_t end = 0;
-  std::string engine;
-  StagePlace place;             ///< where it counts
-  std::uint64_t answered = 0;   ///< requests whose values were sent on
-  std::uint64_t in_flight = 0;  ///< requests that came and have not left
-  DurationCounts wait;          ///< of requests, to be computed
-  DurationCounts compute;
-  Nanoseconds receiving{};                  ///< while requests were coming in
-  Nanoseconds sending{};                    ///< until the downstream link had taken what was sent
-  Nanoseconds round_trip{};                 ///< to the next stage when it started; 0: not known
-  std::uint64_t link_bytes_per_second = 0;  ///< the same way
+/// What a stage does, and where its meter counts it.
+struct WatchedStage {
+  StagePlace place;
+  control::StageActivity activity;
 };
 
 /// What the requests in one queue of a stage may hold, unless one alone holds more.
@@ -117,7 +84,7 @@ class Stage {
   /// is forgotten; counts and times go on. Returns its status before. Fails:
   /// kInvalidArgument (it does not run, or has a request in flight), kExhausted (its downstream link was not primed for messages as
   /// large as the shard sends: open another stage).
-  Expected<StageStatus> change_shard(std::shared_ptr<LoadedShard> shard);
+  Expected<control::StageReport> change_shard(std::shared_ptr<LoadedShard> shard);
 
   /// Takes no more requests; those that came are finished and sent, then kEnd. Returns at once.
   void drain();
@@ -129,8 +96,8 @@ class Stage {
   /// As close_by(), however long it takes.
   void close();
 
-  StageStatus status() const;
-  StageActivity activity() const;
+  control::StageReport status() const;
+  WatchedStage watch() const;
   /// When it was opened, where it has not run yet; when it ended; none: it is at work.
   std::optional<TimePoint> idle_since() const;
 
@@ -144,7 +111,7 @@ class Stage {
   static std::uint64_t bytes_of(const Item& item) { return item.bytes; }
 
   std::shared_ptr<LoadedShard> shard() const;
-  StageStatus status_locked() const;
+  control::StageReport status_locked() const;
 
   void receive_requests();
   void compute_requests();
@@ -193,7 +160,7 @@ class Stage {
   std::shared_ptr<LoadedShard> shard_;
   std::uint64_t warm_for_ = UINT64_MAX;  ///< bytes of a message on the downstream link
   std::condition_variable changed_;
-  StageState state_ = StageState::kOpening;
+  control::StageState state_ = control::StageState::kOpening;
   std::string failure_;
   const TimePoint opened_at_ = std::chrono::steady_clock::now();
   std::optional<TimePoint> ended_at_;

@@ -115,19 +115,20 @@ Expected<std::shared_ptr<Stage>> StageHost::find(const Key& key) const {
 }
 
 Expected<std::unique_ptr<transport::Link>> StageHost::connect_downstream(
-    transport::Transport& transport, const OpenStage& request) const {
+    transport::Transport& transport, const OpenStage& stage) const {
+  const control::StageRequest& asked = stage.asked;
   const Deadline deadline = deadline_after(options_.connect_timeout);
   transport::Limits limits = options_.limits;
-  if (request.max_frame_bytes > 0) {
-    limits.max_frame_bytes = std::min(limits.max_frame_bytes, request.max_frame_bytes);
+  if (asked.max_frame_bytes > 0) {
+    limits.max_frame_bytes = std::min(limits.max_frame_bytes, asked.max_frame_bytes);
   }
-  limits.codec = request.codec;
-  limits.payload_checksum = request.payload_checksum;
+  limits.codec = stage.codec;
+  limits.payload_checksum = asked.payload_checksum;
   return with_context(
-      control::connect_to_stage(transport, request.downstream,
-                                {request.pipeline, request.stage + 1, control::Role::kUpstream},
+      control::connect_to_stage(transport, asked.downstream,
+                                {asked.pipeline, asked.stage + 1, control::Role::kUpstream},
                                 deadline, limits),
-      "connecting to the next stage at {} {}", transport.name(), request.downstream);
+      "connecting to the next stage at {} {}", transport.name(), asked.downstream);
 }
 
 Expected<> StageHost::check_room(const Key& key) const {
@@ -157,19 +158,19 @@ std::vector<std::shared_ptr<Stage>> StageHost::take_forgotten() {
   return forgotten;
 }
 
-Expected<StageAddresses> StageHost::open(OpenStage request) {
-  if (request.queue < 1 || request.queue > kMaxQueue) {
-    return fail(ErrorCode::kInvalidArgument, "a queue of {}, not 1 to {}", request.queue,
-                kMaxQueue);
+Expected<StageAddresses> StageHost::open(OpenStage opening) {
+  const control::StageRequest& asked = opening.asked;
+  if (asked.queue < 1 || asked.queue > kMaxQueue) {
+    return fail(ErrorCode::kInvalidArgument, "a queue of {}, not 1 to {}", asked.queue, kMaxQueue);
   }
-  PARETO_ASSIGN(const Door* door, door_of(request.transport));
+  PARETO_ASSIGN(const Door* door, door_of(asked.transport));
   StageAddresses addresses{door->address, ""};
-  const bool sink_connects = request.downstream.empty();
+  const bool sink_connects = asked.downstream.empty();
   if (sink_connects) {
-    PARETO_ASSIGN(const Door* const sink, door_of(request.downstream_transport));
+    PARETO_ASSIGN(const Door* const sink, door_of(asked.downstream_transport));
     addresses.sink = sink->address;
   }
-  const Key key{request.pipeline, request.stage};
+  const Key key{asked.pipeline, asked.stage};
   std::vector<std::shared_ptr<Stage>> forgotten;
   const auto has_room = [&] {
     const std::lock_guard lock(mutex_);
@@ -179,18 +180,18 @@ Expected<StageAddresses> StageHost::open(OpenStage request) {
   for (auto& stage : forgotten) retire(std::move(stage));
   PARETO_TRY(has_room);
   StageParts parts;
-  parts.pipeline = request.pipeline;
-  parts.stage = request.stage;
+  parts.pipeline = asked.pipeline;
+  parts.stage = asked.stage;
   parts.device = options_.device;
-  parts.shard = request.shard;
-  parts.queue = request.queue;
+  parts.shard = std::move(opening.shard);
+  parts.queue = asked.queue;
   if (!sink_connects) {
-    PARETO_ASSIGN(transport::Transport * next, transport_named(request.downstream_transport));
-    PARETO_ASSIGN(parts.downstream, connect_downstream(*next, request));
+    PARETO_ASSIGN(transport::Transport * next, transport_named(asked.downstream_transport));
+    PARETO_ASSIGN(parts.downstream, connect_downstream(*next, opening));
   }
-  parts.payload_checksum = request.payload_checksum;
-  parts.meter = meters_.open(request.stage);
-  parts.meter->profiled_compute = request.profiled_compute.count();
+  parts.payload_checksum = asked.payload_checksum;
+  parts.meter = meters_.open(asked.stage);
+  parts.meter->profiled_compute = asked.profiled_compute.count();
   auto stage = std::make_shared<Stage>(std::move(parts));
   const std::lock_guard lock(mutex_);
   PARETO_TRY(check_room(key));
@@ -224,13 +225,13 @@ Expected<Nanoseconds> StageHost::start(std::uint64_t pipeline, std::uint32_t sta
   return found->start(deadline);
 }
 
-Expected<StageStatus> StageHost::change_shard(std::uint64_t pipeline, std::uint32_t stage,
-                                              std::shared_ptr<LoadedShard> shard) {
+Expected<control::StageReport> StageHost::change_shard(std::uint64_t pipeline, std::uint32_t stage,
+                                                       std::shared_ptr<LoadedShard> shard) {
   PARETO_ASSIGN(const auto found, find({pipeline, stage}));
   return found->change_shard(std::move(shard));
 }
 
-Expected<StageStatus> StageHost::close(std::uint64_t pipeline, std::uint32_t stage) {
+Expected<control::StageReport> StageHost::close(std::uint64_t pipeline, std::uint32_t stage) {
   std::shared_ptr<Stage> found;
   {
     const std::lock_guard lock(mutex_);
@@ -251,7 +252,7 @@ Expected<StageStatus> StageHost::close(std::uint64_t pipeline, std::uint32_t sta
 void StageHost::retire(std::shared_ptr<Stage> stage) {
   const bool ended = stage->close_by(*deadline_after(kStopping));
   if (!ended) {
-    const StageStatus status = stage->status();
+    const control::StageReport status = stage->status();
     log_about(log_fields(status.pipeline, status.stage), LogLevel::kWarn,
               fmt::format("pipeline {:016x} stage {} was closed, and still computes",
                           status.pipeline, status.stage));
@@ -263,17 +264,17 @@ void StageHost::retire(std::shared_ptr<Stage> stage) {
   if (!ended) computing_still_.push_back(std::move(stage));
 }
 
-std::vector<StageStatus> StageHost::status() const {
+std::vector<control::StageReport> StageHost::status() const {
   const std::lock_guard lock(mutex_);
-  std::vector<StageStatus> list;
+  std::vector<control::StageReport> list;
   for (const auto& [key, stage] : stages_) list.push_back(stage->status());
   return list;
 }
 
-std::vector<StageActivity> StageHost::activity() const {
+std::vector<WatchedStage> StageHost::watch() const {
   const std::lock_guard lock(mutex_);
-  std::vector<StageActivity> list;
-  for (const auto& [key, stage] : stages_) list.push_back(stage->activity());
+  std::vector<WatchedStage> list;
+  for (const auto& [key, stage] : stages_) list.push_back(stage->watch());
   return list;
 }
 

@@ -15,6 +15,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/control/stage_request.h"
 #include "core/transport/link_probe.h"
 #include "core/transport/transport.h"
 #include "daemon/stage/link_door.h"
@@ -38,18 +39,11 @@ struct StageHostOptions {
   Nanoseconds connect_timeout = std::chrono::seconds(8);  ///< to the next stage, hello included
 };
 
+/// A request to open a stage, with what its names stand for on this device.
 struct OpenStage {
-  std::uint64_t pipeline = 0;
-  std::uint32_t stage = 0;
+  control::StageRequest asked;
   std::shared_ptr<LoadedShard> shard;
-  std::string transport;               ///< that its upstream connects by
-  std::string downstream_transport;    ///< to the next stage, or the one that the sink connects by
-  std::string downstream;              ///< address of the next stage; empty: the sink will connect
-  std::uint32_t queue = 4;             ///< 1 … 1024
-  std::uint64_t max_frame_bytes = 0;   ///< for the downstream link; 0 = the host's limit
-  const wire::Codec* codec = nullptr;  ///< of what is sent on it; null: none
-  bool payload_checksum = true;        ///< of what the stage sends
-  Nanoseconds profiled_compute{};      ///< of a request, by the device's profile; 0: not known
+  const wire::Codec* codec = nullptr;  ///< of what is sent downstream; null: none
 };
 
 /// Where the links that a stage accepts come to.
@@ -83,19 +77,19 @@ class StageHost {
   /// Connects and introduces itself to the next stage, if there is one; afterwards the stage takes its links. Each may be of another
   /// transport. Fails: kInvalidArgument (queue, a stage that is there already), kNotFound (transport), kExhausted (too many
   /// stages), kUnavailable or kTimeout (the next stage), kClosed (the daemon is ending).
-  Expected<StageAddresses> open(OpenStage request);
+  Expected<StageAddresses> open(OpenStage opening);
   /// Fails: kNotFound, and as Stage::start does.
   Expected<Nanoseconds> start(std::uint64_t pipeline, std::uint32_t stage, TimePoint deadline);
   /// Fails: kNotFound, and as Stage::change_shard does.
-  Expected<StageStatus> change_shard(std::uint64_t pipeline, std::uint32_t stage,
-                                     std::shared_ptr<LoadedShard> shard);
+  Expected<control::StageReport> change_shard(std::uint64_t pipeline, std::uint32_t stage,
+                                              std::shared_ptr<LoadedShard> shard);
   /// Finishes what is in flight if that takes no more than half a second, announces the end to the next stage, and forgets the stage.
   /// Returns its last state, within a few seconds: what computes by then is told to stop, and otherwise left to the WorkWatch. Fails:
   /// kNotFound.
-  Expected<StageStatus> close(std::uint64_t pipeline, std::uint32_t stage);
-  std::vector<StageStatus> status() const;
+  Expected<control::StageReport> close(std::uint64_t pipeline, std::uint32_t stage);
+  std::vector<control::StageReport> status() const;
   /// Of every stage that has not been forgotten, those that ended too.
-  std::vector<StageActivity> activity() const;
+  std::vector<WatchedStage> watch() const;
   /// What all stages did, those that are gone too.
   const StageMeters& meters() const { return meters_; }
   /// Bytes a second that a link of its own carries from here to another daemon's data address. Fails: kNotFound (transport), and as

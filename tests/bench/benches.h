@@ -83,7 +83,7 @@ Expected<std::vector<Row>> emulated_round_trip(const std::string& name, double m
 Expected<std::vector<Row>> emulated_goodput(const std::string& name, int megabits,
                                             Nanoseconds delay, double bar);
 Expected<std::vector<Row>> emulated_loss(const std::string& name, double share);
-Expected<std::vector<Row>> emulated_jitter(const std::string& name, JitterShape shape);
+Expected<std::vector<Row>> emulated_jitter(const std::string& name, plan::JitterShape shape);
 /// From 100 to 10 Mbit/s: until no more than that comes across.
 Expected<std::vector<Row>> emulated_step(const std::string& name);
 

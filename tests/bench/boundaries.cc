@@ -5,9 +5,8 @@
 namespace pareto::bench {
 
 Expected<std::vector<Boundary>> module_boundaries(const std::string& name) {
-  PARETO_ASSIGN(const auto model, partitioner::open_model(name, {}));
-  PARETO_ASSIGN(const auto chosen,
-                partitioner::select_split_points(model.split_points(), "modules"));
+  PARETO_ASSIGN(const auto model, model::open_model(name, {}));
+  PARETO_ASSIGN(const auto chosen, model::select_split_points(model.split_points(), "modules"));
   const auto weights = [&](const Digest& digest) { return model.weight(digest); };
   runtime::RunnerOptions plain;
   plain.engine = "plain";
@@ -16,8 +15,8 @@ Expected<std::vector<Boundary>> module_boundaries(const std::string& name) {
   std::vector<Boundary> boundaries;
   std::int64_t begin = 0;
   for (const std::size_t index : chosen) {
-    const partitioner::SplitPoint& point = model.split_points()[index];
-    PARETO_ASSIGN(const Shard shard, partitioner::emit_shard(model, begin, point.position));
+    const model::SplitPoint& point = model.split_points()[index];
+    PARETO_ASSIGN(const plan::Shard shard, model::emit_shard(model, begin, point.position));
     PARETO_ASSIGN(const auto runner, runtime::ShardRunner::load(shard, weights, plain));
     PARETO_ASSIGN(values, runner->run(std::move(values)));
     boundaries.push_back({point.name, Value(Tuple{values})});

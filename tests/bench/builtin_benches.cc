@@ -131,8 +131,8 @@ std::vector<Bench> builtin_benches() {
     add("netem", fmt::format("loss/{}percent", percent),
         [=](const std::string& name) { return emulated_loss(name, percent / 100.0); });
   }
-  for (const JitterShape shape :
-       {JitterShape::kNormal, JitterShape::kUniform, JitterShape::kPareto}) {
+  for (const plan::JitterShape shape :
+       {plan::JitterShape::kNormal, plan::JitterShape::kUniform, plan::JitterShape::kPareto}) {
     add("netem", fmt::format("jitter/{}", to_string(shape)),
         [=](const std::string& name) { return emulated_jitter(name, shape); });
   }

@@ -2,8 +2,8 @@
 #include <map>
 #include <thread>
 
-#include "client/cluster/codec_choice.h"
-#include "client/experiment/statistics.h"
+#include "coordinator/cluster/codec_choice.h"
+#include "coordinator/statistics/statistics.h"
 #include "core/base/text.h"
 #include "core/transport/prime.h"
 #include "core/wire/codec_cost.h"
@@ -48,7 +48,7 @@ Row worst_of(std::string name, const std::vector<Crossing>& crossings, double al
   std::string where;
   for (const Crossing& crossing : crossings) {
     const std::vector<CodecCost>& costs = *crossing.decided_by;
-    const std::string choice = client::choose_codec(costs, crossing.rate, allowed_error);
+    const std::string choice = cluster::choose_codec(costs, crossing.rate, allowed_error);
     ++chosen[choice];
     std::size_t best = 0;
     std::size_t taken = 0;
@@ -87,7 +87,7 @@ Expected<std::vector<double>> codec_seconds(const Value& values) {
     }
   }
   std::vector<double> medians;
-  for (const auto& samples : rounds) medians.push_back(client::median(samples));
+  for (const auto& samples : rounds) medians.push_back(statistics::median(samples));
   return medians;
 }
 
@@ -137,7 +137,7 @@ Expected<std::vector<double>> wire_seconds(const Links& links, const Value& valu
     }
   }
   std::vector<double> medians;
-  for (const auto& of_codec : samples) medians.push_back(client::median(of_codec));
+  for (const auto& of_codec : samples) medians.push_back(statistics::median(of_codec));
   return medians;
 }
 

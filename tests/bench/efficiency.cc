@@ -11,7 +11,7 @@ constexpr auto kDuration = std::chrono::seconds(4);
 constexpr auto kRecorded = std::chrono::milliseconds(600);
 
 /// The one-tensor split points that part the model's FLOPs as evenly as they can.
-Expected<std::vector<std::int64_t>> even_cuts(const partitioner::Model& model, int stages) {
+Expected<std::vector<std::int64_t>> even_cuts(const model::Model& model, int stages) {
   std::vector<std::int64_t> positions;
   for (int i = 1; i < stages; ++i) {
     const double share = static_cast<double>(i) / stages;
@@ -25,7 +25,8 @@ Expected<std::vector<std::int64_t>> even_cuts(const partitioner::Model& model, i
 }
 
 /// What each stage of a real pipeline takes for itself, whatever else the machine does meanwhile: one request at a time, processor time.
-Expected<std::vector<StageRecording>> record(Pipelines& pipelines, client::Deployment& deployment) {
+Expected<std::vector<StageRecording>> record(Pipelines& pipelines,
+                                             cluster::Deployment& deployment) {
   PARETO_TRY(pipelines.load(deployment, 1, kRecorded));
   PARETO_ASSIGN(const auto real, pipelines.load(deployment, 1, kRecorded));
   std::vector<StageRecording> stages(deployment.shards().size());
@@ -47,7 +48,7 @@ Expected<std::vector<Row>> real_pipeline(const std::string& name, const std::str
   PARETO_ASSIGN(const auto pipelines, Pipelines::start(model, "tcp", 2));
   PARETO_ASSIGN(const auto cuts, even_cuts(pipelines->model(), 2));
   PARETO_ASSIGN(const auto deployment, pipelines->deploy(cuts));
-  client::Load load(deployment->source(), deployment->sink(), deployment->pipeline());
+  load::Load load(deployment->source(), deployment->sink(), deployment->pipeline());
   PARETO_ASSIGN(const auto figures, measure_pipeline(load, pipelines->request(), kDuration));
   return pipeline_rows(row_name(name), figures, bar,
                        fmt::format("{} on two daemons, a core each", model));
@@ -65,7 +66,7 @@ Expected<std::vector<Row>> replayed_pipeline(const std::string& name, const std:
     request = pipelines->request();
   }
   PARETO_ASSIGN(const auto pipeline, ReplayPipeline::start(recordings));
-  client::Load load(pipeline->source(), pipeline->sink(), ReplayPipeline::kPipeline);
+  load::Load load(pipeline->source(), pipeline->sink(), ReplayPipeline::kPipeline);
   PARETO_ASSIGN(const auto figures, measure_pipeline(load, request, kDuration));
   std::vector<std::string> boundaries;
   for (const StageRecording& stage : recordings) {

@@ -29,9 +29,9 @@ constexpr double kPayloadShare = 1448.0 / 1500;
 
 TimePoint now() { return std::chrono::steady_clock::now(); }
 
-Condition both_ways(const LinkDirection& direction) { return {direction, direction}; }
+plan::Condition both_ways(const plan::LinkDirection& direction) { return {direction, direction}; }
 
-Expected<LinkMeasurement> measured(const Condition& condition,
+Expected<LinkMeasurement> measured(const plan::Condition& condition,
                                    const netem::MeasurementOptions& options) {
   PARETO_ASSIGN(const EmulatedPair pair, EmulatedPair::create(condition));
   return netem::measure_link(pair.first(), pair.second(), options);
@@ -99,7 +99,8 @@ struct Goodput {
 };
 
 /// Of one warm TCP stream: its first seconds do not count.
-Expected<Goodput> goodput(const LinkDirection& direction, Nanoseconds warm, Nanoseconds counted) {
+Expected<Goodput> goodput(const plan::LinkDirection& direction, Nanoseconds warm,
+                          Nanoseconds counted) {
   PARETO_ASSIGN(const EmulatedPair pair, EmulatedPair::create(both_ways(direction)));
   PARETO_ASSIGN(Stream stream, Stream::open(pair));
   const TimePoint start = now();
@@ -127,7 +128,7 @@ Expected<Goodput> goodput(const LinkDirection& direction, Nanoseconds warm, Nano
 }  // namespace
 
 Expected<std::vector<Row>> emulated_round_trip(const std::string& name, double milliseconds_asked) {
-  LinkDirection direction;
+  plan::LinkDirection direction;
   direction.delay = Nanoseconds(std::llround(milliseconds_asked * 1e6 / 2));
   netem::MeasurementOptions options;
   options.stream = {};
@@ -141,7 +142,7 @@ Expected<std::vector<Row>> emulated_round_trip(const std::string& name, double m
 
 Expected<std::vector<Row>> emulated_goodput(const std::string& name, int megabits,
                                             Nanoseconds delay, double bar) {
-  LinkDirection direction;
+  plan::LinkDirection direction;
   direction.delay = delay;
   direction.bits_per_second = static_cast<std::uint64_t>(megabits) * 1'000'000;
   PARETO_ASSIGN(const Goodput found,
@@ -154,7 +155,7 @@ Expected<std::vector<Row>> emulated_goodput(const std::string& name, int megabit
 }
 
 Expected<std::vector<Row>> emulated_loss(const std::string& name, double share) {
-  Condition condition;
+  plan::Condition condition;
   condition.forward.loss = share;
   netem::MeasurementOptions options;
   options.probes = 20'000;
@@ -170,9 +171,9 @@ Expected<std::vector<Row>> emulated_loss(const std::string& name, double share) 
                    link.forward.loss * 100, link.forward.probes, share * 100, allowed * 100)}};
 }
 
-Expected<std::vector<Row>> emulated_jitter(const std::string& name, JitterShape shape) {
+Expected<std::vector<Row>> emulated_jitter(const std::string& name, plan::JitterShape shape) {
   constexpr Nanoseconds kDeviation = milliseconds(2);
-  Condition condition;
+  plan::Condition condition;
   condition.forward.delay = milliseconds(10);
   condition.forward.jitter = {kDeviation, 0, shape};
   netem::MeasurementOptions options;
@@ -192,7 +193,7 @@ Expected<std::vector<Row>> emulated_step(const std::string& name) {
   constexpr Nanoseconds kStep = std::chrono::seconds(2);
   constexpr Nanoseconds kBin = milliseconds(20);
   constexpr double kSlow = 10e6;
-  LinkDirection direction;
+  plan::LinkDirection direction;
   direction.delay = milliseconds(1);
   direction.bits_per_second = 100'000'000;
   direction.trace = {{kStep, std::nullopt, static_cast<std::uint64_t>(kSlow)}};

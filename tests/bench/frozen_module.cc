@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
-#include "core/runtime/threads.h"
-#include "core/runtime/torch_compat.h"
-#include "core/runtime/torch_convert.h"
-#include "partitioner/emit/emit.h"
+#include "core/runtime/torch/compat.h"
+#include "core/runtime/torch/convert.h"
+#include "core/runtime/torch/threads.h"
+#include "partitioner/model/emit/emit.h"
 
 namespace pareto::bench {
 
@@ -23,15 +23,15 @@ FrozenModule::FrozenModule(FrozenModule&&) noexcept = default;
 FrozenModule& FrozenModule::operator=(FrozenModule&&) noexcept = default;
 FrozenModule::~FrozenModule() = default;
 
-Expected<FrozenModule> FrozenModule::create(const partitioner::Model& model,
+Expected<FrozenModule> FrozenModule::create(const model::Model& model,
                                             const std::vector<Value>& inputs) {
   const auto operators = static_cast<std::int64_t>(model.graph().operators.size());
-  PARETO_ASSIGN(const Shard shard, partitioner::emit_shard(model, 0, operators));
+  PARETO_ASSIGN(const plan::Shard shard, model::emit_shard(model, 0, operators));
   try {
     const c10::InferenceMode inference;
     std::istringstream archive(shard.archive);
     torch::jit::Module module = torch::jit::load(archive);
-    for (const WeightRef& weight : shard.weights) {
+    for (const plan::WeightRef& weight : shard.weights) {
       PARETO_ASSIGN(const Tensor tensor, model.weight(weight.digest));
       module.setattr(weight.name, runtime::to_torch(tensor));
     }

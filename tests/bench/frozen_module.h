@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/tensor/value.h"
-#include "partitioner/graph/model.h"
+#include "partitioner/model/graph/model.h"
 
 namespace pareto::bench {
 
@@ -14,8 +14,7 @@ namespace pareto::bench {
 class FrozenModule {
  public:
   /// torch::jit::freeze of the whole model, warmed up with LibTorch's own executor settings, on one thread.
-  static Expected<FrozenModule> create(const partitioner::Model& model,
-                                       const std::vector<Value>& inputs);
+  static Expected<FrozenModule> create(const model::Model& model, const std::vector<Value>& inputs);
   FrozenModule(FrozenModule&&) noexcept;
   FrozenModule& operator=(FrozenModule&&) noexcept;
   ~FrozenModule();

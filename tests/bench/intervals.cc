@@ -4,8 +4,8 @@
 #include <cmath>
 #include <thread>
 
-#include "client/experiment/statistics.h"
-#include "client/results/store.h"
+#include "coordinator/results/store.h"
+#include "coordinator/statistics/statistics.h"
 #include "core/base/file.h"
 #include "tests/bench/benches.h"
 #include "tests/support/interval_coverage.h"
@@ -31,7 +31,7 @@ std::jthread busy_loop() {
   });
 }
 
-Expected<std::vector<client::TrialRecord>> record_rounds() {
+Expected<std::vector<results::TrialRecord>> record_rounds() {
   PARETO_ASSIGN(const TemporaryFolder folder, TemporaryFolder::create("pareto-intervals"));
   const auto store_path = folder.path() / "results.db";
   const std::jthread busy = busy_loop();
@@ -41,17 +41,17 @@ Expected<std::vector<client::TrialRecord>> record_rounds() {
                  "--exhaustive", "--rounds", std::to_string(kRounds), "--requests", "8", "--store",
                  store_path.string(), "--report", "none"});
   if (done.exit_code != 0) return fail(ErrorCode::kInternal, "sweeping: {}", done.errors);
-  PARETO_ASSIGN(const auto store, client::ResultStore::open_existing(store_path));
-  PARETO_ASSIGN(client::RunRecord run, store->load_run("last"));
+  PARETO_ASSIGN(const auto store, results::ResultStore::open_existing(store_path));
+  PARETO_ASSIGN(results::RunRecord run, store->load_run("last"));
   return std::move(run.trials);
 }
 
 /// `alike`: all plans have as many rounds; else the others have four or more, as in an adaptive
 /// sweep.
-test::Coverage coverage_of(const std::vector<client::TrialRecord>& recorded, std::size_t rounds,
+test::Coverage coverage_of(const std::vector<results::TrialRecord>& recorded, std::size_t rounds,
                            bool alike) {
   test::Coverage coverage;
-  client::Random random(20'260'131);
+  statistics::Random random(20'260'131);
   for (int i = 0; i < kCases; ++i) {
     const std::size_t plan = random.below(recorded.size());
     const std::vector<std::size_t> order = random.permutation(kRounds);
@@ -70,12 +70,12 @@ Expected<std::vector<Row>> interval_coverage(const std::string& name) {
     for (const std::size_t rounds : kSubsets) {
       const test::Coverage coverage = coverage_of(recorded, rounds, alike);
       const auto row = [&](const char* figure, int held, const std::vector<double>& widths) {
-        rows.push_back(
-            {fmt::format("{}/{}{}/{}", name, rounds, alike ? "" : "of4", figure),
-             static_cast<double>(held) / coverage.cases, kBar, true,
-             fmt::format("{} of {} hold the median of {} rounds, +- {:.0f} % in the "
-                         "median",
-                         held, coverage.cases, kRounds, 100 * std::expm1(client::median(widths)))});
+        rows.push_back({fmt::format("{}/{}{}/{}", name, rounds, alike ? "" : "of4", figure),
+                        static_cast<double>(held) / coverage.cases, kBar, true,
+                        fmt::format("{} of {} hold the median of {} rounds, +- {:.0f} % in the "
+                                    "median",
+                                    held, coverage.cases, kRounds,
+                                    100 * std::expm1(statistics::median(widths)))});
       };
       row("latency", coverage.latency, coverage.latency_widths);
       row("throughput", coverage.throughput, coverage.throughput_widths);

@@ -4,12 +4,12 @@
 #include <cmath>
 #include <functional>
 
-#include "client/experiment/statistics.h"
+#include "coordinator/statistics/statistics.h"
 
 namespace pareto::bench {
 namespace {
 
-using client::RequestSample;
+using load::RequestSample;
 using Centre = std::function<double(std::span<const double>)>;
 
 constexpr int kWarmUp = 20;
@@ -50,17 +50,17 @@ double latency(std::span<const RequestSample> samples, const Centre& centre) {
 
 }  // namespace
 
-Expected<PipelineFigures> measure_pipeline(client::Load load, const Value& request,
+Expected<PipelineFigures> measure_pipeline(load::Load load, const Value& request,
                                            Nanoseconds duration) {
-  client::LoadOptions options;
+  load::LoadOptions options;
   options.requests = kWarmUp;
   PARETO_TRY(load.run(request, options));
   options.duration = duration;
   PARETO_ASSIGN(const auto alone, load.run(request, options));
   PipelineFigures figures;
-  figures.compute = computes(alone.samples, client::median);
-  figures.latency = latency(alone.samples, client::median);
-  const double unloaded = bottleneck(alone.samples, client::median);
+  figures.compute = computes(alone.samples, statistics::median);
+  figures.latency = latency(alone.samples, statistics::median);
+  const double unloaded = bottleneck(alone.samples, statistics::median);
   figures.window = static_cast<int>(std::ceil(figures.latency / unloaded)) + 2;
 
   options.window = figures.window;
@@ -70,13 +70,13 @@ Expected<PipelineFigures> measure_pipeline(client::Load load, const Value& reque
   for (const auto& sample : loaded.samples) {
     completions.push_back(to_milliseconds(sample.completed));
   }
-  figures.interval = client::mean(client::steady_intervals(completions, options.window));
+  figures.interval = statistics::mean(statistics::steady_intervals(completions, options.window));
   // Those that found the pipe full, and left it so.
   const auto window = static_cast<std::size_t>(options.window);
   const auto steady =
       std::span(loaded.samples).subspan(2 * window, completions.size() - 3 * window);
-  figures.bottleneck = bottleneck(steady, client::mean);
-  figures.response = latency(steady, client::mean);
+  figures.bottleneck = bottleneck(steady, statistics::mean);
+  figures.response = latency(steady, statistics::mean);
   return figures;
 }
 

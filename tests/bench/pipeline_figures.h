@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "client/experiment/load.h"
+#include "coordinator/load/load.h"
 #include "core/base/error.h"
 #include "tests/bench/bench.h"
 
@@ -24,7 +24,7 @@ struct PipelineFigures {
 
 /// Loads a pipeline at window 1, then at `window`, for about `duration` each; all figures from the timelines of those requests. Fails: as
 /// Load::run.
-Expected<PipelineFigures> measure_pipeline(client::Load load, const Value& request,
+Expected<PipelineFigures> measure_pipeline(load::Load load, const Value& request,
                                            Nanoseconds duration);
 
 /// `efficiency/NAME`: X · B, the share of the time that the bottleneck is at work, held against `bar`; `loaded_response/NAME`:

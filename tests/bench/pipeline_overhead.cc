@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "client/experiment/statistics.h"
+#include "coordinator/statistics/statistics.h"
 #include "tests/bench/benches.h"
 #include "tests/bench/pipelines.h"
 
@@ -11,9 +11,8 @@ namespace {
 constexpr double kBytes = 150e3;
 constexpr auto kDuration = std::chrono::seconds(4);
 
-double bytes_at(const partitioner::Model& model, const partitioner::SplitPoint& point) {
-  return static_cast<double>(
-      partitioner::boundary_bytes(model.graph(), point.position, 1).value_or(0));
+double bytes_at(const model::Model& model, const model::SplitPoint& point) {
+  return static_cast<double>(model::boundary_bytes(model.graph(), point.position, 1).value_or(0));
 }
 
 }  // namespace
@@ -36,10 +35,10 @@ Expected<std::vector<Row>> pipeline_overhead(const std::string& name, const std:
     rest.push_back(to_milliseconds(sample.latency() - compute));
   }
   return std::vector<Row>{
-      {name, client::median(rest), bar, false,
+      {name, statistics::median(rest), bar, false,
        fmt::format(
            "ms of {:.2f} ms that are no compute, {:.0f} KB at {}, {}, window 1, medians of {}",
-           client::median(latency), bytes_at(cut, *point) / 1e3, point->name, transport,
+           statistics::median(latency), bytes_at(cut, *point) / 1e3, point->name, transport,
            latency.size())}};
 }
 

@@ -2,21 +2,21 @@
 
 #include <filesystem>
 
-#include "client/cluster/daemon_client.h"
+#include "coordinator/cluster/daemon_client.h"
 
 namespace pareto::bench {
 
 Expected<std::unique_ptr<Pipelines>> Pipelines::start(const std::string& model_name,
                                                       const std::string& transport, int daemons) {
-  PARETO_ASSIGN(auto cluster, client::Cluster::start_local(
+  PARETO_ASSIGN(auto cluster, cluster::Cluster::start_local(
                                   daemons, std::filesystem::path(PARETO_BIN_DIR) / "paretod"));
   return over(std::move(cluster), model_name, transport);
 }
 
-Expected<std::unique_ptr<Pipelines>> Pipelines::over(client::Cluster cluster,
+Expected<std::unique_ptr<Pipelines>> Pipelines::over(cluster::Cluster cluster,
                                                      const std::string& model_name,
                                                      const std::string& transport) {
-  PARETO_ASSIGN(auto model, partitioner::open_model(model_name, {}));
+  PARETO_ASSIGN(auto model, model::open_model(model_name, {}));
   std::unique_ptr<Pipelines> pipelines(new Pipelines(std::move(model), std::move(cluster)));
   pipelines->transport_ = transport;
   PARETO_ASSIGN(auto inputs, pipelines->workload_.example(1, 1));
@@ -24,9 +24,9 @@ Expected<std::unique_ptr<Pipelines>> Pipelines::over(client::Cluster cluster,
   return pipelines;
 }
 
-Expected<std::unique_ptr<client::Deployment>> Pipelines::deploy(
+Expected<std::unique_ptr<cluster::Deployment>> Pipelines::deploy(
     const std::vector<std::int64_t>& positions) {
-  Plan plan;
+  plan::Plan plan;
   plan.model = model_.name();
   plan.transport = transport_;
   std::int64_t begin = 0;
@@ -37,25 +37,25 @@ Expected<std::unique_ptr<client::Deployment>> Pipelines::deploy(
     if (i < positions.size()) plan.splits.push_back(fmt::format("op:{}", end));
     begin = end;
   }
-  return client::Deployment::open(plan, cluster_, pool_, transports_);
+  return cluster::Deployment::open(plan, cluster_, pool_, transports_);
 }
 
-Expected<client::LoadResult> Pipelines::load(client::Deployment& deployment, int window,
-                                             Nanoseconds duration) {
-  client::LoadOptions options;
+Expected<load::LoadResult> Pipelines::load(cluster::Deployment& deployment, int window,
+                                           Nanoseconds duration) {
+  load::LoadOptions options;
   options.window = window;
   options.requests = 4 * window;
   options.duration = duration;
-  return client::Load(deployment.source(), deployment.sink(), deployment.pipeline())
+  return load::Load(deployment.source(), deployment.sink(), deployment.pipeline())
       .run(request_, options);
 }
 
-Expected<client::LoadResult> Pipelines::load(client::Deployment& deployment, int window,
-                                             int requests) {
-  client::LoadOptions options;
+Expected<load::LoadResult> Pipelines::load(cluster::Deployment& deployment, int window,
+                                           int requests) {
+  load::LoadOptions options;
   options.window = window;
   options.requests = requests;
-  return client::Load(deployment.source(), deployment.sink(), deployment.pipeline())
+  return load::Load(deployment.source(), deployment.sink(), deployment.pipeline())
       .run(request_, options);
 }
 

@@ -48,7 +48,7 @@ class ReplayRunner final : public runtime::ShardRunner {
   runtime::LoadReport report_{.engine = "replay", .timings = {}};
 };
 
-BoundaryValue tensor_value(const char* name, std::uint64_t bytes) {
+plan::BoundaryValue tensor_value(const char* name, std::uint64_t bytes) {
   ValueSpec spec;
   spec.kind = ValueSpec::Kind::kTensor;
   spec.tensor = {DType::kFloat32, {{0, 1}, {static_cast<std::int64_t>(bytes / sizeof(float)), 0}}};
@@ -83,7 +83,7 @@ Expected<> serve(std::uint32_t index, const std::string& recording_file,
   PARETO_ASSIGN(const auto host,
                 daemon::StageHost::listen(options, {tcp}, {{kTransport, "127.0.0.1:0"}}));
   daemon::OpenStage request = replay_stage(index, std::move(recording));
-  request.downstream = downstream;
+  request.asked.downstream = downstream;
   PARETO_ASSIGN(const daemon::StageAddresses addresses, host->open(std::move(request)));
   PARETO_TRY(daemon::tell_ready(ready_fd, addresses.upstream));
   PARETO_TRY(host->start(ReplayPipeline::kPipeline, index, *deadline_after(kPatience)));
@@ -94,17 +94,17 @@ Expected<> serve(std::uint32_t index, const std::string& recording_file,
 }  // namespace
 
 daemon::OpenStage replay_stage(std::uint32_t index, StageRecording recording) {
-  Shard shard;
+  plan::Shard shard;
   shard.inputs = {tensor_value("x", 0)};
   shard.outputs = {tensor_value("y", recording.output_bytes)};
   daemon::OpenStage stage;
-  stage.pipeline = ReplayPipeline::kPipeline;
-  stage.stage = index;
+  stage.asked.pipeline = ReplayPipeline::kPipeline;
+  stage.asked.stage = index;
   stage.shard =
       std::make_shared<daemon::LoadedShard>("replay", std::move(shard), runtime::RunnerOptions{},
                                             std::make_unique<ReplayRunner>(std::move(recording)));
-  stage.transport = kTransport;
-  stage.downstream_transport = kTransport;
+  stage.asked.transport = kTransport;
+  stage.asked.downstream_transport = kTransport;
   return stage;
 }
 
@@ -134,8 +134,8 @@ Expected<std::string> ReplayPipeline::start_stage(std::size_t index,
   std::vector<std::string> arguments{"replay-stage", "--index", std::to_string(index),
                                      "--recording", file.string()};
   if (!downstream.empty()) arguments.insert(arguments.end(), {"--downstream", downstream});
-  PARETO_ASSIGN(auto process, client::ChildProcess::start("/proc/self/exe", arguments,
-                                                          folder_.path() / (name + ".log")));
+  PARETO_ASSIGN(auto process, cluster::ChildProcess::start("/proc/self/exe", arguments,
+                                                           folder_.path() / (name + ".log")));
   processes_.push_back(std::move(process));
   return processes_.back().wait_ready(deadline_after(kPatience));
 }

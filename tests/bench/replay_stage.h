@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "client/cluster/process.h"
+#include "coordinator/cluster/process.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -47,7 +47,7 @@ class ReplayPipeline {
                                     const std::string& downstream);
 
   TemporaryFolder folder_;
-  std::vector<client::ChildProcess> processes_;
+  std::vector<cluster::ChildProcess> processes_;
   std::unique_ptr<transport::Transport> transport_;
   std::unique_ptr<transport::Link> source_;
   std::unique_ptr<transport::Link> sink_;

@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/report/report_writer.h"
-#include "client/results/store.h"
+#include "coordinator/results/store.h"
 #include "core/base/file.h"
 #include "tests/bench/benches.h"
 #include "tests/support/process.h"
@@ -16,12 +16,12 @@ constexpr double kMostStepMs = 100;  // what a reader takes for at once
 
 /// The page of 225 split points under four networks, from a store.
 Expected<std::string> large_page(const std::filesystem::path& folder) {
-  PARETO_ASSIGN(const auto store, client::ResultStore::open(folder / "results.db"));
-  const client::RunRecord run = test::synthetic_large_sweep();
+  PARETO_ASSIGN(const auto store, results::ResultStore::open(folder / "results.db"));
+  const results::RunRecord run = test::synthetic_large_sweep();
   PARETO_TRY(store->begin_run(run));
   PARETO_TRY(store->put_trials(run.id, run.trials));
   PARETO_TRY(store->update_run(run));
-  PARETO_ASSIGN(const client::RunRecord stored, store->load_run(run.id));
+  PARETO_ASSIGN(const results::RunRecord stored, store->load_run(run.id));
   PARETO_ASSIGN(const auto writer, client::make_writer("html"));
   return writer->write(stored, {});
 }

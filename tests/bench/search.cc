@@ -4,8 +4,8 @@
 #include <functional>
 
 #include "core/base/cpu_time.h"
-#include "partitioner/search/search_strategy.h"
-#include "partitioner/search/strategies.h"
+#include "partitioner/planning/search/search_strategy.h"
+#include "partitioner/planning/search/strategies.h"
 #include "tests/bench/benches.h"
 #include "tests/support/front_agreement.h"
 #include "tests/support/random_costs.h"
@@ -13,11 +13,11 @@
 namespace pareto::bench {
 namespace {
 
-using partitioner::CostInputs;
-using partitioner::FrontPoint;
-using partitioner::SearchOptions;
-using partitioner::SearchStrategy;
-using partitioner::ThirdObjective;
+using planning::CostInputs;
+using planning::FrontPoint;
+using planning::SearchOptions;
+using planning::SearchStrategy;
+using planning::ThirdObjective;
 
 constexpr int kInstances = 100'000;
 constexpr int kMostDevices = 4;
@@ -60,7 +60,7 @@ Expected<Timed> time_search(const CostInputs& inputs, const SearchOptions& optio
   for (int round = 0; round < kRounds; ++round) {
     const Nanoseconds start = thread_cpu_time();
     PARETO_ASSIGN(const std::vector<FrontPoint> front,
-                  partitioner::exact_search()->search(inputs, options));
+                  planning::exact_search()->search(inputs, options));
     timed.shortest = std::min(timed.shortest, thread_cpu_time() - start);
     timed.points = front.size();
   }
@@ -69,7 +69,7 @@ Expected<Timed> time_search(const CostInputs& inputs, const SearchOptions& optio
 
 /// Each device has room for that share of the model's weights.
 void limit_memory(double room, CostInputs& inputs) {
-  for (partitioner::DeviceCosts& device : inputs.devices) {
+  for (planning::DeviceCosts& device : inputs.devices) {
     const auto all = static_cast<double>(device.weight_bytes.back());
     device.memory_limit_bytes = static_cast<std::int64_t>(room * all);
   }
@@ -81,7 +81,7 @@ void pair_up(CostInputs& inputs) {
   inputs.media = devices / 2;
   for (int from = 0; from <= devices; ++from) {
     for (int to = 0; to <= devices; ++to) {
-      partitioner::LinkCosts& link =
+      planning::LinkCosts& link =
           inputs.links[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
       for (const int end : {from, to}) {
         if (end == devices || (!link.media.empty() && link.media[0].medium == end / 2)) continue;
@@ -117,15 +117,15 @@ Expected<std::vector<Row>> search_mismatches(const std::string& name) {
   for (int i = 0; i < kInstances; ++i) {
     const Instance instance = random_instance(i, random);
     PARETO_ASSIGN(const std::vector<FrontPoint> expected,
-                  partitioner::exhaustive_search()->search(instance.inputs, instance.options));
+                  planning::exhaustive_search()->search(instance.inputs, instance.options));
     points += expected.size();
     ++by_devices[instance.inputs.devices.size()];
     with_third += instance.options.third == ThirdObjective::kNone ? 0 : 1;
     with_limits += std::ranges::any_of(instance.inputs.devices, [](const auto& device) {
       return device.memory_limit_bytes < INT64_MAX;
     });
-    for (const SearchStrategy* const strategy : partitioner::builtin_searches()) {
-      if (strategy == partitioner::exhaustive_search()) continue;
+    for (const SearchStrategy* const strategy : planning::builtin_searches()) {
+      if (strategy == planning::exhaustive_search()) continue;
       PARETO_ASSIGN(const std::vector<FrontPoint> front,
                     strategy->search(instance.inputs, instance.options));
       if (!test::difference(front, expected).empty() ||

@@ -3,31 +3,31 @@
 #include <random>
 
 #include "core/base/cpu_time.h"
-#include "partitioner/models/model_builder.h"
-#include "partitioner/search/graph_ideals.h"
-#include "partitioner/search/ideal_costs.h"
-#include "partitioner/search/strategies.h"
+#include "partitioner/model/zoo/model_builder.h"
+#include "partitioner/planning/search/graph_ideals.h"
+#include "partitioner/planning/search/ideal_costs.h"
+#include "partitioner/planning/search/strategies.h"
 #include "tests/bench/benches.h"
 #include "tests/support/random_costs.h"
 
 namespace pareto::bench {
 namespace {
 
-using partitioner::CostInputs;
-using partitioner::Graph;
-using partitioner::GraphIdeals;
+using model::Graph;
+using planning::CostInputs;
+using planning::GraphIdeals;
 
 constexpr int kModels = 4;
 constexpr int kRounds = 3;
 
 /// A device that takes for each operator what its FLOPs and the bytes it makes say, off by up to a third.
-DeviceProfile made_up_profile(const Graph& graph, std::mt19937_64& random) {
+plan::DeviceProfile made_up_profile(const Graph& graph, std::mt19937_64& random) {
   std::uniform_real_distribution<> unit(0, 1);
   const double slowness = std::exp(1.5 * unit(random));
-  DeviceProfile profile;
+  plan::DeviceProfile profile;
   profile.operators.reserve(graph.operators.size());
   Nanoseconds whole{};
-  for (const partitioner::Operator& op : graph.operators) {
+  for (const model::Operator& op : graph.operators) {
     double time = op.flops_per_sample / 40 + 2000;
     for (const std::int64_t output : op.outputs) {
       const auto& spec = graph.values[static_cast<std::size_t>(output)].spec;
@@ -50,9 +50,9 @@ Expected<CostInputs> costs_of(const Graph& graph, const GraphIdeals& ideals, int
   inputs.boundary_bytes = ideals.ideals.boundary_bytes;
   inputs.legal.assign(ideals.operators.size(), true);
   inputs.ends = ideals.ideals.ends;
-  for (partitioner::DeviceCosts& device : inputs.devices) {
-    PARETO_ASSIGN(device, partitioner::ideal_costs(made_up_profile(graph, random), ideals));
-    device.weight_bytes = partitioner::ideal_weight_bytes(graph, ideals);
+  for (planning::DeviceCosts& device : inputs.devices) {
+    PARETO_ASSIGN(device, planning::ideal_costs(made_up_profile(graph, random), ideals));
+    device.weight_bytes = planning::ideal_weight_bytes(graph, ideals);
   }
   return inputs;
 }
@@ -61,7 +61,7 @@ Expected<CostInputs> costs_of(const Graph& graph, const GraphIdeals& ideals, int
 
 Expected<std::vector<Row>> search_time_of_ideals(const std::string& name, const std::string& model,
                                                  int devices, std::chrono::milliseconds most) {
-  PARETO_ASSIGN(const partitioner::Model opened, partitioner::open_model(model, {}));
+  PARETO_ASSIGN(const model::Model opened, model::open_model(model, {}));
   const Graph& graph = opened.graph();
   Nanoseconds worst{};
   std::size_t points = 0;
@@ -71,10 +71,10 @@ Expected<std::vector<Row>> search_time_of_ideals(const std::string& name, const 
     std::size_t found = 0;
     for (int round = 0; round < kRounds; ++round) {
       const Nanoseconds start = thread_cpu_time();
-      PARETO_ASSIGN(const GraphIdeals ideals, partitioner::find_graph_ideals(graph, 1));
+      PARETO_ASSIGN(const GraphIdeals ideals, planning::find_graph_ideals(graph, 1));
       PARETO_ASSIGN(const CostInputs inputs,
                     costs_of(graph, ideals, devices, static_cast<std::uint64_t>(seed)));
-      PARETO_ASSIGN(const auto front, partitioner::exact_search()->search(inputs, {}));
+      PARETO_ASSIGN(const auto front, planning::exact_search()->search(inputs, {}));
       shortest = std::min(shortest, thread_cpu_time() - start);
       found = front.size();
       sets = ideals.operators.size();

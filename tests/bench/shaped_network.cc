@@ -37,10 +37,10 @@ Expected<> ShapedNetwork::start_peer() {
   PARETO_ASSIGN(TemporaryFolder folder, TemporaryFolder::create("pareto-bench"));
   folder_ = std::make_unique<TemporaryFolder>(std::move(folder));
   PARETO_ASSIGN(
-      client::ChildProcess peer,
-      client::ChildProcess::start(std::filesystem::read_symlink("/proc/self/exe"),
-                                  {"wire-peer", "--host", "0.0.0.0"}, folder_->path() / "log"));
-  peer_ = std::make_unique<client::ChildProcess>(std::move(peer));
+      cluster::ChildProcess peer,
+      cluster::ChildProcess::start(std::filesystem::read_symlink("/proc/self/exe"),
+                                   {"wire-peer", "--host", "0.0.0.0"}, folder_->path() / "log"));
+  peer_ = std::make_unique<cluster::ChildProcess>(std::move(peer));
   PARETO_ASSIGN(const std::string line, peer_->wait_ready(deadline_after(kPatience)));
   const std::string listening = nlohmann::json::parse(line)["tcp"].get<std::string>();
   address_ = kThere + listening.substr(listening.rfind(':'));
@@ -56,7 +56,7 @@ Expected<> ShapedNetwork::join() {
 }
 
 Expected<> ShapedNetwork::shape(int megabits_per_second) {
-  LinkDirection direction;
+  plan::LinkDirection direction;
   direction.bits_per_second = static_cast<std::uint64_t>(megabits_per_second) * 1'000'000;
   PARETO_TRY(netem::run_program(netem::token_bucket_command("here", direction)));
   return there_.run(

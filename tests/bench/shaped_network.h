@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "client/cluster/process.h"
+#include "coordinator/cluster/process.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/transport/transport.h"
@@ -34,7 +34,7 @@ class ShapedNetwork {
 
   netem::NetworkNamespace there_;
   std::unique_ptr<TemporaryFolder> folder_;
-  std::unique_ptr<client::ChildProcess> peer_;
+  std::unique_ptr<cluster::ChildProcess> peer_;
   std::unique_ptr<transport::Transport> tcp_;
   std::string address_;
 };

@@ -1,4 +1,4 @@
-#include "partitioner/simulation/simulate.h"
+#include "partitioner/planning/simulation/simulate.h"
 
 #include <algorithm>
 

@@ -18,8 +18,8 @@ struct Halves {
 };
 
 /// kPoints split points, evenly spread over those that `auto` offers.
-Expected<std::vector<Halves>> load_halves(const partitioner::Model& model) {
-  PARETO_ASSIGN(const auto offered, partitioner::select_split_points(model.split_points(), "auto"));
+Expected<std::vector<Halves>> load_halves(const model::Model& model) {
+  PARETO_ASSIGN(const auto offered, model::select_split_points(model.split_points(), "auto"));
   const std::size_t count = std::min(kPoints, offered.size());
   std::vector<Halves> all;
   for (std::size_t i = 0; i < count; ++i) {
@@ -35,7 +35,7 @@ Expected<std::vector<Halves>> load_halves(const partitioner::Model& model) {
 
 Expected<std::vector<Row>> split_overhead(const std::string& name, const std::string& model_name,
                                           double bar) {
-  PARETO_ASSIGN(const auto model, partitioner::open_model(model_name, {}));
+  PARETO_ASSIGN(const auto model, model::open_model(model_name, {}));
   PARETO_ASSIGN(const auto inputs, model.example_inputs(1, 1));
   std::vector<std::string> points;
   std::vector<Nanoseconds> best;

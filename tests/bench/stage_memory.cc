@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "client/experiment/load.h"
+#include "coordinator/load/load.h"
 #include "core/control/hello.h"
 #include "daemon/stage/stage_host.h"
 #include "tests/bench/benches.h"
@@ -38,10 +38,10 @@ Expected<std::vector<Row>> stage_memory(const std::string& name, double bar) {
 
   const std::uint64_t before = test::tensor_bytes();
   test::forget_peak();
-  client::LoadOptions options;
+  load::LoadOptions options;
   options.window = kWindow;
   options.requests = kRequests;
-  PARETO_TRY(client::Load(*source, *sink, pipeline).run(request, options));
+  PARETO_TRY(load::Load(*source, *sink, pipeline).run(request, options));
   const auto held = static_cast<double>(test::peak_tensor_bytes() - before);
   PARETO_TRY(host->close(pipeline, 0));
   return std::vector<Row>{

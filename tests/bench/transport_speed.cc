@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "client/cluster/process.h"
-#include "client/experiment/statistics.h"
+#include "coordinator/cluster/process.h"
+#include "coordinator/statistics/statistics.h"
 #include "core/base/file.h"
 #include "core/transport/transport.h"
 #include "tests/bench/bare_link.h"
@@ -171,11 +171,11 @@ class Peer {
     PARETO_ASSIGN(TemporaryFolder folder, TemporaryFolder::create("pareto-bench"));
     peer->folder_ = std::make_unique<TemporaryFolder>(std::move(folder));
     PARETO_ASSIGN(
-        client::ChildProcess child,
-        client::ChildProcess::start(
+        cluster::ChildProcess child,
+        cluster::ChildProcess::start(
             "/proc/self/exe", {"wire-peer", "--cpu", std::to_string(peer->pinned_.peers_cpu())},
             peer->folder_->path() / "log"));
-    peer->child_ = std::make_unique<client::ChildProcess>(std::move(child));
+    peer->child_ = std::make_unique<cluster::ChildProcess>(std::move(child));
     PARETO_ASSIGN(const std::string line,
                   peer->child_->wait_ready(deadline_after(std::chrono::seconds(30))));
     peer->addresses_ = nlohmann::json::parse(line);
@@ -205,7 +205,7 @@ class Peer {
   Peer() = default;
   Pinned pinned_;
   std::unique_ptr<TemporaryFolder> folder_;
-  std::unique_ptr<client::ChildProcess> child_;
+  std::unique_ptr<cluster::ChildProcess> child_;
   nlohmann::json addresses_;
 };
 
@@ -271,8 +271,8 @@ Expected<std::vector<Row>> transport_latency(const std::string& name,
       PARETO_TRY(round_trips(ours, count, times));
       PARETO_TRY(round_trips(reference, count, bare));
     }
-    const double one_way = client::median(times) / 2;
-    const double bare_one_way = client::median(bare) / 2;
+    const double one_way = statistics::median(times) / 2;
+    const double bare_one_way = statistics::median(bare) / 2;
     Row row;
     row.name = name + "/" + size.name;
     row.ratio = one_way / bare_one_way;
@@ -310,12 +310,12 @@ Expected<std::vector<Row>> transport_goodput(const std::string& name,
     }
     Row row;
     row.name = name + "/" + size.name;
-    row.ratio = client::median(ratios);
+    row.ratio = statistics::median(ratios);
     row.at_least = true;
     if (transport == "tcp" && size.bytes >= 256 << 10) row.bar = 0.97;
     row.detail = fmt::format("{:.2f} GB/s; {:.3f} ns of CPU a byte, {} {:.3f}",
-                             client::median(speeds), client::median(processor),
-                             reference_of(transport), client::median(bare_processor));
+                             statistics::median(speeds), statistics::median(processor),
+                             reference_of(transport), statistics::median(bare_processor));
     rows.push_back(row);
     return {};
   };
@@ -341,10 +341,10 @@ Expected<std::vector<Row>> checksum_cost(const std::string& name, const std::str
     }
     Row row;
     row.name = name + "/" + size.name;
-    row.ratio = client::median(ratios);
+    row.ratio = statistics::median(ratios);
     row.at_least = true;
     row.detail = fmt::format("of the goodput without; {:.3f} ns of CPU a byte, both ends",
-                             client::median(costs));
+                             statistics::median(costs));
     rows.push_back(row);
   }
   return rows;
@@ -372,11 +372,11 @@ Expected<std::vector<Row>> grpc_over_tcp(const std::string& name) {
   }
   Row cost;
   cost.name = name + "/cpu_per_byte/4MB";
-  cost.ratio = client::median(costs);
-  cost.detail = fmt::format("{:.3f} ns / {:.3f} ns, both ends", client::median(grpc_costs),
-                            client::median(tcp_costs));
+  cost.ratio = statistics::median(costs);
+  cost.detail = fmt::format("{:.3f} ns / {:.3f} ns, both ends", statistics::median(grpc_costs),
+                            statistics::median(tcp_costs));
   return std::vector<Row>{
-      {name + "/goodput/4MB", client::median(speeds), 0.5, true, "one-way stream"}, cost};
+      {name + "/goodput/4MB", statistics::median(speeds), 0.5, true, "one-way stream"}, cost};
 }
 
 }  // namespace pareto::bench

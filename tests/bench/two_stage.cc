@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "client/experiment/statistics.h"
+#include "coordinator/statistics/statistics.h"
 #include "tests/bench/benches.h"
 #include "tests/bench/pipelines.h"
 
@@ -15,18 +15,18 @@ constexpr double kShares[] = {0.35, 0.4, 0.45, 0.5, 0.55, 0.6};
 
 struct Contestant {
   std::string name;
-  std::unique_ptr<client::Deployment> deployment;
+  std::unique_ptr<cluster::Deployment> deployment;
   double best = 0;  ///< samples a second
 };
 
-Expected<double> samples_per_second(Pipelines& pipelines, client::Deployment& deployment) {
+Expected<double> samples_per_second(Pipelines& pipelines, cluster::Deployment& deployment) {
   PARETO_ASSIGN(const auto result, pipelines.load(deployment, kWindow, kSlice));
   std::vector<double> completions;
   for (const auto& sample : result.samples) {
     completions.push_back(std::chrono::duration<double>(sample.completed).count());
   }
-  const auto intervals = client::steady_intervals(completions, kWindow);
-  return intervals.empty() ? 0 : 1 / client::mean(intervals);
+  const auto intervals = statistics::steady_intervals(completions, kWindow);
+  return intervals.empty() ? 0 : 1 / statistics::mean(intervals);
 }
 
 Expected<std::vector<Contestant>> deploy_all(Pipelines& pipelines) {

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "client/cluster/process.h"
-#include "client/experiment/statistics.h"
+#include "coordinator/cluster/process.h"
+#include "coordinator/statistics/statistics.h"
 #include "core/base/file.h"
 #include "netem/link_emulator.h"
 #include "netem/network_namespace.h"
@@ -35,9 +35,9 @@ constexpr double kBar = 1.2;
 constexpr std::chrono::seconds kStartTimeout{30};
 constexpr std::chrono::minutes kPatience{4};
 
-Condition condition() {
-  const LinkDirection direction{std::chrono::milliseconds(20),
-                                static_cast<std::uint64_t>(kBitsPerSecond), 0};
+plan::Condition condition() {
+  const plan::LinkDirection direction{std::chrono::milliseconds(20),
+                                      static_cast<std::uint64_t>(kBitsPerSecond), 0};
   return {direction, direction};
 }
 
@@ -70,19 +70,19 @@ struct Network {
 };
 
 /// A daemon, its control service and its links on `host`; in the namespace of the calling thread.
-Expected<client::ChildProcess> start_daemon(const std::string& host,
-                                            const std::filesystem::path& state) {
-  return client::ChildProcess::start(
+Expected<cluster::ChildProcess> start_daemon(const std::string& host,
+                                             const std::filesystem::path& state) {
+  return cluster::ChildProcess::start(
       std::filesystem::path(PARETO_BIN_DIR) / "paretod",
       {"--listen", host + ":0", "--data", "tcp=" + host + ":0", "--data", "grpc=" + host + ":0",
        "--state-dir", state.string(), "--log-level", "warn", "--threads", "1"},
       state.string() + ".log");
 }
 
-Expected<client::DeviceConfig> device(const char* name, client::ChildProcess& daemon) {
+Expected<cluster::DeviceConfig> device(const char* name, cluster::ChildProcess& daemon) {
   PARETO_ASSIGN(const std::string line, daemon.wait_ready(deadline_after(kStartTimeout)));
   const auto ready = nlohmann::json::parse(line, nullptr, false);
-  return client::DeviceConfig{name, ready.value("control", "")};
+  return cluster::DeviceConfig{name, ready.value("control", "")};
 }
 
 /// What requests took that no stage computed, in milliseconds.
@@ -94,7 +94,7 @@ struct Times {
   double boundary_ms = 0;         ///< that the link takes for what crosses it
 };
 
-Expected<std::vector<double>> requests(Pipelines& pipelines, client::Deployment& deployment,
+Expected<std::vector<double>> requests(Pipelines& pipelines, cluster::Deployment& deployment,
                                        int count) {
   PARETO_ASSIGN(const auto result, pipelines.load(deployment, 1, count));
   std::vector<double> times;
@@ -108,7 +108,7 @@ Expected<std::vector<double>> requests(Pipelines& pipelines, client::Deployment&
 
 /// Once the first of them are through.
 Expected<std::vector<double>> between_results(Pipelines& pipelines,
-                                              client::Deployment& deployment) {
+                                              cluster::Deployment& deployment) {
   PARETO_ASSIGN(const auto result, pipelines.load(deployment, kInFlight, 4 * kInFlight));
   std::vector<double> times;
   for (std::size_t i = 2 * kInFlight; i < result.samples.size(); ++i) {
@@ -119,8 +119,7 @@ Expected<std::vector<double>> between_results(Pipelines& pipelines,
 
 Expected<Times> measure(Pipelines& pipelines, std::int64_t position) {
   Times times;
-  PARETO_ASSIGN(const auto bytes,
-                partitioner::boundary_bytes(pipelines.model().graph(), position, 1));
+  PARETO_ASSIGN(const auto bytes, model::boundary_bytes(pipelines.model().graph(), position, 1));
   times.boundary_ms = static_cast<double>(bytes) * 8e3 / kBitsPerSecond;
   for (int i = 0; i < kDeployments; ++i) {
     PARETO_ASSIGN(const auto deployment, pipelines.deploy({position}));
@@ -148,7 +147,7 @@ nlohmann::json to_json(const Times& times) {
 Expected<Times> measure_in(const Network& network, const std::string& transport) {
   PARETO_ASSIGN(const auto folder, TemporaryFolder::create("pareto-warm"));
   PARETO_ASSIGN(auto near, start_daemon("127.0.0.1", folder.path() / "near"));
-  std::optional<client::ChildProcess> far;
+  std::optional<cluster::ChildProcess> far;
   const auto start_far = [&]() -> Expected<> {
     PARETO_ASSIGN(auto daemon, start_daemon(kThere, folder.path() / "far"));
     far.emplace(std::move(daemon));
@@ -157,11 +156,11 @@ Expected<Times> measure_in(const Network& network, const std::string& transport)
   PARETO_TRY(network.there.run(start_far));
   PARETO_ASSIGN(const auto first, device("near", near));
   PARETO_ASSIGN(const auto second, device("far", *far));
-  PARETO_ASSIGN(auto cluster, client::Cluster::connect({first, second}));
+  PARETO_ASSIGN(auto cluster, cluster::Cluster::connect({first, second}));
   PARETO_ASSIGN(const auto pipelines, Pipelines::over(std::move(cluster), kModel, transport));
   const auto& model = pipelines->model();
   const auto* point = best_split_point(model, [&](const auto& p) {
-    const auto bytes = partitioner::boundary_bytes(model.graph(), p.position, 1).value_or(0);
+    const auto bytes = model::boundary_bytes(model.graph(), p.position, 1).value_or(0);
     return std::abs(static_cast<double>(bytes) - kBytes);
   });
   if (point == nullptr) return fail(ErrorCode::kInternal, "no split point of one tensor");
@@ -171,21 +170,21 @@ Expected<Times> measure_in(const Network& network, const std::string& transport)
 Row row(const std::string& name, const std::vector<double>& cold, const std::vector<double>& warm) {
   Row row;
   row.name = name;
-  row.ratio = client::median(cold) / client::median(warm);
+  row.ratio = statistics::median(cold) / statistics::median(warm);
   row.bar = kBar;
   row.detail = fmt::format("{:.1f} ms (worst {:.1f}) / {:.1f} ms warm, without compute; {} of them",
-                           client::median(cold), *std::ranges::max_element(cold),
-                           client::median(warm), cold.size());
+                           statistics::median(cold), *std::ranges::max_element(cold),
+                           statistics::median(warm), cold.size());
   return row;
 }
 
 Row full_link_row(const std::string& name, const std::vector<double>& between, double boundary_ms) {
   Row row;
   row.name = name;
-  row.ratio = client::mean(between) / boundary_ms;
+  row.ratio = statistics::mean(between) / boundary_ms;
   row.bar = kBar;
   row.detail = fmt::format("a result every {:.1f} ms / {:.1f} ms of the link each, {} in flight",
-                           client::mean(between), boundary_ms, kInFlight);
+                           statistics::mean(between), boundary_ms, kInFlight);
   return row;
 }
 
@@ -195,10 +194,10 @@ Expected<std::vector<Row>> warm_links(const std::string& name, const std::string
                                       const std::string& congestion_control) {
   PARETO_ASSIGN(const auto folder, TemporaryFolder::create("pareto-bench"));
   PARETO_ASSIGN(auto process,
-                client::ChildProcess::start("/proc/self/exe",
-                                            {"emulated-network", "--transport", transport,
-                                             "--congestion-control", congestion_control},
-                                            folder.path() / "log"));
+                cluster::ChildProcess::start("/proc/self/exe",
+                                             {"emulated-network", "--transport", transport,
+                                              "--congestion-control", congestion_control},
+                                             folder.path() / "log"));
   PARETO_ASSIGN(const std::string line, process.wait_ready(deadline_after(kPatience)));
   const auto times = nlohmann::json::parse(line);
   const auto of = [&](const char* key) { return times[key].get<std::vector<double>>(); };

@@ -1,7 +1,7 @@
 #include <atomic>
 
-#include "client/cluster/daemon_client.h"
-#include "client/experiment/sweep.h"
+#include "coordinator/cluster/daemon_client.h"
+#include "coordinator/sweep/sweep.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "tests/bench/benches.h"
@@ -11,25 +11,25 @@ namespace pareto::bench {
 
 Expected<std::vector<Row>> weights_sent(const std::string& name, const std::string& model_name,
                                         double bar) {
-  PARETO_ASSIGN(const auto model, partitioner::open_model(model_name, {}));
-  PARETO_ASSIGN(auto cluster,
-                client::Cluster::start_local(2, std::filesystem::path(PARETO_BIN_DIR) / "paretod"));
+  PARETO_ASSIGN(const auto model, model::open_model(model_name, {}));
+  PARETO_ASSIGN(auto cluster, cluster::Cluster::start_local(
+                                  2, std::filesystem::path(PARETO_BIN_DIR) / "paretod"));
   PARETO_ASSIGN(const auto folder, TemporaryFolder::create("pareto-bench-"));
-  PARETO_ASSIGN(const auto store, client::ResultStore::open(folder.path() / "runs.db"));
-  client::SweepOptions options;
+  PARETO_ASSIGN(const auto store, results::ResultStore::open(folder.path() / "runs.db"));
+  sweep::SweepOptions options;
   options.transports = {"tcp"};
   options.rounds = 1;
   options.requests = 1;
-  PARETO_ASSIGN(auto run, client::make_run(model, cluster, options, "pareto_bench"));
+  PARETO_ASSIGN(auto run, sweep::make_run(model, cluster, options, "pareto_bench"));
   PARETO_TRY(store->begin_run(run));
   const std::atomic<bool> never{false};
-  PARETO_TRY(client::run_sweep(model, cluster, options, run, *store, never,
-                               [](const client::SweepProgress&) {}));
+  PARETO_TRY(sweep::run_sweep(model, cluster, options, run, *store, never,
+                              [](const sweep::SweepProgress&) {}));
   std::uint64_t all = 0;
   for (const auto& weight : model.graph().weights) all += weight.size_bytes;
   std::vector<Row> rows;
   for (std::size_t i = 0; i < cluster.size(); ++i) {
-    const client::DaemonClient& device = cluster.device(i);
+    const cluster::DaemonClient& device = cluster.device(i);
     const std::uint64_t sent = device.weights_sent_bytes();
     rows.push_back({name + "/" + device.config().name,
                     static_cast<double>(sent) / static_cast<double>(all), bar, false,

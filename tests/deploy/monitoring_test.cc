@@ -192,7 +192,7 @@ class Monitoring : public EndToEnd {
   }
 
   const TestAuthority authority_;
-  const metrics::CertificateFiles own_;  ///< that Prometheus shows
+  const tls::CertificateFiles own_;  ///< that Prometheus shows
   Daemon first_;
   Daemon second_;
   std::unique_ptr<metrics::MetricsServer> board_;

@@ -19,7 +19,7 @@ class Kinds : public EndToEnd {
  protected:
   Kinds() {
     const auto made = run({"/usr/bin/python3",
-                           std::string(PARETO_SOURCE_DIR) + "/tests/partitioner/emit/make_kinds.py",
+                           std::string(PARETO_SOURCE_DIR) + "/tests/partitioner/model/emit/make_kinds.py",
                            folder().string()});
     EXPECT_EQ(made.exit_code, 0) << "python3-torch is needed: " << made.errors;
     std::vector<std::pair<std::string, std::string>> devices;

@@ -133,7 +133,7 @@ TEST_F(Planning, EachLinkHasACodecAndATransport) {
   const json& network = document["networks"][0];
   std::set<std::string> ways;
   for (const json& one : network["plans"]) {
-    const Plan plan = plan_from_json(one["plan"].dump()).value();
+    const plan::Plan plan = plan::plan_from_json(one["plan"].dump()).value();
     if (plan.stages.size() != 2) continue;
     const bool lossy = !plan.codecs.empty();
     ways.insert(plan.transport_of(1) + (lossy ? " int8" : ""));

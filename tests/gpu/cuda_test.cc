@@ -7,23 +7,23 @@
 #include <string>
 #include <vector>
 
-#include "client/cluster/cluster.h"
-#include "client/experiment/run_once.h"
-#include "client/experiment/sweep.h"
-#include "client/experiment/sweep_plan.h"
+#include "coordinator/cluster/cluster.h"
+#include "coordinator/sweep/run_once.h"
+#include "coordinator/sweep/sweep.h"
+#include "coordinator/sweep/sweep_plan.h"
 #include "core/runtime/shard_runner.h"
-#include "partitioner/emit/emit.h"
-#include "partitioner/models/model_builder.h"
+#include "partitioner/model/emit/emit.h"
+#include "partitioner/model/zoo/model_builder.h"
 #include "tests/e2e/fixture.h"
 
 namespace pareto {
 namespace {
 
-using client::Cluster;
-using client::RunOnceOptions;
-using partitioner::Model;
+using cluster::Cluster;
+using model::Model;
 using runtime::RunnerOptions;
 using runtime::ShardRunner;
+using sweep::RunOnceOptions;
 using testing::HasSubstr;
 
 constexpr std::int64_t kBatch = 2;
@@ -43,7 +43,7 @@ std::string gpu() {
 /// A built-in model with its outputs for one batch, computed here.
 struct Known {
   explicit Known(const std::string& name)
-      : model(partitioner::open_model(name, {}).value()),
+      : model(model::open_model(name, {}).value()),
         inputs(model.example_inputs(kBatch, 7).value()),
         outputs{model.run_whole(inputs).value()} {}
 
@@ -51,7 +51,7 @@ struct Known {
     return static_cast<std::int64_t>(model.graph().operators.size());
   }
   std::vector<std::size_t> points(const std::string& text) const {
-    return partitioner::select_split_points(model, text).value();
+    return model::select_split_points(model, text).value();
   }
   Expected<std::unique_ptr<ShardRunner>> load(std::int64_t begin, std::int64_t end,
                                               const std::string& device,
@@ -60,7 +60,7 @@ struct Known {
     options.engine = engine;
     options.device = device;
     options.batch = kBatch;
-    PARETO_ASSIGN(const Shard shard, partitioner::emit_shard(model, begin, end));
+    PARETO_ASSIGN(const plan::Shard shard, model::emit_shard(model, begin, end));
     return ShardRunner::load(
         shard, [this](const Digest& digest) { return model.weight(digest); }, options);
   }
@@ -132,7 +132,7 @@ INSTANTIATE_TEST_SUITE_P(Models, Gpu,
 class GpuPipeline : public test::EndToEnd {
  protected:
   void start() {
-    std::vector<client::DeviceConfig> devices;
+    std::vector<cluster::DeviceConfig> devices;
     for (const std::string name : {"processor", "gpu-1", "gpu-2"}) {
       daemons_.push_back(std::make_unique<test::Daemon>(
           name, folder(),
@@ -149,16 +149,17 @@ class GpuPipeline : public test::EndToEnd {
     once.inputs = known.inputs;
     once.requests = 4;
     const auto points = split.empty() ? std::vector<std::size_t>{} : known.points(split);
-    PARETO_ASSIGN(Plan plan, client::make_plan(known.model, points, devices, kBatch, options_));
+    PARETO_ASSIGN(plan::Plan plan,
+                  sweep::make_plan(known.model, points, devices, kBatch, options_));
     plan.transport = transport;
     plan.window = 1;
-    PARETO_ASSIGN(auto result, client::run_once(known.model, *cluster_, plan, once));
+    PARETO_ASSIGN(auto result, sweep::run_once(known.model, *cluster_, plan, once));
     return Tuple{std::move(result.outputs)};
   }
 
   std::vector<std::unique_ptr<test::Daemon>> daemons_;
   std::optional<Cluster> cluster_;
-  client::SweepOptions options_;
+  sweep::SweepOptions options_;
 };
 
 TEST_F(GpuPipeline, StagesOnTheProcessorAndTheGpuGiveTheWholeModelsOutputs) {

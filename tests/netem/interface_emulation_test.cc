@@ -27,8 +27,8 @@ using ::testing::IsEmpty;
 
 constexpr const char* kInterface = "edge0";
 
-LinkDirection at_rate(double megabits) {
-  LinkDirection direction;
+plan::LinkDirection at_rate(double megabits) {
+  plan::LinkDirection direction;
   direction.bits_per_second = static_cast<std::uint64_t>(megabits * 1e6);
   return direction;
 }
@@ -143,7 +143,7 @@ class InterfaceEmulationTest : public ::testing::Test {
     ASSERT_TRUE(ran) << ran.error().message;
   }
 
-  Expected<InterfaceEmulation> apply(const Condition& condition) const {
+  Expected<InterfaceEmulation> apply(const plan::Condition& condition) const {
     return InterfaceEmulation::apply(kInterface, condition, "test", folder());
   }
   /// Skips what needs a part of the kernel that is not there.
@@ -173,7 +173,7 @@ class InterfaceEmulationTest : public ::testing::Test {
   }
 
   /// A process that applies it and is killed at once. False: it could not.
-  bool apply_and_die(const Condition& condition) const {
+  bool apply_and_die(const plan::Condition& condition) const {
     const pid_t child = ::fork();
     if (child == 0) {
       const auto applied = apply(condition);
@@ -186,14 +186,14 @@ class InterfaceEmulationTest : public ::testing::Test {
     return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
   }
 
-  LinkMeasurement measured(const Condition& condition) const {
+  LinkMeasurement measured(const plan::Condition& condition) const {
     const auto found =
         measure_link({*first_, "10.214.0.1"}, {*second_, "10.214.0.2"}, measurement_for(condition));
     EXPECT_TRUE(found) << found.error().message;
     return found.value_or(LinkMeasurement{});
   }
   /// Where it can be told: on a kernel with netem, which `./dev test-netem` brings with a clock of its own.
-  void expect_as_asked(const Condition& condition) const {
+  void expect_as_asked(const plan::Condition& condition) const {
     constexpr int kTries = 3;
     Expected<> judged;
     for (int i = 0; i < kTries; ++i) {
@@ -203,7 +203,7 @@ class InterfaceEmulationTest : public ::testing::Test {
     ADD_FAILURE() << judged.error().message;
   }
   /// A busy machine lets less across than the link would, never more.
-  void expect_no_more_than(const Condition& condition) const {
+  void expect_no_more_than(const plan::Condition& condition) const {
     const LinkMeasurement found = measured(condition);
     for (const auto& [asked, came] : {std::pair{condition.forward, found.forward},
                                       std::pair{condition.backward, found.backward}}) {
@@ -224,7 +224,7 @@ class InterfaceEmulationTest : public ::testing::Test {
 
 TEST_F(InterfaceEmulationTest, WhatLeavesIsHeldToTheRate) {
   inside([&] {
-    const Condition condition{at_rate(20), {}};
+    const plan::Condition condition{at_rate(20), {}};
     {
       const auto applied = apply(condition);
       ASSERT_TRUE(applied) << applied.error().message;
@@ -245,7 +245,7 @@ TEST_F(InterfaceEmulationTest, WhatLeavesIsHeldToTheRate) {
 
 TEST_F(InterfaceEmulationTest, BothWaysThroughAnotherDevice) {
   inside([&] {
-    const Condition condition{at_rate(20), at_rate(5)};
+    const plan::Condition condition{at_rate(20), at_rate(5)};
     {
       const auto applied = apply(condition);
       if (lacks(applied)) GTEST_SKIP() << applied.error().message;
@@ -260,7 +260,7 @@ TEST_F(InterfaceEmulationTest, BothWaysThroughAnotherDevice) {
 
 TEST_F(InterfaceEmulationTest, DelaysAndLossesBothWays) {
   inside([&] {
-    Condition condition{at_rate(20), at_rate(5)};
+    plan::Condition condition{at_rate(20), at_rate(5)};
     condition.forward.delay = milliseconds(10);
     condition.backward.delay = milliseconds(15);
     condition.forward.loss = condition.backward.loss = 0.05;
@@ -277,7 +277,7 @@ TEST_F(InterfaceEmulationTest, DelaysAndLossesBothWays) {
 
 TEST_F(InterfaceEmulationTest, WhatCannotBeDoneLeavesNothingBehind) {
   inside([&] {
-    Condition condition{at_rate(20), at_rate(5)};
+    plan::Condition condition{at_rate(20), at_rate(5)};
     condition.backward.delay = milliseconds(10);
     const auto applied = apply(condition);
     if (applied) GTEST_SKIP() << "this kernel has netem";
@@ -463,7 +463,7 @@ TEST_F(InterfaceEmulationTest, WhatSomebodyPutThereMeanwhileStays) {
 
 TEST_F(InterfaceEmulationTest, ATraceIsFollowedAndNotKept) {
   inside([&] {
-    Condition condition;
+    plan::Condition condition;
     condition.forward.trace = {{milliseconds(30), std::nullopt, 5'000'000}};
     auto applied = apply(condition);
     ASSERT_TRUE(applied) << applied.error().message;

@@ -74,7 +74,7 @@ class LinkEmulatorTest : public ::testing::TestWithParam<EmulatorKind> {
   }
 
   /// False: this machine cannot, and the test is skipped.
-  bool join(const Condition& condition) {
+  bool join(const plan::Condition& condition) {
     auto link = LinkEmulator::create({*first_, kFirst}, {*second_, kSecond}, condition, GetParam());
     if (!link) {
       skipped_ = link.error().message;
@@ -153,7 +153,7 @@ class LinkEmulatorTest : public ::testing::TestWithParam<EmulatorKind> {
 };
 
 TEST_P(LinkEmulatorTest, ARoundTripTakesBothDelays) {
-  Condition condition;
+  plan::Condition condition;
   condition.forward.delay = milliseconds(30);
   condition.backward.delay = milliseconds(10);
   if (!join(condition)) GTEST_SKIP() << skipped_;
@@ -170,7 +170,7 @@ TEST_P(LinkEmulatorTest, ARoundTripTakesBothDelays) {
 }
 
 TEST_P(LinkEmulatorTest, DataArrivesIntactNoFasterThanTheRate) {
-  Condition condition;
+  plan::Condition condition;
   condition.forward.delay = milliseconds(2);
   condition.forward.bits_per_second = 80'000'000;
   if (!join(condition)) GTEST_SKIP() << skipped_;
@@ -188,7 +188,7 @@ TEST_P(LinkEmulatorTest, DataArrivesIntactNoFasterThanTheRate) {
 }
 
 TEST_P(LinkEmulatorTest, PacketsKeepTheirOrder) {
-  Condition condition;
+  plan::Condition condition;
   condition.forward.delay = milliseconds(5);
   if (!join(condition)) GTEST_SKIP() << skipped_;
   const FileDescriptor near = bound_in(*first_, kFirst, SOCK_DGRAM);
@@ -205,7 +205,7 @@ TEST_P(LinkEmulatorTest, PacketsKeepTheirOrder) {
 }
 
 TEST_P(LinkEmulatorTest, PacketsKeepTheirOrderWhileTheirDelaysDiffer) {
-  Condition condition;
+  plan::Condition condition;
   condition.forward.delay = milliseconds(10);
   condition.forward.jitter.deviation = milliseconds(3);
   if (!join(condition)) GTEST_SKIP() << skipped_;
@@ -215,7 +215,7 @@ TEST_P(LinkEmulatorTest, PacketsKeepTheirOrderWhileTheirDelaysDiffer) {
 }
 
 TEST_P(LinkEmulatorTest, AConnectionThatIsThereLosesSinglePackets) {
-  Condition condition;
+  plan::Condition condition;
   condition.forward.loss = 0.05;
   if (!join(condition)) GTEST_SKIP() << skipped_;
   link_.reset();
@@ -239,7 +239,7 @@ TEST_P(LinkEmulatorTest, AConnectionThatIsThereLosesSinglePackets) {
 
 TEST_P(LinkEmulatorTest, LosesTheShareAskedForOfEveryPacketByItself) {
   constexpr int kPackets = 20'000;
-  Condition condition;
+  plan::Condition condition;
   condition.forward.loss = 0.05;
   if (!join(condition)) GTEST_SKIP() << skipped_;
   const std::vector<int> arrived = numbers_across(kPackets);
@@ -252,7 +252,7 @@ TEST_P(LinkEmulatorTest, LosesTheShareAskedForOfEveryPacketByItself) {
 
 TEST_P(LinkEmulatorTest, PacketsMayArriveTwiceAndBeforeOthers) {
   constexpr int kPackets = 2'000;
-  Condition condition;
+  plan::Condition condition;
   condition.forward.delay = milliseconds(1);
   condition.forward.duplicate = 0.1;
   condition.forward.reorder = 0.1;
@@ -268,7 +268,7 @@ TEST_P(LinkEmulatorTest, PacketsMayArriveTwiceAndBeforeOthers) {
 }
 
 TEST_P(LinkEmulatorTest, ABadLinkDamagesNoStream) {
-  Condition condition;
+  plan::Condition condition;
   condition.forward.delay = condition.backward.delay = milliseconds(4);
   condition.forward.jitter.deviation = milliseconds(1);
   condition.forward.loss = condition.forward.duplicate = condition.forward.reorder = 0.01;
@@ -285,7 +285,7 @@ TEST_P(LinkEmulatorTest, ABadLinkDamagesNoStream) {
 }
 
 TEST_P(LinkEmulatorTest, ATraceChangesTheRate) {
-  Condition condition;
+  plan::Condition condition;
   condition.forward.trace = {{milliseconds(30), std::nullopt, 80'000'000}};
   if (!join(condition)) GTEST_SKIP() << skipped_;
   connect();
@@ -307,7 +307,7 @@ TEST_P(LinkEmulatorTest, ATraceChangesTheRate) {
 }
 
 TEST_P(LinkEmulatorTest, AnotherConditionHoldsFromNowOn) {
-  Condition slow;
+  plan::Condition slow;
   slow.forward.delay = milliseconds(30);
   slow.forward.bits_per_second = 8'000'000;
   slow.forward.loss = 1e-9;  // packets one by one

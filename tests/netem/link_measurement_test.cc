@@ -13,8 +13,8 @@ using testing::HasSubstr;
 constexpr const char* kFirst = "10.213.0.1";
 constexpr const char* kSecond = "10.213.0.2";
 
-Condition slow_link() {
-  Condition condition;
+plan::Condition slow_link() {
+  plan::Condition condition;
   condition.forward.delay = condition.backward.delay = milliseconds(10);
   condition.forward.bits_per_second = 20'000'000;
   condition.backward.bits_per_second = 5'000'000;
@@ -27,7 +27,7 @@ TEST(LinkMeasurement, FindsWhatWasAskedFor) {
   if (!first || !second) GTEST_SKIP() << (first ? second : first).error().message;
   const LinkEnd near{*first, kFirst};
   const LinkEnd far{*second, kSecond};
-  Condition condition = slow_link();
+  plan::Condition condition = slow_link();
   condition.forward.loss = 0.2;
   const auto link = LinkEmulator::create(near, far, condition);
   if (!link) GTEST_SKIP() << link.error().message;
@@ -70,8 +70,8 @@ TEST(LinkMeasurement, AnAddressThatIsNoneIsNamed) {
   EXPECT_THAT(measured.error().message, HasSubstr("\"somewhere\""));
 }
 
-Condition jittery_link(Nanoseconds delay, Nanoseconds deviation) {
-  Condition condition;
+plan::Condition jittery_link(Nanoseconds delay, Nanoseconds deviation) {
+  plan::Condition condition;
   condition.forward.delay = condition.backward.delay = delay;
   condition.forward.jitter.deviation = condition.backward.jitter.deviation = deviation;
   return condition;
@@ -91,7 +91,7 @@ TEST(MeasurementFor, SpacesProbesSoThatJitterLeavesThemInOrder) {
 }
 
 TEST(MeasurementFor, TakesAsManyProbesForLossesAsFitInItsTime) {
-  Condition condition = jittery_link(milliseconds(20), milliseconds(5));
+  plan::Condition condition = jittery_link(milliseconds(20), milliseconds(5));
   condition.forward.loss = 0.01;
   const auto lossy = measurement_for(condition);
   EXPECT_GE(lossy.interval, milliseconds(28));
@@ -104,7 +104,7 @@ TEST(MeasurementFor, TakesAsManyProbesForLossesAsFitInItsTime) {
 
 TEST(MeasurementFor, WaitsLongerThanTheLinkTakes) {
   EXPECT_EQ(measurement_for({}).patience, milliseconds(1000));
-  Condition condition;
+  plan::Condition condition;
   condition.forward.delay = condition.backward.delay = milliseconds(800);
   EXPECT_EQ(measurement_for(condition).patience, milliseconds(2600));
   condition.backward.trace = {{milliseconds(0), milliseconds(100), std::nullopt},
@@ -117,7 +117,7 @@ TEST(MeasurementFor, WaitsLongerThanTheLinkTakes) {
 
 TEST(MeasurementFor, TakesNoEndForTheLastWherePacketsOvertake) {
   EXPECT_TRUE(measurement_for(jittery_link(milliseconds(40), milliseconds(20))).in_order);
-  Condition condition;
+  plan::Condition condition;
   condition.backward.reorder = 0.01;
   EXPECT_FALSE(measurement_for(condition).in_order);
   condition = {};
@@ -156,7 +156,7 @@ TEST(CheckMeasurement, TellsAllThatIsOff) {
 }
 
 TEST(CheckMeasurement, TakesARateBeforeLossesAndOneAfterThem) {
-  Condition condition = slow_link();
+  plan::Condition condition = slow_link();
   condition.forward.loss = 0.15;
   LinkMeasurement measured = as_asked();
   for (const double megabits : {15.5, 17.0, 20.0, 21.9}) {
@@ -178,7 +178,7 @@ TEST(CheckMeasurement, TakesARateBeforeLossesAndOneAfterThem) {
 }
 
 TEST(CheckMeasurement, KnowsWhatChanceMayDo) {
-  Condition condition = slow_link();
+  plan::Condition condition = slow_link();
   condition.forward.loss = 0.05;
   LinkMeasurement measured = as_asked();
   measured.forward = {19e6, 0.06, 1000};
@@ -187,7 +187,7 @@ TEST(CheckMeasurement, KnowsWhatChanceMayDo) {
   EXPECT_FALSE(check_measurement(condition, measured));
   // Half of the time bad, for two hundred packets: a tenth more or less is nothing unusual.
   condition.forward.loss = 0;
-  condition.forward.burst_loss = BurstLoss{.enter = 0.005, .leave = 0.005};
+  condition.forward.burst_loss = plan::BurstLoss{.enter = 0.005, .leave = 0.005};
   measured.forward = {10e6, 0.6, 1000};
   EXPECT_TRUE(check_measurement(condition, measured));
 }

@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 constexpr int kPackets = 100'000;
 constexpr Nanoseconds kDelay = milliseconds(50);
 
-std::vector<PacketFate> fates_of(const LinkDirection& direction, std::uint64_t seed = 1) {
+std::vector<PacketFate> fates_of(const plan::LinkDirection& direction, std::uint64_t seed = 1) {
   PacketFates fates(direction, seed);
   std::vector<PacketFate> all;
   for (int i = 0; i < kPackets; ++i) all.push_back(fates.next(kDelay));
@@ -67,7 +67,7 @@ TEST(PacketFates, WithoutAConditionNothingHappens) {
 
 TEST(PacketFates, SharesAreAsAskedFor) {
   for (const double share : {0.001, 0.01, 0.05, 0.3}) {
-    LinkDirection direction;
+    plan::LinkDirection direction;
     direction.loss = share;
     EXPECT_NEAR(lost_share(fates_of(direction)), share, binomial(share));
     direction = {};
@@ -84,8 +84,9 @@ TEST(PacketFates, SharesAreAsAskedFor) {
 }
 
 TEST(PacketFates, LossesComeInBursts) {
-  LinkDirection direction;
-  direction.burst_loss = BurstLoss{.enter = 0.01, .leave = 0.25, .when_bad = 1, .when_good = 0};
+  plan::LinkDirection direction;
+  direction.burst_loss =
+      plan::BurstLoss{.enter = 0.01, .leave = 0.25, .when_bad = 1, .when_good = 0};
   const auto fates = fates_of(direction);
   // Bad for enter / (enter + leave) of the time, 1 / leave packets at a time.
   EXPECT_NEAR(lost_share(fates), 0.01 / 0.26, 0.005);
@@ -101,16 +102,17 @@ TEST(PacketFates, LossesComeInBursts) {
 }
 
 TEST(PacketFates, ABadTimeMayLoseOnlySome) {
-  LinkDirection direction;
-  direction.burst_loss = BurstLoss{.enter = 0.1, .leave = 0.1, .when_bad = 0.4, .when_good = 0.02};
+  plan::LinkDirection direction;
+  direction.burst_loss =
+      plan::BurstLoss{.enter = 0.1, .leave = 0.1, .when_bad = 0.4, .when_good = 0.02};
   EXPECT_NEAR(lost_share(fates_of(direction)), 0.21, 0.01);
 }
 
 TEST(PacketFates, JitterHasTheDeviationAskedForInEveryShape) {
-  for (const JitterShape shape :
-       {JitterShape::kNormal, JitterShape::kUniform, JitterShape::kPareto}) {
+  for (const plan::JitterShape shape :
+       {plan::JitterShape::kNormal, plan::JitterShape::kUniform, plan::JitterShape::kPareto}) {
     for (const double correlation : {0.0, 0.5}) {
-      LinkDirection direction;
+      plan::LinkDirection direction;
       direction.jitter = {milliseconds(5), correlation, shape};
       const Moments moments = delays_of(fates_of(direction));
       EXPECT_NEAR(moments.mean, 50, 0.2) << to_string(shape);
@@ -121,13 +123,13 @@ TEST(PacketFates, JitterHasTheDeviationAskedForInEveryShape) {
 }
 
 TEST(PacketFates, NoPacketArrivesBeforeItLeft) {
-  LinkDirection direction;
+  plan::LinkDirection direction;
   direction.jitter.deviation = milliseconds(25);
   for (const PacketFate& fate : fates_of(direction)) ASSERT_GE(fate.delay.count(), 0);
 }
 
 TEST(PacketFates, TheSameSeedGivesTheSameFates) {
-  LinkDirection direction;
+  plan::LinkDirection direction;
   direction.loss = 0.5;
   const auto losses = [&](std::uint64_t seed) {
     std::vector<bool> lost;

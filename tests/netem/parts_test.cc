@@ -53,7 +53,7 @@ TEST(DelayLine, LosesWhatItHasNoRoomFor) {
 }
 
 TEST(Trace, WithoutOneNothingChanges) {
-  LinkDirection direction;
+  plan::LinkDirection direction;
   direction.delay = milliseconds(3);
   direction.bits_per_second = 1'000'000;
   const Trace trace(direction);
@@ -65,7 +65,7 @@ TEST(Trace, WithoutOneNothingChanges) {
 }
 
 TEST(Trace, ARowHoldsUntilTheNextAndAPeriodBeginsAnew) {
-  LinkDirection direction;
+  plan::LinkDirection direction;
   direction.delay = milliseconds(3);
   direction.trace = {{milliseconds(10), milliseconds(5), std::nullopt},
                      {milliseconds(20), std::nullopt, 1'000'000}};
@@ -92,7 +92,7 @@ TEST(Trace, ARowHoldsUntilTheNextAndAPeriodBeginsAnew) {
 }
 
 TEST(Trace, BeforeItsStartIsAsAtFirst) {
-  LinkDirection direction;
+  plan::LinkDirection direction;
   direction.delay = milliseconds(3);
   direction.trace = {{milliseconds(10), milliseconds(5), std::nullopt}};
   for (const milliseconds period : {milliseconds(0), milliseconds(30)}) {
@@ -106,7 +106,7 @@ TEST(Trace, BeforeItsStartIsAsAtFirst) {
 }
 
 TEST(TokenBucket, BurstAndQueueFollowTheRate) {
-  LinkDirection direction;
+  plan::LinkDirection direction;
   direction.bits_per_second = 1'000'000;
   EXPECT_EQ(burst_bytes(direction), 4U << 10);
   EXPECT_EQ(queue_bytes(direction), 64U << 10);
@@ -120,7 +120,7 @@ TEST(TokenBucket, BurstAndQueueFollowTheRate) {
 }
 
 TEST(TokenBucket, ArgumentsForTc) {
-  LinkDirection direction;
+  plan::LinkDirection direction;
   direction.bits_per_second = 100'000'000;
   EXPECT_THAT(token_bucket_command("pareto0", direction),
               ElementsAre("tc", "qdisc", "replace", "dev", "pareto0", "root", "tbf", "rate",

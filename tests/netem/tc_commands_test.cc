@@ -14,18 +14,18 @@ using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
-std::vector<std::string> lines(const LinkDirection& direction) {
+std::vector<std::string> lines(const plan::LinkDirection& direction) {
   std::vector<std::string> all;
   for (const TcCommand& command : tc_commands("eth1", direction)) all.push_back(join(command, " "));
   return all;
 }
 
-std::string netem_line(const LinkDirection& direction) {
+std::string netem_line(const plan::LinkDirection& direction) {
   return join(netem_arguments(direction), " ");
 }
 
-LinkDirection delayed() {
-  LinkDirection direction;
+plan::LinkDirection delayed() {
+  plan::LinkDirection direction;
   direction.delay = milliseconds(20);
   return direction;
 }
@@ -36,7 +36,7 @@ TEST(TcCommands, NothingAskedForIsTheKernelsOwnQueue) {
 }
 
 TEST(TcCommands, ARateAloneTakesNoNetem) {
-  LinkDirection direction;
+  plan::LinkDirection direction;
   direction.bits_per_second = 10'000'000;
   EXPECT_FALSE(needs_netem(direction));
   EXPECT_THAT(lines(direction),
@@ -45,13 +45,13 @@ TEST(TcCommands, ARateAloneTakesNoNetem) {
 }
 
 TEST(TcCommands, ABucketHoldsTheLargestPacket) {
-  LinkDirection direction;
+  plan::LinkDirection direction;
   direction.bits_per_second = 10'000'000;
   EXPECT_THAT(join(tc_commands("eth1", direction, 9014).at(0), " "), HasSubstr("burst 9014b"));
 }
 
 TEST(TcCommands, DelayAndRateAreNetemAndItsChild) {
-  LinkDirection direction = delayed();
+  plan::LinkDirection direction = delayed();
   direction.bits_per_second = 10'000'000;
   // 25,000 bytes on their way and 65,536 that wait, in packets of 64.
   EXPECT_THAT(lines(direction),
@@ -69,7 +69,7 @@ TEST(TcCommands, WithoutARateOneThatWasThereIsReplaced) {
 }
 
 TEST(TcCommands, ALimitHoldsWhatIsOnItsWay) {
-  LinkDirection direction = delayed();
+  plan::LinkDirection direction = delayed();
   direction.bits_per_second = 1'000'000'000;
   // 2.5 MB on their way and 6.25 MB that wait; netem's own 1000 packets would be 1.5 MB at most.
   EXPECT_EQ(netem_limit(direction), 136'719U);
@@ -81,18 +81,18 @@ TEST(TcCommands, ALimitHoldsWhatIsOnItsWay) {
 }
 
 TEST(TcCommands, JitterIsAStandardDeviationInEveryShape) {
-  LinkDirection direction = delayed();
-  direction.jitter = {milliseconds(5), 0, JitterShape::kNormal};
+  plan::LinkDirection direction = delayed();
+  direction.jitter = {milliseconds(5), 0, plan::JitterShape::kNormal};
   EXPECT_THAT(netem_line(direction), HasSubstr("delay 20000us 5000us 0% distribution normal rate"));
-  direction.jitter = {milliseconds(5), 0.25, JitterShape::kUniform};
+  direction.jitter = {milliseconds(5), 0.25, plan::JitterShape::kUniform};
   EXPECT_THAT(netem_line(direction), HasSubstr("delay 20000us 8660.254us 25% rate"));
-  direction.jitter = {milliseconds(5), 0, JitterShape::kPareto};
+  direction.jitter = {milliseconds(5), 0, plan::JitterShape::kPareto};
   EXPECT_THAT(netem_line(direction),
               HasSubstr("delay 20000us 6099.793us 0% distribution pareto rate"));
 }
 
 TEST(TcCommands, JitterFitsNetemsThirtyTwoBits) {
-  LinkDirection direction;
+  plan::LinkDirection direction;
   direction.delay = seconds(60);
   direction.jitter.deviation = seconds(30);
   EXPECT_THAT(netem_line(direction), HasSubstr(" 2147000us "));
@@ -100,9 +100,9 @@ TEST(TcCommands, JitterFitsNetemsThirtyTwoBits) {
 
 TEST(TcCommands, AShapeHasAQdiscOfItsOwn) {
   std::vector<std::string> handles;
-  for (const JitterShape shape :
-       {JitterShape::kNormal, JitterShape::kUniform, JitterShape::kPareto}) {
-    LinkDirection direction = delayed();
+  for (const plan::JitterShape shape :
+       {plan::JitterShape::kNormal, plan::JitterShape::kUniform, plan::JitterShape::kPareto}) {
+    plan::LinkDirection direction = delayed();
     direction.jitter = {milliseconds(5), 0, shape};
     handles.push_back(tc_commands("eth1", direction).at(0).at(7));
   }
@@ -114,16 +114,17 @@ TEST(TcCommands, AShapeHasAQdiscOfItsOwn) {
 }
 
 TEST(TcCommands, LossesByThemselvesAndInBursts) {
-  LinkDirection direction;
+  plan::LinkDirection direction;
   direction.loss = 0.001;
   EXPECT_THAT(netem_line(direction), HasSubstr("delay 0us loss random 0.1% rate"));
   direction.loss = 0;
-  direction.burst_loss = BurstLoss{.enter = 0.01, .leave = 0.25, .when_bad = 0.9, .when_good = 0};
+  direction.burst_loss =
+      plan::BurstLoss{.enter = 0.01, .leave = 0.25, .when_bad = 0.9, .when_good = 0};
   EXPECT_THAT(netem_line(direction), HasSubstr("loss gemodel 1% 25% 90% 0% rate"));
 }
 
 TEST(TcCommands, ToOvertakeTakesADelay) {
-  LinkDirection direction;
+  plan::LinkDirection direction;
   direction.reorder = 0.01;
   direction.duplicate = 0.02;
   EXPECT_THAT(netem_line(direction), EndsWith("delay 0us duplicate 2% rate 1tbit"));
@@ -132,7 +133,7 @@ TEST(TcCommands, ToOvertakeTakesADelay) {
 }
 
 TEST(TcCommands, ATraceThatEverDelaysTakesNetemFromTheStart) {
-  LinkDirection direction;
+  plan::LinkDirection direction;
   direction.bits_per_second = 1'000'000;
   direction.trace = {{seconds(1), std::nullopt, 2'000'000}};
   EXPECT_FALSE(needs_netem(direction));
@@ -142,7 +143,7 @@ TEST(TcCommands, ATraceThatEverDelaysTakesNetemFromTheStart) {
 }
 
 TEST(TcCommands, ATraceThatBeginsWithoutARateWaitsForOne) {
-  LinkDirection direction;
+  plan::LinkDirection direction;
   direction.trace = {{seconds(1), std::nullopt, 2'000'000}};
   EXPECT_TRUE(does_something(direction));
   EXPECT_THAT(lines(direction), ElementsAre("tc qdisc replace dev eth1 root handle ed04: pfifo"));

@@ -22,8 +22,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-LinkDirection direction(int delay_ms, double megabits) {
-  LinkDirection made;
+plan::LinkDirection direction(int delay_ms, double megabits) {
+  plan::LinkDirection made;
   made.delay = milliseconds(delay_ms);
   made.bits_per_second = static_cast<std::uint64_t>(std::llround(megabits * 1e6));
   return made;
@@ -31,7 +31,7 @@ LinkDirection direction(int delay_ms, double megabits) {
 
 struct NamedCondition {
   const char* name;
-  Condition condition;
+  plan::Condition condition;
 };
 
 /// What both emulators are held against.
@@ -43,7 +43,7 @@ std::vector<NamedCondition> four_conditions() {
 }
 
 /// A link that was measured; another try where the machine had other things to do.
-Expected<LinkMeasurement> measured(EmulatorKind kind, const Condition& condition) {
+Expected<LinkMeasurement> measured(EmulatorKind kind, const plan::Condition& condition) {
   constexpr int kTries = 3;
   for (int left = kTries; true; --left) {
     PARETO_ASSIGN(const EmulatedPair pair, EmulatedPair::create(condition, kind));
@@ -71,7 +71,7 @@ class NetemTest : public ::testing::Test {
     if (!there) GTEST_SKIP() << there.error().message;
   }
 
-  void join(const Condition& condition) {
+  void join(const plan::Condition& condition) {
     auto made = EmulatedPair::create(condition, EmulatorKind::kTc);
     ASSERT_TRUE(made) << made.error().message;
     pair_.emplace(*std::move(made));
@@ -81,7 +81,7 @@ class NetemTest : public ::testing::Test {
 };
 
 TEST(TcEmulator, ARateAloneTakesNoNetem) {
-  const Condition condition{direction(0, 20), direction(0, 5)};
+  const plan::Condition condition{direction(0, 20), direction(0, 5)};
   const auto found = measured(EmulatorKind::kTc, condition);
   if (!found && found.error().code == ErrorCode::kPermission) GTEST_SKIP() << found.error().message;
   EXPECT_TRUE(found) << found.error().message;
@@ -91,7 +91,7 @@ TEST(TcEmulator, SaysWhatTheKernelLacks) {
   const auto there = try_tc();
   if (there) GTEST_SKIP() << "this kernel has netem";
   if (there.error().code == ErrorCode::kPermission) GTEST_SKIP() << there.error().message;
-  const Condition condition{direction(10, 0), {}};
+  const plan::Condition condition{direction(10, 0), {}};
   const auto refused = EmulatedPair::create(condition, EmulatorKind::kTc);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
@@ -135,19 +135,19 @@ TEST_F(NetemTest, BothEmulatorsGiveTheSameLink) {
 }
 
 TEST_F(NetemTest, LosesTheShareAskedFor) {
-  Condition condition{direction(2, 0), direction(2, 0)};
+  plan::Condition condition{direction(2, 0), direction(2, 0)};
   condition.forward.loss = 0.05;
   condition.backward.burst_loss =
-      BurstLoss{.enter = 0.05, .leave = 0.5, .when_bad = 0.8, .when_good = 0.01};
+      plan::BurstLoss{.enter = 0.05, .leave = 0.5, .when_bad = 0.8, .when_good = 0.01};
   const auto found = measured(EmulatorKind::kTc, condition);
   EXPECT_TRUE(found) << found.error().message;
 }
 
 TEST_F(NetemTest, JitterHasTheDeviationAskedForInEveryShape) {
-  for (const JitterShape shape :
-       {JitterShape::kNormal, JitterShape::kUniform, JitterShape::kPareto}) {
+  for (const plan::JitterShape shape :
+       {plan::JitterShape::kNormal, plan::JitterShape::kUniform, plan::JitterShape::kPareto}) {
     for (const double correlation : {0.0, 0.5}) {
-      Condition condition{direction(20, 0), {}};
+      plan::Condition condition{direction(20, 0), {}};
       condition.forward.jitter = {milliseconds(2), correlation, shape};
       join(condition);
       const auto found = measure_link(pair_->first(), pair_->second(),
@@ -178,7 +178,7 @@ TEST_F(NetemTest, AnotherConditionHoldsFromNowOn) {
 }
 
 TEST_F(NetemTest, ATraceChangesTheDelay) {
-  Condition condition;
+  plan::Condition condition;
   condition.forward.trace = {{milliseconds(100), milliseconds(40), 20'000'000}};
   join(condition);
   const TimePoint patience = std::chrono::steady_clock::now() + seconds(20);

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "core/base/file.h"
-#include "partitioner/graph/flat.h"
-#include "partitioner/graph/model.h"
-#include "partitioner/graph/torchscript_loader.h"
+#include "partitioner/model/graph/flat.h"
+#include "partitioner/model/graph/model.h"
+#include "partitioner/model/graph/torchscript_loader.h"
 
-namespace pareto::partitioner::test {
+namespace pareto::test {
 
 /// A module with the methods in `source` and nothing else.
 inline torch::jit::Module scripted(const std::string& name, const std::string& source) {
@@ -62,17 +62,17 @@ class Files {
 };
 
 /// Saved, loaded and examined.
-inline Expected<Model> open(const torch::jit::Module& module, const std::string& shapes) {
+inline Expected<model::Model> open(const torch::jit::Module& module, const std::string& shapes) {
   const Files files;
-  PARETO_ASSIGN(Flat flat, load_torchscript(files.save(module, "model")));
-  PARETO_ASSIGN(auto inputs, parse_input_shapes(shapes));
-  return Model::examine(std::move(flat), std::move(inputs));
+  PARETO_ASSIGN(model::Flat flat, model::load_torchscript(files.save(module, "model")));
+  PARETO_ASSIGN(auto inputs, model::parse_input_shapes(shapes));
+  return model::Model::examine(std::move(flat), std::move(inputs));
 }
 
-inline std::vector<std::string> kinds(const Graph& graph) {
+inline std::vector<std::string> kinds(const model::Graph& graph) {
   std::vector<std::string> result;
-  for (const Operator& op : graph.operators) result.push_back(op.kind);
+  for (const model::Operator& op : graph.operators) result.push_back(op.kind);
   return result;
 }
 
-}  // namespace pareto::partitioner::test
+}  // namespace pareto::test

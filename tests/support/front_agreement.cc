@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "partitioner/search/point_front.h"
+#include "partitioner/planning/search/point_front.h"
 
 namespace pareto::test {
 
-using partitioner::FrontPoint;
+using planning::FrontPoint;
 
 namespace {
 
@@ -36,13 +36,13 @@ std::string difference(const std::vector<FrontPoint>& a, const std::vector<Front
   return a.size() == b.size() ? "" : fmt::format("{} | {} points", a.size(), b.size());
 }
 
-std::string flaw(const std::vector<FrontPoint>& front, const partitioner::CostInputs& inputs,
-                 const partitioner::SearchOptions& options) {
+std::string flaw(const std::vector<FrontPoint>& front, const planning::CostInputs& inputs,
+                 const planning::SearchOptions& options) {
   for (std::size_t i = 0; i < front.size(); ++i) {
     const FrontPoint& here = front[i];
-    const auto evaluation = evaluate(inputs, here.placement);
+    const auto evaluation = planning::evaluate(inputs, here.placement);
     if (!evaluation) return evaluation.error().message;
-    if (at_window(*evaluation, here.point.window) != here.point ||
+    if (planning::at_window(*evaluation, here.point.window) != here.point ||
         third_of(*evaluation, options.third) != here.third ||
         here.point.window < options.windows.least || here.point.window > options.windows.most) {
       return fmt::format("{} is not what its placement does", text(here));

@@ -9,10 +9,10 @@
 namespace pareto::test {
 namespace {
 
-using client::TrialRecord;
+using results::TrialRecord;
 
 bool is_measured(const TrialRecord& trial) {
-  return trial.status == client::TrialStatus::kOk && trial.latency.samples > 0;
+  return trial.status == results::TrialStatus::kOk && trial.latency.samples > 0;
 }
 
 double printed(double figure) {
@@ -29,7 +29,7 @@ bool beats(const TrialRecord& a, const TrialRecord& b) {
 
 }  // namespace
 
-std::string contradiction_in(const client::RunRecord& run) {
+std::string contradiction_in(const results::RunRecord& run) {
   for (const TrialRecord& trial : run.trials) {
     if (!is_measured(trial)) {
       if (trial.on_front) return trial.id + " was not measured and is on the front";

@@ -2,13 +2,13 @@
 
 #include <cmath>
 
-#include "client/experiment/front.h"
+#include "coordinator/statistics/front.h"
 
 namespace pareto::test {
 namespace {
 
-using client::Interval;
-using client::TrialRecord;
+using results::Interval;
+using results::TrialRecord;
 
 bool holds(const Interval& interval, double truth) {
   return interval.low <= truth && truth <= interval.high;
@@ -30,9 +30,9 @@ void count_case(const std::vector<TrialRecord>& recorded, std::size_t plan,
       trial.rounds.push_back(recorded[i].rounds[round]);
     }
   }
-  client::show_rounds(trials);
+  statistics::show_rounds(trials);
   TrialRecord truth = recorded[plan];
-  client::settle_alone(truth);
+  statistics::settle_alone(truth);
   const Interval& latency = trials[plan].latency.ci95_ms;
   const Interval& throughput = trials[plan].throughput.ci95;
   ++coverage.cases;

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "client/results/record.h"
+#include "coordinator/results/record.h"
 
 namespace pareto::test {
 
@@ -23,7 +23,7 @@ struct Coverage {
 /// Leaves the plan with the first `own` of these rounds and the others with the first `others`,
 /// makes the intervals anew as a sweep does, and counts what the plan's hold. `recorded`: plans of
 /// one batch and condition, each with all rounds that `rounds` has the places of.
-void count_case(const std::vector<client::TrialRecord>& recorded, std::size_t plan,
+void count_case(const std::vector<results::TrialRecord>& recorded, std::size_t plan,
                 std::span<const std::size_t> rounds, std::size_t own, std::size_t others,
                 Coverage& coverage);
 

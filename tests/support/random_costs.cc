@@ -7,15 +7,15 @@
 
 namespace pareto::test {
 
-using partitioner::CodecFigures;
-using partitioner::CostInputs;
-using partitioner::DeviceCosts;
-using partitioner::LinkCodec;
-using partitioner::LinkCosts;
-using partitioner::LinkPoint;
-using partitioner::Placement;
-using partitioner::SharedWeight;
-using partitioner::StageCosts;
+using planning::CodecFigures;
+using planning::CostInputs;
+using planning::DeviceCosts;
+using planning::LinkCodec;
+using planning::LinkCosts;
+using planning::LinkPoint;
+using planning::Placement;
+using planning::SharedWeight;
+using planning::StageCosts;
 
 namespace {
 
@@ -171,7 +171,7 @@ void add_early_values(const RandomCosts& options, const std::vector<std::int64_t
       early.push_back({some, time_up_to(options.largest_time, random)});
       left -= some;
     }
-    std::ranges::sort(early, std::ranges::greater{}, &partitioner::EarlyValue::lead);
+    std::ranges::sort(early, std::ranges::greater{}, &planning::EarlyValue::lead);
   }
 }
 
@@ -202,7 +202,7 @@ Placement random_pipeline(const CostInputs& inputs, std::mt19937_64& random) {
   int from = inputs.coordinator();
   for (std::size_t i = 0; i <= placement.stages.size(); ++i) {
     const int to = i == placement.stages.size() ? inputs.coordinator() : placement.stages[i].device;
-    placement.codecs.push_back(up_to(codec_count(inputs.link(from, to)) - 1, random));
+    placement.codecs.push_back(up_to(planning::codec_count(inputs.link(from, to)) - 1, random));
     from = to;
   }
   return placement;
@@ -275,7 +275,7 @@ PlacedCosts random_placed_costs(std::mt19937_64& random) {
       }
     }
     made.placement = random_pipeline(made.inputs, random);
-    if (partitioner::evaluate(made.inputs, made.placement)) return made;
+    if (planning::evaluate(made.inputs, made.placement)) return made;
   }
 }
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <random>
 
-#include "partitioner/cost/cost_inputs.h"
-#include "partitioner/cost/evaluate.h"
+#include "partitioner/planning/cost/cost_inputs.h"
+#include "partitioner/planning/cost/evaluate.h"
 
 namespace pareto::test {
 
@@ -27,22 +27,22 @@ struct RandomCosts {
   int delays = 1;           ///< how many times longer than other times they may be: many windows
   int largest_time = 1000;  ///< small numbers make ties, and many times are 0
 };
-partitioner::CostInputs random_costs(const RandomCosts& options, std::mt19937_64& random);
+planning::CostInputs random_costs(const RandomCosts& options, std::mt19937_64& random);
 /// A choice of options that has some of everything, for `random_costs`: 2 to so many devices, at least 3 positions.
 RandomCosts random_options(std::mt19937_64& random, int most_devices, int most_positions,
                            int least_positions = 3);
 
 /// A pipeline over some of the devices of such costs; evaluate() takes it.
 struct PlacedCosts {
-  partitioner::CostInputs inputs;
-  partitioner::Placement placement;
+  planning::CostInputs inputs;
+  planning::Placement placement;
 };
 /// Of all kinds, up to four devices; media are slow enough to matter, and messages pass two at most.
 PlacedCosts random_placed_costs(std::mt19937_64& random);
 
 /// Devices of different speeds, each operator's time off by up to a third on each; boundaries that shrink along the model; links of 50 to
 /// 1000 Mbit/s with delays up to `delay`. In whole nanoseconds, so that hardly two sums are equal.
-partitioner::CostInputs model_like_costs(int devices, int positions, std::uint64_t seed,
-                                         Nanoseconds delay = std::chrono::milliseconds(2));
+planning::CostInputs model_like_costs(int devices, int positions, std::uint64_t seed,
+                                      Nanoseconds delay = std::chrono::milliseconds(2));
 
 }  // namespace pareto::test

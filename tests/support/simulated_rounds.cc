@@ -9,12 +9,12 @@ SimulatedRun::SimulatedRun(const Disturbance& disturbance, int rounds, std::uint
   for (int i = 0; i < rounds; ++i) drift_.push_back(std::exp(disturbance.drift * random_.normal()));
 }
 
-client::TrialRecord SimulatedRun::measure(const std::string& id, double latency_ms,
-                                          double samples_per_s) {
-  client::TrialRecord trial;
+results::TrialRecord SimulatedRun::measure(const std::string& id, double latency_ms,
+                                           double samples_per_s) {
+  results::TrialRecord trial;
   trial.id = id;
   for (std::size_t i = 0; i < drift_.size(); ++i) {
-    client::TrialRound& round = trial.rounds.emplace_back();
+    results::TrialRound& round = trial.rounds.emplace_back();
     round.round = static_cast<int>(i);
     const double factor = drift_[i] * std::exp(disturbance_.unit * random_.normal());
     round.latency_ms = samples(latency_ms, factor, disturbance_.requests);

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "client/experiment/statistics.h"
-#include "client/results/record.h"
+#include "coordinator/results/record.h"
+#include "coordinator/statistics/statistics.h"
 
 namespace pareto::test {
 
@@ -28,13 +28,13 @@ class SimulatedRun {
   SimulatedRun(const Disturbance& disturbance, int rounds, std::uint64_t seed);
 
   /// A trial whose figures truly are these, with samples only.
-  client::TrialRecord measure(const std::string& id, double latency_ms, double samples_per_s);
+  results::TrialRecord measure(const std::string& id, double latency_ms, double samples_per_s);
 
  private:
   std::vector<double> samples(double typical, double round_factor, int count);
 
   const Disturbance disturbance_;
-  client::Random random_;
+  statistics::Random random_;
   std::vector<double> drift_;  ///< a factor a round
 };
 

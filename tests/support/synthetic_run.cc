@@ -7,18 +7,18 @@
 #include <map>
 #include <random>
 
-#include "client/results/front_chance.h"
-#include "client/results/quantile.h"
-#include "client/results/shown_figure.h"
-#include "partitioner/objective/objective.h"
+#include "coordinator/results/front_chance.h"
+#include "coordinator/results/quantile.h"
+#include "coordinator/results/shown_figure.h"
+#include "partitioner/planning/objective/objective.h"
 
 namespace pareto::test {
 namespace {
 
-using client::RunRecord;
-using client::TrialRecord;
-using client::TrialRound;
-using client::TrialStatus;
+using results::RunRecord;
+using results::TrialRecord;
+using results::TrialRound;
+using results::TrialStatus;
 
 constexpr double kModelMs = 16.5;  // one device, one sample
 
@@ -58,7 +58,7 @@ void fill_figures(TrialRecord& trial, const Work& work, std::mt19937_64& random)
     for (int request = 0; request < 12; ++request) {
       round.latency_ms.push_back(latency * std::max(0.9, noise(random)));
       round.sink_receive_ms.push_back(0.05);
-      for (client::StageSamples& stage : round.stages) {
+      for (results::StageSamples& stage : round.stages) {
         stage.compute_ms.push_back(&stage == &round.stages.front() ? first_ms : second_ms);
         stage.queue_ms.push_back(0.02);
         stage.receive_ms.push_back(0.05);
@@ -70,9 +70,9 @@ void fill_figures(TrialRecord& trial, const Work& work, std::mt19937_64& random)
     sorted.insert(sorted.end(), round.latency_ms.begin(), round.latency_ms.end());
   }
   std::ranges::sort(sorted);
-  trial.latency = {client::shown_figure(sorted[18]),
+  trial.latency = {results::shown_figure(sorted[18]),
                    sorted[32],
-                   client::quantile(sorted, 0.95),
+                   results::quantile(sorted, 0.95),
                    sorted[35],
                    latency,
                    {sorted[13], sorted[23]},
@@ -80,7 +80,7 @@ void fill_figures(TrialRecord& trial, const Work& work, std::mt19937_64& random)
                    36,
                    sorted[18]};
   std::ranges::sort(rates);
-  trial.throughput = {client::shown_figure(rates[1]),
+  trial.throughput = {results::shown_figure(rates[1]),
                       {rates[0], rates[2]},
                       trial.rounds.front().window,
                       240,
@@ -149,16 +149,16 @@ TrialRecord make_trial(int split, const std::string& device, const std::string& 
                          transport, batch);
   if (network != nullptr) {
     trial.condition = network->name;
-    trial.network = client::NetworkFigures{network->round_trip_ms, 0.02, network->mbit_per_s,
-                                           network->mbit_per_s};
+    trial.network = results::NetworkFigures{network->round_trip_ms, 0.02, network->mbit_per_s,
+                                            network->mbit_per_s};
     if (network->name != "none") trial.id += "/" + network->name;
   }
   return trial;
 }
 
 void mark_fronts(std::vector<TrialRecord>& trials) {
-  std::vector<const partitioner::Objective*> objectives;
-  for (const partitioner::Objective& objective : partitioner::builtin_objectives()) {
+  std::vector<const planning::Objective*> objectives;
+  for (const planning::Objective& objective : planning::builtin_objectives()) {
     if (objective.name == "latency" || objective.name == "throughput") {
       objectives.push_back(&objective);
     }
@@ -166,18 +166,18 @@ void mark_fronts(std::vector<TrialRecord>& trials) {
   std::map<std::pair<std::int64_t, std::string>, std::vector<TrialRecord*>> groups;
   for (TrialRecord& trial : trials) {
     trial.on_front = false;
-    if (trial.status == client::TrialStatus::kOk && trial.latency.samples > 0) {
+    if (trial.status == TrialStatus::kOk && trial.latency.samples > 0) {
       groups[{trial.batch, trial.condition}].push_back(&trial);
     }
   }
   for (auto& [key, group] : groups) {
-    std::vector<partitioner::Measurement> points(group.size());
+    std::vector<planning::Measurement> points(group.size());
     for (std::size_t i = 0; i < group.size(); ++i) {
       points[i].latency_p50_ms = group[i]->latency.p50_ms;
       points[i].throughput_per_s = group[i]->throughput.samples_per_s;
       group[i]->p_front = 0.04;
     }
-    for (const std::size_t i : partitioner::pareto_front(points, objectives)) {
+    for (const std::size_t i : planning::pareto_front(points, objectives)) {
       group[i]->on_front = true;
       group[i]->p_front = 0.9;
     }
@@ -185,7 +185,7 @@ void mark_fronts(std::vector<TrialRecord>& trials) {
 }
 
 void mark_failed(TrialRecord& trial, const std::string& failure) {
-  trial.status = client::TrialStatus::kFailed;
+  trial.status = TrialStatus::kFailed;
   trial.failure = failure;
   trial.on_front = false;
   trial.p_front = 0;
@@ -256,7 +256,7 @@ RunRecord synthetic_chain_sweep() {
   for (std::size_t i = 0; i < run.trials.size(); i += 2) {
     TrialRecord& trial = run.trials[i];
     if (!trial.split) continue;
-    const client::CutRecord second{
+    const results::CutRecord second{
         "after:avgpool", 150, {{DType::kFloat32, {{0, 1}, {392, 0}}}}, 1568};
     trial.split->cuts.push_back(second);
     trial.split->boundary.push_back(second.boundary.front());
@@ -304,7 +304,7 @@ RunRecord synthetic_skipped_sweep() {
   return run;
 }
 
-client::RunRecord synthetic_large_sweep() {
+RunRecord synthetic_large_sweep() {
   return synthetic_run({.transports = {"tcp"},
                         .batches = {1},
                         .split_points = 225,
@@ -316,29 +316,29 @@ client::RunRecord synthetic_large_sweep() {
                         .slow_factor = 0.3});
 }
 
-client::RunRecord synthetic_adaptive_sweep() {
-  client::RunRecord run = synthetic_run({.batches = {1}, .with_failure = false});
+RunRecord synthetic_adaptive_sweep() {
+  RunRecord run = synthetic_run({.batches = {1}, .with_failure = false});
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
-    client::TrialRecord& trial = run.trials[i];
+    TrialRecord& trial = run.trials[i];
     const double measured_ms = trial.latency.measured_p50_ms;
     const double measured_rate = trial.throughput.measured_per_s;
     // All that is known says otherwise than the few rounds of some.
     const double factor = i % 4 == 1 ? 0.93 : i % 4 == 2 ? 1.06 : 1;
-    trial.latency.p50_ms = client::shown_figure(factor * measured_ms);
-    trial.throughput.samples_per_s = client::shown_figure(measured_rate / factor);
-    for (double* part : {&trial.time_split.compute_ms, &trial.time_split.transfer_ms,
-                         &trial.time_split.wait_ms}) {
+    trial.latency.p50_ms = results::shown_figure(factor * measured_ms);
+    trial.throughput.samples_per_s = results::shown_figure(measured_rate / factor);
+    for (double* part :
+         {&trial.time_split.compute_ms, &trial.time_split.transfer_ms, &trial.time_split.wait_ms}) {
       *part *= factor;
     }
-    trial.prediction = client::Prediction{1.05 * measured_ms,
-                                          0.96 * measured_rate,
-                                          4,
-                                          factor * measured_ms,
-                                          measured_rate / factor,
-                                          0.02,
-                                          0.03,
-                                          0.7,
-                                          0.9};
+    trial.prediction = results::Prediction{1.05 * measured_ms,
+                                           0.96 * measured_rate,
+                                           4,
+                                           factor * measured_ms,
+                                           measured_rate / factor,
+                                           0.02,
+                                           0.03,
+                                           0.7,
+                                           0.9};
     if (i % 3 != 0) continue;
     trial.latency = {};
     trial.throughput = {};
@@ -347,7 +347,7 @@ client::RunRecord synthetic_adaptive_sweep() {
   mark_fronts(run.trials);
   for (std::size_t i = 0; i < run.trials.size(); i += 3) {
     run.trials[i].on_front = false;
-    run.trials[i].p_front = i == 0 ? 0.4 : client::kLeastChance;
+    run.trials[i].p_front = i == 0 ? 0.4 : results::kLeastChance;
   }
   return run;
 }

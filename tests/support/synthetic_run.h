@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "client/results/record.h"
+#include "coordinator/results/record.h"
 
 namespace pareto::test {
 
@@ -27,23 +27,23 @@ struct SyntheticOptions {
 };
 
 /// Figures follow a simple cost model with noise; fronts are marked; samples are there. The same options give the same run.
-client::RunRecord synthetic_run(const SyntheticOptions& options = {});
+results::RunRecord synthetic_run(const SyntheticOptions& options = {});
 
 /// "none", and conditions "R-near" and "R-far" of R = 1, 4, 20, 100, 1000 Mbit/s with round trips of 4 and 60 ms, in no order; the second
 /// device is a fast one, so that the best split moves with the rate. Of all trials under "1-far" none came across.
-client::RunRecord synthetic_network_sweep();
+results::RunRecord synthetic_network_sweep();
 
 /// The same, but "1-far" could not be had: its trials were skipped.
-client::RunRecord synthetic_skipped_sweep();
+results::RunRecord synthetic_skipped_sweep();
 
 /// 225 split points under "none" and three slower networks.
-client::RunRecord synthetic_large_sweep();
+results::RunRecord synthetic_large_sweep();
 
 /// Every third trial was left at its prediction, the first of them perhaps on the front; those of the others were 5 % off in latency and 4 %
 /// in throughput.
-client::RunRecord synthetic_adaptive_sweep();
+results::RunRecord synthetic_adaptive_sweep();
 
 /// Plans of two and of three stages: a second cut, of 1568 bytes a sample, behind every other one.
-client::RunRecord synthetic_chain_sweep();
+results::RunRecord synthetic_chain_sweep();
 
 }  // namespace pareto::test

@@ -93,10 +93,9 @@ TestAuthority::~TestAuthority() = default;
 
 const std::string& TestAuthority::certificate() const { return impl_->path; }
 
-metrics::CertificateFiles TestAuthority::issue(const std::string& name, const Validity& validity,
-                                               const std::string& passphrase) const {
-  metrics::CertificateFiles files{impl_->folder / (name + ".pem"), impl_->folder / (name + ".key"),
-                                  ""};
+tls::CertificateFiles TestAuthority::issue(const std::string& name, const Validity& validity,
+                                           const std::string& passphrase) const {
+  tls::CertificateFiles files{impl_->folder / (name + ".pem"), impl_->folder / (name + ".key"), ""};
   const Key key = make_key();
   const Certificate certificate =
       make_certificate(name, *key, validity, impl_->certificate.get(), *impl_->key);

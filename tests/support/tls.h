@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "core/metrics/server_certificate.h"
+#include "core/tls/server_certificate.h"
 #include "tests/support/http.h"
 
 namespace pareto::test {
@@ -29,8 +29,8 @@ class TestAuthority {
   const std::string& certificate() const;
   /// FOLDER/NAME.pem and FOLDER/NAME.key in the place of what is there, for a server on 127.0.0.1 or a client. A passphrase locks the
   /// key.
-  metrics::CertificateFiles issue(const std::string& name, const Validity& validity = {},
-                                  const std::string& passphrase = "") const;
+  tls::CertificateFiles issue(const std::string& name, const Validity& validity = {},
+                              const std::string& passphrase = "") const;
 
  private:
   struct Impl;
@@ -38,9 +38,9 @@ class TestAuthority {
 };
 
 struct TlsClient {
-  std::string authority;               ///< whom it believes: a PEM file
-  metrics::CertificateFiles own = {};  ///< what it shows; nothing where that is empty
-  int newest_version = 0;              ///< as OpenSSL numbers them: TLS1_2_VERSION; 0: any
+  std::string authority;           ///< whom it believes: a PEM file
+  tls::CertificateFiles own = {};  ///< what it shows; nothing where that is empty
+  int newest_version = 0;          ///< as OpenSSL numbers them: TLS1_2_VERSION; 0: any
 };
 
 /// As http_get; status 0 with the reason in `body` where there is no TLS with the other side, or it ends without saying so.

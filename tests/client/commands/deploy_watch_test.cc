@@ -8,14 +8,14 @@
 #include <sstream>
 
 #include "core/base/file.h"
-#include "tests/client/support/memory_transport.h"
+#include "tests/coordinator/support/memory_transport.h"
 
 namespace pareto::client {
 namespace {
 
 using testing::HasSubstr;
 
-class OnePipeline final : public StreamPipeline {
+class OnePipeline final : public load::StreamPipeline {
  public:
   transport::Link& source() override { return *ends_.first; }
   transport::Link& sink() override { return *ends_.second; }
@@ -25,12 +25,12 @@ class OnePipeline final : public StreamPipeline {
 
  private:
   std::pair<std::unique_ptr<transport::Link>, std::unique_ptr<transport::Link>> ends_ =
-      MemoryTransport::pair();
+      test::MemoryTransport::pair();
 };
 
 TEST(DeployWatch, TellsWhatHappensToThePipeline) {
   std::ostringstream err;
-  const StreamTally tally;
+  const load::StreamTally tally;
   int ready = 0;
   DeployWatch watch(err, tally, "m", "2 stages", [&] { ++ready; });
   EXPECT_FALSE(watch.was_open());
@@ -48,7 +48,7 @@ TEST(DeployWatch, TellsWhatHappensToThePipeline) {
 
 TEST(DeployWatch, ItsMetricsAreThoseOfTheManual) {
   std::ostringstream err;
-  const StreamTally tally;
+  const load::StreamTally tally;
   const DeployWatch watch(err, tally, "m", "2 stages", [] {});
   const std::string manual = read_file(PARETO_SOURCE_DIR "/daemon/metrics/METRICS.md").value();
   static const std::regex kRow(R"(\| `(pareto_deploy_[a-z_]+)` \| ([a-z]+) \|)");

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "client/experiment/lost_request.h"
+#include "coordinator/load/lost_request.h"
 #include "core/base/file.h"
 
 namespace pareto::client {
@@ -56,15 +56,15 @@ TEST(Flags, SettingsAreAllCombinationsOfTheListsOnce) {
   const SettingLists lists{"8,1,8", "0,2", "fp32,bf16"};
   const auto all = lists.read("plain");
   ASSERT_TRUE(all) << all.error().message;
-  EXPECT_EQ(*all, (std::vector<ShardSettings>{{"plain", "fp32", 0, 8},
-                                              {"plain", "bf16", 0, 8},
-                                              {"plain", "fp32", 2, 8},
-                                              {"plain", "bf16", 2, 8},
-                                              {"plain", "fp32", 0, 1},
-                                              {"plain", "bf16", 0, 1},
-                                              {"plain", "fp32", 2, 1},
-                                              {"plain", "bf16", 2, 1}}));
-  EXPECT_EQ(SettingLists().read("auto").value(), std::vector<ShardSettings>(1));
+  EXPECT_EQ(*all, (std::vector<control::ShardSettings>{{"plain", "fp32", 0, 8},
+                                                       {"plain", "bf16", 0, 8},
+                                                       {"plain", "fp32", 2, 8},
+                                                       {"plain", "bf16", 2, 8},
+                                                       {"plain", "fp32", 0, 1},
+                                                       {"plain", "bf16", 0, 1},
+                                                       {"plain", "fp32", 2, 1},
+                                                       {"plain", "bf16", 2, 1}}));
+  EXPECT_EQ(SettingLists().read("auto").value(), std::vector<control::ShardSettings>(1));
 }
 
 TEST(Flags, AnErrorLimitIsAShareOrAPercentage) {
@@ -100,7 +100,7 @@ TEST(Flags, SettingsThatAreNoneAreNamed) {
 
 TEST(Flags, ATimeoutIsOfMillisecondsToADay) {
   TimeoutFlag flag;
-  EXPECT_EQ(flag.read().value(), kRequestTimeout);
+  EXPECT_EQ(flag.read().value(), load::kRequestTimeout);
   const auto read = [&](const char* text) {
     flag.timeout = text;
     return flag.read();
@@ -117,7 +117,7 @@ TEST(Flags, ATimeoutIsOfMillisecondsToADay) {
 }
 
 TEST(Flags, WhatAPlanSaysOfItsModelNeedNotBeSaidAgain) {
-  const ModelSource kept{"/models/swin.pt", "3x64x64", 10, "/models/best.pth", 7};
+  const plan::ModelSource kept{"/models/swin.pt", "3x64x64", 10, "/models/best.pth", 7};
   ModelFlags none;
   none.complete(kept);
   EXPECT_EQ(none.source(), kept);
@@ -125,7 +125,8 @@ TEST(Flags, WhatAPlanSaysOfItsModelNeedNotBeSaidAgain) {
   some.weights = "/models/other.pth";
   some.model_seed = 8;
   some.complete(kept);
-  EXPECT_EQ(some.source(), (ModelSource{"/models/swin.pt", "3x64x64", 10, "/models/other.pth", 8}));
+  EXPECT_EQ(some.source(),
+            (plan::ModelSource{"/models/swin.pt", "3x64x64", 10, "/models/other.pth", 8}));
   ModelFlags relative;
   relative.model = "nets/../swin.pt";
   relative.weights = "best.pth";
@@ -134,7 +135,7 @@ TEST(Flags, WhatAPlanSaysOfItsModelNeedNotBeSaidAgain) {
   EXPECT_EQ(relative.source().weights, here + "/best.pth");
   ModelFlags builtin;
   builtin.model = "vgg16";
-  EXPECT_EQ(builtin.source(), ModelSource{.model = "vgg16"});
+  EXPECT_EQ(builtin.source(), plan::ModelSource{.model = "vgg16"});
 }
 
 }  // namespace

@@ -9,13 +9,13 @@
 
 #include "client/commands/npy.h"
 #include "client/commands/remembered_inputs.h"
-#include "partitioner/models/model_builder.h"
+#include "partitioner/model/zoo/model_builder.h"
 #include "tests/client/support/program.h"
 
 namespace pareto::client {
 namespace {
 
-using partitioner::Model;
+using model::Model;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -33,11 +33,11 @@ class InputsOfPeople : public testing::Test {
     return path(name);
   }
 
-  static Model open(std::vector<partitioner::InputShape> inputs) {
-    partitioner::ModelOptions options;
+  static Model open(std::vector<model::InputShape> inputs) {
+    model::ModelOptions options;
     options.num_classes = 10;
     options.input = std::move(inputs);
-    return partitioner::open_model("squeezenet1_0", options).value();
+    return model::open_model("squeezenet1_0", options).value();
   }
 
   std::vector<std::int64_t> batches(const Model& model, const std::vector<std::int64_t>& named) {

@@ -36,8 +36,8 @@ KeptFlags some_flags() {
   return flags;
 }
 
-RunRecord run_of(const std::string& options) {
-  RunRecord run;
+results::RunRecord run_of(const std::string& options) {
+  results::RunRecord run;
   run.id = "20260131-101502-ab12";
   run.options_json = options;
   return run;
@@ -91,7 +91,7 @@ TEST(KeptFlags, NamesAreNoFiles) {
 TEST(KeptFlags, NamesOfAnyBytesAreKeptAsFarAsTheyAreText) {
   KeptFlags flags;
   flags.model.model = "mod\xe8le.pt";
-  NamedPlan& named = flags.options.plans.emplace_back();
+  cluster::NamedPlan& named = flags.options.plans.emplace_back();
   named.name = "d\xe8s";
   named.plan.model = flags.model.model;
   named.plan.stages = {{"pi-1", 0, 10}};
@@ -104,7 +104,7 @@ TEST(KeptFlags, NamesOfAnyBytesAreKeptAsFarAsTheyAreText) {
 }
 
 TEST(KeptFlags, SayWhatTheConditionsWereWhateverBecameOfTheirFiles) {
-  Condition slow;
+  plan::Condition slow;
   slow.forward.delay = std::chrono::milliseconds(20);
   KeptFlags flags = some_flags();
   flags.options.conditions = {"none", here("no such folder/slow.yaml")};

@@ -12,8 +12,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-partitioner::Graph net(const std::vector<const char*>& kinds) {
-  partitioner::Graph graph;
+model::Graph net(const std::vector<const char*>& kinds) {
+  model::Graph graph;
   graph.model = "net";
   for (const char* kind : kinds) {
     graph.operators.emplace_back().kind = kind;
@@ -25,7 +25,7 @@ partitioner::Graph net(const std::vector<const char*>& kinds) {
 TEST(ModelNotices, AModelSavedInTrainingModeIsTold) {
   auto graph = net({"aten::relu", "aten::dropout", "aten::batch_norm", "aten::dropout"});
   EXPECT_THAT(model_notices(graph), IsEmpty());
-  for (partitioner::Operator& op : graph.operators) op.trains = op.kind != "aten::relu";
+  for (model::Operator& op : graph.operators) op.trains = op.kind != "aten::relu";
   EXPECT_THAT(model_notices(graph),
               ElementsAre(AllOf(HasSubstr("net "), HasSubstr("1 batch_norm, 2 dropout"),
                                 HasSubstr("eval()"))));

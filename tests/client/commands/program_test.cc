@@ -149,10 +149,10 @@ TEST_F(Program, DevicesMayBeNamedByTheirAddressesAndByTheEnvironment) {
   devices_ = "127.0.0.1:1,localhost:2";
   EXPECT_EQ(run({"devices"}).out, named.out);
   refused({"run", "--model", "squeezenet1_0", "--input-shape", "3x64x64", "--split", "none"},
-          kExitEnvironment, AllOf(HasSubstr("127.0.0.1:1"), testing::Not(HasSubstr("localhost"))));
+          kExitEnvironment, AllOf(HasSubstr("127.0.0.1:1"), Not(HasSubstr("localhost"))));
   devices_ = "127.0.0.1:1";
   const Done given = run({"devices", "--devices", "localhost:2"});
-  EXPECT_THAT(given.out, testing::Not(HasSubstr("127.0.0.1:1"))) << "what is given counts";
+  EXPECT_THAT(given.out, Not(HasSubstr("127.0.0.1:1"))) << "what is given counts";
   refused({"devices", "--devices", "a:7070,b:99999"}, kExitUsage, HasSubstr("\"b:99999\""));
   refused({"devices", "--devices", "http://a:7070"}, kExitUsage, HasSubstr("no scheme"));
 }
@@ -217,7 +217,7 @@ TEST_F(Program, DevicesAreAskedAllAtOnce) {
 
 TEST_F(Program, ASweepIsRefusedANameThatIsNone) {
   refused(small("sweep", {"--name", "last"}), kExitUsage, HasSubstr("--name last"));
-  const RunRecord first = stored_run({.batches = {1}, .split_points = 1});
+  const results::RunRecord first = stored_run({.batches = {1}, .split_points = 1});
   ASSERT_EQ(run({"runs", "tag", first.id, "kitchen"}).code, 0);
   refused(small("sweep", {"--name", "kitchen"}), kExitUsage, HasSubstr(first.id));
 }
@@ -422,13 +422,15 @@ TEST_F(Program, DoctorSaysWhatIsMissing) {
 }
 
 TEST(ExitCodes, SortErrorsByWhoCanMendThem) {
-  EXPECT_EQ(exit_code_of(ErrorCode::kInvalidArgument), kExitUsage);
-  EXPECT_EQ(exit_code_of(ErrorCode::kNotFound), kExitUsage);
-  EXPECT_EQ(exit_code_of(ErrorCode::kCorrupt), kExitUsage);
-  EXPECT_EQ(exit_code_of(ErrorCode::kPermission), kExitEnvironment);
-  EXPECT_EQ(exit_code_of(ErrorCode::kUnavailable), kExitEnvironment);
-  EXPECT_EQ(exit_code_of(ErrorCode::kExhausted), kExitFailed);
-  EXPECT_EQ(exit_code_of(ErrorCode::kInternal), kExitFailed);
+  EXPECT_EQ(exit_code_of(ErrorCode::kInvalidArgument, Phase::kPreparing), kExitUsage);
+  EXPECT_EQ(exit_code_of(ErrorCode::kNotFound, Phase::kPreparing), kExitUsage);
+  EXPECT_EQ(exit_code_of(ErrorCode::kCorrupt, Phase::kPreparing), kExitUsage);
+  EXPECT_EQ(exit_code_of(ErrorCode::kPermission, Phase::kPreparing), kExitEnvironment);
+  EXPECT_EQ(exit_code_of(ErrorCode::kUnavailable, Phase::kPreparing), kExitEnvironment);
+  EXPECT_EQ(exit_code_of(ErrorCode::kUnavailable, Phase::kRunning), kExitFailed);
+  EXPECT_EQ(exit_code_of(ErrorCode::kInvalidArgument, Phase::kRunning), kExitUsage);
+  EXPECT_EQ(exit_code_of(ErrorCode::kExhausted, Phase::kPreparing), kExitFailed);
+  EXPECT_EQ(exit_code_of(ErrorCode::kInternal, Phase::kPreparing), kExitFailed);
 }
 
 TEST(CommandLine, CanBeTypedAgain) {

@@ -37,7 +37,7 @@ class Simulate : public Program {
     return path(name);
   }
 
-  RunRecord stored_run() const {
+  results::RunRecord stored_run() const {
     return Program::stored_run({.transports = {"tcp"}, .batches = {1}});
   }
 };
@@ -89,7 +89,7 @@ TEST_F(Simulate, RequestsMayEndItBeforeATenthOfItsDuration) {
 }
 
 TEST_F(Simulate, AStoredRunBesideItself) {
-  const RunRecord record = stored_run();
+  const results::RunRecord record = stored_run();
   const Done table = run({"--run", "last", "--requests", "500"});
   EXPECT_EQ(table.code, kExitDone) << table.err;
   EXPECT_THAT(table.out, AllOf(HasSubstr(record.id), HasSubstr("after:features.3"),
@@ -118,7 +118,7 @@ TEST_F(Simulate, AScenarioAsReportAndCsv) {
 }
 
 TEST_F(Simulate, AStoredRunAsReportAndCsv) {
-  const RunRecord record = stored_run();
+  const results::RunRecord record = stored_run();
   const Done done = run(
       {"--run", "last", "--requests", "500", "--report", path("r.html"), "--csv", path("r.csv")});
   EXPECT_EQ(done.code, kExitDone) << done.err;
@@ -129,7 +129,7 @@ TEST_F(Simulate, AStoredRunAsReportAndCsv) {
 }
 
 TEST_F(Simulate, ATrialOfAStoredRunInAScenario) {
-  const RunRecord record = stored_run();
+  const results::RunRecord record = stored_run();
   const std::string text = R"(
 requests: 2000
 devices: [{name: phone, count: 2}, {name: server, cores: 4}]

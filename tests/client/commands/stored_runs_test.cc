@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/commands/kept_flags.h"
-#include "client/results/run_lock.h"
+#include "coordinator/results/run_lock.h"
 #include "tests/client/support/program.h"
 #include "tests/support/json_schema.h"
 #include "tests/support/synthetic_run.h"
@@ -46,7 +46,7 @@ class StoredRuns : public Program {
 };
 
 TEST_F(StoredRuns, CommandLinesOfAnyBytesAreListed) {
-  RunRecord record = test::synthetic_run({});
+  results::RunRecord record = test::synthetic_run({});
   record.command_line = "paretoctl sweep --report 'r\xe9s.html'";
   stored(record);
   const Done done = run({"runs", "--json"});
@@ -56,10 +56,10 @@ TEST_F(StoredRuns, CommandLinesOfAnyBytesAreListed) {
 }
 
 TEST_F(StoredRuns, RunsAreNamedAndRemoved) {
-  const RunRecord first = stored_run({.batches = {1}, .split_points = 1});
+  const results::RunRecord first = stored_run({.batches = {1}, .split_points = 1});
   EXPECT_EQ(run({"runs", "tag", first.id, "kitchen"}).code, 0);
   EXPECT_THAT(run({"runs"}).out, AllOf(HasSubstr("kitchen"), HasSubstr("name")));
-  EXPECT_EQ(nlohmann::json::parse(run({"runs", "--json"}).out)[0]["name"], "kitchen");
+  EXPECT_EQ(json::parse(run({"runs", "--json"}).out)[0]["name"], "kitchen");
   EXPECT_EQ(run({"front", "kitchen"}).out, run({"front", first.id}).out);
   EXPECT_EQ(run({"front", first.id.substr(first.id.size() - 4)}).out, run({"front", first.id}).out);
   refused({"runs", "tag", "kitchen"}, 2, HasSubstr("a run and its new name"));
@@ -68,7 +68,7 @@ TEST_F(StoredRuns, RunsAreNamedAndRemoved) {
   refused({"runs", "rm", "kitchen", "attic"}, 2, HasSubstr("attic"));
   refused({"runs", "list", "kitchen"}, 2, HasSubstr("paretoctl front kitchen"));
   {
-    const auto lock = RunLock::try_take(path("results.db"), first.id);
+    const auto lock = results::RunLock::try_take(path("results.db"), first.id);
     refused({"runs", "rm", "kitchen"}, 3, HasSubstr("measured by another process"));
   }
   const std::string page = path("report-" + first.id + ".html");
@@ -84,11 +84,11 @@ TEST_F(StoredRuns, RunsAreNamedAndRemoved) {
 }
 
 TEST_F(StoredRuns, AReportHoldsTheRunItIsComparedWith) {
-  RunRecord earlier = test::synthetic_run({.batches = {1}, .split_points = 2});
+  results::RunRecord earlier = test::synthetic_run({.batches = {1}, .split_points = 2});
   earlier.id = "20260130-101502-cd34";
   earlier.started = "2026-01-30T10:15:02Z";
   stored(earlier);
-  const RunRecord later = stored_run();
+  const results::RunRecord later = stored_run();
   const std::string page = path("compared.html");
   ASSERT_EQ(run({"report", later.id, "--with", earlier.id, "--output", page}).code, kExitDone);
   const std::string text = read_file(page).value();
@@ -100,7 +100,7 @@ TEST_F(StoredRuns, AReportHoldsTheRunItIsComparedWith) {
 }
 
 TEST_F(StoredRuns, ViewsOfAStoredRun) {
-  const RunRecord stored = stored_run();
+  const results::RunRecord stored = stored_run();
   const Done front = run({"front", "--json", "last"});
   EXPECT_EQ(front.code, kExitDone);
   EXPECT_THAT(test::violations(test::golden_schema("sweep"), json::parse(front.out)), IsEmpty());
@@ -121,7 +121,7 @@ TEST_F(StoredRuns, ViewsOfAStoredRun) {
 }
 
 TEST_F(StoredRuns, TrialsAreShownInTheOrderOfTheirCuts) {
-  RunRecord record = test::synthetic_run({.transports = {"tcp"}, .batches = {1}});
+  results::RunRecord record = test::synthetic_run({.transports = {"tcp"}, .batches = {1}});
   std::ranges::reverse(record.trials);
   std::swap(record.trials[3], record.trials[7]);
   stored(record);
@@ -201,16 +201,16 @@ TEST_F(StoredRuns, ViewsOfWhatIsNotThere) {
 }
 
 TEST_F(StoredRuns, DiffOfTwoStoredRuns) {
-  RunRecord run = stored_run();
+  results::RunRecord run = stored_run();
   const std::string first = run.id;
   run.id = "20260201-101502-cd34";
-  TrialRecord& slower = run.trials[4];
+  results::TrialRecord& slower = run.trials[4];
   slower.latency.p50_ms *= 3;
-  for (TrialRound& round : slower.rounds) {
+  for (results::TrialRound& round : slower.rounds) {
     for (double& ms : round.latency_ms) ms *= 3;
   }
   run.trials[5].batch = 32;
-  for (TrialRecord& trial : run.trials) trial.plan.precision = "bf16";
+  for (results::TrialRecord& trial : run.trials) trial.plan.precision = "bf16";
   stored(run);
   const Done table = run_diff({});
   EXPECT_EQ(table.code, kExitFailed) << table.err;
@@ -246,10 +246,10 @@ TEST_F(StoredRuns, DiffOfTwoStoredRuns) {
 }
 
 TEST_F(StoredRuns, DiffTellsOfMachinesThatWereBusy) {
-  RunRecord run = stored_run({.batches = {1}, .split_points = 2});
+  results::RunRecord run = stored_run({.batches = {1}, .split_points = 2});
   run.id = "20260201-101502-cd34";
   run.passes.resize(1);
-  run.passes[0].others = {{kThisMachine, 2, 0.91, 5.8, 30}};
+  run.passes[0].others = {{results::kThisMachine, 2, 0.91, 5.8, 30}};
   stored(run);
   EXPECT_THAT(
       run_diff({}).out,
@@ -257,12 +257,12 @@ TEST_F(StoredRuns, DiffTellsOfMachinesThatWereBusy) {
   const json parsed = json::parse(run_diff({"--json"}).out);
   EXPECT_THAT(test::violations(test::golden_schema("diff"), parsed), IsEmpty());
   EXPECT_THAT(parsed["a"]["disturbances"], IsEmpty());
-  EXPECT_EQ(parsed["b"]["disturbances"][0]["where"], kThisMachine);
+  EXPECT_EQ(parsed["b"]["disturbances"][0]["where"], results::kThisMachine);
 }
 
 TEST_F(StoredRuns, DiffOfWhatCannotBeCompared) {
   refused({"diff"}, kExitUsage, HasSubstr("holds no run"));
-  RunRecord run = stored_run({.batches = {1}, .split_points = 2});
+  results::RunRecord run = stored_run({.batches = {1}, .split_points = 2});
   refused({"diff"}, kExitUsage,
           AllOf(HasSubstr("\"last~1\" needs 2 runs"), HasSubstr("results.db holds 1 run")));
   refused({"diff", run.id}, kExitUsage, HasSubstr("the same run"));
@@ -307,7 +307,7 @@ TEST_F(StoredRuns, ARunThatGoesOnHasItsOwnFlags) {
 }
 
 TEST_F(StoredRuns, ARunSaysWhatItsBudgetLeftUndecided) {
-  RunRecord run = test::synthetic_adaptive_sweep();
+  results::RunRecord run = test::synthetic_adaptive_sweep();
   KeptFlags flags;
   flags.options.adaptive = true;
   flags.options.budget_s = 20;
@@ -327,11 +327,11 @@ TEST_F(StoredRuns, ARunSaysWhatItsBudgetLeftUndecided) {
 }
 
 TEST_F(StoredRuns, WrongOutputsAreAFailureAndNotAPart) {
-  RunRecord wrong = test::synthetic_run({.batches = {1}, .split_points = 1});
-  TrialRecord& trial = wrong.trials.front();
-  trial.status = TrialStatus::kFailed;
+  results::RunRecord wrong = test::synthetic_run({.batches = {1}, .split_points = 1});
+  results::TrialRecord& trial = wrong.trials.front();
+  trial.status = results::TrialStatus::kFailed;
   trial.failure = "output 0 is float64[1x4], the whole model's is float32[1x4]";
-  trial.output_error = OutputError{INFINITY, INFINITY, 0};
+  trial.output_error = results::OutputError{INFINITY, INFINITY, 0};
   stored(wrong);
   const Done shown = run({"sweep", "--resume", "last", "--report", "none"});
   EXPECT_EQ(shown.code, kExitFailed);
@@ -339,10 +339,10 @@ TEST_F(StoredRuns, WrongOutputsAreAFailureAndNotAPart) {
 }
 
 TEST_F(StoredRuns, ARunThatIsBeingMeasuredIsLeftAlone) {
-  RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 1});
+  results::RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 1});
   run.finished.clear();
   stored(run);
-  auto lock = RunLock::try_take(path("results.db"), run.id);
+  auto lock = results::RunLock::try_take(path("results.db"), run.id);
   ASSERT_TRUE(lock && *lock);
   refused({"sweep", "--resume", "last"}, kExitEnvironment,
           AllOf(HasSubstr("run " + run.id), HasSubstr("being measured"), HasSubstr("Ctrl-C")));
@@ -358,7 +358,7 @@ TEST_F(StoredRuns, ARunThatIsBeingMeasuredIsLeftAlone) {
 }
 
 TEST_F(StoredRuns, ARunGoesOnOnTheTestBedThatItBeganOn) {
-  RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 1});
+  results::RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 1});
   run.finished.clear();
   KeptFlags flags;
   flags.model.model = "squeezenet1_0";

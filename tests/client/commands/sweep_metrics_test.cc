@@ -16,13 +16,13 @@ double value(const SweepMetrics& metrics, const std::string& series) {
   return at == std::string::npos ? -1 : std::stod(text.substr(at + series.size() + 2));
 }
 
-RunRecord run_of(const std::vector<std::string>& conditions) {
-  RunRecord run;
+results::RunRecord run_of(const std::vector<std::string>& conditions) {
+  results::RunRecord run;
   run.id = "r1";
   run.model = "resnet50";
   run.software_version = "1.2";
   for (const std::string& condition : conditions) {
-    TrialRecord& trial = run.trials.emplace_back();
+    results::TrialRecord& trial = run.trials.emplace_back();
     trial.condition = condition;
   }
   return run;
@@ -37,7 +37,7 @@ TEST(SweepMetrics, OfTheProcessAloneBeforeItBegins) {
 
 TEST(SweepMetrics, TellHowFarPredictingIs) {
   SweepMetrics metrics;
-  const RunRecord run = run_of({"none"});
+  const results::RunRecord run = run_of({"none"});
   metrics.begin(run);
   EXPECT_EQ(value(metrics, "pareto_sweep_prediction_ratio"), -1) << "nothing has to be predicted";
   metrics.predict(3, 12);
@@ -57,7 +57,7 @@ TEST(SweepMetrics, FollowTheSweep) {
   EXPECT_EQ(value(metrics, "pareto_sweep_left_seconds"), -1);
   EXPECT_EQ(value(metrics, "pareto_sweep_condition{condition=\"lte\"}"), 0);
 
-  SweepProgress progress;
+  sweep::SweepProgress progress;
   progress.done = 1;
   progress.total = 12;
   metrics.show(progress);

@@ -22,8 +22,8 @@ constexpr Nanoseconds kBegan = std::chrono::hours(50);
 constexpr Nanoseconds kAhead[] = {std::chrono::hours(3), std::chrono::hours(-2)};
 
 /// Two devices, requests of 100 us every 40 us: 10 source, 10 wire, 20 + 5 + 15 first stage, 10 wire, 20 second, 10 back.
-PipelineTrace made_up(int requests) {
-  PipelineTrace trace;
+load::PipelineTrace made_up(int requests) {
+  load::PipelineTrace trace;
   trace.plan.model = "toy";
   trace.plan.splits = {"after:relu"};
   trace.plan.window = 3;
@@ -32,7 +32,7 @@ PipelineTrace made_up(int requests) {
   trace.load.began = TimePoint(kBegan);
   for (int i = 0; i < requests; ++i) {
     const Nanoseconds sent = us(40 * i);
-    RequestSample sample;
+    load::RequestSample sample;
     sample.request = static_cast<std::uint64_t>(i);
     sample.sent = sent;
     sample.completed = sent + us(100);
@@ -63,7 +63,7 @@ struct Drawn {
   std::map<int, std::string> processes;
   std::map<std::pair<int, int>, std::string> threads;
 
-  explicit Drawn(const PipelineTrace& trace) : document(json::parse(chrome_trace(trace))) {
+  explicit Drawn(const load::PipelineTrace& trace) : document(json::parse(chrome_trace(trace))) {
     for (const json& event : document.at("traceEvents")) {
       if (event.at("ph") != "M") continue;
       const int process = event.at("pid");
@@ -133,9 +133,9 @@ TEST(ChromeTrace, WhatTheLastRequestSentIsNotKnown) {
 }
 
 TEST(ChromeTrace, NothingOnOneRowOverlaps) {
-  PipelineTrace trace = made_up(20);
+  load::PipelineTrace trace = made_up(20);
   // Requests that come at once wait together.
-  for (RequestSample& sample : trace.load.samples) sample.timeline[0].queue = us(200);
+  for (load::RequestSample& sample : trace.load.samples) sample.timeline[0].queue = us(200);
   const Drawn drawn(trace);
   std::map<std::pair<int, int>, std::vector<Span>> rows;
   for (const json& event : drawn.document.at("traceEvents")) {
@@ -203,7 +203,7 @@ TEST(ChromeTrace, ArrowsFollowARequest) {
 }
 
 TEST(ChromeTrace, ADeviceWithTwoStagesIsOneProcess) {
-  PipelineTrace trace = made_up(1);
+  load::PipelineTrace trace = made_up(1);
   trace.stages[1].device = "pi-1";
   trace.clocks.erase("pi-2");
   const Drawn drawn(trace);

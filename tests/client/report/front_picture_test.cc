@@ -72,13 +72,13 @@ TEST(FrontPicture, HasTheSizeAskedFor) {
 }
 
 TEST(FrontPicture, DrawsTheFrontOfTheNetworkAskedFor) {
-  const RunRecord run = test::synthetic_network_sweep();
+  const results::RunRecord run = test::synthetic_network_sweep();
   const auto svg = front_picture(run, {.condition = "20-near"}, PictureFormat::kSvg, {});
   ASSERT_TRUE(svg) << svg.error().message;
   EXPECT_THAT(*svg, AllOf(StartsWith("<svg"), HasSubstr("xmlns=\"http://www.w3.org/2000/svg\""),
                           HasSubstr("latency, p50 ms")));
   std::size_t named = 0;
-  for (const TrialRecord& trial : run.trials) {
+  for (const results::TrialRecord& trial : run.trials) {
     if (trial.on_front && trial.batch == 1 && trial.condition == "20-near" && trial.split) {
       named += svg->find(trial.split->name) != std::string::npos ? 1 : 0;
     }
@@ -87,11 +87,11 @@ TEST(FrontPicture, DrawsTheFrontOfTheNetworkAskedFor) {
 }
 
 TEST(FrontPicture, IsADrawingHoweverManyPlansThereAre) {
-  RunRecord run = test::synthetic_large_sweep();
-  const std::vector<TrialRecord> once = run.trials;
+  results::RunRecord run = test::synthetic_large_sweep();
+  const std::vector<results::TrialRecord> once = run.trials;
   // More than the page draws as shapes.
   for (int copy = 0; run.trials.size() <= 1500; ++copy) {
-    for (TrialRecord trial : once) {
+    for (results::TrialRecord trial : once) {
       trial.id += fmt::format("-{}", copy);
       run.trials.push_back(std::move(trial));
     }
@@ -103,7 +103,7 @@ TEST(FrontPicture, IsADrawingHoweverManyPlansThereAre) {
 }
 
 TEST(FrontPicture, WhatWasNotMeasuredIsNotDrawn) {
-  const RunRecord run = test::synthetic_network_sweep();
+  const results::RunRecord run = test::synthetic_network_sweep();
   for (const PictureOptions& options :
        {PictureOptions{.condition = "wifi"}, PictureOptions{.condition = "1-far"},
         PictureOptions{.batch = 3}}) {
@@ -116,7 +116,7 @@ TEST(FrontPicture, WhatWasNotMeasuredIsNotDrawn) {
   const auto unknown =
       front_picture(run, {.condition = "lta", .batch = 3}, PictureFormat::kPng, {"/none"});
   EXPECT_THAT(unknown.error().message, HasSubstr("at network \"lta\" and batch 3; it has network"));
-  RunRecord empty = run;
+  results::RunRecord empty = run;
   empty.trials.clear();
   const auto none = front_picture(empty, {}, PictureFormat::kPng, {"/nonexistent"});
   ASSERT_FALSE(none);

@@ -15,12 +15,13 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 /// Two conditions, two splits and two devices; the figures are plain.
-RunRecord small_run(const std::vector<std::string>& transports) {
-  RunRecord run = test::synthetic_run({.transports = transports,
-                                       .batches = {1},
-                                       .split_points = 2,
-                                       .with_failure = false,
-                                       .networks = {{"slow", 52, 9.89}, {"none", 0.08, 1870}}});
+results::RunRecord small_run(const std::vector<std::string>& transports) {
+  results::RunRecord run =
+      test::synthetic_run({.transports = transports,
+                           .batches = {1},
+                           .split_points = 2,
+                           .with_failure = false,
+                           .networks = {{"slow", 52, 9.89}, {"none", 0.08, 1870}}});
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
     run.trials[i].latency.p50_ms = 10 + static_cast<double>(i);
     run.trials[i].throughput.samples_per_s = 100 + static_cast<double>(i);
@@ -31,7 +32,7 @@ RunRecord small_run(const std::vector<std::string>& transports) {
 
 TEST(NetworkTable, IsThereForSeveralNetworksOnly) {
   EXPECT_THAT(write_network_table(test::synthetic_run(), {}), IsEmpty());
-  EXPECT_THAT(write_network_table(RunRecord{}, {}), IsEmpty());
+  EXPECT_THAT(write_network_table(results::RunRecord{}, {}), IsEmpty());
 }
 
 TEST(NetworkTable, NamesTheBestSplitOfEach) {
@@ -49,26 +50,26 @@ TEST(NetworkTable, NamesTheBestSplitOfEach) {
 }
 
 TEST(NetworkTable, SaysWhereNothingWasMeasured) {
-  RunRecord run = small_run({"tcp"});
-  for (TrialRecord& trial : run.trials) {
+  results::RunRecord run = small_run({"tcp"});
+  for (results::TrialRecord& trial : run.trials) {
     trial.latency = {};
-    if (trial.condition == "slow") trial.status = TrialStatus::kFailed;
+    if (trial.condition == "slow") trial.status = results::TrialStatus::kFailed;
   }
   std::string text = write_network_table(run, {});
   EXPECT_THAT(text, HasSubstr("all 4 plans failed"));
   EXPECT_THAT(text, HasSubstr("not measured"));
-  run.trials[0].status = TrialStatus::kOk;
+  run.trials[0].status = results::TrialStatus::kOk;
   text = write_network_table(run, {.colour = true});
   EXPECT_THAT(text, HasSubstr("3 of 4 plans failed"));
   EXPECT_THAT(text, HasSubstr("\x1b[31m"));
-  for (TrialRecord& trial : run.trials) {
-    if (trial.condition == "slow") trial.status = TrialStatus::kSkipped;
+  for (results::TrialRecord& trial : run.trials) {
+    if (trial.condition == "slow") trial.status = results::TrialStatus::kSkipped;
   }
   EXPECT_THAT(write_network_table(run, {}), HasSubstr("4 of 4 plans skipped"));
 }
 
 TEST(NetworkTable, FitsTheTerminal) {
-  const RunRecord run = test::synthetic_network_sweep();
+  const results::RunRecord run = test::synthetic_network_sweep();
   for (const int width : {60, 80, 120}) {
     std::istringstream text(write_network_table(run, {false, width}));
     for (std::string line; std::getline(text, line);) {

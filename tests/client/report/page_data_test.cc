@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "client/results/record_json.h"
+#include "coordinator/results/record_json.h"
 #include "tests/support/synthetic_run.h"
 
 namespace pareto::client {
@@ -16,14 +16,14 @@ using nlohmann::json;
 using testing::DoubleNear;
 using testing::ElementsAre;
 
-json data_of(const RunRecord& run) { return json::parse(page_data(run)); }
+json data_of(const results::RunRecord& run) { return json::parse(page_data(run)); }
 
 /// A plan of two stages, three requests, each part of its own size.
-RunRecord run_of_known_requests() {
-  RunRecord run = test::synthetic_run(
+results::RunRecord run_of_known_requests() {
+  results::RunRecord run = test::synthetic_run(
       {.transports = {"tcp"}, .batches = {1}, .split_points = 1, .with_failure = false});
-  TrialRecord& trial = run.trials.front();
-  TrialRound round;
+  results::TrialRecord& trial = run.trials.front();
+  results::TrialRound round;
   round.latency_ms = {10, 30, 20};
   round.sink_receive_ms = {0.1, 0.3, 0.2};
   round.stages.resize(2);
@@ -57,10 +57,10 @@ TEST(PageData, KeepsTheRequestsNearestToTheFigures) {
 }
 
 TEST(PageData, KeepsNoRequestThatIsNotWhole) {
-  RunRecord run = run_of_known_requests();
+  results::RunRecord run = run_of_known_requests();
   run.trials[0].rounds[0].stages[1].encode_ms.pop_back();
   EXPECT_FALSE(data_of(run)["trials"][0].contains("requests"));
-  TrialRound whole = run_of_known_requests().trials[0].rounds[0];
+  results::TrialRound whole = run_of_known_requests().trials[0].rounds[0];
   whole.latency_ms = {11, 31, 21};
   run.trials[0].rounds.push_back(whole);
   EXPECT_EQ(data_of(run)["trials"][0]["requests"]["p50"][0], 21) << "another round has them";
@@ -69,7 +69,7 @@ TEST(PageData, KeepsNoRequestThatIsNotWhole) {
 }
 
 TEST(PageData, HoldsEveryPlanAsItsFileDoes) {
-  RunRecord run = test::synthetic_chain_sweep();
+  results::RunRecord run = test::synthetic_chain_sweep();
   run.trials[1].plan.codecs = {"fp16"};
   run.trials[2].plan.engine = "plain";
   const json data = data_of(run);
@@ -89,7 +89,7 @@ TEST(PageData, HoldsEveryPlanAsItsFileDoes) {
 }
 
 TEST(PageData, IsTheDocumentOfASweepMadeSmaller) {
-  const RunRecord run = test::synthetic_network_sweep();
+  const results::RunRecord run = test::synthetic_network_sweep();
   const json data = data_of(run);
   const json document = json::parse(to_json(run).dump());
   for (const char* key : {"run", "command_line", "options", "devices", "front", "note", "seed"}) {

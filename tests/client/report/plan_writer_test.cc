@@ -9,16 +9,16 @@ namespace pareto::client {
 namespace {
 
 using nlohmann::json;
-using partitioner::Evaluation;
-using partitioner::ThirdObjective;
+using planning::Evaluation;
+using planning::ThirdObjective;
 using std::chrono::milliseconds;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-Plan split_plan() {
-  Plan plan;
+plan::Plan split_plan() {
+  plan::Plan plan;
   plan.model = "tiny";
   plan.splits = {"after:relu"};
   plan.stages = {{"pi-1", 0, 3}, {"pi-2", 3, 5}};
@@ -27,16 +27,16 @@ Plan split_plan() {
   return plan;
 }
 
-Plan replicas_plan() {
-  Plan plan;
+plan::Plan replicas_plan() {
+  plan::Plan plan;
   plan.model = "tiny";
   plan.replicated = true;
   plan.stages = {{"pi-1", 0, 5}, {"pi-2", 0, 5}};
   return plan;
 }
 
-Plan whole_plan() {
-  Plan plan;
+plan::Plan whole_plan() {
+  plan::Plan plan;
   plan.model = "tiny";
   plan.stages = {{"pi-1", 0, 5}};
   return plan;
@@ -60,7 +60,7 @@ PlanReport report() {
   report.codecs = {"none", "int8"};
   report.batch = 2;
   report.preference = "balanced";
-  Outlook outlook;
+  planning::Outlook outlook;
   outlook.condition = "wifi";
   outlook.front = {{split_plan(), {milliseconds(10), 3}, evaluation(10, 4)},
                    {replicas_plan(), {milliseconds(20), 8}, evaluation(20, 5)}};
@@ -167,7 +167,7 @@ TEST(PlanTable, ShowsWhatJitterLeaves) {
   PlanReport jittered = report();
   jittered.outlooks[0].front.push_back(jittered.outlooks[0].front[0]);
   jittered.outlooks[0].front[0].with_jitter =
-      partitioner::ReplayOutcome{3, 250, milliseconds(12), milliseconds(17), 5.0 / 6};
+      planning::ReplayOutcome{3, 250, milliseconds(12), milliseconds(17), 5.0 / 6};
   const std::string text = write_plan_table(jittered, {});
   EXPECT_THAT(text, AllOf(HasSubstr("with jitter\n"), HasSubstr("12.00 ms, 500.0/s\n"),
                           HasSubstr("600.0"), HasSubstr("with jitter: median latency")))

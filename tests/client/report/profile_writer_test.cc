@@ -17,8 +17,8 @@ using testing::IsEmpty;
 using testing::Not;
 
 /// Three operators of 1, 2 and 3 ms, cut behind the first one.
-DeviceProfile profile_of(const std::string& device, const ShardSettings& settings) {
-  DeviceProfile profile;
+plan::DeviceProfile profile_of(const std::string& device, const control::ShardSettings& settings) {
+  plan::DeviceProfile profile;
   profile.device = device;
   profile.model = "tiny";
   profile.model_digest = std::string(64, 'a');
@@ -33,15 +33,15 @@ DeviceProfile profile_of(const std::string& device, const ShardSettings& setting
 }
 
 /// 1 ms before the cut, 6 ms behind it, and room for all or not.
-partitioner::DeviceCosts costs(bool has_room) {
-  partitioner::DeviceCosts costs;
+planning::DeviceCosts costs(bool has_room) {
+  planning::DeviceCosts costs;
   costs.compute = {milliseconds(0), milliseconds(1), milliseconds(7)};
   costs.weight_bytes = {0, 1 << 20, 5 << 20};
   if (!has_room) costs.memory_limit_bytes = 2 << 20;
   return costs;
 }
 
-ProfiledSettings settings_of(const ShardSettings& settings) {
+ProfiledSettings settings_of(const control::ShardSettings& settings) {
   ProfiledSettings run;
   run.settings = settings;
   for (const char* device : {"pi-1", "pi-2"}) {
@@ -59,7 +59,8 @@ ProfileReport report() {
   report.positions = {0, 1, 3};
   report.cuts = {"after:relu"};
   report.settings = {settings_of({"auto", "fp32", 1, 1}), settings_of({"auto", "bf16", 2, 8})};
-  ProbedTransport tcp{"tcp", ProbedLinks(3, std::vector<transport::ProbeResult>(3))};
+  planning::ProbedTransport tcp{"tcp",
+                                planning::ProbedLinks(3, std::vector<transport::ProbeResult>(3))};
   tcp.links[0][2].round_trip = milliseconds(2);
   tcp.links[0][2].points = {
       {4'000'000, milliseconds(9), milliseconds(8), milliseconds(1), milliseconds(1)}};
@@ -68,8 +69,8 @@ ProfileReport report() {
 }
 
 /// Of which pi-2 encodes twice as slowly as this machine.
-ProbedCodecs int8() {
-  ProbedCodecs probed;
+planning::ProbedCodecs int8() {
+  planning::ProbedCodecs probed;
   probed.codecs = {"int8"};
   probed.positions = {1};
   probed.plain_bytes = {2048};
@@ -79,7 +80,7 @@ ProbedCodecs int8() {
   return probed;
 }
 
-std::vector<ProfiledOperator> operators() {
+std::vector<planning::ProfiledOperator> operators() {
   return {{"aten::relu", "features.1", 0, 2048},
           {"aten::linear", "head", 400, 32},
           {"aten::add", "", 0, 32}};
@@ -152,7 +153,7 @@ TEST(ProfileJson, HasEachDeviceUnderEachSettings) {
   EXPECT_EQ(devices[0]["shards"][0]["output_bytes"], 64);
   EXPECT_EQ(devices[0]["shards"][0]["memory_bytes"], 3 << 20);
   EXPECT_FALSE(devices[0].contains("operators"));
-  EXPECT_TRUE(device_profile_from_json(devices[0].dump())) << "what is kept, and more";
+  EXPECT_TRUE(plan::device_profile_from_json(devices[0].dump())) << "what is kept, and more";
   ASSERT_EQ(document["links"].size(), 1U);
   EXPECT_EQ(document["links"][0]["to"], "coordinator");
 }

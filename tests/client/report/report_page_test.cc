@@ -5,9 +5,9 @@
 #include <fstream>
 #include <regex>
 
-#include "client/experiment/simulated_record.h"
 #include "client/report/page.h"
-#include "client/results/best_by_network.h"
+#include "coordinator/replay/simulated_record.h"
+#include "coordinator/results/best_by_network.h"
 #include "core/base/file.h"
 #include "core/base/text.h"
 #include "tests/support/process.h"
@@ -25,7 +25,7 @@ class ReportPage : public testing::Test {
   ReportPage() : folder_(TemporaryFolder::create("report").value()) {}
 
   /// The page's elements once its scripts have run. `view`: what stands behind '#'; `hand`: a script that does what a reader might.
-  std::string dom(const RunRecord& run, const std::string& view = "",
+  std::string dom(const results::RunRecord& run, const std::string& view = "",
                   const std::string& hand = "") {
     const auto page = folder_.path() / "report.html";
     std::ofstream(page, std::ios::binary)
@@ -59,25 +59,26 @@ class ReportPage : public testing::Test {
     EXPECT_NE(at, std::string::npos) << begin;
     return at == std::string::npos ? "" : dom.substr(at, dom.find(end, at) - at);
   }
-  static std::size_t measured(const RunRecord& run, std::int64_t batch,
+  static std::size_t measured(const results::RunRecord& run, std::int64_t batch,
                               const std::string& transport) {
     return static_cast<std::size_t>(
-        std::ranges::count_if(run.trials, [&](const TrialRecord& trial) {
-          return trial.status == TrialStatus::kOk && trial.batch == batch &&
+        std::ranges::count_if(run.trials, [&](const results::TrialRecord& trial) {
+          return trial.status == results::TrialStatus::kOk && trial.batch == batch &&
                  (transport.empty() || trial.transport == transport);
         }));
   }
 
   TemporaryFolder folder_;
-  const RunRecord* other_ = nullptr;  ///< that is laid over
+  const results::RunRecord* other_ = nullptr;  ///< that is laid over
 };
 
 TEST_F(ReportPage, DrawsEveryPlanOfTheFirstBatch) {
-  const RunRecord run = test::synthetic_run();
+  const results::RunRecord run = test::synthetic_run();
   const std::string page = dom(run);
   EXPECT_EQ(attribute(page, "data-points"), static_cast<int>(measured(run, 1, "")));
-  const auto front = std::ranges::count_if(
-      run.trials, [](const TrialRecord& trial) { return trial.batch == 1 && trial.on_front; });
+  const auto front = std::ranges::count_if(run.trials, [](const results::TrialRecord& trial) {
+    return trial.batch == 1 && trial.on_front;
+  });
   EXPECT_EQ(attribute(page, "data-front"), front) << "the page's front is the run's";
   // Each point is a path of the drawing, beside axes and error bars.
   const std::size_t chart = page.find("id=\"chart\"");
@@ -90,9 +91,9 @@ TEST_F(ReportPage, DrawsEveryPlanOfTheFirstBatch) {
 }
 
 TEST_F(ReportPage, DrawsWhatWasPredictedOnlyApart) {
-  const RunRecord run = test::synthetic_adaptive_sweep();
+  const results::RunRecord run = test::synthetic_adaptive_sweep();
   const auto unmeasured = std::ranges::count_if(
-      run.trials, [](const TrialRecord& trial) { return trial.latency.samples == 0; });
+      run.trials, [](const results::TrialRecord& trial) { return trial.latency.samples == 0; });
   const std::string page = dom(run);
   EXPECT_EQ(attribute(page, "data-expected"), unmeasured);
   EXPECT_EQ(attribute(page, "data-points"), std::ssize(run.trials) - unmeasured);
@@ -110,10 +111,10 @@ TEST_F(ReportPage, DrawsWhatWasPredictedOnlyApart) {
 }
 
 TEST_F(ReportPage, SaysNotToSplitIfOneDeviceAloneIsBetter) {
-  RunRecord run = test::synthetic_run({.transports = {"tcp"}, .batches = {1}});
+  results::RunRecord run = test::synthetic_run({.transports = {"tcp"}, .batches = {1}});
   EXPECT_THAT(part(dom(run), "id=\"headlines\"", "</section>"),
               AllOf(HasSubstr("Gained by splitting"), Not(HasSubstr("Don’t split"))));
-  for (TrialRecord& trial : run.trials) {
+  for (results::TrialRecord& trial : run.trials) {
     if (trial.split || trial.latency.samples == 0) continue;
     if (trial.plan.stages[0].device != "pi-1") continue;
     trial.latency.p50_ms = 2;
@@ -125,7 +126,7 @@ TEST_F(ReportPage, SaysNotToSplitIfOneDeviceAloneIsBetter) {
 }
 
 TEST_F(ReportPage, OffersEnergyIfDevicesSayWhatTheyTake) {
-  RunRecord run = test::synthetic_run({.transports = {"tcp"}, .batches = {1}});
+  results::RunRecord run = test::synthetic_run({.transports = {"tcp"}, .batches = {1}});
   run.options_json = R"({"milliwatts":{"pi-1":5000,"pi-2":5000}})";
   const std::string page = dom(run, "x=energy");
   // 5 W for what both stages compute: the whole model on the faster device takes least.
@@ -134,8 +135,8 @@ TEST_F(ReportPage, OffersEnergyIfDevicesSayWhatTheyTake) {
 }
 
 TEST_F(ReportPage, LaysTheRunOverThatItIsGiven) {
-  const RunRecord run = test::synthetic_run({.batches = {1}});
-  RunRecord other = test::synthetic_run({.batches = {1}, .seed = 8});
+  const results::RunRecord run = test::synthetic_run({.batches = {1}});
+  results::RunRecord other = test::synthetic_run({.batches = {1}, .seed = 8});
   other.id = "20260130-000000-cd34";
   other_ = &other;
   const std::string page = dom(run);
@@ -145,19 +146,19 @@ TEST_F(ReportPage, LaysTheRunOverThatItIsGiven) {
 }
 
 TEST_F(ReportPage, BeginsWithTheLatencyThatTheSweepNamed) {
-  RunRecord run = test::synthetic_run({.batches = {1}});
+  results::RunRecord run = test::synthetic_run({.batches = {1}});
   run.options_json = R"({"max_latency_ms":0.5})";
   EXPECT_THAT(part(dom(run), "id=\"headlines\"", "</section>"),
               AllOf(HasSubstr("Highest throughput within 0.5 ms"), HasSubstr("None")));
 }
 
 TEST_F(ReportPage, ShowsTheWaysOfReplicas) {
-  RunRecord run = test::synthetic_run({.transports = {"tcp"}, .batches = {1}});
-  const auto whole = std::ranges::find_if(run.trials, [](const TrialRecord& trial) {
-    return !trial.split && trial.status == TrialStatus::kOk;
+  results::RunRecord run = test::synthetic_run({.transports = {"tcp"}, .batches = {1}});
+  const auto whole = std::ranges::find_if(run.trials, [](const results::TrialRecord& trial) {
+    return !trial.split && trial.status == results::TrialStatus::kOk;
   });
   ASSERT_NE(whole, run.trials.end());
-  TrialRecord& trial = *whole;
+  results::TrialRecord& trial = *whole;
   trial.plan.replicated = true;
   trial.plan.stages.push_back({"twin", 0, trial.plan.stages[0].end});
   trial.stages.push_back(trial.stages[0]);
@@ -191,8 +192,8 @@ TEST_F(ReportPage, SaysOfASimulationThatNothingWasMeasured) {
     pipeline.stages[1].device = 1;
     pipeline.stages[1].compute.mean = std::chrono::milliseconds(4);
   }
-  const RunRecord run =
-      simulated_record("fleet.yaml", scenario, simulation::simulate(scenario).value());
+  const results::RunRecord run =
+      replay::simulated_record("fleet.yaml", scenario, simulation::simulate(scenario).value());
   const std::string page = dom(run);
   EXPECT_THAT(page, HasSubstr("Simulation of fleet.yaml</h1>"));
   EXPECT_THAT(part(page, "id=\"subtitle\"", "</p>"),
@@ -212,16 +213,17 @@ TEST_F(ReportPage, SaysOfASimulationThatNothingWasMeasured) {
 }
 
 TEST_F(ReportPage, HoldsWhatWasSimulatedAgainstWhatWasMeasured) {
-  const RunRecord measured = test::synthetic_run({.transports = {"tcp"}, .batches = {1}});
-  std::vector<SimulatedTrial> trials;
-  for (const TrialRecord& trial : measured.trials) {
-    SimulatedTrial& one = trials.emplace_back();
+  const results::RunRecord measured = test::synthetic_run({.transports = {"tcp"}, .batches = {1}});
+  std::vector<replay::SimulatedTrial> trials;
+  for (const results::TrialRecord& trial : measured.trials) {
+    replay::SimulatedTrial& one = trials.emplace_back();
     one.trial = &trial;
     if (trial.latency.samples == 0) one.skipped = "was not measured";
     one.p50_ms = {trial.latency.p50_ms, trial.latency.p50_ms};
     one.samples_per_s = {trial.throughput.samples_per_s, 0.9 * trial.throughput.samples_per_s};
   }
-  const std::string page = dom(with_simulated_predictions(measured, trials), "error=throughput");
+  const std::string page =
+      dom(replay::with_simulated_predictions(measured, trials), "error=throughput");
   EXPECT_THAT(page, HasSubstr("Simulated against measured</h2>"));
   EXPECT_THAT(part(page, "id=\"accuracy-note\"", "</p>"),
               AllOf(HasSubstr("plans were simulated, each from its own requests at window 1"),
@@ -231,7 +233,7 @@ TEST_F(ReportPage, HoldsWhatWasSimulatedAgainstWhatWasMeasured) {
 }
 
 TEST_F(ReportPage, TheFrontIsOfTheFiguresShown) {
-  RunRecord run = test::synthetic_adaptive_sweep();
+  results::RunRecord run = test::synthetic_adaptive_sweep();
   run.trials[1].prediction->expected_latency_ms = 1e-3;
   run.trials[1].prediction->expected_samples_per_s = 1e9;
   EXPECT_GT(attribute(dom(run), "data-front"), 1) << "what is expected is not shown";
@@ -241,7 +243,7 @@ TEST_F(ReportPage, TheFrontIsOfTheFiguresShown) {
 }
 
 TEST_F(ReportPage, TheAddressKeepsAView) {
-  const RunRecord run = test::synthetic_run();
+  const results::RunRecord run = test::synthetic_run();
   const std::string page = dom(run, "batch=8&without=grpc&plan=after:features.3/tcp/b8&zoom=front");
   EXPECT_EQ(attribute(page, "data-points"), static_cast<int>(measured(run, 8, "tcp")));
   const std::size_t detail = page.find("id=\"detail\"");
@@ -252,7 +254,7 @@ TEST_F(ReportPage, TheAddressKeepsAView) {
 }
 
 TEST_F(ReportPage, ShowsTheWayThroughEveryStage) {
-  const RunRecord run = test::synthetic_chain_sweep();
+  const results::RunRecord run = test::synthetic_chain_sweep();
   ASSERT_EQ(run.trials[0].id, "after:features.0+after:avgpool/tcp/b1");
   const std::string page = dom(run, "plan=after:features.0%2Bafter:avgpool/tcp/b1");
   const std::string aside = part(page, "id=\"detail\"", "</aside>");
@@ -265,7 +267,7 @@ TEST_F(ReportPage, ShowsTheWayThroughEveryStage) {
 }
 
 TEST_F(ReportPage, NamesAreTextWhateverTheyHold) {
-  RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 3});
+  results::RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 3});
   run.model = "</script><img src=x onerror=alert(1)>";
   run.trials[0].split->name = "<b onclick=alert(1)>bold</b>";
   const std::string page = dom(run);
@@ -278,9 +280,10 @@ TEST_F(ReportPage, NamesAreTextWhateverTheyHold) {
 }
 
 TEST_F(ReportPage, AnUnfinishedOrEmptyRunIsShownAsSuch) {
-  RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 2, .with_failure = false});
+  results::RunRecord run =
+      test::synthetic_run({.batches = {1}, .split_points = 2, .with_failure = false});
   run.finished.clear();
-  for (TrialRecord& trial : run.trials) trial.latency = {};
+  for (results::TrialRecord& trial : run.trials) trial.latency = {};
   EXPECT_THAT(dom(run), HasSubstr("not measured"));
   run.trials.clear();
   run.devices.clear();
@@ -294,7 +297,7 @@ TEST_F(ReportPage, HasNoCardsOfNetworksWhereThereIsOne) {
 }
 
 TEST_F(ReportPage, ShowsAFrontForEachNetwork) {
-  const RunRecord run = test::synthetic_network_sweep();
+  const results::RunRecord run = test::synthetic_network_sweep();
   for (const char* view : {"", "scales=one"}) {
     const std::string page = dom(run, view);
     EXPECT_EQ(count(page, "class=\"small\""), 11U);
@@ -308,11 +311,11 @@ TEST_F(ReportPage, ShowsAFrontForEachNetwork) {
 }
 
 TEST_F(ReportPage, ShowsTheBestSplitOfEachNetwork) {
-  const RunRecord run = test::synthetic_network_sweep();
+  const results::RunRecord run = test::synthetic_network_sweep();
   const std::string page = dom(run);
   EXPECT_EQ(attribute(page, "data-moves"), 10);
   const std::string table = part(page, "id=\"moves-table\"", "</table>");
-  for (const NetworkBest& at : best_by_network(run)) {
+  for (const results::NetworkBest& at : results::best_by_network(run)) {
     if (at.batch != 1) continue;
     const std::string row = part(table, "data-key=\"row of " + at.condition + "\"", "</tr>");
     if (at.measured == 0) {
@@ -325,11 +328,12 @@ TEST_F(ReportPage, ShowsTheBestSplitOfEachNetwork) {
   }
   EXPECT_THAT(page, HasSubstr("One split for all of them: after:features."));
   // What the page finds by itself, where a transport is left out, is what the run would say without it.
-  RunRecord without = run;
-  std::erase_if(without.trials, [](const TrialRecord& trial) { return trial.transport == "tcp"; });
+  results::RunRecord without = run;
+  std::erase_if(without.trials,
+                [](const results::TrialRecord& trial) { return trial.transport == "tcp"; });
   const std::string fewer =
       part(dom(run, "without=tcp&goal=throughput"), "id=\"moves-table\"", "</table>");
-  for (const NetworkBest& at : best_by_network(without)) {
+  for (const results::NetworkBest& at : results::best_by_network(without)) {
     if (at.batch != 1 || at.measured == 0) continue;
     const std::string row = part(fewer, "data-key=\"row of " + at.condition + "\"", "</tr>");
     EXPECT_THAT(row, HasSubstr(at.split.fastest->split->name + ", grpc"));
@@ -368,7 +372,7 @@ TEST_F(ReportPage, APointChoosesItsPlanAndNetwork) {
       document.body.dataset.clicked = point.trial;
     };
   )";
-  const RunRecord run = test::synthetic_network_sweep();
+  const results::RunRecord run = test::synthetic_network_sweep();
   for (const auto& [what, network] :
        {std::pair("click(document.querySelectorAll('.small-chart')[4], 1);", "100-far"),
         std::pair("click(document.getElementById('moves-chart'), 3);", "1-near")}) {
@@ -383,18 +387,19 @@ TEST_F(ReportPage, APointChoosesItsPlanAndNetwork) {
 }
 
 TEST_F(ReportPage, NetworksMayBeUnmeasuredOrHaveNoSplit) {
-  RunRecord run = test::synthetic_network_sweep();
-  std::erase_if(run.trials, [](const TrialRecord& trial) {
+  results::RunRecord run = test::synthetic_network_sweep();
+  std::erase_if(run.trials, [](const results::TrialRecord& trial) {
     return trial.batch != 1 || trial.transport != "tcp" ||
            (trial.condition != "none" && trial.condition != "4-far");
   });
-  RunRecord unsplit = run;
-  std::erase_if(unsplit.trials, [](const TrialRecord& trial) { return trial.split.has_value(); });
+  results::RunRecord unsplit = run;
+  std::erase_if(unsplit.trials,
+                [](const results::TrialRecord& trial) { return trial.split.has_value(); });
   std::string page = part(dom(unsplit), "<body>", "<script");
   EXPECT_EQ(count(page, "data-shown=\"2\""), 2U);
   EXPECT_EQ(count(page, "No split was measured."), 2U);
   // Begun, and nothing done yet: of the second network nothing is known.
-  for (TrialRecord& trial : run.trials) {
+  for (results::TrialRecord& trial : run.trials) {
     trial.latency = {};
     trial.on_front = false;
     if (trial.condition != "none") trial.network.reset();
@@ -407,11 +412,11 @@ TEST_F(ReportPage, NetworksMayBeUnmeasuredOrHaveNoSplit) {
 }
 
 TEST_F(ReportPage, NamesOfNetworksAreTextToo) {
-  RunRecord run = test::synthetic_network_sweep();
-  std::erase_if(run.trials, [](const TrialRecord& trial) {
+  results::RunRecord run = test::synthetic_network_sweep();
+  std::erase_if(run.trials, [](const results::TrialRecord& trial) {
     return trial.batch != 1 || (trial.condition != "none" && !trial.condition.ends_with("far"));
   });
-  for (TrialRecord& trial : run.trials) {
+  for (results::TrialRecord& trial : run.trials) {
     if (trial.condition != "none") trial.condition = "<img src=x>\"" + trial.condition;
   }
   const std::string page = dom(run, "", "document.querySelectorAll('.small-title')[2].click()");

@@ -10,9 +10,9 @@
 #include "client/report/page_data.h"
 #include "client/report/report_writer.h"
 #include "client/report/text_table.h"
-#include "client/results/best_by_network.h"
-#include "client/results/record_json.h"
-#include "client/results/simulated.h"
+#include "coordinator/results/best_by_network.h"
+#include "coordinator/results/record_json.h"
+#include "coordinator/results/simulated.h"
 #include "core/base/text.h"
 #include "tests/support/json_schema.h"
 #include "tests/support/synthetic_run.h"
@@ -25,7 +25,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-std::string written(std::string_view format, const RunRecord& run, const ReportStyle& style = {}) {
+std::string written(std::string_view format, const results::RunRecord& run,
+                    const ReportStyle& style = {}) {
   const auto writer = make_writer(format);
   EXPECT_TRUE(writer) << format;
   const auto text = (*writer)->write(run, style);
@@ -43,18 +44,18 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 /// Runs as they may be found: whole, not yet measured, empty, and with names that no format may stumble over.
-std::vector<RunRecord> all_kinds_of_runs() {
-  RunRecord planned = test::synthetic_run({.batches = {1}, .split_points = 2});
+std::vector<results::RunRecord> all_kinds_of_runs() {
+  results::RunRecord planned = test::synthetic_run({.batches = {1}, .split_points = 2});
   planned.finished.clear();
-  for (TrialRecord& trial : planned.trials) {
+  for (results::TrialRecord& trial : planned.trials) {
     trial.latency = {};
     trial.on_front = false;
-    trial.status = TrialStatus::kOk;
+    trial.status = results::TrialStatus::kOk;
   }
-  RunRecord empty = planned;
+  results::RunRecord empty = planned;
   empty.trials.clear();
   empty.devices.clear();
-  RunRecord odd = test::synthetic_run({.batches = {1}, .split_points = 2});
+  results::RunRecord odd = test::synthetic_run({.batches = {1}, .split_points = 2});
   odd.model = "</script><b>\"a\", 'b'\n\xff.pt";
   odd.trials[0].split->name = "{{js}}, \"quoted\" </script>";
   return {test::synthetic_run(),
@@ -72,7 +73,7 @@ TEST(Writers, AllTakeEveryKindOfRun) {
   for (const auto& writer : builtin_writers()) {
     EXPECT_TRUE(names.insert(writer->name()).second);
     EXPECT_THAT(std::string(writer->summary()), Not(IsEmpty()));
-    for (const RunRecord& run : all_kinds_of_runs()) {
+    for (const results::RunRecord& run : all_kinds_of_runs()) {
       const auto text = writer->write(run, {});
       EXPECT_TRUE(text) << writer->name() << ": " << text.error().message;
     }
@@ -84,13 +85,13 @@ TEST(Writers, AllTakeEveryKindOfRun) {
 }
 
 TEST(JsonWriter, FollowsTheGoldenSchema) {
-  for (const RunRecord& run : all_kinds_of_runs()) {
+  for (const results::RunRecord& run : all_kinds_of_runs()) {
     EXPECT_THAT(test::violations(schema(), json::parse(written("json", run))), IsEmpty());
   }
 }
 
 TEST(AdaptiveRun, JsonTellsPredictedFromMeasured) {
-  const RunRecord run = test::synthetic_adaptive_sweep();
+  const results::RunRecord run = test::synthetic_adaptive_sweep();
   const json document = json::parse(written("json", run));
   EXPECT_THAT(test::violations(schema(), document), IsEmpty());
   EXPECT_EQ(document["trials"][0]["status"], "predicted");
@@ -108,10 +109,11 @@ TEST(AdaptiveRun, JsonTellsPredictedFromMeasured) {
 }
 
 TEST(AdaptiveRun, TableNamesTheUnmeasuredThatMayBeOnTheFrontAndCountsTheOthers) {
-  const RunRecord run = test::synthetic_adaptive_sweep();
+  const results::RunRecord run = test::synthetic_adaptive_sweep();
   const std::string table = written("table", run);
   const auto only = static_cast<std::size_t>(std::ranges::count_if(
-      run.trials, [](const TrialRecord& trial) { return status_of(trial) == "predicted"; }));
+      run.trials,
+      [](const results::TrialRecord& trial) { return results::status_of(trial) == "predicted"; }));
   EXPECT_THAT(table, HasSubstr(fmt::format("{} of {} plans were predicted only, 1 of them", only,
                                            run.trials.size())));
   EXPECT_THAT(table, HasSubstr("perhaps on the front"));
@@ -122,9 +124,9 @@ TEST(AdaptiveRun, TableNamesTheUnmeasuredThatMayBeOnTheFrontAndCountsTheOthers) 
 }
 
 TEST(AdaptiveRun, TableSaysWherePredictionsAreNoGuide) {
-  RunRecord run = test::synthetic_adaptive_sweep();
+  results::RunRecord run = test::synthetic_adaptive_sweep();
   EXPECT_THAT(written("table", run), Not(HasSubstr("no guide")));
-  for (TrialRecord& trial : run.trials) {
+  for (results::TrialRecord& trial : run.trials) {
     trial.prediction->samples_per_s = 1e4 / trial.prediction->samples_per_s;
   }
   EXPECT_THAT(
@@ -144,27 +146,27 @@ TEST(AdaptiveRun, CsvHasWhatIsExpected) {
 }
 
 TEST(Csv, SaysWhatWasSimulated) {
-  RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 1});
+  results::RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 1});
   EXPECT_THAT(written("csv", run), HasSubstr(",failure,simulated\r\n"));
   EXPECT_THAT(written("csv", run), Not(HasSubstr(",figures\r\n")));
-  mark_simulated(run, Simulated::kFigures);
+  results::mark_simulated(run, results::Simulated::kFigures);
   EXPECT_THAT(written("csv", run), HasSubstr(",figures\r\n"));
-  mark_simulated(run, Simulated::kPredictions);
+  results::mark_simulated(run, results::Simulated::kPredictions);
   EXPECT_THAT(written("csv", run), HasSubstr(",predictions\r\n"));
 }
 
 TEST(Csv, TellsInfinitelyWrongFromNotKnown) {
-  RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 1});
+  results::RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 1});
   constexpr double kInfinite = std::numeric_limits<double>::infinity();
   ASSERT_GE(run.trials.size(), 2U);
-  run.trials[0].output_error = OutputError{kInfinite, kInfinite, 0.25};
+  run.trials[0].output_error = results::OutputError{kInfinite, kInfinite, 0.25};
   const std::string csv = written("csv", run);
   EXPECT_THAT(csv, HasSubstr(",inf,inf,"));
 }
 
 TEST(JsonWriter, WhatOfANetworkWasNotMeasuredIsNull) {
-  RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 1});
-  NetworkFigures& network = run.trials.at(0).network.emplace();
+  results::RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 1});
+  results::NetworkFigures& network = run.trials.at(0).network.emplace();
   network.round_trip_ms = 3;
   network.emulator = "devices";
   const json document = json::parse(written("json", run));
@@ -201,10 +203,10 @@ TEST(JsonWriter, TheSchemaWouldNoticeEveryMissingOrStrangeField) {
 }
 
 TEST(JsonWriter, HoldsTheFiguresOfTheRun) {
-  const RunRecord run = test::synthetic_run();
+  const results::RunRecord run = test::synthetic_run();
   const json document = json::parse(written("json", run));
   ASSERT_EQ(document["trials"].size(), run.trials.size());
-  const TrialRecord& trial = run.trials[24];
+  const results::TrialRecord& trial = run.trials[24];
   const json& shown = document["trials"][24];
   EXPECT_EQ(shown["id"], trial.id);
   EXPECT_EQ(shown["split"]["name"], trial.split->name);
@@ -231,7 +233,7 @@ TEST(JsonWriter, HoldsTheFiguresOfTheRun) {
 }
 
 TEST(JsonWriter, TellsEveryCutOfALongerChain) {
-  const RunRecord run = test::synthetic_chain_sweep();
+  const results::RunRecord run = test::synthetic_chain_sweep();
   const json document = json::parse(written("json", run));
   const json& shown = document["trials"][0];
   ASSERT_EQ(shown["stages"].size(), 3U);
@@ -272,7 +274,7 @@ TEST(JsonWriter, NamesTheBestTrialsOfEveryNetwork) {
 }
 
 TEST(CsvWriter, SaysWhatTheNetworkWasMeasuredToBeLike) {
-  const RunRecord run = test::synthetic_network_sweep();
+  const results::RunRecord run = test::synthetic_network_sweep();
   const std::vector<std::string> lines = lines_of(written("csv", run));
   EXPECT_THAT(lines[0], HasSubstr(",condition,network_round_trip_ms,network_forward_mbit_per_s,"
                                   "network_backward_mbit_per_s,"));
@@ -282,7 +284,7 @@ TEST(CsvWriter, SaysWhatTheNetworkWasMeasuredToBeLike) {
 }
 
 TEST(CsvWriter, HasOneLineATrialWithOneCellAColumn) {
-  for (const RunRecord& run : all_kinds_of_runs()) {
+  for (const results::RunRecord& run : all_kinds_of_runs()) {
     const std::string text = written("csv", run);
     // Split as RFC 4180 says: separators inside quotes are text.
     std::vector<std::vector<std::string>> rows{{""}};
@@ -306,13 +308,14 @@ TEST(CsvWriter, HasOneLineATrialWithOneCellAColumn) {
       return std::ranges::find(rows[0], name) - rows[0].begin();
     };
     for (std::size_t i = 0; i < run.trials.size(); ++i) {
-      const TrialRecord& trial = run.trials[i];
+      const results::TrialRecord& trial = run.trials[i];
       const auto& row = rows[i + 1];
       EXPECT_EQ(row[column("id")], trial.id);
-      const std::vector<CutRecord> cuts =
-          trial.split ? trial.split->cuts : std::vector<CutRecord>{};
+      const std::vector<results::CutRecord> cuts =
+          trial.split ? trial.split->cuts : std::vector<results::CutRecord>{};
       std::vector<std::string> positions;
-      for (const CutRecord& cut : cuts) positions.push_back(fmt::format("{}", cut.position));
+      for (const results::CutRecord& cut : cuts)
+        positions.push_back(fmt::format("{}", cut.position));
       EXPECT_EQ(row[column("cut_positions")], join(positions, "+"));
       EXPECT_EQ(row[column("latency_p50_ms")],
                 trial.latency.samples > 0 ? fmt::format("{}", trial.latency.p50_ms) : "");
@@ -321,10 +324,10 @@ TEST(CsvWriter, HasOneLineATrialWithOneCellAColumn) {
 }
 
 TEST(TableWriter, ShowsTheFrontEveryPlanAndEveryFailure) {
-  const RunRecord run = test::synthetic_run();
+  const results::RunRecord run = test::synthetic_run();
   const std::string text = written("table", run);
   std::size_t on_front = 0;
-  for (const TrialRecord& trial : run.trials) {
+  for (const results::TrialRecord& trial : run.trials) {
     EXPECT_THAT(text, HasSubstr(trial.split ? trial.split->name : "all on"));
     on_front += trial.on_front ? 1 : 0;
   }
@@ -345,7 +348,7 @@ TEST(TableWriter, FrontsComeInTheOrderOfTheirNetworksAndAreNamed) {
     if (line.starts_with("Pareto front, batch 1, ")) fronts.push_back(line.substr(23));
   }
   std::vector<std::string> networks;
-  for (const NetworkBest& at : best_by_network(test::synthetic_network_sweep())) {
+  for (const results::NetworkBest& at : results::best_by_network(test::synthetic_network_sweep())) {
     if (at.batch != 1 || at.measured == 0) continue;
     networks.push_back(at.condition == "none" ? "network none" : at.condition);
   }
@@ -357,15 +360,15 @@ TEST(TableWriter, FrontsComeInTheOrderOfTheirNetworksAndAreNamed) {
 }
 
 TEST(TableWriter, NamesTheMostProductivePlanWithinALatency) {
-  RunRecord run = test::synthetic_run({.batches = {1}, .with_failure = false});
+  results::RunRecord run = test::synthetic_run({.batches = {1}, .with_failure = false});
   EXPECT_THAT(written("table", run), Not(HasSubstr("within")));
   std::vector<double> latencies;
-  for (const TrialRecord& trial : run.trials) latencies.push_back(trial.latency.p50_ms);
+  for (const results::TrialRecord& trial : run.trials) latencies.push_back(trial.latency.p50_ms);
   std::ranges::sort(latencies);
   const double most_ms = latencies[latencies.size() / 3];
   run.options_json = fmt::format(R"({{"max_latency_ms":{}}})", most_ms);
-  const TrialRecord* best = nullptr;
-  for (const TrialRecord& trial : run.trials) {
+  const results::TrialRecord* best = nullptr;
+  for (const results::TrialRecord& trial : run.trials) {
     if (trial.latency.p50_ms > most_ms) continue;
     if (best == nullptr || trial.throughput.samples_per_s > best->throughput.samples_per_s) {
       best = &trial;
@@ -390,19 +393,19 @@ TEST(TableWriter, SaysOnceWhyANetworkWasSkipped) {
 }
 
 TEST(TableWriter, SaysWhereTheTimeWent) {
-  RunRecord run = test::synthetic_run();
+  results::RunRecord run = test::synthetic_run();
   EXPECT_THAT(written("table", run),
               HasSubstr("time: 100 s, 6.0 % without a request on its way\n"
                         "  measuring 92.0 %, sentinel 2.0 %, loading shards 3.0 %,\n"
                         "  opening 12 pipelines 1.0 % (p95 31.00 ms)\n"));
-  for (PassRecord& pass : run.passes) pass.spent = {};
+  for (results::PassRecord& pass : run.passes) pass.spent = {};
   EXPECT_THAT(written("table", run), Not(HasSubstr("time: "))) << "of versions that kept nothing";
 }
 
 TEST(TableWriter, SaysWhoElseUsedTheMachines) {
-  RunRecord run = test::synthetic_run();
+  results::RunRecord run = test::synthetic_run();
   EXPECT_THAT(written("table", run), Not(HasSubstr("figures vary")));
-  run.passes.at(0).others = {{kThisMachine, 2, 0.61, 5.8, 30}};
+  run.passes.at(0).others = {{results::kThisMachine, 2, 0.61, 5.8, 30}};
   run.passes.at(0).company = {{"pi-1", 1, 2}};
   const std::string text = written("table", run);
   EXPECT_THAT(text,
@@ -417,9 +420,9 @@ TEST(TableWriter, SaysWhoElseUsedTheMachines) {
 }
 
 TEST(TableWriter, SaysWhichPrecisionRanAndWhyItIsNotTheOneAskedFor) {
-  RunRecord run = test::synthetic_run();
+  results::RunRecord run = test::synthetic_run();
   const auto two = std::ranges::find_if(
-      run.trials, [](const TrialRecord& trial) { return trial.stages.size() == 2; });
+      run.trials, [](const results::TrialRecord& trial) { return trial.stages.size() == 2; });
   ASSERT_NE(two, run.trials.end());
   two->stages[0].precision = "bf16";
   two->stages[1].precision = "fp32";
@@ -437,8 +440,8 @@ TEST(TableWriter, SaysWhichPrecisionRanAndWhyItIsNotTheOneAskedFor) {
 }
 
 TEST(TableWriter, ShowsWhatCrossesAtEveryCut) {
-  RunRecord run = test::synthetic_chain_sweep();
-  TrialRecord& trial = run.trials[0];
+  results::RunRecord run = test::synthetic_chain_sweep();
+  results::TrialRecord& trial = run.trials[0];
   const std::string crossing =
       format_bytes(trial.split->cuts[0].boundary_bytes) + " + " + format_bytes(1568);
   EXPECT_THAT(written("table", run), HasSubstr(crossing + "  "));
@@ -450,7 +453,7 @@ TEST(TableWriter, ShowsWhatCrossesAtEveryCut) {
 }
 
 TEST(TableWriter, FitsTheTerminal) {
-  const RunRecord run = test::synthetic_run();
+  const results::RunRecord run = test::synthetic_run();
   for (const int width : {60, 80, 100, 160}) {
     for (const std::string& line : lines_of(written("table", run, {false, width}))) {
       if (line.starts_with("failed:")) continue;
@@ -531,7 +534,7 @@ TEST(TextTable, DropsColumnsThatBelongTogetherTogether) {
 }
 
 TEST(HtmlWriter, IsOneFileThatFetchesNothing) {
-  for (const RunRecord& run : all_kinds_of_runs()) {
+  for (const results::RunRecord& run : all_kinds_of_runs()) {
     const std::string page = written("html", run);
     EXPECT_EQ(page.substr(0, 15), "<!doctype html>");
     EXPECT_THAT(page, HasSubstr("default-src 'none'"));

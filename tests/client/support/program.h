@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "client/program.h"
-#include "client/results/store.h"
+#include "coordinator/results/store.h"
 #include "core/base/file.h"
 #include "tests/support/synthetic_run.h"
 
@@ -77,14 +77,14 @@ class Program : public testing::Test {
   }
 
   /// Put where the program looks for runs.
-  RunRecord stored(RunRecord run) const {
-    const auto store = ResultStore::open(path("results.db")).value();
+  results::RunRecord stored(results::RunRecord run) const {
+    const auto store = results::ResultStore::open(path("results.db")).value();
     EXPECT_TRUE(store->begin_run(run));
-    for (const TrialRecord& trial : run.trials) EXPECT_TRUE(store->put_trial(run, trial));
+    for (const results::TrialRecord& trial : run.trials) EXPECT_TRUE(store->put_trial(run, trial));
     EXPECT_TRUE(store->update_run(run));
     return run;
   }
-  RunRecord stored_run(const test::SyntheticOptions& options = {}) const {
+  results::RunRecord stored_run(const test::SyntheticOptions& options = {}) const {
     return stored(test::synthetic_run(options));
   }
 

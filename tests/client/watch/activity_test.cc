@@ -94,9 +94,9 @@ TEST(ActivityBetween, LinksAreNamedByTheirEnds) {
 
 TEST(ActivityBetween, StagesOfDevicesThatAreNotAskedAreMissed) {
   const auto at = [](int time) {
-    StageObservation middle = stage_after(1, time, {});
+    control::StageActivity middle = test::stage_after(1, time, {});
     middle.round_trip = milliseconds(1);
-    return std::vector<DeviceReading>{device_after("pi-2", time, {middle})};
+    return std::vector<DeviceReading>{test::device_after("pi-2", time, {middle})};
   };
   const Activity activity = activity_between(at(1), at(2));
   const auto& links = activity.pipelines.at(0).links;
@@ -107,29 +107,31 @@ TEST(ActivityBetween, StagesOfDevicesThatAreNotAskedAreMissed) {
 }
 
 TEST(ActivityBetween, ThereAreNoRatesWithoutTwoReadings) {
-  const std::vector<DeviceReading> now{device_after("pi-1", 5, {stage_after(0, 5, {})})};
+  const std::vector<DeviceReading> now{
+      test::device_after("pi-1", 5, {test::stage_after(0, 5, {})})};
   const Activity first = activity_between({}, now);
   EXPECT_FALSE(first.devices.at(0).seconds);
   EXPECT_FALSE(first.pipelines.at(0).stages.at(0).rates);
   EXPECT_FALSE(first.pipelines.at(0).requests_per_s);
   EXPECT_EQ(first.pipelines.at(0).bottleneck.limit, Limit::kUnknown);
-  const Activity back = activity_between({silent_device("pi-1")}, now);
+  const Activity back = activity_between({test::silent_device("pi-1")}, now);
   EXPECT_FALSE(back.pipelines.at(0).stages.at(0).rates) << "it was away";
-  const Activity gone = activity_between(now, {silent_device("pi-1")});
+  const Activity gone = activity_between(now, {test::silent_device("pi-1")});
   EXPECT_THAT(gone.pipelines, IsEmpty());
   EXPECT_EQ(gone.devices.at(0).reading.problem, "pi-1: nobody answers");
 }
 
 TEST(ActivityBetween, WhatBeganAnewHasNoRates) {
-  const std::vector<DeviceReading> before{device_after("pi-1", 5, {stage_after(0, 5, {})})};
+  const std::vector<DeviceReading> before{
+      test::device_after("pi-1", 5, {test::stage_after(0, 5, {})})};
   // The same pipeline, with fewer requests than before.
   const Activity stage =
-      activity_between(before, {device_after("pi-1", 6, {stage_after(0, 2, {})})});
+      activity_between(before, {test::device_after("pi-1", 6, {test::stage_after(0, 2, {})})});
   EXPECT_TRUE(stage.devices.at(0).seconds);
   EXPECT_FALSE(stage.pipelines.at(0).stages.at(0).rates);
   // A machine that started anew, and a daemon that did.
-  EXPECT_FALSE(activity_between(before, {device_after("pi-1", 4, {})}).devices.at(0).seconds);
-  DeviceReading daemon = device_after("pi-1", 6, {stage_after(0, 6, {})});
+  EXPECT_FALSE(activity_between(before, {test::device_after("pi-1", 4, {})}).devices.at(0).seconds);
+  DeviceReading daemon = test::device_after("pi-1", 6, {test::stage_after(0, 6, {})});
   daemon.observation.cpu = milliseconds(1);
   const Activity restarted = activity_between(before, {daemon});
   EXPECT_FALSE(restarted.devices.at(0).cpu);
@@ -140,12 +142,12 @@ TEST(ActivityBetween, WhatBeganAnewHasNoRates) {
 
 TEST(ActivityBetween, ClosedStagesAreLeftOutAndPipelinesKeptApart) {
   const auto at = [](int time) {
-    StageObservation closed = stage_after(0, time, {}, 1);
-    closed.state = "closed";
+    control::StageActivity closed = test::stage_after(0, time, {}, 1);
+    closed.state = control::StageState::kClosed;
     return std::vector<DeviceReading>{
-        device_after("pi-1", time,
-                     {closed, stage_after(1, time, {}, 3), stage_after(0, time, {}, 3),
-                      stage_after(0, time, {}, 2)})};
+        test::device_after("pi-1", time,
+                           {closed, test::stage_after(1, time, {}, 3),
+                            test::stage_after(0, time, {}, 3), test::stage_after(0, time, {}, 2)})};
   };
   const Activity activity = activity_between(at(1), at(2));
   ASSERT_EQ(activity.pipelines.size(), 2U);
@@ -156,10 +158,10 @@ TEST(ActivityBetween, ClosedStagesAreLeftOutAndPipelinesKeptApart) {
 
 TEST(ActivityBetween, SharesAreNoMoreThanAllAndRatesFinite) {
   // A request of an hour that ended just now, and a device that counts as no device can.
-  std::vector<DeviceReading> before{device_after("pi-1", 1, {stage_after(0, 0, {})})};
-  std::vector<DeviceReading> now{device_after("pi-1", 1, {stage_after(0, 0, {})})};
+  std::vector<DeviceReading> before{test::device_after("pi-1", 1, {test::stage_after(0, 0, {})})};
+  std::vector<DeviceReading> now{test::device_after("pi-1", 1, {test::stage_after(0, 0, {})})};
   now[0].observation.clock += Nanoseconds(1);
-  StageObservation& stage = now[0].observation.stages[0];
+  control::StageActivity& stage = now[0].observation.stages[0];
   stage.bytes_received = ~std::uint64_t{0};
   stage.compute = test::durations_of(1, std::chrono::hours(1));
   stage.receiving = std::chrono::hours(1);

@@ -77,15 +77,15 @@ TEST(BottleneckOf, NothingToDoAndNothingDoneAreNotTheSame) {
 }
 
 /// Of two stages; `failure`: of those that failed.
-Activity in_states(const std::string& first, const std::string& second,
+Activity in_states(control::StageState first, control::StageState second,
                    const std::string& failure) {
   const auto at = [&](int seconds) {
-    std::vector<StageObservation> stages{test::stage_after(0, seconds, kBusy),
-                                         test::stage_after(1, seconds, {})};
+    std::vector<control::StageActivity> stages{test::stage_after(0, seconds, kBusy),
+                                               test::stage_after(1, seconds, {})};
     stages[0].state = first;
     stages[1].state = second;
-    for (StageObservation& stage : stages) {
-      if (stage.state == "failed") stage.failure = failure;
+    for (control::StageActivity& stage : stages) {
+      if (stage.state == control::StageState::kFailed) stage.failure = failure;
     }
     return std::vector<DeviceReading>{test::device_after("pi-1", seconds, stages)};
   };
@@ -93,22 +93,25 @@ Activity in_states(const std::string& first, const std::string& second,
 }
 
 TEST(BottleneckOf, AStageThatFailedOrDrainsIsSaidFirst) {
-  Activity activity = in_states("draining", "failed", "a link broke");
+  Activity activity =
+      in_states(control::StageState::kDraining, control::StageState::kFailed, "a link broke");
   EXPECT_EQ(bottleneck(activity).limit, Limit::kFailed);
   EXPECT_EQ(bottleneck(activity).index, 1U);
   EXPECT_EQ(bottleneck(activity).words, "stage 1 on pi-1 failed: a link broke");
-  activity = in_states("failed", "running", "");
+  activity = in_states(control::StageState::kFailed, control::StageState::kRunning, "");
   EXPECT_EQ(bottleneck(activity).words, "stage 0 on pi-1 failed");
-  activity = in_states("running", "draining", "");
+  activity = in_states(control::StageState::kRunning, control::StageState::kDraining, "");
   EXPECT_EQ(bottleneck(activity).limit, Limit::kDraining);
   EXPECT_EQ(bottleneck(activity).index, 1U);
   EXPECT_EQ(bottleneck(activity).words, "stage 1 on pi-1 is draining: it takes no more requests");
-  EXPECT_EQ(bottleneck(in_states("opening", "running", "")).limit, Limit::kStage);
+  EXPECT_EQ(
+      bottleneck(in_states(control::StageState::kOpening, control::StageState::kRunning, "")).limit,
+      Limit::kStage);
 }
 
 TEST(BottleneckOf, AFailedStageIsSaidWithoutRates) {
-  StageObservation failed = test::stage_after(0, 1, {});
-  failed.state = "failed";
+  control::StageActivity failed = test::stage_after(0, 1, {});
+  failed.state = control::StageState::kFailed;
   const Activity activity = activity_between({}, {test::device_after("pi-1", 1, {failed})});
   EXPECT_EQ(bottleneck(activity).limit, Limit::kFailed);
 }
@@ -128,9 +131,9 @@ TEST(BottleneckOf, ASlowedDownDeviceIsSaid) {
 TEST(BottleneckOf, AShardThatPipelinesShareIsBusyForAll) {
   const Pace half{.requests = 10, .compute = milliseconds(50)};
   const auto at = [&](int seconds) {
-    StageObservation one = test::stage_after(0, seconds, half, 1);
-    StageObservation other = test::stage_after(0, seconds, half, 2);
-    StageObservation elsewhere = test::stage_after(0, seconds, half, 3);
+    control::StageActivity one = test::stage_after(0, seconds, half, 1);
+    control::StageActivity other = test::stage_after(0, seconds, half, 2);
+    control::StageActivity elsewhere = test::stage_after(0, seconds, half, 3);
     one.shard = other.shard = elsewhere.shard = "shared";
     return std::vector<DeviceReading>{test::device_after("pi-1", seconds, {one, other}),
                                       test::device_after("pi-2", seconds, {elsewhere})};
@@ -146,9 +149,9 @@ TEST(BottleneckOf, AShardThatPipelinesShareIsBusyForAll) {
 
 TEST(BottleneckOf, APipelineWithoutRequestsIsIdleWhateverOthersDoWithItsShard) {
   const auto at = [&](int seconds) {
-    StageObservation busy =
+    control::StageActivity busy =
         test::stage_after(0, seconds, {.requests = 10, .compute = milliseconds(100)}, 1);
-    StageObservation idle = test::stage_after(
+    control::StageActivity idle = test::stage_after(
         0, seconds, {.requests = 0, .receiving = 0, .sending = 0, .in_flight = 0}, 2);
     busy.shard = idle.shard = "shared";
     return std::vector<DeviceReading>{test::device_after("pi-1", seconds, {busy, idle})};

@@ -35,7 +35,7 @@ HealthFacts good_facts() {
   device.observation.machine.memory_available_bytes = 600;
   device.observation.machine.temperature_celsius = 55;
   device.observation.machine.governors = {"performance"};
-  device.clock = ClockOffset{std::chrono::seconds(-3), std::chrono::microseconds(80)};
+  device.clock = cluster::ClockOffset{std::chrono::seconds(-3), std::chrono::microseconds(80)};
   facts.devices = {device};
   facts.loads = {{"pi-1", 4, 0.03, 0.2, 0.5}};
   facts.ways = {{"this machine", "pi-1", "tcp", "10.0.0.1:7071", "", milliseconds(2)}};
@@ -122,8 +122,8 @@ TEST(Health, ARemedyFitsTheCauseAndBlamesNoFirewallThatIsNotThere) {
     HealthFacts facts = good_facts();
     facts.devices[0].problem = Error{ErrorCode::kUnavailable, problem};
     const Finding found = finding(facts, "pi-1", "answers");
-    EXPECT_THAT(found.remedy, testing::HasSubstr(remedy));
-    EXPECT_THAT(found.remedy, testing::Not(testing::HasSubstr("firewall")));
+    EXPECT_THAT(found.remedy, HasSubstr(remedy));
+    EXPECT_THAT(found.remedy, testing::Not(HasSubstr("firewall")));
   }
 }
 
@@ -131,8 +131,8 @@ TEST(Health, OfWhatOthersTake) {
   HealthFacts facts = good_facts();
   expect(finding(facts, "pi-1", "others"), Severity::kOk, "load 0.2 on 4 cores, others use 3 %",
          "");
-  facts.loads.push_back({kThisMachine, 2, 0.61, 5.8, 0.5});
-  expect(finding(facts, kThisMachine, "others"), Severity::kWarn,
+  facts.loads.push_back({results::kThisMachine, 2, 0.61, 5.8, 0.5});
+  expect(finding(facts, results::kThisMachine, "others"), Severity::kWarn,
          "load 5.8 on 2 cores, others use 61 %: figures will vary", "end what else runs there");
   expect(of_device("company",
                    [](DeviceHealth& device) {
@@ -208,7 +208,7 @@ TEST(Health, OfWhatMakesTimesVary) {
   const auto of_machine = [](const std::string& check, auto change) {
     return of_device(check, [&](DeviceHealth& device) { change(device.observation.machine); });
   };
-  using Machine = MachineObservation;
+  using Machine = control::MachineState;
   expect(of_machine("governor",
                     [](Machine& m) {
                       m.governors = {"performance", "ondemand"};

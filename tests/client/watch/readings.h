@@ -7,7 +7,7 @@
 
 #include "client/watch/activity.h"
 
-namespace pareto::client::test {
+namespace pareto::test {
 
 /// What a stage does in a second.
 struct Pace {
@@ -26,13 +26,13 @@ inline DurationCounts durations_of(std::uint64_t count, Nanoseconds each) {
 }
 
 /// After so many seconds at that pace; each request of 1000 bytes, each result of 500.
-inline StageObservation stage_after(std::uint32_t index, int seconds, const Pace& pace,
-                                    std::uint64_t pipeline = 0xabcdef0123456789) {
+inline control::StageActivity stage_after(std::uint32_t index, int seconds, const Pace& pace,
+                                          std::uint64_t pipeline = 0xabcdef0123456789) {
   const auto passed = static_cast<std::uint64_t>(seconds);
-  StageObservation stage;
+  control::StageActivity stage;
   stage.pipeline = pipeline;
   stage.stage = index;
-  stage.state = "running";
+  stage.state = control::StageState::kRunning;
   stage.shard = "shard-" + std::to_string(pipeline % 7) + "-" + std::to_string(index);
   stage.model = "resnet50";
   stage.begin = std::int64_t{index} * 10;
@@ -50,9 +50,9 @@ inline StageObservation stage_after(std::uint32_t index, int seconds, const Pace
 }
 
 /// Its clock began long before the test did, and each device's elsewhere.
-inline DeviceReading device_after(const std::string& name, int seconds,
-                                  std::vector<StageObservation> stages) {
-  DeviceReading reading;
+inline client::DeviceReading device_after(const std::string& name, int seconds,
+                                          std::vector<control::StageActivity> stages) {
+  client::DeviceReading reading;
   reading.name = name;
   reading.address = name + ":7070";
   reading.cores = 4;
@@ -67,8 +67,8 @@ inline DeviceReading device_after(const std::string& name, int seconds,
   return reading;
 }
 
-inline DeviceReading silent_device(const std::string& name) {
-  DeviceReading reading;
+inline client::DeviceReading silent_device(const std::string& name) {
+  client::DeviceReading reading;
   reading.name = name;
   reading.address = name + ":7070";
   reading.problem = name + ": nobody answers";
@@ -76,16 +76,16 @@ inline DeviceReading silent_device(const std::string& name) {
 }
 
 /// Two stages on two devices, over two seconds.
-inline Activity activity_of(const Pace& first, const Pace& second) {
+inline client::Activity activity_of(const Pace& first, const Pace& second) {
   const auto at = [&](int seconds) {
-    StageObservation before = stage_after(0, seconds, first);
+    control::StageActivity before = stage_after(0, seconds, first);
     before.round_trip = std::chrono::milliseconds(20);
     before.link_bytes_per_second = 6'000'000;
-    return std::vector<DeviceReading>{
+    return std::vector<client::DeviceReading>{
         device_after("pi-1", seconds, {before}),
         device_after("pi-22", seconds, {stage_after(1, seconds, second)})};
   };
-  return activity_between(at(3), at(5));
+  return client::activity_between(at(3), at(5));
 }
 
-}  // namespace pareto::client::test
+}  // namespace pareto::test

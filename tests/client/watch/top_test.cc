@@ -26,10 +26,10 @@ using testing::StartsWith;
 /// Two pipelines over two devices, of which the second is slowed down, and a third device that is away.
 Activity busy() {
   const auto at = [](int time) {
-    StageObservation failed = test::stage_after(0, time, {.requests = 0, .in_flight = 0}, 1);
-    failed.state = "failed";
+    control::StageActivity failed = test::stage_after(0, time, {.requests = 0, .in_flight = 0}, 1);
+    failed.state = control::StageState::kFailed;
     failed.failure = "a link broke";
-    StageObservation first = test::stage_after(0, time, {.compute = milliseconds(40)});
+    control::StageActivity first = test::stage_after(0, time, {.compute = milliseconds(40)});
     first.round_trip = milliseconds(20);
     first.link_bytes_per_second = 6'000'000;
     DeviceReading second = test::device_after(

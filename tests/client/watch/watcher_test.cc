@@ -6,8 +6,8 @@
 
 #include <atomic>
 
-#include "tests/client/support/fake_daemon.h"
-#include "tests/client/support/memory_transport.h"
+#include "tests/coordinator/support/fake_daemon.h"
+#include "tests/coordinator/support/memory_transport.h"
 
 namespace pareto::client {
 namespace {
@@ -19,25 +19,26 @@ constexpr std::chrono::milliseconds kPatience{1000};
 class WatcherTest : public testing::Test {
  protected:
   /// Devices whose clocks show one more second with each connection.
-  Watcher watcher(const std::vector<DeviceConfig>& configs) {
-    return Watcher(configs,
-                   [this](const DeviceConfig& config,
-                          std::chrono::milliseconds) -> Expected<std::unique_ptr<DaemonClient>> {
-                     if (config.name == away_)
-                       return fail(ErrorCode::kUnavailable, "{}: no route", config.name);
-                     auto daemon = std::make_unique<FakeDaemon>(config.name, transport_);
-                     Observation observation;
-                     observation.clock = std::chrono::seconds(++connections_);
-                     daemon->set_observation(observation);
-                     if (config.name == "second") second_ = daemon.get();
-                     return daemon;
-                   });
+  Watcher watcher(const std::vector<cluster::DeviceConfig>& configs) {
+    return Watcher(
+        configs,
+        [this](const cluster::DeviceConfig& config,
+               std::chrono::milliseconds) -> Expected<std::unique_ptr<cluster::DaemonClient>> {
+          if (config.name == away_)
+            return fail(ErrorCode::kUnavailable, "{}: no route", config.name);
+          auto daemon = std::make_unique<test::FakeDaemon>(config.name, transport_);
+          cluster::Observation observation;
+          observation.clock = std::chrono::seconds(++connections_);
+          daemon->set_observation(observation);
+          if (config.name == "second") second_ = daemon.get();
+          return daemon;
+        });
   }
 
-  MemoryTransport transport_;
+  test::MemoryTransport transport_;
   std::atomic<int> connections_{0};
   std::string away_;
-  FakeDaemon* second_ = nullptr;
+  test::FakeDaemon* second_ = nullptr;
 };
 
 TEST_F(WatcherTest, AsksEveryDeviceOverOneConnection) {

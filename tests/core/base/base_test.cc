@@ -97,8 +97,8 @@ TEST(Text, Quantities) {
   EXPECT_FALSE(parse_bytes("1e300"));
   EXPECT_EQ(parse_duration("1.5ms")->count(), 1500000);
   EXPECT_EQ(parse_duration("0")->count(), 0);
-  EXPECT_THAT(parse_duration("60").error().message, testing::HasSubstr("such as 60s"));
-  EXPECT_THAT(parse_duration("soon").error().message, testing::HasSubstr("such as 20ms"));
+  EXPECT_THAT(parse_duration("60").error().message, HasSubstr("such as 60s"));
+  EXPECT_THAT(parse_duration("soon").error().message, HasSubstr("such as 20ms"));
   EXPECT_EQ(*parse_rate("1.5 mbit"), 1'500'000U);
   EXPECT_EQ(*parse_rate("9600bit"), 9600U);
   EXPECT_FALSE(parse_rate("100"));

@@ -42,7 +42,7 @@ TEST(Hello, OfAnotherProtocolNamesBoth) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kInvalidArgument);
   EXPECT_THAT(refused.error().message, HasSubstr("protocol 99"));
-  EXPECT_THAT(refused.error().message, HasSubstr(fmt::format("speaks {}", kProtocolVersion)));
+  EXPECT_THAT(refused.error().message, HasSubstr(fmt::format("speaks {}", plan::kProtocolVersion)));
 }
 
 TEST(Hello, ThatIsNoneIsCorrupt) {

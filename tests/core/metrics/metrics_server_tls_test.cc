@@ -33,7 +33,7 @@ class MetricsServerTls : public testing::Test {
         files_(authority_.issue("server")) {}
 
   void start(const ServerLimits& limits = {}) {
-    auto certificate = ServerCertificate::load(files_);
+    auto certificate = tls::ServerCertificate::load(files_);
     ASSERT_TRUE(certificate) << certificate.error().message;
     auto started = MetricsServer::start(
         "127.0.0.1:0",
@@ -63,7 +63,7 @@ class MetricsServerTls : public testing::Test {
 
   TemporaryFolder folder_;
   TestAuthority authority_;
-  CertificateFiles files_;
+  tls::CertificateFiles files_;
   std::atomic<int> scrapes_{0};
   std::unique_ptr<MetricsServer> server_;
 };
@@ -156,7 +156,7 @@ TEST_F(MetricsServerTls, ClientsShowWhoTheyAre) {
   files_.client_ca = clients.certificate();
   start();
   for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
-    const auto as = [&](const CertificateFiles& own) {
+    const auto as = [&](const tls::CertificateFiles& own) {
       return scrape({authority_.certificate(), own, version});
     };
     EXPECT_EQ(as(clients.issue("prometheus")).status, 200);

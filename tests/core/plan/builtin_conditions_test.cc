@@ -8,7 +8,7 @@
 
 #include "core/base/file.h"
 
-namespace pareto {
+namespace pareto::plan {
 namespace {
 
 using testing::AllOf;
@@ -46,4 +46,4 @@ TEST(BuiltinConditions, WhatIsNoNameIsAFile) {
 }
 
 }  // namespace
-}  // namespace pareto
+}  // namespace pareto::plan

@@ -9,7 +9,7 @@
 #include "core/base/file.h"
 #include "core/plan/mahimahi.h"
 
-namespace pareto {
+namespace pareto::plan {
 namespace {
 
 using std::chrono::milliseconds;
@@ -209,4 +209,4 @@ TEST(Mahimahi, IsNamedInAConditionsFile) {
 }
 
 }  // namespace
-}  // namespace pareto
+}  // namespace pareto::plan

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace pareto {
+namespace pareto::plan {
 namespace {
 
 using testing::HasSubstr;
@@ -119,4 +119,4 @@ TEST(DeviceProfileDocument, RefusesWhatIsNone) {
 }
 
 }  // namespace
-}  // namespace pareto
+}  // namespace pareto::plan

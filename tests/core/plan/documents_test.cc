@@ -7,7 +7,7 @@
 #include "core/plan/plan.h"
 #include "core/plan/shard.h"
 
-namespace pareto {
+namespace pareto::plan {
 namespace {
 
 using testing::HasSubstr;
@@ -348,4 +348,4 @@ TEST(Shard, ForeignManifestsAreChecked) {
 }
 
 }  // namespace
-}  // namespace pareto
+}  // namespace pareto::plan

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace pareto {
+namespace pareto::plan {
 namespace {
 
 using testing::ElementsAre;
@@ -39,4 +39,4 @@ TEST(ShardOperators, HaveTheirPlaceInThePlansOrder) {
 }
 
 }  // namespace
-}  // namespace pareto
+}  // namespace pareto::plan

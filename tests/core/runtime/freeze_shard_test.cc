@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "core/runtime/engine.h"
+#include "core/runtime/engines/engine.h"
 
 namespace pareto::runtime {
 namespace {

@@ -6,11 +6,11 @@
 #include <future>
 #include <sstream>
 
-#include "core/runtime/archive_check.h"
-#include "core/runtime/code_nesting.h"
-#include "core/runtime/definition_chain.h"
+#include "core/runtime/archive/archive_check.h"
+#include "core/runtime/archive/code_nesting.h"
+#include "core/runtime/archive/definition_chain.h"
 #include "core/runtime/shard_runner.h"
-#include "core/runtime/torch_convert.h"
+#include "core/runtime/torch/convert.h"
 #include "tests/support/rewritten_archive.h"
 
 namespace pareto::runtime {
@@ -19,13 +19,13 @@ namespace {
 using testing::HasSubstr;
 
 /// A shard of one float32 tensor in, with that code of "run".
-Shard shard_of(const std::string& code) {
+plan::Shard shard_of(const std::string& code) {
   torch::jit::Module module("__torch__.Shard");
   module.register_attribute("training", c10::BoolType::get(), false);
   module.define(code);
   std::ostringstream bytes;
   module.save(bytes);
-  Shard shard;
+  plan::Shard shard;
   shard.archive = bytes.str();
   shard.model = "strange";
   shard.end = 1;
@@ -33,7 +33,7 @@ Shard shard_of(const std::string& code) {
   return shard;
 }
 
-Expected<std::unique_ptr<ShardRunner>> load(const Shard& shard, RunnerOptions options = {}) {
+Expected<std::unique_ptr<ShardRunner>> load(const plan::Shard& shard, RunnerOptions options = {}) {
   const WeightSource none = [](const Digest& digest) -> Expected<Tensor> {
     return fail(ErrorCode::kNotFound, "no tensor {}", digest.hex());
   };
@@ -51,7 +51,7 @@ class TakesAll final : public EarlyOutputs {
 };
 
 TEST(HostileShards, AnOutputThatIsConstantAsAWhole) {
-  const Shard shard = shard_of(R"(
+  const plan::Shard shard = shard_of(R"(
 def run(self, x):
     return (7, [1, 2], "text")
 )");
@@ -100,7 +100,7 @@ def run(self, x):
 }
 
 TEST(HostileShards, ALoopWithoutEndIsStopped) {
-  const Shard shard = shard_of(R"(
+  const plan::Shard shard = shard_of(R"(
 def run(self, x):
     n = 0
     while bool(x.sum() > 0):
@@ -131,8 +131,8 @@ def run(self, x):
 }
 
 /// The shard's archive with `text` in place of its 12345.
-Shard with_code(const std::string& text) {
-  Shard shard = shard_of(R"(
+plan::Shard with_code(const std::string& text) {
+  plan::Shard shard = shard_of(R"(
 def run(self, x):
     return (x + 12345, 1)
 )");
@@ -192,7 +192,7 @@ std::string chain_of(std::size_t count) {
 }
 
 TEST(HostileShards, ClassesThatLeadTooFarAreRefused) {
-  Shard shard = shard_of("\ndef run(self, x):\n    return (x + 1,)\n");
+  plan::Shard shard = shard_of("\ndef run(self, x):\n    return (x + 1,)\n");
   shard.archive = test::rewritten_archive(
       shard.archive, [](const std::string& code) { return chain_of(5000) + code; });
   const auto runner = load(shard);
@@ -227,7 +227,7 @@ TEST(HostileShards, ValuesThatNestTooDeeplyAreRefusedBeforeTheyAreMade) {
         // Each is put into the one before after that was put into another.
         start + "]q\1]q\2]q\3h\1h\2ah\2h\3a.",
         start + "ctorch.jit._pickle\nrestore_type_tag\n(]X" + type_size + type + "tR."}) {
-    Shard shard = shard_of("\ndef run(self, x):\n    return (x + 1,)\n");
+    plan::Shard shard = shard_of("\ndef run(self, x):\n    return (x + 1,)\n");
     shard.archive = test::rewritten_archive(
         shard.archive, [&](const std::string&) { return pickle; }, "data.pkl");
     const auto runner = load(shard);

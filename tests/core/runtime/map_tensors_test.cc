@@ -1,4 +1,4 @@
-#include "core/runtime/map_tensors.h"
+#include "core/runtime/torch/map_tensors.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

@@ -6,10 +6,10 @@
 #include <optional>
 #include <thread>
 
-#include "core/runtime/packed_convolution.h"
-#include "core/runtime/packed_pooling.h"
+#include "core/runtime/kernels/packed_convolution.h"
+#include "core/runtime/kernels/packed_pooling.h"
+#include "core/runtime/kernels/winograd_convolution.h"
 #include "core/runtime/shard_runner.h"
-#include "core/runtime/winograd_convolution.h"
 
 namespace pareto::runtime {
 namespace {

@@ -1,5 +1,5 @@
 // What engines of one process have in common.
-#include "core/runtime/packed_weights.h"
+#include "core/runtime/kernels/packed_weights.h"
 
 #include <gtest/gtest.h>
 

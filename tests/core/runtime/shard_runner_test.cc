@@ -9,7 +9,7 @@
 #include <sstream>
 #include <thread>
 
-#include "core/runtime/torch_convert.h"
+#include "core/runtime/torch/convert.h"
 
 namespace pareto::runtime {
 namespace {
@@ -42,7 +42,7 @@ class HandMade {
     return *this;
   }
 
-  Shard& shard() { return shard_; }
+  plan::Shard& shard() { return shard_; }
   std::map<Digest, Tensor>& store() { return store_; }
   Expected<std::unique_ptr<ShardRunner>> load(const std::string& engine,
                                               Precision precision = Precision::kFloat32) {
@@ -62,7 +62,7 @@ class HandMade {
 
  private:
   torch::jit::Module module_{"__torch__.Shard"};
-  Shard shard_;
+  plan::Shard shard_;
   std::map<Digest, Tensor> store_;
 };
 

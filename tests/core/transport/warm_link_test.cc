@@ -130,7 +130,7 @@ TEST(Prime, StopsWhereTheRateIsAllThatHoldsItUp) {
   const auto figures = prime(link, 7, 8 << 20, PingWay::kThere, soon());
   ASSERT_TRUE(figures) << figures.error().message;
   EXPECT_LE(body_bytes(seen.sent.back()), 2 << 20) << "and not the boundary";
-  EXPECT_GE(figures->round_trip, std::chrono::milliseconds(10));
+  EXPECT_GE(figures->round_trip, milliseconds(10));
   EXPECT_GT(figures->bytes_per_second, 0U);
   // A sleep may take longer than it was asked to, that of the ping before too.
   EXPECT_LE(figures->bytes_per_second, 4'000'000U);

@@ -76,9 +76,9 @@ class ControlTest : public testing::Test {
     chunk.set_data(whole.substr(0, size));
     return chunk;
   }
-  static v1::LoadShardRequest load_request(const Shard& shard) {
+  static v1::LoadShardRequest load_request(const plan::Shard& shard) {
     v1::LoadShardRequest request;
-    request.set_manifest(manifest_json(shard));
+    request.set_manifest(plan::manifest_json(shard));
     request.set_archive(shard.archive);
     request.mutable_settings()->set_batch(1);
     return request;

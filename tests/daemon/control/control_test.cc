@@ -18,10 +18,10 @@ using testing::HasSubstr;
 
 TEST_F(ControlTest, DescribesItself) {
   v1::DescribeRequest request;
-  request.set_protocol(kProtocolVersion);
+  request.set_protocol(plan::kProtocolVersion);
   v1::DescribeReply reply;
   ASSERT_TRUE(call(&v1::Control::Stub::Describe, request, reply).ok());
-  EXPECT_EQ(reply.protocol(), kProtocolVersion);
+  EXPECT_EQ(reply.protocol(), plan::kProtocolVersion);
   EXPECT_EQ(reply.version(), PARETO_VERSION);
   EXPECT_EQ(reply.name(), "pi-1");
   EXPECT_EQ(reply.cpu(), "a cpu");
@@ -58,7 +58,7 @@ TEST_F(ControlTest, AnotherProtocolIsRefusedNamingBoth) {
   const auto status = call(&v1::Control::Stub::Describe, request, reply);
   EXPECT_EQ(status.error_code(), StatusCode::INVALID_ARGUMENT);
   EXPECT_THAT(status.error_message(), HasSubstr("protocol 42"));
-  EXPECT_THAT(status.error_message(), HasSubstr(fmt::format("speaks {}", kProtocolVersion)));
+  EXPECT_THAT(status.error_message(), HasSubstr(fmt::format("speaks {}", plan::kProtocolVersion)));
 }
 
 TEST_F(ControlTest, TensorsArriveInChunksAndAreThenNotMissing) {
@@ -212,9 +212,9 @@ TEST_F(ControlTest, ShardsThatCannotBeLoaded) {
   request.mutable_settings()->set_batch(1);
   request.mutable_settings()->set_threads(100'000);
   EXPECT_EQ(code(request), StatusCode::INVALID_ARGUMENT);
-  const WeightRef absent{"w", sha256("absent"), DType::kFloat32, {1}, true};
+  const plan::WeightRef absent{"w", sha256("absent"), DType::kFloat32, {1}, true};
   EXPECT_EQ(code(load_request(test::make_shard(0, 2, {absent}))), StatusCode::NOT_FOUND);
-  const WeightRef heavy{"w", sha256("absent"), DType::kFloat32, {1 << 20}, true};
+  const plan::WeightRef heavy{"w", sha256("absent"), DType::kFloat32, {1 << 20}, true};
   const auto status =
       call(&v1::Control::Stub::LoadShard, load_request(test::make_shard(0, 2, {heavy})), reply);
   EXPECT_EQ(status.error_code(), StatusCode::RESOURCE_EXHAUSTED);

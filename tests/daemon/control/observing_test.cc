@@ -30,7 +30,14 @@ TEST_F(ControlTest, TellsHowItsMachineIs) {
   ControlParts parts{*store_, shards_, *stages_, network_, "pi-1", 1, {}, {}, {}};
   parts.memory = [] { return MemoryReading{10, 20, 400, 1000, 5}; };
   parts.machine_state = [] {
-    return MachineState{61.5, 6e8, 1.5e9, {"powersave"}, {"under_voltage"}, 7};
+    control::MachineState state;
+    state.temperature_celsius = 61.5;
+    state.frequency_hertz = 6e8;
+    state.frequency_max_hertz = 1.5e9;
+    state.governors = {"powersave"};
+    state.throttled = {"under_voltage"};
+    state.throttle_events = 7;
+    return state;
   };
   const auto server = ControlServer::start("127.0.0.1:0", std::move(parts)).value();
   const auto stub = v1::Control::NewStub(

@@ -27,10 +27,10 @@ class EndlessShards : public ParetodTest {
     module.define(code);
     std::ostringstream bytes;
     module.save(bytes);
-    Shard shard = test::make_shard();
+    plan::Shard shard = test::make_shard();
     shard.archive = bytes.str();
     v1::LoadShardRequest request;
-    request.set_manifest(manifest_json(shard));
+    request.set_manifest(plan::manifest_json(shard));
     request.set_archive(shard.archive);
     request.mutable_settings()->set_batch(1);
     return request;

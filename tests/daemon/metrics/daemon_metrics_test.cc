@@ -50,7 +50,7 @@ class DaemonMetrics : public testing::Test {
   }
   void give_certificate() {
     const pareto::test::TestAuthority authority(folder_.path(), "authority");
-    certificate_ = metrics::ServerCertificate::load(authority.issue("device")).value();
+    certificate_ = tls::ServerCertificate::load(authority.issue("device")).value();
   }
   Families read(const StageHost& host) const { return daemon_metrics(parts(host)); }
 
@@ -97,7 +97,7 @@ class DaemonMetrics : public testing::Test {
   std::shared_ptr<transport::Transport> transport_;
   ShardCache cache_;
   std::shared_ptr<LoadedShard> shard_;
-  std::shared_ptr<metrics::ServerCertificate> certificate_;
+  std::shared_ptr<tls::ServerCertificate> certificate_;
 };
 
 TEST_F(DaemonMetrics, CountsWhatStagesDo) {
@@ -131,7 +131,7 @@ TEST_F(DaemonMetrics, SaysWhatAnOpenStageRuns) {
   const auto info = find(families, "pareto_stage_info", place);
   ASSERT_TRUE(info);
   EXPECT_EQ(info->value, 1);
-  const Shard& shard = shard_->shard();
+  const plan::Shard& shard = shard_->shard();
   const std::map<std::string, std::string> labels(info->labels.begin(), info->labels.end());
   EXPECT_EQ(labels.at("pipeline"), fmt::format("{:016x}", TwoStages::kPipeline));
   EXPECT_EQ(labels.at("model"), shard.model);

@@ -33,7 +33,7 @@ TEST_F(MachineStateOf, ABoard) {
   file("devices/system/cpu/cpufreq/policy5/scaling_governor", "ondemand");
   file("devices/system/cpu/cpufreq/policy4/scaling_cur_freq", "600000");
   file("devices/system/cpu/cpufreq/policy4/cpuinfo_max_freq", "1800000");
-  const MachineState state = machine_state(folder_.path());
+  const control::MachineState state = machine_state(folder_.path());
   EXPECT_EQ(state.temperature_celsius, 70.25) << "of the warmest";
   EXPECT_EQ(state.frequency_hertz, 6e8) << "of the slowest";
   EXPECT_EQ(state.frequency_max_hertz, 1.8e9) << "of the same core";
@@ -43,7 +43,7 @@ TEST_F(MachineStateOf, ABoard) {
 }
 
 TEST_F(MachineStateOf, AMachineThatShowsNothing) {
-  const MachineState state = machine_state(folder_.path());
+  const control::MachineState state = machine_state(folder_.path());
   EXPECT_FALSE(state.temperature_celsius);
   EXPECT_FALSE(state.frequency_hertz);
   EXPECT_FALSE(state.frequency_max_hertz);

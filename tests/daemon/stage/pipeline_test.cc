@@ -102,8 +102,8 @@ TEST_P(Pipeline, ValuesFlowInOrderWithATimeline) {
     EXPECT_LE(second.arrived + second.receive + second.decode + second.queue + second.compute,
               std::chrono::steady_clock::now().time_since_epoch());
   }
-  const StageStatus status = pipeline->hosts[0]->status().at(0);
-  EXPECT_EQ(status.state, StageState::kRunning);
+  const control::StageReport status = pipeline->hosts[0]->status().at(0);
+  EXPECT_EQ(status.state, control::StageState::kRunning);
   EXPECT_EQ(status.requests, static_cast<std::uint64_t>(kRequests));
   EXPECT_EQ(status.failed_requests, 0U);
   EXPECT_GT(status.bytes_received, kRequests * 16U);
@@ -170,7 +170,7 @@ TEST_P(Pipeline, AnEarlyOutputIsOnItsWayWhileTheShardStillRuns) {
   // What crossed between the stages in parts was put together again.
   EXPECT_TRUE(bit_equal(whole.body, Tuple{{test::filled(15.F), test::filled(25.F)}}));
   EXPECT_TRUE(bit_equal(first->message.body, whole.body));
-  const StageStatus status = pipeline->hosts[1]->status().at(0);
+  const control::StageReport status = pipeline->hosts[1]->status().at(0);
   EXPECT_EQ(status.requests, 2U);
 }
 
@@ -261,7 +261,7 @@ TEST_P(Pipeline, EndDrainsEverything) {
   for (std::uint32_t s = 0; s < 2; ++s) {
     const auto status = pipeline->hosts[s]->close(TwoStages::kPipeline, s);
     ASSERT_TRUE(status);
-    EXPECT_EQ(status->state, StageState::kClosed) << status->failure;
+    EXPECT_EQ(status->state, control::StageState::kClosed) << status->failure;
   }
 }
 
@@ -273,7 +273,7 @@ TEST_P(Pipeline, ASourceThatVanishesFailsBothStages) {
   EXPECT_FALSE(pipeline->sink->receive(soon()));
   const auto status = pipeline->hosts[0]->close(TwoStages::kPipeline, 0);
   ASSERT_TRUE(status);
-  EXPECT_EQ(status->state, StageState::kFailed);
+  EXPECT_EQ(status->state, control::StageState::kFailed);
   EXPECT_THAT(status->failure, HasSubstr("upstream link"));
 }
 
@@ -305,7 +305,7 @@ TEST_P(Pipeline, ADeadStageIsNoticedOnBothSides) {
   pipeline->hosts[1].reset();
   EXPECT_FALSE(pipeline->sink->receive(soon()));
   EXPECT_FALSE(pipeline->source->receive(soon()));
-  EXPECT_EQ(pipeline->hosts[0]->status().at(0).state, StageState::kFailed);
+  EXPECT_EQ(pipeline->hosts[0]->status().at(0).state, control::StageState::kFailed);
   EXPECT_THAT(pipeline->hosts[0]->status().at(0).failure, HasSubstr("downstream link"));
 }
 
@@ -318,7 +318,7 @@ TEST_P(Pipeline, AnIdleSinkMayLeave) {
   for (std::uint32_t s = 0; s < 2; ++s) {
     const auto status = pipeline->hosts[s]->close(TwoStages::kPipeline, s);
     ASSERT_TRUE(status);
-    EXPECT_NE(status->state, StageState::kFailed) << status->failure;
+    EXPECT_NE(status->state, control::StageState::kFailed) << status->failure;
   }
 }
 

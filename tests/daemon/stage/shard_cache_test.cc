@@ -45,7 +45,7 @@ class ShardCacheTest : public testing::Test {
     };
   }
   /// Ten MiB of weights.
-  static Shard heavy_shard(std::int64_t end = 2) {
+  static plan::Shard heavy_shard(std::int64_t end = 2) {
     return make_shard(0, end,
                       {{"fc.weight", sha256("weight"), DType::kFloat32, {10, 1 << 18}, true}});
   }

@@ -68,7 +68,7 @@ class StageHostTest : public testing::Test {
     address_ = host_->addresses().at(0).address;
   }
   OpenStage request(std::uint64_t pipeline = kPipeline, std::uint32_t stage = 0) const {
-    return {pipeline, stage, shard_, "inproc", "inproc", "", 4, 0};
+    return {{pipeline, stage, "", "inproc", "inproc", ""}, shard_};
   }
   Expected<std::unique_ptr<transport::Link>> connect(const control::Hello& hello) {
     return connect_as(*transport_, address_, hello);
@@ -83,8 +83,8 @@ class StageHostTest : public testing::Test {
   Ends start_neighbours(std::uint64_t max_frame_bytes = 0) {
     EXPECT_TRUE(host_->open(request(kPipeline, 1)));
     auto first = request(kPipeline, 0);
-    first.downstream = address_;
-    first.max_frame_bytes = max_frame_bytes;
+    first.asked.downstream = address_;
+    first.asked.max_frame_bytes = max_frame_bytes;
     EXPECT_TRUE(host_->open(first));
     Ends ends{connect({kPipeline, 0, control::Role::kUpstream}).value(),
               connect({kPipeline, 1, control::Role::kSink}).value()};
@@ -103,17 +103,17 @@ class StageHostTest : public testing::Test {
 
 TEST_F(StageHostTest, RefusesWhatCannotBeOpened) {
   auto wrong = request();
-  wrong.queue = 0;
+  wrong.asked.queue = 0;
   EXPECT_EQ(host_->open(wrong).error().code, ErrorCode::kInvalidArgument);
-  wrong.queue = StageHost::kMaxQueue + 1;
+  wrong.asked.queue = StageHost::kMaxQueue + 1;
   EXPECT_EQ(host_->open(wrong).error().code, ErrorCode::kInvalidArgument);
   wrong = request();
-  wrong.transport = "carrier pigeon";
+  wrong.asked.transport = "carrier pigeon";
   const auto refused = host_->open(wrong);
   EXPECT_EQ(refused.error().code, ErrorCode::kNotFound);
   EXPECT_THAT(refused.error().message, HasSubstr("only inproc"));
   wrong = request();
-  wrong.downstream = "nobody";
+  wrong.asked.downstream = "nobody";
   EXPECT_EQ(host_->open(wrong).error().code, ErrorCode::kUnavailable);
   ASSERT_TRUE(host_->open(request()));
   EXPECT_EQ(host_->open(request()).error().code, ErrorCode::kInvalidArgument);
@@ -132,11 +132,11 @@ TEST_F(StageHostTest, TakesAndConnectsLinksOfDifferentTransports) {
   const auto last =
       StageHost::listen(options, {tcp, transport_}, {{"tcp", "127.0.0.1:0"}, {"inproc", ""}})
           .value();
-  const StageAddresses end = last->open({kPipeline, 1, shard_, "inproc", "tcp", "", 4, 0}).value();
+  const StageAddresses end = last->open({{kPipeline, 1, "", "inproc", "tcp", ""}, shard_}).value();
   EXPECT_EQ(end.upstream, last->addresses().at(1).address);
   EXPECT_EQ(end.sink, last->addresses().at(0).address);
   const StageAddresses front =
-      first->open({kPipeline, 0, shard_, "tcp", "inproc", end.upstream, 4, 0}).value();
+      first->open({{kPipeline, 0, "", "tcp", "inproc", end.upstream}, shard_}).value();
   EXPECT_EQ(front.sink, "");
   const auto source =
       connect_as(*tcp, front.upstream, {kPipeline, 0, control::Role::kUpstream}).value();
@@ -150,9 +150,9 @@ TEST_F(StageHostTest, TakesAndConnectsLinksOfDifferentTransports) {
   const auto operators = static_cast<float>(shard_->shard().end - shard_->shard().begin);
   EXPECT_EQ(test::first_float(result->message.body), 1 + 2 * operators);
 
-  const auto sink_by_neither = first->open({8, 0, shard_, "tcp", "inproc", "", 4, 0});
+  const auto sink_by_neither = first->open({{8, 0, "", "tcp", "inproc", ""}, shard_});
   EXPECT_EQ(sink_by_neither.error().code, ErrorCode::kNotFound);
-  const auto next_by_neither = first->open({8, 0, shard_, "tcp", "pigeon", "nest", 4, 0});
+  const auto next_by_neither = first->open({{8, 0, "", "tcp", "pigeon", "nest"}, shard_});
   EXPECT_EQ(next_by_neither.error().code, ErrorCode::kNotFound);
   EXPECT_THAT(next_by_neither.error().message, HasSubstr("only tcp, inproc"));
 }
@@ -244,7 +244,7 @@ TEST_F(StageHostTest, OnlyAnIdleStageThatRunsTakesAnotherShard) {
 TEST_F(StageHostTest, AStageWithANextOneTakesNoSink) {
   ASSERT_TRUE(host_->open(request(kPipeline, 1)));
   auto first = request(kPipeline, 0);
-  first.downstream = address_;
+  first.asked.downstream = address_;
   ASSERT_TRUE(host_->open(first));
   EXPECT_EQ(connect({kPipeline, 0, control::Role::kSink}).error().code,
             ErrorCode::kInvalidArgument);
@@ -253,7 +253,7 @@ TEST_F(StageHostTest, AStageWithANextOneTakesNoSink) {
 TEST_F(StageHostTest, TheNextStagesRefusalIsPassedOn) {
   host(std::chrono::milliseconds(50));
   auto first = request(kPipeline, 0);
-  first.downstream = address_;
+  first.asked.downstream = address_;
   const auto refused = host_->open(first);
   EXPECT_EQ(refused.error().code, ErrorCode::kNotFound);
   EXPECT_THAT(refused.error().message, HasSubstr("connecting to the next stage"));
@@ -317,8 +317,8 @@ TEST_F(StageHostTest, WhatDoesNotBelongOnALinkFailsTheStage) {
     ASSERT_TRUE(host_->start(kPipeline, 0, soon()));
     ASSERT_TRUE(upstream->send(wrong.message, soon()));
     EXPECT_FALSE(sink->receive(soon()));
-    const StageStatus status = host_->close(kPipeline, 0).value();
-    EXPECT_EQ(status.state, StageState::kFailed);
+    const control::StageReport status = host_->close(kPipeline, 0).value();
+    EXPECT_EQ(status.state, control::StageState::kFailed);
     EXPECT_THAT(status.failure, HasSubstr(wrong.failure));
   }
 }
@@ -373,8 +373,8 @@ TEST_F(StageHostTest, WhatAPeerWroteIsToldInPrintableWords) {
   part.body = std::string(5000, '\xff');
   ASSERT_TRUE(upstream->send(part, soon()));
   EXPECT_FALSE(sink->receive(soon()));
-  const StageStatus status = host_->close(kPipeline, 0).value();
-  EXPECT_EQ(status.state, StageState::kFailed);
+  const control::StageReport status = host_->close(kPipeline, 0).value();
+  EXPECT_EQ(status.state, control::StageState::kFailed);
   EXPECT_TRUE(is_printable(status.failure)) << status.failure;
   EXPECT_LE(status.failure.size(), 1000U);
 }
@@ -428,7 +428,7 @@ TEST_F(StageHostTest, AStageThatComputesWithoutEndIsClosedWithoutIt) {
   first.wait_until_it_runs();
   const auto closed = host_->close(kPipeline, 0);
   ASSERT_TRUE(closed) << closed.error().message;
-  EXPECT_EQ(closed->state, StageState::kClosed);
+  EXPECT_EQ(closed->state, control::StageState::kClosed);
   EXPECT_TRUE(host_->status().empty());
   EXPECT_EQ(sink->receive(soon()).error().code, ErrorCode::kClosed);
   EXPECT_TRUE(host_->open(request())) << "the host goes on";
@@ -444,7 +444,7 @@ TEST_F(StageHostTest, ALinkForWhichThereIsNoThreadIsRefused) {
     const auto refused = connect_as(*tcp, address, {kPipeline, 0, control::Role::kUpstream});
     EXPECT_FALSE(refused);
   }
-  ASSERT_TRUE(host->open({kPipeline, 0, shard_, "tcp", "tcp", "", 4, 0}));
+  ASSERT_TRUE(host->open({{kPipeline, 0, "", "tcp", "tcp", ""}, shard_}));
   EXPECT_TRUE(connect_as(*tcp, address, {kPipeline, 0, control::Role::kUpstream}));
 }
 

@@ -86,7 +86,9 @@ class StageMemory : public testing::Test {
         std::make_unique<SlowRunner>(output_bytes, std::move(on_run)));
     // Queues that take the whole window: the most that a stage can hold.
     const std::string address =
-        host_->open({kPipeline, 0, std::move(shard), "tcp", "tcp", "", kWindow}).value().upstream;
+        host_->open({{kPipeline, 0, "", "tcp", "tcp", "", kWindow}, std::move(shard)})
+            .value()
+            .upstream;
     source_ = connect_as(*transport_, address, {kPipeline, 0, control::Role::kUpstream}).value();
     sink_ = connect_as(*transport_, address, {kPipeline, 0, control::Role::kSink}).value();
     ASSERT_TRUE(host_->start(kPipeline, 0, soon()));

@@ -10,7 +10,7 @@ constexpr Nanoseconds kPlain{1000};
 
 class FakeRunner final : public runtime::ShardRunner {
  public:
-  FakeRunner(const Shard& shard, const runtime::RunnerOptions& options,
+  FakeRunner(const plan::Shard& shard, const runtime::RunnerOptions& options,
              std::shared_ptr<FakeRuns> runs)
       : add_(static_cast<float>(shard.end - shard.begin)), runs_(std::move(runs)) {
     const std::string& engine = options.engine;
@@ -82,7 +82,7 @@ class FakeRunner final : public runtime::ShardRunner {
 }  // namespace
 
 RunnerFactory fake_runners(std::shared_ptr<FakeRuns> runs) {
-  return [runs = std::move(runs)](const Shard& shard, const runtime::WeightSource& weights,
+  return [runs = std::move(runs)](const plan::Shard& shard, const runtime::WeightSource& weights,
                                   const runtime::RunnerOptions& options)
              -> Expected<std::unique_ptr<runtime::ShardRunner>> {
     PARETO_TRY(runs->on_load());
@@ -91,7 +91,7 @@ RunnerFactory fake_runners(std::shared_ptr<FakeRuns> runs) {
     runs->skips_slow =
         options.is_hopeless && options.is_hopeless("slow", runtime::Precision::kFloat32, kPlain);
     runs->precisions.push_back(options.precision);
-    for (const WeightRef& weight : shard.weights) {
+    for (const plan::WeightRef& weight : shard.weights) {
       PARETO_TRY(with_context(weights(weight.digest), "weight {}", weight.name));
     }
     ++runs->loads;
@@ -99,12 +99,12 @@ RunnerFactory fake_runners(std::shared_ptr<FakeRuns> runs) {
   };
 }
 
-Shard make_shard(std::int64_t begin, std::int64_t end, std::vector<WeightRef> weights,
-                 std::size_t values) {
+plan::Shard make_shard(std::int64_t begin, std::int64_t end, std::vector<plan::WeightRef> weights,
+                       std::size_t values) {
   ValueSpec spec;
   spec.kind = ValueSpec::Kind::kTensor;
   spec.tensor = {DType::kFloat32, {{0, 1}, {4, 0}}};
-  Shard shard;
+  plan::Shard shard;
   shard.model = "fake";
   shard.begin = begin;
   shard.end = end;

@@ -63,8 +63,8 @@ class FirstRun {
 RunnerFactory fake_runners(std::shared_ptr<FakeRuns> runs);
 
 /// Operators [begin, end); takes and gives float32 tensors of shape Bx4, so many of them.
-Shard make_shard(std::int64_t begin = 0, std::int64_t end = 2, std::vector<WeightRef> weights = {},
-                 std::size_t values = 1);
+plan::Shard make_shard(std::int64_t begin = 0, std::int64_t end = 2,
+                       std::vector<plan::WeightRef> weights = {}, std::size_t values = 1);
 
 /// A float32 tensor of shape 1x4, all of one value; and back.
 Tensor filled(float value);

@@ -35,7 +35,7 @@ class ParetodTest : public testing::Test {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + kPatience);
     control::v1::DescribeRequest request;
-    request.set_protocol(kProtocolVersion);
+    request.set_protocol(plan::kProtocolVersion);
     return stub->Describe(&context, request, &reply);
   }
 

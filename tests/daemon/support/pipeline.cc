@@ -48,10 +48,10 @@ Expected<std::unique_ptr<TwoStages>> TwoStages::open(
   const std::string name(transport->name());
   PARETO_ASSIGN(
       const StageAddresses last,
-      pipeline->hosts[1]->open({kPipeline, 1, std::move(second), name, name, "", queue, 0}));
+      pipeline->hosts[1]->open({{kPipeline, 1, "", name, name, "", queue}, std::move(second)}));
   PARETO_ASSIGN(const StageAddresses front,
                 pipeline->hosts[0]->open(
-                    {kPipeline, 0, std::move(first), name, name, last.upstream, queue, 0}));
+                    {{kPipeline, 0, "", name, name, last.upstream, queue}, std::move(first)}));
   PARETO_ASSIGN(pipeline->source,
                 connect_as(*transport, front.upstream, {kPipeline, 0, control::Role::kUpstream}));
   PARETO_ASSIGN(pipeline->sink,

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "client/report/report_writer.h"
-#include "client/results/store.h"
+#include "coordinator/results/store.h"
 #include "core/base/file.h"
 #include "tests/support/process.h"
 #include "tests/support/synthetic_run.h"
@@ -19,8 +19,8 @@ class ReportInBrowser : public testing::Test {
   ReportInBrowser() : folder_(TemporaryFolder::create("report-browser").value()) {}
 
   /// The run's page once it has been through a store.
-  std::string page_of(const RunRecord& run) const {
-    const auto store = ResultStore::open(folder_.path() / "results.db").value();
+  std::string page_of(const results::RunRecord& run) const {
+    const auto store = results::ResultStore::open(folder_.path() / "results.db").value();
     EXPECT_TRUE(store->begin_run(run));
     EXPECT_TRUE(store->put_trials(run.id, run.trials));
     EXPECT_TRUE(store->update_run(run));
@@ -54,16 +54,16 @@ TEST_F(ReportInBrowser, ComparesPredictionsWithMeasurements) {
 }
 
 TEST_F(ReportInBrowser, SaysWherePredictionsAreNoGuide) {
-  RunRecord run = test::synthetic_adaptive_sweep();
-  for (TrialRecord& trial : run.trials) {
+  results::RunRecord run = test::synthetic_adaptive_sweep();
+  for (results::TrialRecord& trial : run.trials) {
     trial.prediction->samples_per_s = 1e4 / trial.prediction->samples_per_s;
   }
   check("misled", page_of(run));
 }
 
 TEST_F(ReportInBrowser, DrawsIntervalsUpToTheEdgeOfTheChart) {
-  RunRecord run = test::synthetic_run({.batches = {1}});
-  const auto one = std::ranges::find(run.trials, true, &TrialRecord::on_front);
+  results::RunRecord run = test::synthetic_run({.batches = {1}});
+  const auto one = std::ranges::find(run.trials, true, &results::TrialRecord::on_front);
   ASSERT_NE(one, run.trials.end());
   const double rate = one->throughput.samples_per_s;
   one->throughput.ci95 = {rate / 20, rate * 20};
@@ -75,14 +75,14 @@ TEST_F(ReportInBrowser, CardsTableAndFrontShowTheSameFigures) {
 }
 
 TEST_F(ReportInBrowser, TellsOfTheWholeRun) {
-  RunRecord run = test::synthetic_skipped_sweep();
-  run.passes[0].others = {{kThisMachine, 2, 0.61, 5.8, 24}};
+  results::RunRecord run = test::synthetic_skipped_sweep();
+  run.passes[0].others = {{results::kThisMachine, 2, 0.61, 5.8, 24}};
   run.passes[1].company = {{"pi-2", 1, 2}};
   check("about", page_of(run));
 }
 
 TEST_F(ReportInBrowser, HoldsAThousandPlansInThreeMegabytes) {
-  const RunRecord run = test::synthetic_large_sweep();
+  const results::RunRecord run = test::synthetic_large_sweep();
   EXPECT_EQ(run.trials.size(), 4 * (225U + 2));
   const std::string page = page_of(run);
   EXPECT_LE(page.size(), 3'000'000U);

@@ -1,0 +1,241 @@
+#include "coordinator/cluster/cluster.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "coordinator/cluster/daemon_client.h"
+#include "coordinator/cluster/network.h"
+#include "coordinator/cluster/process.h"
+#include "core/base/cores.h"
+#include "core/base/file.h"
+#include "core/base/text.h"
+#include "netem/resource_group.h"
+
+namespace pareto::cluster {
+namespace {
+
+constexpr std::chrono::seconds kConnectTimeout{5};
+// LibTorch alone takes a second or two to be mapped on a slow disk, and ten times that on an imitated slow device.
+constexpr std::chrono::seconds kStartTimeout{60};
+
+Expected<std::string> control_address(const std::string& ready_line) {
+  const auto json = nlohmann::json::parse(ready_line, nullptr, false);
+  if (!json.is_object() || !json.contains("control") || !json["control"].is_string()) {
+    return fail(ErrorCode::kCorrupt, "its ready line is not understood: {}", ready_line);
+  }
+  return json["control"].get<std::string>();
+}
+
+/// Connects to all at once: devices that hang cost the time of one. Fails: as the first that fails,
+/// naming the others that do.
+Expected<std::vector<std::unique_ptr<DaemonClient>>> connect_all(
+    const std::vector<DeviceConfig>& devices) {
+  std::vector<std::unique_ptr<DaemonClient>> clients(devices.size());
+  std::vector<std::optional<Error>> problems(devices.size());
+  std::vector<std::jthread> connecting;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    connecting.emplace_back([&, i] {
+      auto client = connect_daemon(devices[i], kConnectTimeout);
+      if (client) {
+        clients[i] = *std::move(client);
+      } else {
+        problems[i] = std::move(client).error();
+      }
+    });
+  }
+  connecting.clear();
+  std::optional<Error> first;
+  std::vector<std::string> others;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (!problems[i]) continue;
+    if (first) others.push_back(devices[i].name);
+    if (!first) first = std::move(problems[i]);
+  }
+  if (!first) return clients;
+  if (!others.empty()) first->message += fmt::format("; nor could be used: {}", join(others));
+  return tl::unexpected(*std::move(first));
+}
+
+}  // namespace
+
+struct Cluster::Impl {
+  // In this order: clients end before the daemons, the daemons before their control groups, the folder that holds their state and the
+  // network between them.
+  std::optional<TestbedRegistry::Claim> claim;
+  std::unique_ptr<Network> network;
+  std::unique_ptr<TemporaryFolder> folder;
+  std::vector<netem::ResourceGroup> groups;
+  std::vector<ChildProcess> children;
+  std::vector<std::unique_ptr<DaemonClient>> devices;
+  /// The inventory's addresses as they were asked for: a service's host is found again by its name.
+  std::vector<DeviceConfig> asked;
+  std::unique_ptr<Network> asking;  ///< uses the devices; else null
+
+  ~Impl() {
+    for (ChildProcess& child : children) child.ask_to_end();
+  }
+
+  /// `place`: null where all share the machine's network.
+  Expected<> start(const netem::Testbed& bed, std::size_t number,
+                   const std::filesystem::path& paretod, std::vector<std::string> arguments,
+                   const EmulatedNetwork* place) {
+    const netem::TestbedDevice& device = bed.devices[number];
+    const std::string any_port =
+        (place != nullptr ? EmulatedNetwork::host(number) : "127.0.0.1") + ":0";
+    // What is said to a device of an emulated network does not cross it.
+    const std::string control =
+        place != nullptr ? fmt::format("unix:{}/{}.socket", folder->path().string(), device.name)
+                         : any_port;
+    arguments.insert(
+        arguments.end(),
+        {"--listen", control, "--data", "tcp=" + any_port, "--data", "grpc=" + any_port, "--data",
+         "shm=auto", "--name", device.name, "--threads", std::to_string(device.threads),
+         "--state-dir", (folder->path() / device.name).string(), "--log-level", "warn",
+         "--discovery", "off", "--exit-with-parent"});
+    arguments.insert(arguments.end(),
+                     {"--speed", fmt::format("{}", device.speed), "--steady", device.steady});
+    PARETO_ASSIGN(auto group,
+                  netem::ResourceGroup::create(fmt::format("{}/{}", bed.name, device.name),
+                                               device.memory_bytes));
+    // On this thread: the daemon ends with the thread that started it.
+    if (place != nullptr) PARETO_TRY(place->enter(number));
+    auto child =
+        ChildProcess::start(paretod, std::move(arguments), folder->path() / (device.name + ".log"));
+    if (place != nullptr) PARETO_TRY(place->enter(0));
+    PARETO_TRY(child);
+    children.push_back(*std::move(child));
+    PARETO_TRY(group.add(children.back().pid()));
+    groups.push_back(std::move(group));
+    return {};
+  }
+};
+
+Cluster::Cluster(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Cluster::Cluster(Cluster&&) noexcept = default;
+Cluster& Cluster::operator=(Cluster&&) noexcept = default;
+Cluster::~Cluster() = default;
+
+Cluster Cluster::of(std::vector<std::unique_ptr<DaemonClient>> devices) {
+  return of(std::move(devices), nullptr);
+}
+
+Cluster Cluster::of(std::vector<std::unique_ptr<DaemonClient>> devices,
+                    std::unique_ptr<Network> network) {
+  auto impl = std::make_unique<Impl>();
+  impl->devices = std::move(devices);
+  impl->network = std::move(network);
+  return Cluster(std::move(impl));
+}
+
+Expected<Cluster> Cluster::connect(const std::vector<DeviceConfig>& devices) {
+  return connect(devices, nullptr);
+}
+
+Expected<Cluster> Cluster::connect(const std::vector<DeviceConfig>& devices,
+                                   std::unique_ptr<Network> network) {
+  auto impl = std::make_unique<Impl>();
+  impl->network = std::move(network);
+  impl->asked = devices;
+  PARETO_ASSIGN(impl->devices, connect_all(devices));
+  return Cluster(std::move(impl));
+}
+
+Expected<Cluster> Cluster::start_local(int count, const std::filesystem::path& paretod) {
+  if (count < 1)
+    return fail(ErrorCode::kInvalidArgument, "{} local daemons, not at least 1", count);
+  return start_local(netem::plain_testbed(static_cast<std::size_t>(count)), paretod, nullptr, {});
+}
+
+Expected<Cluster> Cluster::start_local(const netem::Testbed& bed,
+                                       const std::filesystem::path& paretod,
+                                       std::unique_ptr<EmulatedNetwork> network,
+                                       std::optional<TestbedRegistry::Claim> claim) {
+  const std::size_t wanted = bed.devices.size();
+  auto impl = std::make_unique<Impl>();
+  if (claim) impl->claim.emplace(*std::move(claim));
+  PARETO_ASSIGN(TemporaryFolder folder, TemporaryFolder::create("pareto-local"));
+  impl->folder = std::make_unique<TemporaryFolder>(std::move(folder));
+  const EmulatedNetwork* const place = network.get();
+  impl->network = std::move(network);
+  // Each on cores of its own, where there are so many: one for each of its threads.
+  const std::vector<int> cores = usable_cores();
+  std::size_t threads = 0;
+  for (const netem::TestbedDevice& device : bed.devices) {
+    threads += static_cast<std::size_t>(std::max(device.threads, 1));
+  }
+  auto core = cores.begin();
+  impl->children.reserve(wanted);
+  for (std::size_t i = 0; i < wanted; ++i) {
+    std::vector<std::string> pinned;
+    if (threads <= cores.size()) {
+      const auto end = core + std::max(bed.devices[i].threads, 1);
+      pinned = {"--cpu", fmt::format("{}", fmt::join(core, end, ","))};
+      core = end;
+    }
+    PARETO_TRY(with_context(impl->start(bed, i, paretod, std::move(pinned), place),
+                            "starting the local daemon {}", bed.devices[i].name));
+  }
+  // All of them start at once; then each is waited for.
+  const Deadline deadline = deadline_after(kStartTimeout);
+  for (std::size_t i = 0; i < wanted; ++i) {
+    const std::string& name = bed.devices[i].name;
+    PARETO_ASSIGN(const std::string line,
+                  with_context(impl->children[i].wait_ready(deadline),
+                               "starting the local daemon {} ({})", name, paretod.string()));
+    PARETO_ASSIGN(std::string address,
+                  with_context(control_address(line), "starting the local daemon {}", name));
+    PARETO_ASSIGN(auto client, connect_daemon({name, std::move(address)}, kConnectTimeout));
+    impl->devices.push_back(std::move(client));
+  }
+  return Cluster(std::move(impl));
+}
+
+std::size_t Cluster::size() const { return impl_->devices.size(); }
+
+DaemonClient& Cluster::device(std::size_t index) const { return *impl_->devices[index]; }
+
+Expected<DaemonClient*> Cluster::find(const std::string& name) const {
+  std::vector<std::string> names;
+  for (const auto& device : impl_->devices) {
+    if (device->config().name == name) return device.get();
+    names.push_back(device->config().name);
+  }
+  return fail(ErrorCode::kNotFound, "no device \"{}\"{}", name, did_you_mean(name, names));
+}
+
+Expected<> Cluster::reconnect(const std::string& name, std::chrono::milliseconds timeout) {
+  for (std::size_t i = 0; i < impl_->devices.size(); ++i) {
+    if (impl_->devices[i]->config().name != name) continue;
+    const auto asked = std::ranges::find(impl_->asked, name, &DeviceConfig::name);
+    const DeviceConfig config = asked == impl_->asked.end() ? impl_->devices[i]->config() : *asked;
+    PARETO_ASSIGN(impl_->devices[i], connect_daemon(config, timeout));
+    return {};
+  }
+  return fail(ErrorCode::kNotFound, "no device \"{}\"", name);
+}
+
+int Cluster::machine_shared_by(const DaemonClient& device) const {
+  const std::string& boot = device.info().place.boot;
+  if (boot.empty()) return 1;
+  return static_cast<int>(std::ranges::count_if(
+      impl_->devices, [&](const auto& other) { return other->info().place.boot == boot; }));
+}
+
+Network* Cluster::network() const {
+  return impl_->asking ? impl_->asking.get() : impl_->network.get();
+}
+
+void Cluster::use_network(std::unique_ptr<Network> network) { impl_->asking = std::move(network); }
+
+const TestbedRegistry::Claim* Cluster::claim() const {
+  return impl_->claim ? &*impl_->claim : nullptr;
+}
+
+std::vector<int> Cluster::local_pids() const {
+  std::vector<int> pids;
+  for (const ChildProcess& child : impl_->children) pids.push_back(child.pid());
+  return pids;
+}
+
+}  // namespace pareto::cluster

@@ -1,0 +1,88 @@
+// The devices of an experiment: read from an inventory file, or two daemons started on loopback.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coordinator/cluster/testbed_registry.h"
+#include "core/base/error.h"
+#include "netem/testbed.h"
+
+namespace pareto::cluster {
+
+class DaemonClient;     // coordinator/cluster/daemon_client.h
+class EmulatedNetwork;  // coordinator/cluster/network.h
+class Network;
+
+/// One entry of an inventory (configs/inventory.yaml).
+struct DeviceConfig {
+  std::string name;     ///< "pi-1"
+  std::string address;  ///< of its control service: "192.168.1.20:7070", or one that stands for it
+  std::string
+      netem_interface{};  ///< "eth1": made worse where a condition is asked for; empty: none
+  bool netem_control_too = false;  ///< even if it carries the control service
+  std::int64_t milliwatts = 0;     ///< while it works, as its owner says; 0: not said
+  std::string medium{};  ///< a name for what devices share, a Wi-Fi channel; empty: nothing
+};
+
+/// inventory.yaml, read whole and validated whole. Fails: kNotFound, kInvalidArgument with file, line and nearest key.
+Expected<std::vector<DeviceConfig>> read_inventory(const std::filesystem::path& path);
+
+/// Connected devices, in inventory order. Daemons it started itself end with it.
+///
+/// Threads: one owner.
+class Cluster {
+ public:
+  /// Connects to every device and checks protocol versions. Fails: kUnavailable or kTimeout naming the device,
+  /// kInvalidArgument (another protocol version, both named).
+  static Expected<Cluster> connect(const std::vector<DeviceConfig>& devices);
+  static Expected<Cluster> connect(const std::vector<DeviceConfig>& devices,
+                                   std::unique_ptr<Network> network);
+  /// Starts `count` daemons of this build on loopback, each pinned to a core of its own where there are enough, ready by
+  /// their word and not by waiting; they end with the cluster, also when this process is killed. Fails: as ChildProcess does.
+  static Expected<Cluster> start_local(int count, const std::filesystem::path& paretod);
+  /// The same as the devices of a test bed, with its limits, each where the network has it. Control groups are called as the test bed,
+  /// which is `claim`ed where it has limits. Fails: as ResourceGroup does too.
+  static Expected<Cluster> start_local(const netem::Testbed& bed,
+                                       const std::filesystem::path& paretod,
+                                       std::unique_ptr<EmulatedNetwork> network,
+                                       std::optional<TestbedRegistry::Claim> claim);
+  /// Of devices connected by the caller.
+  static Cluster of(std::vector<std::unique_ptr<DaemonClient>> devices);
+  static Cluster of(std::vector<std::unique_ptr<DaemonClient>> devices,
+                    std::unique_ptr<Network> network);
+  Cluster(Cluster&&) noexcept;
+  Cluster& operator=(Cluster&&) noexcept;
+  ~Cluster();
+
+  std::size_t size() const;
+  DaemonClient& device(std::size_t index) const;
+  /// Fails: kNotFound with the nearest names.
+  Expected<DaemonClient*> find(const std::string& name) const;
+  /// Connects to a device again, at the address that was asked for: what was set up there before is
+  /// given up. The client that device() and find() returned before is gone then. Fails: as connect(),
+  /// and the device stays as it is.
+  Expected<> reconnect(const std::string& name, std::chrono::milliseconds timeout);
+  /// How many of the devices are on the machine of this one, itself included; of a daemon that does not tell where it is, 1.
+  int machine_shared_by(const DaemonClient& device) const;
+  /// Between the devices; null where there is nothing to be changed about it.
+  Network* network() const;
+  /// One that asks the devices to change theirs; it ends before they do.
+  void use_network(std::unique_ptr<Network> network);
+  /// Process ids of the daemons that start_local started, in order; empty otherwise.
+  std::vector<int> local_pids() const;
+  /// Of the test bed that start_local was given; null without one.
+  const TestbedRegistry::Claim* claim() const;
+
+ private:
+  struct Impl;
+  explicit Cluster(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace pareto::cluster

@@ -1,0 +1,103 @@
+#include "coordinator/cluster/control_wire.h"
+
+#include <algorithm>
+
+#include "core/base/printable.h"
+#include "core/control/wire.h"
+
+namespace pareto::cluster {
+
+namespace v1 = control::v1;
+
+v1::LoadShardRequest to_wire(const plan::Shard& shard, const control::ShardSettings& settings) {
+  v1::LoadShardRequest request;
+  request.set_manifest(plan::manifest_json(shard));
+  request.set_archive(shard.archive);
+  *request.mutable_settings() = control::to_wire(settings);
+  return request;
+}
+
+DeviceInfo from_wire(const v1::DescribeReply& reply, const std::string& address) {
+  DeviceInfo info;
+  info.version = printable(reply.version());
+  info.cpu = printable(reply.cpu());
+  info.cores = static_cast<int>(reply.cores());
+  info.memory_bytes = reply.memory_bytes();
+  info.memory_limit_bytes = reply.memory_limit_bytes();
+  info.torch_version = printable(reply.torch_version());
+  info.fast_bf16 = reply.fast_bf16();
+  info.cuda_devices = static_cast<int>(reply.cuda_devices());
+  for (const std::string& engine : reply.engines()) info.engines.push_back(printable(engine));
+  for (const auto& data : reply.data()) {
+    info.data[printable(data.transport())] =
+        resolve_data_address(printable(data.address()), address);
+  }
+  info.max_frame_bytes = reply.max_frame_bytes();
+  info.store_bytes = reply.store_bytes();
+  info.store_limit_bytes = reply.store_limit_bytes();
+  info.os = printable(reply.os());
+  info.device = printable(reply.device());
+  info.threads = static_cast<int>(std::clamp<std::uint32_t>(reply.threads(), 1, 256));
+  info.cpu_quota = std::clamp(reply.cpu_quota(), 0.0, 1e6);
+  info.store_free_bytes = reply.store_free_bytes();
+  info.place = {reply.place().boot_id(), reply.place().network_namespace(), reply.place().user()};
+  return info;
+}
+
+LoadedShard from_wire(const v1::LoadShardReply& reply) {
+  LoadedShard loaded{reply.shard(),        printable(reply.engine()), {},
+                     reply.memory_bytes(), reply.shards_bytes(),      reply.was_loaded()};
+  for (const auto& timing : reply.timings()) {
+    loaded.timings.push_back({printable(timing.engine()), Nanoseconds(timing.best_ns()),
+                              printable(timing.failure()), timing.relative_error(),
+                              printable(timing.precision())});
+  }
+  loaded.precision = printable(reply.precision());
+  loaded.precision_reason = printable(reply.precision_reason());
+  return loaded;
+}
+
+Expected<DeviceStatus> from_wire(const v1::StatusReply& reply) {
+  DeviceStatus status;
+  for (const auto& stage : reply.stages()) {
+    PARETO_ASSIGN(control::StageReport report, control::from_wire(stage));
+    status.stages.push_back(std::move(report));
+  }
+  for (const auto& shard : reply.shards()) status.shards.push_back(shard.shard());
+  status.resident_bytes = reply.resident_bytes();
+  status.peak_resident_bytes = reply.peak_resident_bytes();
+  status.store_bytes = reply.store_bytes();
+  status.store_tensors = reply.store_tensors();
+  return status;
+}
+
+std::vector<wire::CodecCost> from_wire(const v1::MeasureCodecsReply& reply) {
+  std::vector<wire::CodecCost> costs;
+  for (const auto& cost : reply.costs()) {
+    costs.push_back({cost.codec(), cost.bytes(), Nanoseconds(cost.encode_ns()),
+                     Nanoseconds(cost.decode_ns()), cost.error()});
+  }
+  return costs;
+}
+
+ShardTimes from_wire(const v1::ProfileReply& reply) {
+  ShardTimes times;
+  for (const std::int64_t time : reply.whole_ns()) times.whole.emplace_back(time);
+  for (const auto& one : reply.operators()) {
+    times.operators[one.position()] = Nanoseconds(one.median_ns());
+  }
+  return times;
+}
+
+transport::ProbeResult from_wire(const v1::ProbeLinkReply& reply) {
+  transport::ProbeResult result;
+  result.round_trip = Nanoseconds(reply.round_trip_ns());
+  for (const auto& point : reply.points()) {
+    result.points.push_back({point.bytes(), Nanoseconds(point.crossing_ns()),
+                             Nanoseconds(point.interval_ns()), Nanoseconds(point.send_cpu_ns()),
+                             Nanoseconds(point.receive_cpu_ns())});
+  }
+  return result;
+}
+
+}  // namespace pareto::cluster

@@ -1,0 +1,27 @@
+// What only the coordinator asks, and what it makes of the answers: values as messages of
+// proto/control.proto, and back. What both programs say is in core/control/wire.h.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "coordinator/cluster/daemon_client.h"
+#include "core/base/error.h"
+#include "proto/control.pb.h"
+
+namespace pareto::cluster {
+
+/// Leaves the session to the caller.
+control::v1::LoadShardRequest to_wire(const plan::Shard& shard,
+                                      const control::ShardSettings& settings);
+
+/// Words come out without control characters. `address`: of its control, for data addresses that name no host.
+DeviceInfo from_wire(const control::v1::DescribeReply& reply, const std::string& address);
+LoadedShard from_wire(const control::v1::LoadShardReply& reply);
+/// Fails: kCorrupt (a stage in an unknown state).
+Expected<DeviceStatus> from_wire(const control::v1::StatusReply& reply);
+std::vector<wire::CodecCost> from_wire(const control::v1::MeasureCodecsReply& reply);
+ShardTimes from_wire(const control::v1::ProfileReply& reply);
+transport::ProbeResult from_wire(const control::v1::ProbeLinkReply& reply);
+
+}  // namespace pareto::cluster

@@ -1,0 +1,194 @@
+// One daemon as the coordinator sees it: the calls of proto/control.proto as an interface, so that tests deploy to fakes.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "coordinator/cluster/clock_offset.h"
+#include "coordinator/cluster/cluster.h"
+#include "coordinator/cluster/observation.h"
+#include "core/base/clock.h"
+#include "core/base/digest.h"
+#include "core/base/error.h"
+#include "core/control/shard_settings.h"
+#include "core/control/stage_report.h"
+#include "core/control/stage_request.h"
+#include "core/plan/condition.h"
+#include "core/plan/shard.h"
+#include "core/tensor/tensor.h"
+#include "core/transport/link_probe.h"
+#include "core/transport/place.h"
+#include "core/wire/codec_cost.h"
+
+namespace pareto::cluster {
+
+/// What a device said of itself when it was connected.
+struct DeviceInfo {
+  std::string version;
+  std::string cpu;
+  int cores = 1;
+  std::uint64_t memory_bytes = 0;        ///< physical
+  std::uint64_t memory_limit_bytes = 0;  ///< what shards may take; 0 = no limit
+  std::string torch_version;
+  bool fast_bf16 = false;
+  int cuda_devices = 0;
+  std::vector<std::string> engines;
+  std::map<std::string, std::string>
+      data;  ///< transport -> address; an unspecified host is already replaced
+  std::uint64_t store_bytes = 0;
+  std::uint64_t store_limit_bytes = 0;
+  std::string os;
+  int threads = 1;                     ///< of a shard, where its settings name no number
+  std::string device;                  ///< what shards run on: "cpu", "cuda:0"
+  transport::Place place;              ///< of its daemon's process
+  double cpu_quota = 0;                ///< processor time that it may take, in cores; 0: no limit
+  std::uint64_t store_free_bytes = 0;  ///< free space of the file system that holds its store
+  std::uint64_t max_frame_bytes = 0;   ///< the largest frame that it takes on a link; 0: not said
+};
+
+struct TriedEngine {
+  std::string engine;
+  Nanoseconds best{};
+  std::string failure;
+  double relative_error = 0;
+  std::string precision{};  ///< that it computes in
+};
+
+struct LoadedShard {
+  std::string handle;  ///< for open_stage and unload_shard
+  std::string engine;  ///< the one the device kept
+  std::vector<TriedEngine> timings;
+  std::uint64_t memory_bytes =
+      0;  ///< what it takes, with all that other shards have in common with it
+  std::uint64_t shards_bytes = 0;  ///< what all shards of the device take now, that counted once
+  bool was_loaded = false;
+  std::string precision{};         ///< that the engine computes in
+  std::string precision_reason{};  ///< why that is not the one asked for; empty: it is
+};
+
+/// Where the links that a stage accepts come to.
+struct OpenedStage {
+  std::string upstream;
+  std::string sink;  ///< empty where there is a next stage
+};
+
+struct DeviceStatus {
+  std::vector<control::StageReport> stages;
+  std::vector<std::string> shards;  ///< handles
+  std::uint64_t resident_bytes = 0;
+  std::uint64_t peak_resident_bytes = 0;
+  std::uint64_t store_bytes = 0;
+  std::uint64_t store_tensors = 0;
+};
+
+/// A tensor and the digest of its dense bytes.
+struct NamedTensor {
+  Digest digest;
+  Tensor tensor;
+};
+
+/// How long a shard ran on a device.
+struct ShardTimes {
+  std::vector<Nanoseconds> whole;  ///< in the engine in use, run by run
+  std::map<std::int64_t, Nanoseconds>
+      operators;  ///< by position in the model: the median of each, in the plain engine
+};
+
+struct LinkSpeed {
+  double bytes_per_second = 0;  ///< of large messages
+  Nanoseconds round_trip{};     ///< of a small one
+};
+
+/// What makes a device's network worse: proto/control.proto, Emulate.
+struct EmulationWish {
+  std::string interface;
+  plan::Condition condition;
+  std::string name;  ///< of the condition
+  bool control_interface_too = false;
+};
+
+struct EmulationLease {
+  std::uint64_t number = 0;
+  std::chrono::milliseconds duration{};  ///< until it is renewed
+};
+
+/// Every call has a deadline; an error begins with the device's name.
+/// Fails: as the daemon says (kInvalidArgument, kNotFound, kCorrupt, kExhausted, kPermission, kInternal, kClosed), kUnavailable
+/// (nobody answers at its address), kTimeout.
+///
+/// Threads: any.
+class DaemonClient {
+ public:
+  virtual ~DaemonClient() = default;
+  virtual const DeviceConfig& config() const = 0;
+  virtual const DeviceInfo& info() const = 0;
+
+  /// Which of these the device's store lacks.
+  virtual Expected<std::vector<Digest>> missing_tensors(const std::vector<Digest>& digests) = 0;
+  /// Streams them in chunks of at most 1 MiB.
+  virtual Expected<> put_tensors(const std::vector<NamedTensor>& tensors) = 0;
+  /// Counted by the daemon: each load_shard wants one unload_shard.
+  virtual Expected<LoadedShard> load_shard(const plan::Shard& shard,
+                                           const control::ShardSettings& settings) = 0;
+  /// Returns what the device's shards take from then on, as LoadedShard::shards_bytes.
+  virtual Expected<std::uint64_t> unload_shard(const std::string& handle) = 0;
+  virtual Expected<OpenedStage> open_stage(const control::StageRequest& request) = 0;
+  /// Returns the smallest round trip of the stage's downstream link; 0 where the sink connects.
+  virtual Expected<Nanoseconds> start_stage(std::uint64_t pipeline, std::uint32_t stage,
+                                            std::chrono::milliseconds timeout) = 0;
+  /// Of a stage that runs and has no request in flight: from now on it runs the shard of that handle. Returns what it had done before.
+  /// Fails: kExhausted too where its downstream link is not warm for what the shard sends.
+  virtual Expected<control::StageReport> change_shard(std::uint64_t pipeline, std::uint32_t stage,
+                                                      const std::string& handle) = 0;
+  virtual Expected<control::StageReport> close_stage(std::uint64_t pipeline,
+                                                     std::uint32_t stage) = 0;
+  /// Fails: kUnavailable too where what was loaded and opened there is gone, though the device answers: it restarted, or was out of reach.
+  virtual Expected<DeviceStatus> status(std::chrono::milliseconds timeout) = 0;
+  /// What it does and how it is, now. Fails: kCorrupt too.
+  virtual Expected<Observation> observe(std::chrono::milliseconds timeout) = 0;
+  /// What each codec costs on the device: for what a loaded shard sends on when it is run on example inputs; with an empty handle, for a
+  /// tensor that is the same everywhere.
+  virtual Expected<std::vector<wire::CodecCost>> measure_codecs(const std::string& handle) = 0;
+  /// What a loaded shard takes on example inputs of that batch, run `repeats` times, and its operators, run one by one in the plain engine
+  /// `operator_repeats` times; 0: not at all. No run is to take longer than `of_a_run`.
+  virtual Expected<ShardTimes> profile(const std::string& handle, std::int64_t batch, int repeats,
+                                       int operator_repeats,
+                                       std::chrono::milliseconds of_a_run) = 0;
+  /// What messages take on their way from the device to another one's data address.
+  virtual Expected<transport::ProbeResult> probe_link(const std::string& transport,
+                                                      const std::string& address,
+                                                      const transport::ProbeOptions& options,
+                                                      std::chrono::milliseconds timeout) = 0;
+  /// From the device to another one's data address.
+  virtual Expected<LinkSpeed> measure_link(const std::string& transport,
+                                           const std::string& address) = 0;
+  /// Until the lease runs out or is ended. Fails: kPermission (the device does not allow it), kUnavailable.
+  virtual Expected<EmulationLease> emulate(const EmulationWish& wish) = 0;
+  /// For as long again. Fails: kNotFound (it ran out).
+  virtual Expected<> renew_emulation(std::uint64_t lease) = 0;
+  virtual Expected<> end_emulation(std::uint64_t lease) = 0;
+  /// The clock of its stages' timelines against this process's steady_clock, from the best of so many exchanges (at least 1).
+  virtual Expected<ClockOffset> clock_offset(int probes) = 0;
+
+  /// Makes every later call, and those under way, fail at once. Meant for a device that is lost:
+  /// who undoes what was set up there then waits for nothing.
+  virtual void abandon() {}
+
+  /// Bytes of weights that put_tensors handed to the device so far.
+  virtual std::uint64_t weights_sent_bytes() const = 0;
+};
+
+/// Connects over gRPC and exchanges protocol versions. Of a service of DNS its hosts are tried one after the other, each for `timeout`; the
+/// one that answers is what config() names from then on. Fails: kUnavailable, kTimeout, kInvalidArgument (another protocol version, both
+/// named); find_service's.
+Expected<std::unique_ptr<DaemonClient>> connect_daemon(const DeviceConfig& config,
+                                                       std::chrono::milliseconds timeout);
+
+/// "10.0.0.2:7071" for ("0.0.0.0:7071", "10.0.0.2:7070"): an unspecified host means the host the coordinator reached.
+std::string resolve_data_address(const std::string& data, const std::string& control);
+
+}  // namespace pareto::cluster

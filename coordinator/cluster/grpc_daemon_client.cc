@@ -1,0 +1,520 @@
+#include <grpcpp/grpcpp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "coordinator/cluster/control_wire.h"
+#include "coordinator/cluster/daemon_client.h"
+#include "coordinator/cluster/observation_wire.h"
+#include "coordinator/discovery/service_lookup.h"
+#include "core/base/printable.h"
+#include "core/control/digest_bytes.h"
+#include "core/control/status_code.h"
+#include "core/control/wire.h"
+#include "core/plan/protocol.h"
+#include "core/transport/address.h"
+#include "core/transport/socket.h"
+#include "proto/control.grpc.pb.h"
+
+namespace pareto::cluster {
+namespace {
+
+constexpr std::size_t kLongestMessage = 2000;
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
+// A shard's archive (KBs) and manifest travel in one message; gRPC's 4 MiB default would refuse large scripted ones.
+constexpr int kMaxMessageBytes = 256 << 20;
+constexpr seconds kShortCall{10};
+constexpr seconds kMeasuring{60};
+// A device whose network was made worse is left alone for no longer.
+constexpr seconds kLease{15};
+// One device that does not answer costs the others no lease.
+constexpr seconds kRenewal{3};
+constexpr int kPingMs = 10'000;
+constexpr int kPingPatienceMs = 20'000;
+// Slowest link and slowest device that a transfer or an engine build is still waited for.
+constexpr std::uint64_t kSlowestBytesPerSecond = 1'000'000;
+constexpr std::uint64_t kSlowestLoadBytesPerSecond = 5'000'000;
+
+class GrpcDaemonClient final : public DaemonClient {
+ public:
+  /// `dialled`: where config's address leads.
+  GrpcDaemonClient(DeviceConfig config, const std::string& dialled) : config_(std::move(config)) {
+    grpc::ChannelArguments arguments;
+    arguments.SetMaxReceiveMessageSize(kMaxMessageBytes);
+    arguments.SetMaxSendMessageSize(kMaxMessageBytes);
+    // Two clients of one address must not share a connection, and a proxy has no business between devices.
+    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+    // A device that hangs or lost its network ends every call within half a minute, also those that may take long.
+    arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kPingMs);
+    arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingPatienceMs);
+    arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
+    stub_ = control::v1::Control::NewStub(
+        grpc::CreateCustomChannel(dialled, grpc::InsecureChannelCredentials(), arguments));
+  }
+
+  ~GrpcDaemonClient() override {
+    // The daemon undoes what is left of the session when the call ends.
+    if (!attendance_) return;
+    attended_.TryCancel();
+    attendance_->Finish();
+  }
+
+  Expected<> describe(milliseconds timeout) {
+    control::v1::DescribeRequest request;
+    request.set_protocol(plan::kProtocolVersion);
+    control::v1::DescribeReply reply;
+    grpc::ClientContext context;
+    set_deadline(context, timeout);
+    PARETO_TRY(check_reached(stub_->Describe(&context, request, &reply), timeout));
+    if (reply.protocol() != plan::kProtocolVersion) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "{} ({}): its daemon {} speaks protocol {}, this program speaks {}: install the "
+                  "same version on both",
+                  config_.name, config_.address, printable(reply.version()), reply.protocol(),
+                  plan::kProtocolVersion);
+    }
+    info_ = from_wire(reply, config_.address);
+    return {};
+  }
+
+  const DeviceConfig& config() const override { return config_; }
+  const DeviceInfo& info() const override { return info_; }
+
+  Expected<std::vector<Digest>> missing_tensors(const std::vector<Digest>& digests) override {
+    control::v1::MissingTensorsRequest request;
+    for (const Digest& digest : digests) request.add_digests(control::digest_bytes(digest));
+    control::v1::MissingTensorsReply reply;
+    PARETO_TRY(call(&control::v1::Control::Stub::MissingTensors, request, reply, kShortCall,
+                    "asking for missing tensors"));
+    std::vector<Digest> missing;
+    for (const std::string& bytes : reply.digests()) {
+      PARETO_ASSIGN(const Digest digest,
+                    with_context(control::digest_from(bytes), "{}", config_.name));
+      missing.push_back(digest);
+    }
+    return missing;
+  }
+
+  Expected<> put_tensors(const std::vector<NamedTensor>& tensors) override {
+    std::uint64_t total = 0;
+    for (const NamedTensor& entry : tensors) total += entry.tensor.size_bytes();
+    grpc::ClientContext context;
+    const UnderWay under_way(*this, context);
+    set_deadline(context, seconds(30) + seconds(total / kSlowestBytesPerSecond));
+    control::v1::PutTensorsReply reply;
+    const auto writer = stub_->PutTensors(&context, &reply);
+    bool open = true;
+    for (const NamedTensor& entry : tensors) {
+      if (!(open = put(*writer, entry))) break;
+    }
+    if (open) writer->WritesDone();
+    return check(writer->Finish(), "sending tensors");
+  }
+
+  Expected<LoadedShard> load_shard(const plan::Shard& shard,
+                                   const control::ShardSettings& settings) override {
+    control::v1::LoadShardRequest request = to_wire(shard, settings);
+    PARETO_ASSIGN(const std::uint64_t session, attend());
+    request.set_session(session);
+    control::v1::LoadShardReply reply;
+    const milliseconds timeout =
+        seconds(120) + seconds(shard.weight_bytes() / kSlowestLoadBytesPerSecond);
+    PARETO_TRY(
+        call(&control::v1::Control::Stub::LoadShard, request, reply, timeout, "loading shard"));
+    return from_wire(reply);
+  }
+
+  Expected<std::uint64_t> unload_shard(const std::string& handle) override {
+    control::v1::UnloadShardRequest request;
+    request.set_shard(handle);
+    PARETO_ASSIGN(const std::uint64_t session, attend());
+    request.set_session(session);
+    control::v1::UnloadShardReply reply;
+    PARETO_TRY(call(&control::v1::Control::Stub::UnloadShard, request, reply, kShortCall,
+                    "unloading shard"));
+    return reply.shards_bytes();
+  }
+
+  Expected<OpenedStage> open_stage(const control::StageRequest& stage) override {
+    control::v1::OpenStageRequest request = control::to_wire(stage);
+    PARETO_ASSIGN(const std::uint64_t session, attend());
+    request.set_session(session);
+    control::v1::OpenStageReply reply;
+    PARETO_TRY(
+        call(&control::v1::Control::Stub::OpenStage, request, reply, kShortCall, "opening stage"));
+    OpenedStage opened{resolve_data_address(reply.address(), config_.address), ""};
+    if (!reply.sink_address().empty()) {
+      opened.sink = resolve_data_address(reply.sink_address(), config_.address);
+    }
+    return opened;
+  }
+
+  Expected<Nanoseconds> start_stage(std::uint64_t pipeline, std::uint32_t stage,
+                                    milliseconds timeout) override {
+    control::v1::StartStageRequest request;
+    request.set_pipeline(pipeline);
+    request.set_stage(stage);
+    request.set_timeout_ms(static_cast<std::uint32_t>(timeout.count()));
+    control::v1::StartStageReply reply;
+    PARETO_TRY(call(&control::v1::Control::Stub::StartStage, request, reply, timeout + seconds(2),
+                    "starting stage"));
+    return Nanoseconds(reply.downstream_rtt_ns());
+  }
+
+  Expected<control::StageReport> change_shard(std::uint64_t pipeline, std::uint32_t stage,
+                                              const std::string& handle) override {
+    control::v1::ChangeShardRequest request;
+    request.set_pipeline(pipeline);
+    request.set_stage(stage);
+    request.set_shard(handle);
+    control::v1::ChangeShardReply reply;
+    PARETO_TRY(call(&control::v1::Control::Stub::ChangeShard, request, reply, kShortCall,
+                    "changing a stage's shard"));
+    return with_context(control::from_wire(reply.before()), "{} ({})", config_.name,
+                        config_.address);
+  }
+
+  Expected<control::StageReport> close_stage(std::uint64_t pipeline, std::uint32_t stage) override {
+    control::v1::CloseStageRequest request;
+    request.set_pipeline(pipeline);
+    request.set_stage(stage);
+    control::v1::CloseStageReply reply;
+    PARETO_TRY(
+        call(&control::v1::Control::Stub::CloseStage, request, reply, kShortCall, "closing stage"));
+    return with_context(control::from_wire(reply.status()), "{} ({})", config_.name,
+                        config_.address);
+  }
+
+  Expected<DeviceStatus> status(milliseconds timeout) override {
+    control::v1::StatusRequest request;
+    request.set_session(session_);
+    control::v1::StatusReply reply;
+    PARETO_TRY(
+        call(&control::v1::Control::Stub::Status, request, reply, timeout, "asking for status"));
+    return with_context(from_wire(reply), "{} ({})", config_.name, config_.address);
+  }
+
+  Expected<Observation> observe(milliseconds timeout) override {
+    control::v1::ObserveRequest request;
+    request.set_session(session_);
+    control::v1::ObserveReply reply;
+    PARETO_TRY(call(&control::v1::Control::Stub::Observe, request, reply, timeout, "observing"));
+    return with_context(observation_of(reply), "{} ({})", config_.name, config_.address);
+  }
+
+  Expected<std::vector<wire::CodecCost>> measure_codecs(const std::string& handle) override {
+    control::v1::MeasureCodecsRequest request;
+    request.set_shard(handle);
+    control::v1::MeasureCodecsReply reply;
+    PARETO_TRY(call(&control::v1::Control::Stub::MeasureCodecs, request, reply, kMeasuring,
+                    "measuring codecs"));
+    return from_wire(reply);
+  }
+
+  Expected<ShardTimes> profile(const std::string& handle, std::int64_t batch, int repeats,
+                               int operator_repeats, milliseconds of_a_run) override {
+    control::v1::ProfileRequest request;
+    request.set_shard(handle);
+    request.set_batch(batch);
+    request.set_repeats(static_cast<std::uint32_t>(repeats));
+    request.set_operator_repeats(static_cast<std::uint32_t>(operator_repeats));
+    control::v1::ProfileReply reply;
+    // Each kind of run has one more, that is not counted.
+    const milliseconds timeout = kMeasuring + (repeats + operator_repeats + 2) * of_a_run;
+    PARETO_TRY(
+        call(&control::v1::Control::Stub::Profile, request, reply, timeout, "profiling a shard"));
+    return from_wire(reply);
+  }
+
+  Expected<transport::ProbeResult> probe_link(const std::string& transport,
+                                              const std::string& address,
+                                              const transport::ProbeOptions& options,
+                                              milliseconds timeout) override {
+    control::v1::ProbeLinkRequest request;
+    request.set_transport(transport);
+    request.set_address(address);
+    request.set_timeout_ms(static_cast<std::uint32_t>(timeout.count()));
+    for (const std::uint64_t size : options.sizes) request.add_sizes(size);
+    request.set_budget_ns(options.budget.count());
+    control::v1::ProbeLinkReply reply;
+    PARETO_TRY(call(&control::v1::Control::Stub::ProbeLink, request, reply, timeout + seconds(2),
+                    "probing a link"));
+    return from_wire(reply);
+  }
+
+  Expected<LinkSpeed> measure_link(const std::string& transport,
+                                   const std::string& address) override {
+    control::v1::MeasureRateRequest request;
+    request.set_transport(transport);
+    request.set_address(address);
+    request.set_timeout_ms(static_cast<std::uint32_t>(milliseconds(kMeasuring).count()));
+    control::v1::MeasureRateReply reply;
+    PARETO_TRY(call(&control::v1::Control::Stub::MeasureRate, request, reply,
+                    kMeasuring + seconds(2), "measuring a link"));
+    return LinkSpeed{reply.bytes_per_second(), Nanoseconds(reply.round_trip_ns())};
+  }
+
+  Expected<EmulationLease> emulate(const EmulationWish& wish) override {
+    control::v1::EmulateRequest request;
+    request.set_interface(wish.interface);
+    request.set_condition(to_text(wish.condition));
+    request.set_name(wish.name);
+    request.set_lease_ms(static_cast<std::uint32_t>(milliseconds(kLease).count()));
+    request.set_control_interface_too(wish.control_interface_too);
+    control::v1::EmulateReply reply;
+    PARETO_TRY(call(&control::v1::Control::Stub::Emulate, request, reply, kMeasuring,
+                    "changing its network"));
+    return EmulationLease{reply.lease(), milliseconds(reply.lease_ms())};
+  }
+
+  Expected<> renew_emulation(std::uint64_t lease) override {
+    control::v1::EmulateRequest request;
+    request.set_lease(lease);
+    control::v1::EmulateReply reply;
+    return call(&control::v1::Control::Stub::Emulate, request, reply, kRenewal,
+                "keeping its network changed");
+  }
+
+  Expected<> end_emulation(std::uint64_t lease) override {
+    control::v1::EmulateRequest request;
+    request.set_lease(lease);
+    request.set_end(true);
+    control::v1::EmulateReply reply;
+    return call(&control::v1::Control::Stub::Emulate, request, reply, kShortCall,
+                "leaving its network as it was");
+  }
+
+  Expected<ClockOffset> clock_offset(int probes) override {
+    const auto now = [] {
+      return Nanoseconds(std::chrono::steady_clock::now().time_since_epoch());
+    };
+    std::vector<ClockExchange> exchanges;
+    for (int i = 0; i < probes; ++i) {
+      control::v1::ClockReply reply;
+      const Nanoseconds asked = now();
+      PARETO_TRY(call(&control::v1::Control::Stub::Clock, control::v1::ClockRequest(), reply,
+                      kShortCall, "asking for its clock"));
+      exchanges.push_back(
+          {asked, Nanoseconds(reply.received_ns()), Nanoseconds(reply.answered_ns()), now()});
+    }
+    return with_context(clock_offset_of(exchanges), "{} ({})", config_.name, config_.address);
+  }
+
+  void abandon() override {
+    const std::lock_guard lock(calls_mutex_);
+    abandoned_ = true;
+    for (grpc::ClientContext* const context : calls_) context->TryCancel();
+    attended_.TryCancel();
+  }
+
+  std::uint64_t weights_sent_bytes() const override { return sent_bytes_; }
+
+ private:
+  /// Makes a call one of those that abandon() ends, for as long as this lives.
+  class UnderWay {
+   public:
+    UnderWay(GrpcDaemonClient& client, grpc::ClientContext& context)
+        : client_(client), context_(context) {
+      const std::lock_guard lock(client_.calls_mutex_);
+      client_.calls_.insert(&context_);
+      if (client_.abandoned_) context_.TryCancel();
+    }
+    ~UnderWay() {
+      const std::lock_guard lock(client_.calls_mutex_);
+      client_.calls_.erase(&context_);
+    }
+    UnderWay(const UnderWay&) = delete;
+    UnderWay& operator=(const UnderWay&) = delete;
+
+   private:
+    GrpcDaemonClient& client_;
+    grpc::ClientContext& context_;
+  };
+
+  static void set_deadline(grpc::ClientContext& context, milliseconds timeout) {
+    context.set_deadline(std::chrono::system_clock::now() + timeout);
+  }
+
+  Expected<> check(const grpc::Status& status, const char* doing) const {
+    if (status.ok()) return {};
+    if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) {
+      return fail(ErrorCode::kInvalidArgument,
+                  "{} ({}): {}: it does not know this call: install the same version on both",
+                  config_.name, config_.address, doing);
+    }
+    return fail(control::error_code(status.error_code()), "{} ({}): {}: {}", config_.name,
+                config_.address, doing, sentence_of(status));
+  }
+
+  /// Returns the daemon's own sentence, or one of ours where gRPC made one up.
+  static std::string sentence_of(const grpc::Status& status) {
+    const std::string& said = status.error_message();
+    if (status.error_code() == grpc::StatusCode::UNAVAILABLE &&
+        said.starts_with("failed to connect")) {
+      return fmt::format("no daemon answers ({})", reason_of(status));
+    }
+    if (status.error_code() == grpc::StatusCode::UNAVAILABLE && said == "Socket closed") {
+      return "its daemon closed the connection";
+    }
+    // A server that shuts down says "Cancelling all calls" or, out of time, "CANCELLED".
+    if (status.error_code() == grpc::StatusCode::CANCELLED &&
+        (said.starts_with("CANCEL") || said.starts_with("Cancel"))) {
+      return "the call was ended: its daemon is ending";
+    }
+    return printable(said, kLongestMessage);
+  }
+
+  /// Returns "Connection refused" of gRPC's "failed to connect to all addresses; last error:
+  /// UNKNOWN: ipv4:…: Failed to connect to remote host: Connection refused".
+  static std::string reason_of(const grpc::Status& status) {
+    const std::string& all = status.error_message();
+    const std::size_t colon = all.rfind(": ");
+    return printable(colon == std::string::npos ? all : all.substr(colon + 2), kLongestMessage);
+  }
+
+  /// Of the first call: that nobody answers is most often no fault of the programs.
+  Expected<> check_reached(const grpc::Status& status, milliseconds timeout) const {
+    if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
+      return fail(ErrorCode::kUnavailable,
+                  "{} ({}): no daemon answers ({}): does paretod run there, on that port?",
+                  config_.name, config_.address, reason_of(status));
+    }
+    if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
+      return fail(ErrorCode::kTimeout,
+                  "{} ({}): no answer within {} ms: is the device on, the address right, and no "
+                  "firewall between?",
+                  config_.name, config_.address, timeout.count());
+    }
+    return check(status, "connecting");
+  }
+
+  template <typename Method, typename Request, typename Reply>
+  Expected<> call(Method method, const Request& request, Reply& reply, milliseconds timeout,
+                  const char* doing) {
+    grpc::ClientContext context;
+    const UnderWay under_way(*this, context);
+    set_deadline(context, timeout);
+    const grpc::Status status = ((*stub_).*method)(&context, request, &reply);
+    // The daemon has deadlines of its own, and a sentence about each.
+    if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED &&
+        status.error_message() == "Deadline Exceeded") {
+      return fail(ErrorCode::kTimeout, "{} ({}): {}: no answer within {:g} s", config_.name,
+                  config_.address, doing, to_seconds(timeout));
+    }
+    return check(status, doing);
+  }
+
+  /// The session in which this client loads and opens, begun when it is first needed.
+  Expected<std::uint64_t> attend() {
+    const std::lock_guard lock(attendance_mutex_);
+    if (!attendance_) attendance_ = stub_->Attend(&attended_);
+    control::v1::AttendReply reply;
+    if (session_ == 0 && attendance_->Read(&reply)) session_ = reply.session();
+    if (session_ != 0) return session_;
+    return fail(ErrorCode::kUnavailable, "{} ({}): it takes no coordinator", config_.name,
+                config_.address);
+  }
+
+  /// False once the daemon ended the stream: Finish() says why.
+  bool put(grpc::ClientWriter<control::v1::TensorChunk>& writer, const NamedTensor& entry) {
+    const std::span<const std::byte> bytes = entry.tensor.bytes();
+    std::size_t offset = 0;
+    do {
+      control::v1::TensorChunk chunk;
+      if (offset == 0) {
+        chunk.set_digest(control::digest_bytes(entry.digest));
+        chunk.set_dtype(static_cast<std::uint32_t>(entry.tensor.dtype()));
+        for (const std::int64_t size : entry.tensor.shape()) chunk.add_shape(size);
+        chunk.set_size_bytes(bytes.size());
+      }
+      const std::size_t size = std::min(kChunkBytes, bytes.size() - offset);
+      chunk.set_data(bytes.data() + offset, size);
+      if (!writer.Write(chunk)) return false;
+      sent_bytes_ += size;
+      offset += size;
+    } while (offset < bytes.size());
+    return true;
+  }
+
+  const DeviceConfig config_;
+  DeviceInfo info_;
+  std::unique_ptr<control::v1::Control::Stub> stub_;
+  std::atomic<std::uint64_t> sent_bytes_{0};
+  std::mutex attendance_mutex_;
+  grpc::ClientContext attended_;
+  std::unique_ptr<grpc::ClientReaderWriter<control::v1::AttendRequest, control::v1::AttendReply>>
+      attendance_;
+  std::atomic<std::uint64_t> session_{0};
+  std::mutex calls_mutex_;
+  std::set<grpc::ClientContext*> calls_;
+  bool abandoned_ = false;
+};
+
+/// gRPC tries the addresses of a name one after the other, and waits long for one that swallows packets.
+Expected<std::string> address_to_dial(const DeviceConfig& config, milliseconds timeout) {
+  const auto asked = transport::parse_host_port(config.address);
+  if (!asked) return config.address;
+  PARETO_ASSIGN(const transport::HostPort picked,
+                with_context(transport::pick_address(*asked, deadline_after(timeout)), "{} ({})",
+                             config.name, config.address));
+  return to_string(picked);
+}
+
+Expected<std::unique_ptr<DaemonClient>> connect_to_host(const DeviceConfig& config,
+                                                        milliseconds timeout) {
+  PARETO_ASSIGN(const std::string dialled, address_to_dial(config, timeout));
+  // The second time for gRPC, which now and then takes a connection under way for a failed one (core/transport/grpc). Where nobody
+  // listens it costs nothing.
+  for (bool again = false;; again = true) {
+    auto client = std::make_unique<GrpcDaemonClient>(config, dialled);
+    auto described = client->describe(timeout);
+    if (described) return client;
+    if (again || described.error().code != ErrorCode::kUnavailable) {
+      return tl::unexpected(std::move(described).error());
+    }
+  }
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<DaemonClient>> connect_daemon(const DeviceConfig& config,
+                                                       milliseconds timeout) {
+  if (!config.address.starts_with(discovery::kServiceScheme))
+    return connect_to_host(config, timeout);
+  PARETO_ASSIGN(const std::vector<std::string> hosts,
+                with_context(discovery::find_service(config.address), "{} ({})", config.name,
+                             config.address));
+  DeviceConfig found = config;
+  for (std::size_t i = 0;; ++i) {
+    found.address = hosts[i];
+    auto client = connect_to_host(found, timeout);
+    // Those that are not there are what the others are for.
+    const bool absent = !client && (client.error().code == ErrorCode::kUnavailable ||
+                                    client.error().code == ErrorCode::kTimeout);
+    if (!absent || i + 1 == hosts.size())
+      return with_context(std::move(client), "{}", config.address);
+  }
+}
+
+std::string resolve_data_address(const std::string& data, const std::string& control) {
+  const std::size_t port = data.rfind(':');
+  if (port == std::string::npos) return data;
+  const std::string host = data.substr(0, port);
+  if (host != "0.0.0.0" && host != "[::]" && host != "::" && host != "*" && !host.empty()) {
+    return data;
+  }
+  // Who is reached by a file is on this machine.
+  if (control.starts_with("unix:")) return "127.0.0.1" + data.substr(port);
+  return control.substr(0, control.rfind(':')) + data.substr(port);
+}
+
+}  // namespace pareto::cluster

@@ -1,0 +1,48 @@
+#include <set>
+
+#include "coordinator/cluster/cluster.h"
+#include "coordinator/cluster/control_address.h"
+#include "core/base/config_reader.h"
+
+namespace pareto::cluster {
+
+Expected<std::vector<DeviceConfig>> read_inventory(const std::filesystem::path& path) {
+  auto read = ConfigReader::from_file(path);
+  if (!read && read.error().code == ErrorCode::kNotFound) {
+    return fail(
+        ErrorCode::kNotFound,
+        "{} (an inventory names your devices: paretoctl discover --write {}, or by hand as in "
+        "configs/inventory.yaml; addresses work too, with their ports: --devices "
+        "HOST:7070,HOST:7070)",
+        read.error().message, path.string());
+  }
+  PARETO_ASSIGN(ConfigReader file, std::move(read));
+  ConfigSection root = file.root();
+  std::vector<DeviceConfig> devices;
+  std::set<std::string> names;
+  for (ConfigSection& entry : root.sections("devices")) {
+    DeviceConfig device;
+    entry.required("name", device.name);
+    entry.required("address", device.address);
+    entry.optional("netem_interface", device.netem_interface);
+    entry.optional("netem_control_too", device.netem_control_too);
+    entry.optional_power("power", device.milliwatts);
+    entry.optional("medium", device.medium);
+    if (entry.has("name") && device.name.empty()) {
+      entry.problem("name", "a device needs a name");
+    } else if (entry.has("name") && !names.insert(device.name).second) {
+      entry.problem("name", fmt::format("another device is called \"{}\" as well", device.name));
+    }
+    if (const auto good = check_control_address(device.address); entry.has("address") && !good) {
+      entry.problem("address", good.error().message);
+    }
+    devices.push_back(std::move(device));
+  }
+  PARETO_TRY(file.finish());
+  if (devices.empty()) {
+    return fail(ErrorCode::kInvalidArgument, "{}: \"devices\" lists no device", path.string());
+  }
+  return devices;
+}
+
+}  // namespace pareto::cluster

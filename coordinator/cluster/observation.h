@@ -1,0 +1,26 @@
+// What a device tells of itself and its stages at one moment: proto/control.proto, Observe. Counts only grow while a stage is open.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/control/machine_state.h"
+#include "core/control/stage_report.h"
+
+namespace pareto::cluster {
+
+struct Observation {
+  Nanoseconds clock{};  ///< the device's own: only differences mean anything
+  Nanoseconds cpu{};    ///< processor time of its daemon
+  std::uint64_t resident_bytes = 0;
+  std::vector<control::StageActivity> stages;
+  control::MachineState machine;
+  // Coordinators other than the one that asked, and their pipelines.
+  int other_coordinators = 0;  ///< those that have pipelines there
+  int other_pipelines = 0;
+};
+
+}  // namespace pareto::cluster

@@ -1,0 +1,138 @@
+#include "coordinator/cluster/pipeline_health.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "coordinator/cluster/daemon_client.h"
+
+namespace pareto::cluster {
+namespace {
+
+using Answers = std::map<DaemonClient*, std::optional<Expected<DeviceStatus>>>;
+
+/// Asks each device once, however many stages it has.
+Answers ask_all(const Deployment& deployment, std::chrono::milliseconds patience) {
+  Answers answers;
+  for (DaemonClient* const device : deployment.devices()) answers[device];
+  std::vector<std::jthread> asking;
+  for (auto& [device, answer] : answers) {
+    asking.emplace_back(
+        [device = device, &answer = answer, patience] { answer = device->status(patience); });
+  }
+  asking.clear();
+  return answers;
+}
+
+/// Null: the device has no such stage.
+const control::StageReport* report_of(const Deployment& deployment, std::size_t stage,
+                                      const DeviceStatus& status) {
+  const auto [pipeline, number] = deployment.name_on_device(stage);
+  const auto found = std::ranges::find_if(status.stages, [&](const control::StageReport& report) {
+    return report.pipeline == pipeline && report.stage == number;
+  });
+  return found == status.stages.end() ? nullptr : &*found;
+}
+
+/// A device's own sentence begins with its name and what it was asked.
+Error without_name(const DaemonClient& device, Error error) {
+  const std::string name = fmt::format("{} ({}): ", device.config().name, device.config().address);
+  for (const std::string& prefix : {name, std::string("asking for status: ")}) {
+    if (error.message.starts_with(prefix)) error.message.erase(0, prefix.size());
+  }
+  return error;
+}
+
+std::optional<LostStage> look_at(const Deployment& deployment, std::size_t stage,
+                                 const Expected<DeviceStatus>& status) {
+  const DaemonClient& device = *deployment.devices()[stage];
+  LostStage lost{
+      stage, fmt::format("{} ({})", device.config().name, device.config().address), {}, true};
+  if (!status) {
+    lost.why = without_name(device, status.error());
+    return lost;
+  }
+  const control::StageReport* const report = report_of(deployment, stage, *status);
+  lost.device_is_lost = false;
+  if (report == nullptr) {
+    lost.why = {ErrorCode::kUnavailable, "its daemon has closed the stage: it is ending"};
+    return lost;
+  }
+  if (report->state == control::StageState::kFailed) {
+    lost.why = {ErrorCode::kClosed, report->failure};
+    return lost;
+  }
+  if (report->state == control::StageState::kClosed ||
+      report->state == control::StageState::kDraining) {
+    lost.why = {ErrorCode::kClosed,
+                fmt::format("the stage is {}: its daemon may be ending", to_string(report->state))};
+    return lost;
+  }
+  return std::nullopt;
+}
+
+/// A link that its other end closed, or that broke under it, is the consequence of something else.
+bool follows_from_neighbour(const LostStage& lost) {
+  const std::string& why = lost.why.message;
+  return why.find("closed the link") != std::string::npos ||
+         why.find("the connection broke") != std::string::npos ||
+         why.find("the connection ended") != std::string::npos;
+}
+
+/// Keeps those that `is_cause` holds for, if there are any.
+template <typename IsCause>
+bool keep_causes(std::vector<LostStage>& lost, IsCause is_cause) {
+  if (std::ranges::none_of(lost, is_cause)) return false;
+  std::erase_if(lost, [&](const LostStage& one) { return !is_cause(one); });
+  return true;
+}
+
+}  // namespace
+
+std::vector<LostStage> find_lost_stages(const Deployment& deployment,
+                                        std::chrono::milliseconds patience) {
+  Answers answers = ask_all(deployment, patience);
+  std::vector<LostStage> lost;
+  for (std::size_t i = 0; i < deployment.devices().size(); ++i) {
+    if (auto one = look_at(deployment, i, *answers[deployment.devices()[i]])) {
+      lost.push_back(*std::move(one));
+    }
+  }
+  const auto gone = [](const LostStage& one) { return one.device_is_lost; };
+  const auto ending = [](const LostStage& one) { return one.why.code == ErrorCode::kUnavailable; };
+  if (keep_causes(lost, gone) || keep_causes(lost, ending)) return lost;
+  keep_causes(lost, [](const LostStage& one) { return !follows_from_neighbour(one); });
+  return lost;
+}
+
+Error error_of(const std::vector<LostStage>& lost) {
+  std::string text;
+  for (const LostStage& one : lost) {
+    text += fmt::format("{}stage {} on {}: {}", text.empty() ? "" : "; ", one.stage, one.device,
+                        one.why.message);
+  }
+  return {lost.front().why.code, std::move(text)};
+}
+
+std::string where_requests_wait(const Deployment& deployment, std::chrono::milliseconds patience) {
+  if (deployment.turn() > 1) return {};
+  Answers answers = ask_all(deployment, patience);
+  std::vector<std::uint64_t> taken;
+  for (std::size_t i = 0; i < deployment.devices().size(); ++i) {
+    const auto& status = *answers[deployment.devices()[i]];
+    const control::StageReport* const report = status ? report_of(deployment, i, *status) : nullptr;
+    if (report == nullptr) return {};
+    taken.push_back(report->requests);
+  }
+  // The last stage that took more than the one behind it, or is the last of all.
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    if (i + 1 < taken.size() && taken[i + 1] >= taken[i]) continue;
+    return fmt::format("; stage {} on {} has taken it and not sent it on", i,
+                       deployment.devices()[i]->config().name);
+  }
+  return {};
+}
+
+}  // namespace pareto::cluster

@@ -1,0 +1,94 @@
+#include "coordinator/cluster/turn_links.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace pareto::cluster {
+namespace {
+
+using wire::MessageKind;
+
+/// More than anybody keeps in flight.
+constexpr std::size_t kMostDue = 1 << 20;
+
+std::string peers(const std::vector<ReplicaLinks>& replicas, transport::Link* ReplicaLinks::*link) {
+  std::string text = "in turns";
+  for (const ReplicaLinks& replica : replicas) text += " " + (replica.*link)->peer();
+  return text;
+}
+
+}  // namespace
+
+class TurnLinks::Source final : public transport::Link {
+ public:
+  explicit Source(TurnLinks& turns) : turns_(turns) {}
+
+  Expected<transport::Sent> send(const wire::Message& message, Deadline deadline) override {
+    const std::vector<ReplicaLinks>& replicas = turns_.replicas_;
+    wire::Message own = message;
+    if (message.kind != MessageKind::kEnd) {
+      const std::size_t replica = message.request % replicas.size();
+      PARETO_TRY(turns_.due_.push(replica, deadline));
+      own.pipeline = replicas[replica].pipeline;
+      return replicas[replica].source->send(own, deadline);
+    }
+    transport::Sent all;
+    for (const ReplicaLinks& replica : replicas) {
+      own.pipeline = replica.pipeline;
+      PARETO_ASSIGN(const transport::Sent sent, replica.source->send(own, deadline));
+      all += sent;
+    }
+    return all;
+  }
+  Expected<transport::Received> receive(Deadline /*deadline*/) override {
+    return fail(ErrorCode::kClosed, "nothing comes from a source");
+  }
+  void close() override {
+    for (const ReplicaLinks& replica : turns_.replicas_) replica.source->close();
+  }
+  std::string peer() const override { return peers(turns_.replicas_, &ReplicaLinks::source); }
+
+ private:
+  TurnLinks& turns_;
+};
+
+class TurnLinks::Sink final : public transport::Link {
+ public:
+  explicit Sink(TurnLinks& turns) : turns_(turns) {}
+
+  Expected<transport::Sent> send(const wire::Message& /*message*/, Deadline /*deadline*/) override {
+    return fail(ErrorCode::kClosed, "nothing goes to a sink");
+  }
+  Expected<transport::Received> receive(Deadline deadline) override {
+    if (!replica_) {
+      PARETO_ASSIGN(replica_, turns_.due_.pop(deadline));
+    }
+    auto received = turns_.replicas_[*replica_].sink->receive(deadline);
+    // The parts of a result come one after the other.
+    if (received && received->message.kind != MessageKind::kPart) replica_.reset();
+    return received;
+  }
+  void close() override {
+    turns_.due_.close();
+    for (const ReplicaLinks& replica : turns_.replicas_) replica.sink->close();
+  }
+  std::string peer() const override { return peers(turns_.replicas_, &ReplicaLinks::sink); }
+
+ private:
+  TurnLinks& turns_;
+  std::optional<std::size_t> replica_;  ///< whose result has begun, or is waited for
+};
+
+TurnLinks::TurnLinks(std::vector<ReplicaLinks> replicas)
+    : replicas_(std::move(replicas)),
+      due_(kMostDue),
+      source_(std::make_unique<Source>(*this)),
+      sink_(std::make_unique<Sink>(*this)) {}
+
+TurnLinks::~TurnLinks() = default;
+
+transport::Link& TurnLinks::source() { return *source_; }
+transport::Link& TurnLinks::sink() { return *sink_; }
+
+}  // namespace pareto::cluster

@@ -1,0 +1,66 @@
+// What multicast DNS has answered about a service so far, and what is still to be asked. Without sockets: mdns_browser.h has them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "coordinator/discovery/dns_message.h"
+
+namespace pareto::discovery {
+
+/// A daemon as it announces itself. Text is UTF-8 without control characters.
+struct FoundDevice {
+  std::string name;         ///< "pi-1": no other on this network is announced so
+  std::string device_name;  ///< what it calls itself, which another may do as well; empty: not told
+  std::string host;         ///< "raspberrypi.local"
+  std::uint16_t port = 0;   ///< of its control service
+  std::vector<std::string>
+      addresses;        ///< numeric; IPv4 first, and of each kind the one that answered
+  std::string version;  ///< of its daemon; empty: not told
+
+  /// "192.168.1.21:7070", as in an inventory.
+  std::string control_address() const;
+};
+
+/// Believes what it is told, within limits: whoever is on the network may say anything.
+///
+/// Threads: one owner.
+class ServiceFinder {
+ public:
+  static constexpr std::size_t kMostDevices = 256;
+  static constexpr std::size_t kMostAddresses = 16;
+
+  /// service: "_pareto-edge", "_tcp", "local".
+  explicit ServiceFinder(DnsName service) : service_(std::move(service)) {}
+
+  DnsQuestion question() const { return {service_, DnsType::kPtr}; }
+  /// What the answers so far leave open.
+  std::vector<DnsQuestion> open_questions() const;
+  /// Returns whether any of it was new. sender: the numeric address that the message came from.
+  bool take(const DnsMessage& message, std::string_view sender);
+  /// Those of which host, port and an address are known, by name.
+  std::vector<FoundDevice> found() const;
+
+ private:
+  struct Instance {
+    DnsName name;
+    DnsName host{};  ///< empty: not known yet
+    std::uint16_t port = 0;
+    std::vector<std::string> addresses{};
+    bool has_text = false;
+    std::string version{};
+    std::string device_name{};
+  };
+
+  bool add_instance(const DnsName& name);
+  bool add(const DnsRecord& record, const DnsService& service);
+  bool add(const DnsRecord& record, const DnsText& text);
+  bool add(const DnsRecord& record, const DnsAddress& address, std::string_view sender);
+
+  const DnsName service_;
+  std::vector<Instance> instances_;
+};
+
+}  // namespace pareto::discovery

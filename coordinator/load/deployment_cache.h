@@ -1,0 +1,74 @@
+// Pipelines kept open between the rounds of a sweep, so that connections stay warm; the least recently used are closed
+// where devices have no room for the next one. Where opening one takes long, because connections do, one pipeline runs all plans that its
+// connections fit, one after the other.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "coordinator/cluster/cluster.h"
+#include "coordinator/cluster/deployment.h"
+#include "coordinator/cluster/shard_pool.h"
+#include "coordinator/cluster/transport_set.h"
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/plan/plan.h"
+
+namespace pareto::load {
+
+/// Threads: one owner.
+class DeploymentCache {
+ public:
+  /// Two descriptors here and a few threads on each device are what an open pipeline costs.
+  static constexpr std::size_t kMostOpen = 128;
+
+  /// Where connecting and priming a pipeline took longer, the next plan takes it over; elsewhere each keeps its own.
+  static constexpr std::chrono::milliseconds kDearOpening{50};
+
+  DeploymentCache(const cluster::Cluster& cluster, cluster::ShardPool& pool,
+                  cluster::TransportSet::Factory make_transport, cluster::DeploymentOptions options,
+                  Nanoseconds dear_opening = kDearOpening)
+      : cluster_(cluster),
+        pool_(pool),
+        transports_(std::move(make_transport)),
+        options_(std::move(options)),
+        dear_opening_(dear_opening) {}
+
+  struct Lease {
+    cluster::Deployment* deployment = nullptr;  ///< valid until the next get() or drop()
+    bool opened = false;                        ///< its connections are new
+  };
+  /// The open deployment of that key; or one opened under the same network condition ("" is one too) that runs the plan from now on, in
+  /// place of another key's; or a new one. Fails: as Deployment::open.
+  Expected<Lease> get(std::size_t key, const plan::Plan& plan, const std::string& condition = "");
+  void drop(std::size_t key) { open_.erase(key); }
+
+ private:
+  struct Entry {
+    std::unique_ptr<cluster::Deployment> deployment;
+    std::uint64_t last_used = 0;
+    std::string condition;  ///< what its connections have learnt
+  };
+  using Entries = std::map<std::size_t, Entry>;
+  /// Of the entry that runs the plan now; null: there is none that could.
+  cluster::Deployment* take_over(std::size_t key, const plan::Plan& plan,
+                                 const std::string& condition);
+  /// The least recently used one, but not that of `keep`. False: there is none.
+  bool drop_oldest(std::optional<std::size_t> keep = std::nullopt);
+
+  const cluster::Cluster& cluster_;
+  cluster::ShardPool& pool_;
+  cluster::TransportSet transports_;
+  const cluster::DeploymentOptions options_;
+  const Nanoseconds dear_opening_;
+  Entries open_;
+  std::uint64_t clock_ = 0;
+};
+
+}  // namespace pareto::load

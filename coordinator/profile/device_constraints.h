@@ -1,0 +1,32 @@
+// What somebody asks of single devices, put into the inputs of a search.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "coordinator/cluster/cluster.h"
+#include "core/base/error.h"
+#include "partitioner/planning/cost/cost_inputs.h"
+
+namespace pareto::profile {
+
+/// Devices by their places in the cluster.
+struct DeviceConstraints {
+  std::map<std::size_t, std::int64_t> memory;  ///< bytes that stages may take
+  std::optional<std::size_t> first;
+  std::optional<std::size_t> last;
+};
+
+/// `memory`: "pi-1=256MiB,pi-2=1GiB"; `first` and `last`: names of devices; empty: anything. Fails: kNotFound (no such device, with the
+/// nearest), kInvalidArgument, each naming its flag (--max-memory, --first, --last).
+Expected<DeviceConstraints> read_constraints(const cluster::Cluster& cluster,
+                                             const std::string& memory, const std::string& first,
+                                             const std::string& last);
+
+/// `inputs`: of the same cluster. A device's own memory limit holds as well.
+void constrain(const DeviceConstraints& constraints, planning::CostInputs& inputs);
+
+}  // namespace pareto::profile

@@ -1,0 +1,220 @@
+#include "coordinator/profile/device_profiler.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "coordinator/profile/device_links.h"
+#include "coordinator/profile/profile_subject.h"
+#include "coordinator/results/time_text.h"
+#include "coordinator/statistics/statistics.h"
+
+namespace pareto::profile {
+namespace {
+
+/// Each pass has an order of its own; one is enough where it took long: of long stages so many requests are watched that a moment's
+/// disturbance is over within them.
+constexpr std::chrono::seconds kLongPass{90};
+/// Where what was seen of a cut differs from one time to the next, it comes again, as long as all that has not taken so long.
+constexpr int kMostPasses = 8;
+constexpr std::chrono::seconds kLongProfile{180};
+
+plan::DeviceProfile blank_profile(const cluster::Cluster& cluster,
+                                  const cluster::DaemonClient& device, const ProfileWish& wish) {
+  plan::DeviceProfile profile;
+  profile.device = device.config().name;
+  profile.cpu = device.info().cpu;
+  profile.torch_version = device.info().torch_version;
+  profile.model = wish.model;
+  profile.model_digest = wish.model_digest;
+  profile.engine = wish.settings.engine;
+  profile.precision = wish.settings.precision;
+  profile.max_error = wish.settings.max_error;
+  profile.threads = wish.settings.threads > 0 ? wish.settings.threads : device.info().threads;
+  profile.batch = wish.settings.batch;
+  profile.memory_limit_bytes = device.info().memory_limit_bytes;
+  profile.machine_shared_by = cluster.machine_shared_by(device);
+  profile.runs_on = device.info().device;
+  profile.cores = device.info().cores;
+  return profile;
+}
+
+/// Whether a shard was measured, or is known to be too large.
+bool was_tried(const plan::DeviceProfile& profile, const plan::OperatorRange& range) {
+  return profile.find_shard(range.begin, range.end) != nullptr ||
+         std::ranges::find(profile.too_large, range) != profile.too_large.end();
+}
+
+bool knows(const plan::DeviceProfile& profile, std::int64_t cut, std::int64_t operators) {
+  return was_tried(profile, {0, cut}) && was_tried(profile, {cut, operators});
+}
+
+/// The longest shard of `profile` that `known` has too; none: they have nothing in common.
+std::optional<plan::ShardTime> common_shard(const plan::DeviceProfile& known,
+                                            const plan::DeviceProfile& profile) {
+  std::optional<plan::ShardTime> longest;
+  for (const plan::ShardTime& shard : profile.shards) {
+    if (known.find_shard(shard.begin, shard.end) == nullptr) continue;
+    if (!longest || shard.end - shard.begin > longest->end - longest->begin) longest = shard;
+  }
+  return longest;
+}
+
+/// What `known` says of shards that were not measured now is kept, in proportion to one that was measured both times.
+void merge(const plan::DeviceProfile& known, plan::DeviceProfile& profile) {
+  const std::optional<plan::ShardTime> now = common_shard(known, profile);
+  const auto scaled = [&](const plan::ShardTime& shard, Nanoseconds plan::ShardTime::*time) {
+    if (!now) return shard.*time;
+    const plan::ShardTime& before = *known.find_shard(now->begin, now->end);
+    return from_nanoseconds(to_nanoseconds(shard.*time) * to_nanoseconds((*now).*time) /
+                            std::max(to_nanoseconds(before.*time), 1.0));
+  };
+  for (plan::ShardTime shard : known.shards) {
+    if (was_tried(profile, {shard.begin, shard.end})) continue;
+    shard.alone = scaled(shard, &plan::ShardTime::alone);
+    shard.busy = scaled(shard, &plan::ShardTime::busy);
+    profile.shards.push_back(shard);
+  }
+}
+
+bool is_settled(const std::vector<ProfileSubject>& subjects, std::int64_t cut) {
+  return std::ranges::all_of(
+      subjects, [cut](const ProfileSubject& subject) { return subject.is_settled(cut); });
+}
+
+/// Each device's first side of the cut in turn with the second of the next device: as many pipelines as devices.
+Expected<> lone_pairs(std::vector<ProfileSubject>& subjects, std::int64_t cut) {
+  for (ProfileSubject& subject : subjects) PARETO_TRY(subject.take_up(cut));
+  for (std::size_t i = 0; i < subjects.size(); ++i) {
+    PARETO_TRY(ProfileSubject::lone_pair(subjects[i], subjects[(i + 1) % subjects.size()]));
+  }
+  return {};
+}
+
+/// All devices at work at once, turn by turn: whoever has to load something for it has done so before.
+Expected<> busy_together(std::vector<ProfileSubject>& subjects) {
+  Nanoseconds duration{};
+  for (const ProfileSubject& subject : subjects) {
+    duration = std::max(duration, subject.busy_time());
+  }
+  for (int turn = 0; turn < ProfileSubject::kTurns; ++turn) {
+    for (std::size_t i = 0; i < subjects.size(); ++i) {
+      PARETO_TRY(subjects[i].get_ready(turn, i % 2 == 1));
+    }
+    std::vector<Expected<>> results(subjects.size());
+    {
+      std::vector<std::jthread> threads;
+      for (std::size_t i = 0; i < subjects.size(); ++i) {
+        threads.emplace_back([&, i] { results[i] = subjects[i].busy(duration); });
+      }
+    }
+    for (Expected<>& result : results) PARETO_TRY(std::move(result));
+  }
+  for (ProfileSubject& subject : subjects) subject.close_sides();
+  return {};
+}
+
+/// Pass by pass, in an order of its own each. `stop` before the first is over leaves nothing that is of use.
+Expected<> visit_all(std::vector<ProfileSubject>& subjects, const std::vector<std::int64_t>& cuts,
+                     std::uint64_t seed, const std::atomic<bool>& stop,
+                     const std::function<void(const ProfileProgress&)>& progress) {
+  statistics::Random random(seed);
+  const TimePoint began = std::chrono::steady_clock::now();
+  const auto took_long = [&](std::chrono::seconds limit) {
+    return std::chrono::steady_clock::now() - began > limit;
+  };
+  ProfileProgress at{.total = kProfilePasses * cuts.size()};
+  for (int pass = 0; pass < kMostPasses; ++pass) {
+    const bool again = pass >= static_cast<int>(kProfilePasses);
+    std::vector<std::int64_t> left;
+    for (const std::size_t index : random.permutation(cuts.size())) {
+      if (!again || !is_settled(subjects, cuts[index])) left.push_back(cuts[index]);
+    }
+    if (again && !left.empty()) {
+      at.total += left.size();
+      at.disturbed = true;
+    }
+    for (const std::int64_t cut : left) {
+      if (stop && pass == 0) {
+        return fail(ErrorCode::kClosed, "stopped before each cut had been measured");
+      }
+      if (stop || (again && took_long(kLongProfile))) return {};
+      PARETO_TRY(lone_pairs(subjects, cut));
+      PARETO_TRY(busy_together(subjects));
+      ++at.done;
+      progress(at);
+    }
+    if (pass == 0 && took_long(kLongPass)) break;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string settings_text(const control::ShardSettings& settings) {
+  std::string text = fmt::format("batch {}", settings.batch);
+  if (settings.threads > 0) {
+    text += fmt::format(", {} {}", settings.threads, settings.threads == 1 ? "thread" : "threads");
+  }
+  if (settings.engine != "auto") text += ", engine " + settings.engine;
+  if (settings.max_error > 0 && settings.precision != "fp32") {
+    return fmt::format("{}, {} off by at most {:.3g} %", text, settings.precision,
+                       100 * settings.max_error);
+  }
+  return text + ", " + settings.precision;
+}
+
+std::string profile_key(const plan::DeviceProfile& profile) {
+  // The first number is that of the way in which profiles are measured.
+  return fmt::format("8|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}", profile.device, profile.cpu,
+                     profile.torch_version, profile.model_digest, profile.engine, profile.precision,
+                     profile.threads, profile.batch, profile.memory_limit_bytes,
+                     profile.machine_shared_by, profile.runs_on, profile.cores, profile.max_error);
+}
+
+std::string profile_key(const cluster::Cluster& cluster, const cluster::DaemonClient& device,
+                        const ProfileWish& wish) {
+  return profile_key(blank_profile(cluster, device, wish));
+}
+
+bool is_enough(const plan::DeviceProfile& profile, const ProfileWish& wish) {
+  return profile.operators.size() == static_cast<std::size_t>(wish.operators) &&
+         std::ranges::all_of(wish.cuts,
+                             [&](std::int64_t cut) { return knows(profile, cut, wish.operators); });
+}
+
+Expected<std::vector<plan::DeviceProfile>> profile_devices(
+    const ProfileBench& bench, const ProfileWish& wish,
+    const std::vector<std::optional<plan::DeviceProfile>>& known, const std::atomic<bool>& stop,
+    const std::function<void(const ProfileProgress&)>& progress) {
+  // Whatever one device lacks is measured on all: they have to be at work in any case.
+  std::vector<std::int64_t> cuts;
+  std::ranges::copy_if(wish.cuts, std::back_inserter(cuts), [&](std::int64_t cut) {
+    return std::ranges::any_of(known, [&](const auto& profile) {
+      return !profile || !knows(*profile, cut, wish.operators);
+    });
+  });
+  std::vector<ProfileSubject> subjects;
+  for (std::size_t i = 0; i < bench.cluster.size(); ++i) {
+    cluster::DaemonClient& device = bench.cluster.device(i);
+    PARETO_ASSIGN(DeviceLinks links,
+                  DeviceLinks::find(bench.probed, device, i, bench.cluster.size()));
+    subjects.emplace_back(bench, wish, device, std::move(links));
+    PARETO_TRY(with_context(subjects.back().begin(known[i]), "profiling"));
+  }
+  PARETO_TRY(with_context(visit_all(subjects, cuts, wish.seed, stop, progress), "profiling"));
+  std::vector<plan::DeviceProfile> profiles;
+  for (std::size_t i = 0; i < subjects.size(); ++i) {
+    plan::DeviceProfile& profile =
+        profiles.emplace_back(blank_profile(bench.cluster, bench.cluster.device(i), wish));
+    profile.measured = results::time_text(std::chrono::system_clock::now());
+    subjects[i].fill(profile);
+    if (known[i]) merge(*known[i], profile);
+    std::ranges::sort(profile.shards, {}, [](const plan::ShardTime& shard) {
+      return std::pair(shard.begin, shard.end);
+    });
+  }
+  return profiles;
+}
+
+}  // namespace pareto::profile

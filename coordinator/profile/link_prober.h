@@ -1,0 +1,28 @@
+// What messages take on every way that a plan may take: between devices, from the coordinator and back to it; through the real transport.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "coordinator/cluster/cluster.h"
+#include "coordinator/profile/link_transports.h"
+#include "core/base/error.h"
+#include "partitioner/planning/inputs/probes.h"
+
+namespace pareto::profile {
+
+/// Of the links that can have that transport, one after the other, so that none disturbs another; between the coordinator and a device both
+/// ways where one of them can. `progress`: before each, what is probed; `stop` ends it there. Fails: kClosed (stopped), kNotFound (a device without that transport), and as links and devices do.
+Expected<planning::ProbedLinks> probe_links(
+    const cluster::Cluster& cluster, const LinkTransports& transports, const std::string& transport,
+    const std::vector<std::uint64_t>& sizes, const std::atomic<bool>& stop,
+    const std::function<void(const std::string&)>& progress);
+
+/// From the smallest to the largest by factors of 4, and the largest: what lies between is interpolated.
+std::vector<std::uint64_t> probe_sizes(std::uint64_t smallest, std::uint64_t largest);
+
+}  // namespace pareto::profile

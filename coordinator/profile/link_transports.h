@@ -1,0 +1,27 @@
+// Which transports each link that a plan may have can be of: the choices of a search.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "coordinator/cluster/cluster.h"
+#include "core/base/error.h"
+#include "core/transport/place.h"
+
+namespace pareto::profile {
+
+/// [from][to] by the cluster's order of devices, the coordinator last: names of transports in the order in which they were asked for. None
+/// from the coordinator to itself, nor from a device to itself.
+using LinkTransports = std::vector<std::vector<std::vector<std::string>>>;
+
+/// Of every link those of `asked` that it can have: one that stays within a machine (shm) where both ends share it; "auto" is the nearest.
+/// Fails: kNotFound (a device that does not serve one of them), kInvalidArgument (a link that can have none of them, with its ends).
+Expected<LinkTransports> link_transports(const std::vector<std::string>& asked,
+                                         const cluster::Cluster& cluster,
+                                         const transport::Place& here = transport::this_place());
+
+void add_once(std::vector<std::string>& names, const std::string& name);
+/// Those that some link can have, none twice.
+std::vector<std::string> names_in(const LinkTransports& links);
+
+}  // namespace pareto::profile

@@ -1,0 +1,23 @@
+// What a plan's stages take by the profiles that are kept of their devices: what a pipeline that runs can be held against.
+#pragma once
+
+#include <vector>
+
+#include "coordinator/cluster/cluster.h"
+#include "coordinator/results/store.h"
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/plan/plan.h"
+#include "partitioner/model/graph/model.h"
+
+namespace pareto::profile {
+
+/// One a stage: running its shard, for one message of many that follow each other; 0 where its device was never profiled for that model
+/// with the plan's settings, or no profile says what such a stage takes (parts of a model, sets of operators). `plan` fits model and
+/// cluster (check_plan). Fails: as the store does.
+Expected<std::vector<Nanoseconds>> profiled_stages(const plan::Plan& plan,
+                                                   const model::Model& model,
+                                                   const cluster::Cluster& cluster,
+                                                   results::ResultStore& store);
+
+}  // namespace pareto::profile

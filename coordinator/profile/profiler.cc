@@ -1,0 +1,183 @@
+#include "coordinator/profile/profiler.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "coordinator/cluster/deployment.h"
+#include "coordinator/cluster/network.h"
+#include "coordinator/profile/codec_prober.h"
+#include "partitioner/model/graph/split_points.h"
+#include "partitioner/planning/inputs/condition_links.h"
+
+namespace pareto::profile {
+
+planning::SplitChoice spread_by_work(const std::vector<model::SplitPoint>& points,
+                                     const planning::SplitChoice& splits, std::size_t count) {
+  if (count == 0 || splits.size() <= count) return splits;
+  if (count == 1) return {splits[splits.size() / 2]};
+  const auto work = [&](std::size_t index) { return points[index].flops_before; };
+  const double first = work(splits.front());
+  const double last = work(splits.back());
+  planning::SplitChoice chosen;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double wanted =
+        first + (last - first) * static_cast<double>(i) / static_cast<double>(count - 1);
+    const auto next = std::ranges::lower_bound(splits, wanted, {}, work);
+    const std::size_t index = next == splits.end() ? splits.back() : *next;
+    if (chosen.empty() || chosen.back() < index) chosen.push_back(index);
+  }
+  if (chosen.back() != splits.back()) chosen.push_back(splits.back());
+  return chosen;
+}
+
+ProfileWish Profiler::wish() const {
+  ProfileWish wish;
+  wish.model = model_.name();
+  wish.model_digest = model_.digest().hex();
+  wish.operators = static_cast<std::int64_t>(model_.graph().operators.size());
+  for (const std::size_t index :
+       spread_by_work(model_.split_points(), splits_, options_.measured_cuts)) {
+    wish.cuts.push_back(model_.split_points()[index].position);
+  }
+  wish.settings = options_.settings;
+  wish.seed = options_.seed;
+  return wish;
+}
+
+void Profiler::make_space() {
+  plan::Plan blank = cluster::plan_with(options_.settings);
+  blank.model = model_.name();
+  space_ = planning::make_cut_space(model_, cuts_, splits_, devices_, std::move(blank));
+}
+
+bool Profiler::cut_in_order(std::string why) {
+  if (options_.cuts != planning::Cuts::kAuto || !space_->anywhere()) return false;
+  cuts_ = {std::nullopt, std::move(why)};
+  make_space();
+  return true;
+}
+
+Expected<> Profiler::profile(const LinkTransports& transports, cluster::Workload& workload,
+                             const Progress& progress) {
+  PARETO_ASSIGN(splits_, model::select_split_points(model_, options_.splits));
+  PARETO_ASSIGN(cuts_, planning::choose_cuts(model_, options_.settings.batch, options_.cuts));
+  const ProfileWish wish = this->wish();
+  std::vector<std::optional<plan::DeviceProfile>> known(cluster_.size());
+  devices_.assign(cluster_.size(), {});
+  measured_now_ = false;
+  for (std::size_t i = 0; i < cluster_.size(); ++i) {
+    if (!options_.fresh) {
+      PARETO_ASSIGN(known[i], store_.find_profile(profile_key(cluster_, cluster_.device(i), wish)));
+    }
+    measured_now_ = measured_now_ || !known[i] || !is_enough(*known[i], wish);
+    if (known[i]) devices_[i].profile = *known[i];
+    devices_[i].memory_limit_bytes = cluster_.device(i).info().memory_limit_bytes;
+    devices_[i].milliwatts = cluster_.device(i).config().milliwatts;
+    devices_[i].medium = cluster_.device(i).config().medium;
+  }
+  if (!measured_now_) {
+    make_space();
+    return {};
+  }
+  PARETO_TRY(store_.check_writable());
+  PARETO_ASSIGN(const std::vector<planning::ProbedTransport> probed,
+                probe(transports, cluster::resting_condition(cluster_.network()), progress));
+  PARETO_ASSIGN(std::vector<Value> inputs,
+                workload.example(options_.settings.batch, options_.seed));
+  cluster::TransportSet own;
+  const ProfileBench bench{cluster_,        pool_, own, probed, Value{Tuple{std::move(inputs)}},
+                           options_.timeout};
+  const std::string devices = cluster_.size() == 1 ? cluster_.device(0).config().name
+                                                   : fmt::format("{} devices", cluster_.size());
+  const std::string now =
+      fmt::format("profiling {}, {}", devices, settings_text(options_.settings));
+  progress(now, 0, kProfilePasses * wish.cuts.size());
+  PARETO_ASSIGN(std::vector<plan::DeviceProfile> profiles,
+                profile_devices(bench, wish, known, stop_, [&](const ProfileProgress& at) {
+                  progress(at.disturbed ? now + ", timed again: this machine is disturbed" : now,
+                           at.done, at.total);
+                }));
+  for (std::size_t i = 0; i < profiles.size(); ++i) {
+    PARETO_TRY(store_.put_profile(profile_key(profiles[i]), profiles[i]));
+    devices_[i].profile = std::move(profiles[i]);
+  }
+  make_space();
+  return {};
+}
+
+Expected<std::vector<planning::ProbedTransport>> Profiler::probe(const LinkTransports& transports,
+                                                                 const std::string& condition,
+                                                                 const Progress& progress) {
+  PARETO_TRY(cluster::apply_condition(cluster_.network(), condition));
+  const std::pair asked(condition, transports);
+  if (const auto known = probed_.find(asked); known != probed_.end()) return known->second;
+  PARETO_ASSIGN(auto probed,
+                with_context(probe_now(transports, progress), "network {}", condition));
+  return probed_[asked] = std::move(probed);
+}
+
+Expected<std::vector<planning::ProbedTransport>> Profiler::probe_at_rest(
+    const LinkTransports& transports, const plan::Condition& definition, const Progress& progress) {
+  PARETO_ASSIGN(auto links,
+                probe(transports, cluster::resting_condition(cluster_.network()), progress));
+  for (planning::ProbedTransport& transport : links) {
+    PARETO_ASSIGN(transport.links, planning::under_condition(transport.links, definition));
+  }
+  return links;
+}
+
+Expected<std::vector<planning::ProbedTransport>> Profiler::probe_now(
+    const LinkTransports& transports, const Progress& progress) const {
+  const auto operators = static_cast<std::int64_t>(model_.graph().operators.size());
+  std::vector<std::int64_t> positions{0, operators};
+  for (const std::size_t index : splits_) {
+    positions.push_back(model_.split_points()[index].position);
+  }
+  std::vector<std::int64_t> batches = options_.probed_batches;
+  batches.push_back(options_.settings.batch);
+  const auto [fewest, most] = std::ranges::minmax(batches);
+  std::uint64_t smallest = ~std::uint64_t{0};
+  std::uint64_t largest = 0;
+  for (const std::int64_t position : positions) {
+    PARETO_ASSIGN(const std::uint64_t of_fewest,
+                  model::boundary_bytes(model_.graph(), position, fewest));
+    PARETO_ASSIGN(const std::uint64_t of_most,
+                  model::boundary_bytes(model_.graph(), position, most));
+    smallest = std::min(smallest, of_fewest);
+    largest = std::max(largest, of_most);
+  }
+  const std::vector<std::string> names = names_in(transports);
+  // Between each two devices, and both ways at once between each and the coordinator.
+  const std::size_t total = names.size() * cluster_.size() * cluster_.size();
+  std::size_t done = 0;
+  std::vector<planning::ProbedTransport> probed;
+  for (const std::string& name : names) {
+    PARETO_ASSIGN(
+        auto links,
+        probe_links(cluster_, transports, name, probe_sizes(smallest, largest), stop_,
+                    [&](const std::string& now) { progress("probing " + now, done++, total); }));
+    probed.push_back({name, std::move(links)});
+  }
+  return probed;
+}
+
+Expected<planning::ProbedCodecs> Profiler::probe_codecs(const std::vector<std::string>& codecs,
+                                                        double allowed_error,
+                                                        cluster::Workload& workload,
+                                                        const Progress& progress) const {
+  profile::CodecWish wish;
+  wish.codecs = codecs;
+  wish.allowed_error = allowed_error;
+  for (const std::size_t index :
+       spread_by_work(model_.split_points(), splits_, options_.measured_cuts)) {
+    wish.positions.push_back(model_.split_points()[index].position);
+  }
+  wish.batch = options_.settings.batch;
+  wish.seed = options_.seed;
+  return profile::probe_codecs(
+      cluster_, workload, wish, stop_,
+      [&](std::size_t done, std::size_t total) { progress("measuring codecs", done, total); });
+}
+
+}  // namespace pareto::profile

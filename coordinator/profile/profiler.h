@@ -1,0 +1,116 @@
+// Measures what has to be known before plans can be predicted: profiles of the devices, kept from
+// earlier runs or measured now, and their links. planning::CutSpace turns that into plans.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "coordinator/cluster/cluster.h"
+#include "coordinator/cluster/shard_pool.h"
+#include "coordinator/cluster/workload.h"
+#include "coordinator/load/lost_request.h"
+#include "coordinator/profile/device_profiler.h"
+#include "coordinator/profile/link_prober.h"
+#include "coordinator/results/store.h"
+#include "core/base/error.h"
+#include "core/plan/condition.h"
+#include "partitioner/model/graph/model.h"
+#include "partitioner/planning/inputs/cost_model.h"
+#include "partitioner/planning/inputs/cut_space.h"
+
+namespace pareto::profile {
+
+struct PlanningOptions {
+  std::string splits = "modules";  ///< where plans may be cut, or else what is measured
+  planning::Cuts cuts = planning::Cuts::kOrder;
+  control::ShardSettings settings;  ///< its batch is that of messages
+  /// Links are probed for their messages too: those of settings yet to come (Profiler::use).
+  std::vector<std::int64_t> probed_batches{};
+  /// Cuts that are measured, spread by the work before them; the others lie between. 0: all.
+  std::size_t measured_cuts = 24;
+  bool fresh = false;  ///< whatever is kept from earlier is measured again
+  std::uint64_t seed = 1;
+  std::chrono::milliseconds timeout = load::kRequestTimeout;  ///< as ProfileBench::timeout
+};
+
+/// Threads: one owner. `cluster`, `pool`, `store`, `model` and `stop`, which ends whatever measures with kClosed, outlive it.
+class Profiler {
+ public:
+  using Progress = std::function<void(const std::string& now, std::size_t done, std::size_t total)>;
+
+  Profiler(const model::Model& model, const cluster::Cluster& cluster, cluster::ShardPool& pool,
+           results::ResultStore& store, PlanningOptions options, const std::atomic<bool>& stop)
+      : model_(model),
+        cluster_(cluster),
+        pool_(pool),
+        store_(store),
+        options_(std::move(options)),
+        stop_(stop) {}
+
+  /// From now on it is of those settings: profile() comes next. Links stay as they were probed; `probed_batches` has their batch.
+  void use(const control::ShardSettings& settings) { options_.settings = settings; }
+  /// Measures what is not known of the devices, over those transports and with the network at rest, and keeps it, also when it is
+  /// stopped after each cut had its turn. Fails: as probe, profile_devices, the store, and split points that nobody knows do.
+  Expected<> profile(const LinkTransports& transports, cluster::Workload& workload,
+                     const Progress& progress);
+  /// After profile(): every link over every transport that it can have, with the network in that condition, where it stays. Each
+  /// condition is probed once. Fails: as probe_links does; kInvalidArgument where the network cannot be like that.
+  Expected<std::vector<planning::ProbedTransport>> probe(const LinkTransports& transports,
+                                                         const std::string& condition,
+                                                         const Progress& progress);
+  /// As probe() with the network at rest, and what that definition would make of it. Fails: as probe() and under_condition() do.
+  Expected<std::vector<planning::ProbedTransport>> probe_at_rest(const LinkTransports& transports,
+                                                                 const plan::Condition& definition,
+                                                                 const Progress& progress);
+  /// At those cuts that devices were profiled at, after profile(). Fails: as coordinator/profile/codec_prober.h says.
+  Expected<planning::ProbedCodecs> probe_codecs(const std::vector<std::string>& codecs,
+                                                double allowed_error, cluster::Workload& workload,
+                                                const Progress& progress) const;
+
+  const planning::SplitChoice& splits() const { return splits_; }
+  const std::vector<planning::DeviceFacts>& devices() const { return devices_; }
+  /// Whether anything of the profiles was measured now.
+  bool measured_now() const { return measured_now_; }
+  /// Where plans may cut, by the devices as they were profiled. After profile().
+  const planning::CutSpace& space() const { return *space_; }
+  /// Why the space is that of the model's order although another would have been taken; empty: it is
+  /// as it was asked for.
+  const std::string& why_in_order() const { return cuts_.why_in_order; }
+  /// Takes the space of the model's order from now on, because the ideals are too many to search.
+  /// Returns false if nobody leaves that open.
+  bool cut_in_order(std::string why);
+
+ private:
+  ProfileWish wish() const;
+  void make_space();
+  Expected<std::vector<planning::ProbedTransport>> probe_now(const LinkTransports& transports,
+                                                             const Progress& progress) const;
+
+  const model::Model& model_;
+  const cluster::Cluster& cluster_;
+  cluster::ShardPool& pool_;
+  results::ResultStore& store_;
+  PlanningOptions options_;
+  const std::atomic<bool>& stop_;
+  planning::SplitChoice splits_;
+  planning::CutChoice cuts_;
+  std::unique_ptr<planning::CutSpace> space_;
+  std::vector<planning::DeviceFacts> devices_;
+  bool measured_now_ = false;
+  std::map<std::pair<std::string, LinkTransports>, std::vector<planning::ProbedTransport>> probed_;
+};
+
+/// About `count` of the split points, at most one more: the first and the last, and between them each at an equal share of the work; 0: all.
+planning::SplitChoice spread_by_work(const std::vector<model::SplitPoint>& points,
+                                     const planning::SplitChoice& splits, std::size_t count);
+
+}  // namespace pareto::profile

@@ -1,0 +1,93 @@
+// A shard measured as what it will be: a stage, with a real pipeline around it.
+//
+//   coordinator ══ link ══▶ [ one stage ] ══ link ══▶ coordinator
+//
+// A loop around the shard would know nothing of threads that wake up, of caches that others have used meanwhile, and of messages that are
+// received and sent while it computes.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "coordinator/cluster/cluster.h"
+#include "coordinator/cluster/deployment.h"
+#include "coordinator/cluster/shard_pool.h"
+#include "coordinator/cluster/transport_set.h"
+#include "coordinator/load/load.h"
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/tensor/value.h"
+
+namespace pareto::profile {
+
+/// Medians of requests, one at a time.
+struct LoneTimes {
+  Nanoseconds compute{};
+  Nanoseconds beyond{};  ///< of the latency: both links, and whatever else
+};
+
+/// Of requests that follow each other.
+struct BusyTimes {
+  Nanoseconds compute{};   ///< their median
+  Nanoseconds interval{};  ///< between results, on average: throughput counts the slow ones too
+  std::vector<double> computes;  ///< ns, one a request in order: of what `compute` is the median
+};
+
+class StageMeter;
+
+/// Who is asked, and what. Both outlive the turns.
+struct LoneTurn {
+  StageMeter* stage = nullptr;
+  const Value* request = nullptr;
+};
+
+/// Threads: one owner.
+class StageMeter {
+ public:
+  /// Operators [begin, end) on that device. Cluster, pool and transports outlive it. `timeout`: of a request while nothing is known of what
+  /// they take, and the least of later ones. Fails: as Deployment::open.
+  static Expected<std::unique_ptr<StageMeter>> open(
+      const std::string& device, std::int64_t begin, std::int64_t end,
+      const control::ShardSettings& settings, const std::string& transport,
+      const cluster::Cluster& cluster, cluster::ShardPool& pool, cluster::TransportSet& transports,
+      std::chrono::milliseconds timeout);
+
+  /// Fails: as Load::run.
+  Expected<LoneTimes> lone(const Value& request, int requests);
+  /// The same of several stages, a request of each in turn: each waits while the others work, as in a pipeline, and a processor that has
+  /// waited is slower. As many as `turns`. Fails: as Load::run.
+  static Expected<std::vector<LoneTimes>> lone_in_turns(std::span<const LoneTurn> turns,
+                                                        int requests);
+  /// For at least so long. Fails: as Load::run.
+  Expected<BusyTimes> busy(const Value& request, Nanoseconds duration);
+
+  /// Of noise, at the batch of its settings: for a stage that nobody can run what comes before. Fails: as make_examples does.
+  Expected<Value> made_up_request() const;
+  /// Of the last request.
+  const Value& output() const { return output_; }
+  const cluster::ResidentShard& shard() const { return *deployment_->shards().front(); }
+
+ private:
+  StageMeter(std::unique_ptr<cluster::Deployment> deployment, std::int64_t batch,
+             std::chrono::milliseconds timeout)
+      : deployment_(std::move(deployment)),
+        batch_(batch),
+        timeout_(timeout),
+        load_(deployment_->source(), deployment_->sink(), deployment_->pipeline()) {}
+
+  /// Fails: as Load::run, naming the stage.
+  Expected<load::LoadResult> run(const Value& request, load::LoadOptions options);
+
+  std::unique_ptr<cluster::Deployment> deployment_;
+  const std::int64_t batch_;
+  const std::chrono::milliseconds timeout_;
+  load::Load load_;
+  Nanoseconds latency_{};  ///< of a lone request; 0: not known yet
+  Value output_;
+};
+
+}  // namespace pareto::profile

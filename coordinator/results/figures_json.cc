@@ -1,0 +1,147 @@
+#include "coordinator/results/figures_json.h"
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "coordinator/results/disturbances.h"
+
+namespace pareto::results {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double number_or_infinite(const Json& json) {
+  return json.is_number() ? json.get<double>() : std::numeric_limits<double>::infinity();
+}
+
+Json or_null(const std::optional<double>& number) { return number ? Json(*number) : Json(nullptr); }
+
+}  // namespace
+
+Json stage_json(const StageFigures& stage) {
+  Json json{{"device", stage.device},
+            {"engine", stage.engine},
+            {"precision", stage.precision},
+            {"compute_ms", {{"p50", stage.compute_p50_ms}}},
+            {"queue_ms", {{"p50", stage.queue_p50_ms}}},
+            {"receive_ms", {{"p50", stage.receive_p50_ms}}},
+            {"encode_ms", {{"p50", stage.encode_p50_ms}}},
+            {"peak_memory_bytes", stage.peak_memory_bytes},
+            {"weight_bytes", stage.weight_bytes}};
+  if (!stage.precision_reason.empty()) json["precision_reason"] = stage.precision_reason;
+  return json;
+}
+
+StageFigures stage_from(const Json& json) {
+  StageFigures stage;
+  json.at("device").get_to(stage.device);
+  json.at("engine").get_to(stage.engine);
+  json.at("compute_ms").at("p50").get_to(stage.compute_p50_ms);
+  json.at("queue_ms").at("p50").get_to(stage.queue_p50_ms);
+  json.at("receive_ms").at("p50").get_to(stage.receive_p50_ms);
+  json.at("encode_ms").at("p50").get_to(stage.encode_p50_ms);
+  json.at("peak_memory_bytes").get_to(stage.peak_memory_bytes);
+  json.at("weight_bytes").get_to(stage.weight_bytes);
+  // Runs of earlier versions know neither.
+  stage.precision = json.value("precision", "");
+  stage.precision_reason = json.value("precision_reason", "");
+  return stage;
+}
+
+Json link_json(const LinkFigures& link) {
+  return {{"transfer_ms", {{"p50", link.transfer_p50_ms}}},
+          {"bytes", link.bytes},
+          {"wire_bytes", link.wire_bytes}};
+}
+
+LinkFigures link_from(const Json& json) {
+  LinkFigures link;
+  json.at("transfer_ms").at("p50").get_to(link.transfer_p50_ms);
+  json.at("bytes").get_to(link.bytes);
+  json.at("wire_bytes").get_to(link.wire_bytes);
+  return link;
+}
+
+Json network_json(const NetworkFigures& network) {
+  return {{"round_trip_ms", network.round_trip_ms},
+          {"round_trip_deviation_ms", or_null(network.round_trip_deviation_ms)},
+          {"forward_mbit_per_s", network.forward_mbit_per_s},
+          {"backward_mbit_per_s", network.backward_mbit_per_s},
+          {"forward_loss", or_null(network.forward_loss)},
+          {"backward_loss", or_null(network.backward_loss)},
+          {"emulator", network.emulator}};
+}
+
+NetworkFigures network_from(const Json& json) {
+  const auto number = [&](const char* key) { return json.at(key).get<double>(); };
+  const auto known = [&](const char* key) {
+    const Json& held = json.at(key);
+    return held.is_null() ? std::nullopt : std::optional(held.get<double>());
+  };
+  return {number("round_trip_ms"),
+          known("round_trip_deviation_ms"),
+          number("forward_mbit_per_s"),
+          number("backward_mbit_per_s"),
+          known("forward_loss"),
+          known("backward_loss"),
+          json.value("emulator", NetworkFigures{}.emulator)};
+}
+
+Json prediction_json(const Prediction& prediction) {
+  return {{"latency_ms", prediction.latency_ms},
+          {"samples_per_s", prediction.samples_per_s},
+          {"window", prediction.window},
+          {"expected_latency_ms", prediction.expected_latency_ms},
+          {"expected_samples_per_s", prediction.expected_samples_per_s},
+          {"latency_deviation", prediction.latency_deviation},
+          {"throughput_deviation", prediction.throughput_deviation},
+          {"latency_compute_share", prediction.latency_compute_share},
+          {"throughput_compute_share", prediction.throughput_compute_share}};
+}
+
+Prediction prediction_from(const Json& json) {
+  const auto number = [&](const char* key) { return json.at(key).get<double>(); };
+  // Runs of earlier versions know no windows and shares.
+  return {number("latency_ms"),
+          number("samples_per_s"),
+          json.value("window", 0),
+          number("expected_latency_ms"),
+          number("expected_samples_per_s"),
+          number("latency_deviation"),
+          number("throughput_deviation"),
+          json.value("latency_compute_share", 1.0),
+          json.value("throughput_compute_share", 1.0)};
+}
+
+Json output_error_json(const OutputError& error) {
+  return {{"max", error.max}, {"mean", error.mean}, {"top1_agreement", error.top1_agreement}};
+}
+
+OutputError output_error_from(const Json& json) {
+  return {number_or_infinite(json.at("max")), number_or_infinite(json.at("mean")),
+          json.at("top1_agreement").get<double>()};
+}
+
+Json spent_json(const TimeSpent& spent) {
+  return {{"total_s", spent.total_s},       {"measuring_s", spent.measuring_s},
+          {"sentinel_s", spent.sentinel_s}, {"loading_s", spent.loading_s},
+          {"opening_s", spent.opening_s},   {"network_s", spent.network_s},
+          {"requests", spent.requests}};
+}
+
+Json passes_json(const std::vector<PassRecord>& passes) {
+  Json json = Json::array();
+  for (const PassRecord& pass : passes) {
+    json.push_back({{"round", pass.round},
+                    {"repeat", pass.repeat},
+                    {"whole", pass.whole},
+                    {"sentinel_plan_ms", pass.plan_ms},
+                    {"sentinel_loop_ms", pass.loop_ms},
+                    {"seconds", pass.seconds},
+                    {"others", to_json(pass.others)},
+                    {"company", to_json(pass.company)}});
+  }
+  return json;
+}
+
+}  // namespace pareto::results

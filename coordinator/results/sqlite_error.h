@@ -1,0 +1,18 @@
+// What SQLite says, as our errors.
+#pragma once
+
+#include <filesystem>
+
+#include "core/base/error.h"
+
+namespace SQLite {
+class Exception;
+}
+
+namespace pareto::results {
+
+/// `system_errno`: sqlite3_system_errno of the connection, 0 if there is none. The sentence names the file and the remedy.
+Error error_from_sqlite(const SQLite::Exception& exception, int system_errno,
+                        const std::filesystem::path& path);
+
+}  // namespace pareto::results

@@ -1,0 +1,14 @@
+// What the time of a whole run went into: how much of it nothing was measured in.
+#pragma once
+
+#include "coordinator/results/record.h"
+
+namespace pareto::results {
+
+/// Of all passes together.
+TimeSpent time_spent(const RunRecord& run);
+
+/// The share in which no request was on its way: loading, opening, changing the network, reckoning, storing. 0 where nothing was kept.
+double dead_share(const TimeSpent& spent);
+
+}  // namespace pareto::results

@@ -1,0 +1,20 @@
+#include "coordinator/results/time_text.h"
+
+#include <fmt/chrono.h>
+
+#include <random>
+
+namespace pareto::results {
+
+std::string time_text(std::chrono::system_clock::time_point time) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
+                     fmt::gmtime(std::chrono::system_clock::to_time_t(time)));
+}
+
+std::string make_run_id(std::chrono::system_clock::time_point time) {
+  std::random_device device;
+  return fmt::format("{:%Y%m%d-%H%M%S}-{:04x}",
+                     fmt::gmtime(std::chrono::system_clock::to_time_t(time)), device() & 0xffffU);
+}
+
+}  // namespace pareto::results

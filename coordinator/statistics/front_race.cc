@@ -1,0 +1,189 @@
+#include "coordinator/statistics/front_race.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "coordinator/statistics/front_draws.h"
+#include "coordinator/statistics/front_of.h"
+#include "coordinator/statistics/race_pass.h"
+#include "coordinator/statistics/statistics.h"
+
+namespace pareto::statistics {
+namespace {
+
+/// A plan that is worse than another in both figures by so many standard deviations of the difference is out.
+constexpr double kSurely = 3.5;
+/// Of a group, the nearest to the front: those beyond have no chance, or there are too many equals for anything to be decided.
+constexpr std::size_t kMostContenders = 500;
+/// Of the logarithm of a figure of which nothing is predicted.
+constexpr double kUnknown = 1.5;
+
+/// Of what the front would lose, as the side of a square, beside p (1 - p).
+constexpr double kAreaWeight = 5;
+
+/// One of a plan's two figures, wherever it stands.
+struct Figure {
+  double LogFigures::*logarithm;
+  double planning::ComputeShare::*compute_share;
+};
+constexpr Figure kLatency{&LogFigures::latency, &planning::ComputeShare::latency};
+constexpr Figure kThroughput{&LogFigures::throughput, &planning::ComputeShare::throughput};
+
+/// What a group's plans take where nothing is known of one of them.
+std::map<int, double> typical_figures(std::span<const RacePlan> plans, const Figure& figure) {
+  std::map<int, std::vector<double>> known;
+  for (const RacePlan& plan : plans) {
+    if (plan.predicted) known[plan.group].push_back((*plan.predicted).*figure.logarithm);
+    for (const RaceRound& round : plan.rounds)
+      known[plan.group].push_back(round.figures.*figure.logarithm);
+  }
+  std::map<int, double> typical;
+  for (const auto& [group, figures] : known) typical[group] = median(figures);
+  return typical;
+}
+
+std::vector<PriorFigure> priors_of(std::span<const RacePlan> plans, const Figure& figure) {
+  std::map<int, double> typical = typical_figures(plans, figure);
+  std::vector<PriorFigure> priors;
+  for (const RacePlan& plan : plans) {
+    priors.push_back({plan.group, plan.features,
+                      plan.predicted ? (*plan.predicted).*figure.logarithm : typical[plan.group],
+                      plan.predicted ? 0 : kUnknown, plan.compute_share.*figure.compute_share});
+  }
+  return priors;
+}
+
+std::vector<PassObservation> observations_of(std::span<const RacePlan> plans,
+                                             const Figure& figure) {
+  std::vector<PassObservation> observations;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    for (const RaceRound& round : plans[i].rounds) {
+      observations.push_back({i, plans[i].group, round.pass, round.figures.*figure.logarithm,
+                              round.errors.*figure.logarithm, round.loading});
+    }
+  }
+  return observations;
+}
+
+/// Those that nobody of them beats, by what is known of them.
+std::vector<std::size_t> front_of_means(std::vector<std::size_t> plans,
+                                        const std::vector<PlanStanding>& standings) {
+  std::ranges::sort(plans, {}, [&](std::size_t i) {
+    return std::pair(standings[i].latency.logarithm, -standings[i].throughput.logarithm);
+  });
+  return front_of(plans, [&](std::size_t i) { return standings[i].throughput.logarithm; });
+}
+
+/// By how many standard deviations somebody of the front is surely better in both figures.
+double beaten_by_deviations(const PlanStanding& plan, const std::vector<std::size_t>& front,
+                            const std::vector<PlanStanding>& standings) {
+  double most = 0;
+  for (const std::size_t j : front) {
+    const PlanStanding& other = standings[j];
+    const double slower = (plan.latency.logarithm - other.latency.logarithm) /
+                          std::hypot(plan.latency.deviation, other.latency.deviation);
+    const double less = (other.throughput.logarithm - plan.throughput.logarithm) /
+                        std::hypot(plan.throughput.deviation, other.throughput.deviation);
+    most = std::max(most, std::min(slower, less));
+  }
+  return most;
+}
+
+std::vector<std::size_t> contenders_of(const std::vector<std::size_t>& group,
+                                       const std::vector<PlanStanding>& standings) {
+  const std::vector<std::size_t> front = front_of_means(group, standings);
+  std::vector<std::pair<double, std::size_t>> chances;
+  for (const std::size_t i : group) {
+    const double beaten = beaten_by_deviations(standings[i], front, standings);
+    if (beaten < kSurely) chances.emplace_back(beaten, i);
+  }
+  std::ranges::sort(chances);
+  if (chances.size() > kMostContenders) chances.resize(kMostContenders);
+  std::vector<std::size_t> contenders;
+  for (const auto& [beaten, i] : chances) contenders.push_back(i);
+  return contenders;
+}
+
+bool is_decided(const RacePlan& plan, double p_front, const RaceRules& rules) {
+  if (plan.failed) return true;
+  if (!plan.predicted && plan.rounds.empty()) return false;
+  if (p_front < rules.undecided) return true;
+  return p_front > 1 - rules.undecided && std::ssize(plan.rounds) >= rules.least_rounds;
+}
+
+Contest contest_of(const std::vector<std::size_t>& contenders, const ResidualModel& latency,
+                   const ResidualModel& throughput, std::span<const RacePlan> plans,
+                   const RaceRules& rules, std::vector<PlanStanding>& standings) {
+  JointFigures latencies = latency.joint(contenders);
+  JointFigures throughputs = throughput.joint(contenders);
+  Contest contest{contenders, latencies.covariance, throughputs.covariance, {}, {}};
+  const std::vector<DrawnPlan> drawn =
+      draw_fronts(std::move(latencies), std::move(throughputs), rules.draws, rules.seed);
+  contest.weights.assign(contenders.size(), 0.0);
+  for (std::size_t i = 0; i < contenders.size(); ++i) {
+    PlanStanding& standing = standings[contenders[i]];
+    const double p = static_cast<double>(drawn[i].unbeaten) / rules.draws;
+    standing.p_front = p;
+    contest.undecided.push_back(!is_decided(plans[contenders[i]], p, rules));
+    const double weight =
+        p * (1 - p) + kAreaWeight * std::sqrt(drawn[i].area / rules.draws) * (p < 1 ? 1.0 : 0.0);
+    contest.weights[i] += weight;
+    for (const auto& [by, times] : drawn[i].beaten_by) {
+      contest.weights[by] += weight * times / std::max(rules.draws - drawn[i].unbeaten, 1);
+    }
+  }
+  return contest;
+}
+
+bool is_reachable(const std::vector<std::size_t>& group, std::span<const RacePlan> plans) {
+  return std::ranges::none_of(group, [&](std::size_t i) { return plans[i].unreachable; });
+}
+
+}  // namespace
+
+RaceState judge_race(std::span<const RacePlan> plans, const RaceRules& rules) {
+  RaceState state;
+  std::vector<PlanStanding>& standings = state.standings;
+  standings.resize(plans.size());
+  const std::vector<PriorFigure> latency_priors = priors_of(plans, kLatency);
+  const std::vector<PriorFigure> throughput_priors = priors_of(plans, kThroughput);
+  PassEstimates latencies = estimate_plans(observations_of(plans, kLatency));
+  PassEstimates throughputs = estimate_plans(observations_of(plans, kThroughput));
+  const ResidualModel latency(latency_priors, std::move(latencies.plans));
+  const ResidualModel throughput(throughput_priors, std::move(throughputs.plans));
+  std::map<int, std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    standings[i].latency = latency.figure(i);
+    standings[i].throughput = throughput.figure(i);
+    if (!plans[i].failed) groups[plans[i].group].push_back(i);
+  }
+  std::vector<Contest> open;
+  for (const auto& [group, members] : groups) {
+    Contest contest =
+        contest_of(contenders_of(members, standings), latency, throughput, plans, rules, standings);
+    if (!is_reachable(members, plans) || !is_open(contest, plans, rules)) continue;
+    contest.latency_round = latencies.round_variance(group);
+    contest.throughput_round = throughputs.round_variance(group);
+    for (const auto look : {unconfirmed, second_look}) {
+      for (const std::size_t plan : look(members, plans, standings, rules)) {
+        if (std::ranges::count(state.next_pass, plan) == 0) state.next_pass.push_back(plan);
+      }
+    }
+    open.push_back(std::move(contest));
+  }
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    standings[i].decided = is_decided(plans[i], standings[i].p_front, rules);
+  }
+  state.next_pass.resize(std::min(state.next_pass.size(), rules.widest_pass));
+  choose_pass(std::move(open), plans, rules, state.next_pass);
+  for (const auto& [group, members] : groups) {
+    if (!is_reachable(members, plans)) continue;
+    add_first_look(members, plans, standings, rules, state.next_pass);
+  }
+  return state;
+}
+
+}  // namespace pareto::statistics

@@ -1,0 +1,74 @@
+// What changed from one run to another, or from one plan to another within a run, plan by plan.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "coordinator/results/record.h"
+#include "coordinator/statistics/statistics_comparison.h"
+#include "core/base/error.h"
+
+namespace pareto::statistics {
+
+/// One figure of one plan in A and in B.
+struct FigureDiff {
+  /// The mean of the rounds that are compared; of an adaptive sweep what the run prints, which
+  /// predictions are in too. `ratio` is b / a.
+  double a = 0;
+  double b = 0;
+  int window_a = 1;
+  int window_b = 1;
+  Ratio ratio{};
+  Verdict verdict = Verdict::kCannotTell;
+  bool regressed = false;
+};
+
+/// The word for a plan: the first of these that is true of one of its two figures.
+enum class Change { kRegressed, kSlower, kFaster, kCannotTell, kSame };
+std::string_view to_string(Change change);
+
+struct PlanDiff {
+  const results::TrialRecord* a = nullptr;
+  const results::TrialRecord* b = nullptr;
+  FigureDiff latency{};     ///< p50 in ms
+  FigureDiff throughput{};  ///< samples/s
+  Change change = Change::kCannotTell;
+};
+
+/// A plan that has figures on one side only.
+struct LonePlan {
+  const results::TrialRecord* trial = nullptr;
+  /// Why it has none on the other side; empty: it is not there, or was not measured.
+  std::string failure;
+};
+
+/// Points into the records it was made from, which live longer.
+struct RunDiff {
+  double tolerance = 0;
+  Ratio
+      machine{};  ///< of two runs: how many times longer the sentinel's loop, which only computes, took in B
+  std::vector<std::string> warnings{};  ///< what else is different about the runs
+  /// Regressions first, then other changes for the worse, then for the better, then what cannot be told, then what is the same; by
+  /// how much within each.
+  std::vector<PlanDiff> plans{};
+  std::vector<LonePlan> only_in_a{};
+  std::vector<LonePlan> only_in_b{};
+
+  std::size_t count(Change change) const;
+  /// Plans that regressed, and those measured in A that failed in B.
+  std::size_t regressions() const;
+};
+
+/// Every plan that both have. Rounds are not paired. A machine that was faster or slower in one of the runs is no change of a plan, so
+/// intervals are stretched by what its loop took: a plan must have changed with and without it. Fails: as compare_settings; kInvalidArgument where no plan is in both.
+Expected<RunDiff> diff_runs(const results::RunRecord& a, const results::RunRecord& b,
+                            double tolerance);
+
+/// Trial `id_b` against `id_a` of one run, whose rounds are paired. Fails: kNotFound with the nearest id; kInvalidArgument where one was
+/// not measured.
+Expected<RunDiff> diff_trials(const results::RunRecord& run, const std::string& id_a,
+                              const std::string& id_b, double tolerance);
+
+}  // namespace pareto::statistics

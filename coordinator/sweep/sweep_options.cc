@@ -1,0 +1,82 @@
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "coordinator/sweep/sweep.h"
+#include "core/base/json_reason.h"
+#include "core/base/json_text.h"
+
+namespace pareto::sweep {
+namespace {
+
+/// One list of fields for both directions. `visit(name, field)` for each.
+template <typename Options, typename Visit>
+void for_each_field(Options& options, Visit visit) {
+  visit("splits", options.splits);
+  visit("stages", options.stages);
+  visit("transports", options.transports);
+  visit("codecs", options.codecs);
+  visit("codec_error", options.codec_error);
+  visit("batches", options.batches);
+  visit("micro_batches", options.micro_batches);
+  visit("window", options.window);
+  visit("requests", options.requests);
+  visit("rounds", options.rounds);
+  visit("seed", options.seed);
+  visit("engine", options.engine);
+  visit("precision", options.precision);
+  visit("threads", options.threads);
+  visit("max_error", options.max_error);
+  visit("timeout_ms", options.timeout_ms);
+  visit("conditions", options.conditions);
+  visit("adaptive", options.adaptive);
+  visit("budget_s", options.budget_s);
+  visit("predict", options.predict);
+  visit("no_checksum", options.no_checksum);
+}
+
+/// Of a field that runs of earlier versions lack; they did what its default says.
+bool is_newer(std::string_view name) {
+  return name == "micro_batches" || name == "codec_error" || name == "conditions" ||
+         name == "adaptive" || name == "budget_s" || name == "predict" || name == "timeout_ms" ||
+         name == "max_error" || name == "no_checksum";
+}
+
+}  // namespace
+
+std::string to_json(const SweepOptions& options) {
+  nlohmann::ordered_json json;
+  for_each_field(options, [&](const char* name, const auto& field) { json[name] = field; });
+  if (options.plans.empty()) return dump(json);
+  json["plans"] = nlohmann::ordered_json::array();
+  for (const cluster::NamedPlan& named : options.plans) {
+    json["plans"].push_back(
+        {{"name", named.name}, {"plan", nlohmann::ordered_json::parse(plan::to_json(named.plan))}});
+  }
+  return dump(json);
+}
+
+Expected<SweepOptions> sweep_options_from_json(const std::string& text) {
+  SweepOptions options;
+  try {
+    auto json = nlohmann::json::parse(text);
+    // One number, before there could be several.
+    if (json.contains("stages") && json["stages"].is_number_integer()) {
+      json["stages"] = nlohmann::json::array({json["stages"]});
+    }
+    for_each_field(options, [&](const char* name, auto& field) {
+      if (json.contains(name) || !is_newer(name)) json.at(name).get_to(field);
+    });
+    if (!json.contains("plans")) return options;
+    for (const auto& kept : json.at("plans")) {
+      cluster::NamedPlan& named = options.plans.emplace_back();
+      kept.at("name").get_to(named.name);
+      PARETO_ASSIGN(named.plan, with_context(plan::plan_from_json(kept.at("plan").dump()),
+                                             "the options of a stored run: plan {}", named.name));
+    }
+  } catch (const nlohmann::json::exception& error) {
+    return fail(ErrorCode::kCorrupt, "the options of a stored run: {}", json_reason(error));
+  }
+  return options;
+}
+
+}  // namespace pareto::sweep

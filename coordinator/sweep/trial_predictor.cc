@@ -1,0 +1,249 @@
+#include "coordinator/sweep/trial_predictor.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "coordinator/cluster/deployment.h"
+#include "coordinator/cluster/network.h"
+#include "coordinator/cluster/workload.h"
+#include "coordinator/load/window_search.h"
+#include "coordinator/profile/link_transports.h"
+#include "coordinator/statistics/residual_model.h"
+#include "coordinator/sweep/trial_links.h"
+#include "core/base/text.h"
+#include "partitioner/planning/cost/compute_share.h"
+#include "partitioner/planning/cost/replay.h"
+#include "partitioner/planning/inputs/condition_links.h"
+
+namespace pareto::sweep {
+namespace {
+
+/// Of a window that is left open (0) a sweep takes the best, up to the largest.
+int most_in_flight(int window) { return window > 0 ? window : load::kLargestWindow; }
+
+/// Under a condition.
+struct CostModel {
+  explicit CostModel(planning::CostInputs made) : inputs(std::move(made)), shares(inputs) {}
+
+  planning::CostInputs inputs;
+  planning::ComputeShares shares;
+};
+
+/// Trials that one profiler knows.
+///
+/// Threads: one owner.
+class GroupPredictor {
+ public:
+  GroupPredictor(const model::Model& model, const cluster::Cluster& cluster,
+                 results::ResultStore& store, profile::PlanningOptions options,
+                 std::vector<results::TrialRecord*> trials, const SweepOptions& sweep,
+                 const std::atomic<bool>& stop)
+      : cluster_(cluster),
+        workload_(model),
+        pool_(workload_),
+        profiler_(model, cluster, pool_, store, std::move(options), stop),
+        trials_(std::move(trials)),
+        sweep_(sweep),
+        stop_(stop) {}
+
+  Expected<> run(const profile::Profiler::Progress& progress) {
+    PARETO_TRY(put_to_rest(cluster_.network()));
+    PARETO_ASSIGN(transports_, transports_of(trials_, cluster_));
+    PARETO_TRY(profiler_.profile(transports_, workload_, progress));
+    // Named ones may lose anything.
+    auto codecs =
+        profiler_.probe_codecs(codecs_of(trials_, sweep_.codec_error),
+                               std::numeric_limits<double>::infinity(), workload_, progress);
+    // Where a device lacks one, plans with codecs are left to measuring, which says so.
+    if (!codecs && codecs.error().code != ErrorCode::kNotFound) {
+      return tl::unexpected(std::move(codecs).error());
+    }
+    if (codecs) codecs_ = *std::move(codecs);
+    std::set<std::string> conditions;
+    for (const results::TrialRecord* trial : trials_) conditions.insert(trial->condition);
+    for (const std::string& condition : conditions) {
+      if (stop_) return stopped();
+      PARETO_TRY(predict_under(condition, progress));
+    }
+    return put_to_rest(cluster_.network());
+  }
+
+ private:
+  static tl::unexpected<Error> stopped() {
+    return fail(ErrorCode::kClosed, "stopped before anything was predicted; profiles are kept");
+  }
+
+  Expected<> predict_under(const std::string& condition,
+                           const profile::Profiler::Progress& progress) {
+    const auto definition = definition_of(condition);
+    // One that cannot be had is left to measuring, which says so.
+    if (!definition && !cluster::apply_condition(cluster_.network(), condition)) return {};
+    PARETO_ASSIGN(const auto links, links_under(condition, definition, progress));
+    PARETO_ASSIGN(planning::CostInputs inputs, profiler_.space().inputs(links, codecs_));
+    const CostModel model(std::move(inputs));
+    for (results::TrialRecord* trial : trials_) {
+      if (trial->condition == condition) predict(*trial, model);
+    }
+    return {};
+  }
+
+  /// One that says enough to do without probing; of the network at rest none is needed.
+  std::optional<plan::Condition> definition_of(const std::string& condition) const {
+    const cluster::Network* const network = cluster_.network();
+    if (network == nullptr || condition == network->resting_condition()) return std::nullopt;
+    auto definition = network->definition(condition);
+    return definition && planning::is_predictable(*definition) ? definition : std::nullopt;
+  }
+
+  /// Over a slow network probing takes as long as measuring does, so that links are what the condition's definition makes of them at rest,
+  /// where there is one.
+  Expected<std::vector<planning::ProbedTransport>> links_under(
+      const std::string& condition, const std::optional<plan::Condition>& definition,
+      const profile::Profiler::Progress& progress) {
+    return definition ? profiler_.probe_at_rest(transports_, *definition, progress)
+                      : profiler_.probe(transports_, condition, progress);
+  }
+
+  /// A trial that a device was seen to have no room for has failed, where not all are to be tried. One is left without a prediction where
+  /// there may be none, or a link that it needs is not there: measuring says why.
+  void predict(results::TrialRecord& trial, const CostModel& model) const {
+    if (const auto failure = no_room_for(trial.plan)) {
+      if (!sweep_.adaptive) return;
+      trial.status = results::TrialStatus::kFailed;
+      trial.failure = *failure;
+      trial.no_room = true;
+      return;
+    }
+    auto placement = profiler_.space().placement_of(trial.plan);
+    if (!placement) return;
+    auto ways = ways_of(trial.plan, *placement, model.inputs, sweep_.codec_error);
+    if (!ways) return;
+    placement->codecs = *std::move(ways);
+    const auto evaluation = planning::evaluate(model.inputs, *placement);
+    if (!evaluation) return;
+    const int messages = static_cast<int>(trial.plan.messages());
+    const int window = trial.plan.window * messages;
+    const auto share = model.shares.share_of(*placement, *evaluation, most_in_flight(window));
+    if (!share) return;
+    const Nanoseconds latency = latency_of_messages(*evaluation, trial.plan);
+    const PredictedThroughput throughput =
+        predicted_throughput(model.inputs, *placement, *evaluation, window);
+    results::Prediction prediction;
+    prediction.latency_ms = to_milliseconds(latency);
+    prediction.samples_per_s =
+        static_cast<double>(trial.plan.message_batch()) * throughput.messages_per_s;
+    prediction.window = (throughput.window + messages - 1) / messages;
+    if (trial.plan.window > 0) {
+      // A request is sent when a whole one is back, and not for each message.
+      const double whole = static_cast<double>(trial.plan.window * trial.batch);
+      prediction.samples_per_s = std::min(prediction.samples_per_s, whole / to_seconds(latency));
+    } else if (messages > 1 && prediction.window > 0) {
+      ++prediction.window;
+    }
+    prediction.expected_latency_ms = prediction.latency_ms;
+    prediction.expected_samples_per_s = prediction.samples_per_s;
+    prediction.latency_deviation = statistics::ResidualScales().bias;
+    prediction.throughput_deviation = statistics::ResidualScales().bias;
+    prediction.latency_compute_share = share->latency;
+    prediction.throughput_compute_share = share->throughput;
+    trial.prediction = prediction;
+  }
+
+  /// Of the first device that has none; none: each may have it. What devices had no room for is known in the model's order.
+  std::optional<std::string> no_room_for(const plan::Plan& plan) const {
+    if (plan.has_own_order()) return std::nullopt;
+    for (const plan::StagePlan& stage : plan.stages) {
+      for (const planning::DeviceFacts& device : profiler_.devices()) {
+        if (device.profile.device != stage.device) continue;
+        const plan::OperatorRange* const range = device.profile.no_room_for(stage.begin, stage.end);
+        if (range == nullptr) continue;
+        return fmt::format(
+            "{} had no room for operators {} to {} when it was profiled "
+            "(paretoctl profile --fresh asks it again)",
+            stage.device, range->begin, range->end);
+      }
+    }
+    return std::nullopt;
+  }
+
+  const cluster::Cluster& cluster_;
+  cluster::ModelWorkload workload_;
+  cluster::ShardPool pool_;
+  profile::Profiler profiler_;
+  const std::vector<results::TrialRecord*> trials_;
+  const SweepOptions& sweep_;
+  const std::atomic<bool>& stop_;
+  profile::LinkTransports transports_;
+  planning::ProbedCodecs codecs_;
+};
+
+/// Where they cut, for select_split_points; where none does, in the middle.
+std::string splits_of(const std::vector<results::TrialRecord*>& trials) {
+  std::vector<std::string> names;
+  for (const results::TrialRecord* trial : trials) {
+    for (const std::string& name : trial->plan.splits) profile::add_once(names, name);
+  }
+  return names.empty() ? "percent:50" : join(names, ",");
+}
+
+}  // namespace
+
+PredictedThroughput predicted_throughput(const planning::CostInputs& inputs,
+                                         const planning::Placement& placement,
+                                         const planning::Evaluation& evaluation, int window) {
+  if (planning::knows_jitter(inputs, placement)) {
+    const auto replayed = window > 0
+                              ? planning::replay(inputs, placement, window)
+                              : planning::replay_open(inputs, placement, load::kLargestWindow);
+    if (replayed) return {replayed->throughput_per_s, replayed->window};
+  }
+  return {planning::at_window(evaluation, most_in_flight(window)).throughput_per_s(), window};
+}
+
+Nanoseconds latency_of_messages(const planning::Evaluation& message, const plan::Plan& plan) {
+  // The last one may be smaller.
+  const double messages =
+      static_cast<double>(plan.batch) / static_cast<double>(plan.message_batch());
+  return message.latency + from_nanoseconds((messages - 1) * to_nanoseconds(message.bottleneck));
+}
+
+bool lacks_prediction(const results::TrialRecord& trial) {
+  return !trial.prediction && !trial.no_room && trial.rounds.empty();
+}
+
+Expected<> predict_trials(const model::Model& model, const cluster::Cluster& cluster,
+                          results::ResultStore& store, const SweepOptions& options,
+                          std::vector<results::TrialRecord>& trials, const std::atomic<bool>& stop,
+                          const profile::Profiler::Progress& progress) {
+  // What shards are loaded with, and whether they have an order of their own.
+  std::map<std::pair<control::ShardSettings, bool>, std::vector<results::TrialRecord*>> groups;
+  for (results::TrialRecord& trial : trials) {
+    if (!lacks_prediction(trial)) continue;
+    groups[{cluster::shard_settings(trial.plan), trial.plan.has_own_order()}].push_back(&trial);
+  }
+  for (auto& [kind, members] : groups) {
+    const auto& [settings, own_order] = kind;
+    profile::PlanningOptions planning;
+    planning.splits = options.plans.empty() || own_order ? options.splits : splits_of(members);
+    planning.cuts = own_order ? planning::Cuts::kAuto : planning::Cuts::kOrder;
+    planning.settings = settings;
+    planning.seed = options.seed;
+    planning.timeout = std::chrono::milliseconds(options.timeout_ms);
+    const std::string what = profile::settings_text(settings);
+    GroupPredictor predictor(model, cluster, store, std::move(planning), std::move(members),
+                             options, stop);
+    auto predicted = with_context(predictor.run(progress), "predicting {}", what);
+    // What a device cannot do is told of the plans that want it, when they are measured.
+    const bool is_theirs = !predicted && !options.plans.empty() &&
+                           (predicted.error().code == ErrorCode::kNotFound ||
+                            predicted.error().code == ErrorCode::kInvalidArgument);
+    if (!is_theirs) PARETO_TRY(std::move(predicted));
+  }
+  return {};
+}
+
+}  // namespace pareto::sweep

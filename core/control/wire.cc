@@ -1,0 +1,221 @@
+#include "core/control/wire.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/printable.h"
+
+namespace pareto::control {
+namespace {
+
+constexpr int kMostWords = 64;
+// Over 30 years: sums of a few of these do not overflow.
+constexpr std::int64_t kLongest = std::int64_t{1} << 60;
+
+std::optional<double> figure(bool told, double value) {
+  constexpr double kMost = 1e12;
+  if (!told || !(std::abs(value) <= kMost)) return {};
+  return value;
+}
+
+v1::Durations to_wire(const DurationCounts& durations) {
+  v1::Durations wire;
+  for (const std::uint64_t count : durations.counts) wire.add_counts(count);
+  wire.set_sum_ns(durations.sum.count());
+  return wire;
+}
+
+Expected<DurationCounts> from_wire(const v1::Durations& wire) {
+  DurationCounts durations;
+  if (static_cast<std::size_t>(wire.counts_size()) != durations.counts.size()) {
+    return fail(ErrorCode::kCorrupt, "told counts of {} ranges, not {}", wire.counts_size(),
+                durations.counts.size());
+  }
+  std::ranges::copy(wire.counts(), durations.counts.begin());
+  PARETO_ASSIGN(durations.sum, duration_from(wire.sum_ns()));
+  return durations;
+}
+
+template <typename Words>
+std::vector<std::string> words_of(const Words& wire) {
+  std::vector<std::string> words;
+  for (int i = 0; i < std::min(wire.size(), kMostWords); ++i)
+    words.push_back(printable(wire.Get(i)));
+  return words;
+}
+
+/// Returns the processor times of a machine; nothing of one that tells what no machine has.
+MachineLoad load_from(const v1::MachineState& wire) {
+  constexpr std::uint32_t kMostProcessors = 1 << 16;
+  if (wire.processors() == 0 || wire.processors() > kMostProcessors || wire.processors_ns() < 0 ||
+      wire.processors_ns() > kLongest) {
+    return {};
+  }
+  return {Nanoseconds(wire.processors_ns()), static_cast<int>(wire.processors()),
+          figure(true, wire.load()).value_or(0)};
+}
+
+}  // namespace
+
+Expected<Nanoseconds> duration_from(std::int64_t nanoseconds) {
+  if (nanoseconds >= 0 && nanoseconds <= kLongest) return Nanoseconds(nanoseconds);
+  return fail(ErrorCode::kCorrupt, "told a duration of {} ns", nanoseconds);
+}
+
+v1::RunnerSettings to_wire(const ShardSettings& settings) {
+  v1::RunnerSettings wire;
+  wire.set_engine(settings.engine);
+  wire.set_precision(settings.precision);
+  wire.set_threads(static_cast<std::uint32_t>(settings.threads));
+  wire.set_batch(settings.batch);
+  wire.set_max_error(settings.max_error);
+  wire.set_device(settings.device);
+  return wire;
+}
+
+Expected<ShardSettings> from_wire(const v1::RunnerSettings& wire) {
+  if (wire.threads() > kMostThreads) {
+    return fail(ErrorCode::kInvalidArgument, "{} threads, not 1 to {}", wire.threads(),
+                kMostThreads);
+  }
+  ShardSettings settings;
+  if (!wire.engine().empty()) settings.engine = printable(wire.engine());
+  if (!wire.precision().empty()) settings.precision = printable(wire.precision());
+  settings.threads = static_cast<int>(wire.threads());
+  settings.batch = wire.batch();
+  settings.max_error = wire.max_error();
+  settings.device = printable(wire.device());
+  return settings;
+}
+
+v1::OpenStageRequest to_wire(const StageRequest& stage) {
+  v1::OpenStageRequest wire;
+  wire.set_pipeline(stage.pipeline);
+  wire.set_stage(stage.stage);
+  wire.set_shard(stage.shard);
+  wire.set_transport(stage.transport);
+  wire.set_downstream_transport(stage.downstream_transport);
+  wire.set_downstream(stage.downstream);
+  wire.set_queue(stage.queue);
+  wire.set_max_frame_bytes(stage.max_frame_bytes);
+  wire.set_codec(stage.codec);
+  wire.set_no_checksum(!stage.payload_checksum);
+  wire.set_profiled_compute_ns(static_cast<std::uint64_t>(stage.profiled_compute.count()));
+  return wire;
+}
+
+StageRequest from_wire(const v1::OpenStageRequest& wire) {
+  StageRequest stage;
+  stage.pipeline = wire.pipeline();
+  stage.stage = wire.stage();
+  stage.shard = wire.shard();
+  stage.transport = wire.transport();
+  stage.downstream_transport = wire.downstream_transport();
+  stage.downstream = wire.downstream();
+  stage.queue = wire.queue();
+  stage.max_frame_bytes = wire.max_frame_bytes();
+  stage.codec = wire.codec();
+  stage.payload_checksum = !wire.no_checksum();
+  stage.profiled_compute = Nanoseconds(static_cast<Nanoseconds::rep>(
+      std::min<std::uint64_t>(wire.profiled_compute_ns(), INT64_MAX)));
+  return stage;
+}
+
+v1::StageStatus to_wire(const StageReport& report) {
+  v1::StageStatus wire;
+  wire.set_pipeline(report.pipeline);
+  wire.set_stage(report.stage);
+  wire.set_shard(report.shard);
+  wire.set_state(std::string(to_string(report.state)));
+  wire.set_failure(report.failure);
+  wire.set_requests(report.requests);
+  wire.set_failed_requests(report.failed_requests);
+  wire.set_bytes_received(report.bytes_received);
+  wire.set_bytes_sent(report.bytes_sent);
+  return wire;
+}
+
+Expected<StageReport> from_wire(const v1::StageStatus& wire) {
+  PARETO_ASSIGN(const StageState state, parse_stage_state(wire.state()));
+  return StageReport{wire.pipeline(),
+                     wire.stage(),
+                     printable(wire.shard()),
+                     state,
+                     printable(wire.failure()),
+                     wire.requests(),
+                     wire.failed_requests(),
+                     wire.bytes_received(),
+                     wire.bytes_sent()};
+}
+
+v1::StageActivity to_wire(const StageActivity& activity) {
+  v1::StageActivity wire;
+  *wire.mutable_status() = to_wire(static_cast<const StageReport&>(activity));
+  wire.set_model(activity.model);
+  wire.set_begin(activity.begin);
+  wire.set_end(activity.end);
+  wire.set_engine(activity.engine);
+  wire.set_answered(activity.answered);
+  wire.set_in_flight(activity.in_flight);
+  *wire.mutable_wait() = to_wire(activity.wait);
+  *wire.mutable_compute() = to_wire(activity.compute);
+  wire.set_receiving_ns(activity.receiving.count());
+  wire.set_sending_ns(activity.sending.count());
+  wire.set_round_trip_ns(activity.round_trip.count());
+  wire.set_link_bytes_per_second(activity.link_bytes_per_second);
+  return wire;
+}
+
+Expected<StageActivity> from_wire(const v1::StageActivity& wire) {
+  PARETO_ASSIGN(StageReport report, from_wire(wire.status()));
+  StageActivity activity{std::move(report)};
+  activity.model = printable(wire.model());
+  activity.begin = wire.begin();
+  activity.end = wire.end();
+  activity.engine = printable(wire.engine());
+  activity.answered = wire.answered();
+  activity.in_flight = wire.in_flight();
+  PARETO_ASSIGN(activity.wait, from_wire(wire.wait()));
+  PARETO_ASSIGN(activity.compute, from_wire(wire.compute()));
+  PARETO_ASSIGN(activity.receiving, duration_from(wire.receiving_ns()));
+  PARETO_ASSIGN(activity.sending, duration_from(wire.sending_ns()));
+  PARETO_ASSIGN(activity.round_trip, duration_from(wire.round_trip_ns()));
+  activity.link_bytes_per_second = wire.link_bytes_per_second();
+  return activity;
+}
+
+v1::MachineState to_wire(const MachineState& state) {
+  v1::MachineState wire;
+  wire.set_memory_bytes(state.memory_bytes);
+  wire.set_memory_available_bytes(state.memory_available_bytes);
+  if (state.temperature_celsius) wire.set_temperature_celsius(*state.temperature_celsius);
+  if (state.frequency_hertz) wire.set_frequency_hertz(*state.frequency_hertz);
+  if (state.frequency_max_hertz) wire.set_frequency_max_hertz(*state.frequency_max_hertz);
+  for (const std::string& governor : state.governors) wire.add_governors(governor);
+  for (const std::string& cause : state.throttled) wire.add_throttled(cause);
+  wire.set_throttle_events(state.throttle_events);
+  wire.set_netem_problem(state.netem_problem);
+  wire.set_processors_ns(state.load.busy.count());
+  wire.set_processors(static_cast<std::uint32_t>(state.load.processors));
+  wire.set_load(state.load.load);
+  wire.set_quota_periods(state.quota_periods);
+  wire.set_quota_periods_throttled(state.throttled_periods);
+  return wire;
+}
+
+MachineState from_wire(const v1::MachineState& wire) {
+  return {.memory_bytes = wire.memory_bytes(),
+          .memory_available_bytes = wire.memory_available_bytes(),
+          .temperature_celsius = figure(wire.has_temperature_celsius(), wire.temperature_celsius()),
+          .frequency_hertz = figure(wire.has_frequency_hertz(), wire.frequency_hertz()),
+          .frequency_max_hertz = figure(wire.has_frequency_max_hertz(), wire.frequency_max_hertz()),
+          .governors = words_of(wire.governors()),
+          .throttled = words_of(wire.throttled()),
+          .throttle_events = wire.throttle_events(),
+          .netem_problem = printable(wire.netem_problem()),
+          .load = load_from(wire),
+          .quota_periods = wire.quota_periods(),
+          .throttled_periods = wire.quota_periods_throttled()};
+}
+
+}  // namespace pareto::control

@@ -1,0 +1,40 @@
+// What both programs say to each other over the control service: values as messages of
+// proto/control.proto, and back.
+//
+// A peer may say anything. Words come out without control characters and no longer than a line.
+#pragma once
+
+#include "core/base/error.h"
+#include "core/control/machine_state.h"
+#include "core/control/shard_settings.h"
+#include "core/control/stage_report.h"
+#include "core/control/stage_request.h"
+#include "proto/control.pb.h"
+
+namespace pareto::control {
+
+v1::RunnerSettings to_wire(const ShardSettings& settings);
+/// Words that are empty leave what a ShardSettings begins with. Fails: kInvalidArgument (more threads
+/// than kMostThreads).
+Expected<ShardSettings> from_wire(const v1::RunnerSettings& wire);
+
+/// Leaves the session to the caller.
+v1::OpenStageRequest to_wire(const StageRequest& stage);
+StageRequest from_wire(const v1::OpenStageRequest& wire);
+
+v1::StageStatus to_wire(const StageReport& report);
+/// Fails: kCorrupt (an unknown state).
+Expected<StageReport> from_wire(const v1::StageStatus& wire);
+
+v1::StageActivity to_wire(const StageActivity& activity);
+/// Fails: kCorrupt (durations that no clock gives, counts of other ranges, an unknown state).
+Expected<StageActivity> from_wire(const v1::StageActivity& wire);
+
+v1::MachineState to_wire(const MachineState& state);
+/// Figures that no machine has are left out.
+MachineState from_wire(const v1::MachineState& wire);
+
+/// Returns a duration that a clock may give, from 0 to 36 years. Fails: kCorrupt.
+Expected<Nanoseconds> duration_from(std::int64_t nanoseconds);
+
+}  // namespace pareto::control

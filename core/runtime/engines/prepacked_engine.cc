@@ -1,0 +1,297 @@
+// Convolutions and linear layers with their weights packed once for oneDNN, sums and activations that follow inside them, and pooling, on
+// pictures whose channels are the innermost dimension.
+#include <torch/csrc/jit/ir/alias_analysis.h>
+#include <torch/csrc/jit/ir/constants.h>
+#include <torch/csrc/jit/passes/dead_code_elimination.h>
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+
+#include "core/runtime/engines/engine.h"
+#include "core/runtime/kernels/packed_convolution.h"
+#include "core/runtime/kernels/packed_pooling.h"
+
+namespace pareto::runtime {
+namespace {
+
+using torch::jit::Node;
+using torch::jit::Value;
+
+template <typename T>
+bool constant(const Value* value, T& target) {
+  const auto known = torch::jit::toIValue(value);
+  if (!known) return false;
+  target = known->to<T>();
+  return true;
+}
+
+/// "relu_" is "relu" to us: what is written is the convolution's own result.
+bool is_kind(const Node* node, const char* name) {
+  std::string kind = node->kind().toQualString();
+  if (kind.ends_with('_')) kind.pop_back();
+  return kind == name;
+}
+
+bool can_be_packed(const at::Tensor& weight) {
+  return weight.scalar_type() == at::kFloat && weight.numel() > 0;
+}
+
+/// aten::conv2d(input, weight, bias, stride, padding, dilation, groups) or
+/// aten::_convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups, …), all but the input constant.
+std::optional<ConvolutionSpec> as_convolution(const Node* node) {
+  const bool general = node->kind() == c10::aten::_convolution;
+  if (!general && node->kind() != c10::aten::conv2d) return std::nullopt;
+  if (node->input(4)->type()->kind() == c10::TypeKind::StringType) return std::nullopt;
+  ConvolutionSpec spec;
+  c10::optional<at::Tensor> bias;
+  const bool known = constant(node->input(1), spec.weight) && constant(node->input(2), bias) &&
+                     constant(node->input(3), spec.stride) &&
+                     constant(node->input(4), spec.padding) &&
+                     constant(node->input(5), spec.dilation) &&
+                     constant(node->input(general ? 8 : 6), spec.groups);
+  if (!known || spec.weight.dim() != 4 || !can_be_packed(spec.weight)) return std::nullopt;
+  bool transposed = false;
+  if (general && (!constant(node->input(6), transposed) || transposed)) return std::nullopt;
+  for (auto* pair : {&spec.stride, &spec.padding, &spec.dilation}) {
+    if (pair->size() == 1) pair->push_back(pair->front());
+    if (pair->size() != 2) return std::nullopt;
+  }
+  if (bias) spec.bias = *bias;
+  return spec;
+}
+
+/// aten::linear(input, weight, bias), all but the input constant.
+std::optional<ConvolutionSpec> as_linear(const Node* node) {
+  if (node->kind() != c10::aten::linear) return std::nullopt;
+  ConvolutionSpec spec;
+  c10::optional<at::Tensor> bias;
+  if (!constant(node->input(1), spec.weight) || !constant(node->input(2), bias)) {
+    return std::nullopt;
+  }
+  if (spec.weight.dim() != 2 || !can_be_packed(spec.weight)) return std::nullopt;
+  spec.linear = true;
+  spec.weight = spec.weight.contiguous().view({spec.weight.size(0), spec.weight.size(1), 1, 1});
+  spec.stride = spec.dilation = {1, 1};
+  spec.padding = {0, 0};
+  if (bias) spec.bias = *bias;
+  return spec;
+}
+
+std::optional<Activation> as_activation(const Node* node) {
+  Activation activation;
+  if (is_kind(node, "aten::relu")) {
+    activation.kind = Activation::Kind::kRelu;
+  } else if (is_kind(node, "aten::relu6")) {
+    activation = {Activation::Kind::kClamp, 0, 6};
+  } else if (is_kind(node, "aten::hardtanh")) {
+    double low = 0;
+    double high = 0;
+    if (!constant(node->input(1), low) || !constant(node->input(2), high)) return std::nullopt;
+    activation = {Activation::Kind::kClamp, static_cast<float>(low), static_cast<float>(high)};
+  } else if (is_kind(node, "aten::hardswish")) {
+    activation.kind = Activation::Kind::kHardswish;
+  } else if (is_kind(node, "aten::silu")) {
+    activation.kind = Activation::Kind::kSilu;
+  } else {
+    return std::nullopt;
+  }
+  return activation;
+}
+
+/// The node that alone reads this value, in the same block; or null.
+Node* only_user(const Value* value) {
+  if (value->uses().size() != 1) return nullptr;
+  Node* user = value->uses()[0].user;
+  return user->owningBlock() == value->node()->owningBlock() ? user : nullptr;
+}
+
+/// One convolution and the nodes that go into it, first to last: the convolution, a sum, an activation.
+struct Fusion {
+  ConvolutionSpec spec;
+  std::vector<Node*> nodes;
+  bool adds = false;
+};
+
+/// What a sum adds to the convolution's result.
+Value* addend_of(Node* sum, const Node* convolution) {
+  return sum->inputs()[sum->input(0) == convolution->output() ? 1 : 0];
+}
+
+class Fuser {
+ public:
+  explicit Fuser(const std::shared_ptr<torch::jit::Graph>& graph)
+      : graph_(*graph), aliases_(graph) {}
+
+  std::vector<Fusion> find() {
+    std::vector<Fusion> found;
+    collect(graph_.block(), found);
+    return found;
+  }
+
+ private:
+  void collect(torch::jit::Block* block, std::vector<Fusion>& found) {
+    for (Node* node : block->nodes()) {
+      for (torch::jit::Block* inner : node->blocks()) collect(inner, found);
+      auto spec = as_convolution(node);
+      if (!spec) spec = as_linear(node);
+      // What is packed once is no longer what somebody writes.
+      const bool written =
+          spec && (aliases_.hasWriters(node->input(1)) || aliases_.hasWriters(node->input(2)));
+      if (spec && !written) found.push_back(extend(node, *std::move(spec)));
+    }
+  }
+
+  Fusion extend(Node* node, ConvolutionSpec spec) {
+    Fusion fusion{std::move(spec), {node}};
+    // The convolution moves down to the last node of its group, so its input must still be what it was.
+    if (aliases_.hasWriters(node->input(0))) return fusion;
+    Node* next = only_user(node->output());
+    if (next != nullptr && is_sum(next, node)) {
+      fusion.adds = true;
+      fusion.nodes.push_back(next);
+      next = only_user(next->output());
+    }
+    if (next == nullptr) return fusion;
+    if (const auto activation = as_activation(next)) {
+      fusion.spec.activation = *activation;
+      fusion.nodes.push_back(next);
+    }
+    return fusion;
+  }
+
+  /// a + b with a factor of 1, one of them the convolution's result, the other a tensor that no other convolution has swallowed.
+  bool is_sum(Node* node, const Node* convolution) const {
+    if (!is_kind(node, "aten::add") || node->inputs().size() != 3) return false;
+    double factor = 0;
+    c10::IValue scalar = torch::jit::toIValue(node->input(2)).value_or(c10::IValue());
+    if (!scalar.isScalar()) return false;
+    factor = scalar.toScalar().toDouble();
+    const bool first = node->input(0) == convolution->output();
+    const Value* other = addend_of(node, convolution);
+    if (factor != 1 || other == convolution->output()) return false;
+    if (other->type()->kind() != c10::TypeKind::TensorType) return false;
+    const bool in_place = node->kind() == c10::aten::add_;
+    return (first || !in_place) && !aliases_.hasWriters(other);
+  }
+
+  torch::jit::Graph& graph_;
+  torch::jit::AliasDb aliases_;
+};
+
+/// aten::max_pool2d(input, kernel, stride, padding, dilation, ceil_mode) or
+/// aten::avg_pool2d(input, kernel, stride, padding, ceil_mode, count_include_pad, divisor_override), all but the input constant.
+std::optional<PoolingSpec> as_pooling(const Node* node) {
+  const bool max = is_kind(node, "aten::max_pool2d");
+  if (!max && !is_kind(node, "aten::avg_pool2d")) return std::nullopt;
+  PoolingSpec spec;
+  spec.kind = max ? PoolingSpec::Kind::kMax : PoolingSpec::Kind::kAverage;
+  if (!constant(node->input(1), spec.kernel) || !constant(node->input(2), spec.stride) ||
+      !constant(node->input(3), spec.padding)) {
+    return std::nullopt;
+  }
+  if (spec.stride.empty()) spec.stride = spec.kernel;
+  for (auto* pair : {&spec.kernel, &spec.stride, &spec.padding}) {
+    if (pair->size() == 1) pair->push_back(pair->front());
+    if (pair->size() != 2) return std::nullopt;
+  }
+  if (!constant(node->input(max ? 5 : 4), spec.ceil)) return std::nullopt;
+  if (max) {
+    std::vector<std::int64_t> dilation;
+    if (!constant(node->input(4), dilation)) return std::nullopt;
+    const bool dense = std::ranges::all_of(dilation, [](std::int64_t step) { return step == 1; });
+    return dense ? std::optional(spec) : std::nullopt;
+  }
+  bool counts_padding = false;
+  const auto divisor = torch::jit::toIValue(node->input(6));
+  const bool plain = constant(node->input(5), counts_padding) && counts_padding && !spec.ceil &&
+                     divisor && divisor->isNone();
+  return plain ? std::optional(spec) : std::nullopt;
+}
+
+void collect_poolings(torch::jit::Block* block, std::vector<std::pair<Node*, PoolingSpec>>& found) {
+  for (Node* node : block->nodes()) {
+    for (torch::jit::Block* inner : node->blocks()) collect_poolings(inner, found);
+    if (auto spec = as_pooling(node)) found.emplace_back(node, *std::move(spec));
+  }
+}
+
+/// A node's own output becomes that of `symbol` run on `inputs` and a capsule that is an input of the graph.
+void substitute(torch::jit::Graph& graph, Node* last, c10::Symbol symbol,
+                std::vector<Value*> inputs) {
+  const torch::jit::WithInsertPoint here(last);
+  inputs.push_back(graph.addInput());
+  inputs.back()->setType(c10::CapsuleType::get());
+  Node* run = graph.insertNode(graph.create(symbol, inputs));
+  run->output()->setType(last->output()->type());
+  last->output()->replaceAllUsesWith(run->output());
+}
+
+/// Puts the packed convolution where the last of its nodes stands; its weights become an input of the graph.
+c10::IValue replace(torch::jit::Graph& graph, Fusion fusion) {
+  Node* last = fusion.nodes.back();
+  const torch::jit::WithInsertPoint here(last);
+  Node* convolution = fusion.nodes[0];
+  Value* addend =
+      fusion.adds ? addend_of(fusion.nodes[1], convolution) : graph.insertConstant(c10::IValue());
+  substitute(graph, last, packed_convolution_symbol(), {convolution->input(0), addend});
+  for (auto node = fusion.nodes.rbegin(); node != fusion.nodes.rend(); ++node) (*node)->destroy();
+  return c10::IValue::make_capsule(c10::make_intrusive<PackedConvolution>(std::move(fusion.spec)));
+}
+
+class PrepackedEngine final : public GraphEngine {
+ public:
+  PrepackedEngine(std::shared_ptr<torch::jit::Graph> graph, c10::IValue self,
+                  std::vector<c10::IValue> layers, Precision precision,
+                  std::shared_ptr<const PackedWeights> weights)
+      : GraphEngine(std::move(graph), std::move(self), std::move(layers), Layout::kChannelsLast,
+                    precision),
+        weights_(std::move(weights)) {}
+
+  std::uint64_t packed_bytes() const override { return weights_->bytes(); }
+
+ private:
+  const std::shared_ptr<const PackedWeights> weights_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> build_prepacked_engine(const LoadedModule& loaded) {
+  if (!loaded.device.is_cpu()) throw std::runtime_error("packed convolutions run on the CPU only");
+  auto [graph, self] = freeze_shard(loaded);
+  const bool bf16 = loaded.precision == Precision::kBFloat16;
+  std::vector<c10::IValue> packed;
+  std::vector<Fusion> fusions = Fuser(graph).find();
+  const auto weights = std::make_shared<PackedWeights>();
+  // A sum of two convolutions: the one further down takes it, the other ends before it.
+  for (auto fusion = fusions.begin(); fusion != fusions.end(); ++fusion) {
+    for (auto later = fusion + 1; later != fusions.end(); ++later) {
+      if (fusion->adds && later->adds && fusion->nodes[1] == later->nodes[1]) {
+        fusion->adds = false;
+        fusion->spec.activation = {};
+        fusion->nodes.resize(1);
+      }
+    }
+  }
+  for (Fusion& fusion : fusions) {
+    fusion.spec.compute = bf16 ? at::kBFloat16 : at::kFloat;
+    fusion.spec.packed = weights;
+    packed.push_back(replace(*graph, std::move(fusion)));
+  }
+  std::vector<std::pair<Node*, PoolingSpec>> poolings;
+  collect_poolings(graph->block(), poolings);
+  for (auto& [node, spec] : poolings) {
+    substitute(*graph, node, packed_pooling_symbol(), {node->input(0)});
+    packed.push_back(
+        c10::IValue::make_capsule(c10::make_intrusive<PackedPooling>(std::move(spec))));
+    node->destroy();
+  }
+  if (packed.empty())
+    throw std::runtime_error("there is no convolution, linear layer or pooling to pack");
+  torch::jit::EliminateDeadCode(graph);
+  if (bf16) constants_to_bfloat16(*graph);
+  return std::make_unique<PrepackedEngine>(std::move(graph), std::move(self), std::move(packed),
+                                           loaded.precision, weights);
+}
+
+}  // namespace pareto::runtime

@@ -1,0 +1,11 @@
+// How much memory packed weights take.
+#pragma once
+
+#include <cstdint>
+
+namespace pareto::runtime {
+
+/// Returns the memory of all packed weights in this process, each counted once, in bytes. Threads: any.
+std::uint64_t bytes_of_all_packed_weights();
+
+}  // namespace pareto::runtime

@@ -1,0 +1,31 @@
+// Exceptions of LibTorch and oneDNN end here. Sees LibTorch: for core/runtime sources only.
+#pragma once
+
+#include <new>
+#include <string_view>
+
+#include "core/base/error.h"
+#include "core/runtime/torch/compat.h"
+
+namespace pareto::runtime {
+
+/// What a caller can act on: kExhausted where memory ran out, else kInvalidArgument: a graph refuses what it was given.
+inline ErrorCode code_of(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return ErrorCode::kExhausted;
+  const std::string_view what = error.what();
+  const bool memory = what.find("can't allocate memory") != std::string_view::npos ||
+                      what.find("out of memory") != std::string_view::npos;
+  return memory ? ErrorCode::kExhausted : ErrorCode::kInvalidArgument;
+}
+
+/// What `body` returns (an Expected), or "what: " and the first line of what it throws.
+template <typename Body>
+auto guarded(std::string_view what, Body body) -> decltype(body()) {
+  try {
+    return body();
+  } catch (const std::exception& error) {
+    return fail(code_of(error), "{}: {}", what, first_line(error));
+  }
+}
+
+}  // namespace pareto::runtime

@@ -1,0 +1,57 @@
+#include "core/runtime/torch/interruption.h"
+
+#include <stdexcept>
+#include <utility>
+
+#include "core/runtime/torch/register_operator.h"
+
+namespace pareto::runtime {
+namespace {
+
+thread_local const std::atomic<bool>* stop_of_this_thread = nullptr;
+
+c10::Symbol go_on_symbol() {
+  static const c10::Symbol kSymbol = register_operator(
+      "pareto::go_on() -> ()",
+      [](torch::jit::Stack&) {
+        if (stop_of_this_thread != nullptr && *stop_of_this_thread) {
+          throw std::runtime_error("it was stopped: it took too long");
+        }
+      },
+      c10::AliasAnalysisKind::CONSERVATIVE);
+  return kSymbol;
+}
+
+void insert_into(torch::jit::Graph& graph, torch::jit::Block* block, c10::Symbol symbol) {
+  for (torch::jit::Node* node : block->nodes()) {
+    for (torch::jit::Block* inner : node->blocks()) {
+      insert_into(graph, inner, symbol);
+      if (node->kind() != c10::prim::Loop) continue;
+      inner->prependNode(graph.create(symbol, {}, /*num_outputs=*/0));
+    }
+  }
+}
+
+}  // namespace
+
+StopScope::StopScope(const std::atomic<bool>* stop)
+    : before_(std::exchange(stop_of_this_thread, stop)) {}
+
+StopScope::~StopScope() { stop_of_this_thread = before_; }
+
+void insert_stop_checks(torch::jit::Graph& graph) {
+  insert_into(graph, graph.block(), go_on_symbol());
+}
+
+void insert_stop_checks_into_calls(const torch::jit::Module& module) {
+  const torch::jit::Function* const run = &module.get_method("run").function();
+  for (torch::jit::Function* function : module._ivalue()->compilation_unit()->get_functions()) {
+    if (function == run) continue;
+    auto* const called = torch::jit::tryToGraphFunction(*function);
+    if (called == nullptr) continue;
+    called->ensure_defined();
+    insert_stop_checks(*called->graph());
+  }
+}
+
+}  // namespace pareto::runtime

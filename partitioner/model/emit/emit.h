@@ -1,0 +1,24 @@
+// Plan + model -> shards.
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/error.h"
+#include "core/plan/operator_ranges.h"
+#include "core/plan/shard.h"
+#include "partitioner/model/graph/model.h"
+
+namespace pareto::model {
+
+/// Those operators of the model as a shard, between the cuts before and after them.
+///
+/// The graph of "run" is: GetAttr of weights and constants anywhere; `prologue` operators (an int attribute of the module) that
+/// make inputs what they were; the operators in the model's order; those that lay out the outputs; the tuple that is returned.
+///
+/// Weights with equal bytes have one digest, whatever their shapes: who fills them takes dtype and shape from the WeightRef.
+/// Fails: kInvalidArgument (ranges, a cut that is not allowed), kInternal.
+Expected<plan::Shard> emit_shard(const Model& model, const plan::ShardOperators& operators);
+/// Operators [begin, end), 0 <= begin < end <= operators; [0, operators) is the whole model.
+Expected<plan::Shard> emit_shard(const Model& model, std::int64_t begin, std::int64_t end);
+
+}  // namespace pareto::model

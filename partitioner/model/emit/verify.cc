@@ -1,0 +1,170 @@
+#include "partitioner/model/emit/verify.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "core/runtime/torch/threads.h"
+#include "partitioner/model/emit/emit.h"
+
+namespace pareto::model {
+namespace {
+
+/// What the uncut model gives at one batch.
+struct Reference {
+  std::int64_t batch = 0;
+  std::vector<Value> inputs;
+  Value outputs;
+};
+
+Expected<std::vector<Reference>> references(const Model& model, const VerifyOptions& options) {
+  // Sums may be split otherwise among another number of threads.
+  runtime::set_thread_count(options.runner.threads);
+  std::vector<Reference> result;
+  for (const std::int64_t batch : options.batches) {
+    PARETO_ASSIGN(auto inputs, model.example_inputs(batch, options.seed));
+    runtime::seed_random_numbers(options.seed);
+    PARETO_ASSIGN(auto outputs, with_context(model.run_whole(inputs), "batch {}", batch));
+    result.push_back({batch, std::move(inputs), List{std::move(outputs)}});
+  }
+  return result;
+}
+
+/// Points are shared out among a few threads; their rows are handed over in order.
+///
+/// Threads: run() from one; the workers are its own and end with it.
+class Verification {
+ public:
+  Verification(const Model& model, const VerifyOptions& options, std::vector<Reference> references)
+      : model_(model),
+        options_(options),
+        references_(std::move(references)),
+        is_random_(draws_random_numbers(model.graph())),
+        done_(options.points.size()) {}
+
+  std::vector<VerifyRow> run(const std::function<void(const VerifyRow&)>& on_row) {
+    const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+    const auto workers = std::clamp<std::size_t>(
+        cores / static_cast<unsigned>(std::max(1, options_.runner.threads)), 1, 8);
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < std::min(workers, options_.points.size()); ++i) {
+      threads.emplace_back([this] { work(); });
+    }
+    std::vector<VerifyRow> all;
+    for (std::size_t i = 0; i < options_.points.size(); ++i) {
+      for (VerifyRow& row : wait_for(i)) {
+        if (on_row) on_row(row);
+        all.push_back(std::move(row));
+      }
+    }
+    return all;
+  }
+
+ private:
+  struct Halves {
+    std::unique_ptr<runtime::ShardRunner> prefix;
+    std::unique_ptr<runtime::ShardRunner> suffix;
+  };
+
+  void work() {
+    for (std::size_t i = next_++; i < options_.points.size(); i = next_++) {
+      auto rows = rows_of(options_.points[i]);
+      const std::lock_guard lock(mutex_);
+      done_[i] = std::move(rows);
+      ready_.notify_one();
+    }
+  }
+
+  std::vector<VerifyRow> wait_for(std::size_t index) {
+    std::unique_lock lock(mutex_);
+    ready_.wait(lock, [&] { return done_[index].has_value(); });
+    return std::move(*done_[index]);
+  }
+
+  std::vector<VerifyRow> rows_of(std::size_t point) {
+    std::vector<VerifyRow> rows;
+    const auto halves = load(point);
+    for (const Reference& reference : references_) {
+      VerifyRow row;
+      row.point = point;
+      row.batch = reference.batch;
+      if (const auto outputs = halves ? run_through(*halves, reference)
+                                      : Expected<Value>(tl::unexpected(halves.error()))) {
+        row.bit_equal = bit_equal(reference.outputs, *outputs);
+        row.relative_error =
+            row.bit_equal ? 0 : pareto::relative_error(reference.outputs, *outputs);
+        if (!std::isfinite(row.relative_error)) {
+          row.failure =
+              "its outputs are infinitely far from the whole model's: not finite where those are, "
+              "of another shape or type, other integers, or not zero where all of those are";
+        }
+      } else {
+        row.failure = outputs.error().message;
+      }
+      rows.push_back(std::move(row));
+    }
+    return rows;
+  }
+
+  Expected<Halves> load(std::size_t point) {
+    if (point >= model_.split_points().size()) {
+      return fail(ErrorCode::kInvalidArgument, "no split point number {}", point);
+    }
+    const std::int64_t position = model_.split_points()[point].position;
+    const auto operators = static_cast<std::int64_t>(model_.graph().operators.size());
+    Halves halves;
+    PARETO_ASSIGN(halves.prefix, load(0, position));
+    PARETO_ASSIGN(halves.suffix, load(position, operators));
+    return halves;
+  }
+
+  Expected<std::unique_ptr<runtime::ShardRunner>> load(std::int64_t begin, std::int64_t end) {
+    const auto emit = [&] {
+      const std::lock_guard lock(model_mutex_);
+      return emit_shard(model_, begin, end);
+    };
+    PARETO_ASSIGN(const plan::Shard shard, emit());
+    const auto weights = [this](const Digest& digest) {
+      const std::lock_guard lock(model_mutex_);
+      return model_.weight(digest);
+    };
+    return runtime::ShardRunner::load(shard, weights, options_.runner);
+  }
+
+  /// The halves draw the random numbers that the whole model drew, if nobody else draws meanwhile.
+  Expected<Value> run_through(const Halves& halves, const Reference& reference) {
+    std::unique_lock<std::mutex> alone;
+    if (is_random_) {
+      alone = std::unique_lock(random_mutex_);
+      runtime::seed_random_numbers(options_.seed);
+    }
+    PARETO_ASSIGN(auto between, with_context(halves.prefix->run(reference.inputs), "prefix"));
+    PARETO_ASSIGN(auto outputs, with_context(halves.suffix->run(std::move(between)), "suffix"));
+    return Value(List{std::move(outputs)});
+  }
+
+  const Model& model_;
+  const VerifyOptions& options_;
+  const std::vector<Reference> references_;
+  const bool is_random_;
+  std::mutex random_mutex_;
+  std::mutex model_mutex_;
+  std::atomic<std::size_t> next_{0};
+  std::mutex mutex_;
+  std::condition_variable ready_;
+  std::vector<std::optional<std::vector<VerifyRow>>> done_;
+};
+
+}  // namespace
+
+Expected<std::vector<VerifyRow>> verify(const Model& model, const VerifyOptions& options,
+                                        const std::function<void(const VerifyRow&)>& on_row) {
+  PARETO_ASSIGN(auto whole, with_context(references(model, options), "running the whole model"));
+  return Verification(model, options, std::move(whole)).run(on_row);
+}
+
+}  // namespace pareto::model

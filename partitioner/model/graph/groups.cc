@@ -1,0 +1,115 @@
+#include "partitioner/model/graph/groups.h"
+
+#include <algorithm>
+
+namespace pareto::model {
+namespace {
+
+using Arrows = std::vector<std::vector<std::int64_t>>;  ///< from each operator to others
+
+bool is_convolution(const std::string& kind) {
+  return kind.starts_with("aten::conv") || kind.starts_with("aten::_convolution");
+}
+
+Arrows reversed(const Arrows& arrows) {
+  Arrows back(arrows.size());
+  for (std::size_t from = 0; from < arrows.size(); ++from) {
+    for (const std::int64_t to : arrows[from]) {
+      back[static_cast<std::size_t>(to)].push_back(static_cast<std::int64_t>(from));
+    }
+  }
+  return back;
+}
+
+/// All that can be reached from `start` and has not been seen, those reached last first to be done.
+std::vector<std::int64_t> search_depth_first(const Arrows& arrows, std::int64_t start,
+                                             std::vector<bool>& seen) {
+  struct Step {
+    std::int64_t at;
+    std::size_t next = 0;
+  };
+  std::vector<std::int64_t> done;
+  if (seen[static_cast<std::size_t>(start)]) return done;
+  seen[static_cast<std::size_t>(start)] = true;
+  std::vector<Step> way{{start}};
+  while (!way.empty()) {
+    Step& step = way.back();
+    const auto& onward = arrows[static_cast<std::size_t>(step.at)];
+    if (step.next == onward.size()) {
+      done.push_back(step.at);
+      way.pop_back();
+      continue;
+    }
+    const std::int64_t to = onward[step.next++];
+    if (seen[static_cast<std::size_t>(to)]) continue;
+    seen[static_cast<std::size_t>(to)] = true;
+    way.push_back({to});
+  }
+  return done;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::int64_t, std::int64_t>> folded_norms(const Graph& graph) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
+  for (std::size_t norm = 0; norm < graph.operators.size(); ++norm) {
+    const Operator& op = graph.operators[norm];
+    if (op.kind != "aten::batch_norm" || op.inputs.empty()) continue;
+    const GraphValue& input = graph.values[static_cast<std::size_t>(op.inputs[0])];
+    if (input.producer < 0 || input.users.size() != 1 || input.is_output) continue;
+    if (!is_convolution(graph.operators[static_cast<std::size_t>(input.producer)].kind)) continue;
+    pairs.emplace_back(input.producer, static_cast<std::int64_t>(norm));
+  }
+  return pairs;
+}
+
+std::vector<std::vector<std::int64_t>> needed_by_each(const Graph& graph) {
+  Arrows needed;
+  for (const Operator& op : graph.operators) {
+    std::vector<std::int64_t> before = op.after;
+    for (const std::int64_t input : op.inputs) {
+      const std::int64_t producer = graph.values[static_cast<std::size_t>(input)].producer;
+      if (producer >= 0) before.push_back(producer);
+    }
+    std::ranges::sort(before);
+    const auto repeats = std::ranges::unique(before);
+    before.erase(repeats.begin(), repeats.end());
+    needed.push_back(std::move(before));
+  }
+  return needed;
+}
+
+std::vector<std::vector<std::int64_t>> inseparable_groups(const Graph& graph, const Ties& ties) {
+  // Tied operators need each other in a circle: groups are then the strongly connected components (Kosaraju's way to find them, which
+  // gives them in a topological order).
+  Arrows needs = needed_by_each(graph);
+  const auto tie = [&](const std::vector<std::int64_t>& operators) {
+    for (std::size_t i = 0; i < operators.size(); ++i) {
+      const std::int64_t next = operators[(i + 1) % operators.size()];
+      needs[static_cast<std::size_t>(operators[i])].push_back(next);
+    }
+  };
+  for (const auto& tied : ties) tie(tied);
+  for (const auto& [convolution, norm] : folded_norms(graph)) tie({convolution, norm});
+
+  std::vector<std::int64_t> done;
+  std::vector<bool> seen(needs.size(), false);
+  for (std::size_t i = 0; i < needs.size(); ++i) {
+    const auto more = search_depth_first(needs, static_cast<std::int64_t>(i), seen);
+    done.insert(done.end(), more.begin(), more.end());
+  }
+  // `done` begins with what needs nothing; components come out in this order where those are taken first that nothing else leads to.
+  std::vector<std::vector<std::int64_t>> groups;
+  const Arrows feeds = reversed(needs);
+  seen.assign(needs.size(), false);
+  for (auto at = done.rbegin(); at != done.rend(); ++at) {
+    auto group = search_depth_first(feeds, *at, seen);
+    if (group.empty()) continue;
+    std::ranges::sort(group);
+    groups.push_back(std::move(group));
+  }
+  std::ranges::reverse(groups);
+  return groups;
+}
+
+}  // namespace pareto::model

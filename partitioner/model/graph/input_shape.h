@@ -1,0 +1,58 @@
+// What is known of a model's inputs before it runs: sizes, where the batch stands, dtype, and the
+// values that people give. No LibTorch.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/tensor/tensor.h"
+#include "core/tensor/value_spec.h"
+
+namespace pareto::model {
+
+/// One input of a model.
+struct InputShape {
+  Shape per_sample;  ///< its sizes without the batch
+  DType dtype = DType::kFloat32;
+  std::optional<std::size_t> batch_at = 0;  ///< the batch's place among the sizes; none: no batch
+  std::optional<IntegerRange> range{};      ///< what made-up integers or bools are drawn from
+  std::optional<Tensor> data{};             ///< values to use in place of made-up ones, row-major
+};
+
+/// Reads shapes as they are written on a command line, separated by ';':
+///
+///   3x224x224   128:int64   scalar:bool      per sample, the batch stands in front
+///   Bx5x6;2xBx8;10x10:bool                   whole, if any of them names the batch: B
+///   [2x78]:int64                             whole
+///   7:int64=1..39   scalar:int64=7           integers or bools within a range
+///
+/// Fails: kInvalidArgument naming the part.
+Expected<std::vector<InputShape>> parse_input_shapes(std::string_view text);
+/// Writes shapes so that parse_input_shapes() reads them again, without the data.
+std::string to_text(const std::vector<InputShape>& shapes);
+
+/// Returns the whole spec of an input.
+ValueSpec input_spec(const InputShape& shape);
+
+/// Puts data into the inputs. Without `shapes` the batch is the first dimension of each. `names`: of
+/// the data, for errors. Fails: kInvalidArgument (another number or dtype, sizes that do not fit,
+/// unequal batches).
+Expected<std::vector<InputShape>> with_data(std::vector<InputShape> shapes,
+                                            std::vector<Tensor> data,
+                                            const std::vector<std::string>& names);
+/// Returns the batch that the inputs' data have; none: there are no data, or they have no batch.
+std::optional<std::int64_t> batch_of_data(const std::vector<InputShape>& shapes);
+/// Returns whether some input has a batch.
+bool has_batch(const std::vector<InputShape>& shapes);
+/// Returns whether some input is of integers or bools that nobody gave values or a range for.
+bool has_made_up_integers(const std::vector<InputShape>& shapes);
+
+/// Makes one request: the first `batch` samples of the data, which begin again after the last one,
+/// or a made-up value. Fails: as make_example().
+Expected<Value> example_of(const InputShape& shape, std::int64_t batch, std::uint64_t seed);
+
+}  // namespace pareto::model

@@ -1,0 +1,23 @@
+// How tensors lie in memory, read off one that was computed. Sees LibTorch.
+#pragma once
+
+#include "core/runtime/torch/compat.h"
+#include "partitioner/model/graph/graph.h"
+
+namespace pareto::model {
+
+/// The trivial layout for a dense tensor, one that repeats elements (expanded), and for what is no tensor.
+MemoryLayout layout_of(const c10::IValue& value);
+
+/// Whether a list, tuple or dict holds tensors of another layout than the trivial one.
+bool holds_views(const c10::IValue& value);
+
+/// The layout given by two runs: where they differ in more than the order of dimensions, gaps are not kept.
+MemoryLayout join_layouts(const MemoryLayout& a, const MemoryLayout& b);
+
+/// Emits into `graph` what turns a dense tensor whose dimensions are in the order of memory into one with the layout; returns
+/// the result, and adds the operators inserted to `count`.
+torch::jit::Value* restore_layout(torch::jit::Graph& graph, torch::jit::Value* tensor,
+                                  const MemoryLayout& layout, std::int64_t& count);
+
+}  // namespace pareto::model

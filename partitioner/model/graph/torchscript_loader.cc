@@ -1,0 +1,142 @@
+#include "partitioner/model/graph/torchscript_loader.h"
+
+#include <fstream>
+
+#include "core/runtime/archive/archive_check.h"
+#include "core/runtime/torch/map_devices.h"
+#include "partitioner/model/graph/file_kind.h"
+#include "partitioner/model/graph/flat.h"
+#include "partitioner/model/graph/flatten.h"
+
+namespace pareto::model {
+namespace {
+
+constexpr const char* kLostValue = "required keyword attribute 'value' is undefined";
+constexpr const char* kSavedTooLate =
+    "it was saved after torch.jit.optimize_for_inference, whose operators lose their weights in a "
+    "file; save it before that (torch.jit.freeze is fine): each device optimises what it runs by "
+    "itself";
+
+/// Returns the library that an operator or class of an unknown name is of; empty if it is LibTorch's.
+std::string library_of(const std::string& what) {
+  // "Unknown builtin op: torchvision::nms." and "Unknown type name '__torch__.torch.classes.tensorrt.Engine'"
+  constexpr std::string_view kClasses = "torch.classes.";
+  std::string name;
+  if (const auto at = what.find(kClasses); at != std::string::npos) {
+    name = what.substr(at + kClasses.size());
+    name = name.substr(0, name.find('.'));
+  } else if (const auto colons = what.find("::"); colons != std::string::npos) {
+    const auto start = what.find_last_of(" '\"", colons);
+    name = what.substr(start + 1, colons - start - 1);
+  }
+  const bool is_own =
+      name == "aten" || name == "prim" || name == "quantized" || name == "prepacked";
+  return is_own ? "" : name;
+}
+
+Error explain_unknown(const std::string& what) {
+  const std::string library = library_of(what);
+  if (library.empty()) {
+    return {ErrorCode::kCorrupt,
+            fmt::format("it needs operators that LibTorch {} does not have ({}); save it with an "
+                        "older version, or build against a newer LibTorch",
+                        runtime::torch_version(), what)};
+  }
+  return {ErrorCode::kCorrupt,
+          fmt::format("it needs the library {} beside LibTorch ({}): give the shared library that "
+                      "defines its operators (--operators LIB.so, on devices `operators:` in "
+                      "paretod.yaml), or save the model without them",
+                      library, what)};
+}
+
+/// What LibTorch's own message does not say plainly.
+Error explain(const std::exception& error) {
+  const auto* c10_error = dynamic_cast<const c10::Error*>(&error);
+  const std::string whole =
+      c10_error != nullptr ? c10_error->what_without_backtrace() : error.what();
+  const std::string line = runtime::first_line(error);
+  const auto says = [&](std::string_view part) { return whole.find(part) != std::string::npos; };
+  if (says("Unknown builtin op") || says("Unknown type name") || says("nknown operator")) {
+    const auto at = whole.find("Unknown");
+    const std::string what =
+        at == std::string::npos ? line : whole.substr(at, whole.find('\n', at) - at);
+    return explain_unknown(what);
+  }
+  if (says(kLostValue)) return {ErrorCode::kCorrupt, kSavedTooLate};
+  if (says("zip archive") || says("central directory") || says("reading file") ||
+      says("PytorchStreamReader")) {
+    return {ErrorCode::kCorrupt, fmt::format("damaged or truncated ({})", line)};
+  }
+  return {ErrorCode::kCorrupt, line};
+}
+
+Expected<> check_is_archive(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
+    return fail(ErrorCode::kNotFound, "no such file");
+  }
+  if (!std::filesystem::is_regular_file(path, error)) {
+    return fail(ErrorCode::kInvalidArgument, "not a file");
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return fail(ErrorCode::kPermission, "it cannot be read");
+  if (const auto remedy = remedy_for_other_file(path)) {
+    return fail(ErrorCode::kCorrupt, "{}", *remedy);
+  }
+  return {};
+}
+
+Expected<torch::jit::Module> load_module(const std::filesystem::path& path) {
+  try {
+    std::ifstream archive(path, std::ios::binary);
+    PARETO_TRY(runtime::check_archive(archive));
+    torch::jit::Module module = torch::jit::load(path.string(), torch::kCPU);
+    module.eval();
+    runtime::map_devices(module, torch::kCPU);
+    return module;
+  } catch (const std::exception& error) {
+    return tl::unexpected(explain(error));
+  }
+}
+
+Expected<Flat> flatten(torch::jit::Module module) {
+  try {
+    Flat flat;
+    flat.graph = module.get_method("forward").graph()->copy();
+    flat.model_inputs = flat.graph->inputs().size() - 1;
+    inline_calls(*flat.graph);
+    use_numbers(*flat.graph);
+    PARETO_ASSIGN(flat.weights, lift_attributes(flat.graph, module));
+    simplify(flat.graph);
+    PARETO_TRY(check_no_objects(*flat.graph));
+    lift_constants(*flat.graph, flat.weights);
+    drop_unused_weights(*flat.graph, flat.weights);
+    for (const auto& [path, part] : module.named_modules()) {
+      if (part.type()->name()->name().find("Dropout") != std::string::npos) {
+        flat.dropouts.insert(path);
+      }
+    }
+    flat.from_file = true;
+    flat.original = std::move(module);
+    return flat;
+  } catch (const std::exception& error) {
+    const std::string line = runtime::first_line(error);
+    if (line.find(kLostValue) != std::string::npos) {
+      return fail(ErrorCode::kCorrupt, "{}", kSavedTooLate);
+    }
+    return fail(ErrorCode::kInvalidArgument, "{}", line);
+  }
+}
+
+}  // namespace
+
+Expected<Flat> load_torchscript(const std::filesystem::path& path) {
+  const std::string name = path.string();
+  PARETO_TRY(with_context(check_is_archive(path), "{}", name));
+  PARETO_ASSIGN(auto module, with_context(load_module(path), "{}", name));
+  PARETO_ASSIGN(Flat flat, with_context(flatten(std::move(module)), "{}", name));
+  flat.model = path.stem().string();
+  return flat;
+}
+
+}  // namespace pareto::model

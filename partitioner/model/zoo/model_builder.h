@@ -1,0 +1,46 @@
+// Built-in architectures. A plug: one file that implements ModelBuilder, one line in builtin_models.cc.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/error.h"
+#include "partitioner/model/graph/model.h"
+
+namespace pareto::model {
+
+struct ModelOptions {
+  std::int64_t num_classes = 1000;
+  std::optional<std::vector<InputShape>> input;  ///< per sample; none = the builder's own
+  std::string
+      weights;  ///< FILE.pth (a torchvision checkpoint) or FILE.pt; empty = seeded initialisation
+  std::uint64_t seed = 0;
+  std::vector<std::int64_t> batches;  ///< that it will be run at, as Model::examine() takes them
+};
+
+/// Threads: any; builders have no state.
+class ModelBuilder {
+ public:
+  virtual ~ModelBuilder() = default;
+  virtual std::string_view name() const = 0;       ///< "mobilenetv2"
+  virtual std::string_view reference() const = 0;  ///< the paper: authors, title, year
+  virtual InputShape default_input() const = 0;    ///< 3x224x224
+  /// The architecture in eval mode with seeded weights; names, shapes and order of the weights are torchvision's.
+  virtual Expected<Flat> build(const ModelOptions& options) const = 0;
+};
+
+std::vector<std::unique_ptr<ModelBuilder>> builtin_models();
+
+/// Returns whether that is the path of a model's file, and not a built-in name: it has a '/' or an
+/// extension of such files, or there is such a file.
+bool is_model_file(const std::string& name_or_path);
+
+/// Opens a built-in name or the path of a TorchScript file, ready to be cut.
+/// Fails: kNotFound (with the nearest names), and as load_torchscript, load_weights and Model::examine do.
+Expected<Model> open_model(const std::string& name_or_path, const ModelOptions& options);
+
+}  // namespace pareto::model

@@ -1,0 +1,63 @@
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "core/base/text.h"
+#include "partitioner/model/graph/flat.h"
+#include "partitioner/model/graph/torchscript_loader.h"
+#include "partitioner/model/zoo/checkpoint.h"
+#include "partitioner/model/zoo/model_builder.h"
+
+namespace pareto::model {
+namespace {
+
+// Files of models that we open, and of those that we can only say a remedy for.
+constexpr std::array<std::string_view, 12> kExtensions{
+    ".pt",  ".pth", ".ptl",  ".jit",         ".torchscript", ".ts",
+    ".pt2", ".pte", ".onnx", ".safetensors", ".ckpt",        ".tflite"};
+
+bool is_builtin(const std::string& name) {
+  return std::ranges::any_of(builtin_models(),
+                             [&](const auto& builder) { return builder->name() == name; });
+}
+
+Expected<Model> finish(Flat flat, const ModelOptions& options, std::vector<InputShape> inputs) {
+  if (!options.weights.empty()) {
+    PARETO_TRY(load_weights(flat, options.weights));
+    // A file's module has other weights: what runs whole is the graph with these.
+    flat.original.reset();
+  }
+  return Model::examine(std::move(flat), std::move(inputs), options.batches);
+}
+
+}  // namespace
+
+bool is_model_file(const std::string& name_or_path) {
+  const auto has = [&](std::string_view extension) { return name_or_path.ends_with(extension); };
+  if (name_or_path.find('/') != std::string::npos || std::ranges::any_of(kExtensions, has)) {
+    return true;
+  }
+  std::error_code absent;
+  return std::filesystem::is_regular_file(name_or_path, absent) && !is_builtin(name_or_path);
+}
+
+Expected<Model> open_model(const std::string& name_or_path, const ModelOptions& options) {
+  if (is_model_file(name_or_path)) {
+    PARETO_ASSIGN(Flat flat, load_torchscript(name_or_path));
+    return finish(std::move(flat), options, options.input.value_or(std::vector<InputShape>{}));
+  }
+  std::vector<std::string> names;
+  for (const auto& builder : builtin_models()) {
+    if (builder->name() == name_or_path) {
+      PARETO_ASSIGN(Flat flat, builder->build(options));
+      return finish(std::move(flat), options,
+                    options.input.value_or(std::vector<InputShape>{builder->default_input()}));
+    }
+    names.emplace_back(builder->name());
+  }
+  return fail(ErrorCode::kNotFound,
+              "no model \"{}\"{}; built in are {}; there is no such file either", name_or_path,
+              did_you_mean(name_or_path, names), join(names));
+}
+
+}  // namespace pareto::model

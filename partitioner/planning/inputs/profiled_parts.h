@@ -1,0 +1,46 @@
+// What is known of the parts of a profiled model: of what lies between neighbouring cuts, and of each operator.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/plan/device_profile.h"
+#include "partitioner/model/graph/graph.h"
+#include "partitioner/planning/cost/cost_inputs.h"
+
+namespace pareto::planning {
+
+/// What lies between two neighbouring cuts, on one device.
+struct ProfiledSegment {
+  std::int64_t begin = 0;  ///< operators [begin, end)
+  std::int64_t end = 0;
+  /// As a stage of its own, in the engine that the device chose, by what was measured of both sides of the cuts; none: there is no room for it.
+  std::optional<Nanoseconds> alone;
+  std::optional<Nanoseconds> busy;
+  Nanoseconds plain{};            ///< its operators one by one, in the plain engine
+  std::int64_t memory_bytes = 0;  ///< that loading it is reckoned to take
+  std::int64_t output_bytes = 0;  ///< of what crosses where it ends
+};
+
+/// From the first to the last. `positions`: the operators before each position of `inputs`; `device`: of its devices, the one of the profile.
+std::vector<ProfiledSegment> profiled_segments(const plan::DeviceProfile& profile,
+                                               const std::vector<std::int64_t>& positions,
+                                               const CostInputs& inputs, std::size_t device);
+
+/// What is the same of an operator on every device.
+struct ProfiledOperator {
+  std::string kind;   ///< "aten::conv2d"
+  std::string scope;  ///< module path
+  std::uint64_t weight_bytes = 0;
+  std::uint64_t output_bytes = 0;  ///< tensors that it makes at the batch
+};
+
+/// All of them, in order. Fails: as ValueSpec::size_bytes.
+Expected<std::vector<ProfiledOperator>> profiled_operators(const model::Graph& graph,
+                                                           std::int64_t batch);
+
+}  // namespace pareto::planning

@@ -1,0 +1,69 @@
+// What plans promise under one condition of the network: the search's front as plans that can be deployed, and what is told beside it.
+//
+//   CostInputs ──search──▶ front ──choose──▶ the plan to take            Outlook ──▶ client/report/plan_writer.h
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/plan/plan.h"
+#include "partitioner/planning/cost/cost_inputs.h"
+#include "partitioner/planning/cost/evaluate.h"
+#include "partitioner/planning/cost/replay.h"
+#include "partitioner/planning/inputs/cut_space.h"
+#include "partitioner/planning/outlook/choose.h"
+#include "partitioner/planning/search/search_strategy.h"
+
+namespace pareto::planning {
+
+/// A plan under its window.
+struct PlannedPoint {
+  plan::Plan plan;
+  OperatingPoint point;
+  Evaluation evaluation;
+  /// Under the same window; none: of some of its devices jitter is not known.
+  std::optional<ReplayOutcome> with_jitter{};
+  Placement placement{};  ///< the plan's, among the cost inputs
+};
+
+/// A plan that was looked at by itself, at the windows that are best for it.
+struct Candidate {
+  struct Point {
+    OperatingPoint point;
+    std::optional<std::size_t> beaten_by;  ///< of the front
+  };
+  plan::Plan plan;  ///< its window left open
+  Evaluation evaluation;
+  std::vector<Point> points;
+};
+
+struct Outlook {
+  std::string condition;
+  bool cut_anywhere = false;  ///< as CutSpace::anywhere()
+  std::string why_in_order;   ///< as CutChoice's
+  std::vector<PlannedPoint> front;
+  std::optional<std::size_t> chosen;  ///< of the front; none: no plan keeps the limits
+  std::vector<Candidate> candidates;
+};
+
+struct OutlookWish {
+  const SearchStrategy* search = nullptr;
+  ThirdObjective third = ThirdObjective::kNone;
+  Limits limits;
+  Preference preference = Preference::kBalanced;
+  std::int64_t batch = 1;
+  /// Besides the plans of one device, which are candidates always: those of two in either order by every way between them; the source's and
+  /// the sink's links by that of the shortest time.
+  bool pairs = false;
+  bool replicas = true;  ///< whether devices may take turns with the whole model
+};
+
+/// `inputs`: of the space. Fails: as the search does.
+Expected<Outlook> look_ahead(const CutSpace& space, const CostInputs& inputs,
+                             const OutlookWish& wish, std::string condition);
+
+}  // namespace pareto::planning

@@ -1,0 +1,42 @@
+#include "partitioner/planning/outlook/outlook_scenario.h"
+
+#include <vector>
+
+#include "core/base/printable.h"
+#include "core/base/text.h"
+#include "partitioner/planning/simulation/planned_scenario.h"
+
+namespace pareto::planning {
+namespace {
+
+std::vector<std::string> heading_of(const PlannedPoint& planned, const std::string& condition,
+                                    std::int64_t batch) {
+  const std::string cuts =
+      planned.plan.splits.empty() ? "uncut" : "cut " + join(planned.plan.splits, ", ");
+  const double samples_per_s = planned.point.throughput_per_s() * static_cast<double>(batch);
+  return {printable(fmt::format("{}, {}, on {}; network {}, batch {}", planned.plan.model, cuts,
+                                join(planned.plan.device_names()), condition, batch)),
+          fmt::format("Predicted: {:.4g} ms and {:.4g} samples/s with {} in flight.",
+                      to_milliseconds(planned.point.latency), samples_per_s, planned.point.window),
+          "Times are those of the devices' profiles and the links' probes, for paretoctl simulate.",
+          "",
+          "Made to be changed: how many devices and pipelines there are, when requests come. In",
+          "place of its occupancy, delay and early a link may have network: FILE.yaml, a condition",
+          "that may be a trace. All keys: partitioner/planning/simulation/FORMAT.md."};
+}
+
+}  // namespace
+
+Expected<std::string> scenario_text(const Outlook& outlook, const CostInputs& inputs,
+                                    std::int64_t batch) {
+  if (!outlook.chosen) {
+    return fail(ErrorCode::kExhausted, "no plan keeps the limits asked for: there is no scenario");
+  }
+  const PlannedPoint& planned = outlook.front[*outlook.chosen];
+  PARETO_ASSIGN(const simulation::Scenario scenario,
+                simulation::planned_scenario(inputs, planned.placement,
+                                             {planned.plan.model, planned.point.window, batch}));
+  return simulation::planned_scenario_text(scenario, heading_of(planned, outlook.condition, batch));
+}
+
+}  // namespace pareto::planning

@@ -1,0 +1,36 @@
+#include "partitioner/planning/search/media_roles.h"
+#include "partitioner/planning/search/point_front.h"
+#include "partitioner/planning/search/replicas.h"
+#include "partitioner/planning/search/strategies.h"
+#include "partitioner/planning/search/threshold_search.h"
+
+namespace pareto::planning {
+namespace {
+
+class ExactSearch final : public SearchStrategy {
+ public:
+  std::string_view name() const override { return "exact"; }
+
+  Expected<std::vector<FrontPoint>> search(const CostInputs& inputs,
+                                           const SearchOptions& options) const override {
+    PARETO_TRY(check_search(inputs, options));
+    if (options.third != ThirdObjective::kNone || media_roles(inputs).any()) {
+      return label_search()->search(inputs, options);
+    }
+    PointFront front(options.windows);
+    std::vector<Placement> witnesses;
+    PARETO_TRY(threshold_search(inputs, options.windows, front, witnesses));
+    add_lone_devices(inputs, options, front, witnesses);
+    PARETO_TRY(add_replicas(inputs, options, front, witnesses));
+    return with_placements(front, witnesses, inputs, options);
+  }
+};
+
+}  // namespace
+
+const SearchStrategy* exact_search() {
+  static const ExactSearch kSearch;
+  return &kSearch;
+}
+
+}  // namespace pareto::planning

@@ -1,0 +1,16 @@
+// Which devices may be exchanged for each other, so that only how many of them a plan takes is to be searched for.
+#pragma once
+
+#include <vector>
+
+#include "partitioner/planning/cost/cost_inputs.h"
+#include "partitioner/planning/search/media_roles.h"
+
+namespace pareto::planning {
+
+/// The devices in groups, of which those of one group have the same costs and the same links to all others, a medium of one device for that of
+/// another. Each group ascends, and so do their first devices. `media`: those of the inputs.
+std::vector<std::vector<int>> exchangeable_devices(const CostInputs& inputs,
+                                                   const MediaRoles& media);
+
+}  // namespace pareto::planning

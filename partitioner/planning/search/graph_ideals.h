@@ -1,0 +1,34 @@
+// The ideals of a model's graph: every set of its operators that a chain of devices may have run before a cut, and which operators each one is.
+//
+//   Graph (its groups) ──data_flow──▶ DataFlow ──find_ideals──▶ GraphIdeals ──▶ costs (ideal_costs.h), plans
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/plan/operator_ranges.h"
+#include "partitioner/model/graph/graph.h"
+#include "partitioner/planning/search/ideals.h"
+
+namespace pareto::planning {
+
+struct GraphIdeals {
+  Ideals ideals;
+  std::vector<plan::OperatorRanges>
+      operators;  ///< by position: those of the model that are in the set
+};
+
+/// The groups of a graph as operators; values that stay inside one are left out. An operator that has one value to read, which nothing else
+/// reads, and makes one as large of it (an activation, a flatten) goes with the group that makes it: a cut between them would send as much as
+/// one after them. Bytes of a message of `batch` samples. Fails: as ValueSpec::size_bytes does.
+Expected<DataFlow> data_flow(const model::Graph& graph, std::int64_t batch);
+
+/// Fails: as data_flow and find_ideals do.
+Expected<GraphIdeals> find_graph_ideals(const model::Graph& graph, std::int64_t batch,
+                                        std::size_t most = 100'000);
+
+/// What a stage from one position to another runs.
+plan::ShardOperators stage_operators(const GraphIdeals& ideals, int begin, int end);
+
+}  // namespace pareto::planning

@@ -1,0 +1,73 @@
+// The best operating points so far. What every strategy collects its results in, and prunes by.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/base/error.h"
+#include "partitioner/planning/search/search_strategy.h"
+
+namespace pareto::planning {
+
+/// What decides whether a placement is worth keeping, in nanoseconds; smaller is better in all three.
+struct Criteria {
+  std::int64_t latency = 0;     ///< L
+  std::int64_t bottleneck = 1;  ///< B, 1 <= B <= L
+  std::int64_t third = 0;
+};
+
+/// Threads: one.
+class PointFront {
+ public:
+  explicit PointFront(WindowRange windows) : windows_(windows) {}
+
+  struct Entry {
+    std::int64_t latency;  ///< of the point, not of the placement alone
+    std::int64_t window;
+    std::int64_t third;
+    std::size_t witness;  ///< as given to add()
+  };
+
+  /// Whether some point so far is at least as good in everything as each that a placement with these criteria could have. What has
+  /// no smaller criteria than covered ones is covered as well: more latency, bottleneck or third never make a better point.
+  bool covers(const Criteria& criteria) const;
+  /// Adds the points of a placement, if they are good for something: then its witness is kept. Points that they beat go.
+  bool add(const Criteria& criteria, std::size_t witness);
+  bool add(OperatingPoint point, std::int64_t third, std::size_t witness);
+
+  /// By ascending latency, then descending throughput.
+  const std::vector<Entry>& entries() const { return entries_; }
+
+ private:
+  /// Those of operating_points(), perhaps twice the same.
+  std::array<std::int64_t, 2> windows_of(const Criteria& criteria) const;
+  bool covers_point(const Entry& point) const;
+  bool add_point(const Entry& point);
+
+  WindowRange windows_;
+  std::vector<Entry> entries_;
+};
+
+/// The figure that an option names.
+std::int64_t third_of(const Evaluation& evaluation, ThirdObjective third);
+
+/// Evaluates witnesses: entries become the result of a search. Fails: kInternal (a witness that is not what its entry says).
+Expected<std::vector<FrontPoint>> with_placements(const PointFront& front,
+                                                  std::span<const Placement> witnesses,
+                                                  const CostInputs& inputs,
+                                                  const SearchOptions& options);
+
+/// What each search does first. Fails: kInvalidArgument.
+Expected<> check_search(const CostInputs& inputs, const SearchOptions& options);
+
+/// Adds a placement's points where it is possible, and the placement to `witnesses` where they are good for something.
+void add_placement(const CostInputs& inputs, const SearchOptions& options, Placement placement,
+                   PointFront& front, std::vector<Placement>& witnesses);
+/// Adds every device that runs the whole model by itself, with every codec of its two links. Placements go to `witnesses`.
+void add_lone_devices(const CostInputs& inputs, const SearchOptions& options, PointFront& front,
+                      std::vector<Placement>& witnesses);
+
+}  // namespace pareto::planning

@@ -1,0 +1,18 @@
+// Whole models that take requests in turns beside pipelines.
+#pragma once
+
+#include <vector>
+
+#include "core/base/error.h"
+#include "partitioner/planning/search/point_front.h"
+#include "partitioner/planning/search/search_strategy.h"
+
+namespace pareto::planning {
+
+/// Adds what is worth having of every choice of two or more devices that run the whole model in turns, each by any of the codecs of its two
+/// links, unless `options` leave replicas out. Placements go to `witnesses`. Fails: kExhausted (more than 2^12 choices of as many devices of
+/// which none is as good as another).
+Expected<> add_replicas(const CostInputs& inputs, const SearchOptions& options, PointFront& front,
+                        std::vector<Placement>& witnesses);
+
+}  // namespace pareto::planning

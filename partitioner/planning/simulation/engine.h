@@ -1,0 +1,119 @@
+// The events of a world, one after another. Internal to partitioner/planning/simulation.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "partitioner/planning/simulation/event_queue.h"
+#include "partitioner/planning/simulation/simulate.h"
+#include "partitioner/planning/simulation/world.h"
+
+namespace pareto::simulation {
+
+/// Threads: one owner.
+class Engine {
+ public:
+  /// Both outlive it; `scenario` passes check() and is what `world` was made from.
+  Engine(const Scenario& scenario, World& world) : scenario_(scenario), world_(world) {}
+
+  /// To the end, or until on_progress returns false. Fails: kExhausted (a pipeline's requests in flight), kInvalidArgument (at the end
+  /// nothing was measured).
+  Expected<> run(const OnProgress& on_progress);
+
+  std::int64_t now() const { return now_; }
+  std::int64_t measured_from() const { return measured_from_; }
+  std::int64_t requests() const { return completed_; }
+  std::int64_t events() const { return events_; }
+  bool stopped() const { return stopped_; }
+
+ private:
+  /// What an event is about; of one moment in this order, so that who finishes makes room before others ask for it.
+  enum Kind : std::uint64_t {
+    kFinished,    ///< a thread has finished the message in its hands
+    kNextMedium,  ///< a message to a thread has its turn on the first of two carriers
+    kArrived,     ///< a message has come to a thread over its link
+    kCame,        ///< a request has come to the source
+  };
+  void schedule(std::int64_t time, Kind kind, std::uint32_t thread) {
+    queue_.push({time, static_cast<std::uint64_t>(kind) << 32 | thread});
+  }
+
+  // What a pipeline's draws are for: its threads' times, each crossing's of a thread, then these.
+  static constexpr std::uint64_t kPerThread = 2 * Wire::kPurposes;
+  static constexpr std::uint64_t kOccupancy = 1;
+  static constexpr std::uint64_t kDelay = 2;
+  static constexpr std::uint64_t kPackets = Wire::kPurposes;
+  static constexpr std::uint64_t kRows = 1000 * kPerThread;
+  static constexpr std::uint64_t kRowChoice = kRows + 1;
+  static constexpr std::uint64_t kArrivals = kRows + 2;
+  static constexpr std::uint64_t kSecondCarrier = kRows + 3;
+
+  void start();
+  /// What an event of the thread will touch lies anywhere in the arrays: it may come from memory while the queue is put in order.
+  void fetch_ahead(std::uint32_t thread) const;
+  void handle(Kind kind, std::uint32_t thread);
+  bool is_over() const;
+
+  ThreadRule& rule_of(const Pipeline& pipeline, std::uint32_t thread) {
+    return world_
+        .rules[world_.classes[pipeline.rule].first_rule + (thread - pipeline.first_thread)];
+  }
+  /// By which messages come to a thread.
+  const CrossingRule& crossing_of(const Pipeline& pipeline, std::uint32_t thread) {
+    return world_.crossings[static_cast<std::size_t>(rule_of(pipeline, thread).crossing)];
+  }
+  std::span<const std::int64_t> row_of(const Pipeline& pipeline, std::uint32_t request) const;
+
+  /// The thread takes messages and hands them on, as long as neither has to wait.
+  void advance(std::uint32_t thread);
+  bool may_begin(const Thread& thread, const Pipeline& pipeline) const;
+  /// False: it works on the message until an event.
+  bool begin(std::uint32_t index, Thread& thread, Pipeline& pipeline, ThreadRule& rule);
+  /// False: there is no place for what it finished.
+  bool hand_over(std::uint32_t index, Thread& thread, Pipeline& pipeline, ThreadRule& rule);
+  /// To a thread that messages come to over a link.
+  void send(std::uint32_t receiver);
+  /// Over the second of two carriers.
+  void send_on(std::uint32_t receiver);
+  /// Over one of World::passes: when it has its turn there.
+  std::int64_t pass(std::uint32_t index, std::uint32_t receiver, Underway& message);
+  /// `turn`: on the last one.
+  void deliver(std::uint32_t receiver, const Underway& message, std::int64_t turn);
+  /// A core of the device for so long: when it will be done.
+  std::int64_t occupy(Device& device, std::int64_t time);
+  /// The same of a device with a quota, from `begin` on.
+  static std::int64_t use_quota(Quota& quota, std::int64_t begin, std::int64_t time);
+
+  /// A message is there for a thread.
+  void arrive(std::uint32_t thread);
+  void complete(Pipeline& pipeline, std::uint32_t number);
+
+  // In engine_arrivals.cc: the requests of a pipeline.
+  void start_arrivals(Pipeline& pipeline);
+  void come(std::uint32_t source);
+  void schedule_next(std::uint32_t source, Pipeline& pipeline);
+  /// Room for one more in flight, and what it draws for all its parts.
+  void note_request(Pipeline& pipeline, std::uint32_t number);
+
+  void begin_measuring();
+  /// Requests that were completed since.
+  std::int64_t measured_requests() const;
+  /// Work that was counted when it began, but lies in the future: taken away (sign -1), or all that is counted (sign 1).
+  void count_future_work(int sign);
+
+  const Scenario& scenario_;
+  World& world_;
+  EventQueue queue_;
+  std::int64_t now_ = 0;
+  std::int64_t measured_from_ = 0;
+  bool measuring_ = false;
+  bool stopped_ = false;
+  bool exhausted_ = false;
+  std::int64_t completed_ = 0;
+  std::int64_t events_ = 0;
+  // Measuring begins with the first of both.
+  std::int64_t warm_until_ = INT64_MAX;
+  std::int64_t warm_requests_ = INT64_MAX;
+};
+
+}  // namespace pareto::simulation

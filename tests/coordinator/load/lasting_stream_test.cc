@@ -1,0 +1,325 @@
+// Streams over pipelines that the test loses and gives back.
+#include "coordinator/load/lasting_stream.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "core/base/bounded_queue.h"
+#include "core/base/file_descriptor.h"
+#include "tests/coordinator/support/memory_transport.h"
+
+namespace pareto::load {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+using testing::StartsWith;
+
+constexpr std::uint64_t kNever = ~std::uint64_t{0};
+
+Error lost_device() { return {ErrorCode::kUnavailable, "stage 1 on b: no daemon answers"}; }
+
+/// What a pipeline does with its requests, by the number of each, from 0.
+struct Script {
+  std::uint64_t dies_at = kNever;        ///< its links close, and a device is lost
+  std::uint64_t hangs_at = kNever;       ///< it takes that one and all later ones, and answers none
+  std::optional<Error> find = {};        ///< what its devices say when they are asked, if anything
+  std::optional<Error> open_error = {};  ///< it cannot be opened
+};
+
+/// A pipeline that answers each request with itself.
+class EchoPipeline final : public StreamPipeline {
+ public:
+  EchoPipeline(const Script& script, const std::function<void()>& on_abandon,
+               const std::function<void()>& on_end)
+      : script_(script), on_abandon_(on_abandon), on_end_(on_end), serving_([this] { serve(); }) {}
+  ~EchoPipeline() override {
+    if (on_end_) on_end_();
+    in_.first->close();
+    out_.first->close();
+  }
+
+  transport::Link& source() override { return *in_.first; }
+  transport::Link& sink() override { return *out_.first; }
+  std::uint64_t number() const override { return 1; }
+  std::optional<Error> find_loss(std::chrono::milliseconds) override {
+    if (dead_) return lost_device();
+    return script_.find;
+  }
+  void abandon() override {
+    if (on_abandon_) on_abandon_();
+  }
+  void die() {
+    dead_ = true;
+    in_.second->close();
+    out_.second->close();
+  }
+
+ private:
+  void serve() {
+    while (auto received = in_.second->receive()) {
+      const std::uint64_t request = received->message.request;
+      if (request >= script_.dies_at) return die();
+      if (request >= script_.hangs_at) continue;
+      if (!out_.second->send(received->message)) return;
+    }
+  }
+
+  using Ends = std::pair<std::unique_ptr<transport::Link>, std::unique_ptr<transport::Link>>;
+  const Script script_;
+  const std::function<void()>& on_abandon_;
+  const std::function<void()>& on_end_;
+  Ends in_ = test::MemoryTransport::pair();
+  Ends out_ = test::MemoryTransport::pair();
+  std::atomic<bool> dead_{false};
+  std::jthread serving_;
+};
+
+class ScriptedOpener final : public PipelineOpener {
+ public:
+  Expected<std::unique_ptr<StreamPipeline>> open() override {
+    const Script script = attempts < scripts.size() ? scripts[attempts] : Script{};
+    ++attempts;
+    if (script.open_error) return tl::unexpected(*script.open_error);
+    auto pipeline = std::make_unique<EchoPipeline>(script, on_abandon, on_end);
+    last = pipeline.get();
+    return pipeline;
+  }
+  void hurry() override {
+    if (on_hurry) on_hurry();
+  }
+  std::vector<Script> scripts;  ///< those behind the last are well
+  std::function<void()> on_abandon;
+  std::function<void()> on_end;
+  std::function<void()> on_hurry;
+  std::size_t attempts = 0;
+  EchoPipeline* last = nullptr;
+};
+
+class LastingStreamTest : public testing::Test,
+                          public RequestSource,
+                          public RequestSink,
+                          public StreamObserver {
+ protected:
+  LastingStreamTest() {
+    options_.stream.window = 4;
+    options_.stream.request_timeout = std::chrono::seconds(60);
+    options_.retry = std::chrono::seconds(60);
+    options_.watch_every = std::chrono::milliseconds(2);
+    options_.patience = std::chrono::milliseconds(200);
+    options_.first_pause = std::chrono::milliseconds(1);
+    options_.stop = stop_.get();
+  }
+
+  std::optional<StreamRequest> next() override {
+    if (cancelled_ || given_ == requests_) return std::nullopt;
+    if (on_next_) on_next_(given_);
+    if (cancelled_) return std::nullopt;
+    StreamRequest request;
+    request.name = "r" + std::to_string(given_++);
+    return request;
+  }
+  void cancel() override { cancelled_ = true; }
+  void done(StreamResult result) override {
+    names_.push_back(result.name);
+    if (result.sent_again > 0) last_again_ = result;
+    if (result.outputs) return;
+    (result.sent ? failed_ : not_sent_)
+        .push_back(result.name + ": " + result.outputs.error().message);
+  }
+  void opened(StreamPipeline&, std::optional<Nanoseconds> after, std::size_t again) override {
+    events_.push_back(after ? "again" : "open");
+    sent_again_ += again;
+    if (on_opened_) on_opened_();
+  }
+  void lost(const Error& error, Nanoseconds waits) override {
+    events_.push_back("lost: " + error.message);
+    if (on_lost_) on_lost_();
+    waited_ = waits;
+  }
+
+  void stop() const {
+    const std::uint64_t once = 1;
+    static_cast<void>(!::write(stop_.get(), &once, sizeof once));
+  }
+  Expected<> run(std::size_t requests) {
+    requests_ = requests;
+    return run_lasting_stream(opener_, options_, *this, *this, *this);
+  }
+  /// Each was told of once, in order.
+  void expect_all(std::size_t requests) const {
+    ASSERT_EQ(names_.size(), requests);
+    for (std::size_t i = 0; i < requests; ++i) EXPECT_EQ(names_[i], "r" + std::to_string(i));
+  }
+
+  LastingOptions options_;
+  ScriptedOpener opener_;
+  FileDescriptor stop_{::eventfd(0, EFD_CLOEXEC)};
+  std::size_t requests_ = 0;
+  std::size_t given_ = 0;
+  std::atomic<bool> cancelled_{false};
+  std::function<void(std::size_t)> on_next_;
+  std::function<void()> on_opened_;
+  std::function<void()> on_lost_;
+  std::vector<std::string> names_;
+  std::vector<std::string> failed_;
+  std::vector<std::string> not_sent_;
+  std::vector<std::string> events_;
+  Nanoseconds waited_{};
+  std::size_t sent_again_ = 0;
+  StreamResult last_again_;  ///< of the last request that a pipeline was lost with
+};
+
+TEST_F(LastingStreamTest, EveryRequestIsAnsweredOnceAcrossLostPipelines) {
+  Script unreachable;
+  unreachable.open_error = lost_device();
+  opener_.scripts = {{.dies_at = 7}, unreachable, unreachable, {.dies_at = 5}};
+  const auto done = run(40);
+  ASSERT_TRUE(done) << done.error().message;
+  expect_all(40);
+  EXPECT_THAT(failed_, SizeIs(0));
+  EXPECT_THAT(events_, ElementsAre("open", "lost: stage 1 on b: no daemon answers", "again",
+                                   "lost: stage 1 on b: no daemon answers", "again"));
+  EXPECT_GE(sent_again_, 2U);
+  EXPECT_EQ(opener_.attempts, 5U);
+}
+
+TEST_F(LastingStreamTest, TheLatencyOfARequestThatIsSentAgainHoldsTheOutage) {
+  options_.stream.window = 1;
+  opener_.scripts = {{.dies_at = 1}, {.dies_at = 0}};
+  // Each pipeline is opened later than any latency without it.
+  std::vector<TimePoint> lost;
+  std::vector<TimePoint> opened;
+  on_lost_ = [&] { lost.push_back(std::chrono::steady_clock::now()); };
+  on_opened_ = [&] { opened.push_back(std::chrono::steady_clock::now()); };
+  ASSERT_TRUE(run(3));
+  EXPECT_THAT(failed_, SizeIs(0));
+  EXPECT_EQ(last_again_.sent_again, 2);
+  ASSERT_THAT(lost, SizeIs(2));
+  ASSERT_THAT(opened, SizeIs(3));
+  EXPECT_GE(last_again_.latency, opened.back() - lost.front());
+}
+
+TEST_F(LastingStreamTest, ALossIsFoundWhileNothingIsSent) {
+  // One by one: the first is answered before the second is asked for, which is given only when the
+  // loss was noticed.
+  options_.stream.window = 1;
+  BoundedQueue<int> again(1);
+  on_next_ = [&](std::size_t number) {
+    if (number != 1) return;
+    opener_.last->die();
+    EXPECT_TRUE(again.pop(deadline_after(std::chrono::seconds(60))));
+  };
+  on_opened_ = [&] {
+    if (opener_.attempts == 2) static_cast<void>(again.push(0));
+  };
+  ASSERT_TRUE(run(2));
+  expect_all(2);
+  EXPECT_THAT(failed_, SizeIs(0));
+  EXPECT_EQ(sent_again_, 0U);
+}
+
+TEST_F(LastingStreamTest, WithoutRetryEveryAcceptedRequestIsAccountedFor) {
+  options_.retry = Nanoseconds(0);
+  options_.stream.window = 2;
+  opener_.scripts = {{.dies_at = 3}};
+  const auto done = run(100);
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().message, StartsWith("stage 1 on b: no daemon answers"));
+  EXPECT_EQ(waited_, Nanoseconds(0));
+  expect_all(given_);
+  EXPECT_GE(failed_.size(), 1U);
+  EXPECT_LE(failed_.size(), 2U) << "those in flight";
+  EXPECT_THAT(failed_.front(), HasSubstr("r3: stage 1 on b"));
+  EXPECT_EQ(names_.size(), 3 + failed_.size() + not_sent_.size());
+}
+
+TEST_F(LastingStreamTest, ADeviceThatDoesNotComeBackIsNamedWithWhatWasTried) {
+  Script unreachable;
+  unreachable.open_error = Error{ErrorCode::kTimeout, "b: no answer"};
+  opener_.scripts.assign(100'000, unreachable);
+  opener_.scripts.front() = {.dies_at = 0};
+  options_.retry = std::chrono::milliseconds(30);
+  const auto done = run(3);
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().message, AllOf(HasSubstr("stage 1 on b"), HasSubstr("b: no answer")));
+  expect_all(given_);
+  EXPECT_EQ(failed_.size() + not_sent_.size(), given_);
+}
+
+TEST_F(LastingStreamTest, ARequestThatBreaksEveryPipelineFailsAlone) {
+  options_.stream.window = 1;
+  opener_.scripts = {{.dies_at = 1}, {.dies_at = 0}, {.dies_at = 0}};
+  ASSERT_TRUE(run(5));
+  expect_all(5);
+  EXPECT_THAT(failed_, ElementsAre(HasSubstr("r1: stage 1 on b")));
+}
+
+TEST_F(LastingStreamTest, ARequestWhoseOwnTimeRunsOutFailsAlone) {
+  options_.stream.request_timeout = std::chrono::milliseconds(100);
+  options_.stream.window = 2;
+  opener_.scripts = {{.hangs_at = 2}};
+  ASSERT_TRUE(run(6));
+  expect_all(6);
+  EXPECT_THAT(failed_, ElementsAre(HasSubstr("request r2: no result in 0.1 s")));
+}
+
+TEST_F(LastingStreamTest, ADeviceThatHangsIsLostBeforeItsRequestsTimeOut) {
+  opener_.scripts = {
+      {.hangs_at = 1, .find = Error{ErrorCode::kTimeout, "stage 0 on a: no answer within 3 s"}}};
+  opener_.on_abandon = [&] { events_.push_back("abandoned"); };
+  ASSERT_TRUE(run(4));
+  expect_all(4);
+  EXPECT_THAT(failed_, SizeIs(0));
+  // Named before its pipeline is taken down, which may take long.
+  EXPECT_THAT(events_,
+              ElementsAre("open", HasSubstr("stage 0 on a: no answer"), "abandoned", "again"));
+}
+
+TEST_F(LastingStreamTest, WhoeverWantsToStopWaitsForNoLostDevice) {
+  Script unreachable;
+  unreachable.open_error = lost_device();
+  opener_.scripts.assign(100'000, unreachable);
+  opener_.scripts.front() = {.dies_at = 2};
+  on_lost_ = [&] { stop(); };
+  const auto done = run(10);
+  ASSERT_FALSE(done);
+  expect_all(given_);
+  EXPECT_GE(failed_.size(), 1U);
+}
+
+TEST_F(LastingStreamTest, WhoeverWantsToStopHurriesTheEndOfALostPipeline) {
+  opener_.scripts = {{.dies_at = 2}};
+  BoundedQueue<int> hurried(1);
+  opener_.on_hurry = [&] { static_cast<void>(hurried.push(0)); };
+  // Its devices take long, and the wish comes meanwhile.
+  opener_.on_end = [&] {
+    stop();
+    EXPECT_TRUE(hurried.pop(deadline_after(std::chrono::seconds(60)))) << "it is waited for";
+  };
+  EXPECT_FALSE(run(10));
+  expect_all(given_);
+}
+
+TEST_F(LastingStreamTest, APipelineThatCannotBeOpenedAtFirstIsAnErrorAtOnce) {
+  Script unreachable;
+  unreachable.open_error = lost_device();
+  opener_.scripts = {unreachable};
+  const auto done = run(3);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(opener_.attempts, 1U);
+  EXPECT_EQ(given_, 0U);
+}
+
+}  // namespace
+}  // namespace pareto::load

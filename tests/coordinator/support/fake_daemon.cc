@@ -1,0 +1,472 @@
+#include "tests/coordinator/support/fake_daemon.h"
+
+#include <bit>
+#include <cstring>
+#include <utility>
+
+namespace pareto::test {
+namespace {
+
+using wire::Message;
+using wire::MessageKind;
+
+constexpr std::chrono::seconds kHandshake{5};
+
+std::int64_t int_of(const Value& body, std::string_view key) {
+  const Dict* dict = body.get_if<Dict>();
+  if (!dict) return -1;
+  for (const auto& [name, value] : dict->items) {
+    const std::string* text = name.get_if<std::string>();
+    const std::int64_t* number = value.get_if<std::int64_t>();
+    if (text && *text == key && number) return *number;
+  }
+  return -1;
+}
+
+std::string role_of(const Value& body) {
+  for (const auto& [name, value] : body.get_if<Dict>()->items) {
+    const std::string* text = name.get_if<std::string>();
+    if (text && *text == "role") return *value.get_if<std::string>();
+  }
+  return "";
+}
+
+Value add_to_all(const Value& body, std::int64_t amount) {
+  std::vector<Value> items;
+  for (const Tensor* in : tensors_of(body)) {
+    Tensor out = Tensor::allocate(in->dtype(), in->shape()).value();
+    for (std::size_t i = 0; i < in->size_bytes(); i += sizeof(float)) {
+      float element = 0;
+      std::memcpy(&element, in->bytes().data() + i, sizeof element);
+      element += static_cast<float>(amount);
+      std::memcpy(out.mutable_bytes().data() + i, &element, sizeof element);
+    }
+    items.emplace_back(std::move(out));
+  }
+  return Tuple{std::move(items)};
+}
+
+}  // namespace
+
+struct FakeDaemon::Stage {
+  control::StageRequest request;
+  std::atomic<std::int64_t> operators{0};
+  std::atomic<std::uint64_t> requests{0};
+  std::unique_ptr<transport::Link> upstream;
+  std::unique_ptr<transport::Link> downstream;
+  std::jthread working;
+  std::jthread answering;
+
+  void close() {
+    if (upstream) upstream->close();
+    if (downstream) downstream->close();
+  }
+};
+
+FakeDaemon::FakeDaemon(std::string name, transport::Transport& transport)
+    : config_{std::move(name), "test:1"}, transport_(transport) {
+  listener_ = transport_.listen("").value();
+  info_.memory_bytes = std::uint64_t{1} << 30;
+  info_.device = "cpu";
+  info_.data[std::string(transport_.name())] = listener_->address();
+  accepting_ = std::jthread([this] { accept_links(); });
+}
+
+FakeDaemon::~FakeDaemon() {
+  die();
+  accepting_.join();
+  stages_.clear();
+}
+
+Expected<> FakeDaemon::alive() const {
+  if (dead_) return fail(ErrorCode::kUnavailable, "{}: nobody answers", config_.name);
+  return {};
+}
+
+void FakeDaemon::die() {
+  dead_ = true;
+  listener_->close();
+  const std::lock_guard lock(mutex_);
+  for (auto& [key, stage] : stages_) stage->close();
+}
+
+void FakeDaemon::fail_loads(std::optional<Error> error) {
+  const std::lock_guard lock(mutex_);
+  load_error_ = std::move(error);
+}
+
+void FakeDaemon::fail_start(std::optional<Error> error) {
+  const std::lock_guard lock(mutex_);
+  start_error_ = std::move(error);
+}
+
+void FakeDaemon::fail_changes(std::optional<Error> error) {
+  const std::lock_guard lock(mutex_);
+  change_error_ = std::move(error);
+}
+
+void FakeDaemon::forget_tensors() {
+  const std::lock_guard lock(mutex_);
+  store_.clear();
+}
+
+std::size_t FakeDaemon::open_stages() const {
+  const std::lock_guard lock(mutex_);
+  return stages_.size();
+}
+
+int FakeDaemon::stages_opened() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<int>(codecs_.size());
+}
+
+std::size_t FakeDaemon::loaded_shards() const {
+  const std::lock_guard lock(mutex_);
+  return shards_.size();
+}
+
+Expected<std::vector<Digest>> FakeDaemon::missing_tensors(const std::vector<Digest>& digests) {
+  PARETO_TRY(alive());
+  const std::lock_guard lock(mutex_);
+  std::vector<Digest> missing;
+  for (const Digest& digest : digests) {
+    if (!store_.contains(digest)) missing.push_back(digest);
+  }
+  return missing;
+}
+
+Expected<> FakeDaemon::put_tensors(const std::vector<cluster::NamedTensor>& tensors) {
+  PARETO_TRY(alive());
+  const std::lock_guard lock(mutex_);
+  for (const cluster::NamedTensor& entry : tensors) {
+    if (sha256(entry.tensor.bytes()) != entry.digest) {
+      return fail(ErrorCode::kCorrupt, "{}: digest mismatch", config_.name);
+    }
+    store_.insert(entry.digest);
+    sent_bytes_ += entry.tensor.size_bytes();
+  }
+  return {};
+}
+
+Expected<cluster::LoadedShard> FakeDaemon::load_shard(const plan::Shard& shard,
+                                                      const control::ShardSettings&) {
+  PARETO_TRY(alive());
+  const std::lock_guard lock(mutex_);
+  if (load_error_) return tl::unexpected(*load_error_);
+  for (const plan::WeightRef& weight : shard.weights) {
+    if (!store_.contains(weight.digest)) {
+      return fail(ErrorCode::kNotFound, "{}: no tensor {}", config_.name, weight.digest.hex());
+    }
+  }
+  const std::uint64_t held = shards_bytes();
+  if (info_.memory_limit_bytes > 0 && held + shard.weight_bytes() > info_.memory_limit_bytes) {
+    return fail(ErrorCode::kExhausted, "{}: over the memory limit", config_.name);
+  }
+  ++loads_;
+  cluster::LoadedShard loaded;
+  loaded.handle = fmt::format("shard-{}", loads_.load());
+  loaded.engine = "fake";
+  loaded.memory_bytes = shard.weight_bytes();
+  shards_[loaded.handle] = {shard.begin, shard.end - shard.begin, shard.weight_bytes()};
+  loaded.shards_bytes = shards_bytes();
+  return loaded;
+}
+
+std::uint64_t FakeDaemon::shards_bytes() const {
+  std::uint64_t held = 0;
+  for (const auto& [handle, shard] : shards_) held += shard.bytes;
+  return held;
+}
+
+Expected<std::uint64_t> FakeDaemon::unload_shard(const std::string& handle) {
+  PARETO_TRY(alive());
+  const std::lock_guard lock(mutex_);
+  if (shards_.erase(handle) == 0) return fail(ErrorCode::kNotFound, "no shard {}", handle);
+  return shards_bytes();
+}
+
+Expected<cluster::OpenedStage> FakeDaemon::open_stage(const control::StageRequest& request) {
+  PARETO_TRY(alive());
+  auto stage = std::make_shared<Stage>();
+  stage->request = request;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto shard = shards_.find(request.shard);
+    if (shard == shards_.end()) return fail(ErrorCode::kNotFound, "no shard {}", request.shard);
+    stage->operators = shard->second.operators;
+    codecs_.push_back(request.codec);
+    transports_.push_back(request.transport + ">" + request.downstream_transport);
+  }
+  if (!request.downstream.empty()) {
+    const Deadline deadline = deadline_after(kHandshake);
+    PARETO_ASSIGN(stage->downstream, transport_.connect(request.downstream, deadline));
+    Message hello;
+    hello.kind = MessageKind::kHello;
+    hello.body = Dict{{{"pipeline", std::bit_cast<std::int64_t>(request.pipeline)},
+                       {"stage", std::int64_t{request.stage} + 1},
+                       {"role", "upstream"}}};
+    PARETO_TRY(stage->downstream->send(hello, deadline));
+    PARETO_TRY(stage->downstream->receive(deadline));
+  }
+  const std::lock_guard lock(mutex_);
+  stages_[{request.pipeline, request.stage}] = std::move(stage);
+  return cluster::OpenedStage{listener_->address(),
+                              request.downstream.empty() ? listener_->address() : ""};
+}
+
+Expected<Nanoseconds> FakeDaemon::start_stage(std::uint64_t pipeline, std::uint32_t index,
+                                              std::chrono::milliseconds timeout) {
+  PARETO_TRY(alive());
+  std::unique_lock lock(mutex_);
+  if (start_error_) return tl::unexpected(*start_error_);
+  Stage& stage = *stages_.at({pipeline, index});
+  if (!changed_.wait_for(lock, timeout, [&] { return stage.upstream && stage.downstream; })) {
+    return fail(ErrorCode::kTimeout, "nobody connected");
+  }
+  return Nanoseconds(1000);
+}
+
+Expected<control::StageReport> FakeDaemon::change_shard(std::uint64_t pipeline, std::uint32_t index,
+                                                        const std::string& handle) {
+  PARETO_TRY(alive());
+  const std::lock_guard lock(mutex_);
+  if (change_error_) return tl::unexpected(*change_error_);
+  const auto shard = shards_.find(handle);
+  const auto stage = stages_.find({pipeline, index});
+  if (shard == shards_.end() || stage == stages_.end()) {
+    return fail(ErrorCode::kNotFound, "no such shard, or no such stage");
+  }
+  stage->second->operators = shard->second.operators;
+  return control::StageReport{pipeline, index, "", control::StageState::kRunning};
+}
+
+Expected<control::StageReport> FakeDaemon::close_stage(std::uint64_t pipeline,
+                                                       std::uint32_t index) {
+  PARETO_TRY(alive());
+  std::shared_ptr<Stage> stage;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = stages_.find({pipeline, index});
+    if (found == stages_.end()) return fail(ErrorCode::kNotFound, "no such stage");
+    stage = std::move(found->second);
+    stages_.erase(found);
+    stage->close();
+  }
+  return control::StageReport{pipeline, index, "", control::StageState::kClosed};
+}
+
+Expected<cluster::DeviceStatus> FakeDaemon::status(std::chrono::milliseconds) {
+  PARETO_TRY(alive());
+  const std::lock_guard lock(mutex_);
+  cluster::DeviceStatus status;
+  for (const auto& [key, stage] : stages_) {
+    status.stages.push_back(
+        {key.first, key.second, "", control::StageState::kRunning, "", stage->requests});
+  }
+  return status;
+}
+
+void FakeDaemon::set_observation(cluster::Observation observation) {
+  const std::lock_guard lock(mutex_);
+  observation_ = std::move(observation);
+}
+
+Expected<cluster::Observation> FakeDaemon::observe(std::chrono::milliseconds) {
+  PARETO_TRY(alive());
+  const std::lock_guard lock(mutex_);
+  return observation_;
+}
+
+std::vector<std::string> FakeDaemon::codecs() const {
+  const std::lock_guard lock(mutex_);
+  return codecs_;
+}
+
+std::vector<std::string> FakeDaemon::transports() const {
+  const std::lock_guard lock(mutex_);
+  return transports_;
+}
+
+Expected<std::vector<wire::CodecCost>> FakeDaemon::measure_codecs(const std::string& handle) {
+  PARETO_TRY(alive());
+  return handle.empty() ? standard_costs_ : shard_costs_;
+}
+
+Expected<cluster::ShardTimes> FakeDaemon::profile(const std::string& handle, std::int64_t batch,
+                                                  int repeats, int operator_repeats,
+                                                  std::chrono::milliseconds) {
+  PARETO_TRY(alive());
+  if (refusing_examples_) return fail(ErrorCode::kInvalidArgument, "lengths have to be above 0");
+  const std::lock_guard lock(mutex_);
+  const auto held = shards_.find(handle);
+  if (held == shards_.end()) return fail(ErrorCode::kNotFound, "no shard {}", handle);
+  const std::int64_t operators = held->second.operators;
+  cluster::ShardTimes times;
+  const Nanoseconds of_operator = operator_time_.value_or(Nanoseconds(1'000'000));
+  times.whole.assign(static_cast<std::size_t>(repeats),
+                     batch * operators * of_operator + shard_time_);
+  for (std::int64_t i = 0; operator_repeats > 0 && i < operators; ++i) {
+    times.operators[held->second.begin + i] = batch * of_operator;
+  }
+  return times;
+}
+
+/// Half the round trip, and its bytes by the rate.
+Expected<transport::ProbeResult> FakeDaemon::probe_link(const std::string& transport,
+                                                        const std::string&,
+                                                        const transport::ProbeOptions& options,
+                                                        std::chrono::milliseconds) {
+  PARETO_TRY(alive());
+  ++rates_measured_;
+  const double rate = rate_over(transport);
+  transport::ProbeResult result;
+  result.round_trip = round_trip_;
+  for (const std::uint64_t size : options.sizes) {
+    const Nanoseconds moving(static_cast<std::int64_t>(static_cast<double>(size) / rate * 1e9));
+    result.points.push_back({size, round_trip_ / 2 + moving, moving, {}, {}});
+  }
+  return result;
+}
+
+double FakeDaemon::rate_over(const std::string& transport) const {
+  const auto own = rates_.find(transport);
+  return own == rates_.end() ? rate_ : own->second;
+}
+
+Expected<cluster::LinkSpeed> FakeDaemon::measure_link(const std::string& transport,
+                                                      const std::string&) {
+  PARETO_TRY(alive());
+  ++rates_measured_;
+  return cluster::LinkSpeed{rate_over(transport), round_trip_};
+}
+
+Expected<cluster::EmulationLease> FakeDaemon::emulate(const cluster::EmulationWish& wish) {
+  PARETO_TRY(alive());
+  const std::lock_guard lock(mutex_);
+  if (emulated_) return fail(ErrorCode::kUnavailable, "another coordinator");
+  emulated_ = wish;
+  return cluster::EmulationLease{++leases_, std::chrono::milliseconds(30)};
+}
+
+Expected<> FakeDaemon::renew_emulation(std::uint64_t lease) {
+  PARETO_TRY(alive());
+  const std::lock_guard lock(mutex_);
+  if (!emulated_ || lease != leases_) return fail(ErrorCode::kNotFound, "the lease ran out");
+  ++renewals_;
+  renewed_.notify_all();
+  return {};
+}
+
+Expected<> FakeDaemon::end_emulation(std::uint64_t lease) {
+  PARETO_TRY(alive());
+  const std::lock_guard lock(mutex_);
+  if (lease == leases_) emulated_.reset();
+  return {};
+}
+
+std::optional<cluster::EmulationWish> FakeDaemon::emulated() const {
+  const std::lock_guard lock(mutex_);
+  return emulated_;
+}
+
+void FakeDaemon::forget_emulation() {
+  const std::lock_guard lock(mutex_);
+  emulated_.reset();
+}
+
+int FakeDaemon::renewals() const {
+  const std::lock_guard lock(mutex_);
+  return renewals_;
+}
+
+bool FakeDaemon::wait_for_renewals(int count) const {
+  std::unique_lock lock(mutex_);
+  return renewed_.wait_for(lock, std::chrono::minutes(1), [&] { return renewals_ >= count; });
+}
+
+Expected<cluster::ClockOffset> FakeDaemon::clock_offset(int) {
+  PARETO_TRY(alive());
+  return clock_;
+}
+
+void FakeDaemon::accept_links() {
+  while (auto link = listener_->accept()) {
+    auto hello = (*link)->receive(deadline_after(kHandshake));
+    if (!hello || hello->message.kind != MessageKind::kHello) continue;
+    const Value& body = hello->message.body;
+    Message ready;
+    ready.kind = MessageKind::kReady;
+    if (role_of(body) == "probe") {
+      if (!(*link)->send(ready, deadline_after(kHandshake))) continue;
+      probes_.emplace_back([probed = *std::move(link)] { answer_pings(*probed); });
+      continue;
+    }
+    const StageKey key{std::bit_cast<std::uint64_t>(int_of(body, "pipeline")),
+                       static_cast<std::uint32_t>(int_of(body, "stage"))};
+    const std::lock_guard lock(mutex_);
+    const auto found = stages_.find(key);
+    if (found == stages_.end()) continue;
+    if (!(*link)->send(ready, deadline_after(kHandshake))) continue;
+    Stage& stage = *found->second;
+    const bool is_sink = role_of(body) == "sink";
+    (is_sink ? stage.downstream : stage.upstream) = *std::move(link);
+    if (is_sink) {
+      stage.answering = std::jthread([&stage] { answer_pings(*stage.downstream); });
+    }
+    if (stage.upstream && stage.downstream) {
+      stage.working = std::jthread([this, &stage] { serve_requests(stage); });
+    }
+    changed_.notify_all();
+  }
+}
+
+void FakeDaemon::answer_pings(transport::Link& link) {
+  transport::PingAnswers answers;
+  while (auto received = link.receive()) {
+    if (received->message.kind != MessageKind::kPing) continue;
+    if (!answers.answer(link, *std::move(received))) return;
+  }
+}
+
+void FakeDaemon::serve_requests(Stage& stage) {
+  while (auto received = stage.upstream->receive()) {
+    if (!handle(stage, *std::move(received))) break;
+  }
+  stage.close();
+}
+
+bool FakeDaemon::handle(Stage& stage, transport::Received received) {
+  Message& message = received.message;
+  if (message.kind == MessageKind::kPing) {
+    return transport::PingAnswers().answer(*stage.upstream, std::move(received)).has_value();
+  }
+  if (message.kind == MessageKind::kEnd) return false;
+  if (message.kind == MessageKind::kError) return stage.downstream->send(message).has_value();
+  ++stage.requests;
+  if (hanging_) return true;
+  if (message.request == last_request_) {
+    die();
+    return false;
+  }
+  const TimePoint start = std::chrono::steady_clock::now();
+  if (message.request == failing_request_) {
+    message.kind = MessageKind::kError;
+    message.body = Tuple{
+        {"exhausted", fmt::format("stage {} on {}: no memory", stage.request.stage, config_.name)}};
+    return stage.downstream->send(message).has_value();
+  }
+  message.body = add_to_all(message.body, stage.operators);
+  wire::StageTimes times;
+  times.stage = stage.request.stage;
+  times.arrived = received.arrived.time_since_epoch();
+  times.receive = received.receive;
+  times.decode = received.decode;
+  times.compute = operator_time_ ? stage.operators.load() * *operator_time_ + shard_time_
+                                 : std::chrono::steady_clock::now() - start;
+  if (message.request % 2 == 1) times.compute += sway_;
+  if (misreporting_) times.compute = Nanoseconds(-1);
+  message.timeline.push_back(times);
+  return stage.downstream->send(message).has_value();
+}
+
+}  // namespace pareto::test

@@ -1,0 +1,131 @@
+// A sweep of made-up trials on two devices and a network, all within the test.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coordinator/cluster/network.h"
+#include "coordinator/sweep/sweep_runner.h"
+#include "tests/coordinator/support/fake_devices.h"
+#include "tests/coordinator/support/fake_workload.h"
+#include "tests/coordinator/support/memory_store.h"
+
+namespace pareto::sweep {
+
+/// Only the floors of requests and completions remain.
+inline const SweepRunner::Pace kNoTime{.measuring = {}, .shortest_slice = {}, .longest_slice = {}};
+
+/// Notes what is applied.
+class FakeNetwork final : public cluster::Network {
+ public:
+  Expected<netem::LinkMeasurement> apply(const std::string& condition) override {
+    applied.push_back(condition);
+    const auto times = std::ranges::count(applied, condition);
+    if (condition == refused || (condition == "flaky" && times == 2)) {
+      return fail(ErrorCode::kUnavailable, "not what was asked for");
+    }
+    netem::LinkMeasurement link;
+    link.round_trip = std::chrono::milliseconds(condition == "none" ? 0 : 40);
+    return link;
+  }
+  Expected<> offers(const std::string& /*condition*/) const override { return {}; }
+  std::string resting_condition() const override { return "none"; }
+  std::string emulator() const override { return "tc"; }
+  Expected<> check() const override {
+    if (applied.back() != "overloaded") return {};
+    return fail(ErrorCode::kUnavailable, "could not keep up");
+  }
+
+  std::vector<std::string> applied;
+  std::string refused = "unreachable";
+};
+
+/// Moves on whenever it is read.
+class HastyClock final : public Clock {
+ public:
+  TimePoint now() const override { return now_ += std::chrono::milliseconds(100); }
+
+ private:
+  mutable TimePoint now_{};
+};
+
+class SweepRunnerTest : public testing::Test {
+ protected:
+  SweepRunnerTest() {
+    auto network = std::make_unique<FakeNetwork>();
+    network_ = network.get();
+    cluster_.emplace(cluster::Cluster::of(test::fake_devices({"a", "b"}, transport_, daemons_),
+                                          std::move(network)));
+    options_.requests = 8;
+    options_.rounds = 3;
+    run_.id = "run";
+    run_.seed = 5;
+    run_.devices.resize(2);
+    for (const std::int64_t cut : {2, 5, 8}) add("cut" + std::to_string(cut), {"a", "b"}, cut);
+    add("all-on:a", {"a"}, test::kFakeOperators);
+    add("all-on:b", {"b"}, test::kFakeOperators);
+  }
+
+  void add(const std::string& id, const std::vector<std::string>& on, std::int64_t cut) {
+    results::TrialRecord trial;
+    trial.id = id;
+    trial.transport = "memory";
+    trial.plan.model = "adder";
+    trial.plan.transport = "memory";
+    trial.plan.stages.push_back({on[0], 0, cut});
+    if (on.size() > 1) trial.plan.stages.push_back({on[1], cut, test::kFakeOperators});
+    run_.trials.push_back(std::move(trial));
+  }
+
+  Expected<> sweep() {
+    const auto progress = [this](const SweepProgress& now) {
+      progress_.push_back(now);
+      if (on_progress_) on_progress_(now);
+    };
+    SweepRunner runner({workload_,
+                        *cluster_,
+                        store_,
+                        stop_,
+                        progress,
+                        test::sharing(transport_),
+                        {},
+                        kNoTime,
+                        clock_},
+                       options_, run_);
+    return runner.run();
+  }
+
+  const results::TrialRecord& trial(const std::string& id) {
+    return *std::ranges::find(run_.trials, id, &results::TrialRecord::id);
+  }
+
+  /// The conditions that the network was under, one after the other.
+  std::vector<std::string> network_changes() const {
+    std::vector<std::string> changes = network_->applied;
+    changes.erase(std::unique(changes.begin(), changes.end()), changes.end());
+    return changes;
+  }
+
+  test::FakeWorkload workload_;
+  test::MemoryTransport transport_;
+  std::vector<test::FakeDaemon*> daemons_;
+  FakeNetwork* network_ = nullptr;
+  std::optional<cluster::Cluster> cluster_;
+  test::MemoryStore store_;
+  std::atomic<bool> stop_{false};
+  SweepOptions options_;
+  results::RunRecord run_;
+  std::vector<SweepProgress> progress_;
+  std::function<void(const SweepProgress&)> on_progress_;
+  const Clock* clock_ = nullptr;
+};
+
+}  // namespace pareto::sweep

@@ -1,0 +1,423 @@
+#include "partitioner/model/emit/emit.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "partitioner/model/emit/verify.h"
+#include "tests/partitioner/scripted.h"
+
+namespace pareto::model {
+namespace {
+
+using test::open;
+using test::scripted;
+using ::testing::HasSubstr;
+
+std::int64_t operators(const Model& model) {
+  return static_cast<std::int64_t>(model.graph().operators.size());
+}
+
+/// Cuts at every legal point, at batches other than those the model was examined at, and expects the same bits.
+void expect_all_equal(const Model& model) {
+  VerifyOptions options;
+  options.batches = {1, 5};
+  options.points = select_split_points(model.split_points(), "all").value();
+  options.runner.engine = "plain";
+  const auto rows = verify(model, options, nullptr);
+  ASSERT_TRUE(rows) << rows.error().message;
+  EXPECT_EQ(rows->size(), 2 * options.points.size());
+  for (const VerifyRow& row : *rows) {
+    EXPECT_TRUE(row.bit_equal) << model.name() << " at " << model.split_points()[row.point].name
+                               << ", batch " << row.batch << ": " << row.failure << " "
+                               << row.relative_error;
+  }
+}
+
+std::vector<std::string> reasons(const Model& model) {
+  std::vector<std::string> all;
+  for (const SplitPoint& point : model.split_points()) all.push_back(point.reason);
+  return all;
+}
+
+torch::jit::Module tied() {
+  torch::manual_seed(2);
+  torch::jit::Module module("__torch__.Tied");
+  const auto shared = torch::randn({4, 4});
+  module.register_parameter("encoder", shared, false);
+  module.register_parameter("decoder", shared, false);
+  module.register_buffer("offset", torch::randn({4}));
+  module.define(R"(
+def forward(self, x):
+    y = torch.relu(x.matmul(self.encoder)) + self.offset
+    return torch.sigmoid(y.matmul(self.decoder))
+)");
+  return module;
+}
+
+TEST(EmitShard, HoldsWhatTheOtherSideNeeds) {
+  const auto model = open(tied(), "4");
+  ASSERT_TRUE(model) << model.error().message;
+  const auto shard = emit_shard(*model, 1, 3);  // relu, add
+  ASSERT_TRUE(shard) << shard.error().message;
+  EXPECT_EQ(shard->model, "model");
+  EXPECT_EQ(shard->begin, 1);
+  EXPECT_EQ(shard->end, 3);
+  EXPECT_EQ(shard->scopes.size(), 2U);
+  ASSERT_EQ(shard->weights.size(), 1U);
+  EXPECT_EQ(shard->weights[0].name, "offset");
+  EXPECT_FALSE(shard->weights[0].is_parameter);
+  EXPECT_EQ(shard->weights[0].shape, (Shape{4}));
+  EXPECT_TRUE(model->weight(shard->weights[0].digest));
+  ASSERT_EQ(shard->inputs.size(), 1U);
+  ASSERT_EQ(shard->outputs.size(), 1U);
+  const auto next = emit_shard(*model, 3, operators(*model));
+  ASSERT_TRUE(next);
+  EXPECT_EQ(next->inputs[0].name, shard->outputs[0].name) << "one value, one name on both sides";
+}
+
+TEST(EmitShard, TravelsWithoutWeights) {
+  torch::jit::Module module("__torch__.Large");
+  module.register_parameter("weight", torch::ones({512, 512}), false);
+  module.define("def forward(self, x):\n    return torch.relu(x.matmul(self.weight))\n");
+  const auto model = open(module, "512");
+  ASSERT_TRUE(model) << model.error().message;
+  const auto shard = emit_shard(*model, 0, operators(*model));
+  ASSERT_TRUE(shard) << shard.error().message;
+  EXPECT_LT(shard->archive.size(), 64U * 1024);
+  EXPECT_EQ(shard->weight_bytes(), 4U * 512 * 512);
+}
+
+TEST(EmitShard, IsTheSameEveryTimeAndSurvivesItsManifest) {
+  const auto model = open(tied(), "4");
+  ASSERT_TRUE(model) << model.error().message;
+  const auto one = emit_shard(*model, 0, 2);
+  const auto two = emit_shard(*model, 0, 2);
+  ASSERT_TRUE(one && two);
+  EXPECT_EQ(one->digest(), two->digest());
+  const auto back = plan::shard_from_manifest(plan::manifest_json(*one), one->archive);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->digest(), one->digest());
+}
+
+TEST(EmitShard, RangesAndIllegalPointsAreRefused) {
+  torch::jit::Module module("__torch__.ConvNorm");
+  module.register_parameter("w", torch::ones({2, 1, 1, 1}), false);
+  module.register_buffer("one", torch::ones({2}));
+  module.define(R"(
+def forward(self, x):
+    y = torch.conv2d(x, self.w)
+    y = torch.batch_norm(y, self.one, self.one, self.one, self.one, False, 0.1, 1e-5, True)
+    return torch.relu(y)
+)");
+  const auto model = open(module, "1x4x4");
+  ASSERT_TRUE(model) << model.error().message;
+  for (const auto& [begin, end] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {-1, 2}, {0, 0}, {2, 1}, {0, 4}, {3, 3}}) {
+    EXPECT_FALSE(emit_shard(*model, begin, end)) << begin << " " << end;
+  }
+  const auto illegal = emit_shard(*model, 0, 1);
+  ASSERT_FALSE(illegal);
+  EXPECT_EQ(illegal.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(illegal.error().message, HasSubstr("batch norm"));
+  EXPECT_TRUE(emit_shard(*model, 0, 2));
+}
+
+TEST(EmitShard, ProfilesNameTheModelsOperators) {
+  // The value that crosses is a transposed view, which the suffix lays out before its first operator.
+  const auto model = open(
+      scripted(
+          "Views",
+          "def forward(self, x):\n    return torch.relu(torch.sigmoid(x).transpose(1, 2)) + 1\n"),
+      "3x5");
+  ASSERT_TRUE(model) << model.error().message;
+  const auto shard = emit_shard(*model, 2, operators(*model));
+  ASSERT_TRUE(shard) << shard.error().message;
+  const auto runner = runtime::ShardRunner::load(
+      *shard, [&](const Digest& digest) { return model->weight(digest); }, {.engine = "plain"});
+  ASSERT_TRUE(runner) << runner.error().message;
+  const auto input = make_example(shard->inputs[0].spec, 2, 0);
+  ASSERT_TRUE(input);
+  const auto profile = (*runner)->profile({*input}, 1, {});
+  ASSERT_TRUE(profile) << profile.error().message;
+  ASSERT_EQ(profile->operators.size(), 2U);
+  EXPECT_EQ(profile->operators[0].kind, "aten::relu");
+  EXPECT_EQ(profile->operators[0].position, 2);
+}
+
+TEST(CutEverywhere, TiedWeights) {
+  const auto model = open(tied(), "4");
+  ASSERT_TRUE(model) << model.error().message;
+  expect_all_equal(*model);
+}
+
+TEST(CutEverywhere, ListsTuplesDictsNumbersAndStrings) {
+  const auto model = open(scripted("Tree", R"(
+def forward(self, x, y):
+    sizes = [x.size(0), x.size(1)]
+    parts = torch.split(x, 2, 1)
+    table = {"first": torch.relu(parts[0]), "second": parts[1]}
+    name = "first"
+    if bool(y.sum() > 0):
+        name = "second"
+    empty: List[Tensor] = []
+    pair = (table[name] + y.sum(), float(y.size(0)))
+    for part in parts:
+        empty.append(torch.sigmoid(part))
+    joined = torch.cat(empty, 1)
+    return {"out": joined.reshape([sizes[0], sizes[1], 3]) + 1, "pair": pair[0] * pair[1], "table": table[name]}
+)"),
+                          "4x3;2");
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_GT(model->split_points().size(), 10U);
+  expect_all_equal(*model);
+}
+
+TEST(CutEverywhere, DictsAndListsThatAreFilledOnTheWay) {
+  // Entries that are written in place afterwards, a dict that is read between its fillings, a list that a branch fills.
+  const auto model = open(scripted("Filled", R"(
+def forward(self, x):
+    features: Dict[str, Tensor] = {}
+    y = torch.relu(x)
+    features["early"] = y
+    z = torch.sigmoid(y)
+    y.add_(1.0)
+    features["late"] = y + z
+    seen: Dict[str, Tensor] = {}
+    seen["a"] = torch.tanh(z)
+    count = len(seen)
+    w = torch.exp(z) * count
+    seen["b"] = w.mul_(2.0)
+    rows: List[Tensor] = []
+    if bool(x.sum() > 0):
+        rows.append(torch.neg(z))
+    rows.append(z)
+    u = torch.sin(w)
+    rows.append(u)
+    return features, seen["a"] + seen["b"], torch.stack(rows), u
+)"),
+                          "4");
+  ASSERT_TRUE(model) << model.error().message;
+  expect_all_equal(*model);
+  // What crosses is counted: between the first and the second entry of `features` its tensors cross for themselves.
+  const auto kinds = test::kinds(model->graph());
+  const auto after = [&](const char* kind) {
+    return static_cast<std::size_t>(std::ranges::find(kinds, kind) - kinds.begin());
+  };
+  ASSERT_LT(after("aten::relu"), kinds.size());
+  EXPECT_TRUE(model->split_points()[after("aten::relu")].legal);
+  EXPECT_THAT(kinds, ::testing::Not(::testing::Contains("aten::_set_item")))
+      << "what is read from a dict between its fillings is its value";
+}
+
+TEST(CutEverywhere, LoopsAndBranchesThatStay) {
+  const auto model = open(scripted("Control", R"(
+def forward(self, x):
+    y = torch.relu(x) + 0.5
+    i = 0
+    while bool(y.sum() < 1000.0) and i < 20:
+        y = y * 2
+        i += 1
+    state: Optional[Tensor] = None
+    if i > 3:
+        state = y + i
+    z = torch.tanh(y)
+    if state is not None:
+        z = z + state
+    return z, i
+)"),
+                          "8");
+  ASSERT_TRUE(model) << model.error().message;
+  expect_all_equal(*model);
+}
+
+TEST(CutEverywhere, WritesInPlace) {
+  const auto model = open(scripted("InPlace", R"(
+def forward(self, x):
+    base = torch.relu(x)
+    view = base[:, 0:2]
+    other = torch.sigmoid(x)
+    view.fill_(3.0)
+    other[:, 1:3].copy_(base[:, 0:2])
+    other.add_(1.0)
+    return base + other, view
+)"),
+                          "4");
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_LT(select_split_points(model->split_points(), "all")->size(),
+            model->split_points().size());
+  expect_all_equal(*model);
+}
+
+TEST(CutEverywhere, WritesGoOnlyWhereTheTypeStays) {
+  torch::jit::Module module("__torch__.Promoting");
+  module.register_buffer("offset", torch::full({4}, 0.1, torch::kDouble));
+  module.define(R"(
+def forward(self, x):
+    y = torch.relu(x)
+    y.gt_(0.5)
+    z = torch.sigmoid(x)
+    z.sub_(self.offset)
+    w = torch.tanh(x)
+    w.add_(x).mul_(2.0)
+    return y + y, z + z, w
+)");
+  const auto model = open(module, "4");
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_THAT(test::kinds(model->graph()),
+              ::testing::IsSupersetOf({"aten::gt_", "aten::sub_", "aten::add", "aten::mul"}));
+  EXPECT_THAT(test::kinds(model->graph()),
+              ::testing::Not(::testing::AnyOf(::testing::Contains("aten::add_"),
+                                              ::testing::Contains("aten::mul_"))));
+  expect_all_equal(*model);
+}
+
+TEST(CutEverywhere, TensorsThatChangeTheirShapeInPlace) {
+  const auto model = open(scripted("Reshaped", R"(
+def forward(self, x):
+    y = torch.relu(x)
+    z = y[:, 0:2]
+    y.unsqueeze_(1)
+    w = torch.sigmoid(z)
+    return torch.tanh(y), w
+)"),
+                          "4");
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_THAT(reasons(*model), ::testing::Contains(HasSubstr("changes its shape in place")));
+  expect_all_equal(*model);
+}
+
+TEST(CutEverywhere, ViewsInsideAListAreNotCutThrough) {
+  const auto model = open(scripted("Parts", R"(
+def forward(self, x):
+    parts = torch.chunk(torch.relu(x).permute([0, 3, 1, 2]), 2, 1)
+    return parts[1].transpose(2, 3).sum([1, 2])
+)"),
+                          "31x31x8");
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_THAT(reasons(*model), ::testing::Contains(HasSubstr("holds views")));
+  expect_all_equal(*model);
+}
+
+TEST(CutEverywhere, WeightsThatAreWrittenInPlace) {
+  // Two weights of the same bytes, one of them written.
+  torch::jit::Module module("__torch__.Counting");
+  module.register_buffer("count", torch::zeros({4}));
+  module.register_buffer("offset", torch::zeros({4}));
+  module.define(R"(
+def forward(self, x):
+    y = torch.relu(x)
+    self.count.add_(1.0)
+    z = torch.sigmoid(y) * self.count
+    return torch.tanh(z + self.offset)
+)");
+  const auto model = open(module, "4");
+  ASSERT_TRUE(model) << model.error().message;
+  expect_all_equal(*model);
+  for (const Digest& digest : model->weight_digests()) {
+    EXPECT_EQ(sha256(model->weight(digest)->bytes()), digest) << "what is sent is what was named";
+  }
+}
+
+TEST(CutEverywhere, TransposedViewsKeepTheirStrides) {
+  const auto model = open(test::transposed_views(), "31x31x7");
+  ASSERT_TRUE(model) << model.error().message;
+  bool transposed = false;
+  for (const GraphValue& value : model->graph().values)
+    transposed |= value.layout != MemoryLayout{};
+  EXPECT_TRUE(transposed);
+  expect_all_equal(*model);
+}
+
+TEST(CutEverywhere, AnInputThatIsReturned) {
+  const auto model =
+      open(scripted("Pass", "def forward(self, x):\n    return torch.relu(x) + 1, x\n"), "4");
+  ASSERT_TRUE(model) << model.error().message;
+  expect_all_equal(*model);
+}
+
+TEST(Verify, RowsComeInOrderAndFailuresAreSaid) {
+  const auto model = open(tied(), "4");
+  ASSERT_TRUE(model) << model.error().message;
+  VerifyOptions options;
+  options.batches = {1, 2};
+  options.points = {0, 1, 2, 77};
+  options.runner.engine = "plain";
+  std::vector<std::pair<std::size_t, std::int64_t>> order;
+  const auto rows = verify(*model, options,
+                           [&](const VerifyRow& row) { order.emplace_back(row.point, row.batch); });
+  ASSERT_TRUE(rows) << rows.error().message;
+  const std::vector<std::pair<std::size_t, std::int64_t>> expected{
+      {0, 1}, {0, 2}, {1, 1}, {1, 2}, {2, 1}, {2, 2}, {77, 1}, {77, 2}};
+  EXPECT_EQ(order, expected);
+  EXPECT_TRUE(rows->front().failure.empty());
+  EXPECT_FALSE(rows->back().failure.empty());
+  EXPECT_FALSE(rows->back().bit_equal);
+}
+
+/// Verifies the first cut of a model whose weight is not what the file, which runs whole, has.
+Expected<VerifyRow> first_cut_with(float weight) {
+  torch::jit::Module module("__torch__.Offset");
+  module.register_parameter("offset", torch::ones({64}), false);
+  module.define("def forward(self, x):\n    return torch.relu(x) + self.offset\n");
+  const test::Files files;
+  PARETO_ASSIGN(Flat flat, load_torchscript(files.save(module, "model")));
+  flat.weights.at(0).tensor = torch::full({64}, weight);
+  PARETO_ASSIGN(auto inputs, parse_input_shapes("64"));
+  PARETO_ASSIGN(const auto model, Model::examine(std::move(flat), std::move(inputs)));
+  VerifyOptions options;
+  options.batches = {1};
+  options.points = {0};
+  options.runner.engine = "plain";
+  PARETO_ASSIGN(const auto rows, verify(model, options, nullptr));
+  return rows.front();
+}
+
+TEST(Verify, ADifferenceIsSeen) {
+  const auto row = first_cut_with(1.5);
+  ASSERT_TRUE(row) << row.error().message;
+  EXPECT_FALSE(row->bit_equal);
+  EXPECT_GT(row->relative_error, 0);
+  EXPECT_EQ(row->failure, "");
+  EXPECT_TRUE(first_cut_with(1)->bit_equal);
+}
+
+TEST(Verify, WhatIsNotFiniteWhereTheWholeModelIsHasFailed) {
+  const auto row = first_cut_with(std::numeric_limits<float>::quiet_NaN());
+  ASSERT_TRUE(row) << row.error().message;
+  EXPECT_FALSE(row->bit_equal);
+  EXPECT_THAT(row->failure, HasSubstr("not finite"));
+}
+
+TEST(Verify, OtherEnginesStateTheirError) {
+  torch::manual_seed(4);
+  torch::jit::Module module("__torch__.Conv");
+  module.register_parameter("w", torch::randn({16, 3, 3, 3}), false);
+  module.register_parameter("v", torch::randn({8, 16, 3, 3}), false);
+  module.define(
+      "def forward(self, x):\n"
+      "    return torch.relu(torch.conv2d(torch.relu(torch.conv2d(x, self.w)), self.v))\n");
+  const auto model = open(module, "3x16x16");
+  ASSERT_TRUE(model) << model.error().message;
+  VerifyOptions options;
+  options.batches = {2};
+  options.points = {1};
+  options.runner.engine = "onednn";
+  const auto rows = verify(*model, options, nullptr);
+  ASSERT_TRUE(rows) << rows.error().message;
+  EXPECT_TRUE((*rows)[0].failure.empty()) << (*rows)[0].failure;
+  EXPECT_LT((*rows)[0].relative_error, 1e-5);
+}
+
+TEST(Verify, TheWholeModelMustRun) {
+  const auto model = open(tied(), "4");
+  ASSERT_TRUE(model) << model.error().message;
+  VerifyOptions options;
+  options.batches = {0};
+  EXPECT_FALSE(verify(*model, options, nullptr));
+}
+
+}  // namespace
+}  // namespace pareto::model

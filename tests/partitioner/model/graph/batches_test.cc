@@ -1,0 +1,213 @@
+// Models that run at some batches only, whose batch is not the first dimension, or whose integers
+// may not be zero.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include "partitioner/model/graph/split_points.h"
+#include "tests/partitioner/scripted.h"
+
+namespace pareto::model {
+namespace {
+
+using test::open;
+using test::scripted;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// As a trace at that batch is.
+torch::jit::Module fixed_at(int batch) {
+  return scripted("Fixed", fmt::format("def forward(self, x):\n"
+                                       "    y = torch.relu(x).view([{}, 6])\n"
+                                       "    return torch.sigmoid(y).sum([1])\n",
+                                       batch));
+}
+
+Expected<Model> open_at(const torch::jit::Module& module, const std::string& shapes,
+                        const std::vector<std::int64_t>& batches) {
+  const test::Files files;
+  PARETO_ASSIGN(Flat flat, load_torchscript(files.save(module, "model")));
+  PARETO_ASSIGN(auto inputs, parse_input_shapes(shapes));
+  return Model::examine(std::move(flat), std::move(inputs), batches);
+}
+
+std::string spec(const Model& model, std::int64_t value) {
+  return model.graph().values[static_cast<std::size_t>(value)].spec.describe();
+}
+
+TEST(Batches, AModelRunsAtTheOneThatIsNamed) {
+  const auto model = open_at(fixed_at(5), "6", {5});
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ(model->only_batch(), 5);
+  EXPECT_EQ(spec(*model, model->graph().inputs.front()), "float32[5x6]");
+  EXPECT_TRUE(model->run_whole(model->example_inputs(5, 0).value()));
+}
+
+TEST(Batches, UsualExportSizesAreFound) {
+  const auto model = open_at(fixed_at(8), "6", {});
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ(model->only_batch(), 8);
+  const auto unusual = open_at(fixed_at(7), "6", {});
+  ASSERT_FALSE(unusual);
+  EXPECT_THAT(unusual.error().message, HasSubstr("does not run at batch 2 on float32[2x6]"));
+}
+
+/// What somebody reads who opens the model with those shapes.
+std::string refusal(const torch::jit::Module& module, const std::string& shapes) {
+  const auto model = open_at(module, shapes, {});
+  return model ? "" : model.error().message;
+}
+
+TEST(Batches, WhatLibTorchSaysComesWithARemedy) {
+  const auto image = scripted("Image",
+                              "def forward(self, x):\n"
+                              "    w = torch.ones([4, 3, 3, 3])\n"
+                              "    return torch.conv2d(x, w)\n");
+  EXPECT_THAT(refusal(image, "1x3x8x8"), HasSubstr("leave it out: --input-shape 3x8x8)"));
+  EXPECT_THAT(refusal(image, "2x8x8"), Not(HasSubstr("leave it out")));
+  const auto words = scripted("Words",
+                              "def forward(self, x):\n"
+                              "    return torch.embedding(torch.ones([100, 4]), x)\n");
+  EXPECT_THAT(refusal(words, "32"), HasSubstr("--input-shape 32:int64)"));
+  EXPECT_THAT(refusal(words, "32:int64=0..9999"), HasSubstr("--input-shape 32:int64=0..999)"));
+  EXPECT_EQ(refusal(words, "32:int64=0..99"), "");
+}
+
+TEST(Batches, InputsAreNamedAsInTheCode) {
+  const auto two = scripted("Two",
+                            "def forward(self, rgb, depth):\n"
+                            "    return torch.relu(rgb).view([-1, 12]) + depth.view([-1, 12])\n");
+  EXPECT_THAT(refusal(two, "12"), HasSubstr("no shape for depth;"));
+  EXPECT_THAT(refusal(two, "12;7"), HasSubstr("on rgb = float32[2x12] and depth = float32[2x7]"));
+}
+
+TEST(Batches, OneThatRunsAtSeveralHasNoOnlyOne) {
+  const auto model =
+      open_at(scripted("Any", "def forward(self, x):\n    return x + 1\n"), "6", {5});
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ(model->only_batch(), std::nullopt);
+}
+
+TEST(Batches, MultiplesMayBeTaken) {
+  const auto model = open_at(scripted("Clips",
+                                      "def forward(self, x):\n"
+                                      "    return torch.relu(x).view([-1, 5, 6]).mean([1])\n"),
+                             "6", {5});
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ(model->only_batch(), std::nullopt);
+  EXPECT_TRUE(model->run_whole(model->example_inputs(15, 0).value()));
+}
+
+TEST(Batches, OfTheDataAreTried) {
+  const auto module = scripted("FourOrOne",
+                               "def forward(self, x):\n"
+                               "    return torch.relu(x) + torch.zeros([5, 6])\n");
+  const test::Files files;
+  Tensor data = Tensor::allocate(DType::kFloat32, {5, 6}).value();
+  std::memset(data.mutable_bytes().data(), 0, data.size_bytes());
+  auto inputs = with_data({}, {data}, {"data.npy"}).value();
+  const auto model =
+      Model::examine(load_torchscript(files.save(module, "model")).value(), std::move(inputs));
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ(model->only_batch(), 5);
+}
+
+TEST(Batches, StandWhereTheShapeSaysSo) {
+  const auto model = open(scripted("Recurrent",
+                                   "def forward(self, x, h, mask):\n"
+                                   "    y = torch.relu(x).sum([1])\n"
+                                   "    z = y.matmul(mask)\n"
+                                   "    return z + h.sum([0]), torch.tanh(h)\n"),
+                          "Bx5x6;2xBx6;6x6");
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ(spec(*model, model->graph().inputs[1]), "float32[2xBx6]");
+  EXPECT_EQ(spec(*model, model->graph().inputs[2]), "float32[6x6]");
+  EXPECT_EQ(spec(*model, model->graph().outputs[0]), "Tuple[float32[Bx6], float32[2xBx6]]");
+  EXPECT_EQ(model->only_batch(), std::nullopt);
+}
+
+TEST(Batches, NoneAtAllIsOne) {
+  const auto model =
+      open(scripted("Edges", "def forward(self, x):\n    return torch.relu(x).t()\n"), "[2x7]");
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ(model->only_batch(), 1);
+  EXPECT_EQ(spec(*model, model->graph().outputs[0]), "float32[7x2]");
+}
+
+/// Refuses zeros, as packing sequences of no length does.
+torch::jit::Module no_zeros() {
+  return scripted("NoZeros", R"(
+def forward(self, x, n):
+    m = torch.clamp(n * 2, min=0)
+    assert bool((m > 0).all())
+    return (torch.relu(x) / m.unsqueeze(1)).sum([1])
+)");
+}
+
+TEST(Batches, IntegersAreDrawnFromTheirRange) {
+  const auto zeros = open(no_zeros(), "4;scalar:int64");
+  ASSERT_FALSE(zeros);
+  EXPECT_THAT(zeros.error().message, HasSubstr("example integers are zeros"));
+  EXPECT_THAT(zeros.error().message, HasSubstr("--input FILE.npy"));
+  const auto model = open(no_zeros(), "4;scalar:int64=3..9");
+  ASSERT_TRUE(model) << model.error().message;
+  const Graph& graph = model->graph();
+  EXPECT_EQ(graph.values[static_cast<std::size_t>(graph.inputs[1])].spec.range,
+            (IntegerRange{3, 9}));
+  // Devices make examples of what crosses a cut, too.
+  for (const SplitPoint& point : model->split_points()) {
+    if (!point.legal) continue;
+    for (const plan::BoundaryValue& value : boundary(graph, point.position)) {
+      if (value.spec.kind != ValueSpec::Kind::kTensor) continue;
+      if (value.spec.tensor.dtype != DType::kInt64) continue;
+      ASSERT_TRUE(value.spec.range) << point.name << ": " << value.name;
+      EXPECT_GE(value.spec.range->low, 3) << point.name << ": " << value.name;
+    }
+  }
+}
+
+/// A tensor of whole numbers with a batch of as many as it holds.
+Tensor whole_numbers(const std::vector<std::int64_t>& numbers) {
+  Tensor tensor =
+      Tensor::allocate(DType::kInt64, {static_cast<std::int64_t>(numbers.size())}).value();
+  std::memcpy(tensor.mutable_bytes().data(), numbers.data(), tensor.size_bytes());
+  return tensor;
+}
+
+TEST(Batches, DevicesSeeNoIntegersButThoseOfTheData) {
+  // Of the negative numbers the model knows one.
+  const auto module = scripted("Labels", R"(
+def forward(self, x):
+    y = torch.where(x == -100, torch.zeros_like(x), x)
+    z = y + 1
+    return torch.relu(torch.eye(10)[z].sum([1]))
+)");
+  const test::Files files;
+  auto inputs = with_data({}, {whole_numbers({-100, 8, 3})}, {"labels.npy"}).value();
+  const auto model =
+      Model::examine(load_torchscript(files.save(module, "model")).value(), std::move(inputs));
+  ASSERT_TRUE(model) << model.error().message;
+  const Graph& graph = model->graph();
+  EXPECT_EQ(graph.values[static_cast<std::size_t>(graph.inputs[0])].spec.sample,
+            (std::vector<std::int64_t>{-100, 8, 3}));
+  std::set<std::int64_t> seen;
+  for (const SplitPoint& point : model->split_points()) {
+    if (!point.legal) continue;
+    for (const plan::BoundaryValue& value : boundary(graph, point.position)) {
+      if (value.spec.kind != ValueSpec::Kind::kTensor) continue;
+      if (value.spec.tensor.dtype != DType::kInt64) continue;
+      const Value example = make_example(value.spec, 7, 1).value();
+      std::vector<std::int64_t> numbers(7);
+      std::memcpy(numbers.data(), example.get_if<Tensor>()->bytes().data(), 7 * 8);
+      for (const std::int64_t number : numbers) seen.insert(number);
+    }
+  }
+  EXPECT_THAT(seen, ::testing::IsSubsetOf({-100, 0, 8, 3, 1, 9, 4}));
+  EXPECT_THAT(seen, ::testing::Contains(9));
+}
+
+}  // namespace
+}  // namespace pareto::model

@@ -1,0 +1,411 @@
+#include "partitioner/model/graph/model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "core/runtime/torch/convert.h"
+#include "tests/partitioner/scripted.h"
+
+namespace pareto::model {
+namespace {
+
+using test::open;
+using test::scripted;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// conv (3 -> 8, 3x3) -> relu -> flatten -> linear (to 10).
+torch::jit::Module small_net() {
+  torch::manual_seed(1);
+  torch::jit::Module module("__torch__.Small");
+  module.register_parameter("conv.weight", torch::randn({8, 3, 3, 3}), false);
+  module.register_parameter("conv.bias", torch::randn({8}), false);
+  module.register_parameter("fc", torch::randn({10, 8 * 6 * 6}), false);
+  // Dotted attribute names cannot be written in source.
+  module.register_parameter("cw", module.attr("conv.weight").toTensor(), false);
+  module.register_parameter("cb", module.attr("conv.bias").toTensor(), false);
+  module.define(R"(
+def forward(self, x):
+    y = torch.relu(torch.conv2d(x, self.cw, self.cb))
+    return torch.linear(y.flatten(1), self.fc)
+)");
+  return module;
+}
+
+const ValueSpec& spec_after(const Model& model, std::size_t position) {
+  const Operator& op = model.graph().operators.at(position);
+  return model.graph().values[static_cast<std::size_t>(op.outputs.at(0))].spec;
+}
+
+TEST(ParseInputShapes, SizesAndTypes) {
+  const auto shapes = parse_input_shapes("3x224x224; 128:int64;scalar:bool");
+  ASSERT_TRUE(shapes) << shapes.error().message;
+  ASSERT_EQ(shapes->size(), 3U);
+  EXPECT_EQ((*shapes)[0].per_sample, (Shape{3, 224, 224}));
+  EXPECT_EQ((*shapes)[1].dtype, DType::kInt64);
+  EXPECT_TRUE((*shapes)[2].per_sample.empty());
+  EXPECT_EQ((*shapes)[2].dtype, DType::kBool);
+}
+
+TEST(ParseInputShapes, BadOnesNameThePart) {
+  for (const char* text : {"", "3x-1", "axb", "0x3", "3x224:float99", ":int64"}) {
+    const auto shapes = parse_input_shapes(text);
+    EXPECT_FALSE(shapes) << text;
+  }
+  EXPECT_THAT(parse_input_shapes("3x224:float99").error().message, HasSubstr("float99"));
+  EXPECT_THAT(parse_input_shapes("3xfoo").error().message, HasSubstr("foo"));
+}
+
+TEST(ModelExamine, ShapesFollowTheBatch) {
+  const auto model = open(small_net(), "3x8x8");
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_THAT(test::kinds(model->graph()),
+              ElementsAre("aten::conv2d", "aten::relu", "aten::flatten", "aten::linear"));
+  EXPECT_EQ(spec_after(*model, 0).tensor.shape(5), (Shape{5, 8, 6, 6}));
+  EXPECT_EQ(spec_after(*model, 2).tensor.shape(5), (Shape{5, 288}));
+  EXPECT_EQ(model->split_points().size(), 3U);
+}
+
+TEST(ModelExamine, FlopsArePerSample) {
+  const auto model = open(small_net(), "3x8x8");
+  ASSERT_TRUE(model) << model.error().message;
+  const auto& operators = model->graph().operators;
+  const double outputs = 8 * 6 * 6;
+  EXPECT_DOUBLE_EQ(operators[0].flops_per_sample, outputs * (2 * 27 + 1));
+  EXPECT_DOUBLE_EQ(operators[1].flops_per_sample, outputs);
+  EXPECT_DOUBLE_EQ(operators[2].flops_per_sample, 0);
+  EXPECT_DOUBLE_EQ(operators[3].flops_per_sample, 10 * 2 * outputs);
+}
+
+TEST(ModelExamine, FlopsOfRecurrentLayersAndSumsOfProducts) {
+  torch::manual_seed(1);
+  torch::jit::Module module("__torch__.Recurrent");
+  for (const auto& [name, sizes] : std::vector<std::pair<std::string, std::vector<std::int64_t>>>{
+           {"w_ih", {20, 3}}, {"w_hh", {20, 5}}, {"b_ih", {20}}, {"b_hh", {20}}}) {
+    module.register_parameter(name, torch::randn(sizes), false);
+  }
+  module.define(R"(
+def forward(self, x):
+    h = torch.zeros([1, x.size(0), 5])
+    y, a, b = torch.lstm(x, [h, h], [self.w_ih, self.w_hh, self.b_ih, self.b_hh], True, 1, 0.0, False, False, True)
+    return torch.einsum("bth,bsh->bts", [y, y])
+)");
+  const auto model = open(module, "7x3");
+  ASSERT_TRUE(model) << model.error().message;
+  std::map<std::string, double> flops;
+  for (const Operator& op : model->graph().operators) flops[op.kind] = op.flops_per_sample;
+  EXPECT_DOUBLE_EQ(flops["aten::lstm"], 2 * 7 * (20 * 3 + 20 * 5));
+  EXPECT_DOUBLE_EQ(flops["aten::einsum"], 2 * 7 * 7 * 5);
+}
+
+TEST(ModelExamine, FlopsOfCellsFusedLayersAndDimensionsNotSpeltOut) {
+  torch::manual_seed(1);
+  torch::jit::Module module("__torch__.Cells");
+  for (const auto& [name, sizes] :
+       std::vector<std::pair<std::string, std::vector<std::int64_t>>>{{"qkv", {24, 8}},
+                                                                      {"qkv_bias", {24}},
+                                                                      {"projection", {8, 8}},
+                                                                      {"eight", {8}},
+                                                                      {"up", {16, 8}},
+                                                                      {"up_bias", {16}},
+                                                                      {"down", {8, 16}},
+                                                                      {"w_ih", {20, 8}},
+                                                                      {"w_hh", {20, 5}}}) {
+    module.register_parameter(name, torch::randn(sizes), false);
+  }
+  module.define(R"(
+def forward(self, x):
+    y = torch._transformer_encoder_layer_fwd(x, 8, 2, self.qkv, self.qkv_bias, self.projection, self.eight, False, False, 1e-5, self.eight, self.eight, self.eight, self.eight, self.up, self.up_bias, self.down, self.eight)
+    h = torch.zeros([x.size(0), 5])
+    a, b = torch.lstm_cell(y[:, 0], [h, h], self.w_ih, self.w_hh)
+    return torch.einsum("...th,...sh->...ts", [y, y]), a, b
+)");
+  const auto model = open(module, "7x8");
+  ASSERT_TRUE(model) << model.error().message;
+  std::map<std::string, double> flops;
+  for (const Operator& op : model->graph().operators) flops[op.kind] = op.flops_per_sample;
+  const double attention = 2 * 7 * 8 * (4 * 8 + 2 * 7) + 5 * 7 * 7;
+  EXPECT_DOUBLE_EQ(flops["aten::_transformer_encoder_layer_fwd"],
+                   attention + 2 * 8 * 7 * 8 + 2 * 7 * (2 * 8 * 16));
+  EXPECT_DOUBLE_EQ(flops["aten::lstm_cell"], 2 * (20 * 8 + 20 * 5));
+  EXPECT_DOUBLE_EQ(flops["aten::einsum"], 2 * 7 * 7 * 8);
+}
+
+TEST(ModelExamine, WhatTheModelWritesStaysWhatItIsInTheFile) {
+  torch::jit::Module module("__torch__.Counting");
+  module.register_attribute("training", c10::BoolType::get(), true);
+  module.register_buffer("count", torch::zeros({1}));
+  module.register_buffer("mean", torch::zeros({4}));
+  module.register_buffer("variance", torch::ones({4}));
+  module.define(R"(
+def forward(self, x):
+    self.count.add_(1.0)
+    y = torch.batch_norm(x, None, None, self.mean, self.variance, True, 0.1, 1e-5, False)
+    return y + self.count
+)");
+  const auto model = open(module, "4");
+  ASSERT_TRUE(model) << model.error().message;
+  const auto inputs = model->example_inputs(3, 1).value();
+  const auto first = model->run_whole(inputs);
+  ASSERT_TRUE(first) << first.error().message;
+  const auto second = model->run_whole(inputs);
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_TRUE(bit_equal(Value(List{*first}), Value(List{*second})));
+  for (const Digest& digest : model->weight_digests()) {
+    EXPECT_EQ(sha256(model->weight(digest).value().bytes()), digest)
+        << "what is sent is what was named";
+  }
+  const Tensor zeros = runtime::from_torch(torch::zeros({4})).value();
+  EXPECT_THAT(model->weight_digests(), ::testing::Contains(sha256(zeros.bytes())))
+      << "examining has moved no mean";
+}
+
+TEST(ModelExamine, IntsAndListsCross) {
+  const auto model = open(scripted("Lists", R"(
+def forward(self, x):
+    n = x.size(0)
+    parts = x.chunk(2, 1)
+    a = torch.relu(parts[0])
+    return (a + parts[1]).reshape([n, -1])
+)"),
+                          "4x6");
+  ASSERT_TRUE(model) << model.error().message;
+  bool list = false;
+  bool batch = false;
+  for (const GraphValue& value : model->graph().values) {
+    list = list || (value.spec.kind == ValueSpec::Kind::kList && value.spec.items.size() == 2 &&
+                    value.spec.items[0].tensor.shape(3) == Shape{3, 2, 6});
+    batch = batch || (value.spec.leaf.is<std::int64_t>() && value.spec.per_sample == 1);
+  }
+  EXPECT_TRUE(list);
+  EXPECT_TRUE(batch) << "an int that is the batch size is known to be";
+}
+
+TEST(ModelExamine, ShapesThatDependOnTheDataAreNotCutThrough) {
+  const auto model = open(test::sized_by_data(), "50");
+  ASSERT_TRUE(model) << model.error().message;
+  bool said = false;
+  for (const SplitPoint& point : model->split_points()) {
+    said = said || (!point.legal && point.reason.find("depends on the data") != std::string::npos);
+  }
+  EXPECT_TRUE(said);
+}
+
+TEST(ModelExamine, NumbersReadOffTheDataMakeShapesDependOnThem) {
+  const auto reasons = [](const std::string& count) {
+    const auto model = open(scripted("Counted", "def forward(self, x):\n    k = " + count +
+                                                    "\n"
+                                                    "    return torch.sigmoid(x[:, :k]).sum(1)\n"),
+                            "500");
+    if (!model) return model.error().message;
+    std::string all;
+    for (const SplitPoint& point : model->split_points()) all += point.reason + "\n";
+    return all;
+  };
+  EXPECT_THAT(reasons("int(x[0].argmax()) + 1"), HasSubstr("depends on the data"));
+  EXPECT_THAT(reasons("x.size(1) // 2"), Not(HasSubstr("depends on the data")));
+}
+
+TEST(ModelExamine, AliasesWrittenLaterForbidTheCut) {
+  const auto model = open(scripted("Alias", R"(
+def forward(self, x):
+    base = torch.relu(x)
+    view = base[:, 0:2]
+    other = torch.sigmoid(x)
+    view.fill_(3.0)
+    return base + other.sum()
+)"),
+                          "4");
+  ASSERT_TRUE(model) << model.error().message;
+  const auto kinds = test::kinds(model->graph());
+  const auto at = [&](const std::string& kind) {
+    return static_cast<std::size_t>(std::find(kinds.begin(), kinds.end(), kind) - kinds.begin());
+  };
+  ASSERT_LT(at("aten::fill_"), kinds.size());
+  // Between the view and the write both names of the memory cross; after the write only one does.
+  EXPECT_FALSE(model->split_points()[at("aten::fill_") - 1].legal);
+  EXPECT_THAT(model->split_points()[at("aten::fill_") - 1].reason, HasSubstr("fill_"));
+  EXPECT_TRUE(model->split_points()[at("aten::fill_")].legal);
+  EXPECT_TRUE(model->split_points()[at("aten::relu")].legal);
+}
+
+TEST(ModelExamine, WeightsWrittenWhileUsedOnBothSides) {
+  torch::jit::Module module("__torch__.Counter");
+  module.register_buffer("seen", torch::zeros({4}));
+  module.define(R"(
+def forward(self, x):
+    self.seen.add_(1.0)
+    y = torch.relu(x)
+    return y + self.seen
+)");
+  const auto model = open(module, "4");
+  ASSERT_TRUE(model) << model.error().message;
+  ASSERT_FALSE(model->split_points().empty());
+  EXPECT_FALSE(model->split_points()[0].legal);
+  EXPECT_THAT(model->split_points()[0].reason, HasSubstr("seen"));
+  EXPECT_TRUE(model->graph().operators[0].uses_random) << "hidden state";
+}
+
+TEST(ModelExamine, KnowsWhatWasSavedInTrainingMode) {
+  torch::jit::Module module("__torch__.Training");
+  module.register_buffer("mean", torch::zeros({4}));
+  module.register_buffer("var", torch::ones({4}));
+  module.define(R"(
+def forward(self, x):
+    x = torch.dropout(x, 0.5, False)
+    x = torch.dropout(x, 0.0, True)
+    x = torch.batch_norm(x, None, None, None, None, True, 0.1, 1e-5, False)
+    x = torch.batch_norm(x, None, None, self.mean, self.var, False, 0.1, 1e-5, False)
+    x = torch.relu(x)
+    x = torch.dropout(x, 0.5, True)
+    return torch.batch_norm(x, None, None, self.mean, self.var, True, 0.1, 1e-5, False)
+)");
+  const auto model = open(module, "4x2");
+  ASSERT_TRUE(model) << model.error().message;
+  std::vector<std::string> training;
+  for (const Operator& op : model->graph().operators) {
+    if (op.trains) training.push_back(op.kind);
+  }
+  EXPECT_THAT(training, ElementsAre("aten::dropout", "aten::batch_norm"));
+}
+
+TEST(ModelExamine, ControlFlowIsOneOperator) {
+  const auto model = open(scripted("Branch", R"(
+def forward(self, x):
+    y = torch.relu(x)
+    if bool(y.sum() > 1e9):
+        y = y.matmul(torch.ones([4, 4])) + 1
+    else:
+        y = y.matmul(torch.ones([4, 4]))
+    return torch.sigmoid(y)
+)"),
+                          "4");
+  ASSERT_TRUE(model) << model.error().message;
+  bool found = false;
+  for (const Operator& op : model->graph().operators) {
+    if (op.kind != "prim::If") continue;
+    found = true;
+    EXPECT_GE(op.inner_operators, 3);
+    EXPECT_DOUBLE_EQ(op.flops_per_sample, 2 * 4 * 4) << "of the branch that ran";
+  }
+  EXPECT_TRUE(found);
+}
+
+TEST(ModelExamine, ABakedBatchLeavesShapesConstant) {
+  const auto model = open(
+      scripted("Baked", "def forward(self, x):\n    return torch.relu(x).reshape([1, 8]) + 1\n"),
+      "2x4");
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ(spec_after(*model, 1).tensor.shape(1), (Shape{1, 8}));
+}
+
+TEST(ModelExamine, WrongShapesAreExplained) {
+  const auto model = open(small_net(), "5x8x8");
+  ASSERT_FALSE(model);
+  EXPECT_EQ(model.error().code, ErrorCode::kInvalidArgument);
+  EXPECT_THAT(model.error().message, HasSubstr("batch 2 on float32[2x5x8x8]"));
+  EXPECT_THAT(model.error().message, HasSubstr("channels"));
+}
+
+TEST(ModelExamine, ShapesMustBeGiven) {
+  const test::Files files;
+  auto flat = load_torchscript(files.save(small_net(), "small"));
+  ASSERT_TRUE(flat);
+  const auto none = Model::examine(*flat, {});
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message, HasSubstr("--input-shape"));
+  const auto many = Model::examine(*flat, {{{3, 8, 8}, DType::kFloat32}, {{1}, DType::kFloat32}});
+  ASSERT_FALSE(many);
+  EXPECT_EQ(many.error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST(ModelExamine, InputsWithDefaultsNeedNone) {
+  const auto model = open(scripted("Optional", R"(
+def forward(self, x, mask: Optional[Tensor]=None, scale: float=2.0):
+    if mask is not None:
+        x = x * mask
+    return torch.relu(x) * scale
+)"),
+                          "4");
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ(model->graph().inputs.size(), 1U);
+  EXPECT_THAT(test::kinds(model->graph()), ElementsAre("aten::relu", "aten::mul"));
+  EXPECT_TRUE(model->run_whole(model->example_inputs(2, 0).value()));
+}
+
+TEST(ModelExamine, OnlyTensorsComeFromOutside) {
+  const auto model =
+      open(scripted("Int", "def forward(self, x, n: int):\n    return x + n\n"), "4;1");
+  ASSERT_FALSE(model);
+  EXPECT_THAT(model.error().message, HasSubstr("int"));
+}
+
+TEST(Model, WholeRunsWhatTheFileDoes) {
+  const auto module = small_net();
+  const auto model = open(module, "3x8x8");
+  ASSERT_TRUE(model) << model.error().message;
+  const auto inputs = model->example_inputs(3, 5);
+  ASSERT_TRUE(inputs);
+  const auto outputs = model->run_whole(*inputs);
+  ASSERT_TRUE(outputs) << outputs.error().message;
+  ASSERT_EQ(outputs->size(), 1U);
+  EXPECT_EQ((*outputs)[0].get_if<Tensor>()->shape(), (Shape{3, 10}));
+  const auto wrong = model->run_whole({});
+  EXPECT_FALSE(wrong);
+  EXPECT_FALSE(model->run_whole({Value(std::int64_t{3})}));
+  EXPECT_FALSE(model->example_inputs(0, 0));
+}
+
+TEST(Model, AModelThatWritesToItsInputLeavesOursAlone) {
+  const auto model =
+      open(scripted("Writes", "def forward(self, x):\n    x.fill_(1.0)\n    return x + 1\n"), "4");
+  ASSERT_TRUE(model) << model.error().message;
+  const auto inputs = model->example_inputs(1, 3).value();
+  const auto again = model->example_inputs(1, 3).value();
+  ASSERT_TRUE(model->run_whole(inputs));
+  EXPECT_TRUE(bit_equal(inputs[0], again[0]));
+}
+
+TEST(Model, WeightsByDigest) {
+  const auto model = open(small_net(), "3x8x8");
+  ASSERT_TRUE(model) << model.error().message;
+  const auto& weights = model->graph().weights;
+  const auto& digests = model->weight_digests();
+  ASSERT_EQ(digests.size(), weights.size());
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const auto tensor = model->weight(digests[i]);
+    ASSERT_TRUE(tensor);
+    EXPECT_EQ(tensor->size_bytes(), weights[i].size_bytes);
+    EXPECT_EQ(sha256(tensor->bytes()), digests[i]);
+  }
+  EXPECT_EQ(model->weight(sha256("no such weight")).error().code, ErrorCode::kNotFound);
+}
+
+TEST(Model, TheDigestIsOfGraphWeightsAndShapes) {
+  const auto module = small_net();
+  const auto one = open(module, "3x8x8");
+  const auto same = open(module, "3x8x8");
+  ASSERT_TRUE(one && same);
+  EXPECT_EQ(one->digest(), same->digest());
+  auto changed = small_net();
+  changed.setattr("fc", changed.attr("fc").toTensor() + 1);
+  EXPECT_NE(open(changed, "3x8x8")->digest(), one->digest());
+  EXPECT_NE(
+      open(scripted("A", "def forward(self, x):\n    return torch.relu(x) + 1\n"), "4")->digest(),
+      open(scripted("A", "def forward(self, x):\n    return torch.relu(x) + 2\n"), "4")->digest());
+  const auto holding = [](double value) {
+    torch::jit::Module held("__torch__.Holding");
+    held.register_attribute("parts", c10::ListType::ofTensors(),
+                            c10::List<at::Tensor>({torch::full({4}, value)}));
+    held.define("def forward(self, x):\n    return torch.relu(x) + self.parts[0]\n");
+    return held;
+  };
+  EXPECT_NE(open(holding(1), "4")->digest(), open(holding(2), "4")->digest());
+}
+
+}  // namespace
+}  // namespace pareto::model

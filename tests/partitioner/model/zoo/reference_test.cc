@@ -1,0 +1,105 @@
+// Every built-in model against torchvision's: same names, shapes and order of weights, same outputs with the same weights.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "core/base/file.h"
+#include "partitioner/model/graph/flat.h"
+#include "partitioner/model/zoo/checkpoint.h"
+#include "partitioner/model/zoo/model_builder.h"
+#include "tests/support/process.h"
+
+namespace pareto::model {
+namespace {
+
+struct Reference {
+  const char* ours;
+  const char* torchvision;
+  std::int64_t size;
+};
+
+class Torchvision : public testing::TestWithParam<Reference> {};
+
+/// "name shape" of every entry that a model for inference has.
+std::vector<std::string> names_in(const std::filesystem::path& path) {
+  std::vector<std::string> names;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (line.find("num_batches_tracked") == std::string::npos && line.rfind("AuxLogits.", 0) != 0) {
+      names.push_back(line);
+    }
+  }
+  return names;
+}
+
+Tensor tensor_at(const std::shared_ptr<const std::string>& bytes, std::size_t offset, Shape shape) {
+  return Tensor::borrow(DType::kFloat32, std::move(shape),
+                        reinterpret_cast<const std::byte*>(bytes->data()) + offset, bytes)
+      .value();
+}
+
+TEST_P(Torchvision, SameWeightsSameOutputs) {
+  constexpr std::int64_t kClasses = 7;
+  const auto folder = TemporaryFolder::create("pareto-reference").value();
+  const std::string name = GetParam().torchvision;
+  const auto path = [&](const std::string& ending) { return folder.path() / (name + ending); };
+  const auto made = test::run(
+      {"/usr/bin/python3",
+       std::string(PARETO_SOURCE_DIR) + "/tests/partitioner/model/zoo/make_references.py", name,
+       std::to_string(kClasses), std::to_string(GetParam().size), folder.path().string()});
+  ASSERT_EQ(made.exit_code, 0) << "python3-torchvision must be installed: " << made.errors;
+
+  ModelOptions options;
+  options.num_classes = kClasses;
+  options.input = {{{3, GetParam().size, GetParam().size}, DType::kFloat32}};
+  options.weights = path(".pth").string();
+  const auto model = open_model(GetParam().ours, options);
+  ASSERT_TRUE(model) << model.error().message;
+
+  std::vector<std::string> names;
+  for (const GraphWeight& weight : model->graph().weights) {
+    names.push_back(weight.name + " " + to_string(weight.shape));
+  }
+  EXPECT_EQ(names, names_in(path(".names")));
+
+  const auto io = std::make_shared<const std::string>(read_file(path(".io")).value());
+  const Tensor input = tensor_at(io, 0, {2, 3, GetParam().size, GetParam().size});
+  const Tensor expected = tensor_at(io, input.size_bytes(), {2, kClasses});
+  ASSERT_EQ(io->size(), input.size_bytes() + expected.size_bytes());
+  const auto outputs = model->run_whole({input});
+  ASSERT_TRUE(outputs) << outputs.error().message;
+  ASSERT_EQ(outputs->size(), 1U);
+  EXPECT_LE(relative_error(expected, outputs->front()), 1e-5);
+
+  // The older form of the same checkpoint holds the same tensors.
+  const auto modern = read_checkpoint(path(".pth"));
+  const auto legacy = read_checkpoint(path(".legacy.pth"));
+  ASSERT_TRUE(modern) << modern.error().message;
+  ASSERT_TRUE(legacy) << legacy.error().message;
+  ASSERT_EQ(modern->size(), legacy->size());
+  for (std::size_t i = 0; i < modern->size(); ++i) {
+    EXPECT_EQ((*modern)[i].first, (*legacy)[i].first);
+    EXPECT_TRUE(bit_equal((*modern)[i].second, (*legacy)[i].second)) << (*modern)[i].first;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Torchvision,
+                         testing::Values(Reference{"mobilenetv2", "mobilenet_v2", 64},
+                                         Reference{"mobilenetv3_large", "mobilenet_v3_large", 64},
+                                         Reference{"resnet18", "resnet18", 64},
+                                         Reference{"resnet50", "resnet50", 64},
+                                         Reference{"vgg16", "vgg16", 64},
+                                         Reference{"alexnet", "alexnet", 96},
+                                         Reference{"inceptionv3", "inception_v3", 96},
+                                         Reference{"googlenet", "googlenet", 64},
+                                         Reference{"squeezenet1_0", "squeezenet1_0", 64},
+                                         Reference{"densenet121", "densenet121", 64}),
+                         [](const auto& test) { return std::string(test.param.ours); });
+
+TEST(BuiltinModels, EachIsComparedWithTorchvision) { EXPECT_EQ(builtin_models().size(), 10U); }
+
+}  // namespace
+}  // namespace pareto::model

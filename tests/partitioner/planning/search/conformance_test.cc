@@ -1,0 +1,383 @@
+// Every strategy of the builtin list against the exhaustive one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "partitioner/planning/search/search_strategy.h"
+#include "partitioner/planning/search/strategies.h"
+#include "partitioner/planning/search/tables.h"
+#include "tests/support/front_agreement.h"
+#include "tests/support/random_costs.h"
+
+namespace pareto::planning {
+namespace {
+
+using test::RandomCosts;
+
+class Conformance : public testing::TestWithParam<const SearchStrategy*> {
+ protected:
+  /// Compares on `count` instances that `make` makes.
+  template <typename Make>
+  static void expect_agreement(int count, const SearchOptions& options, Make make) {
+    std::mt19937_64 random(20);
+    std::size_t largest = 0;
+    for (int i = 0; i < count; ++i) {
+      const CostInputs inputs = make(random);
+      const auto expected = exhaustive_search()->search(inputs, options);
+      const auto front = GetParam()->search(inputs, options);
+      ASSERT_TRUE(expected) << expected.error().message;
+      ASSERT_TRUE(front) << front.error().message;
+      ASSERT_EQ(test::difference(*front, *expected), "") << "instance " << i;
+      ASSERT_EQ(test::flaw(*front, inputs, options), "") << "instance " << i;
+      largest = std::max(largest, front->size());
+    }
+    EXPECT_GT(largest, 1U) << "instances too easy to tell anything";
+  }
+
+  static void expect_agreement(int count, const SearchOptions& options, const RandomCosts& costs) {
+    expect_agreement(count, options,
+                     [&](std::mt19937_64& random) { return test::random_costs(costs, random); });
+  }
+};
+
+RandomCosts costs(int devices, int positions) {
+  RandomCosts options;
+  options.devices = devices;
+  options.positions = positions;
+  return options;
+}
+
+TEST_P(Conformance, OnInstancesOfAllKinds) {
+  expect_agreement(2000, {}, [](std::mt19937_64& random) {
+    return test::random_costs(test::random_options(random, 4, 12), random);
+  });
+}
+
+TEST_P(Conformance, OnLongerModels) {
+  expect_agreement(200, {}, costs(2, 30));
+  expect_agreement(100, {}, costs(3, 30));
+  expect_agreement(20, {}, costs(4, 18));
+}
+
+TEST_P(Conformance, WithFewDifferentTimes) {
+  RandomCosts options = costs(3, 14);
+  options.largest_time = 3;
+  expect_agreement(300, {}, options);
+}
+
+TEST_P(Conformance, WithManyWindows) {
+  RandomCosts options = costs(3, 14);
+  options.delays = 100;
+  expect_agreement(300, {}, options);
+}
+
+TEST_P(Conformance, WithProcessorTimeOfMessages) {
+  RandomCosts options = costs(3, 14);
+  options.processor = 1;
+  expect_agreement(300, {}, options);
+}
+
+TEST_P(Conformance, WithCodecsAndTransportsToChooseFrom) {
+  RandomCosts of_all = costs(3, 9);
+  of_all.codecs = 0.7;
+  of_all.processor = 0.5;
+  expect_agreement(300, {}, of_all);
+  of_all.identical = 0.7;
+  of_all.measured = 0.7;
+  of_all.positions = 6;
+  for (const ThirdObjective third :
+       {ThirdObjective::kNone, ThirdObjective::kEnergy, ThirdObjective::kMemory}) {
+    SearchOptions options;
+    options.third = third;
+    expect_agreement(300, options, of_all);
+  }
+}
+
+TEST_P(Conformance, WithIdenticalDevices) {
+  RandomCosts options = costs(4, 12);
+  options.identical = 0.7;
+  expect_agreement(200, {}, options);
+}
+
+TEST_P(Conformance, WithMemoryLimitsAndPins) {
+  RandomCosts options = costs(4, 12);
+  options.limited = 0.8;
+  options.pinned = 0.5;
+  options.missing = 0.1;
+  expect_agreement(200, {}, options);
+}
+
+TEST_P(Conformance, WithWeightsThatSeveralStagesHold) {
+  RandomCosts of_all = costs(3, 10);
+  of_all.shared = 0.8;
+  of_all.limited = 0.5;
+  of_all.identical = 0.3;
+  for (const ThirdObjective third : {ThirdObjective::kNone, ThirdObjective::kMemory}) {
+    SearchOptions options;
+    options.third = third;
+    expect_agreement(300, options, of_all);
+  }
+}
+
+TEST_P(Conformance, WithAThirdObjective) {
+  for (const ThirdObjective third :
+       {ThirdObjective::kEnergy, ThirdObjective::kMemory, ThirdObjective::kLoss}) {
+    SearchOptions options;
+    options.third = third;
+    expect_agreement(300, options, [&](std::mt19937_64& random) {
+      RandomCosts of_all = test::random_options(random, 4, 10);
+      if (third == ThirdObjective::kLoss) {
+        of_all.codecs = 0.5;
+        of_all.devices = std::min(of_all.devices, 3);
+      }
+      return test::random_costs(of_all, random);
+    });
+  }
+}
+
+TEST_P(Conformance, WithSharedMedia) {
+  for (const int media : {1, 2}) {
+    for (const ThirdObjective third : {ThirdObjective::kNone, ThirdObjective::kEnergy}) {
+      SearchOptions options;
+      options.third = third;
+      expect_agreement(200, options, [&](std::mt19937_64& random) {
+        RandomCosts of_all = test::random_options(random, 4, 10);
+        of_all.media = media;
+        return test::random_costs(of_all, random);
+      });
+    }
+  }
+}
+
+TEST_P(Conformance, WithMediaOfEachDevice) {
+  for (const int media : {0, 1, 2}) {
+    for (const ThirdObjective third : {ThirdObjective::kNone, ThirdObjective::kMemory}) {
+      SearchOptions options;
+      options.third = third;
+      expect_agreement(150, options, [&](std::mt19937_64& random) {
+        RandomCosts of_all = test::random_options(random, 4, 10);
+        of_all.media = media;
+        of_all.cards = media == 0 ? 1 : 0.5;
+        return test::random_costs(of_all, random);
+      });
+    }
+  }
+}
+
+TEST_P(Conformance, WithAsManyMediaAsThereMayBe) {
+  SearchOptions options;
+  options.third = ThirdObjective::kEnergy;
+  expect_agreement(50, options, [&](std::mt19937_64& random) {
+    RandomCosts of_all = test::random_options(random, 3, 8);
+    of_all.media = 4;
+    of_all.cards = 0.5;
+    return test::random_costs(of_all, random);
+  });
+}
+
+TEST_P(Conformance, OnGrids) {
+  // Long enough for the coarse grids of a search.
+  expect_agreement(30, {}, costs(2, 70));
+  SearchOptions options;
+  options.third = ThirdObjective::kEnergy;
+  expect_agreement(10, options, costs(2, 70));
+}
+
+TEST_P(Conformance, WithinARangeOfWindows) {
+  for (const WindowRange windows : {WindowRange{1, 1}, {1, 3}, {3, 5}, {4, 4}}) {
+    SearchOptions options;
+    options.windows = windows;
+    options.replicas = false;
+    std::mt19937_64 random(21);
+    for (int i = 0; i < 200; ++i) {
+      const CostInputs inputs = test::random_costs(costs(3, 12), random);
+      const auto expected = exhaustive_search()->search(inputs, options);
+      const auto front = GetParam()->search(inputs, options);
+      ASSERT_TRUE(expected && front);
+      ASSERT_EQ(test::difference(*front, *expected), "") << "instance " << i;
+      ASSERT_EQ(test::flaw(*front, inputs, options), "") << "instance " << i;
+    }
+  }
+}
+
+TEST_P(Conformance, WhereNothingFits) {
+  std::mt19937_64 random(22);
+  CostInputs inputs = test::random_costs(costs(3, 6), random);
+  for (DeviceCosts& device : inputs.devices) device.memory_limit_bytes = 0;
+  const auto front = GetParam()->search(inputs, {});
+  ASSERT_TRUE(front);
+  EXPECT_TRUE(front->empty());
+}
+
+TEST_P(Conformance, WherePlansTakeNoTime) {
+  CostInputs inputs;
+  inputs.boundary_bytes = {0, 0, 0};
+  inputs.legal = {true, true, true};
+  inputs.devices.resize(2);
+  for (DeviceCosts& device : inputs.devices) device.compute.assign(3, Nanoseconds(0));
+  inputs.links.assign(3, std::vector<LinkCosts>(3));
+  SearchOptions options;
+  options.replicas = false;
+  const auto front = GetParam()->search(inputs, options);
+  ASSERT_TRUE(front) << front.error().message;
+  EXPECT_EQ(test::flaw(*front, inputs, options), "");
+  ASSERT_EQ(front->size(), 1U);
+  EXPECT_EQ(front->front().point, (OperatingPoint{Nanoseconds(1), 1}));
+}
+
+TEST_P(Conformance, RefusesInputsThatAreNone) {
+  const auto code = [](const CostInputs& inputs, const SearchOptions& options) {
+    const auto front = GetParam()->search(inputs, options);
+    return front ? ErrorCode::kInternal : front.error().code;
+  };
+  EXPECT_EQ(code({}, {}), ErrorCode::kInvalidArgument);
+  std::mt19937_64 random(23);
+  const CostInputs inputs = test::random_costs(costs(3, 6), random);
+  SearchOptions options;
+  options.windows = {2, 1};
+  EXPECT_EQ(code(inputs, options), ErrorCode::kInvalidArgument);
+  options.windows = {0, 1};
+  EXPECT_EQ(code(inputs, options), ErrorCode::kInvalidArgument);
+  options.windows = {1, kLargestSearchedWindow + 1};
+  EXPECT_EQ(code(inputs, options), ErrorCode::kInvalidArgument);
+}
+
+TEST_P(Conformance, RefusesMoreDevicesThanItCanSearch) {
+  // Of 64 different ones the usages are more than a number can count.
+  for (const int devices : {24, 64}) {
+    for (const ThirdObjective third : {ThirdObjective::kNone, ThirdObjective::kEnergy}) {
+      SearchOptions options;
+      options.third = third;
+      options.replicas = false;
+      const auto front = GetParam()->search(test::model_like_costs(devices, 12, 1), options);
+      ASSERT_FALSE(front) << devices;
+      EXPECT_EQ(front.error().code, ErrorCode::kExhausted);
+      EXPECT_THAT(front.error().message,
+                  testing::AllOf(testing::HasSubstr(std::to_string(devices) + " devices"),
+                                 testing::HasSubstr("leave devices out")));
+    }
+  }
+}
+
+TEST_P(Conformance, RefusesThemWhereNothingLeadsToAnyToo) {
+  CostInputs inputs = test::model_like_costs(64, 12, 1);
+  for (auto& row : inputs.links) {
+    for (LinkCosts& link : row) link.usable = false;
+  }
+  const auto front = GetParam()->search(inputs, {});
+  ASSERT_FALSE(front);
+  EXPECT_EQ(front.error().code, ErrorCode::kExhausted);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Conformance, testing::ValuesIn(builtin_searches()),
+                         [](const auto& each) { return std::string(each.param->name()); });
+
+TEST(BuiltinSearches, AreFoundByName) {
+  for (const SearchStrategy* const strategy : builtin_searches()) {
+    EXPECT_EQ(find_search(strategy->name()).value(), strategy);
+  }
+  const auto none = find_search("exakt");
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(none.error().message, testing::HasSubstr("exact"));
+}
+
+TEST(Exhaustive, RefusesWhatWouldTakeYears) {
+  const auto front = exhaustive_search()->search(test::model_like_costs(8, 100, 1), {});
+  ASSERT_FALSE(front);
+  EXPECT_EQ(front.error().code, ErrorCode::kExhausted);
+}
+
+TEST(Exhaustive, CountsTheWaysOverItsLinks) {
+  CostInputs inputs = test::model_like_costs(4, 40, 1);
+  for (auto& row : inputs.links) {
+    for (LinkCosts& link : row) link.codecs.resize(6);
+  }
+  const auto front = exhaustive_search()->search(inputs, {});
+  ASSERT_FALSE(front);
+  EXPECT_EQ(front.error().code, ErrorCode::kExhausted);
+  EXPECT_THAT(front.error().message, testing::HasSubstr("fewer transports and codecs"));
+}
+
+TEST(Exact, SaysWhatToLeaveOutOfTooManyMedia) {
+  std::mt19937_64 random(25);
+  RandomCosts options = costs(4, 6);
+  options.media = 5;
+  const auto front = exact_search()->search(test::random_costs(options, random), {});
+  ASSERT_FALSE(front);
+  EXPECT_EQ(front.error().code, ErrorCode::kExhausted);
+  EXPECT_THAT(front.error().message,
+              testing::AllOf(testing::HasSubstr("4 devices have 5 names under `medium`"),
+                             testing::HasSubstr("leave devices out, or names")));
+}
+
+TEST(Exact, GivesUpWhereTooMuchHasToBeCompared) {
+  std::mt19937_64 random(26);
+  RandomCosts options = costs(4, 10);
+  options.media = 3;
+  const CostInputs inputs = test::random_costs(options, random);
+  SearchOptions few;
+  few.comparisons = 10;
+  const auto front = exact_search()->search(inputs, few);
+  ASSERT_FALSE(front);
+  EXPECT_EQ(front.error().code, ErrorCode::kExhausted);
+  EXPECT_THAT(front.error().message, testing::HasSubstr("or names under `medium`"));
+  EXPECT_TRUE(exact_search()->search(inputs, {}));
+}
+
+TEST(Exact, AnyNumberOfDevicesMayHaveAMediumAlone) {
+  CostInputs inputs = test::model_like_costs(8, 12, 1);
+  const auto without = exact_search()->search(inputs, {});
+  ASSERT_TRUE(without);
+  inputs.media = 8;
+  for (std::size_t device = 0; device < 8; ++device) {
+    for (std::size_t other = 0; other < inputs.links.size(); ++other) {
+      if (other == device) continue;
+      inputs.links[device][other].media.push_back({static_cast<int>(device)});
+      inputs.links[other][device].media.push_back({static_cast<int>(device)});
+    }
+  }
+  const auto front = exact_search()->search(inputs, {});
+  ASSERT_TRUE(front) << front.error().message;
+  EXPECT_EQ(test::flaw(*front, inputs, {}), "");
+  EXPECT_EQ(front->front().point.latency, without->front().point.latency);
+}
+
+TEST(Tables, ListsOfStagesCountToo) {
+  // A million stages.
+  SearchTables tables;
+  tables.positions.resize(2001);
+  tables.usages = 2;
+  Kind& kind = tables.kinds.emplace_back();
+  kind.devices = {0};
+  kind.ends.assign(2000, std::vector<int>(500));
+  EXPECT_TRUE(check_size(tables, sizeof(double)));
+  // Of a kind whose links all differ a program has as many lists as entries times exits.
+  kind.entries.resize(30);
+  kind.exits.resize(30);
+  const auto size = check_size(tables, sizeof(double));
+  ASSERT_FALSE(size);
+  EXPECT_EQ(size.error().code, ErrorCode::kExhausted);
+  EXPECT_THAT(size.error().message, testing::HasSubstr("leave devices out"));
+}
+
+TEST(Exact, AlikeDevicesAreCounted) {
+  std::mt19937_64 random(24);
+  RandomCosts options = costs(40, 12);
+  options.identical = 1;
+  const CostInputs inputs = test::random_costs(options, random);
+  const auto front = exact_search()->search(inputs, {});
+  ASSERT_TRUE(front) << front.error().message;
+  EXPECT_EQ(test::flaw(*front, inputs, {}), "");
+}
+
+TEST(Exact, FindsAFrontOfAModelsSize) {
+  // 1e17 placements.
+  const CostInputs inputs = test::model_like_costs(8, 200, 1);
+  const auto front = exact_search()->search(inputs, {});
+  ASSERT_TRUE(front) << front.error().message;
+  EXPECT_EQ(test::flaw(*front, inputs, {}), "");
+  EXPECT_GT(front->size(), 3U);
+}
+
+}  // namespace
+}  // namespace pareto::planning
