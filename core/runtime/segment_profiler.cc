@@ -151,12 +151,23 @@ std::string describe(const Step& step, const Environment& environment) {
   return description.text();
 }
 
+/// Waits until these values are made: a GPU computes them after the call that asks for them returned.
+void wait_until_made(const torch::jit::Stack& values) {
+  for (const c10::IValue& value : values) {
+    if (!value.isTensor() || !value.toTensor().defined() || value.toTensor().is_cpu()) continue;
+    // A copy to the processor comes after all that the device was given before.
+    at::empty({1}, at::TensorOptions().device(value.toTensor().device())).cpu();
+    return;
+  }
+}
+
 void run_step(Step& step, Environment& environment, bool timed) {
   if (!timed) step.what = describe(step, environment);
   torch::jit::Stack stack;
   for (const Value* argument : step.arguments) stack.push_back(environment.at(argument));
   const auto start = std::chrono::steady_clock::now();
   torch::jit::InterpreterState(*step.code).run(stack);
+  wait_until_made(stack);
   const auto end = std::chrono::steady_clock::now();
   if (timed) step.times.push_back(end - start);
   const auto outputs = step.node->outputs();
