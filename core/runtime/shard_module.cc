@@ -11,6 +11,7 @@
 #include "core/runtime/torch/convert.h"
 #include "core/runtime/torch/interruption.h"
 #include "core/runtime/torch/map_devices.h"
+#include "core/runtime/torch/tensor_bounds.h"
 #include "core/runtime/torch/written_weights.h"
 
 namespace pareto::runtime {
@@ -33,6 +34,7 @@ Expected<torch::jit::Module> load_archive(const plan::Shard& shard, c10::Device 
     std::istringstream stream(shard.archive);
     PARETO_TRY(with_context(check_archive(stream), "the archive"));
     torch::jit::Module module = torch::jit::load(stream, device);
+    PARETO_TRY(with_context(check_tensor_bounds(module), "the archive"));
     const auto method = module.find_method("run");
     if (!method) return fail(ErrorCode::kCorrupt, "the archive has no method run");
     const std::size_t arguments = method->function().getSchema().arguments().size() - 1;

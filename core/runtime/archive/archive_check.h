@@ -1,4 +1,5 @@
-// What is checked of a TorchScript archive before LibTorch reads it: bytes that its parser would not survive.
+// What is checked of a TorchScript archive before LibTorch reads it: bytes that it would not
+// survive.
 #pragma once
 
 #include <istream>
@@ -7,9 +8,10 @@
 
 namespace pareto::runtime {
 
-/// Reads the archive's code and values and checks that they nest no deeper than a stack bears (code_nesting.h, definition_chain.h, pickle_nesting.h); weights
-/// are not read. Leaves the
-/// stream at its beginning. Fails: kCorrupt. What can't be read at all passes: LibTorch says why it refuses that.
+/// Checks the archive's code and values: they nest no deeper than a stack bears, nothing is taken
+/// where there is nothing (code_nesting.h, class_bodies.h, definition_chain.h, pickle_check.h), and
+/// records of weights are as large as the tensors in them say. Leaves the stream at its beginning.
+/// Fails: kCorrupt. What can't be read at all passes: LibTorch says why it refuses that.
 Expected<> check_archive(std::istream& archive);
 
 }  // namespace pareto::runtime

@@ -26,7 +26,7 @@ auto to_std(const Optional& value) {
   return value ? std::optional<T>(*value) : std::nullopt;
 }
 
-/// The first line of what LibTorch has to say, without its backtrace.
+/// The first line of what LibTorch has to say that is not empty, without its backtrace.
 inline std::string first_line(const std::exception& error) {
   const auto* c10_error = dynamic_cast<const c10::Error*>(&error);
   std::string text = c10_error != nullptr ? c10_error->what_without_backtrace() : error.what();
@@ -35,6 +35,8 @@ inline std::string first_line(const std::exception& error) {
   }
   // An error raised inside a graph begins with where, and ends with what: "RuntimeError: …".
   if (const auto at = text.rfind("RuntimeError: "); at != std::string::npos) text.erase(0, at + 14);
+  // A parser's error begins with an empty line.
+  text.erase(0, text.find_first_not_of(" \n"));
   return text.substr(0, text.find('\n'));
 }
 

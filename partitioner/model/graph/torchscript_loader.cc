@@ -4,6 +4,7 @@
 
 #include "core/runtime/archive/archive_check.h"
 #include "core/runtime/torch/map_devices.h"
+#include "core/runtime/torch/tensor_bounds.h"
 #include "partitioner/model/graph/file_kind.h"
 #include "partitioner/model/graph/flat.h"
 #include "partitioner/model/graph/flatten.h"
@@ -91,6 +92,7 @@ Expected<torch::jit::Module> load_module(const std::filesystem::path& path) {
     std::ifstream archive(path, std::ios::binary);
     PARETO_TRY(runtime::check_archive(archive));
     torch::jit::Module module = torch::jit::load(path.string(), torch::kCPU);
+    PARETO_TRY(runtime::check_tensor_bounds(module));
     module.eval();
     runtime::map_devices(module, torch::kCPU);
     return module;

@@ -16,6 +16,7 @@
 #include "core/runtime/archive/archive_check.h"
 #include "core/runtime/torch/compat.h"
 #include "core/runtime/torch/convert.h"
+#include "core/runtime/torch/tensor_bounds.h"
 #include "partitioner/model/graph/flat.h"
 #include "partitioner/model/zoo/pickle.h"
 
@@ -128,6 +129,7 @@ Expected<Entries> read_module(const std::filesystem::path& path) {
   std::ifstream archive(path, std::ios::binary);
   PARETO_TRY(runtime::check_archive(archive));
   const torch::jit::Module module = torch::jit::load(path.string(), c10::Device(c10::kCPU));
+  PARETO_TRY(runtime::check_tensor_bounds(module));
   Entries entries;
   const auto add = [&](const auto& named) -> Expected<> {
     for (const auto& entry : named) {

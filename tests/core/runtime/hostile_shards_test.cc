@@ -7,10 +7,12 @@
 #include <sstream>
 
 #include "core/runtime/archive/archive_check.h"
+#include "core/runtime/archive/class_bodies.h"
 #include "core/runtime/archive/code_nesting.h"
 #include "core/runtime/archive/definition_chain.h"
 #include "core/runtime/shard_runner.h"
 #include "core/runtime/torch/convert.h"
+#include "core/runtime/torch/tensor_bounds.h"
 #include "tests/support/rewritten_archive.h"
 
 namespace pareto::runtime {
@@ -181,6 +183,12 @@ TEST(HostileShards, CodeAsDeepAsIsAllowedIsParsed) {
   EXPECT_TRUE(check_nesting("x = \"" + times(100'000, "(") + "\"\n# " + times(100'000, "(")));
 }
 
+TEST(HostileShards, WhatLibTorchSaysBehindAnEmptyLineIsPassedOn) {
+  const auto runner = load(with_code("1 1"));
+  ASSERT_FALSE(runner);
+  EXPECT_THAT(runner.error().message, testing::Not(testing::EndsWith(": ")));
+}
+
 /// Classes of which each has a member of the next one's; the last one's is of the first's, so that they go round.
 std::string chain_of(std::size_t count) {
   std::string code;
@@ -235,6 +243,125 @@ TEST(HostileShards, ValuesThatNestTooDeeplyAreRefusedBeforeTheyAreMade) {
     EXPECT_EQ(runner.error().code, ErrorCode::kCorrupt);
     EXPECT_THAT(runner.error().message, HasSubstr("data.pkl: ")) << pickle.substr(0, 20);
   }
+}
+
+/// A harmless shard with `bytes` in place of its values.
+plan::Shard with_values(const std::string& bytes) {
+  plan::Shard shard = shard_of("\ndef run(self, x):\n    return (x + 1,)\n");
+  shard.archive = test::rewritten_archive(
+      shard.archive, [&](const std::string&) { return bytes; }, "data.pkl");
+  return shard;
+}
+
+TEST(HostileShards, ValuesTakenFromAnEmptyStackAreRefused) {
+  const std::string dict = "ccollections\nOrderedDict\n";
+  for (const std::string& values :
+       {std::string("R"),     std::string("\x85"), std::string("\x86"), std::string("\x87"),
+        std::string("N\x86"), std::string("Q"),    std::string("b"),    std::string("Nb"),
+        std::string(")R"),    dict + "R",          std::string("\x81"), std::string("a"),
+        std::string("s"),     std::string("t"),    std::string("(u"),   std::string("NN(\x86u"),
+        std::string("q\1"),   std::string("h\1"),  std::string("}(Nu"), std::string("}(NNNu")}) {
+    const auto runner = load(with_values("\x80\x02" + values + "."));
+    ASSERT_FALSE(runner) << values;
+    EXPECT_EQ(runner.error().code, ErrorCode::kCorrupt) << values;
+    EXPECT_THAT(runner.error().message, HasSubstr("data.pkl: its values ")) << values;
+  }
+}
+
+TEST(HostileShards, ValuesThatNeedMoreMemoryThanTheyHaveAreRefused) {
+  // A place in the memo that is far beyond its end, and a text that is not there.
+  for (const std::string& values :
+       {std::string("Nr\xff\xff\xff\x7f"), std::string("X\xff\xff\xff\x7f")}) {
+    const auto runner = load(with_values("\x80\x02" + values + "."));
+    ASSERT_FALSE(runner) << values;
+    EXPECT_THAT(runner.error().message, HasSubstr("data.pkl: its values ")) << values;
+  }
+}
+
+TEST(HostileShards, RecordsSmallerThanTheirTensorsAreRefused) {
+  torch::jit::Module module("__torch__.Shard");
+  module.register_attribute("w", c10::TensorType::get(), torch::ones({4}));
+  module.define("def run(self, x):\n    return (x + self.w,)\n");
+  std::ostringstream bytes;
+  module.save(bytes);
+  std::istringstream whole(bytes.str());
+  EXPECT_TRUE(check_archive(whole));
+  std::istringstream cut(test::rewritten_archive(
+      bytes.str(), [](const std::string& record) { return record.substr(0, 15); }, "data/0"));
+  const auto checked = check_archive(cut);
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(checked.error().message, "data.pkl: a tensor of 16 bytes has 15 (data/0)");
+}
+
+TEST(HostileShards, TensorsLargerThanTheirBytesAreRefused) {
+  const auto module_with = [](const at::Tensor& tensor) {
+    torch::jit::Module module("__torch__.Shard");
+    module.register_attribute("w", c10::TensorType::get(), tensor);
+    module.define("def run(self, x):\n    return (x + self.w,)\n");
+    return module;
+  };
+  const at::Tensor four = torch::ones({4});
+  EXPECT_TRUE(check_tensor_bounds(module_with(four)));
+  EXPECT_TRUE(check_tensor_bounds(module_with(four.narrow(0, 2, 2))));
+  EXPECT_TRUE(check_tensor_bounds(module_with(four.expand({1000, 4}))));
+  EXPECT_TRUE(check_tensor_bounds(module_with(torch::empty({0, 7}))));
+  constexpr std::int64_t kFar = std::int64_t{1} << 40;
+  struct Claim {
+    std::int64_t offset = 0;
+    std::vector<std::int64_t> sizes;
+    std::vector<std::int64_t> strides;
+  };
+  for (const Claim& claim : {Claim{0, {5}, {1}}, Claim{1, {4}, {1}}, Claim{0, {2}, {kFar}},
+                             Claim{kFar, {1}, {1}}, Claim{0, {kFar, 2}, {kFar, 1}}}) {
+    at::Tensor forged = torch::ones({4});
+    forged.unsafeGetTensorImpl()->set_storage_offset(claim.offset);
+    forged.unsafeGetTensorImpl()->set_sizes_and_strides(claim.sizes, claim.strides);
+    const auto checked = check_tensor_bounds(module_with(forged));
+    ASSERT_FALSE(checked) << claim.sizes;
+    EXPECT_THAT(checked.error().message, HasSubstr("the attribute w is larger than its bytes"));
+  }
+}
+
+TEST(HostileShards, AttributesWithoutATypeOrAValueAreRefused) {
+  const auto load_with = [](const std::string& statement, const std::string& base) {
+    plan::Shard shard = shard_of("\ndef run(self, x):\n    return (x + 1,)\n");
+    shard.archive = test::rewritten_archive(shard.archive, [&](std::string code) {
+      const std::string whole = "Shard(Module):\n";
+      const std::size_t at = code.find(whole);
+      EXPECT_NE(at, std::string::npos) << code;
+      return code.replace(at, whole.size(), "Shard(" + base + "):\n  " + statement + "\n");
+    });
+    return load(shard);
+  };
+  ASSERT_TRUE(load_with("y : Final[int] = 3", "Module"));
+  for (const auto& [statement, base] : std::vector<std::pair<std::string, std::string>>{
+           {"y = []", "Module"},
+           {"y = 3", "Module"},
+           {"y = \\\n    [\": int\"]  # : int", "Module"},
+           {"y = {1: 2}", "Module"},
+           {"__properties__ = [\"y\"]", "Module"},
+           {"__parameters__ : int", "Module"},
+           {"__annotations__[\"0\"] : bool", "Module"},
+           {"__parameters__ = []", "NamedTuple"},
+           {"y : int", "Enum"}}) {
+    const auto runner = load_with(statement, base);
+    ASSERT_FALSE(runner) << statement;
+    EXPECT_EQ(runner.error().code, ErrorCode::kCorrupt) << statement;
+    EXPECT_THAT(runner.error().message, HasSubstr("has no ")) << statement;
+  }
+}
+
+TEST(HostileShards, WhatIsAStatementOfAClassIsReadAsLibTorchReadsIt) {
+  EXPECT_TRUE(
+      check_class_bodies("class A(Module):\n  x : int\n  def f(self) -> int:\n    y = 3\n"
+                         "    return y\ndef g(a: int) -> int:\n  b = a\n  return b\n"));
+  EXPECT_TRUE(check_class_bodies(
+      "class A(Module):\n  __annotations__ = []\n  __annotations__[\"0\"] = bool\n"));
+  EXPECT_TRUE(check_class_bodies("class A(NamedTuple):\n  x : int\n  y : List[int] = [\n3]\n"));
+  EXPECT_FALSE(check_class_bodies("def f(self):\n  # type: (int) -> int\n  pass\n"));
+  EXPECT_FALSE(check_class_bodies("class A(Module):\n  def f(self):\n    pass\n  y = 3\n"));
+  EXPECT_FALSE(check_class_bodies("  class A(Module):\n    y : int\n")) << "an indented file";
 }
 
 TEST(HostileShards, AnArchiveThatIsNoneIsLeftToLibTorch) {
