@@ -82,6 +82,7 @@ class VerifyCommand final : public Command {
       PARETO_ASSIGN(const double max_error, runner_.max_error_share());
       if (max_error > 0) options.runner.max_error = max_error;
       options.points = sample(points);
+      options.most_error = most_error(options.runner);
       PARETO_ASSIGN(fast, rows_of(context, model, options));
     }
     print(context, model, plain, fast);
@@ -94,6 +95,15 @@ class VerifyCommand final : public Command {
 
  private:
   static constexpr std::size_t kSample = 12;
+
+  /// Returns the largest error that rounding explains. Engines are chosen by the error of one
+  /// shard; those of two in a row add up, and the second may enlarge the first's.
+  static double most_error(const runtime::RunnerOptions& options) {
+    constexpr double kMostOfFloat32 = 0.01;
+    constexpr double kTimesMaxError = 4;
+    if (options.precision == runtime::Precision::kFloat32) return kMostOfFloat32;
+    return kTimesMaxError * options.max_error;
+  }
 
   static std::vector<std::size_t> sample(const std::vector<std::size_t>& points) {
     if (points.size() <= kSample) return points;

@@ -48,8 +48,12 @@ class Verification {
 
   std::vector<VerifyRow> run(const std::function<void(const VerifyRow&)>& on_row) {
     const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
-    const auto workers = std::clamp<std::size_t>(
-        cores / static_cast<unsigned>(std::max(1, options_.runner.threads)), 1, 8);
+    // The halves draw the random numbers that the whole model drew, if nobody else draws meanwhile:
+    // neither another point's halves, nor engines that are tried while a shard is loaded.
+    const auto workers =
+        is_random_ ? 1
+                   : std::clamp<std::size_t>(
+                         cores / static_cast<unsigned>(std::max(1, options_.runner.threads)), 1, 8);
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < std::min(workers, options_.points.size()); ++i) {
       threads.emplace_back([this] { work(); });
@@ -101,6 +105,10 @@ class Verification {
           row.failure =
               "its outputs are infinitely far from the whole model's: not finite where those are, "
               "of another shape or type, other integers, or not zero where all of those are";
+        } else if (row.relative_error > options_.most_error) {
+          row.failure = fmt::format(
+              "it is off by {:.2g} of the largest output; rounding explains at most {:g}",
+              row.relative_error, options_.most_error);
         }
       } else {
         row.failure = outputs.error().message;
@@ -135,13 +143,8 @@ class Verification {
     return runtime::ShardRunner::load(shard, weights, options_.runner);
   }
 
-  /// The halves draw the random numbers that the whole model drew, if nobody else draws meanwhile.
   Expected<Value> run_through(const Halves& halves, const Reference& reference) {
-    std::unique_lock<std::mutex> alone;
-    if (is_random_) {
-      alone = std::unique_lock(random_mutex_);
-      runtime::seed_random_numbers(options_.seed);
-    }
+    if (is_random_) runtime::seed_random_numbers(options_.seed);
     PARETO_ASSIGN(auto between, with_context(halves.prefix->run(reference.inputs), "prefix"));
     PARETO_ASSIGN(auto outputs, with_context(halves.suffix->run(std::move(between)), "suffix"));
     return Value(List{std::move(outputs)});
@@ -151,7 +154,6 @@ class Verification {
   const VerifyOptions& options_;
   const std::vector<Reference> references_;
   const bool is_random_;
-  std::mutex random_mutex_;
   std::mutex model_mutex_;
   std::atomic<std::size_t> next_{0};
   std::mutex mutex_;

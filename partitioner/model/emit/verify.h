@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct VerifyOptions {
   runtime::RunnerOptions
       runner;  ///< engine "plain": bits are compared; others: the error is stated
   std::uint64_t seed = 0;
+  double most_error =
+      std::numeric_limits<double>::infinity();  ///< a larger relative error has failed
 };
 
 struct VerifyRow {
@@ -25,7 +28,7 @@ struct VerifyRow {
   std::int64_t batch = 0;
   bool bit_equal = false;
   double relative_error = 0;  ///< against the whole model in the plain engine
-  std::string failure;        ///< it could not be run, or its error is infinite, and why
+  std::string failure;  ///< it could not be run, or its error is infinite or too large, and why
 };
 
 /// on_row is called after each row, in order: progress. Fails only where the whole model itself cannot be run.

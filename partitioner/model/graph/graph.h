@@ -18,7 +18,8 @@ struct MemoryLayout {
   std::vector<std::int64_t> order;  ///< dimensions, outermost in memory first; empty: row-major
   std::vector<std::int64_t>
       gaps;  ///< in that order: places of each dimension that memory holds beyond its size; empty: none
-  std::int64_t step = 1;  ///< distance of neighbours in the innermost one
+  std::int64_t step = 1;                 ///< distance of neighbours in the innermost one
+  std::vector<std::int64_t> repeated{};  ///< dimensions whose places share one memory (expand)
 
   bool operator==(const MemoryLayout&) const = default;
 };

@@ -38,18 +38,30 @@ void simplify(MemoryLayout& layout) {
   if (std::is_sorted(layout.order.begin(), layout.order.end())) layout.order.clear();
 }
 
+/// Where each dimension stands in the order of memory.
+std::vector<std::int64_t> inverse_of(const std::vector<std::int64_t>& order) {
+  std::vector<std::int64_t> inverse(order.size());
+  for (std::size_t i = 0; i < inverse.size(); ++i) {
+    inverse[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+  }
+  return inverse;
+}
+
 }  // namespace
 
 MemoryLayout layout_of(const c10::IValue& value) {
   if (!value.isTensor() || !value.toTensor().defined()) return {};
   const at::Tensor& tensor = value.toTensor();
   if (tensor.layout() != c10::kStrided || tensor.is_contiguous() || tensor.numel() == 0) return {};
+  for (std::int64_t dim = 0; dim < tensor.dim(); ++dim) {
+    if (tensor.stride(dim) != 0 || tensor.size(dim) == 1) continue;
+    MemoryLayout layout = layout_of(tensor.narrow(dim, 0, 1));
+    layout.repeated.insert(layout.repeated.begin(), dim);
+    return layout;
+  }
   MemoryLayout layout;
   layout.order.resize(static_cast<std::size_t>(tensor.dim()));
   std::iota(layout.order.begin(), layout.order.end(), 0);
-  for (const std::int64_t dim : layout.order) {
-    if (tensor.stride(dim) == 0 && tensor.size(dim) > 1) return {};
-  }
   std::stable_sort(layout.order.begin(), layout.order.end(), [&](std::int64_t a, std::int64_t b) {
     return tensor.stride(a) > tensor.stride(b);
   });
@@ -73,7 +85,8 @@ bool holds_views(const c10::IValue& value) {
 
 MemoryLayout join_layouts(const MemoryLayout& a, const MemoryLayout& b) {
   if (a == b) return a;
-  if (a.order == b.order) return {a.order, {}, 1};
+  const auto repeated = a.repeated == b.repeated ? a.repeated : std::vector<std::int64_t>{};
+  if (a.order == b.order) return {a.order, {}, 1, repeated};
   return {};
 }
 
@@ -86,6 +99,13 @@ torch::jit::Value* restore_layout(torch::jit::Graph& graph, torch::jit::Value* t
   const std::int64_t zero = 0;
   const std::int64_t one = 1;
   const std::int64_t last = -1;
+  const std::vector<std::int64_t> inverse = inverse_of(layout.order);
+  torch::jit::Value* const whole = tensor;
+  for (const std::int64_t dim : layout.repeated) {
+    const std::int64_t place = inverse.empty() ? dim : inverse[static_cast<std::size_t>(dim)];
+    insert(c10::aten::slice, {tensor, place, zero, one, one});
+  }
+  if (!layout.repeated.empty()) insert(c10::aten::contiguous, {tensor});
   std::vector<std::int64_t> padding;  // from the last dimension to the first: before, behind
   if (layout.step > 1) {
     // One more dimension, innermost, of which only the first place is used.
@@ -101,13 +121,12 @@ torch::jit::Value* restore_layout(torch::jit::Graph& graph, torch::jit::Value* t
     insert(c10::aten::slice, {tensor, static_cast<std::int64_t>(i), zero, -layout.gaps[i], one});
   }
   if (layout.step > 1) insert(c10::aten::select, {tensor, last, zero});
-  if (!layout.order.empty()) {
-    std::vector<std::int64_t> inverse(layout.order.size());
-    for (std::size_t i = 0; i < inverse.size(); ++i) {
-      inverse[static_cast<std::size_t>(layout.order[i])] = static_cast<std::int64_t>(i);
-    }
-    insert(c10::aten::permute, {tensor, inverse});
-  }
+  if (!inverse.empty()) insert(c10::aten::permute, {tensor, inverse});
+  if (layout.repeated.empty()) return tensor;
+  torch::jit::Value* const once = tensor;
+  tensor = whole;
+  if (!inverse.empty()) insert(c10::aten::permute, {tensor, inverse});
+  insert(c10::aten::expand_as, {once, tensor});
   return tensor;
 }
 

@@ -6,7 +6,7 @@
 
 namespace pareto::model {
 
-/// The trivial layout for a dense tensor, one that repeats elements (expanded), and for what is no tensor.
+/// Returns the trivial layout for a dense tensor, and for what is no tensor.
 MemoryLayout layout_of(const c10::IValue& value);
 
 /// Whether a list, tuple or dict holds tensors of another layout than the trivial one.

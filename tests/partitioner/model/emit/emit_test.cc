@@ -331,6 +331,25 @@ TEST(CutEverywhere, TransposedViewsKeepTheirStrides) {
   expect_all_equal(*model);
 }
 
+TEST(CutEverywhere, ExpandedViewsKeepTheirStrides) {
+  // What repeats outermost, in the middle, innermost, and of a transposed slice: sigmoid takes
+  // another path over memory that repeats than over dense memory.
+  const auto model = open(scripted("Expanded", R"(
+def forward(self, x):
+    y = torch.relu(x)
+    a = torch.sigmoid(y.transpose(1, 3)[:, ::2].expand(2, -1, -1, -1, -1))
+    b = torch.sigmoid(y.unsqueeze(2).expand(-1, -1, 3, -1, -1))
+    c = torch.sigmoid(y.unsqueeze(-1).expand(-1, -1, -1, -1, 5))
+    return a.sum([0]), b, c
+)"),
+                          "4x6x6");
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_EQ(std::ranges::count_if(model->graph().values,
+                                  [](const auto& value) { return !value.layout.repeated.empty(); }),
+            3);
+  expect_all_equal(*model);
+}
+
 TEST(CutEverywhere, AnInputThatIsReturned) {
   const auto model =
       open(scripted("Pass", "def forward(self, x):\n    return torch.relu(x) + 1, x\n"), "4");
@@ -358,7 +377,8 @@ TEST(Verify, RowsComeInOrderAndFailuresAreSaid) {
 }
 
 /// Verifies the first cut of a model whose weight is not what the file, which runs whole, has.
-Expected<VerifyRow> first_cut_with(float weight) {
+Expected<VerifyRow> first_cut_with(float weight,
+                                   double most_error = std::numeric_limits<double>::infinity()) {
   torch::jit::Module module("__torch__.Offset");
   module.register_parameter("offset", torch::ones({64}), false);
   module.define("def forward(self, x):\n    return torch.relu(x) + self.offset\n");
@@ -371,6 +391,7 @@ Expected<VerifyRow> first_cut_with(float weight) {
   options.batches = {1};
   options.points = {0};
   options.runner.engine = "plain";
+  options.most_error = most_error;
   PARETO_ASSIGN(const auto rows, verify(model, options, nullptr));
   return rows.front();
 }
@@ -382,6 +403,36 @@ TEST(Verify, ADifferenceIsSeen) {
   EXPECT_GT(row->relative_error, 0);
   EXPECT_EQ(row->failure, "");
   EXPECT_TRUE(first_cut_with(1)->bit_equal);
+}
+
+TEST(Verify, AnErrorThatRoundingDoesNotExplainHasFailed) {
+  EXPECT_THAT(first_cut_with(1.5, 0.01)->failure, HasSubstr("rounding explains at most 0.01"));
+  EXPECT_EQ(first_cut_with(1.5, 0.9)->failure, "");
+}
+
+TEST(Verify, RandomNumbersAreDrawnByOnePointAtATime) {
+  // Engines that are tried while a shard is loaded draw, too.
+  torch::manual_seed(4);
+  torch::jit::Module module("__torch__.Noise");
+  module.register_parameter("w", torch::randn({64, 64}), false);
+  module.define(R"(
+def forward(self, x):
+    for i in range(4):
+        x = torch.relu(torch.matmul(x, self.w))
+        x = x + torch.randn_like(x)
+    return x
+)");
+  const auto model = open(module, "64");
+  ASSERT_TRUE(model) << model.error().message;
+  VerifyOptions options;
+  options.batches = {1, 2};
+  options.points = select_split_points(*model, "all").value();
+  const auto rows = verify(*model, options, nullptr);
+  ASSERT_TRUE(rows) << rows.error().message;
+  EXPECT_GT(rows->size(), 8U);
+  for (const VerifyRow& row : *rows) {
+    EXPECT_LT(row.relative_error, 1e-4) << model->split_points()[row.point].name << row.failure;
+  }
 }
 
 TEST(Verify, WhatIsNotFiniteWhereTheWholeModelIsHasFailed) {
