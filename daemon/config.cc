@@ -106,6 +106,8 @@ Expected<CommandLine> parse_command_line(int argc, const char* const* argv) {
     const Setting& setting = settings()[i];
     auto* option = app.add_option(flag_of(setting), given[i], setting.help);
     option->type_name(setting.value_name)->type_size(1)->expected(1);
+    // Else "[::1]" is taken for a list, and loses its brackets.
+    option->allow_extra_args(false);
     option->multi_option_policy(setting.key == "data" ? CLI::MultiOptionPolicy::TakeAll
                                                       : CLI::MultiOptionPolicy::TakeLast);
   }

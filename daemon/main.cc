@@ -31,6 +31,8 @@ constexpr int kEnvironment = 3;
 // After the drain's own time, for calls that cannot be interrupted.
 constexpr std::chrono::seconds kGrace{5};
 constexpr std::chrono::seconds kSelfCheckPatience{5};
+// Those of gRPC, of the links' listeners and of one stage.
+constexpr int kLeastThreads = 32;
 
 int complain(const Error& error, int exit_code) {
   std::fprintf(stderr, "paretod: %s\n", error.message.c_str());
@@ -139,6 +141,10 @@ int run(int argc, char** argv) {
   if (command_line->print) {
     std::fputs(command_line->print->c_str(), stdout);
     return kDone;
+  }
+  // Before the transports that a configuration names: gRPC's starts threads.
+  if (const auto enough = check_threads(kLeastThreads); !enough) {
+    return complain(enough.error(), kEnvironment);
   }
   const auto config = load_config(*command_line, process_environment());
   if (!config) return complain(config.error(), kWrongConfig);

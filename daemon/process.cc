@@ -14,6 +14,8 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <future>
+#include <system_error>
 
 #include "core/base/cores.h"
 #include "core/base/file.h"
@@ -55,6 +57,25 @@ void prepare_signals() {
 
 std::optional<int> wait_signal(std::optional<Nanoseconds> limit) {
   return wait_for(signals({SIGTERM, SIGINT, SIGHUP}), limit);
+}
+
+Expected<> check_threads(int count) {
+  std::promise<void> counted;
+  const std::shared_future<void> end = counted.get_future().share();
+  std::vector<std::jthread> threads;
+  std::string why;
+  try {
+    for (int i = 0; i < count; ++i) threads.emplace_back([end] { end.wait(); });
+  } catch (const std::system_error& error) {
+    why = error.what();
+  }
+  counted.set_value();
+  if (why.empty()) return {};
+  return fail(
+      ErrorCode::kExhausted,
+      "this process can have {} more threads, and needs {} ({}): raise the limit of its user "
+      "(ulimit -u) or of its unit (TasksMax=)",
+      threads.size(), count, why);
 }
 
 void raise_descriptor_limit() {

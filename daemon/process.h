@@ -22,6 +22,10 @@ std::optional<int> wait_signal(std::optional<Nanoseconds> limit);
 /// Raises the number of descriptors that this process may have open to the highest that it may set.
 void raise_descriptor_limit();
 
+/// Checks that `count` threads can run beside those that do. gRPC ends the process, and says
+/// nothing, if it gets none. Fails: kExhausted.
+Expected<> check_threads(int count);
+
 /// Ends the process, with that exit code, when a second TERM or INT arrives or `patience` has passed: a drain must not hang.
 ///
 /// Threads: one owner; watches on a thread of its own until destroyed.

@@ -44,7 +44,8 @@ Expected<HostPort> parse_host_port(std::string_view text) {
   if (text.find("://") != std::string_view::npos) {
     return no_address(text, "an address has no scheme such as http://");
   }
-  const std::size_t colon = text.rfind(':');
+  // A colon within brackets is the host's.
+  const std::size_t colon = text.ends_with(']') ? std::string_view::npos : text.rfind(':');
   if (colon == std::string_view::npos) {
     const bool is_number =
         !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;

@@ -16,7 +16,11 @@ namespace {
 Expected<sockaddr_un> address_of(const std::string& file) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (file.empty() || file.size() >= sizeof address.sun_path) {
+  if (file.empty()) {
+    return fail(ErrorCode::kInvalidArgument,
+                "it names no file: write unix:/FILE, as in unix:/run/paretod.socket");
+  }
+  if (file.size() >= sizeof address.sun_path) {
     return fail(ErrorCode::kInvalidArgument, "a socket's name has at most {} characters",
                 sizeof address.sun_path - 1);
   }

@@ -220,6 +220,12 @@ TEST_F(ParetodTest, ASocketsFileIsForItsUserAndGroup) {
   EXPECT_THAT(refused(path("absent/control")).errors, HasSubstr("No such file or directory"));
   EXPECT_EQ(refused(path(std::string(200, 'x'))).exit_code, 2);
   EXPECT_THAT(refused(path(std::string(200, 'x'))).errors, HasSubstr("at most 107 characters"));
+  EXPECT_EQ(refused("").exit_code, 2);
+  EXPECT_THAT(refused("").errors, HasSubstr("it names no file: write unix:/FILE"));
+  const auto no_port = run(
+      {"paretod", "--listen", "[::1]", "--data", "tcp=127.0.0.1:0", "--state-dir", path("state")});
+  EXPECT_EQ(no_port.exit_code, 2);
+  EXPECT_THAT(no_port.errors, HasSubstr("\"[::1]\" is no address (it has no port)"));
 }
 
 TEST_F(ParetodTest, ASocketsFileHasOneDaemon) {

@@ -24,6 +24,7 @@ TEST(Address, ASlipIsNamed) {
   };
   EXPECT_THAT(problem("::1:7070"), HasSubstr("an IPv6 address goes into brackets"));
   EXPECT_THAT(problem("pi-1"), HasSubstr("it has no port"));
+  EXPECT_THAT(problem("[::1]"), HasSubstr("\"[::1]\" is no address (it has no port)"));
   EXPECT_THAT(problem("17070"), HasSubstr("it has no host, as in 0.0.0.0:7070"));
   EXPECT_THAT(problem(":7070"), HasSubstr("it has no host"));
   EXPECT_THAT(problem("http://pi-1:7070"), HasSubstr("no scheme such as http://"));
