@@ -15,6 +15,19 @@ namespace {
 
 constexpr std::string_view kBatch = "B";
 
+/// Splits like split_list(), but keeps what is empty: "3xx8" has three parts.
+std::vector<std::string> split_parts(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (;;) {
+    const std::size_t at = text.find(separator);
+    // Without blanks around it, one part at most.
+    const std::vector<std::string> part = split_list(text.substr(0, at), separator);
+    parts.push_back(part.empty() ? "" : part.front());
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
 bool names_batch(const std::string& text) {
   const std::string sizes = text.substr(0, text.find_first_of(":="));
   return std::ranges::count(split_list(sizes, 'x'), kBatch) > 0;
@@ -51,14 +64,24 @@ Expected<IntegerRange> parse_range(const std::string& text, std::string_view ran
   return IntegerRange{*low, *high};
 }
 
+/// Says where the part at `i` of a list is missing: "behind \"3x\"".
+std::string place_in(const std::vector<std::string>& parts, std::size_t i, char separator) {
+  if (i == 0) return fmt::format("before the first '{}'", separator);
+  return fmt::format("behind \"{}{}\"", join(std::span(parts).first(i), {&separator, 1}),
+                     separator);
+}
+
 /// Reads "3x224x224" or, if it is whole, "2xBx8". `text`: for errors.
 Expected<> parse_sizes(const std::string& text, const std::string& sizes, bool whole,
                        InputShape& input) {
   if (whole) input.batch_at.reset();
   if (sizes == "scalar") return {};
-  const auto parts = split_list(sizes, 'x');
-  if (parts.empty()) return bad(text, "it has no sizes (write 3x224x224, or scalar)");
+  const auto parts = split_parts(sizes, 'x');
+  if (parts.size() == 1 && parts.front().empty()) {
+    return bad(text, "it has no sizes (write 3x224x224, or scalar)");
+  }
   for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].empty()) return bad(text, "a size is missing {}", place_in(parts, i, 'x'));
     if (whole && parts[i] == kBatch) {
       if (input.batch_at) return bad(text, "it names the batch twice");
       input.batch_at = i;
@@ -195,14 +218,20 @@ Expected<Tensor> samples(const Tensor& tensor, std::size_t dimension, std::int64
 }  // namespace
 
 Expected<std::vector<InputShape>> parse_input_shapes(std::string_view text) {
-  const std::vector<std::string> parts = split_list(text, ';');
+  const std::vector<std::string> parts = split_parts(text, ';');
+  if (parts.size() == 1 && parts.front().empty()) {
+    return fail(ErrorCode::kInvalidArgument, "no input shape is given");
+  }
   const bool whole = std::ranges::any_of(parts, names_batch);
   std::vector<InputShape> inputs;
-  for (const std::string& part : parts) {
-    PARETO_ASSIGN(InputShape input, parse_input_shape(part, whole));
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].empty()) {
+      return bad(std::string(text), "an input is missing {}: each ';' stands between two inputs",
+                 place_in(parts, i, ';'));
+    }
+    PARETO_ASSIGN(InputShape input, parse_input_shape(parts[i], whole));
     inputs.push_back(std::move(input));
   }
-  if (inputs.empty()) return fail(ErrorCode::kInvalidArgument, "no input shape is given");
   return inputs;
 }
 

@@ -50,6 +50,16 @@ TEST(InputShape, TheBatchStandsInFrontUnlessItIsNamed) {
   EXPECT_EQ(input_spec(several[2]).describe(), "bool[9x9]") << "it has no batch";
 }
 
+TEST(InputShape, APartThatIsMissingIsNoPart) {
+  EXPECT_THAT(refusal("3x128x128x"), HasSubstr("a size is missing behind \"3x128x128x\""));
+  EXPECT_THAT(refusal("3xx128x128"), HasSubstr("a size is missing behind \"3x\""));
+  EXPECT_THAT(refusal("3x128xx"), HasSubstr("a size is missing behind \"3x128x\""));
+  EXPECT_THAT(refusal("x3:int64"), HasSubstr("a size is missing before the first 'x'"));
+  EXPECT_THAT(refusal("3x128x128;"), HasSubstr("an input is missing behind \"3x128x128;\""));
+  EXPECT_THAT(refusal(";3"), HasSubstr("an input is missing before the first ';'"));
+  EXPECT_THAT(refusal("Bx5;;9x9"), HasSubstr("an input is missing behind \"Bx5;\""));
+}
+
 TEST(InputShape, IntegersHaveARange) {
   EXPECT_EQ(parsed("7:int64=1..39").range, (IntegerRange{1, 39}));
   EXPECT_EQ(parsed("scalar:int64=7").range, (IntegerRange{7, 7}));
