@@ -84,4 +84,9 @@ Expected<std::vector<DeviceConfig>> read_devices(const std::string& devices) {
   return configs;
 }
 
+std::string name_and_address(const DeviceConfig& device) {
+  if (device.name == device.address) return device.address;
+  return fmt::format("{} ({})", device.name, device.address);
+}
+
 }  // namespace pareto::cluster

@@ -22,4 +22,7 @@ bool names_addresses(const std::string& devices);
 /// kInvalidArgument naming an address.
 Expected<std::vector<DeviceConfig>> read_devices(const std::string& devices);
 
+/// Returns "pi-1 (192.168.1.20:7070)", or only the address if that is the name too.
+std::string name_and_address(const DeviceConfig& device);
+
 }  // namespace pareto::cluster

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "coordinator/cluster/control_address.h"
 #include "coordinator/cluster/control_wire.h"
 #include "coordinator/cluster/daemon_client.h"
 #include "coordinator/cluster/observation_wire.h"
@@ -77,9 +78,9 @@ class GrpcDaemonClient final : public DaemonClient {
     PARETO_TRY(check_reached(stub_->Describe(&context, request, &reply), timeout));
     if (reply.protocol() != plan::kProtocolVersion) {
       return fail(ErrorCode::kInvalidArgument,
-                  "{} ({}): its daemon {} speaks protocol {}, this program speaks {}: install the "
+                  "{}: its daemon {} speaks protocol {}, this program speaks {}: install the "
                   "same version on both",
-                  config_.name, config_.address, printable(reply.version()), reply.protocol(),
+                  name_and_address(config_), printable(reply.version()), reply.protocol(),
                   plan::kProtocolVersion);
     }
     info_ = from_wire(reply, config_.address);
@@ -179,8 +180,7 @@ class GrpcDaemonClient final : public DaemonClient {
     control::v1::ChangeShardReply reply;
     PARETO_TRY(call(&control::v1::Control::Stub::ChangeShard, request, reply, kShortCall,
                     "changing a stage's shard"));
-    return with_context(control::from_wire(reply.before()), "{} ({})", config_.name,
-                        config_.address);
+    return with_context(control::from_wire(reply.before()), "{}", name_and_address(config_));
   }
 
   Expected<control::StageReport> close_stage(std::uint64_t pipeline, std::uint32_t stage) override {
@@ -190,8 +190,7 @@ class GrpcDaemonClient final : public DaemonClient {
     control::v1::CloseStageReply reply;
     PARETO_TRY(
         call(&control::v1::Control::Stub::CloseStage, request, reply, kShortCall, "closing stage"));
-    return with_context(control::from_wire(reply.status()), "{} ({})", config_.name,
-                        config_.address);
+    return with_context(control::from_wire(reply.status()), "{}", name_and_address(config_));
   }
 
   Expected<DeviceStatus> status(milliseconds timeout) override {
@@ -200,7 +199,7 @@ class GrpcDaemonClient final : public DaemonClient {
     control::v1::StatusReply reply;
     PARETO_TRY(
         call(&control::v1::Control::Stub::Status, request, reply, timeout, "asking for status"));
-    return with_context(from_wire(reply), "{} ({})", config_.name, config_.address);
+    return with_context(from_wire(reply), "{}", name_and_address(config_));
   }
 
   Expected<Observation> observe(milliseconds timeout) override {
@@ -208,7 +207,7 @@ class GrpcDaemonClient final : public DaemonClient {
     request.set_session(session_);
     control::v1::ObserveReply reply;
     PARETO_TRY(call(&control::v1::Control::Stub::Observe, request, reply, timeout, "observing"));
-    return with_context(observation_of(reply), "{} ({})", config_.name, config_.address);
+    return with_context(observation_of(reply), "{}", name_and_address(config_));
   }
 
   Expected<std::vector<wire::CodecCost>> measure_codecs(const std::string& handle) override {
@@ -306,7 +305,7 @@ class GrpcDaemonClient final : public DaemonClient {
       exchanges.push_back(
           {asked, Nanoseconds(reply.received_ns()), Nanoseconds(reply.answered_ns()), now()});
     }
-    return with_context(clock_offset_of(exchanges), "{} ({})", config_.name, config_.address);
+    return with_context(clock_offset_of(exchanges), "{}", name_and_address(config_));
   }
 
   void abandon() override {
@@ -348,11 +347,11 @@ class GrpcDaemonClient final : public DaemonClient {
     if (status.ok()) return {};
     if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) {
       return fail(ErrorCode::kInvalidArgument,
-                  "{} ({}): {}: it does not know this call: install the same version on both",
-                  config_.name, config_.address, doing);
+                  "{}: {}: it does not know this call: install the same version on both",
+                  name_and_address(config_), doing);
     }
-    return fail(control::error_code(status.error_code()), "{} ({}): {}: {}", config_.name,
-                config_.address, doing, sentence_of(status));
+    return fail(control::error_code(status.error_code()), "{}: {}: {}", name_and_address(config_),
+                doing, sentence_of(status));
   }
 
   /// Returns the daemon's own sentence, or one of ours where gRPC made one up.
@@ -361,6 +360,9 @@ class GrpcDaemonClient final : public DaemonClient {
     if (status.error_code() == grpc::StatusCode::UNAVAILABLE &&
         said.starts_with("failed to connect")) {
       return fmt::format("no daemon answers ({})", reason_of(status));
+    }
+    if (status.error_code() == grpc::StatusCode::UNAVAILABLE && without_call(said) != said) {
+      return fmt::format("the connection to its daemon broke ({})", reason_of(status));
     }
     if (status.error_code() == grpc::StatusCode::UNAVAILABLE && said == "Socket closed") {
       return "its daemon closed the connection";
@@ -373,26 +375,36 @@ class GrpcDaemonClient final : public DaemonClient {
     return printable(said, kLongestMessage);
   }
 
+  /// Returns "Connection reset by peer" of "recvmsg:Connection reset by peer", and anything else as
+  /// it is.
+  static std::string_view without_call(std::string_view said) {
+    for (const std::string_view call : {"recvmsg:", "sendmsg:"}) {
+      if (said.starts_with(call)) return said.substr(call.size());
+    }
+    return said;
+  }
+
   /// Returns "Connection refused" of gRPC's "failed to connect to all addresses; last error:
   /// UNKNOWN: ipv4:…: Failed to connect to remote host: Connection refused".
   static std::string reason_of(const grpc::Status& status) {
     const std::string& all = status.error_message();
     const std::size_t colon = all.rfind(": ");
-    return printable(colon == std::string::npos ? all : all.substr(colon + 2), kLongestMessage);
+    const std::string last = colon == std::string::npos ? all : all.substr(colon + 2);
+    return printable(without_call(last), kLongestMessage);
   }
 
   /// Of the first call: that nobody answers is most often no fault of the programs.
   Expected<> check_reached(const grpc::Status& status, milliseconds timeout) const {
     if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
       return fail(ErrorCode::kUnavailable,
-                  "{} ({}): no daemon answers ({}): does paretod run there, on that port?",
-                  config_.name, config_.address, reason_of(status));
+                  "{}: no daemon answers ({}): does paretod run there, on that port?",
+                  name_and_address(config_), reason_of(status));
     }
     if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
       return fail(ErrorCode::kTimeout,
-                  "{} ({}): no answer within {} ms: is the device on, the address right, and no "
+                  "{}: no answer within {} ms: is the device on, the address right, and no "
                   "firewall between?",
-                  config_.name, config_.address, timeout.count());
+                  name_and_address(config_), timeout.count());
     }
     return check(status, "connecting");
   }
@@ -407,8 +419,8 @@ class GrpcDaemonClient final : public DaemonClient {
     // The daemon has deadlines of its own, and a sentence about each.
     if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED &&
         status.error_message() == "Deadline Exceeded") {
-      return fail(ErrorCode::kTimeout, "{} ({}): {}: no answer within {:g} s", config_.name,
-                  config_.address, doing, to_seconds(timeout));
+      return fail(ErrorCode::kTimeout, "{}: {}: no answer within {:g} s", name_and_address(config_),
+                  doing, to_seconds(timeout));
     }
     return check(status, doing);
   }
@@ -420,8 +432,7 @@ class GrpcDaemonClient final : public DaemonClient {
     control::v1::AttendReply reply;
     if (session_ == 0 && attendance_->Read(&reply)) session_ = reply.session();
     if (session_ != 0) return session_;
-    return fail(ErrorCode::kUnavailable, "{} ({}): it takes no coordinator", config_.name,
-                config_.address);
+    return fail(ErrorCode::kUnavailable, "{}: it takes no coordinator", name_and_address(config_));
   }
 
   /// False once the daemon ended the stream: Finish() says why.
@@ -464,8 +475,8 @@ Expected<std::string> address_to_dial(const DeviceConfig& config, milliseconds t
   const auto asked = transport::parse_host_port(config.address);
   if (!asked) return config.address;
   PARETO_ASSIGN(const transport::HostPort picked,
-                with_context(transport::pick_address(*asked, deadline_after(timeout)), "{} ({})",
-                             config.name, config.address));
+                with_context(transport::pick_address(*asked, deadline_after(timeout)), "{}",
+                             name_and_address(config)));
   return to_string(picked);
 }
 
@@ -490,9 +501,9 @@ Expected<std::unique_ptr<DaemonClient>> connect_daemon(const DeviceConfig& confi
                                                        milliseconds timeout) {
   if (!config.address.starts_with(discovery::kServiceScheme))
     return connect_to_host(config, timeout);
-  PARETO_ASSIGN(const std::vector<std::string> hosts,
-                with_context(discovery::find_service(config.address), "{} ({})", config.name,
-                             config.address));
+  PARETO_ASSIGN(
+      const std::vector<std::string> hosts,
+      with_context(discovery::find_service(config.address), "{}", name_and_address(config)));
   DeviceConfig found = config;
   for (std::size_t i = 0;; ++i) {
     found.address = hosts[i];

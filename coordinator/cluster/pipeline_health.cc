@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "coordinator/cluster/control_address.h"
 #include "coordinator/cluster/daemon_client.h"
 
 namespace pareto::cluster {
@@ -38,7 +39,7 @@ const control::StageReport* report_of(const Deployment& deployment, std::size_t 
 
 /// A device's own sentence begins with its name and what it was asked.
 Error without_name(const DaemonClient& device, Error error) {
-  const std::string name = fmt::format("{} ({}): ", device.config().name, device.config().address);
+  const std::string name = name_and_address(device.config()) + ": ";
   for (const std::string& prefix : {name, std::string("asking for status: ")}) {
     if (error.message.starts_with(prefix)) error.message.erase(0, prefix.size());
   }
@@ -48,8 +49,7 @@ Error without_name(const DaemonClient& device, Error error) {
 std::optional<LostStage> look_at(const Deployment& deployment, std::size_t stage,
                                  const Expected<DeviceStatus>& status) {
   const DaemonClient& device = *deployment.devices()[stage];
-  LostStage lost{
-      stage, fmt::format("{} ({})", device.config().name, device.config().address), {}, true};
+  LostStage lost{stage, name_and_address(device.config()), {}, true};
   if (!status) {
     lost.why = without_name(device, status.error());
     return lost;

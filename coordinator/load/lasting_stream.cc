@@ -46,6 +46,14 @@ Woken wait(int stop, int wake, Nanoseconds time) {
   }
 }
 
+/// Leaves out the name that a sentence begins with ("pi-1: no answer") if `loss` says it of a stage.
+std::string without_name_in(const std::string& loss, const std::string& sentence) {
+  const std::size_t end = sentence.find(": ");
+  if (end == std::string::npos) return sentence;
+  const std::string name = sentence.substr(0, end + 2);
+  return loss.find(" on " + name) == std::string::npos ? sentence : sentence.substr(end + 2);
+}
+
 bool is_stopped(int stop) { return wait(stop, -1, Nanoseconds(0)) == Woken::kStop; }
 
 /// Notes when the last result passed on its way to another sink. Threads: as RequestSink; last() from any.
@@ -204,10 +212,11 @@ class LastingStream {
   bool reopen(Error& loss, TimePoint deadline) {
     Nanoseconds pause = options_.first_pause;
     std::optional<Error> last;
+    bool stopped = false;
     for (;;) {
       const Nanoseconds left = deadline - std::chrono::steady_clock::now();
-      const bool stopped =
-          left <= Nanoseconds(0) || wait(options_.stop, -1, std::min(pause, left)) == Woken::kStop;
+      if (left <= Nanoseconds(0)) break;
+      stopped = wait(options_.stop, -1, std::min(pause, left)) == Woken::kStop;
       if (stopped) break;
       auto opened = opener_.open();
       if (opened) {
@@ -217,7 +226,12 @@ class LastingStream {
       last = std::move(opened).error();
       pause = std::min(2 * pause, kLongestPause);
     }
-    if (last) loss.message += "; still after that: " + last->message;
+    if (stopped) loss.message += "; stopped while it was waited for";
+    if (!last) return false;
+    const std::string still = without_name_in(loss.message, last->message);
+    loss.message +=
+        stopped ? fmt::format(" ({})", still)
+                : fmt::format("; not back within {:g} s: {}", to_seconds(options_.retry), still);
     return false;
   }
 

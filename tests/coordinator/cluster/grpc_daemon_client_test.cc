@@ -251,13 +251,22 @@ TEST_F(GrpcDaemonClientTest, WordsOfGrpcAreNotPassedOn) {
   for (const auto& [status, sentence] : std::vector<std::pair<grpc::Status, std::string>>{
            {{grpc::StatusCode::CANCELLED, "CANCELLED"}, "its daemon is ending"},
            {{grpc::StatusCode::CANCELLED, "Cancelling all calls"}, "its daemon is ending"},
-           {{grpc::StatusCode::UNAVAILABLE, "Socket closed"},
-            "its daemon closed the connection"}}) {
+           {{grpc::StatusCode::UNAVAILABLE, "Socket closed"}, "its daemon closed the connection"},
+           {{grpc::StatusCode::UNAVAILABLE, "recvmsg:Connection reset by peer"},
+            "the connection to its daemon broke (Connection reset by peer)"}}) {
     control_.answer = status;
     const std::string message = client->unload_shard("x").error().message;
     EXPECT_THAT(message, HasSubstr(sentence));
     EXPECT_THAT(message, Not(HasSubstr(status.error_message())));
   }
+}
+
+TEST_F(GrpcDaemonClientTest, ADeviceThatIsNamedByItsAddressIsNamedOnce) {
+  config_.name = config_.address;
+  const auto client = connect().value();
+  control_.answer = {grpc::StatusCode::NOT_FOUND, "no such shard"};
+  EXPECT_EQ(client->unload_shard("x").error().message,
+            config_.address + ": unloading shard: no such shard");
 }
 
 TEST_F(GrpcDaemonClientTest, AMalformedAnswerIsCorrupt) {
