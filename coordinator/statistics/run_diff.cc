@@ -1,7 +1,9 @@
 #include "coordinator/statistics/run_diff.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "coordinator/results/shown_figure.h"
@@ -113,6 +115,47 @@ std::vector<LonePlan> lone_plans(const results::RunRecord& run, const results::R
   return lone;
 }
 
+/// One of the things that tell plans apart.
+struct Dimension {
+  const char* name;
+  std::string (*value)(const results::TrialRecord&);
+};
+constexpr std::array kDimensions{
+    Dimension{"network", [](const results::TrialRecord& trial) { return trial.condition; }},
+    Dimension{"transport", [](const results::TrialRecord& trial) { return trial.transport; }},
+    Dimension{"batch",
+              [](const results::TrialRecord& trial) { return std::to_string(trial.batch); }},
+    Dimension{"codec", [](const results::TrialRecord& trial) { return trial.codec; }},
+    Dimension{
+        "devices",
+        [](const results::TrialRecord& trial) { return join(trial.plan.device_names(), " and "); }},
+};
+
+/// Returns "transport shm in A and tcp in B" for each dimension that two runs have no value in common
+/// of; if there is none, that they measured other cuts.
+std::string why_none_is_common(const results::RunRecord& a, const results::RunRecord& b) {
+  const auto values = [](const results::RunRecord& run, const Dimension& dimension) {
+    std::set<std::string> all;
+    for (const results::TrialRecord& trial : run.trials) {
+      if (is_measured(trial)) all.insert(dimension.value(trial));
+    }
+    return std::vector<std::string>(all.begin(), all.end());
+  };
+  std::vector<std::string> reasons;
+  for (const Dimension& dimension : kDimensions) {
+    const std::vector<std::string> in_a = values(a, dimension);
+    const std::vector<std::string> in_b = values(b, dimension);
+    if (in_a.empty()) return "A measured none";
+    if (in_b.empty()) return "B measured none";
+    if (std::ranges::find_first_of(in_a, in_b) != in_a.end()) continue;
+    reasons.push_back(
+        fmt::format("{} {} in A and {} in B", dimension.name, join(in_a), join(in_b)));
+  }
+  if (!reasons.empty()) return join(reasons, "; ");
+  return "each measured other cuts (an adaptive sweep measures some only; sweep --plans measures "
+         "those that you name)";
+}
+
 Expected<const results::TrialRecord*> find_trial(const results::RunRecord& run,
                                                  const std::string& id) {
   const auto found = std::ranges::find(run.trials, id, &results::TrialRecord::id);
@@ -171,7 +214,8 @@ Expected<RunDiff> diff_runs(const results::RunRecord& a, const results::RunRecor
   diff.only_in_b = lone_plans(b, a);
   if (diff.plans.empty() && diff.regressions() == 0) {
     return fail(ErrorCode::kInvalidArgument,
-                "runs {} and {} cannot be compared: no plan was measured in both", a.id, b.id);
+                "runs {} and {} cannot be compared: no plan was measured in both: {}", a.id, b.id,
+                why_none_is_common(a, b));
   }
   sort_plans(diff.plans);
   return diff;

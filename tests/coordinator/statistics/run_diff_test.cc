@@ -179,7 +179,16 @@ TEST_F(RunDiffTest, OtherModelsAndInputsAreRefused) {
   for (results::TrialRecord& trial : b_.trials) trial.condition = "lte";
   const auto nothing = diff_runs(a_, b_, kTolerance);
   ASSERT_FALSE(nothing);
-  EXPECT_THAT(nothing.error().message, HasSubstr("no plan was measured in both"));
+  EXPECT_THAT(nothing.error().message,
+              HasSubstr("no plan was measured in both: network none in A and lte in B"));
+  b_ = a_;
+  a_.trials.resize(1);
+  b_.trials.erase(b_.trials.begin());
+  b_.trials.resize(1);
+  const auto other_cuts = diff_runs(a_, b_, kTolerance);
+  ASSERT_FALSE(other_cuts);
+  EXPECT_THAT(other_cuts.error().message,
+              HasSubstr("no plan was measured in both: each measured other cuts"));
 }
 
 TEST_F(RunDiffTest, OtherSettingsAndDevicesAreTold) {
