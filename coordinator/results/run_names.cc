@@ -45,6 +45,12 @@ std::vector<std::string> ids_of(SQLite::Statement& row) {
   return ids;
 }
 
+std::vector<std::string> tags_of(SQLite::Database& database) {
+  if (!has_column(database, "tag")) return {};
+  SQLite::Statement row(database, "SELECT tag FROM runs WHERE tag<>'' ORDER BY tag");
+  return ids_of(row);
+}
+
 std::optional<std::string> run_of_tag(SQLite::Database& database, const std::string& tag) {
   if (tag.empty() || !has_column(database, "tag")) return std::nullopt;
   SQLite::Statement row(database, "SELECT id FROM runs WHERE tag=:tag");
@@ -100,8 +106,10 @@ tl::unexpected<Error> no_such_run(SQLite::Database& database, const std::string&
   SQLite::Statement row(database, "SELECT id FROM runs ORDER BY " + order + " DESC, id DESC");
   const std::vector<std::string> ids = ids_of(row);
   if (ids.empty()) return fail(ErrorCode::kNotFound, "{} holds no run", path.string());
+  std::vector<std::string> known = tags_of(database);
+  known.insert(known.end(), ids.begin(), ids.end());
   return fail(ErrorCode::kNotFound, "{} holds no run \"{}\"{}; the last is {}", path.string(), name,
-              did_you_mean(name, ids), ids.front());
+              did_you_mean(name, known), ids.front());
 }
 
 Expected<std::string> find_run(SQLite::Database& database, const std::string& name,
