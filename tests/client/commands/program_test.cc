@@ -417,7 +417,7 @@ TEST_F(Program, DoctorSaysWhatIsMissing) {
   EXPECT_EQ(text.code, kExitEnvironment);
   EXPECT_THAT(
       text.out,
-      AllOf(HasSubstr("\nWhat to do:\n"), HasSubstr("\n  127.0.0.1:1, answers: 127.0.0.1:1 "),
+      AllOf(HasSubstr("\nWhat to do:\n"), HasSubstr("\n  127.0.0.1:1, answers: 127.0.0.1:1: "),
             HasSubstr("\n    start paretod there"), HasSubstr(", failures: 1\n")));
 }
 
