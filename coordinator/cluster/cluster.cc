@@ -1,6 +1,7 @@
 #include "coordinator/cluster/cluster.h"
 
 #include <algorithm>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -68,6 +69,7 @@ struct Cluster::Impl {
   std::vector<netem::ResourceGroup> groups;
   std::vector<ChildProcess> children;
   std::vector<std::unique_ptr<DaemonClient>> devices;
+  std::mutex replacing;  ///< held while a client is replaced, and by other threads than the owner's
   /// The inventory's addresses as they were asked for: a service's host is found again by its name.
   std::vector<DeviceConfig> asked;
   std::unique_ptr<Network> asking;  ///< uses the devices; else null
@@ -209,10 +211,19 @@ Expected<> Cluster::reconnect(const std::string& name, std::chrono::milliseconds
     if (impl_->devices[i]->config().name != name) continue;
     const auto asked = std::ranges::find(impl_->asked, name, &DeviceConfig::name);
     const DeviceConfig config = asked == impl_->asked.end() ? impl_->devices[i]->config() : *asked;
-    PARETO_ASSIGN(impl_->devices[i], connect_daemon(config, timeout));
+    PARETO_ASSIGN(auto client, connect_daemon(config, timeout));
+    const std::lock_guard lock(impl_->replacing);
+    impl_->devices[i] = std::move(client);
     return {};
   }
   return fail(ErrorCode::kNotFound, "no device \"{}\"", name);
+}
+
+void Cluster::abandon(const std::vector<std::string>& names) {
+  const std::lock_guard lock(impl_->replacing);
+  for (const auto& device : impl_->devices) {
+    if (std::ranges::find(names, device->config().name) != names.end()) device->abandon();
+  }
 }
 
 int Cluster::machine_shared_by(const DaemonClient& device) const {

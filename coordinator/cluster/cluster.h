@@ -35,7 +35,7 @@ Expected<std::vector<DeviceConfig>> read_inventory(const std::filesystem::path& 
 
 /// Connected devices, in inventory order. Daemons it started itself end with it.
 ///
-/// Threads: one owner.
+/// Threads: one owner, but for abandon().
 class Cluster {
  public:
   /// Connects to every device and checks protocol versions. Fails: kUnavailable or kTimeout naming the device,
@@ -68,6 +68,9 @@ class Cluster {
   /// given up. The client that device() and find() returned before is gone then. Fails: as connect(),
   /// and the device stays as it is.
   Expected<> reconnect(const std::string& name, std::chrono::milliseconds timeout);
+  /// Abandons those of these devices that there are (daemon_client.h). Any thread, also during a
+  /// reconnect(), whose new client is not abandoned.
+  void abandon(const std::vector<std::string>& names);
   /// How many of the devices are on the machine of this one, itself included; of a daemon that does not tell where it is, 1.
   int machine_shared_by(const DaemonClient& device) const;
   /// Between the devices; null where there is nothing to be changed about it.

@@ -33,6 +33,8 @@ constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
 // A shard's archive (KBs) and manifest travel in one message; gRPC's 4 MiB default would refuse large scripted ones.
 constexpr int kMaxMessageBytes = 256 << 20;
 constexpr seconds kShortCall{10};
+// To undo something: the daemon undoes by itself what is left when the session ends.
+constexpr seconds kUndoing{5};
 constexpr seconds kMeasuring{60};
 // A device whose network was made worse is left alone for no longer.
 constexpr seconds kLease{15};
@@ -140,7 +142,7 @@ class GrpcDaemonClient final : public DaemonClient {
     PARETO_ASSIGN(const std::uint64_t session, attend());
     request.set_session(session);
     control::v1::UnloadShardReply reply;
-    PARETO_TRY(call(&control::v1::Control::Stub::UnloadShard, request, reply, kShortCall,
+    PARETO_TRY(call(&control::v1::Control::Stub::UnloadShard, request, reply, kUndoing,
                     "unloading shard"));
     return reply.shards_bytes();
   }
@@ -189,7 +191,7 @@ class GrpcDaemonClient final : public DaemonClient {
     request.set_stage(stage);
     control::v1::CloseStageReply reply;
     PARETO_TRY(
-        call(&control::v1::Control::Stub::CloseStage, request, reply, kShortCall, "closing stage"));
+        call(&control::v1::Control::Stub::CloseStage, request, reply, kUndoing, "closing stage"));
     return with_context(control::from_wire(reply.status()), "{}", name_and_address(config_));
   }
 

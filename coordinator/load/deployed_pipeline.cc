@@ -71,9 +71,8 @@ Expected<std::unique_ptr<StreamPipeline>> PlanDeployer::open() {
 }
 
 void PlanDeployer::hurry() {
-  for (const std::string& name : plan_.device_names()) {
-    if (const auto device = cluster_.find(name)) (*device)->abandon();
-  }
+  hurried_ = true;
+  cluster_.abandon(plan_.device_names());
 }
 
 Expected<> PlanDeployer::find_lost_devices_again() {
@@ -83,6 +82,8 @@ Expected<> PlanDeployer::find_lost_devices_again() {
     pool_.forget(*device);
     PARETO_TRY(cluster_.reconnect(name, kConnecting));
     lost_.erase(name);
+    // Its client may be newer than the wish.
+    if (hurried_) return fail(ErrorCode::kClosed, "{}: it is not waited for any more", name);
   }
   return {};
 }

@@ -1,6 +1,7 @@
 // The pipelines of a lasting stream on real devices: a plan deployed, and deployed again once lost devices are back.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <set>
 #include <string>
@@ -17,7 +18,7 @@ namespace pareto::load {
 /// Opens pipelines of a plan on the devices of a cluster. Devices that were lost are connected to
 /// again; those that were not keep their shards.
 ///
-/// Threads: one owner.
+/// Threads: one owner, but for hurry().
 class PlanDeployer final : public PipelineOpener {
  public:
   /// A plan whose transports are named. Cluster, pool and transports outlive it.
@@ -41,6 +42,7 @@ class PlanDeployer final : public PipelineOpener {
   const cluster::DeploymentOptions options_;
   std::set<std::string> lost_;  ///< names of devices whose clients were abandoned
   bool opened_ = false;
+  std::atomic<bool> hurried_{false};
 };
 
 }  // namespace pareto::load

@@ -19,11 +19,12 @@
 namespace pareto::load {
 namespace {
 
-/// A request that was lost with so many pipelines may be what breaks them.
+/// A request that was lost with so many pipelines is what breaks them. The last of these it has to
+/// itself.
 constexpr int kMostPipelines = 3;
 constexpr Nanoseconds kLongestPause = std::chrono::seconds(2);
-/// No pipeline takes longer to end.
-constexpr Nanoseconds kLongestEnd = std::chrono::hours(1);
+/// No pipeline takes longer to end, or to be opened.
+constexpr Nanoseconds kLongestCall = std::chrono::hours(1);
 /// Against the slowest answer of a device.
 constexpr int kPatienceRatio = 20;
 /// Results that come so soon after a question may have left the device before it hung.
@@ -85,12 +86,12 @@ class Watch {
         wake_(::eventfd(0, EFD_CLOEXEC)),
         watching_([this] { watch(); }) {}
 
-  /// Ends the watching; what was lost, if anything was.
+  /// Ends the watching; what was lost, if anything was. A second call returns nothing.
   std::optional<Error> end() {
     const std::uint64_t once = 1;
     static_cast<void>(!::write(wake_.get(), &once, sizeof once));
-    watching_.join();
-    return std::move(loss_);
+    if (watching_.joinable()) watching_.join();
+    return std::exchange(loss_, std::nullopt);
   }
 
  private:
@@ -133,6 +134,26 @@ class Watch {
   std::jthread watching_;  // last: it uses all of the above
 };
 
+/// Hurries what the opener does as soon as somebody wants to stop. Threads: one owner; one of its
+/// own.
+class Hurry {
+ public:
+  Hurry(PipelineOpener& opener, int stop)
+      : done_(::eventfd(0, EFD_CLOEXEC)), waiting_([this, &opener, stop] {
+          if (wait(stop, done_.get(), kLongestCall) == Woken::kStop) opener.hurry();
+        }) {}
+  ~Hurry() {
+    const std::uint64_t once = 1;
+    static_cast<void>(!::write(done_.get(), &once, sizeof once));
+  }
+  Hurry(const Hurry&) = delete;
+  Hurry& operator=(const Hurry&) = delete;
+
+ private:
+  const FileDescriptor done_;
+  const std::jthread waiting_;  // last: it uses the other, and is joined first
+};
+
 /// Threads: one owner.
 class LastingStream {
  public:
@@ -145,7 +166,7 @@ class LastingStream {
         backlog_(requests) {}
 
   Expected<> run() {
-    PARETO_ASSIGN(pipeline_, opener_.open());
+    PARETO_ASSIGN(pipeline_, open());
     observer_.opened(*pipeline_, std::nullopt, 0);
     for (;;) {
       std::optional<Error> loss = stream();
@@ -165,41 +186,52 @@ class LastingStream {
   /// Streams until the requests end or the pipeline is lost: why, or nothing.
   std::optional<Error> stream() {
     Watch watch(*pipeline_, backlog_, results_, options_);
-    StreamEnd end = run_stream(pipeline_->source(), pipeline_->sink(), pipeline_->number(),
-                               options_.stream, backlog_, results_);
-    std::optional<Error> loss = watch.end();
+    std::optional<Error> loss;
+    std::string where;  // the request waits whose own time ran out
+    bool own_time = false;
+    StreamOptions options = options_.stream;
+    options.on_break = [&](const Error& broken) {
+      loss = watch.end();
+      // Links say that they broke; devices say why.
+      if (!loss) loss = pipeline_->find_loss(options_.patience);
+      own_time = !loss && broken.code == ErrorCode::kTimeout;
+      if (own_time) where = pipeline_->where_requests_wait(options_.patience);
+    };
+    StreamEnd end = run_stream(pipeline_->source(), pipeline_->sink(), pipeline_->number(), options,
+                               backlog_, results_);
+    if (!loss) loss = watch.end();
     if (!end.broken && !loss) return std::nullopt;
-    // Links say that they broke; devices say why.
-    if (!loss) loss = pipeline_->find_loss(options_.patience);
-    const bool own_time = !loss && end.broken && end.broken->code == ErrorCode::kTimeout;
     if (!loss) {
       loss = *std::move(end.broken);
-      if (own_time) loss->message += pipeline_->where_requests_wait(options_.patience);
+      loss->message += where;
     }
     put_back(std::move(end.unanswered), *loss, own_time);
     return loss;
   }
 
-  /// Devices that are left may take long to close their stages: somebody who wants to stop does not wait.
+  /// Devices may take long to open their stages, and to close them: somebody who wants to stop does
+  /// not wait.
+  Expected<std::unique_ptr<StreamPipeline>> open() {
+    const Hurry hurry(opener_, options_.stop);
+    return opener_.open();
+  }
   void end_pipeline() {
     pipeline_->abandon();
-    const FileDescriptor ended(::eventfd(0, EFD_CLOEXEC));
-    const std::jthread hurrying([&] {
-      if (wait(options_.stop, ended.get(), kLongestEnd) == Woken::kStop) opener_.hurry();
-    });
+    const Hurry hurry(opener_, options_.stop);
     pipeline_.reset();
-    const std::uint64_t once = 1;
-    static_cast<void>(!::write(ended.get(), &once, sizeof once));
   }
 
   /// `own_time`: the first one's time ran out, and no device is to blame.
   void put_back(std::vector<StreamRequest> unanswered, const Error& loss, bool own_time) {
     std::vector<StreamRequest> again;
     for (StreamRequest& request : unanswered) {
+      ++request.pipelines;
+      if (!own_time) ++request.suspected;
       const bool is_cause = own_time && &request == &unanswered.front();
-      if (++request.pipelines >= kMostPipelines || is_cause) {
+      if (is_cause || request.suspected >= kMostPipelines) {
         fail_one(request, loss, true);
       } else {
+        request.alone = request.suspected >= kMostPipelines - 1;
         again.push_back(std::move(request));
       }
     }
@@ -218,7 +250,10 @@ class LastingStream {
       if (left <= Nanoseconds(0)) break;
       stopped = wait(options_.stop, -1, std::min(pause, left)) == Woken::kStop;
       if (stopped) break;
-      auto opened = opener_.open();
+      auto opened = open();
+      // The opener was hurried: its error says nothing of the devices, nor does a pipeline last.
+      stopped = is_stopped(options_.stop);
+      if (stopped) break;
       if (opened) {
         pipeline_ = *std::move(opened);
         return true;

@@ -42,8 +42,8 @@ class PipelineOpener {
   virtual ~PipelineOpener() = default;
   /// The pipeline before has ended. Fails: as devices and links do; the sentence names what is missing.
   virtual Expected<std::unique_ptr<StreamPipeline>> open() = 0;
-  /// Makes the end of a pipeline that is under way wait for none of its devices; no other is opened.
-  /// Called from another thread than that end's.
+  /// Makes a call that is under way, open() or the end of a pipeline, wait for no device; no
+  /// pipeline is opened after it. Called from another thread than that call's.
   virtual void hurry() {}
 };
 

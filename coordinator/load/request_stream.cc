@@ -36,7 +36,10 @@ class Flight {
   /// Waits for room. False: the stream is broken.
   bool wait_for_room() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return broken_ || flying_.size() < window_; });
+    changed_.wait(lock, [&] {
+      if (broken_ || flying_.empty()) return true;
+      return flying_.size() < window_ && !flying_.back().request.alone;
+    });
     return !broken_;
   }
   void add(InFlight request) {
@@ -216,6 +219,10 @@ StreamEnd run_stream(transport::Link& source, transport::Link& sink, std::uint64
   Flight flight(options);
   std::optional<Error> send_error;
   std::optional<Error> receive_error;
+  std::once_flag broken;
+  const auto report_break = [&](const Error& error) {
+    if (options.on_break) std::call_once(broken, options.on_break, error);
+  };
   {
     // What is done with results takes its time, and is not the pipeline's.
     BoundedQueue<StreamResult> landed(static_cast<std::size_t>(options.window));
@@ -225,6 +232,7 @@ StreamEnd run_stream(transport::Link& source, transport::Link& sink, std::uint64
     const std::jthread sending([&] {
       send_error = Sender(source, pipeline, options, flight).send_all(requests);
       if (send_error) {
+        report_break(*send_error);
         // Nothing more will come: wake the sink.
         sink.close();
         flight.break_off();
@@ -236,6 +244,7 @@ StreamEnd run_stream(transport::Link& source, transport::Link& sink, std::uint64
                                  request->request.name);
       if (!result) {
         receive_error = std::move(result).error();
+        report_break(*receive_error);
         flight.break_off();
         source.close();
         requests.cancel();

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,8 @@ struct StreamRequest {
   Expected<Value> body =
       Value(Tuple{});  ///< in the order of the first shard's inputs, or why there is none
   int pipelines = 0;   ///< how many were lost with it
+  int suspected = 0;   ///< how many of those it may have broken itself
+  bool alone = false;  ///< no request is sent while it is in flight
   std::optional<TimePoint> first_sent{};  ///< when its sending began, to the first of them
 };
 
@@ -65,6 +68,9 @@ struct StreamOptions {
   std::chrono::milliseconds request_timeout = kRequestTimeout;
   std::int64_t micro_batch = 0;  ///< samples that travel together; 0: all of a request
   std::string first_stage = "the first stage";  ///< for errors: who refuses a request
+  /// Called once if the stream breaks, while both links are open: what devices say then is not yet
+  /// a consequence of the end. Called by a thread of the stream's.
+  std::function<void(const Error&)> on_break = {};
 };
 
 /// How a stream ended.

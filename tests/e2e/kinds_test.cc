@@ -18,9 +18,10 @@ using testing::Not;
 class Kinds : public EndToEnd {
  protected:
   Kinds() {
-    const auto made = run({"/usr/bin/python3",
-                           std::string(PARETO_SOURCE_DIR) + "/tests/partitioner/model/emit/make_kinds.py",
-                           folder().string()});
+    const auto made =
+        run({"/usr/bin/python3",
+             std::string(PARETO_SOURCE_DIR) + "/tests/partitioner/model/emit/make_kinds.py",
+             folder().string()});
     EXPECT_EQ(made.exit_code, 0) << "python3-torch is needed: " << made.errors;
     std::vector<std::pair<std::string, std::string>> devices;
     for (const char* name : {"first", "second"}) {
@@ -91,6 +92,31 @@ TEST_F(Kinds, ACheckFailsItsRequestAloneWithTheModelsWords) {
   EXPECT_TRUE(answers[0].contains("latency_ms")) << answers[0];
   EXPECT_THAT(answers[1].value("error", ""), HasSubstr("sensor fault")) << answers[1];
   EXPECT_TRUE(answers[2].contains("latency_ms")) << answers[2];
+}
+
+TEST_F(Kinds, ARequestThatRunsForEverFailsAloneAndOnce) {
+  write_npy(path("good.npy"), {1, 4}, 0);
+  write_npy(path("bad.npy"), {1, 4}, 5000);
+  const auto planned = paretoctl(command("run", "endless", "4",
+                                         {"--split", "op:2", "--requests", "1", "--save-plan",
+                                          path("plan.json"), "--transport", "tcp"}));
+  ASSERT_EQ(planned.exit_code, 0) << planned.errors;
+  const auto done =
+      paretoctl({"deploy", "--plan", path("plan.json"), "--devices", inventory_, "--timeout", "1s",
+                 "--json", path("good.npy"), path("bad.npy"), path("good.npy")});
+  EXPECT_EQ(done.exit_code, 4) << done.errors;
+  std::istringstream lines(done.output);
+  std::vector<json> answers;
+  for (std::string line; std::getline(lines, line);) answers.push_back(json::parse(line));
+  ASSERT_EQ(answers.size(), 3U) << done.output << done.errors;
+  EXPECT_TRUE(answers[0].contains("latency_ms")) << answers[0];
+  EXPECT_THAT(answers[1].value("error", ""),
+              AllOf(HasSubstr("no result in 1 s"),
+                    HasSubstr("stage 1 on second has taken it and not sent it on")))
+      << answers[1];
+  EXPECT_TRUE(answers[2].contains("latency_ms")) << answers[2];
+  const std::string lost = "the pipeline is lost";
+  EXPECT_EQ(done.errors.find(lost), done.errors.rfind(lost)) << done.errors;
 }
 
 TEST_F(Kinds, NoticesAndErrorsSayWhatToDo) {

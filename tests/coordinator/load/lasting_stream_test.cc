@@ -21,10 +21,12 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
 
 constexpr std::uint64_t kNever = ~std::uint64_t{0};
+constexpr std::chrono::milliseconds kOthers{100};
 
 Error lost_device() { return {ErrorCode::kUnavailable, "stage 1 on b: no daemon answers"}; }
 
@@ -32,8 +34,31 @@ Error lost_device() { return {ErrorCode::kUnavailable, "stage 1 on b: no daemon 
 struct Script {
   std::uint64_t dies_at = kNever;        ///< its links close, and a device is lost
   std::uint64_t hangs_at = kNever;       ///< it takes that one and all later ones, and answers none
+  std::int64_t poison = -1;              ///< as dies_at, at the request whose body says so
   std::optional<Error> find = {};        ///< what its devices say when they are asked, if anything
   std::optional<Error> open_error = {};  ///< it cannot be opened
+};
+
+/// Passes everything on to a link of its own, and remembers if it was closed.
+class ClosedLink final : public transport::Link {
+ public:
+  explicit ClosedLink(std::unique_ptr<transport::Link> link) : link_(std::move(link)) {}
+  Expected<transport::Sent> send(const wire::Message& message, Deadline deadline) override {
+    return link_->send(message, deadline);
+  }
+  Expected<transport::Received> receive(Deadline deadline) override {
+    return link_->receive(deadline);
+  }
+  void close() override {
+    closed_ = true;
+    link_->close();
+  }
+  std::string peer() const override { return link_->peer(); }
+  bool is_closed() const { return closed_; }
+
+ private:
+  const std::unique_ptr<transport::Link> link_;
+  std::atomic<bool> closed_{false};
 };
 
 /// A pipeline that answers each request with itself.
@@ -44,15 +69,19 @@ class EchoPipeline final : public StreamPipeline {
       : script_(script), on_abandon_(on_abandon), on_end_(on_end), serving_([this] { serve(); }) {}
   ~EchoPipeline() override {
     if (on_end_) on_end_();
-    in_.first->close();
+    source_.close();
     out_.first->close();
   }
 
-  transport::Link& source() override { return *in_.first; }
+  transport::Link& source() override { return source_; }
   transport::Link& sink() override { return *out_.first; }
   std::uint64_t number() const override { return 1; }
   std::optional<Error> find_loss(std::chrono::milliseconds) override {
     if (dead_) return lost_device();
+    // A stage fails when its link ends without a word.
+    if (source_.is_closed()) {
+      return Error{ErrorCode::kClosed, "stage 0 on a: upstream link: the peer closed the link"};
+    }
     return script_.find;
   }
   void abandon() override {
@@ -68,7 +97,12 @@ class EchoPipeline final : public StreamPipeline {
   void serve() {
     while (auto received = in_.second->receive()) {
       const std::uint64_t request = received->message.request;
-      if (request >= script_.dies_at) return die();
+      const auto* body = received->message.body.get_if<Tuple>();
+      const auto* number = body->items.empty() ? nullptr : body->items[0].get_if<std::int64_t>();
+      const bool poisoned = number != nullptr && *number == script_.poison;
+      // Others are with it, if they may be.
+      if (poisoned) static_cast<void>(in_.second->receive(deadline_after(kOthers)));
+      if (request >= script_.dies_at || poisoned) return die();
       if (request >= script_.hangs_at) continue;
       if (!out_.second->send(received->message)) return;
     }
@@ -79,6 +113,7 @@ class EchoPipeline final : public StreamPipeline {
   const std::function<void()>& on_abandon_;
   const std::function<void()>& on_end_;
   Ends in_ = test::MemoryTransport::pair();
+  ClosedLink source_{std::move(in_.first)};
   Ends out_ = test::MemoryTransport::pair();
   std::atomic<bool> dead_{false};
   std::jthread serving_;
@@ -89,6 +124,7 @@ class ScriptedOpener final : public PipelineOpener {
   Expected<std::unique_ptr<StreamPipeline>> open() override {
     const Script script = attempts < scripts.size() ? scripts[attempts] : Script{};
     ++attempts;
+    if (on_open) on_open();
     if (script.open_error) return tl::unexpected(*script.open_error);
     auto pipeline = std::make_unique<EchoPipeline>(script, on_abandon, on_end);
     last = pipeline.get();
@@ -100,6 +136,7 @@ class ScriptedOpener final : public PipelineOpener {
   std::vector<Script> scripts;  ///< those behind the last are well
   std::function<void()> on_abandon;
   std::function<void()> on_end;
+  std::function<void()> on_open;
   std::function<void()> on_hurry;
   std::size_t attempts = 0;
   EchoPipeline* last = nullptr;
@@ -125,6 +162,7 @@ class LastingStreamTest : public testing::Test,
     if (on_next_) on_next_(given_);
     if (cancelled_) return std::nullopt;
     StreamRequest request;
+    request.body = Value(Tuple{{Value(static_cast<std::int64_t>(given_))}});
     request.name = "r" + std::to_string(given_++);
     return request;
   }
@@ -272,6 +310,27 @@ TEST_F(LastingStreamTest, ARequestWhoseOwnTimeRunsOutFailsAlone) {
   ASSERT_TRUE(run(6));
   expect_all(6);
   EXPECT_THAT(failed_, ElementsAre(HasSubstr("request r2: no result in 0.1 s")));
+  // What devices say once the links are closed is a consequence.
+  EXPECT_THAT(events_, ElementsAre("open", HasSubstr("request r2: no result in 0.1 s"), "again"));
+}
+
+TEST_F(LastingStreamTest, RequestsBehindOnesWhoseTimeRanOutAreNotBlamedForThem) {
+  options_.stream.request_timeout = std::chrono::milliseconds(50);
+  options_.stream.window = 4;
+  // Each pipeline answers none, so that the first of those in flight fails.
+  opener_.scripts = {{.hangs_at = 0}, {.hangs_at = 0}, {.hangs_at = 0}};
+  ASSERT_TRUE(run(4));
+  expect_all(4);
+  EXPECT_THAT(failed_, ElementsAre(StartsWith("r0: "), StartsWith("r1: "), StartsWith("r2: ")));
+}
+
+TEST_F(LastingStreamTest, ARequestThatBreaksEveryPipelineTakesNoOtherWithIt) {
+  options_.stream.window = 4;
+  opener_.scripts.assign(10, {.poison = 2});
+  ASSERT_TRUE(run(12));
+  expect_all(12);
+  EXPECT_THAT(failed_, ElementsAre(StartsWith("r2: stage 1 on b")));
+  EXPECT_EQ(opener_.attempts, 4U);
 }
 
 TEST_F(LastingStreamTest, ADeviceThatHangsIsLostBeforeItsRequestsTimeOut) {
@@ -310,6 +369,25 @@ TEST_F(LastingStreamTest, WhoeverWantsToStopHurriesTheEndOfALostPipeline) {
     EXPECT_TRUE(hurried.pop(deadline_after(std::chrono::seconds(60)))) << "it is waited for";
   };
   EXPECT_FALSE(run(10));
+  expect_all(given_);
+}
+
+TEST_F(LastingStreamTest, WhoeverWantsToStopHurriesThePipelineThatIsOpened) {
+  Script unreachable;
+  unreachable.open_error = Error{ErrorCode::kClosed, "b: hurried"};
+  opener_.scripts = {{.dies_at = 2}, unreachable};
+  BoundedQueue<int> hurried(1);
+  opener_.on_hurry = [&] { static_cast<void>(hurried.push(0)); };
+  // A device takes long to answer, and the wish comes meanwhile.
+  opener_.on_open = [&] {
+    if (opener_.attempts != 2) return;
+    stop();
+    EXPECT_TRUE(hurried.pop(deadline_after(std::chrono::seconds(60)))) << "it is waited for";
+  };
+  const auto done = run(10);
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().message, Not(HasSubstr("hurried")));
+  EXPECT_EQ(opener_.attempts, 2U);
   expect_all(given_);
 }
 

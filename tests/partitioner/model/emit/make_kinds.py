@@ -447,6 +447,23 @@ class OnlyLoop(nn.Module):
 
 script("only_loop", OnlyLoop(), torch.randn(2, 4))
 
+
+class Endless(nn.Module):
+    """A loop that large inputs never leave."""
+
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(4, 4)
+
+    def forward(self, x):
+        y = torch.relu(self.a(x))
+        while bool(x.sum() > 1000):
+            y = y + 1
+        return y * 2
+
+
+script("endless", Endless(), torch.randn(2, 4))
+
 # State in a buffer.
 
 
