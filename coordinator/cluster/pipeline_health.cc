@@ -46,6 +46,31 @@ Error without_name(const DaemonClient& device, Error error) {
   return error;
 }
 
+/// What a stage calls its upstream or downstream link, as people know it: by who is at the other
+/// end.
+std::string with_neighbour(const Deployment& deployment, std::size_t stage,
+                           const std::string& failure) {
+  constexpr std::string_view kUpstream = "upstream link: ";
+  constexpr std::string_view kDownstream = "downstream link: ";
+  const auto first_of_its_pipeline = [&](std::size_t number) {
+    return number == deployment.devices().size() || deployment.name_on_device(number).second == 0;
+  };
+  const auto name = [&](std::size_t number) {
+    return fmt::format("stage {} on {}", number, deployment.devices()[number]->config().name);
+  };
+  if (failure.starts_with(kUpstream)) {
+    return fmt::format("its link from {}: {}",
+                       first_of_its_pipeline(stage) ? "the coordinator" : name(stage - 1),
+                       failure.substr(kUpstream.size()));
+  }
+  if (failure.starts_with(kDownstream)) {
+    return fmt::format("its link to {}: {}",
+                       first_of_its_pipeline(stage + 1) ? "the coordinator" : name(stage + 1),
+                       failure.substr(kDownstream.size()));
+  }
+  return failure;
+}
+
 std::optional<LostStage> look_at(const Deployment& deployment, std::size_t stage,
                                  const Expected<DeviceStatus>& status) {
   const DaemonClient& device = *deployment.devices()[stage];
@@ -61,7 +86,7 @@ std::optional<LostStage> look_at(const Deployment& deployment, std::size_t stage
     return lost;
   }
   if (report->state == control::StageState::kFailed) {
-    lost.why = {ErrorCode::kClosed, report->failure};
+    lost.why = {ErrorCode::kClosed, with_neighbour(deployment, stage, report->failure)};
     return lost;
   }
   if (report->state == control::StageState::kClosed ||

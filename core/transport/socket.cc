@@ -242,16 +242,17 @@ std::string remote_address(const FileDescriptor& socket) {
   return name_of(&::getpeername, socket.get());
 }
 
-void tune_connection(const FileDescriptor& socket) {
-  // Best effort: a link without them works. No TCP_USER_TIMEOUT: it would end links whose peer computes for long and does not read.
+void tune_connection(const FileDescriptor& socket, const KeepAlive& keep_alive) {
+  // Best effort: a link without them works. No TCP_USER_TIMEOUT: it would end links whose peer
+  // computes for long and does not read.
   const auto set = [&](int level, int option, int value) {
     setsockopt(socket.get(), level, option, &value, sizeof(value));
   };
   set(IPPROTO_TCP, TCP_NODELAY, 1);
   set(SOL_SOCKET, SO_KEEPALIVE, 1);
-  set(IPPROTO_TCP, TCP_KEEPIDLE, 20);
-  set(IPPROTO_TCP, TCP_KEEPINTVL, 10);
-  set(IPPROTO_TCP, TCP_KEEPCNT, 4);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, static_cast<int>(keep_alive.idle.count()));
+  set(IPPROTO_TCP, TCP_KEEPINTVL, static_cast<int>(keep_alive.interval.count()));
+  set(IPPROTO_TCP, TCP_KEEPCNT, keep_alive.probes);
 }
 
 std::string errno_text(int number) { return std::generic_category().message(number); }

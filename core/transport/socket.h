@@ -56,9 +56,22 @@ Expected<HostPort> pick_address(const HostPort& address, Deadline deadline);
 std::string local_address(const FileDescriptor& socket);
 std::string remote_address(const FileDescriptor& socket);
 
-/// Small messages are sent at once, and a peer that vanished without a word is noticed within about a minute; where something was on its
-/// way to it, when the kernel gives up repeating that (some 15 minutes, net.ipv4.tcp_retries2).
-void tune_connection(const FileDescriptor& socket);
+/// How soon a kernel notices that a peer's kernel does not answer any more: `probes` of them, one
+/// every `interval`, after nothing came for `idle`.
+struct KeepAlive {
+  std::chrono::seconds idle{};
+  std::chrono::seconds interval{};
+  int probes = 0;
+};
+/// Ten seconds. Who receives notices it first: whoever sends waits until the kernel gives up
+/// repeating what is on its way (some 15 minutes, net.ipv4.tcp_retries2). Of eight probes one comes
+/// through even if a fifth of all packets is lost.
+inline constexpr KeepAlive kLinkKeepAlive{std::chrono::seconds(2), std::chrono::seconds(1), 8};
+/// A minute, for connections whose loss costs more than waiting.
+inline constexpr KeepAlive kControlKeepAlive{std::chrono::seconds(20), std::chrono::seconds(10), 4};
+
+/// Sends small messages at once, and ends the connection with a peer that vanished without a word.
+void tune_connection(const FileDescriptor& socket, const KeepAlive& keep_alive = kLinkKeepAlive);
 
 /// "connection reset by peer"
 std::string errno_text(int number);

@@ -122,7 +122,7 @@ Expected<std::unique_ptr<ControlServer>> ControlServer::start(const std::string&
     return fail(ErrorCode::kInternal, "control address {}: gRPC starts no server", address);
   }
   const auto take = [connections](FileDescriptor connection) {
-    transport::tune_connection(connection);
+    transport::tune_connection(connection, transport::kControlKeepAlive);
     grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
     parameters.fd = connection.release();
     connections->HandleNewConnection(&parameters);

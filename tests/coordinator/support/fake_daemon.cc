@@ -260,8 +260,9 @@ Expected<cluster::DeviceStatus> FakeDaemon::status(std::chrono::milliseconds) {
   const std::lock_guard lock(mutex_);
   cluster::DeviceStatus status;
   for (const auto& [key, stage] : stages_) {
-    status.stages.push_back(
-        {key.first, key.second, "", control::StageState::kRunning, "", stage->requests});
+    const auto state =
+        stage_failure_.empty() ? control::StageState::kRunning : control::StageState::kFailed;
+    status.stages.push_back({key.first, key.second, "", state, stage_failure_, stage->requests});
   }
   return status;
 }

@@ -70,6 +70,11 @@ class FakeDaemon final : public cluster::DaemonClient {
   void fail_request(std::uint64_t request) { failing_request_ = request; }
   /// It dies when it is sent this request.
   void die_at_request(std::uint64_t request) { last_request_ = request; }
+  /// Its stages say that they failed so.
+  void fail_stages(std::string failure) {
+    const std::lock_guard lock(mutex_);
+    stage_failure_ = std::move(failure);
+  }
   /// Its stages swallow requests.
   void hang() { hanging_ = true; }
 
@@ -187,6 +192,7 @@ class FakeDaemon final : public cluster::DaemonClient {
   std::optional<Error> load_error_;
   std::optional<Error> start_error_;
   std::optional<Error> change_error_;
+  std::string stage_failure_;  ///< empty: they run
   std::map<StageKey, std::shared_ptr<Stage>> stages_;
   std::vector<std::jthread> probes_;  ///< links that are measured from here
   std::unique_ptr<transport::Listener> listener_;
