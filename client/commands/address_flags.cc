@@ -12,7 +12,8 @@ namespace pareto::client {
 
 void AddressFlags::add_to(CLI::App& app, const std::string& otherwise) {
   const Heading heading(app, "Devices");
-  set_value(app.add_option("--devices", inventory, kDevicesHelp), "FILE|LIST", {"@addresses"});
+  set_value(app.add_option("--devices", inventory, kDevicesHelp), "FILE|LIST", {"@addresses"})
+      ->check(check_names_devices);
   set_value(app.add_option("addresses", addresses,
                            "control addresses of daemons: HOST:PORT, srv:… or unix:/FILE; without "
                            "any devices: " +

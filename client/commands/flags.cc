@@ -74,7 +74,8 @@ void DeviceFlags::add_to(CLI::App& app) {
       set_value(app.add_option("--devices", inventory,
                                std::string(kDevicesHelp) +
                                    "; without any, daemons are started on this machine"),
-                "FILE|LIST", {"@addresses"});
+                "FILE|LIST", {"@addresses"})
+          ->check(check_names_devices);
   set_value(app.add_option("--testbed", testbed,
                            "devices and links imitated on this machine: a file "
                            "(configs/testbed/two-pi4.yaml) or the name of a test bed that is up; "
@@ -251,6 +252,10 @@ Expected<std::vector<control::ShardSettings>> SettingLists::read(const std::stri
   if (!all.empty()) return all;
   return fail(ErrorCode::kInvalidArgument, "{} names none",
               split_list(threads).empty() ? "--threads" : "--precision");
+}
+
+std::string check_names_devices(const std::string& text) {
+  return text.empty() ? "it names no device: name some, or leave the flag out" : "";
 }
 
 std::string check_one_value(const std::string& text) {

@@ -97,6 +97,9 @@ struct SettingLists {
 
 /// For CLI::Option::check: what is wrong with several values, separated by commas, where one is taken; "" of one.
 std::string check_one_value(const std::string& text);
+/// Returns what is wrong with the value of --devices, for a parser: it is empty. No device is not
+/// the same as no flag.
+std::string check_names_devices(const std::string& text);
 
 /// What a request may take before its pipeline counts as broken.
 struct TimeoutFlag {

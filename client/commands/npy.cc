@@ -69,6 +69,11 @@ Expected<Tensor> parse(const std::string& file) {
   const std::size_t start = short_header ? 10 : 12;
   if (length > file.size() - start) return fail(ErrorCode::kCorrupt, "ends within its header");
   const std::string_view header(file.data() + start, length);
+  const auto kind = field(header, "'descr'", ":", ",");
+  if (kind && kind->find_first_of("[(") != std::string_view::npos) {
+    return fail(ErrorCode::kInvalidArgument,
+                "is a structured array; save one of its fields: numpy.save(file, x['name'])");
+  }
   const auto descr = field(header, "'descr'", "'", "'");
   const auto order = field(header, "'fortran_order'", ":", ",");
   const auto sizes = field(header, "'shape'", "(", ")");

@@ -127,13 +127,13 @@ class RunsCommand final : public Command {
                       {"trials", record.trials.size()},
                       {"failed", failed},
                       {"skipped", skipped},
+                      {"damage", record.damage.empty() ? Json() : Json(record.damage)},
                       {"command_line", record.command_line}});
       std::vector<std::string> cells{record.id};
       if (any_named) cells.push_back(record.tag);
       for (std::string cell :
            {record.model, std::to_string(record.trials.size()), std::to_string(failed),
-            std::to_string(skipped), finished ? record.finished : "no: sweep --resume " + record.id,
-            record.command_line}) {
+            std::to_string(skipped), finished_text(record), record.command_line}) {
         cells.push_back(std::move(cell));
       }
       table.add(std::move(cells), finished ? RowStyle::kPlain : RowStyle::kFaint);
@@ -144,6 +144,11 @@ class RunsCommand final : public Command {
     }
     context.out << (json_ ? dump(json, 2) + "\n" : table.render(style_of(context)));
     return kExitDone;
+  }
+
+  static std::string finished_text(const results::RunRecord& run) {
+    if (!run.damage.empty()) return "damaged: runs rm " + run.id;
+    return run.finished.empty() ? "no: sweep --resume " + run.id : run.finished;
   }
 
   StoreFlags store_;

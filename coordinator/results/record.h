@@ -269,6 +269,7 @@ struct RunRecord {
   std::vector<TrialRecord> trials;
   std::vector<PassRecord> passes;  ///< in the order they were made
   std::string note;                ///< rules applied, for the report: warm-up, repeated rounds, …
+  std::string damage{};            ///< what of it cannot be read, and why; empty: nothing
 };
 
 }  // namespace pareto::results

@@ -94,7 +94,21 @@ TrialRecord trial_from(SQLite::Statement& row) {
   return trial;
 }
 
-Expected<RunRecord> run_from(SQLite::Statement& row) {
+namespace {
+
+/// Reads what a row holds as JSON. Fails: kCorrupt.
+Expected<> read_documents(SQLite::Statement& row, RunRecord& run) {
+  PARETO_ASSIGN(run.devices, devices_from_json(row.getColumn("devices").getString()));
+  PARETO_ASSIGN(run.passes, passes_from_json(row.getColumn("passes").getString()));
+  if (has_column(row, "coordinator")) {
+    PARETO_ASSIGN(run.coordinator, coordinator_from_json(row.getColumn("coordinator").getString()));
+  }
+  return {};
+}
+
+}  // namespace
+
+RunRecord run_from(SQLite::Statement& row) {
   RunRecord run;
   run.id = row.getColumn("id").getString();
   run.model = row.getColumn("model").getString();
@@ -108,16 +122,8 @@ Expected<RunRecord> run_from(SQLite::Statement& row) {
   run.software_version = row.getColumn("software_version").getString();
   run.seed = static_cast<std::uint64_t>(row.getColumn("seed").getInt64());
   run.note = row.getColumn("note").getString();
-  PARETO_ASSIGN(run.devices, with_context(devices_from_json(row.getColumn("devices").getString()),
-                                          "run {}", run.id));
-  PARETO_ASSIGN(run.passes, with_context(passes_from_json(row.getColumn("passes").getString()),
-                                         "run {}", run.id));
   if (has_column(row, "tag")) run.tag = row.getColumn("tag").getString();
-  if (has_column(row, "coordinator")) {
-    PARETO_ASSIGN(run.coordinator,
-                  with_context(coordinator_from_json(row.getColumn("coordinator").getString()),
-                               "run {}", run.id));
-  }
+  if (auto read = read_documents(row, run); !read) run.damage = read.error().message;
   return run;
 }
 

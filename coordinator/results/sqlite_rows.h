@@ -4,7 +4,6 @@
 #include <string>
 
 #include "coordinator/results/record.h"
-#include "core/base/error.h"
 
 namespace SQLite {
 class Statement;
@@ -23,8 +22,8 @@ std::string columns_without_details();
 /// Reads the row that a query of those columns, or of all, stands at. Throws SQLite::Exception.
 TrialRecord trial_from(SQLite::Statement& row);
 
-/// Reads a row of the table of runs, without the run's trials. Throws SQLite::Exception. Fails:
-/// kCorrupt naming the run.
-Expected<RunRecord> run_from(SQLite::Statement& row);
+/// Reads a row of the table of runs, without the run's trials. RunRecord::damage says what cannot
+/// be read. Throws SQLite::Exception.
+RunRecord run_from(SQLite::Statement& row);
 
 }  // namespace pareto::results

@@ -185,7 +185,10 @@ class SqliteStore final : public ResultStore {
       SQLite::Statement row(*database_, "SELECT * FROM runs WHERE id=:id");
       row.bind(":id", whole);
       if (!row.executeStep()) return no_such_run(*database_, whole, path_);
-      PARETO_ASSIGN(RunRecord run, run_from(row));
+      RunRecord run = run_from(row);
+      if (!run.damage.empty()) {
+        return fail(ErrorCode::kCorrupt, "run {}: it is damaged: {}", run.id, run.damage);
+      }
       PARETO_TRY(load_trials(run, true));
       return run;
     });
@@ -197,7 +200,7 @@ class SqliteStore final : public ResultStore {
       SQLite::Statement row(*database_, "SELECT * FROM runs ORDER BY " + order_of_runs(*database_) +
                                             " DESC, id DESC");
       while (row.executeStep()) {
-        PARETO_ASSIGN(RunRecord run, run_from(row));
+        RunRecord run = run_from(row);
         PARETO_TRY(load_trials(run, false));
         runs.push_back(std::move(run));
       }

@@ -43,7 +43,8 @@ class ResultStore {
   virtual Expected<RunRecord> load_run(const std::string& id) = 0;
   /// Returns the whole id of what load_run() takes.
   virtual Expected<std::string> find_run(const std::string& id) = 0;
-  virtual Expected<std::vector<RunRecord>> list_runs() = 0;  ///< newest first, without samples
+  /// Returns all runs, the newest first, without samples; of a damaged one, what can be read of it.
+  virtual Expected<std::vector<RunRecord>> list_runs() = 0;
   /// Removes a run and its trials. `id` is whole. Fails: kNotFound.
   virtual Expected<> remove_run(const std::string& id) = 0;
   /// Gives a run a name in place of the one it had; "" takes that away. `id` is whole. Fails:

@@ -166,6 +166,10 @@ Expected<> check(const Plan& plan) {
 
 Expected<> check_keys(const nlohmann::json& json, const std::vector<std::string>& known,
                       const std::string& where) {
+  if (!json.is_object()) {
+    return fail(ErrorCode::kInvalidArgument, "{}: an object is expected, not {}", where,
+                json.is_array() ? "a list" : json.type_name());
+  }
   for (const auto& [key, value] : json.items()) {
     if (std::ranges::find(known, key) == known.end()) {
       return fail(ErrorCode::kInvalidArgument, "{}: unknown key \"{}\"{}", where, key,

@@ -95,6 +95,9 @@ TEST_F(Npy, RefusesForeignAndBrokenBytes) {
           ErrorCode::kInvalidArgument, ">f4");
   refused(file("{'descr': '|O', 'fortran_order': False, 'shape': (2,), }", std::string(8, '\0')),
           ErrorCode::kInvalidArgument, "|O");
+  refused(file("{'descr': [('a', '<f4'), ('b', '<i8')], 'fortran_order': False, 'shape': (1,), }",
+               std::string(12, '\0')),
+          ErrorCode::kInvalidArgument, "structured array");
   for (const char* shape : {"-1", "x", "1e9", "99999999999999999999", "4294967296, 4294967296"}) {
     const auto tensor = read(file(
         "{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::string(shape) + ",), }", ""));

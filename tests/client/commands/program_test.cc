@@ -131,6 +131,12 @@ TEST_F(Program, WrongWordsAreAnsweredWithTheNearest) {
   refused(small("sweep", {"--engine", "plane"}), kExitUsage, HasSubstr("did you mean plain"));
 }
 
+TEST_F(Program, NoDevicesAtAllAreNotThisMachine) {
+  for (const char* command : {"sweep", "devices"}) {
+    refused({command, "--devices", ""}, kExitUsage, HasSubstr("it names no device"));
+  }
+}
+
 TEST_F(Program, DevicesThatAreNotThere) {
   refused({"devices", "--devices", path("absent.yaml")}, kExitUsage,
           HasSubstr("paretoctl discover --write " + path("absent.yaml")));

@@ -438,6 +438,28 @@ TEST_F(Store, RefusesAnotherVersionOfTheSchema) {
   EXPECT_THAT(opened.error().message, HasSubstr("version 99"));
 }
 
+TEST_F(Store, ADamagedRunIsListedAndHidesNoOther) {
+  RunRecord damaged = test::synthetic_run({.batches = {1}, .split_points = 1});
+  damaged.id = "20250131-101502-ab12";
+  const RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 2});
+  put_all(*open(), damaged);
+  put_all(*open(), run);
+  for (const char* column : {"devices", "passes", "coordinator"}) {
+    sql(std::string("UPDATE runs SET ") + column + "='[[' WHERE id='" + damaged.id + "'");
+    const auto listed = open()->list_runs();
+    ASSERT_TRUE(listed) << listed.error().message;
+    ASSERT_EQ(listed->size(), 2U);
+    EXPECT_EQ(listed->front().damage, "");
+    EXPECT_EQ(listed->front().trials.size(), run.trials.size());
+    EXPECT_NE(listed->back().damage, "") << column;
+    EXPECT_EQ(listed->back().id, damaged.id);
+    EXPECT_TRUE(open()->load_run(run.id));
+    const auto loaded = open()->load_run(damaged.id);
+    ASSERT_FALSE(loaded);
+    EXPECT_THAT(loaded.error().message, HasSubstr("run " + damaged.id + ": it is damaged"));
+  }
+}
+
 TEST_F(Store, SaysWhichDetailsAreDamaged) {
   const RunRecord run = test::synthetic_run({.batches = {1}, .split_points = 2});
   put_all(*open(), run);

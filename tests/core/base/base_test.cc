@@ -78,6 +78,8 @@ TEST(Json, WhatIsWrongIsSaidWithoutTheLibrarysNames) {
   EXPECT_THAT(reason("import x"), testing::StartsWith("no JSON at line 1, column 1: "));
   EXPECT_EQ(reason("{\"b\": 1}"), "\"a\" is missing");
   EXPECT_EQ(reason("{\"a\": 1}"), "type must be string, but is number");
+  EXPECT_EQ(reason("[]"), "an object is expected where a list is");
+  EXPECT_EQ(reason("7"), "a list or an object is expected where there is a number");
 }
 
 TEST(Text, IsWrappedBetweenWords) {

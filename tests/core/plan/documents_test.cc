@@ -117,6 +117,10 @@ TEST(Plan, ForeignFilesAreChecked) {
     return read.error().message;
   };
   EXPECT_EQ(refusal([](auto&) {}), "accepted");
+  EXPECT_EQ(refusal([](auto& j) { j = nlohmann::json::array(); }),
+            "plan: an object is expected, not a list");
+  EXPECT_THAT(refusal([](auto& j) { j["stages"][0] = 7; }),
+              HasSubstr("stage 0: an object is expected, not number"));
   EXPECT_THAT(refusal([](auto& j) { j["window"] = 4294967297; }), HasSubstr("window: 4294967297"));
   EXPECT_THAT(refusal([](auto& j) { j["window"] = true; }), HasSubstr("window: true"));
   EXPECT_THAT(refusal([](auto& j) { j["batch"] = 1.9; }), HasSubstr("batch: 1.9"));
