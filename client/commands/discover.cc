@@ -26,7 +26,8 @@ class DiscoverCommand final : public Command {
   std::string_view summary() const override { return "find daemons on this network, by mDNS"; }
   std::string_view examples() const override {
     return "  paretoctl discover\n"
-           "  paretoctl discover --timeout 10s --write inventory.yaml\n";
+           "  paretoctl discover --timeout 10s --write inventory.yaml\n"
+           "Exits with 3 if no daemon answers.\n";
   }
   void add_options(CLI::App& app) override {
     set_value(app.add_option("--timeout", timeout_, "time to wait for answers, 100ms to 60s"),
@@ -50,10 +51,11 @@ class DiscoverCommand final : public Command {
       context.err << "No daemon answered. On each device there has to be Avahi (or another mDNS "
                      "responder that paretod\nspeaks to), and paretod has to listen on this "
                      "network, with \"discovery: mdns\". Routers keep mDNS out, and so\ndo "
-                     "firewalls here that let no UDP in from port 5353.\n";
+                     "firewalls here that let no UDP in from port 5353. Commands also take "
+                     "addresses:\n--devices HOST:7070,HOST:7070\n";
     }
     show(context, devices);
-    if (file_.empty()) return kExitDone;
+    if (file_.empty()) return devices.empty() ? kExitEnvironment : kExitDone;
     if (devices.empty())
       return fail(ErrorCode::kUnavailable, "--write {}: nothing was found", file_);
     PARETO_TRY(with_context(discovery::write_inventory(file_, devices), "--write"));

@@ -52,11 +52,13 @@ class DoctorCommand final : public Command {
   std::string_view examples() const override {
     return "  paretoctl doctor\n"
            "  paretoctl doctor --devices inventory.yaml\n"
+           "  sudo paretoctl doctor --testbed two-pi4\n"
            "  paretoctl doctor 10.0.0.1:7070 10.0.0.2:7070 --json\n"
            "Exits with 3 where something fails, with 0 where there are warnings only.\n";
   }
   void add_options(CLI::App& app) override {
     devices_.add_to(app, "two daemons of this build, started on this machine");
+    devices_.add_testbed_to(app);
     store_.add_to(app);
     app.add_flag("--json", json_, "print one JSON document on stdout, and nothing else there");
   }
@@ -139,7 +141,7 @@ class DoctorCommand final : public Command {
   }
 
   static std::string text_of(const std::vector<Finding>& findings, const ReportStyle& style) {
-    TextTable table({{"of"}, {"check"}, {""}, {"what was found"}});
+    TextTable table({{"subject"}, {"check"}, {""}, {"what was found"}});
     std::string remedies;
     std::array<int, 3> count{};
     for (const Finding& one : findings) {

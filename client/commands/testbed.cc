@@ -200,6 +200,10 @@ class TestbedCommand final : public Command {
       name = bed.name;
     }
     PARETO_ASSIGN(const bool was_up, cluster::TestbedRegistry().end(name));
+    if (!was_up && name == what_) {
+      return fail(ErrorCode::kNotFound,
+                  "test bed {} was not up: paretoctl testbed status lists those that are", name);
+    }
     if (json_) {
       context.out << dump(Json{{"name", name}, {"was_up", was_up}}, 2) << '\n';
     } else {

@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "coordinator/cluster/daemon_client.h"
 #include "core/base/text.h"
 
@@ -64,6 +67,14 @@ Expected<Cluster> hold(const netem::Testbed& bed, std::vector<NamedCondition> co
   return cluster;
 }
 
+/// Returns " (did you mean bed?)" of the test beds that are up, or nothing.
+std::string similar_testbeds(const std::string& name) {
+  const auto up = TestbedRegistry().all();
+  std::vector<std::string> names;
+  if (up) std::ranges::transform(*up, std::back_inserter(names), &RunningTestbed::name);
+  return did_you_mean(name, names);
+}
+
 }  // namespace
 
 std::string ChosenTestbed::network() const {
@@ -83,7 +94,10 @@ Expected<ChosenTestbed> find_testbed(const std::string& what) {
   if (!is_testbed_file(what)) {
     PARETO_ASSIGN(chosen.running, registry.find(what));
     if (chosen.running) return chosen;
-    return fail(ErrorCode::kNotFound, "no test bed \"{}\" is up, and there is no such file", what);
+    return fail(ErrorCode::kNotFound,
+                "no test bed \"{}\" is up{}, and there is no such file: put it up first (paretoctl "
+                "testbed up {}.yaml), or name its file (--testbed FILE.yaml)",
+                what, similar_testbeds(what), what);
   }
   PARETO_ASSIGN(chosen.bed, netem::read_testbed(what));
   PARETO_ASSIGN(chosen.running, registry.find(chosen.bed->name));
