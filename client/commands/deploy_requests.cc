@@ -138,8 +138,11 @@ std::string FileResults::text_line(const load::StreamResult& result,
                        result.sent_again > 0 ? ", sent again" : "", files->empty() ? "" : "  ",
                        join(*files, " "));
   }
+  // A lost device fails all requests in flight: one sentence is enough.
+  std::string& said = result.sent ? last_failure_ : last_not_sent_;
+  const bool again = std::exchange(said, files.error().message) == files.error().message;
   return fmt::format("{}  {}: {}", result.name, result.sent ? "failed" : "not sent",
-                     files.error().message);
+                     again ? "as above" : said);
 }
 
 /// Writes its tensors. Returns their files.

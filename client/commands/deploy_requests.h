@@ -74,8 +74,8 @@ class FileResults final : public load::RequestSink {
   std::string unused(const std::string& stem);
   std::string json_line(const load::StreamResult& result,
                         const Expected<std::vector<std::string>>& files) const;
-  static std::string text_line(const load::StreamResult& result,
-                               const Expected<std::vector<std::string>>& files);
+  std::string text_line(const load::StreamResult& result,
+                        const Expected<std::vector<std::string>>& files);
 
   Context& context_;
   cluster::ModelWorkload& workload_;
@@ -84,6 +84,8 @@ class FileResults final : public load::RequestSink {
   const std::filesystem::path folder_;
   const bool json_;
   std::map<std::string, int> used_;
+  std::string last_failure_;   ///< of a request that was sent, as a line said it
+  std::string last_not_sent_;  ///< of one that was not
 };
 
 }  // namespace pareto::client

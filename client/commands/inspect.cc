@@ -95,6 +95,7 @@ class DevicesCommand final : public Command {
     if (json_) {
       context.out << dump(json, 2) << '\n';
     } else {
+      table.remove_if_repeated(1, 0);
       context.out << table.render(style_of(context));
       for (const std::string& note : notes) context.out << '\n' << note << '\n';
       for (const std::string& problem : problems) context.out << '\n' << problem << '\n';

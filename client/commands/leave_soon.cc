@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "coordinator/cluster/control_address.h"
 #include "coordinator/cluster/daemon_client.h"
 #include "core/base/clock.h"
 
@@ -77,9 +78,8 @@ std::optional<std::string> hung_device(const cluster::Cluster& cluster) {
   }
   for (std::size_t i = 0; i < cluster.size(); ++i) {
     if (answers[i] || answers[i].error().code != ErrorCode::kTimeout) continue;
-    const cluster::DeviceConfig& config = cluster.device(i).config();
-    return fmt::format("stopped: {} ({}) does not answer, and is not waited for", config.name,
-                       config.address);
+    return fmt::format("stopped: {} does not answer, and is not waited for",
+                       cluster::name_and_address(cluster.device(i).config()));
   }
   return std::nullopt;
 }

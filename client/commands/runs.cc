@@ -106,8 +106,8 @@ class RunsCommand final : public Command {
     if (any_named) columns.push_back({"name"});
     for (TextColumn column :
          {TextColumn{"model"}, TextColumn{"trials", Align::kRight},
-          TextColumn{"failed", Align::kRight}, TextColumn{"skipped", Align::kRight},
-          TextColumn{"finished"}, TextColumn{"command"}}) {
+          TextColumn{"measured", Align::kRight}, TextColumn{"failed", Align::kRight},
+          TextColumn{"skipped", Align::kRight}, TextColumn{"finished"}, TextColumn{"command"}}) {
       columns.push_back(std::move(column));
     }
     TextTable table(std::move(columns));
@@ -116,6 +116,10 @@ class RunsCommand final : public Command {
       const auto with_status = [&](results::TrialStatus status) {
         return std::ranges::count(record.trials, status, &results::TrialRecord::status);
       };
+      const auto measured =
+          std::ranges::count_if(record.trials, [](const results::TrialRecord& trial) {
+            return trial.status == results::TrialStatus::kOk && !trial.rounds.empty();
+          });
       const auto failed = with_status(results::TrialStatus::kFailed);
       const auto skipped = with_status(results::TrialStatus::kSkipped);
       const bool finished = !record.finished.empty();
@@ -125,6 +129,7 @@ class RunsCommand final : public Command {
                       {"started", record.started},
                       {"finished", finished ? Json(record.finished) : Json()},
                       {"trials", record.trials.size()},
+                      {"measured", measured},
                       {"failed", failed},
                       {"skipped", skipped},
                       {"damage", record.damage.empty() ? Json() : Json(record.damage)},
@@ -132,8 +137,9 @@ class RunsCommand final : public Command {
       std::vector<std::string> cells{record.id};
       if (any_named) cells.push_back(record.tag);
       for (std::string cell :
-           {record.model, std::to_string(record.trials.size()), std::to_string(failed),
-            std::to_string(skipped), finished_text(record), record.command_line}) {
+           {record.model, std::to_string(record.trials.size()), std::to_string(measured),
+            std::to_string(failed), std::to_string(skipped), finished_text(record),
+            record.command_line}) {
         cells.push_back(std::move(cell));
       }
       table.add(std::move(cells), finished ? RowStyle::kPlain : RowStyle::kFaint);

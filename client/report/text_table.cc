@@ -45,6 +45,17 @@ void TextTable::add(std::vector<std::string> cells, RowStyle style) {
   rows_.push_back({std::move(cells), style});
 }
 
+void TextTable::remove_if_repeated(std::size_t column, std::size_t other) {
+  const auto differs = [&](const Row& row) { return row.cells[column] != row.cells[other]; };
+  if (rows_.empty() || std::ranges::any_of(rows_, differs)) return;
+  const auto at = static_cast<std::ptrdiff_t>(column);
+  columns_.erase(columns_.begin() + at);
+  for (TextColumn& one : columns_) {
+    if (one.may_repeat && *one.may_repeat > column) --*one.may_repeat;
+  }
+  for (Row& row : rows_) row.cells.erase(row.cells.begin() + at);
+}
+
 /// Whether it has in every row what another column has.
 bool TextTable::repeats(std::size_t column) const {
   const auto& other = columns_[column].may_repeat;
@@ -61,7 +72,7 @@ bool TextTable::is_alike(std::size_t column) const {
          });
 }
 
-std::string TextTable::render(const ReportStyle& style) const {
+std::string TextTable::render(const ReportStyle& style, std::string_view more_room) const {
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     std::size_t width = display_width(columns_[i].title);
@@ -90,11 +101,12 @@ std::string TextTable::render(const ReportStyle& style) const {
   };
   leave_out([&](std::size_t i) { return repeats(i); },
             [&](std::size_t i) {
-              return fmt::format("{} (as {})", called(i), called(*columns_[i].may_repeat));
+              return fmt::format("{} (= {})", called(i), called(*columns_[i].may_repeat));
             });
-  leave_out(
-      [&](std::size_t i) { return is_alike(i); },
-      [&](std::size_t i) { return fmt::format("{} ({})", called(i), rows_.front().cells[i]); });
+  leave_out([&](std::size_t i) { return is_alike(i); },
+            [&](std::size_t i) {
+              return fmt::format("{} ({} in every row)", called(i), rows_.front().cells[i]);
+            });
   const std::vector<std::size_t> telling = shown;
   while (limit > 0 && total() > limit) {
     const auto least =
@@ -130,14 +142,15 @@ std::string TextTable::render(const ReportStyle& style) const {
   for (const std::size_t i : telling) {
     if (std::ranges::count(shown, i) == 0) left_out.push_back(called(i));
   }
-  const auto add_line = [&](const char* what, const std::vector<std::string>& columns) {
+  const auto add_line = [&](const char* what, const std::vector<std::string>& columns,
+                            const std::string& remedy) {
     if (columns.empty()) return;
-    for (const std::string& words : wrapped(what + join(columns), limit)) {
+    for (const std::string& words : wrapped(what + join(columns) + remedy, limit)) {
       text += styled(words, RowStyle::kFaint, style) + "\n";
     }
   };
-  add_line("the same in every row: ", said);
-  add_line("no room for: ", left_out);
+  add_line("not shown: ", said, "");
+  add_line("no room for: ", left_out, more_room.empty() ? "" : fmt::format(" ({})", more_room));
   return text;
 }
 

@@ -36,9 +36,13 @@ class TextTable {
 
   /// One cell a column.
   void add(std::vector<std::string> cells, RowStyle style = RowStyle::kPlain);
+  /// Removes a column if it has in every row what an earlier one, `other`, has.
+  void remove_if_repeated(std::size_t column, std::size_t other);
   /// Title line and rows, each ended by a newline; no line ends in blanks. If columns had to go, a
   /// last line names them, and one before it those that said nothing.
-  std::string render(const ReportStyle& style) const;
+  /// `more_room`: how a reader gets it, for that line.
+  std::string render(const ReportStyle& style,
+                     std::string_view more_room = "widen the terminal, or add | less -S") const;
 
  private:
   struct Row {

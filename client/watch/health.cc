@@ -270,7 +270,7 @@ Verdict netem(const DeviceHealth& device) {
   const std::string& problem = device.observation.machine.netem_problem;
   if (problem.empty()) return ok("can change its network");
   // Who does not ask for it may well do without.
-  if (device.config.netem_interface.empty()) return ok("off: " + problem);
+  if (device.config.netem_interface.empty()) return ok("cannot change its network: " + problem);
   return failed(
       fmt::format("the inventory names {}, but {}", device.config.netem_interface, problem),
       "allow_netem: true in its paretod.yaml, and CAP_NET_ADMIN for its daemon");
@@ -286,7 +286,8 @@ Verdict ports(const DeviceHealth& device) {
 }
 
 Verdict answers(const DeviceHealth& device) {
-  if (!device.problem) return ok(device.config.address);
+  const cluster::DeviceConfig& config = device.config;
+  if (!device.problem) return ok(config.address == config.name ? "yes" : config.address);
   return failed(device.problem->message, remedy_of(*device.problem));
 }
 

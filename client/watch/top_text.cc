@@ -13,6 +13,8 @@ namespace pareto::client {
 namespace {
 
 constexpr const char* kNothing = "-";
+/// What is drawn again and again cannot be piped elsewhere.
+constexpr std::string_view kMoreRoom = "widen the terminal";
 
 template <typename T, typename Format>
 std::string or_nothing(const std::optional<T>& value, Format format) {
@@ -88,7 +90,8 @@ std::string device_table(const Activity& activity, const ReportStyle& style) {
                clock_of(machine), machine.throttled.empty() ? "no" : join(machine.throttled)},
               machine.throttled.empty() ? RowStyle::kPlain : RowStyle::kBad);
   }
-  return table.render(style) + problems;
+  table.remove_if_repeated(1, 0);
+  return table.render(style, kMoreRoom) + problems;
 }
 
 struct StageRow {
@@ -185,7 +188,7 @@ std::string stage_table(const Activity& activity, const TopStyle& style) {
                fmt::format("[{}, {})", now.begin, now.end), note_of(row)},
               style_of(row));
   }
-  return table.render(style.report);
+  return table.render(style.report, kMoreRoom);
 }
 
 std::string link_table(const Activity& activity, const ReportStyle& style) {
@@ -211,7 +214,7 @@ std::string link_table(const Activity& activity, const ReportStyle& style) {
           bottleneck ? RowStyle::kStrong : RowStyle::kPlain);
     }
   }
-  return table.render(style);
+  return table.render(style, kMoreRoom);
 }
 
 std::string summary(const Activity& activity, const ReportStyle& style) {

@@ -210,6 +210,7 @@ TEST_F(Deploy, WhateverDeviceIsKilledIsNamedAndEveryRequestIsAccountedFor) {
     EXPECT_EQ(lines_of(process.output()), 3000U) << process.errors();
     EXPECT_THAT(process.output(), HasSubstr("  failed: " + names_[device]));
     EXPECT_THAT(process.output(), HasSubstr("  not sent: " + names_[device]));
+    EXPECT_THAT(process.output(), HasSubstr("  not sent: as above\n")) << "its reason once";
     start_again(device);
   }
 }

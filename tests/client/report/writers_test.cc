@@ -475,12 +475,15 @@ TEST(TextTable, AlignsShortensAndDropsColumns) {
             "name                   n\n"
             "größer als gedacht     1\n"
             "a                   1000\n"
-            "no room for: note\n");
-  EXPECT_EQ(table.render({false, 20}),
+            "no room for: note (widen\n"
+            "the terminal, or add |\n"
+            "less -S)\n");
+  EXPECT_EQ(table.render({.width = 20}, ""),
             "name               n\n"
             "größer als ge…     1\n"
             "a               1000\n"
-            "no room for: note\n");
+            "no room for: note\n")
+      << "no way out is known";
 }
 
 TEST(TextTable, LeavesOutFirstWhatRepeatsAndWhatIsAlike) {
@@ -499,18 +502,37 @@ TEST(TextTable, LeavesOutFirstWhatRepeatsAndWhatIsAlike) {
             "plan  link  p50  wait\n"
             "a     tcp   1.5   0.1\n"
             "b     tcp   2.5   0.2\n"
-            "the same in every row:\n"
-            "measured ms (as p50)\n");
+            "not shown: measured ms (=\n"
+            "p50)\n");
   EXPECT_EQ(table.render({false, 20}),
             "plan  p50  wait\n"
             "a     1.5   0.1\n"
             "b     2.5   0.2\n"
-            "the same in every\n"
-            "row: measured ms (as\n"
-            "p50), link (tcp)\n");
+            "not shown: measured\n"
+            "ms (= p50), link\n"
+            "(tcp in every row)\n");
   // What tells rows apart stays.
   table.add({"c", "shm", "3.5", "3.6", "0.3"});
   EXPECT_THAT(table.render({false, 30}), testing::StartsWith("plan  link  p50  measured\n"));
+}
+
+TEST(TextTable, AColumnThatRepeatsAnotherCanBeRemoved) {
+  TextTable table({{"device"}, {"address"}, {"state"}, {"again", Align::kLeft, 0, "", 2}});
+  table.add({"10.0.0.1:7070", "10.0.0.1:7070", "well", "well"});
+  TextTable named = table;
+  named.add({"pi-1", "10.0.0.2:7070", "well", "well"});
+  named.remove_if_repeated(1, 0);
+  EXPECT_THAT(named.render({}),
+              testing::StartsWith("device         address        state  again\n"));
+  table.remove_if_repeated(1, 0);
+  EXPECT_EQ(table.render({}),
+            "device         state  again\n"
+            "10.0.0.1:7070  well   well\n");
+  EXPECT_EQ(table.render({.width = 25}),
+            "device         state\n"
+            "10.0.0.1:7070  well\n"
+            "not shown: again (=\n"
+            "state)\n");
 }
 
 TEST(TextTable, DropsColumnsThatBelongTogetherTogether) {
@@ -519,12 +541,12 @@ TEST(TextTable, DropsColumnsThatBelongTogetherTogether) {
                    {"ms", Align::kRight, 1, "ms of the best"},
                    {"widest column", Align::kLeft, 2}});
   table.add({"here", "a long name", "12.3", "x"});
-  EXPECT_EQ(table.render({false, 25}),
+  EXPECT_EQ(table.render({.width = 25}, ""),
             "at    best           ms\n"
             "here  a long name  12.3\n"
             "no room for: widest\n"
             "column\n");
-  EXPECT_EQ(table.render({false, 20}),
+  EXPECT_EQ(table.render({.width = 20}, ""),
             "at\n"
             "here\n"
             "no room for: best,\n"
