@@ -7,6 +7,7 @@
 #include <exception>
 #include <ostream>
 
+#include "client/parse_sentence.h"
 #include "core/base/text.h"
 #include "core/base/usage.h"
 
@@ -41,42 +42,6 @@ std::vector<std::string> with_help_as_flag(std::vector<std::string> arguments) {
   arguments.erase(arguments.begin());
   arguments.emplace_back("--help");
   return arguments;
-}
-
-/// Returns the remedy for a second word behind a flag that takes one, or nothing. `words`: all that
-/// nobody took.
-std::string list_hint(const std::vector<std::string>& arguments,
-                      const std::vector<std::string>& words) {
-  const auto word = std::ranges::find_first_of(arguments, words);
-  if (word == arguments.end() || word - arguments.begin() < 2) return {};
-  const std::string& flag = *(word - 2);
-  if (!flag.starts_with("--") || flag.find('=') != std::string::npos) return {};
-  const std::string& value = *(word - 1);
-  if (value.starts_with('-')) return {};
-  return fmt::format(" (several values are one word, with commas: {} {},{})", flag, value, *word);
-}
-
-/// What the parser says, or of a flag that nobody knows the nearest; and where all of them stand.
-std::string sentence(const CLI::ParseError& error, const CLI::App& app,
-                     const std::vector<std::string>& arguments) {
-  const auto chosen = app.get_subcommands();
-  const CLI::App& asked = chosen.empty() ? app : *chosen.front();
-  const std::string help =
-      fmt::format("(paretoctl {}--help)", chosen.empty() ? std::string() : asked.get_name() + " ");
-  const std::vector<std::string> extra = app.remaining(/*recurse=*/true);
-  const auto flag =
-      std::ranges::find_if(extra, [](const auto& word) { return word.starts_with('-'); });
-  if (flag == extra.end()) {
-    return fmt::format("{}{} {}", without_proposals(error.what()), list_hint(arguments, extra),
-                       help);
-  }
-  std::vector<std::string> flags;
-  for (const OptionUsage& option : usage_of(asked).options) {
-    flags.insert(flags.end(), option.names.begin(), option.names.end());
-  }
-  const std::string name = flag->substr(0, flag->find('='));
-  return fmt::format("{} does not know {}{} {}", chosen.empty() ? "paretoctl" : asked.get_name(),
-                     name, did_you_mean(name, flags), help);
 }
 
 /// Libraries throw what the file that calls them did not foresee.
@@ -179,7 +144,7 @@ int run_program(const std::vector<std::string>& words, const Commands& commands,
   } catch (const CLI::Success& success) {
     return written(context, app.exit(success, context.out, context.err));
   } catch (const CLI::ParseError& error) {
-    return report(context, {ErrorCode::kInvalidArgument, sentence(error, app, arguments)});
+    return report(context, {ErrorCode::kInvalidArgument, parse_sentence(error, app, arguments)});
   }
   if (const auto text = usage.text(app, 1, "paretod(8)")) {
     context.out << *text;

@@ -39,6 +39,20 @@ inline constexpr const char* kStoppedEarly = "stopped before anything was measur
 inline constexpr const char* kStopping =
     "stopping after what is being measured; again to leave now";
 
+/// Sentence at the end of a command that was stopped while it profiled devices or probed links.
+inline constexpr const char* kStoppedProfiling =
+    "stopped: complete profiles of devices are kept, and not measured again";
+
+/// Returns `result`, with that sentence as its error if somebody wanted to stop and it ended because
+/// of that: what was under way then says nothing.
+template <typename T>
+Expected<T> as_stopped(Context& context, Expected<T> result) {
+  if (!result && result.error().code == ErrorCode::kClosed && context.stop.watch()) {
+    return fail(ErrorCode::kClosed, "{}", kStoppedProfiling);
+  }
+  return result;
+}
+
 /// Names a device that does not answer its control service within a second; none: all do.
 std::optional<std::string> hung_device(const cluster::Cluster& cluster);
 

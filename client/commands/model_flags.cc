@@ -196,7 +196,11 @@ Expected<model::Model> ModelFlags::open(Context& context,
         fmt::format("opening {}: loading it, and running it to see its shapes", model));
     return model::open_model(model, options);
   };
-  PARETO_ASSIGN(model::Model opened, open_patiently());
+  auto tried = open_patiently();
+  if (!tried && options.input) {
+    tried.error().message += integers_hint(tried.error().message, *options.input);
+  }
+  PARETO_ASSIGN(model::Model opened, std::move(tried));
   if (!inputs.empty()) data_shape_ = model::to_text(opened.inputs());
   if (file && options.input && (!is_recalled_ || are_operators_said)) {
     remember(context, *file, opened);

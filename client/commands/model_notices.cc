@@ -101,4 +101,19 @@ std::vector<std::string> model_notices(const Graph& graph) {
   return notices;
 }
 
+std::string integers_hint(const std::string& failure,
+                          const std::vector<model::InputShape>& shapes) {
+  const auto says = [&](const char* words) { return failure.find(words) != std::string::npos; };
+  if (!says("out of range") && !says("out of bounds")) return {};
+  std::vector<std::string> ranges;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const model::InputShape& shape = shapes[i];
+    // Any byte may be in a picture, and a bool is no index.
+    if (!shape.range || shape.dtype == DType::kUInt8 || shape.dtype == DType::kBool) continue;
+    ranges.push_back(fmt::format("the integers of input {} run from {} to {}", i, shape.range->low,
+                                 shape.range->high));
+  }
+  return ranges.empty() ? "" : fmt::format(" ({}: does the model take these?)", join(ranges));
+}
+
 }  // namespace pareto::client

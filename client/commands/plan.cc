@@ -6,6 +6,7 @@
 
 #include "client/commands/commands.h"
 #include "client/commands/known_names.h"
+#include "client/commands/leave_soon.h"
 #include "client/commands/output_file.h"
 #include "client/commands/planning.h"
 #include "client/commands/show.h"
@@ -76,6 +77,8 @@ class PlanCommand final : public Command {
   }
 
   Expected<int> run(Context& context) override {
+    context.stop.watch();
+    context.stop.leave_at_once(kStoppedEarly);
     PARETO_ASSIGN(networks_, networks_of(networks_, flags_.devices));
     PARETO_TRY(read_wish());
     PARETO_TRY(check_outputs());
@@ -187,8 +190,10 @@ class PlanCommand final : public Command {
                              "models)"),
               "NAME", {"exact", "labels", "exhaustive"})
         ->capture_default_str();
-    app.add_flag("--all", wish_.pairs,
-                 "show every plan of one and of two devices, and which plan beats it");
+    app.add_flag(
+        "--all", wish_.pairs,
+        "show every plan of one and of two devices once, at its best window, and which plan "
+        "beats it");
     app.add_flag("--no-replicas", no_replicas_,
                  "leave out plans in which devices take turns with the whole model");
   }

@@ -9,7 +9,9 @@
 #include "client/commands/inputs.h"
 #include "client/commands/known_names.h"
 #include "client/commands/leave_soon.h"
+#include "client/commands/output_file.h"
 #include "client/commands/progress.h"
+#include "client/commands/splits_flag.h"
 #include "client/program.h"
 #include "coordinator/cluster/codec_choice.h"
 #include "coordinator/cluster/daemon_client.h"
@@ -80,11 +82,7 @@ void add_common(CLI::App& app, PlanningFlags& flags) {
   }
   {
     const Heading heading(app, "Pipeline");
-    set_value(app.add_option("--splits", flags.options.splits,
-                             "split points to try: modules, all, auto, after:MODULE, percent:P, "
-                             "op:N"),
-              "LIST", {"modules", "all", "auto"})
-        ->capture_default_str();
+    add_splits(app, flags.options.splits, "try");
     set_value(app.add_option("--transport", flags.transport,
                              "transports of the links: tcp, grpc, shm; each link gets the best of "
                              "those named; auto: the nearest that it can have"),
@@ -183,8 +181,7 @@ Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
   PARETO_TRY(flags.read());
   PARETO_ASSIGN(const auto transports, parse_link_transports(flags.transport));
   PARETO_ASSIGN(const std::chrono::milliseconds timeout, flags.timeout.read());
-  context.stop.watch();
-  context.stop.leave_at_once(kStoppedEarly);
+  if (!flags.store.path.empty()) PARETO_TRY(check_writable("--store", flags.store.path));
   PARETO_ASSIGN(model::Model model, flags.model.open(context, flags.named_batches));
   PARETO_ASSIGN(const auto batches, batches_for(context, model, flags.named_batches));
   flags.batch = batches.front();
@@ -219,8 +216,8 @@ Expected<std::unique_ptr<PlanningSession>> PlanningSession::open(
 
 Expected<> PlanningSession::profile(Context& context) {
   Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
-  PARETO_TRY(profiler_->profile(transports_, workload_, shown_on(progress)));
-  if (context.stop.watch()) return fail(ErrorCode::kClosed, "stopped; what was measured is kept");
+  PARETO_TRY(as_stopped(context, profiler_->profile(transports_, workload_, shown_on(progress))));
+  if (context.stop.watch()) return fail(ErrorCode::kClosed, "{}", kStoppedProfiling);
   return {};
 }
 
@@ -229,16 +226,18 @@ Expected<std::vector<planning::ProbedTransport>> PlanningSession::probe(
   Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
   const auto defined = std::ranges::find(conditions_, condition, &cluster::NamedCondition::name);
   if (!by_definition_ || defined == conditions_.end()) {
-    return profiler_->probe(transports_, condition, shown_on(progress));
+    return as_stopped(context, profiler_->probe(transports_, condition, shown_on(progress)));
   }
-  return with_context(profiler_->probe_at_rest(transports_, defined->condition, shown_on(progress)),
-                      "network {}", condition);
+  return as_stopped(context, with_context(profiler_->probe_at_rest(transports_, defined->condition,
+                                                                   shown_on(progress)),
+                                          "network {}", condition));
 }
 
 Expected<planning::ProbedCodecs> PlanningSession::probe_codecs(Context& context,
                                                                const PlanCodecs& codecs) {
   Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
-  return profiler_->probe_codecs(codecs.names, codecs.allowed_error, workload_, shown_on(progress));
+  return as_stopped(context, profiler_->probe_codecs(codecs.names, codecs.allowed_error, workload_,
+                                                     shown_on(progress)));
 }
 
 void PlanningSession::tell_of_others(Context& context) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "client/commands/commands.h"
+#include "client/commands/leave_soon.h"
 #include "client/commands/planning.h"
 #include "client/commands/show.h"
 #include "client/report/profile_writer.h"
@@ -39,6 +40,8 @@ class ProfileCommand final : public Command {
   }
 
   Expected<int> run(Context& context) override {
+    context.stop.watch();
+    context.stop.leave_at_once(kStoppedEarly);
     PARETO_ASSIGN(auto wanted, settings_.read(flags_.runner.engine));
     PARETO_ASSIGN(const PlanCodecs codecs, codecs_.read());
     if (batch_->count() > 0) {
@@ -54,9 +57,12 @@ class ProfileCommand final : public Command {
     report.transports = profile::names_in(session->transports());
     std::set<std::int64_t> batches;
     for (const control::ShardSettings& settings : wanted) {
-      PARETO_ASSIGN(ProfiledSettings profiled,
-                    with_context(profile(context, *session, settings, report.links), "{}",
-                                 profile::settings_text(settings)));
+      auto measured = profile(context, *session, settings, report.links);
+      // A stop has nothing to do with the settings.
+      if (!context.stop.watch()) {
+        measured = with_context(std::move(measured), "{}", profile::settings_text(settings));
+      }
+      PARETO_ASSIGN(ProfiledSettings profiled, std::move(measured));
       // What crosses depends on the batch alone.
       if (batches.insert(settings.batch).second) {
         PARETO_ASSIGN(profiled.codecs, session->probe_codecs(context, codecs));

@@ -111,7 +111,7 @@ class RunCommand final : public Command {
     set_value(app.add_option("--split", split_,
                              "split points, each between one device and the next; none: the first "
                              "device runs all"),
-              "LIST", {"none"});
+              "LIST", {"none", "@cuts"});
     set_value(app.add_option("--batch", batch_, "batch size (default: 1, or that of --input)"), "N")
         ->check(check_one_value);
     set_value(app.add_option("--plan", plan_file_,
@@ -165,6 +165,14 @@ class RunCommand final : public Command {
     if (model_.model.empty())
       return fail(ErrorCode::kInvalidArgument, "--model is missing (or --plan FILE)");
     PARETO_TRY(runner_.check());
+    if (pipeline_.transport.find(',') != std::string::npos) {
+      std::string mix = pipeline_.transport;
+      std::ranges::replace(mix, ',', '+');
+      return fail(ErrorCode::kInvalidArgument,
+                  "--transport {}: run takes one, or one a link with '+' (--transport {}); sweep "
+                  "measures several",
+                  pipeline_.transport, mix);
+    }
     PARETO_TRY(with_context(cluster::parse_transport_mix(pipeline_.transport), "--transport {}",
                             pipeline_.transport));
     PARETO_TRY(

@@ -7,6 +7,7 @@
 #include "client/commands/flags.h"
 #include "client/commands/inputs.h"
 #include "client/commands/show.h"
+#include "client/commands/splits_flag.h"
 #include "client/report/plan_text.h"
 #include "client/report/text_table.h"
 #include "core/base/clock.h"
@@ -79,11 +80,7 @@ class SplitsCommand final : public Command {
   }
   void add_options(CLI::App& app) override {
     model_.add_to(app);
-    set_value(app.add_option("--splits", splits_,
-                             "split points to show: modules, all, auto, after:MODULE, percent:P, "
-                             "op:N"),
-              "LIST", {"modules", "all", "auto"})
-        ->capture_default_str();
+    add_splits(app, splits_, "show");
     app.add_flag("--all", all_, "show also points at which no cut is allowed, with the reason");
     set_value(
         app.add_option("--batch", named_batch_,

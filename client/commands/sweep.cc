@@ -91,6 +91,7 @@ class SweepCommand final : public Command {
     context.stop.leave_at_once(kStoppedEarly);
     PARETO_TRY(check_report());
     if (!resume_.empty()) return resume(context);
+    if (!dry_run_ && !store_.path.empty()) PARETO_TRY(check_writable("--store", store_.path));
     flags_.settle(context);
     PARETO_TRY(flags_.read());
     sweep::SweepOptions& options = flags_.options();
@@ -188,12 +189,12 @@ class SweepCommand final : public Command {
     Progress progress(context.err, context.err_is_terminal ? context.columns : 0);
     const TimePoint began = clock_.now();
     const std::vector<std::uint64_t> before = weights_sent(cluster);
-    PARETO_TRY(
-        sweep::predict_trials(model, cluster, store, flags_.options(), run.trials, *stop_,
-                              [&](const std::string& now, std::size_t done, std::size_t total) {
-                                progress_metrics_.predict(done, total);
-                                progress.show(done, total, now, now);
-                              }));
+    const auto shown = [&](const std::string& now, std::size_t done, std::size_t total) {
+      progress_metrics_.predict(done, total);
+      progress.show(done, total, now, now);
+    };
+    PARETO_TRY(as_stopped(context, sweep::predict_trials(model, cluster, store, flags_.options(),
+                                                         run.trials, *stop_, shown)));
     // Profiles need the weights first: what they sent is the run's.
     const std::vector<std::uint64_t> after = weights_sent(cluster);
     for (std::size_t i = 0; i < std::min(run.devices.size(), after.size()); ++i) {

@@ -7,6 +7,7 @@
 #include "client/command.h"
 #include "client/commands/inputs.h"
 #include "client/commands/known_names.h"
+#include "client/commands/splits_flag.h"
 #include "coordinator/cluster/network.h"
 #include "coordinator/cluster/plan_file.h"
 #include "coordinator/cluster/testbed_cluster.h"
@@ -63,11 +64,7 @@ void SweepFlags::add_network_to(CLI::App& app) {
 
 void SweepFlags::add_plans_to(CLI::App& app) {
   const Heading heading(app, "Plans");
-  set_value(
-      app.add_option("--splits", what_.options.splits,
-                     "split points to try: modules, all, auto, after:MODULE, percent:P, op:N"),
-      "LIST", {"modules", "all", "auto"})
-      ->capture_default_str();
+  add_splits(app, what_.options.splits, "try");
   set_value(app.add_option("--stages", stages_,
                            "numbers of devices that a plan spans; auto: from 2 to all of them. "
                            "Plans on one device are always measured; 1: no others"),

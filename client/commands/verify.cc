@@ -10,6 +10,7 @@
 #include "client/commands/flags.h"
 #include "client/commands/inputs.h"
 #include "client/commands/progress.h"
+#include "client/commands/splits_flag.h"
 #include "core/base/json_text.h"
 #include "core/base/usage.h"
 
@@ -43,11 +44,7 @@ class VerifyCommand final : public Command {
   void add_options(CLI::App& app) override {
     model_.add_to(app);
     runner_.add_to(app);
-    set_value(app.add_option("--splits", splits_,
-                             "split points to check: modules, all, auto, after:MODULE, percent:P, "
-                             "op:N"),
-              "LIST", {"modules", "all", "auto"})
-        ->capture_default_str();
+    add_splits(app, splits_, "check");
     set_value(
         app.add_option("--batch", batches_, "batch sizes (default: 1,3,8, or that of --input)"),
         "LIST");

@@ -46,7 +46,15 @@ class View : public Command {
     put_in_order(run);
     return run;
   }
-  const std::string& run_name() const { return run_; }
+  /// Loads it for a command that writes files: a file's name in the run's place is a slip.
+  Expected<results::RunRecord> load_to_write(const Context& context) const {
+    auto run = load(context);
+    if (!run && run.error().code == ErrorCode::kNotFound &&
+        std::filesystem::path(run_).has_extension()) {
+      run.error().message += fmt::format(" (to write a file: -o {})", run_);
+    }
+    return run;
+  }
   /// Says of a run that is not finished what becomes of it.
   void tell_unfinished(Context& context, const results::RunRecord& run) const {
     if (!run.finished.empty()) return;
@@ -107,7 +115,7 @@ class ReportCommand final : public View {
     PARETO_TRY(picture_.check());
     // The browser is in a group of its own, out of reach of Ctrl-C.
     if (picture_.any()) context.stop.watch();
-    PARETO_ASSIGN(const results::RunRecord record, load(context));
+    PARETO_ASSIGN(const results::RunRecord record, load_to_write(context));
     if (!output_.empty() || !picture_.any()) {
       const std::string path = output_.empty() ? "report-" + record.id + ".html" : output_;
       PARETO_TRY(other_.empty() ? write_report(context, record, path)
@@ -158,7 +166,7 @@ class ExportCommand final : public View {
   }
   Expected<int> run(Context& context) override {
     PARETO_ASSIGN(const auto writer, make_writer(format_));
-    PARETO_ASSIGN(const results::RunRecord record, load(context));
+    PARETO_ASSIGN(const results::RunRecord record, load_to_write(context));
     PARETO_ASSIGN(const std::string text, writer->write(record, {}));
     if (output_.empty()) {
       context.out << text << std::flush;

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <cstdlib>
+#include <set>
 #include <string_view>
+#include <utility>
 
 #include "client/run_main.h"
 #include "coordinator/cluster/testbed_registry.h"
@@ -22,10 +25,15 @@ std::vector<results::RunRecord> runs_in(const std::filesystem::path& store) {
   return (*opened)->list_runs().value_or(std::vector<results::RunRecord>{});
 }
 
+/// Returns the value of a flag, or "".
+std::string value_of(const Words& arguments, const std::string& flag) {
+  const auto at = std::ranges::find(arguments, flag);
+  return at == arguments.end() || at + 1 == arguments.end() ? std::string() : *(at + 1);
+}
+
 std::filesystem::path store_among(const Words& arguments) {
-  const auto flag = std::ranges::find(arguments, "--store");
-  if (flag == arguments.end() || flag + 1 == arguments.end()) return store_of_environment();
-  return *(flag + 1);
+  const std::string named = value_of(arguments, "--store");
+  return named.empty() ? store_of_environment() : std::filesystem::path(named);
 }
 
 /// Adds a word that no shell could take for more than a word, whatever a results file holds.
@@ -69,6 +77,22 @@ Words addresses(const std::vector<results::RunRecord>& runs) {
   return words;
 }
 
+/// Returns the cuts that were stored of a model, in its order. Enumerating them needs LibTorch.
+Words cuts(const std::vector<results::RunRecord>& runs, const std::string& model) {
+  const std::string name = std::filesystem::path(model).stem().string();
+  std::set<std::pair<std::int64_t, std::string>> found;
+  for (const results::RunRecord& run : runs) {
+    if (!model.empty() && run.model != model && run.model != name) continue;
+    for (const results::TrialRecord& trial : run.trials) {
+      if (!trial.split) continue;
+      for (const results::CutRecord& cut : trial.split->cuts) found.emplace(cut.position, cut.name);
+    }
+  }
+  Words words;
+  for (const auto& [position, cut] : found) add_once(cut, words);
+  return words;
+}
+
 Words testbeds() {
   Words words;
   std::error_code none;
@@ -83,6 +107,7 @@ Words words_of(const std::string& kind, const Words& arguments) {
   if (kind == "testbeds") return testbeds();
   const std::vector<results::RunRecord> runs = runs_in(store_among(arguments));
   if (kind == "runs") return run_names(runs);
+  if (kind == "cuts") return cuts(runs, value_of(arguments, "--model"));
   if (kind == "devices") return device_words(runs, &results::DeviceRecord::name);
   if (kind == "addresses") return addresses(runs);
   return {};

@@ -91,6 +91,19 @@ TEST_F(Front, AnswersWithoutLoadingLibTorch) {
   EXPECT_THAT(models.errors, HasSubstr(path("libexec/pareto-edge/paretoctl-whole")));
 }
 
+TEST_F(Front, CompletesTheCutsThatRunsMeasured) {
+  if (!fs::exists("/bin/bash")) GTEST_SKIP() << "no bash here";
+  const Finished swept =
+      paretoctl(small_sweep({"--splits", "after:features.3,after:features.6", "--rounds", "1",
+                             "--requests", "1", "--report", "none"}));
+  ASSERT_EQ(swept.exit_code, 0) << swept.errors;
+  // bash replaces what stands behind the last colon.
+  EXPECT_THAT(completed("run --model squeezenet1_0 --split after : fea"),
+              ElementsAre("features.3", "features.6"));
+  EXPECT_THAT(completed("run --model squeezenet1_0 --split no"), ElementsAre("none"));
+  EXPECT_THAT(completed("run --model mobilenetv2 --split after : fea"), testing::IsEmpty());
+}
+
 TEST_F(Front, CompletesModelsRunsDevicesAndNetworks) {
   if (!fs::exists("/bin/bash")) GTEST_SKIP() << "no bash here";
   Daemon attic("attic", folder());

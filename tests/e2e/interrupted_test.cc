@@ -113,12 +113,31 @@ TEST_P(InterruptedAtWork, DoesNotWaitForADeviceThatHangs) {
                                                        second.address())));
 }
 
+/// The same, but all devices answer.
+class StoppedAtWork : public Interrupted {};
+
+TEST_P(StoppedAtWork, SaysOnceWhatIsKept) {
+  const Daemon second("local-1", folder());
+  const auto process = start(second.address());
+  ASSERT_TRUE(process->wait_for_output(GetParam().working)) << process->errors();
+  process->signal(SIGINT);
+  EXPECT_EQ(process->wait(), GetParam().exit_code) << process->errors();
+  EXPECT_THAT(process->errors(),
+              HasSubstr("\nparetoctl: stopped: complete profiles of devices are kept, and not "
+                        "measured again\n"));
+}
+
 constexpr const char* kEarly = "stopped before anything was measured";
 const Interruption kSweep{
     "sweep", {"--exhaustive", "--report", "none"}, kEarly, "loading shard", 4};
 const Interruption kPlan{"plan", {"--splits", "percent:50"}, kEarly, "profiling 2 devices", 1};
 const Interruption kProfile{
     "profile", {"--splits", "percent:50"}, kEarly, "profiling 2 devices", 1};
+const Interruption kPredict{"sweep",
+                            {"--adaptive", "--splits", "percent:50", "--report", "none"},
+                            kEarly,
+                            "profiling 2 devices",
+                            1};
 const Interruption kRun{"run",
                         {"--split", "after:features.3"},
                         "stopped before the run was done: no figures are kept of it",
@@ -131,6 +150,9 @@ std::string name_of(const testing::TestParamInfo<Interruption>& one) { return on
 INSTANTIATE_TEST_SUITE_P(Commands, Interrupted,
                          testing::Values(kSweep, kPlan, kProfile, kRun, kDeploy), name_of);
 INSTANTIATE_TEST_SUITE_P(Commands, InterruptedAtWork, testing::Values(kSweep, kPlan, kProfile),
+                         name_of);
+
+INSTANTIATE_TEST_SUITE_P(Commands, StoppedAtWork, testing::Values(kPlan, kProfile, kPredict),
                          name_of);
 
 class InterruptedAlone : public EndToEnd {};

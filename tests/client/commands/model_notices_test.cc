@@ -67,5 +67,15 @@ TEST(ModelNotices, ALoopThatStaysWholeSaysHowLongItIs) {
   EXPECT_THAT(model_notices(graph), ElementsAre(HasSubstr("a loop of 12000 steps in head")));
 }
 
+TEST(ModelNotices, IntegersThatAModelCannotIndexByAreSuspected) {
+  const auto shapes = model::parse_input_shapes("3x8;7:int64=1..4999;2:uint8=0..255").value();
+  EXPECT_EQ(integers_hint("index out of range in self", shapes),
+            " (the integers of input 1 run from 1 to 4999: does the model take these?)");
+  EXPECT_EQ(integers_hint("index 7 is out of bounds for dimension 0 with size 5",
+                          model::parse_input_shapes("3x8").value()),
+            "");
+  EXPECT_EQ(integers_hint("no such file", shapes), "");
+}
+
 }  // namespace
 }  // namespace pareto::client

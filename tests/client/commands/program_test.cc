@@ -268,8 +268,15 @@ TEST_F(Program, FlagsThatAPlanSaysItself) {
   for (const char* flag : {"--split", "--transport", "--codec", "--micro-batch", "--window",
                            "--batch", "--engine", "--precision", "--max-error", "--threads"}) {
     refused({"run", "--plan", path("plan.json"), flag, "2"}, kExitUsage,
-            AllOf(HasSubstr("--plan"), HasSubstr(flag), HasSubstr("excludes")));
+            AllOf(HasSubstr(std::string(flag) + " does not go with --plan: a plan file says that"),
+                  HasSubstr("leave --plan out")));
   }
+  const auto key = [&](const char* flag, const char* key) {
+    refused({"run", "--plan", path("plan.json"), flag, "2"}, kExitUsage, HasSubstr(key));
+  };
+  key("--transport", "as \"transport\" or \"transports\"");
+  key("--micro-batch", "as \"micro_batch\"");
+  key("--codec", "as \"codecs\"");
   refused({"run", "--plan", path("plan.json"), "--requests", "0"}, kExitUsage,
           HasSubstr("--requests 0"));
 }
@@ -277,7 +284,8 @@ TEST_F(Program, FlagsThatAPlanSaysItself) {
 TEST_F(Program, FlagsThatWouldBeForgotten) {
   const auto excluded = [&](const std::vector<std::string>& arguments, const std::string& one,
                             const std::string& other) {
-    refused(arguments, kExitUsage, AllOf(HasSubstr(one), HasSubstr("excludes"), HasSubstr(other)));
+    refused(arguments, kExitUsage,
+            AllOf(HasSubstr(one), HasSubstr(" does not go with "), HasSubstr(other)));
   };
   excluded(small("sweep", {"--exhaustive", "--budget", "30s"}), "--exhaustive", "--budget");
   for (const char* command : {"plan", "profile"}) {
@@ -287,6 +295,33 @@ TEST_F(Program, FlagsThatWouldBeForgotten) {
   }
   refused(small("verify", {"--engine", "plain", "--precision", "bf16"}), kExitUsage,
           AllOf(HasSubstr("--precision bf16"), HasSubstr("leave --engine out")));
+}
+
+TEST_F(Program, WrongValuesAreAnsweredInItsOwnWords) {
+  refused(small("sweep", {"--rounds", "many"}), kExitUsage,
+          StartsWith("paretoctl: --rounds many: a number is needed (paretoctl sweep --help)"));
+  refused(small("sweep", {"--rounds", "1.5"}), kExitUsage,
+          HasSubstr("--rounds 1.5: a whole number is needed"));
+  refused({"report", "--svg"}, kExitUsage, HasSubstr("--svg needs a value: --svg FILE "));
+  refused({"front", "--store"}, kExitUsage, HasSubstr("--store needs a value: --store FILE "));
+  refused(small("run", {"--split", "none", "--transport", "shm,tcp"}), kExitUsage,
+          AllOf(HasSubstr("--transport shm,tcp: run takes one"), HasSubstr("--transport shm+tcp")));
+}
+
+TEST_F(Program, FoldersThatAreNotThereAreNotMade) {
+  for (const char* command : {"sweep", "plan", "profile"}) {
+    refused(small(command, {"--store", path("absent/folder/r.db")}), kExitUsage,
+            AllOf(HasSubstr("--store"), HasSubstr(path("absent/folder"))));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path("absent")));
+}
+
+TEST_F(Program, TestBedsThatAreNotUpAreNamedWithWhatToDo) {
+  const auto hint = HasSubstr("(paretoctl testbed up nosuch.yaml), or name its file");
+  refused(small("sweep", {"--testbed", "nosuch"}), kExitUsage, hint);
+  refused({"doctor", "--testbed", "nosuch"}, kExitUsage, hint);
+  refused({"testbed", "down", "nosuch"}, kExitUsage,
+          HasSubstr("test bed nosuch was not up: paretoctl testbed status lists"));
 }
 
 TEST_F(Program, OnlyProfileTakesSeveralSettings) {

@@ -152,7 +152,7 @@ pipelines:
 TEST_F(Simulate, WhatItRefuses) {
   refused({}, HasSubstr("one of the two"));
   refused({"s.yaml", "--run", "last"}, HasSubstr("one of the two"));
-  refused({"s.yaml", "--cores", "2"}, AllOf(HasSubstr("--cores"), HasSubstr("excludes")));
+  refused({"s.yaml", "--cores", "2"}, AllOf(HasSubstr("--cores"), HasSubstr("does not go with")));
   refused({"nowhere.yaml"}, HasSubstr("nowhere.yaml"));
   refused({file("s.yaml", kScenario), "--requests", "-1"}, HasSubstr("--requests"));
   refused({file("s.yaml", kScenario), "--requests", "0"}, HasSubstr("--requests 0: at least 1"));

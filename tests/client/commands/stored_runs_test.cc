@@ -62,6 +62,10 @@ TEST_F(StoredRuns, RunsAreNamedAndRemoved) {
   EXPECT_EQ(json::parse(run({"runs", "--json"}).out)[0]["name"], "kitchen");
   EXPECT_EQ(run({"front", "kitchen"}).out, run({"front", first.id}).out);
   EXPECT_EQ(run({"front", first.id.substr(first.id.size() - 4)}).out, run({"front", first.id}).out);
+  refused({"front", "kichen"}, 2, HasSubstr("did you mean kitchen?"));
+  refused({"export", "--csv", "x.csv"}, 2,
+          AllOf(HasSubstr("holds no run \"x.csv\""), HasSubstr("(to write a file: -o x.csv)")));
+  refused({"report", "page.html"}, 2, HasSubstr("-o page.html"));
   refused({"runs", "tag", "kitchen"}, 2, HasSubstr("a run and its new name"));
   refused({"runs", "tag", "kitchen", "last"}, 2, HasSubstr("cannot name a run"));
   refused({"runs", "rm"}, 2, HasSubstr("names no run"));
@@ -116,6 +120,7 @@ TEST_F(StoredRuns, ViewsOfAStoredRun) {
   ASSERT_EQ(runs.size(), 1U);
   EXPECT_EQ(runs[0]["run"], stored.id);
   EXPECT_EQ(runs[0]["failed"], 1);
+  EXPECT_EQ(runs[0]["measured"], stored.trials.size() - 1);
   EXPECT_EQ(runs[0]["skipped"], 0);
   EXPECT_THAT(run({"runs"}).out, HasSubstr(stored.command_line));
 }

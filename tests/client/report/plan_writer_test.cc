@@ -128,6 +128,31 @@ TEST(PlanTable, NamesTheThirdObjective) {
   EXPECT_THAT(write_plan_table(memory, {}), HasSubstr("of latency, throughput, memory, "));
 }
 
+TEST(PlanTable, ListsEachCandidateOnceTheBestOnesFirst) {
+  PlanReport all = report();
+  all.pairs = true;
+  const auto on = [](const char* device) {
+    plan::Plan plan = whole_plan();
+    plan.stages.front().device = device;
+    return plan;
+  };
+  all.outlooks[0].candidates = {
+      {on("slow"), evaluation(50, 50), {{{milliseconds(50), 1}, 0}, {{milliseconds(51), 2}, 0}}},
+      {on("beaten"), evaluation(10, 10), {{{milliseconds(10), 1}, 0}}},
+      {on("best"), evaluation(40, 40), {{{milliseconds(40), 1}, {}}, {{milliseconds(41), 2}, 0}}}};
+  const std::string text = write_plan_table(all, {});
+  const std::string list = text.substr(text.find("Every plan of one or two devices"));
+  const auto at = [&](const std::string& name) { return list.find("all on " + name + " "); };
+  EXPECT_LT(at("best"), at("beaten"));
+  EXPECT_LT(at("beaten"), at("slow"));
+  for (const char* name : {"best", "beaten", "slow"}) {
+    EXPECT_EQ(list.find("all on " + std::string(name) + " ", at(name) + 1), std::string::npos);
+  }
+  EXPECT_THAT(list.substr(at("best"), list.find('\n', at("best")) - at("best")),
+              Not(HasSubstr("41.00")))
+      << "the point that is beaten";
+}
+
 TEST(PlanTable, ListsCandidatesAndWhatBeatsThem) {
   PlanReport all = report();
   all.pairs = true;
