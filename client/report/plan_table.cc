@@ -139,15 +139,31 @@ class PlanTables {
     std::vector<TextColumn> all = columns();
     all.push_back({"beaten by"});
     TextTable table(all);
+    std::vector<const planning::Candidate*> sorted;
     for (const planning::Candidate& candidate : outlook.candidates) {
-      for (const planning::Candidate::Point& one : candidate.points) {
-        auto row = cells(candidate.plan, one.point, candidate.evaluation);
-        row.push_back(one.beaten_by ? name_of(outlook.front[*one.beaten_by].plan) : "");
-        table.add(std::move(row), one.beaten_by ? RowStyle::kFaint : RowStyle::kPlain);
-      }
+      if (!candidate.points.empty()) sorted.push_back(&candidate);
     }
-    return (report_.pairs ? "Every plan of one or two devices\n" : "Each device alone\n") +
+    std::ranges::stable_sort(sorted, {}, [](const planning::Candidate* one) {
+      return std::pair(best_point(*one).beaten_by.has_value(), one->evaluation.latency);
+    });
+    for (const planning::Candidate* const candidate : sorted) {
+      const planning::Candidate::Point& one = best_point(*candidate);
+      auto row = cells(candidate->plan, one.point, candidate->evaluation);
+      row.push_back(one.beaten_by ? name_of(outlook.front[*one.beaten_by].plan) : "");
+      table.add(std::move(row), one.beaten_by ? RowStyle::kFaint : RowStyle::kPlain);
+    }
+    return (report_.pairs ? "Every plan of one or two devices, unbeaten ones first, then by the "
+                            "latency of a lone request\n"
+                          : "Each device alone\n") +
            table.render(style_) + '\n';
+  }
+
+  /// Returns the point with the most requests in flight that no plan beats, else of all.
+  static const planning::Candidate::Point& best_point(const planning::Candidate& candidate) {
+    const auto unbeaten =
+        std::find_if(candidate.points.rbegin(), candidate.points.rend(),
+                     [](const planning::Candidate::Point& one) { return !one.beaten_by; });
+    return unbeaten == candidate.points.rend() ? candidate.points.back() : *unbeaten;
   }
 
   const PlanReport& report_;
