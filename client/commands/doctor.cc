@@ -141,7 +141,7 @@ class DoctorCommand final : public Command {
   }
 
   static std::string text_of(const std::vector<Finding>& findings, const ReportStyle& style) {
-    TextTable table({{"subject"}, {"check"}, {""}, {"what was found"}});
+    TextTable table({{"where"}, {"check"}, {""}, {"what was found"}});
     std::string remedies;
     std::array<int, 3> count{};
     for (const Finding& one : findings) {

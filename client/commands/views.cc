@@ -132,6 +132,12 @@ class ReportCommand final : public View {
                             const std::string& path) const {
     PARETO_ASSIGN(const results::RunRecord other,
                   with_context(load(context, other_), "--with {}", other_));
+    if (other.model != run.model) {
+      context.err << fmt::format(
+          "note: run {} is of another model, {}, where run {} is of {}: their fronts are laid over "
+          "each other all the same\n",
+          other.id, other.model, run.id, run.model);
+    }
     PARETO_ASSIGN(const std::string page, report_page(run, &other));
     PARETO_TRY(with_context(write_file_atomically(path, page), "writing the report"));
     context.err << "report: " << path << '\n';

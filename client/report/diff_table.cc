@@ -106,10 +106,11 @@ std::string lone_text(const char* here, const char* there,
 std::string note_of(const statistics::RunDiff& diff) {
   if (diff.plans.empty()) return "";
   std::string note = fmt::format(
-      "B/A with 97.5 % intervals{}: of these {} plans, up to one in twenty is called different "
-      "where nothing changed.\n",
+      "B/A with 97.5 % intervals{}: {} called different where nothing changed.\n",
       diff.plans.front().latency.ratio.paired ? " of the ratio within each round" : "",
-      diff.plans.size());
+      diff.plans.size() == 1
+          ? "in up to one of twenty comparisons a plan is"
+          : fmt::format("of these {} plans, up to one in twenty is", diff.plans.size()));
   note +=
       "Figures are geometric means of the rounds, where runs show medians; of an adaptive sweep "
       "they are those that it shows.\n";

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "client/report/network_table.h"
@@ -116,8 +117,12 @@ std::string write_group(const std::string& name, const Trials& trials, const Rep
     add_figures(all, *trial, trial->on_front ? "* " : "  ",
                 trial->on_front ? RowStyle::kStrong : RowStyle::kPlain);
   }
-  return heading(fmt::format("All {} measured plans, {} (* on the front)", trials.size(), name),
-                 style) +
+  return heading(
+             fmt::format("{}, {} (* on the front)",
+                         trials.size() == 1 ? "The measured plan"
+                                            : fmt::format("All {} measured plans", trials.size()),
+                         name),
+             style) +
          all.render(style) + "\n" +
          heading(fmt::format("Pareto front, {}: {} of {} (W: requests in flight)", name,
                              front.size(), trials.size()),
@@ -176,14 +181,37 @@ std::string expected_of(double figure, double deviation) {
   return fmt::format("{} +- {}", format_figure(figure), percent(deviation));
 }
 
-/// Those that may be on the front, the likeliest first.
+/// Counts the plans that were predicted only: "11 of 21 plans were predicted only, 1 of them may be on
+/// the front". Where predictions are no guide they say nothing of how many: `unguided` of `all`.
+std::string predicted_line(std::size_t all, std::size_t planned, std::size_t near,
+                           std::size_t unguided) {
+  std::string text = fmt::format("{} of {} plans were predicted only", all, planned);
+  if (unguided < all) text += fmt::format(", {} of them may be on the front", near);
+  if (unguided == 0) return text + "\n";
+  return text +
+         (unguided < all
+              ? fmt::format(", and any of {} more where predictions are no guide", unguided)
+              : "; any of them may be on the front: predictions are no guide") +
+         " (see below)\n";
+}
+
+/// Lists those that by predictions that are a guide may be on the front, the likeliest first.
 std::string write_predicted(const results::RunRecord& run, const ReportStyle& style) {
+  std::set<std::pair<std::int64_t, std::string>> misled;
+  for (const results::PredictionError& error : results::prediction_errors(run)) {
+    if (results::is_no_guide(error)) misled.emplace(error.batch, error.condition);
+  }
   Trials unmeasured;
   Trials near;
+  std::size_t unguided = 0;
   for (const results::TrialRecord& trial : run.trials) {
     if (results::status_of(trial) != "predicted") continue;
     unmeasured.push_back(&trial);
-    if (trial.p_front > results::kLeastChance) near.push_back(&trial);
+    if (misled.contains({trial.batch, trial.condition})) {
+      ++unguided;
+    } else if (trial.p_front > results::kLeastChance) {
+      near.push_back(&trial);
+    }
   }
   if (unmeasured.empty()) return {};
   std::string text;
@@ -209,13 +237,7 @@ std::string write_predicted(const results::RunRecord& run, const ReportStyle& st
     text += heading("Not measured, but perhaps on the front (+- one standard deviation)", style) +
             table.render(style) + "\n";
   }
-  const std::vector<results::PredictionError> errors = results::prediction_errors(run);
-  const bool misled = std::ranges::any_of(
-      errors, [](const results::PredictionError& error) { return results::is_no_guide(error); });
-  text += fmt::format("{} of {} plans were predicted only, {} of them may be on the front{}\n",
-                      unmeasured.size(), run.trials.size(), near.size(),
-                      misled ? " by predictions that are no guide (see below)" : "");
-  return text;
+  return text + predicted_line(unmeasured.size(), run.trials.size(), near.size(), unguided);
 }
 
 std::string write_prediction_errors(const results::RunRecord& run, const ReportStyle& style) {

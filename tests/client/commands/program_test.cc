@@ -456,6 +456,7 @@ TEST_F(Program, DoctorSaysWhatIsMissing) {
   EXPECT_TRUE(found);
   const Done text = run({"doctor", "127.0.0.1:1"});
   EXPECT_EQ(text.code, kExitEnvironment);
+  EXPECT_THAT(text.out, testing::StartsWith("where "));
   EXPECT_THAT(
       text.out,
       AllOf(HasSubstr("\nWhat to do:\n"), HasSubstr("\n  127.0.0.1:1, answers: 127.0.0.1:1: "),

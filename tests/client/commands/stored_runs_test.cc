@@ -101,6 +101,14 @@ TEST_F(StoredRuns, AReportHoldsTheRunItIsComparedWith) {
   const json other = json::parse(text.substr(begin, text.find("</script>", begin) - begin));
   EXPECT_EQ(other["run"], earlier.id);
   refused({"report", later.id, "--with", "1999"}, kExitUsage, HasSubstr("--with 1999"));
+  EXPECT_THAT(run({"report", later.id, "--with", earlier.id, "--output", page}).err,
+              Not(HasSubstr("another model")));
+  earlier.id = "20260129-101502-ef56";
+  earlier.model = "resnet18";
+  stored(earlier);
+  EXPECT_THAT(run({"report", later.id, "--with", earlier.id, "--output", page}).err,
+              HasSubstr("note: run " + earlier.id + " is of another model, resnet18, where run " +
+                        later.id + " is of mobilenetv2"));
 }
 
 TEST_F(StoredRuns, ViewsOfAStoredRun) {
@@ -224,6 +232,9 @@ TEST_F(StoredRuns, DiffOfTwoStoredRuns) {
                     HasSubstr("not the same: precision: fp32 in A, bf16 in B"),
                     HasSubstr("REGRESSED"), HasSubstr("1 regressed by more than 2 %"),
                     HasSubstr("only in A: after:features.5/tcp/b1"), HasSubstr("3.000 [")));
+  EXPECT_THAT(table.out, HasSubstr(" plans, up to one in twenty is called different"));
+  EXPECT_THAT(run_diff({"--between", "after:features.0/tcp/b1,after:features.1/tcp/b1"}).out,
+              HasSubstr(": in up to one of twenty comparisons a plan is called different"));
   EXPECT_EQ(run_diff({"--tolerance", "400%"}).code, kExitUsage);
   EXPECT_EQ(run_diff({"last", "last~1"}).code, kExitDone) << "now it is faster";
   EXPECT_THAT(run_diff({"last", "last~1"}).out, HasSubstr("1 faster"));

@@ -21,6 +21,7 @@ namespace pareto::client {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -133,8 +134,37 @@ TEST(AdaptiveRun, TableSaysWherePredictionsAreNoGuide) {
       written("table", run),
       AllOf(HasSubstr("\nbatch 1: predictions are no guide here: any plan that was predicted "
                       "only may be on the front; sweep --exhaustive measures all\n"),
-            HasSubstr("may be on the front by predictions that are no guide")));
+            HasSubstr(" plans were predicted only; any of them may be on the front: predictions "
+                      "are no guide (see below)\n"),
+            Not(HasSubstr("perhaps on the front"))))
+      << "no figure of what predictions cannot say";
   EXPECT_TRUE(json::parse(written("json", run))["prediction_errors"][0]["throughput"]["no_guide"]);
+}
+
+TEST(AdaptiveRun, TableCountsOnlyWherePredictionsAreAGuide) {
+  results::RunRecord run = test::synthetic_adaptive_sweep();
+  const std::size_t guided = run.trials.size();
+  std::size_t unguided = 0;
+  for (std::size_t i = 0; i < guided; ++i) {
+    results::TrialRecord other = run.trials[i];
+    other.id += "/misled";
+    other.condition = "wifi";
+    other.prediction->samples_per_s = 1e4 / other.prediction->samples_per_s;
+    unguided += results::status_of(other) == "predicted" ? 1 : 0;
+    run.trials.push_back(std::move(other));
+  }
+  EXPECT_THAT(written("table", run),
+              HasSubstr(fmt::format("{} of {} plans were predicted only, 1 of them may be on the "
+                                    "front, and any of {} more where predictions are no guide "
+                                    "(see below)\n",
+                                    2 * unguided, run.trials.size(), unguided)));
+}
+
+TEST(Table, HasAHeadingForASinglePlan) {
+  results::RunRecord run = test::synthetic_run(
+      {.transports = {"tcp"}, .batches = {1}, .split_points = 1, .with_failure = false});
+  run.trials.resize(1);
+  EXPECT_THAT(written("table", run), HasSubstr("The measured plan, batch 1 (* on the front)"));
 }
 
 TEST(AdaptiveRun, CsvHasWhatIsExpected) {
