@@ -1,7 +1,6 @@
 #include "client/report/page_data.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <iterator>
@@ -9,6 +8,7 @@
 
 #include "coordinator/results/figures_json.h"
 #include "coordinator/results/record_json.h"
+#include "coordinator/results/shown_figure.h"
 #include "coordinator/results/simulated.h"
 #include "coordinator/statistics/statistics.h"
 
@@ -17,11 +17,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The shortest text that says it comes with the document; a reader of charts sees no more.
+/// Returns a figure of few digits, six at least, that is printed as the figure itself is: the page
+/// rounds what it shows, and what was rounded before may come to lie on the other side of a half.
 double rounded(double value) {
-  std::array<char, 32> text{};
-  fmt::format_to_n(text.data(), text.size() - 1, "{:.6g}", value);
-  return std::strtod(text.data(), nullptr);
+  constexpr int kExact = 17;
+  for (int digits = 6; digits < kExact; ++digits) {
+    const std::string text = fmt::format("{:.{}g}", value, digits);
+    const double near = std::strtod(text.c_str(), nullptr);
+    if (results::shown_figure(near) == results::shown_figure(value)) return near;
+  }
+  return value;
 }
 
 void round_figures(Json& json) {
@@ -138,10 +143,15 @@ std::string page_data(const results::RunRecord& run) {
   Json document = to_json(run);
   document["adaptive"] = results::is_adaptive(run);
   document["simulated"] = to_string(results::simulated_in(run));
+  const bool together = results::simulated_in(run) == results::Simulated::kFigures;
   document["plan"] = common_plan(document["trials"]);
   for (std::size_t i = 0; i < run.trials.size(); ++i) {
     Json& trial = document["trials"][i];
     make_smaller(trial, document["plan"]);
+    // Classes of one scenario ran together: there is no front of them.
+    if (together) {
+      for (const char* none : {"on_front", "p_front", "p_front_text"}) trial.erase(none);
+    }
     if (trial["status"] != "ok") continue;
     if (Json requests = requests_json(run.trials[i]); !requests.is_null()) {
       trial["requests"] = std::move(requests);

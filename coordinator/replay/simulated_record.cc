@@ -182,8 +182,6 @@ results::RunRecord simulated_record(const std::string& name, const Scenario& sce
   for (std::size_t i = 0; i < outcome.pipelines.size(); ++i) {
     run.trials.push_back(trial_of(scenario.pipelines[i], outcome.pipelines[i]));
   }
-  statistics::mark_on_front(run.trials);
-  for (results::TrialRecord& trial : run.trials) trial.p_front = trial.on_front ? 1 : 0;
   return run;
 }
 

@@ -2,11 +2,16 @@
 const aboutRun = (view) => {
   'use strict';
   const {byId, figure, bytes, percent, date, el} = common;
-  const {run, measured, predicted, failed, skipped, planned, simulated} = view;
+  const {run, measured, predicted, failed, skipped, planned, simulated, together} = view;
 
   const count = (number, one, several = `${one}s`) => `${number} ${number === 1 ? one : several}`;
   const drawHead = () => {
     byId('model').textContent = run.model;
+    if (together) {
+      byId('chart-title').textContent = 'Latency and throughput';
+      byId('table-title').textContent = 'Every kind of pipeline';
+      byId('keys-front').hidden = true;
+    }
     const names = run.devices.map((device) => device.name).join(', ');
     byId('subtitle').textContent = [simulated ? `${count(measured.length, 'kind of pipeline', 'kinds of pipelines')}, simulated, not measured` : `${count(measured.length, 'plan')} measured`, predicted.length ? `${predicted.length} more predicted` : '', names && `on ${names}`, date(run.started)].filter(Boolean).join(' · ')
       + (run.finished ? '' : ' · unfinished');

@@ -65,9 +65,12 @@ const accuracyCard = (view, networks, page) => {
         [networks.planButton(`error of ${trial.id}`, trial, page.select, networks.planText(trial))], trial.condition,
         figure(goal.measured(trial)), figure(goal.predicted(trial)), signed(errorOf(trial, goal))]));
   };
-  const howMany = (count) => (view.run.simulated
-    ? `${count} plans were simulated, each from its own requests at window 1, so that throughput is predicted and latency is what the simulation was calibrated with`
-    : `Before any of them was measured, ${count} plans were predicted`);
+  const counted = (count) => (count === 1 ? '1 plan was' : `${count} plans were`);
+  const howMany = (count) => {
+    if (view.run.simulated) return `${counted(count)} simulated, each from its own requests at window 1, so that throughput is predicted and latency is what the simulation was calibrated with`;
+    const all = view.run.trials.filter((trial) => trial.predicted && trial.batch === choice.batch && !choice.off.has(trial.transport)).length;
+    return `Before any of them was measured, ${counted(all)} predicted${all > count ? `, ${count} of which ${count === 1 ? 'has' : 'have'} been measured since` : ''}`;
+  };
   const draw = () => {
     paint();
     const goal = GOALS[choice.error];

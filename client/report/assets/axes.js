@@ -1,20 +1,31 @@
 // What the page's charts share: axes, tooltips, intervals, and the edge of what is reached.
 const axes = (() => {
   'use strict';
-  const {figure, range, percent, chance, roundsOf, wayOf, nameOf, el, colourOf} = common;
+  const {figure, range, percent, chance, roundsOf, wayOf, overOf, nameOf, el, colourOf} = common;
 
   const font = () => ({fontFamily: getComputedStyle(document.body).fontFamily});
   const plain = (colour, size = 11.5) => ({
     type: 'value', nameTextStyle: {color: colour('muted'), fontSize: size + 0.5}, axisLine: {show: false}, axisTick: {show: false},
     axisLabel: {color: colour('muted'), fontSize: size, hideOverlap: true}, splitLine: {lineStyle: {color: colour('line')}},
   });
-  /** Bounds of an axis around some values, with a margin; below, as a share of the range. */
-  const bounds = (values, below = 0.07) => {
+  /** Bounds of an axis around some values, with a margin: a share of their range. */
+  const bounds = (values, margin = 0.07) => {
     const low = Math.min(...values);
     const high = Math.max(...values);
     const span = high - low || high || 1;
-    const step = 10 ** Math.floor(Math.log10(span)) / 5;
-    return {min: Math.max(0, Math.floor((low - span * below) / step) * step), max: Math.ceil((high + span * 0.07) / step) * step};
+    const step = 10 ** Math.floor(Math.log10(span)) / 10;
+    return {min: Math.max(0, Math.floor((low - span * margin) / step) * step), max: Math.ceil((high + span * margin) / step) * step};
+  };
+  /** Returns the widest text that a plain axis may have at a tick within bounds. */
+  const widestTick = ({min, max}) => {
+    const digits = Math.min(Math.max(0, -Math.floor(Math.log10((max - min) / 5))), 20);
+    return max.toLocaleString('en-US', {minimumFractionDigits: digits, maximumFractionDigits: digits});
+  };
+  const brush = document.createElement('canvas').getContext('2d');
+  /** Returns how wide a text is on a chart, in pixels. */
+  const widthOf = (text, size) => {
+    brush.font = `${size}px ${font().fontFamily}`;
+    return brush.measureText(text).width;
   };
   /** Round numbers within bounds: 1, 2, 5, 10, … or more where the range is narrow, fewer where it is wide. */
   const logTicks = (low, high, most) => {
@@ -43,22 +54,22 @@ const axes = (() => {
       axisLabel: {...axis.axisLabel, customValues: ticks, formatter: (tick) => tickText(10 ** tick)}};
   };
 
-  const ofInterval = (figure, trial) => (figure.interval ? `  (${range(figure.interval(trial))})` : '');
+  const ofInterval = (figure, trial) => (figure.interval && figure.interval(trial)[0] !== figure.interval(trial)[1] ? `  (${range(figure.interval(trial))})` : '');
   /** Tells of a plan that was measured: what it is, the figures on the axes, and more lines. */
   const tip = (trial, {x, y}, ...more) => el('div', {class: 'tip'},
-    el('b', {}, nameOf(trial)), `${wayOf(trial)} over ${trial.transport}, batch ${trial.batch}`, el('br'),
+    el('b', {}, nameOf(trial)), `${wayOf(trial)}${overOf(trial)}, batch ${trial.batch}`, el('br'),
     `${x.text(x.value(trial))}${ofInterval(x, trial)}, window ${trial.latency_ms.window}`, el('br'),
     `${y.text(y.value(trial))}${ofInterval(y, trial)}, window ${trial.throughput.window}`,
     // A file of an earlier version may not say what was measured.
     ...(trial.rounds && trial.latency_ms.measured_p50 ? [el('br'), `${roundsOf(trial)} measured ${figure(trial.latency_ms.measured_p50)} ms and ${figure(trial.throughput.measured_samples_per_s)} samples/s`] : []),
     ...more.flatMap((line) => [el('br'), line]));
-  /** Of a plan that was predicted only. */
-  const expectedTip = (trial) => el('div', {class: 'tip'},
+  /** Of a plan that was predicted only; `misled`: by predictions that say nothing of what is on the front. */
+  const expectedTip = (trial, misled) => el('div', {class: 'tip'},
     el('b', {}, nameOf(trial)), `${wayOf(trial)} over ${trial.transport}, batch ${trial.batch}`, el('br'),
     'not measured; expected (± one standard deviation):', el('br'),
     `${figure(trial.predicted.expected_latency_ms)} ms  (± ${percent(trial.predicted.latency_deviation)})`, el('br'),
     `${figure(trial.predicted.expected_samples_per_s)} samples/s  (± ${percent(trial.predicted.throughput_deviation)})`, el('br'),
-    `On the front with a probability of ${chance(trial)}.`);
+    misled ? 'Predictions are no guide here: it may be on the front.' : `On the front with a probability of ${chance(trial)}.`);
   /** Shows what `tell` says of the trial under the pointer, and of its data: points carry their trial's id, for the library copies them. */
   const tooltip = (colour, view, tell) => ({
     trigger: 'item', confine: true, backgroundColor: colour('card'), borderColor: colour('line'), padding: [8, 12],
@@ -113,10 +124,10 @@ const axes = (() => {
   /** Round the plan that is chosen; it alone changes with a choice. */
   const ring = (points, size, colour) => ({id: 'ring', type: 'scatter', silent: true, z: 3, data: points, symbol: 'circle', symbolSize: size,
     itemStyle: {color: 'transparent', borderColor: colour('ring'), borderWidth: 2}});
-  /** How a plan is drawn: on the front, perhaps there, or beaten. */
-  const dot = (standing, kind, colour) => (standing === 'front'
-    ? {color: colour(colourOf(kind)), borderColor: colour('card'), borderWidth: 1.5}
-    : {color: standing === 'perhaps' ? colour('card') : 'transparent', borderColor: colour(standing === 'perhaps' ? colourOf(kind) : 'dominated'), borderWidth: 1.4});
+  /** How a plan is drawn: on the front (or where there is none), perhaps there, or beaten. */
+  const dot = (standing, kind, colour) => (standing === 'front' || standing === 'together'
+    ? {color: colour(colourOf(kind)), borderColor: colour('card'), borderWidth: 1.5, opacity: 1}
+    : {color: standing === 'perhaps' ? colour('card') : 'transparent', borderColor: colour(standing === 'perhaps' ? colourOf(kind) : 'dominated'), borderWidth: 1.4, opacity: 1});
 
-  return {font, plain, bounds, log, tickText, tip, expectedTip, tooltip, intervals, edge, ring, dot};
+  return {font, plain, bounds, widestTick, widthOf, log, tickText, tip, expectedTip, tooltip, intervals, edge, ring, dot};
 })();

@@ -29,7 +29,8 @@ const chartControls = (view, page) => {
   const other = otherRun.control(view, page);
   byId('chart-controls').replaceChildren(across.nodes, up.nodes,
     el('span', {class: 'control'}, el('label', {for: 'target'}, 'At most'), target, el('span', {class: 'muted'}, 'ms')),
-    el('span', {class: 'control'}, ...other.nodes), other.say);
+    // Of another run a front would be drawn.
+    ...(view.together ? [] : [el('span', {class: 'control'}, ...other.nodes), other.say]));
   const draw = () => {
     across.box.value = choice.x;
     up.box.value = choice.y;

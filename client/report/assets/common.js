@@ -47,6 +47,8 @@ const common = (() => {
   const isAlone = (trial) => !trial.split && !trial.plan.replicas;
   /** Its devices in order, or those that take turns. */
   const wayOf = (trial) => devicesOf(trial).join(trial.plan.replicas ? ' and ' : ' → ');
+  /** " over tcp"; '' of a class of a scenario, whose links say for themselves what they lead over. */
+  const overOf = (trial) => (trial.transport === 'simulated' ? '' : ` over ${trial.transport}`);
   /** What crosses at each cut. */
   const crossesOf = (trial) => (trial.split ? trial.split.cuts.map((cut) => bytes(cut.boundary_bytes)).join(' + ') : '–');
   const latency = (trial) => trial.latency_ms.p50;
@@ -55,8 +57,11 @@ const common = (() => {
    *  '> 90 %' and '< 10 %'. */
   const chance = ({p_front_text}) => (p_front_text.startsWith('>') ? '> 90 %' : p_front_text.startsWith('<') ? '< 10 %' : `${Math.round(100 * p_front_text)} %`);
   const roundsOf = ({rounds}) => (rounds === 1 ? '1 round' : `${rounds} rounds`);
-  /** Whether a plan may be on the front; of few rounds the least that is ever said is 5 %. */
-  const perhaps = (trial) => trial.p_front > 0.05;
+  /** Whether a plan that is beaten may be on the front. What is said decides: of few rounds that is
+   *  "< 10 %" for any probability below it. */
+  const perhaps = ({p_front: chance, p_front_text: said}) => chance > 0.05 && !said.startsWith('<');
+  /** Whether a plan that was predicted only may be on the front, as the terminal counts them. */
+  const mayBe = (trial) => trial.p_front > 0.05;
   const date = (text) => (text || '').replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC');
 
   /** el('b', {class: 'x'}, 'text', child): an element with attributes and children; functions are listeners. */
@@ -86,7 +91,7 @@ const common = (() => {
     return icon;
   };
   /** A drawing of lines, 20 by 8. */
-  const pathIcon = (path, colour, width, dashes = 'none') => {
+  const pathIcon = (path, colour, width, dashes = 'none', cap = 'butt') => {
     const icon = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
     icon.setAttribute('viewBox', '0 0 20 8');
     icon.setAttribute('width', '20');
@@ -98,9 +103,12 @@ const common = (() => {
     line.style.stroke = colour;
     line.style.strokeWidth = width;
     line.style.strokeDasharray = dashes;
+    line.style.strokeLinecap = cap;
     icon.append(line);
     return icon;
   };
+  /** A dot of that size, as charts draw it. */
+  const dotIcon = (colour, size) => pathIcon('M10 4h0', colour, size, 'none', 'round');
   /** A short line, as charts draw it. */
   const lineIcon = (colour, dashes) => pathIcon('M0 4h20', colour, 2, dashes);
   const bar = (trial, scale) => {
@@ -133,6 +141,6 @@ const common = (() => {
     el('tbody', {}, ...rows.map((row) => (row instanceof Element ? row
       : el('tr', {}, ...row.map((cell, i) => el('td', {class: heads[i][1]}, ...[cell].flat())))))));
 
-  return {byId, PARTS, STEPS, shapeOf, colourOf, figure, short, range, bytes, percent, chance, roundsOf, perhaps, date, devicesOf, nameOf, isAlone, wayOf, crossesOf, latency, rate, el, swatch, shapeIcon, lineIcon, pathIcon,
+  return {byId, PARTS, STEPS, shapeOf, colourOf, figure, short, range, bytes, percent, chance, roundsOf, perhaps, mayBe, date, devicesOf, nameOf, isAlone, wayOf, overOf, crossesOf, latency, rate, el, swatch, shapeIcon, lineIcon, pathIcon, dotIcon,
     bar, colours, segments, toggle, keepingFocus, fill};
 })();

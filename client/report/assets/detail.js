@@ -28,7 +28,7 @@ const detailCard = (view, page, saves) => {
       const returns = replicas ? i % 2 === 1 : i === trial.links.length - 1;
       const between = !arrives && !returns;
       const codec = between ? trial.plan.codecs[i - 1] : undefined;
-      const title = `${arrives ? 'input arrives ' : returns ? 'result returns ' : ''}over ${link.transport}${codec && codec !== 'none' ? ` ${codec}` : ''}`;
+      const title = `${arrives ? 'input arrives ' : returns ? 'result returns ' : ''}over ${link.transport === 'own' ? 'a link of its own' : link.transport}${codec && codec !== 'none' ? ` ${codec}` : ''}`;
       const cut = between && trial.split ? trial.split.cuts[i - 1] : undefined;
       const crossing = cut ? cut.boundary : [];
       const what = crossing.length
@@ -54,7 +54,7 @@ const detailCard = (view, page, saves) => {
       el('small', {}, view.gains(by, trial)))),
     beaters.length > BEATERS ? el('li', {}, el('small', {}, `and ${beaters.length - BEATERS} more`)) : '')];
   };
-  const TITLES = {front: 'On the front', perhaps: 'Beaten, perhaps', beaten: 'Beaten'};
+  const TITLES = {front: 'On the front', perhaps: 'Beaten, perhaps', beaten: 'Beaten', together: 'Simulated'};
   const draw = () => {
     const trial = view.chosen();
     if (!trial) {
@@ -64,19 +64,20 @@ const detailCard = (view, page, saves) => {
     const split = trial.time_split_ms;
     const standing = view.standing(trial);
     const measured = (value, unit) => (trial.rounds ? `${figure(value)} ${unit} measured in ${roundsOf(trial)}` : '');
+    const interval = ({ci95}) => (view.together ? '' : range(ci95));
     const box = (label, value, ...notes) => el('div', {}, el('span', {}, label), el('b', {}, value), ...notes.filter(Boolean).map((note) => el('small', {}, note)));
     byId('detail').replaceChildren(
       el('span', {class: `badge ${standing}`}, TITLES[standing]),
-      el('span', {class: 'muted'}, view.simulated ? ' simulated' : !view.isRunsFront() ? '' : ` P(front) ${chance(trial)}`),
+      el('span', {class: 'muted'}, !view.isRunsFront() ? '' : ` P(front) ${chance(trial)}`),
       el('h2', {style: 'margin-top: 6px'}, nameOf(trial)),
       trial.name && trial.split ? el('p', {class: 'muted'}, trial.split.name) : '',
-      el('p', {class: 'muted'}, `${wayOf(trial)} · ${trial.transport} · batch ${trial.batch}`),
+      el('p', {class: 'muted'}, [wayOf(trial), view.together ? '' : trial.transport, `batch ${trial.batch}`].filter(Boolean).join(' · ')),
       el('p', {class: 'verdict'}, view.isFront(trial) ? view.verdict(trial) : view.doubt(trial)),
       ...beatenBy(trial),
       el('div', {class: 'figures'},
-        box('Latency, p50', `${figure(latency(trial))} ms`, range(trial.latency_ms.ci95), measured(trial.latency_ms.measured_p50, 'ms'),
+        box('Latency, p50', `${figure(latency(trial))} ms`, interval(trial.latency_ms), measured(trial.latency_ms.measured_p50, 'ms'),
           `window ${trial.latency_ms.window}, ${trial.latency_ms.samples} ${trial.plan.replicas ? 'turns' : 'requests'}`),
-        box('Throughput', `${figure(rate(trial))} /s`, range(trial.throughput.ci95), measured(trial.throughput.measured_samples_per_s, '/s'), `window ${trial.throughput.window}`)),
+        box('Throughput', `${figure(rate(trial))} /s`, interval(trial.throughput), measured(trial.throughput.measured_samples_per_s, '/s'), `window ${trial.throughput.window}`)),
       el('h3', {}, trial.plan.replicas ? 'Time of each turn’s slowest request' : 'Time of one request'), bar(trial),
       el('ul', {class: 'parts'}, ...PARTS.map(([part, text]) => el('li', {}, swatch(part), el('span', {}, text),
         el('b', {}, `${short(split[part])} ms`), el('small', {}, `${Math.round(100 * split[part] / latency(trial))} %`)))),

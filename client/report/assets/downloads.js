@@ -21,7 +21,7 @@ const downloads = (view) => {
     ['samples_per_s', rate], ['samples_per_s_low', (trial) => trial.throughput.ci95[0]], ['samples_per_s_high', (trial) => trial.throughput.ci95[1]],
     ['measured_samples_per_s', (trial) => trial.throughput.measured_samples_per_s], ['throughput_window', (trial) => trial.throughput.window], ['rounds', (trial) => trial.rounds], ['boundary_bytes', (trial) => (trial.split ? trial.split.boundary_bytes : 0)],
     ['peak_memory_bytes', (trial) => Math.max(...trial.stages.map((stage) => stage.peak_memory_bytes))], ['output_error', (trial) => (trial.output_error ? trial.output_error.max : '')],
-    ['on_front', (trial) => view.isFront(trial)], ['p_front', (trial) => trial.p_front]];
+    ...(view.together ? [] : [['on_front', (trial) => view.isFront(trial)], ['p_front', (trial) => trial.p_front]])];
   /** A text that a spreadsheet takes for a formula is kept from being one. */
   const cell = (value) => {
     const text = String(value ?? '').replace(/^(?=[=+@\t]|-[^\d.])/, "'");

@@ -1,11 +1,11 @@
 // The filters above the charts, and the plans that stand out.
 const filtersBar = (view, page) => {
   'use strict';
-  const {byId, figure, devicesOf, nameOf, isAlone, latency, rate, el, shapeIcon, colourOf, segments, toggle} = common;
+  const {byId, figure, devicesOf, nameOf, isAlone, latency, rate, overOf, el, shapeIcon, colourOf, segments, toggle} = common;
   const {choice, batches, conditions, transports} = view;
 
   // Made once: what is typed and where must not be lost while all else is drawn anew.
-  const find = el('input', {id: 'find', type: 'search', placeholder: 'name of a cut', 'aria-label': 'Show plans whose name has these words', autocomplete: 'off',
+  const find = el('input', {id: 'find', type: 'search', placeholder: view.together ? 'name' : 'name of a cut', 'aria-label': 'Show plans whose name has these words', autocomplete: 'off',
     spellcheck: 'false', 'aria-keyshortcuts': '/', input: () => { choice.find = find.value; page.draw(); }});
   const groups = el('div', {class: 'filter-groups'});
   byId('filters').replaceChildren(groups, el('div', {class: 'filter'}, el('label', {for: 'find'}, 'Find ', el('kbd', {}, '/')), find));
@@ -18,7 +18,8 @@ const filtersBar = (view, page) => {
   const drawFilters = () => {
     const filters = [choose('Batch', batches, choice.batch, (batch) => { choice.batch = batch; })];
     if (conditions.length > 1) filters.push(choose('Network', conditions, choice.condition, view.chooseCondition));
-    filters.push(labelled('Transport', el('div', {class: 'chips', role: 'group', 'aria-label': 'Transport'}, ...transports.map((name, i) => {
+    // Classes of one scenario have neither transports nor a front.
+    if (!view.together) filters.push(labelled('Transport', el('div', {class: 'chips', role: 'group', 'aria-label': 'Transport'}, ...transports.map((name, i) => {
       const chip = toggle(`Transport ${name}`, !choice.off.has(name), () => {
         if (choice.off.has(name)) choice.off.delete(name);
         else if (choice.off.size + 1 < transports.length) choice.off.add(name);
@@ -27,7 +28,7 @@ const filtersBar = (view, page) => {
       chip.className = 'chip';
       return chip;
     }))));
-    filters.push(labelled('Plans', segments('Plans', [['all', 'All'], ['front', 'On the front']], choice.only, (value) => {
+    if (!view.together) filters.push(labelled('Plans', segments('Plans', [['all', 'All'], ['front', 'On the front']], choice.only, (value) => {
       choice.only = value;
       page.draw();
     })));
@@ -37,7 +38,7 @@ const filtersBar = (view, page) => {
 
   const figureCard = (label, one, trial) => {
     const [, value, unit] = one.text(one.value(trial)).match(/^(\S+)\s*(.*)$/);
-    return headline(label, [value, el('small', {}, ` ${unit}${one.id === 'latency' ? ', p50' : ''}`)], `${nameOf(trial)} over ${trial.transport}`, trial);
+    return headline(label, [value, el('small', {}, ` ${unit}${one.id === 'latency' ? ', p50' : ''}`)], `${nameOf(trial)}${overOf(trial)}`, trial);
   };
   const headline = (label, strong, text, trial, kind = '') => el(trial ? 'button' : 'div', {class: `headline ${kind}`, ...(trial ? {type: 'button', 'data-key': `headline ${label}`, click: () => page.select(trial)} : {})},
     el('span', {}, label), el('strong', {}, ...strong), el('em', {}, text));
@@ -70,7 +71,8 @@ const filtersBar = (view, page) => {
     return headline(label, ['None'], `no plan is as quick: the quickest takes ${figure(latency(fastest))} ms`, fastest);
   };
   const drawHeadlines = () => {
-    const {front, pool} = view;
+    const {pool} = view;
+    const front = view.frontOf(pool);
     const cards = [];
     if (front.length) {
       const usual = choice.x === 'latency' && choice.y === 'throughput' && !view.simulated;

@@ -36,7 +36,7 @@ const frontsCard = (view, networks, page) => {
       return {value: small.place(trial), trial: trial.id, symbol: shapeOf(kind), itemStyle: axes.dot(view.standing(trial, front), kind, colour)};
     };
     small.chart.setOption({
-      animation: false, textStyle: axes.font(), grid: {left: 48, right: 14, top: 24, bottom: 36},
+      animation: false, textStyle: axes.font(), grid: {left: Math.max(48, Math.ceil(axes.widthOf(shared ? '' : axes.widestTick(y), 11.5)) + 14), right: 14, top: 24, bottom: 36},
       tooltip: axes.tooltip(colour, view, (trial) => axes.tip(trial, view, view.isRunsFront() ? `${small.condition}: on the front with a probability of ${chance(trial)}.` : small.condition)),
       xAxis: {...x, name: across.axis, nameLocation: 'middle', nameGap: 22},
       yAxis: {...y, name: up.axis, nameGap: 8, nameTextStyle: {color: colour('muted'), fontSize: 12, align: 'left', padding: [0, 0, 0, -40]}},

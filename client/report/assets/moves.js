@@ -2,21 +2,21 @@
 // plans were predicted, predicted.
 const movesChart = (view, networks, page) => {
   'use strict';
-  const {byId, figure, nameOf, el, lineIcon, colours, segments} = common;
+  const {byId, figure, nameOf, el, lineIcon, dotIcon, colours, segments} = common;
   const {choice, conditions} = view;
-  const {GOALS, isUnlimited, bestOf, expectedOf, round} = networks;
-  const NO_LIMIT = 'no limit';
+  const {GOALS, isUntouched, bestOf, expectedOf, round} = networks;
+  const UNTOUCHED = 'left as it is';
 
   /** Measured conditions whose round trips are much the same, in order of their rate: a line of the picture each. */
   const delayClasses = () => {
     const classes = [];
-    const known = conditions.map(networks.figuresOf).filter((network) => isUnlimited(network) || network.forward_bits_per_s);
+    const known = conditions.map(networks.figuresOf).filter((network) => isUntouched(network) || network.forward_bits_per_s);
     for (const network of known.sort((a, b) => a.round_trip_ms - b.round_trip_ms)) {
       const last = classes[classes.length - 1];
       if (last && network.round_trip_ms <= 1.3 * last[0].round_trip_ms + 2) last.push(network);
       else classes.push([network]);
     }
-    const place = (network) => (isUnlimited(network) ? Infinity : network.forward_bits_per_s);
+    const place = (network) => (isUntouched(network) ? Infinity : network.forward_bits_per_s);
     return classes.map((members) => {
       const low = round(members[0].round_trip_ms || 0);
       const high = round(members[members.length - 1].round_trip_ms || 0);
@@ -27,21 +27,21 @@ const movesChart = (view, networks, page) => {
   };
   const classes = delayClasses();
   const members = classes.flatMap((one) => one.members);
-  const limits = members.filter((network) => !isUnlimited(network)).map((network) => network.forward_bits_per_s / 1e6);
+  const limits = members.filter((network) => !isUntouched(network)).map((network) => network.forward_bits_per_s / 1e6);
   /** Returns a line's shade: longer delays are darker. The colours and shapes of transports are not
    *  used, because they mean something else. */
   const shadeOf = (i) => `d${classes.length > 1 ? Math.round(3 * i / (classes.length - 1)) : 1}`;
-  const anyUnlimited = members.some(isUnlimited);
+  const anyUntouched = members.some(isUntouched);
 
-  /** "No limit" has its place right of all rates, a fifth of their range away. */
+  /** The network that was left as it is, if its rate was not measured, has its place right of all rates. */
   const rateAxis = (roomy, colour) => {
-    const axis = axes.log(limits.length ? limits : [1], anyUnlimited ? [0.06, !limits.length ? 1 : roomy ? 0.32 : 0.42] : [0.06, 0.1], colour);
+    const axis = axes.log(limits.length ? limits : [1], anyUntouched ? [0.06, !limits.length ? 1 : roomy ? 0.32 : 0.42] : [0.06, 0.1], colour);
     const most = Math.log10(limits.length ? Math.max(...limits) : 1);
     const end = axis.max - (axis.max - most) * 0.3;
-    if (!anyUnlimited) return {axis, end};
+    if (!anyUntouched) return {axis, end};
     const ticks = [...axis.axisLabel.customValues.filter((tick) => limits.length && tick <= most + (end - most) * 0.35), end];
     return {end, axis: {...axis, axisTick: {show: false, customValues: ticks}, splitLine: {...axis.splitLine, customValues: ticks},
-      axisLabel: {...axis.axisLabel, customValues: ticks, formatter: (tick) => (Math.abs(tick - end) < 1e-9 ? NO_LIMIT : axes.tickText(10 ** tick))}}};
+      axisLabel: {...axis.axisLabel, customValues: ticks, formatter: (tick) => (Math.abs(tick - end) < 1e-9 ? UNTOUCHED : axes.tickText(10 ** tick))}}};
   };
   const expectedTip = (trial, goal) => el('div', {class: 'tip'}, el('b', {}, nameOf(trial)), `${trial.condition}: the best split by prediction`, el('br'),
     `${figure(Math.abs(goal.expected(trial)))} ${goal.unit} predicted`,
@@ -65,12 +65,12 @@ const movesChart = (view, networks, page) => {
     const roomy = chart.getWidth() > 560;
     const {axis: x, end} = rateAxis(roomy, colour);
     const y = axes.log([...points.map(({trial}) => goal.value(trial)), ...expected.map(({trial}) => Math.abs(goal.expected(trial)))], [0.16, 0.16], colour);
-    const across = (network) => (isUnlimited(network) ? end : Math.log10(network.forward_bits_per_s / 1e6));
+    const across = (network) => (isUntouched(network) ? end : Math.log10(network.forward_bits_per_s / 1e6));
     const at = ({network, trial}) => [across(network), Math.log10(goal.value(trial))];
     // Latency falls and throughput rises to the right: a name stands on the side that the line leaves free.
     const falling = choice.goal === 'latency';
     const placeOf = (point, k, count) => {
-      const last = isUnlimited(point.network) || k === count - 1 && k > 0;
+      const last = isUntouched(point.network) || k === count - 1 && k > 0;
       const right = last || across(point.network) > x.min + 0.6 * (x.max - x.min);
       return {position: falling === last ? 'bottom' : 'top', align: right ? 'right' : 'left', offset: right ? [6, 0] : [-6, 0]};
     };
@@ -108,9 +108,13 @@ const movesChart = (view, networks, page) => {
     }, true);
     byId('moves-chart').dataset.moves = lines.reduce((sum, {split}) => sum + split.length, 0);
     byId('moves-chart').dataset.expected = expected.length;
-    byId('moves-legend').replaceChildren(...lines.filter(({split}) => split.length).map(({name, i}) =>
-      el('span', {}, lineIcon(`var(--${shadeOf(i)})`), name)), el('span', {}, lineIcon('var(--dominated)', '4 3'), 'the best single device'),
-    expected.length ? el('span', {}, lineIcon('var(--muted)', '1.5 3'), 'predicted') : '');
+    // A single network of its delay is a dot, and no line.
+    const icon = (several, colour, size, dashes) => (several ? lineIcon(colour, dashes) : dotIcon(colour, size));
+    const several = (kind) => lines.some((line) => line[kind].length > 1);
+    byId('moves-legend').replaceChildren(
+      ...lines.filter(({split}) => split.length).map(({name, i, split}) => el('span', {}, icon(split.length > 1, `var(--${shadeOf(i)})`, 8), name)),
+      lines.some(({unsplit}) => unsplit.length) ? el('span', {}, icon(several('unsplit'), 'var(--dominated)', 5, '4 3'), 'the best single device') : '',
+      expected.length ? el('span', {}, icon(several('expected'), 'var(--muted)', 6, '1.5 3'), 'predicted') : '');
   };
 
   byId('moves').hidden = false;

@@ -46,7 +46,7 @@ const movesTable = (view, networks, page) => {
     const kept = bestOf(choice.condition, goal, 'split');
     const guessed = conditions.some((condition) => expectedOf(condition, goal));
     const heads = [['Network', 'text'], ['Round trip'], ['Mbit/s'], ['Lowest latency', 'text'], ['p50 ms'], ['Highest throughput', 'text'], ['Samples/s'],
-      ...(guessed ? [['Predicted best', 'text']] : []), [kept ? `With the split of ${choice.condition}` : 'With another split'], ['Unsplit']];
+      ...(guessed ? [['Predicted best', 'text']] : []), [kept ? `${planText(kept)}, the best under ${choice.condition}` : 'With another split'], ['Unsplit']];
     const beneath = (text) => el('small', {}, text);
     const unitOf = (trial) => `${figure(goal.value(trial))} ${goal.unit}`;
     const row = (condition) => {

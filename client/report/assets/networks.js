@@ -16,10 +16,8 @@ const makeNetworks = (view) => {
         : `${megabits(forward)} / ${megabits(backward)} Mbit/s`);
   const networkText = (network) => (network.round_trip_ms === null ? 'not measured'
     : `${round(network.round_trip_ms)} ms round trip · ${rateText(network)}`);
-  // A network left as it is has no limit but the machine's; nor has one that is as fast.
-  const untouched = figuresOf('none');
-  const isUnlimited = (network) => network.condition === 'none'
-    || Boolean(untouched && untouched.forward_bits_per_s && network.forward_bits_per_s >= 0.8 * untouched.forward_bits_per_s);
+  /** A network that was left as it is, and of which no rate was measured. */
+  const isUntouched = (network) => network.condition === 'none' && !network.forward_bits_per_s;
 
   /** Why a condition has nothing to show: a sentence, or '' where it has something. */
   const nothingOf = (condition) => {
@@ -70,5 +68,5 @@ const makeNetworks = (view) => {
   /** The figures of a plan that stand on the axes. */
   const axisTexts = (trial) => [view.x, view.y].map((one) => one.text(one.value(trial)));
 
-  return {entryOf, figuresOf, round, megabits, rateText, networkText, isUnlimited, nothingOf, GOALS, bestOf, expectedOf, planText, lossOf, worse, planButton, axisTexts};
+  return {entryOf, figuresOf, round, megabits, rateText, networkText, isUntouched, nothingOf, GOALS, bestOf, expectedOf, planText, lossOf, worse, planButton, axisTexts};
 };

@@ -29,7 +29,7 @@ const otherRun = (() => {
     const {figures, choice} = view;
     const under = () => measured.filter((trial) => trial.batch === choice.batch && (conditions.size === 1 || trial.condition === choice.condition)
       && figures.has(view.x, trial) && figures.has(view.y, trial));
-    return {name: [run.model === view.run.model ? '' : run.model, run.run || 'another run'].filter(Boolean).join(' '), under, front: () => view.frontOf(under()),
+    return {name: [run.model === view.run.model ? '' : run.model, run.run || 'another run'].filter(Boolean).join(' '), model: run.model, conditions, batches: new Set(measured.map((trial) => trial.batch)), under, front: () => view.frontOf(under()),
       byTrial: new Map(measured.map((trial) => [trial.id, trial]))};
   };
   const series = (view, x, y, colour) => {
@@ -41,13 +41,23 @@ const otherRun = (() => {
       {id: 'other', type: 'scatter', z: 2, clip: true, symbol: 'circle', data: other.under().map((trial) => ({value: place(trial), other: trial.id, symbolSize: front.includes(trial) ? 8 : 5,
         itemStyle: {color: front.includes(trial) ? colour('other') : 'transparent', borderColor: colour('other'), borderWidth: 1, opacity: front.includes(trial) ? 1 : 0.5}}))}];
   };
+  /** Says why nothing of a run is drawn. */
+  const nothingOf = ({name, conditions, batches}, choice) => {
+    if (!conditions.size) return `${name} has no plan measured.`;
+    if (!batches.has(choice.batch)) return `${name} has no plan of batch ${choice.batch}: its batches are ${[...batches].join(', ')}.`;
+    if (conditions.size > 1 && !conditions.has(choice.condition)) return `${name} has no network ${choice.condition}: it has ${[...conditions].join(', ')}.`;
+    return `${name} has no plan with the figures on the axes at batch ${choice.batch}${conditions.size > 1 ? ` under ${choice.condition}` : ''}.`;
+  };
   /** Says what changed from the other run to this one. */
   const compared = (view) => {
-    const theirs = view.other.front();
-    if (!theirs.length) return `${view.other.name} has nothing for this choice.`;
-    if (!view.front.length) return '';
+    const {other, choice, run} = view;
+    const theirs = other.front();
+    // Figures of two models say nothing of what changed in one.
+    const model = other.model === run.model ? '' : `Another model: ${other.model}, where this run has ${run.model}. `;
+    if (!theirs.length) return model + nothingOf(other, choice);
+    if (!view.front.length) return model;
     const best = (figure, trials) => trials.reduce((best_, trial) => ((figure.value(trial) < figure.value(best_)) === figure.less ? trial : best_));
-    return `Against ${view.other.name}: ` + [view.x, view.y].map((figure) => {
+    return `${model}Against ${other.name}: ` + [view.x, view.y].map((figure) => {
       const [here, there] = [figure.value(best(figure, view.front)), figure.value(best(figure, theirs))];
       const change = here / there - 1;
       return `${figure.best.toLowerCase()} ${figure.text(here)} instead of ${figure.text(there)}${Number.isFinite(change) ? ` (${change < 0 ? '−' : '+'}${common.percent(Math.abs(change))})` : ''}`;

@@ -57,5 +57,6 @@
   devicesCard(view, networks);
   aboutRun(view);
   keys(view, page);
+  scrolls(page);
   draw();
 })();

@@ -5,18 +5,19 @@ const plansTable = (view, page) => {
   const {choice} = view;
   const table = byId('trials');
 
+  const intervalOf = ({ci95}) => (view.together ? '' : el('small', {}, range(ci95)));
   const COLUMNS = [
-    ['plan', 'Plan', (trial) => (trial.split ? trial.split.position : -1), (trial) => [el('i', {class: 'dot'}), nameOf(trial)], 'text'],
+    ['plan', view.together ? 'Pipeline' : 'Plan', (trial) => (trial.split ? trial.split.position : -1), (trial) => [el('i', {class: 'dot'}), nameOf(trial)], 'text'],
     ['transport', 'Transport', (trial) => trial.transport, (trial) => [trial.transport], 'text'],
-    ['latency', 'p50 ms', latency, (trial) => [figure(latency(trial)), el('small', {}, range(trial.latency_ms.ci95))]],
+    ['latency', 'p50 ms', latency, (trial) => [figure(latency(trial)), intervalOf(trial.latency_ms)]],
     ['measured', 'Measured', (trial) => trial.latency_ms.measured_p50, (trial) => [figure(trial.latency_ms.measured_p50), el('small', {}, `${figure(trial.throughput.measured_samples_per_s)} /s`)]],
     ['rounds', 'Rounds', (trial) => trial.rounds, (trial) => [String(trial.rounds)]],
     ['p90', 'p90 ms', (trial) => trial.latency_ms.p90, (trial) => [figure(trial.latency_ms.p90)]],
     ['p99', 'p99 ms', (trial) => trial.latency_ms.p99, (trial) => [figure(trial.latency_ms.p99)]],
-    ['rate', 'Samples/s', rate, (trial) => [figure(rate(trial)), el('small', {}, range(trial.throughput.ci95))]],
-    ['window', 'Window', (trial) => trial.throughput.window, (trial) => [`${trial.latency_ms.window}, ${trial.throughput.window}`]],
+    ['rate', 'Samples/s', rate, (trial) => [figure(rate(trial)), intervalOf(trial.throughput)]],
+    ['window', 'Window', (trial) => trial.throughput.window, (trial) => [view.together ? String(trial.throughput.window) : `${trial.latency_ms.window}, ${trial.throughput.window}`]],
     ['boundary', 'Crosses', (trial) => (trial.split ? trial.split.boundary_bytes : 0), (trial) => [crossesOf(trial)]],
-    ['time', 'Compute, transfer, wait', (trial) => trial.time_split_ms.compute / latency(trial), (trial) => [bar(trial)]],
+    ['time', 'Computing, transfer, the rest', (trial) => trial.time_split_ms.compute / latency(trial), (trial) => [bar(trial)]],
     ['p', 'P(front)', (trial) => trial.p_front, (trial) => [trial.p_front_text]],
   ];
   // What was measured is what is shown, unless predictions have a say in it.
@@ -24,7 +25,9 @@ const plansTable = (view, page) => {
   /** The figures on the axes have columns too. */
   const columns = () => {
     const more = [view.x, view.y].filter(({id}) => ['p95', 'memory', 'error', 'energy'].includes(id));
-    return [...COLUMNS.slice(0, -1).filter(([id]) => id !== 'measured' || !same), ...more.map((one) => [one.id, one.name, one.value, (trial) => [one.text(one.value(trial))]]), COLUMNS.at(-1)];
+    const none = view.together ? ['transport', 'rounds', 'p', 'measured'] : same ? ['measured'] : [];
+    const shown = COLUMNS.filter(([id]) => !none.includes(id));
+    return [...shown.slice(0, -1), ...more.map((one) => [one.id, one.name, one.value, (trial) => [one.text(one.value(trial))]]), shown.at(-1)];
   };
   const sortBy = (id) => {
     choice.descending = choice.sort === id && !choice.descending;
@@ -62,7 +65,8 @@ const plansTable = (view, page) => {
       el('tbody', {}, ...rows.values()));
     mark();
     byId('table-note').textContent = view.shown.length
-      ? `Windows: requests in flight for latency and for throughput. Intervals are 95 %.${same ? '' : ' Measured: the medians of the rounds.'} Sort by a heading, choose a row.`
+      ? view.together ? 'Window: how many of its requests are in flight. Sort by a heading, choose a row.'
+      : `Windows: requests in flight for latency and for throughput. Intervals are 95 %.${same ? '' : ' Measured: the medians of the rounds.'} Sort by a heading, choose a row.`
       : view.pool.length ? 'No plan measured has such a name.' : 'Nothing was measured for this choice.';
   };
   table.addEventListener('keydown', (event) => {

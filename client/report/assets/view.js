@@ -28,6 +28,9 @@ const makeView = (run) => {
   const conditions = distinct(run.networks.map((network) => network.condition));
   const kindOf = (trial) => transports.indexOf(trial.transport);
   const simulated = run.simulated === 'figures'; // nothing was measured: plans are classes of pipelines
+  // Classes of one scenario run together, on the same devices and links: none can be had in the place
+  // of another, so that there is no front of them.
+  const together = simulated;
   const {adaptive} = run; // figures, and how sure they are, rest on predictions too
   const byTrial = new Map(run.trials.map((trial) => [trial.id, trial]));
   const figures = makeFigures(run);
@@ -55,6 +58,7 @@ const makeView = (run) => {
     sort: 'latency',
     descending: false,
   };
+  if (together) choice.only = choice.zoom = 'all';
   const remember = () => {
     const kept = new URLSearchParams();
     if (batches.length > 1) kept.set('batch', choice.batch);
@@ -103,7 +107,7 @@ const makeView = (run) => {
   /** Of `trials`, those that the filters of names and of the front leave. What they leave out still beats others. */
   const left = (trials, front) => trials.filter((trial) => (choice.only === 'all' || front.includes(trial)) && isFound(trial));
 
-  const view = {run, figures, measured, failed, skipped, predicted, planned, transports, batches, conditions, kindOf, byTrial, simulated, choice, remember, under, frontOf, left, beats,
+  const view = {run, figures, measured, failed, skipped, predicted, planned, transports, batches, conditions, kindOf, byTrial, simulated, together, choice, remember, under, frontOf, left, beats,
     /** From 1500 on, points are drawn faster as pixels; a picture of its own stays a drawing. */
     renderer: {renderer: measured.length > 1500 && !address.has('figure') ? 'canvas' : 'svg'},
     pool: [],      // plans of the batch, condition and transports chosen
@@ -114,7 +118,7 @@ const makeView = (run) => {
   };
   view.look = () => {
     view.pool = under(choice.condition);
-    view.front = frontOf(view.pool);
+    view.front = together ? [] : frontOf(view.pool);
     view.shown = left(view.pool, view.front);
     view.x = onX();
     view.y = onY();
@@ -128,7 +132,7 @@ const makeView = (run) => {
   /** Returns the best by the figure up of those that are quick enough; undefined means none is. */
   view.within = () => frontOf(view.pool.filter(view.meets)).at(-1);
   /** What is chosen unless somebody chooses: the most productive plan, of those quick enough. */
-  view.usual = () => view.within() || view.front.at(-1);
+  view.usual = () => view.within() || frontOf(view.pool).at(-1);
   /** Whether the run's own front is shown, of which it says how sure each plan is. */
   view.isRunsFront = () => !choice.off.size && !simulated && choice.x === 'latency' && choice.y === 'throughput';
   /** Returns the plan of one device that alone, over one transport or another, beats every plan that
@@ -139,8 +143,9 @@ const makeView = (run) => {
     const better = (one) => alone.filter((other) => devicesOf(other)[0] === devicesOf(one)[0]);
     return (splits.length && alone.find((one) => splits.every((split) => better(one).some((other) => beats(other, split))))) || null;
   };
-  /** 'front', 'perhaps' (beaten, but on the front in some resampled rounds), or 'beaten'; among the plans of `front`'s condition. */
-  view.standing = (trial, front = view.front) => (front.includes(trial) ? 'front' : view.isRunsFront() && perhaps(trial) ? 'perhaps' : 'beaten');
+  /** 'front', 'perhaps' (beaten, but on the front in some resampled rounds), or 'beaten'; among the plans of `front`'s condition.
+   *  'together': there is no front. */
+  view.standing = (trial, front = view.front) => (together ? 'together' : front.includes(trial) ? 'front' : view.isRunsFront() && perhaps(trial) ? 'perhaps' : 'beaten');
   /** Under another network the plan chosen stays the one it was, where it was measured there too. */
   view.chooseCondition = (condition) => {
     const plan = view.chosen();
@@ -165,6 +170,7 @@ const makeView = (run) => {
   view.isMisled = (goals = ['latency', 'throughput']) => !view.simulated && (run.prediction_errors || []).some((error) =>
     error.batch === choice.batch && error.condition === choice.condition && goals.some((goal) => error[goal].no_guide));
   view.verdict = (trial) => {
+    if (together) return '';
     if (view.isFront(trial)) {
       return !view.isRunsFront()
         ? 'No plan shown beats it.'

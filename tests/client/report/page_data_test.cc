@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "coordinator/results/record_json.h"
+#include "coordinator/results/shown_figure.h"
+#include "core/base/text.h"
 #include "tests/support/synthetic_run.h"
 
 namespace pareto::client {
@@ -86,6 +88,20 @@ TEST(PageData, HoldsEveryPlanAsItsFileDoes) {
     }
     EXPECT_EQ(plan, json::parse(to_json(run.trials[i].plan))) << trial["id"];
   }
+}
+
+TEST(PageData, RoundsNoFigureThatIsRoundedAgain) {
+  results::RunRecord run = run_of_known_requests();
+  // To six digits it is 20.365, which is a little less than the middle: 20.36.
+  const double measured = 20.3650004;
+  run.trials[0].latency.measured_p50_ms = measured;
+  run.trials[0].latency.p50_ms = results::shown_figure(measured);
+  run.trials[0].latency.p90_ms = 1234567.8912;
+  const json latency = data_of(run)["trials"][0]["latency_ms"];
+  EXPECT_EQ(format_figure(latency["measured_p50"].get<double>()), format_figure(measured));
+  EXPECT_EQ(format_figure(latency["measured_p50"].get<double>()),
+            format_figure(latency["p50"].get<double>()));
+  EXPECT_EQ(latency["p90"], 1234568) << "no more digits than are shown";
 }
 
 TEST(PageData, IsTheDocumentOfASweepMadeSmaller) {

@@ -199,11 +199,20 @@ TEST_F(ReportPage, SaysOfASimulationThatNothingWasMeasured) {
   EXPECT_THAT(part(page, "id=\"subtitle\"", "</p>"),
               HasSubstr("2 kinds of pipelines, simulated, not measured · on camera, edge"));
   EXPECT_EQ(attribute(page, "data-points"), 2);
-  EXPECT_EQ(attribute(page, "data-front"), 1);
+  EXPECT_EQ(attribute(page, "data-front"), 0) << "classes ran together: none beats another";
+  EXPECT_THAT(part(page, "id=\"chart-note\"", "</p>"), HasSubstr("there is no front"));
   const std::string aside = part(page, "id=\"detail\"", "</aside>");
-  EXPECT_THAT(aside, AllOf(HasSubstr("quick"), HasSubstr("camera → edge"), HasSubstr("no interval"),
-                           HasSubstr("window 2"), HasSubstr("simulated")));
-  EXPECT_THAT(aside, Not(HasSubstr("P(front)")));
+  EXPECT_THAT(aside, AllOf(HasSubstr("quick"), HasSubstr("camera → edge"), HasSubstr("window 2"),
+                           HasSubstr(">Simulated<")));
+  const std::string table = part(page, "id=\"trials\"", "</table>");
+  EXPECT_EQ(count(table, "<tr class=\"together"), 2U);
+  for (const std::string& shown : {aside, table, part(page, "id=\"headlines\"", "</section>"),
+                                   part(page, "id=\"filters\"", "</nav>")}) {
+    EXPECT_THAT(shown, AllOf(Not(HasSubstr("P(front)")), Not(HasSubstr("On the front")),
+                             Not(HasSubstr("over simulated")), Not(HasSubstr("no interval")),
+                             Not(HasSubstr("Rounds"))));
+  }
+  EXPECT_EQ(count(part(page, "id=\"times\"", "</section>"), "class=\"time\""), 2U);
   EXPECT_THAT(part(page, "id=\"devices-table\"", "</table>"), HasSubstr("40 of them, at work"));
   EXPECT_THAT(part(page, "id=\"provenance\"", "</section>"),
               AllOf(HasSubstr("How it was simulated"), HasSubstr("Simulated, not measured"),

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 
 #include "client/report/report_writer.h"
 #include "coordinator/results/store.h"
@@ -46,11 +47,26 @@ TEST_P(ReportOfNetworks, Works) { check(GetParam(), page_of(test::synthetic_netw
 INSTANTIATE_TEST_SUITE_P(Page, ReportOfNetworks,
                          testing::Values("points", "filters", "keyboard", "themes", "phone",
                                          "waterfall", "printing", "accessible", "axes", "target",
-                                         "intervals", "take_along", "other", "moves"),
+                                         "intervals", "take_along", "other", "moves", "legend",
+                                         "roomy", "scrolling"),
                          [](const auto& script) { return std::string(script.param); });
 
 TEST_F(ReportInBrowser, ComparesPredictionsWithMeasurements) {
   check("accuracy", page_of(test::synthetic_adaptive_sweep()));
+}
+
+TEST_F(ReportInBrowser, ShowsAndCountsWhatWasPredictedOnly) {
+  check("predicted", page_of(test::synthetic_adaptive_sweep()));
+}
+
+TEST_F(ReportInBrowser, DrawsAlikeWhatIsSaidAlike) {
+  results::RunRecord run = test::synthetic_run({.batches = {1}});
+  int beaten = 0;
+  for (results::TrialRecord& trial : run.trials) {
+    if (!trial.on_front) trial.p_front = std::array{0.05, 0.07, 0.3}.at(beaten++ % 3);
+  }
+  ASSERT_GT(beaten, 6);
+  check("few_rounds", page_of(run));
 }
 
 TEST_F(ReportInBrowser, SaysWherePredictionsAreNoGuide) {

@@ -2,16 +2,21 @@
 // anything on the console, and where it asks for anything but itself.
 'use strict';
 const assert = require('node:assert/strict');
+const fs = require('node:fs');
 const {pathToFileURL} = require('node:url');
 const {chromium} = require('playwright-core');
 
 const [check, file] = process.argv.slice(2);
+let copies = 0;
 
-/** The page with a view (what stands behind '#'), in a window of its own; `options` as newContext() takes them. */
-const opener = (browser, said) => async (view = '', options = {}) => {
+/** The page with a view (what stands behind '#'), in a window of its own; `options` as newContext() takes them. `changed` makes another page of
+ *  its text. */
+const opener = (browser, said) => async (view = '', options = {}, changed = null) => {
   const context = await browser.newContext({viewport: {width: 1300, height: 900}, offline: true, ...options});
   const page = await context.newPage();
-  const url = pathToFileURL(file).href;
+  const shown = changed ? `${file}.${++copies}.html` : file;
+  if (changed) fs.writeFileSync(shown, changed(fs.readFileSync(file, 'utf8')));
+  const url = pathToFileURL(shown).href;
   page.on('console', (message) => said.push(`console: ${message.text()}`));
   page.on('pageerror', (error) => said.push(`error: ${error.stack}`));
   // What a page makes itself, it may read.
@@ -35,6 +40,14 @@ const points = (page, selector) => page.evaluate((chosen) => {
 }, selector);
 /** The address's view, as a map. */
 const viewOf = async (page) => new URLSearchParams(await page.evaluate(() => location.hash.slice(1)));
+/** The contrast of two colours "rgb(r, g, b)" by WCAG 2. */
+const contrast = (a, b) => {
+  const light = (colour) => colour.match(/\d+/g).slice(0, 3).map((part) => part / 255)
+    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
+  const [high, low] = [light(a), light(b)].sort((x, y) => y - x);
+  return (high + 0.05) / (low + 0.05);
+};
 const text = (page, selector) => page.locator(selector).innerText();
 const rows = (page) => page.locator('#trials tbody tr').count();
 
@@ -42,7 +55,7 @@ const rows = (page) => page.locator('#trials tbody tr').count();
   const browser = await chromium.launch({executablePath: '/usr/bin/chromium', args: process.getuid() === 0 ? ['--no-sandbox'] : []});
   try {
     const said = [];
-    await require(`./${check}.js`)({open: opener(browser, said), assert, frame, points, viewOf, text, rows});
+    await require(`./${check}.js`)({open: opener(browser, said), assert, frame, points, viewOf, text, rows, contrast});
     assert.deepEqual(said, [], 'the page says nothing and fetches nothing');
   } finally {
     await browser.close();

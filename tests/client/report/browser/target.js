@@ -15,7 +15,7 @@ module.exports = async ({open, assert, frame, text, viewOf}) => {
   assert.match(await text(page, '#headlines'), new RegExp(`Highest throughput within ${target} ms`));
   assert.equal((await viewOf(page)).get('plan'), best.id, 'the best plan within it is chosen');
   assert.match(await text(page, '#chart-note'), new RegExp(`${within.length} take at most`));
-  const line = await page.evaluate(() => echarts.getInstanceByDom(document.querySelector('#chart')).getOption().series.map(({markLine}) => markLine && markLine.data[0].xAxis).find(Boolean));
+  const line = await page.evaluate(() => echarts.getInstanceByDom(document.querySelector('#chart')).getOption().series.find(({id}) => id === 'target').data[0][0]);
   assert.equal(line, target);
   const again = await open(String(await viewOf(page)));
   assert.equal(await again.inputValue('#target'), String(target));

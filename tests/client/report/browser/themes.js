@@ -1,14 +1,6 @@
 // Light and dark: as the system has it, and as the switch says; text can be read in both.
 'use strict';
-/** The contrast of two colours "rgb(r, g, b)" by WCAG 2. */
-const contrast = (a, b) => {
-  const light = (colour) => colour.match(/\d+/g).slice(0, 3).map((part) => part / 255)
-    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
-    .reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
-  const [high, low] = [light(a), light(b)].sort((x, y) => y - x);
-  return (high + 0.05) / (low + 0.05);
-};
-module.exports = async ({open, assert, frame}) => {
+module.exports = async ({open, assert, frame, contrast}) => {
   for (const scheme of ['light', 'dark']) {
     const other = scheme === 'light' ? 'dark' : 'light';
     const page = await open('', {colorScheme: scheme});
