@@ -330,9 +330,7 @@ class RunCommand final : public Command {
         "latency     {:.2f} ms p50, {:.2f} ms p90 (window {}, {}, batch {})\n",
         trial.latency.p50_ms, trial.latency.p90_ms, trial.latency.window,
         counted(trial.latency.samples, "request"), trial.plan.batch);
-    context.out << fmt::format("            = {:.2f} compute + {:.2f} transfer + {:.2f} rest\n",
-                               trial.time_split.compute_ms, trial.time_split.transfer_ms,
-                               trial.time_split.wait_ms);
+    context.out << fmt::format("            {}\n", time_split_text(trial.time_split));
     context.out << fmt::format("throughput  {} samples/s (window {})\n",
                                format_figure(trial.throughput.samples_per_s),
                                trial.throughput.window);

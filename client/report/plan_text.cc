@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "coordinator/results/shown_figure.h"
+#include "coordinator/results/time_split.h"
 #include "core/base/text.h"
 
 namespace pareto::client {
@@ -40,6 +42,20 @@ std::string format_figure(double value) {
 
 std::string format_interval(const results::Interval& interval) {
   return fmt::format("[{}, {}]", format_figure(interval.low), format_figure(interval.high));
+}
+
+std::string rest_text(const results::TimeSplit& split) {
+  return results::has_rest(split) ? format_figure(std::max(0.0, split.wait_ms)) : "-";
+}
+
+std::string time_split_text(const results::TimeSplit& split) {
+  const std::string compute = format_figure(split.compute_ms) + " compute";
+  const std::string transfer = format_figure(split.transfer_ms) + " transfer";
+  if (results::has_rest(split)) {
+    return fmt::format("= {} + {} + {} rest", compute, transfer, rest_text(split));
+  }
+  return fmt::format("of it {}, {}: medians of their own, together more than the whole", compute,
+                     transfer);
 }
 
 }  // namespace pareto::client

@@ -19,5 +19,9 @@ std::string setting_of(const results::TrialRecord& trial);
 std::string format_figure(double value);
 /// "[8.87, 8.95]".
 std::string format_interval(const results::Interval& interval);
+/// Returns what computing and transfer leave of a latency; "-" if their medians exceed it.
+std::string rest_text(const results::TimeSplit& split);
+/// Returns "= 29.26 compute + 14.38 transfer + 1.880 rest", or the two parts that exceed the whole.
+std::string time_split_text(const results::TimeSplit& split);
 
 }  // namespace pareto::client

@@ -86,7 +86,7 @@ void add_figures(TextTable& table, const results::TrialRecord& trial, const std:
              fmt::format("{}", trial.throughput.window),
              format_figure(trial.throughput.measured_per_s), fmt::format("{}", trial.rounds.size()),
              boundary_of(trial), format_figure(trial.time_split.compute_ms),
-             format_figure(trial.time_split.transfer_ms), format_figure(trial.time_split.wait_ms),
+             format_figure(trial.time_split.transfer_ms), rest_text(trial.time_split),
              trial.output_error ? fmt::format("{:.1e}", trial.output_error->max) : "-",
              engines_of(trial), results::chance_text(trial)},
             style);

@@ -70,7 +70,9 @@ struct LinkFigures {
 struct TimeSplit {
   double compute_ms = 0;
   double transfer_ms = 0;
-  double wait_ms = 0;  ///< the rest: queues, scheduling, encode and decode, and what medians leave
+  /// What is left: queues, scheduling, encode and decode, and what medians leave. Negative if the
+  /// medians of both parts exceed that of the whole.
+  double wait_ms = 0;
 };
 
 /// Where a plan cuts between one stage and the next.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "coordinator/load/window_search.h"
+#include "coordinator/results/time_split.h"
 #include "coordinator/statistics/front.h"
 #include "coordinator/statistics/statistics.h"
 
@@ -393,12 +394,8 @@ void summarize(const cluster::Deployment& deployment, results::TrialRecord& tria
     const auto whole = [&](std::size_t one) { return compute_ms[one] + transfer_ms[one]; };
     if (whole(lane) > whole(slowest)) slowest = lane;
   }
-  // Medians of parts may exceed the median of the whole by a little: the parts are cut so that they add up.
-  results::TimeSplit& split = trial.time_split;
-  const double whole_ms = statistics::median(latency_ms);
-  split.compute_ms = std::min(compute_ms[slowest], whole_ms);
-  split.transfer_ms = std::min(transfer_ms[slowest], whole_ms - split.compute_ms);
-  split.wait_ms = whole_ms - split.compute_ms - split.transfer_ms;
+  trial.time_split = results::split_time(statistics::median(latency_ms), compute_ms[slowest],
+                                         transfer_ms[slowest]);
   statistics::settle_alone(trial);
 }
 

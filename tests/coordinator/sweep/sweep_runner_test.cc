@@ -169,6 +169,12 @@ TEST_F(SweepRunnerTest, MeasuresEveryTrialInEveryRound) {
     const results::TimeSplit& split = measured.time_split;
     EXPECT_NEAR(split.compute_ms + split.transfer_ms + split.wait_ms, measured.latency.p50_ms,
                 1e-9);
+    double compute_ms = 0;
+    for (const results::StageFigures& stage : measured.stages) compute_ms += stage.compute_p50_ms;
+    double transfer_ms = 0;
+    for (const results::LinkFigures& link : measured.links) transfer_ms += link.transfer_p50_ms;
+    EXPECT_NEAR(split.transfer_ms * compute_ms, split.compute_ms * transfer_ms, 1e-9)
+        << "neither is cut";
   }
   EXPECT_TRUE(std::ranges::any_of(run_.trials, &results::TrialRecord::on_front));
   EXPECT_FALSE(run_.finished.empty());
