@@ -152,7 +152,9 @@ class PlanCommand final : public Command {
 
   void add_choice_to(CLI::App& app) {
     const Heading heading(app, "Chosen plan");
-    set_value(app.add_option("--max-latency", max_latency_, "largest latency, as 50ms"),
+    set_value(app.add_option("--max-latency", max_latency_,
+                             "largest latency with the plan's requests in flight (the column ms "
+                             "at W), as 50ms"),
               "DURATION");
     set_value(app.add_option("--min-throughput", wish_.limits.samples_per_s,
                              "smallest throughput, in samples/s"),

@@ -23,6 +23,14 @@ std::string devices_of(const plan::Plan& plan) {
   return join(plan.device_names(), plan.replicated ? ", " : " > ");
 }
 
+constexpr const char* kLatencies =
+    "lone ms: latency of a request by itself, as p50 ms of a sweep. ms at W: with W requests in "
+    "flight, as samples/s is; --max-latency limits this one";
+constexpr const char* kJitter =
+    "with jitter: median latency at W and samples/s, replayed as unevenly as the devices worked "
+    "when they were profiled. ms at W is a mean: where a few requests took long, the median is "
+    "less";
+
 /// "Media: wifi (pi-1, pi-2), lte (pi-3 alone)"; nothing where there are none. A misspelt one is seen by who is missing.
 std::string media_line(const std::vector<SharedMedium>& media) {
   std::vector<std::string> words;
@@ -78,7 +86,8 @@ class PlanTables {
     if (has_transports()) all.push_back({"transport"});
     if (has_codecs()) all.push_back({"codec"});
     all.insert(all.end(),
-               {{"ms", Align::kRight},
+               {{"lone ms", Align::kRight},
+                {"ms at W", Align::kRight},
                 {"samples/s", Align::kRight},
                 {"W", Align::kRight},
                 {"bottleneck", Align::kRight, 1},
@@ -94,6 +103,7 @@ class PlanTables {
     std::vector<std::string> row{"", name_of(plan), devices_of(plan)};
     if (has_transports()) row.push_back(plan.transport_text());
     if (has_codecs()) row.push_back(cluster::codec_text(plan.codecs));
+    row.push_back(format_figure(to_milliseconds(of.latency)));
     row.push_back(format_figure(predicted.latency_p50_ms));
     row.push_back(format_figure(predicted.throughput_per_s));
     row.push_back(std::to_string(predicted.throughput_window));
@@ -119,11 +129,17 @@ class PlanTables {
       table.add(std::move(row), outlook.chosen == i ? RowStyle::kStrong : RowStyle::kPlain);
     }
     std::string text = table.render(style_);
-    if (jitters) {
-      text +=
-          "with jitter: median latency and samples/s, replayed as unevenly as the devices worked "
-          "when they were profiled. The times beside it are means: where a few requests took long, "
-          "the median is less\n";
+    if (!outlook.front.empty()) text += noted(kLatencies);
+    if (jitters) text += noted(kJitter);
+    return text;
+  }
+
+  /// Returns a note below a table, as wide as the terminal.
+  std::string noted(const char* note) const {
+    std::string text;
+    for (const std::string& line :
+         wrapped(note, static_cast<std::size_t>(std::max(style_.width, 0)))) {
+      text += line + '\n';
     }
     return text;
   }

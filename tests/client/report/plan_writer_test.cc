@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "tests/support/json_schema.h"
 
 namespace pareto::client {
@@ -82,6 +84,25 @@ TEST(PlanTable, ShowsWhatLinksChose) {
                           HasSubstr("600.0"), HasSubstr("pi-1 > pi-2"),
                           HasSubstr("* balanced: the plan to take")));
   EXPECT_THAT(text, AllOf(Not(HasSubstr("modelled")), Not(HasSubstr("beaten by"))));
+}
+
+TEST(PlanTable, TellsTheLatencyOfALoneRequestFromThatWithSeveralInFlight) {
+  PlanReport plain = report();
+  plain.transports = {"tcp"};
+  plain.codecs = {"none"};
+  plain.outlooks[0].front = {{split_plan(), {milliseconds(73), 2}, evaluation(53, 36)}};
+  EXPECT_THAT(write_plan_table(plain, {}),
+              AllOf(testing::ContainsRegex("lone ms +ms at W +samples/s +W "),
+                    testing::ContainsRegex("pi-1 > pi-2 +53.00 +73.00 +54.79 +2 "),
+                    HasSubstr("--max-latency limits this one\n")));
+  const json document = parsed(plain);
+  const json& point = document["networks"][0]["front"][0];
+  EXPECT_DOUBLE_EQ(point["unloaded_latency_ms"], 53);
+  EXPECT_DOUBLE_EQ(point["latency_ms"], 73);
+  EXPECT_EQ(point["window"], 2);
+  const std::string narrow = write_plan_table(plain, {.width = 60});
+  std::istringstream text(narrow.substr(narrow.find("lone ms:")));
+  for (std::string line; std::getline(text, line);) EXPECT_LE(line.size(), 60U) << line;
 }
 
 TEST(PlanTable, LeavesOutColumnsOfWhatIsNotChosen) {
