@@ -27,6 +27,7 @@ Json figure_json(const statistics::FigureDiff& figure) {
           {"b", figure.b},
           {"window", {figure.window_a, figure.window_b}},
           {"rounds", {figure.ratio.rounds_a, figure.ratio.rounds_b}},
+          {"ratio_of", {figure.ratio.a, figure.ratio.b}},
           {"ratio", figure.ratio.value},
           {"ci975", interval_json(figure.ratio.ci975)},
           {"ci90", interval_json(figure.ratio.ci90)},

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "client/report/diff_writer.h"
@@ -25,12 +26,12 @@ std::string ratio_text(const statistics::Ratio& ratio) {
 }
 
 std::string figures_text(const statistics::FigureDiff& figure) {
-  return format_figure(figure.a) + " > " + format_figure(figure.b);
+  return format_figure(figure.a) + " → " + format_figure(figure.b);
 }
 
 std::string windows_text(const statistics::FigureDiff& figure) {
   if (figure.window_a == figure.window_b) return std::to_string(figure.window_a);
-  return fmt::format("{} > {}", figure.window_a, figure.window_b);
+  return fmt::format("{} → {}", figure.window_a, figure.window_b);
 }
 
 std::string verdict_text(const statistics::FigureDiff& figure) {
@@ -102,18 +103,32 @@ std::string lone_text(const char* here, const char* there,
   return text;
 }
 
+/// Returns what B/A is the ratio of. Its value may differ from the quotient of the figures shown.
+std::string ratio_note(const statistics::RunDiff& diff) {
+  const auto of_figures = [](const statistics::PlanDiff& plan) {
+    return plan.latency.ratio.a == plan.latency.a && plan.latency.ratio.b == plan.latency.b;
+  };
+  const statistics::PlanDiff& first = diff.plans.front();
+  const std::string example =
+      fmt::format(" ({} → {} for p50 ms of the first row)", format_figure(first.latency.ratio.a),
+                  format_figure(first.latency.ratio.b));
+  if (first.latency.ratio.paired) {
+    return "B/A: the geometric mean of the ratios in each round that both have" + example + ".\n";
+  }
+  if (std::ranges::all_of(diff.plans, of_figures)) return "B/A: the ratio of these figures.\n";
+  return "B/A: the ratio of the geometric means of the rounds" + example +
+         "; of a plan of an adaptive sweep, the ratio of its figures.\n";
+}
+
 /// What the reader of the table has to know of its intervals.
 std::string note_of(const statistics::RunDiff& diff) {
   if (diff.plans.empty()) return "";
-  std::string note = fmt::format(
-      "B/A with 97.5 % intervals{}: {} called different where nothing changed.\n",
-      diff.plans.front().latency.ratio.paired ? " of the ratio within each round" : "",
-      diff.plans.size() == 1
-          ? "in up to one of twenty comparisons a plan is"
-          : fmt::format("of these {} plans, up to one in twenty is", diff.plans.size()));
-  note +=
-      "Figures are geometric means of the rounds, where runs show medians; of an adaptive sweep "
-      "they are those that it shows.\n";
+  std::string note =
+      "p50 ms and samples/s: A → B, as the runs show them.\n" + ratio_note(diff) +
+      fmt::format("Each figure is judged at 97.5 %{}.\n",
+                  diff.plans.size() > 1
+                      ? ": of twenty plans that did not change, one is called different"
+                      : "");
   if (std::abs(std::log(diff.machine.value)) > kMachineWord) {
     note += fmt::format(
         "The sentinel's loop, which only computes, took {:.3f} times as long in B: intervals are "

@@ -35,19 +35,28 @@ void centre_on_figures(FigureDiff& figure) {
   }
 }
 
-/// Makes the ratio that of the figures: what a reader divides must be what is judged.
+/// Makes the ratio that of the figures if those are not of rounds alone.
 void let_agree(FigureDiff& figure, bool believed) {
-  if (believed || figure.ratio.rounds_a == 0 || figure.ratio.rounds_b == 0) {
-    centre_on_figures(figure);
-  } else {
-    figure.a = figure.ratio.a;
-    figure.b = figure.ratio.b;
-  }
+  if (!believed && figure.ratio.rounds_a > 0 && figure.ratio.rounds_b > 0) return;
+  centre_on_figures(figure);
+  figure.ratio.a = figure.a;
+  figure.ratio.b = figure.b;
+}
+
+/// Whether the figures that runs show changed one way, and the means of their rounds the other.
+bool disagree(const FigureDiff& figure) {
+  if (figure.ratio.paired || figure.a <= 0 || figure.b <= 0) return false;
+  return std::log(figure.b / figure.a) * std::log(figure.ratio.value) < 0;
 }
 
 void judge_figure(FigureDiff& figure, Direction direction, double tolerance) {
   figure.verdict = judge(figure.ratio, direction, tolerance);
   figure.regressed = is_regression(figure.ratio, direction, tolerance);
+  // Nobody is to read "slower" beside a figure that became better.
+  const bool changed = figure.verdict == Verdict::kSlower || figure.verdict == Verdict::kFaster;
+  if (!changed || !disagree(figure)) return;
+  figure.verdict = Verdict::kCannotTell;
+  figure.regressed = false;
 }
 
 Change change_of(const FigureDiff& latency, const FigureDiff& throughput) {

@@ -14,12 +14,12 @@ namespace pareto::statistics {
 
 /// One figure of one plan in A and in B.
 struct FigureDiff {
-  /// The mean of the rounds that are compared; of an adaptive sweep what the run prints, which
-  /// predictions are in too. `ratio` is b / a.
-  double a = 0;
+  double a = 0;  ///< as the run shows it
   double b = 0;
   int window_a = 1;
   int window_b = 1;
+  /// What is judged. Of rounds that were compared it is the ratio of their geometric means,
+  /// `ratio.a` and `ratio.b`; of an adaptive sweep, which believes predictions too, it is b / a.
   Ratio ratio{};
   Verdict verdict = Verdict::kCannotTell;
   bool regressed = false;
