@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "client/report/plan_text.h"
 #include "client/report/text_table.h"
 #include "coordinator/results/best_by_network.h"
 #include "core/base/counted.h"
+#include "core/base/text.h"
 
 namespace pareto::client {
 namespace {
@@ -49,15 +51,41 @@ class Names {
 };
 
 TextTable empty_table() {
+  // A figure of a split goes with the one that it is to be compared with.
   return TextTable({{"network", Align::kLeft, 0},
                     {"RTT ms", Align::kRight, 2},
-                    {"Mbit/s", Align::kRight, 1},
+                    {"Mbit/s", Align::kRight, 2},
                     {"lowest latency", Align::kLeft, 0},
                     {"p50 ms", Align::kRight, 0},
-                    {"unsplit ms", Align::kRight, 4},
-                    {"highest throughput", Align::kLeft, 3},
-                    {"samples/s", Align::kRight, 3},
-                    {"unsplit /s", Align::kRight, 4}});
+                    {"unsplit ms", Align::kRight, 0},
+                    {"highest throughput", Align::kLeft, 1},
+                    {"samples/s", Align::kRight, 1},
+                    {"unsplit /s", Align::kRight, 1}});
+}
+
+/// Whether one device alone is no worse than any split in both figures, and better in one.
+bool is_alone_better(const results::NetworkBest& at) {
+  if (at.split.fastest == nullptr || at.unsplit.fastest == nullptr) return false;
+  const double split_ms = at.split.fastest->latency.p50_ms;
+  const double alone_ms = at.unsplit.fastest->latency.p50_ms;
+  const double split_rate = at.split.most_productive->throughput.samples_per_s;
+  const double alone_rate = at.unsplit.most_productive->throughput.samples_per_s;
+  return alone_ms <= split_ms && alone_rate >= split_rate &&
+         (alone_ms < split_ms || alone_rate > split_rate);
+}
+
+/// Returns the networks of one batch under which splitting gains nothing, in a line.
+std::string alone_line(std::span<const results::NetworkBest> networks) {
+  std::vector<std::string> alone;
+  for (const results::NetworkBest& at : networks) {
+    if (is_alone_better(at))
+      alone.push_back(at.condition == "none" ? "network none" : at.condition);
+  }
+  if (alone.empty()) return {};
+  if (alone.size() < networks.size()) {
+    return fmt::format("One device alone is better than any split under {}.", join(alone));
+  }
+  return "One device alone is better than any split under every network.";
 }
 
 void add_row(TextTable& table, const results::NetworkBest& at, const Names& name) {
@@ -89,11 +117,17 @@ std::string write_network_table(const results::RunRecord& run, const ReportStyle
   std::string text;
   for (auto at = networks.begin(); at != networks.end();) {
     const std::int64_t batch = at->batch;
+    const auto first = at;
     TextTable table = empty_table();
     for (; at != networks.end() && at->batch == batch; ++at) add_row(table, *at, name);
     const std::string title = fmt::format("Best split by network, batch {}", batch);
     text += (style.colour ? "\x1b[1m" + title + "\x1b[0m" : title) + "\n";
-    text += table.render(style) + "\n";
+    text += table.render(style);
+    for (const std::string& line :
+         wrapped(alone_line({first, at}), static_cast<std::size_t>(std::max(style.width, 0)))) {
+      text += line + "\n";
+    }
+    text += "\n";
   }
   return text;
 }

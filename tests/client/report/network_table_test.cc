@@ -78,7 +78,33 @@ TEST(NetworkTable, FitsTheTerminal) {
   }
   const std::string narrow = write_network_table(run, {false, 60});
   EXPECT_THAT(narrow, HasSubstr("lowest latency"));
-  EXPECT_THAT(narrow, HasSubstr("no room for: unsplit ms, highest throughput, samples/s,"));
+  EXPECT_THAT(narrow, HasSubstr("unsplit ms\n"));
+  EXPECT_THAT(narrow, HasSubstr("no room for: RTT ms, Mbit/s, highest throughput, samples/s,"));
+}
+
+TEST(NetworkTable, WhatASplitIsComparedWithGoesLast) {
+  const std::string text = write_network_table(small_run({"tcp"}), {false, 100});
+  EXPECT_THAT(text, HasSubstr("no room for: RTT ms, Mbit/s\n"));
+  EXPECT_THAT(text, HasSubstr("unsplit ms"));
+  EXPECT_THAT(text, HasSubstr("unsplit /s"));
+}
+
+TEST(NetworkTable, SaysWhereOneDeviceAloneIsBetter) {
+  results::RunRecord run = small_run({"tcp"});
+  EXPECT_THAT(write_network_table(run, {}), testing::Not(HasSubstr("alone is better")));
+  const auto halve = [&](const std::string& network) {
+    for (results::TrialRecord& trial : run.trials) {
+      if (trial.split || trial.condition != network) continue;
+      trial.latency.p50_ms = 5;
+      trial.throughput.samples_per_s = 1000;
+    }
+  };
+  halve("slow");
+  EXPECT_THAT(write_network_table(run, {}),
+              HasSubstr("\nOne device alone is better than any split under slow.\n\n"));
+  halve("none");
+  EXPECT_THAT(write_network_table(run, {}),
+              HasSubstr("\nOne device alone is better than any split under every network.\n\n"));
 }
 
 }  // namespace
