@@ -114,7 +114,7 @@ Expected<> busy_together(std::vector<ProfileSubject>& subjects) {
   return {};
 }
 
-/// Pass by pass, in an order of its own each. `stop` before the first is over leaves nothing that is of use.
+/// Visits the cuts pass by pass, in an order of its own each. `stop` before the first is over leaves nothing that is of use.
 Expected<> visit_all(std::vector<ProfileSubject>& subjects, const std::vector<std::int64_t>& cuts,
                      std::uint64_t seed, const std::atomic<bool>& stop,
                      const std::function<void(const ProfileProgress&)>& progress) {
@@ -123,17 +123,14 @@ Expected<> visit_all(std::vector<ProfileSubject>& subjects, const std::vector<st
   const auto took_long = [&](std::chrono::seconds limit) {
     return std::chrono::steady_clock::now() - began > limit;
   };
-  ProfileProgress at{.total = kProfilePasses * cuts.size()};
   for (int pass = 0; pass < kMostPasses; ++pass) {
-    const bool again = pass >= static_cast<int>(kProfilePasses);
+    const bool again = pass >= kProfilePasses;
     std::vector<std::int64_t> left;
     for (const std::size_t index : random.permutation(cuts.size())) {
       if (!again || !is_settled(subjects, cuts[index])) left.push_back(cuts[index]);
     }
-    if (again && !left.empty()) {
-      at.total += left.size();
-      at.disturbed = true;
-    }
+    ProfileProgress at{.total = left.size(), .pass = pass + 1, .again = again};
+    if (!left.empty()) progress(at);
     for (const std::int64_t cut : left) {
       if (stop && pass == 0) {
         return fail(ErrorCode::kClosed, "stopped before each cut had been measured");

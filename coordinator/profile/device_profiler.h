@@ -62,18 +62,19 @@ struct ProfileBench {
 };
 
 /// Times that each cut is measured at least, unless that takes long.
-inline constexpr std::size_t kProfilePasses = 2;
+inline constexpr int kProfilePasses = 2;
 
-/// How far profiling has got. What was done before never becomes less; what there is to do grows where cuts are timed again.
+/// How far profiling has got: in the pass at hand, because nobody knows how many will follow.
 struct ProfileProgress {
-  std::size_t done = 0;
-  std::size_t total = 0;
-  /// Whether what was seen of cuts differed from one time to the next, so that they are timed again.
-  bool disturbed = false;
+  std::size_t done = 0;   ///< cuts of this pass
+  std::size_t total = 0;  ///< stays the same within a pass
+  int pass = 1;
+  /// Whether the cuts of this pass are timed again, because times of earlier passes differed.
+  bool again = false;
 };
 
-/// Measures what `known`, one for each device of the cluster, lacks of the wish's cuts, and returns both together. `progress`: after each
-/// step. `stop` ends it early with what there is, once each cut has been measured. Fails: as
+/// Measures what `known`, one for each device of the cluster, lacks of the wish's cuts, and returns both together. `progress`: as
+/// each pass begins, and after each cut. `stop` ends it early with what there is, once each cut has been measured. Fails: as
 /// devices and links do; kExhausted naming a device that has no room for any side of any cut; kClosed where it was stopped before.
 Expected<std::vector<plan::DeviceProfile>> profile_devices(
     const ProfileBench& bench, const ProfileWish& wish,

@@ -78,6 +78,22 @@ Expected<planning::ProbedLinks> probe_links(
   return links;
 }
 
+std::size_t probes_of(const LinkTransports& transports, const std::string& transport) {
+  const std::size_t coordinator = transports.size() - 1;
+  std::size_t probes = 0;
+  for (std::size_t to = 0; to < coordinator; ++to) {
+    // Both ways of a device's link to the coordinator are one probe.
+    if (may_have(transports, coordinator, to, transport) ||
+        may_have(transports, to, coordinator, transport)) {
+      ++probes;
+    }
+    for (std::size_t from = 0; from < coordinator; ++from) {
+      if (may_have(transports, from, to, transport)) ++probes;
+    }
+  }
+  return probes;
+}
+
 std::vector<std::uint64_t> probe_sizes(std::uint64_t smallest, std::uint64_t largest) {
   largest = std::clamp(largest, kSmallestBytes, transport::kLargestPingBytes);
   std::vector<std::uint64_t> sizes;

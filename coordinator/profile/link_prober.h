@@ -22,6 +22,9 @@ Expected<planning::ProbedLinks> probe_links(
     const std::vector<std::uint64_t>& sizes, const std::atomic<bool>& stop,
     const std::function<void(const std::string&)>& progress);
 
+/// Returns how many probes probe_links makes: how often it calls `progress`.
+std::size_t probes_of(const LinkTransports& transports, const std::string& transport);
+
 /// From the smallest to the largest by factors of 4, and the largest: what lies between is interpolated.
 std::vector<std::uint64_t> probe_sizes(std::uint64_t smallest, std::uint64_t largest);
 

@@ -31,6 +31,16 @@ planning::SplitChoice spread_by_work(const std::vector<model::SplitPoint>& point
   return chosen;
 }
 
+namespace {
+
+/// "" of the first pass, ", pass 2", ", timing again (times differ), pass 3".
+std::string pass_text(const ProfileProgress& at) {
+  if (at.pass == 1) return "";
+  return fmt::format("{}, pass {}", at.again ? ", timing again (times differ)" : "", at.pass);
+}
+
+}  // namespace
+
 ProfileWish Profiler::wish() const {
   ProfileWish wish;
   wish.model = model_.name();
@@ -92,11 +102,9 @@ Expected<> Profiler::profile(const LinkTransports& transports, cluster::Workload
                                                    : fmt::format("{} devices", cluster_.size());
   const std::string now =
       fmt::format("profiling {}, {}", devices, settings_text(options_.settings));
-  progress(now, 0, kProfilePasses * wish.cuts.size());
   PARETO_ASSIGN(std::vector<plan::DeviceProfile> profiles,
                 profile_devices(bench, wish, known, stop_, [&](const ProfileProgress& at) {
-                  progress(at.disturbed ? now + ", timed again: this machine is disturbed" : now,
-                           at.done, at.total);
+                  progress(now + pass_text(at), at.done, at.total);
                 }));
   for (std::size_t i = 0; i < profiles.size(); ++i) {
     PARETO_TRY(store_.put_profile(profile_key(profiles[i]), profiles[i]));
@@ -148,17 +156,21 @@ Expected<std::vector<planning::ProbedTransport>> Profiler::probe_now(
     largest = std::max(largest, of_most);
   }
   const std::vector<std::string> names = names_in(transports);
-  // Between each two devices, and both ways at once between each and the coordinator.
-  const std::size_t total = names.size() * cluster_.size() * cluster_.size();
+  std::size_t total = 0;
+  for (const std::string& name : names) total += probes_of(transports, name);
   std::size_t done = 0;
+  std::string now;
   std::vector<planning::ProbedTransport> probed;
   for (const std::string& name : names) {
-    PARETO_ASSIGN(
-        auto links,
-        probe_links(cluster_, transports, name, probe_sizes(smallest, largest), stop_,
-                    [&](const std::string& now) { progress("probing " + now, done++, total); }));
+    PARETO_ASSIGN(auto links,
+                  probe_links(cluster_, transports, name, probe_sizes(smallest, largest), stop_,
+                              [&](const std::string& link) {
+                                now = "probing " + link;
+                                progress(now, done++, total);
+                              }));
     probed.push_back({name, std::move(links)});
   }
+  if (total > 0) progress(now, done, total);
   return probed;
 }
 

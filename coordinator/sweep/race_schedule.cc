@@ -58,10 +58,7 @@ class RaceSchedule final : public SweepSchedule {
     double spent = 0;
     for (const results::PassRecord& pass : run.passes) spent += pass.seconds;
     if (next_pass.empty() || spent >= budget_s_) return std::nullopt;
-    const auto measured = std::ranges::count_if(run.trials, statistics::is_measured);
-    return Pass{next_round_++, false, std::move(next_pass),
-                fmt::format("{} of {} measured, {} undecided", measured,
-                            counted(run.trials.size(), "plan"), undecided_)};
+    return Pass{next_round_++, false, std::move(next_pass)};
   }
 
   std::optional<double> budget_s() const override { return budget_s_; }

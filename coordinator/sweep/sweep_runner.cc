@@ -205,7 +205,7 @@ void SweepRunner::preload(const std::vector<std::size_t>& trials) {
 
 Expected<> SweepRunner::run_pass(const Pass& pass) {
   if (!last_reading_) last_reading_ = read_sentinel();
-  progress_.phase = pass.phase;
+  progress_.phase = phase_of(pass);
   // Stored with each unit, so that a sweep that is killed knows where it was and what it has spent.
   run_.passes.push_back(make_pass(pass.round, pass.repeat, *last_reading_, {}));
   run_.passes.back().whole = false;
@@ -282,11 +282,13 @@ bool SweepRunner::budget_is_spent() const {
 
 Expected<> SweepRunner::run_unit(std::size_t index, const Pass& pass) {
   Pending& pending = pending_[index];
-  const std::string now =
-      fmt::format("{} {}{}", pass.phase, pass.repeat ? "again " : "", pending.trial->id);
+  const auto report_trial = [&] {
+    progress_.phase = phase_of(pass);
+    report(fmt::format("{} {}{}", progress_.phase, pass.repeat ? "again " : "", pending.trial->id));
+  };
   const std::string& condition = pending.trial->condition;
   if (!pending.failed && !refused_.contains(condition)) {
-    report(now);
+    report_trial();
     pending.tried = true;
     const auto measured = measure(index, pass.round);
     if (!measured) keep_apart(*pending.trial, pass.round);
@@ -302,7 +304,7 @@ Expected<> SweepRunner::run_unit(std::size_t index, const Pass& pass) {
     PARETO_TRY(environment_.store.put_trial(run_, *pending.trial));
   }
   ++progress_.done;
-  report(now);
+  report_trial();
   return {};
 }
 
@@ -495,16 +497,26 @@ bool SweepRunner::anything_left() const {
 
 bool SweepRunner::stopped() const { return environment_.stop || !anything_left(); }
 
+std::size_t SweepRunner::measured_trials() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      run_.trials, [](const results::TrialRecord& trial) { return !trial.rounds.empty(); }));
+}
+
+std::string SweepRunner::phase_of(const Pass& pass) const {
+  if (!pass.phase.empty()) return pass.phase;
+  return fmt::format("{} of {} measured", measured_trials(), counted(run_.trials.size(), "plan"));
+}
+
 void SweepRunner::report(std::string now) {
   if (const auto budget = schedule_->budget_s()) {
-    progress_.done = static_cast<std::size_t>(seconds_spent());
+    // The last trial may end after the budget.
+    progress_.done = static_cast<std::size_t>(std::min(seconds_spent(), *budget));
     progress_.total = static_cast<std::size_t>(std::ceil(*budget));
     progress_.most_left_s = std::max(0.0, *budget - seconds_spent());
   }
   progress_.now = std::move(now);
   progress_.trials = run_.trials.size();
-  progress_.measured_trials = static_cast<std::size_t>(std::ranges::count_if(
-      run_.trials, [](const results::TrialRecord& trial) { return !trial.rounds.empty(); }));
+  progress_.measured_trials = measured_trials();
   if (environment_.on_progress) environment_.on_progress(progress_);
 }
 

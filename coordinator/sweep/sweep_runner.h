@@ -108,6 +108,9 @@ class SweepRunner {
   std::chrono::milliseconds timeout() const {
     return std::chrono::milliseconds(options_.timeout_ms);
   }
+  std::size_t measured_trials() const;
+  /// Returns the phase that progress names now; of a pass without one, how many plans are measured.
+  std::string phase_of(const Pass& pass) const;
   /// `now`: what is done.
   void report(std::string now);
   /// Calls `work`, and adds what that took.

@@ -17,7 +17,7 @@ struct Pass {
   int round = 0;  ///< number of the round that it measures
   bool repeat = false;
   std::vector<std::size_t> trials;  ///< places in RunRecord::trials
-  std::string phase;                ///< "round 2/3": for progress
+  std::string phase{};  ///< "round 2/3": for progress; empty: it counts the plans measured
 };
 
 /// Threads: one owner.

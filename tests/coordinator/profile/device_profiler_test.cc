@@ -46,10 +46,14 @@ class DeviceProfiler : public testing::Test {
     const ProfileBench bench{
         *cluster_, pool_, transports_, probed, Value{Tuple{workload_.example(1, 1).value()}},
         timeout_};
-    return profile_devices(bench, wish_, known_, stop_, [&](const ProfileProgress& at) {
-      progress_.emplace_back(at.done, at.total);
-      disturbed_ = at.disturbed;
-    });
+    return profile_devices(bench, wish_, known_, stop_,
+                           [&](const ProfileProgress& at) { progress_.push_back(at); });
+  }
+
+  /// How often a cut was timed.
+  std::size_t visits() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(progress_, [](const ProfileProgress& at) { return at.done > 0; }));
   }
 
   test::MemoryTransport transport_;
@@ -64,8 +68,7 @@ class DeviceProfiler : public testing::Test {
   std::vector<std::optional<plan::DeviceProfile>> known_{2};
   std::atomic<bool> stop_{false};
   milliseconds timeout_ = load::kRequestTimeout;
-  std::vector<std::pair<std::size_t, std::size_t>> progress_;
-  bool disturbed_ = false;
+  std::vector<ProfileProgress> progress_;
 };
 
 std::vector<std::int64_t> in_units(const plan::DeviceProfile& profile) {
@@ -105,10 +108,13 @@ TEST_F(DeviceProfiler, TimesBothSidesOfEveryCutOnEveryDevice) {
     EXPECT_GT(shard.busy.count(), 0);
     EXPECT_EQ(shard.output_bytes, 16U) << "what crosses between any two of the fake model";
   }
-  EXPECT_THAT(progress_,
-              ElementsAre(std::pair(1, 4), std::pair(2, 4), std::pair(3, 4), std::pair(4, 4)))
-      << "two passes of two cuts";
-  EXPECT_FALSE(disturbed_);
+  ASSERT_THAT(progress_, SizeIs(6U)) << "two passes of two cuts";
+  for (std::size_t i = 0; i < progress_.size(); ++i) {
+    EXPECT_EQ(progress_[i].pass, i < 3 ? 1 : 2) << i;
+    EXPECT_EQ(progress_[i].done, i % 3) << i;
+    EXPECT_EQ(progress_[i].total, 2U) << i;
+    EXPECT_FALSE(progress_[i].again) << i;
+  }
   EXPECT_TRUE(plan::device_profile_from_json(to_json(first))) << "it can be kept";
 }
 
@@ -139,22 +145,33 @@ TEST_F(DeviceProfiler, KeepsHowUnevenlyTheWholeModelWorked) {
         std::max(swaying[i - 1], swaying[i]) / std::min(swaying[i - 1], swaying[i]);
     if (std::abs(ratio - 28.0 / 21) < 1e-9) ++turns;
   }
-  EXPECT_GE(turns, swaying.size() - progress_.size());
+  EXPECT_GE(turns, swaying.size() - visits());
 }
 
 TEST_F(DeviceProfiler, WhatIsNotTheSameEachTimeComesAgain) {
-  const auto visits = [&](Nanoseconds sway) {
+  const auto visits_at = [&](Nanoseconds sway) {
     progress_.clear();
     daemons_[1]->set_sway(sway);
     EXPECT_TRUE(profile());
-    return progress_.size();
+    return visits();
   };
-  EXPECT_EQ(visits(Nanoseconds(0)), 4U) << "two passes of two cuts";
-  EXPECT_GT(visits(7 * kUnit), 4U);
-  EXPECT_LE(progress_.size(), 16U);
-  EXPECT_TRUE(disturbed_);
-  EXPECT_TRUE(std::ranges::is_sorted(progress_)) << "nothing that was done is undone";
-  EXPECT_EQ(progress_.back().first, progress_.back().second);
+  EXPECT_EQ(visits_at(Nanoseconds(0)), 4U) << "two passes of two cuts";
+  EXPECT_GT(visits_at(7 * kUnit), 4U);
+  EXPECT_LE(visits(), 16U);
+  EXPECT_TRUE(progress_.back().again);
+  EXPECT_EQ(progress_.back().done, progress_.back().total);
+  for (std::size_t i = 1; i < progress_.size(); ++i) {
+    const ProfileProgress& before = progress_[i - 1];
+    const ProfileProgress& now = progress_[i];
+    EXPECT_EQ(now.again, now.pass > kProfilePasses) << i;
+    if (now.pass != before.pass) {
+      EXPECT_EQ(before.done, before.total) << "a pass is counted to its end";
+      EXPECT_EQ(now.done, 0U) << i;
+    } else {
+      EXPECT_EQ(now.done, before.done + 1) << i;
+      EXPECT_EQ(now.total, before.total) << "no total grows";
+    }
+  }
 }
 
 TEST_F(DeviceProfiler, TakesOffWhatLinksTake) {

@@ -69,6 +69,33 @@ class ProfilerOfKept : public testing::Test {
   std::atomic<bool> stop_{false};
 };
 
+TEST_F(ProfilerOfKept, CountsTheLinksThatItProbes) {
+  PlanningOptions options;
+  options.splits = "after:features.5";
+  Profiler profiler(model_, *cluster_, pool_, store_, options, stop_);
+  links_[1][0] = {"inproc"};
+  ASSERT_TRUE(profiler.profile(links_, workload_, [](const auto&...) {}));
+  std::vector<std::pair<std::size_t, std::size_t>> counts;
+  ASSERT_TRUE(profiler.probe(links_, cluster::Network::kNone,
+                             [&](const std::string& now, std::size_t done, std::size_t total) {
+                               EXPECT_THAT(now, testing::StartsWith("probing pi-"));
+                               counts.emplace_back(done, total);
+                             }));
+  EXPECT_THAT(counts, testing::ElementsAre(std::pair(0, 2), std::pair(1, 2), std::pair(2, 2)));
+}
+
+TEST(ProbesOf, BothWaysToTheCoordinatorAreOne) {
+  LinkTransports links(3, std::vector<std::vector<std::string>>(3));
+  EXPECT_EQ(probes_of(links, "tcp"), 0U);
+  // As a chain has them: source to pi-1, pi-1 to pi-2, pi-2 to sink.
+  links[2][0] = links[1][2] = {"tcp"};
+  links[0][1] = {"shm", "tcp"};
+  EXPECT_EQ(probes_of(links, "tcp"), 3U);
+  EXPECT_EQ(probes_of(links, "shm"), 1U);
+  links[0][2] = {"tcp"};
+  EXPECT_EQ(probes_of(links, "tcp"), 3U);
+}
+
 TEST_F(ProfilerOfKept, ProbesItsLinksOnceForAllSettings) {
   PlanningOptions options;
   options.splits = "after:features.5";

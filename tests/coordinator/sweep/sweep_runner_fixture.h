@@ -51,9 +51,11 @@ class FakeNetwork final : public cluster::Network {
 /// Moves on whenever it is read.
 class HastyClock final : public Clock {
  public:
-  TimePoint now() const override { return now_ += std::chrono::milliseconds(100); }
+  explicit HastyClock(Nanoseconds step = std::chrono::milliseconds(100)) : step_(step) {}
+  TimePoint now() const override { return now_ += step_; }
 
  private:
+  const Nanoseconds step_;
   mutable TimePoint now_{};
 };
 
