@@ -256,7 +256,7 @@ class SweepCommand final : public Command {
     }
     // An adaptive one that its budget ended goes on with another.
     if (!run.finished.empty() && !flags_.gives_budget()) {
-      context.err << "run " << run.id << " is finished\n";
+      if (left_open(run).empty()) context.err << "run " << run.id << " is finished\n";
       // The measurements can be shown even if the flags cannot be read any more.
       if (const auto kept = kept_flags(run); kept && flags_.report().empty()) {
         flags_.report() = kept->report;
@@ -337,11 +337,9 @@ class SweepCommand final : public Command {
     for (const results::PassRecord& pass : run.passes) spent_s += pass.seconds;
     const double budget_s = kept->options.budget_s;
     if (spent_s < budget_s) return "";
-    return fmt::format(
-        "the budget of {} is spent, and {} plan{} undecided; go on with: {} --budget "
-        "{:g}s",
-        sweep::time_words(budget_s), plans, plans == 1 ? " is" : "s are",
-        resume_command(run, store_.hint()), 2 * budget_s);
+    return fmt::format("the budget of {} is spent, {} undecided; go on with: {} --budget {:g}s",
+                       sweep::time_words(budget_s), counted(plans, "plan"),
+                       resume_command(run, store_.hint()), 2 * budget_s);
   }
 
   Expected<int> show(Context& context, const results::RunRecord& run) {
