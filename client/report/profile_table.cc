@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "client/report/plan_text.h"
@@ -8,6 +9,16 @@
 
 namespace pareto::client {
 namespace {
+
+constexpr const char* kOfCuts =
+    "ms: what a lone request takes in such a stage, with what every stage adds. Stages are timed "
+    "one "
+    "by one, so a part may come out a little slower than the whole. memory: what plans count for "
+    "it: its weights, and what crosses at both its ends.";
+constexpr const char* kOfSegments =
+    "alone: a lone request, as above. busy: from one request to the next, while all devices are at "
+    "work. plain: its operators one by one in the plain engine, without what a stage adds. memory: "
+    "as above.";
 
 std::string ms(Nanoseconds time) { return format_figure(to_milliseconds(time)); }
 
@@ -28,8 +39,9 @@ class SettingsTables {
       : report_(report), run_(run), style_(style) {}
 
   std::string all() const {
-    std::string text = titled("Stages that begin or end the model", cuts());
-    text += titled("Segments, each as a stage of its own and in the plain engine", segments());
+    std::string text = titled("Stages that begin or end the model", cuts(), kOfCuts);
+    text += titled("Segments, each as a stage of its own and in the plain engine", segments(),
+                   kOfSegments);
     if (!run_.operators.empty()) {
       text += titled("Operators, one by one in the plain engine", operators());
     }
@@ -44,9 +56,16 @@ class SettingsTables {
   }
 
  private:
-  std::string titled(const std::string& title, const TextTable& table) const {
-    return fmt::format("{}: {}, {}\n{}\n", title, report_.model,
-                       profile::settings_text(run_.settings), table.render(style_));
+  /// `note`: says what the columns are; "" if their heads do.
+  std::string titled(const std::string& title, const TextTable& table,
+                     const char* note = "") const {
+    std::string text = fmt::format("{}: {}, {}\n{}", title, report_.model,
+                                   profile::settings_text(run_.settings), table.render(style_));
+    for (const std::string& line :
+         wrapped(note, static_cast<std::size_t>(std::max(style_.width, 0)))) {
+      text += line + '\n';
+    }
+    return text + '\n';
   }
 
   /// Those of every device behind `columns`, the first of them with its name.
@@ -69,12 +88,9 @@ class SettingsTables {
     return ms(costs.time(begin, end));
   }
 
-  /// As it was loaded; "" where it was not.
+  /// Returns what plans count for such a stage, as the table of segments does.
   std::string memory_of(std::size_t device, int begin, int end) const {
-    const plan::ShardTime* const shard =
-        run_.devices[device].find_shard(report_.positions[static_cast<std::size_t>(begin)],
-                                        report_.positions[static_cast<std::size_t>(end)]);
-    return shard == nullptr ? "" : format_bytes(shard->memory_bytes);
+    return bytes_text(planning::stage_memory_bytes(run_.inputs.devices[device], begin, end));
   }
 
   /// What each side of each cut takes on each device.

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "tests/support/json_schema.h"
 
 namespace pareto::client {
@@ -106,11 +108,24 @@ TEST(ProfileTable, SaysWhichSettingsEachPartIsOf) {
 }
 
 TEST(ProfileTable, ShowsBothSidesOfEachCutWithTheirMemory) {
-  EXPECT_THAT(write_profile_table(report(), {}),
-              AllOf(HasSubstr("pi-1: ms before"), HasSubstr("memory before"),
-                    ContainsRegex("after:relu +2\\.00 KiB +1\\.000 +6\\.000 +3\\.00 MiB +1\\.000 "
-                                  "+no room +3\\.00 MiB"),
-                    ContainsRegex("the whole model +32 B +7\\.000 +7\\.00 MiB +no room")));
+  EXPECT_THAT(
+      write_profile_table(report(), {}),
+      AllOf(HasSubstr("pi-1: ms before"), HasSubstr("memory before"),
+            ContainsRegex("after:relu +2\\.00 KiB +1\\.000 +6\\.000 +1\\.00 MiB +4\\.00 MiB "
+                          "+1\\.000 +no room +1\\.00 MiB +4\\.00 MiB"),
+            ContainsRegex("the whole model +32 B +7\\.000 +5\\.00 MiB +no room")));
+}
+
+TEST(ProfileTable, BothTablesCountMemoryAlikeAndSayWhatTheirColumnsAre) {
+  const std::string text = write_profile_table(report(), {});
+  const std::string first_cut = "after:relu +2\\.00 KiB .*1\\.00 MiB";
+  EXPECT_THAT(text, ContainsRegex("memory before.*\n" + first_cut));
+  EXPECT_THAT(text, ContainsRegex("busy +plain +memory.*\n" + first_cut));
+  EXPECT_THAT(text, AllOf(HasSubstr("\nms: what a lone request takes"),
+                          HasSubstr("\nalone: a lone request, as above. busy: ")));
+  const std::string narrow = write_profile_table(report(), {.width = 70});
+  std::istringstream note(narrow.substr(narrow.find("\nalone: ") + 1));
+  for (std::string line; std::getline(note, line) && !line.empty();) EXPECT_LE(line.size(), 70U);
 }
 
 TEST(ProfileTable, ShowsTheSegmentsBetweenCuts) {
