@@ -44,6 +44,7 @@ std::filesystem::path default_state_dir() {
 Machine described(Machine machine, const DaemonConfig& config) {
   if (config.speed > 0) machine.cpu += fmt::format(", as if {} of a core", config.speed);
   if (!config.steady.empty()) machine.cpu += ", steady by " + config.steady;
+  machine.imitated = config.speed > 0 || !config.steady.empty();
   if (machine.cpu_quota > 0) machine.cpu += fmt::format(", CPU quota {:.3g}", machine.cpu_quota);
   return machine;
 }

@@ -20,7 +20,8 @@ struct DeviceReading {
   std::string address;
   std::string problem;  ///< why there is no observation; empty: there is one
   int cores = 1;
-  std::string runs_on;  ///< "cpu", "cuda:0"
+  std::string runs_on;    ///< "cpu", "cuda:0"
+  bool imitated = false;  ///< as DeviceInfo's
   cluster::Observation observation;
 };
 

@@ -30,6 +30,7 @@ Json device_json(const DeviceView& device) {
   json["interval_s"] = or_null(device.seconds);
   json["cores"] = reading.cores;
   json["runs_on"] = reading.runs_on;
+  json["imitated"] = reading.imitated;
   json["cpu"] = or_null(device.cpu);
   json["resident_bytes"] = reading.observation.resident_bytes;
   json["memory_bytes"] = machine.memory_bytes;

@@ -90,8 +90,21 @@ std::string device_table(const Activity& activity, const ReportStyle& style) {
                clock_of(machine), machine.throttled.empty() ? "no" : join(machine.throttled)},
               machine.throttled.empty() ? RowStyle::kPlain : RowStyle::kBad);
   }
+  std::vector<std::string> imitated;
+  for (const DeviceView& device : activity.devices) {
+    if (device.reading.imitated) imitated.push_back(device.reading.name);
+  }
+  std::string note;
+  if (!imitated.empty()) {
+    note = paragraph(
+        fmt::format(
+            "imitated: {}. cpu is what the imitation takes of this machine; computing, of a "
+            "stage, counts its pauses too",
+            join(imitated)),
+        RowStyle::kFaint, style);
+  }
   table.remove_if_repeated(1, 0);
-  return table.render(style, kMoreRoom) + problems;
+  return table.render(style, kMoreRoom) + note + problems;
 }
 
 struct StageRow {
@@ -197,12 +210,14 @@ std::string link_table(const Activity& activity, const ReportStyle& style) {
                    {"to"},
                    {"busy", Align::kRight},
                    {"bytes/s", Align::kRight},
-                   {"round trip ms", Align::kRight, 1},
-                   {"carries/s", Align::kRight, 2},
+                   {"ms then", Align::kRight, 1},
+                   {"bytes/s then", Align::kRight, 2},
                    {""}});
+  bool probed = false;
   for (const PipelineView& pipeline : activity.pipelines) {
     for (std::size_t i = 0; i < pipeline.links.size(); ++i) {
       const LinkView& link = pipeline.links[i];
+      probed = probed || link.round_trip || link.bytes_per_second_then;
       const bool bottleneck =
           pipeline.bottleneck.limit == Limit::kLink && pipeline.bottleneck.index == i;
       table.add(
@@ -214,7 +229,14 @@ std::string link_table(const Activity& activity, const ReportStyle& style) {
           bottleneck ? RowStyle::kStrong : RowStyle::kPlain);
     }
   }
-  return table.render(style, kMoreRoom);
+  std::string text = table.render(style, kMoreRoom);
+  if (probed) {
+    text += paragraph(
+        "then: round trip, and what the link carried, as its pipeline was deployed. What else used "
+        "the link then took its part",
+        RowStyle::kFaint, style);
+  }
+  return text;
 }
 
 std::string summary(const Activity& activity, const ReportStyle& style) {

@@ -27,6 +27,7 @@ DeviceReading Watcher::ask(Device& device, std::chrono::milliseconds patience) c
   }
   reading.cores = device.client->info().cores;
   reading.runs_on = device.client->info().device;
+  reading.imitated = device.client->info().imitated;
   reading.observation = *observed;
   return reading;
 }

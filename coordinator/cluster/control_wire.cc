@@ -39,6 +39,7 @@ DeviceInfo from_wire(const v1::DescribeReply& reply, const std::string& address)
   info.device = printable(reply.device());
   info.threads = static_cast<int>(std::clamp<std::uint32_t>(reply.threads(), 1, 256));
   info.cpu_quota = std::clamp(reply.cpu_quota(), 0.0, 1e6);
+  info.imitated = reply.imitated();
   info.store_free_bytes = reply.store_free_bytes();
   info.place = {reply.place().boot_id(), reply.place().network_namespace(), reply.place().user()};
   return info;

@@ -48,6 +48,7 @@ struct DeviceInfo {
   double cpu_quota = 0;                ///< processor time that it may take, in cores; 0: no limit
   std::uint64_t store_free_bytes = 0;  ///< free space of the file system that holds its store
   std::uint64_t max_frame_bytes = 0;   ///< the largest frame that it takes on a link; 0: not said
+  bool imitated = false;  ///< it computes as slowly, or as steadily, as another device would
 };
 
 struct TriedEngine {

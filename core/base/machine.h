@@ -12,6 +12,7 @@ struct Machine {
   std::string os;           ///< with its kernel: "Debian GNU/Linux 12 (bookworm), Linux 6.1.0"
   std::uint64_t memory_bytes = 0;  ///< physical; 0 = unknown
   double cpu_quota{};  ///< processor time that its control group may take, in cores; 0: no limit
+  bool imitated{};     ///< its daemon computes as slowly, or as steadily, as another device would
 };
 
 /// From /proc, /etc/os-release, the kernel and its scheduler; what cannot be read is "unknown". Threads: any.

@@ -121,6 +121,7 @@ Expected<> ControlService::describe(const v1::DescribeRequest& request,
   reply.set_device(parts_.default_device);
   reply.set_threads(static_cast<std::uint32_t>(parts_.default_threads));
   reply.set_cpu_quota(parts_.machine.cpu_quota);
+  reply.set_imitated(parts_.machine.imitated);
   reply.mutable_place()->set_boot_id(parts_.place.boot);
   reply.mutable_place()->set_network_namespace(parts_.place.network);
   reply.mutable_place()->set_user(parts_.place.user);

@@ -380,6 +380,20 @@ TEST_F(ParetodTest, WithoutANumberItsThreadsAreAllItsCores) {
   }
 }
 
+TEST_F(ParetodTest, SaysWhetherItImitatesAnotherDevice) {
+  for (const bool imitates : {false, true}) {
+    std::vector<std::string> command = arguments();
+    if (imitates) command.insert(command.end(), {"--speed", "0.5"});
+    Process daemon(command);
+    const auto line = ready(daemon);
+    v1::DescribeReply reply;
+    ASSERT_TRUE(describe(line["control"], reply).ok());
+    EXPECT_EQ(reply.imitated(), imitates);
+    daemon.signal(SIGTERM);
+    EXPECT_EQ(daemon.wait(), 0) << daemon.errors();
+  }
+}
+
 TEST_F(ParetodTest, CheckingStartsNothing) {
   const std::string config = PARETO_SOURCE_DIR "/configs/paretod.yaml";
   const Finished checked =

@@ -89,6 +89,33 @@ TEST(TopText, ShowsDevicesAndWhatIsWrongWithThem) {
               ElementsAre(testing::AllOf(HasSubstr("20.00"), HasSubstr("5.72 MiB"))));
 }
 
+TEST(TopText, SaysThatAnImitatedDeviceIsBusierThanItsProcessor) {
+  EXPECT_THAT(top_text(busy(), {}), Not(HasSubstr("imitated")));
+  const auto at = [](int time) {
+    DeviceReading device = test::device_after(
+        "pi-1", time, {test::stage_after(0, time, {.compute = milliseconds(98)})});
+    device.imitated = true;
+    return std::vector{device, test::device_after("server", time, {})};
+  };
+  const Activity activity = activity_between(at(2), at(4));
+  EXPECT_THAT(top_text(activity, {}),
+              HasSubstr("\nimitated: pi-1. cpu is what the imitation takes of this machine; "
+                        "computing, of a stage, counts its pauses too\n"));
+  const json line = json::parse(top_json(activity, "2026-01-31T10:15:02Z"));
+  EXPECT_EQ(line["devices"][0]["imitated"], true);
+  EXPECT_EQ(line["devices"][1]["imitated"], false);
+}
+
+TEST(TopText, SaysWhenLinksWereMeasured) {
+  const std::string text = top_text(busy(), {});
+  EXPECT_THAT(lines_with(text, "link from"), ElementsAre(testing::EndsWith("bytes/s then")));
+  EXPECT_THAT(text, HasSubstr("\nthen: round trip, and what the link carried, as its pipeline was "
+                              "deployed. What else used the link then took its part\n"));
+  const auto first = std::vector{test::device_after("pi-1", 3, {test::stage_after(0, 3, {})})};
+  EXPECT_THAT(top_text(activity_between({}, first), {}), Not(HasSubstr("\nthen: ")))
+      << "where nothing was measured";
+}
+
 TEST(TopText, WithoutRatesThereAreDashes) {
   const auto now = std::vector{test::device_after("pi-1", 3, {test::stage_after(0, 3, {})})};
   const std::string text = top_text(activity_between({}, now), {});

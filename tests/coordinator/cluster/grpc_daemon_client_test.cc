@@ -30,6 +30,7 @@ class FakeControl final : public wire::Control::Service {
     reply->mutable_place()->set_boot_id("boot");
     reply->mutable_place()->set_network_namespace(4026531840);
     reply->mutable_place()->set_user(1000);
+    reply->set_imitated(true);
     auto* data = reply->add_data();
     data->set_transport("tcp");
     data->set_address("0.0.0.0:7071");
@@ -175,6 +176,7 @@ TEST_F(GrpcDaemonClientTest, ExchangesVersionsAndLearnsAboutTheDevice) {
   EXPECT_EQ(client->info().memory_bytes, 1U << 20);
   EXPECT_EQ(client->info().data.at("tcp"), "127.0.0.1:7071");
   EXPECT_TRUE(transport::share_memory(client->info().place, {"boot", 4026531840, 1000}));
+  EXPECT_TRUE(client->info().imitated);
 }
 
 TEST_F(GrpcDaemonClientTest, AnotherProtocolVersionIsRefusedNamingBoth) {
