@@ -127,6 +127,7 @@ class PlanCommand final : public Command {
       report.outlooks.push_back(*std::move(outlook));
     }
     context.out << (json_ ? write_plan_json(report) : write_plan_table(report, style_of(context)));
+    session->tell_of_doubts(context);
     session->tell_of_others(context);
     if (!save_.empty()) PARETO_TRY(save(report.outlooks.front()));
     if (!save_front_.empty()) PARETO_TRY(save_front(report.outlooks.front()));

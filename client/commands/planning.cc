@@ -240,6 +240,11 @@ Expected<planning::ProbedCodecs> PlanningSession::probe_codecs(Context& context,
                                                      shown_on(progress)));
 }
 
+void PlanningSession::tell_of_doubts(Context& context) const {
+  if (profiler_->measured_now()) return;
+  for (const std::string& doubt : profiler_->doubts()) context.err << doubt << '\n';
+}
+
 void PlanningSession::tell_of_others(Context& context) {
   others_.finish();
   for (const results::Disturbance& busy : results::disturbances(others_.others())) {

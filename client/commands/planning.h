@@ -75,6 +75,9 @@ class PlanningSession {
   /// After profile().
   Expected<planning::ProbedCodecs> probe_codecs(Context& context, const PlanCodecs& codecs);
 
+  /// Says which kept profiles were measured while others were at work. Those measured now are told
+  /// of by tell_of_others().
+  void tell_of_doubts(Context& context) const;
   /// Says, of each machine that was busy since the session was opened, what others used of it.
   void tell_of_others(Context& context);
 

@@ -193,14 +193,16 @@ class SweepCommand final : public Command {
       progress_metrics_.predict(done, total);
       progress.show(done, total, now, now);
     };
-    PARETO_TRY(as_stopped(context, sweep::predict_trials(model, cluster, store, flags_.options(),
-                                                         run.trials, *stop_, shown)));
+    PARETO_ASSIGN(const std::vector<std::string> doubts,
+                  as_stopped(context, sweep::predict_trials(model, cluster, store, flags_.options(),
+                                                            run.trials, *stop_, shown)));
     // Profiles need the weights first: what they sent is the run's.
     const std::vector<std::uint64_t> after = weights_sent(cluster);
     for (std::size_t i = 0; i < std::min(run.devices.size(), after.size()); ++i) {
       run.devices[i].weights_sent_bytes += after[i] - before[i];
     }
     progress.clear();
+    for (const std::string& doubt : doubts) context.err << doubt << '\n';
     context.err << fmt::format("predicted in {}, beside the time that measuring takes{}\n",
                                sweep::time_words(to_seconds(clock_.now() - began)),
                                flags_.options().adaptive ? " (--budget)" : "");

@@ -5,6 +5,7 @@
 #include "client/report/profile_writer.h"
 #include "client/report/text_table.h"
 #include "coordinator/profile/device_profiler.h"
+#include "coordinator/profile/profile_doubt.h"
 #include "core/base/text.h"
 
 namespace pareto::client {
@@ -49,8 +50,9 @@ class SettingsTables {
       text += titled("Codecs, on what crosses the cuts that were timed", codecs());
     }
     for (const plan::DeviceProfile& device : run_.devices) {
-      text += fmt::format("{}: {}\n", device.device,
-                          run_.measured_now ? "measured now" : "as measured " + device.measured);
+      text += fmt::format("{}: {}{}\n", device.device,
+                          run_.measured_now ? "measured now" : "as measured " + device.measured,
+                          others_note(device));
     }
     return text + '\n';
   }
@@ -66,6 +68,14 @@ class SettingsTables {
       text += line + '\n';
     }
     return text + '\n';
+  }
+
+  /// Returns what others did meanwhile, and the remedy for a profile that was kept.
+  std::string others_note(const plan::DeviceProfile& device) const {
+    const std::string others = profile::others_text(device);
+    if (others.empty()) return "";
+    return fmt::format(", {}: figures vary{}", others,
+                       run_.measured_now ? "" : " (--fresh measures it again)");
   }
 
   /// Those of every device behind `columns`, the first of them with its name.

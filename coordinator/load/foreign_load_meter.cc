@@ -45,18 +45,13 @@ results::ForeignLoad load_of(const MachineTimes& times) {
           to_seconds(times.elapsed)};
 }
 
-}  // namespace
+bool is_known(const MachineTimes& times) { return times.known && times.cores > 0; }
 
-OwnReading read_own_load() {
-  return {Nanoseconds(std::chrono::steady_clock::now().time_since_epoch()), process_cpu_time(),
-          machine_load()};
-}
-
-std::vector<results::ForeignLoad> foreign_load(const std::vector<cluster::DeviceInfo>& infos,
-                                               const std::vector<std::string>& names,
-                                               const std::string& own_boot,
-                                               const LoadReading& before,
-                                               const LoadReading& after) {
+/// Returns the machines, this one first, each with all that its processes tell of it.
+std::vector<MachineTimes> machines_of(const std::vector<cluster::DeviceInfo>& infos,
+                                      const std::vector<std::string>& names,
+                                      const std::string& own_boot, const LoadReading& before,
+                                      const LoadReading& after) {
   std::vector<std::pair<std::string, MachineTimes>> machines;
   MachineTimes own;
   own.is_own = true;
@@ -82,11 +77,43 @@ std::vector<results::ForeignLoad> foreign_load(const std::vector<cluster::Device
     add(times, last.clock - first.clock, last.cpu - first.cpu, first.machine.load,
         last.machine.load);
   }
+  std::vector<MachineTimes> all;
+  for (auto& [boot, times] : machines) all.push_back(std::move(times));
+  return all;
+}
+
+}  // namespace
+
+OwnReading read_own_load() {
+  return {Nanoseconds(std::chrono::steady_clock::now().time_since_epoch()), process_cpu_time(),
+          machine_load()};
+}
+
+std::vector<results::ForeignLoad> foreign_load(const std::vector<cluster::DeviceInfo>& infos,
+                                               const std::vector<std::string>& names,
+                                               const std::string& own_boot,
+                                               const LoadReading& before,
+                                               const LoadReading& after) {
   std::vector<results::ForeignLoad> loads;
-  for (const auto& [boot, times] : machines) {
-    if (times.known && times.cores > 0) loads.push_back(load_of(times));
+  for (const MachineTimes& times : machines_of(infos, names, own_boot, before, after)) {
+    if (is_known(times)) loads.push_back(load_of(times));
   }
   return loads;
+}
+
+std::vector<std::optional<double>> foreign_shares(const std::vector<cluster::DeviceInfo>& infos,
+                                                  const std::vector<std::string>& names,
+                                                  const std::string& own_boot,
+                                                  const LoadReading& before,
+                                                  const LoadReading& after) {
+  std::vector<std::optional<double>> shares(names.size());
+  for (const MachineTimes& times : machines_of(infos, names, own_boot, before, after)) {
+    if (!is_known(times)) continue;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (std::ranges::count(times.devices, names[i]) > 0) shares[i] = load_of(times).share;
+    }
+  }
+  return shares;
 }
 
 ForeignLoadMeter::ForeignLoadMeter(std::vector<cluster::DaemonClient*> devices, ReadOwn own)
@@ -134,13 +161,24 @@ void ForeignLoadMeter::look() {
 void ForeignLoadMeter::finish() { last_ = read(); }
 
 std::vector<results::ForeignLoad> ForeignLoadMeter::others() const {
+  const auto [infos, names] = asked();
+  return foreign_load(infos, names, own_boot_, first_, last_);
+}
+
+std::vector<std::optional<double>> ForeignLoadMeter::shares() const {
+  const auto [infos, names] = asked();
+  return foreign_shares(infos, names, own_boot_, first_, last_);
+}
+
+std::pair<std::vector<cluster::DeviceInfo>, std::vector<std::string>> ForeignLoadMeter::asked()
+    const {
   std::vector<cluster::DeviceInfo> infos;
   std::vector<std::string> names;
   for (const cluster::DaemonClient* const device : devices_) {
     infos.push_back(device->info());
     names.push_back(device->config().name);
   }
-  return foreign_load(infos, names, own_boot_, first_, last_);
+  return {std::move(infos), std::move(names)};
 }
 
 }  // namespace pareto::load

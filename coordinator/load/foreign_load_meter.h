@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "coordinator/cluster/daemon_client.h"
@@ -38,6 +39,12 @@ std::vector<results::ForeignLoad> foreign_load(const std::vector<cluster::Device
                                                const std::vector<std::string>& names,
                                                const std::string& own_boot,
                                                const LoadReading& before, const LoadReading& after);
+/// Returns that share of each device's machine, in their order; none: not known.
+std::vector<std::optional<double>> foreign_shares(const std::vector<cluster::DeviceInfo>& infos,
+                                                  const std::vector<std::string>& names,
+                                                  const std::string& own_boot,
+                                                  const LoadReading& before,
+                                                  const LoadReading& after);
 
 /// Asks all devices at the same time. A device that does not answer is not asked again until start().
 ///
@@ -58,11 +65,15 @@ class ForeignLoadMeter {
 
   /// Between start() and the last reading.
   std::vector<results::ForeignLoad> others() const;
+  /// The same by device, in their order; none: not known of its machine.
+  std::vector<std::optional<double>> shares() const;
   /// Devices that had company at one reading at least.
   const std::vector<results::Company>& company() const { return company_; }
 
  private:
   LoadReading read();
+  /// Returns what the devices said of themselves, and their names.
+  std::pair<std::vector<cluster::DeviceInfo>, std::vector<std::string>> asked() const;
 
   std::vector<cluster::DaemonClient*> devices_;
   ReadOwn read_own_;

@@ -6,7 +6,9 @@
 
 #include "coordinator/cluster/deployment.h"
 #include "coordinator/cluster/network.h"
+#include "coordinator/load/foreign_load_meter.h"
 #include "coordinator/profile/codec_prober.h"
+#include "coordinator/profile/profile_doubt.h"
 #include "partitioner/model/graph/split_points.h"
 #include "partitioner/planning/inputs/condition_links.h"
 
@@ -37,6 +39,12 @@ namespace {
 std::string pass_text(const ProfileProgress& at) {
   if (at.pass == 1) return "";
   return fmt::format("{}, pass {}", at.again ? ", timing again (times differ)" : "", at.pass);
+}
+
+std::vector<cluster::DaemonClient*> devices_of(const cluster::Cluster& cluster) {
+  std::vector<cluster::DaemonClient*> devices;
+  for (std::size_t i = 0; i < cluster.size(); ++i) devices.push_back(&cluster.device(i));
+  return devices;
 }
 
 }  // namespace
@@ -102,16 +110,33 @@ Expected<> Profiler::profile(const LinkTransports& transports, cluster::Workload
                                                    : fmt::format("{} devices", cluster_.size());
   const std::string now =
       fmt::format("profiling {}, {}", devices, settings_text(options_.settings));
+  load::ForeignLoadMeter others(devices_of(cluster_));
+  others.start();
   PARETO_ASSIGN(std::vector<plan::DeviceProfile> profiles,
                 profile_devices(bench, wish, known, stop_, [&](const ProfileProgress& at) {
                   progress(now + pass_text(at), at.done, at.total);
                 }));
+  if (!stop_) others.finish();
+  const std::vector<std::optional<double>> shares = others.shares();
   for (std::size_t i = 0; i < profiles.size(); ++i) {
+    // What was kept of an earlier time goes on in it. Nothing known is less than any share.
+    profiles[i].others_share =
+        std::max(known[i] ? known[i]->others_share : std::nullopt, shares[i]);
     PARETO_TRY(store_.put_profile(profile_key(profiles[i]), profiles[i]));
     devices_[i].profile = std::move(profiles[i]);
   }
   make_space();
   return {};
+}
+
+std::vector<std::string> Profiler::doubts() const {
+  std::vector<std::string> all;
+  for (const planning::DeviceFacts& device : devices_) {
+    if (std::string doubt = doubt_text(device.profile); !doubt.empty()) {
+      all.push_back(std::move(doubt));
+    }
+  }
+  return all;
 }
 
 Expected<std::vector<planning::ProbedTransport>> Profiler::probe(const LinkTransports& transports,

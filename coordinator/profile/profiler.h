@@ -78,6 +78,8 @@ class Profiler {
 
   const planning::SplitChoice& splits() const { return splits_; }
   const std::vector<planning::DeviceFacts>& devices() const { return devices_; }
+  /// Returns a line for each device whose profile was measured while its machine was busy.
+  std::vector<std::string> doubts() const;
   /// Whether anything of the profiles was measured now.
   bool measured_now() const { return measured_now_; }
   /// Where plans may cut, by the devices as they were profiled. After profile().

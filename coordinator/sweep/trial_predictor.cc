@@ -72,6 +72,9 @@ class GroupPredictor {
     return put_to_rest(cluster_.network());
   }
 
+  /// As Profiler::doubts, after run().
+  std::vector<std::string> doubts() const { return profiler_.doubts(); }
+
  private:
   static tl::unexpected<Error> stopped() {
     return fail(ErrorCode::kClosed, "stopped before anything was predicted; profiles are kept");
@@ -215,10 +218,11 @@ bool lacks_prediction(const results::TrialRecord& trial) {
   return !trial.prediction && !trial.no_room && trial.rounds.empty();
 }
 
-Expected<> predict_trials(const model::Model& model, const cluster::Cluster& cluster,
-                          results::ResultStore& store, const SweepOptions& options,
-                          std::vector<results::TrialRecord>& trials, const std::atomic<bool>& stop,
-                          const profile::Profiler::Progress& progress) {
+Expected<std::vector<std::string>> predict_trials(
+    const model::Model& model, const cluster::Cluster& cluster, results::ResultStore& store,
+    const SweepOptions& options, std::vector<results::TrialRecord>& trials,
+    const std::atomic<bool>& stop, const profile::Profiler::Progress& progress) {
+  std::vector<std::string> doubts;
   // What shards are loaded with, and whether they have an order of their own.
   std::map<std::pair<control::ShardSettings, bool>, std::vector<results::TrialRecord*>> groups;
   for (results::TrialRecord& trial : trials) {
@@ -242,8 +246,9 @@ Expected<> predict_trials(const model::Model& model, const cluster::Cluster& clu
                            (predicted.error().code == ErrorCode::kNotFound ||
                             predicted.error().code == ErrorCode::kInvalidArgument);
     if (!is_theirs) PARETO_TRY(std::move(predicted));
+    for (const std::string& doubt : predictor.doubts()) profile::add_once(doubts, doubt);
   }
-  return {};
+  return doubts;
 }
 
 }  // namespace pareto::sweep

@@ -39,10 +39,10 @@ Nanoseconds latency_of_messages(const planning::Evaluation& message, const plan:
 /// Profiles the devices where that is not known yet (under the network's resting condition; kept in the store), probes codecs and links as
 /// trials use them (coordinator/sweep/trial_links.h), links again under each condition whose definition does not say enough
 /// (partitioner/planning/inputs/condition_links.h), and fills in the predictions that trials lack. Trials of an adaptive sweep that a device had no room for have failed; others without a prediction have to
-/// be measured. Leaves the network at rest. `stop` ends it early. Fails: as Profiler does; kClosed where it was stopped; where the network cannot be what a trial asks for.
-Expected<> predict_trials(const model::Model& model, const cluster::Cluster& cluster,
-                          results::ResultStore& store, const SweepOptions& options,
-                          std::vector<results::TrialRecord>& trials, const std::atomic<bool>& stop,
-                          const profile::Profiler::Progress& progress);
+/// be measured. Leaves the network at rest. Returns a line for each profile that was measured while its machine was busy. `stop` ends it early. Fails: as Profiler does; kClosed where it was stopped; where the network cannot be what a trial asks for.
+Expected<std::vector<std::string>> predict_trials(
+    const model::Model& model, const cluster::Cluster& cluster, results::ResultStore& store,
+    const SweepOptions& options, std::vector<results::TrialRecord>& trials,
+    const std::atomic<bool>& stop, const profile::Profiler::Progress& progress);
 
 }  // namespace pareto::sweep

@@ -54,6 +54,9 @@ Expected<> check(const DeviceProfile& profile) {
       !std::ranges::all_of(profile.jitter, is_factor)) {
     return refuse("jitter is at most 64 factors above 0, up to a billion");
   }
+  if (profile.others_share && !(*profile.others_share >= 0 && *profile.others_share <= 1)) {
+    return refuse("others_share is 0 to 1");
+  }
   if (!ascends(profile.shards) || !ascends(profile.too_large)) {
     return refuse("shards are not in order");
   }
@@ -111,6 +114,7 @@ std::string to_json(const DeviceProfile& profile) {
   if (!profile.runs_on.empty()) json["runs_on"] = profile.runs_on;
   if (profile.cores > 0) json["cores"] = profile.cores;
   if (profile.max_error > 0) json["max_error"] = profile.max_error;
+  if (profile.others_share) json["others_share"] = *profile.others_share;
   for (const Nanoseconds time : profile.operators) json["operators_ns"].push_back(time.count());
   for (const ShardTime& shard : profile.shards) {
     json["shards"].push_back({{"begin", shard.begin},
@@ -167,6 +171,9 @@ Expected<DeviceProfile> device_profile_from_json(const std::string& text) {
     profile.runs_on = json.value("runs_on", "");
     profile.cores = json.value("cores", 0);
     profile.max_error = json.value("max_error", 0.0);
+    if (const auto share = json.find("others_share"); share != json.end()) {
+      profile.others_share = share->get<double>();
+    }
     PARETO_TRY(check(profile));
     return profile;
   } catch (const nlohmann::json::exception& error) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,8 @@ struct DeviceProfile {
   std::vector<double> jitter{};
   std::string runs_on{};  ///< "cpu", "cuda:0"; empty: not known
   int cores = 0;          ///< that its daemon might use; 0: not known
+  /// Share of its machine's processors that others used while it was measured; none: not known.
+  std::optional<double> others_share{};
 
   /// Of operators [begin, end) as one shard; null: not measured.
   const ShardTime* find_shard(std::int64_t begin, std::int64_t end) const;

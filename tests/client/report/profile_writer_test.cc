@@ -128,6 +128,20 @@ TEST(ProfileTable, BothTablesCountMemoryAlikeAndSayWhatTheirColumnsAre) {
   for (std::string line; std::getline(note, line) && !line.empty();) EXPECT_LE(line.size(), 70U);
 }
 
+TEST(ProfileTable, SaysWhatOthersDidWhileItWasMeasured) {
+  ProfileReport busy = report();
+  busy.settings[0].devices[0].others_share = 0.46;
+  busy.settings[0].devices[1].others_share = 0.04;
+  const std::string text = write_profile_table(busy, {});
+  EXPECT_THAT(text, AllOf(HasSubstr("pi-1: as measured 2026-01-31T10:15:02Z, others used 46 % of "
+                                    "its machine: figures vary (--fresh measures it again)\n"),
+                          HasSubstr("pi-2: as measured 2026-01-31T10:15:02Z\n")));
+  EXPECT_DOUBLE_EQ(parsed(busy)["devices"][0]["others_share"], 0.46);
+  busy.settings[0].measured_now = true;
+  EXPECT_THAT(write_profile_table(busy, {}),
+              HasSubstr("pi-1: measured now, others used 46 % of its machine: figures vary\n"));
+}
+
 TEST(ProfileTable, ShowsTheSegmentsBetweenCuts) {
   EXPECT_THAT(write_profile_table(report(), {}),
               AllOf(ContainsRegex("up to +output +pi-1: ms alone +busy +plain +memory"),

@@ -81,6 +81,21 @@ TEST_F(ForeignLoadTest, IsAllThatIsNotOursOfAllCores) {
   EXPECT_DOUBLE_EQ(loads[1].share, 0);
 }
 
+TEST_F(ForeignLoadTest, IsKnownOfEachDevice) {
+  after_.own.load = two_cores(seconds(1000) + milliseconds(12'200), 5.8);
+  const auto shares = [&] {
+    return foreign_shares(infos_, {"a", "b", "c"}, "here", before_, after_);
+  };
+  ASSERT_EQ(shares().size(), 3U);
+  EXPECT_NEAR(shares()[0].value(), 0.61, 1e-9);
+  EXPECT_EQ(shares()[1], 0.0);
+  EXPECT_EQ(shares()[2], 0.0);
+  after_.devices[2].reset();
+  EXPECT_TRUE(shares()[0]);
+  EXPECT_FALSE(shares()[1]) << "of their machine nothing is known any more";
+  EXPECT_FALSE(shares()[2]);
+}
+
 TEST_F(ForeignLoadTest, IsNotKnownOfARestartedDaemonsMachine) {
   after_.devices[2]->cpu = seconds(1);
   EXPECT_THAT(found(), ElementsAre(Field(&results::ForeignLoad::machine, results::kThisMachine)));

@@ -84,6 +84,30 @@ TEST_F(ProfilerOfKept, CountsTheLinksThatItProbes) {
   EXPECT_THAT(counts, testing::ElementsAre(std::pair(0, 2), std::pair(1, 2), std::pair(2, 2)));
 }
 
+TEST_F(ProfilerOfKept, TellsWhichProfilesWereMeasuredOnABusyMachine) {
+  PlanningOptions options;
+  options.splits = "after:features.5";
+  Profiler profiler(model_, *cluster_, pool_, store_, options, stop_);
+  const auto silent = [](const auto&...) {};
+  ASSERT_TRUE(profiler.profile(links_, workload_, silent));
+  EXPECT_THAT(profiler.doubts(), testing::IsEmpty()) << "nobody knows what others did";
+  for (const auto& [device, share] : {std::pair(0U, 0.46), std::pair(1U, 0.09)}) {
+    plan::DeviceProfile profile = profiler.devices()[device].profile;
+    profile.measured = "2026-11-27T07:10:02Z";
+    profile.others_share = share;
+    ProfileWish wish;
+    wish.model_digest = model_.digest().hex();
+    ASSERT_TRUE(
+        store_.put_profile(profile_key(*cluster_, cluster_->device(device), wish), profile));
+  }
+  ASSERT_TRUE(profiler.profile(links_, workload_, silent));
+  EXPECT_THAT(
+      profiler.doubts(),
+      testing::ElementsAre("profile of pi-1: measured 2026-11-27T07:10:02Z, when others used "
+                           "46 % of its machine: predictions may be far off; plan or profile "
+                           "with --fresh measures it again"));
+}
+
 TEST(ProbesOf, BothWaysToTheCoordinatorAreOne) {
   LinkTransports links(3, std::vector<std::vector<std::string>>(3));
   EXPECT_EQ(probes_of(links, "tcp"), 0U);

@@ -30,7 +30,8 @@ DeviceProfile profile() {
           {{0, 2}},
           {1, 0.96, 1.25},
           "cpu",
-          4};
+          4,
+          0.46};
 }
 
 TEST(DeviceProfileDocument, ThereAndBack) {
@@ -49,7 +50,8 @@ TEST(DeviceProfileDocument, TheExampleOfTheFormat) {
           R"(","engine":"auto","precision":"bf16","threads":2,"batch":8,"memory_limit_bytes":400,)"
           R"("machine_shared_by":2,"measured":"2026-01-31T10:15:02Z","overhead_ns":40000,"operators_ns":[10,20],)"
           R"("shards":[{"begin":0,"end":1,"alone_ns":9,"busy_ns":8,"memory_bytes":300,"output_bytes":64}],)"
-          R"("too_large":[[0,2]],"jitter":[1.0,0.96,1.25],"runs_on":"cpu","cores":4,"max_error":0.25})");
+          R"("too_large":[[0,2]],"jitter":[1.0,0.96,1.25],"runs_on":"cpu","cores":4,"max_error":0.25,)"
+          R"("others_share":0.46})");
 }
 
 TEST(DeviceProfileDocument, KnowsWhatThereIsNoRoomFor) {
@@ -69,6 +71,7 @@ TEST(DeviceProfileDocument, OlderOnesKnowNoJitterNorWhatShardsMakeNorWhatTheMach
   json.erase("machine_shared_by");
   json.erase("runs_on");
   json.erase("cores");
+  json.erase("others_share");
   for (auto& shard : json["shards"]) shard.erase("output_bytes");
   const auto older = device_profile_from_json(json.dump());
   ASSERT_TRUE(older) << older.error().message;
@@ -77,6 +80,7 @@ TEST(DeviceProfileDocument, OlderOnesKnowNoJitterNorWhatShardsMakeNorWhatTheMach
   expected.machine_shared_by = 1;
   expected.runs_on.clear();
   expected.cores = 0;
+  expected.others_share.reset();
   for (ShardTime& shard : expected.shards) shard.output_bytes = 0;
   EXPECT_EQ(*older, expected);
   EXPECT_EQ(to_json(*older).find("output_bytes"), std::string::npos) << "0 would be a figure";
