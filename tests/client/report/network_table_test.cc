@@ -84,7 +84,8 @@ TEST(NetworkTable, FitsTheTerminal) {
 
 TEST(NetworkTable, WhatASplitIsComparedWithGoesLast) {
   const std::string text = write_network_table(small_run({"tcp"}), {false, 100});
-  EXPECT_THAT(text, HasSubstr("no room for: RTT ms, Mbit/s\n"));
+  EXPECT_THAT(text,
+              HasSubstr("no room for: RTT ms, Mbit/s (widen the terminal, or add | less -S)\n"));
   EXPECT_THAT(text, HasSubstr("unsplit ms"));
   EXPECT_THAT(text, HasSubstr("unsplit /s"));
 }
