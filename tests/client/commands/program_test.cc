@@ -271,8 +271,8 @@ TEST_F(Program, FlagsThatAPlanSaysItself) {
             AllOf(HasSubstr(std::string(flag) + " does not go with --plan: a plan file says that"),
                   HasSubstr("leave --plan out")));
   }
-  const auto key = [&](const char* flag, const char* key) {
-    refused({"run", "--plan", path("plan.json"), flag, "2"}, kExitUsage, HasSubstr(key));
+  const auto key = [&](const char* flag, const char* words) {
+    refused({"run", "--plan", path("plan.json"), flag, "2"}, kExitUsage, HasSubstr(words));
   };
   key("--transport", "as \"transport\" or \"transports\"");
   key("--micro-batch", "as \"micro_batch\"");
