@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "client/report/plan_text.h"
 #include "coordinator/results/record_json.h"
 #include "coordinator/results/shown_figure.h"
 #include "core/base/text.h"

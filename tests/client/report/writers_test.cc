@@ -532,8 +532,7 @@ TEST(TextTable, LeavesOutFirstWhatRepeatsAndWhatIsAlike) {
             "plan  link  p50  wait\n"
             "a     tcp   1.5   0.1\n"
             "b     tcp   2.5   0.2\n"
-            "not shown: measured ms (=\n"
-            "p50)\n");
+            "not shown: measured ms (= p50)\n");
   EXPECT_EQ(table.render({false, 20}),
             "plan  p50  wait\n"
             "a     1.5   0.1\n"
