@@ -118,7 +118,7 @@ class RunsCommand final : public Command {
       };
       const auto measured =
           std::ranges::count_if(record.trials, [](const results::TrialRecord& trial) {
-            return trial.status == results::TrialStatus::kOk && trial.latency.samples > 0;
+            return trial.status == results::TrialStatus::kOk && trial.latency.p50_ms > 0;
           });
       const auto failed = with_status(results::TrialStatus::kFailed);
       const auto skipped = with_status(results::TrialStatus::kSkipped);

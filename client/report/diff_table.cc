@@ -125,10 +125,10 @@ std::string note_of(const statistics::RunDiff& diff) {
   if (diff.plans.empty()) return "";
   std::string note =
       "p50 ms and samples/s: A → B, as the runs show them.\n" + ratio_note(diff) +
-      fmt::format("Each figure is judged at 97.5 %{}.\n",
-                  diff.plans.size() > 1
-                      ? ": of twenty plans that did not change, one is called different"
-                      : "");
+      fmt::format("Each figure is judged at 97.5 %: {} called different where nothing changed.\n",
+                  diff.plans.size() == 1 ? "in up to one of twenty comparisons a plan is"
+                                         : fmt::format("of these {} plans, up to one in twenty is",
+                                                       diff.plans.size()));
   if (std::abs(std::log(diff.machine.value)) > kMachineWord) {
     note += fmt::format(
         "The sentinel's loop, which only computes, took {:.3f} times as long in B: intervals are "
