@@ -38,6 +38,7 @@ module.exports = async ({open, assert, frame, points, text, viewOf}) => {
   // What the pointer rests on is told beside it.
   const again = (await points(page, '#chart')).find(({id}) => id === best.id);
   await page.mouse.move(again.x, again.y);
+  await page.locator('.tip', {hasText: 'samples/s'}).filter({visible: true}).waitFor();
   assert.match(await text(page, '.tip'), /samples\/s .*window/s);
 
   // A point under another network takes the page there.
