@@ -111,6 +111,9 @@ const common = (() => {
   const dotIcon = (colour, size) => pathIcon('M10 4h0', colour, size, 'none', 'round');
   /** A short line, as charts draw it. */
   const lineIcon = (colour, dashes) => pathIcon('M0 4h20', colour, 2, dashes);
+  /** Returns how long a part takes; "–" for a rest that is not there: medians of computing and of
+   *  transfer may add up to more than that of the whole. Less than is ever shown is rounding. */
+  const partText = (trial, part) => (trial.time_split_ms[part] > -0.0005 ? `${short(Math.max(0, trial.time_split_ms[part]))} ms` : '–');
   const bar = (trial, scale) => {
     const parts = PARTS.map(([part]) => Math.max(0, trial.time_split_ms[part]));
     const whole = scale || parts.reduce((sum, part) => sum + part, 0);
@@ -142,5 +145,5 @@ const common = (() => {
       : el('tr', {}, ...row.map((cell, i) => el('td', {class: heads[i][1]}, ...[cell].flat())))))));
 
   return {byId, PARTS, STEPS, shapeOf, colourOf, figure, short, range, bytes, percent, chance, roundsOf, perhaps, mayBe, date, devicesOf, nameOf, isAlone, wayOf, overOf, crossesOf, latency, rate, el, swatch, shapeIcon, lineIcon, pathIcon, dotIcon,
-    bar, colours, segments, toggle, keepingFocus, fill};
+    partText, bar, colours, segments, toggle, keepingFocus, fill};
 })();

@@ -1,7 +1,7 @@
 // The plan that is chosen: its standing, who beats it, its figures and its way through devices and links.
 const detailCard = (view, page, saves) => {
   'use strict';
-  const {byId, PARTS, figure, short, range, bytes, chance, roundsOf, wayOf, nameOf, latency, rate, el, swatch, bar} = common;
+  const {byId, PARTS, figure, short, range, bytes, chance, roundsOf, wayOf, nameOf, latency, rate, el, swatch, partText, bar} = common;
 
   const plans = planFile(view.run);
   /** How to run it again. */
@@ -80,7 +80,8 @@ const detailCard = (view, page, saves) => {
         box('Throughput', `${figure(rate(trial))} /s`, interval(trial.throughput), measured(trial.throughput.measured_samples_per_s, '/s'), `window ${trial.throughput.window}`)),
       el('h3', {}, trial.plan.replicas ? 'Time of each turn’s slowest request' : 'Time of one request'), bar(trial),
       el('ul', {class: 'parts'}, ...PARTS.map(([part, text]) => el('li', {}, swatch(part), el('span', {}, text),
-        el('b', {}, `${short(split[part])} ms`), el('small', {}, `${Math.round(100 * split[part] / latency(trial))} %`)))),
+        el('b', {}, partText(trial, part)), el('small', {}, partText(trial, part) === '–' ? '' : `${Math.abs(Math.round(100 * split[part] / latency(trial)))} %`)))),
+      partText(trial, 'wait') === '–' ? el('p', {class: 'hint'}, 'Computing and transfer are medians of their own, together more than the whole.') : '',
       el('h3', {}, trial.plan.replicas ? 'Their ways, in turns' : 'Its way'), pathOf(trial), ...againOf(trial));
   };
   return {draw, drawChosen: draw};

@@ -48,7 +48,7 @@ INSTANTIATE_TEST_SUITE_P(Page, ReportOfNetworks,
                          testing::Values("points", "filters", "keyboard", "themes", "phone",
                                          "waterfall", "printing", "accessible", "axes", "target",
                                          "intervals", "take_along", "other", "moves", "legend",
-                                         "roomy", "scrolling"),
+                                         "roomy", "scrolling", "rest"),
                          [](const auto& script) { return std::string(script.param); });
 
 TEST_F(ReportInBrowser, ComparesPredictionsWithMeasurements) {
