@@ -63,39 +63,41 @@ ProfileWish Profiler::wish() const {
   return wish;
 }
 
-void Profiler::make_space() {
+void Profiler::make_space(planning::CutChoice cuts, std::vector<planning::DeviceFacts> devices) {
+  why_in_order_ = cuts.why_in_order;
   plan::Plan blank = cluster::plan_with(options_.settings);
   blank.model = model_.name();
-  space_ = planning::make_cut_space(model_, cuts_, splits_, devices_, std::move(blank));
+  space_ = planning::make_cut_space(model_, std::move(cuts), splits_, std::move(devices),
+                                    std::move(blank));
 }
 
 bool Profiler::cut_in_order(std::string why) {
   if (options_.cuts != planning::Cuts::kAuto || !space_->anywhere()) return false;
-  cuts_ = {std::nullopt, std::move(why)};
-  make_space();
+  make_space({std::nullopt, std::move(why)}, devices());
   return true;
 }
 
 Expected<> Profiler::profile(const LinkTransports& transports, cluster::Workload& workload,
                              const Progress& progress) {
   PARETO_ASSIGN(splits_, model::select_split_points(model_, options_.splits));
-  PARETO_ASSIGN(cuts_, planning::choose_cuts(model_, options_.settings.batch, options_.cuts));
+  PARETO_ASSIGN(planning::CutChoice cuts,
+                planning::choose_cuts(model_, options_.settings.batch, options_.cuts));
   const ProfileWish wish = this->wish();
   std::vector<std::optional<plan::DeviceProfile>> known(cluster_.size());
-  devices_.assign(cluster_.size(), {});
+  std::vector<planning::DeviceFacts> devices(cluster_.size());
   measured_now_ = false;
   for (std::size_t i = 0; i < cluster_.size(); ++i) {
     if (!options_.fresh) {
       PARETO_ASSIGN(known[i], store_.find_profile(profile_key(cluster_, cluster_.device(i), wish)));
     }
     measured_now_ = measured_now_ || !known[i] || !is_enough(*known[i], wish);
-    if (known[i]) devices_[i].profile = *known[i];
-    devices_[i].memory_limit_bytes = cluster_.device(i).info().memory_limit_bytes;
-    devices_[i].milliwatts = cluster_.device(i).config().milliwatts;
-    devices_[i].medium = cluster_.device(i).config().medium;
+    if (known[i]) devices[i].profile = *known[i];
+    devices[i].memory_limit_bytes = cluster_.device(i).info().memory_limit_bytes;
+    devices[i].milliwatts = cluster_.device(i).config().milliwatts;
+    devices[i].medium = cluster_.device(i).config().medium;
   }
   if (!measured_now_) {
-    make_space();
+    make_space(std::move(cuts), std::move(devices));
     return {};
   }
   PARETO_TRY(store_.check_writable());
@@ -106,10 +108,9 @@ Expected<> Profiler::profile(const LinkTransports& transports, cluster::Workload
   cluster::TransportSet own;
   const ProfileBench bench{cluster_,        pool_, own, probed, Value{Tuple{std::move(inputs)}},
                            options_.timeout};
-  const std::string devices = cluster_.size() == 1 ? cluster_.device(0).config().name
-                                                   : fmt::format("{} devices", cluster_.size());
-  const std::string now =
-      fmt::format("profiling {}, {}", devices, settings_text(options_.settings));
+  const std::string names = cluster_.size() == 1 ? cluster_.device(0).config().name
+                                                 : fmt::format("{} devices", cluster_.size());
+  const std::string now = fmt::format("profiling {}, {}", names, settings_text(options_.settings));
   load::ForeignLoadMeter others(devices_of(cluster_));
   others.start();
   PARETO_ASSIGN(std::vector<plan::DeviceProfile> profiles,
@@ -123,15 +124,15 @@ Expected<> Profiler::profile(const LinkTransports& transports, cluster::Workload
     profiles[i].others_share =
         std::max(known[i] ? known[i]->others_share : std::nullopt, shares[i]);
     PARETO_TRY(store_.put_profile(profile_key(profiles[i]), profiles[i]));
-    devices_[i].profile = std::move(profiles[i]);
+    devices[i].profile = std::move(profiles[i]);
   }
-  make_space();
+  make_space(std::move(cuts), std::move(devices));
   return {};
 }
 
 std::vector<std::string> Profiler::doubts() const {
   std::vector<std::string> all;
-  for (const planning::DeviceFacts& device : devices_) {
+  for (const planning::DeviceFacts& device : devices()) {
     if (std::string doubt = doubt_text(device.profile); !doubt.empty()) {
       all.push_back(std::move(doubt));
     }

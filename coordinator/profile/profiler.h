@@ -77,7 +77,8 @@ class Profiler {
                                                 const Progress& progress) const;
 
   const planning::SplitChoice& splits() const { return splits_; }
-  const std::vector<planning::DeviceFacts>& devices() const { return devices_; }
+  /// Returns the devices as they were profiled. After profile().
+  const std::vector<planning::DeviceFacts>& devices() const { return space_->devices(); }
   /// Returns a line for each device whose profile was measured while its machine was busy.
   std::vector<std::string> doubts() const;
   /// Whether anything of the profiles was measured now.
@@ -86,14 +87,14 @@ class Profiler {
   const planning::CutSpace& space() const { return *space_; }
   /// Why the space is that of the model's order although another would have been taken; empty: it is
   /// as it was asked for.
-  const std::string& why_in_order() const { return cuts_.why_in_order; }
+  const std::string& why_in_order() const { return why_in_order_; }
   /// Takes the space of the model's order from now on, because the ideals are too many to search.
   /// Returns false if nobody leaves that open.
   bool cut_in_order(std::string why);
 
  private:
   ProfileWish wish() const;
-  void make_space();
+  void make_space(planning::CutChoice cuts, std::vector<planning::DeviceFacts> devices);
   Expected<std::vector<planning::ProbedTransport>> probe_now(const LinkTransports& transports,
                                                              const Progress& progress) const;
 
@@ -104,9 +105,8 @@ class Profiler {
   PlanningOptions options_;
   const std::atomic<bool>& stop_;
   planning::SplitChoice splits_;
-  planning::CutChoice cuts_;
+  std::string why_in_order_;
   std::unique_ptr<planning::CutSpace> space_;
-  std::vector<planning::DeviceFacts> devices_;
   bool measured_now_ = false;
   std::map<std::pair<std::string, LinkTransports>, std::vector<planning::ProbedTransport>> probed_;
 };

@@ -82,11 +82,11 @@ Expected<CutChoice> choose_cuts(const model::Model& model, std::int64_t batch, C
   return choice;
 }
 
-std::unique_ptr<CutSpace> make_cut_space(const model::Model& model, const CutChoice& choice,
+std::unique_ptr<CutSpace> make_cut_space(const model::Model& model, CutChoice choice,
                                          SplitChoice splits, std::vector<DeviceFacts> devices,
                                          plan::Plan blank) {
   if (choice.ideals) {
-    return std::make_unique<IdealSpace>(model, *choice.ideals, std::move(devices),
+    return std::make_unique<IdealSpace>(model, *std::move(choice.ideals), std::move(devices),
                                         std::move(blank));
   }
   return std::make_unique<OrderSpace>(model, std::move(splits), std::move(devices),

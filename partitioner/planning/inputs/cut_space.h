@@ -74,7 +74,7 @@ Expected<CutChoice> choose_cuts(const model::Model& model, std::int64_t batch, C
                                 std::size_t most = 100'000);
 
 /// Returns the space of those ideals, or of the split points if there are none.
-std::unique_ptr<CutSpace> make_cut_space(const model::Model& model, const CutChoice& choice,
+std::unique_ptr<CutSpace> make_cut_space(const model::Model& model, CutChoice choice,
                                          SplitChoice splits, std::vector<DeviceFacts> devices,
                                          plan::Plan blank);
 
