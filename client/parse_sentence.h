@@ -1,4 +1,4 @@
-// What is wrong with a command line, in words of this program and not of its parser.
+// Sentences on what is wrong with a command line, in words of this program and not of its parser.
 #pragma once
 
 #include <string>

@@ -43,8 +43,8 @@ inline constexpr const char* kStopping =
 inline constexpr const char* kStoppedProfiling =
     "stopped: complete profiles of devices are kept, and not measured again";
 
-/// Returns `result`, with that sentence as its error if somebody wanted to stop and it ended because
-/// of that: what was under way then says nothing.
+/// Returns `result`, with that sentence as its error if it ended because somebody wanted to stop:
+/// what was under way then says nothing.
 template <typename T>
 Expected<T> as_stopped(Context& context, Expected<T> result) {
   if (!result && result.error().code == ErrorCode::kClosed && context.stop.watch()) {

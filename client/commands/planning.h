@@ -1,4 +1,4 @@
-// What `profile` and `plan` share: flags, and the profiler that they make.
+// Flags that `profile` and `plan` share, and the profiler that they make.
 #pragma once
 
 #include <memory>

@@ -63,7 +63,7 @@ TextTable empty_table() {
                     {"unsplit /s", Align::kRight, 1}});
 }
 
-/// Whether one device alone is no worse than any split in both figures, and better in one.
+/// Returns whether one device alone is no worse than any split in both figures, and better in one.
 bool is_alone_better(const results::NetworkBest& at) {
   if (at.split.fastest == nullptr || at.unsplit.fastest == nullptr) return false;
   const double split_ms = at.split.fastest->latency.p50_ms;

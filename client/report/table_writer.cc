@@ -181,8 +181,8 @@ std::string expected_of(double figure, double deviation) {
   return fmt::format("{} +- {}", format_figure(figure), percent(deviation));
 }
 
-/// Counts the plans that were predicted only: "11 of 21 plans were predicted only, 1 of them may be on
-/// the front". Where predictions are no guide they say nothing of how many: `unguided` of `all`.
+/// Counts the plans that were predicted only: "11 of 21 plans were predicted only, 1 of them may be
+/// on the front". If predictions are no guide they say nothing of how many: `unguided` of `all`.
 std::string predicted_line(std::size_t all, std::size_t planned, std::size_t near,
                            std::size_t unguided) {
   std::string text = fmt::format("{} of {} plans were predicted only", all, planned);

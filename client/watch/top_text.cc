@@ -13,7 +13,7 @@ namespace pareto::client {
 namespace {
 
 constexpr const char* kNothing = "-";
-/// What is drawn again and again cannot be piped elsewhere.
+/// Remedy for columns without room. A screen that is drawn again cannot be piped elsewhere.
 constexpr std::string_view kMoreRoom = "widen the terminal";
 
 template <typename T, typename Format>

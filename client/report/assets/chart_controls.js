@@ -29,7 +29,7 @@ const chartControls = (view, page) => {
   const other = otherRun.control(view, page);
   byId('chart-controls').replaceChildren(across.nodes, up.nodes,
     el('span', {class: 'control'}, el('label', {for: 'target'}, 'At most'), target, el('span', {class: 'muted'}, 'ms')),
-    // Of another run a front would be drawn.
+    // Another run would be drawn as its front, and classes of one scenario have none.
     ...(view.together ? [] : [el('span', {class: 'control'}, ...other.nodes), other.say]));
   const draw = () => {
     across.box.value = choice.x;
