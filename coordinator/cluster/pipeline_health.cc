@@ -144,20 +144,17 @@ Error error_of(const std::vector<LostStage>& lost) {
 std::string where_requests_wait(const Deployment& deployment, std::chrono::milliseconds patience) {
   if (deployment.turn() > 1) return {};
   Answers answers = ask_all(deployment, patience);
-  std::vector<std::uint64_t> taken;
+  std::string where;
   for (std::size_t i = 0; i < deployment.devices().size(); ++i) {
     const auto& status = *answers[deployment.devices()[i]];
     const control::StageReport* const report = status ? report_of(deployment, i, *status) : nullptr;
     if (report == nullptr) return {};
-    taken.push_back(report->requests);
+    if (report->in_flight == 0) continue;
+    // Requests keep their order: the oldest has come farthest.
+    where = fmt::format("; stage {} on {} has taken it and not sent it on", i,
+                        deployment.devices()[i]->config().name);
   }
-  // The last stage that took more than the one behind it, or is the last of all.
-  for (std::size_t i = 0; i < taken.size(); ++i) {
-    if (i + 1 < taken.size() && taken[i + 1] >= taken[i]) continue;
-    return fmt::format("; stage {} on {} has taken it and not sent it on", i,
-                       deployment.devices()[i]->config().name);
-  }
-  return {};
+  return where;
 }
 
 }  // namespace pareto::cluster

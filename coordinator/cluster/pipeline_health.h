@@ -30,8 +30,8 @@ std::vector<LostStage> find_lost_stages(const Deployment& deployment,
 /// the first. At least one.
 Error error_of(const std::vector<LostStage>& lost);
 
-/// "; stage 1 on pi-2 has taken a request that it has not sent on", or nothing if no stage is seen to
-/// hold one longer than those before it.
+/// "; stage 1 on pi-2 has taken it and not sent it on", of the oldest request in the pipeline; or nothing
+/// if a device does not answer, or no stage holds a request.
 std::string where_requests_wait(const Deployment& deployment, std::chrono::milliseconds patience);
 
 }  // namespace pareto::cluster

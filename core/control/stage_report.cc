@@ -12,9 +12,7 @@ constexpr std::array<std::string_view, 5> kNames{"opening", "running", "draining
 
 }  // namespace
 
-std::string_view to_string(StageState state) {
-  return kNames.at(static_cast<std::size_t>(state));
-}
+std::string_view to_string(StageState state) { return kNames.at(static_cast<std::size_t>(state)); }
 
 Expected<StageState> parse_stage_state(std::string_view name) {
   for (std::size_t i = 0; i < kNames.size(); ++i) {

@@ -33,6 +33,7 @@ struct StageReport {
   std::uint64_t failed_requests = 0;
   std::uint64_t bytes_received = 0;  ///< frames of requests, headers included
   std::uint64_t bytes_sent = 0;
+  std::uint64_t in_flight = 0;  ///< requests that came and have not left
   bool operator==(const StageReport&) const = default;
 };
 
@@ -42,9 +43,8 @@ struct StageActivity : StageReport {
   std::int64_t begin = 0;  ///< operators of the model
   std::int64_t end = 0;
   std::string engine{};
-  std::uint64_t answered = 0;   ///< requests whose values were sent on
-  std::uint64_t in_flight = 0;  ///< requests that came and have not left
-  DurationCounts wait{};        ///< of requests, to be computed
+  std::uint64_t answered = 0;  ///< requests whose values were sent on
+  DurationCounts wait{};       ///< of requests, to be computed
   DurationCounts compute{};
   Nanoseconds receiving{};                  ///< while requests were coming in
   Nanoseconds sending{};                    ///< until the downstream link had taken what was sent

@@ -132,20 +132,16 @@ v1::StageStatus to_wire(const StageReport& report) {
   wire.set_failed_requests(report.failed_requests);
   wire.set_bytes_received(report.bytes_received);
   wire.set_bytes_sent(report.bytes_sent);
+  wire.set_in_flight(report.in_flight);
   return wire;
 }
 
 Expected<StageReport> from_wire(const v1::StageStatus& wire) {
   PARETO_ASSIGN(const StageState state, parse_stage_state(wire.state()));
-  return StageReport{wire.pipeline(),
-                     wire.stage(),
-                     printable(wire.shard()),
-                     state,
-                     printable(wire.failure()),
-                     wire.requests(),
-                     wire.failed_requests(),
-                     wire.bytes_received(),
-                     wire.bytes_sent()};
+  return StageReport{
+      wire.pipeline(),           wire.stage(),    printable(wire.shard()), state,
+      printable(wire.failure()), wire.requests(), wire.failed_requests(),  wire.bytes_received(),
+      wire.bytes_sent(),         wire.in_flight()};
 }
 
 v1::StageActivity to_wire(const StageActivity& activity) {
@@ -156,7 +152,6 @@ v1::StageActivity to_wire(const StageActivity& activity) {
   wire.set_end(activity.end);
   wire.set_engine(activity.engine);
   wire.set_answered(activity.answered);
-  wire.set_in_flight(activity.in_flight);
   *wire.mutable_wait() = to_wire(activity.wait);
   *wire.mutable_compute() = to_wire(activity.compute);
   wire.set_receiving_ns(activity.receiving.count());
@@ -174,7 +169,6 @@ Expected<StageActivity> from_wire(const v1::StageActivity& wire) {
   activity.end = wire.end();
   activity.engine = printable(wire.engine());
   activity.answered = wire.answered();
-  activity.in_flight = wire.in_flight();
   PARETO_ASSIGN(activity.wait, from_wire(wire.wait()));
   PARETO_ASSIGN(activity.compute, from_wire(wire.compute()));
   PARETO_ASSIGN(activity.receiving, duration_from(wire.receiving_ns()));

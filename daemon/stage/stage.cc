@@ -333,9 +333,11 @@ control::StageReport Stage::status() const {
 }
 
 control::StageReport Stage::status_locked() const {
-  return {pipeline_,         index_,           shard_->handle(), state_,
-          failure_,          meter_->requests, meter_->failed,   meter_->bytes_received,
-          meter_->bytes_sent};
+  return {pipeline_,          index_,
+          shard_->handle(),   state_,
+          failure_,           meter_->requests,
+          meter_->failed,     meter_->bytes_received,
+          meter_->bytes_sent, ended_ ? 0 : meter_->in_flight.load()};
 }
 
 WatchedStage Stage::watch() const {
@@ -347,7 +349,6 @@ WatchedStage Stage::watch() const {
   activity.end = shard.end;
   activity.engine = loaded->report().engine;
   activity.answered = meter_->answered;
-  activity.in_flight = ended_ ? 0 : meter_->in_flight.load();
   activity.wait = meter_->wait.read();
   activity.compute = meter_->compute.read();
   activity.receiving = Nanoseconds(meter_->receiving);

@@ -38,7 +38,7 @@ v1::ObserveReply good_reply() {
   stage.set_end(9);
   stage.set_engine("fast");
   stage.set_answered(7);
-  stage.set_in_flight(4);
+  stage.mutable_status()->set_in_flight(4);
   fill(*stage.mutable_wait(), 6, 60);
   fill(*stage.mutable_compute(), 5, 50);
   stage.set_receiving_ns(11);

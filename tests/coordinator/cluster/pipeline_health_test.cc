@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "tests/coordinator/load/fake_pipeline.h"
 
 namespace pareto::cluster {
@@ -21,6 +23,21 @@ class PipelineHealthTest : public load::FakePipelineTest {
   std::string loss() const {
     const auto lost = find_lost_stages(*deployment_, kPatience);
     return lost.empty() ? "" : error_of(lost).message;
+  }
+
+  /// Sends a request, and waits until that device holds one.
+  bool swallows_a_request(std::size_t device) {
+    wire::Message request;
+    request.kind = wire::MessageKind::kValues;
+    request.pipeline = deployment_->pipeline();
+    request.body = Tuple{{workload_.example(1, 1).value()}};
+    if (!deployment_->source().send(request)) return false;
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    while (daemons_[device]->status(kPatience)->stages.at(0).in_flight == 0) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      std::this_thread::yield();
+    }
+    return true;
   }
 };
 
@@ -41,6 +58,17 @@ TEST_F(PipelineHealthTest, TheCoordinatorIsAtBothEnds) {
   daemons_[0]->fail_stages("");
   daemons_[2]->fail_stages("downstream link: no frame");
   EXPECT_THAT(loss(), HasSubstr("its link to the coordinator: no frame"));
+}
+
+TEST_F(PipelineHealthTest, TheOldestRequestIsWhereItHasComeFarthest) {
+  EXPECT_EQ(where_requests_wait(*deployment_, kPatience), "");
+  // A stage that computes may leave what comes meanwhile to the stage before it.
+  daemons_[1]->hang();
+  ASSERT_TRUE(swallows_a_request(1));
+  daemons_[0]->hang();
+  ASSERT_TRUE(swallows_a_request(0));
+  EXPECT_EQ(where_requests_wait(*deployment_, kPatience),
+            "; stage 1 on b has taken it and not sent it on");
 }
 
 }  // namespace

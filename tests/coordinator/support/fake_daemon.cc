@@ -52,6 +52,7 @@ struct FakeDaemon::Stage {
   control::StageRequest request;
   std::atomic<std::int64_t> operators{0};
   std::atomic<std::uint64_t> requests{0};
+  std::atomic<std::uint64_t> swallowed{0};
   std::unique_ptr<transport::Link> upstream;
   std::unique_ptr<transport::Link> downstream;
   std::jthread working;
@@ -262,7 +263,12 @@ Expected<cluster::DeviceStatus> FakeDaemon::status(std::chrono::milliseconds) {
   for (const auto& [key, stage] : stages_) {
     const auto state =
         stage_failure_.empty() ? control::StageState::kRunning : control::StageState::kFailed;
-    status.stages.push_back({key.first, key.second, "", state, stage_failure_, stage->requests});
+    status.stages.push_back({.pipeline = key.first,
+                             .stage = key.second,
+                             .state = state,
+                             .failure = stage_failure_,
+                             .requests = stage->requests,
+                             .in_flight = stage->swallowed});
   }
   return status;
 }
@@ -444,7 +450,10 @@ bool FakeDaemon::handle(Stage& stage, transport::Received received) {
   if (message.kind == MessageKind::kEnd) return false;
   if (message.kind == MessageKind::kError) return stage.downstream->send(message).has_value();
   ++stage.requests;
-  if (hanging_) return true;
+  if (hanging_) {
+    ++stage.swallowed;
+    return true;
+  }
   if (message.request == last_request_) {
     die();
     return false;

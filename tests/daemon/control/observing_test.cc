@@ -107,7 +107,7 @@ TEST_F(ControlTest, TellsWhatItsStagesDo) {
   }
   // A request is counted after its result has gone to the sink.
   v1::ObserveReply after = observe(*stub_);
-  for (const auto end = soon(); after.stages(0).in_flight() > 0 && SteadyClock().now() < end;) {
+  for (const auto end = soon(); after.stages(0).status().in_flight() > 0 && SteadyClock().now() < end;) {
     after = observe(*stub_);
   }
   const v1::StageActivity& stage = after.stages(0);
@@ -116,7 +116,7 @@ TEST_F(ControlTest, TellsWhatItsStagesDo) {
   EXPECT_EQ(stage.model(), test::make_shard().model);
   EXPECT_EQ(stage.end(), test::make_shard().end);
   EXPECT_EQ(stage.answered(), kRequests);
-  EXPECT_EQ(stage.in_flight(), 0U);
+  EXPECT_EQ(stage.status().in_flight(), 0U);
   EXPECT_EQ(static_cast<std::size_t>(stage.compute().counts_size()), kDurationBounds.size() + 1);
   EXPECT_EQ(total(stage.compute()), kRequests);
   EXPECT_EQ(total(stage.wait()), kRequests);
