@@ -15,30 +15,6 @@ constexpr std::size_t kNarrowest = 40;
 /// Descriptions begin there; on a terminal with less than twice as many columns, on a line of their own.
 constexpr std::size_t kDescription = 30;
 constexpr std::size_t kNarrowDescription = 6;
-/// Choices are shown in place of a value's name if they are no longer.
-constexpr std::size_t kShortChoices = 24;
-/// The heading of options that have none of their own.
-constexpr const char* kOptions = "Options";
-
-std::string value_of(const OptionUsage& option) {
-  if (option.choices.empty()) return option.value;
-  const std::string choices = join(option.choices, "|");
-  return choices.size() <= kShortChoices ? choices : option.value;
-}
-
-std::string described(const OptionUsage& option) {
-  std::string text = option.help;
-  const bool shown = !option.positional() && value_of(option) != option.value;
-  if (!option.choices.empty() && !shown) {
-    text += ": " + join(option.choices);
-  }
-  const bool says_default = text.find("default:") != std::string::npos;
-  if (!option.initial.empty() && !says_default) {
-    text += fmt::format(" (default: {})", option.initial);
-  }
-  if (option.required) text += " (required)";
-  return text;
-}
 
 class HelpPage {
  public:
@@ -48,35 +24,15 @@ class HelpPage {
                      : std::clamp(static_cast<std::size_t>(columns), kNarrowest, kWidest)) {}
 
   void add_usage(const Usage& usage, std::string_view parent) {
-    text_ += usage.summary + "\n\nUsage: " + std::string(parent) + usage.name;
-    if (!usage.options.empty()) text_ += " [OPTIONS]";
-    for (const OptionUsage& option : usage.options) {
-      if (!option.positional()) continue;
-      const std::string name = option.names.front() + (option.repeated ? "..." : "");
-      text_ += option.required ? " " + name : " [" + name + "]";
-    }
-    if (!usage.commands.empty()) text_ += " COMMAND";
-    text_ += "\n";
+    text_ += fmt::format("{}\n\nUsage: {}\n", usage.summary, usage_line(usage, parent));
   }
 
   void add_options(const Usage& usage) {
-    begin("Arguments");
-    for (const OptionUsage& option : usage.options) {
-      if (option.positional()) add(option.names.front(), described(option));
-    }
-    std::vector<std::string> groups;
-    for (const OptionUsage& option : usage.options) {
-      const bool known = std::ranges::find(groups, option.group) != groups.end();
-      if (!known && option.group != kOptions) groups.push_back(option.group);
-    }
-    // The options that all commands have come last.
-    groups.emplace_back(kOptions);
-    for (const std::string& group : groups) {
-      begin(group);
-      for (const OptionUsage& option : usage.options) {
-        if (option.positional() || option.group != group) continue;
-        const std::string value = option.value.empty() ? "" : " " + value_of(option);
-        add(join(option.names, ",") + value, described(option));
+    for (const OptionGroup& group : option_groups(usage)) {
+      begin(group.heading);
+      for (const OptionUsage* option : group.options) {
+        const std::string value = option->positional() ? "" : option->shown_value();
+        add(join(option->names, ",") + (value.empty() ? "" : " " + value), option->description());
       }
     }
   }

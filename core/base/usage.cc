@@ -11,6 +11,10 @@ namespace pareto {
 namespace {
 
 constexpr std::string_view kProposals = ":<";
+/// Choices are shown in place of a value's name if they are no longer.
+constexpr std::size_t kShortChoices = 24;
+/// The heading of options that have none of their own.
+constexpr const char* kOptions = "Options";
 
 /// Takes apart "NAME:<proposal,…>:{choice,…}": set_value(), and then what checks say of themselves.
 void read_type(const std::string& type, OptionUsage& usage) {
@@ -43,6 +47,48 @@ OptionUsage usage_of(const CLI::Option& option) {
 }
 
 }  // namespace
+
+std::string OptionUsage::shown_value() const {
+  if (choices.empty()) return value;
+  const std::string all = join(choices, "|");
+  return all.size() <= kShortChoices ? all : value;
+}
+
+std::string OptionUsage::description() const {
+  std::string text = help;
+  const bool shown = !positional() && shown_value() != value;
+  if (!choices.empty() && !shown) text += ": " + join(choices);
+  const bool says_default = text.find("default:") != std::string::npos;
+  if (!initial.empty() && !says_default) text += fmt::format(" (default: {})", initial);
+  if (required) text += " (required)";
+  return text;
+}
+
+std::vector<OptionGroup> option_groups(const Usage& usage) {
+  std::vector<OptionGroup> groups{{"Arguments", {}}};
+  OptionGroup last{kOptions, {}};
+  const auto group_of = [&](const OptionUsage& option) -> OptionGroup& {
+    if (option.positional()) return groups.front();
+    if (option.group == kOptions) return last;
+    const auto found = std::ranges::find(groups, option.group, &OptionGroup::heading);
+    return found == groups.end() ? groups.emplace_back(option.group) : *found;
+  };
+  for (const OptionUsage& option : usage.options) group_of(option).options.push_back(&option);
+  groups.push_back(std::move(last));
+  std::erase_if(groups, [](const OptionGroup& group) { return group.options.empty(); });
+  return groups;
+}
+
+std::string usage_line(const Usage& usage, std::string_view parent) {
+  std::string line = std::string(parent) + usage.name;
+  if (!usage.options.empty()) line += " [OPTIONS]";
+  for (const OptionUsage& option : usage.options) {
+    if (!option.positional()) continue;
+    const std::string name = option.names.front() + (option.repeated ? "..." : "");
+    line += option.required ? " " + name : " [" + name + "]";
+  }
+  return line + (usage.commands.empty() ? "" : " COMMAND");
+}
 
 Usage usage_of(const CLI::App& app) {
   Usage usage{app.get_name(), app.get_description(), app.get_footer(), {}, {}};
@@ -78,9 +124,28 @@ std::string without_proposals(std::string error) {
   return error;
 }
 
+namespace {
+
+/// Returns the command of that name, the app itself for its own, or null.
+const CLI::App* find_page(const CLI::App& app, const std::string& name) {
+  if (name == app.get_name()) return &app;
+  const auto named = [&](const CLI::App* command) { return command->get_name() == name; };
+  const auto found = app.get_subcommands(named);
+  return found.empty() ? nullptr : found.front();
+}
+
+}  // namespace
+
 void UsageFlags::add_to(CLI::App& app) {
   app.add_flag("--manual", manual_, "print the manual page, as for \"man -l -\"");
   app.add_flag("--usage", usage_, "print what this program takes as JSON")->group("");
+  const auto is_page = [&app](const std::string& name) {
+    return find_page(app, name) != nullptr ? "" : "no command " + name;
+  };
+  app.add_option("--reference", page_, "print a page of docs/reference: of a command, or this one")
+      ->type_name("COMMAND")
+      ->check(CLI::Validator(is_page, ""))
+      ->group("");
   app.add_option("--completion", shell_, "print what a shell reads to complete these arguments")
       ->type_name("SHELL")
       ->check(CLI::IsMember({"bash", "zsh"}));
@@ -88,6 +153,9 @@ void UsageFlags::add_to(CLI::App& app) {
 
 std::optional<std::string> UsageFlags::text(const CLI::App& app, int section,
                                             std::string_view see_also) const {
+  if (const CLI::App* page = page_.empty() ? nullptr : find_page(app, page_)) {
+    return reference_page(usage_of(*page), page == &app ? "" : app.get_name() + " ");
+  }
   if (usage_) return to_json(usage_of(app));
   if (manual_) return manual_page(usage_of(app), section, see_also);
   if (shell_ == "bash") return bash_completion(usage_of(app));

@@ -1,6 +1,8 @@
-// What a program takes on its command line, read off its parser: --help, the manual page and the completions of shells have one source.
+// What a program takes on its command line, read off its parser: --help, the manual page, the pages
+// of docs/reference and the completions of shells have one source.
 //
-//   CLI::App ──usage_of──▶ Usage ──▶ help_page, manual_page (troff), completion (bash, zsh)
+//   CLI::App ──usage_of──▶ Usage ──▶ help_page, manual_page (troff), reference_page (Markdown),
+//                                    completion (bash, zsh)
 #pragma once
 
 #include <optional>
@@ -30,6 +32,11 @@ struct OptionUsage {
   bool repeated = false;
 
   bool positional() const { return !names.front().starts_with('-'); }
+  /// Returns what stands behind the name in --help: the value's name, or its choices if they are
+  /// short.
+  std::string shown_value() const;
+  /// Returns the help with the choices that shown_value() leaves out, the default, and "(required)".
+  std::string description() const;
 };
 
 struct Usage {
@@ -42,6 +49,17 @@ struct Usage {
 
 /// Options in the order of --help, hidden ones left out.
 Usage usage_of(const CLI::App& app);
+
+/// Options under one heading of --help.
+struct OptionGroup {
+  std::string heading;
+  std::vector<const OptionUsage*> options;  ///< of a Usage that outlives this
+};
+/// Groups options as --help does: arguments, then each heading, and last the options that all
+/// commands have. Groups without an option are left out.
+std::vector<OptionGroup> option_groups(const Usage& usage);
+/// Returns "prog go [OPTIONS] action [which]". parent: "prog " for one of its commands.
+std::string usage_line(const Usage& usage, std::string_view parent);
 
 /// Names an option's value in --help ("FILE", "LIST"), and says what shells propose for it: words,
 /// and kinds of things that are looked up at that moment ("@runs": whatever `PROGRAM --complete
@@ -82,12 +100,15 @@ void set_help_format(CLI::App& app, int columns);
 /// A page for man(1), of this version of the program. see_also: as "paretod(8)".
 std::string manual_page(const Usage& usage, int section, std::string_view see_also);
 
+/// Returns a page of docs/reference, in Markdown. parent: "paretoctl " for one of its commands.
+std::string reference_page(const Usage& usage, std::string_view parent = "");
+
 /// What bash or zsh is to read so that it completes the program's arguments.
 std::string bash_completion(const Usage& usage);
 std::string zsh_completion(const Usage& usage);
 
-/// The flags --manual and --completion, by which a program prints these, and --usage, which prints
-/// to_json() and is for builds alone.
+/// The flags --manual and --completion, by which a program prints these. Two hidden ones are for
+/// builds: --usage prints to_json(), and --reference COMMAND (or the program's name) a page.
 ///
 /// Threads: one owner; lives as long as the parser.
 class UsageFlags {
@@ -101,6 +122,7 @@ class UsageFlags {
   bool manual_ = false;
   bool usage_ = false;
   std::string shell_;
+  std::string page_;
 };
 
 }  // namespace pareto

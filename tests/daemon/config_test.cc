@@ -171,6 +171,12 @@ TEST_F(ConfigTest, TheManualAndTheCompletionsHaveEverySetting) {
   }
 }
 
+TEST_F(ConfigTest, ThePageOfTheReferenceIsUpToDate) {
+  EXPECT_EQ(parse({"--reference", "paretod"})->print.value(),
+            read_file(PARETO_SOURCE_DIR "/docs/reference/paretod.md").value_or("none"))
+      << "./dev reference writes docs/reference anew";
+}
+
 TEST_F(ConfigTest, HelpHasEverySettingAndExamples) {
   const std::string help = parse({"--help"})->print.value();
   for (const Setting& setting : settings()) EXPECT_THAT(help, HasSubstr(flag_of(setting)));

@@ -79,6 +79,26 @@ TEST_F(Program, TheManualAndTheCompletionsHaveEveryCommand) {
   refused({"--completion", "fish"}, kExitUsage, HasSubstr("fish"));
 }
 
+TEST_F(Program, EveryCommandHasItsPageInTheReference) {
+  const auto folder = std::filesystem::path(PARETO_SOURCE_DIR) / "docs/reference";
+  std::vector<std::string> pages{"paretoctl.md", "paretod.md"};
+  std::vector<std::string> names{"paretoctl"};
+  for (const auto& command : builtin_commands()) {
+    names.emplace_back(command->name());
+    pages.push_back(names.back() + ".md");
+  }
+  for (const std::string& name : names) {
+    EXPECT_EQ(run({"--reference", name}).out, read_file(folder / (name + ".md")).value_or("none"))
+        << "./dev reference writes docs/reference anew";
+  }
+  std::vector<std::string> there;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    there.push_back(entry.path().filename());
+  }
+  EXPECT_THAT(there, testing::UnorderedElementsAreArray(pages));
+  refused({"--reference", "swep"}, kExitUsage, HasSubstr("no command swep"));
+}
+
 TEST_F(Program, AnExceptionIsAnErrorToo) {
   class NoSignals final : public StopSignal {
    public:

@@ -15,6 +15,7 @@ namespace pareto {
 namespace {
 
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -192,6 +193,23 @@ TEST_F(UsageTest, TheManualPageHasItAll) {
   EXPECT_THAT(page, Not(HasSubstr("secret")));
 }
 
+TEST_F(UsageTest, TheReferencePageIsMarkdown) {
+  const Usage usage = usage_of(app_);
+  const std::string page = reference_page(usage.commands[0], "prog ");
+  EXPECT_THAT(page, HasSubstr("\n# prog go\n\nGoes there.\n\n```\nprog go [OPTIONS] action\n```\n\n"
+                              "## Arguments\n\n| | |\n|---|---|\n"
+                              "| `action` | where: up, down (required) |\n\n## Ways\n\n"));
+  EXPECT_THAT(page, HasSubstr("\n## Options\n\n| | |\n|---|---|\n| `-h, --help` |"));
+  EXPECT_THAT(page, HasSubstr("| `-o, --output FILE` | 'one' file [of many] |\n"));
+  EXPECT_THAT(page, HasSubstr("| `--level low\\|high` | how far |\n"));
+  EXPECT_THAT(page, HasSubstr("| `--json` | last\\~1 as JSON |\n"));
+  EXPECT_THAT(page, EndsWith("\n## Examples\n\n```\nprog go up\n```\n\n.hidden\n"));
+  const std::string whole = reference_page(usage);
+  EXPECT_THAT(whole, HasSubstr("\n# prog\n\nDoes things.\n"));
+  EXPECT_THAT(whole, HasSubstr("| [`go`](go.md) | goes there |\n| [`stay`](stay.md) |"));
+  EXPECT_THAT(whole, EndsWith("\n## Notes\n\nExit codes: 0 done.\n"));
+}
+
 TEST_F(UsageTest, BashCompletesCommandsOptionsAndChoices) {
   if (!std::filesystem::exists("/bin/bash")) GTEST_SKIP() << "no bash here";
   EXPECT_THAT(completed("prog ''", 1), ElementsAre("go", "stay"));
@@ -252,6 +270,11 @@ TEST_F(UsageTest, IsPrintedByItsFlags) {
   EXPECT_EQ(flags_.text(app_, 1, ""), bash_completion(usage_of(app_)));
   app_.parse("--manual");
   EXPECT_EQ(flags_.text(app_, 1, ""), manual_page(usage_of(app_), 1, ""));
+  app_.parse("--reference prog");
+  EXPECT_EQ(flags_.text(app_, 1, ""), reference_page(usage_of(app_)));
+  app_.parse("--reference stay");
+  EXPECT_EQ(flags_.text(app_, 1, ""), reference_page(usage_of(app_).commands[1], "prog "));
+  EXPECT_THROW(app_.parse("--reference come"), CLI::ParseError);
   EXPECT_THROW(app_.parse("--completion fish"), CLI::ParseError);
 }
 
