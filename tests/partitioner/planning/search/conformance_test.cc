@@ -4,7 +4,6 @@
 
 #include "partitioner/planning/search/search_strategy.h"
 #include "partitioner/planning/search/strategies.h"
-#include "partitioner/planning/search/tables.h"
 #include "tests/support/front_agreement.h"
 #include "tests/support/random_costs.h"
 
@@ -270,114 +269,6 @@ TEST_P(Conformance, RefusesThemWhereNothingLeadsToAnyToo) {
 
 INSTANTIATE_TEST_SUITE_P(All, Conformance, testing::ValuesIn(builtin_searches()),
                          [](const auto& each) { return std::string(each.param->name()); });
-
-TEST(BuiltinSearches, AreFoundByName) {
-  for (const SearchStrategy* const strategy : builtin_searches()) {
-    EXPECT_EQ(find_search(strategy->name()).value(), strategy);
-  }
-  const auto none = find_search("exakt");
-  ASSERT_FALSE(none);
-  EXPECT_EQ(none.error().code, ErrorCode::kNotFound);
-  EXPECT_THAT(none.error().message, testing::HasSubstr("exact"));
-}
-
-TEST(Exhaustive, RefusesWhatWouldTakeYears) {
-  const auto front = exhaustive_search()->search(test::model_like_costs(8, 100, 1), {});
-  ASSERT_FALSE(front);
-  EXPECT_EQ(front.error().code, ErrorCode::kExhausted);
-}
-
-TEST(Exhaustive, CountsTheWaysOverItsLinks) {
-  CostInputs inputs = test::model_like_costs(4, 40, 1);
-  for (auto& row : inputs.links) {
-    for (LinkCosts& link : row) link.codecs.resize(6);
-  }
-  const auto front = exhaustive_search()->search(inputs, {});
-  ASSERT_FALSE(front);
-  EXPECT_EQ(front.error().code, ErrorCode::kExhausted);
-  EXPECT_THAT(front.error().message, testing::HasSubstr("fewer transports and codecs"));
-}
-
-TEST(Exact, SaysWhatToLeaveOutOfTooManyMedia) {
-  std::mt19937_64 random(25);
-  RandomCosts options = costs(4, 6);
-  options.media = 5;
-  const auto front = exact_search()->search(test::random_costs(options, random), {});
-  ASSERT_FALSE(front);
-  EXPECT_EQ(front.error().code, ErrorCode::kExhausted);
-  EXPECT_THAT(front.error().message,
-              testing::AllOf(testing::HasSubstr("4 devices have 5 names under `medium`"),
-                             testing::HasSubstr("leave devices out, or names")));
-}
-
-TEST(Exact, GivesUpWhereTooMuchHasToBeCompared) {
-  std::mt19937_64 random(26);
-  RandomCosts options = costs(4, 10);
-  options.media = 3;
-  const CostInputs inputs = test::random_costs(options, random);
-  SearchOptions few;
-  few.comparisons = 10;
-  const auto front = exact_search()->search(inputs, few);
-  ASSERT_FALSE(front);
-  EXPECT_EQ(front.error().code, ErrorCode::kExhausted);
-  EXPECT_THAT(front.error().message, testing::HasSubstr("or names under `medium`"));
-  EXPECT_TRUE(exact_search()->search(inputs, {}));
-}
-
-TEST(Exact, AnyNumberOfDevicesMayHaveAMediumAlone) {
-  CostInputs inputs = test::model_like_costs(8, 12, 1);
-  const auto without = exact_search()->search(inputs, {});
-  ASSERT_TRUE(without);
-  inputs.media = 8;
-  for (std::size_t device = 0; device < 8; ++device) {
-    for (std::size_t other = 0; other < inputs.links.size(); ++other) {
-      if (other == device) continue;
-      inputs.links[device][other].media.push_back({static_cast<int>(device)});
-      inputs.links[other][device].media.push_back({static_cast<int>(device)});
-    }
-  }
-  const auto front = exact_search()->search(inputs, {});
-  ASSERT_TRUE(front) << front.error().message;
-  EXPECT_EQ(test::flaw(*front, inputs, {}), "");
-  EXPECT_EQ(front->front().point.latency, without->front().point.latency);
-}
-
-TEST(Tables, ListsOfStagesCountToo) {
-  // A million stages.
-  SearchTables tables;
-  tables.positions.resize(2001);
-  tables.usages = 2;
-  Kind& kind = tables.kinds.emplace_back();
-  kind.devices = {0};
-  kind.ends.assign(2000, std::vector<int>(500));
-  EXPECT_TRUE(check_size(tables, sizeof(double)));
-  // Of a kind whose links all differ a program has as many lists as entries times exits.
-  kind.entries.resize(30);
-  kind.exits.resize(30);
-  const auto size = check_size(tables, sizeof(double));
-  ASSERT_FALSE(size);
-  EXPECT_EQ(size.error().code, ErrorCode::kExhausted);
-  EXPECT_THAT(size.error().message, testing::HasSubstr("leave devices out"));
-}
-
-TEST(Exact, AlikeDevicesAreCounted) {
-  std::mt19937_64 random(24);
-  RandomCosts options = costs(40, 12);
-  options.identical = 1;
-  const CostInputs inputs = test::random_costs(options, random);
-  const auto front = exact_search()->search(inputs, {});
-  ASSERT_TRUE(front) << front.error().message;
-  EXPECT_EQ(test::flaw(*front, inputs, {}), "");
-}
-
-TEST(Exact, FindsAFrontOfAModelsSize) {
-  // 1e17 placements.
-  const CostInputs inputs = test::model_like_costs(8, 200, 1);
-  const auto front = exact_search()->search(inputs, {});
-  ASSERT_TRUE(front) << front.error().message;
-  EXPECT_EQ(test::flaw(*front, inputs, {}), "");
-  EXPECT_GT(front->size(), 3U);
-}
 
 }  // namespace
 }  // namespace pareto::planning

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "partitioner/planning/cost/device_costs.h"
-#include "partitioner/planning/search/ideal_costs.h"
 #include "tests/partitioner/model/graph/hand_made.h"
 
 namespace pareto::planning {
@@ -93,95 +91,6 @@ TEST(GraphIdeals, KnowTheirOperators) {
   EXPECT_EQ(found->ideals.boundary_bytes[static_cast<std::size_t>(at)], 40 + 16);
   EXPECT_EQ(stage_operators(*found, static_cast<int>(at), 9),
             (plan::ShardOperators{{{0, 1}, {2, 3}}, {{1, 2}, {3, 5}}}));
-}
-
-plan::DeviceProfile profile() {
-  plan::DeviceProfile profile;
-  profile.device = "pi-1";
-  profile.model = "branches";
-  profile.overhead = Nanoseconds(3);
-  profile.operators = {Nanoseconds(10), Nanoseconds(20), Nanoseconds(30), Nanoseconds(40),
-                       Nanoseconds(100)};
-  profile.shards = {{0, 2, Nanoseconds(18), Nanoseconds(9), 0},
-                    {0, 5, Nanoseconds(100), Nanoseconds(50), 0},
-                    {2, 5, Nanoseconds(88), Nanoseconds(44), 0}};
-  return profile;
-}
-
-TEST(IdealCosts, OfPrefixesAreThoseOfPositions) {
-  const auto found = find_graph_ideals(two_branches(), 1);
-  ASSERT_TRUE(found) << found.error().message;
-  const auto costs = ideal_costs(profile(), *found);
-  const auto row = device_costs(profile(), {0, 1, 2, 3, 4, 5});
-  ASSERT_TRUE(costs && row);
-  EXPECT_EQ(costs->name, "pi-1");
-  EXPECT_EQ(costs->overhead.count(), 3);
-  int prefixes = 0;
-  for (std::size_t i = 0; i < found->operators.size(); ++i) {
-    const plan::OperatorRanges& set = found->operators[i];
-    if (set.size() > 1 || (set.size() == 1 && set[0].begin > 0)) continue;
-    ++prefixes;
-    const auto position = static_cast<std::size_t>(plan::count_of(set));
-    EXPECT_EQ(costs->compute[i], row->compute[position]);
-    EXPECT_EQ(costs->enter[i], row->enter[position]);
-    EXPECT_EQ(costs->busy->compute[i], row->busy->compute[position]);
-  }
-  EXPECT_EQ(prefixes, 6);
-}
-
-TEST(IdealCosts, OfOtherSetsAddUpTheirOperators) {
-  const auto found = find_graph_ideals(two_branches(), 1);
-  ASSERT_TRUE(found) << found.error().message;
-  const auto costs = ideal_costs(profile(), *found);
-  const auto row = device_costs(profile(), {0, 1, 2, 3, 4, 5});
-  ASSERT_TRUE(costs && row);
-  const auto right = static_cast<std::size_t>(
-      std::ranges::find(found->operators, plan::OperatorRanges{{1, 2}, {3, 4}}) -
-      found->operators.begin());
-  ASSERT_LT(right, found->operators.size());
-  EXPECT_EQ(costs->compute[right],
-            row->compute[2] - row->compute[1] + row->compute[4] - row->compute[3]);
-  EXPECT_GE(costs->enter[right].count(), 0);
-  EXPECT_FALSE(ideal_costs(plan::DeviceProfile{}, *found));
-}
-
-TEST(IdealWeights, CountOnceInASet) {
-  const model::Graph graph = two_branches();
-  const auto found = find_graph_ideals(graph, 1);
-  ASSERT_TRUE(found) << found.error().message;
-  const auto bytes = ideal_weight_bytes(graph, *found);
-  for (std::size_t i = 0; i < found->operators.size(); ++i) {
-    const bool left = plan::holds(found->operators[i], 0);
-    const bool right = plan::holds(found->operators[i], 1);
-    EXPECT_EQ(bytes[i], (left || right ? 40 : 0) + (right ? 4 : 0));
-  }
-}
-
-TEST(SharedWeights, AreThoseThatACutParts) {
-  // "both" is read by the first three operators, "right" by the second and the fourth.
-  const auto shared = shared_weights(two_branches(), {{}, {{0, 1}}, {{0, 3}}, {{0, 5}}});
-  ASSERT_EQ(shared.size(), 2U);
-  EXPECT_EQ(shared[0], (SharedWeight{4, {0, 0, 1, 2}}));
-  EXPECT_EQ(shared[1], (SharedWeight{40, {0, 1, 3, 3}}));
-  EXPECT_THAT(shared_weights(two_branches(), {{}, {{0, 4}}, {{0, 5}}}), testing::IsEmpty());
-}
-
-TEST(SharedWeights, WithThoseUsedFirstAreAllThatAStageNeeds) {
-  const model::Graph graph = two_branches();
-  const auto found = find_graph_ideals(graph, 1);
-  ASSERT_TRUE(found) << found.error().message;
-  DeviceCosts device;
-  device.weight_bytes = ideal_weight_bytes(graph, *found);
-  device.shared_weights = shared_weights(graph, found->operators);
-  for (int begin = 0; begin < static_cast<int>(found->operators.size()); ++begin) {
-    for (const int end : found->ideals.ends[static_cast<std::size_t>(begin)]) {
-      const plan::OperatorRanges own = stage_operators(*found, begin, end).own;
-      const bool both = plan::holds(own, 0) || plan::holds(own, 1) || plan::holds(own, 2);
-      const bool right = plan::holds(own, 1) || plan::holds(own, 3);
-      EXPECT_EQ(stage_memory_bytes(device, begin, end), (both ? 40 : 0) + (right ? 4 : 0))
-          << to_string(own);
-    }
-  }
 }
 
 }  // namespace

@@ -1,0 +1,137 @@
+// What the others are judged by, judged itself: it adds figures up as it goes, evaluate() looks at
+// one whole placement after the other.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "partitioner/planning/search/point_front.h"
+#include "partitioner/planning/search/search_strategy.h"
+#include "partitioner/planning/search/strategies.h"
+#include "tests/support/front_agreement.h"
+#include "tests/support/random_costs.h"
+
+namespace pareto::planning {
+namespace {
+
+/// The front of all placements that evaluate() takes.
+class Plain {
+ public:
+  Plain(const CostInputs& inputs, const SearchOptions& options)
+      : inputs_(inputs), options_(options), front_(options.windows) {}
+
+  std::vector<FrontPoint> front() {
+    add_pipelines({});
+    Placement turns;
+    turns.replicated = true;
+    if (options_.replicas) add_turns(turns, 0);
+    return with_placements(front_, witnesses_, inputs_, options_).value();
+  }
+
+ private:
+  void add_pipelines(const Placement& so_far) {
+    const int begin = so_far.stages.empty() ? 0 : so_far.stages.back().end;
+    const int from = so_far.stages.empty() ? inputs_.coordinator() : so_far.stages.back().device;
+    if (begin == inputs_.positions()) {
+      for_each_codec(so_far, from, inputs_.coordinator(), [this](Placement whole) {
+        add_placement(inputs_, options_, std::move(whole), front_, witnesses_);
+      });
+      return;
+    }
+    for (int device = 0; device < inputs_.coordinator(); ++device) {
+      for (int end = begin + 1; end <= inputs_.positions(); ++end) {
+        for_each_codec(so_far, from, device, [&](Placement more) {
+          more.stages.push_back({device, begin, end});
+          add_pipelines(more);
+        });
+      }
+    }
+  }
+
+  void add_turns(const Placement& so_far, int device) {
+    if (device == inputs_.coordinator()) {
+      if (so_far.stages.size() > 1) {
+        add_placement(inputs_, options_, so_far, front_, witnesses_);
+      }
+      return;
+    }
+    add_turns(so_far, device + 1);
+    for_each_codec(so_far, inputs_.coordinator(), device, [&](const Placement& there) {
+      for_each_codec(there, device, inputs_.coordinator(), [&](Placement back) {
+        back.stages.push_back({device, 0, inputs_.positions()});
+        add_turns(back, device + 1);
+      });
+    });
+  }
+
+  template <typename Then>
+  void for_each_codec(const Placement& so_far, int from, int to, Then then) {
+    if (from == to) return;
+    for (int codec = 0; codec < codec_count(inputs_.link(from, to)); ++codec) {
+      Placement more = so_far;
+      more.codecs.push_back(codec);
+      then(std::move(more));
+    }
+  }
+
+  const CostInputs& inputs_;
+  const SearchOptions& options_;
+  PointFront front_;
+  std::vector<Placement> witnesses_;
+};
+
+TEST(Exhaustive, FindsTheFrontOfAllThatCanBeEvaluated) {
+  std::mt19937_64 random(19);
+  std::size_t largest = 0;
+  std::size_t in_turns = 0;
+  for (const ThirdObjective third : {ThirdObjective::kNone, ThirdObjective::kEnergy,
+                                     ThirdObjective::kMemory, ThirdObjective::kLoss}) {
+    for (int i = 0; i < 120; ++i) {
+      test::RandomCosts of_all = test::random_options(random, 3, 5);
+      of_all.media = i % 3;
+      of_all.cards = i % 2 * 0.5;
+      const CostInputs inputs = test::random_costs(of_all, random);
+      SearchOptions options;
+      options.third = third;
+      options.replicas = i % 4 != 0;
+      if (i % 5 == 0) options.windows = {2, 4};
+      const auto front = exhaustive_search()->search(inputs, options);
+      ASSERT_TRUE(front) << front.error().message;
+      ASSERT_EQ(test::difference(*front, Plain(inputs, options).front()), "") << "instance " << i;
+      ASSERT_EQ(test::flaw(*front, inputs, options), "") << "instance " << i;
+      largest = std::max(largest, front->size());
+      in_turns += static_cast<std::size_t>(std::ranges::count_if(
+          *front, [](const FrontPoint& point) { return point.placement.replicated; }));
+    }
+  }
+  EXPECT_GT(largest, 5U);
+  EXPECT_GT(in_turns, 20U);
+}
+
+TEST(Exhaustive, RefusesWhatWouldTakeYears) {
+  const auto front = exhaustive_search()->search(test::model_like_costs(8, 100, 1), {});
+  ASSERT_FALSE(front);
+  EXPECT_EQ(front.error().code, ErrorCode::kExhausted);
+}
+
+TEST(Exhaustive, CountsTheWaysOverItsLinks) {
+  CostInputs inputs = test::model_like_costs(4, 40, 1);
+  for (auto& row : inputs.links) {
+    for (LinkCosts& link : row) link.codecs.resize(6);
+  }
+  const auto front = exhaustive_search()->search(inputs, {});
+  ASSERT_FALSE(front);
+  EXPECT_EQ(front.error().code, ErrorCode::kExhausted);
+  EXPECT_THAT(front.error().message, testing::HasSubstr("fewer transports and codecs"));
+}
+
+TEST(Exhaustive, OnADeviceAloneLooksAtItsWholeModel) {
+  const CostInputs inputs = test::model_like_costs(1, 10, 1);
+  const auto front = exhaustive_search()->search(inputs, {});
+  ASSERT_TRUE(front) << front.error().message;
+  for (const FrontPoint& point : *front) {
+    EXPECT_THAT(point.placement.stages, testing::ElementsAre(PlacedStage{0, 0, 10}));
+  }
+  EXPECT_FALSE(front->empty());
+}
+
+}  // namespace
+}  // namespace pareto::planning
