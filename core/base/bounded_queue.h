@@ -1,5 +1,5 @@
-// The one way work crosses threads. A full queue blocks the producer: that is the backpressure, all the way
-// to the source.
+// The one way work crosses threads. A full queue blocks the producer: that is the backpressure, all
+// the way to the source.
 #pragma once
 
 #include <condition_variable>
@@ -14,15 +14,18 @@
 
 namespace pareto {
 
-/// First in, first out, at most `capacity` items, and at most so many bytes if it is told what an item holds. Places in it are made once and used again: who only passes items on takes nothing from
-/// the heap.
+/// A queue, first in, first out, of at most `capacity` items, and at most a number of bytes if it
+/// knows what an item holds. Places in it are made once and used again: passing items on takes
+/// nothing from the heap.
 ///
-/// Threads: any number of producers and consumers; it outlives every call, a waker's too. close() wakes all of them: afterwards push fails with
-/// kClosed, and pop hands out what is left before it fails with kClosed.
+/// Threads: any number of producers and consumers; it outlives every call, a waker's too. close()
+/// wakes all of them: afterwards push fails with kClosed, and pop hands out what is left before it
+/// fails with kClosed.
 template <typename T>
 class BoundedQueue {
  public:
-  /// What all items together may hold. One that holds more by itself has room while there is no other.
+  /// The bytes that all items together may hold. One that holds more by itself has room while there
+  /// is no other.
   struct Budget {
     std::uint64_t bytes = UINT64_MAX;
     std::uint64_t (*of)(const T& item) = [](const T&) { return std::uint64_t{0}; };
@@ -103,7 +106,7 @@ class BoundedQueue {
 
   const std::size_t capacity_;
   const Budget budget_;
-  std::uint64_t bytes_ = 0;  ///< that the items hold
+  std::uint64_t bytes_ = 0;  ///< bytes that the items hold
   mutable std::mutex mutex_;
   std::condition_variable not_full_;
   std::condition_variable not_empty_;

@@ -1,4 +1,5 @@
-// Time through a seam: code that waits or measures takes a Clock, so that tests can pass a fake one.
+// Time through a seam: code that waits or measures takes a Clock, so that tests can pass a fake
+// one.
 #pragma once
 
 #include <chrono>
@@ -8,7 +9,8 @@
 namespace pareto {
 
 using Nanoseconds = std::chrono::nanoseconds;
-/// A point on this process's own monotonic clock. Points of different processes are never subtracted.
+/// A point on this process's own monotonic clock. Points of different processes are never
+/// subtracted.
 using TimePoint = std::chrono::steady_clock::time_point;
 
 class Clock {
@@ -23,8 +25,8 @@ class SteadyClock final : public Clock {
   TimePoint now() const override { return std::chrono::steady_clock::now(); }
 };
 
-/// The moment after which a blocking call gives up with ErrorCode::kTimeout; none = it waits for ever
-/// (until data, or a close).
+/// The moment after which a blocking call gives up with ErrorCode::kTimeout; none = it waits for
+/// ever (until data, or a close).
 using Deadline = std::optional<TimePoint>;
 
 inline Deadline deadline_after(std::chrono::nanoseconds duration) {
@@ -43,7 +45,8 @@ inline double to_seconds(Nanoseconds duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
-/// To the nearest; halves away from zero. Finite, and within the 292 years that there are on either side.
+/// Rounds to the nearest nanosecond; halves away from zero. The argument must be finite, and within
+/// the 292 years on either side.
 inline Nanoseconds from_nanoseconds(double nanoseconds) {
   return Nanoseconds(std::llround(nanoseconds));
 }

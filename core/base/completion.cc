@@ -18,7 +18,7 @@ std::string proposed(const OptionUsage& option, bool kinds) {
   return join(list, " ");
 }
 
-/// Of every flag and of every option, all names.
+/// Returns all names of every flag and of every option.
 std::vector<std::string> flags_of(const Usage& usage) {
   std::vector<std::string> flags;
   for (const OptionUsage& option : usage.options) {
@@ -27,7 +27,8 @@ std::vector<std::string> flags_of(const Usage& usage) {
   return flags;
 }
 
-/// What may stand where no option does: commands, choices; nothing where any file may.
+/// Returns the words that may stand where no option does: commands, choices; nothing where any file
+/// may.
 std::vector<std::string> words_of(const Usage& usage) {
   std::vector<std::string> words;
   for (const Usage& command : usage.commands) words.push_back(command.name);
@@ -94,7 +95,7 @@ std::string word_case(const Usage& usage, const std::string& command) {
                      join(flags_of(usage), " "), join(words_of(usage), " "), kinds_of(usage));
 }
 
-/// In single quotes of a shell.
+/// Returns the text in single quotes of a shell.
 std::string shell_quoted(std::string_view text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -124,7 +125,7 @@ std::string zsh_action(const OptionUsage& option) {
                      words);
 }
 
-/// "'--output=[help]:FILE:_files'", one for each name.
+/// Returns "'--output=[help]:FILE:_files'", one for each name.
 std::string zsh_specs(const Usage& usage) {
   std::string specs;
   for (const OptionUsage& option : usage.options) {

@@ -50,7 +50,8 @@ namespace {
 
 constexpr std::uint64_t kMaxConfigBytes = 1 << 20;
 
-/// The value at a key, without creating it (YAML::Node::operator[] on a non-const node would).
+/// Returns the value at a key, without creating it (YAML::Node::operator[] on a non-const node
+/// would).
 YAML::Node value_at(const Node& node, const std::string& key) {
   const YAML::Node& yaml = node.yaml;
   if (!yaml.IsMap()) return YAML::Node(YAML::NodeType::Undefined);

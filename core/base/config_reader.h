@@ -1,10 +1,12 @@
-// Configuration files, read whole and validated whole before anything is applied. A key that nobody asked for is an error with file,
-// line and the nearest key that exists.
+// Configuration files, read whole and validated whole before anything is applied. A key that nobody
+// asked for is an error with file, line and the nearest key that exists.
 //
 //   PARETO_ASSIGN(auto file, ConfigReader::from_file("/etc/pareto-edge/paretod.yaml"));
 //   auto root = file.root();
 //   root.optional("listen", config.listen);
-//   if (auto store = root.section("store")) store->optional_bytes("limit", config.store_limit_bytes);
+//   if (auto store = root.section("store")) {
+//     store->optional_bytes("limit", config.store_limit_bytes);
+//   }
 //   PARETO_TRY(file.finish());
 #pragma once
 
@@ -26,8 +28,8 @@ struct Document;
 struct Node;
 }  // namespace config_detail
 
-/// A mapping in the file. The reading functions leave their target untouched where the key is absent, and note a problem (shown
-/// by finish()) where the value does not fit. Threads: one owner.
+/// A mapping in the file. The reading functions leave their target untouched where the key is
+/// absent, and note a problem (shown by finish()) where the value does not fit. Threads: one owner.
 class ConfigSection {
  public:
   void optional(const std::string& key, std::string& target);
@@ -47,18 +49,19 @@ class ConfigSection {
   void optional_rate(const std::string& key, std::uint64_t& target);
   /// "5W", in milliwatts
   void optional_power(const std::string& key, std::int64_t& target);
-  /// As optional, but an absent key is a problem too.
+  /// Reads like optional(), but an absent key is a problem too.
   void required(const std::string& key, std::string& target);
 
   bool has(const std::string& key) const;
-  /// A nested mapping; none where absent.
+  /// Returns a nested mapping; none where absent.
   std::optional<ConfigSection> section(const std::string& key);
-  /// A list of mappings; empty where absent.
+  /// Returns a list of mappings; empty where absent.
   std::vector<ConfigSection> sections(const std::string& key);
-  /// The keys of a mapping of name to text, in file order ("tcp": "0.0.0.0:7071"); all of them count as asked for.
+  /// Returns the keys of a mapping of name to text, in file order ("tcp": "0.0.0.0:7071"); all of
+  /// them count as asked for.
   std::vector<std::pair<std::string, std::string>> entries();
 
-  /// "paretod.yaml:12": where this section, or the value of one of its keys, stands.
+  /// Returns "paretod.yaml:12": where this section, or the value of one of its keys, stands.
   std::string where() const;
   std::string where(const std::string& key) const;
   /// Notes a problem of the caller's own validation at a key.
@@ -80,7 +83,8 @@ class ConfigSection {
 /// Threads: one owner.
 class ConfigReader {
  public:
-  /// At most 1 MiB of YAML. Fails: kNotFound, kPermission, kInvalidArgument (not YAML: with line and column).
+  /// Reads at most 1 MiB of YAML. Fails: kNotFound, kPermission, kInvalidArgument (not YAML: with
+  /// line and column).
   static Expected<ConfigReader> from_file(const std::filesystem::path& path);
   static Expected<ConfigReader> from_text(const std::string& text, const std::string& name);
 

@@ -21,10 +21,11 @@ bool has_word(std::string_view text, std::string_view word, char separator) {
 struct Mount {
   std::filesystem::path place;
   std::string kind;
-  std::string options;  ///< of the file system
+  std::string options;  ///< options of the file system
 };
 
-/// "36 25 0:31 / /sys/fs/cgroup/cpu rw,relatime shared:9 - cgroup cgroup rw,cpu": any number of fields stands before the dash.
+/// Parses a line such as "36 25 0:31 / /sys/fs/cgroup/cpu rw,relatime shared:9 - cgroup cgroup
+/// rw,cpu": any number of fields stands before the dash.
 std::optional<Mount> parse_mount(std::string_view line) {
   const std::size_t dash = line.find(" - ");
   if (dash == std::string_view::npos) return {};

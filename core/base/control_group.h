@@ -15,12 +15,14 @@ struct ControllerTree {
   int version = 2;  ///< 1: a tree for each controller; 2: one for all
 };
 
-/// Of "cpu" or "memory". Fails: kUnavailable (this machine or container has none).
+/// Finds the controller "cpu" or "memory". Fails: kUnavailable (this machine or container has
+/// none).
 Expected<ControllerTree> find_controller(std::string_view controller);
-/// The same of a table of mounts in the form of /proc/self/mountinfo; files of a tree are read where it says.
+/// Finds the same of a table of mounts in the form of /proc/self/mountinfo; files of a tree are
+/// read where it says.
 Expected<ControllerTree> find_controller(std::string_view controller, std::string_view mounts);
 
-/// The group of this process in a tree; its root where the group is not to be seen from here.
+/// Finds the group of this process in a tree; its root where the group is not to be seen from here.
 std::filesystem::path own_control_group(const ControllerTree& tree, std::string_view controller);
 
 }  // namespace pareto

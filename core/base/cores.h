@@ -5,7 +5,8 @@
 
 namespace pareto {
 
-/// Their numbers, ascending, as the calling thread may use them; empty where the system does not say. Threads: any.
+/// Returns the numbers of the cores that the calling thread may use, ascending; empty if the system
+/// does not say. Threads: any.
 std::vector<int> usable_cores();
 
 }  // namespace pareto

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kLimit = 1 << 16;
 
-/// The number at the beginning of a text; none: "max", -1, or nothing.
+/// Reads the number at the beginning of a text; no value for "max", -1, or nothing.
 std::optional<double> number_at(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -27,7 +27,7 @@ std::optional<double> number_at(std::string_view text) {
 
 std::string content_of(const fs::path& file) { return read_file(file, kLimit).value_or(""); }
 
-/// The number behind `key` at the beginning of a line.
+/// Returns the number behind `key` at the beginning of a line.
 std::uint64_t count_of(const std::string& text, const std::string& key) {
   const std::string lines = "\n" + text;
   const std::size_t at = lines.find("\n" + key + " ");
@@ -36,7 +36,7 @@ std::uint64_t count_of(const std::string& text, const std::string& key) {
   return static_cast<std::uint64_t>(number.value_or(0));
 }
 
-/// The quota of one group in cores; 0: none.
+/// Returns the quota of one group in cores; 0: none.
 double cores_of(const fs::path& group, int version) {
   std::optional<double> quota;
   std::optional<double> period;

@@ -1,4 +1,5 @@
-// The processor time that Linux's control groups leave this process: `docker --cpus`, systemd's CPUQuota.
+// The processor time that Linux's control groups leave this process: `docker --cpus`, systemd's
+// CPUQuota.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +15,13 @@ struct CpuQuota {
   std::uint64_t throttled_periods = 0;  ///< those in which it ran out
 };
 
-/// The smallest quota of the groups that this process is in; version 1 or 2. Threads: any.
+/// Returns the smallest quota of the groups that this process is in; version 1 or 2. Threads: any.
 CpuQuota cpu_quota();
-/// The smallest quota of `group` and the groups above it, up to the root of the tree.
+/// Returns the smallest quota of `group` and the groups above it, up to the root of the tree.
 CpuQuota cpu_quota(const ControllerTree& tree, const std::filesystem::path& group);
 
-/// The threads that one computation can use: a thread for each usable core, but no more than the quota allows. At least 1.
-/// Threads: any; the cores are those of the calling thread.
+/// Returns the threads that one computation can use: a thread for each usable core, but no more
+/// than the quota allows. At least 1. Threads: any; the cores are those of the calling thread.
 int useful_threads();
 int useful_threads(int cores, double quota_cores);
 

@@ -1,15 +1,16 @@
-// How long a thread has kept a processor busy: beside a duration it tells work from waiting.
+// How long a thread has kept a processor busy: next to a duration it tells work from waiting.
 #pragma once
 
 #include "core/base/clock.h"
 
 namespace pareto {
 
-/// Of the calling thread since it began (CLOCK_THREAD_CPUTIME_ID). A system call: 1.2 µs where it was measured. Only differences of two
-/// readings of one thread mean anything.
+/// Returns the processor time of the calling thread since it began (CLOCK_THREAD_CPUTIME_ID). It is
+/// a system call that was measured to take 1.2 µs. Only differences of two readings of one thread
+/// mean anything.
 Nanoseconds thread_cpu_time();
 
-/// Processor time of this process since it began, all threads together. Threads: any.
+/// Returns the processor time of this process since it began, all threads together. Threads: any.
 Nanoseconds process_cpu_time();
 
 }  // namespace pareto

@@ -16,7 +16,7 @@ namespace pareto {
 struct Digest {
   std::array<std::byte, 32> bytes{};
   auto operator<=>(const Digest&) const = default;
-  /// 64 lower-case hexadecimal digits.
+  /// Returns 64 lower-case hexadecimal digits.
   std::string hex() const;
 };
 
@@ -33,7 +33,7 @@ class Hasher {
 
   void update(std::span<const std::byte> bytes);
   void update(std::string_view text);
-  /// The digest of all that was given; the hasher starts anew.
+  /// Returns the digest of all that was given; the hasher starts again.
   Digest finish();
 
  private:

@@ -21,9 +21,9 @@ inline constexpr std::array<Nanoseconds, 18> kDurationBounds{
     std::chrono::seconds(1),        std::chrono::seconds(2),        std::chrono::seconds(5),
     std::chrono::seconds(10),       std::chrono::seconds(20),       std::chrono::seconds(60)};
 
-/// What a histogram holds. A value.
+/// The counts of a histogram. A value.
 struct DurationCounts {
-  /// Of durations up to each bound and above the one before; the last: of those above every bound.
+  /// Durations up to each bound and above the one before; the last: those above every bound.
   std::array<std::uint64_t, kDurationBounds.size() + 1> counts{};
   Nanoseconds sum{};
 
@@ -37,11 +37,11 @@ struct DurationCounts {
   }
 };
 
-/// Threads: any, and nobody waits. What is read while durations are recorded may have one of them in its counts that is not in its sum
-/// yet.
+/// Threads: any, and nobody waits. What is read while durations are recorded may have one of them
+/// in its counts that is not in its sum yet.
 class DurationHistogram {
  public:
-  /// Two additions; less than none counts as none.
+  /// Records a duration by two additions; less than none counts as none.
   void record(Nanoseconds duration) {
     duration = std::max(duration, Nanoseconds(0));
     const auto bound = std::ranges::lower_bound(kDurationBounds, duration);

@@ -1,5 +1,6 @@
-// Errors as values. What can fail for reasons outside our code returns Expected<T>; the caller acts on the
-// code and adds context on the way up, so that the one line printed at the top reads like a path:
+// Errors as values. What can fail for reasons outside our code returns Expected<T>; the caller acts
+// on the code and adds context on the way up, so that the one line printed at the top reads like a
+// path:
 //   deploying plan mobilenetv2@features.7: stage 1 on pi-2: loading shard: digest mismatch
 //
 // Bytes from peers and files, user input and foreign libraries end here, never in an assertion.
@@ -14,7 +15,7 @@
 
 namespace pareto {
 
-/// What a caller can act on. The sentence beside it is for people.
+/// The error codes, on which a caller can act. The sentence next to one is for people.
 enum class ErrorCode {
   kInvalidArgument,  ///< the request itself is wrong; repeating it is useless
   kNotFound,         ///< a name, file or digest that does not exist
@@ -27,9 +28,9 @@ enum class ErrorCode {
   kInternal,         ///< a bug, or an exception of a library that fits nothing above
 };
 
-/// "invalid_argument", "not_found", …: the spelling in logs, JSON and on the wire.
+/// Returns "invalid_argument", "not_found", …: the spelling in logs, JSON and on the wire.
 std::string_view to_string(ErrorCode code);
-/// The inverse; an unknown spelling is kInternal.
+/// Returns the code of a spelling; an unknown spelling is kInternal.
 ErrorCode error_code_from_string(std::string_view name);
 
 struct [[nodiscard]] Error {
@@ -40,7 +41,8 @@ struct [[nodiscard]] Error {
 template <typename T = void>
 using Expected = tl::expected<T, Error>;
 
-/// fail(ErrorCode::kNotFound, "no model \"{}\"", name), to be returned from a function of any Expected type.
+/// fail(ErrorCode::kNotFound, "no model \"{}\"", name), to be returned from a function of any
+/// Expected type.
 template <typename... Args>
 [[nodiscard]] tl::unexpected<Error> fail(ErrorCode code, fmt::format_string<Args...> format,
                                          Args&&... args) {
@@ -71,7 +73,8 @@ Expected<T> with_context(Expected<T> result, fmt::format_string<Args...> format,
     }                                                              \
   } while (false)
 
-/// PARETO_ASSIGN(auto graph, load(path)): the value, or the error returned from the enclosing function.
+/// PARETO_ASSIGN(auto graph, load(path)): the value, or the error returned from the enclosing
+/// function.
 #define PARETO_ASSIGN(declaration, expression)                                         \
   auto PARETO_CONCAT(pareto_result_, __LINE__) = (expression);                         \
   if (!PARETO_CONCAT(pareto_result_, __LINE__)) {                                      \

@@ -27,7 +27,7 @@ Expected<> write_all(int fd, std::span<const std::byte> bytes) {
   return {};
 }
 
-/// Where a link leads, whether or not anything is there yet.
+/// Returns where a link leads, whether or not anything is there yet.
 std::filesystem::path followed(std::filesystem::path path) {
   constexpr int kMostLinks = 40;
   std::error_code none;
@@ -42,7 +42,7 @@ struct NewFile {
   FileDescriptor fd;
 };
 
-/// A file that nobody else has, beside another, as readable as the umask leaves it.
+/// Makes a file that nobody else has, next to another, as readable as the umask leaves it.
 Expected<NewFile> make_beside(const std::filesystem::path& target) {
   constexpr int kMostAttempts = 100;
   static std::atomic<unsigned> made{0};
@@ -56,7 +56,7 @@ Expected<NewFile> make_beside(const std::filesystem::path& target) {
   }
 }
 
-/// To a pipe or a device, that stays what it is.
+/// Writes to a pipe or a device, that stays what it is.
 Expected<> write_through(const std::filesystem::path& path, std::span<const std::byte> bytes) {
   const FileDescriptor fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   if (!fd) return tl::unexpected(error_from_errno(errno, path.string()));
@@ -186,7 +186,7 @@ Expected<std::optional<FolderLock>> FolderLock::try_take(const std::filesystem::
     if (errno == EWOULDBLOCK) return std::nullopt;
     return tl::unexpected(error_from_errno(errno, "locking " + folder.string()));
   }
-  // Whoever had it before may have removed it meanwhile.
+  // The process that had it before may have removed it meanwhile.
   struct stat locked {};
   struct stat there {};
   if (::fstat(opened.get(), &locked) != 0 || ::lstat(folder.c_str(), &there) != 0 ||

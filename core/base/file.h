@@ -1,4 +1,5 @@
-// Files, whole: read with a limit, written so that a reader sees the old or the new content, never half.
+// Files, whole: read with a limit, written so that a reader sees the old or the new content, never
+// half.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +17,19 @@ namespace pareto {
 Expected<std::string> read_file(const std::filesystem::path& path,
                                 std::uint64_t limit_bytes = std::uint64_t{1} << 30);
 
-/// Writes beside `path` and renames over it: the file is there as it was or whole. It keeps its mode; a new one has what the umask
-/// leaves. A link is followed; what is no file, as /dev/stdout, is written to. Fails: kPermission, kExhausted (disk full), kNotFound (no
-/// folder), kInvalidArgument (a folder).
+/// Writes next to `path` and renames over it: the file is there as it was or whole. It keeps its
+/// mode; a new one has what the umask leaves. A link is followed; what is no file, as /dev/stdout,
+/// is written to. Fails: kPermission, kExhausted (disk full), kNotFound (no folder),
+/// kInvalidArgument (a folder).
 Expected<> write_file_atomically(const std::filesystem::path& path,
                                  std::span<const std::byte> bytes);
 Expected<> write_file_atomically(const std::filesystem::path& path, std::string_view text);
 
-/// A folder that belongs to one process, until it lets go or ends, whatever ends it. Threads: one owner.
+/// A folder that belongs to one process, until it lets go or ends, whatever ends it. Threads: one
+/// owner.
 class FolderLock {
  public:
-  /// None: another process has it. Fails: kNotFound (no such folder), kPermission.
+  /// Returns no value if another process has it. Fails: kNotFound (no such folder), kPermission.
   static Expected<std::optional<FolderLock>> try_take(const std::filesystem::path& folder);
   /// Whether a process has it, without taking it. Fails: as try_take.
   static Expected<bool> is_taken(const std::filesystem::path& folder);
@@ -36,8 +39,9 @@ class FolderLock {
   FileDescriptor folder_;
 };
 
-/// A folder of its own below the system's temporary folder, removed with all it holds when this ends. What a process that was killed
-/// left behind is removed when the next one is made with the same prefix.
+/// A folder of its own below the system's temporary folder, removed with all it holds when this
+/// ends. What a process that was killed left behind is removed when the next one is made with the
+/// same prefix.
 class TemporaryFolder {
  public:
   /// Fails: kNotFound (TMPDIR names no folder), kPermission, kExhausted.
@@ -51,10 +55,11 @@ class TemporaryFolder {
   TemporaryFolder(std::filesystem::path path, std::optional<FolderLock> lock)
       : path_(std::move(path)), lock_(std::move(lock)) {}
   std::filesystem::path path_;
-  std::optional<FolderLock> lock_;  ///< none: its file system has no locks
+  std::optional<FolderLock> lock_;  ///< no value means that its file system has no locks
 };
 
-/// The Error for an errno: kNotFound, kPermission, kExhausted (ENOSPC, EMFILE, ENOMEM), … with its text.
+/// Makes the Error for an errno: kNotFound, kPermission, kExhausted (ENOSPC, EMFILE, ENOMEM), …
+/// with its text.
 Error error_from_errno(int errno_value, std::string_view what);
 
 }  // namespace pareto

@@ -23,7 +23,7 @@ class FileDescriptor {
 
   int get() const { return number_; }
   explicit operator bool() const { return number_ >= 0; }
-  /// It is the caller's then.
+  /// Releases the descriptor: it is the caller's then.
   int release() { return std::exchange(number_, -1); }
   void reset() {
     if (number_ >= 0) ::close(std::exchange(number_, -1));

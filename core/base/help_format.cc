@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t kWidest = 100;
 constexpr std::size_t kNarrowest = 40;
-/// Descriptions begin there; on a terminal with less than twice as many columns, on a line of their own.
+/// Descriptions begin there; on a terminal with less than twice as many columns, on a line of their
+/// own.
 constexpr std::size_t kDescription = 30;
 constexpr std::size_t kNarrowDescription = 6;
 

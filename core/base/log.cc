@@ -15,7 +15,8 @@
 namespace pareto {
 namespace {
 
-/// What log_about() adds to the line that its thread is logging: spdlog hands its sinks text alone, in the thread that logs.
+/// The text that log_about() adds to the line that its thread is logging: spdlog hands its sinks
+/// only text, in the thread that logs.
 struct Addition {
   std::span<const LogField> fields;
   LogPlace place;
@@ -43,10 +44,11 @@ spdlog::level::level_enum spdlog_level(LogLevel level) {
   return kLevels[static_cast<std::size_t>(level)];
 }
 
-/// What of a line or a field is kept: a peer may have written it.
+/// The bytes of a line or a field that are kept: a peer may have written it.
 constexpr std::size_t kLongestLine = 16 << 10;
 
-/// Passes lines on without control characters: a name that a peer chose can begin no line of its own, and no escape reaches a terminal.
+/// Passes lines on without control characters: a name that a peer chose can begin no line of its
+/// own, and no escape reaches a terminal.
 class PrintableSink final : public spdlog::sinks::sink {
  public:
   explicit PrintableSink(spdlog::sink_ptr next) : next_(std::move(next)) {}

@@ -1,5 +1,5 @@
-// Logging for the programs: one logger to stderr, or to where the program sends its lines; levels by name. Libraries below daemon/ and
-// client/ do not log, they return errors.
+// Logging for the programs: one logger to stderr, or to where the program sends its lines; levels
+// by name. Libraries below daemon/ and client/ do not log, they return errors.
 #pragma once
 
 #include <functional>
@@ -14,19 +14,21 @@ namespace pareto {
 
 enum class LogLevel { kDebug, kInfo, kWarn, kError };
 
-/// What a line is about, beside its text: where lines are kept with fields, they can be searched by it.
+/// A field of a log line, next to its text: where lines are kept with fields, they can be searched
+/// by it.
 struct LogField {
   std::string_view name;  ///< "PARETO_PIPELINE"
   std::string value;
 };
 
-/// Where a line was written in the source; its file without folders. Empty where that is not known.
+/// The place in the source where a line was written; its file without folders. Empty if that is not
+/// known.
 struct LogPlace {
   std::string_view file;
   int line = 0;
   std::string_view function;
 
-  /// As a default argument: the place of the call.
+  /// Returns the place of the call, as a default argument.
   static constexpr LogPlace here(const char* file = __builtin_FILE(), int line = __builtin_LINE(),
                                  const char* function = __builtin_FUNCTION()) {
     const std::string_view path = file;
@@ -44,15 +46,16 @@ struct LogLine {
 /// Threads: called from any, by several at a time.
 using LogOutput = std::function<void(const LogLine&)>;
 
-/// "trace", "debug", "info", "warn", "error", "off". Lines and fields may quote what a peer said: control characters in them become
-/// blanks, in this one place. Sets spdlog's default logger to `output`, or without one to stderr with time and
-/// `program` before each line. Before other threads log. Fails: kInvalidArgument naming the levels.
+/// "trace", "debug", "info", "warn", "error", "off". Lines and fields may quote what a peer said:
+/// control characters in them become blanks, in this one place. Sets spdlog's default logger to
+/// `output`, or without one to stderr with time and `program` before each line. Before other
+/// threads log. Fails: kInvalidArgument naming the levels.
 Expected<> set_up_logging(std::string_view program, std::string_view level, LogOutput output = {});
 
-/// From now on. Threads: any. Fails: as set_up_logging.
+/// Sets the level from now on. Threads: any. Fails: as set_up_logging.
 Expected<> set_log_level(std::string_view level);
 
-/// A line with fields: beside the text for a LogOutput, dropped on stderr. Threads: any.
+/// A line with fields: next to the text for a LogOutput, dropped on stderr. Threads: any.
 void log_about(const std::vector<LogField>& fields, LogLevel level, std::string_view text,
                LogPlace place = LogPlace::here());
 

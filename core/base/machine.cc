@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::uint64_t kLimit = 4 << 20;
 
-/// What follows `key` on the first line that begins with it, without separator, blanks and quotes.
+/// Returns what follows `key` on the first line that begins with it, without separator, blanks and
+/// quotes.
 std::string value_of(std::string_view text, std::string_view key) {
   while (!text.empty()) {
     const std::size_t end = text.find('\n');

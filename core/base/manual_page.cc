@@ -9,7 +9,8 @@
 namespace pareto {
 namespace {
 
-/// As it stands: nothing in it means anything to troff, and dashes and quotes can be copied.
+/// Returns the text as it stands: nothing in it means anything to troff, and dashes and quotes can
+/// be copied.
 std::string plain(std::string_view text) {
   std::string out;
   bool line_begins = true;
@@ -45,7 +46,7 @@ std::string plain(std::string_view text) {
 std::string bold(std::string_view text) { return "\\fB" + plain(text) + "\\fR"; }
 std::string italic(std::string_view text) { return "\\fI" + plain(text) + "\\fR"; }
 
-/// Lines as they are.
+/// Returns lines as they are.
 std::string verbatim(std::string_view text) {
   while (text.ends_with('\n')) text.remove_suffix(1);
   if (text.empty()) return "";
@@ -66,7 +67,7 @@ std::string page_of(const OptionUsage& option) {
   return page + "\n";
 }
 
-/// "[OPTION]... ACTION [TESTBED]"
+/// Returns "[OPTION]... ACTION [TESTBED]".
 std::string synopsis(const Usage& usage) {
   std::string text = "[" + italic("OPTION") + "]...";
   for (const OptionUsage& option : usage.options) {

@@ -10,7 +10,8 @@
 
 namespace pareto {
 
-/// Waits until something holds on one of them (revents says what); signals do not end it. Fails: kTimeout, kInternal.
+/// Waits until something holds on one of them (revents says what); signals do not end it. Fails:
+/// kTimeout, kInternal.
 Expected<> poll_until(std::span<pollfd> polled, Deadline deadline);
 
 }  // namespace pareto

@@ -6,7 +6,8 @@
 namespace pareto {
 namespace {
 
-/// The code point at the start of the bytes and how many it takes; none: it is no UTF-8.
+/// Reads the code point at the start of the bytes and how many bytes it takes; no value if it is no
+/// UTF-8.
 std::optional<std::pair<char32_t, std::size_t>> code_point(std::string_view bytes) {
   const auto lead = static_cast<unsigned char>(bytes[0]);
   if (lead < 0x80) return {{lead, 1}};
@@ -23,7 +24,7 @@ std::optional<std::pair<char32_t, std::size_t>> code_point(std::string_view byte
   return {{value, length}};
 }
 
-/// Of the character at the start of the bytes, how many it takes; 0: it is none that may be shown.
+/// Returns how many bytes the character at their start takes; 0: it is none that may be shown.
 std::size_t printable_length(std::string_view bytes) {
   const auto next = code_point(bytes);
   if (!next) return 0;

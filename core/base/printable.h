@@ -9,7 +9,8 @@ namespace pareto {
 
 /// UTF-8 without control characters, neither C0 nor C1.
 bool is_printable(std::string_view bytes);
-/// At most so many bytes of it, whole characters; a blank in place of each byte that is none, or controls something.
+/// Returns at most `most` bytes of the text, whole characters; a blank in place of each byte that
+/// is none, or controls something.
 std::string printable(std::string_view bytes, std::size_t most = 300);
 
 }  // namespace pareto

@@ -9,7 +9,8 @@
 
 namespace pareto {
 
-/// By a descriptor: it goes on meaning that process when its number has become another's.
+/// A process by its descriptor: it goes on meaning that process when its number has become
+/// another's.
 ///
 /// Threads: any.
 class ProcessHandle {
@@ -17,10 +18,10 @@ class ProcessHandle {
   /// Fails: kNotFound (there is none), kExhausted.
   static Expected<ProcessHandle> open(pid_t process);
 
-  /// To one that has ended it goes nowhere. Fails: kPermission.
+  /// Sends a signal; one to a process that has ended goes nowhere. Fails: kPermission.
   Expected<> signal(int number) const;
-  /// Returns when it has ended; whose child it is has to reap it still. `stop`: -1, or a descriptor that ends the wait once it is readable.
-  /// Fails: kTimeout, kClosed (stopped).
+  /// Returns when it has ended; whose child it is has to reap it still. `stop`: -1, or a descriptor
+  /// that ends the wait once it is readable. Fails: kTimeout, kClosed (stopped).
   Expected<> wait_for_end(Deadline deadline, int stop = -1) const;
 
  private:

@@ -12,36 +12,41 @@
 
 namespace pareto {
 
-/// The candidates closest to `name` (Levenshtein distance, ties in the order given; at most `count`, and none that is
-/// farther than half the length of the longer one).
+/// Returns the candidates closest to `name` (Levenshtein distance, ties in the order given; at most
+/// `count`, and none that is farther than half the length of the longer one).
 std::vector<std::string> nearest_names(std::string_view name,
                                        std::span<const std::string> candidates,
                                        std::size_t count = 3);
-/// " (did you mean a, b or c?)", or "" when nothing is near: to be put behind an error's sentence.
+/// Returns " (did you mean a, b or c?)", or "" when nothing is near: to be put behind an error's
+/// sentence.
 std::string did_you_mean(std::string_view name, std::span<const std::string> candidates);
 
-/// "a,b,,c" -> {"a","b","c"}; surrounding blanks are dropped.
+/// Returns "a,b,,c" -> {"a","b","c"}; surrounding blanks are dropped.
 std::vector<std::string> split_list(std::string_view text, char separator = ',');
 std::string join(std::span<const std::string> parts, std::string_view separator = ", ");
 
-/// Columns that UTF-8 takes on a terminal: its code points (wide and combining characters are not known).
+/// Returns the columns that UTF-8 takes on a terminal: its code points (wide and combining
+/// characters are not known).
 std::size_t display_width(std::string_view text);
-/// Its words, in lines of no more columns unless a single word is longer; 0: in one line. None where there is no word.
+/// Returns the text's words, in lines of no more columns unless a single word is longer; 0: in one
+/// line. None if there is no word.
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
 
-/// "512", "64KiB", "256 MiB", "2GB". Fails: kInvalidArgument naming the text.
+/// Parses "512", "64KiB", "256 MiB", "2GB". Fails: kInvalidArgument naming the text.
 Expected<std::uint64_t> parse_bytes(std::string_view text);
-/// "20ms", "1.5s", "200us", "3min", "0": a unit is required unless it is zero. Fails: kInvalidArgument.
+/// Parses "20ms", "1.5s", "200us", "3min", "0": a unit is required unless it is zero. Fails:
+/// kInvalidArgument.
 Expected<std::chrono::nanoseconds> parse_duration(std::string_view text);
-/// "150%", "0.05%": from 0, the sign is required unless it is zero. Fails: kInvalidArgument.
+/// Parses "150%", "0.05%": from 0, the sign is required unless it is zero. Fails: kInvalidArgument.
 Expected<double> parse_percentage(std::string_view text);
-/// The same up to 100%.
+/// Parses the same up to 100%.
 Expected<double> parse_share(std::string_view text);
-/// "5W", "800mW": in milliwatts; from one to a million. Fails: kInvalidArgument.
+/// Parses "5W", "800mW": in milliwatts; from one to a million. Fails: kInvalidArgument.
 Expected<std::int64_t> parse_power(std::string_view text);
-/// "100mbit", "1.5 gbit", "512kbit", "9600bit": bits per second, in steps of 1000. Fails: kInvalidArgument.
+/// Parses "100mbit", "1.5 gbit", "512kbit", "9600bit": bits per second, in steps of 1000. Fails:
+/// kInvalidArgument.
 Expected<std::uint64_t> parse_rate(std::string_view text);
-/// "412 B", "147 KiB", "12.8 MiB": three significant digits.
+/// Returns "412 B", "147 KiB", "12.8 MiB": three significant digits.
 std::string format_bytes(std::uint64_t bytes);
 
 }  // namespace pareto

@@ -35,7 +35,8 @@ struct OptionUsage {
   /// Returns what stands behind the name in --help: the value's name, or its choices if they are
   /// short.
   std::string shown_value() const;
-  /// Returns the help with the choices that shown_value() leaves out, the default, and "(required)".
+  /// Returns the help with the choices that shown_value() leaves out, the default, and
+  /// "(required)".
   std::string description() const;
 };
 
@@ -53,7 +54,7 @@ Usage usage_of(const CLI::App& app);
 /// Options under one heading of --help.
 struct OptionGroup {
   std::string heading;
-  std::vector<const OptionUsage*> options;  ///< of a Usage that outlives this
+  std::vector<const OptionUsage*> options;  ///< options of a Usage that outlives this
 };
 /// Groups options as --help does: arguments, then each heading, and last the options that all
 /// commands have. Groups without an option are left out.
@@ -94,16 +95,17 @@ Expected<Usage> usage_from_json(std::string_view text);
 /// terminal; 0 means none.
 std::string help_page(const Usage& usage, int columns, std::string_view parent = "");
 
-/// --help in lines of at most so many columns (0: no terminal), for the parser and the commands added to it from now on.
+/// Sets the format of --help for the parser and the commands added to it from now on: lines of at
+/// most `columns` columns (0: no terminal).
 void set_help_format(CLI::App& app, int columns);
 
-/// A page for man(1), of this version of the program. see_also: as "paretod(8)".
+/// Writes a page for man(1), of this version of the program. see_also: as "paretod(8)".
 std::string manual_page(const Usage& usage, int section, std::string_view see_also);
 
 /// Returns a page of docs/reference, in Markdown. parent: "paretoctl " for one of its commands.
 std::string reference_page(const Usage& usage, std::string_view parent = "");
 
-/// What bash or zsh is to read so that it completes the program's arguments.
+/// Returns the script that bash or zsh reads to complete the program's arguments.
 std::string bash_completion(const Usage& usage);
 std::string zsh_completion(const Usage& usage);
 
@@ -114,7 +116,7 @@ std::string zsh_completion(const Usage& usage);
 class UsageFlags {
  public:
   void add_to(CLI::App& app);
-  /// After parsing: what was asked for; none: nothing was.
+  /// Returns, after parsing, the text that was asked for; no value if nothing was.
   std::optional<std::string> text(const CLI::App& app, int section,
                                   std::string_view see_also) const;
 

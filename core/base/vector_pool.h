@@ -8,8 +8,9 @@
 
 namespace pareto {
 
-/// Vectors that nobody needs any more, kept for those to come. Any vector may be put, wherever its memory is from; one that is taken
-/// belongs to the taker, who need not bring it back. What lies idle is bounded.
+/// Vectors that nobody needs any more, kept for those to come. Any vector may be put, wherever its
+/// memory is from; one that is taken belongs to the taker, who need not bring it back. What lies
+/// idle is bounded.
 ///
 /// Threads: any.
 template <typename T>
@@ -19,7 +20,8 @@ class VectorPool {
   VectorPool(const VectorPool&) = delete;
   VectorPool& operator=(const VectorPool&) = delete;
 
-  /// Empty, with room for `size` elements: the idle one that fits best and is not twice as large, else a new one.
+  /// Returns an empty vector with room for `size` elements: the idle one that fits best and is not
+  /// twice as large, else a new one.
   std::vector<T> take(std::size_t size) {
     std::vector<T> taken;
     if (size == 0) return taken;

@@ -1,5 +1,6 @@
-// xxHash, and on x86-64 its dispatcher, which sends XXH3_* to the widest vector unit of the CPU it runs on: three times the speed of the
-// baseline. Not every installation of the library has that. Included by source files only: it defines names without a namespace.
+// xxHash, and on x86-64 its dispatcher, which sends XXH3_* to the widest vector unit of the CPU it
+// runs on: three times the speed of the baseline. Not every installation of the library has that.
+// Included by source files only: it defines names without a namespace.
 #pragma once
 
 #define XXH_STATIC_LINKING_ONLY

@@ -14,7 +14,7 @@ namespace {
 using wire::Message;
 using wire::MessageKind;
 
-/// The value under a key of the hello's dict; null where there is none.
+/// Returns the value under a key of the hello's dict; null where there is none.
 const Value* find(const Message& message, std::string_view key) {
   const Dict* dict = message.body.get_if<Dict>();
   if (dict == nullptr) return nullptr;

@@ -1,7 +1,8 @@
 // The first words on every link between stages, and between the coordinator and a stage. Both
 // programs say them. Format: FORMAT.md.
 //
-//   connecting side --kHello--> accepting side --kReady (or kError, then close)--> kPing … kValues …
+//   connecting side --kHello--> accepting side
+//       --kReady (or kError, then close)--> kPing … kValues …
 #pragma once
 
 #include <cstddef>
@@ -22,12 +23,12 @@ enum class Role {
   kSink,      ///< the peer takes the results of this last stage
   kProbe,     ///< the peer measures the link, and speaks to no stage
 };
-/// "upstream", "sink", "probe"
+/// Returns "upstream", "sink", "probe".
 std::string_view to_string(Role role);
 
 struct Hello {
   std::uint64_t pipeline = 0;
-  std::uint32_t stage = 0;  ///< of the accepting side
+  std::uint32_t stage = 0;  ///< stage of the accepting side
   Role role = Role::kUpstream;
 };
 
@@ -42,8 +43,8 @@ inline constexpr std::size_t kLongestError = 2000;
 
 /// Makes the message that carries a failed request to the sink, or refuses a hello.
 wire::Message error_message(std::uint64_t pipeline, std::uint64_t request, const Error& error);
-/// Returns the error that such a message carries, without control characters; kCorrupt if it carries
-/// none.
+/// Returns the error that such a message carries, without control characters; kCorrupt if it
+/// carries none.
 Error error_of(const wire::Message& message);
 
 /// Says hello and waits until the peer is ready. Fails: as links do; if the peer refuses, with the

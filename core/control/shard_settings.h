@@ -12,7 +12,8 @@ struct ShardSettings {
   std::string precision = "fp32";
   int threads = 0;         ///< 0 means as the device is set
   std::int64_t batch = 1;  ///< engines are timed at this one
-  /// Largest error that bf16 may have, relative to the largest output; 0 means the device's default.
+  /// Largest error that bf16 may have, relative to the largest output; 0 means the device's
+  /// default.
   double max_error = 0;
   std::string device{};  ///< "cuda:0"; empty means as the device is set
   auto operator<=>(const ShardSettings&) const = default;

@@ -18,7 +18,7 @@ enum class StageState {
   kFailed,    ///< a link broke; terminal
   kClosed,    ///< drained or closed; terminal
 };
-/// "opening", "running", "draining", "failed", "closed"
+/// Returns "opening", "running", "draining", "failed", "closed".
 std::string_view to_string(StageState state);
 /// Fails: kCorrupt (no state of that name).
 Expected<StageState> parse_stage_state(std::string_view name);
@@ -37,18 +37,18 @@ struct StageReport {
   bool operator==(const StageReport&) const = default;
 };
 
-/// What a stage runs, and what it counted since it was opened.
+/// The shard that a stage runs, and its counts since it was opened.
 struct StageActivity : StageReport {
   std::string model{};
   std::int64_t begin = 0;  ///< operators of the model
   std::int64_t end = 0;
   std::string engine{};
   std::uint64_t answered = 0;  ///< requests whose values were sent on
-  DurationCounts wait{};       ///< of requests, to be computed
+  DurationCounts wait{};       ///< times that requests waited to be computed
   DurationCounts compute{};
-  Nanoseconds receiving{};                  ///< while requests were coming in
-  Nanoseconds sending{};                    ///< until the downstream link had taken what was sent
-  Nanoseconds round_trip{};                 ///< to the next stage when it started; 0: not known
+  Nanoseconds receiving{};   ///< while requests were coming in
+  Nanoseconds sending{};     ///< time until the downstream link had taken what was sent
+  Nanoseconds round_trip{};  ///< round trip to the next stage when it started; 0: not known
   std::uint64_t link_bytes_per_second = 0;  ///< the same way
 };
 

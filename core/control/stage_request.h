@@ -12,14 +12,15 @@ struct StageRequest {
   std::uint64_t pipeline = 0;        ///< chosen by the coordinator at random
   std::uint32_t stage = 0;           ///< 0 is the first
   std::string shard;                 ///< the handle that loading returned
-  std::string transport;             ///< of the link that its upstream connects
-  std::string downstream_transport;  ///< of the link to the next stage, or the sink's
+  std::string transport;             ///< transport of the link that its upstream connects
+  std::string downstream_transport;  ///< transport of the link to the next stage, or to the sink
   std::string downstream;   ///< address of the next stage; empty: the sink will connect here
   std::uint32_t queue = 4;  ///< capacity of the queues between its threads, 1 … 1024
-  std::uint64_t max_frame_bytes = 0;  ///< on its downstream link; 0 means the device's limit
-  std::string codec{};                ///< of what it sends to the next stage; empty: none
-  Nanoseconds profiled_compute{};     ///< of a request, by the device's profile; 0: not known
-  bool payload_checksum = true;       ///< of what it sends
+  std::uint64_t max_frame_bytes = 0;  ///< limit on its downstream link; 0 means the device's limit
+  std::string codec{};                ///< codec of what it sends to the next stage; empty: none
+  /// Compute time of a request, by the device's profile; 0: not known.
+  Nanoseconds profiled_compute{};
+  bool payload_checksum = true;  ///< whether what it sends has a checksum
   bool operator==(const StageRequest&) const = default;
 };
 

@@ -1,5 +1,5 @@
-// Errors across the control service: an ErrorCode is a gRPC status code, one to one, and the message
-// travels as it is.
+// Errors across the control service: an ErrorCode is a gRPC status code, one to one, and the
+// message travels as it is.
 #pragma once
 
 #include <array>

@@ -14,8 +14,8 @@
 namespace pareto::control {
 
 v1::RunnerSettings to_wire(const ShardSettings& settings);
-/// Words that are empty leave what a ShardSettings begins with. Fails: kInvalidArgument (more threads
-/// than kMostThreads).
+/// Words that are empty leave what a ShardSettings begins with. Fails: kInvalidArgument (more
+/// threads than kMostThreads).
 Expected<ShardSettings> from_wire(const v1::RunnerSettings& wire);
 
 /// Leaves the session to the caller.

@@ -37,7 +37,7 @@ std::string answer(int status, std::string_view type, std::string_view body) {
       status, reason_of(status), type, body.size(), status == 405 ? "Allow: GET\r\n" : "", body);
 }
 
-/// The bytes up to the next blank, which are taken off `line` with it.
+/// Returns the bytes up to the next blank, which are taken off `line` with it.
 std::string_view next_word(std::string_view& line) {
   const std::string_view word = line.substr(0, line.find(' '));
   line.remove_prefix(std::min(word.size() + 1, line.size()));

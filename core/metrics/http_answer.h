@@ -1,4 +1,5 @@
-// The little of HTTP that a scrape takes, as a function of bytes: what comes before an empty line in, a whole answer out.
+// The little of HTTP that a scrape takes, as a function of bytes: what comes before an empty line
+// in, a whole answer out.
 #pragma once
 
 #include <functional>
@@ -7,12 +8,14 @@
 
 namespace pareto::metrics {
 
-/// The answer to a request that begins with `head`, its first lines up to the empty one. GET /metrics is answered with what `metrics`
-/// returns, GET / with a page that links there; all else is an error: 400 (no HTTP), 404, 405 (another method), 505 (another version).
-/// Whatever the bytes are, they are not looked at beyond the first line.
+/// Returns the answer to a request that begins with `head`, its first lines up to the empty one.
+/// GET /metrics is answered with what `metrics` returns, GET / with a page that links there; all
+/// else is an error: 400 (no HTTP), 404, 405 (another method), 505 (another version). Whatever the
+/// bytes are, they are not looked at beyond the first line.
 std::string http_answer(std::string_view head, const std::function<std::string()>& metrics);
 
-/// The answer of an error's number, and why in a line: 431 is a head that is too long, 500 our own fault.
+/// Returns the answer of an error's number, and why in a line: 431 is a head that is too long, 500
+/// our own fault.
 std::string http_error(int status, std::string_view why = {});
 
 }  // namespace pareto::metrics

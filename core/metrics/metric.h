@@ -1,6 +1,7 @@
 // What a scrape is told, as values: families of samples, made when somebody asks and kept nowhere.
 //
-//   plain counters of the parts --read--> Families --exposition--> text --MetricsServer--> Prometheus
+//   plain counters of the parts --read--> Families --exposition--> text
+//       --MetricsServer--> Prometheus
 #pragma once
 
 #include <functional>
@@ -15,30 +16,30 @@ namespace pareto::metrics {
 enum class Kind {
   kCounter,    ///< only grows; its name ends in _total
   kGauge,      ///< goes up and down
-  kHistogram,  ///< of durations, in seconds
+  kHistogram,  ///< histogram of durations, in seconds
 };
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
 struct Sample {
   Labels labels;
-  double value = 0;          ///< of counters and gauges
-  DurationCounts durations;  ///< of histograms
+  double value = 0;          ///< value of counters and gauges
+  DurationCounts durations;  ///< durations of histograms
 };
 
 /// Samples of one name; no two with the same labels.
 struct Family {
-  std::string name;  ///< in base units, which it ends with: "pareto_stage_compute_seconds"
+  std::string name;  ///< name in base units, which it ends with: "pareto_stage_compute_seconds"
   std::string help;  ///< a sentence without its full stop
   Kind kind = Kind::kGauge;
   std::vector<Sample> samples;
 };
 using Families = std::vector<Family>;
 
-/// What a scrape asks for. Called from one thread at a time.
+/// The function that a scrape calls, from one thread at a time.
 using Collect = std::function<Families()>;
 
-/// A family of one sample without labels.
+/// Makes a family of one sample without labels.
 inline Family single(std::string name, std::string help, Kind kind, double value) {
   return {std::move(name), std::move(help), kind, {{{}, value, {}}}};
 }
@@ -50,7 +51,7 @@ inline void add_label(Families& families, const std::string& name, const std::st
   }
 }
 
-/// In Prometheus' text format 0.0.4. Families without samples are left out.
+/// Writes the families in Prometheus' text format 0.0.4. Families without samples are left out.
 std::string exposition(const Families& families);
 
 }  // namespace pareto::metrics

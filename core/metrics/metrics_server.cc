@@ -34,7 +34,7 @@ struct Connection {
   explicit Connection(tcp::socket accepted)
       : socket(std::move(accepted)), deadline(socket.get_executor()) {}
   tcp::socket socket;
-  std::optional<Tls> tls;  ///< none: plain HTTP
+  std::optional<Tls> tls;  ///< no value means plain HTTP
   asio::steady_timer deadline;
   std::string request;
   std::string answer;
@@ -195,7 +195,8 @@ struct MetricsServer::Impl {
     discard(client);
   }
 
-  /// A socket that is closed while bytes from its peer lie unread is reset, and the answer may be lost: the peer is to close first.
+  /// A socket that is closed while bytes from its peer lie unread is reset, and the answer may be
+  /// lost: the peer is to close first.
   void discard(const Client& client) {
     client->socket.async_read_some(
         asio::buffer(client->discarded),
@@ -206,7 +207,7 @@ struct MetricsServer::Impl {
         });
   }
 
-  /// What waits on it is called with an error, and closes it once more.
+  /// Closes a connection. What waits on it is called with an error, and closes it once more.
   void close(const Client& client) {
     std::error_code ignored;
     client->socket.close(ignored);
@@ -218,7 +219,7 @@ struct MetricsServer::Impl {
   const std::shared_ptr<tls::ServerCertificate> certificate;  ///< null: plain HTTP
   const ServerLimits limits;
   std::string address;
-  std::string said;  ///< why the certificate's files could not be read anew; empty: they could
+  std::string said;  ///< why the certificate's files could not be read again; empty: they could
   asio::io_context context{1};
   tcp::acceptor acceptor{context};
   asio::steady_timer rest{context};

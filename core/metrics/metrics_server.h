@@ -1,4 +1,5 @@
-// Serves metrics to whoever asks, and to nobody for long: GET /metrics over HTTP or HTTPS, for Prometheus.
+// Serves metrics to any client, and to none for long: GET /metrics over HTTP or HTTPS, for
+// Prometheus.
 #pragma once
 
 #include <chrono>
@@ -13,11 +14,12 @@
 
 namespace pareto::metrics {
 
-/// What strangers may take.
+/// The limits on what strangers may take.
 struct ServerLimits {
-  std::size_t head_bytes = std::size_t{8} << 10;  ///< of a request, up to its empty line
-  std::size_t connections = 64;                   ///< at once; one more, and the oldest makes room
-  /// From when a connection is taken until it is hung up on, TLS agreed on or not, answered or not: what Prometheus waits by default.
+  std::size_t head_bytes = std::size_t{8} << 10;  ///< bytes of a request, up to its empty line
+  std::size_t connections = 64;  ///< connections at once; one more, and the oldest makes room
+  /// The time from when a connection is taken until it is hung up on, TLS agreed on or not,
+  /// answered or not: what Prometheus waits by default.
   Nanoseconds patience = std::chrono::seconds(10);
 };
 
@@ -26,8 +28,9 @@ struct ServerLimits {
 /// Threads: one of its own, which `collect` is called on; start and end from the owner.
 class MetricsServer {
  public:
-  /// address: "HOST:PORT", port 0 picks one. What `collect` throws is an answer too (500). With a certificate TLS is all that is
-  /// spoken; without (null) plain HTTP. Fails: kInvalidArgument (no address), kPermission (port in use or not allowed), kExhausted.
+  /// address: "HOST:PORT", port 0 picks one. What `collect` throws is an answer too (500). With a
+  /// certificate TLS is all that is spoken; without (null) plain HTTP. Fails: kInvalidArgument (no
+  /// address), kPermission (port in use or not allowed), kExhausted.
   static Expected<std::unique_ptr<MetricsServer>> start(
       const std::string& address, Collect collect,
       std::shared_ptr<tls::ServerCertificate> certificate = nullptr,
@@ -37,12 +40,13 @@ class MetricsServer {
   MetricsServer(const MetricsServer&) = delete;
   MetricsServer& operator=(const MetricsServer&) = delete;
 
-  /// "127.0.0.1:7073": numeric, with the real port.
+  /// Returns "127.0.0.1:7073": numeric, with the real port.
   const std::string& address() const;
-  /// "https://127.0.0.1:7073/metrics"
+  /// Returns "https://127.0.0.1:7073/metrics".
   std::string url() const;
 
-  /// Looks at the certificate's files now, and logs what came of it; each connection looks at them before it is taken. Threads: any.
+  /// Looks at the certificate's files now, and logs what came of it; each connection looks at them
+  /// before it is taken. Threads: any.
   void refresh_certificate() const;
 
  private:

@@ -61,7 +61,8 @@ std::optional<double> most_descriptors() {
 
 /// Seconds since 1970.
 std::optional<double> start_time() {
-  // The process's name, which may hold anything, ends with the last parenthesis; ticks after the machine's start are word 20 behind it.
+  // The process's name, which may hold anything, ends with the last parenthesis; ticks after the
+  // machine's start are word 20 behind it.
   const std::string own = read_file("/proc/self/stat", kLimit).value_or("");
   const std::size_t name_end = own.rfind(") ");
   const std::string machine = read_file("/proc/stat", kLimit).value_or("");

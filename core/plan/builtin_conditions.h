@@ -14,7 +14,7 @@ namespace pareto::plan {
 
 struct BuiltinCondition {
   std::string name;       ///< "wifi"
-  std::string_view text;  ///< as in configs/network/wifi.yaml
+  std::string_view text;  ///< text as in configs/network/wifi.yaml
 };
 
 /// Returns them in the order of their names.

@@ -72,7 +72,8 @@ ConditionChange read_change(ConfigSection& row) {
   return change;
 }
 
-/// The folder that files named in a condition are looked for in; none: there are no files.
+/// The folder that files named in a condition are looked for in; no value means that there are no
+/// files.
 using Folder = std::optional<std::filesystem::path>;
 
 void read_packet_trace(ConfigSection& section, LinkDirection& direction, const Folder& folder) {
@@ -127,7 +128,8 @@ void read_direction(ConfigSection& section, LinkDirection& direction, const Fold
   read_packet_trace(section, direction, folder);
 }
 
-/// What only the whole of a direction shows. A problem is told where its key stands: in `own` or in `both`.
+/// Checks what only the whole of a direction shows. A problem is reported where its key stands: in
+/// `own` or in `both`.
 void check(const LinkDirection& direction, ConfigSection* own, ConfigSection& both) {
   const auto problem = [&](const char* key, const char* sentence) {
     (own != nullptr && own->has(key) ? *own : both).problem(key, sentence);
@@ -160,7 +162,7 @@ void check(const LinkDirection& direction, ConfigSection* own, ConfigSection& bo
 
 std::string to_text(Nanoseconds duration) { return fmt::format("{}ns", duration.count()); }
 
-/// As a flow mapping of all keys that are not as by default.
+/// Writes a flow mapping of all keys that differ from their defaults.
 std::string to_text(const LinkDirection& direction) {
   std::vector<std::string> keys;
   const auto add = [&](const char* key, const std::string& value) {

@@ -1,4 +1,5 @@
-// What a model takes on a device, measured once and kept: what plans are predicted from. A document; format: core/plan/FORMAT.md.
+// What a model takes on a device, measured once and kept: what plans are predicted from. A
+// document; format: core/plan/FORMAT.md.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +21,16 @@ struct ShardTime {
   std::int64_t begin = 0;
   std::int64_t end = 0;
   Nanoseconds alone{};  ///< computing a lone request of the profile's batch: the stage has slept
-  /// From one request to the next when they follow each other and all devices are at work, without the processor time of links.
+  /// Time from one request to the next when they follow each other and all devices are at work,
+  /// without the processor time of links.
   Nanoseconds busy{};
-  std::uint64_t memory_bytes = 0;  ///< what loading it added to the daemon
+  std::uint64_t memory_bytes = 0;  ///< bytes that loading it added to the daemon
   std::uint64_t output_bytes = 0;  ///< tensors of what it makes of a request; 0: not known
   bool operator==(const ShardTime&) const = default;
 };
 
-/// Of one model on one device under one choice of settings and one memory limit, beside so many others. Another of these is another profile.
+/// The profile of one model on one device under one choice of settings and one memory limit, with
+/// `machine_shared_by` devices at work on its machine. Another of these is another profile.
 struct DeviceProfile {
   std::string device;  ///< a name from the inventory
   std::string cpu;
@@ -36,32 +39,37 @@ struct DeviceProfile {
   std::string model_digest;  ///< 64 hex digits
   std::string engine = "auto";
   std::string precision = "fp32";
-  double max_error = 0;  ///< as Plan's
+  double max_error = 0;  ///< largest allowed error; see Plan::max_error
   int threads = 1;
   std::int64_t batch = 1;  ///< samples of a message
-  /// What shards might take, as the device said; 0: what was free.
+  /// Bytes that shards might take, as the device said; 0: what was free.
   std::uint64_t memory_limit_bytes = 0;
   int machine_shared_by = 1;  ///< devices that were at work on its machine, itself included
   std::string measured;       ///< ISO 8601, UTC
 
-  Nanoseconds overhead{};  ///< of a stage for a lone message, beyond its shard and its links
+  Nanoseconds overhead{};  ///< time of a stage for a lone message, beyond its shard and its links
   std::vector<Nanoseconds>
-      operators;  ///< of each operator of the model, one by one in the plain engine
-  /// By begin, then end, none twice; one at least that begins or ends the model, or is all of it.
+      operators;  ///< time of each operator of the model, one by one in the plain engine
+  /// Times of shards, by begin, then end, none twice; one at least that begins or ends the model,
+  /// or is all of it.
   std::vector<ShardTime> shards;
-  /// What the device had no room for, nothing else being loaded: in the same order, none among `shards`.
+  /// Ranges that the device had no room for, nothing else being loaded: in the same order, none
+  /// among `shards`.
   std::vector<OperatorRange> too_large;
-  /// What the yardstick (the whole model, or the largest part that has room) took of consecutive requests under load, as multiples of their median, in the order measured: at most
+  /// Times of consecutive requests under load of the yardstick (the whole model, or the largest
+  /// part that has room), as multiples of their median, in the order measured: at most
   /// kMostJitterFactors; empty: not known.
   std::vector<double> jitter{};
   std::string runs_on{};  ///< "cpu", "cuda:0"; empty: not known
-  int cores = 0;          ///< that its daemon might use; 0: not known
-  /// Share of its machine's processors that others used while it was measured; none: not known.
+  int cores = 0;          ///< cores that its daemon might use; 0: not known
+  /// Share of its machine's processors that others used while it was measured; no value means that
+  /// it is not known.
   std::optional<double> others_share{};
 
-  /// Of operators [begin, end) as one shard; null: not measured.
+  /// Returns the time of operators [begin, end) as one shard; null: not measured.
   const ShardTime* find_shard(std::int64_t begin, std::int64_t end) const;
-  /// The first of `too_large` that a shard of operators [begin, end) would hold; null: none, there may be room for it.
+  /// Returns the first of `too_large` that a shard of operators [begin, end) would hold; null:
+  /// none, there may be room for it.
   const OperatorRange* no_room_for(std::int64_t begin, std::int64_t end) const;
   bool operator==(const DeviceProfile&) const = default;
 };

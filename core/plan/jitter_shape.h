@@ -5,7 +5,8 @@
 
 namespace pareto::plan {
 
-/// A standard normal deviate as one of another shape with the same rank, of mean 0 and deviation 1.
+/// Returns a standard normal deviate as one of another shape with the same rank, of mean 0 and
+/// deviation 1.
 double shaped_deviate(JitterShape shape, double deviate);
 
 }  // namespace pareto::plan

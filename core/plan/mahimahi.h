@@ -1,5 +1,6 @@
-// Packet-delivery traces of Mahimahi (Netravali et al., USENIX ATC 2015), as recorded on mobile networks: one line for each packet of
-// 1500 bytes that may pass, with the millisecond at which it may; after the last line the trace begins again.
+// Packet-delivery traces of Mahimahi (Netravali et al., USENIX ATC 2015), as recorded on mobile
+// networks: one line for each packet of 1500 bytes that may pass, with the millisecond at which it
+// may; after the last line the trace begins again.
 #pragma once
 
 #include <filesystem>
@@ -17,8 +18,9 @@ struct RateTrace {
   Nanoseconds period{};
 };
 
-/// As rates over steps of 100 ms, the shortest that a rate is changed in; while nothing may pass, the rate is 8 kbit/s.
-/// Fails: kInvalidArgument (not such a trace, or longer than two and a half hours, faster than 100 gbit/s), with the line; kNotFound, kPermission.
+/// Reads the trace as rates over steps of 100 ms, the shortest that a rate is changed in; while
+/// nothing may pass, the rate is 8 kbit/s. Fails: kInvalidArgument (not such a trace, or longer
+/// than two and a half hours, faster than 100 gbit/s), with the line; kNotFound, kPermission.
 Expected<RateTrace> read_mahimahi(const std::filesystem::path& path);
 /// `name` stands for the file in errors.
 Expected<RateTrace> parse_mahimahi(std::string_view text, std::string_view name);

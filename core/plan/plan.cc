@@ -22,7 +22,7 @@ OperatorRanges ranges_of_stage(const StagePlan& stage) {
   return stage.operators.empty() ? OperatorRanges{{stage.begin, stage.end}} : stage.operators;
 }
 
-/// Of a stage that says which operators it runs: as many as lie between its ends.
+/// Checks that a stage that says which operators it runs has as many as lie between its ends.
 Expected<> check_ranges(const StagePlan& stage, std::size_t index) {
   std::int64_t last = 0;
   std::int64_t count = 0;
@@ -42,7 +42,7 @@ Expected<> check_ranges(const StagePlan& stage, std::size_t index) {
               index, count, stage.begin, stage.end, stage.end - stage.begin);
 }
 
-/// Of a plan that runs operators in an order of its own: each stands in one stage.
+/// Checks that each operator of a plan that runs them in an order of its own stands in one stage.
 Expected<> check_order(const Plan& plan) {
   std::vector<std::pair<OperatorRange, std::size_t>> ranges;
   for (std::size_t i = 0; i < plan.stages.size(); ++i) {
@@ -109,7 +109,7 @@ Expected<> check_pipeline(const Plan& plan) {
   return {};
 }
 
-/// Whole models beside each other.
+/// Whole models next to each other.
 Expected<> check_replicas(const Plan& plan) {
   if (plan.stages.size() < 2 || !plan.splits.empty() || !plan.codecs.empty() ||
       plan.has_own_order() || plan.micro_batch > 0) {
@@ -199,7 +199,7 @@ Expected<> check_all_keys(const nlohmann::json& json) {
   return {};
 }
 
-/// What was found instead of a number, for people: nothing that is nested.
+/// Describes what was found instead of a number, for people: nothing that is nested.
 std::string shown(const nlohmann::json& json) {
   return json.is_structured() ? "something nested" : json.dump();
 }
@@ -382,7 +382,7 @@ Expected<Plan> plan_from(const nlohmann::json& json) {
   return plan;
 }
 
-/// What `take` makes of a document.
+/// Returns what `take` makes of a document.
 template <typename Take>
 auto read_document(const std::string& text, const char* what, Take take)
     -> decltype(take(nlohmann::json())) {

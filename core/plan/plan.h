@@ -1,5 +1,5 @@
-// A plan: where a model is cut and what runs where. A document: it travels, is stored with every trial, and is a file that
-// `run` takes. Format: core/plan/FORMAT.md.
+// A plan: where a model is cut and what runs where. A document: it travels, is stored with every
+// trial, and is a file that `run` takes. Format: core/plan/FORMAT.md.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ struct StagePlan {
   std::string device;      ///< a name from the inventory
   std::int64_t begin = 0;  ///< operators [begin, end), in the order in which the plan runs them
   std::int64_t end = 0;
-  OperatorRanges operators{};  ///< which ones of the model those are; empty: [begin, end) too
+  OperatorRanges operators{};  ///< operators of the model that it runs; empty: [begin, end) too
   bool operator==(const StagePlan&) const = default;
 };
 
-/// A link's ends as numbers of stages; none: the coordinator.
+/// A link's ends as numbers of stages; no value means the coordinator.
 struct LinkEnds {
   std::optional<std::size_t> from;
   std::optional<std::size_t> to;
@@ -34,26 +34,29 @@ struct Plan {
   std::string model;  ///< a built-in name, or the path of a TorchScript file
   std::vector<std::string>
       splits;  ///< names of the split points, one fewer than stages; empty: one device runs all
-  std::vector<StagePlan> stages;  ///< in order, without gaps
-  /// Whether its stages are replicas, each of them the whole model, that requests go to in turns. Else they are a pipeline.
+  std::vector<StagePlan> stages;  ///< stages in order, without gaps
+  /// Whether its stages are replicas, each of them the whole model, that requests go to in turns.
+  /// Else they are a pipeline.
   bool replicated = false;
-  std::string transport = "tcp";  ///< of every link, where `transports` is empty
+  std::string transport = "tcp";  ///< transport of every link, if `transports` is empty
   /// One a link, where they differ. Set by set_transports alone.
   std::vector<std::string> transports;
-  /// How tensors travel from stage i to the next, by the names of core/wire/codec.h; empty: as they are everywhere.
+  /// Codecs by which tensors travel from stage i to the next, by the names of core/wire/codec.h;
+  /// empty: as they are everywhere.
   std::vector<std::string> codecs;
   std::int64_t batch = 1;
   std::int64_t micro_batch = 0;  ///< samples that travel together, at most the batch; 0 = all
   int window = 0;                ///< requests (whole batches) in flight; 0 = auto
   std::string engine = "auto";
   std::string precision = "fp32";
-  int threads = 0;  ///< of a request on a device; 0: as each device is set
-  /// The largest error of bf16, against plain fp32 and relative to the largest output; 0: as each device has it.
+  int threads = 0;  ///< threads of a request on a device; 0: as each device is set
+  /// The largest error of bf16, against plain fp32 and relative to the largest output; 0: as each
+  /// device has it.
   double max_error = 0;
   bool operator==(const Plan&) const = default;
 
-  /// What that stage runs, and all that runs before it.
-  /// Of a plan that begins inside the model, to measure a part of it, all before has run.
+  /// Returns what that stage runs, and all that runs before it. In a plan that begins inside the
+  /// model, to measure a part of it, everything before has run.
   ShardOperators operators_of(std::size_t stage) const;
   /// Whether some stage runs other operators than [begin, end) of the model.
   bool has_own_order() const;
@@ -61,35 +64,36 @@ struct Plan {
   /// One a stage.
   std::vector<std::string> device_names() const;
 
-  /// From the source through the stages to the sink; of replicas from the source and to the sink, one replica after the other.
+  /// Returns the number of links from the source through the stages to the sink; with replicas from
+  /// the source and to the sink, one replica after the other.
   std::size_t links() const { return replicated ? 2 * stages.size() : stages.size() + 1; }
   LinkEnds ends_of(std::size_t link) const;
-  /// The link into a stage; out of it leads the next one.
+  /// Returns the link into a stage; out of it leads the next one.
   std::size_t link_into(std::size_t stage) const { return replicated ? 2 * stage : stage; }
   /// Requests of which each replica gets one. 1: a pipeline.
   std::size_t turn() const { return replicated ? stages.size() : 1; }
-  /// Of link 0 … links() - 1.
+  /// Returns the transport of link 0 … links() - 1.
   const std::string& transport_of(std::size_t link) const {
     return transports.empty() ? transport : transports[link];
   }
   /// One a link; where all are alike, that one becomes `transport`.
   void set_transports(std::vector<std::string> names);
-  /// "tcp"; of links that differ all of them: "tcp+shm+tcp".
+  /// Returns "tcp"; of links that differ all of them: "tcp+shm+tcp".
   std::string transport_text() const;
 
-  /// Samples of one message.
+  /// Returns samples of one message.
   std::int64_t message_batch() const { return micro_batch > 0 ? micro_batch : batch; }
   /// Messages of one request.
   std::int64_t messages() const { return (batch + message_batch() - 1) / message_batch(); }
 };
 
-/// How a model is opened, so that whoever runs a plan of it opens the same one.
+/// The way a model is opened, so that all who run a plan of it open the same one.
 struct ModelSource {
   std::string model;          ///< a built-in name, or the path of a TorchScript file
   std::string input_shape{};  ///< per sample, "3x224x224;128:int64"; empty: as the model has it
-  std::int64_t num_classes = 1000;    ///< of a built-in model
+  std::int64_t num_classes = 1000;    ///< classes of a built-in model
   std::string weights{};              ///< the path of a checkpoint; empty: its own
-  std::uint64_t model_seed = 0;       ///< of a built-in model's own weights
+  std::uint64_t model_seed = 0;       ///< seed of a built-in model's own weights
   std::vector<std::string> inputs{};  ///< paths of .npy files, one an input; empty: made-up values
   std::vector<std::string> operators{};  ///< paths of libraries of operators that LibTorch lacks
   bool operator==(const ModelSource&) const = default;
@@ -104,10 +108,11 @@ struct PlanFile {
 std::string to_json(const Plan& plan);
 std::string to_json(const ModelSource& source);
 std::string to_json(const PlanFile& file);
-/// Checks that stages are contiguous from 0 and hold each operator once, names present, numbers in range, and that no key is unknown. Fails: kInvalidArgument, an
-/// unknown key with the nearest known one.
+/// Checks that stages are contiguous from 0 and hold each operator once, names present, numbers in
+/// range, and that no key is unknown. Fails: kInvalidArgument, an unknown key with the nearest
+/// known one.
 Expected<PlanFile> plan_file_from_json(const std::string& json);
-/// Of such a file the plan alone.
+/// Reads only the plan of such a file.
 Expected<Plan> plan_from_json(const std::string& json);
 /// Fails: kInvalidArgument, as above.
 Expected<ModelSource> model_source_from_json(const std::string& json);

@@ -1,5 +1,6 @@
-// A shard as a document: what one device needs to become one stage, without weights. Made by partitioner/model/emit, sent by the
-// coordinator, loaded by core/runtime. Format: core/plan/FORMAT.md.
+// A shard as a document: what one device needs to become one stage, without weights. Made by
+// partitioner/model/emit, sent by the coordinator, loaded by core/runtime. Format:
+// core/plan/FORMAT.md.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ struct WeightRef {
   Digest digest;     ///< sha256 of its dense row-major bytes
   DType dtype = DType::kFloat32;
   Shape shape;
-  bool is_parameter = true;  ///< else a buffer
+  bool is_parameter = true;  ///< otherwise it is a buffer
   std::uint64_t size_bytes() const;
 };
 
@@ -40,30 +41,32 @@ struct Shard {
   std::vector<BoundaryValue> inputs;   ///< arguments of "run", in order
   std::vector<BoundaryValue> outputs;  ///< results of "run" (always a tuple), in order
   std::vector<std::string>
-      scopes;  ///< for each operator its module path; scopes do not survive in an archive
+      scopes;                 ///< module path of each operator; scopes do not survive in an archive
   std::string torch_version;  ///< bits are comparable within one version only
 
-  /// Of `weights` and of what is packed.
+  /// Returns the bytes of `weights` and of what is packed.
   std::uint64_t weight_bytes() const;
   /// sha256 over the JSON manifest and the archive: equal shards have equal digests.
   Digest digest() const;
 };
 
-/// What a device sets aside to load a shard: the mapped weights and the copy in the layout that an engine wants, and room for what crosses
-/// its boundaries. What is predicted and what a daemon admits are reckoned alike.
+/// The copies of the weights that a device sets aside to load a shard: the mapped weights and the
+/// copy in the layout that an engine wants. Room for what crosses its boundaries is added.
+/// Predictions and daemons compute it alike.
 inline constexpr std::int64_t kWeightCopies = 2;
 inline constexpr std::int64_t kBoundaryCopies = 4;
 
-/// That of a shard, its archive included.
+/// Returns the bytes that loading a shard takes, its archive included.
 std::uint64_t loading_bytes(const Shard& shard, std::int64_t batch);
 
-/// Bytes of all tensors of a boundary at a batch; those of an impossible size are none.
+/// Returns the bytes of all tensors of a boundary at a batch; those of an impossible size are none.
 std::uint64_t boundary_bytes(const std::vector<BoundaryValue>& values, std::int64_t batch);
-/// Made-up values for a boundary, in order. Fails: as make_example does.
+/// Returns made-up values for a boundary, in order. Fails: as make_example does.
 Expected<std::vector<Value>> make_examples(const std::vector<BoundaryValue>& values,
                                            std::int64_t batch, std::uint64_t seed);
 
-/// All but the archive, as JSON text; and back, with every count, size and name of foreign text checked.
+/// Writes all but the archive as JSON text; and reads it, with every count, size and name of
+/// foreign text checked.
 std::string manifest_json(const Shard& shard);
 Expected<Shard> shard_from_manifest(const std::string& json, std::string archive);
 

@@ -1,4 +1,5 @@
-// Shared libraries that define operators which LibTorch does not have: torchvision's, torch_scatter's, one's own.
+// Shared libraries that define operators which LibTorch does not have: torchvision's,
+// torch_scatter's, one's own.
 #pragma once
 
 #include <string>
@@ -8,9 +9,10 @@
 
 namespace pareto::runtime {
 
-/// Loads libraries, for as long as the process lives. A library runs code of its own as it is loaded, so
-/// only the user of this machine may name one. Threads: one, before models are opened.
-/// Fails: kNotFound (no such file), kInvalidArgument (it cannot be loaded: with the linker's reason).
+/// Loads libraries, for as long as the process lives. A library runs code of its own as it is
+/// loaded, so only the user of this machine may name one. Threads: one, before models are opened.
+/// Fails: kNotFound (no such file), kInvalidArgument (it cannot be loaded: with the linker's
+/// reason).
 Expected<> load_operator_libraries(const std::vector<std::string>& files);
 
 }  // namespace pareto::runtime

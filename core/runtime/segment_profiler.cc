@@ -26,11 +26,11 @@ bool is_constant(const Value* value) { return value->node()->kind() == c10::prim
 /// One node as a graph of its own: interpreting it costs little more than the operator.
 struct Step {
   const Node* node = nullptr;
-  std::vector<const Value*>
-      arguments;  ///< the node's inputs that are no constants, and what its blocks read from outside
+  /// The node's inputs that are no constants, and what its blocks read from outside.
+  std::vector<const Value*> arguments;
   std::unique_ptr<torch::jit::Code> code;
-  std::string blocks;  ///< what those inside it do
-  std::string what;    ///< as OperatorTime
+  std::string blocks;  ///< work of the blocks inside it
+  std::string what;    ///< description as in OperatorTime
   std::vector<Nanoseconds> times;
 };
 
@@ -66,14 +66,16 @@ Step make_step(Node* node) {
   return step;
 }
 
-/// What tells one operator's work from another's, in words; as much of it as anybody would read, and then its digest.
+/// A description that tells one operator's work from another's, in words; as much of it as anybody
+/// would read, and then its digest.
 class Description {
  public:
   void add(std::string_view text) {
     if (text_.size() < kMostBytes) text_ += text;
     hasher_.update(text);
   }
-  /// A tensor by its type, shape and, where it is not dense, strides; of a list or tuple all of it, of a number or a text itself.
+  /// A tensor by its type, shape and, where it is not dense, strides; of a list or tuple all of it,
+  /// of a number or a text itself.
   void add_value(const c10::IValue& value) {
     try {
       add_known(value);
@@ -151,7 +153,8 @@ std::string describe(const Step& step, const Environment& environment) {
   return description.text();
 }
 
-/// Waits until these values are made: a GPU computes them after the call that asks for them returned.
+/// Waits until these values are made: a GPU computes them after the call that asks for them
+/// returned.
 void wait_until_made(const torch::jit::Stack& values) {
   for (const c10::IValue& value : values) {
     if (!value.isTensor() || !value.toTensor().defined() || value.toTensor().is_cpu()) continue;
@@ -181,13 +184,14 @@ Nanoseconds median(std::vector<Nanoseconds> times) {
   return *middle;
 }
 
-/// The operators of the shard among all steps, in the model's order.
+/// Returns the operators of the shard among all steps, in the model's order.
 std::vector<const Step*> operators_of(const std::vector<Step>& steps, const Node* result,
                                       std::int64_t prologue, std::int64_t count) {
   std::vector<const Step*> operators;
   for (const Step& step : steps) {
     if (step.node->kind() == c10::prim::GetAttr || step.node == result) continue;
-    // What lays out the values that come in, before the operators, is none of them; nor what lays out those that go out, after.
+    // What lays out the values that come in, before the operators, is none of them; nor what lays
+    // out those that go out, after.
     if (prologue-- > 0) continue;
     if (operators.size() == static_cast<std::size_t>(count)) break;
     operators.push_back(&step);
@@ -195,7 +199,8 @@ std::vector<const Step*> operators_of(const std::vector<Step>& steps, const Node
   return operators;
 }
 
-/// Of each value that `result` puts together (null: nothing is known), how many of the operators have run when the last is done that it comes from.
+/// Returns for each value that `result` puts together (null: nothing is known) how many of the
+/// operators have run when the last one is done that it comes from.
 std::vector<std::size_t> operators_until_each(const Node* result,
                                               const std::vector<const Step*>& operators) {
   if (result == nullptr) return {};
@@ -221,7 +226,7 @@ std::vector<std::size_t> operators_until_each(const Node* result,
   return until;
 }
 
-/// The median, over the repeats, of what steps [first, last) took together.
+/// Returns the median, over the repeats, of what steps [first, last) took together.
 Nanoseconds median_of_sums(const std::vector<const Step*>& steps, std::size_t first,
                            std::size_t last, int repeats) {
   std::vector<Nanoseconds> sums(static_cast<std::size_t>(repeats));
@@ -247,7 +252,8 @@ ShardProfile profile_segments(const torch::jit::Module& module, const plan::Shar
     for (std::size_t i = 0; i < inputs.size(); ++i) environment[graph->inputs()[i + 1]] = inputs[i];
     for (Step& step : steps) run_step(step, environment, round >= 0);
   }
-  // The tuple of results at the end is no operator of the model; but it may be constant, or come from one.
+  // The tuple of results at the end is no operator of the model; but it may be constant, or come
+  // from one.
   const Node* const maker = graph->outputs()[0]->node();
   const Node* const result = maker->kind() == c10::prim::TupleConstruct ? maker : nullptr;
   const std::int64_t prologue = module.hasattr("prologue") ? module.attr("prologue").toInt() : 0;

@@ -1,5 +1,6 @@
-// Element types of tensors, numbered as TorchScript (c10::ScalarType) numbers them, so that the numbers may
-// travel: they are part of the frame format. Quantised types carry a scale outside their bytes and are refused.
+// Element types of tensors, numbered as TorchScript (c10::ScalarType) numbers them, so that the
+// numbers may travel: they are part of the frame format. Quantised types carry a scale outside
+// their bytes and are refused.
 #pragma once
 
 #include <cstddef>
@@ -25,12 +26,12 @@ enum class DType : std::uint8_t {
   kBFloat16 = 15,
 };
 
-/// Bytes of one element: 1 … 16.
+/// Returns the bytes of one element: 1 … 16.
 std::size_t size_of(DType dtype);
-/// "float32", "int64", "bool", …
+/// Returns "float32", "int64", "bool", …
 std::string_view to_string(DType dtype);
 std::optional<DType> dtype_from_string(std::string_view name);
-/// The DType with this number; none for a number that is not listed above.
+/// Returns the DType with this number; none for a number that is not listed above.
 std::optional<DType> dtype_from_number(std::uint8_t number);
 
 }  // namespace pareto

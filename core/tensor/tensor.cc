@@ -49,7 +49,8 @@ Expected<std::size_t> checked_bytes(DType dtype, const Shape& shape, MemoryLayou
   return byte_count(dtype, shape);
 }
 
-/// channels × pixels from pixels × channels. In blocks, so that a cache line that was read or written serves all its elements.
+/// channels × pixels from pixels × channels. In blocks, so that a cache line that was read or
+/// written serves all its elements.
 template <std::size_t kSize>
 void transpose(const std::byte* from, std::byte* to, std::size_t pixels, std::size_t channels) {
   constexpr std::size_t kBlock = 16;

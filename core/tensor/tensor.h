@@ -17,14 +17,15 @@ namespace pareto {
 /// Sizes of the dimensions, outermost first; {} is a scalar. Every size >= 0.
 using Shape = std::vector<std::int64_t>;
 
-/// Elements of a shape. Fails with kInvalidArgument on a negative size, kExhausted where the product does not fit 63 bits.
+/// Elements of a shape. Fails with kInvalidArgument on a negative size, kExhausted where the
+/// product does not fit 63 bits.
 Expected<std::int64_t> element_count(std::span<const std::int64_t> shape);
-/// Of a dense tensor. Fails: as element_count.
+/// Returns the bytes of a dense tensor. Fails: as element_count() does.
 Expected<std::size_t> byte_count(DType dtype, std::span<const std::int64_t> shape);
-/// "1x3x224x224"; "scalar" for {}.
+/// Returns "1x3x224x224"; "scalar" for {}.
 std::string to_string(std::span<const std::int64_t> shape);
 
-/// In which order a dense tensor's elements lie.
+/// The order in which a dense tensor's elements lie.
 enum class MemoryLayout : std::uint8_t {
   kRowMajor = 0,      ///< the last dimension's neighbours are neighbours in memory
   kChannelsLast = 1,  ///< rank 4 only, N × C × H × W: as a row-major N × H × W × C
@@ -35,32 +36,33 @@ enum class MemoryLayout : std::uint8_t {
 /// Threads: a const Tensor may be read by any number of threads.
 class Tensor {
  public:
-  /// Where tensor memory starts: fits a cache line and every vector unit we run on.
+  /// The alignment of tensor memory: fits a cache line and every vector unit we run on.
   static constexpr std::size_t kAlignment = 64;
 
   /// An empty float32 tensor of shape {0}.
   Tensor();
 
-  /// Uninitialised memory, 64-byte aligned. Fails: kInvalidArgument (bad shape, a rank that the layout does not suit), kExhausted
-  /// (no memory).
+  /// Uninitialised memory, 64-byte aligned. Fails: kInvalidArgument (bad shape, a rank that the
+  /// layout does not suit), kExhausted (no memory).
   static Expected<Tensor> allocate(DType dtype, Shape shape,
                                    MemoryLayout layout = MemoryLayout::kRowMajor);
-  /// Memory of somebody else, kept alive by `owner` for as long as any copy of the tensor lives. `data` holds at least
-  /// element_count × size_of(dtype) bytes; alignment as it comes. Fails: kInvalidArgument (as allocate).
+  /// Memory of somebody else, kept alive by `owner` for as long as any copy of the tensor lives.
+  /// `data` holds at least element_count × size_of(dtype) bytes; alignment as it comes. Fails:
+  /// kInvalidArgument (as allocate).
   static Expected<Tensor> borrow(DType dtype, Shape shape, const std::byte* data,
                                  std::shared_ptr<const void> owner,
                                  MemoryLayout layout = MemoryLayout::kRowMajor);
 
   DType dtype() const { return dtype_; }
   const Shape& shape() const { return shape_; }
-  /// The shape's memory, from a tensor that nobody looks at any more.
+  /// Returns the shape's memory, from a tensor that nobody looks at any more.
   Shape take_shape() && { return std::move(shape_); }
   MemoryLayout layout() const { return layout_; }
   std::size_t size_bytes() const { return size_bytes_; }
   std::span<const std::byte> bytes() const { return {data_, size_bytes_}; }
-  /// The memory for its one writer, right after allocate() and before the tensor is shared.
+  /// Returns the memory for its one writer, right after allocate() and before the tensor is shared.
   std::span<std::byte> mutable_bytes() { return {const_cast<std::byte*>(data_), size_bytes_}; }
-  /// What keeps the memory alive.
+  /// Returns the owner that keeps the memory alive.
   const std::shared_ptr<const void>& owner() const { return owner_; }
 
  private:
@@ -79,10 +81,12 @@ class Tensor {
 constexpr bool suits(MemoryLayout layout, std::size_t rank) {
   return layout == MemoryLayout::kRowMajor || rank == 4;
 }
-/// The same tensor in row-major order: itself where it is so already, else a copy. Fails: kExhausted.
+/// Returns the same tensor in row-major order: itself where it is so already, else a copy. Fails:
+/// kExhausted.
 Expected<Tensor> row_major(const Tensor& tensor);
 
-/// Same dtype, shape and bits of every element (so NaN equals the same NaN, and -0 differs from 0), however they lie in memory.
+/// Whether two tensors have the same dtype, shape and bits of every element (so NaN equals the same
+/// NaN, and -0 differs from 0), however they lie in memory.
 bool bit_equal(const Tensor& a, const Tensor& b);
 
 }  // namespace pareto

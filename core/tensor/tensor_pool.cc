@@ -11,7 +11,7 @@ namespace {
 // Small tensors are kept as tight as their alignment allows, large ones in whole pages.
 constexpr std::uint64_t kLargeBytes = 32 << 10;
 constexpr std::uint64_t kPageBytes = 4096;
-/// At the end of a block, for the reference count of the tensor in it.
+/// The bytes at the end of a block for the reference count of the tensor in it.
 constexpr std::uint64_t kCountBytes = 128;
 /// A taker looks through all of them at worst.
 constexpr std::size_t kMostIdleBlocks = 1024;
@@ -35,7 +35,7 @@ struct TensorPool::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  /// One that lies idle, the last used first; else a new one. Null memory: there is none.
+  /// Returns one that lies idle, the last used first; else a new one. Null memory: there is none.
   Block take(std::uint64_t bytes) {
     const std::uint64_t unit = unit_of(bytes);
     // As Tensor::allocate: vector code may read the last line whole.
@@ -63,7 +63,7 @@ struct TensorPool::State {
     while (std::byte* const old = drop_oldest()) std::free(old);
   }
 
-  /// One that is too many, else null.
+  /// Returns one that is too many, else null.
   std::byte* drop_oldest() {
     const std::lock_guard lock(mutex);
     if (idle_bytes <= max_idle_bytes && idle.size() <= kMostIdleBlocks) return nullptr;
@@ -82,8 +82,8 @@ struct TensorPool::State {
   class CountAllocator;
 };
 
-/// Puts a shared_ptr's reference count at the end of the block that it counts the users of: freeing the count, the last thing a
-/// shared_ptr does, gives the block back.
+/// Puts a shared_ptr's reference count at the end of the block that it counts the users of: freeing
+/// the count, the last thing a shared_ptr does, gives the block back.
 template <typename T>
 class TensorPool::State::CountAllocator {
  public:

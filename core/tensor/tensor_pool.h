@@ -8,16 +8,18 @@
 
 namespace pareto {
 
-/// A tensor's memory comes back when the last copy of it goes, and serves the next one of about its size: a steady stream of tensors takes
-/// nothing from the heap, and no page is zeroed and mapped anew for every request. What lies idle is bounded, in bytes and in number;
-/// what is in use is its users' matter.
+/// A tensor's memory comes back when the last copy of it goes, and serves the next one of about its
+/// size: a steady stream of tensors takes nothing from the heap, and no page is zeroed and mapped
+/// again for every request. What lies idle is bounded, in bytes and in number; what is in use is
+/// its users' matter.
 ///
 /// Threads: any. Tensors may outlive the pool.
 class TensorPool {
  public:
   explicit TensorPool(std::uint64_t max_idle_bytes = std::uint64_t{64} << 20);
 
-  /// As Tensor::allocate: uninitialised, 64-byte aligned. Fails: kInvalidArgument, kExhausted.
+  /// Allocates like Tensor::allocate(): uninitialised, 64-byte aligned. Fails: kInvalidArgument,
+  /// kExhausted.
   Expected<Tensor> allocate(DType dtype, Shape shape,
                             MemoryLayout layout = MemoryLayout::kRowMajor);
 

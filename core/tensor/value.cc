@@ -42,7 +42,8 @@ double from_float16(std::uint16_t bits) {
   return sign * std::ldexp(1024 + mantissa, exponent - 25);
 }
 
-/// The largest |a - e| and |e| of two buffers of the same floating type; a complex number counts as two elements.
+/// The largest |a - e| and |e| of two buffers of the same floating type; a complex number counts as
+/// two elements.
 struct Differences {
   double worst = 0;
   double scale = 0;

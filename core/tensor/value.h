@@ -1,5 +1,5 @@
-// The tree of values that crosses a boundary. Not only tensors: TorchScript graphs pass ints, strings, lists, tuples,
-// dicts and None between operators, and a split point may fall anywhere.
+// The tree of values that crosses a boundary. Not only tensors: TorchScript graphs pass ints,
+// strings, lists, tuples, dicts and None between operators, and a split point may fall anywhere.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@ namespace pareto {
 class Value;
 
 struct None {};
-/// A value that exists in the graph and holds nothing (what a branch not taken leaves in TorchScript).
+/// A value that exists in the graph and holds nothing (what a branch not taken leaves in
+/// TorchScript).
 struct Uninitialized {};
 /// Element types of lists are not kept: the graph that receives one knows its type.
 struct List {
@@ -24,7 +25,7 @@ struct List {
 struct Tuple {
   std::vector<Value> items;
 };
-/// In insertion order, as TorchScript keeps it.
+/// A dict in insertion order, as TorchScript keeps it.
 struct Dict {
   std::vector<std::pair<Value, Value>> items;
 };
@@ -54,7 +55,7 @@ class Value {
   bool is() const {
     return std::holds_alternative<T>(storage_);
   }
-  /// The held T, or null.
+  /// Returns the held T, or null.
   template <typename T>
   const T* get_if() const {
     return std::get_if<T>(&storage_);
@@ -72,17 +73,18 @@ class Value {
 /// Structurally equal, tensors bit for bit; doubles by their bits.
 bool bit_equal(const Value& a, const Value& b);
 
-/// Every tensor of the tree, depth first, in order.
+/// Returns every tensor of the tree, depth first, in order.
 std::vector<const Tensor*> tensors_of(const Value& value);
 std::vector<const Tensor*> tensors_of(const std::vector<Value>& values);
-/// Bytes of all tensors of the tree.
+/// Returns the bytes of all tensors of the tree.
 std::uint64_t tensor_bytes(const Value& value);
 
-/// How far `actual` is from `expected`, over all tensors of floating type: max |a - e| / max |e|. Infinity where structure,
-/// dtype or shape differ, where a NaN or infinity stands on one side only, or where a tensor of another type differs.
+/// Returns how far `actual` is from `expected`, over all tensors of floating type: max |a - e| /
+/// max |e|. Infinity if structure, dtype or shape differ, if a NaN or infinity stands on one side
+/// only, or if a tensor of another type differs.
 double relative_error(const Value& expected, const Value& actual);
 
-/// "(Tensor 1x32x112x112 float32, int 7)": for tables and errors.
+/// Returns "(Tensor 1x32x112x112 float32, int 7)": for tables and errors.
 std::string describe(const Value& value);
 
 }  // namespace pareto

@@ -35,7 +35,7 @@ ValueSpec container(Kind kind, const std::vector<Value>& items) {
   return spec;
 }
 
-/// Two constant sizes seen at two batches, as one linear function.
+/// Joins two constant sizes seen at two batches to one linear function.
 Expected<SymbolicDim> join_dim(std::int64_t a, std::int64_t batch_a, std::int64_t b,
                                std::int64_t batch_b) {
   if (a == b) return SymbolicDim{a, 0};

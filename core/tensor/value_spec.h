@@ -1,4 +1,5 @@
-// What will cross a boundary, before anything has: types, and shapes with the batch dimension symbolic.
+// What will cross a boundary, before anything has: types, and shapes with the batch dimension
+// symbolic.
 #pragma once
 
 #include <cstdint>
@@ -42,45 +43,49 @@ std::optional<IntegerRange> limits_of(DType dtype);
 /// The most elements that a ValueSpec keeps of a tensor.
 inline constexpr std::size_t kMostSampled = 1024;
 
-/// The shape of a Value: the same tree, with a TensorSpec in place of every tensor and, for all other leaves, the value
-/// seen when the model was examined (an int on a boundary is most often a size, and stays what it was).
+/// The shape of a Value: the same tree, with a TensorSpec in place of every tensor and, for all
+/// other leaves, the value seen when the model was examined (an int on a boundary is most often a
+/// size, and stays what it was).
 struct ValueSpec {
   enum class Kind { kTensor, kLeaf, kList, kTuple, kDict };
   Kind kind = Kind::kLeaf;
   TensorSpec tensor;  ///< kTensor
-  /// kTensor of integers or bools: what example elements are drawn from. None: they are 0, or true.
+  /// The range that example elements of a kTensor of integers or bools are drawn from. No value
+  /// means that they are 0, or true.
   std::optional<IntegerRange> range{};
-  /// kTensor of integers or bools: elements that were seen, row by row, at most kMostSampled. Example
-  /// tensors repeat them. Empty: they are drawn from the range.
+  /// kTensor of integers or bools: elements that were seen, row by row, at most kMostSampled.
+  /// Example tensors repeat them. Empty: they are drawn from the range.
   std::vector<std::int64_t> sample{};
   Value leaf;  ///< kLeaf, and never a Tensor or container
-  std::int64_t per_sample =
-      0;  ///< kLeaf of an int: what each sample of a batch adds to it; `leaf` is what is there without
+  /// KLeaf of an int: what each sample of a batch adds to it; `leaf` is what is there without.
+  std::int64_t per_sample = 0;
   std::vector<Value> keys;       ///< kDict: the keys, in the order of items
   std::vector<ValueSpec> items;  ///< kList, kTuple, kDict
 
-  /// Bytes of all its tensors at a batch.
+  /// Returns the bytes of all its tensors at a batch.
   Expected<std::uint64_t> size_bytes(std::int64_t batch) const;
-  /// "float32[Bx32x112x112]", "List[float32[B], …]", "int"
+  /// Returns "float32[Bx32x112x112]", "List[float32[B], …]", "int".
   std::string describe() const;
 };
 
-/// Every tensor of the tree, depth first.
+/// Returns every tensor of the tree, depth first.
 std::vector<TensorSpec> tensors_of(const ValueSpec& spec);
 
-/// The same structure of specs seen at two batch sizes, joined: dimensions that differ become linear in the batch. Fails with
-/// kInvalidArgument where the structure differs or a dimension is not an integer multiple.
+/// Returns the same structure of specs seen at two batch sizes, joined: dimensions that differ
+/// become linear in the batch. Fails with kInvalidArgument where the structure differs or a
+/// dimension is not an integer multiple.
 Expected<ValueSpec> join_specs(const Value& at_first, std::int64_t first_batch,
                                const Value& at_second, std::int64_t second_batch);
-/// The spec of one seen value, nothing symbolic.
+/// Returns the spec of one seen value, nothing symbolic.
 ValueSpec spec_of(const Value& value);
 
-/// Makes a value of that spec. Floating tensors are drawn from a seeded normal distribution. Integers
-/// and bools repeat their sample; without one they are drawn evenly from their range, in descending
-/// order from its highest one. Without a range bools are true and integers zero.
+/// Makes a value of that spec. Floating tensors are drawn from a seeded normal distribution.
+/// Integers and bools repeat their sample; without one they are drawn evenly from their range, in
+/// descending order from its highest one. Without a range bools are true and integers zero.
 Expected<Value> make_example(const ValueSpec& spec, std::int64_t batch, std::uint64_t seed);
 
-/// JSON and back; foreign JSON is checked (depth, counts, known kinds). Format: core/plan/FORMAT.md.
+/// JSON and back; foreign JSON is checked (depth, counts, known kinds). Format:
+/// core/plan/FORMAT.md.
 nlohmann::json to_json(const ValueSpec& spec);
 Expected<ValueSpec> value_spec_from_json(const nlohmann::json& json);
 

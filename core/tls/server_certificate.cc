@@ -32,7 +32,7 @@ using Bio = std::unique_ptr<BIO, FreedBy<BIO_free>>;
 using Certificate = std::unique_ptr<X509, FreedBy<X509_free>>;
 using Key = std::unique_ptr<EVP_PKEY, FreedBy<EVP_PKEY_free>>;
 
-/// What OpenSSL says of its last failure, which it forgets.
+/// Returns what OpenSSL says of its last failure, which it forgets.
 std::string reason() {
   const char* const text = ERR_reason_error_string(ERR_peek_last_error());
   ERR_clear_error();
@@ -145,7 +145,7 @@ Expected<std::shared_ptr<SSL_CTX>> make_context() {
   std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
   if (!context) return fail(ErrorCode::kInternal, "TLS: OpenSSL does not begin: {}", reason());
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
-  // Nothing is resumed, so that whoever comes is checked each time.
+  // Nothing is resumed, so that each client is checked each time.
   SSL_CTX_set_options(context.get(),
                       SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   SSL_CTX_set_num_tickets(context.get(), 0);
@@ -153,7 +153,7 @@ Expected<std::shared_ptr<SSL_CTX>> make_context() {
   return context;
 }
 
-/// What tells a file from what it was; zeros where it is not seen.
+/// The state that tells a file from what it was; zeros if it is not seen.
 struct Stamp {
   std::uint64_t inode = 0;
   std::int64_t bytes = 0;
@@ -220,8 +220,9 @@ struct ServerCertificate::Impl {
   }
 
   const CertificateFiles files;
-  mutable std::mutex mutex;     ///< of the following
-  std::optional<Stamps> taken;  ///< of the files when they were; none: not yet
+  mutable std::mutex mutex;  ///< guards the following members
+  /// Stamps of the files when they were taken; no value means not yet.
+  std::optional<Stamps> taken;
   std::optional<Stamps>
       refused;  ///< … when they could not be; they are not read again until they change
   Error refusal{};

@@ -1,4 +1,5 @@
-// The certificate that a server shows, its key, and who may come: from PEM files, and anew when they change.
+// The certificate that a server shows, its key, and who may come: from PEM files, and again when
+// they change.
 //
 //   PEM files --load, refresh--> context() --> each connection that a server takes over TLS
 #pragma once
@@ -17,7 +18,7 @@ namespace pareto::tls {
 /// Paths of PEM files; all empty: no TLS.
 struct CertificateFiles {
   std::string certificate;  ///< the server's own first, then those between it and its root
-  std::string key;          ///< of the first, without a passphrase
+  std::string key;          ///< key of the first, without a passphrase
   std::string client_ca;    ///< one of these has to have signed a client's; "": nobody is asked
 
   /// Fails: kInvalidArgument (one is named without another that it needs).
@@ -29,21 +30,24 @@ struct CertificateFiles {
 /// Threads: any.
 class ServerCertificate {
  public:
-  /// Null where no file is named. Fails: kInvalidArgument (no such file, no PEM, a key that belongs elsewhere or has a passphrase, what
-  /// OpenSSL finds too weak), kPermission; the message names the file and what to do.
+  /// Loads a certificate; null if no file is named. Fails: kInvalidArgument (no such file, no PEM,
+  /// a key that belongs elsewhere or has a passphrase, what OpenSSL finds too weak), kPermission;
+  /// the message names the file and what to do.
   static Expected<std::shared_ptr<ServerCertificate>> load(const CertificateFiles& files);
   ~ServerCertificate();
   ServerCertificate(const ServerCertificate&) = delete;
   ServerCertificate& operator=(const ServerCertificate&) = delete;
 
-  /// Reads the files where they are not those in use. True: what they hold is in use now. Fails: as load; what was in use stays so.
+  /// Reads the files where they are not those in use. True: what they hold is in use now. Fails: as
+  /// load; what was in use stays so.
   Expected<bool> refresh();
 
-  /// For one connection, which keeps what it began with.
+  /// Returns the context for one connection, which keeps what it began with.
   std::shared_ptr<ssl_ctx_st> context() const;
-  /// When the first of the certificates shown expires.
+  /// Returns when the first of the certificates shown expires.
   std::chrono::sys_seconds expiry() const;
-  /// What is in use although somebody should look at it: an expired certificate, a key that every user may read.
+  /// Returns what is in use although somebody should look at it: an expired certificate, a key that
+  /// every user may read.
   std::vector<std::string> warnings() const;
 
  private:
@@ -52,7 +56,7 @@ class ServerCertificate {
   std::unique_ptr<Impl> impl_;
 };
 
-/// "2026-12-01 08:30 UTC"
+/// Returns "2026-12-01 08:30 UTC".
 std::string utc_text(std::chrono::sys_seconds time);
 
 }  // namespace pareto::tls

@@ -1,4 +1,5 @@
-// "HOST:PORT" as people and plans write it. For those who open sockets: core/transport and core/metrics.
+// "HOST:PORT" as people and plans write it. For those who open sockets: core/transport and
+// core/metrics.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +15,12 @@ struct HostPort {
   std::uint16_t port = 0;
 };
 
-/// "127.0.0.1:7071", "localhost:7071", "[::1]:7071". Fails: kInvalidArgument.
+/// Parses "127.0.0.1:7071", "localhost:7071", "[::1]:7071". Fails: kInvalidArgument.
 Expected<HostPort> parse_host_port(std::string_view text);
-/// The inverse: brackets around a host with colons in it.
+/// Writes the address as text: brackets around a host with colons in it.
 std::string to_string(const HostPort& address);
-/// Whether an address, "HOST:PORT", is one of the loopback interface. Others of this machine's are not known.
+/// Whether an address, "HOST:PORT", is one of the loopback interface. Others of this machine's are
+/// not known.
 bool is_loopback(std::string_view address);
 
 }  // namespace pareto::transport

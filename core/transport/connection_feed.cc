@@ -14,11 +14,12 @@
 namespace pareto::transport {
 namespace {
 
-// After an accept that failed for want of descriptors or memory: others must be given time to free some.
+// After an accept that failed for want of descriptors or memory: others must be given time to free
+// some.
 constexpr std::chrono::milliseconds kPause{200};
 constexpr std::chrono::seconds kBetweenComplaints{1};
 
-/// The first descriptor that is for others.
+/// Returns the first descriptor that is for others.
 int reserved_from() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return ConnectionFeed::kMostDescriptors;
@@ -80,7 +81,7 @@ Expected<> ConnectionFeed::accept_from(const FileDescriptor& listening) {
       if (number == EBADF || number == EINVAL || number == ENOTSOCK) return {};
       continue;
     }
-    // The lowest free number is given out: so many are open.
+    // The lowest free number is given out: it tells how many are open.
     if (connection.get() >= reserved_from()) {
       connection.reset();
       refuse("nearly all descriptors that this process may have are open");

@@ -1,5 +1,6 @@
-// Accepts connections for a server that does not do so itself. gRPC 1.51 gives its listening socket up for good at the first accept()
-// that fails, as it does when a process has no descriptors left; this one waits until there are some.
+// Accepts connections for a server that does not do so itself. gRPC 1.51 gives its listening socket
+// up for good at the first accept() that fails, as it does when a process has no descriptors left;
+// this one waits until there are some.
 #pragma once
 
 #include <functional>
@@ -13,22 +14,25 @@
 
 namespace pareto::transport {
 
-/// Hands every connection on, from a thread of its own, until it is destroyed; what it handed on lives on. The last descriptors of the
-/// process stay for others (files, links): a connection that would take one of them is closed at once.
+/// Hands every connection on, from a thread of its own, until it is destroyed; what it handed on
+/// lives on. The last descriptors of the process stay for others (files, links): a connection that
+/// would take one of them is closed at once.
 ///
 /// Threads: one owner.
 class ConnectionFeed {
  public:
   using Take = std::function<void(FileDescriptor connection)>;
-  /// What went wrong with the connections of the last second or more, and how many were refused.
+  /// The callback for what went wrong with the connections of the last second or more, and how many
+  /// were refused.
   using Complain = std::function<void(const Error& error)>;
 
   /// Descriptors above this number are for others, however many the process may have.
   static constexpr int kMostDescriptors = 4096;
-  /// Of those that the process may have, so many are for others.
+  /// The connections that are kept for others, of those that the process may have.
   static constexpr int kReserve = 16;
 
-  /// `listening`: at least one. Both functions are called on the feed's thread. Fails: kExhausted (no descriptor, no thread).
+  /// `listening`: at least one. Both functions are called on the feed's thread. Fails: kExhausted
+  /// (no descriptor, no thread).
   static Expected<std::unique_ptr<ConnectionFeed>> start(std::vector<FileDescriptor> listening,
                                                          Take take, Complain complain);
   /// Takes no more connections, and joins.
@@ -36,7 +40,7 @@ class ConnectionFeed {
   ConnectionFeed(const ConnectionFeed&) = delete;
   ConnectionFeed& operator=(const ConnectionFeed&) = delete;
 
-  /// "127.0.0.1:40311", of the first listening socket.
+  /// Returns "127.0.0.1:40311", of the first listening socket.
   std::string address() const { return local_address(listening_.front()); }
 
  private:

@@ -80,7 +80,7 @@ class Race {
     attempt.socket = FileDescriptor();
   }
 
-  /// Until an attempt has come to something.
+  /// Waits until an attempt has come to something.
   Expected<> wait(Deadline until) {
     std::vector<pollfd> polled;
     for (const Attempt& attempt : attempts_) {
@@ -89,7 +89,7 @@ class Race {
     return poll_until(polled, until);
   }
 
-  /// The first attempt that is connected; those that failed are given up.
+  /// Returns the first attempt that is connected; those that failed are given up.
   std::optional<FileDescriptor> take_connected() {
     for (Attempt& attempt : attempts_) {
       if (!attempt.socket) continue;
@@ -98,7 +98,8 @@ class Race {
       int number = 0;
       socklen_t size = sizeof number;
       ::getsockopt(attempt.socket.get(), SOL_SOCKET, SO_ERROR, &number, &size);
-      // A connection to a free port of this machine can meet itself, when the kernel picks that port for our end.
+      // A connection to a free port of this machine can meet itself, when the kernel picks that
+      // port for our end.
       if (number == 0 && local_address(attempt.socket) == remote_address(attempt.socket)) {
         number = ECONNREFUSED;
       }
@@ -114,7 +115,8 @@ class Race {
     return errno_text(attempt.number);
   }
 
-  /// ": 10.0.0.1:7071: no answer, [::1]:7071: nobody listens"; nothing if that is all in what was asked for.
+  /// Returns ": 10.0.0.1:7071: no answer, [::1]:7071: nobody listens"; nothing if that is all in
+  /// what was asked for.
   std::string tried() const {
     if (attempts_.size() == 1 && attempts_.front().to == asked_) return "";
     std::vector<std::string> all;

@@ -1,5 +1,6 @@
-// One connection to a host that has several addresses: attempts start a quarter of a second apart, the first to succeed stays
-// (RFC 8305, "Happy Eyeballs"). An address that swallows packets costs that quarter, not the whole deadline. Private to core/transport.
+// One connection to a host that has several addresses: attempts start a quarter of a second apart,
+// the first to succeed stays (RFC 8305, "Happy Eyeballs"). An address that swallows packets costs
+// that quarter, not the whole deadline. Private to core/transport.
 #pragma once
 
 #include <sys/socket.h>
@@ -13,23 +14,25 @@
 
 namespace pareto::transport {
 
-/// Where one attempt goes.
+/// The target of one attempt.
 struct Endpoint {
   sockaddr_storage address{};
   socklen_t size = 0;
 };
 
-/// "10.0.0.1:7071", "[fe80::1]:7071"; "?" if the system cannot say.
+/// Returns "10.0.0.1:7071", "[fe80::1]:7071"; "?" if the system cannot say.
 std::string to_string(const Endpoint& endpoint);
 
-/// The order of attempts: as given, but IPv6 and IPv4 take turns, whichever is first.
+/// Returns the order of attempts: as given, but IPv6 and IPv4 take turns, whichever is first.
 std::vector<Endpoint> in_turns(std::vector<Endpoint> endpoints);
 
 inline constexpr std::chrono::milliseconds kBetweenAttempts{250};
 
-/// Connects to the first of `endpoints` that answers; the connection does not block. The next attempt starts after `apart`, or as soon as
-/// no other is under way. `asked`: what a person wrote for all of them; errors name it, and each address that was tried with what came of
-/// it if there is more to say. Fails: kUnavailable, kTimeout (an address did not answer until the deadline), kExhausted.
+/// Connects to the first of `endpoints` that answers; the connection does not block. The next
+/// attempt starts after `apart`, or as soon as no other is under way. `asked`: what a person wrote
+/// for all of them; errors name it, and each address that was tried with what came of it if there
+/// is more to say. Fails: kUnavailable, kTimeout (an address did not answer until the deadline),
+/// kExhausted.
 Expected<FileDescriptor> connect_to_first(const std::vector<Endpoint>& endpoints,
                                           const std::string& asked, Deadline deadline,
                                           Nanoseconds apart = kBetweenAttempts);

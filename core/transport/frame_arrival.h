@@ -1,4 +1,5 @@
-// When a frame came that is read piece by piece: what links over streams of bytes say of it in Received.
+// When a frame came that is read piece by piece: what links over streams of bytes say of it in
+// Received.
 #pragma once
 
 #include "core/base/clock.h"

@@ -8,14 +8,14 @@
 
 namespace pareto::transport {
 
-/// Of what is sent.
+/// Returns the limits of frames that are sent.
 inline wire::FrameLimits frame_limits(const Limits& limits) {
   wire::FrameLimits frame;
   frame.max_frame_bytes = limits.max_frame_bytes;
   return frame;
 }
 
-/// Of what is received, until Link::trust().
+/// Returns the limits of frames that are received, until Link::trust().
 inline wire::FrameLimits stranger_limits(const Limits& limits) {
   wire::FrameLimits frame = frame_limits(limits);
   if (limits.max_stranger_frame_bytes > 0) {
@@ -24,7 +24,7 @@ inline wire::FrameLimits stranger_limits(const Limits& limits) {
   return frame;
 }
 
-/// The options of frames that leave this process's machine, or may.
+/// Returns the options of frames that leave this process's machine, or may.
 inline wire::FrameOptions frame_options(const Limits& limits) {
   return wire::FrameOptions{.payload_checksum = limits.payload_checksum, .codec = limits.codec};
 }

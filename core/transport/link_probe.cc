@@ -20,7 +20,8 @@ constexpr int kFewestMessages = 3;
 constexpr std::size_t kFewestSizes = 2;
 // Of those that follow each other the first few find the link empty.
 constexpr int kFill = 2;
-// Twice as many are fewer than the messages of one size that shared memory holds for a peer that is busy.
+// Twice as many are fewer than the messages of one size that shared memory holds for a peer that is
+// busy.
 constexpr int kMostFill = 120;
 
 TimePoint now() { return std::chrono::steady_clock::now(); }
@@ -62,7 +63,8 @@ class Prober {
     return time;
   }
 
-  /// `fill` messages and then others, two at least, as fast as they can: the time between the results of the others.
+  /// `fill` messages and then others, two at least, as fast as they can: the time between the
+  /// results of the others.
   Expected<Nanoseconds> interval(int fill, int others) {
     const int count = fill + others;
     Expected<> sent;
@@ -108,13 +110,15 @@ class Prober {
   ProbePoint point_;
 };
 
-/// How many times faster a side may work on one message of many than on one alone: its caches are warm.
+/// The factor by which a side may work faster on one message of many than on one alone: its caches
+/// are warm.
 constexpr int kWarmth = 2;
-/// Who is kept from its processor finds messages that have come meanwhile, all at once: messages that
-/// follow each other faster than either side works on one are measured again, so often in all.
+/// The number of measurements. A thread that is kept from its processor finds messages that have
+/// come meanwhile, all at once: messages that follow each other faster than either side works on
+/// one are measured again.
 constexpr int kTries = 3;
 
-/// How many messages of that time fit.
+/// Returns how many messages of that time fit.
 int count_within(Nanoseconds budget, Nanoseconds time) {
   const auto fitting = static_cast<int>(
       std::min<std::int64_t>(budget / std::max(time, Nanoseconds(1)), kMostMessages));
@@ -134,12 +138,13 @@ Expected<ProbePoint> measure(Prober& prober, std::uint64_t bytes, const ProbeOpt
   }
   ProbePoint point = prober.point();
   const Nanoseconds whole = median(std::move(times));
-  // Where the small message was held up, half its round trip is no message's way back: it is no more
-  // than the way there, of a message at least as large.
+  // Where the small message was held up, half its round trip is no message's way back: it is no
+  // more than the way there, of a message at least as large.
   back = std::min(back, whole / 2);
   point.crossing = whole - back;
-  // Several under way at a time take the round trip once. Where many fit into it the sender's window has to open first, in some round
-  // trips, and messages come in bursts until then: so many are sent, and as many counted.
+  // Several under way at a time take the round trip once. If many fit into it, the sender's window
+  // has to open first, in some round trips, and messages come in bursts until then: that many are
+  // sent, and as many counted.
   const Nanoseconds alone = std::max(whole - 2 * back, Nanoseconds(1));
   const int under_way = static_cast<int>(std::min<std::int64_t>(4 * back / alone, kMostFill));
   const Nanoseconds least = std::max(point.send_cpu, point.receive_cpu) / kWarmth;

@@ -1,10 +1,11 @@
-// Pings: messages of kind kPing, answered at once by whoever is at the other end. They open connections' windows (prime.h) and measure
-// links (link_probe.h).
+// Pings: messages of kind kPing, answered at once by the other end. They open connections' windows
+// (prime.h) and measure links (link_probe.h).
 //
-//   kPing: Tuple{bytes wanted, Tensor} ──▶    ◀── kPong: Tuple{receive_cpu, send_cpu, Tensor of so many bytes}
+//   kPing: Tuple{bytes wanted, Tensor}                             ──▶
+//   kPong: Tuple{receive_cpu, send_cpu, Tensor of that many bytes} ◀──
 //
-// Times in an answer are int nanoseconds of processor time on the side that answers: for the ping, and for sending the answer before this
-// one. A ping with any other body is answered without one.
+// Times in an answer are int nanoseconds of processor time on the side that answers: for the ping,
+// and for sending the answer before this one. A ping with any other body is answered without one.
 #pragma once
 
 #include <cstdint>
@@ -19,23 +20,23 @@ namespace pareto::transport {
 
 inline constexpr std::uint64_t kLargestPingBytes = 64 << 20;
 
-/// Which way a ping's bytes go; the other way goes a small message.
+/// The way that a ping's bytes go; the other way goes a small message.
 enum class PingWay {
-  kThere,  ///< to who answers
+  kThere,  ///< the way to the side that answers
   kBack,
 };
 
 /// Fails: kExhausted.
 Expected<Value> ping_body(std::uint64_t bytes, PingWay way);
 
-/// Sends a message of kind kPing and waits for its answer: how long both took. Fails: as links do; kCorrupt where something else than the
-/// pong comes back.
+/// Sends a message of kind kPing and waits for its answer: how long both took. Fails: as links do;
+/// kCorrupt where something else than the pong comes back.
 Expected<Nanoseconds> ping(Link& link, const wire::Message& message, Deadline deadline);
 
-/// What an answer says of the processor there.
+/// The processor times that an answer states.
 struct PingAnswer {
   Nanoseconds receive_cpu{};
-  Nanoseconds send_cpu{};  ///< of the answer before
+  Nanoseconds send_cpu{};  ///< processor time of sending the answer before
 };
 /// Fails: kCorrupt (it is not the answer to a ping_body() of that request).
 Expected<PingAnswer> read_pong(const wire::Message& message, std::uint64_t request);
@@ -43,15 +44,16 @@ Expected<PingAnswer> read_pong(const wire::Message& message, std::uint64_t reque
 /// Answers the pings of one link. Threads: one owner.
 class PingAnswers {
  public:
-  /// Fails: kCorrupt (more bytes wanted than kLargestPingBytes, or less than none), and as links do.
+  /// Fails: kCorrupt (more bytes wanted than kLargestPingBytes, or less than none), and as links
+  /// do.
   Expected<> answer(Link& link, Received ping, Deadline deadline = std::nullopt);
 
  private:
   Nanoseconds last_send_cpu_{};
-  Tensor bytes_;  ///< of the last answer: mostly the next one's too
+  Tensor bytes_;  ///< bytes of the last answer: mostly the next one's too
 };
 
-/// Bytes that no codec makes fewer. Fails: kExhausted.
+/// Returns the bytes that no codec makes fewer. Fails: kExhausted.
 Expected<Tensor> incompressible(std::uint64_t bytes);
 
 }  // namespace pareto::transport

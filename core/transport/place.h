@@ -14,7 +14,8 @@ struct Place {
 
 /// This process's. Threads: any.
 Place this_place();
-/// Whether shared memory connects two processes there: one kernel, one network namespace, one user. False where a place is not known.
+/// Whether shared memory connects two processes there: one kernel, one network namespace, one user.
+/// False where a place is not known.
 bool share_memory(const Place& one, const Place& other);
 
 }  // namespace pareto::transport

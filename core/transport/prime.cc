@@ -9,7 +9,7 @@ using wire::Message;
 using wire::MessageKind;
 
 constexpr int kSmallPings = 8;
-// Fewer where they take long: what varies is small beside that.
+// Fewer where they take long: what varies is small next to that.
 constexpr int kFewestSmallPings = 2;
 constexpr std::chrono::milliseconds kSmallPingsTime{30};
 constexpr std::chrono::milliseconds kOneIsEnough{100};
@@ -46,7 +46,8 @@ class Pinger {
     return transport::ping(link_, message_, deadline_);
   }
 
-  /// Whether a ping of twice the size of one that took so long ends in time; the rest of deploying needs some too.
+  /// Whether a ping of twice the size of one that took so long ends in time; the rest of deploying
+  /// needs some too.
   bool has_time_after(Nanoseconds last) const { return deadline_ - now() >= 4 * last; }
 
  private:
@@ -61,9 +62,10 @@ class Growth {
  public:
   explicit Growth(Nanoseconds round_trip) : round_trip_(round_trip) {}
 
-  /// Where the rate is what holds a message up, twice the bytes take twice as long beyond a round trip. While a window opens they do not: it
-  /// is as large by then as the message before, so that each takes another round trip at most. And a window is open once a message is
-  /// longer on its way than a round trip.
+  /// Whether only the rate limits a message. If so, twice the bytes take twice as long beyond a
+  /// round trip. While a window opens they do not: it is as large by then as the message before, so
+  /// that each takes another round trip at most. And a window is open once a message is longer on
+  /// its way than a round trip.
   bool is_held_by_rate(Nanoseconds time) {
     const Nanoseconds moving = time - round_trip_;
     const bool as_fast_as_before =
@@ -77,14 +79,15 @@ class Growth {
  private:
   /// The rate of the smaller one is seen a little too low: its window was opening.
   static constexpr double kTwice = 1.6;
-  /// On links so fast that doubling costs less, noise is as large.
+  /// The noticeable difference. On links so fast that doubling costs less, noise is as large.
   static constexpr Nanoseconds kNoticeable = std::chrono::milliseconds(5);
 
   const Nanoseconds round_trip_;
   Nanoseconds moving_before_{};
 };
 
-/// Of a ping of so many bytes that took so long beyond a round trip; 0: too fast to tell.
+/// Returns the rate of a ping of `bytes` bytes that took `moving` beyond a round trip; 0: too fast
+/// to tell.
 std::uint64_t rate_of(std::uint64_t bytes, Nanoseconds moving) {
   if (moving.count() <= 0) return 0;
   return static_cast<std::uint64_t>(static_cast<double>(bytes) * 1e9 / to_nanoseconds(moving));

@@ -56,7 +56,7 @@ std::vector<Endpoint> endpoints_of(const addrinfo* found) {
   return in_turns(std::move(endpoints));
 }
 
-/// None: errno says why.
+/// Opens a socket. No value means that errno says why.
 FileDescriptor socket_of(int family) {
   return FileDescriptor(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
 }
@@ -69,7 +69,8 @@ Expected<FileDescriptor> open_socket(int family) {
 
 /// Binds it and listens. False: errno says why.
 bool listen_on(const FileDescriptor& socket, const addrinfo& address) {
-  // Connections of an earlier listener that linger in TIME_WAIT do not keep the port; a live listener does.
+  // Connections of an earlier listener that linger in TIME_WAIT do not keep the port; a live
+  // listener does.
   const int on = 1;
   setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   return ::bind(socket.get(), address.ai_addr, address.ai_addrlen) == 0 &&
@@ -95,7 +96,7 @@ bool is_one_of(const std::vector<FileDescriptor>& sockets, const addrinfo& addre
   });
 }
 
-/// One IPv6 socket that takes connections by IPv4 as well.
+/// Opens one IPv6 socket that takes connections by IPv4 as well.
 Expected<FileDescriptor> listen_at_all(std::uint16_t port) {
   PARETO_ASSIGN(const AddressList found,
                 resolve({"::", port}, AI_PASSIVE, ErrorCode::kInvalidArgument));
@@ -141,7 +142,8 @@ Expected<Waker> Waker::create() {
 }
 
 void Waker::wake() {
-  // Never read back: once woken, for ever woken. It cannot fail but by overflow, which wakes as well.
+  // Never read back: once woken, for ever woken. It cannot fail but by overflow, which wakes as
+  // well.
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = ::write(event_.get(), &one, sizeof(one));
 }

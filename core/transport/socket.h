@@ -1,4 +1,5 @@
-// TCP sockets with errors as values, deadlines, and a way to wake who waits. For core/transport and core/metrics.
+// TCP sockets with errors as values, deadlines, and a way to wake who waits. For core/transport and
+// core/metrics.
 #pragma once
 
 #include <poll.h>
@@ -29,43 +30,47 @@ class Waker {
   FileDescriptor event_;
 };
 
-/// Waits until one of `events` (POLLIN, POLLOUT, POLLRDHUP) or an error holds on the descriptor; returns what does. `waker` may be
-/// null. Fails: kTimeout, kClosed (woken).
+/// Waits until one of `events` (POLLIN, POLLOUT, POLLRDHUP) or an error holds on the descriptor;
+/// returns what does. `waker` may be null. Fails: kTimeout, kClosed (woken).
 Expected<short> wait_until_ready(int descriptor, short events, const Waker* waker,
                                  Deadline deadline);
 
-/// Bound, listening, non-blocking. Fails: kPermission (port in use or not allowed), kInvalidArgument (no such host, or not this
-/// machine's), kExhausted.
+/// Bound, listening, non-blocking. Fails: kPermission (port in use or not allowed),
+/// kInvalidArgument (no such host, or not this machine's), kExhausted.
 Expected<FileDescriptor> open_listener(const HostPort& address);
-/// The same at every address that the name has, on one port. An unspecified IPv4 host takes connections by IPv6 as well, if the machine
-/// has it. An address that this machine lacks is left out, unless it lacks all. Fails: as open_listener.
+/// Opens the same at every address that the name has, on one port. An unspecified IPv4 host takes
+/// connections by IPv6 as well, if the machine has it. An address that this machine lacks is left
+/// out, unless it lacks all. Fails: as open_listener.
 Expected<std::vector<FileDescriptor>> open_listeners(const HostPort& address);
-/// The next connection that comes to a listening socket, of any family; non-blocking. Fails: kTimeout, kClosed (woken, or the socket was
-/// shut down), kExhausted (no descriptors or memory left).
+/// Accepts the next connection that comes to a listening socket, of any family; non-blocking.
+/// Fails: kTimeout, kClosed (woken, or the socket was shut down), kExhausted (no descriptors or
+/// memory left).
 Expected<FileDescriptor> accept_connection(const FileDescriptor& listening, const Waker& waker,
                                            Deadline deadline);
-/// Connected, non-blocking; a name's addresses are tried as connection_race.h says. Looking up a name takes as long as the resolver does, whatever the
-/// deadline. Fails: kUnavailable (also where no such host is known), kTimeout, kInvalidArgument (port 0), kExhausted.
+/// Connected, non-blocking; a name's addresses are tried as connection_race.h says. Looking up a
+/// name takes as long as the resolver does, whatever the deadline. Fails: kUnavailable (also where
+/// no such host is known), kTimeout, kInvalidArgument (port 0), kExhausted.
 Expected<FileDescriptor> open_connection(const HostPort& address, Deadline deadline);
 
-/// The address itself if its host has one address or is not known; else that of the host's addresses that answers first, for libraries
-/// that try one after the other. Fails: as open_connection.
+/// Returns the address itself if its host has one address or is not known; else that of the host's
+/// addresses that answers first, for libraries that try one after the other. Fails: as
+/// open_connection.
 Expected<HostPort> pick_address(const HostPort& address, Deadline deadline);
 
-/// "127.0.0.1:40311", of this end or the other; "?" where the socket has none any more.
+/// Returns "127.0.0.1:40311", of this end or the other; "?" where the socket has none any more.
 std::string local_address(const FileDescriptor& socket);
 std::string remote_address(const FileDescriptor& socket);
 
-/// How soon a kernel notices that a peer's kernel does not answer any more: `probes` of them, one
-/// every `interval`, after nothing came for `idle`.
+/// The settings by which a kernel notices that a peer's kernel does not answer any more: `probes`
+/// of them, one every `interval`, after nothing came for `idle`.
 struct KeepAlive {
   std::chrono::seconds idle{};
   std::chrono::seconds interval{};
   int probes = 0;
 };
-/// Ten seconds. Who receives notices it first: whoever sends waits until the kernel gives up
-/// repeating what is on its way (some 15 minutes, net.ipv4.tcp_retries2). Of eight probes one comes
-/// through even if a fifth of all packets is lost.
+/// Ten seconds. The receiver notices it first: the sender waits until the kernel gives up repeating
+/// what is on its way (some 15 minutes, net.ipv4.tcp_retries2). Of eight probes one comes through
+/// even if a fifth of all packets is lost.
 inline constexpr KeepAlive kLinkKeepAlive{std::chrono::seconds(2), std::chrono::seconds(1), 8};
 /// A minute, for connections whose loss costs more than waiting.
 inline constexpr KeepAlive kControlKeepAlive{std::chrono::seconds(20), std::chrono::seconds(10), 4};
@@ -73,7 +78,7 @@ inline constexpr KeepAlive kControlKeepAlive{std::chrono::seconds(20), std::chro
 /// Sends small messages at once, and ends the connection with a peer that vanished without a word.
 void tune_connection(const FileDescriptor& socket, const KeepAlive& keep_alive = kLinkKeepAlive);
 
-/// "connection reset by peer"
+/// Returns "connection reset by peer".
 std::string errno_text(int number);
 
 }  // namespace pareto::transport

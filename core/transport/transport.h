@@ -1,9 +1,10 @@
-// How messages cross from one stage to the next. A plug: one folder per transport, one line in builtin_transports.cc, one
-// conformance suite over all (tests/core/transport/conformance_test.cc).
+// How messages cross from one stage to the next. A plug: one folder per transport, one line in
+// builtin_transports.cc, one conformance suite over all (tests/core/transport/conformance_test.cc).
 //
 //   Transport --listen--> Listener --accept--> Link        Transport --connect--> Link
 //
-// Links carry messages both ways. Calls block: a stage has two or three links, each direction with a thread of its own.
+// Links carry messages both ways. Calls block: a stage has two or three links, each direction with
+// a thread of its own.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +20,22 @@
 
 namespace pareto::transport {
 
-/// Bounds on what a peer may make us hold. A frame over one of them is refused before memory is allocated.
+/// Bounds on what a peer may make us hold. A frame over one of them is refused before memory is
+/// allocated.
 struct Limits {
   std::uint64_t max_frame_bytes = std::uint64_t{1} << 30;
-  /// The same for what comes on an accepted link until Link::trust(), for its peer has not said yet who it is; 0: as for all others.
-  /// Ignored by transports within a machine.
+  /// The same for what comes on an accepted link until Link::trust(), for its peer has not said yet
+  /// who it is; 0: as for all others. Ignored by transports within a machine.
   std::uint64_t max_stranger_frame_bytes = 0;
-  /// What a transport that reads ahead may buffer for one link, beyond the frame being read; gRPC holds some more of its own over a network.
+  /// The most bytes that a transport that reads ahead may buffer for one link, beyond the frame
+  /// being read; gRPC holds some more of its own over a network.
   std::uint64_t read_ahead_bytes = std::uint64_t{4} << 20;
   /// Whether frames carry a checksum of their tensors (one pass over them on each side), also to an
-  /// address of this machine: a tunnel or a forwarder may stand there. Headers always do. Ignored by
-  /// transports within a machine, between whose ends nothing lies but its memory.
+  /// address of this machine: a tunnel or a forwarder may stand there. Headers always do. Ignored
+  /// by transports within a machine, between whose ends nothing lies but its memory.
   bool payload_checksum = true;
-  /// How tensors sent travel; null: as they are. Every link takes what any codec made. Ignored by transports within a process.
+  /// The codec of tensors that are sent; null: they travel as they are. Every link takes what any
+  /// codec made. It is ignored by transports within a process.
   const wire::Codec* codec = nullptr;
 };
 
@@ -40,10 +44,11 @@ struct Received {
   Nanoseconds receive{};         ///< first byte of the frame to the message, without `decode`
   std::uint64_t wire_bytes = 0;  ///< the whole frame
   TimePoint arrived{};           ///< when its first byte was read
-  Nanoseconds decode{};          ///< in codecs
+  Nanoseconds decode{};          ///< time in codecs
   Nanoseconds cpu{};             ///< processor time of the receiving thread since `arrived`
 
-  /// Counts what came of the same request in a frame of its own, as if it had come right before this one.
+  /// Counts what came of the same request in a frame of its own, as if it had come right before
+  /// this one.
   void add_earlier(const Received& part) {
     arrived -= part.receive + part.decode;
     receive += part.receive;
@@ -70,27 +75,30 @@ struct Sent {
 
 /// One open connection.
 ///
-/// Threads: one thread may send while another receives; close() may be called from any thread, at any time, more than once.
-/// Fails: kTimeout (the deadline; the link may then be used on, except after a frame was sent in part: then it closes),
-/// kClosed (either side closed), kUnavailable (the connection broke), kCorrupt (the peer's bytes are no frame; the link closes),
-/// kExhausted (a frame over the limits: one received closes the link, one to be sent is refused before a byte of it went out and
-/// the link lives on).
+/// Threads: one thread may send while another receives; close() may be called from any thread, at
+/// any time, more than once. Fails: kTimeout (the deadline; the link may then be used on, except
+/// after a frame was sent in part: then it closes), kClosed (either side closed), kUnavailable (the
+/// connection broke), kCorrupt (the peer's bytes are no frame; the link closes), kExhausted (a
+/// frame over the limits: one received closes the link, one to be sent is refused before a byte of
+/// it went out and the link lives on).
 class Link {
  public:
   virtual ~Link() = default;
-  /// Returns when the transport owns the bytes. Blocks while the peer does not take them: that is the backpressure.
+  /// Returns when the transport owns the bytes. Blocks while the peer does not take them: that is
+  /// the backpressure.
   virtual Expected<Sent> send(const wire::Message& message, Deadline deadline = std::nullopt) = 0;
   virtual Expected<Received> receive(Deadline deadline = std::nullopt) = 0;
-  /// From now on frames of up to so many bytes may come. For the thread that receives; nothing to do where Limits::max_stranger_frame_bytes
-  /// did not bound them.
+  /// Lets frames of up to `max_frame_bytes` come from now on. Called by the thread that receives;
+  /// nothing to do if Limits::max_stranger_frame_bytes did not bound them.
   virtual void trust(std::uint64_t /*max_frame_bytes*/) {}
   /// Sends frames without a checksum of their tensors from now on. The thread that sends calls it.
   virtual void send_without_checksum() {}
   /// Wakes both directions here with kClosed; the peer receives what was sent, then kClosed.
   virtual void close() = 0;
-  /// Closes, and waits for nothing: the peer may lose what was sent last. Meant for a peer that hangs.
+  /// Closes, and waits for nothing: the peer may lose what was sent last. Meant for a peer that
+  /// hangs.
   virtual void abort() { close(); }
-  /// "tcp 127.0.0.1:40312": for logs and errors.
+  /// Returns "tcp 127.0.0.1:40312": for logs and errors.
   virtual std::string peer() const = 0;
 };
 
@@ -98,7 +106,7 @@ class Link {
 class Listener {
  public:
   virtual ~Listener() = default;
-  /// Where to connect to: "127.0.0.1:40311"; the real port where 0 was asked for.
+  /// Returns the address to connect to: "127.0.0.1:40311"; the real port if 0 was asked for.
   virtual std::string address() const = 0;
   /// Fails: kTimeout, kClosed (close() was called).
   virtual Expected<std::unique_ptr<Link>> accept(Deadline deadline = std::nullopt) = 0;
@@ -106,25 +114,26 @@ class Listener {
   virtual void close() = 0;
 };
 
-/// How far apart the two ends of a link may be.
+/// The distance that the two ends of a link may have.
 enum class Reach {
-  kProcess,  ///< in one process
-  kMachine,  ///< in processes of one machine, in one network namespace
+  kProcess,  ///< both in one process
+  kMachine,  ///< both in processes of one machine, in one network namespace
   kNetwork,
 };
 
-/// Links and listeners may outlive the Transport they came from. Listeners of inproc are found by connect() of the same Transport
-/// object only: parts of one process that want to meet share it.
+/// Links and listeners may outlive the Transport they came from. Listeners of inproc are found by
+/// connect() of the same Transport object only: parts of one process that want to meet share it.
 ///
 /// Threads: any.
 class Transport {
  public:
   virtual ~Transport() = default;
-  /// "tcp", "grpc", "shm", "inproc": the name in plans and on command lines.
+  /// Returns "tcp", "grpc", "shm", "inproc": the name in plans and on command lines.
   virtual std::string_view name() const = 0;
   virtual Reach reach() const = 0;
   /// address: "HOST:PORT"; port 0 picks a free one. (Reach below kNetwork: any name; "" picks one.)
-  /// Fails: kPermission (port in use or not allowed), kInvalidArgument (no address), kUnavailable (not this machine's, or not yet).
+  /// Fails: kPermission (port in use or not allowed), kInvalidArgument (no address), kUnavailable
+  /// (not this machine's, or not yet).
   virtual Expected<std::unique_ptr<Listener>> listen(const std::string& address,
                                                      const Limits& limits = {}) = 0;
   /// Fails: kUnavailable (nobody there), kTimeout, kInvalidArgument.
@@ -132,9 +141,9 @@ class Transport {
                                                   const Limits& limits = {}) = 0;
 };
 
-/// Every transport of this build, in the order of their names in help texts.
+/// Returns every transport of this build, in the order of their names in help texts.
 std::vector<std::unique_ptr<Transport>> builtin_transports();
-/// The one of that name. Fails: kNotFound, with the names there are.
+/// Returns the one of that name. Fails: kNotFound, with the names there are.
 Expected<std::unique_ptr<Transport>> make_transport(std::string_view name);
 
 }  // namespace pareto::transport

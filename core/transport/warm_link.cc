@@ -66,7 +66,8 @@ void WarmLink::end_sending(bool padding) {
   sending_ = false;
   free_.notify_all();
   if (padding) return schedule_.padded(now());
-  // While it pads by itself the thread need not be told: it looks again when the next padding is due.
+  // While it pads by itself the thread need not be told: it looks again when the next padding is
+  // due.
   if (!schedule_.next()) woken_.notify_one();
   schedule_.used(now());
 }
@@ -87,7 +88,7 @@ void WarmLink::pad_when_idle() {
       lock.unlock();
       const bool sent = link_->send(padding_, std::nullopt).has_value();
       end_sending(true);
-      // A broken link is told to whoever uses it.
+      // A broken link is reported to the next caller.
       if (!sent) return;
       lock.lock();
     }

@@ -1,4 +1,5 @@
-// A link that does not cool while it is idle: what a stage sends its results on, and the coordinator its requests.
+// A link that does not cool while it is idle: what a stage sends its results on, and the
+// coordinator its requests.
 #pragma once
 
 #include <condition_variable>
@@ -16,22 +17,25 @@
 
 namespace pareto::transport {
 
-/// The link that was primed with these figures, kept warm from now on for messages of `boundary_bytes`; as it is where that would not
-/// pay, or where this machine's connections do not cool.
+/// Returns the link that was primed with these figures, kept warm from now on for messages of
+/// `boundary_bytes`; as it is where that would not pay, or where this machine's connections do not
+/// cool.
 std::unique_ptr<Link> keep_warm(std::unique_ptr<Link> link, std::uint64_t pipeline,
                                 const LinkFigures& figures, std::uint64_t boundary_bytes);
 
-/// Messages of up to how many bytes such a link is warm for, however long ago the last one was (WarmLink's limit aside): `boundary_bytes`,
-/// and as many more as it was primed for, but where it has to be kept warm (`cools`) and larger ones wanted more of that.
+/// Messages of up to how many bytes such a link is warm for, however long ago the last one was
+/// (WarmLink's limit aside): `boundary_bytes`, and as many more as it was primed for, but where it
+/// has to be kept warm (`cools`) and larger ones wanted more of that.
 std::uint64_t warm_for(const LinkFigures& figures, std::uint64_t boundary_bytes,
                        bool cools = idle_connections_cool());
 
-/// Passes everything to the link it owns. When that has been idle it sends padding (warmth.h): messages of kind kPong that answer no ping,
-/// which the peer drops (daemon/stage/FORMAT.md). Padding waits for whoever sends, and the other way round.
+/// A link that passes everything to the link it owns. When that has been idle it sends padding
+/// (warmth.h): messages of kind kPong that answer no ping, which the peer drops
+/// (daemon/stage/FORMAT.md). Padding waits for senders, and the other way round.
 ///
 /// Without a thread to send padding it passes everything on, and cools.
 ///
-/// Threads: as Link, but any number may send; one of its own.
+/// Threads: like Link, but any number may send; one of its own.
 class WarmLink final : public Link {
  public:
   /// `padding`: the message.
@@ -55,7 +59,7 @@ class WarmLink final : public Link {
   const wire::Message padding_;
   std::mutex mutex_;
   std::condition_variable free_;   ///< nobody sends any more
-  std::condition_variable woken_;  ///< for the thread: closed, or used after padding had ended
+  std::condition_variable woken_;  ///< wakes the thread: closed, or used after padding had ended
   bool sending_ = false;
   bool closed_ = false;
   IdleSchedule schedule_;

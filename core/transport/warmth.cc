@@ -8,10 +8,12 @@ namespace {
 constexpr std::chrono::microseconds kLeastRoundTrip{500};
 // Ten segments: the window that a connection starts with, and falls back to.
 constexpr double kFirstWindowBytes = 10 * 1448;
-// The kernel's timeout is the round trip and at least 200 ms; this is early enough on a busy machine.
+// The kernel's timeout is the round trip and at least 200 ms; this is early enough on a busy
+// machine.
 constexpr std::chrono::milliseconds kBelowTimeout{165};
 constexpr double kMostOfRate = 0.1;
-// A burst over half the window counts as using it. More of it would only be in the way of the next request.
+// A burst over half the window counts as using it. More of it would only be in the way of the next
+// request.
 constexpr double kPartOfWindow = 9.0 / 16;
 
 }  // namespace

@@ -1,9 +1,10 @@
 // When and with how much an idle connection is kept warm; no threads, no sockets.
 //
-// A TCP sender that pauses for longer than its retransmission timeout (the round trip and 200 ms) starts slowly again, and one that sends
-// little for as long has its congestion window halved: the next request then waits for two or three more round trips. What keeps the
-// window is to use more than half of it at a time, once in every such time. For requests of 300 KB over 100 Mbit/s and 40 ms
-// that is 169 KB every 205 ms, 6.6 % of the rate, for ten seconds after the last request.
+// A TCP sender that pauses for longer than its retransmission timeout (the round trip and 200 ms)
+// starts slowly again, and one that sends little for as long has its congestion window halved: the
+// next request then waits for two or three more round trips. What keeps the window is to use more
+// than half of it at a time, once in every such time. For requests of 300 KB over 100 Mbit/s and 40
+// ms that is 169 KB every 205 ms, 6.6 % of the rate, for ten seconds after the last request.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +22,13 @@ struct Padding {
   bool operator==(const Padding&) const = default;
 };
 
-/// What keeps a primed link warm for requests of `boundary_bytes`: nine sixteenths of what is in flight at a time, but no more than a tenth
-/// of the link's rate. None where it would not pay: round trips under half a millisecond (this machine, a switch), and requests that
-/// fit into the window that every connection starts with.
+/// Returns the padding that keeps a primed link warm for requests of `boundary_bytes`: nine
+/// sixteenths of what is in flight at a time, but no more than a tenth of the link's rate. None if
+/// it would not pay: round trips under half a millisecond (this machine, a switch), and requests
+/// that fit into the window that every connection starts with.
 std::optional<Padding> padding_for(const LinkFigures& figures, std::uint64_t boundary_bytes);
 
-/// When a link's next padding is due. Time is the caller's.
+/// A schedule of when a link's next padding is due. Time is the caller's.
 ///
 /// Threads: one owner.
 class IdleSchedule {
@@ -39,7 +41,7 @@ class IdleSchedule {
   /// A request, or an answer, went out.
   void used(TimePoint now) { used_ = sent_ = now; }
   void padded(TimePoint now) { sent_ = now; }
-  /// None: not before the link is used again.
+  /// Returns the time of the next padding. No value means not before the link is used again.
   Deadline next() const {
     const TimePoint due = sent_ + interval_;
     if (due > used_ + kLasting) return std::nullopt;

@@ -38,7 +38,8 @@ class ByteWriter {
   std::vector<std::byte>& out_;
 };
 
-/// Reads bytes of a stranger: every call checks what is left, none reads past the end. Threads: one owner.
+/// Reads bytes of a stranger: every call checks what is left, none reads past the end. Threads: one
+/// owner.
 class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) : left_(bytes) {}
@@ -69,7 +70,7 @@ class ByteReader {
   std::span<const std::byte> left_;
 };
 
-/// A number as it lies in a fixed place of a buffer that was checked to hold it.
+/// Returns a number as it lies in a fixed place of a buffer that was checked to hold it.
 template <typename T>
 T load(std::span<const std::byte> bytes, std::size_t offset) {
   T number;

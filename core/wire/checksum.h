@@ -1,4 +1,5 @@
-// XXH3, 64 bits: finds the bytes that TCP's 16-bit sum and faulty memory let through. Not a protection against forgery.
+// XXH3, 64 bits: finds the bytes that TCP's 16-bit sum and faulty memory let through. Not a
+// protection against forgery.
 #pragma once
 
 #include <cstddef>

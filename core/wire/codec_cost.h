@@ -1,4 +1,5 @@
-// What each way to send a value takes on this machine, measured on the value itself: what `--codec auto` decides by.
+// What each way to send a value takes on this machine, measured on the value itself: what `--codec
+// auto` decides by.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +15,20 @@ namespace pareto::wire {
 
 struct CodecCost {
   std::string codec;        ///< "none", or a codec's name
-  std::uint64_t bytes = 0;  ///< of the frame on a wire
-  Nanoseconds encode{};     ///< in the codec; 0 for none
+  std::uint64_t bytes = 0;  ///< bytes of the frame on a wire
+  Nanoseconds encode{};     ///< time in the codec; 0 for none
   Nanoseconds decode{};
   double error = 0;  ///< CodecError::mean of the worst tensor; 0 where nothing is lost
 };
 
-/// Of one codec; null: none. Times are the shortest of a few turns: whatever else a machine does only adds to them. Fails: as encode_frame and FrameDecoder do.
+/// Measures the cost of one codec; null: none. Times are the shortest of a few turns: whatever else
+/// a machine does only adds to them. Fails: as encode_frame() and FrameDecoder do.
 Expected<CodecCost> codec_cost(const Value& body, const Codec* codec);
-/// None first, then every built-in codec in order. Fails: as above.
+/// Returns the costs of none first, then of every built-in codec in order. Fails: as codec_cost()
+/// does.
 Expected<std::vector<CodecCost>> codec_costs(const Value& body);
-/// What activations behind a ReLU look like: seeded noise, half of it zeros. The same tensor everywhere, to compare machines by.
+/// Makes a tensor that looks like activations behind a ReLU: seeded noise, half of it zeros. The
+/// same tensor everywhere, to compare machines by.
 Expected<Value> standard_activations();
 
 }  // namespace pareto::wire

@@ -5,15 +5,17 @@
 
 namespace pareto::wire {
 
-/// Both relative to the largest magnitude of the original: 0.01 is one hundredth of it.
+/// The errors of a codec, both relative to the largest magnitude of the original: 0.01 is one
+/// hundredth of it.
 struct CodecError {
   double max = 0;
   double mean = 0;
 };
 
-/// Numbers with the same bits, or both NaN, do not differ. Infinite: where one is NaN or infinite and the other is not the same;
-/// where dtype or shape differ; where tensors of another dtype than float32 are not equal bit for bit; where all of the original
-/// is zero and the decoded is not. Threads: any.
+/// Numbers with the same bits, or both NaN, do not differ. Infinite: where one is NaN or infinite
+/// and the other is not the same; where dtype or shape differ; where tensors of another dtype than
+/// float32 are not equal bit for bit; where all of the original is zero and the decoded is not.
+/// Threads: any.
 CodecError codec_error(const Tensor& original, const Tensor& decoded);
 
 }  // namespace pareto::wire

@@ -1,11 +1,14 @@
-// A Message as bytes and back. The layout is specified in core/wire/FORMAT.md: a header of 64 bytes, the metadata (timeline,
-// tensor descriptors, value tree), the payload (the tensors' own bytes, each 64-byte aligned), a trailer with their checksum.
+// A Message as bytes and back. The layout is specified in core/wire/FORMAT.md: a header of 64
+// bytes, the metadata (timeline, tensor descriptors, value tree), the payload (the tensors' own
+// bytes, each 64-byte aligned), a trailer with their checksum.
 //
-//   Message --FrameEncoder--> EncodedFrame, pieces for one scatter write    FrameDecoder --take--> Message
+//   Message --FrameEncoder--> EncodedFrame, pieces for one scatter write
+//   bytes --FrameDecoder--> Message
 //
-// Nothing is copied but the metadata: an encoded frame points into the tensors, and a decoder hands out the tensors' final
-// memory for the transport to read into. Only a tensor that travels by a codec (core/wire/codec.h) has other bytes on the way.
-// Encoders and decoders keep their memory, so that a steady stream of messages without a codec takes nothing from the heap.
+// Nothing is copied but the metadata: an encoded frame points into the tensors, and a decoder hands
+// out the tensors' final memory for the transport to read into. Only a tensor that travels by a
+// codec (core/wire/codec.h) has other bytes on the way. Encoders and decoders keep their memory, so
+// that a steady stream of messages without a codec takes nothing from the heap.
 #pragma once
 
 #include <array>
@@ -30,24 +33,28 @@ inline constexpr std::size_t kHeaderBytes = 64;
 inline constexpr std::size_t kTrailerBytes = 8;
 inline constexpr std::uint8_t kFrameVersion = 3;
 
-/// What a frame may hold, checked before memory is allocated for it. Encoding checks the same, so that no peer with equal limits
-/// refuses what was sent.
+/// The limits of what a frame may hold, checked before memory is allocated for it. Encoding checks
+/// the same, so that no peer with equal limits refuses what was sent.
 struct FrameLimits {
-  /// Without the trailer. Bounds what the tensors take in memory as well, which is more where a codec made them smaller; what they
-  /// travel as is held beside them until they are decoded.
+  /// The most bytes of a frame without the trailer. Bounds what the tensors take in memory as well,
+  /// which is more if a codec made them smaller; what they travel as is held next to them until
+  /// they are decoded. Bounds what the tensors take in memory as well, which is more where a codec
+  /// made them smaller; what they travel as is held next to them until they are decoded.
   std::uint64_t max_frame_bytes = std::uint64_t{1} << 30;
   std::uint64_t max_metadata_bytes = std::uint64_t{16} << 20;
   std::uint32_t max_timeline = 1024;  ///< entries
   std::uint32_t max_tensors = 65536;
   std::uint32_t max_rank = 64;        ///< dimensions of one tensor
   std::uint32_t max_values = 262144;  ///< nodes of the value tree
-  std::uint32_t max_depth = 64;  ///< of the value tree; a body that is no container has depth 1
+  /// Depth of the value tree; a body that is no container has depth 1.
+  std::uint32_t max_depth = 64;
 };
 
 struct FrameOptions {
   /// Whether the tensors' bytes are summed too. The header and the metadata always are.
   bool payload_checksum = true;
-  /// How the tensors of kValues and kPart travel, those that it takes and makes smaller; the others, and all where it is null, as they are.
+  /// The codec by which the tensors of kValues and kPart travel, those that it takes and makes
+  /// smaller; the others, and all if it is null, travel as they are.
   const Codec* codec = nullptr;
 };
 
@@ -60,19 +67,21 @@ class EncodedFrame {
   EncodedFrame(const EncodedFrame&) = delete;
   EncodedFrame& operator=(const EncodedFrame&) = delete;
 
-  /// One run of bytes, never empty, and what keeps it alive: null where it is the frame itself (or for ever).
+  /// One run of bytes, never empty, and what keeps it alive: null where it is the frame itself (or
+  /// for ever).
   struct Piece {
     std::span<const std::byte> bytes;
     std::shared_ptr<const void> owner;
   };
-  /// To be sent one after the other; the first is header and metadata.
+  /// Returns the pieces to be sent one after the other; the first is header and metadata.
   const std::vector<Piece>& pieces() const { return pieces_; }
-  /// To be sent behind them: the checksum of the payload, or nothing where there is none. The first call reads every tensor once,
-  /// which may be done while the pieces are on their way already.
+  /// Returns the bytes to be sent behind them: the checksum of the payload, or nothing if there is
+  /// none. The first call reads every tensor once, which may be done while the pieces are on their
+  /// way already.
   std::span<const std::byte> trailer();
   /// Trailer included.
   std::uint64_t size_bytes() const { return size_bytes_; }
-  /// Time that the codec took; 0 without one.
+  /// Returns the time that the codec took; 0 without one.
   Nanoseconds encoding() const { return encoding_; }
 
  private:
@@ -95,7 +104,8 @@ class FrameEncoder {
   FrameEncoder(const FrameEncoder&) = delete;
   FrameEncoder& operator=(const FrameEncoder&) = delete;
 
-  /// Fails: kExhausted (over a limit, which is named), kInvalidArgument (a kind that does not exist).
+  /// Fails: kExhausted (over a limit, which is named), kInvalidArgument (a kind that does not
+  /// exist).
   Expected<EncodedFrame> encode(const Message& message);
   /// A frame that was sent: lets go of its tensors, and makes the next one in its memory.
   void reuse(EncodedFrame frame);
@@ -111,17 +121,21 @@ class FrameEncoder {
   EncodedFrame spare_;
 };
 
-/// One that stands alone. Fails: as FrameEncoder.
+/// Encodes one that stands alone. Fails: as FrameEncoder.
 Expected<EncodedFrame> encode_frame(const Message& message, const FrameOptions& options = {},
                                     const FrameLimits& limits = {});
 
 /// Decodes one frame after another from bytes as they come.
 ///
-///   while (!decoder.complete()) { n = decoder.next(pieces); …read into them…; decoder.advance(bytes_read); }
+///   while (!decoder.complete()) {
+///     n = decoder.next(pieces);
+///     …read into them…
+///     decoder.advance(bytes_read);
+///   }
 ///   Message message = decoder.take();
 ///
-/// After an error the stream has no known frame boundary: throw the decoder and the connection away.
-/// Threads: one owner.
+/// After an error the stream has no known frame boundary: throw the decoder and the connection
+/// away. Threads: one owner.
 class FrameDecoder {
  public:
   explicit FrameDecoder(const FrameLimits& limits = {});
@@ -129,25 +143,29 @@ class FrameDecoder {
   FrameDecoder(const FrameDecoder&) = delete;
   FrameDecoder& operator=(const FrameDecoder&) = delete;
 
-  /// In place of that of its limits. Between frames.
+  /// Sets the limit in place of that of its limits. To be called between frames.
   void set_max_frame_bytes(std::uint64_t bytes);
 
-  /// Where the next bytes of the frame belong, in order: fills up to out.size() pieces (none of them empty) and returns how many.
-  /// 0 only when complete(). The pieces never reach past the end of the frame.
+  /// Fills in where the next bytes of the frame belong, in order: up to out.size() pieces (none of
+  /// them empty). Returns how many. 0 only when complete(). The pieces never reach past the end of
+  /// the frame.
   std::size_t next(std::span<std::span<std::byte>> out);
   /// The first `bytes` bytes of what next() gave were filled. Fails: kCorrupt, kExhausted.
   Expected<> advance(std::size_t bytes);
-  /// Copies from a buffer instead; returns how many bytes belonged to this frame (fewer only when it is then complete).
+  /// Copies from a buffer instead; returns how many bytes belonged to this frame (fewer only when
+  /// it is then complete).
   Expected<std::size_t> feed(std::span<const std::byte> bytes);
 
-  /// No byte of the frame has come yet.
+  /// Whether no byte of the frame has come yet.
   bool untouched() const { return received_ == 0; }
   bool complete() const { return phase_ == Phase::kComplete; }
-  /// Bytes of the frame that have come.
+  /// Returns the bytes of the frame that have come.
   std::uint64_t received_bytes() const { return received_; }
-  /// Time that codecs took for the frame last completed; 0 where all its tensors travelled as they are.
+  /// Returns the time that codecs took for the frame last completed; 0 where all its tensors
+  /// travelled as they are.
   Nanoseconds decoding() const { return decoding_; }
-  /// Requires complete(). The decoder is then ready for the next frame, and uses the message's memory again once that has ended.
+  /// Requires complete(). The decoder is then ready for the next frame, and uses the message's
+  /// memory again once that has ended.
   Message take();
 
  private:
@@ -194,13 +212,14 @@ class FrameDecoder {
   Nanoseconds decoding_{};
 };
 
-/// A frame that lies in memory as a whole. Its tensors stay there where they lie at multiples of 64, kept by `owner` (the others, and
-/// those that a codec made, are copied). Header and metadata are read once, so that a peer who shares the memory may change them
-/// meanwhile. `decoding`, where given: the time that codecs took. Fails: kCorrupt, kExhausted.
+/// Decodes a frame that lies in memory as a whole. Its tensors stay there where they lie at
+/// multiples of 64, kept by `owner` (the others, and those that a codec made, are copied). Header
+/// and metadata are read once, so that a peer who shares the memory may change them meanwhile.
+/// `decoding`, where given: the time that codecs took. Fails: kCorrupt, kExhausted.
 Expected<Message> borrow_frame(std::span<const std::byte> bytes,
                                const std::shared_ptr<const void>& owner,
                                const FrameLimits& limits = {}, Nanoseconds* decoding = nullptr);
-/// The same, with every tensor copied.
+/// Decodes the same, with every tensor copied.
 Expected<Message> decode_frame(std::span<const std::byte> bytes, const FrameLimits& limits = {},
                                Nanoseconds* decoding = nullptr);
 

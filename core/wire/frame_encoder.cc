@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::array<std::byte, Tensor::kAlignment> kZeros{};
 
-/// Returns what checksum() returns of all pieces in one run. Takes nothing from the heap, as Checksum
-/// would.
+/// Returns what checksum() returns of all pieces in one run. Takes nothing from the heap, as
+/// Checksum would.
 std::uint64_t sum_of(std::span<const EncodedFrame::Piece> pieces) {
   XXH3_state_t state;
   XXH3_64bits_reset(&state);

@@ -30,7 +30,7 @@ Expected<Header> read_header(const std::array<std::byte, kHeaderBytes>& bytes,
 /// Fails: kExhausted.
 Expected<> check_sizes(std::uint64_t metadata_bytes, std::uint64_t payload_bytes,
                        const FrameLimits& limits);
-/// What the tensors take in memory, decoded. Fails: kExhausted.
+/// Checks what the tensors take in memory, decoded. Fails: kExhausted.
 Expected<> check_decoded(std::uint64_t tensor_bytes, const FrameLimits& limits);
 
 }  // namespace pareto::wire

@@ -11,35 +11,38 @@
 namespace pareto::wire {
 
 enum class MessageKind : std::uint8_t {
-  kHello =
-      1,  ///< first on every link, from the side that connected: who it is (body: see daemon/stage and coordinator/cluster)
+  /// First on every link, from the side that connected: who it is (body: see daemon/stage and
+  /// coordinator/cluster).
+  kHello = 1,
   kReady = 2,   ///< the answer to kHello
   kValues = 3,  ///< a request's values: body is a Tuple in the order of the boundary
-  kError =
-      4,  ///< the request failed: body is Tuple(code, message); travels downstream to the sink like values
-  kPing =
-      5,  ///< answered at once with kPong (core/transport/ping.h); primes the connection and measures it
+  /// The request failed: body is Tuple(code, message); travels downstream to the sink like values.
+  kError = 4,
+  /// Answered at once with kPong (core/transport/ping.h); primes the connection and measures it.
+  kPing = 5,
   kPong = 6,
   kEnd = 7,   ///< no more requests will follow on this link
   kPart = 8,  ///< one value of a request, ahead of its kValues: core/wire/parts.h
 };
 
-/// What one stage did with one request, on that stage's own clocks. Processor times are those of the one thread that each phase runs
-/// on: threads that an engine starts are not counted. What is sent of a message cannot be in it, so that encode and send are those of
-/// the message before on the link.
+/// The work of one stage on one request, on that stage's own clocks. Processor times are those of
+/// the one thread that each phase runs on: threads that an engine starts are not counted. The
+/// sending of a message cannot be in it, so encode and send are those of the message before on the
+/// link.
 struct StageTimes {
   std::uint32_t stage = 0;  ///< 0 = first
-  /// The stage's monotonic clock when the first byte was read. Of a request in parts: as if they had come without a gap between them.
+  /// The stage's monotonic clock when the first byte was read. Of a request in parts: as if they
+  /// had come without a gap between them.
   Nanoseconds arrived{};
-  Nanoseconds receive{};      ///< from the first byte of the frame to the last, without `decode`
-  Nanoseconds decode{};       ///< in codecs; 0 where all tensors travelled as they are
-  Nanoseconds queue{};        ///< waiting for the compute thread
-  Nanoseconds compute{};      ///< running the shard
-  Nanoseconds encode{};       ///< from the shard's outputs to a frame, of the message before
-  Nanoseconds send{};         ///< the send call, of the message before
-  Nanoseconds receive_cpu{};  ///< in `receive` and `decode`
-  Nanoseconds compute_cpu{};  ///< in `compute`
-  Nanoseconds send_cpu{};     ///< in `encode` and `send`, of the message before
+  Nanoseconds receive{};  ///< time from the first byte of the frame to the last, without `decode`
+  Nanoseconds decode{};   ///< time in codecs; 0 if all tensors travelled as they are
+  Nanoseconds queue{};    ///< waiting for the compute thread
+  Nanoseconds compute{};  ///< running the shard
+  Nanoseconds encode{};   ///< time from the shard's outputs to a frame, of the message before
+  Nanoseconds send{};     ///< the send call, of the message before
+  Nanoseconds receive_cpu{};  ///< processor time in `receive` and `decode`
+  Nanoseconds compute_cpu{};  ///< processor time in `compute`
+  Nanoseconds send_cpu{};     ///< processor time in `encode` and `send`, of the message before
   bool operator==(const StageTimes&) const = default;
 };
 
@@ -58,13 +61,14 @@ struct Message {
   ~Message();
 
   MessageKind kind = MessageKind::kValues;
-  std::uint64_t pipeline = 0;  ///< which pipeline of the coordinator
+  std::uint64_t pipeline = 0;  ///< pipeline of the coordinator
   std::uint64_t request = 0;   ///< counts up from 0 at the source
-  std::uint32_t sequence = 0;  ///< which part of the request, where it travels in several
+  std::uint32_t sequence = 0;  ///< part of the request, if it travels in several
   Timeline timeline;
   Value body;
-  /// Where the memory of timeline and body goes when the message ends, whatever they hold by then (core/wire/message_pool.h); set by
-  /// who received the message. Null: it is freed.
+  /// The pool that the memory of timeline and body goes to when the message ends, whatever they
+  /// hold by then (core/wire/message_pool.h); set by the receiver of the message. Null: it is
+  /// freed.
   std::shared_ptr<MessagePool> pool;
 };
 

@@ -1,4 +1,5 @@
-// What messages are made of, kept from those that are done for those to come. Tensors' own memory: core/tensor/tensor_pool.h.
+// What messages are made of, kept from those that are done for those to come. Tensors' own memory:
+// core/tensor/tensor_pool.h.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +10,20 @@
 
 namespace pareto::wire {
 
-/// A link's received messages take their timelines, containers and shapes from it, and bring them back wherever and whenever they end
-/// (Message::pool): a steady stream of messages takes nothing from the heap. Strings are the exception.
+/// A link's received messages take their timelines, containers and shapes from it, and bring them
+/// back wherever and whenever they end (Message::pool): a steady stream of messages takes nothing
+/// from the heap. Strings are the exception.
 ///
 /// Owned by the decoder and the messages together. Threads: any.
 struct MessagePool {
-  /// Of each kind; a message of hundreds of tensors keeps some 100 KiB.
+  /// The most idle bytes of each kind; a message of hundreds of tensors keeps some 100 KiB.
   static constexpr std::size_t kMaxIdleBytes = std::size_t{256} << 10;
 
   /// Takes a tree apart and destroys it.
   void put(Value value);
 
   VectorPool<StageTimes> timelines{kMaxIdleBytes};
-  VectorPool<Value> values{kMaxIdleBytes};  ///< of lists and tuples
+  VectorPool<Value> values{kMaxIdleBytes};  ///< values of lists and tuples
   VectorPool<std::pair<Value, Value>> pairs{kMaxIdleBytes};
   VectorPool<std::int64_t> shapes{kMaxIdleBytes};
 };

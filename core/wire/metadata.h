@@ -1,4 +1,5 @@
-// The middle part of a frame: timeline, tensor descriptors, value tree (core/wire/FORMAT.md). Internal to core/wire.
+// The middle part of a frame: timeline, tensor descriptors, value tree (core/wire/FORMAT.md).
+// Internal to core/wire.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@
 
 namespace pareto::wire {
 
-/// Where a tensor of `offset` so far starts in the payload.
+/// Returns where a tensor of `offset` so far starts in the payload.
 constexpr std::uint64_t aligned(std::uint64_t offset) {
   return (offset + Tensor::kAlignment - 1) / Tensor::kAlignment * Tensor::kAlignment;
 }
@@ -35,9 +36,9 @@ inline Expected<> count_value(const FrameLimits& limits, std::uint32_t depth,
 
 /// A tensor's place in a payload that is to be sent.
 struct SentTensor {
-  const Tensor* tensor = nullptr;  ///< as it is in the message
+  const Tensor* tensor = nullptr;  ///< tensor as it is in the message
   const Codec* codec = nullptr;    ///< null where it travels as it is
-  std::optional<Tensor> encoding;  ///< what travels instead, where there is a codec
+  std::optional<Tensor> encoding;  ///< encoding that travels in its place, if there is a codec
 
   const Tensor& travelling() const { return encoding ? *encoding : *tensor; }
 };
@@ -51,13 +52,13 @@ class MetadataWriter {
   MetadataWriter(const MetadataWriter&) = delete;
   MetadataWriter& operator=(const MetadataWriter&) = delete;
 
-  /// Appends the metadata of a message to `out`. `codec` (null: none) encodes those tensors that it takes and makes smaller.
-  /// Fails: kExhausted.
+  /// Appends the metadata of a message to `out`. `codec` (null: none) encodes those tensors that it
+  /// takes and makes smaller. Fails: kExhausted.
   Expected<> write(const Message& message, const Codec* codec, std::vector<std::byte>& out);
-  /// Of the message last written, for as long as that lives: its tensors in the order of the payload, those that share their bytes
-  /// once.
+  /// Returns the tensors of the message last written, for as long as that lives, in the order of
+  /// the payload; those that share their bytes once.
   std::span<const SentTensor> tensors() const { return tensors_; }
-  /// Time spent in the codec for it.
+  /// Returns the time spent in the codec for it.
   Nanoseconds encoding() const { return encoding_; }
   /// Lets go of it.
   void clear();
@@ -79,7 +80,7 @@ class MetadataWriter {
   Nanoseconds encoding_{};
 };
 
-/// What the metadata says of a tensor that is to come, checked.
+/// The checked description of a tensor that is to come.
 struct Descriptor {
   DType dtype = DType::kFloat32;
   Shape shape;
@@ -93,10 +94,12 @@ struct ComingTensor {
   Tensor tensor;  ///< shares its memory with those in the body
   const Codec* codec = nullptr;
   std::uint64_t travelling_bytes =
-      0;  ///< of its encoding, where there is a codec; else of the tensor
+      0;  ///< bytes of its encoding, if there is a codec; else of the tensor
 };
 
-/// Where a tensor of the metadata gets its memory. `offset`: of its bytes in the payload; none where a codec makes them.
+/// The function that gives a tensor of the metadata its memory. `offset`: of its bytes in the
+/// payload; none if a codec makes them. `offset`: of its bytes in the payload; none where a codec
+/// makes them.
 using TensorMaker = std::function<Expected<Tensor>(DType dtype, Shape shape, MemoryLayout layout,
                                                    std::optional<std::uint64_t> offset)>;
 
@@ -105,17 +108,19 @@ using TensorMaker = std::function<Expected<Tensor>(DType dtype, Shape shape, Mem
 /// Threads: one owner.
 class MetadataReader {
  public:
-  /// What messages keep comes from `pool`.
+  /// Makes a reader. What messages keep comes from `pool`.
   MetadataReader(const FrameLimits& limits, std::shared_ptr<MessagePool> pool)
       : limits_(limits), pool_(std::move(pool)) {}
 
-  /// Sets timeline and body, whose tensors' memory is not filled yet. `payload_bytes` is what the header announced: tensors that do
-  /// not fill exactly that, and tensors that are over the limit once they are decoded, are refused before anything is allocated for
-  /// them. Fails: kCorrupt, kExhausted.
+  /// Sets timeline and body, whose tensors' memory is not filled yet. `payload_bytes` is what the
+  /// header announced: tensors that do not fill exactly that, and tensors that are over the limit
+  /// once they are decoded, are refused before anything is allocated for them. Fails: kCorrupt,
+  /// kExhausted.
   Expected<> read(std::span<const std::byte> bytes, std::uint64_t payload_bytes,
                   const TensorMaker& make, Message& into);
   void set_max_frame_bytes(std::uint64_t bytes) { limits_.max_frame_bytes = bytes; }
-  /// Of the message last read, in the order of the payload. Cleared by who has no more use for them, and by the next read().
+  /// Returns the tensors of the message last read, in the order of the payload. They are cleared by
+  /// clear_tensors() and by the next read().
   std::span<ComingTensor> tensors() { return tensors_; }
   void clear_tensors();
 

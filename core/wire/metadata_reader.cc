@@ -97,7 +97,8 @@ class TreeReader {
  private:
   static constexpr std::string_view kWhat = "the value tree";
 
-  /// Every item takes `item_bytes` at least, so a count can be checked before there is room made for it.
+  /// Reads a count. Every item takes `item_bytes` at least, so a count can be checked before there
+  /// is room made for it.
   Expected<std::uint32_t> read_count(std::size_t item_bytes) {
     PARETO_ASSIGN(const auto count, reader_.get<std::uint32_t>(kWhat));
     if (count > reader_.left() / item_bytes) {
@@ -213,8 +214,8 @@ Expected<Descriptor> MetadataReader::read_descriptor(ByteReader& reader) {
   return descriptor;
 }
 
-/// Reads all descriptors and checks that they fill the payload exactly and memory not over the limit. Allocates nothing for the
-/// payload.
+/// Reads all descriptors and checks that they fill the payload exactly and memory not over the
+/// limit. Allocates nothing for the payload.
 Expected<> MetadataReader::read_descriptors(ByteReader& reader, std::uint64_t payload_bytes) {
   descriptors_.clear();
   PARETO_ASSIGN(const auto count, reader.get<std::uint32_t>("the tensor descriptors"));

@@ -137,8 +137,8 @@ Expected<> MetadataWriter::find_tensors(const Value& value, std::uint32_t depth)
   return {};
 }
 
-/// Sets order_ to the first node of the same bytes, dtype, shape and layout. A list on a boundary often holds tensors that cross on their own
-/// too: their bytes travel once.
+/// Sets order_ to the first node of the same bytes, dtype, shape and layout. A list on a boundary
+/// often holds tensors that cross on their own too: their bytes travel once.
 void MetadataWriter::find_shared_bytes() {
   order_.resize(nodes_.size());
   by_address_.clear();
@@ -180,7 +180,7 @@ Expected<> MetadataWriter::number_tensors() {
   return {};
 }
 
-/// That the receiver may hold them.
+/// Checks that the receiver may hold them.
 Expected<> MetadataWriter::check_memory() const {
   std::uint64_t bytes = 0;
   for (const SentTensor& sent : tensors_) {

@@ -1,8 +1,10 @@
 // A request whose values travel as they are computed, not all at the end.
 //
-//   kPart(position, value) · kPart(position, value) … kValues: all, but None at those positions.        (or kError: forget them)
+//   kPart(position, value) · kPart(position, value) … kValues: all, but None at those positions.
+//                                                     kError: forget the parts
 //
-// All have the same request number; sequence counts the parts from 0, that of kValues is their number.
+// All have the same request number; sequence counts the parts from 0, that of kValues is their
+// number.
 #pragma once
 
 #include <chrono>
@@ -16,7 +18,8 @@
 
 namespace pareto::wire {
 
-/// A value that is ready less than this before the last one travels with it: a message of its own costs some 50 µs, and has to be worth it.
+/// A value that is ready less than this before the last one travels with it: a message of its own
+/// costs some 50 µs, and has to be worth it.
 inline constexpr Nanoseconds kWorthAPart = std::chrono::microseconds(200);
 
 /// position: in the Tuple that the request's kValues will carry.
@@ -30,13 +33,15 @@ class PartAssembler {
   /// values: how many a request has at most; parts at other positions are refused.
   explicit PartAssembler(std::size_t values) : values_(values) {}
 
-  /// Of the requests to come.
+  /// Sets the number of values of the requests to come.
   void expect(std::size_t values) { values_ = values; }
 
-  /// Fails: kCorrupt (no part, one out of order, of another request than those before it, at a position that came already).
+  /// Fails: kCorrupt (no part, one out of order, of another request than those before it, at a
+  /// position that came already).
   Expected<> keep(Message part);
-  /// Puts what was kept into the message that closes the request: kValues, or kError, which needs nothing. Fails: kCorrupt (another
-  /// request, another number of parts, a body with no room for them).
+  /// Puts what was kept into the message that closes the request: kValues, or kError, which needs
+  /// nothing. Fails: kCorrupt (another request, another number of parts, a body with no room for
+  /// them).
   Expected<> complete(Message& message);
 
  private:

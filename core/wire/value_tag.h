@@ -1,4 +1,5 @@
-// The byte before every node of a value tree. The numbers are part of the format. Internal to core/wire.
+// The byte before every node of a value tree. The numbers are part of the format. Internal to
+// core/wire.
 #pragma once
 
 #include <cstdint>

@@ -30,7 +30,8 @@ Expected<> fill(ComingTensor& coming, std::span<const std::byte> travelled) {
     std::ranges::copy(travelled, coming.tensor.mutable_bytes().begin());
     return {};
   }
-  // A codec reads numbers where they lie, and reads some of them twice: they have to be aligned, and out of the peer's hands.
+  // A codec reads numbers where they lie, and reads some of them twice: they have to be aligned,
+  // and out of the peer's hands.
   PARETO_ASSIGN(Tensor own,
                 Tensor::allocate(DType::kUInt8, {static_cast<std::int64_t>(travelled.size())}));
   std::ranges::copy(travelled, own.mutable_bytes().begin());

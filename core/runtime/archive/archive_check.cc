@@ -16,7 +16,7 @@
 namespace pareto::runtime {
 namespace {
 
-/// The name as LibTorch compares it when it looks for a record.
+/// Returns the name as LibTorch compares it when it looks for a record.
 std::string lower_case(std::string name) {
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
   return name;
@@ -27,12 +27,12 @@ Expected<> check_code(std::string_view code) {
   return check_class_bodies(code);
 }
 
-/// The folder of the records that a pickle's tensors are in: "data/" of "data.pkl".
+/// Returns the folder of the records that a pickle's tensors are in: "data/" of "data.pkl".
 std::string folder_of(const std::string& pickle) {
   return pickle.substr(0, pickle.rfind('.')) + "/";
 }
 
-/// Checks that records are as large as tensors take for granted: LibTorch reads so many bytes of
+/// Checks that records are as large as tensors take for granted: LibTorch reads that many bytes of
 /// them.
 Expected<> check_records_of(const ClaimedBytes& claimed, const std::string& folder,
                             caffe2::serialize::PyTorchStreamReader& reader) {

@@ -18,7 +18,7 @@ bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 |
 /// A statement without its strings and comments; brackets may lead it over several lines.
 struct Statement {
   std::size_t line = 0;         ///< its first
-  std::size_t indent = 0;       ///< in blanks
+  std::size_t indent = 0;       ///< indent in blanks
   std::string_view first_word;  ///< empty: it begins with none
   std::string_view base;        ///< the first word after its first bracket
   bool typed = false;           ///< it has a colon before any "="
@@ -65,7 +65,7 @@ class StatementReader {
     }
     return began;
   }
-  /// A comment that LibTorch reads as a type, so that what is code differs.
+  /// Whether there is a comment that LibTorch reads as a type, so that what is code differs.
   bool has_type_comment() const { return type_comment_; }
 
  private:
@@ -79,7 +79,7 @@ class StatementReader {
     type_comment_ = type_comment_ || code_.substr(at_).starts_with("# type:");
     at_ = std::min(code_.find('\n', at_), code_.size());
   }
-  /// A backslash before a line's end joins it with the next one.
+  /// Skips a continuation: a backslash before a line's end joins it with the next one.
   bool skip_continuation() {
     if (code_[at_] != '\\') return false;
     const std::size_t end = code_.find_first_not_of(" \t\r", at_ + 1);
@@ -130,7 +130,7 @@ class StatementReader {
   bool type_comment_ = false;
 };
 
-/// What such a statement lacks in a class of that kind; empty: nothing.
+/// Returns what such a statement lacks in a class of that kind; empty: nothing.
 std::string_view missing_in(const Statement& statement, std::string_view base) {
   if (statement.first_word == "def" || (!statement.typed && !statement.assigned)) return {};
   const bool takes_value =

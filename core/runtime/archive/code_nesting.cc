@@ -115,7 +115,7 @@ class NestingScan {
   std::size_t line_ = 1;
   bool line_began_ = false;
   std::size_t depth_ = 0;               ///< the sum of levels_
-  std::vector<std::size_t> levels_{0};  ///< what each open bracket counts; the statement first
+  std::vector<std::size_t> levels_{0};  ///< count of each open bracket; the statement first
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ std::string_view name_at(std::string_view text, std::size_t at) {
   return text.substr(at, end - at);
 }
 
-/// "code/__torch__/models/resnet.py" -> "__torch__.models.resnet"
+/// Returns "code/__torch__/models/resnet.py" -> "__torch__.models.resnet".
 std::string module_of(std::string_view record) {
   std::string name = lower_case(record);
   const std::size_t root = name.find(kRoot);
@@ -35,7 +35,7 @@ std::string module_of(std::string_view record) {
   return name;
 }
 
-/// The name that a line at the left margin defines; empty: none.
+/// Returns the name that a line at the left margin defines; empty: none.
 std::string_view defined_by(std::string_view line) {
   for (const std::string_view keyword : {"class ", "def "}) {
     if (line.starts_with(keyword)) return name_at(line, keyword.size());

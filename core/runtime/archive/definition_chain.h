@@ -1,5 +1,5 @@
-// How far the classes and functions of a TorchScript archive lead from one to the next. LibTorch reads the definition that another one
-// names while it reads that other one.
+// How far the classes and functions of a TorchScript archive lead from one to the next. LibTorch
+// reads the definition that another one names while it reads that other one.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +15,18 @@ namespace pareto::runtime {
 /// A module inside a module is one more; several times what models have.
 inline constexpr std::size_t kLongestChain = 500;
 
-/// Which definition of an archive names which other. Threads: one owner.
+/// A record of which definition of an archive names which other. Threads: one owner.
 class DefinitionChain {
  public:
-  /// Adds the definitions of a file of code, whose record has that name: "code/__torch__/models/resnet.py".
+  /// Adds the definitions of a file of code, whose record has that name:
+  /// "code/__torch__/models/resnet.py".
   void add(std::string_view record, std::string_view code);
   /// Fails: kCorrupt, if more than kLongestChain of them lead from one to the next.
   Expected<> check() const;
 
  private:
   void add_definition(const std::string& name, std::string_view text);
-  /// The definition that such a name is of, or of whose member; empty: none.
+  /// Returns the definition that such a name is of, or of whose member; empty: none.
   std::string definition_of(std::string name) const;
 
   /// Names that each names, as they are written. In small letters: LibTorch finds records so.

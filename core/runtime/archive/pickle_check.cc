@@ -57,13 +57,13 @@ class PickleScan {
   static constexpr std::size_t kStorageElements = 5;
   struct Item {
     std::uint32_t depth = 0;
-    Id last = 0;            ///< what came last into it
-    std::string_view text;  ///< of a string, or a function's name
+    Id last = 0;            ///< id of what came last into it
+    std::string_view text;  ///< text of a string, or a function's name
     std::optional<std::int64_t> number{};
   };
   struct Entry {
     Id id = 0;
-    bool got = false;  ///< from the memo
+    bool got = false;  ///< whether it came from the memo
   };
 
   Expected<> step(unsigned char instruction) {
@@ -187,7 +187,7 @@ class PickleScan {
   static tl::unexpected<Error> nothing_there() {
     return fail(ErrorCode::kCorrupt, "its values take one where there is none");
   }
-  /// How many values are above the last mark.
+  /// Returns how many values are above the last mark.
   Expected<std::size_t> since_mark() const {
     if (marks_.empty() || marks_.back() > stack_.size()) return nothing_there();
     return stack_.size() - marks_.back();
@@ -208,7 +208,7 @@ class PickleScan {
     marks_.pop_back();
     return add(count);
   }
-  /// What was taken from the stack.
+  /// A value that was taken from the stack.
   struct Taken {
     std::uint32_t deepest = 0;
     Id top = 0;

@@ -1,4 +1,5 @@
-// Pictures with the channel as the innermost dimension: convolutions then run without reordering their inputs.
+// Pictures with the channel as the innermost dimension: convolutions then run without reordering
+// their inputs.
 #include <ATen/ATen.h>
 
 #include <utility>

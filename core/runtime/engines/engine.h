@@ -1,5 +1,6 @@
-// One way of running a shard's graph. A plug: one file that implements Engine, one line in builtin_engines.cc; judged by agreeing
-// with "plain". Sees LibTorch: for core/runtime sources only.
+// One way of running a shard's graph. A plug: one file that implements Engine, one line in
+// builtin_engines.cc; judged by agreeing with "plain". Sees LibTorch: for core/runtime sources
+// only.
 #pragma once
 
 #include <torch/script.h>
@@ -14,7 +15,8 @@
 
 namespace pareto::runtime {
 
-/// A shard's module with its weights in place, on its device, in eval mode; its one method is "run".
+/// A shard's module with its weights in place, on its device, in eval mode; its one method is
+/// "run".
 struct LoadedModule {
   torch::jit::Module module;
   c10::Device device = c10::kCPU;
@@ -33,9 +35,11 @@ class EarlyResults {
 class Engine {
  public:
   virtual ~Engine() = default;
-  /// Arguments of "run" on the engine's device; returns the elements of its tuple, None where `early` took it. early may be null.
+  /// Arguments of "run" on the engine's device; returns the elements of its tuple, None where
+  /// `early` took it. early may be null.
   virtual std::vector<c10::IValue> run(std::vector<c10::IValue> inputs, EarlyResults* early) = 0;
-  /// Of weights that it shares with other engines (packed_weights.h), after its first run.
+  /// Returns the bytes of weights that it shares with other engines (packed_weights.h), after its
+  /// first run.
   virtual std::uint64_t packed_bytes() const { return 0; }
 };
 
@@ -45,7 +49,7 @@ struct EngineEntry {
   std::unique_ptr<Engine> (*build)(const LoadedModule& loaded);
 };
 
-/// "plain" first: the reference of all others.
+/// Returns "plain" first: the reference of all others.
 const std::vector<EngineEntry>& builtin_engines();
 
 std::unique_ptr<Engine> build_plain_engine(const LoadedModule& loaded);
@@ -53,11 +57,12 @@ std::unique_ptr<Engine> build_onednn_engine(const LoadedModule& loaded);
 std::unique_ptr<Engine> build_channels_last_engine(const LoadedModule& loaded);
 std::unique_ptr<Engine> build_prepacked_engine(const LoadedModule& loaded);
 
-/// How a GraphEngine wants images. Its results lie as the graph made them.
+/// The layout in which a GraphEngine wants images. Its results lie as the graph made them.
 enum class Layout { kRowMajor, kChannelsLast };
 
-/// Interprets a graph whose first input is the module's object: what every engine ends in. The graph returns one tuple. With bf16 its
-/// results may be bf16 where the model's are float32: whoever calls casts them back.
+/// Interprets a graph whose first input is the module's object: every engine ends in this. The
+/// graph returns one tuple. With bf16 its results may be bf16 where the model's are float32: the
+/// caller casts them back.
 class GraphEngine : public Engine {
  public:
   /// `extra`: values of the graph's last inputs, made once (packed weights).
@@ -70,7 +75,7 @@ class GraphEngine : public Engine {
   at::Tensor prepared(const at::Tensor& tensor);
 
   c10::intrusive_ptr<ReadyMarks> marks_;
-  /// For each result the argument it is, unchanged, or -1.
+  /// The argument that each result is, unchanged, or -1.
   std::vector<std::ptrdiff_t> passed_through_;
   torch::jit::Code code_;
   c10::IValue self_;
@@ -85,8 +90,8 @@ struct FrozenShard {
   std::shared_ptr<torch::jit::Graph> graph;
   c10::IValue self;
 };
-/// The module's "run" frozen, its constants folded and its convolutions merged with their batch norms. Throws where a stride, dilation or
-/// kernel is below 1, or a padding below 0.
+/// Returns the module's "run" frozen, its constants folded and its convolutions merged with their
+/// batch norms. Throws where a stride, dilation or kernel is below 1, or a padding below 0.
 FrozenShard freeze_shard(const LoadedModule& loaded);
 /// Turns the float32 constants of a frozen graph into bf16.
 void constants_to_bfloat16(torch::jit::Graph& graph);

@@ -20,8 +20,9 @@ namespace {
 using Arguments = std::vector<c10::IValue>;
 
 constexpr int kTimedRuns = 3;
-// One that took this many times as long as the best is given no other turn: a sweep loads hundreds of shards. But a short run is easily
-// disturbed: one that is shorter than kShort is timed kTimedRuns times before that is believed, and has turns until they took as long.
+// One that took this many times as long as the best is given no other turn: a sweep loads hundreds
+// of shards. But a short run is easily disturbed: one that is shorter than kShort is timed
+// kTimedRuns times before that is believed, and has turns until they took as long.
 constexpr double kHopeless = 1.3;
 constexpr std::chrono::milliseconds kShort{10};
 constexpr int kMostTurns = 10;
@@ -34,7 +35,7 @@ struct Candidate {
   EngineTiming timing;
 };
 
-/// All engines against each other on one set of example inputs.
+/// A contest of all engines against each other on one set of example inputs.
 class Contest {
  public:
   Contest(const RunnerOptions& options, const LoadedModule& loaded, const ShardBoundary& boundary)
@@ -57,7 +58,7 @@ class Contest {
   }
 
  private:
-  /// All engines but plain, in that precision.
+  /// Adds all engines but plain, in that precision.
   void add_engines(Precision precision) {
     const Nanoseconds plain = candidates_.front().timing.best;
     for (std::size_t i = 1; i < builtin_engines().size(); ++i) {
@@ -71,7 +72,7 @@ class Contest {
 
   /// Runs an engine once, its time in `took`.
   Expected<std::vector<Value>> run(Engine& engine, Nanoseconds& took) const {
-    // Anew for each run: a graph may write to its arguments.
+    // Again for each run: a graph may write to its arguments.
     PARETO_ASSIGN(Arguments arguments, boundary_.to_arguments(examples_));
     // All engines draw the same random numbers, so that their results can be compared.
     if (is_random_) seed_random_numbers(kExampleSeed);
@@ -82,7 +83,8 @@ class Contest {
     return values;
   }
 
-  /// One thread's own processor time is not disturbed by what else the device does; several threads are only seen by a clock.
+  /// Returns the time by which runs are compared. One thread's own processor time is not disturbed
+  /// by what else the device does; several threads are only seen by a clock.
   Nanoseconds now() const {
     if (at::get_num_threads() > 1 || !loaded_.device.is_cpu()) {
       return std::chrono::steady_clock::now().time_since_epoch();
@@ -98,7 +100,7 @@ class Contest {
     return entry.build(loaded);
   }
 
-  /// The plain engine computes in the model's own precision, whatever was asked for.
+  /// Builds the plain engine, which computes in the model's own precision, whatever was asked for.
   std::unique_ptr<Engine> build_plain() const {
     return build(builtin_engines()[0], Precision::kFloat32);
   }
@@ -118,8 +120,9 @@ class Contest {
     return {};
   }
 
-  /// Where numbers cross the boundary that depend on the request (a batch size among them), made-up examples may not fit together:
-  /// then nothing can be compared, and the engine that needs no comparison is kept.
+  /// Keeps the engine that needs no comparison. If numbers cross the boundary that depend on the
+  /// request (a batch size among them), made-up examples may not fit together: then nothing can be
+  /// compared.
   Expected<ChosenEngine> unmeasured(const std::string& why) const {
     const std::string& plain = builtin_engines()[0].name;
     return guarded("engine " + plain, [&]() -> Expected<ChosenEngine> {
@@ -134,7 +137,7 @@ class Contest {
     });
   }
 
-  /// The largest error that engines in a precision may have.
+  /// Returns the largest error that engines in a precision may have.
   double max_error(Precision precision) const {
     return precision == Precision::kFloat32 ? kMaxErrorFloat32 : options_.max_error;
   }
@@ -163,7 +166,8 @@ class Contest {
     candidates_.push_back(std::move(candidate));
   }
 
-  /// Each engine keeps weights of its own, packed as it likes: as few as can be are held at a time.
+  /// Frees hopeless engines. Each keeps weights of its own, packed as it likes: as few as can be
+  /// are held at a time.
   void free_hopeless() {
     for (std::size_t i = 1; i < candidates_.size(); ++i) {
       Candidate& candidate = candidates_[i];
@@ -180,7 +184,7 @@ class Contest {
                                    kHopeless * static_cast<double>(best_so_far().count());
   }
 
-  /// Each has been timed once when it was added.
+  /// Times the engines in turns. Each has been timed once when it was added.
   void time_in_turns() {
     const auto has_turn = [this](int round) {
       return round < kTimedRuns || (round < kMostTurns && best_so_far() < kShort / round);
@@ -198,14 +202,16 @@ class Contest {
     for (int round = 0; close && round < rounds; ++round) time_once(plain);
   }
 
-  /// Only one is left, and plain's cold run took twice as long: more of its own runs would change nothing.
+  /// Whether only one is left, and plain's cold run took twice as long: more of its own runs would
+  /// change nothing.
   bool is_decided() const {
     const auto left = std::count_if(candidates_.begin() + 1, candidates_.end(),
                                     [](const Candidate& c) { return c.engine != nullptr; });
     return left == 1 && 2 * best_so_far() < candidates_[0].timing.best;
   }
 
-  /// Of those that were timed after their warm-up; the longest time there is where none was.
+  /// Returns the best of the times that were taken after a warm-up; the longest time there is if
+  /// none was.
   Nanoseconds best_so_far() const {
     Nanoseconds best = Nanoseconds::max();
     for (std::size_t i = 1; i < candidates_.size(); ++i) {

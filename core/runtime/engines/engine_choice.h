@@ -1,5 +1,5 @@
-// Which engine runs a shard: the one asked for, or the fastest of those that give the plain engine's results. Sees LibTorch: for
-// core/runtime sources only.
+// Which engine runs a shard: the one asked for, or the fastest of those that give the plain
+// engine's results. Sees LibTorch: for core/runtime sources only.
 #pragma once
 
 #include <memory>
@@ -12,16 +12,18 @@ namespace pareto::runtime {
 
 struct ChosenEngine {
   std::unique_ptr<Engine> engine;
-  std::vector<EngineTiming> timings;  ///< of every engine tried; the engine kept is `name`
+  std::vector<EngineTiming> timings;  ///< timings of every engine tried; the engine kept is `name`
   std::string name;
-  Precision precision = Precision::kFloat32;  ///< that the engine computes in
+  Precision precision = Precision::kFloat32;  ///< precision that the engine computes in
   std::string precision_reason{};  ///< why that is not the precision asked for; empty: it is
 };
 
-/// Builds options.engine, or for "auto" all of them: each is compared with plain on example inputs, timed in turns with the
-/// others, and freed unless it is the fastest; but for those that are hopeless (RunnerOptions). If bf16 is asked for, engines in fp32
-/// take part as well: bf16 that is off by more than max_error, or slower, is not kept. What is returned has run once, but for
-/// "plain" by name. Fails: kInvalidArgument (unknown name, an engine that cannot be built, a shard that does not run on its example inputs), kExhausted.
+/// Builds options.engine, or for "auto" all of them: each is compared with plain on example inputs,
+/// timed in turns with the others, and freed unless it is the fastest; but for those that are
+/// hopeless (RunnerOptions). If bf16 is asked for, engines in fp32 take part as well: bf16 that is
+/// off by more than max_error, or slower, is not kept. What is returned has run once, but for
+/// "plain" by name. Fails: kInvalidArgument (unknown name, an engine that cannot be built, a shard
+/// that does not run on its example inputs), kExhausted.
 Expected<ChosenEngine> choose_engine(const RunnerOptions& options, const LoadedModule& loaded,
                                      const ShardBoundary& boundary);
 

@@ -30,7 +30,8 @@ void block_to_bfloat16(torch::jit::Block* block) {
   }
 }
 
-/// Of convolutions and poolings whose windows make no steps: LibTorch's own operators refuse them, those of oneDNN divide by zero.
+/// Refuses convolutions and poolings whose windows make no steps: LibTorch's own operators refuse
+/// them, those of oneDNN divide by zero.
 void refuse_impossible_windows(torch::jit::Block* block) {
   for (torch::jit::Node* node : block->nodes()) {
     for (torch::jit::Block* inner : node->blocks()) refuse_impossible_windows(inner);
@@ -53,12 +54,12 @@ void refuse_impossible_windows(torch::jit::Block* block) {
   }
 }
 
-/// How many elements the tuple has that the graph returns. Throws if it returns no tuple.
+/// Returns how many elements the tuple has that the graph returns. Throws if it returns no tuple.
 std::size_t result_count(const torch::jit::Graph& graph) {
   return graph.outputs()[0]->type()->expectRef<c10::TupleType>().elements().size();
 }
 
-/// For each result the argument it is, unchanged; -1 for what the graph computes.
+/// Returns the argument that each result is, unchanged; -1 for what the graph computes.
 std::vector<std::ptrdiff_t> find_passed_through(const std::shared_ptr<torch::jit::Graph>& graph) {
   const auto inputs = graph->inputs().slice(1);
   std::unique_ptr<torch::jit::AliasDb> aliases;  // made where it is needed
@@ -165,8 +166,8 @@ std::unique_ptr<Engine> build_plain_engine(const LoadedModule& loaded) {
 FrozenShard freeze_shard(const LoadedModule& loaded) {
   const torch::jit::Module frozen = torch::jit::freeze_module(loaded.module, {"run"});
   auto held = frozen.get_method("run").graph();
-  // A frozen module is one more class of the compilation unit that it came from, which keeps it as long as the shard is loaded: the folded
-  // weights of every engine that was ever built.
+  // A frozen module is one more class of the compilation unit that it came from, which keeps it as
+  // long as the shard is loaded: the folded weights of every engine that was ever built.
   const auto emptied = c10::make_scope_exit([&] { make_empty(*held); });
   torch::jit::OptimizeFrozenGraph(held, /*optimize_numerics=*/true);
   refuse_impossible_windows(held->block());

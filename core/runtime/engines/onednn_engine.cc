@@ -1,5 +1,5 @@
-// Convolutions and what surrounds them in oneDNN's own blocked layouts: what torch.jit.optimize_for_inference does, for a method that
-// is not called forward.
+// Convolutions and what surrounds them in oneDNN's own blocked layouts: what
+// torch.jit.optimize_for_inference does, for a method that is not called forward.
 #include <torch/csrc/jit/passes/frozen_conv_add_relu_fusion.h>
 #include <torch/csrc/jit/passes/frozen_linear_transpose.h>
 #include <torch/csrc/jit/passes/frozen_ops_to_mkldnn.h>

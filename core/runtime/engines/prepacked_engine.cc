@@ -1,5 +1,5 @@
-// Convolutions and linear layers with their weights packed once for oneDNN, sums and activations that follow inside them, and pooling, on
-// pictures whose channels are the innermost dimension.
+// Convolutions and linear layers with their weights packed once for oneDNN, sums and activations
+// that follow inside them, and pooling, on pictures whose channels are the innermost dimension.
 #include <torch/csrc/jit/ir/alias_analysis.h>
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/passes/dead_code_elimination.h>
@@ -26,7 +26,8 @@ bool constant(const Value* value, T& target) {
   return true;
 }
 
-/// "relu_" is "relu" to us: what is written is the convolution's own result.
+/// Whether a node is of that kind. "relu_" is "relu" to us: what is written is the convolution's
+/// own result.
 bool is_kind(const Node* node, const char* name) {
   std::string kind = node->kind().toQualString();
   if (kind.ends_with('_')) kind.pop_back();
@@ -38,7 +39,8 @@ bool can_be_packed(const at::Tensor& weight) {
 }
 
 /// aten::conv2d(input, weight, bias, stride, padding, dilation, groups) or
-/// aten::_convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups, …), all but the input constant.
+/// aten::_convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding,
+/// groups, …), all but the input constant.
 std::optional<ConvolutionSpec> as_convolution(const Node* node) {
   const bool general = node->kind() == c10::aten::_convolution;
   if (!general && node->kind() != c10::aten::conv2d) return std::nullopt;
@@ -99,21 +101,22 @@ std::optional<Activation> as_activation(const Node* node) {
   return activation;
 }
 
-/// The node that alone reads this value, in the same block; or null.
+/// Returns the node that alone reads this value, in the same block; or null.
 Node* only_user(const Value* value) {
   if (value->uses().size() != 1) return nullptr;
   Node* user = value->uses()[0].user;
   return user->owningBlock() == value->node()->owningBlock() ? user : nullptr;
 }
 
-/// One convolution and the nodes that go into it, first to last: the convolution, a sum, an activation.
+/// One convolution and the nodes that go into it, first to last: the convolution, a sum, an
+/// activation.
 struct Fusion {
   ConvolutionSpec spec;
   std::vector<Node*> nodes;
   bool adds = false;
 };
 
-/// What a sum adds to the convolution's result.
+/// Returns what a sum adds to the convolution's result.
 Value* addend_of(Node* sum, const Node* convolution) {
   return sum->inputs()[sum->input(0) == convolution->output() ? 1 : 0];
 }
@@ -144,7 +147,8 @@ class Fuser {
 
   Fusion extend(Node* node, ConvolutionSpec spec) {
     Fusion fusion{std::move(spec), {node}};
-    // The convolution moves down to the last node of its group, so its input must still be what it was.
+    // The convolution moves down to the last node of its group, so its input must still be what it
+    // was.
     if (aliases_.hasWriters(node->input(0))) return fusion;
     Node* next = only_user(node->output());
     if (next != nullptr && is_sum(next, node)) {
@@ -160,7 +164,8 @@ class Fuser {
     return fusion;
   }
 
-  /// a + b with a factor of 1, one of them the convolution's result, the other a tensor that no other convolution has swallowed.
+  /// a + b with a factor of 1, one of them the convolution's result, the other a tensor that no
+  /// other convolution has swallowed.
   bool is_sum(Node* node, const Node* convolution) const {
     if (!is_kind(node, "aten::add") || node->inputs().size() != 3) return false;
     double factor = 0;
@@ -179,8 +184,9 @@ class Fuser {
   torch::jit::AliasDb aliases_;
 };
 
-/// aten::max_pool2d(input, kernel, stride, padding, dilation, ceil_mode) or
-/// aten::avg_pool2d(input, kernel, stride, padding, ceil_mode, count_include_pad, divisor_override), all but the input constant.
+/// aten::max_pool2d(input, kernel, stride, padding, dilation, ceil_mode) or aten::avg_pool2d(input,
+/// kernel, stride, padding, ceil_mode, count_include_pad, divisor_override), all but the input
+/// constant.
 std::optional<PoolingSpec> as_pooling(const Node* node) {
   const bool max = is_kind(node, "aten::max_pool2d");
   if (!max && !is_kind(node, "aten::avg_pool2d")) return std::nullopt;
@@ -216,7 +222,8 @@ void collect_poolings(torch::jit::Block* block, std::vector<std::pair<Node*, Poo
   }
 }
 
-/// A node's own output becomes that of `symbol` run on `inputs` and a capsule that is an input of the graph.
+/// A node's own output becomes that of `symbol` run on `inputs` and a capsule that is an input of
+/// the graph.
 void substitute(torch::jit::Graph& graph, Node* last, c10::Symbol symbol,
                 std::vector<Value*> inputs) {
   const torch::jit::WithInsertPoint here(last);
@@ -227,7 +234,8 @@ void substitute(torch::jit::Graph& graph, Node* last, c10::Symbol symbol,
   last->output()->replaceAllUsesWith(run->output());
 }
 
-/// Puts the packed convolution where the last of its nodes stands; its weights become an input of the graph.
+/// Puts the packed convolution where the last of its nodes stands; its weights become an input of
+/// the graph.
 c10::IValue replace(torch::jit::Graph& graph, Fusion fusion) {
   Node* last = fusion.nodes.back();
   const torch::jit::WithInsertPoint here(last);

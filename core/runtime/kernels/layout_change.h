@@ -1,4 +1,5 @@
-// Pictures from one order of dimensions and precision into another. Sees LibTorch: for core/runtime sources only.
+// Pictures from one order of dimensions and precision into another. Sees LibTorch: for core/runtime
+// sources only.
 #pragma once
 
 #include <torch/script.h>
@@ -7,7 +8,8 @@
 
 namespace pareto::runtime {
 
-/// Changes of layout as oneDNN does them, several times faster than ATen's; what it does not know is left to ATen.
+/// Changes of layout as oneDNN does them, several times faster than ATen's; what it does not know
+/// is left to ATen.
 ///
 /// Threads: one at a time. Throws what LibTorch and oneDNN throw.
 class LayoutChange {
@@ -17,7 +19,7 @@ class LayoutChange {
   LayoutChange(const LayoutChange&) = delete;
   LayoutChange& operator=(const LayoutChange&) = delete;
 
-  /// The tensor with its bytes in that order and type; itself where they are so already.
+  /// Returns the tensor with its bytes in that order and type; itself where they are so already.
   at::Tensor apply(const at::Tensor& tensor, at::MemoryFormat format, at::ScalarType type);
 
  private:

@@ -22,8 +22,9 @@ inline memory::desc picture(at::IntArrayRef sizes, at::ScalarType type) {
   return {memory::dims(sizes.begin(), sizes.end()), data_type(type), memory::format_tag::nhwc};
 }
 
-/// For a primitive whose working memory comes with every run: oneDNN's own belongs to the thread that made the primitive, and shards
-/// are loaded in one thread and run in another.
+/// Returns attributes for a primitive whose working memory comes with every run: oneDNN's own
+/// belongs to the thread that made the primitive, and shards are loaded in one thread and run in
+/// another.
 inline dnnl::primitive_attr with_scratchpad(dnnl::primitive_attr attributes = {}) {
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   return attributes;
@@ -37,8 +38,9 @@ inline at::Tensor lend(memory& scratchpad) {
   return working;
 }
 
-/// Before another size of input is prepared: of many that are known the oldest goes, for there may be no end of sizes. The very first stays,
-/// whose weights may be all that is left of the given ones.
+/// Makes room before another size of input is prepared: of many that are known the oldest goes,
+/// because there may be no end of sizes. The very first stays, whose weights may be all that is
+/// left of the given ones.
 template <typename Known>
 void make_room(std::list<Known>& known) {
   constexpr std::size_t kMost = 16;

@@ -5,7 +5,8 @@
 
 namespace pareto::runtime {
 
-/// Returns the memory of all packed weights in this process, each counted once, in bytes. Threads: any.
+/// Returns the memory of all packed weights in this process, each counted once, in bytes. Threads:
+/// any.
 std::uint64_t bytes_of_all_packed_weights();
 
 }  // namespace pareto::runtime

@@ -67,7 +67,7 @@ void apply(const Activation& activation, at::Tensor& tensor) {
   }
 }
 
-/// What one size of input runs with.
+/// The primitive and weights that one size of input runs with.
 struct Prepared {
   std::vector<std::int64_t> input_sizes;
   bool adds = false;
@@ -78,13 +78,14 @@ struct Prepared {
   memory destination;
   memory scratchpad;
   std::unordered_map<int, memory> arguments;
-  std::unique_ptr<WinogradConvolution> winograd;  ///< where it is faster, instead of all above
+  /// Convolution that replaces all of the above if it is faster.
+  std::unique_ptr<WinogradConvolution> winograd;
 };
 
 enum class Method { kDirect, kWinograd };
 
-/// Which was the faster one for sizes that were timed before in this process: hundreds of shards of one model have the same layers, and one
-/// that is loaded again is as fast as it was. Threads: any.
+/// The faster method for sizes that were timed before in this process: hundreds of shards of one
+/// model have the same layers, and one that is loaded again is as fast as it was. Threads: any.
 class Methods {
  public:
   using Key = std::array<std::int64_t, 9>;
@@ -168,7 +169,7 @@ struct PackedConvolution::Impl {
     stream.wait();
   }
 
-  /// As they were given; read back from the packed ones where those are all that is left.
+  /// Returns the weights as they were given; read back from the packed ones if only those are left.
   at::Tensor weights() {
     if (spec.weight.defined()) return spec.weight;
     at::Tensor plain = at::empty(weight_sizes, at::kFloat);
@@ -177,8 +178,9 @@ struct PackedConvolution::Impl {
     return plain;
   }
 
-  /// Where packing lost nothing, packed weights are as good as the given ones, which would take as much memory once more. Otherwise those are
-  /// shared as well, unless they lie in somebody else's memory already.
+  /// Drops the given weights if packing lost nothing: packed weights are then as good, and the
+  /// given ones would take as much memory once more. Otherwise those are shared as well, unless
+  /// they lie in somebody else's memory already.
   void drop_given_weights() {
     if (spec.compute == at::kFloat && !prepared.front().winograd) {
       spec.weight.reset();
@@ -189,7 +191,8 @@ struct PackedConvolution::Impl {
     }
   }
 
-  /// Weights in a layout: shared with whoever has them so, or packed here until they are kept.
+  /// Returns the weights in a layout: shared with others that have them so, or packed here until
+  /// they are kept.
   memory packed(const memory::desc& layout) {
     if (auto known = spec.packed->find(content, layout, engine)) return *std::move(known);
     const at::Tensor plain = weights();
@@ -204,7 +207,7 @@ struct PackedConvolution::Impl {
         return known;
       }
     }
-    // Of what is packed below: whoever finds it gets that.
+    // The content of what is packed below: others that look for it find that.
     if (spec.weight.defined()) {
       content =
           content_of({static_cast<const std::byte*>(spec.weight.data_ptr()), spec.weight.nbytes()});
@@ -239,7 +242,7 @@ struct PackedConvolution::Impl {
     attributes.set_post_ops(operations);
     const auto described = describe(source, destination, onednn::with_scratchpad(attributes));
     fresh.convolution = dnnl::convolution_forward(described);
-    // Their data is set anew at every run.
+    // Their data is set again at every run.
     fresh.source = memory(source, engine, nullptr);
     fresh.destination = memory(destination, engine, nullptr);
     fresh.scratchpad = memory(described.scratchpad_desc(), engine, nullptr);
@@ -277,7 +280,8 @@ struct PackedConvolution::Impl {
   /// Keeps the faster one of two ways to compute the same, by the shortest of a few runs each.
   void choose_method(Prepared& direct) {
     constexpr int kRuns = 4;
-    // Those runs find their weights in the cache, where they will hardly be in a whole model: there they come from memory.
+    // Those runs find their weights in the cache, where they will hardly be in a whole model: there
+    // they come from memory.
     constexpr double kWeightBytesPerNanosecond = 10;
     auto winograd = make_winograd(direct.input_sizes);
     const auto options =
@@ -362,8 +366,8 @@ struct PackedConvolution::Impl {
     return result;
   }
 
-  /// Where the result goes. oneDNN adds to what lies there already: the addend itself where nobody else holds it and its memory is
-  /// not lent by a message, else a copy.
+  /// Returns the tensor that the result goes into. oneDNN adds to what lies there already: the
+  /// addend itself if nobody else holds it and its memory is not lent by a message, else a copy.
   static at::Tensor into(at::Tensor addend, at::IntArrayRef sizes, const at::TensorOptions& options,
                          at::MemoryFormat format) {
     if (!addend.defined()) return at::empty(sizes, options, format);

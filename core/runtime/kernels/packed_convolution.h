@@ -1,5 +1,6 @@
-// One convolution with what follows it (a sum with another tensor, an activation), run by oneDNN on pictures whose channels are the
-// innermost dimension, its weights packed once in the layout that this size of picture asks for. Sees LibTorch: for core/runtime sources only.
+// One convolution with what follows it (a sum with another tensor, an activation), run by oneDNN on
+// pictures whose channels are the innermost dimension, its weights packed once in the layout that
+// this size of picture asks for. Sees LibTorch: for core/runtime sources only.
 #pragma once
 
 #include <torch/script.h>
@@ -12,7 +13,7 @@
 
 namespace pareto::runtime {
 
-/// What is applied to every element of the result.
+/// The function that is applied to every element of the result.
 struct Activation {
   enum class Kind { kNone, kRelu, kClamp, kHardswish, kSilu };
   Kind kind = Kind::kNone;
@@ -20,7 +21,8 @@ struct Activation {
   float high = 0;  ///< kClamp
 };
 
-/// A linear layer is the convolution of a picture one pixel high with a kernel of one pixel: the same bytes in the same order.
+/// A linear layer is the convolution of a picture one pixel high with a kernel of one pixel: the
+/// same bytes in the same order.
 struct ConvolutionSpec {
   bool linear = false;  ///< inputs are [..., in]; no stride, padding, dilation or groups
   at::Tensor weight;    ///< [out, in / groups, height, width], float32
@@ -31,7 +33,7 @@ struct ConvolutionSpec {
   std::int64_t groups = 1;
   Activation activation;
   std::shared_ptr<PackedWeights> packed;  ///< those of the whole engine
-  at::ScalarType compute = at::kFloat;    ///< of inputs, weights and result: kFloat or kBFloat16
+  at::ScalarType compute = at::kFloat;  ///< type of inputs, weights and result: kFloat or kBFloat16
 };
 
 /// Threads: one at a time. Throws c10::Error, and what oneDNN throws.
@@ -40,8 +42,9 @@ class PackedConvolution final : public torch::CustomClassHolder {
   explicit PackedConvolution(ConvolutionSpec spec);
   ~PackedConvolution() override;
 
-  /// activation(convolution(input) + addend); addend may be undefined, and is written to where the caller gave away the last
-  /// reference to it. input: [batch, in, height, width], or [..., in] for a linear layer, in the spec's type.
+  /// activation(convolution(input) + addend); addend may be undefined, and is written to where the
+  /// caller gave away the last reference to it. input: [batch, in, height, width], or [..., in] for
+  /// a linear layer, in the spec's type.
   at::Tensor run(const at::Tensor& input, at::Tensor addend);
 
  private:
@@ -49,8 +52,8 @@ class PackedConvolution final : public torch::CustomClassHolder {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The operator that runs one inside a graph: (Tensor input, Tensor? addend, Any capsule of a PackedConvolution) -> Tensor. Known to
-/// LibTorch from the first call on.
+/// Returns the operator that runs one inside a graph: (Tensor input, Tensor? addend, Any capsule of
+/// a PackedConvolution) -> Tensor. Known to LibTorch from the first call on.
 c10::Symbol packed_convolution_symbol();
 
 }  // namespace pareto::runtime

@@ -15,7 +15,7 @@ namespace {
 using onednn::memory;
 using onednn::picture;
 
-/// What one size of input runs with.
+/// The primitive that one size of input runs with.
 struct Prepared {
   std::vector<std::int64_t> input_sizes;
   at::ScalarType type = at::kFloat;
@@ -33,7 +33,7 @@ struct PackedPooling::Impl {
   explicit Impl(PoolingSpec s)
       : spec(std::move(s)), engine(dnnl::engine::kind::cpu, 0), stream(engine) {}
 
-  /// Of dimension 2 + i, as LibTorch defines it.
+  /// Returns the size of dimension 2 + i, as LibTorch defines it.
   std::int64_t output_size(std::size_t i, std::int64_t input) const {
     const std::int64_t room = input + 2 * spec.padding[i] - spec.kernel[i];
     std::int64_t size = (room + (spec.ceil ? spec.stride[i] - 1 : 0)) / spec.stride[i] + 1;
@@ -52,8 +52,9 @@ struct PackedPooling::Impl {
     fresh.input_sizes = sizes.vec();
     fresh.type = type;
     fresh.output_sizes = {sizes[0], sizes[1], output_size(0, sizes[2]), output_size(1, sizes[3])};
-    memory::dims
-        after;  // padding behind the last row and column: what the last windows need, which may be less than none
+    // Padding behind the last row and column: what the last windows need, which may be less than
+    // none
+    memory::dims after;
     for (std::size_t i = 0; i < 2; ++i) {
       after.push_back((fresh.output_sizes[2 + i] - 1) * spec.stride[i] + spec.kernel[i] -
                       sizes[2 + i] - spec.padding[i]);
@@ -75,7 +76,7 @@ struct PackedPooling::Impl {
         onednn::with_scratchpad(), engine);
 #endif
     fresh.pooling = dnnl::pooling_forward(described);
-    // Their data is set anew at every run.
+    // Their data is set again at every run.
     fresh.source = memory(source, engine, nullptr);
     fresh.destination = memory(destination, engine, nullptr);
     fresh.scratchpad = memory(described.scratchpad_desc(), engine, nullptr);

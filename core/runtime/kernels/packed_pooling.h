@@ -1,4 +1,5 @@
-// Pooling of pictures whose channels are the innermost dimension, by oneDNN. Sees LibTorch: for core/runtime sources only.
+// Pooling of pictures whose channels are the innermost dimension, by oneDNN. Sees LibTorch: for
+// core/runtime sources only.
 #pragma once
 
 #include <torch/script.h>
@@ -11,7 +12,7 @@ namespace pareto::runtime {
 struct PoolingSpec {
   enum class Kind {
     kMax,
-    kAverage,  ///< over the whole window, its part in the padding included
+    kAverage,  ///< average over the whole window, its part in the padding included
   };
   Kind kind = Kind::kMax;
   std::vector<std::int64_t> kernel;  ///< height, width
@@ -34,8 +35,8 @@ class PackedPooling final : public torch::CustomClassHolder {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The operator that runs one inside a graph: (Tensor input, Any capsule of a PackedPooling) -> Tensor. Known to LibTorch from the
-/// first call on.
+/// Returns the operator that runs one inside a graph: (Tensor input, Any capsule of a
+/// PackedPooling) -> Tensor. Known to LibTorch from the first call on.
 c10::Symbol packed_pooling_symbol();
 
 }  // namespace pareto::runtime

@@ -36,7 +36,7 @@ std::atomic<std::uint64_t> bytes_in_chunks = 0;
 Bytes make_chunk(std::size_t size) {
   auto* const chunk = static_cast<std::byte*>(std::aligned_alloc(kLargePage, size));
   if (chunk == nullptr) throw std::bad_alloc();
-  // A wish: small pages do as well, only slower.
+  // A hint: small pages do as well, only slower.
   ::madvise(chunk, size, MADV_HUGEPAGE);
   bytes_in_chunks += size;
   return {chunk, [size](std::byte* memory) {
@@ -45,7 +45,7 @@ Bytes make_chunk(std::size_t size) {
           }};
 }
 
-/// All packed weights of the process. Threads: any.
+/// A registry of all packed weights of the process. Threads: any.
 class Registry {
  public:
   Bytes find(const WeightContent& content, const memory::desc& layout) {
@@ -53,7 +53,7 @@ class Registry {
     return find_locked(content, layout);
   }
 
-  /// A copy of `packed`, or what another thread was faster to add.
+  /// Adds a copy of `packed`, or what another thread was faster to add.
   Bytes add(const WeightContent& content, const memory& packed) {
     const memory::desc layout = packed.get_desc();
     const std::lock_guard lock(mutex_);
@@ -82,7 +82,8 @@ class Registry {
     return nullptr;
   }
 
-  /// 64-byte aligned, behind what was allocated last. Its chunk stays as long as anything in it, so that large ones have their own.
+  /// Allocates memory, 64-byte aligned, behind what was allocated last. Its chunk stays as long as
+  /// anything in it, so that large ones have their own.
   Bytes allocate(std::size_t bytes) {
     const std::size_t wanted = rounded_up(bytes, kAlignment);
     if (wanted > kChunk / 2) return make_chunk(rounded_up(wanted, kLargePage));
@@ -97,7 +98,7 @@ class Registry {
     return {std::move(chunk), std::exchange(next_, next_ + wanted)};
   }
 
-  /// Each time that there are twice as many as were left the last time.
+  /// Forgets expired ones each time that there are twice as many as were left the last time.
   void forget_expired() {
     constexpr std::size_t kFew = 256;
     if (entries_ < 2 * std::max(left_after_forgetting_, kFew)) return;

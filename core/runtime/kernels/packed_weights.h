@@ -1,9 +1,10 @@
-// The packed weights of all engines in a process: shards of one model have most of their layers in common, and what one engine has packed
-// another finds and holds, too, instead of packing it once more. They are read from end to end by every request, so they lie close together
-// on large pages, where the kernel grants them. Internal to core/runtime; no LibTorch.
+// The packed weights of all engines in a process: shards of one model have most of their layers in
+// common, and what one engine has packed another finds and holds, too, instead of packing it once
+// more. They are read from end to end by every request, so they lie close together on large pages,
+// where the kernel grants them. Internal to core/runtime; no LibTorch.
 //
-//   given weights ──content_of──▶ find ──▶ packed weights                      of an engine that packed them before
-//                                   └─none─▶ pack them as one likes ──keep──▶  for later ones to find
+//   given weights ──content_of──▶ find ──▶ packed weights of an engine that packed them before
+//                                   └─none─▶ pack them as one likes ──keep──▶ for others to find
 #pragma once
 
 #include <compare>
@@ -17,8 +18,8 @@
 
 namespace pareto::runtime {
 
-/// What weights hold, whatever their layout: 128 bits (XXH3) under a secret of this process, without which nobody can tell which others look
-/// alike.
+/// The content of weights, whatever their layout: 128 bits (XXH3) under a secret of this process,
+/// without which nobody can tell which others look alike.
 struct WeightContent {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
@@ -26,18 +27,20 @@ struct WeightContent {
 };
 WeightContent content_of(std::span<const std::byte> weights);
 
-/// Those of one engine. They stay as long as any engine that holds them.
+/// The packed weights of one engine. They stay as long as any engine that holds them.
 ///
 /// Threads: one owner at a time; each engine may have its own.
 class PackedWeights {
  public:
-  /// Weights of that content in that layout, where an engine holds them; from now on this one does, too, but they count as its own only
-  /// when they are kept. `device`: oneDNN's, for which they are given.
+  /// Returns the weights of that content in that layout, where an engine holds them; from now on
+  /// this one does, too, but they count as its own only when they are kept. `device`: oneDNN's, for
+  /// which they are given.
   std::optional<dnnl::memory> find(const WeightContent& content, const dnnl::memory::desc& layout,
                                    const dnnl::engine& device);
-  /// A copy of `packed` that stays, or what find() would give; `packed` itself where it is held already. Throws std::bad_alloc.
+  /// Keeps a copy of `packed` that stays, or what find() would give; `packed` itself where it is
+  /// held already. Throws std::bad_alloc.
   dnnl::memory keep(const WeightContent& content, const dnnl::memory& packed);
-  /// Of all that this engine keeps, others or not.
+  /// Returns the bytes of all that this engine keeps, shared or not.
   std::uint64_t bytes() const;
 
  private:

@@ -22,8 +22,8 @@ using winograd::kInputTile;
 using winograd::kOutputTile;
 using winograd::kPoints;
 
-// What the tiles under way may take, for each thread: about a second-level cache. Less would be read from the cache faster, but every
-// block reads all weights anew.
+// What the tiles under way may take, for each thread: about a second-level cache. Less would be
+// read from the cache faster, but every block reads all weights again.
 constexpr std::int64_t kBlockBytes = 1280 << 10;
 constexpr std::int64_t kFewestTiles = 32;
 
@@ -87,7 +87,7 @@ struct WinogradConvolution::Impl {
     multiply = dnnl::matmul(described);
     auto known = packed->find(content, described.weights_desc(), engine);
     weights = known ? *std::move(known) : pack(spec.weight, described.weights_desc());
-    // Their data is set anew at every run.
+    // Their data is set again at every run.
     source = memory(left, engine, nullptr);
     destination = memory(product, engine, nullptr);
     scratchpad = memory(described.scratchpad_desc(), engine, nullptr);
@@ -108,7 +108,7 @@ struct WinogradConvolution::Impl {
     return result;
   }
 
-  /// Where a tile begins in the result.
+  /// The place in the result where a tile begins.
   struct Place {
     std::int64_t sample, y, x;
   };
@@ -119,13 +119,15 @@ struct WinogradConvolution::Impl {
 
   template <typename T>
   void run(const T* input, T* result, const Finish& finish) {
-    // Taken and given back each time, so that one layer after the other works in the same, warm memory.
+    // Taken and given back each time, so that one layer after the other works in the same, warm
+    // memory.
     const at::Tensor transformed = at::empty({kPoints, block, in}, nothing.options());
     const at::Tensor products = at::empty({kPoints, block, out}, at::kFloat);
     source.set_data_handle(transformed.data_ptr());
     destination.set_data_handle(products.data_ptr());
     const at::Tensor working = onednn::lend(scratchpad);
-    // The last block may be part empty, and what lies there is multiplied too: nothing that slows a CPU down.
+    // The last block may be part empty, and what lies there is multiplied too: nothing that slows a
+    // CPU down.
     if (tiles % block != 0) transformed.narrow(1, tiles % block, block - tiles % block).zero_();
     auto* const points = static_cast<T*>(transformed.data_ptr());
     for (std::int64_t first = 0; first < tiles; first += block) {
@@ -165,7 +167,8 @@ struct WinogradConvolution::Impl {
   template <typename T>
   void give_out(const float* points, T* result, std::int64_t tile, const Finish& finish) const {
     const Place at = place_of(tile);
-    // Where a tile reaches past the edge. Of this thread: its content is read too where there is something to add to.
+    // Where a tile reaches past the edge. Of this thread: its content is read too where there is
+    // something to add to.
     thread_local std::vector<T> beyond;
     if (beyond.size() < static_cast<std::size_t>(out)) beyond.resize(out);
     std::array<T*, kOutputTile * kOutputTile> pixels;

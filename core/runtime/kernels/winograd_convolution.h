@@ -1,5 +1,6 @@
-// A 3 x 3 convolution of stride 1 by Winograd's minimal filtering: input tiles are transformed, multiplied by the transformed weights in
-// 16 matrix products (oneDNN), and transformed back with bias, sum and activation. Sees LibTorch: for core/runtime sources only.
+// A 3 x 3 convolution of stride 1 by Winograd's minimal filtering: input tiles are transformed,
+// multiplied by the transformed weights in 16 matrix products (oneDNN), and transformed back with
+// bias, sum and activation. Sees LibTorch: for core/runtime sources only.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,22 +12,24 @@
 
 namespace pareto::runtime {
 
-/// For one size of input. Threads: one at a time.
+/// A convolution for one size of input. Threads: one at a time.
 class WinogradConvolution {
  public:
-  /// Whether this method can do what is asked: the kernel's shape, its stride, channels in multiples of 16, an activation that only
-  /// holds the result between two numbers.
+  /// Whether this method can do what is asked: the kernel's shape, its stride, channels in
+  /// multiples of 16, an activation that only holds the result between two numbers.
   static bool fits(const ConvolutionSpec& spec);
 
-  /// Requires fits(). `content`: of the spec's weight. input_sizes: [batch, in, height, width]. Throws what oneDNN throws.
+  /// Requires fits(). `content`: of the spec's weight. input_sizes: [batch, in, height, width].
+  /// Throws what oneDNN throws.
   WinogradConvolution(const ConvolutionSpec& spec, const WeightContent& content,
                       at::IntArrayRef input_sizes);
   ~WinogradConvolution();
 
   std::size_t weight_bytes() const;
-  /// For good, among the spec's packed ones.
+  /// Keeps the weights for good, among the spec's packed ones.
   void keep_weights();
-  /// Both channels-last and in the spec's type. adds: to what lies in `result` already.
+  /// Runs the convolution. Both tensors are channels-last and of the spec's type. `adds`: to what
+  /// lies in `result` already.
   void run(const at::Tensor& input, at::Tensor& result, bool adds, bool activates);
 
  private:

@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-// Vectors of 16 lanes, which compilers split where the CPU's are narrower. They never cross a call that is not inlined, so no
-// ABI depends on them.
+// Vectors of 16 lanes, which compilers split where the CPU's are narrower. They never cross a call
+// that is not inlined, so no ABI depends on them.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 #define PARETO_INLINE inline __attribute__((always_inline))
@@ -24,7 +24,7 @@ PARETO_INLINE void load(const BFloat16* from, Floats& to) {
   to = reinterpret_cast<Floats>(__builtin_convertvector(halves, Words) << 16);
 }
 
-/// To the nearest, ties to even; a NaN stays one.
+/// Rounds to the nearest, ties to even; a NaN stays one.
 PARETO_INLINE void store(const Floats& from, BFloat16* to) {
   const Words words = reinterpret_cast<Words>(from);
   const Words rounded = words + 0x7FFF + ((words >> 16) & 1);

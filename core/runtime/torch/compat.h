@@ -1,5 +1,5 @@
-// LibTorch's headers and calls that differ between versions, in one place. Sees LibTorch: for sources of core/runtime and
-// partitioner/{graph,models,emit} and their tests only.
+// LibTorch's headers and calls that differ between versions, in one place. Sees LibTorch: for
+// sources of core/runtime and partitioner/{graph,models,emit} and their tests only.
 #pragma once
 
 #include <torch/csrc/jit/ir/alias_analysis.h>
@@ -16,7 +16,7 @@
 
 namespace pareto::runtime {
 
-/// "1.13.1": bits are comparable within one version only.
+/// Returns "1.13.1": bits are comparable within one version only.
 inline std::string torch_version() { return TORCH_VERSION; }
 
 /// c10::optional became std::optional in LibTorch 2.x.
@@ -26,7 +26,7 @@ auto to_std(const Optional& value) {
   return value ? std::optional<T>(*value) : std::nullopt;
 }
 
-/// The first line of what LibTorch has to say that is not empty, without its backtrace.
+/// Returns the first line of what LibTorch has to say that is not empty, without its backtrace.
 inline std::string first_line(const std::exception& error) {
   const auto* c10_error = dynamic_cast<const c10::Error*>(&error);
   std::string text = c10_error != nullptr ? c10_error->what_without_backtrace() : error.what();
@@ -46,7 +46,8 @@ namespace warning_api = c10::WarningUtils;
 namespace warning_api = c10::Warning;
 #endif
 
-/// Drops LibTorch's warnings: passes repeat them for every node, and they speak to authors of models.
+/// Drops LibTorch's warnings: passes repeat them for every node, and they speak to authors of
+/// models.
 class DropWarnings : public c10::WarningHandler {
  public:
 #if TORCH_VERSION_MAJOR >= 2

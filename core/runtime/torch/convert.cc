@@ -22,7 +22,7 @@ at::MemoryFormat format_of(MemoryLayout layout) {
                                                : at::MemoryFormat::Contiguous;
 }
 
-/// In that layout; the same bytes where it lies so already.
+/// Returns the tensor in that layout; the same bytes if it lies so already.
 Expected<Tensor> share(const at::Tensor& tensor, MemoryLayout layout) {
   const auto dtype = from_scalar_type(tensor.scalar_type());
   if (!dtype || tensor.layout() != c10::kStrided || tensor.is_meta()) {
@@ -129,7 +129,8 @@ c10::IValue to_dict(const Dict& dict, const c10::TypePtr& type) {
   return items;
 }
 
-/// A leaf against the kind of its expected type; types such as Scalar, Any or a union take all.
+/// Returns a leaf against the kind of its expected type; types such as Scalar, Any or a union take
+/// all.
 c10::IValue checked(c10::IValue value, const c10::TypePtr& type, c10::TypeKind kind) {
   const c10::TypeKind expected = without_optional(type)->kind();
   bool fits = expected == kind;

@@ -1,5 +1,5 @@
-// Values and tensors to LibTorch's and back, sharing bytes wherever their layout allows. Sees LibTorch: for sources of
-// core/runtime and partitioner/{graph,models,emit} and their tests only.
+// Values and tensors to LibTorch's and back, sharing bytes wherever their layout allows. Sees
+// LibTorch: for sources of core/runtime and partitioner/{graph,models,emit} and their tests only.
 #pragma once
 
 #include <torch/script.h>
@@ -11,21 +11,23 @@
 
 namespace pareto::runtime {
 
-/// None for types whose bytes do not hold all of a tensor (quantised ones).
+/// Returns the dtype; none for types whose bytes do not hold all of a tensor (quantised ones).
 std::optional<DType> from_scalar_type(c10::ScalarType type);
 c10::ScalarType to_scalar_type(DType dtype);
 
-/// Row-major. Shares the bytes where the tensor is so, dense and in main memory. Fails with kInvalidArgument for sparse, quantised
-/// and meta tensors.
+/// Row-major. Shares the bytes where the tensor is so, dense and in main memory. Fails with
+/// kInvalidArgument for sparse, quantised and meta tensors.
 Expected<Tensor> from_torch(const at::Tensor& tensor);
-/// Shares the bytes, which stay alive with the result. They are immutable: what writes in place must clone first.
+/// Shares the bytes, which stay alive with the result. They are immutable: what writes in place
+/// must clone first.
 at::Tensor to_torch(const Tensor& tensor);
 
-/// Tensors, numbers, bools, strings, None, uninitialised, lists, tuples and dicts of those. Fails with kInvalidArgument, naming
-/// what was met, for all else (devices, objects, futures …). A tensor keeps its MemoryLayout, any other order becomes row-major.
+/// Tensors, numbers, bools, strings, None, uninitialised, lists, tuples and dicts of those. Fails
+/// with kInvalidArgument, naming what was met, for all else (devices, objects, futures …). A tensor
+/// keeps its MemoryLayout, any other order becomes row-major.
 Expected<Value> from_ivalue(const c10::IValue& value);
-/// `type` is what the graph expects there: it alone knows the element type of an empty list. Throws c10::Error where the value
-/// does not fit it.
+/// `type` is what the graph expects there: it alone knows the element type of an empty list. Throws
+/// c10::Error where the value does not fit it.
 c10::IValue to_ivalue(const Value& value, const c10::TypePtr& type);
 
 }  // namespace pareto::runtime

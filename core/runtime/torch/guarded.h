@@ -9,7 +9,8 @@
 
 namespace pareto::runtime {
 
-/// What a caller can act on: kExhausted where memory ran out, else kInvalidArgument: a graph refuses what it was given.
+/// Returns the code that a caller can act on: kExhausted if memory ran out, else kInvalidArgument:
+/// a graph refuses what it was given.
 inline ErrorCode code_of(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return ErrorCode::kExhausted;
   const std::string_view what = error.what();
@@ -18,7 +19,7 @@ inline ErrorCode code_of(const std::exception& error) {
   return memory ? ErrorCode::kExhausted : ErrorCode::kInvalidArgument;
 }
 
-/// What `body` returns (an Expected), or "what: " and the first line of what it throws.
+/// Returns what `body` returns (an Expected), or "what: " and the first line of what it throws.
 template <typename Body>
 auto guarded(std::string_view what, Body body) -> decltype(body()) {
   try {

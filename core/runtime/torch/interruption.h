@@ -1,5 +1,5 @@
-// Ends a shard that computes without end. Nothing in LibTorch can be interrupted; but loops of a graph can be made to ask. Sees
-// LibTorch: for core/runtime sources only.
+// Ends a shard that computes without end. Nothing in LibTorch can be interrupted; but loops of a
+// graph can be made to ask. Sees LibTorch: for core/runtime sources only.
 #pragma once
 
 #include <torch/script.h>
@@ -8,7 +8,8 @@
 
 namespace pareto::runtime {
 
-/// The flag that loops of graphs ask in this thread, for as long as it exists; null: they go on. Threads: one.
+/// The flag that loops of graphs ask in this thread, for as long as it exists; null: they go on.
+/// Threads: one.
 class StopScope {
  public:
   explicit StopScope(const std::atomic<bool>* stop);
@@ -20,8 +21,8 @@ class StopScope {
   const std::atomic<bool>* const before_;
 };
 
-/// Makes every loop of the graph throw once the StopScope's flag is true. To be called after all passes: they take the question for
-/// something that may write anywhere.
+/// Makes every loop of the graph throw once the StopScope's flag is true. To be called after all
+/// passes: they take the question for something that may write anywhere.
 void insert_stop_checks(torch::jit::Graph& graph);
 
 /// Does the same to every method and function that the module's method "run" may call. To be called

@@ -6,7 +6,8 @@
 namespace pareto::runtime {
 namespace {
 
-/// Null for a tuple without a name. It makes up its type when asked, which fails where it holds an undefined tensor.
+/// Returns the type of a tuple; null for one without a name. A tuple makes up its type when asked,
+/// which fails if it holds an undefined tensor.
 c10::TupleTypePtr named_type(const c10::ivalue::Tuple& tuple) {
   try {
     const c10::TupleTypePtr type = tuple.type();

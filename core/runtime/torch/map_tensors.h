@@ -7,7 +7,8 @@
 
 namespace pareto::runtime {
 
-/// The same tree with `change` applied to each defined tensor in it; containers are new, other leaves are shared.
+/// Returns the same tree with `change` applied to each defined tensor in it; containers are new,
+/// other leaves are shared.
 c10::IValue map_tensors(const c10::IValue& value,
                         const std::function<at::Tensor(const at::Tensor&)>& change);
 

@@ -8,8 +8,9 @@
 
 namespace pareto::runtime {
 
-/// Puts an operator into LibTorch's table, where graphs find it by its name, and returns that name. `schema` is as in
-/// "pareto::ready(Any result) -> ()". Throws if the table has one of that schema: call it once in a process.
+/// Puts an operator into LibTorch's table, where graphs find it by its name, and returns that name.
+/// `schema` is as in "pareto::ready(Any result) -> ()". Throws if the table has one of that schema:
+/// call it once in a process.
 inline c10::Symbol register_operator(const std::string& schema, torch::jit::Operation operation,
                                      c10::AliasAnalysisKind aliases) {
   torch::jit::registerOperator(torch::jit::Operator(schema, std::move(operation), aliases));

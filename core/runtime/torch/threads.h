@@ -1,15 +1,17 @@
-// How many threads one operator may use. LibTorch's count is thread-local and OpenBLAS has one of its own that LibTorch does not set.
+// How many threads one operator may use. LibTorch's count is thread-local and OpenBLAS has one of
+// its own that LibTorch does not set.
 #pragma once
 
 #include <cstdint>
 
 namespace pareto::runtime {
 
-/// Binds LibTorch's intra-op threads for the calling thread, and OpenBLAS's for the process. count: 1 … 256. Cheap when unchanged.
+/// Binds LibTorch's intra-op threads for the calling thread, and OpenBLAS's for the process. count:
+/// 1 … 256. Cheap when unchanged.
 void set_thread_count(int count);
 
-/// Lets the random numbers that models draw begin anew. They are the process's: whoever draws at the
-/// same time takes from the same ones.
+/// Lets the random numbers that models draw begin again. They are the process's: threads that draw
+/// at the same time take from the same ones.
 void seed_random_numbers(std::uint64_t seed);
 
 }  // namespace pareto::runtime

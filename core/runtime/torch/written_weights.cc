@@ -16,7 +16,7 @@ using torch::jit::Value;
 
 bool is_tensor(const Value* value) { return value->type()->kind() == c10::TypeKind::TensorType; }
 
-/// In the same order for every copy of a graph.
+/// Returns the tensors in the same order for every copy of a graph.
 std::vector<Value*> given_tensors(Graph& graph) {
   std::vector<Value*> tensors;
   for (Value* input : graph.inputs()) {
@@ -30,7 +30,8 @@ std::vector<Value*> given_tensors(Graph& graph) {
   return tensors;
 }
 
-/// Of a norm that trains: running mean and variance, which its schema does not call written.
+/// Returns the statistics of a norm that trains: running mean and variance, which its schema does
+/// not mark as written.
 std::vector<const Value*> statistics_of(const Node* node) {
   const bool batch_norm = node->kind() == c10::aten::batch_norm;
   const bool instance_norm = node->kind() == c10::aten::instance_norm;

@@ -1,4 +1,5 @@
-// Which tensors a graph writes in place that are not its own. Sees LibTorch: for sources of core/runtime and partitioner/model/graph only.
+// Which tensors a graph writes in place that are not its own. Sees LibTorch: for sources of
+// core/runtime and partitioner/model/graph only.
 #pragma once
 
 #include <torch/script.h>
@@ -16,16 +17,17 @@ void for_each_node(torch::jit::Block* block, const std::function<void(torch::jit
 /// Whether any operator of the block, or of those inside, is known to write to something.
 bool writes_anything(torch::jit::Block* block);
 
-/// Lets a graph go on with a clone of a tensor, which is returned: AliasDb holds that any two tensors from outside may be one, and would
-/// find every write dangerous.
+/// Lets a graph go on with a clone of a tensor, which is returned: AliasDb holds that any two
+/// tensors from outside may be one, and would find every write dangerous.
 torch::jit::Value* cloned(torch::jit::Value* tensor);
 
-/// Of the tensors that a graph is given (inputs, and attributes that it reads) those that it writes in place: named as written, or
-/// the statistics of norms that train.
+/// Returns those of the tensors that a graph is given (inputs, and attributes that it reads) which
+/// it writes in place: named as written, or the statistics of norms that train.
 std::vector<torch::jit::Value*> written_tensors(torch::jit::Graph& graph);
 
-/// Lets every run of a graph whose first input is its module's object write to copies of the object's tensors, made as the run
-/// begins. Returns how many operators do that, in front of all others.
+/// Lets every run of a graph whose first input is its module's object write to copies of the
+/// object's tensors, made as the run begins. Returns how many operators do that, in front of all
+/// others.
 std::size_t copy_written_weights(torch::jit::Graph& graph);
 
 }  // namespace pareto::runtime

@@ -1,9 +1,11 @@
 // Frames as gRPC messages and back. Internal to core/transport/grpc.
 //
-//   EncodedFrame --slices that refer to the tensors--> ByteBuffer ~~~ gRPC ~~~ ByteBuffer --one copy--> tensors' final memory
+//   EncodedFrame --slices that refer to the tensors--> ByteBuffer ~~~ gRPC ~~~ ByteBuffer
+//       --one copy--> tensors' final memory
 //
-// On each side this process copies a byte at most once, beside what the kernel does: the sender none of the tensors' (but small ones, which
-// are joined with header and metadata), the receiver all out of the buffers that gRPC read them into.
+// On each side this process copies a byte at most once, next to what the kernel does: the sender
+// none of the tensors' (but small ones, which are joined with header and metadata), the receiver
+// all out of the buffers that gRPC read them into.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
@@ -17,18 +19,21 @@
 
 namespace pareto::transport::grpc {
 
-/// A frame cut into messages of at most `chunk_bytes`. Large pieces are referred to, not copied, and kept alive; small ones are copied once.
+/// Returns a frame cut into messages of at most `chunk_bytes`. Large pieces are referred to, not
+/// copied, and kept alive; small ones are copied once.
 std::deque<::grpc::ByteBuffer> to_chunks(wire::EncodedFrame& frame, std::size_t chunk_bytes);
 
-/// The bytes of a message, to be fed to a decoder bit by bit: the decoder copies them from gRPC's own buffers to where they belong.
+/// The bytes of a message, to be fed to a decoder bit by bit: the decoder copies them from gRPC's
+/// own buffers to where they belong.
 ///
 /// Threads: one owner.
 class ChunkReader {
  public:
-  /// Only when empty(). Fails: kCorrupt.
+  /// Refills it; allowed only when empty(). Fails: kCorrupt.
   Expected<> refill(const ::grpc::ByteBuffer& chunk);
   bool empty() const { return slice_ == slices_.size(); }
-  /// Feeds what is there, until the frame is complete or there is no more. Fails as the decoder does.
+  /// Feeds what is there, until the frame is complete or there is no more. Fails as the decoder
+  /// does.
   Expected<> feed(wire::FrameDecoder& decoder);
 
  private:

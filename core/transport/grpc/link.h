@@ -16,10 +16,12 @@ namespace pareto::transport::grpc {
 /// Threads: as Link says.
 class GrpcLink final : public Link {
  public:
-  /// `carrier`: what the stream runs on (a channel or a server); released after the stream has ended.
+  /// `carrier`: what the stream runs on (a channel or a server); released after the stream has
+  /// ended.
   GrpcLink(std::shared_ptr<Stream> stream, std::shared_ptr<void> carrier, const std::string& peer,
            const Limits& limits);
-  /// Waits until the peer knows, for a few seconds at most: until then it may still read what was sent.
+  /// Waits until the peer knows, for a few seconds at most: until then it may still read what was
+  /// sent.
   ~GrpcLink() override;
 
   Expected<Sent> send(const wire::Message& message, Deadline deadline) override;

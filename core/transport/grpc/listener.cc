@@ -18,7 +18,8 @@ namespace {
 constexpr std::size_t kMostWaiting = 128;
 constexpr int kIdleMs = 10'000;
 
-/// "ipv4:127.0.0.1:40312" or "ipv6:%5B::1%5D:40312" -> as addresses are written everywhere else.
+/// Returns "ipv4:127.0.0.1:40312" or "ipv6:%5B::1%5D:40312" -> as addresses are written everywhere
+/// else.
 std::string readable_peer(std::string peer) {
   if (peer.starts_with("ipv4:") || peer.starts_with("ipv6:")) peer.erase(0, 5);
   for (const auto& [escaped, plain] : {std::pair{"%5B", "["}, std::pair{"%5D", "]"}}) {
@@ -131,7 +132,8 @@ class LinkServer {
     for (const auto& [name, number] : channel_settings(limits, to_string(address))) {
       builder.AddChannelArgument(name, number);
     }
-    // Of a connection that says nothing, or opens no stream: each link has one, from its beginning to its end.
+    // Of a connection that says nothing, or opens no stream: each link has one, from its beginning
+    // to its end.
     builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kIdleMs);
     builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleMs);
     const std::shared_ptr connections = builder.experimental().AddExternalConnectionAcceptor(

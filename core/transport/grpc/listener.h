@@ -12,7 +12,7 @@ namespace pareto::transport::grpc {
 
 class LinkServer;
 
-/// After close() connections are refused; links accepted before live on.
+/// A listener that refuses connections after close(); links accepted before live on.
 ///
 /// Threads: as Listener says.
 class GrpcListener final : public Listener {
@@ -27,7 +27,7 @@ class GrpcListener final : public Listener {
   void close() override;
 
  private:
-  /// Null after close().
+  /// Returns the server; null after close().
   std::shared_ptr<LinkServer> server();
 
   std::mutex mutex_;

@@ -15,14 +15,17 @@ std::vector<std::pair<std::string, int>> channel_settings(const Limits& limits,
   return {
       {GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, static_cast<int>(kChunkBytes)},
       {GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, static_cast<int>(kChunkBytes)},
-      // A stream's window is wide from the first frame on. A connection's is 64 KB, and what is in flight of messages no larger than that is
-      // no more, unless gRPC may look for what the way holds: over 400 ms, 160 KB a second. From then on both windows are as large as it
-      // finds them to have to be, 32 MiB at most. It costs a third of the goodput within a machine, where nothing is on the way; who
-      // listens at all addresses is taken for one that is reached from elsewhere.
+      // A stream's window is wide from the first frame on. A connection's is 64 KB, and what is in
+      // flight of messages no larger than that is no more, unless gRPC may look for what the way
+      // holds: over 400 ms, 160 KB a second. From then on both windows are as large as it finds
+      // them to have to be, 32 MiB at most. It costs a third of the goodput within a machine, where
+      // nothing is on the way; who listens at all addresses is taken for one that is reached from
+      // elsewhere.
       {GRPC_ARG_HTTP2_BDP_PROBE, is_loopback(address) ? 0 : 1},
       {GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, window},
       {GRPC_ARG_HTTP2_MAX_FRAME_SIZE, 1 << 20},
-      // A peer that vanished without a word. Generous: a ping waits behind the data of a slow network.
+      // A peer that vanished without a word. Generous: a ping waits behind the data of a slow
+      // network.
       {GRPC_ARG_KEEPALIVE_TIME_MS, 30'000},
       {GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 120'000},
       {GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0},

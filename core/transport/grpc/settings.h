@@ -14,11 +14,12 @@ namespace pareto::transport::grpc {
 /// The path of the method in proto/link.proto.
 inline constexpr std::string_view kMethod = "/pareto.link.v1.Link/Stream";
 
-/// A frame travels in messages of at most so many bytes. gRPC holds whole messages before it hands them over: pieces keep what it holds
-/// small, let the decoder see the header before the tensors are there, and overlap reading with copying.
+/// A frame travels in messages of at most this many bytes. gRPC holds whole messages before it
+/// hands them over: pieces keep what it holds small, let the decoder see the header before the
+/// tensors are there, and overlap reading with copying.
 inline constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
 
-/// Of a channel to an address, or a server that listens there, by name.
+/// Returns the settings by name of a channel to an address, or of a server that listens there.
 std::vector<std::pair<std::string, int>> channel_settings(const Limits& limits,
                                                           const std::string& address);
 

@@ -3,7 +3,8 @@
 namespace pareto::transport::grpc {
 namespace {
 
-/// What a chunk takes of the room for what is read ahead: its bytes, and what holds them, however few they are.
+/// Returns what a chunk takes of the room for what is read ahead: its bytes, and what holds them,
+/// however few they are.
 std::uint64_t cost_of(const ::grpc::ByteBuffer& chunk) {
   constexpr std::uint64_t kHolder = 512;
   return chunk.Length() + kHolder;
@@ -108,7 +109,8 @@ void Stream::on_done(const ::grpc::Status& status) {
   changed_.notify_all();
 }
 
-// Starts whatever the state allows. gRPC never runs a reaction inside a Start call, so the mutex may be held.
+// Starts whatever the state allows. gRPC never runs a reaction inside a Start call, so the mutex
+// may be held.
 void Stream::pump() {
   // A closed end keeps reading and drops what comes: only so does it see the end of the call.
   if (!reading_ && !read_ended_ && (closed_ || inbox_bytes_ < read_ahead_bytes_ / 2)) {

@@ -1,7 +1,7 @@
 // One bidirectional gRPC call, as calls that block. Internal to core/transport/grpc.
 //
 //   link's threads: write, read, close        gRPC's threads: on_read, on_write, on_done
-//                        └── state under one mutex, and pump(), which starts what may be started ──┘
+//                          └── state under one mutex, and pump(), which starts work ──┘
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
@@ -18,11 +18,11 @@
 
 namespace pareto::transport::grpc {
 
-/// The state that a client's and a server's reactor share. At most one gRPC write and one read are under way; chunks read ahead of
-/// read() are bounded.
+/// The state that a client's and a server's reactor share. At most one gRPC write and one read are
+/// under way; chunks read ahead of read() are bounded.
 ///
-/// Lives until gRPC has let go of it and the link has too: between start() and on_done() it owns itself.
-/// Threads: any; write() by one at a time, read() by one at a time.
+/// Lives until gRPC has let go of it and the link has too: between start() and on_done() it owns
+/// itself. Threads: any; write() by one at a time, read() by one at a time.
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
   explicit Stream(std::uint64_t read_ahead_bytes) : read_ahead_bytes_(read_ahead_bytes) {}
@@ -30,10 +30,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  /// Hands over the chunks of one frame and waits until gRPC has taken them. Fails: kClosed, kUnavailable, kTimeout; after a timeout
-  /// the stream is closed, for a part may be on its way.
+  /// Hands over the chunks of one frame and waits until gRPC has taken them. Fails: kClosed,
+  /// kUnavailable, kTimeout; after a timeout the stream is closed, for a part may be on its way.
   Expected<> write(std::deque<::grpc::ByteBuffer> chunks, Deadline deadline);
-  /// The next chunk. Fails: kClosed, kUnavailable, kTimeout.
+  /// Returns the next chunk. Fails: kClosed, kUnavailable, kTimeout.
   Expected<::grpc::ByteBuffer> read(Deadline deadline);
   /// Wakes write() and read() with kClosed. What was written still arrives. Never blocks.
   void close();
@@ -54,9 +54,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // What a reactor starts; called with the mutex held.
   virtual void start_read(::grpc::ByteBuffer* into) = 0;
   virtual void start_write(const ::grpc::ByteBuffer* chunk) = 0;
-  /// Nothing will be written any more. `peer_ended`: nor will anything be read.
+  /// Reports that nothing will be written any more. `peer_ended`: nor will anything be read.
   virtual void finish_writing(bool peer_ended) = 0;
-  /// Nothing will be started any more.
+  /// Reports that nothing will be started any more.
   virtual void let_go() {}
   virtual void cancel() = 0;
 

@@ -41,7 +41,7 @@ class ClientStream final
     StartCall();
   }
 
-  /// Until the other end has taken the call. Fails: kUnavailable, kTimeout.
+  /// Waits until the other end has taken the call. Fails: kUnavailable, kTimeout.
   Expected<> wait_until_open(Deadline deadline) {
     std::unique_lock lock(mutex_);
     if (!wait(lock, deadline, [&] { return open_ || done_; })) {
@@ -74,8 +74,9 @@ class ClientStream final
   bool open_ = false;
 };
 
-/// gRPC 1.51 has one completion queue for all callback calls of a process. It shuts that down when its last user goes, and in doing so
-/// now and then unrefs it once too often, which ends the process. So one user never goes: a server without a port.
+/// gRPC 1.51 has one completion queue for all callback calls of a process. It shuts that down when
+/// its last user goes, and in doing so now and then unrefs it once too often, which ends the
+/// process. So one user never goes: a server without a port.
 void keep_callback_queue() {
   // Volatile: an optimiser would not keep the pointer, and leak checkers look for it.
   static const ::grpc::Server* const volatile kUser = [] {
@@ -131,8 +132,9 @@ class GrpcTransport final : public Transport {
     return std::make_unique<GrpcLink>(std::move(stream), channel, address, limits);
   }
 
-  /// gRPC 1.51 now and then takes a connection under way for one that failed ("Invalid argument": some other call's errno; seen with
-  /// glibc 2.41, from new threads of a busy machine). So its word is taken for it only where TCP says the same.
+  /// gRPC 1.51 now and then takes a connection under way for one that failed ("Invalid argument":
+  /// some other call's errno; seen with glibc 2.41, from new threads of a busy machine). So its
+  /// word is taken for it only where TCP says the same.
   static Expected<std::shared_ptr<::grpc::Channel>> open_channel(const HostPort& where,
                                                                  Deadline deadline,
                                                                  const Limits& limits) {
@@ -154,7 +156,8 @@ class GrpcTransport final : public Transport {
     }
   }
 
-  /// gRPC by itself would try again and again until the deadline; the first refusal is answer enough.
+  /// gRPC by itself would try again and again until the deadline; the first refusal is answer
+  /// enough.
   static Expected<> wait_until_connected(::grpc::Channel& channel, const std::string& address,
                                          Deadline deadline) {
     while (true) {

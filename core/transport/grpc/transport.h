@@ -1,4 +1,5 @@
-// Links over gRPC: frames as raw bytes on the stream that proto/link.proto names, for networks that only let HTTP/2 pass.
+// Links over gRPC: frames as raw bytes on the stream that proto/link.proto names, for networks that
+// only let HTTP/2 pass.
 #pragma once
 
 #include <memory>

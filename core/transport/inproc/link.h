@@ -11,8 +11,8 @@
 
 namespace pareto::transport::inproc {
 
-/// Frames are measured as they would travel, so that limits and byte counts mean the same as on a network, but the message itself
-/// changes hands: its tensors are shared.
+/// Frames are measured as they would travel, so that limits and byte counts mean the same as on a
+/// network, but the message itself changes hands: its tensors are shared.
 ///
 /// Threads: as Link says.
 class InprocLink final : public Link {
@@ -24,7 +24,8 @@ class InprocLink final : public Link {
   using Queue = BoundedQueue<Item>;
   using Pair = std::pair<std::unique_ptr<Link>, std::unique_ptr<Link>>;
 
-  /// Two ends that talk to each other: the connecting one, then the accepting one, each with its own limits.
+  /// Makes two ends that talk to each other: the connecting one, then the accepting one, each with
+  /// its own limits.
   static Pair make_pair(const std::string& name, const Limits& connecting, const Limits& accepting);
 
   InprocLink(std::shared_ptr<Queue> out, std::shared_ptr<Queue> in, std::string peer,

@@ -21,7 +21,7 @@ struct Backlog {
   BoundedQueue<std::unique_ptr<Link>> waiting{kMostWaiting};
 };
 
-/// Who listens under which name. Shared by a transport and its listeners.
+/// The names and who listens under each. Shared by a transport and its listeners.
 ///
 /// Threads: any.
 class Registry {
@@ -29,7 +29,7 @@ class Registry {
   /// Fails: kPermission (the name is taken). An empty name becomes a free one.
   Expected<std::string> add(std::string name, const std::shared_ptr<Backlog>& backlog);
   void remove(const std::string& name);
-  /// Null where nobody listens.
+  /// Returns the backlog; null if nobody listens.
   std::shared_ptr<Backlog> find(const std::string& name) const;
 
  private:

@@ -1,4 +1,5 @@
-// Links between threads of one process: messages change hands, tensor bytes are shared and never copied.
+// Links between threads of one process: messages change hands, tensor bytes are shared and never
+// copied.
 #pragma once
 
 #include <memory>

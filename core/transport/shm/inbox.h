@@ -1,4 +1,5 @@
-// The receiving half of a shared-memory link: frames are read where the sender put them. Internal to core/transport/shm.
+// The receiving half of a shared-memory link: frames are read where the sender put them. Internal
+// to core/transport/shm.
 #pragma once
 
 #include <map>
@@ -21,11 +22,12 @@ class Inbox {
     std::span<const std::byte> bytes;
     std::shared_ptr<const void> owner;
   };
-  /// Takes any packet but kInline. A frame, where it was one. Fails: kCorrupt, kExhausted (over the limits).
+  /// Takes any packet but kInline. A frame, where it was one. Fails: kCorrupt, kExhausted (over the
+  /// limits).
   Expected<std::optional<Frame>> take(Packet packet);
 
  private:
-  /// What rings the sender.
+  /// The doorbell that wakes the sender.
   struct Bell {
     SharedMemory control;
     FileDescriptor event;

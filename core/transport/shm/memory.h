@@ -11,7 +11,8 @@
 
 namespace pareto::transport::shm {
 
-/// Of a fixed size: it is sealed, so that no process can make another's mapping end too early.
+/// Memory of a fixed size: it is sealed, so that no process can make another's mapping end too
+/// early.
 ///
 /// Threads: one owner; what is written through data() is the user's matter.
 class SharedMemory {
@@ -27,7 +28,8 @@ class SharedMemory {
 
   std::byte* data() const { return data_; }
   std::size_t size_bytes() const { return bytes_; }
-  /// For a peer to map; only of what create() made, until close_descriptor().
+  /// Returns the descriptor for a peer to map; only for what create() made, until
+  /// close_descriptor().
   int descriptor() const { return descriptor_.get(); }
   /// Once the peer has been sent it: the memory stays.
   void close_descriptor() { descriptor_.reset(); }

@@ -1,4 +1,5 @@
-// The sending half of a shared-memory link: blocks that frames are copied into. Internal to core/transport/shm.
+// The sending half of a shared-memory link: blocks that frames are copied into. Internal to
+// core/transport/shm.
 #pragma once
 
 #include <list>
@@ -10,8 +11,8 @@
 
 namespace pareto::transport::shm {
 
-/// Memory: frames not received yet are bounded by the read-ahead limit (or are one frame); received ones by what the peer keeps of them;
-/// blocks that lie idle by kMostIdleBytes.
+/// Memory: frames not received yet are bounded by the read-ahead limit (or are one frame); received
+/// ones by what the peer keeps of them; blocks that lie idle by kMostIdleBytes.
 ///
 /// Threads: the sending one.
 class Outbox {
@@ -37,7 +38,7 @@ class Outbox {
   Outbox(const FileDescriptor& socket, const Waker& waker, const Limits& limits,
          SharedMemory control, FileDescriptor event);
   Expected<> send_inline(const wire::EncodedFrame& frame, Deadline deadline);
-  /// Until the peer has taken enough of what was sent before.
+  /// Waits until the peer has taken enough of what was sent before.
   Expected<> wait_for_room(std::uint64_t bytes, Deadline deadline);
   bool has_room(std::uint64_t bytes) const;
   Expected<Block*> free_block(std::uint64_t bytes, Deadline deadline);

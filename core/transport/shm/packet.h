@@ -1,14 +1,15 @@
-// What the two ends of a shared-memory link tell each other through their Unix socket (SOCK_SEQPACKET: packets arrive whole, in order),
-// and what lies in the memory they share. Internal to core/transport/shm.
+// What the two ends of a shared-memory link tell each other through their Unix socket
+// (SOCK_SEQPACKET: packets arrive whole, in order), and what lies in the memory they share.
+// Internal to core/transport/shm.
 //
 //   sender                                                     receiver
 //   kSetup + control memory + event      ──────────▶           maps the control memory
 //   kBlock id, bytes + its memory        ──────────▶           maps the block
 //   (writes a frame into a free block)
-//   kFrame id, offset, bytes             ──────────▶           reads it there; its tensors stay there
+//   kFrame id, offset, bytes             ──────────▶           reads it there; tensors stay there
 //                                        ◀── Control::taken    has received it
-//                                        ◀── BlockState::used  0 once no tensor refers to it any more
-//                                        ◀── event             rung after `taken`, where Control::waiting says so
+//                                        ◀── BlockState::used  0 once no tensor refers to it
+//                                        ◀── event             after `taken`, if Control::waiting
 //   kInline + a small frame's bytes      ──────────▶
 //   kDrop id                             ──────────▶           unmaps the block
 #pragma once
@@ -44,13 +45,14 @@ struct Control {
   std::atomic<std::uint64_t> taken;  ///< bytes of frames in blocks that were received
   std::atomic<std::uint32_t> waiting;
 };
-/// At the start of each block, its first kFrameOffset bytes. The frame follows so that its payload begins at a multiple of 64.
+/// The state at the start of each block, its first kFrameOffset bytes. The frame follows so that
+/// its payload begins at a multiple of 64.
 struct BlockState {
   std::atomic<std::uint32_t> used;
 };
 constexpr std::size_t kFrameOffset = 64;
 constexpr std::size_t kControlBytes = 4096;
-/// That one direction may have at a time.
+/// The most blocks that one direction may have at a time.
 constexpr std::size_t kMostBlocks = 256;
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
@@ -61,11 +63,11 @@ Expected<> send_packet(const FileDescriptor& socket, const PacketHeader& header,
 
 struct Packet {
   PacketHeader header;
-  std::span<const std::byte> body;          ///< in the buffer given
-  std::vector<FileDescriptor> descriptors;  ///< that came with it
+  std::span<const std::byte> body;          ///< body in the buffer given
+  std::vector<FileDescriptor> descriptors;  ///< descriptors that came with it
 };
-/// Receives one into `buffer` (room for a header and kMostInlineBytes). Fails: kTimeout, kClosed (by either side), kCorrupt (no packet),
-/// kUnavailable.
+/// Receives one into `buffer` (room for a header and kMostInlineBytes). Fails: kTimeout, kClosed
+/// (by either side), kCorrupt (no packet), kUnavailable.
 Expected<Packet> receive_packet(const FileDescriptor& socket, std::span<std::byte> buffer,
                                 const Waker& waker, Deadline deadline);
 

@@ -39,7 +39,7 @@ Expected<FileDescriptor> open_socket(int flags) {
   return socket;
 }
 
-/// How long a connect() may wait for room in the listener's backlog.
+/// Sets how long a connect() may wait for room in the listener's backlog.
 void set_patience(const FileDescriptor& socket, Deadline deadline) {
   if (!deadline) return;
   const auto left = std::max(std::chrono::duration_cast<std::chrono::microseconds>(

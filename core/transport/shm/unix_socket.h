@@ -9,11 +9,11 @@
 
 namespace pareto::transport::shm {
 
-/// Bound, listening, non-blocking. "" and "auto" pick a name nobody can guess, which `name` becomes. Fails: kPermission (in use),
-/// kInvalidArgument (too long), kExhausted.
+/// Bound, listening, non-blocking. "" and "auto" pick a name nobody can guess, which `name`
+/// becomes. Fails: kPermission (in use), kInvalidArgument (too long), kExhausted.
 Expected<FileDescriptor> listen_unix(std::string& name);
-/// Connected, non-blocking; the listener may not have accepted it yet. Fails: kUnavailable (nobody listens), kPermission (somebody else's
-/// process does), kInvalidArgument, kTimeout.
+/// Connected, non-blocking; the listener may not have accepted it yet. Fails: kUnavailable (nobody
+/// listens), kPermission (somebody else's process does), kInvalidArgument, kTimeout.
 Expected<FileDescriptor> connect_unix(const std::string& name, Deadline deadline);
 /// Whether the other end's process is ours: of the same user, or of root.
 bool is_ours(const FileDescriptor& socket);

@@ -45,7 +45,8 @@ TcpLink::TcpLink(FileDescriptor socket, Waker waker, const Limits& limits)
 
 TcpLink::~TcpLink() {
   close();
-  // Closing a socket with unread bytes resets the connection, and what we sent last would be lost with it.
+  // Closing a socket with unread bytes resets the connection, and what we sent last would be lost
+  // with it.
   constexpr int kMostRounds = 64;
   for (int round = 0; round < kMostRounds; ++round) {
     if (::recv(socket_.get(), nullptr, 1 << 20, MSG_TRUNC | MSG_DONTWAIT) <= 0) break;

@@ -16,8 +16,9 @@
 
 namespace pareto::transport::tcp {
 
-/// The socket never blocks: calls try first and wait for the socket, the deadline or close() when they have to. Tensors are sent from
-/// and received into their own memory; a steady stream of messages without a codec takes nothing from the heap, on either side.
+/// The socket never blocks: calls try first and wait for the socket, the deadline or close() when
+/// they have to. Tensors are sent from and received into their own memory; a steady stream of
+/// messages without a codec takes nothing from the heap, on either side.
 ///
 /// Threads: as Link says; members are grouped by the direction whose thread uses them.
 class TcpLink final : public Link {
@@ -54,7 +55,8 @@ class TcpLink final : public Link {
   wire::FrameEncoder encoder_;
   std::vector<iovec> unsent_;
 
-  // The receiving thread's. A frame that a deadline cut stays in the decoder until the next receive().
+  // The receiving thread's. A frame that a deadline cut stays in the decoder until the next
+  // receive().
   static constexpr std::size_t kAheadBytes = 16 << 10;
   wire::FrameDecoder decoder_;
   FrameArrival arrival_;

@@ -29,7 +29,8 @@ Expected<std::unique_ptr<Link>> TcpListener::accept(Deadline deadline) {
 
 void TcpListener::close() {
   if (closed_.exchange(true)) return;
-  // Refuses connections from now on; the descriptor itself stays until no accept() can use it any more.
+  // Refuses connections from now on; the descriptor itself stays until no accept() can use it any
+  // more.
   ::shutdown(socket_.get(), SHUT_RDWR);
   waker_.wake();
 }

@@ -1,4 +1,5 @@
-// Links over TCP sockets: a frame is one scatter write, and is read straight into its tensors' memory.
+// Links over TCP sockets: a frame is one scatter write, and is read straight into its tensors'
+// memory.
 #pragma once
 
 #include <memory>

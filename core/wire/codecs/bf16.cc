@@ -5,7 +5,7 @@
 namespace pareto::wire::codecs {
 namespace {
 
-/// To the nearest, ties to even; a NaN stays one.
+/// Shortens to the nearest, ties to even; a NaN stays one.
 struct Shorten {
   PARETO_INLINE static void run(const std::byte* from, std::size_t count, std::byte* to) {
     const Word* const in = reinterpret_cast<const Word*>(from);

@@ -1,5 +1,5 @@
-// The codecs, one file each; builtin_codecs.cc lists them. What each writes is specified in core/wire/FORMAT.md. Internal to
-// core/wire.
+// The codecs, one file each; builtin_codecs.cc lists them. What each writes is specified in
+// core/wire/FORMAT.md. Internal to core/wire.
 #pragma once
 
 #include "core/wire/codec.h"

@@ -13,12 +13,13 @@ namespace {
 
 // In integers and without branches, so that compilers make vectors of it on any CPU.
 
-/// To the nearest, ties to even; what is too large becomes infinity, a NaN stays one.
+/// Rounds to the nearest, ties to even; what is too large becomes infinity, a NaN stays one.
 PARETO_INLINE std::uint16_t half_of(std::uint32_t bits) {
   constexpr std::uint32_t kInfinity = 0x7F80'0000;
   constexpr std::uint32_t kTooLarge = (127 + 16) << 23;        // 2^16
   constexpr std::uint32_t kSmallestNormal = (127 - 14) << 23;  // 2^-14
-  // Added to a smaller number, its last bit has the weight of a half's last bit: the addition rounds.
+  // Added to a smaller number, its last bit has the weight of a half's last bit: the addition
+  // rounds.
   constexpr std::uint32_t kRoundingBits = (127 - 15 + 23 - 10 + 1) << 23;
   const std::uint32_t sign = bits & 0x8000'0000;
   const std::uint32_t size = bits ^ sign;

@@ -1,4 +1,5 @@
-// What fp16 and bf16 have in common: every float32 becomes 16 bits of its own. Internal to core/wire/codecs.
+// What fp16 and bf16 have in common: every float32 becomes 16 bits of its own. Internal to
+// core/wire/codecs.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@ namespace pareto::wire::codecs {
 
 class HalvingCodec final : public Codec {
  public:
-  /// All elements, from their bytes to those of the other kind.
+  /// A change of all elements, from their bytes to those of the other kind.
   using Change = void (*)(const std::byte* from, std::size_t count, std::byte* to);
 
   HalvingCodec(std::string_view name, std::uint8_t number, Change shorten, Change lengthen)

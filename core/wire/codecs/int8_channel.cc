@@ -7,8 +7,8 @@
 namespace pareto::wire::codecs {
 namespace {
 
-/// A tensor as images × channels × elements of one channel of one image. Row-major, these lie together; channels-last, those of the same
-/// place in all channels do.
+/// A tensor as images × channels × elements of one channel of one image. Row-major, these lie
+/// together; channels-last, those of the same place in all channels do.
 struct Planes {
   explicit Planes(const Tensor& tensor)
       : count(element_count_of(tensor)),
@@ -22,7 +22,7 @@ struct Planes {
   std::size_t first_of(std::size_t image, std::size_t channel) const {
     return (image * channels + channel) * plane;
   }
-  /// Where channels lie side by side.
+  /// Returns the number of rows if channels lie side by side.
   std::size_t rows() const { return images * plane; }
 
   std::size_t count = 0;

@@ -8,8 +8,8 @@
 
 #include "core/wire/codecs/widest.h"
 
-// Vectors of 16 lanes, which compilers split where the CPU's are narrower. They never cross a call that is not inlined, so no
-// ABI depends on them.
+// Vectors of 16 lanes, which compilers split where the CPU's are narrower. They never cross a call
+// that is not inlined, so no ABI depends on them.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 namespace pareto::wire::codecs {
@@ -21,7 +21,8 @@ using Words = std::uint32_t __attribute__((vector_size(kLanes * sizeof(std::uint
 using Flags = std::int32_t __attribute__((vector_size(kLanes * sizeof(std::int32_t))));
 
 constexpr float kMostSteps = 255;
-/// 2^23: the last bit of a sum with it weighs one, so the addition rounds and its lowest byte is the result.
+/// 2^23: the last bit of a sum with it weighs one, so the addition rounds and its lowest byte is
+/// the result.
 constexpr float kRounding = 8'388'608;
 
 /// Compilers make no vectors of a plain loop here: the order of comparisons matters to a NaN.
@@ -75,8 +76,8 @@ struct WidenRows {
   }
 };
 
-/// The step a number comes to lie on, in the lowest byte. In this order a NaN (zero steps of infinite inverse: a single number next
-/// to zero) is step 0.
+/// Returns the step a number comes to lie on, in the lowest byte. In this order a NaN (zero steps
+/// of infinite inverse: a single number next to zero) is step 0.
 PARETO_INLINE std::uint8_t step_of(float number, float low, float inverse) {
   float step = (number - low) * inverse;
   step = step > 0 ? step : 0;

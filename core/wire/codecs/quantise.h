@@ -9,35 +9,37 @@
 
 namespace pareto::wire::codecs {
 
-/// Of some numbers, none of them NaN or infinite where `finite`.
+/// The range of some numbers, none of them NaN or infinite if `finite`.
 struct Range {
   float low = 0;
   float high = 0;
   bool finite = true;
 };
 
-/// As it stands in an encoding: 8 bytes.
+/// The steps as they stand in an encoding: 8 bytes.
 struct Steps {
   float scale = 1;
-  float zero_point =
-      0;  ///< whole, unless beyond 2^24; 0 … 255 exactly where the numbers reach from below zero to above
+  /// Whole, unless beyond 2^24; 0 … 255 exactly where the numbers reach from below zero to above.
+  float zero_point = 0;
 };
 inline constexpr std::size_t kStepsBytes = sizeof(Steps);
 
 /// Widens `range` by `count` floats at `from`; the first call for a range says so.
 void widen(Range& range, bool first, const std::byte* from, std::size_t count);
-/// 256 steps over a range, such that zero, where it is inside, is one of them and a single number is met exactly. None where the
-/// range, or a step at its ends, is not finite. A step is never smaller than 2^-126, the smallest normal number.
+/// Returns 256 steps over a range, such that zero, where it is inside, is one of them and a single
+/// number is met exactly. None where the range, or a step at its ends, is not finite. A step is
+/// never smaller than 2^-126, the smallest normal number.
 std::optional<Steps> steps_over(const Range& range);
 /// `count` floats to as many bytes: off by half a step at most, and by the rounding of float32.
 void quantise(const Steps& steps, const std::byte* from, std::size_t count, std::byte* to);
 void dequantise(const Steps& steps, const std::byte* from, std::size_t count, std::byte* to);
 
-// The same for numbers of several channels that lie side by side, row after row, each channel with steps of its own.
+// The same for numbers of several channels that lie side by side, row after row, each channel with
+// steps of its own.
 
 struct ChannelRanges {
   explicit ChannelRanges(std::size_t channels);
-  /// Of a channel that has been seen.
+  /// Returns the range of a channel that has been seen.
   Range of(std::size_t channel) const { return {low[channel], high[channel], finite}; }
 
   std::vector<float> low;
@@ -59,7 +61,7 @@ void quantise_rows(const ChannelSteps& steps, const std::byte* from, std::size_t
 void dequantise_rows(const ChannelSteps& steps, const std::byte* from, std::size_t rows,
                      std::byte* to);
 
-/// Of a stranger's bytes, which hold kStepsBytes; none where they are not finite.
+/// Loads steps from a stranger's bytes, which hold kStepsBytes; none if they are not finite.
 std::optional<Steps> load_steps(const std::byte* from);
 void store_steps(const Steps& steps, std::byte* to);
 

@@ -20,7 +20,7 @@ inline Expected<> check_takes(const Codec& codec, const Tensor& tensor) {
               to_string(tensor.dtype()));
 }
 
-/// Before decoding, where the encoding has one size only. Fails: kCorrupt.
+/// Checks the size before decoding, if the encoding has one size only. Fails: kCorrupt.
 inline Expected<> check_encoded(const Codec& codec, std::span<const std::byte> encoded,
                                 std::size_t expected_bytes, const Tensor& into) {
   if (!codec.takes(into.dtype())) {
@@ -39,7 +39,7 @@ inline Expected<Tensor> allocate_bytes(std::size_t bytes) {
   return Tensor::allocate(DType::kUInt8, {static_cast<std::int64_t>(bytes)});
 }
 
-/// The part of it that was used.
+/// Returns the part of it that was used.
 inline Expected<Tensor> first_bytes(const Tensor& memory, std::size_t bytes) {
   return Tensor::borrow(DType::kUInt8, {static_cast<std::int64_t>(bytes)}, memory.bytes().data(),
                         memory.owner());

@@ -1,8 +1,10 @@
-// Loops over elements, compiled once more for each wider vector unit and run on the widest the CPU has. Internal to
-// core/wire/codecs.
+// Loops over elements, compiled once more for each wider vector unit and run on the widest the CPU
+// has. Internal to core/wire/codecs.
 //
 //   struct Halve {
-//     PARETO_INLINE static void run(const std::byte* from, std::size_t count, std::byte* to) { …a plain loop… }
+//     PARETO_INLINE static void run(const std::byte* from, std::size_t count, std::byte* to) {
+//       …a plain loop…
+//     }
 //   };
 //   widest<Halve>(from, count, to);
 #pragma once
@@ -13,7 +15,8 @@
 
 namespace pareto::wire::codecs {
 
-// Elements as they lie in a tensor: its memory may be borrowed, and aligned as it comes. (To be named in full: `auto` loses it.)
+// Elements as they lie in a tensor: its memory may be borrowed, and aligned as it comes. (To be
+// named in full: `auto` loses it.)
 using Float = float __attribute__((aligned(1), may_alias));
 using Word = std::uint32_t __attribute__((aligned(1), may_alias));
 using Half = std::uint16_t __attribute__((aligned(1), may_alias));
@@ -25,7 +28,8 @@ using Byte = std::uint8_t __attribute__((may_alias));
 #define PARETO_AVX2 __attribute__((target("avx2,fma,f16c,bmi,bmi2,popcnt")))
 
 enum class Width { kBaseline, kAvx2, kAvx512 };
-/// Of the CPU this runs on; each has all that the attributes above name. Threads: any.
+/// Returns the width of the CPU this runs on; each has all that the attributes above name. Threads:
+/// any.
 Width width();
 
 template <typename Loop, typename... Args>

@@ -31,7 +31,8 @@ PARETO_INLINE std::uint64_t compact(const std::byte* from, std::size_t count, st
   Word* out = reinterpret_cast<Word*>(kept);
   std::uint64_t bits = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    // Written always, kept only where the next one does not overwrite it: no branch to be guessed wrong.
+    // Written always, kept only where the next one does not overwrite it: no branch to be guessed
+    // wrong.
     const std::uint32_t element = in[i];
     const bool is_kept = element != 0;
     *out = element;
@@ -41,7 +42,8 @@ PARETO_INLINE std::uint64_t compact(const std::byte* from, std::size_t count, st
   return bits;
 }
 
-/// The inverse. Reads as many elements of `kept` as there are bits; `kept_left` of them are there, and not fewer than that.
+/// Undoes packing. Reads as many elements of `kept` as there are bits; `kept_left` of them are
+/// there, and not fewer than that.
 PARETO_INLINE void spread(std::uint64_t bits, const std::byte* kept, std::size_t kept_left,
                           std::size_t count, std::byte* to) {
   Word* const out = reinterpret_cast<Word*>(to);
@@ -72,7 +74,7 @@ PARETO_AVX512 std::uint64_t compact_avx512(const std::byte* from, std::byte* kep
   return bits;
 }
 
-/// Of a whole group; at least 64 elements of `kept` are there to be read.
+/// Spreads a whole group; at least 64 elements of `kept` are there to be read.
 PARETO_AVX512 void spread_avx512(std::uint64_t bits, const std::byte* kept, std::byte* to) {
   for (unsigned i = 0; i < kGroup; i += 16) {
     const auto mask = static_cast<__mmask16>(bits >> i);

@@ -30,7 +30,8 @@ Expected<Tensor> compress_zstandard(std::span<const std::byte> bytes) {
 }
 
 Expected<> decompress_zstandard(std::span<const std::byte> compressed, std::span<std::byte> to) {
-  // Several frames, frames to be skipped and frames of the library's past formats are nothing we write.
+  // Several frames, frames to be skipped and frames of the library's past formats are nothing we
+  // write.
   if (compressed.size() < sizeof(std::uint32_t) ||
       load<std::uint32_t>(compressed, 0) != ZSTD_MAGICNUMBER ||
       ZSTD_findFrameCompressedSize(compressed.data(), compressed.size()) != compressed.size() ||
