@@ -12,16 +12,16 @@
 
 namespace pareto::netem {
 
-/// Every packet leaves its delay after it came, but never before one that came earlier, unless it overtakes. Time is the caller's, so
-/// that it is tested without waiting.
+/// Every packet leaves its delay after it came, but never before one that came earlier, unless it
+/// overtakes. Time is the caller's, so that it is tested without waiting.
 ///
 /// Threads: one owner.
 class DelayLine {
  public:
-  /// What it holds at most: 1 Gbit/s for two seconds.
+  /// The most bytes that it holds: 1 Gbit/s for two seconds.
   static constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
 
-  /// False: there is no room, and the packet is lost.
+  /// Pushes a packet. False: there is no room, and the packet is lost.
   bool push(TimePoint now, Nanoseconds delay, std::span<const std::byte> packet) {
     if (!has_room(packet)) return false;
     latest_ = std::max(latest_, now + delay);
@@ -36,13 +36,13 @@ class DelayLine {
     return true;
   }
 
-  /// When the first one leaves; none where nothing is on its way.
+  /// Returns when the first one leaves; none if nothing is on its way.
   Deadline next() const {
     if (packets_.empty()) return std::nullopt;
     return packets_.front().leaves;
   }
 
-  /// The first one, if it leaves now or has left already. To be called until there is none.
+  /// Returns the first one, if it leaves now or has left already. To be called until there is none.
   std::optional<std::vector<std::byte>> pop(TimePoint now) {
     if (packets_.empty() || packets_.front().leaves > now) return std::nullopt;
     std::vector<std::byte> bytes = std::move(packets_.front().bytes);

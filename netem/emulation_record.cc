@@ -26,7 +26,7 @@ constexpr int kFormat = 1;
 constexpr std::uint64_t kMaxRecordBytes = 64 << 10;
 constexpr std::chrono::milliseconds kLookEvery{5};
 
-/// When a process began, in ticks since boot. Fails: kNotFound (it is not there).
+/// Returns when a process began, in ticks since boot. Fails: kNotFound (it is not there).
 Expected<std::uint64_t> start_of(pid_t pid) {
   PARETO_ASSIGN(const std::string stat, read_file(fmt::format("/proc/{}/stat", pid)));
   // The 22nd word; the second, the program's name in parentheses, may hold anything.
@@ -48,7 +48,8 @@ Expected<std::string> this_boot() {
   return id;
 }
 
-/// Why records cannot be kept there: most often the folder is root's, as all that they are about.
+/// Returns why records cannot be kept there: most often the folder is root's, as all that they are
+/// about.
 Error unusable(int error, const fs::path& path) {
   Error problem = error_from_errno(error, path.string());
   if (problem.code == ErrorCode::kPermission) {

@@ -1,8 +1,9 @@
-// What is known of a condition on an interface beyond the process that put it there: a small JSON file, so that it is found and taken back
-// after kill -9.
+// What is known of a condition on an interface beyond the process that put it there: a small JSON
+// file, so that it is found and taken back after kill -9.
 //
-//   {"format": 1, "interface": "eth1", "index": 3, "name": "lte", "boot": "<boot id>", "pid": 812, "started": 91823,
-//    "kept": false, "ifb": "pifb3", "most_segments": 65535, "joins_incoming": true}
+//   {"format": 1, "interface": "eth1", "index": 3, "name": "lte", "boot": "<boot id>", "pid": 812,
+//    "started": 91823, "kept": false, "ifb": "pifb3", "most_segments": 65535,
+//    "joins_incoming": true}
 #pragma once
 
 #include <sys/types.h>
@@ -19,22 +20,23 @@
 
 namespace pareto::netem {
 
-/// The name of a device that an emulation makes: this and the number of the interface that it is for.
+/// The name of a device that an emulation makes: this and the number of the interface that it is
+/// for.
 inline constexpr const char* kIfbPrefix = "pifb";
 
 struct EmulationRecord {
   std::string interface;
   unsigned index =
       0;  ///< the kernel's number of the interface; another one under the same name has another
-  std::string name;  ///< of the condition, for people
+  std::string name;  ///< name of the condition, for people
   std::string boot;  ///< nothing of another boot is in the kernel any more
-  pid_t pid = 0;     ///< who holds it, 0 nobody …
+  pid_t pid = 0;     ///< process that holds it, 0 nobody …
   std::uint64_t started =
       0;  ///< … and when that process began, as in /proc/PID/stat: numbers are used again
   bool kept = false;  ///< it stays after that process
   std::string ifb;    ///< the device that what comes in goes through; empty: none
-  std::optional<std::uint32_t> most_segments;  ///< as it was before; none: left alone
-  std::optional<bool> joins_incoming;          ///< as it was before; none: left alone
+  std::optional<std::uint32_t> most_segments;  ///< value before; no value means left alone
+  std::optional<bool> joins_incoming;          ///< value before; no value means left alone
   bool operator==(const EmulationRecord&) const = default;
 };
 
@@ -42,14 +44,14 @@ std::string to_json(const EmulationRecord& record);
 /// Fails: kCorrupt.
 Expected<EmulationRecord> parse_emulation_record(const std::string& text);
 
-/// A record of this process on this boot. Fails: kUnavailable (no /proc).
+/// Makes a record of this process on this boot. Fails: kUnavailable (no /proc).
 Expected<EmulationRecord> record_of_this_process();
 /// Whether the process that wrote it is there.
 bool owner_lives(const EmulationRecord& record);
 bool is_of_this_boot(const EmulationRecord& record);
 
-/// The records of one folder that are about interfaces of one network namespace: the one that the calling thread was in. Held, it keeps
-/// other processes from changing any meanwhile.
+/// The records of one folder that are about interfaces of one network namespace: the one that the
+/// calling thread was in. Held, it keeps other processes from changing any meanwhile.
 ///
 /// Threads: one owner.
 class RecordFolder {
@@ -61,15 +63,16 @@ class RecordFolder {
 
   static constexpr Nanoseconds kPatience = std::chrono::seconds(5);
 
-  /// Makes the folder; waits for whoever holds it, which is never for long. Fails: kPermission (root is needed), kUnavailable (it is held
-  /// longer than that: whoever may read its lock can do so).
+  /// Makes the folder; waits for the process that holds it, which is never for long. Fails:
+  /// kPermission (root is needed), kUnavailable (it is held longer than that: every process that
+  /// may read its lock can hold it).
   static Expected<RecordFolder> hold(const std::filesystem::path& folder,
                                      Nanoseconds patience = kPatience);
 
   /// Fails: kPermission.
   Expected<> check_writable() const;
   std::vector<Entry> list() const;
-  /// None: there is no record of it.
+  /// Returns the entry; no value if there is no record of it.
   std::optional<Entry> find(const std::string& interface) const;
   Expected<> write(const EmulationRecord& record) const;
   void remove(const std::string& interface) const;

@@ -17,10 +17,10 @@ namespace {
 /// Beyond an IP packet: Ethernet and a VLAN.
 constexpr std::uint64_t kLinkHeaderBytes = 18;
 
-/// By the interface's number, so that it is known without a record.
+/// Makes the name from the interface's number, so that it is known without a record.
 std::string ifb_of(unsigned index) { return fmt::format("{}{}", kIfbPrefix, index); }
 
-/// A name becomes an argument of programs, and of a file's name.
+/// Returns the index of an interface. A name becomes an argument of programs, and of a file's name.
 Expected<unsigned> index_of(const std::string& interface) {
   const bool odd = interface.empty() || interface.size() >= IFNAMSIZ || interface[0] == '-' ||
                    interface == "." || interface == ".." ||
@@ -68,7 +68,7 @@ Expected<> undo(const EmulationRecord& record) {
   return result;
 }
 
-/// What can be said of an interface whose record is garbage.
+/// Returns what can be said of an interface whose record is garbage.
 Expected<EmulationRecord> guessed(const std::string& interface) {
   PARETO_ASSIGN(EmulationRecord record, record_of_this_process());
   record.interface = interface;
@@ -137,7 +137,7 @@ class InterfaceEmulation::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  /// After the record is written.
+  /// Starts after the record is written.
   Expected<> start() {
     const std::string& interface = record_.interface;
     if (record_.most_segments) PARETO_TRY(set_most_segments(interface, 1));
@@ -174,7 +174,8 @@ class InterfaceEmulation::Impl {
     forward_.reset();
     backward_.reset();
     if (record_.kept || std::exchange(ended_, true)) return {};
-    // Before the folder is held, which others may keep from us: while the record names this process, the interface is its own.
+    // Before the folder is held, which others may keep from us: while the record names this
+    // process, the interface is its own.
     auto done = undo(record_);
     const auto records = RecordFolder::hold(folder_);
     if (done && records) {
@@ -182,7 +183,7 @@ class InterfaceEmulation::Impl {
       return {};
     }
     if (records) {
-      // Nobody's any more: this process may live on, and whoever clears it is to be let.
+      // Nobody's any more: this process may live on, and others must be free to clear it.
       record_.pid = 0;
       static_cast<void>(records->write(record_));
     } else if (done) {

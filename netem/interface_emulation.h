@@ -1,11 +1,13 @@
-// A condition on an interface of this machine, as on a real device: what leaves fares as its forward direction has it, what comes in as its
-// backward direction.
+// A condition on an interface of this machine, as on a real device: what leaves fares as its
+// forward direction has it, what comes in as its backward direction.
 //
-//   sockets ─▶ [netem ─▶ tbf] ─▶ interface          forward: at its root
-//   interface ─▶ ingress ─▶ ifb [netem ─▶ tbf] ─▶ sockets   backward, if it asks for anything: through a device of its own
+//   forward, at its root:                  sockets ─▶ [netem ─▶ tbf] ─▶ interface
+//   backward, if it asks for anything,
+//   through a device of its own:           interface ─▶ ingress ─▶ ifb [netem ─▶ tbf] ─▶ sockets
 //
-// All traffic of the interface fares so, whatever it is for: not to be used on the one that leads to you. What is done is recorded first
-// (netem/emulation_record.h), so that it is taken back whatever ends the process.
+// All traffic of the interface fares so, whatever it is for: not to be used on the one that leads
+// to you. What is done is recorded first (netem/emulation_record.h), so that it is taken back
+// whatever ends the process.
 #pragma once
 
 #include <filesystem>
@@ -20,16 +22,19 @@ namespace pareto::netem {
 
 inline constexpr const char* kEmulationFolder = "/run/pareto-edge/netem";
 
-/// Of the calling thread's network namespace, where it has to end as well. Taken back when this ends, unless it is to be kept.
+/// An emulation on an interface of the calling thread's network namespace, where it has to end as
+/// well. It is taken back when this ends, unless it is to be kept.
 ///
 /// Threads: one owner; it has one of its own for each direction with a trace.
 class InterfaceEmulation {
  public:
-  /// In place of one that was kept, or left by a process that is gone. `name` of the condition, for people. Where packets vary, TCP sends
-  /// them one by one and they come in one by one (no GSO, no GRO) meanwhile; packets joined by others (UDP's GSO, forwarded ones) fare
-  /// together. Fails: kNotFound (no such interface), kInvalidArgument (not a name; somebody else has put queues there, which are left
-  /// alone), kUnavailable (another process holds it; the kernel lacks what it takes), kPermission (root is needed); each with its remedy,
-  /// and the interface is then as before.
+  /// Applies the condition, in place of one that was kept, or left by a process that is gone.
+  /// `name` of the condition, for people. If packets vary, TCP sends them one by one and they come
+  /// in one by one (no GSO, no GRO) meanwhile; packets joined by others (UDP's GSO, forwarded ones)
+  /// fare together. Fails: kNotFound (no such interface), kInvalidArgument (not a name; somebody
+  /// else has put queues there, which are left alone), kUnavailable (another process holds it; the
+  /// kernel lacks what it takes), kPermission (root is needed); each with its remedy, and the
+  /// interface is then as before.
   static Expected<InterfaceEmulation> apply(const std::string& interface,
                                             const plan::Condition& condition,
                                             const std::string& name,
@@ -39,12 +44,13 @@ class InterfaceEmulation {
   InterfaceEmulation(InterfaceEmulation&& other) noexcept;
   InterfaceEmulation& operator=(InterfaceEmulation&&) = delete;
 
-  /// It stays until clear_emulation(). Fails: kInvalidArgument (it has a trace, which takes a process), as writing a file does.
+  /// Keeps it until clear_emulation(). Fails: kInvalidArgument (it has a trace, which takes a
+  /// process), as writing a file does.
   Expected<> keep();
   /// Fails, as tc does, where it could not be changed as its trace has it.
   Expected<> check() const;
-  /// Takes it back now, unless it was kept, and says what the destructor cannot: fails, as tc does, with the remedy. What could not be taken
-  /// back stays recorded as stale, for anybody to clear.
+  /// Takes it back now, unless it was kept, and says what the destructor cannot: fails, as tc does,
+  /// with the remedy. What could not be taken back stays recorded as stale, for anybody to clear.
   Expected<> end();
 
  private:
@@ -57,32 +63,34 @@ class InterfaceEmulation {
 Expected<> check_emulations(const std::filesystem::path& folder = kEmulationFolder);
 
 enum class EmulationState {
-  kKept,        ///< until it is cleared
-  kHeld,        ///< by a process that is there
-  kStale,       ///< by one that is gone, or could not take it back
+  kKept,        ///< kept until it is cleared
+  kHeld,        ///< held by a process that is there
+  kStale,       ///< held by one that is gone, or could not take it back
   kUnreadable,  ///< its record is garbage
 };
-/// "kept", "held", "stale", "unreadable"
+/// Returns "kept", "held", "stale", "unreadable".
 std::string_view to_string(EmulationState state);
 
 struct InterfaceStatus {
   std::string interface;
   EmulationState state = EmulationState::kUnreadable;
-  std::string name;  ///< of the condition
+  std::string name;  ///< name of the condition
   int owner = 0;     ///< process
   std::string ifb;
 };
 
-/// In this thread's network namespace, by name. Fails: kPermission.
+/// Lists those in this thread's network namespace, by name. Fails: kPermission.
 Expected<std::vector<InterfaceStatus>> list_emulations(
     const std::filesystem::path& folder = kEmulationFolder);
 
-/// Takes back what was done to an interface; what somebody else has put there meanwhile stays. Fails: kNotFound (there is nothing),
-/// kUnavailable (a process that is there holds it: end that), kPermission.
+/// Takes back what was done to an interface; what somebody else has put there meanwhile stays.
+/// Fails: kNotFound (there is nothing), kUnavailable (a process that is there holds it: end that),
+/// kPermission.
 Expected<> clear_emulation(const std::string& interface,
                            const std::filesystem::path& folder = kEmulationFolder);
 
-/// All that are stale or unreadable. Returns their interfaces. Fails: as clear_emulation, after all were tried.
+/// Clears all that are stale or unreadable. Returns their interfaces. Fails: as clear_emulation,
+/// after all were tried.
 Expected<std::vector<std::string>> clear_stale(
     const std::filesystem::path& folder = kEmulationFolder);
 

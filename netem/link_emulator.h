@@ -1,5 +1,5 @@
-// A link between two network namespaces with a condition on it, emulated by the kernel (netem/tc_emulator.h) or by this process
-// (netem/user_emulator.h).
+// A link between two network namespaces with a condition on it, emulated by the kernel
+// (netem/tc_emulator.h) or by this process (netem/user_emulator.h).
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ enum class EmulatorKind {
   kTc,    ///< the kernel's: tc, netem, tbf
   kUser,  ///< this process's, for any kernel with TUN
 };
-/// "auto", "tc", "user"
+/// Returns "auto", "tc", "user".
 std::string_view to_string(EmulatorKind kind);
 /// Fails: kInvalidArgument.
 Expected<EmulatorKind> parse_emulator_kind(std::string_view name);
@@ -29,33 +29,38 @@ struct LinkEnd {
   std::string address;
 };
 
-/// The link is there while this lives. Devices and queues end with the process at the latest, whatever ends it (but for tc's in a
-/// namespace with a name).
+/// The link is there while this lives. Devices and queues end with the process at the latest,
+/// whatever ends it (but for tc's in a namespace with a name).
 ///
 /// Threads: one owner; it has some of its own.
 class LinkEmulator {
  public:
-  /// Forward is from `first` to `second`; both may go afterwards. Time begins now for what changes with it. The same seed gives packets
-  /// the same fates (kUser only). Fails: kPermission (root is needed), kUnavailable (the kernel lacks what it takes),
-  /// kNotFound (iproute2 is not installed); each with its remedy.
+  /// Forward is from `first` to `second`; both may go afterwards. Time begins now for what changes
+  /// with it. The same seed gives packets the same fates (kUser only). Fails: kPermission (root is
+  /// needed), kUnavailable (the kernel lacks what it takes), kNotFound (iproute2 is not installed);
+  /// each with its remedy.
   static Expected<std::unique_ptr<LinkEmulator>> create(const LinkEnd& first, const LinkEnd& second,
                                                         const plan::Condition& condition,
                                                         EmulatorKind kind = EmulatorKind::kAuto,
                                                         std::uint64_t seed = 1);
   virtual ~LinkEmulator() = default;
 
-  /// What was chosen: kTc or kUser.
+  /// Returns the kind that was chosen: kTc or kUser.
   virtual EmulatorKind kind() const = 0;
 
-  /// Another condition from now on; its time begins now. Packets on their way arrive as they would have (but see tc_emulator.h). Fails: as
-  /// create does; the link may then be neither the one nor the other.
+  /// Another condition from now on; its time begins now. Packets on their way arrive as they would
+  /// have (but see tc_emulator.h). Fails: as create does; the link may then be neither the one nor
+  /// the other.
   virtual Expected<> change(const plan::Condition& condition) = 0;
 
-  /// Packets that were lost because this machine could not keep up: a measurement under way then measured something else.
+  /// Packets that were lost because this machine could not keep up: a measurement under way then
+  /// measured something else.
   virtual std::uint64_t lost_packets() const = 0;
-  /// What was lost as the condition has it: `loss` and `burst_loss`, both directions.
+  /// Returns the number of packets lost as the condition has it: `loss` and `burst_loss`, both
+  /// directions.
   virtual std::uint64_t dropped_packets() const = 0;
-  /// Fails, as tc does, where the link could not be changed as its trace has it: it is not what was asked for since then.
+  /// Fails, as tc does, where the link could not be changed as its trace has it: it is not what was
+  /// asked for since then.
   virtual Expected<> check() const = 0;
 
  protected:

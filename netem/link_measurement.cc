@@ -29,20 +29,21 @@ constexpr std::size_t kProbeBytes = 64;
 constexpr std::size_t kStreamBytes = 1472;
 constexpr std::int64_t kFewestStreamed = 30;
 constexpr int kSendBuffer = 32 << 10;
-/// Of the packets that end a stream, each so much after the one before: some may be lost.
+/// The number of the packets that end a stream, each some time after the one before: some may be
+/// lost.
 constexpr std::int64_t kEnd = -1;
 constexpr int kEnds = 10;
 constexpr milliseconds kBetweenEnds{1};
 
 TimePoint now() { return std::chrono::steady_clock::now(); }
 
-/// What a packet carries.
+/// The content of a packet.
 struct Content {
   std::int64_t number = 0;
   std::int64_t sent_ns = 0;
 };
 
-/// When the kernel took a packet in, of its wall clock, whenever somebody reads it.
+/// Returns when the kernel took a packet in, by its wall clock, whenever somebody reads it.
 Nanoseconds arrival(msghdr& message) {
   timespec time{};
   const cmsghdr* note = CMSG_FIRSTHDR(&message);
@@ -100,7 +101,8 @@ class Endpoint {
     static_cast<void>(::send(socket_.get(), packet.data(), bytes, 0));
   }
 
-  /// When the next packet arrived, of the wall clock; none: none came until then.
+  /// Receives the next packet and returns when it arrived, by the wall clock; no value if none came
+  /// until then.
   std::optional<Nanoseconds> receive(Content& content, TimePoint until) const {
     const auto left = std::max<Nanoseconds>(until - now(), Nanoseconds(0));
     const timespec patience{left.count() / 1'000'000'000, left.count() % 1'000'000'000};
@@ -125,7 +127,7 @@ class Endpoint {
   sockaddr_in address_{};
 };
 
-/// Which probes have been seen.
+/// The probes that have been seen.
 class Seen {
  public:
   explicit Seen(int probes) : seen_(static_cast<std::size_t>(probes)) {}
@@ -244,7 +246,8 @@ void compare_rate(const char* direction, const plan::LinkDirection& asked,
   constexpr double kLeast = 0.9;
   constexpr double kMost = 1.1;
   if (asked.bits_per_second == 0 || measured.bits_per_second == 0 || !asked.trace.empty()) return;
-  // Behind a rate packets are lost and copied (the user emulator); before it the sender makes up for both (tc).
+  // Behind a rate packets are lost and copied (the user emulator); before it the sender makes up
+  // for both (tc).
   const auto at_rate = static_cast<double>(asked.bits_per_second);
   const double behind = at_rate * (1 - loss_of(asked)) * (1 + asked.duplicate);
   const double expected =
@@ -269,7 +272,7 @@ void compare_loss(const char* direction, const plan::LinkDirection& asked,
       fmt::format("{}: {:.2g}% lost, not {:.2g}%", direction, measured.loss * 100, share * 100));
 }
 
-/// Of round trips.
+/// Returns the deviation of round trips.
 Nanoseconds deviation_of(const plan::Condition& condition) {
   return from_nanoseconds(std::hypot(to_nanoseconds(condition.forward.jitter.deviation),
                                      to_nanoseconds(condition.backward.jitter.deviation)));
@@ -335,7 +338,8 @@ MeasurementOptions measurement_for(const plan::Condition& condition) {
   options.patience +=
       longest_delay(condition.forward) + longest_delay(condition.backward) + 5 * deviation;
   options.in_order = keeps_order(condition.forward) && keeps_order(condition.backward);
-  // On a slow or restless link fewer must do: what fits into some seconds, or the usual number where that does not take for ever.
+  // On a slow or restless link fewer must do: what fits into some seconds, or the usual number
+  // where that does not take for ever.
   constexpr Nanoseconds kUsual = std::chrono::seconds(5);
   constexpr Nanoseconds kLongest = std::chrono::seconds(20);
   options.interval = std::min(options.interval, kLongest);

@@ -1,4 +1,5 @@
-// What a link is like, found out by sending packets over it: whether an emulation does what it was asked for.
+// What a link is like, found out by sending packets over it: whether an emulation does what it was
+// asked for.
 #pragma once
 
 #include <chrono>
@@ -13,24 +14,26 @@ namespace pareto::netem {
 
 struct MeasurementOptions {
   int probes = 100;                                     ///< small packets there and back
-  Nanoseconds interval = std::chrono::milliseconds(5);  ///< between them
-  Nanoseconds stream = std::chrono::milliseconds(500);  ///< for each direction's rate; 0: none
-  /// After the last packet of a kind was sent: what is not there by then was lost.
+  Nanoseconds interval = std::chrono::milliseconds(5);  ///< time between them
+  Nanoseconds stream = std::chrono::milliseconds(500);  ///< time for each direction's rate; 0: none
+  /// Time after the last packet of a kind was sent: what is not there by then was lost.
   Nanoseconds patience = std::chrono::seconds(1);
   /// Packets arrive as they were sent: nothing of a stream is waited for once its end is there.
   bool in_order = false;
 };
 
-/// As it suits a link of that condition: many probes where some are lost, a tenth of its rate for them at most, and so far apart that hardly
-/// one is held up by the jitter of another; 5 s of them, and 20 s where that are no hundred. A second beyond its longest delays is waited for
-/// what may still come; in order unless some overtake or a trace changes the delay.
+/// Returns options that suit a link of that condition. Where some probes are lost there are many, a
+/// tenth of the rate for them at most. They are so far apart that hardly one is delayed by the
+/// jitter of another. They take 5 s, and 20 s if those are not a hundred. A second beyond its
+/// longest delays is waited for what may still come; in order unless some overtake or a trace
+/// changes the delay.
 MeasurementOptions measurement_for(const plan::Condition& condition);
 
-/// The share of packets that it loses in the long run.
+/// Returns the share of packets that it loses in the long run.
 double loss_of(const plan::LinkDirection& direction);
 
 struct DirectionMeasurement {
-  double bits_per_second = 0;  ///< that arrive, IP headers included; 0: not measured
+  double bits_per_second = 0;  ///< rate of those that arrive, IP headers included; 0: not measured
   double loss = 0;             ///< share of the probes
   std::int64_t probes = 0;
 };
@@ -42,17 +45,19 @@ struct LinkMeasurement {
   DirectionMeasurement backward;
 };
 
-/// Over UDP, in the order: probes, forward rate, backward rate. Nothing else should use the link meanwhile. Takes the options' times, and
-/// the patience for each of the three that does not end before. Fails: kTimeout (nothing comes across), kPermission, kInvalidArgument (addresses).
+/// Measures over UDP, in the order: probes, forward rate, backward rate. Nothing else should use
+/// the link meanwhile. Takes the options' times, and the patience for each of the three that does
+/// not end before. Fails: kTimeout (nothing comes across), kPermission, kInvalidArgument
+/// (addresses).
 ///
-/// Threads: one owner; it starts one beside the caller's for a while.
+/// Threads: one owner; it starts one next to the caller's for a while.
 Expected<LinkMeasurement> measure_link(const LinkEnd& first, const LinkEnd& second,
                                        const MeasurementOptions& options);
 
-/// Whether a link is what was asked for. Round trip: within 5 % or 2 ms, and what chance may do to a median. Rate: 0.9 to 1.1 of it, or of
-/// what losses leave of it and copies add to it, as the emulator has it, or between the two.
-/// Loss: within 3.5 standard deviations of a binomial distribution. What a trace changes is not judged. Fails: kUnavailable, with all that is
-/// off.
+/// Whether a link is what was asked for. Round trip: within 5 % or 2 ms, and what chance may do to
+/// a median. Rate: 0.9 to 1.1 of it, or of what losses leave of it and copies add to it, as the
+/// emulator has it, or between the two. Loss: within 3.5 standard deviations of a binomial
+/// distribution. What a trace changes is not judged. Fails: kUnavailable, with all that is off.
 Expected<> check_measurement(const plan::Condition& asked, const LinkMeasurement& measured);
 
 }  // namespace pareto::netem

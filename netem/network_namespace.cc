@@ -28,7 +28,7 @@ tl::unexpected<Error> refused(int number, const std::string& what) {
   return tl::unexpected(error_from_errno(number, what));
 }
 
-/// On a thread of its own: what the thread changes of itself ends with it.
+/// Runs `work` on a thread of its own: what the thread changes of itself ends with it.
 Expected<> on_a_thread(const std::function<Expected<>()>& work) {
   std::optional<Expected<>> result;
   std::jthread([&] { result = work(); }).join();

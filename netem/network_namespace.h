@@ -9,29 +9,34 @@
 
 namespace pareto::netem {
 
-/// Held open; one that create() made ends with the last of its holders, processes and sockets, also after kill -9.
+/// Held open; one that create() made ends with the last of its holders, processes and sockets, also
+/// after kill -9.
 ///
-/// Threads: any; a thread that enters stays in, and so do the threads and processes that it starts afterwards.
+/// Threads: any; a thread that enters stays in, and so do the threads and processes that it starts
+/// afterwards.
 class NetworkNamespace {
  public:
-  /// A new one, its loopback up. Fails: kPermission (root is needed), kUnavailable (the kernel has none).
+  /// Makes a new one, its loopback up. Fails: kPermission (root is needed), kUnavailable (the
+  /// kernel has none).
   static Expected<NetworkNamespace> create();
-  /// One of `ip netns`. Fails: kNotFound, kPermission.
+  /// Opens one of `ip netns`. Fails: kNotFound, kPermission.
   static Expected<NetworkNamespace> open(const std::string& name);
 
-  /// That of a file: "/proc/PID/ns/net". Fails: kNotFound, kPermission, kInvalidArgument (it is something else).
+  /// Opens the namespace of a file: "/proc/PID/ns/net". Fails: kNotFound, kPermission,
+  /// kInvalidArgument (it is something else).
   static Expected<NetworkNamespace> open_file(const std::string& path);
 
   /// Another holder of the same. Fails: kExhausted.
   Expected<NetworkNamespace> copy() const;
 
-  /// A file that stands for it while this process holds it: for programs (`ip link … netns PATH`).
+  /// Returns a file that stands for it while this process holds it: for programs (`ip link … netns
+  /// PATH`).
   std::string path() const;
 
   /// Moves the calling thread. Fails: kPermission.
   Expected<> enter() const;
-  /// Does the work on a thread inside, and waits for it. Sockets opened there stay inside wherever they are used from. Fails: kPermission, and
-  /// as the work does.
+  /// Does the work on a thread inside, and waits for it. Sockets opened there stay inside wherever
+  /// they are used from. Fails: kPermission, and as the work does.
   Expected<> run(const std::function<Expected<>()>& work) const;
 
  private:

@@ -24,7 +24,7 @@ class PacketFates {
  public:
   PacketFates(const plan::LinkDirection& direction, std::uint64_t seed);
 
-  /// Of the next packet, which comes while the direction's delay is `delay`.
+  /// Returns the fate of the next packet, which comes while the direction's delay is `delay`.
   PacketFate next(Nanoseconds delay);
 
  private:

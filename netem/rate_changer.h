@@ -12,7 +12,7 @@
 
 namespace pareto::netem {
 
-/// The direction with the delay and the rate that its trace begins with.
+/// Returns the direction with the delay and the rate that its trace begins with.
 plan::LinkDirection at_first(plan::LinkDirection direction);
 
 /// Time begins when it is made; the direction as it is at first has been put in place by then.
@@ -21,12 +21,13 @@ plan::LinkDirection at_first(plan::LinkDirection direction);
 class RateChanger {
  public:
   enum class Follows { kRate, kRateAndDelay };
-  /// Puts the direction in place, its delay and rate as they are now. Runs on the changer's thread, which is in the network namespace of
-  /// the maker's.
+  /// Puts the direction in place, its delay and rate as they are now. Runs on the changer's thread,
+  /// which is in the network namespace of the maker's.
   using Apply = std::function<Expected<>(const plan::LinkDirection& now)>;
 
   RateChanger(const plan::LinkDirection& direction, Follows follows, Apply apply);
-  /// Not inline: g++ 14 takes the thread of an empty optional for an uninitialised one.
+  /// Ends the changes. Not inline: g++ 14 takes the thread of an empty optional for an
+  /// uninitialised one.
   ~RateChanger();
   RateChanger(const RateChanger&) = delete;
   RateChanger& operator=(const RateChanger&) = delete;
@@ -36,10 +37,10 @@ class RateChanger {
 
  private:
   void run(const std::stop_token& stop);
-  /// What it follows of the state; true: that is news.
+  /// Takes what it follows of the state; returns whether that is news.
   bool take(const Trace::State& state);
 
-  plan::LinkDirection direction_;  ///< as it is now
+  plan::LinkDirection direction_;  ///< direction as it is now
   const Trace trace_;
   const Follows follows_;
   const Apply apply_;

@@ -66,7 +66,8 @@ Expected<> remove_tree(const fs::path& folder) {
               folder.string(), error_from_errno(errno, "rmdir").message);
 }
 
-/// The kernel's rule of version 2: a group that hands its controllers down holds no processes itself.
+/// The kernel's rule of version 2: a group that hands its controllers down holds no processes
+/// itself.
 Expected<> hand_down(const fs::path& folder) {
   auto done = write_control(folder / "cgroup.subtree_control", fmt::format("+{}", kMemory));
   if (done) return done;
@@ -77,7 +78,8 @@ Expected<> hand_down(const fs::path& folder) {
               kMemory, folder.string(), done.error().message);
 }
 
-/// The folder "pareto-edge/two-pi4/pi-1" of a tree; in version 2 each level must be told to hand its controllers down.
+/// Makes the folder "pareto-edge/two-pi4/pi-1" of a tree; in version 2 each level must be told to
+/// hand its controllers down.
 Expected<fs::path> make_folder(const ControllerTree& tree, const std::string& name) {
   fs::path folder = tree.root;
   for (const fs::path& part : fs::path(kOurs) / name) {

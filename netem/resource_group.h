@@ -12,21 +12,23 @@
 
 namespace pareto::netem {
 
-/// A control group, version 1 or 2, below "pareto-edge" in the machine's trees. It outlives the process that made it if that is killed:
-/// remove_groups() finds it again by its name.
+/// A control group, version 1 or 2, below "pareto-edge" in the machine's trees. It outlives the
+/// process that made it if that is killed: remove_groups() finds it again by its name.
 ///
 /// Threads: one owner.
 class ResourceGroup {
  public:
-  /// `name`: "two-pi4/pi-1"; a group that is there already is made empty and used. `memory_bytes`: beyond that the kernel ends a process of
-  /// it; 0: no limit, and no group. Fails: kPermission (root is needed), kUnavailable (no control groups here).
+  /// `name`: "two-pi4/pi-1"; a group that is there already is made empty and used. `memory_bytes`:
+  /// beyond that the kernel ends a process of it; 0: no limit, and no group. Fails: kPermission
+  /// (root is needed), kUnavailable (no control groups here).
   static Expected<ResourceGroup> create(const std::string& name, std::uint64_t memory_bytes);
   /// Ends what is still in it (SIGKILL), and removes it.
   ~ResourceGroup();
   ResourceGroup(ResourceGroup&& other) noexcept : folder_(std::exchange(other.folder_, {})) {}
   ResourceGroup& operator=(ResourceGroup&&) = delete;
 
-  /// The process with all its threads, and all it starts from now on. Fails: kNotFound (it has ended), kPermission.
+  /// The process with all its threads, and all it starts from now on. Fails: kNotFound (it has
+  /// ended), kPermission.
   Expected<> add(pid_t process);
 
  private:
@@ -34,8 +36,8 @@ class ResourceGroup {
   std::filesystem::path folder_;  ///< empty: no limit
 };
 
-/// Removes a group and all below it, ending what is still in them: what was left behind as "two-pi4". Fails: kUnavailable (something
-/// could not be removed).
+/// Removes a group and all below it, ending what is still in them: what was left behind as
+/// "two-pi4". Fails: kUnavailable (something could not be removed).
 Expected<> remove_groups(const std::string& name);
 
 }  // namespace pareto::netem

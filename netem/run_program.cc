@@ -35,13 +35,13 @@ Expected<Pipe> make_pipe() {
   return Pipe{FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
-/// What a program writes, as far as it is kept, taken in as it comes: a full pipe would stop it.
+/// The output of a program, as far as it is kept, taken in as it comes: a full pipe would stop it.
 struct Written {
   std::string text;
   std::size_t most;
-  bool more = false;  ///< than is kept
+  bool more = false;  ///< whether there is more than is kept
 
-  /// False: there will be nothing more.
+  /// Takes what has come. False: there will be nothing more.
   bool take(const FileDescriptor& from) {
     std::array<char, 4096> piece{};
     const ssize_t got = ::read(from.get(), piece.data(), piece.size());
@@ -54,7 +54,7 @@ struct Written {
   }
 };
 
-/// Until the program has closed both.
+/// Reads until the program has closed both.
 void read_both(const FileDescriptor& first, Written& first_text, const FileDescriptor& second,
                Written& second_text) {
   std::array<pollfd, 2> polled{{{first.get(), POLLIN, 0}, {second.get(), POLLIN, 0}}};

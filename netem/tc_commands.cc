@@ -33,7 +33,7 @@ std::string time_of(double nanoseconds) {
 
 std::string percent(double share) { return fmt::format("{:.10g}%", share * 100); }
 
-/// What netem calls jitter, for a standard deviation of 1.
+/// Returns what netem calls jitter, for a standard deviation of 1.
 double jitter_scale(plan::JitterShape shape) {
   switch (shape) {
     case plan::JitterShape::kNormal:
@@ -42,7 +42,8 @@ double jitter_scale(plan::JitterShape shape) {
       // From -jitter to +jitter.
       return std::numbers::sqrt3;
     case plan::JitterShape::kPareto:
-      // pareto.dist: of index 3 and normed by its deviation, but cut off at 4 of them; 0.8197 is left.
+      // pareto.dist: of index 3 and normed by its deviation, but cut off at 4 of them; 0.8197 is
+      // left.
       return 1 / 0.8197;
   }
   return 1;

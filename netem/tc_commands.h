@@ -1,18 +1,22 @@
-// What a direction of a link is in the words of `tc`: netem for all but the rate, tbf for the rate. Pure.
+// What a direction of a link is in the words of `tc`: netem for all but the rate, tbf for the rate.
+// Pure.
 //
-//   packets ─▶ netem (loss, duplicates, delay, jitter, order; root) ─▶ tbf (rate, queue; its child) ─▶ the wire
-//   packets ─▶ tbf (root) ─▶ the wire                                  where there is but a rate: no netem is needed
+//   packets ─▶ netem (loss, duplicates, delay, jitter, order; root) ─▶ tbf (rate, queue; its child)
+//       ─▶ the wire
+//   packets ─▶ tbf (root) ─▶ the wire             if there is only a rate: no netem is needed
 //
 // Where it differs from the user-space emulator:
-// - the rate comes last: what its queue has no room for is lost on the way, and the sender's TCP finds out as it would on a
-//   router (packets leave the sender's accounts when netem takes them);
+// - the rate comes last: what its queue has no room for is lost on the way, and the sender's TCP
+//   finds out as it would on a router (packets leave the sender's accounts when netem takes them);
 // - the rate counts frames: on Ethernet 14 bytes a packet beyond IP;
 // - packets that overtake pass by the rate too, and a copy may be lost by itself;
-// - the long tail of a pareto jitter ends at 5 deviations, and no jitter has a deviation beyond 1.2 s;
-// - jitter_correlation is passed on, but nothing of it is left: netem correlates the high bits of its dice and looks at the low ones;
+// - the long tail of a pareto jitter ends at 5 deviations, and no jitter has a deviation beyond 1.2
+//   s;
+// - jitter_correlation is passed on, but nothing of it is left: netem correlates the high bits of
+//   its dice and looks at the low ones;
 // - dice are the kernel's: no seed.
-// Order is kept as there: netem lets a packet overtake where it draws a shorter delay, unless it has a rate of its own, for which it
-// lines packets up. So it gets one that takes no time.
+// Order is kept as there: netem lets a packet overtake where it draws a shorter delay, unless it
+// has a rate of its own, for which it lines packets up. So it gets one that takes no time.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +29,13 @@ namespace pareto::netem {
 
 using TcCommand = std::vector<std::string>;
 
-/// Of the qdiscs that this program puts at the root of a device: "ed00:" a rate alone, "ed01:" to "ed03:" netem, one a shape of jitter,
-/// since netem cannot forget a shape's table; "ed04:" a queue without a rate.
+/// Whether the handle is of the qdiscs that this program puts at the root of a device: "ed00:" a
+/// rate alone, "ed01:" to "ed03:" netem, one a shape of jitter, since netem cannot forget a shape's
+/// table; "ed04:" a queue without a rate.
 bool is_our_handle(const std::string& handle);
 
-/// At any time of its trace: without, a kernel that has tbf will do.
+/// Whether the direction needs netem at any time of its trace: without it, a kernel that has tbf
+/// will do.
 bool needs_netem(const plan::LinkDirection& direction);
 /// Whether it asks for anything.
 bool does_something(const plan::LinkDirection& direction);
@@ -37,18 +43,21 @@ bool does_something(const plan::LinkDirection& direction);
 /// Packets that netem may hold: all that pass in its delay and wait for the rate, however small.
 std::uint64_t netem_limit(const plan::LinkDirection& direction);
 
-/// What follows "netem".
+/// Returns the arguments that follow "netem".
 std::vector<std::string> netem_arguments(const plan::LinkDirection& direction);
 
-/// In order, whatever was there of ours before: what leaves through the device fares as the direction has it before its trace begins. What
-/// can stay stays, with the packets in it. `largest_packet` with its link-layer header: the bucket must hold one.
+/// Returns the commands in order, whatever was there of ours before: what leaves through the device
+/// fares as the direction has it before its trace begins. What can stay stays, with the packets in
+/// it. `largest_packet` with its link-layer header: the bucket must hold one.
 std::vector<TcCommand> tc_commands(const std::string& device, const plan::LinkDirection& direction,
                                    std::uint64_t largest_packet_bytes = 1514);
 
-/// The device has the kernel's own queue again. tc refuses where it has it already.
+/// Returns the command after which the device has the kernel's own queue again. tc refuses where it
+/// has it already.
 TcCommand remove_command(const std::string& device);
 
-/// What came in through `device` goes through what leaves by `ifb` first. `device` must have no ingress yet.
+/// Returns the commands by which what came in through `device` goes through what leaves by `ifb`
+/// first. `device` must have no ingress yet.
 std::vector<TcCommand> ingress_commands(const std::string& device, const std::string& ifb);
 /// tc refuses where there is none.
 TcCommand remove_ingress_command(const std::string& device);

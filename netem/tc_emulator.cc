@@ -12,13 +12,14 @@
 namespace pareto::netem {
 namespace {
 
-/// Hardware addresses, known in advance: nobody has to ask for them over a link that loses the question.
+/// Hardware addresses, known in advance: nobody has to ask for them over a link that loses the
+/// question.
 constexpr const char* kFirstHardware = "02:00:00:00:00:01";
 constexpr const char* kSecondHardware = "02:00:00:00:00:02";
-/// What may wait for a reader between the devices.
+/// The packets that may wait for a reader between the devices.
 constexpr const char* kQueueLength = "10000";
 
-/// Of both namespaces, a name that neither has.
+/// Returns a name that neither of both namespaces has.
 Expected<std::string> free_name(const NetworkNamespace& first, const NetworkNamespace& second) {
   for (int number = 0; number < 1000; ++number) {
     const std::string name = fmt::format("pareto{}", number);
@@ -34,7 +35,7 @@ Expected<std::string> free_name(const NetworkNamespace& first, const NetworkName
   return fail(ErrorCode::kExhausted, "there are a thousand devices of this name already");
 }
 
-/// Both devices, each with the same name; they end with this. Threads: as LinkEmulator.
+/// A pair of devices, each with the same name; they end with this. Threads: as LinkEmulator.
 class VethPair {
  public:
   static Expected<VethPair> create(const LinkEnd& first, const LinkEnd& second) {
@@ -54,7 +55,8 @@ class VethPair {
   }
   ~VethPair() {
     if (!made_) return;
-    // The other one goes with it. There is nobody to tell, and it ends with its namespace at the latest.
+    // The other one goes with it. There is nobody to tell, and it ends with its namespace at the
+    // latest.
     static_cast<void>(first_.run([&] { return run_tc({"ip", "link", "del", "dev", name_}); }));
   }
   VethPair(VethPair&& other) noexcept
@@ -91,7 +93,7 @@ class VethPair {
   bool made_ = false;
 };
 
-/// What else there is, where netem is missing.
+/// Adds the alternatives to the error if netem is missing.
 Expected<> with_remedy(Expected<> result) {
   if (!result && result.error().message.find("no sch_netem") != std::string::npos) {
     result.error().message += "; use the user emulator";
@@ -99,7 +101,7 @@ Expected<> with_remedy(Expected<> result) {
   return result;
 }
 
-/// What leaves through one device. Threads: as LinkEmulator.
+/// The packets that leave through one device. Threads: as LinkEmulator.
 class Direction {
  public:
   Direction(const NetworkNamespace& where, const std::string& device)
@@ -117,7 +119,7 @@ class Direction {
     if (changer_) return changer_->check();
     return fail(ErrorCode::kInternal, "the link's condition could not be changed");
   }
-  /// 0 where the kernel does not tell.
+  /// Returns the packets dropped; 0 if the kernel does not tell.
   std::uint64_t dropped() const {
     std::uint64_t drops = 0;
     static_cast<void>(where_.run([&]() -> Expected<> {
@@ -158,7 +160,7 @@ class TcEmulator final : public LinkEmulator {
     PARETO_TRY(forward_.change(condition.forward));
     return backward_.change(condition.backward);
   }
-  /// The kernel keeps up, or nobody knows.
+  /// Returns 0: the kernel keeps up, or nobody knows.
   std::uint64_t lost_packets() const override { return 0; }
   std::uint64_t dropped_packets() const override {
     return forward_.dropped() + backward_.dropped();

@@ -1,9 +1,11 @@
-// The kernel's own emulator: a pair of joined Ethernet devices (veth), netem and tbf on what leaves through each.
+// The kernel's own emulator: a pair of joined Ethernet devices (veth), netem and tbf on what leaves
+// through each.
 //
-//   namespace A: sockets ─▶ netem (delay, loss, …) ─▶ tbf (rate, queue) ─▶ veth ═ veth ─▶ sockets, namespace B     and the same back
+//   namespace A: sockets ─▶ netem (delay, loss, …) ─▶ tbf (rate, queue) ─▶ veth ═
+//       veth ─▶ sockets, namespace B; and the same back
 //
-// No packet passes through this process, so that it is as prompt and as fast as the kernel. How it differs from the user-space
-// emulator: netem/tc_commands.h.
+// No packet passes through this process, so that it is as prompt and as fast as the kernel. How it
+// differs from the user-space emulator: netem/tc_commands.h.
 #pragma once
 
 #include <memory>
@@ -12,10 +14,12 @@
 
 namespace pareto::netem {
 
-/// As LinkEmulator::create. After change(), packets on their way are lost where the new condition takes no netem, or jitter of another
-/// shape. In a namespace of `ip netns` the devices outlive a process that was killed. Fails: kPermission (root is needed), kUnavailable
-/// (the kernel has no veth, or no netem and the condition takes it, or no tbf), kNotFound (iproute2 is not installed); each with its
-/// remedy. Threads: one of its own for each direction with a trace.
+/// Makes an emulator as LinkEmulator::create() does. After change(), packets on their way are lost
+/// if the new condition takes no netem, or jitter of another shape. In a namespace of `ip netns`
+/// the devices outlive a process that was killed. Fails: kPermission (root is needed), kUnavailable
+/// (the kernel has no veth, or no netem and the condition takes it, or no tbf), kNotFound (iproute2
+/// is not installed); each with its remedy. Threads: one of its own for each direction with a
+/// trace.
 Expected<std::unique_ptr<LinkEmulator>> make_tc_emulator(const LinkEnd& first,
                                                          const LinkEnd& second,
                                                          const plan::Condition& condition);

@@ -19,7 +19,7 @@ constexpr std::uint64_t kLeastMemory = 256 << 20;
 constexpr int kMaxThreads = 64;
 constexpr std::size_t kMaxName = 32;
 
-/// It names folders and control groups.
+/// Whether a name is plain: it names folders and control groups.
 bool is_plain_name(const std::string& name) {
   constexpr std::string_view kAllowed =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
@@ -33,7 +33,7 @@ void check_name(ConfigSection& section, const std::string& name) {
                   fmt::format("\"{}\" is not 1 to {} letters, digits, - and _", name, kMaxName));
 }
 
-/// A file as it stands in the one at `base`: seen from that one's folder.
+/// Returns a file as it stands in the one at `base`: seen from that one's folder.
 std::string beside(const std::filesystem::path& base, const std::string& file) {
   return std::filesystem::absolute(base.parent_path() / file).lexically_normal().string();
 }

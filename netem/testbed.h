@@ -2,7 +2,7 @@
 //
 //   name: two-pi4                                # empty: the file's own, without folder and ending
 //   topology: chain                              # or star
-//   network: ../network/paretopipe.yaml          # of every link; none: as fast as the machine
+//   network: ../network/paretopipe.yaml          # of every link; unset: as fast as the machine
 //   devices:
 //     - {name: pi-1, preset: pi4}
 //     - {name: pi-2, preset: pi4, speed: 0.3, memory: 2GiB, network: ../network/wifi.yaml}
@@ -10,7 +10,8 @@
 //   chain   pi-1 ══ link 0 ══ pi-2 ══ link 1 ══ pi-3       forward: away from the first
 //   star    pi-1 ══ link 0 ══ switch ══ link 1 ══ pi-2     forward: from the device into the switch
 //
-// In a chain a device's `network` is that of the link to the next one. The coordinator is beside the first device.
+// In a chain a device's `network` is that of the link to the next one. The coordinator is next to
+// the first device.
 #pragma once
 
 #include <cstdint>
@@ -27,25 +28,26 @@ namespace pareto::netem {
 enum class Topology { kChain, kStar };
 std::string_view to_string(Topology topology);
 
-/// What a device imitates.
+/// The figures of the device that is imitated.
 struct DevicePreset {
   std::string name;
-  double speed =
-      0;  ///< of one core of this machine, the whole device; 0: all that this machine has
+  /// Speed as a share of one core of this machine, the whole device; 0: all that this machine has.
+  double speed = 0;
   std::uint64_t memory_bytes = 0;  ///< 0: no limit
   std::string what;                ///< one line for people
 };
-/// Imitations in speed and memory alone, by rough ratios of what the devices reach on convolutions in fp32 to one core of an x86 server with
-/// AVX-512 (some 100 GFLOP/s): caches, precisions, accelerators and clocks that fall when it gets hot are not imitated.
+/// Imitations in speed and memory alone, by rough ratios of what the devices reach on convolutions
+/// in fp32 to one core of an x86 server with AVX-512 (some 100 GFLOP/s): caches, precisions,
+/// accelerators and clocks that fall when it gets hot are not imitated.
 const std::vector<DevicePreset>& device_presets();
 
 struct TestbedDevice {
   std::string name;
   std::string preset = "server";
-  double speed = 0;    ///< as in DevicePreset
+  double speed = 0;    ///< speed; see DevicePreset
   std::string steady;  ///< file, as in configs/paretod.yaml
   std::uint64_t memory_bytes = 0;
-  int threads = 1;  ///< of a shard where its coordinator names no number
+  int threads = 1;  ///< threads of a shard whose coordinator names no number
 };
 
 /// A link with the file that its condition came from; "none" without one.
@@ -63,14 +65,16 @@ struct Testbed {
   std::vector<TestbedLink> links;  ///< chain: one less than devices; star: one each
   std::string content;             ///< digest of all files it was read from, as hex
 
-  /// The file that all links have their condition from; empty where they differ.
+  /// Returns the file that all links have their condition from; empty where they differ.
   std::string common_network() const;
 };
 
-/// As many equal devices as this machine gives, on a chain of links that do nothing: "local-0", "local-1" ….
+/// Makes as many equal devices as this machine gives, on a chain of links that do nothing:
+/// "local-0", "local-1" ….
 Testbed plain_testbed(std::size_t devices);
 
-/// Read whole and validated whole, with the files it names. Fails: kNotFound, kPermission, kInvalidArgument with file, line and nearest key.
+/// Read whole and validated whole, with the files it names. Fails: kNotFound, kPermission,
+/// kInvalidArgument with file, line and nearest key.
 Expected<Testbed> read_testbed(const std::filesystem::path& path);
 
 }  // namespace pareto::netem

@@ -1,7 +1,9 @@
-// A test bed's network: a namespace for each device, and an emulated link where the topology has one. All of it ends with the process
-// that made it, also after kill -9.
+// A test bed's network: a namespace for each device, and an emulated link where the topology has
+// one. All of it ends with the process that made it, also after kill -9.
 //
-//   coordinator, device 0 ══ link 0 ══ device 1 ══ link 1 ══ device 2        what is not for a device it hands on
+//   coordinator, device 0 ══ link 0 ══ device 1 ══ link 1 ══ device 2
+//
+// A device hands on what is not for it.
 #pragma once
 
 #include <memory>
@@ -18,7 +20,8 @@ namespace pareto::netem {
 /// Threads: as its parts.
 class TestbedNetwork {
  public:
-  /// With the conditions of the test bed's links. Fails: as NetworkNamespace and LinkEmulator do.
+  /// Makes the network with the conditions of the test bed's links. Fails: as NetworkNamespace and
+  /// LinkEmulator do.
   static Expected<TestbedNetwork> create(const Testbed& bed);
 
   std::size_t links() const { return links_.size(); }
@@ -28,7 +31,7 @@ class TestbedNetwork {
 
   std::size_t devices() const { return devices_; }
   const NetworkNamespace& device(std::size_t index) const { return places_[index]; }
-  /// The address by which all others reach a device, whichever way.
+  /// Returns the address by which all others reach a device, whichever way.
   static std::string host(std::size_t device);
 
  private:
@@ -38,7 +41,8 @@ class TestbedNetwork {
 
   Topology topology_;
   std::size_t devices_;
-  std::vector<NetworkNamespace> places_;  ///< of the devices; in a star, of the switch behind them
+  /// Namespaces of the devices; in a star, that of the switch behind them.
+  std::vector<NetworkNamespace> places_;
   std::vector<std::unique_ptr<LinkEmulator>> links_;
 };
 

@@ -15,7 +15,8 @@ class Trace {
   struct State {
     Nanoseconds delay{};
     std::uint64_t bits_per_second = 0;
-    std::optional<Nanoseconds> until;  ///< when it may be different; none: it stays so
+    /// Time at which it may be different; no value means that it stays so.
+    std::optional<Nanoseconds> until;
   };
 
   explicit Trace(const plan::LinkDirection& direction);

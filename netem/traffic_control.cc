@@ -29,7 +29,7 @@ bool names(const TcCommand& command, std::string_view word) {
   return std::ranges::find(command, word) != command.end();
 }
 
-/// What is missing, where the words of a program say that a part of the kernel is.
+/// Adds what is missing, if the words of a program say that a part of the kernel is.
 tl::unexpected<Error> explained(const TcCommand& command, Error error) {
   const std::string& words = error.message;
   if (has(words, "Operation not permitted")) {

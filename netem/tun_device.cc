@@ -38,7 +38,7 @@ tl::unexpected<Error> no_device(int number) {
   }
 }
 
-/// In the namespace of the calling thread. Returns its name.
+/// Attaches a device in the namespace of the calling thread. Returns its name.
 Expected<std::string> attach(const FileDescriptor& file) {
   ifreq request{};
   std::strncpy(request.ifr_name, "pareto%d", IFNAMSIZ - 1);
@@ -54,7 +54,7 @@ Expected<> set_whole(const FileDescriptor& file, bool whole) {
   return {};
 }
 
-/// Of what leaves through a device of the calling thread's namespace.
+/// Limits the rate of what leaves through a device of the calling thread's namespace.
 Expected<> limit_rate(const std::string& device, const plan::LinkDirection& out) {
   auto limited = run_program(token_bucket_command(device, out));
   if (!limited && limited.error().message.find("qdisc kind is unknown") != std::string::npos) {

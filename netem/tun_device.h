@@ -11,38 +11,44 @@
 
 namespace pareto::netem {
 
-/// Up, with an address, MTU 1500, and with segmentation and checksums left to whoever needs them: a packet read is a virtio_net_hdr
-/// and up to 64 KiB of TCP segments with one header, and may be written to another TunDevice as it is. The device ends with this
-/// object, also after kill -9.
+/// A TUN device that is up, with an address and MTU 1500. Segmentation and checksums are left to
+/// those that need them: a packet read is a virtio_net_hdr and up to 64 KiB of TCP segments with
+/// one header, and may be written to another TunDevice as it is. The device ends with this object,
+/// also after kill -9.
 ///
-/// Threads: the descriptor may be read by one thread while another writes, and a third makes changes.
+/// Threads: the descriptor may be read by one thread while another writes, and a third makes
+/// changes.
 class TunDevice {
  public:
-  /// What a read may take at most.
+  /// The most bytes that a read may take.
   static constexpr std::size_t kMaxPacketBytes = 68 << 10;
 
-  /// `address` of this end and `peer` of the other, IPv4: "10.213.0.1". What leaves through the device is held to the direction's rate
-  /// and queue, and comes in packets as on a wire where the direction varies by packet; all else is not the device's concern. Fails: kPermission (root is needed), kUnavailable (no TUN or tbf in this
-  /// kernel, or what ip and tc say), kNotFound (iproute2 is not installed).
+  /// `address` of this end and `peer` of the other, IPv4: "10.213.0.1". What leaves through the
+  /// device is held to the direction's rate and queue, and comes in packets as on a wire where the
+  /// direction varies by packet; all else is not the device's concern. Fails: kPermission (root is
+  /// needed), kUnavailable (no TUN or tbf in this kernel, or what ip and tc say), kNotFound
+  /// (iproute2 is not installed).
   static Expected<TunDevice> create(const NetworkNamespace& where, const std::string& address,
                                     const std::string& peer, const plan::LinkDirection& out);
 
   /// Non-blocking.
   int descriptor() const { return file_.get(); }
 
-  /// As create() has it, from now on; packets that wait keep waiting. Fails: kUnavailable, kNotFound.
+  /// Changes the direction to what create() takes, from now on; packets that wait keep waiting.
+  /// Fails: kUnavailable, kNotFound.
   Expected<> change(const plan::LinkDirection& out);
 
  private:
   TunDevice(FileDescriptor file, std::string name, NetworkNamespace where)
       : file_(std::move(file)), name_(std::move(name)), where_(std::move(where)) {}
-  /// That TCP sends through it at a time, of the calling thread's namespace, if they are not that many already.
+  /// Sets the segments that TCP sends through it at a time, in the calling thread's namespace, if
+  /// they are not that many already.
   Expected<> set_segments(std::uint32_t most);
 
   FileDescriptor file_;
   std::string name_;
   NetworkNamespace where_;
-  std::uint32_t most_segments_ = 65'535;  ///< as of every device from the start
+  std::uint32_t most_segments_ = 65'535;  ///< segments of every device from the start
 };
 
 }  // namespace pareto::netem

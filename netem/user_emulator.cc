@@ -28,14 +28,16 @@ namespace {
 /// Packets of one direction at least every so often leave while more keep coming.
 constexpr int kMostReads = 64;
 
-/// While packets are on their way the device is looked at every so often, and not for every packet, as a network card does not interrupt for
-/// every one: a thread woken twice for each would take a third of a core at 100 Mbit/s.
+/// The longest time between two looks at the device while packets are on their way. It is not
+/// looked at for every packet, as a network card does not interrupt for every one: a thread woken
+/// twice for each would take a third of a core at 100 Mbit/s.
 constexpr Nanoseconds kLongestTick = std::chrono::microseconds(500);
 constexpr int kTicksADelay = 16;
 
 TimePoint now() { return std::chrono::steady_clock::now(); }
 
-/// Packets on time matter more than anybody's fair share. Best effort: without the right to it they are late now and then.
+/// Packets on time matter more than anybody's fair share. Best effort: without the right to it they
+/// are late now and then.
 void be_prompt() {
   sched_param priority{};
   priority.sched_priority = 1;
@@ -43,7 +45,7 @@ void be_prompt() {
   prctl(PR_SET_TIMERSLACK, 1);
 }
 
-/// What happens to packets of one direction.
+/// The treatment of packets of one direction.
 struct Treatment {
   Treatment(const plan::LinkDirection& direction, std::uint64_t seed)
       : varies(direction.varies_by_packet()), trace(direction), fates(direction, seed) {}
@@ -164,7 +166,7 @@ class Pump {
   const FileDescriptor wake_;  ///< readable: there is something else than packets
   DelayLine line_;
   bool watches_ = true;  ///< a packet that comes wakes it
-  TimePoint looked_{};   ///< for packets, the last time
+  TimePoint looked_{};   ///< time of the last look for packets
   std::vector<std::byte> packet_;
   Treatment treatment_;
   std::mutex mutex_;
