@@ -15,7 +15,8 @@ namespace {
 using torch::jit::Node;
 using torch::jit::Value;
 
-/// The module of one shard: weights as attributes under their flat dotted names, and the method "run".
+/// The module of one shard: weights as attributes under their flat dotted names, and the method
+/// "run".
 class ShardModule {
  public:
   explicit ShardModule(const Model& model)
@@ -32,8 +33,8 @@ class ShardModule {
     module_.register_attribute("training", c10::BoolType::get(), false);
   }
 
-  /// The operators between two boundaries given as indices into Graph::values. Returns the weights they read, as indices into
-  /// Graph::weights, in order of use.
+  /// Builds the operators between two boundaries given as indices into Graph::values. Returns the
+  /// weights they read, as indices into Graph::weights, in order of use.
   std::vector<std::int64_t> build(const plan::ShardOperators& operators,
                                   const std::vector<std::int64_t>& inputs,
                                   const std::vector<std::int64_t>& outputs) {
@@ -92,7 +93,7 @@ class ShardModule {
     weights_.push_back(index);
   }
 
-  /// What arrives dense and in the order of memory gets its strides back.
+  /// Restores strides: what arrives dense and in the order of memory gets its own back.
   void restore_layouts() {
     for (const auto& [index, fresh] : fresh_inputs_) {
       const auto at = static_cast<std::size_t>(index);
@@ -127,7 +128,7 @@ Expected<> check_cut_of(const Model& model, const plan::OperatorRanges& before) 
   return with_context(check_cut(model.graph(), before), "no cut at {}", cut_name(before));
 }
 
-/// Both cuts, and that what lies between them is there and not there twice.
+/// Checks both cuts, and that what lies between them is there and not there twice.
 Expected<> check_operators(const Model& model, const plan::ShardOperators& operators) {
   const auto all = static_cast<std::int64_t>(model.graph().operators.size());
   for (const plan::OperatorRanges* ranges : {&operators.before, &operators.own}) {

@@ -14,7 +14,7 @@
 namespace pareto::model {
 namespace {
 
-/// What the uncut model gives at one batch.
+/// The outputs of the uncut model at one batch.
 struct Reference {
   std::int64_t batch = 0;
   std::vector<Value> inputs;

@@ -1,4 +1,5 @@
-// Every split point against the whole model: prefix -> boundary values -> suffix must give what the uncut model gives.
+// Every split point against the whole model: prefix -> boundary values -> suffix must give what the
+// uncut model gives.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,8 @@ struct VerifyRow {
   std::string failure;  ///< it could not be run, or its error is infinite or too large, and why
 };
 
-/// on_row is called after each row, in order: progress. Fails only where the whole model itself cannot be run.
+/// on_row is called after each row, in order: progress. Fails only where the whole model itself
+/// cannot be run.
 Expected<std::vector<VerifyRow>> verify(const Model& model, const VerifyOptions& options,
                                         const std::function<void(const VerifyRow&)>& on_row);
 

@@ -14,7 +14,7 @@ using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
 
-/// What a dict holds at one place of a graph, in the order of Python's dicts.
+/// The entries that a dict holds at one place of a graph, in the order of Python's dicts.
 class Entries {
  public:
   /// Returns false if the key is no constant.

@@ -26,7 +26,7 @@ using torch::jit::Node;
 constexpr std::uint64_t kSeed = 0;
 constexpr std::uint64_t kOtherSeed = 1000;
 
-/// The same tree with tensors that have a shape and no bytes.
+/// Returns the same tree with tensors that have a shape and no bytes.
 Value without_bytes(const Value& value) {
   if (const auto* tensor = value.get_if<Tensor>()) {
     auto empty = Tensor::borrow(tensor->dtype(), tensor->shape(), nullptr, nullptr);
@@ -79,7 +79,7 @@ std::vector<std::int64_t> sample_of(const c10::IValue& value) {
   return {first.data_ptr<std::int64_t>(), first.data_ptr<std::int64_t>() + count};
 }
 
-/// What every value was at one batch.
+/// The values of a run at one batch.
 struct Run {
   std::int64_t batch = 0;
   std::vector<Expected<Value>> seen;  // by Graph::values
@@ -116,16 +116,16 @@ Expected<std::vector<c10::IValue>> arguments_at(const Flat& flat,
   return arguments;
 }
 
-/// By its name; lists, too, are added to by operators of such names. Not what draws random numbers: two
-/// that return new tensors would be taken for one.
+/// Whether a node writes in place, by its name; lists, too, are added to by operators of such
+/// names. Not what draws random numbers: two that return new tensors would be taken for one.
 bool writes_in_place(const Node* node) {
   const c10::FunctionSchema* schema = node->maybeSchema();
   return schema != nullptr && schema->is_mutable() && schema->name().ends_with('_') &&
          !schema->argumentIndexWithName("generator");
 }
 
-/// Whether the operator that returns a new tensor, in place of one that writes to its first input, returns one of that input's type:
-/// others promote, or have a type of their own.
+/// Whether the operator that returns a new tensor, in place of one that writes to its first input,
+/// returns one of that input's type: others promote, or have a type of their own.
 bool keeps_type(const Node* node, std::span<const c10::IValue> inputs) {
   const auto graph = std::make_shared<torch::jit::Graph>();
   std::vector<torch::jit::Value*> arguments;
@@ -147,7 +147,7 @@ bool keeps_type(const Node* node, std::span<const c10::IValue> inputs) {
                                                               inputs[0].toTensor().scalar_type());
 }
 
-/// The values of the graph, as Graph::values counts them.
+/// Returns the values of the graph, as Graph::values counts them.
 std::unordered_map<const torch::jit::Value*, std::size_t> indices_of(const Flat& flat,
                                                                      const Graph& graph) {
   std::unordered_map<const torch::jit::Value*, std::size_t> indices;
@@ -164,8 +164,8 @@ std::unordered_map<const torch::jit::Value*, std::size_t> indices_of(const Flat&
   return indices;
 }
 
-/// Notes of a value that an operator has just read whether it is now another view of its memory than when it was made, and is needed
-/// further on: unsqueeze_, t_, resize_.
+/// Notes of a value that an operator has just read whether it is now another view of its memory
+/// than when it was made, and is needed further on: unsqueeze_, t_, resize_.
 void note_change(const Graph& graph, std::size_t position, std::size_t index,
                  const c10::IValue& value, Run& run) {
   const Expected<Value>& seen = run.seen[index];
@@ -372,7 +372,8 @@ bool is_number(const ValueSpec& spec) {
          (spec.leaf.is<std::int64_t>() || spec.leaf.is<double>() || spec.leaf.is<bool>());
 }
 
-/// Whether sizes may follow from what the data are: of results of such operators, or of what is made with numbers read off the data.
+/// Whether sizes may follow from what the data are: of results of such operators, or of what is
+/// made with numbers read off the data.
 bool may_depend_on_data(const Graph& graph) {
   std::vector<bool> holds_data(graph.values.size(), false);
   for (const std::int64_t input : graph.inputs) holds_data[static_cast<std::size_t>(input)] = true;
@@ -393,7 +394,7 @@ bool may_depend_on_data(const Graph& graph) {
   return false;
 }
 
-/// Made-up values in place of the data, in the data's range.
+/// Returns made-up values in place of the data, in the data's range.
 std::vector<InputShape> without_data(std::vector<InputShape> shapes) {
   for (InputShape& shape : shapes) shape.data.reset();
   return shapes;
@@ -531,7 +532,7 @@ Expected<> remove_writes(Flat& flat, const std::vector<InputShape>& shapes,
                          const std::vector<std::int64_t>& batches) {
   bool writes = false;
   for_each_node(flat.graph->block(),
-                         [&](const Node* node) { writes = writes || writes_in_place(node); });
+                [&](const Node* node) { writes = writes || writes_in_place(node); });
   if (!writes) return {};
   std::unordered_set<const Node*> keeping;
   std::unordered_set<const Node*> changing;

@@ -1,4 +1,5 @@
-// Flat -> Graph: what the flat graph is made of, and what it computes at two batch sizes. Sees LibTorch.
+// Flat -> Graph: what the flat graph is made of, and what it computes at two batch sizes. Sees
+// LibTorch.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +16,18 @@ namespace pareto::model {
 
 struct Examined {
   Graph graph;
-  std::vector<std::string> illegal;  ///< by position 0 … operators: why no cut; empty = legal
+  /// Reasons why there is no cut, by position 0 … operators; empty = legal.
+  std::vector<std::string> illegal;
   std::optional<std::int64_t> only_batch;  ///< it ran at this batch and at no other
 };
 
-/// Inputs of the model that no shape is given for become constants, where the file gives them a default. Fails with
-/// kInvalidArgument: too few or too many shapes; inputs that are no tensors.
+/// Inputs of the model that no shape is given for become constants, where the file gives them a
+/// default. Fails with kInvalidArgument: too few or too many shapes; inputs that are no tensors.
 Expected<> bind_inputs(Flat& flat, const std::vector<InputShape>& shapes);
 
-/// Puts operators that return a new tensor in place of those that write to one, where nobody sees the difference and a run on noise shows
-/// that the new one is of the same type. Fails: kInvalidArgument with LibTorch's reason.
+/// Puts operators that return a new tensor in place of those that write to one, where nobody sees
+/// the difference and a run on noise shows that the new one is of the same type. Fails:
+/// kInvalidArgument with LibTorch's reason.
 Expected<> remove_writes(Flat& flat, const std::vector<InputShape>& shapes,
                          const std::vector<std::int64_t>& batches);
 

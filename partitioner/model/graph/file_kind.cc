@@ -38,7 +38,7 @@ bool holds(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-/// Its first and its last MiB, as far as it is so long.
+/// The first and the last MiB of a file, as far as it is so long.
 struct Ends {
   std::string first;
   std::string last;

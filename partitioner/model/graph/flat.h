@@ -1,5 +1,6 @@
-// The one form that every model takes here: an inlined TorchScript graph without `self`, its weights as extra inputs. Sees
-// LibTorch: to be included only by partitioner/{graph,models,emit} sources and their tests.
+// The one form that every model takes here: an inlined TorchScript graph without `self`, its
+// weights as extra inputs. Sees LibTorch: to be included only by partitioner/{graph,models,emit}
+// sources and their tests.
 #pragma once
 
 #include <torch/script.h>
@@ -15,19 +16,20 @@
 namespace pareto::model {
 
 struct FlatWeight {
-  std::string name;  ///< as in a state_dict
+  std::string name;  ///< name as in a state_dict
   torch::Tensor tensor;
-  bool is_parameter = true;  ///< else a buffer
-  bool is_written = false;   ///< by the graph, in place
+  bool is_parameter = true;  ///< otherwise it is a buffer
+  bool is_written = false;   ///< whether the graph writes it in place
   bool in_state_dict =
-      true;  ///< else a constant of the code, or a tensor of a list that is an attribute
+      true;  ///< otherwise it is a constant of the code, or a tensor of a list that is an attribute
 
-  /// What a run takes: where it is written, memory of its own.
+  /// Returns the tensor for a run: if it is written, in memory of its own.
   torch::Tensor to_run() const { return is_written ? tensor.clone() : tensor; }
 };
 
-/// graph inputs: first the model's own, then one a weight, in the order of `weights`. Node scopes hold module paths
-/// ("features.5.conv.0.0") as a Scope chain whose innermost name is the whole dotted path.
+/// graph inputs: first the model's own, then one a weight, in the order of `weights`. Node scopes
+/// hold module paths ("features.5.conv.0.0") as a Scope chain whose innermost name is the whole
+/// dotted path.
 struct Flat {
   std::string model;
   std::shared_ptr<torch::jit::Graph> graph;

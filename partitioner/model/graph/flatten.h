@@ -14,17 +14,20 @@
 
 namespace pareto::model {
 
-/// Puts the bodies of all called methods and functions in place of the calls, each operator under its module's path.
-/// graph.inputs()[0] is `self`. Forked calls become calls, and futures the values that they stand for.
+/// Puts the bodies of all called methods and functions in place of the calls, each operator under
+/// its module's path. graph.inputs()[0] is `self`. Forked calls become calls, and futures the
+/// values that they stand for.
 void inline_calls(torch::jit::Graph& graph);
 
-/// Puts numbers in place of constants of no dimensions, if LibTorch's executor does so too: a tracer
-/// makes such constants of Python's numbers, and as tensors they would decide the result's dtype.
+/// Puts numbers in place of constants of no dimensions, if LibTorch's executor does so too: a
+/// tracer makes such constants of Python's numbers, and as tensors they would decide the result's
+/// dtype.
 void use_numbers(torch::jit::Graph& graph);
 
-/// Makes an input of every tensor attribute (one for each tensor, however many names it has; those in lists, tuples and dicts among
-/// them), a constant of every other, and drops `self`. Fails with kInvalidArgument where the graph sets attributes, changes lists or
-/// dicts that are attributes, or keeps objects that this cannot express.
+/// Makes an input of every tensor attribute (one for each tensor, however many names it has; those
+/// in lists, tuples and dicts among them), a constant of every other, and drops `self`. Fails with
+/// kInvalidArgument where the graph sets attributes, changes lists or dicts that are attributes, or
+/// keeps objects that this cannot express.
 Expected<std::vector<FlatWeight>> lift_attributes(std::shared_ptr<torch::jit::Graph>& graph,
                                                   const torch::jit::Module& module);
 
@@ -35,8 +38,8 @@ std::optional<std::int64_t> constant_steps(const torch::jit::Node* node);
 /// Unrolls loops with a constant number of steps, up to kMostUnrolled operators.
 void unroll_loops(std::shared_ptr<torch::jit::Graph>& graph);
 
-/// Lets a graph go on as if its checks held. A check that can fail for other data of the same shapes
-/// stays, as an operator of its own in front of what it guards.
+/// Lets a graph go on as if its checks held. A check that can fail for other data of the same
+/// shapes stays, as an operator of its own in front of what it guards.
 void remove_checks(torch::jit::Graph& graph);
 /// Whether the shapes of the results of operators of a kind follow from the data.
 bool sizes_follow_data(const std::string& kind);
@@ -52,16 +55,18 @@ void scatter_objects(torch::jit::Graph& graph);
 /// Fails with kInvalidArgument, naming the class, if the graph still makes objects.
 Expected<> check_no_objects(torch::jit::Graph& graph);
 
-/// Unrolls constant loops, folds what is constant, removes lists and tuples where that changes nothing; puts those that stay next to
-/// their first user.
+/// Unrolls constant loops, folds what is constant, removes lists and tuples where that changes
+/// nothing; puts those that stay next to their first user.
 void simplify(std::shared_ptr<torch::jit::Graph>& graph);
 
-/// Puts operators that return a new tensor in place of those that write to one, where nobody sees the difference; of a simplified
-/// graph. `writes`: those whose new tensor would be of the type of the one they write to.
+/// Puts operators that return a new tensor in place of those that write to one, where nobody sees
+/// the difference; of a simplified graph. `writes`: those whose new tensor would be of the type of
+/// the one they write to.
 void remove_writes(std::shared_ptr<torch::jit::Graph>& graph,
                    const std::unordered_set<const torch::jit::Node*>& writes);
 
-/// Large tensor constants become weights, named "constants.0" … after those that are there, so that they travel once and by digest.
+/// Large tensor constants become weights, named "constants.0" … after those that are there, so that
+/// they travel once and by digest.
 void lift_constants(torch::jit::Graph& graph, std::vector<FlatWeight>& weights);
 
 /// Drops weights that nothing reads any more; they are the last inputs, in order.

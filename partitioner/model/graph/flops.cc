@@ -24,7 +24,8 @@ bool is_tensor(Values values, std::size_t index) {
   return index < values.size() && values[index].isTensor() && values[index].toTensor().defined();
 }
 
-/// Of an operator whose every result element is a dot product along the last dimension of its input number `left`.
+/// Returns the FLOPs of an operator whose every result element is a dot product along the last
+/// dimension of its input number `left`.
 double product(Values inputs, Values outputs, std::size_t left) {
   if (!is_tensor(inputs, left) || inputs[left].toTensor().dim() == 0) return 0;
   return 2 * elements(outputs[0]) * static_cast<double>(inputs[left].toTensor().size(-1));
@@ -36,7 +37,8 @@ double convolution(std::string_view name, Values inputs, Values outputs) {
   if (weight.dim() == 0 || weight.size(0) == 0) return 0;
   const bool transposed = name.starts_with("conv_transpose") ||
                           (inputs.size() > 6 && inputs[6].isBool() && inputs[6].toBool());
-  // Forward, each output element reads weight[0] of one filter; transposed, each input element is spread over one.
+  // Forward, each output element reads weight[0] of one filter; transposed, each input element is
+  // spread over one.
   const double places = transposed ? elements(inputs[0]) : elements(outputs[0]);
   const double bias = is_tensor(inputs, 2) ? elements(outputs[0]) : 0;
   return 2 * places * static_cast<double>(weight.numel()) / static_cast<double>(weight.size(0)) +
@@ -53,7 +55,8 @@ double pooling(Values inputs, Values outputs) {
   return window * elements(outputs[0]);
 }
 
-/// Multi-head attention fused into one operator: projections to q, k, v, two products over the sequence, projection back.
+/// Multi-head attention fused into one operator: projections to q, k, v, two products over the
+/// sequence, projection back.
 double attention(Values inputs) {
   if (!is_tensor(inputs, 0) || inputs[0].toTensor().dim() != 3) return 0;
   const double all = elements(inputs[0]);
@@ -62,7 +65,8 @@ double attention(Values inputs) {
   return 2 * all * (4 * width + 2 * length) + 5 * all * length / width;
 }
 
-/// A whole encoder layer fused into one operator: attention, two linear layers, two norms.
+/// Returns the FLOPs of a whole encoder layer fused into one operator: attention, two linear
+/// layers, two norms.
 double encoder_layer(Values inputs) {
   constexpr std::size_t kFirst = 14;
   constexpr std::size_t kSecond = 16;
@@ -74,7 +78,8 @@ double encoder_layer(Values inputs) {
          2 * tokens * (elements(inputs[kFirst]) + elements(inputs[kSecond]));
 }
 
-/// Two products over the sequences, of [..., queries, width] with [..., keys, width] and [..., keys, values].
+/// Returns the FLOPs of two products over the sequences, of [..., queries, width] with [..., keys,
+/// width] and [..., keys, values].
 double dot_product_attention(Values inputs) {
   for (std::size_t i = 0; i < 3; ++i) {
     if (!is_tensor(inputs, i) || inputs[i].toTensor().dim() < 2) return 0;
@@ -111,7 +116,8 @@ double recurrent_cell(Values inputs) {
          static_cast<double>(input.size(-1));
 }
 
-/// A linear layer or a convolution whose weight is packed: `convolution` of its weight.
+/// Returns the FLOPs of a linear layer or a convolution whose weight is packed: `convolution` of
+/// its weight.
 double packed_layer(std::string_view name, Values inputs, Values outputs) {
   if (inputs.size() < 2 || !is_tensor(outputs, 0)) return 0;
   const auto weight = packed_weight(inputs[1]);
@@ -138,7 +144,8 @@ double packed_recurrent(Values inputs) {
   return 2 * weights * elements(inputs[0]) / static_cast<double>(width);
 }
 
-/// Every combination of the indices is one product and one sum: the product of their sizes, each index once.
+/// Returns the FLOPs of an einsum: every combination of the indices is one product and one sum: the
+/// product of their sizes, each index once.
 double einsum(Values inputs) {
   if (inputs.size() < 2 || !inputs[0].isString() || !inputs[1].isTensorList()) return 0;
   const std::string equation = inputs[0].toStringRef();

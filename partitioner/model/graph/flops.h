@@ -7,8 +7,9 @@
 
 namespace pareto::model {
 
-/// Floating-point operations of one run, multiply and add counted as two: exact for convolutions and matrix products, one to
-/// a few an element for pooling, norms, softmax and elementwise operators, 0 for what only moves data.
+/// Floating-point operations of one run, multiply and add counted as two: exact for convolutions
+/// and matrix products, one to a few an element for pooling, norms, softmax and elementwise
+/// operators, 0 for what only moves data.
 double flops_of(torch::jit::Node* node, std::span<const c10::IValue> inputs,
                 std::span<const c10::IValue> outputs);
 

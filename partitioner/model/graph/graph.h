@@ -1,5 +1,5 @@
-// The model as operators and values in one topological order, free of LibTorch: what split points, costs, searches and tables
-// are computed from.
+// The model as operators and values in one topological order, free of LibTorch: what split points,
+// costs, searches and tables are computed from.
 #pragma once
 
 #include <algorithm>
@@ -11,29 +11,31 @@
 
 namespace pareto::model {
 
-/// How a tensor that is a view (transposed, sliced) lies in memory. Its dimensions cross a boundary in the order of memory, dense:
-/// mostly without a copy; on the far side it gets the strides that later operators would have seen, because they may
-/// sum in another order over others.
+/// The layout in memory of a tensor that is a view (transposed, sliced). Its dimensions cross a
+/// boundary in the order of memory, dense: mostly without a copy; on the far side it gets the
+/// strides that later operators would have seen, because they may sum in another order over others.
 struct MemoryLayout {
   std::vector<std::int64_t> order;  ///< dimensions, outermost in memory first; empty: row-major
-  std::vector<std::int64_t>
-      gaps;  ///< in that order: places of each dimension that memory holds beyond its size; empty: none
+  /// Gaps in that order: places of each dimension that memory holds beyond its size; empty: none.
+  std::vector<std::int64_t> gaps;
   std::int64_t step = 1;                 ///< distance of neighbours in the innermost one
   std::vector<std::int64_t> repeated{};  ///< dimensions whose places share one memory (expand)
 
   bool operator==(const MemoryLayout&) const = default;
 };
 
-/// A value of the graph: an input of the model or what an operator produced. Constants and weights are none.
+/// A value of the graph: an input of the model or what an operator produced. Constants and weights
+/// are none.
 struct GraphValue {
   std::string name;  ///< unique in the model
   std::int64_t producer =
       -1;  ///< position of the operator that makes it; -1: an input of the model
-  std::vector<std::int64_t>
-      users;  ///< positions of the operators that read it, ascending; inner blocks count at the operator holding them
+  /// Positions of the operators that read it, ascending; inner blocks count at the operator holding
+  /// them.
+  std::vector<std::int64_t> users;
   bool is_output = false;  ///< returned by the model
   ValueSpec spec;
-  MemoryLayout layout;  ///< of a tensor
+  MemoryLayout layout;  ///< layout of a tensor
 };
 
 struct Operator {
@@ -47,13 +49,15 @@ struct Operator {
   double flops_per_sample = 0;  ///< multiply and add count as two
   bool uses_random = false;     ///< or other hidden state
   bool is_random = false;       ///< draws random numbers
-  /// A dropout that is always on, wherever its module was in eval mode: F.dropout(x) without `training`.
+  /// A dropout that is always on, wherever its module was in eval mode: F.dropout(x) without
+  /// `training`.
   bool always_drops = false;
-  std::int64_t steps = 0;  ///< of a loop that takes a constant number, and was too long to unroll
+  /// Steps of a loop that takes a constant number, and was too long to unroll.
+  std::int64_t steps = 0;
   bool trains =
       false;  ///< drops values or takes statistics of the batch, as before eval() was called
-  /// Operators that have to run before it though it reads nothing of theirs, ascending: they touch memory that it writes, or write what it
-  /// touches, or have hidden state as it has.
+  /// Operators that have to run before it though it reads nothing of theirs, ascending: they touch
+  /// memory that it writes, or write what it touches, or have hidden state as it has.
   std::vector<std::int64_t> after{};
 };
 
@@ -63,9 +67,9 @@ struct GraphWeight {
   Shape shape;
   bool is_parameter = true;
   std::uint64_t size_bytes = 0;
-  bool is_written = false;  ///< by the model as it runs
-  /// Weights of a quantised layer, which stay in the code of the shards that use them. They stand after
-  /// all others, which alone are weights of the flat graph and have digests.
+  bool is_written = false;  ///< whether the model writes it as it runs
+  /// Weights of a quantised layer, which stay in the code of the shards that use them. They stand
+  /// after all others, which alone are weights of the flat graph and have digests.
   bool is_packed = false;
 };
 
@@ -76,12 +80,12 @@ struct Graph {
   std::vector<GraphWeight> weights;
   std::vector<std::int64_t> inputs;  ///< indices into values, in the order of the model's arguments
   std::vector<std::int64_t> outputs;  ///< indices into values
-  /// Operators that no cut may part (partitioner/model/graph/groups.h), each in one group, in a topological order. Empty where the graph was not
-  /// examined: then each operator is one.
+  /// Operators that no cut may part (partitioner/model/graph/groups.h), each in one group, in a
+  /// topological order. Empty where the graph was not examined: then each operator is one.
   std::vector<std::vector<std::int64_t>> groups{};
 };
 
-/// Of all of them.
+/// Returns the total size of all weights, in bytes.
 inline std::uint64_t weight_bytes(const Graph& graph) {
   std::uint64_t bytes = 0;
   for (const GraphWeight& weight : graph.weights) bytes += weight.size_bytes;

@@ -19,7 +19,7 @@ namespace {
 
 using torch::jit::Node;
 
-/// What stands for the argument of that name; null where the operator has none.
+/// Returns what stands for the argument of that name; null if the operator has none.
 const torch::jit::Value* argument(const Node* node, const std::string& name) {
   const c10::FunctionSchema* schema = node->maybeSchema();
   if (schema == nullptr) return nullptr;
@@ -27,7 +27,8 @@ const torch::jit::Value* argument(const Node* node, const std::string& name) {
   return index ? node->input(static_cast<std::size_t>(*index)) : nullptr;
 }
 
-/// A flag that is on, or a share above 0; `unknown` where there is none, or the graph computes it.
+/// Whether a flag is on, or a share above 0; `unknown` if there is none, or if the graph computes
+/// it.
 bool is_above_zero(const Node* node, std::initializer_list<const char*> names, bool unknown) {
   for (const char* name : names) {
     const torch::jit::Value* value = argument(node, name);

@@ -7,8 +7,9 @@
 
 namespace pareto::model {
 
-/// Operators, values and weights of a flat graph; specs, layouts and FLOPs come from running it. Fails: kInvalidArgument (quantised
-/// or sparse weights; a result that is a constant), kInternal (weights that do not match the inputs).
+/// Builds operators, values and weights of a flat graph; specs, layouts and FLOPs come from running
+/// it. Fails: kInvalidArgument (quantised or sparse weights; a result that is a constant),
+/// kInternal (weights that do not match the inputs).
 Expected<Graph> build_graph(const Flat& flat);
 
 }  // namespace pareto::model

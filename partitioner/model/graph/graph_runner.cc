@@ -10,7 +10,8 @@ using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
 
-/// How one node runs: by its Operation, or, where the interpreter itself knows it (lists, tuples, …), by a graph of its own.
+/// The way one node runs: by its Operation, or, if the interpreter itself knows it (lists, tuples,
+/// …), by a graph of its own.
 struct GraphRunner::Step {
   std::optional<torch::jit::Operation> operation;
   bool is_vararg = false;

@@ -1,4 +1,5 @@
-// Runs a flat graph operator by operator, so that what each produced can be looked at. Sees LibTorch.
+// Runs a flat graph operator by operator, so that what each produced can be looked at. Sees
+// LibTorch.
 #pragma once
 
 #include <functional>
@@ -24,7 +25,8 @@ class GraphRunner {
   GraphRunner(const GraphRunner&) = delete;
   GraphRunner& operator=(const GraphRunner&) = delete;
 
-  /// inputs: one a graph input. Returns the graph's outputs. Values are dropped after their last use.
+  /// inputs: one a graph input. Returns the graph's outputs. Values are dropped after their last
+  /// use.
   std::vector<c10::IValue> run(std::vector<c10::IValue> inputs, const Observer& observer);
 
  private:

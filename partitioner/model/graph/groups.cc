@@ -5,7 +5,7 @@
 namespace pareto::model {
 namespace {
 
-using Arrows = std::vector<std::vector<std::int64_t>>;  ///< from each operator to others
+using Arrows = std::vector<std::vector<std::int64_t>>;  ///< arrows from each operator to others
 
 bool is_convolution(const std::string& kind) {
   return kind.starts_with("aten::conv") || kind.starts_with("aten::_convolution");
@@ -21,7 +21,8 @@ Arrows reversed(const Arrows& arrows) {
   return back;
 }
 
-/// All that can be reached from `start` and has not been seen, those reached last first to be done.
+/// Returns all that can be reached from `start` and has not been seen, those reached last first to
+/// be done.
 std::vector<std::int64_t> search_depth_first(const Arrows& arrows, std::int64_t start,
                                              std::vector<bool>& seen) {
   struct Step {
@@ -80,8 +81,8 @@ std::vector<std::vector<std::int64_t>> needed_by_each(const Graph& graph) {
 }
 
 std::vector<std::vector<std::int64_t>> inseparable_groups(const Graph& graph, const Ties& ties) {
-  // Tied operators need each other in a circle: groups are then the strongly connected components (Kosaraju's way to find them, which
-  // gives them in a topological order).
+  // Tied operators need each other in a circle: groups are then the strongly connected components
+  // (Kosaraju's way to find them, which gives them in a topological order).
   Arrows needs = needed_by_each(graph);
   const auto tie = [&](const std::vector<std::int64_t>& operators) {
     for (std::size_t i = 0; i < operators.size(); ++i) {
@@ -98,7 +99,8 @@ std::vector<std::vector<std::int64_t>> inseparable_groups(const Graph& graph, co
     const auto more = search_depth_first(needs, static_cast<std::int64_t>(i), seen);
     done.insert(done.end(), more.begin(), more.end());
   }
-  // `done` begins with what needs nothing; components come out in this order where those are taken first that nothing else leads to.
+  // `done` begins with what needs nothing; components come out in this order where those are taken
+  // first that nothing else leads to.
   std::vector<std::vector<std::int64_t>> groups;
   const Arrows feeds = reversed(needs);
   seen.assign(needs.size(), false);

@@ -1,9 +1,12 @@
-// What no cut may part, whatever the order in which operators run: a convolution and the batch norm that folds into it, names of one memory
-// and the operator that writes it, a value that cannot cross and all who read it.
+// What no cut may part, whatever the order in which operators run: a convolution and the batch norm
+// that folds into it, names of one memory and the operator that writes it, a value that cannot
+// cross and all who read it.
 //
-//   ties from the front end (hazards, examine) + what the graph itself shows ──inseparable_groups──▶ Graph::groups
+//   ties from the front end (hazards, examine) + what the graph itself shows
+//       ──inseparable_groups──▶ Graph::groups
 //
-// A cut of positions may lie only where no group has operators on both sides; a cut of sets (partitioner/planning/search/ideals.h) takes whole groups.
+// A cut of positions may lie only where no group has operators on both sides; a cut of sets
+// (partitioner/planning/search/ideals.h) takes whole groups.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +20,17 @@ namespace pareto::model {
 /// Operators that stay together, as indices into Graph::operators.
 using Ties = std::vector<std::vector<std::int64_t>>;
 
-/// (convolution, batch norm) wherever the norm folds into the convolution: nothing else reads that one's result.
+/// (convolution, batch norm) wherever the norm folds into the convolution: nothing else reads that
+/// one's result.
 std::vector<std::pair<std::int64_t, std::int64_t>> folded_norms(const Graph& graph);
 
-/// The operators that each operator needs: those whose values it reads, and Operator::after. Ascending, without repeats.
+/// Returns the operators that each operator needs: those whose values it reads, and
+/// Operator::after. Ascending, without repeats.
 std::vector<std::vector<std::int64_t>> needed_by_each(const Graph& graph);
 
-/// Every operator in one group, each group ascending, and before a group all that it needs. What lies on a way from one of a group to another
-/// of it belongs to it: nothing else could run it in time.
+/// Returns every operator in one group, each group ascending, and before a group all that it needs.
+/// What lies on a way from one of a group to another of it belongs to it: nothing else could run it
+/// in time.
 std::vector<std::vector<std::int64_t>> inseparable_groups(const Graph& graph, const Ties& ties);
 
 }  // namespace pareto::model

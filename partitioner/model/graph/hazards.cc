@@ -33,13 +33,12 @@ struct Copy {
   std::vector<Value*> weights;
 };
 
-/// What one operator writes in place.
+/// The value that one operator writes in place.
 struct Write {
   std::size_t position = 0;
   std::vector<bool> values;
   std::vector<bool> weights;
-  std::vector<std::size_t>
-      filled;  ///< of the values, lists and dicts that it adds to or takes from
+  std::vector<std::size_t> filled;  ///< values, lists and dicts that it adds to or takes from
 };
 
 class Finder {
@@ -169,7 +168,8 @@ bool touches(const Operator& op, const Write& write) {
          any(op.weights, write.weights);
 }
 
-/// Whoever touches the memory does so before the write or after it, as in the graph.
+/// Keeps the order of turns: all that touches the memory does so before the write or after it, as
+/// in the graph.
 void keep_turns(Graph& graph, const Write& write) {
   for (std::size_t i = 0; i < graph.operators.size(); ++i) {
     if (i == write.position || !touches(graph.operators[i], write)) continue;
@@ -200,8 +200,8 @@ std::vector<bool> run_with(const std::vector<std::vector<std::int64_t>>& needed,
   return run;
 }
 
-/// Where the later of two names of the memory can be there while the earlier one is still needed, both would cross a cut between there and
-/// the write.
+/// Ties operators. If the later of two names of the memory can be there while the earlier one is
+/// still needed, both would cross a cut between there and the write.
 void tie_shared_memory(const Graph& graph, const Write& write, Ties& ties) {
   const auto position = static_cast<std::int64_t>(write.position);
   std::vector<std::size_t> names;

@@ -12,7 +12,8 @@ using torch::jit::Block;
 using torch::jit::Node;
 using torch::jit::Value;
 
-/// "features.5.conv" for self.features.5.conv; what does not start at `self` keeps the caller's path.
+/// Returns "features.5.conv" for self.features.5.conv; what does not start at `self` keeps the
+/// caller's path.
 std::string module_path(const Value* object, const Value* self, const std::string& otherwise) {
   std::string path;
   while (object != self) {

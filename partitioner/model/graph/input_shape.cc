@@ -189,8 +189,8 @@ bool fits(const InputShape& shape, const Tensor& tensor) {
   return sizes == shape.per_sample;
 }
 
-/// Samples 0 … batch - 1 of a row-major tensor along one dimension, from the first again after the
-/// last one.
+/// Returns samples 0 … batch - 1 of a row-major tensor along one dimension, from the first again
+/// after the last one.
 Expected<Tensor> samples(const Tensor& tensor, std::size_t dimension, std::int64_t batch) {
   Shape shape = tensor.shape();
   const std::int64_t present = std::exchange(shape[dimension], batch);

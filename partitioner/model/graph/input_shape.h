@@ -18,9 +18,10 @@ namespace pareto::model {
 struct InputShape {
   Shape per_sample;  ///< its sizes without the batch
   DType dtype = DType::kFloat32;
-  std::optional<std::size_t> batch_at = 0;  ///< the batch's place among the sizes; none: no batch
-  std::optional<IntegerRange> range{};      ///< what made-up integers or bools are drawn from
-  std::optional<Tensor> data{};             ///< values to use in place of made-up ones, row-major
+  /// Place of the batch among the sizes; no value means no batch.
+  std::optional<std::size_t> batch_at = 0;
+  std::optional<IntegerRange> range{};  ///< range that made-up integers or bools are drawn from
+  std::optional<Tensor> data{};         ///< values to use in place of made-up ones, row-major
 };
 
 /// Reads shapes as they are written on a command line, separated by ';':
@@ -38,13 +39,14 @@ std::string to_text(const std::vector<InputShape>& shapes);
 /// Returns the whole spec of an input.
 ValueSpec input_spec(const InputShape& shape);
 
-/// Puts data into the inputs. Without `shapes` the batch is the first dimension of each. `names`: of
-/// the data, for errors. Fails: kInvalidArgument (another number or dtype, sizes that do not fit,
-/// unequal batches).
+/// Puts data into the inputs. Without `shapes` the batch is the first dimension of each. `names`:
+/// of the data, for errors. Fails: kInvalidArgument (another number or dtype, sizes that do not
+/// fit, unequal batches).
 Expected<std::vector<InputShape>> with_data(std::vector<InputShape> shapes,
                                             std::vector<Tensor> data,
                                             const std::vector<std::string>& names);
-/// Returns the batch that the inputs' data have; none: there are no data, or they have no batch.
+/// Returns the batch that the inputs' data have; no value if there are no data, or they have no
+/// batch.
 std::optional<std::int64_t> batch_of_data(const std::vector<InputShape>& shapes);
 /// Returns whether some input has a batch.
 bool has_batch(const std::vector<InputShape>& shapes);

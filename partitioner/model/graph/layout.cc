@@ -6,7 +6,8 @@
 namespace pareto::model {
 namespace {
 
-/// Places beyond its size that memory holds of each dimension; a view may be a slice of something larger.
+/// Places beyond its size that memory holds of each dimension; a view may be a slice of something
+/// larger.
 bool find_gaps(const at::Tensor& tensor, MemoryLayout& layout) {
   layout.gaps.assign(layout.order.size(), 0);
   layout.step = 0;  // stride of the innermost dimension, once met
@@ -38,7 +39,7 @@ void simplify(MemoryLayout& layout) {
   if (std::is_sorted(layout.order.begin(), layout.order.end())) layout.order.clear();
 }
 
-/// Where each dimension stands in the order of memory.
+/// Returns where each dimension stands in the order of memory.
 std::vector<std::int64_t> inverse_of(const std::vector<std::int64_t>& order) {
   std::vector<std::int64_t> inverse(order.size());
   for (std::size_t i = 0; i < inverse.size(); ++i) {

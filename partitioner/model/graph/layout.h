@@ -12,11 +12,12 @@ MemoryLayout layout_of(const c10::IValue& value);
 /// Whether a list, tuple or dict holds tensors of another layout than the trivial one.
 bool holds_views(const c10::IValue& value);
 
-/// The layout given by two runs: where they differ in more than the order of dimensions, gaps are not kept.
+/// Returns the layout given by two runs: where they differ in more than the order of dimensions,
+/// gaps are not kept.
 MemoryLayout join_layouts(const MemoryLayout& a, const MemoryLayout& b);
 
-/// Emits into `graph` what turns a dense tensor whose dimensions are in the order of memory into one with the layout; returns
-/// the result, and adds the operators inserted to `count`.
+/// Emits into `graph` what turns a dense tensor whose dimensions are in the order of memory into
+/// one with the layout; returns the result, and adds the operators inserted to `count`.
 torch::jit::Value* restore_layout(torch::jit::Graph& graph, torch::jit::Value* tensor,
                                   const MemoryLayout& layout, std::int64_t& count);
 

@@ -173,7 +173,8 @@ class Lifter {
   /// Changed lists and dicts would have to be there for the next request.
   Expected<> check_unchanged() {
     if (structured_.empty() || changed_attribute() == nullptr) return {};
-    // Perhaps in branches that only training takes. While those go, being an output keeps all others.
+    // Perhaps in branches that only training takes. While those go, being an output keeps all
+    // others.
     const std::size_t outputs = graph_->outputs().size();
     for (const auto& [path, value] : structured_) graph_->registerOutput(value);
     torch::jit::ConstantPropagation(graph_);
@@ -183,7 +184,8 @@ class Lifter {
     return {};
   }
 
-  /// The path of one whose list or dict, or one inside, an operator changes; null where there is none.
+  /// Returns the path of one whose list or dict, or one inside, an operator changes; null where
+  /// there is none.
   const std::string* changed_attribute() const {
     const torch::jit::AliasDb aliases(graph_);
     std::vector<Value*> changed;
@@ -202,7 +204,8 @@ class Lifter {
     return nullptr;
   }
 
-  /// The attribute that a chain of reads from `self` ends at; none for a chain that starts elsewhere.
+  /// Returns the attribute that a chain of reads from `self` ends at; none for a chain that starts
+  /// elsewhere.
   std::optional<Attribute> find(Node* read) const {
     std::vector<std::string> names;
     const Value* object = read->output();
@@ -240,7 +243,7 @@ class Lifter {
   std::shared_ptr<torch::jit::Graph>& graph_;
   const torch::jit::Module& module_;
   Value* self_;
-  torch::jit::ScopePtr scope_;  ///< of the read that is being lifted
+  torch::jit::ScopePtr scope_;  ///< scope of the read that is being lifted
   /// Parameters and buffers, under the names that checkpoints have for them.
   std::unordered_map<const c10::TensorImpl*, Attribute> named_;
   std::unordered_map<const c10::TensorImpl*, Value*> values_;

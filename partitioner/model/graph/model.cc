@@ -18,8 +18,9 @@
 namespace pareto::model {
 namespace {
 
-/// Lets LibTorch's executor prepare what it runs, which shard runners switch off for all of a process. Without it files
-/// run otherwise than in Python: constants of no dimensions decide the dtype.
+/// Lets LibTorch's executor prepare what it runs, which shard runners switch off for all of a
+/// process. Without it files run otherwise than in Python: constants of no dimensions decide the
+/// dtype.
 class AsInPython {
  public:
   AsInPython() : before_(torch::jit::getProfilingMode().exchange(true)) {}
@@ -31,8 +32,8 @@ class AsInPython {
   const bool before_;
 };
 
-/// Gives weights that the graph writes memory of their own, so that they stay what they are in the file whoever runs it. Returns those of the
-/// file's module, with what they were.
+/// Gives weights that the graph writes memory of their own, so that they stay what they are in the
+/// file when it is run. Returns those of the file's module, with what they were.
 Expected<std::vector<std::pair<at::Tensor, at::Tensor>>> own_state(Flat& flat) {
   std::vector<std::pair<at::Tensor, at::Tensor>> state;
   try {
@@ -56,7 +57,7 @@ struct Model::Impl {
   std::optional<std::int64_t> only_batch;
   Graph graph;
   std::vector<SplitPoint> points;
-  /// What the file's module writes when it runs, and what that was in the file.
+  /// Tensors that the file's module writes when it runs, and what those were in the file.
   std::vector<std::pair<at::Tensor, at::Tensor>> state;
   // Made when first asked for.
   std::optional<torch::jit::Code> whole;
@@ -104,7 +105,8 @@ void hash_tensor(const at::Tensor& tensor, Hasher& hasher) {
   if (dense) hasher.update(dense->bytes());
 }
 
-/// Hashes packed weights, and takes them out of the graph: its text would tell where in memory they lie.
+/// Hashes packed weights, and takes them out of the graph: its text would tell where in memory they
+/// lie.
 void hash_packed(torch::jit::Graph& graph, Hasher& hasher) {
   for (torch::jit::Node* node : nodes_of_kind(graph.block(), c10::prim::Constant)) {
     const auto value = torch::jit::toIValue(node->output());

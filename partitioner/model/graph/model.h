@@ -19,7 +19,8 @@ namespace pareto::model {
 
 struct Flat;
 
-/// Owns the flat graph, its weights and the LibTorch-free Graph made from it by running it at two batch sizes.
+/// Owns the flat graph, its weights and the LibTorch-free Graph made from it by running it at two
+/// batch sizes.
 ///
 /// Threads: const members from one thread at a time (LibTorch runs inside some of them).
 class Model {
@@ -39,19 +40,19 @@ class Model {
   const std::vector<SplitPoint>& split_points() const;
   /// sha256 over graph and weights: the identity results are stored under.
   const Digest& digest() const;
-  /// What it was examined with, one an input.
+  /// Returns the inputs that it was examined with.
   const std::vector<InputShape>& inputs() const;
-  /// The only batch at which it ran when it was examined; none: it runs at several.
+  /// Returns the only batch at which it ran when it was examined; no value if it runs at several.
   std::optional<std::int64_t> only_batch() const;
-  /// Inputs of the given batch: the data that it was examined with, as example_of() takes them, or
-  /// else made-up values.
+  /// Returns the inputs of the given batch: the data that it was examined with, as example_of()
+  /// takes them, or else made-up values.
   Expected<std::vector<Value>> example_inputs(std::int64_t batch, std::uint64_t seed) const;
-  /// The uncut model, interpreted plainly; for a file the module as LibTorch loaded it, so that a comparison covers the
-  /// flattening as well.
+  /// Runs the uncut model, interpreted plainly; for a file the module as LibTorch loaded it, so
+  /// that a comparison covers the flattening as well.
   Expected<std::vector<Value>> run_whole(const std::vector<Value>& inputs) const;
-  /// The weight with this digest (of its dense bytes). Fails: kNotFound.
+  /// Returns the weight with this digest (of its dense bytes). Fails: kNotFound.
   Expected<Tensor> weight(const Digest& digest) const;
-  /// Digest of each of graph().weights.
+  /// Returns the digest of each of graph().weights.
   const std::vector<Digest>& weight_digests() const;
   const Flat& flat() const;
 
@@ -61,8 +62,8 @@ class Model {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Selects split points of a model by their names, like the function of that name over a list. Says why
-/// if the model cannot be cut at all.
+/// Selects split points of a model by their names, like the function of that name over a list. Says
+/// why if the model cannot be cut at all.
 Expected<std::vector<std::size_t>> select_split_points(const Model& model, std::string_view text);
 
 }  // namespace pareto::model

@@ -11,9 +11,9 @@ namespace {
 struct Module {
   std::string path;
   std::string name;                               ///< last part of the path
-  std::vector<std::int64_t> operators;            ///< at or under the path, ascending
-  std::int64_t own_operators = 0;                 ///< at the path itself
-  std::vector<std::unique_ptr<Module>> children;  ///< in order of first operator
+  std::vector<std::int64_t> operators;            ///< operators at or under the path, ascending
+  std::int64_t own_operators = 0;                 ///< number of operators at the path itself
+  std::vector<std::unique_ptr<Module>> children;  ///< children in order of first operator
 
   Module& child(const std::string& child_name) {
     for (auto& existing : children) {
@@ -88,7 +88,7 @@ class Chooser {
     return 2 * inside > module.operators.size();
   }
 
-  /// "0", "1", …, or "denselayer1", "denselayer2", ….
+  /// Whether names are numbered alike: "0", "1", …, or "denselayer1", "denselayer2", ….
   static bool numbered_alike(const Module& module) {
     const auto stem = [](const std::string& name) {
       const auto last = name.find_last_not_of("0123456789");
@@ -100,7 +100,8 @@ class Chooser {
     });
   }
 
-  /// Each child reads what the one before it made, directly or through operators that belong to no child.
+  /// Whether each child reads what the one before it made, directly or through operators that
+  /// belong to no child.
   bool is_chain(const Module& module) const {
     std::vector<const Module*> owner(graph_.operators.size(), nullptr);
     for (const auto& child : module.children) {
@@ -132,7 +133,7 @@ class Chooser {
     return false;
   }
 
-  /// The operators before `position` that made a value or put something into it.
+  /// Returns the operators before `position` that made a value or put something into it.
   std::vector<std::int64_t> makers(std::int64_t index, std::int64_t position) const {
     const GraphValue& value = graph_.values[static_cast<std::size_t>(index)];
     std::vector<std::int64_t> found;

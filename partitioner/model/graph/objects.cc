@@ -122,8 +122,9 @@ bool is_inside(const Node* node, const Node* holder) {
   return outer != nullptr && (outer == holder || is_inside(outer, holder));
 }
 
-/// Whether `last` hands an object on, once, and nobody else knows it afterwards: beside that only its
-/// attributes are used, before `holder` or inside it. `last` is `holder`, or returns from a block of it.
+/// Whether `last` hands an object on, once, and nobody else knows it afterwards: next to that only
+/// its attributes are used, before `holder` or inside it. `last` is `holder`, or returns from a
+/// block of it.
 bool is_handed_on(const Value* object, const Node* last, const Node* holder) {
   const Block* made_in = object->node()->owningBlock();
   if (made_in != last->owningBlock() && made_in != holder->owningBlock()) return false;
@@ -140,8 +141,8 @@ bool is_handed_on(const Value* object, const Node* last, const Node* holder) {
   return times == 1;
 }
 
-/// Hands the attributes of an object from one step of a loop to the next, in place of the object, and
-/// makes it of them in each step and after the loop.
+/// Hands the attributes of an object from one step of a loop to the next, in place of the object,
+/// and makes it of them in each step and after the loop.
 bool carry_attributes(Node* loop) {
   torch::jit::Graph& graph = *loop->owningGraph();
   Block* body = loop->blocks()[0];
@@ -182,7 +183,8 @@ bool carry_attributes(Node* loop) {
   return false;
 }
 
-/// Makes an object that either branch hands on after them, of the attributes that come out of the branches.
+/// Makes an object that either branch hands on after them, of the attributes that come out of the
+/// branches.
 bool make_after_branches(Node* branch) {
   torch::jit::Graph& graph = *branch->owningGraph();
   for (std::size_t i = 0; i < branch->outputs().size(); ++i) {
@@ -222,7 +224,7 @@ bool scatter_one(torch::jit::Graph& graph) {
          std::ranges::any_of(nodes_of_kind(graph.block(), c10::prim::Loop), carry_attributes);
 }
 
-/// "encoder, model.py:17": where a node stands in the modules and in the code.
+/// Returns "encoder, model.py:17": where a node stands in the modules and in the code.
 std::string place_of(Node* node) {
   const std::string path = scope_path(node);
   std::string place = path.empty() ? "the model" : path;

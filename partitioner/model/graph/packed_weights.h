@@ -8,8 +8,8 @@
 
 namespace pareto::model {
 
-/// Returns the tensors that a packed object is saved as; none if it is no such object. May throw what
-/// LibTorch throws.
+/// Returns the tensors that a packed object is saved as; none if it is no such object. May throw
+/// what LibTorch throws.
 std::vector<at::Tensor> packed_tensors(const c10::IValue& value);
 
 /// Returns the weight of a packed linear layer or convolution; none if it is no such object.

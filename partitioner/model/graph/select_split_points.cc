@@ -78,7 +78,7 @@ class Selector {
     return {};
   }
 
-  /// Of the model's FLOPs; of its operators where none is known.
+  /// Returns the share of the model's FLOPs; of its operators if no FLOPs are known.
   double share(const SplitPoint& point) const {
     const double all = point.flops_before + point.flops_after;
     if (all > 0) return point.flops_before / all;

@@ -52,7 +52,8 @@ void remove_warnings(torch::jit::Graph& graph) {
   for (Node* node : warnings) node->destroy();
 }
 
-/// The first node of the top block that uses a value, itself or inside its blocks; null where none does.
+/// Returns the first node of the top block that uses a value, itself or inside its blocks; null
+/// where none does.
 Node* first_user(const torch::jit::Value* value, torch::jit::Block* top) {
   Node* first = nullptr;
   for (const torch::jit::Use& use : value->uses()) {
@@ -63,7 +64,8 @@ Node* first_user(const torch::jit::Value* value, torch::jit::Block* top) {
   return first;
 }
 
-/// What fills a dict before anybody looks at it: `dict[key] = value` in the top block, each key a constant of its own. None: it cannot be told.
+/// Returns the nodes that fill a dict before anybody looks at it: `dict[key] = value` in the top
+/// block, each key a constant of its own. No value means that it cannot be told.
 std::optional<std::vector<Node*>> fillings_of(const torch::jit::Value* dict, const Node* reader,
                                               torch::jit::Block* top) {
   std::vector<Node*> fillings;
@@ -98,7 +100,8 @@ void drop_dict(Node* maker) {
   maker->destroy();
 }
 
-/// Makes a dict that is filled entry by entry at once, before its first reader: until then its values cross for themselves.
+/// Makes a dict that is filled entry by entry at once, before its first reader: until then its
+/// values cross for themselves.
 void gather_dicts(torch::jit::Graph& graph) {
   std::vector<Node*> makers = operators_of(graph);
   std::erase_if(makers, [](Node* node) { return node->kind() != c10::prim::DictConstruct; });
@@ -125,8 +128,9 @@ void gather_dicts(torch::jit::Graph& graph) {
   }
 }
 
-/// A list or tuple made early would cross every split point up to its use in place of its items. Making it later is always the
-/// same: its items are values, and nobody can have changed it before its first user.
+/// A list or tuple made early would cross every split point up to its use in place of its items.
+/// Making it later is always the same: its items are values, and nobody can have changed it before
+/// its first user.
 void sink_containers(torch::jit::Graph& graph) {
   const auto nodes = operators_of(graph);
   for (auto at = nodes.rbegin(); at != nodes.rend(); ++at) {

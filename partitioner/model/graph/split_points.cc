@@ -18,7 +18,8 @@ std::int64_t operator_count(const Graph& graph) {
   return static_cast<std::int64_t>(graph.operators.size());
 }
 
-/// The last position at which a value is still needed: it crosses every position after its producer up to this one.
+/// Returns the last position at which a value is still needed: it crosses every position after its
+/// producer up to this one.
 std::int64_t last_crossing(const Graph& graph, const GraphValue& value) {
   if (value.is_output) return operator_count(graph);
   return value.users.empty() ? value.producer : value.users.back();
@@ -34,7 +35,7 @@ plan::OperatorRanges operators_before(std::int64_t position) {
   return position > 0 ? plan::OperatorRanges{{0, position}} : plan::OperatorRanges{};
 }
 
-/// Values that cross each position 0 … operators, ascending.
+/// Returns the values that cross each position 0 … operators, ascending.
 std::vector<std::vector<std::int64_t>> live_everywhere(const Graph& graph) {
   std::vector<std::vector<std::int64_t>> live(graph.operators.size() + 1);
   for (std::size_t index = 0; index < graph.values.size(); ++index) {

@@ -1,5 +1,5 @@
-// Where a graph may be cut: every topological position, its name, what crosses it and what lies on either side; and how people
-// name some of them.
+// Where a graph may be cut: every topological position, its name, what crosses it and what lies on
+// either side; and how people name some of them.
 #pragma once
 
 #include <cstdint>
@@ -16,41 +16,44 @@ namespace pareto::model {
 /// The cut between operators position-1 and position; 1 <= position < operators.
 struct SplitPoint {
   std::int64_t position = 0;
-  /// "after:features.7" where the position follows the last operator at or under a module path (the outermost such path),
-  /// else "op:41".
+  /// "after:features.7" where the position follows the last operator at or under a module path (the
+  /// outermost such path), else "op:41".
   std::string name;
   /// All names, the shown one first: "after:features.7", "after:features.7.conv.2", "op:41".
   std::vector<std::string> names;
-  std::vector<std::int64_t>
-      live;  ///< values that cross, as indices into Graph::values, ascending: the order of the boundary
+  /// Values that cross, as indices into Graph::values, ascending: the order of the boundary.
+  std::vector<std::int64_t> live;
   std::int64_t tensors = 0;  ///< tensors that cross, those inside lists, tuples and dicts too
   bool legal = true;
-  std::string reason;          ///< why not legal
-  bool is_module_end = false;  ///< what `modules` selects: the end of a module of the outer level
-  double flops_before = 0;     ///< per sample
+  std::string reason;  ///< why not legal
+  /// Whether `modules` selects it: the end of a module of the outer level.
+  bool is_module_end = false;
+  double flops_before = 0;  ///< per sample
   double flops_after = 0;
   std::uint64_t weight_bytes_before = 0;  ///< a weight used on both sides counts on both
   std::uint64_t weight_bytes_after = 0;
 };
 
-/// Every position in order, illegal ones too. `illegal` gives the reason for positions that only the front end can know
-/// (aliases written later): one string a position 0 … operators, empty = legal.
+/// Returns every position in order, illegal ones too. `illegal` gives the reason for positions that
+/// only the front end can know (aliases written later): one string a position 0 … operators, empty
+/// = legal.
 std::vector<SplitPoint> find_split_points(const Graph& graph,
                                           const std::vector<std::string>& illegal);
 
-/// The values that cross a position, 0 (the inputs of the model) … operators (its outputs).
+/// Returns the values that cross a position, 0 (the inputs of the model) … operators (its outputs).
 std::vector<std::int64_t> live_values(const Graph& graph, std::int64_t position);
-/// What shards exchange there: between two shards, tensors have their dimensions in the order of memory.
+/// Returns what shards exchange there: between two shards, tensors have their dimensions in the
+/// order of memory.
 std::vector<plan::BoundaryValue> boundary(const Graph& graph, std::int64_t position);
-/// Bytes of a boundary at a batch.
+/// Returns the bytes of a boundary at a batch.
 Expected<std::uint64_t> boundary_bytes(const Graph& graph, std::int64_t position,
                                        std::int64_t batch);
 
-/// Selects by text, comma separated: `after:PATH`, `op:N`, `percent:P` (the legal point whose share of the model's FLOPs is
-/// nearest), `modules`, `all` (every legal point), `auto` (those of `modules` that
-/// one tensor crosses, with any numbers). Result: indices into
-/// `points`, ascending, without repeats. Fails: kNotFound with the nearest names; kInvalidArgument for an illegal one, with
-/// its reason.
+/// Selects by text, comma separated: `after:PATH`, `op:N`, `percent:P` (the legal point whose share
+/// of the model's FLOPs is nearest), `modules`, `all` (every legal point), `auto` (those of
+/// `modules` that one tensor crosses, with any numbers). Result: indices into `points`, ascending,
+/// without repeats. Fails: kNotFound with the nearest names; kInvalidArgument for an illegal one,
+/// with its reason.
 Expected<std::vector<std::size_t>> select_split_points(const std::vector<SplitPoint>& points,
                                                        std::string_view text);
 /// Returns a sentence for each cut that several parts of such a text name one by one: "percent:30

@@ -18,9 +18,11 @@ constexpr const char* kSavedTooLate =
     "file; save it before that (torch.jit.freeze is fine): each device optimises what it runs by "
     "itself";
 
-/// Returns the library that an operator or class of an unknown name is of; empty if it is LibTorch's.
+/// Returns the library that an operator or class of an unknown name is of; empty if it is
+/// LibTorch's.
 std::string library_of(const std::string& what) {
-  // "Unknown builtin op: torchvision::nms." and "Unknown type name '__torch__.torch.classes.tensorrt.Engine'"
+  // "Unknown builtin op: torchvision::nms." and "Unknown type name
+  // '__torch__.torch.classes.tensorrt.Engine'"
   constexpr std::string_view kClasses = "torch.classes.";
   std::string name;
   if (const auto at = what.find(kClasses); at != std::string::npos) {
@@ -50,7 +52,7 @@ Error explain_unknown(const std::string& what) {
                       library, what)};
 }
 
-/// What LibTorch's own message does not say plainly.
+/// Explains what LibTorch's own message does not say plainly.
 Error explain(const std::exception& error) {
   const auto* c10_error = dynamic_cast<const c10::Error*>(&error);
   const std::string whole =

@@ -1,5 +1,6 @@
-// The built-in architectures, one function each, listed in builtin_models.cc. All take pictures of three channels and return one row of
-// class scores a picture. Architectures are those of the papers named in that list, module names those of torchvision.
+// The built-in architectures, one function each, listed in builtin_models.cc. All take pictures of
+// three channels and return one row of class scores a picture. Architectures are those of the
+// papers named in that list, module names those of torchvision.
 #pragma once
 
 #include <cstdint>

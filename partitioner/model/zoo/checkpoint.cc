@@ -144,7 +144,8 @@ Expected<Entries> read_module(const std::filesystem::path& path) {
   return entries;
 }
 
-/// The form torch.save has written since 1.6: a zip archive of a pickle and one record a storage.
+/// Reads the form torch.save has written since 1.6: a zip archive of a pickle and one record a
+/// storage.
 Expected<Entries> read_zip(const std::filesystem::path& path) {
   caffe2::serialize::PyTorchStreamReader reader(path.string());
   if (reader.hasRecord("constants.pkl")) return read_module(path);
@@ -162,7 +163,7 @@ Expected<Entries> read_zip(const std::filesystem::path& path) {
   });
 }
 
-/// The older form: pickles one after another, then the storages.
+/// Reads the older form: pickles one after another, then the storages.
 Expected<Entries> read_legacy(const std::filesystem::path& path) {
   PARETO_ASSIGN(std::string content, read_file(path, kMaxFileBytes));
   const auto file = std::make_shared<const std::string>(std::move(content));
@@ -177,9 +178,10 @@ Expected<Entries> read_legacy(const std::filesystem::path& path) {
   PARETO_ASSIGN(const PickleRef keys, read_pickle(rest));
   const auto* names = std::get_if<PickleSequence>(&keys->value);
   if (names == nullptr) return fail(ErrorCode::kCorrupt, "has no list of storages");
-  // Storages lie in the order of their keys, each behind its number of elements; only its users know how large an element is.
+  // Storages lie in the order of their keys, each behind its number of elements; only its users
+  // know how large an element is.
   std::map<std::string, std::size_t> sizes;
-  // Of all that it holds: what a training script keeps beside the state_dict lies among them.
+  // Of all that it holds: what a training script keeps next to the state_dict lies among them.
   std::vector<PickleRef> next{root};
   std::unordered_set<const PickleItem*> seen;
   while (!next.empty()) {
@@ -222,14 +224,16 @@ bool may_be_left_over(const std::string& name) {
          name.starts_with("aux2.") || name.starts_with("AuxLogits.");
 }
 
-/// Alike but for the first dimension: most often the last layer of a model for other classes.
+/// Whether two tensors are alike but for the first dimension: most often the last layer of a model
+/// for other classes.
 bool differs_in_classes(const FlatWeight& weight, const Tensor& tensor) {
   const auto sizes = weight.tensor.sizes();
   return !sizes.empty() && sizes.size() == tensor.shape().size() &&
          std::equal(sizes.begin() + 1, sizes.end(), tensor.shape().begin() + 1);
 }
 
-/// Tensors of a file's own state by name: several names may be one tensor, and not all need be read.
+/// Returns the tensors of a file's own state by name: several names may be one tensor, and not all
+/// need be read.
 std::map<std::string, const c10::TensorImpl*> state_of(const Flat& flat) {
   std::map<std::string, const c10::TensorImpl*> state;
   if (!flat.original) return state;

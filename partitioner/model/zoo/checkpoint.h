@@ -1,5 +1,5 @@
-// Weights from files: torchvision checkpoints (.pth, zip and legacy form) read by an own reader that executes nothing, and
-// TorchScript files (.pt).
+// Weights from files: torchvision checkpoints (.pth, zip and legacy form) read by an own reader
+// that executes nothing, and TorchScript files (.pt).
 #pragma once
 
 #include <filesystem>
@@ -14,13 +14,15 @@ namespace pareto::model {
 
 struct Flat;
 
-/// state_dict entries in file order. The pickle inside is foreign data: a whitelist of opcodes and of the few globals a
-/// state_dict needs, every size checked against the file. Fails: kNotFound, kCorrupt.
+/// state_dict entries in file order. The pickle inside is foreign data: a whitelist of opcodes and
+/// of the few globals a state_dict needs, every size checked against the file. Fails: kNotFound,
+/// kCorrupt.
 Expected<std::vector<std::pair<std::string, Tensor>>> read_checkpoint(
     const std::filesystem::path& path);
 
-/// Puts a checkpoint's tensors into a model's weights by name. Fails: kInvalidArgument naming the missing or misshapen
-/// parameter (`num_batches_tracked` and, where the model has no such part, auxiliary heads may be absent or left over).
+/// Puts a checkpoint's tensors into a model's weights by name. Fails: kInvalidArgument naming the
+/// missing or misshapen parameter (`num_batches_tracked` and, where the model has no such part,
+/// auxiliary heads may be absent or left over).
 Expected<> load_weights(Flat& flat, const std::filesystem::path& path);
 
 }  // namespace pareto::model

@@ -16,7 +16,8 @@ constexpr Pair k3x1{3, 1};
 constexpr PoolSpec kShrink{.kernel = 3, .stride = 2};
 constexpr PoolSpec kSmooth{.kernel = 3, .stride = 1, .padding = 1};
 
-/// One block under its module path; every convolution in it is a BasicConv2d of torchvision: convolution, batch norm, relu.
+/// One block under its module path; every convolution in it is a BasicConv2d of torchvision:
+/// convolution, batch norm, relu.
 class Block {
  public:
   Block(Network& net, std::string path) : net_(net), path_(std::move(path)) {}

@@ -18,7 +18,8 @@ struct Block {
   std::int64_t expansion;
 };
 
-/// Expand with 1x1, filter each channel with 3x3, project with 1x1 and no activation; a shortcut where shapes agree.
+/// Expand with 1x1, filter each channel with 3x3, project with 1x1 and no activation; a shortcut
+/// where shapes agree.
 Value inverted_residual(Network& net, Value x, const std::string& path, const Block& block) {
   const std::string conv = path + ".conv.";
   const std::int64_t hidden = block.in * block.expansion;

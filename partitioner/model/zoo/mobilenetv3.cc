@@ -27,7 +27,8 @@ Value conv_act(Network& net, Value x, const std::string& path, const ConvSpec& s
   return activation == Activation::kRelu ? net.relu(x, path + ".2") : net.hardswish(x, path + ".2");
 }
 
-/// To the nearest multiple of 8, but never below 9/10 of the number (the paper's rule for channels).
+/// Rounds to the nearest multiple of 8, but never below 9/10 of the number (the paper's rule for
+/// channels).
 std::int64_t round_channels(std::int64_t channels) {
   const std::int64_t rounded = std::max<std::int64_t>(8, (channels + 4) / 8 * 8);
   return 10 * rounded < 9 * channels ? rounded + 8 : rounded;

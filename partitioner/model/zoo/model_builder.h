@@ -1,4 +1,5 @@
-// Built-in architectures. A plug: one file that implements ModelBuilder, one line in builtin_models.cc.
+// Built-in architectures. A plug: one file that implements ModelBuilder, one line in
+// builtin_models.cc.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,8 @@ struct ModelOptions {
   std::string
       weights;  ///< FILE.pth (a torchvision checkpoint) or FILE.pt; empty = seeded initialisation
   std::uint64_t seed = 0;
-  std::vector<std::int64_t> batches;  ///< that it will be run at, as Model::examine() takes them
+  /// Batches that it will be run at, as Model::examine() takes them.
+  std::vector<std::int64_t> batches;
 };
 
 /// Threads: any; builders have no state.
@@ -29,7 +31,8 @@ class ModelBuilder {
   virtual std::string_view name() const = 0;       ///< "mobilenetv2"
   virtual std::string_view reference() const = 0;  ///< the paper: authors, title, year
   virtual InputShape default_input() const = 0;    ///< 3x224x224
-  /// The architecture in eval mode with seeded weights; names, shapes and order of the weights are torchvision's.
+  /// Builds the architecture in eval mode with seeded weights; names, shapes and order of the
+  /// weights are torchvision's.
   virtual Expected<Flat> build(const ModelOptions& options) const = 0;
 };
 
@@ -39,8 +42,8 @@ std::vector<std::unique_ptr<ModelBuilder>> builtin_models();
 /// extension of such files, or there is such a file.
 bool is_model_file(const std::string& name_or_path);
 
-/// Opens a built-in name or the path of a TorchScript file, ready to be cut.
-/// Fails: kNotFound (with the nearest names), and as load_torchscript, load_weights and Model::examine do.
+/// Opens a built-in name or the path of a TorchScript file, ready to be cut. Fails: kNotFound (with
+/// the nearest names), and as load_torchscript, load_weights and Model::examine do.
 Expected<Model> open_model(const std::string& name_or_path, const ModelOptions& options);
 
 }  // namespace pareto::model

@@ -15,8 +15,8 @@ std::uint64_t hash_of(const std::string& name) {
   return hash;
 }
 
-/// Uniform in [-bound, bound]. One multiplication of exact numbers each, so that no compiler and no processor rounds differently
-/// (a sum could be fused on some).
+/// Uniform in [-bound, bound]. One multiplication of exact numbers each, so that no compiler and no
+/// processor rounds differently (a sum could be fused on some).
 void fill_uniform(at::Tensor& tensor, std::uint64_t state, double bound) {
   const auto scale = static_cast<float>(bound / 8388608.0);
   auto* data = tensor.data_ptr<float>();

@@ -1,5 +1,6 @@
-// The small language that built-in architectures are written in: each call adds one operator to a flat graph, under the module path
-// that torchvision gives it, with weights named as its state_dict names them. Sees LibTorch.
+// The small language that built-in architectures are written in: each call adds one operator to a
+// flat graph, under the module path that torchvision gives it, with weights named as its state_dict
+// names them. Sees LibTorch.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
@@ -32,13 +33,16 @@ struct PoolSpec {
   bool ceil = false;
 };
 
-/// A flat model under construction, in eval mode: dropout is nothing, batch norm uses its running statistics.
+/// A flat model under construction, in eval mode: dropout is nothing, batch norm uses its running
+/// statistics.
 ///
-/// Weights are created in the order of the calls, which is the order of torchvision's state_dict; `num_batches_tracked` is left out, no
-/// inference reads it. Values are seeded by the weight's name, so they are the same on every machine: uniform, with the variance
-/// of He et al. (2015) for what a relu follows, so that activations neither explode nor vanish.
+/// Weights are created in the order of the calls, which is the order of torchvision's state_dict;
+/// `num_batches_tracked` is left out, no inference reads it. Values are seeded by the weight's
+/// name, so they are the same on every machine: uniform, with the variance of He et al. (2015) for
+/// what a relu follows, so that activations neither explode nor vanish.
 ///
-/// Threads: one owner. May throw c10::Error, on a wrong architecture only: shapes are not known here.
+/// Threads: one owner. May throw c10::Error, on a wrong architecture only: shapes are not known
+/// here.
 class Network {
  public:
   using Value = torch::jit::Value*;
@@ -59,18 +63,18 @@ class Network {
   Value adaptive_avg_pool(Value x, const std::string& path, std::int64_t size);
   Value add(Value a, Value b, const std::string& path);
   Value multiply(Value a, Value b, const std::string& path);
-  /// Along the channels.
+  /// Concatenates along the channels.
   Value concat(const std::vector<Value>& values, const std::string& path);
-  /// All but the batch.
+  /// Flattens all but the batch.
   Value flatten(Value x);
 
-  /// The model with this output; the builder is used up.
+  /// Finishes the model with this output; the builder is used up.
   Flat finish(Value output);
 
  private:
   Value insert(const std::string& path, c10::Symbol kind,
                const std::vector<torch::jit::NamedValue>& arguments);
-  /// A new weight, uniform in [-bound, bound], or all `fill` where bound is 0.
+  /// Adds a new weight, uniform in [-bound, bound], or all `fill` where bound is 0.
   Value weight(const std::string& name, std::vector<std::int64_t> shape, double bound, double fill,
                bool is_parameter = true);
 
@@ -79,7 +83,8 @@ class Network {
   std::uint64_t seed_;
 };
 
-/// Convolution, batch norm, and what torchvision calls Conv2dNormActivation or BasicConv2d without its activation.
+/// Convolution, batch norm, and what torchvision calls Conv2dNormActivation or BasicConv2d without
+/// its activation.
 Network::Value conv_norm(Network& net, Network::Value x, const std::string& conv_path,
                          const std::string& norm_path, const ConvSpec& spec, double eps = 1e-5);
 

@@ -107,7 +107,7 @@ class Reader {
     }
     return bad("no mark on the stack");
   }
-  /// Of a container of these, which from now on stay as deep as they are.
+  /// Returns the depth of a container of these, which from now on stay as deep as they are.
   static int depth_above(const std::vector<PickleRef>& items) {
     int depth = 0;
     for (const PickleRef& item : items) {
@@ -152,7 +152,8 @@ class Reader {
     return {};
   }
 
-  /// `items` added to the container below them. What contains itself has no depth and is refused with all else that grows past it.
+  /// `items` added to the container below them. What contains itself has no depth and is refused
+  /// with all else that grows past it.
   Expected<> add_items(const std::vector<PickleRef>& items) {
     if (stack_.empty()) return bad("adds to an empty stack");
     PickleItem& target = *stack_.back();

@@ -1,5 +1,5 @@
-// The part of Python's pickle that a state_dict needs, read as data: nothing named in it is ever looked up or run. Foreign bytes:
-// every length is checked, nesting and counts are bounded.
+// The part of Python's pickle that a state_dict needs, read as data: nothing named in it is ever
+// looked up or run. Foreign bytes: every length is checked, nesting and counts are bounded.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ using PickleRef = std::shared_ptr<PickleItem>;
 struct PickleGlobal {
   std::string name;
 };
-/// What a persistent id stands for: bytes kept elsewhere in the file.
+/// The storage that a persistent id stands for: bytes kept elsewhere in the file.
 struct PickleStorage {
   std::string key;
   DType dtype = DType::kFloat32;
@@ -48,12 +48,12 @@ struct PickleItem {
   std::variant<std::monostate, bool, std::int64_t, double, std::string, PickleGlobal, PickleStorage,
                PickleTensor, PickleSequence, PickleDict, PickleMark>
       value;
-  int depth = 0;      ///< of containers below
-  bool held = false;  ///< by a container, which counts with that depth
+  int depth = 0;      ///< depth of containers below
+  bool held = false;  ///< whether a container holds it, which counts with that depth
 };
 
-/// One pickle from the front of `bytes`, which then begins behind it. Fails: kCorrupt, naming the opcode or global that is not part
-/// of a state_dict.
+/// Reads one pickle from the front of `bytes`, which then begins behind it. Fails: kCorrupt, naming
+/// the opcode or global that is not part of a state_dict.
 Expected<PickleRef> read_pickle(std::string_view& bytes);
 
 }  // namespace pareto::model

@@ -12,7 +12,7 @@ struct Block {
   std::int64_t stride;
 };
 
-/// The shortcut: the input itself, or projected where shape changes.
+/// Returns the shortcut: the input itself, or projected where shape changes.
 Value shortcut(Network& net, Value x, const std::string& path, const Block& block,
                std::int64_t out) {
   if (block.stride == 1 && block.in == out) return x;

@@ -7,7 +7,8 @@
 namespace pareto::planning {
 namespace {
 
-/// Of which so many, packets' headers included, pass at once.
+/// Returns the time that bytes take at the rate; `at_once` of them, packets' headers included, pass
+/// at once.
 Nanoseconds time_at_rate(std::uint64_t bytes, const plan::LinkDirection& direction,
                          std::uint64_t at_once = 0) {
   if (direction.bits_per_second == 0) return {};
@@ -22,7 +23,8 @@ void change(transport::ProbeResult& link, const plan::LinkDirection& there,
   link.round_trip += there.delay + back.delay;
   const Nanoseconds least =
       std::ranges::min(link.points, {}, &transport::ProbePoint::crossing).crossing;
-  // Of what is smaller than anything that was probed (values that leave early), by its rate as well.
+  // Of what is smaller than anything that was probed (values that leave early), by its rate as
+  // well.
   const auto smallest = std::ranges::min(link.points, {}, &transport::ProbePoint::bytes);
   if (there.bits_per_second > 0 && smallest.bytes > 0) {
     link.points.insert(link.points.begin(), smallest);

@@ -7,21 +7,26 @@
 
 namespace pareto::planning {
 
-/// What is left of a packet on Ethernet for the transport's bytes: 1500 less 20 of IPv4 and 32 of TCP with time stamps (RFC 791, 7323).
+/// The bytes of a packet on Ethernet that are left for the transport: 1500 less 20 of IPv4 and 32
+/// of TCP with time stamps (RFC 791, 7323).
 inline constexpr double kPacketBytes = 1500;
 inline constexpr double kPayloadBytes = 1448;
 
-/// Links as `probed` under that condition, which every two devices have between them: forward from the one that comes first in the
-/// cluster. The coordinator is beside the first device, as on a test bed.
+/// Returns the links as `probed` under that condition, which every two devices have between them:
+/// forward from the one that comes first in the cluster. The coordinator is next to the first
+/// device, as on a test bed.
 ///
-///   a message alone   crosses in  delay + max(time at the rate + least crossing as probed, crossing as probed)
+///   a message alone   crosses in  delay + max(time at the rate + least crossing as probed,
+///                                             crossing as probed)
 ///   many              follow each other in  max(time at the rate, interval as probed)
 ///
-/// where of a message alone the first bytes take no time: they find the emulator's bucket full (netem/token_bucket.h). What is smaller than
-/// the smallest message probed takes less by its rate, and else as long as that one.
+/// where of a message alone the first bytes take no time: they find the emulator's bucket full
+/// (netem/token_bucket.h). What is smaller than the smallest message probed takes less by its rate,
+/// and else as long as that one.
 ///
-/// Connections are taken to be warm, their windows open. Jitter counts as its mean, none; loss and reordering are not predicted: see
-/// is_predictable. Fails: kInvalidArgument (a condition that changes over time).
+/// Connections are taken to be warm, their windows open. Jitter counts as its mean, none; loss and
+/// reordering are not predicted: see is_predictable. Fails: kInvalidArgument (a condition that
+/// changes over time).
 Expected<ProbedLinks> under_condition(const ProbedLinks& probed, const plan::Condition& condition);
 
 /// Whether its delays and rates are all there is to a condition, and stay as they are.

@@ -37,7 +37,7 @@ std::map<std::int64_t, int> places_of(const std::vector<std::int64_t>& positions
   return places;
 }
 
-/// Bytes of weights that the operators before each position need.
+/// Returns the bytes of weights that the operators before each position need.
 std::vector<std::int64_t> weights_before(const Model& model, const SplitChoice& splits) {
   std::vector<std::int64_t> before{0};
   for (const std::size_t index : splits) {
@@ -59,7 +59,8 @@ class LinkCostsMaker {
         transports_(transports),
         codecs_(codecs) {}
 
-  /// From and to: places of devices; `coordinator`, the number of them, is its own.
+  /// Returns the costs between two places of devices; `coordinator`, the number of devices, is its
+  /// own place.
   LinkCosts between(std::size_t from, std::size_t to, std::size_t coordinator) const {
     LinkCosts costs;
     const bool has_codecs = from != to && from < coordinator && to < coordinator;
@@ -97,7 +98,8 @@ class LinkCostsMaker {
   const ProbedCodecs& codecs_;
 };
 
-/// Of the largest message that was probed, by the fastest transport; 0: that of none is known.
+/// Returns the rate of the largest message that was probed, by the fastest transport; 0: none is
+/// known.
 double bytes_per_ns(const LinkCosts& link) {
   double most = 0;
   for (const LinkCodec& way : link.codecs) {
@@ -118,7 +120,7 @@ struct EndsOfLink {
   std::size_t to;
 };
 
-/// Which transports leave a machine.
+/// The transports that leave a machine.
 class NetworkTransports {
  public:
   bool contains(const std::string& transport) {
@@ -226,7 +228,8 @@ void share_media(const std::vector<DeviceFacts>& devices, CostInputs& inputs) {
              return of_networks.contains(way.transport);
            });
   };
-  // An end sends, and receives, as fast as by the fastest of its links: on one channel some are nearer than others.
+  // An end sends, and receives, as fast as by the fastest of its links: on one channel some are
+  // nearer than others.
   std::vector<double> sending(of_end.size(), 0);
   std::vector<double> receiving(of_end.size(), 0);
   std::vector<EndsOfLink> links;
@@ -265,7 +268,8 @@ LinkPoint link_point(const transport::ProbePoint& probed) {
   point.bytes = static_cast<std::int64_t>(probed.bytes);
   Nanoseconds send = probed.send_cpu;
   Nanoseconds receive = probed.receive_cpu;
-  // Both sides work at the same time on what passes in pieces: together they take no longer than the message.
+  // Both sides work at the same time on what passes in pieces: together they take no longer than
+  // the message.
   if (send + receive > probed.crossing) {
     const double share = to_nanoseconds(probed.crossing) / to_nanoseconds(send + receive);
     send = Nanoseconds(static_cast<std::int64_t>(share * to_nanoseconds(send)));

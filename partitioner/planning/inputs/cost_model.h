@@ -1,6 +1,7 @@
 // Profiles and probes as the numbers that predictions and searches are made from.
 //
-//   Model + positions + DeviceProfiles + ProbedTransports + ProbedCodecs ──▶ CostInputs ──▶ partitioner/planning/cost, partitioner/planning/search
+//   Model + positions + DeviceProfiles + ProbedTransports + ProbedCodecs ──▶ CostInputs
+//       ──▶ partitioner/planning/cost, partitioner/planning/search
 #pragma once
 
 #include <cstdint>
@@ -25,65 +26,75 @@ struct DeviceFacts {
   plan::DeviceProfile profile;
   std::uint64_t memory_limit_bytes = 0;  ///< 0: none
   std::int64_t milliwatts = 0;           ///< while it works; 0: not known
-  std::string medium{};                  ///< as DeviceConfig's
+  std::string medium{};                  ///< name of its shared channel; see DeviceConfig
 };
 
-/// Where plans may be cut, by index of model.split_points(), ascending.
+/// The split points where plans may be cut, by index of model.split_points(), ascending.
 using SplitChoice = std::vector<std::size_t>;
 
-/// Positions of the result: 0, those of `splits`, and the end of the model. `devices` and links in the cluster's order. Each link has, as its
-/// codecs, every codec (of links between devices; "none" of those of the coordinator) by every transport it was probed over. A device's
-/// memory limit is what it says, and below what a stage is reckoned to need that it was seen to have no room for. Fails: as
-/// device_costs does; kInvalidArgument (no such links).
+/// Makes the inputs of the cost model. Positions of the result: 0, those of `splits`, and the end
+/// of the model. `devices` and links in the cluster's order. Each link has, as its codecs, every
+/// codec (of links between devices; "none" of those of the coordinator) by every transport it was
+/// probed over. A device's memory limit is what it says, and below the computed need of any stage
+/// that it was seen to have no room for. Fails: as device_costs() does; kInvalidArgument (no such
+/// links).
 Expected<CostInputs> make_cost_inputs(const model::Model& model, const SplitChoice& splits,
                                       std::int64_t batch, const std::vector<DeviceFacts>& devices,
                                       const std::vector<ProbedTransport>& transports,
                                       const ProbedCodecs& codecs = {});
 
-/// Leaves no stage that holds one of `too_large`, nor, by the memory limit, any that needs as much. `prefixes`: the positions of `costs` before which
-/// nothing but the first so many operators runs, by that number; 0 and all operators among them.
+/// Leaves no stage that holds one of `too_large`, nor, by the memory limit, any that needs as much.
+/// `prefixes`: the positions of `costs` before which only the first operators of the model run,
+/// with the number of those; 0 and all operators among them.
 void rule_out(const std::vector<plan::OperatorRange>& too_large,
               const std::map<std::int64_t, int>& prefixes, DeviceCosts& costs);
 
-/// DeviceCosts::shared_weights, as a daemon reckons them (kWeightCopies). `before`: by position, the operators that run before it.
+/// Returns DeviceCosts::shared_weights, computed as a daemon does (kWeightCopies). `before`: by
+/// position, the operators that run before it.
 std::vector<SharedWeight> shared_weights_to_load(const model::Model& model,
                                                  const std::vector<plan::OperatorRanges>& before);
 
-/// DeviceCosts::crossing_bytes, as a daemon reckons them (kBoundaryCopies).
+/// Returns DeviceCosts::crossing_bytes, computed as a daemon does (kBoundaryCopies).
 std::vector<std::int64_t> crossing_bytes(const CostInputs& inputs);
 
-/// DeviceCosts::early by the device's profile. `before`: by position, the operators that run before it. Fails: as
-/// device_costs and ValueSpec::size_bytes.
+/// DeviceCosts::early by the device's profile. `before`: by position, the operators that run before
+/// it. Fails: as device_costs and ValueSpec::size_bytes.
 Expected<std::vector<std::vector<EarlyValue>>> early_values(
     const model::Graph& graph, const plan::DeviceProfile& profile,
     const std::vector<plan::OperatorRanges>& before, std::int64_t batch);
 
-/// CostInputs::links of so many devices. `positions` of the model's operators: where codecs were measured.
+/// Returns CostInputs::links for the devices. `positions` of the model's operators: where codecs
+/// were measured.
 std::vector<std::vector<LinkCosts>> link_costs(const std::vector<std::int64_t>& positions,
                                                const std::vector<std::int64_t>& boundary_bytes,
                                                std::size_t devices,
                                                const std::vector<ProbedTransport>& transports,
                                                const ProbedCodecs& codecs);
-/// Gives every link that crosses a network the media of the devices at its ends; they must have none. What was measured of it is time on its
-/// medium, or of two on that of the slower device; that of the faster one, by the fastest of its links, is passed in less. Ends of a link that
-/// may have a transport within a machine are on one machine: it has no medium.
+/// Gives every link that crosses a network the media of the devices at its ends; they must have
+/// none. What was measured of it is time on its medium, or of two on that of the slower device;
+/// that of the faster one, by the fastest of its links, is passed in less. Ends of a link that may
+/// have a transport within a machine are on one machine: it has no medium.
 void share_media(const std::vector<DeviceFacts>& devices, CostInputs& inputs);
-/// By ascending bytes.
+/// Returns the points by ascending bytes.
 std::vector<LinkPoint> link_points(const transport::ProbeResult& probed);
-/// What a probed message takes: where there is no more than processor time to it, none is left for the link.
+/// Returns what a probed message takes: if it takes no more than processor time, none is left for
+/// the link.
 LinkPoint link_point(const transport::ProbePoint& probed);
 
 /// The stages of a placement as those of a plan; all else of the plan is the caller's.
 void place(const model::Model& model, const SplitChoice& splits,
            const std::vector<DeviceFacts>& devices, const Placement& placement, plan::Plan& plan);
-/// The device that runs a stage of a placement; none: the coordinator. As cost inputs number them.
+/// Returns the device that runs a stage of a placement, as cost inputs number them; no value means
+/// the coordinator.
 int device_at(std::optional<std::size_t> stage, const Placement& placement,
               const CostInputs& inputs);
-/// The transports and codecs of a placement's links as those of a plan that has its stages. `inputs`: of make_cost_inputs.
+/// The transports and codecs of a placement's links as those of a plan that has its stages.
+/// `inputs`: of make_cost_inputs.
 void choose_links(const CostInputs& inputs, const Placement& placement, plan::Plan& plan);
-/// Where that device stands among them. Fails: kNotFound.
+/// Returns where that device stands among them. Fails: kNotFound.
 Expected<int> place_of_device(const std::string& name, const std::vector<DeviceFacts>& devices);
-/// Its placement among those positions. Fails: kNotFound (a device or a cut that is not among them, or a plan with an order of its own).
+/// Returns the plan's placement among those positions. Fails: kNotFound (a device or a cut that is
+/// not among them, or a plan with an order of its own).
 Expected<Placement> placement_of(const plan::Plan& plan, const model::Model& model,
                                  const SplitChoice& splits,
                                  const std::vector<DeviceFacts>& devices);

@@ -23,12 +23,13 @@
 namespace pareto::planning {
 
 enum class Cuts {
-  kOrder,   ///< at chosen split points, in the model's order
+  kOrder,   ///< cuts at chosen split points, in the model's order
   kIdeals,  ///< anywhere, branches in any order
   kAuto,    ///< anywhere if the graph has not too many ideals, else in order
 };
 
-/// Two exist: the split points of the model's order, and the ideals of its graph.
+/// The space of cuts. Two exist: the split points of the model's order, and the ideals of its
+/// graph.
 ///
 /// Threads: one owner. The model outlives it.
 class CutSpace {
@@ -47,7 +48,7 @@ class CutSpace {
   /// here).
   virtual Expected<Placement> placement_of(const plan::Plan& plan) const = 0;
 
-  /// The devices that plans may use, as inputs number them.
+  /// Returns the devices that plans may use, as inputs number them.
   const std::vector<DeviceFacts>& devices() const { return devices_; }
 
  protected:
@@ -64,9 +65,9 @@ class CutSpace {
   plan::Plan blank_;
 };
 
-/// Where plans may be cut, before it is known by which devices.
+/// The choice of where plans may be cut, before it is known by which devices.
 struct CutChoice {
-  std::optional<GraphIdeals> ideals;  ///< none: in order
+  std::optional<GraphIdeals> ideals;  ///< no value means the model's order
   std::string why_in_order;           ///< why kAuto came to the model's order; empty: it did not
 };
 /// `most`: ideals that are not too many. Fails: kExhausted (kIdeals, and there are too many).

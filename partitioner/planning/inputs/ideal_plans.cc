@@ -10,13 +10,13 @@
 namespace pareto::planning {
 namespace {
 
-/// A set that is a prefix has the name of that position.
+/// Returns the name of a set. One that is a prefix has the name of that position.
 std::string name_of(const model::Model& model, const plan::OperatorRanges& before) {
   if (before.size() > 1 || before.front().begin > 0) return model::cut_name(before);
   return model.split_points()[static_cast<std::size_t>(before.front().end - 1)].name;
 }
 
-/// The ideals that are prefixes of the model's order, by how many operators they hold.
+/// Returns the ideals that are prefixes of the model's order, by how many operators they hold.
 std::map<std::int64_t, int> prefixes_among(const GraphIdeals& ideals) {
   std::map<std::int64_t, int> prefixes;
   for (std::size_t i = 0; i < ideals.operators.size(); ++i) {

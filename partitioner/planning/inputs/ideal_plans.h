@@ -1,7 +1,9 @@
-// Plans whose cuts take any set of operators that has all it needs, so that branches may run on different devices whatever order the model
-// lists them in: what they are predicted from, and how they are written.
+// Plans whose cuts take any set of operators that has all it needs, so that branches may run on
+// different devices whatever order the model lists them in: what they are predicted from, and how
+// they are written.
 //
-//   Model + GraphIdeals + DeviceProfiles + ProbedTransports ──▶ CostInputs ──partitioner/planning/search──▶ Placement ──▶ Plan with Stage::operators
+//   Model + GraphIdeals + DeviceProfiles + ProbedTransports ──▶ CostInputs
+//       ──partitioner/planning/search──▶ Placement ──▶ Plan with Stage::operators
 #pragma once
 
 #include <cstddef>
@@ -18,19 +20,22 @@
 
 namespace pareto::planning {
 
-/// As make_cost_inputs of split points; positions are the ideals. Codecs are measured at cuts of the model's order: that behind as many
-/// operators counts. Fails: as ideal_costs does; kInvalidArgument (no such links).
+/// Makes cost inputs as make_cost_inputs() does for split points; positions are the ideals. Codecs
+/// are measured at cuts of the model's order: the cut behind as many operators counts. Fails: as
+/// ideal_costs() does; kInvalidArgument (no such links).
 Expected<CostInputs> make_ideal_cost_inputs(const model::Model& model, const GraphIdeals& ideals,
                                             std::int64_t batch,
                                             const std::vector<DeviceFacts>& devices,
                                             const std::vector<ProbedTransport>& transports,
                                             const ProbedCodecs& codecs = {});
 
-/// The stages of a placement among the ideals as those of a plan; all else of the plan is the caller's.
+/// The stages of a placement among the ideals as those of a plan; all else of the plan is the
+/// caller's.
 void place_ideals(const model::Model& model, const GraphIdeals& ideals,
                   const std::vector<DeviceFacts>& devices, const Placement& placement,
                   plan::Plan& plan);
-/// Its placement among the ideals. Fails: kNotFound (a device that is not among them, or a cut that is none).
+/// Returns the plan's placement among the ideals. Fails: kNotFound (a device that is not among
+/// them, or a cut that is none).
 Expected<Placement> placement_among(const plan::Plan& plan, const GraphIdeals& ideals,
                                     const std::vector<DeviceFacts>& devices);
 

@@ -7,7 +7,7 @@
 namespace pareto::planning {
 namespace {
 
-/// In proportion to what the same takes there and here.
+/// Scales a time in proportion to what the same takes there and here.
 Nanoseconds scaled(Nanoseconds time, Nanoseconds there, Nanoseconds here) {
   if (there.count() <= 0 || here.count() <= 0) return time;
   return from_nanoseconds(to_nanoseconds(time) * to_nanoseconds(there) / to_nanoseconds(here));

@@ -12,35 +12,39 @@
 
 namespace pareto::planning {
 
-/// [from][to] by the cluster's order of devices, the coordinator last; what has no points is no way. There is none from the coordinator
-/// to itself, nor from a device to itself.
+/// [from][to] by the cluster's order of devices, the coordinator last; what has no points is no
+/// way. There is none from the coordinator to itself, nor from a device to itself.
 using ProbedLinks = std::vector<std::vector<transport::ProbeResult>>;
 
-/// Of one transport; a link that cannot have it has no points.
+/// The probed links of one transport; a link that cannot have it has no points.
 struct ProbedTransport {
   std::string name;
   ProbedLinks links;
 };
 
-/// Unit of LinkCodec::loss in plans: parts per million of the largest magnitude of a tensor, in the mean of its elements.
+/// Unit of LinkCodec::loss in plans: parts per million of the largest magnitude of a tensor, in the
+/// mean of its elements.
 inline constexpr double kLossUnits = 1e6;
 
 /// Rows of codecs are in one order, that of `codecs`.
 struct ProbedCodecs {
   std::vector<std::string> codecs{"none"};
   std::vector<std::int64_t> positions;  ///< empty: nothing was measured, all are "none"
-  std::vector<std::vector<wire::CodecCost>> crossing;  ///< by position, on this machine
-  std::vector<std::uint64_t> plain_bytes;              ///< by position, of a frame without a codec
-  std::vector<wire::CodecCost> standard;  ///< of standard_activations(), on this machine
-  std::vector<std::vector<wire::CodecCost>> on_devices;  ///< of the same, by device
+  /// Costs of what crosses, by position, on this machine.
+  std::vector<std::vector<wire::CodecCost>> crossing;
+  std::vector<std::uint64_t> plain_bytes;  ///< bytes of a frame without a codec, by position
+  std::vector<wire::CodecCost> standard;   ///< costs for standard_activations(), on this machine
+  std::vector<std::vector<wire::CodecCost>> on_devices;  ///< costs for the same, by device
 };
 
-/// What one of its codecs takes of what crosses positions[place] on a device: as measured here, in proportion to the device's speed.
+/// Returns what one of its codecs takes for what crosses positions[place] on a device: as measured
+/// here, in proportion to the device's speed.
 wire::CodecCost codec_cost_on(const ProbedCodecs& probed, std::size_t codec, std::size_t device,
                               std::size_t place);
 
-/// Of one of its codecs on the way from a device to another one: at `position`, or where it was not measured at the nearest that was.
-/// boundary_bytes: of that position.
+/// Returns the figures of one of its codecs on the way from a device to another one: at `position`,
+/// or if it was not measured there, at the nearest that was. `boundary_bytes` are those of that
+/// position.
 CodecFigures figures_of(const ProbedCodecs& probed, std::size_t codec, std::size_t from,
                         std::size_t to, std::int64_t position, std::int64_t boundary_bytes);
 

@@ -1,4 +1,5 @@
-// What is known of the parts of a profiled model: of what lies between neighbouring cuts, and of each operator.
+// What is known of the parts of a profiled model: of what lies between neighbouring cuts, and of
+// each operator.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +15,26 @@
 
 namespace pareto::planning {
 
-/// What lies between two neighbouring cuts, on one device.
+/// The part between two neighbouring cuts, on one device.
 struct ProfiledSegment {
   std::int64_t begin = 0;  ///< operators [begin, end)
   std::int64_t end = 0;
-  /// As a stage of its own, in the engine that the device chose, by what was measured of both sides of the cuts; none: there is no room for it.
+  /// Time as a stage of its own, in the engine that the device chose, by what was measured of both
+  /// sides of the cuts; no value means that there is no room for it.
   std::optional<Nanoseconds> alone;
   std::optional<Nanoseconds> busy;
   Nanoseconds plain{};            ///< its operators one by one, in the plain engine
-  std::int64_t memory_bytes = 0;  ///< that loading it is reckoned to take
-  std::int64_t output_bytes = 0;  ///< of what crosses where it ends
+  std::int64_t memory_bytes = 0;  ///< bytes that loading it takes, as computed
+  std::int64_t output_bytes = 0;  ///< bytes of what crosses where it ends
 };
 
-/// From the first to the last. `positions`: the operators before each position of `inputs`; `device`: of its devices, the one of the profile.
+/// Returns the segments from the first to the last. `positions`: the operators before each position
+/// of `inputs`; `device`: of its devices, the one of the profile.
 std::vector<ProfiledSegment> profiled_segments(const plan::DeviceProfile& profile,
                                                const std::vector<std::int64_t>& positions,
                                                const CostInputs& inputs, std::size_t device);
 
-/// What is the same of an operator on every device.
+/// The facts about an operator that are the same on every device.
 struct ProfiledOperator {
   std::string kind;   ///< "aten::conv2d"
   std::string scope;  ///< module path
@@ -39,7 +42,7 @@ struct ProfiledOperator {
   std::uint64_t output_bytes = 0;  ///< tensors that it makes at the batch
 };
 
-/// All of them, in order. Fails: as ValueSpec::size_bytes.
+/// Returns all operators, in order. Fails: as ValueSpec::size_bytes() does.
 Expected<std::vector<ProfiledOperator>> profiled_operators(const model::Graph& graph,
                                                            std::int64_t batch);
 

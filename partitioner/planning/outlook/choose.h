@@ -12,32 +12,35 @@
 
 namespace pareto::planning {
 
-/// What is to be as good as possible among the plans that pass.
+/// The figure that is to be as good as possible among the plans that pass.
 enum class Preference {
   kBalanced,  ///< the smallest product of latency and time between results
   kLatency,
   kThroughput,
   kThird,  ///< FrontPoint::third
 };
-/// "energy", "memory", "loss"; "" is none. Fails: kInvalidArgument with the names.
+/// Parses "energy", "memory", "loss"; "" is none. Fails: kInvalidArgument with the names.
 Expected<ThirdObjective> parse_third(std::string_view name);
-/// The same back.
+/// Returns the name of the objective.
 std::string_view to_string(ThirdObjective third);
-/// "balanced", "latency", "throughput", and the name of `third`. Fails: kInvalidArgument with the names.
+/// Parses "balanced", "latency", "throughput", and the name of `third`. Fails: kInvalidArgument
+/// with the names.
 Expected<Preference> parse_preference(std::string_view name,
                                       ThirdObjective third = ThirdObjective::kNone);
 
 struct Limits {
-  double latency_ms = std::numeric_limits<double>::infinity();  ///< at most
-  double samples_per_s = 0;                                     ///< at least
+  double latency_ms = std::numeric_limits<double>::infinity();  ///< at most this latency
+  double samples_per_s = 0;                                     ///< at least this rate
 };
 
-/// The place in the front of the best plan within the limits; none: no plan passes. `batch`: samples of a request.
+/// Returns the place in the front of the best plan within the limits; no value if no plan passes.
+/// `batch`: samples of a request.
 std::optional<std::size_t> choose_plan(const std::vector<FrontPoint>& front, const Limits& limits,
                                        Preference preference, std::int64_t batch);
 
-/// The place of the first plan of the front that beats a point: no slower, no less throughput, no more of the third objective, and better in
-/// latency or throughput by more than `share` of it; none: the point lies on the front, or that near to it.
+/// Returns the place of the first plan of the front that beats a point: no slower, no less
+/// throughput, no more of the third objective, and better in latency or throughput by more than
+/// `share` of it; no value if the point lies on the front, or that near to it.
 std::optional<std::size_t> beaten_by(const std::vector<FrontPoint>& front,
                                      const OperatingPoint& point, double share = 0,
                                      std::int64_t third = 0);

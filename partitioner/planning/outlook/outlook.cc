@@ -8,7 +8,7 @@
 namespace pareto::planning {
 namespace {
 
-/// The codec, and transport, that takes what crosses a position to the other end soonest.
+/// Returns the codec, and transport, that takes what crosses a position to the other end soonest.
 int quickest_way(const CostInputs& inputs, int from, int to, int position) {
   const LinkCosts& link = inputs.link(from, to);
   const auto takes = [&](int codec) {

@@ -1,6 +1,8 @@
-// What plans promise under one condition of the network: the search's front as plans that can be deployed, and what is told beside it.
+// What plans promise under one condition of the network: the search's front as plans that can be
+// deployed, and what is told next to it.
 //
-//   CostInputs ──search──▶ front ──choose──▶ the plan to take            Outlook ──▶ client/report/plan_writer.h
+//   CostInputs ──search──▶ front ──choose──▶ the plan to take            Outlook
+//       ──▶ client/report/plan_writer.h
 #pragma once
 
 #include <cstddef>
@@ -25,7 +27,8 @@ struct PlannedPoint {
   plan::Plan plan;
   OperatingPoint point;
   Evaluation evaluation;
-  /// Under the same window; none: of some of its devices jitter is not known.
+  /// Outcome under the same window; no value means that the jitter of some of its devices is not
+  /// known.
   std::optional<ReplayOutcome> with_jitter{};
   Placement placement{};  ///< the plan's, among the cost inputs
 };
@@ -34,7 +37,7 @@ struct PlannedPoint {
 struct Candidate {
   struct Point {
     OperatingPoint point;
-    std::optional<std::size_t> beaten_by;  ///< of the front
+    std::optional<std::size_t> beaten_by;  ///< plan of the front that beats it
   };
   plan::Plan plan;  ///< its window left open
   Evaluation evaluation;
@@ -43,10 +46,11 @@ struct Candidate {
 
 struct Outlook {
   std::string condition;
-  bool cut_anywhere = false;  ///< as CutSpace::anywhere()
-  std::string why_in_order;   ///< as CutChoice's
+  bool cut_anywhere = false;  ///< whether the model may be cut anywhere; see CutSpace::anywhere()
+  std::string why_in_order;   ///< reason why it is cut in order; see CutChoice
   std::vector<PlannedPoint> front;
-  std::optional<std::size_t> chosen;  ///< of the front; none: no plan keeps the limits
+  /// Plan of the front that was chosen; no value means that no plan keeps the limits.
+  std::optional<std::size_t> chosen;
   std::vector<Candidate> candidates;
 };
 
@@ -56,8 +60,8 @@ struct OutlookWish {
   Limits limits;
   Preference preference = Preference::kBalanced;
   std::int64_t batch = 1;
-  /// Besides the plans of one device, which are candidates always: those of two in either order by every way between them; the source's and
-  /// the sink's links by that of the shortest time.
+  /// Besides the plans of one device, which are candidates always: those of two in either order by
+  /// every way between them; the source's and the sink's links by that of the shortest time.
   bool pairs = false;
   bool replicas = true;  ///< whether devices may take turns with the whole model
 };

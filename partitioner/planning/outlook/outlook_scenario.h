@@ -1,4 +1,5 @@
-// The plan that was chosen as a scenario for the simulator (partitioner/planning/simulation/FORMAT.md): what it would be as a fleet.
+// The plan that was chosen as a scenario for the simulator
+// (partitioner/planning/simulation/FORMAT.md): what it would be as a fleet.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,9 @@
 
 namespace pareto::planning {
 
-/// The file's text: one pipeline of the plan under its window, and above it what was predicted. `inputs`: the outlook's; `batch`: of its
-/// messages. Fails: kExhausted where no plan was chosen; as simulation::planned_scenario() does.
+/// Returns the file's text: one pipeline of the plan under its window, and above it what was
+/// predicted. `inputs`: the outlook's; `batch`: of its messages. Fails: kExhausted where no plan
+/// was chosen; as simulation::planned_scenario() does.
 Expected<std::string> scenario_text(const Outlook& outlook, const CostInputs& inputs,
                                     std::int64_t batch);
 

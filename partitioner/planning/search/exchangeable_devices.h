@@ -1,4 +1,5 @@
-// Which devices may be exchanged for each other, so that only how many of them a plan takes is to be searched for.
+// Which devices may be exchanged for each other, so that only how many of them a plan takes is to
+// be searched for.
 #pragma once
 
 #include <vector>
@@ -8,8 +9,9 @@
 
 namespace pareto::planning {
 
-/// The devices in groups, of which those of one group have the same costs and the same links to all others, a medium of one device for that of
-/// another. Each group ascends, and so do their first devices. `media`: those of the inputs.
+/// Returns the devices in groups, of which those of one group have the same costs and the same
+/// links to all others, a medium of one device for that of another. Each group ascends, and so do
+/// their first devices. `media`: those of the inputs.
 std::vector<std::vector<int>> exchangeable_devices(const CostInputs& inputs,
                                                    const MediaRoles& media);
 

@@ -1,5 +1,5 @@
-// Every placement, one after the other, by plain recursion over stages. It shares nothing with the other strategies but the front it
-// fills, so that agreeing with it means something.
+// Every placement, one after the other, by plain recursion over stages. It shares nothing with the
+// other strategies but the front it fills, so that agreeing with it means something.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -10,7 +10,8 @@
 namespace pareto::planning {
 namespace {
 
-/// Placements of K devices on N operators grow with K! times N choose K - 1, and with the codecs of all their links.
+/// Placements of K devices on N operators grow with K! times N choose K - 1, and with the codecs of
+/// all their links.
 constexpr double kMostPlacements = 1e9;
 
 class Enumeration {
@@ -105,7 +106,7 @@ class Enumeration {
     });
   }
 
-  /// Of a message that a stage of [begin, position) sends.
+  /// Calls `then` for each codec of a message that a stage of [begin, position) sends.
   template <typename Then>
   void for_each_codec(int from, int to, int begin, int position, Then then) {
     const LinkCosts& link = inputs_.link(from, to);
@@ -135,7 +136,8 @@ class Enumeration {
     load_media(-1);
   }
 
-  /// The whole model on each device of every choice of those from `device` on, beside those that take turns already.
+  /// The whole model on each device of every choice of those from `device` on, next to those that
+  /// take turns already.
   void add_replicas(int device, const Sums& sums) {
     if (device == inputs_.coordinator()) return complete_turn(sums);
     add_replicas(device + 1, sums);
@@ -193,7 +195,7 @@ class Enumeration {
     witnesses_.back().replicated = true;
   }
 
-  /// Of a placement that is whole.
+  /// Returns the criteria of a placement that is whole.
   Criteria criteria_of(const Sums& sums) const {
     Criteria criteria{sums.latency, sums.bottleneck, sums.third};
     for (const std::int64_t load : media_)
@@ -215,7 +217,8 @@ class Enumeration {
   Placement placement_;
 };
 
-/// At most: without memory limits and pins, and as if all links had as many codecs as that with most.
+/// Returns the most placements: without memory limits and pins, and as if all links had as many
+/// codecs as that with most.
 double placements(const CostInputs& inputs) {
   double cuts = 0;
   for (int position = 1; position < inputs.positions(); ++position)

@@ -8,7 +8,7 @@ namespace {
 
 using Groups = std::vector<std::vector<std::int64_t>>;
 
-/// For each operator of the graph its group.
+/// Returns the group of each operator of the graph.
 std::vector<int> group_by_operator(const model::Graph& graph, const Groups& groups) {
   std::vector<int> of(graph.operators.size(), 0);
   for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -17,8 +17,9 @@ std::vector<int> group_by_operator(const model::Graph& graph, const Groups& grou
   return of;
 }
 
-/// The one value that an operator reads, where nothing else reads it and what it makes of it is as large: a cut before the operator would
-/// send as much as one after it, and engines fuse the two. Null: it has another way with values.
+/// Returns the one value that an operator reads, where nothing else reads it and what it makes of
+/// it is as large: a cut before the operator would send as much as one after it, and engines fuse
+/// the two. Null: it has another way with values.
 const model::GraphValue* followed(const model::Graph& graph, const model::Operator& op) {
   if (op.inputs.size() != 1 || op.outputs.size() != 1 || !op.weights.empty() || !op.after.empty()) {
     return nullptr;
@@ -31,8 +32,8 @@ const model::GraphValue* followed(const model::Graph& graph, const model::Operat
   return before && after && *before == *after && *before > 0 ? &read : nullptr;
 }
 
-/// What may not be parted, and with it what need not be: followers go with what they follow. Those have one way in, so that the groups keep a
-/// topological order.
+/// Groups operators that may not be parted, and those that need not be: followers go with what they
+/// follow. Those have one way in, so that the groups keep a topological order.
 Groups groups_of(const model::Graph& graph) {
   Groups groups = graph.groups;
   if (groups.empty()) {
@@ -113,7 +114,8 @@ Expected<GraphIdeals> find_graph_ideals(const model::Graph& graph, std::int64_t 
   PARETO_ASSIGN(const DataFlow flow, data_flow(graph, batch));
   GraphIdeals found;
   PARETO_ASSIGN(found.ideals, find_ideals(flow, most));
-  // The source sends every input, read or not; the sink gets each result as often as the model returns it.
+  // The source sends every input, read or not; the sink gets each result as often as the model
+  // returns it.
   PARETO_ASSIGN(found.ideals.boundary_bytes.front(), bytes_of(graph, graph.inputs, batch));
   PARETO_ASSIGN(found.ideals.boundary_bytes.back(), bytes_of(graph, graph.outputs, batch));
   const Groups groups = groups_of(graph);

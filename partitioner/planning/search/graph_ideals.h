@@ -1,6 +1,8 @@
-// The ideals of a model's graph: every set of its operators that a chain of devices may have run before a cut, and which operators each one is.
+// The ideals of a model's graph: every set of its operators that a chain of devices may have run
+// before a cut, and which operators each one is.
 //
-//   Graph (its groups) ──data_flow──▶ DataFlow ──find_ideals──▶ GraphIdeals ──▶ costs (ideal_costs.h), plans
+//   Graph (its groups) ──data_flow──▶ DataFlow ──find_ideals──▶ GraphIdeals
+//       ──▶ costs (ideal_costs.h), plans
 #pragma once
 
 #include <cstdint>
@@ -16,19 +18,20 @@ namespace pareto::planning {
 struct GraphIdeals {
   Ideals ideals;
   std::vector<plan::OperatorRanges>
-      operators;  ///< by position: those of the model that are in the set
+      operators;  ///< operators of the model that are in the set, by position
 };
 
-/// The groups of a graph as operators; values that stay inside one are left out. An operator that has one value to read, which nothing else
-/// reads, and makes one as large of it (an activation, a flatten) goes with the group that makes it: a cut between them would send as much as
-/// one after them. Bytes of a message of `batch` samples. Fails: as ValueSpec::size_bytes does.
+/// Returns the groups of a graph as operators; values that stay inside one are left out. An
+/// operator that has one value to read, which nothing else reads, and makes one as large of it (an
+/// activation, a flatten) goes with the group that makes it: a cut between them would send as much
+/// as one after them. Bytes of a message of `batch` samples. Fails: as ValueSpec::size_bytes does.
 Expected<DataFlow> data_flow(const model::Graph& graph, std::int64_t batch);
 
 /// Fails: as data_flow and find_ideals do.
 Expected<GraphIdeals> find_graph_ideals(const model::Graph& graph, std::int64_t batch,
                                         std::size_t most = 100'000);
 
-/// What a stage from one position to another runs.
+/// Returns the operators that a stage from one position to another runs.
 plan::ShardOperators stage_operators(const GraphIdeals& ideals, int begin, int end);
 
 }  // namespace pareto::planning

@@ -1,4 +1,5 @@
-// What stages between ideals take on a device, from the profile that positions of the model's order are predicted from.
+// What stages between ideals take on a device, from the profile that positions of the model's order
+// are predicted from.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +13,17 @@
 
 namespace pareto::planning {
 
-/// Times by position of the ideals, as device_costs(profile, all positions) has them: an operator takes what it adds there, so that a set that
-/// is a prefix is predicted as that position is. What entering adds is not measured of other sets: that of the position before which the
-/// model has done as much work. Memory is left open. Fails: kInvalidArgument (a profile of another graph).
+/// Times by position of the ideals, as device_costs(profile, all positions) has them: an operator
+/// takes what it adds there, so that a set that is a prefix is predicted as that position is. What
+/// entering adds is not measured of other sets: that of the position before which the model has
+/// done as much work. Memory is left open. Fails: kInvalidArgument (a profile of another graph).
 Expected<DeviceCosts> ideal_costs(const plan::DeviceProfile& profile, const GraphIdeals& ideals);
 
-/// By position, the bytes of the weights that the set needs, each counted once.
+/// Returns by position the bytes of the weights that the set needs, each counted once.
 std::vector<std::int64_t> ideal_weight_bytes(const model::Graph& graph, const GraphIdeals& ideals);
 
-/// The weights that operators on both sides of some position use; those of the same uses are one. `before`: by position, the operators that
-/// run before it; at the last one all.
+/// Returns the weights that operators on both sides of some position use; those of the same uses
+/// are one. `before`: by position, the operators that run before it; at the last one all.
 std::vector<SharedWeight> shared_weights(const model::Graph& graph,
                                          const std::vector<plan::OperatorRanges>& before);
 

@@ -43,7 +43,7 @@ Expected<> check_flow(const DataFlow& flow) {
   return {};
 }
 
-/// For each operator the set of those it reads from.
+/// Returns for each operator the set of those it reads from.
 std::vector<Words> read_sets(const DataFlow& flow, std::size_t words) {
   std::vector<Words> reads(static_cast<std::size_t>(flow.operators), Words(words, 0));
   for (const DataFlow::Value& value : flow.values) {
@@ -55,7 +55,8 @@ std::vector<Words> read_sets(const DataFlow& flow, std::size_t words) {
   return reads;
 }
 
-/// Size by size: each set of the next size is one of this size and an operator that has all it reads.
+/// Size by size: each set of the next size is one of this size and an operator that has all it
+/// reads.
 Expected<std::vector<Words>> all_ideals(const DataFlow& flow, std::size_t most) {
   const std::size_t words = (static_cast<std::size_t>(flow.operators) + 63) / 64;
   const std::vector<Words> reads = read_sets(flow, words);
@@ -85,7 +86,8 @@ std::int64_t crossing_bytes(const DataFlow& flow, const Words& ideal) {
   std::int64_t bytes = 0;
   for (const DataFlow::Value& value : flow.values) {
     const bool there = value.producer < 0 || contains(ideal, value.producer);
-    // An output of the model has to reach the end; an input that is one stays a value of the model like any other.
+    // An output of the model has to reach the end; an input that is one stays a value of the model
+    // like any other.
     const bool wanted = value.is_output || std::ranges::any_of(value.readers, [&](int reader) {
                           return !contains(ideal, reader);
                         });

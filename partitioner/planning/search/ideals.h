@@ -1,10 +1,13 @@
-// Cuts of a graph with branches. In one topological order a cut takes a prefix; here it may take any *ideal*, a set of operators that contains
-// with each operator all that it depends on. Two branches may then run on different devices whatever order the model lists them in.
+// Cuts of a graph with branches. In one topological order a cut takes a prefix; here it may take
+// any *ideal*, a set of operators that contains with each operator all that it depends on. Two
+// branches may then run on different devices whatever order the model lists them in.
 //
-//   DataFlow ──find_ideals──▶ Ideals: the positions of CostInputs, which stages lie between any two of which one contains the other
+//   DataFlow ──find_ideals──▶ Ideals: the positions of CostInputs
 //
-// Position 0 is the empty set, the last one all operators. Networks with branches have few ideals, for their branches are short and meet again:
-// inception_v3 about 1,400.
+// A stage may lie between any two of them if one contains the other.
+//
+// Position 0 is the empty set, the last one all operators. Networks with branches have few ideals,
+// for their branches are short and meet again: inception_v3 about 1,400.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +18,8 @@
 
 namespace pareto::planning {
 
-/// A graph's values as far as cuts need them. Operators have numbers in a topological order; what may not be cut apart is one operator.
+/// A graph's values as far as cuts need them. Operators have numbers in a topological order; what
+/// may not be cut apart is one operator.
 struct DataFlow {
   struct Value {
     int producer = -1;         ///< -1: an input of the model
@@ -29,12 +33,12 @@ struct DataFlow {
 
 struct Ideals {
   std::vector<std::vector<bool>>
-      sets;  ///< by position: for each operator whether it is in; smaller sets first
-  std::vector<std::vector<int>> ends;  ///< as CostInputs::ends
+      sets;  ///< membership of each operator, for each position; smaller sets first
+  std::vector<std::vector<int>> ends;  ///< ends; see CostInputs::ends
   std::vector<std::int64_t>
-      boundary_bytes;  ///< of the values that cross from each set to what is not in it
+      boundary_bytes;  ///< bytes of the values that cross from each set to what is not in it
 
-  /// Of a figure for each operator, the sums over each set: what prefix sums are in a chain.
+  /// Returns the sums over each set of a figure for each operator: what prefix sums are in a chain.
   template <typename T>
   std::vector<T> sums(const std::vector<T>& of_operators) const {
     std::vector<T> all;
@@ -49,9 +53,10 @@ struct Ideals {
   }
 };
 
-/// Fails: kInvalidArgument (numbers out of range or order), kExhausted (more than `most` ideals, or more than 500 `most` stages between them).
+/// Fails: kInvalidArgument (numbers out of range or order), kExhausted (more than `most` ideals, or
+/// more than 500 `most` stages between them).
 Expected<Ideals> find_ideals(const DataFlow& flow, std::size_t most = 100'000);
-/// The operators of a stage from one position to another, in their order.
+/// Returns the operators of a stage from one position to another, in their order.
 std::vector<int> operators_between(const Ideals& ideals, int begin, int end);
 
 }  // namespace pareto::planning

@@ -7,7 +7,7 @@ namespace pareto::planning {
 namespace {
 
 constexpr std::int64_t kUncapped = std::int64_t{1} << 52;
-/// From one rung to the next.
+/// The factor from one rung to the next.
 constexpr double kDescent = 0.75;
 
 }  // namespace
@@ -28,7 +28,8 @@ LabelBounds::LabelBounds(const SearchTables& tables, ThirdObjective third) {
     to_go->end_solving();
     if (!least) break;
     rungs_.push_back({cap, 0, std::move(to_go)});
-    // A stage or link takes no more than the whole of the fastest way, nor than the longest there is.
+    // A stage or link takes no more than the whole of the fastest way, nor than the longest there
+    // is.
     const double below =
         rung == 0 ? static_cast<double>(std::min(*least, 2 * longest)) : static_cast<double>(cap);
     cap = static_cast<std::int64_t>(below * kDescent);

@@ -1,4 +1,5 @@
-// What a partial plan may still become, at best: labels that even then are covered by the front so far need not be kept.
+// What a partial plan may still become, at best: labels that even then are covered by the front so
+// far need not be kept.
 #pragma once
 
 #include <cstddef>
@@ -12,22 +13,25 @@
 
 namespace pareto::planning {
 
-/// Each a program to solve and two tables to keep.
+/// The most rungs, each a program to solve and two tables to keep.
 inline constexpr std::size_t kMostRungs = 8;
 
-/// Latency-to-go under a ladder of caps. A plan's bottleneck lies between two rungs: it is above the lower one, and its latency to go is at
-/// least that under the upper one. If each such pair is covered, so is the plan. The third objective has a bound of its own.
+/// Latency-to-go under a ladder of caps. A plan's bottleneck lies between two rungs: it is above
+/// the lower one, and its latency to go is at least that under the upper one. If each such pair is
+/// covered, so is the plan. The third objective has a bound of its own.
 ///
 /// Threads: one.
 class LabelBounds {
  public:
-  /// `tables` outlives it. Takes as many programs as there are rungs, and one for the third objective.
+  /// `tables` outlives it. Takes as many programs as there are rungs, and one for the third
+  /// objective.
   LabelBounds(const SearchTables& tables, ThirdObjective third);
 
   /// Whether there is any plan at all.
   bool feasible() const { return !rungs_.empty(); }
 
-  /// Whether nothing that begins like this would be new to the front. `so_far`: of all that lies before that entry or behind that exit.
+  /// Whether nothing that begins like this would be new to the front. `so_far`: of all that lies
+  /// before that entry or behind that exit.
   bool hopeless_at_entry(const PointFront& front, const Criteria& so_far, std::size_t usage,
                          int entry, int position) const {
     return hopeless(front, so_far,
@@ -49,7 +53,7 @@ class LabelBounds {
   template <typename ToGo>
   bool hopeless(const PointFront& front, const Criteria& so_far, ToGo to_go) const;
 
-  std::vector<Rung> rungs_;  ///< from no cap down
+  std::vector<Rung> rungs_;  ///< rungs from no cap down
   std::unique_ptr<LatencyToGo> third_;
 };
 

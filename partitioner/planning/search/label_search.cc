@@ -1,10 +1,12 @@
-// The exact front by a label-setting dynamic program (Martins 1984, for paths of many criteria): partial plans with the same used devices,
-// the same last one and the same position are rivals; those that another is no worse than in every criterion are dropped. All criteria are
-// sums or maxima in whole nanoseconds, so dropping them is exact; but for the load of the medium that a device has alone, which begins anew
-// from hop to hop: at the same time for all rivals, and nothing of it stays but the bottleneck that it may be.
+// The exact front by a label-setting dynamic program (Martins 1984, for paths of many criteria):
+// partial plans with the same used devices, the same last one and the same position are rivals;
+// those that another is no worse than in every criterion are dropped. All criteria are sums or
+// maxima in whole nanoseconds, so dropping them is exact; but for the load of the medium that a
+// device has alone, which begins again from hop to hop: at the same time for all rivals, and
+// nothing of it stays but the bottleneck that it may be.
 //
-// It takes any criteria, at N² steps and more where thresholds take N. What is known of the front prunes: it is searched for on every 16th
-// position first, then on every 4th, then on all.
+// It takes any criteria, at N² steps and more where thresholds take N. What is known of the front
+// prunes: it is searched for on every 16th position first, then on every 4th, then on all.
 #include <algorithm>
 #include <limits>
 
@@ -21,12 +23,12 @@ namespace {
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-/// Each is a criterion.
+/// The most shared channels of which each is a criterion.
 constexpr int kMostSharedMedia = 4;
 /// Latency, bottleneck, a third objective, the medium that a device has alone, and those.
 constexpr int kMostCriteria = 4 + kMostSharedMedia;
 
-/// What stands where among a label's costs, behind latency and bottleneck.
+/// The places of a label's costs, behind latency and bottleneck.
 struct Layout {
   Layout(ThirdObjective third, const MediaRoles& media)
       : own_medium(third == ThirdObjective::kNone ? 2 : 3),
@@ -81,7 +83,7 @@ class LabelGrid {
     std::int32_t hop;
     std::int32_t position;
   };
-  /// What has arrived at each position of an entry; `parent` is its own step.
+  /// The labels that have arrived at each position of an entry; `parent` is its own step.
   using Arrivals = std::vector<std::vector<Label<D>>>;
 
   Criteria criteria_of(const Label<D>& label) const {
@@ -250,7 +252,7 @@ class LabelGrid {
   std::vector<std::vector<Label<D>>> pending_;  ///< arrived, by usage, entry and position
   std::vector<Step> steps_;
   std::size_t waiting_ = 0;       ///< labels that have arrived and not been looked at
-  std::int64_t comparisons_ = 0;  ///< that are left; less than 0: too many were needed
+  std::int64_t comparisons_ = 0;  ///< comparisons that are left; less than 0: too many were needed
 };
 
 template <int D>
@@ -270,7 +272,7 @@ Expected<> search_grids(const CostInputs& inputs, const SearchOptions& options,
   return {};
 }
 
-/// Of as many criteria as the layout has, D at least.
+/// Searches with as many criteria as the layout has, D at least.
 template <int D>
 Expected<> search_grids_of(const CostInputs& inputs, const SearchOptions& options,
                            const Layout& layout, PointFront& front,

@@ -8,17 +8,19 @@
 
 namespace pareto::planning {
 
-/// D criteria: latency, bottleneck, then perhaps a third objective and the loads of shared media. Whatever is added to a plan, what was no
-/// smaller in any stays so: all are sums or maxima, or begin anew at the same time for all rivals.
+/// D criteria: latency, bottleneck, then perhaps a third objective and the loads of shared media.
+/// Whatever is added to a plan, what was no smaller in any stays so: all are sums or maxima, or
+/// begin again at the same time for all rivals.
 template <int D>
 struct Label {
   std::array<std::int64_t, D> costs{};
   std::int32_t parent = -1;  ///< step of the arrival before this label's stage
-  std::int32_t hop = -1;     ///< by which it has arrived
+  std::int32_t hop = -1;     ///< hop by which it has arrived
 };
 
-/// Leaves the labels that no other beats or equals, by ascending latency; returns how many it compared. O(n log n) for two and mostly for
-/// three criteria. Of more it compares pairs: it stops soon after `most` of them, and what it leaves then is of no use.
+/// Leaves the labels that no other beats or equals, by ascending latency; returns how many it
+/// compared. O(n log n) for two and mostly for three criteria. Of more it compares pairs: it stops
+/// soon after `most` of them, and what it leaves then is of no use.
 template <int D>
 std::int64_t keep_best(std::vector<Label<D>>& labels, std::int64_t most = INT64_MAX) {
   auto compared = static_cast<std::int64_t>(labels.size());

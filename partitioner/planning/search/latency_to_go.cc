@@ -115,7 +115,8 @@ void LatencyToGo::set_lists(Reach& reach) const {
   reach.starts.assign(row_ + 1, 0);
   const Times& before = tables_.entries[at(reach.entry)].busy;
   const Times& after = tables_.exits[at(reach.exit)].busy;
-  // Written in any case, and counted where allowed: half of them are not, and which ones nobody can tell before.
+  // Written in any case, and counted where allowed: half of them are not, and which ones nobody can
+  // tell before.
   int* next = reach.ends.data();
   for (std::size_t begin = 0; begin < row_; ++begin) {
     const std::int64_t room = cap_ - before[begin];
@@ -161,7 +162,8 @@ void LatencyToGo::fill_arrive(std::size_t usage, const Reach& reach) {
   for (std::size_t i = 0; i < row_; ++i) ends_[i] = after[i] + leave[i];
   double* const arrive = row_of(arrive_, usage * tables_.entries.size() + at(reach.entry), row_);
   const std::vector<double>& before = before_[at(reach.entry)];
-  // Ends in [split, …] have running minima from split on in behind_; those before split have one minimum together.
+  // Ends in [split, …] have running minima from split on in behind_; those before split have one
+  // minimum together.
   int split = tables_.last() + 1;
   double ahead = kInfinity;
   for (int begin = tables_.last() - 1; begin >= 0; --begin) {
@@ -266,7 +268,8 @@ std::optional<std::int64_t> LatencyToGo::solve(std::int64_t cap) {
 Placement LatencyToGo::trace() const {
   std::vector<TracedStage> stages;
   std::vector<int> hops;
-  // Sums of whole numbers are exact, so the way that was the least one is found again by being equal to it.
+  // Sums of whole numbers are exact, so the way that was the least one is found again by being
+  // equal to it.
   double least = kInfinity;
   for (const int index : tables_.source_hops) {
     const Hop& hop = tables_.hops[at(index)];

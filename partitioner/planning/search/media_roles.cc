@@ -15,7 +15,7 @@ struct Passage {
   double share;
 };
 
-/// By medium.
+/// Returns the passages by shared channel.
 std::vector<std::vector<Passage>> passages(const CostInputs& inputs) {
   std::vector<std::vector<Passage>> media(static_cast<std::size_t>(inputs.media));
   for (int from = 0; from <= inputs.coordinator(); ++from) {
@@ -30,7 +30,8 @@ std::vector<std::vector<Passage>> passages(const CostInputs& inputs) {
   return media;
 }
 
-/// The devices at which all of a medium's links begin or end. One: it has it alone. Two: there are no links but between them.
+/// Returns the devices at which all of a medium's links begin or end. One: it has it alone. Two:
+/// there are no links but between them.
 std::vector<int> common_devices(const std::vector<Passage>& links, int devices) {
   std::vector<int> found;
   for (int device = 0; device < devices; ++device) {

@@ -1,6 +1,8 @@
-// Shared media as searches tell them apart. In a pipeline each device has one link before its stage and one behind it. So the load of a medium
-// that one device has alone (its network card) is known when its stage has sent, and one sum does for all such media, from stage to stage;
-// that of a medium of several devices (a Wi-Fi channel) adds up all along the plan, and needs a sum of its own.
+// Shared media as searches tell them apart. In a pipeline each device has one link before its stage
+// and one behind it. So the load of a medium that one device has alone (its network card) is known
+// when its stage has sent, and one sum does for all such media, from stage to stage; that of a
+// medium of several devices (a Wi-Fi channel) adds up all along the plan, and needs a sum of its
+// own.
 #pragma once
 
 #include <vector>
@@ -9,13 +11,13 @@
 
 namespace pareto::planning {
 
-/// What a message that crosses a link does to a medium.
+/// The role of a message that crosses a link on a shared channel.
 struct MediumRole {
   enum class Of { kSender, kReceiver, kSeveral };
 
-  Of of = Of::kSeveral;  ///< who has it
+  Of of = Of::kSeveral;  ///< devices that have it
   int number = 0;        ///< among media of several devices, else 0
-  double share = 1;      ///< as MediumUse's
+  double share = 1;      ///< share of the channel; see MediumUse
 
   Nanoseconds time(Nanoseconds occupancy) const { return MediumUse{0, share}.time(occupancy); }
 
@@ -25,8 +27,8 @@ struct MediumRole {
 struct MediaRoles {
   int of_several = 0;    ///< media of several devices
   bool any_own = false;  ///< whether some device has one alone
-  /// [from][to] as CostInputs::links, those of a link in one order. A medium of which no plan uses more than one link is not among them: its
-  /// load is that link's.
+  /// [from][to] as CostInputs::links, those of a link in one order. A medium of which no plan uses
+  /// more than one link is not among them: its load is that link's.
   std::vector<std::vector<std::vector<MediumRole>>> links;
 
   /// Whether any medium can be what a plan waits for.

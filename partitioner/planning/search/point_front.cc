@@ -18,7 +18,8 @@ bool as_good(const PointFront::Entry& a, const PointFront::Entry& b) {
   return a.latency <= b.latency && a.third <= b.third && as_fast(a, b);
 }
 
-/// The order of the result; what is as good as a point never stands behind it, unless they are equal.
+/// Whether a point stands before another in the result. What is as good as a point never stands
+/// behind it, unless they are equal.
 bool stands_before(const PointFront::Entry& a, const PointFront::Entry& b) {
   if (a.latency != b.latency) return a.latency < b.latency;
   if (a.window != b.window) return a.window > b.window;

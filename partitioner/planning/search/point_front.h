@@ -12,7 +12,8 @@
 
 namespace pareto::planning {
 
-/// What decides whether a placement is worth keeping, in nanoseconds; smaller is better in all three.
+/// The criteria that decide whether a placement is worth keeping, in nanoseconds; smaller is better
+/// in all three.
 struct Criteria {
   std::int64_t latency = 0;     ///< L
   std::int64_t bottleneck = 1;  ///< B, 1 <= B <= L
@@ -25,24 +26,26 @@ class PointFront {
   explicit PointFront(WindowRange windows) : windows_(windows) {}
 
   struct Entry {
-    std::int64_t latency;  ///< of the point, not of the placement alone
+    std::int64_t latency;  ///< latency of the point, not only of the placement
     std::int64_t window;
     std::int64_t third;
-    std::size_t witness;  ///< as given to add()
+    std::size_t witness;  ///< witness as given to add()
   };
 
-  /// Whether some point so far is at least as good in everything as each that a placement with these criteria could have. What has
-  /// no smaller criteria than covered ones is covered as well: more latency, bottleneck or third never make a better point.
+  /// Whether some point so far is at least as good in everything as each that a placement with
+  /// these criteria could have. What has no smaller criteria than covered ones is covered as well:
+  /// more latency, bottleneck or third never make a better point.
   bool covers(const Criteria& criteria) const;
-  /// Adds the points of a placement, if they are good for something: then its witness is kept. Points that they beat go.
+  /// Adds the points of a placement, if they are good for something: then its witness is kept.
+  /// Points that they beat go.
   bool add(const Criteria& criteria, std::size_t witness);
   bool add(OperatingPoint point, std::int64_t third, std::size_t witness);
 
-  /// By ascending latency, then descending throughput.
+  /// Returns the entries by ascending latency, then descending throughput.
   const std::vector<Entry>& entries() const { return entries_; }
 
  private:
-  /// Those of operating_points(), perhaps twice the same.
+  /// Returns the windows of operating_points(), perhaps twice the same.
   std::array<std::int64_t, 2> windows_of(const Criteria& criteria) const;
   bool covers_point(const Entry& point) const;
   bool add_point(const Entry& point);
@@ -51,22 +54,25 @@ class PointFront {
   std::vector<Entry> entries_;
 };
 
-/// The figure that an option names.
+/// Returns the figure that an option names.
 std::int64_t third_of(const Evaluation& evaluation, ThirdObjective third);
 
-/// Evaluates witnesses: entries become the result of a search. Fails: kInternal (a witness that is not what its entry says).
+/// Evaluates witnesses: entries become the result of a search. Fails: kInternal (a witness that is
+/// not what its entry says).
 Expected<std::vector<FrontPoint>> with_placements(const PointFront& front,
                                                   std::span<const Placement> witnesses,
                                                   const CostInputs& inputs,
                                                   const SearchOptions& options);
 
-/// What each search does first. Fails: kInvalidArgument.
+/// Checks what each search checks first. Fails: kInvalidArgument.
 Expected<> check_search(const CostInputs& inputs, const SearchOptions& options);
 
-/// Adds a placement's points where it is possible, and the placement to `witnesses` where they are good for something.
+/// Adds a placement's points where it is possible, and the placement to `witnesses` where they are
+/// good for something.
 void add_placement(const CostInputs& inputs, const SearchOptions& options, Placement placement,
                    PointFront& front, std::vector<Placement>& witnesses);
-/// Adds every device that runs the whole model by itself, with every codec of its two links. Placements go to `witnesses`.
+/// Adds every device that runs the whole model by itself, with every codec of its two links.
+/// Placements go to `witnesses`.
 void add_lone_devices(const CostInputs& inputs, const SearchOptions& options, PointFront& front,
                       std::vector<Placement>& witnesses);
 

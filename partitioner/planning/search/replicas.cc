@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kMostTurns = 1U << 12;
 
-/// Devices that take requests in turns, and what they are judged by: of as many devices those with smaller costs are better, whoever joins
-/// them.
+/// A turn: devices that take requests in turns, and what they are judged by. Among turns of as many
+/// devices, those with smaller costs are better with any others that join them.
 struct Turn {
   std::vector<std::int64_t> costs;  ///< latency, bottleneck, third, loads of several devices' media
   Placement placement;
@@ -47,7 +47,8 @@ Turn joined(const Turn& turn, const Turn& one, ThirdObjective third) {
   return more;
 }
 
-/// A device by itself, by those codecs of its two links that are worth taking; empty: it cannot run the whole model.
+/// Returns a device by itself, by those codecs of its two links that are worth taking; empty: it
+/// cannot run the whole model.
 std::vector<Turn> ways_of(int device, const CostInputs& inputs, const MediaRoles& media,
                           ThirdObjective third) {
   const int source = inputs.coordinator();

@@ -1,4 +1,4 @@
-// Whole models that take requests in turns beside pipelines.
+// Whole models that take requests in turns next to pipelines.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,9 @@
 
 namespace pareto::planning {
 
-/// Adds what is worth having of every choice of two or more devices that run the whole model in turns, each by any of the codecs of its two
-/// links, unless `options` leave replicas out. Placements go to `witnesses`. Fails: kExhausted (more than 2^12 choices of as many devices of
+/// Adds what is worth having of every choice of two or more devices that run the whole model in
+/// turns, each by any of the codecs of its two links, unless `options` leave replicas out.
+/// Placements go to `witnesses`. Fails: kExhausted (more than 2^12 choices of as many devices of
 /// which none is as good as another).
 Expected<> add_replicas(const CostInputs& inputs, const SearchOptions& options, PointFront& front,
                         std::vector<Placement>& witnesses);

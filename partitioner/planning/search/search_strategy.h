@@ -1,10 +1,13 @@
-// Which cuts on which devices: finds, among all placements of a model on some devices, those that no other beats. A plug: one file, one line
-// in builtin_searches.cc, judged by agreeing with the exhaustive search (tests/partitioner/planning/search).
+// Which cuts on which devices: finds, among all placements of a model on some devices, those that
+// no other beats. A plug: one file, one line in builtin_searches.cc, judged by agreeing with the
+// exhaustive search (tests/partitioner/planning/search).
 //
-//   CostInputs ──search──▶ front: latency, throughput and perhaps a third figure, with a placement and a window for each
+//   CostInputs ──search──▶ front: latency, throughput and perhaps a third figure, with a placement
+//       and a window for each
 //
-// The space: every ordered choice of devices, every legal cut between them, every codec of every link between, memory limits and pins
-// respected, every window in range; and the whole model on several devices that take turns.
+// The space: every ordered choice of devices, every legal cut between them, every codec of every
+// link between, memory limits and pins respected, every window in range; and the whole model on
+// several devices that take turns.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +20,7 @@
 
 namespace pareto::planning {
 
-/// What is kept small beside latency, while throughput is kept large.
+/// The objective that is kept small next to latency, while throughput is kept large.
 enum class ThirdObjective {
   kNone,
   kEnergy,  ///< Evaluation::energy_picojoules
@@ -29,7 +32,8 @@ struct SearchOptions {
   ThirdObjective third = ThirdObjective::kNone;
   WindowRange windows{};
   bool replicas = true;  ///< whether plans of whole models that take turns belong to the space
-  /// Of beginnings of plans with each other, after which a search gives up: the default takes minutes. Thresholds need none.
+  /// Comparisons between beginnings of plans after which a search gives up: the default takes
+  /// minutes. Thresholds need none.
   std::int64_t comparisons = 100'000'000'000;
 };
 
@@ -37,23 +41,25 @@ struct FrontPoint {
   OperatingPoint point;
   std::int64_t third = 0;  ///< 0 without a third objective
   Placement placement;     ///< one of those that reach the point
-  Evaluation evaluation;   ///< of the placement
+  Evaluation evaluation;   ///< evaluation of the placement
 };
 
 /// Threads: any; a strategy has no state.
 class SearchStrategy {
  public:
   virtual ~SearchStrategy() = default;
-  /// "exact", "exhaustive": the name on command lines.
+  /// Returns "exact", "exhaustive": the name on command lines.
   virtual std::string_view name() const = 0;
-  /// The complete front by ascending latency, then descending throughput; of equal points one. Empty where no placement is possible.
-  /// `inputs` need not have been checked. Fails: kInvalidArgument (inputs that do not pass check(), a range that is none),
-  /// kExhausted (an instance too large for the strategy, or whose devices may take turns in too many ways), with the number of devices.
+  /// Returns the complete front by ascending latency, then descending throughput; of equal points
+  /// one. Empty where no placement is possible. `inputs` need not have been checked. Fails:
+  /// kInvalidArgument (inputs that do not pass check(), a range that is none), kExhausted (an
+  /// instance too large for the strategy, or whose devices may take turns in too many ways), with
+  /// the number of devices.
   virtual Expected<std::vector<FrontPoint>> search(const CostInputs& inputs,
                                                    const SearchOptions& options) const = 0;
 };
 
-/// Every strategy of this build, the one to use first. They live as long as the process.
+/// Returns every strategy of this build, the one to use first. They live as long as the process.
 const std::vector<const SearchStrategy*>& builtin_searches();
 /// Fails: kNotFound, with the names there are.
 Expected<const SearchStrategy*> find_search(std::string_view name);

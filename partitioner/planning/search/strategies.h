@@ -5,11 +5,13 @@
 
 namespace pareto::planning {
 
-/// By thresholds where two objectives are asked for and no plan passes a medium twice, else by labels.
+/// Returns the exact search: by thresholds if two objectives are asked for and no plan passes a
+/// shared channel twice, else by labels.
 const SearchStrategy* exact_search();
-/// A label-setting dynamic program, for any criteria.
+/// Returns the search by a label-setting dynamic program, for any criteria.
 const SearchStrategy* label_search();
-/// One placement after the other: for small instances, and to check the others by.
+/// Returns the search that tries one placement after the other: for small instances, and to check
+/// the others by.
 const SearchStrategy* exhaustive_search();
 
 }  // namespace pareto::planning

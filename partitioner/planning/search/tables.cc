@@ -82,7 +82,7 @@ class TableBuilder {
     }
   }
 
-  /// Between any two positions, on any device.
+  /// Whether a stage may lie between any two positions, on any device.
   bool any_stage_may_lie() const {
     return inputs_.ends.empty() && std::ranges::all_of(inputs_.devices, has_room_for_any_stage);
   }
@@ -144,8 +144,8 @@ class TableBuilder {
     }
   }
 
-  /// Those of a link's codecs that no other is as good as in everything at every position: a plan by one that is beaten like that is never
-  /// better than the same plan by the other.
+  /// Returns those of a link's codecs that no other is as good as in everything at every position:
+  /// a plan by one that is beaten like that is never better than the same plan by the other.
   std::vector<Way> ways_over(int sender, int receiver) const {
     const LinkCosts& link = inputs_.link(sender, receiver);
     std::vector<Way> ways;
@@ -171,7 +171,7 @@ class TableBuilder {
     return ways;
   }
 
-  /// The port with these times, made where there is none. sign: of the prefix sums in it.
+  /// Returns the port with these times, made where there is none. sign: of the prefix sums in it.
   int port(std::vector<Port>& ports, std::vector<int>& of_kind, int owner, const Times& times,
            int sign) {
     const DeviceCosts& costs =
@@ -201,8 +201,8 @@ class TableBuilder {
   SearchTables tables_;
 };
 
-/// What lists of stages take where positions are no chain: two for each kind, and in a program that is solved one for each of its entries and
-/// exits.
+/// Returns the bytes of the lists of stages if positions are no chain: two for each kind, and in a
+/// program that is solved one for each of its entries and exits.
 double list_bytes(const SearchTables& tables) {
   double count = 0;
   for (const Kind& kind : tables.kinds) {

@@ -1,17 +1,23 @@
-// An instance laid out for dynamic programs: costs of stages and links as arrays over the positions that are searched.
+// An instance laid out for dynamic programs: costs of stages and links as arrays over the positions
+// that are searched.
 //
-// What a stage takes splits into a part that depends on where it begins and one that depends on where it ends:
+// What a stage takes splits into a part that depends on where it begins and one that depends on
+// where it ends:
 //
-//   S(a, b) = before[a] + after[b],    before[a] = overhead + enter[a] + receive - P[a],    after[b] = P[b] + send
+//   S(a, b) = before[a] + after[b]
+//   before[a] = overhead + enter[a] + receive - P[a]
+//   after[b] = P[b] + send
 //
-// and so does what it takes of a busy device. Only stages of all operators are no such sums: they are left out, and looked at one by one
-// (add_lone_devices in point_front.h).
+// and so does what it takes of a busy device. Only stages of all operators are no such sums: they
+// are left out, and looked at one by one (add_lone_devices in point_front.h).
 //
-// The processor time of a message may differ from link to link and codec to codec, so a device has an *entry* for each different array
-// of receive times and an *exit* for each of send times; mostly one of each. A hop leads from an exit to an entry.
+// The processor time of a message may differ from link to link and codec to codec, so a device has
+// an *entry* for each different array of receive times and an *exit* for each of send times; mostly
+// one of each. A hop leads from an exit to an entry.
 //
-// Devices that may be exchanged for each other (the same costs, the same links to all others but for whose medium is whose) are one *kind*: a search then counts how many
-// of a kind it has used, instead of which.
+// Devices that may be exchanged for each other (the same costs, the same links to all others but
+// for whose medium is whose) are one *kind*: a search then counts how many of a kind it has used,
+// instead of which.
 #pragma once
 
 #include <cstddef>
@@ -27,10 +33,10 @@ namespace pareto::planning {
 
 using Times = std::vector<std::int64_t>;  ///< nanoseconds, one for each searched position
 
-/// What the messages of a hop take of a medium.
+/// Times that the messages of a hop take of a shared channel.
 struct MediumTimes {
   MediumRole::Of of = MediumRole::Of::kSeveral;
-  int number = 0;  ///< as MediumRole's
+  int number = 0;  ///< number of the channel; see MediumRole
   Times times;
 };
 
@@ -39,55 +45,57 @@ struct Hop {
   int from = -1;
   int to = -1;
   int codec = 0;
-  int exit = 0;                    ///< of all exits; 0 at the source
-  int entry = 0;                   ///< of all entries; 0 at the sink
+  int exit = 0;                    ///< number among all exits; 0 at the source
+  int entry = 0;                   ///< number among all entries; 0 at the sink
   std::vector<std::int64_t> loss;  ///< one for each searched position
   Times occupancy;
   Times delay;
-  Times
-      first_delay;  ///< of what a stage sends that begins at the first position: some of it leaves early
-  std::vector<MediumTimes> media;  ///< that its messages pass
+  /// Delay of what a stage sends that begins at the first position: some of it leaves early.
+  Times first_delay;
+  std::vector<MediumTimes> media;  ///< shared channels that its messages pass
 };
 
 /// A kind's receive or send times made part of its stages.
 struct Port {
   int kind = 0;
-  Times alone;  ///< of an entry: before[a]; of an exit: after[b]
+  Times alone;  ///< times of one port: before[a] of an entry, after[b] of an exit
   Times busy;   ///< the same of a busy device: what bottlenecks are made of
 };
 
 struct Kind {
-  std::vector<int> devices;  ///< of CostInputs; all alike
+  std::vector<int> devices;  ///< devices of CostInputs; all alike
   bool may_be_first = true;
   bool may_be_last = true;
   std::int64_t milliwatts = 0;
-  std::vector<int> entries;  ///< of SearchTables::entries
+  std::vector<int> entries;  ///< numbers in SearchTables::entries
   std::vector<int> exits;
-  std::vector<int> hops;  ///< of SearchTables::hops, those that leave it
-  /// Where CostInputs has ends, or a device no room for some stages: the ends of a stage by its begin, and its begins by its end, those that
-  /// memory allows. Then all kinds have them. Else empty: a stage may lie between any two positions.
+  std::vector<int> hops;  ///< numbers in SearchTables::hops, those that leave it
+  /// Ends of stages if CostInputs has ends, or a device no room for some stages: the ends of a
+  /// stage by its begin, and its begins by its end, those that memory allows. Then all kinds have
+  /// them. Else empty: a stage may lie between any two positions.
   std::vector<std::vector<int>> ends{};
   std::vector<std::vector<int>> begins{};
-  std::size_t stride = 1;  ///< what using one more adds to a usage's code
+  std::size_t stride = 1;  ///< difference of a usage's code when one more is used
 
   int count() const { return static_cast<int>(devices.size()); }
 };
 
 struct SearchTables {
-  std::vector<int> positions;  ///< of the model that are searched: 0 … N, ascending
+  std::vector<int> positions;  ///< positions of the model that are searched: 0 … N, ascending
   std::vector<Kind> kinds;
   std::vector<Port> entries;
   std::vector<Port> exits;
   std::vector<Hop> hops;
   std::vector<int> source_hops;
-  /// Usages are vectors of counts, one a kind, written as numbers of mixed radix: code = sum of count * stride. Of more than a number can
-  /// tell apart the largest: check_size() refuses them.
+  /// Usages are vectors of counts, one a kind, written as numbers of mixed radix: code = sum of
+  /// count * stride. Of more than a number can tell apart the largest: check_size() refuses them.
   std::size_t usages = 1;
 
   int last() const { return static_cast<int>(positions.size()) - 1; }
-  /// A stage of all operators, which no search sees.
+  /// Whether it is a stage of all operators, which no search sees.
   bool is_all(int begin, int end) const { return begin == 0 && end == last(); }
-  /// Whether a stage of that kind (-1: the coordinator, no stage) is the first: nothing else is used.
+  /// Whether a stage of that kind (-1: the coordinator, no stage) is the first: nothing else is
+  /// used.
   bool is_first(std::size_t usage, int kind) const {
     return kind >= 0 && usage == kinds[static_cast<std::size_t>(kind)].stride;
   }
@@ -99,20 +107,21 @@ struct SearchTables {
   std::vector<std::size_t> ascending_usages() const;
 };
 
-/// Every `step`th legal position, and the two ends. `inputs` pass check().
+/// Makes the tables of every `step`th legal position, and the two ends. `inputs` pass check().
 SearchTables make_tables(const CostInputs& inputs, int step);
 
-/// What the programs of a search may take.
+/// The most bytes that the programs of a search may take.
 inline constexpr double kMostTableBytes = 2.0 * (1U << 30);
-/// Whether there is room for so many bytes for each usage, port and position, and for all lists of stages, those that one program is solved
-/// with among them. To be asked before any program is made: usages are 2^K of K different devices. Fails: kExhausted, with the number of
+/// Checks that there is room for `cell_bytes` bytes for each usage, port and position, and for all
+/// lists of stages, those that one program is solved with among them. Must be called before any
+/// program is made: usages are 2^K of K different devices. Fails: kExhausted, with the number of
 /// devices and what to leave out.
 Expected<> check_size(const SearchTables& tables, std::size_t cell_bytes);
 
 /// A stage as searches know it; and a hop to it, the last one to the sink.
 struct TracedStage {
   int kind = 0;
-  int begin = 0;  ///< of SearchTables::positions
+  int begin = 0;  ///< index in SearchTables::positions
   int end = 0;
 };
 /// Gives every stage a device of its kind. `hops`: stages + 1.

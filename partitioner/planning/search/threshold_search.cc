@@ -11,7 +11,7 @@
 namespace pareto::planning {
 namespace {
 
-/// No plan: later than all.
+/// The time of no plan: later than all.
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
 /// A placement found on the way.
@@ -77,8 +77,9 @@ class Thresholds {
     return *latency;
   }
 
-  /// What no placement is below at this window, by all caps tried, and since a bottleneck is at least 1. f descends and window * (cap + 1)
-  /// ascends with the cap, so the best of the bounds are those beside the crossing.
+  /// Returns the bound that no placement is below at this window, by all caps tried, and since a
+  /// bottleneck is at least 1. f descends and window * (cap + 1) ascends with the cap, so the best
+  /// of the bounds are those next to the crossing.
   std::int64_t bound(std::int64_t window) const {
     std::int64_t best = window;
     for (const auto& [cap, latency] : least_) {
@@ -89,13 +90,14 @@ class Thresholds {
     return best;
   }
 
-  /// Until the best placement found is no worse than the bound.
+  /// Searches until the best placement found is no worse than the bound.
   void settle(std::int64_t window) {
     for (int turn = 0;; ++turn) {
       const std::int64_t most = response_of(best_at(window), window);
       const std::int64_t least = bound(window);
       if (least >= most) return;
-      // In turns: is anything better at all, where would the two lines cross, and the middle, so that it ends in any case.
+      // In turns: is anything better at all, where would the two lines cross, and the middle, so
+      // that it ends in any case.
       std::int64_t response = most - 1;
       if (turn % 3 == 1) response = crossing(window);
       if (turn % 3 == 2) response = least + (most - least) / 2;
@@ -103,7 +105,7 @@ class Thresholds {
     }
   }
 
-  /// Where f, as a line between the two caps beside the crossing, meets window * cap.
+  /// Returns where f, as a line between the two caps next to the crossing, meets window * cap.
   std::int64_t crossing(std::int64_t window) const {
     const auto after = std::ranges::find_if(least_, [window](const auto& tried) {
       return tried.first >= kUncapped || window * (tried.first + 1) >= tried.second;

@@ -1,12 +1,15 @@
 // The exact front in latency and throughput, window by window.
 //
-// With W requests in flight a placement answers after R = max(L, W B), W / R times a second: for one window both objectives are best where R
-// is least. So the front has at most one point a window, and what is sought for each window is
+// With W requests in flight a placement answers after R = max(L, W B), W / R times a second: for
+// one window both objectives are best where R is least. So the front has at most one point a
+// window, and what is sought for each window is
 //
-//   R_W = min over placements of max(L, W B) = min over caps c of max(f(c), W c),    f(c) = least L of all with B <= c
+//   R_W = min over placements of max(L, W B) = min over caps c of max(f(c), W c)
+//   f(c) = least L of all with B <= c
 //
-// f is what LatencyToGo answers. It descends while W c ascends, so R_W lies where they cross. Each cap tried says, for all windows at once:
-// placements with B <= c take f(c) or more, all others W (c + 1) or more; and a placement that reaches f(c) is a new best for some.
+// f is what LatencyToGo answers. It descends while W c ascends, so R_W lies where they cross. Each
+// cap tried says, for all windows at once: placements with B <= c take f(c) or more, all others W
+// (c + 1) or more; and a placement that reaches f(c) is a new best for some.
 #pragma once
 
 #include <vector>
@@ -16,8 +19,9 @@
 
 namespace pareto::planning {
 
-/// Adds the pipelines' part of the front; placements go to `witnesses`. For instances without shared media. `inputs` pass check_search().
-/// Returns how many caps it tried, which is what its time depends on. Fails: as check_size().
+/// Adds the pipelines' part of the front; placements go to `witnesses`. For instances without
+/// shared media. `inputs` pass check_search(). Returns how many caps it tried, which is what its
+/// time depends on. Fails: as check_size().
 Expected<int> threshold_search(const CostInputs& inputs, WindowRange windows, PointFront& front,
                                std::vector<Placement>& witnesses);
 

@@ -5,7 +5,8 @@
 namespace pareto::simulation {
 namespace {
 
-/// How long a thread is awake and its caches warm, of the time that it was at work.
+/// The time for which a thread is awake and its caches warm, as a share of the time that it was at
+/// work.
 constexpr double kAwake = 0.25;
 constexpr std::int64_t kEventsPerReport = 1 << 20;
 

@@ -13,11 +13,11 @@ namespace pareto::simulation {
 /// Threads: one owner.
 class Engine {
  public:
-  /// Both outlive it; `scenario` passes check() and is what `world` was made from.
+  /// Makes an engine. Both outlive it; `scenario` passes check() and is what `world` was made from.
   Engine(const Scenario& scenario, World& world) : scenario_(scenario), world_(world) {}
 
-  /// To the end, or until on_progress returns false. Fails: kExhausted (a pipeline's requests in flight), kInvalidArgument (at the end
-  /// nothing was measured).
+  /// Runs to the end, or until on_progress returns false. Fails: kExhausted (a pipeline's requests
+  /// in flight), kInvalidArgument (at the end nothing was measured).
   Expected<> run(const OnProgress& on_progress);
 
   std::int64_t now() const { return now_; }
@@ -27,7 +27,8 @@ class Engine {
   bool stopped() const { return stopped_; }
 
  private:
-  /// What an event is about; of one moment in this order, so that who finishes makes room before others ask for it.
+  /// The subject of an event. Events of one moment come in this order, so that an end makes room
+  /// before others ask for it.
   enum Kind : std::uint64_t {
     kFinished,    ///< a thread has finished the message in its hands
     kNextMedium,  ///< a message to a thread has its turn on the first of two carriers
@@ -49,7 +50,8 @@ class Engine {
   static constexpr std::uint64_t kSecondCarrier = kRows + 3;
 
   void start();
-  /// What an event of the thread will touch lies anywhere in the arrays: it may come from memory while the queue is put in order.
+  /// Fetches what an event of the thread will touch. It lies anywhere in the arrays: it may come
+  /// from memory while the queue is put in order.
   void fetch_ahead(std::uint32_t thread) const;
   void handle(Kind kind, std::uint32_t thread);
   bool is_over() const;
@@ -58,7 +60,7 @@ class Engine {
     return world_
         .rules[world_.classes[pipeline.rule].first_rule + (thread - pipeline.first_thread)];
   }
-  /// By which messages come to a thread.
+  /// Returns the rule by which messages come to a thread.
   const CrossingRule& crossing_of(const Pipeline& pipeline, std::uint32_t thread) {
     return world_.crossings[static_cast<std::size_t>(rule_of(pipeline, thread).crossing)];
   }
@@ -67,21 +69,21 @@ class Engine {
   /// The thread takes messages and hands them on, as long as neither has to wait.
   void advance(std::uint32_t thread);
   bool may_begin(const Thread& thread, const Pipeline& pipeline) const;
-  /// False: it works on the message until an event.
+  /// Begins a message. False: it works on the message until an event.
   bool begin(std::uint32_t index, Thread& thread, Pipeline& pipeline, ThreadRule& rule);
-  /// False: there is no place for what it finished.
+  /// Hands over what it finished. False: there is no place for it.
   bool hand_over(std::uint32_t index, Thread& thread, Pipeline& pipeline, ThreadRule& rule);
-  /// To a thread that messages come to over a link.
+  /// Sends to a thread that messages come to over a link.
   void send(std::uint32_t receiver);
-  /// Over the second of two carriers.
+  /// Sends over the second of two carriers.
   void send_on(std::uint32_t receiver);
-  /// Over one of World::passes: when it has its turn there.
+  /// Returns when a message has its turn over one of World::passes.
   std::int64_t pass(std::uint32_t index, std::uint32_t receiver, Underway& message);
   /// `turn`: on the last one.
   void deliver(std::uint32_t receiver, const Underway& message, std::int64_t turn);
-  /// A core of the device for so long: when it will be done.
+  /// Occupies a core of the device for so long: when it will be done.
   std::int64_t occupy(Device& device, std::int64_t time);
-  /// The same of a device with a quota, from `begin` on.
+  /// Uses the same of a device with a quota, from `begin` on.
   static std::int64_t use_quota(Quota& quota, std::int64_t begin, std::int64_t time);
 
   /// A message is there for a thread.
@@ -98,7 +100,8 @@ class Engine {
   void begin_measuring();
   /// Requests that were completed since.
   std::int64_t measured_requests() const;
-  /// Work that was counted when it began, but lies in the future: taken away (sign -1), or all that is counted (sign 1).
+  /// Work that was counted when it began, but lies in the future: taken away (sign -1), or all that
+  /// is counted (sign 1).
   void count_future_work(int sign);
 
   const Scenario& scenario_;

@@ -1,5 +1,6 @@
-// What is to happen, the soonest first: a heap of 16 bytes an event, four children a node, so that a node's children lie in one cache line
-// and a heap of tens of thousands stays in the second-level cache.
+// What is to happen, the soonest first: a heap of 16 bytes an event, four children a node, so that
+// a node's children lie in one cache line and a heap of tens of thousands stays in the second-level
+// cache.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +10,9 @@
 namespace pareto::simulation {
 
 struct Event {
-  std::int64_t time = 0;   ///< ns, at least 0
-  std::uint64_t code = 0;  ///< of equal times the smaller code comes first, whatever came in first
+  std::int64_t time = 0;  ///< ns, at least 0
+  /// Order among equal times: the smaller code comes first, whatever came in first.
+  std::uint64_t code = 0;
 };
 
 /// Threads: one owner.
@@ -19,7 +21,7 @@ class EventQueue {
   bool empty() const { return heap_.empty(); }
   std::size_t size() const { return heap_.size(); }
   Event top() const { return event_of(heap_.front()); }
-  /// The i-th of them, in no order.
+  /// Returns the i-th of them, in no order.
   Event at(std::size_t i) const { return event_of(heap_[i]); }
 
   void push(Event event) {
@@ -27,7 +29,8 @@ class EventQueue {
     rise(heap_.size() - 1, heap_.back());
   }
 
-  /// Takes the top away. The last one takes its place: since that belongs far below, the hole sinks to the bottom without asking it.
+  /// Takes the top away. The last one takes its place: since that belongs far below, the hole sinks
+  /// to the bottom without asking it.
   void pop() {
     const Key last = heap_.back();
     heap_.pop_back();

@@ -30,7 +30,7 @@ double variation_of(const std::vector<double>& factors) {
   return std::sqrt(squares / count) / mean;
 }
 
-/// Of a message to be computed, which takes some time in a simulation.
+/// Returns the duration of a message to be computed, which takes some time in a simulation.
 Duration computing(Nanoseconds time, double cv) {
   Duration duration;
   duration.mean = std::max(time, Nanoseconds(1));
@@ -78,7 +78,7 @@ class Planned {
     return stage;
   }
 
-  /// The link before stage i, or after the last; what its ends take is the result.
+  /// Returns the link before stage i, or after the last; what its ends take is the result.
   LinkTimes cross(std::size_t i, int from, int to, Crossing& crossing) {
     const bool last = i == placement_.stages.size();
     const int position = last ? inputs_.positions() : placement_.stages[i].begin;

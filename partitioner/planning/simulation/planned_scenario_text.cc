@@ -8,10 +8,10 @@
 namespace pareto::simulation {
 namespace {
 
-/// Where comments beside values begin.
+/// The column where comments next to values begin.
 constexpr std::size_t kCommentColumn = 34;
 
-/// "12.345678ms": to the nanosecond.
+/// Returns "12.345678ms": to the nanosecond.
 std::string text_of(Nanoseconds time) {
   std::string text = fmt::format("{:.6f}", to_milliseconds(time));
   text.erase(text.find_last_not_of('0') + 1);
@@ -19,7 +19,7 @@ std::string text_of(Nanoseconds time) {
   return text + "ms";
 }
 
-/// Between quotes JSON's escapes are YAML's.
+/// Quotes a name. Between quotes JSON's escapes are YAML's.
 std::string quoted(const std::string& name) { return dump(name); }
 
 std::string line(std::string text, std::string_view comment = "") {
@@ -28,7 +28,7 @@ std::string line(std::string text, std::string_view comment = "") {
   return fmt::format("{}# {}\n", text, comment);
 }
 
-/// "medium: "wifi"", or "media: [{name: "wifi"}, {name: "lan", share: 25%}]"
+/// Returns "medium: "wifi"", or "media: [{name: "wifi"}, {name: "lan", share: 25%}]".
 std::string media_text(const std::vector<MediumPass>& media, const Scenario& scenario) {
   std::vector<std::string> parts;
   for (const MediumPass& pass : media) {
@@ -41,7 +41,7 @@ std::string media_text(const std::vector<MediumPass>& media, const Scenario& sce
   return fmt::format("media: [{}]", fmt::join(parts, ", "));
 }
 
-/// "{bytes: 100352, occupancy: 0.4ms, delay: 0.1ms}"
+/// Returns "{bytes: 100352, occupancy: 0.4ms, delay: 0.1ms}".
 std::string link_text(const Crossing& link, const Scenario& scenario) {
   std::vector<std::string> parts;
   if (!link.media.empty()) parts.push_back(media_text(link.media, scenario));

@@ -33,7 +33,8 @@ Expected<> check_duration(const Duration& duration, const PipelineClass& pipelin
   return {};
 }
 
-/// Conditions come from files that were checked when they were read; this is about what a simulation of messages cannot say.
+/// Conditions come from files that were checked when they were read; this is about what a
+/// simulation of messages cannot say.
 Expected<> check_condition(const plan::LinkDirection& condition) {
   const auto refuse = [](const char* key, const char* remedy) {
     return fail(ErrorCode::kInvalidArgument, "{} is not simulated: {}", key, remedy);

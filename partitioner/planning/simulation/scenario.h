@@ -1,11 +1,13 @@
-// What is simulated: devices, the media between them, pipelines that run on them, and when requests come. Plain values, filled from a file
-// (scenario_file.h) or from a measured trial, read by simulate().
+// What is simulated: devices, the media between them, pipelines that run on them, and when requests
+// come. Plain values, filled from a file (scenario_file.h) or from a measured trial, read by
+// simulate().
 //
 //   source ══ crossing ══▶ [ stage 0 ] ══ crossing ══▶ … [ stage K-1 ] ══ crossing ══▶ sink
-//                            receive → queue → compute → queue → send, each a thread, as in daemon/stage
+//                            receive → queue → compute → queue → send, each a thread
 //
-// A class stands for `count` alike things. The stages of a class's pipelines take the devices of their class in turn: of 1000 pipelines on 100
-// devices each device has ten stages. Pipelines take media in turn too, but all links of one on the same class have the same medium.
+// A class stands for `count` alike things. The stages of a class's pipelines take the devices of
+// their class in turn: of 1000 pipelines on 100 devices each device has ten stages. Pipelines take
+// media in turn too, but all links of one on the same class have the same medium.
 //
 // All times are whole nanoseconds, as in partitioner/planning/cost.
 #pragma once
@@ -23,32 +25,34 @@
 namespace pareto::simulation {
 
 enum class Shape { kLognormal, kNormal, kExponential };
-/// "lognormal", "normal", "exponential"
+/// Returns "lognormal", "normal", "exponential".
 std::string_view to_string(Shape shape);
 
-/// What measured requests took: a row a request, a column for each of its parts. A simulated request takes the parts of one row, so that
-/// what goes together stays together; and `block` rows on average follow each other as they were measured (stationary bootstrap, Politis and
-/// Romano 1994), for neighbours resemble each other.
+/// Times of measured requests: a row a request, a column for each of its parts. A simulated request
+/// takes the parts of one row, so that what goes together stays together; and `block` rows on
+/// average follow each other as they were measured (stationary bootstrap, Politis and Romano 1994),
+/// because neighbours resemble each other.
 struct Recording {
   std::size_t columns = 0;
   std::vector<std::int64_t> nanoseconds;  ///< [row * columns + column]
-  double block = 1;                       ///< at least 1
+  double block = 1;                       ///< rows, at least 1
 
   std::size_t rows() const { return columns == 0 ? 0 : nanoseconds.size() / columns; }
-  /// One of them, of random bits.
+  /// Returns one of them, of random bits.
   std::uint32_t any_row(std::uint64_t bits) const {
     const std::uint64_t count = rows();
     return count == 0 ? 0 : static_cast<std::uint32_t>(bits % count);
   }
 };
 
-/// How long something takes: what a column of the pipeline's recording says, or else drawn from a distribution.
+/// The time that something takes: what a column of the pipeline's recording says, or else drawn
+/// from a distribution.
 struct Duration {
   Nanoseconds mean{};
   double cv =
       0;  ///< standard deviation / mean; 0: always the mean. Of an exponential distribution it is 1
   Shape shape = Shape::kLognormal;  ///< normal: cut off at 0
-  int column = -1;                  ///< of the recording; -1: none
+  int column = -1;                  ///< column of the recording; -1: none
 
   bool is_zero() const { return column < 0 && mean.count() == 0; }
 };
@@ -56,55 +60,63 @@ struct Duration {
 /// A class of media that messages of a crossing pass.
 struct MediumPass {
   int medium = 0;
-  double share = 1;  ///< of the crossing's `occupancy`: a faster one is passed in less
+  double share = 1;  ///< share of the crossing's `occupancy`: a faster one is passed in less
 };
 
-/// One direction of a link, as one message sees it: it waits for its turn, occupies the link for `occupancy` and its bytes at the
-/// condition's rate, and arrives after the condition's delay and `delay`. Another one may be under way meanwhile; they arrive in order.
+/// One direction of a link, as one message sees it: it waits for its turn, occupies the link for
+/// `occupancy` and its bytes at the condition's rate, and arrives after the condition's delay and
+/// `delay`. Another one may be under way meanwhile; they arrive in order.
 struct Crossing {
-  std::uint64_t bytes = 0;  ///< of one message on the wire, headers of all its packets included
-  Duration occupancy{};     ///< beyond those
-  Duration delay{};         ///< beyond the condition's
-  /// By so much it arrives sooner, but never before its turn: parts of it left while the stage before still computed.
+  /// Bytes of one message on the wire, headers of all its packets included.
+  std::uint64_t bytes = 0;
+  Duration occupancy{};  ///< beyond those
+  Duration delay{};      ///< beyond the condition's
+  /// The time by which it arrives sooner, but never before its turn: parts of it left while the
+  /// stage before still computed.
   Nanoseconds early{};
   plan::LinkDirection condition{};
-  /// Two at most, whose conditions hold instead. A message asks for its turn on the second when it has that on the first, and is on both at
-  /// the same time, each for its share of `occupancy` and its bytes at its rate. It arrives after the later of both, and both delays. None: a
-  /// link of its own.
+  /// The channels that it passes, two at most, whose conditions hold instead. A message asks for
+  /// its turn on the second when it has that on the first, and is on both at the same time, each
+  /// for its share of `occupancy` and its bytes at its rate. It arrives after the later of both,
+  /// and both delays. Empty means a link of its own.
   std::vector<MediumPass> media{};
   bool stagger = false;  ///< each link begins its trace somewhere in its period
-  int places =
-      64;  ///< messages that have been sent and not yet taken: what the connection holds by itself. A sender waits beyond
+  /// Messages that have been sent and not yet taken: what the connection holds by itself. A sender
+  /// waits beyond.
+  int places = 64;
 };
 
 struct Stage {
   int device = 0;   ///< a class of devices
-  Crossing link{};  ///< that requests come by
-  // Of processor time for a message, by one thread each: a device with one core does one of them at a time.
+  Crossing link{};  ///< link that requests come by
+  // Of processor time for a message, by one thread each: a device with one core does one of them at
+  // a time.
   Duration receive{};
   Duration compute{};
-  /// Computing a message that comes no later after the one before than a quarter of the time that one took: the stage is awake and its
-  /// caches are warm. None: as compute.
+  /// Time to compute a message that comes no later after the one before than a quarter of the time
+  /// that one took: the stage is awake and its caches are warm. No value means the same as
+  /// `compute`.
   std::optional<Duration> busy{};
   Duration send{};
-  int queue =
-      4;  ///< messages that may wait to be computed, and as many to be sent; who hands one more over waits
+  /// Messages that may wait to be computed, and as many to be sent; who hands one more over waits.
+  int queue = 4;
 };
 
 enum class ArrivalKind {
   kClosed,   ///< whenever fewer than `window` are in flight
-  kPoisson,  ///< at random, `rate_per_s` on average
+  kPoisson,  ///< requests at random, `rate_per_s` on average
   kPeriodic,
   kTrace,
 };
 
-/// When a pipeline's requests come. Those that find `window` of them in flight wait at the source.
+/// The times at which a pipeline's requests come. Those that find `window` of them in flight wait
+/// at the source.
 struct Arrivals {
   ArrivalKind kind = ArrivalKind::kClosed;
   double rate_per_s = 0;  ///< kPoisson
   Nanoseconds period{};   ///< kPeriodic; each pipeline of a class begins somewhere in it
-  /// kTrace: of each request since the one before (of the first: since the last). It begins again at its end, and each pipeline of a class
-  /// but the first somewhere in it.
+  /// kTrace: of each request since the one before (of the first: since the last). It begins again
+  /// at its end, and each pipeline of a class but the first somewhere in it.
   std::vector<Nanoseconds> gaps{};
 };
 
@@ -113,13 +125,14 @@ struct DeviceClass {
   int count = 1;
   int cores = 1;
   double speed = 1;  ///< times of its stages are divided by it
-  /// Of processor time in every period, used as fast as it goes and then waited for the next (a cgroup's CPU quota); 0: no limit. With a
-  /// quota it has one core.
+  /// Processor time in every period, used as fast as it goes and then waited for the next (a
+  /// cgroup's CPU quota); 0: no limit. With a quota it has one core.
   Nanoseconds quota{};
   Nanoseconds period{};
 };
 
-/// What several links share: a Wi-Fi channel, a network card. Messages of all of them, both ways, take their turn.
+/// A channel that several links share: a Wi-Fi channel, a network card. Messages of all of them,
+/// both ways, take their turn.
 struct MediumClass {
   std::string name;
   int count = 1;
@@ -131,35 +144,36 @@ struct PipelineClass {
   std::string name;
   int count = 1;
   std::vector<Stage> stages;
-  Crossing result{};  ///< from the last stage to the sink
-  Duration source{};  ///< of the source for a request, before it is sent; on no device
-  Duration sink{};    ///< of the sink for a result
+  Crossing result{};  ///< crossing from the last stage to the sink
+  Duration source{};  ///< time of the source for a request, before it is sent; on no device
+  Duration sink{};    ///< time of the sink for a result
   Arrivals arrivals{};
   int window = 0;          ///< requests in flight, at most; 0: any number (not of closed arrivals)
   std::int64_t batch = 1;  ///< samples of a request
-  std::shared_ptr<const Recording> recording{};  ///< none: no duration has a column
+  std::shared_ptr<const Recording> recording{};  ///< no value means that no duration has a column
 };
 
 struct Scenario {
   std::uint64_t seed = 1;
   std::int64_t requests =
       0;  ///< completions, of all pipelines together, after which it ends; 0: it ends by time
-  Nanoseconds duration{};  ///< of simulated time; 0: it ends by requests. The first of both counts
-  /// What is not measured: until this time (at most half the duration). None: a tenth of the duration or of the requests, whichever is
-  /// over first.
+  Nanoseconds duration{};  ///< simulated time; 0: it ends by requests. The first of both counts
+  /// Time until which nothing is measured (at most half the duration). No value means a tenth of
+  /// the duration or of the requests, whichever is over first.
   std::optional<Nanoseconds> warm_up{};
   std::vector<DeviceClass> devices;
   std::vector<MediumClass> media;
   std::vector<PipelineClass> pipelines;
 };
 
-/// Whether references, sizes and times are in range, conditions are such as can be simulated (no burst_loss, reorder, duplicate or
-/// jitter_correlation), and every request takes time. Fails: kInvalidArgument naming the class and what to change.
+/// Whether references, sizes and times are in range, conditions are such as can be simulated (no
+/// burst_loss, reorder, duplicate or jitter_correlation), and every request takes time. Fails:
+/// kInvalidArgument naming the class and what to change.
 Expected<> check(const Scenario& scenario);
 
 inline constexpr int kMostInstances =
-    1'000'000;  ///< of devices, media or pipelines, all classes together
-inline constexpr std::int64_t kMostStages = 4'000'000;  ///< of all pipelines together
-inline constexpr Nanoseconds kLongest = std::chrono::hours(24 * 366);  ///< of simulated time
+    1'000'000;  ///< devices, media or pipelines, all classes together
+inline constexpr std::int64_t kMostStages = 4'000'000;  ///< stages of all pipelines together
+inline constexpr Nanoseconds kLongest = std::chrono::hours(24 * 366);  ///< simulated time
 
 }  // namespace pareto::simulation

@@ -112,7 +112,7 @@ class ScenarioReader {
     return *condition;
   }
 
-  /// What a name refers to; 0 with a problem where it does not.
+  /// Finds what a name refers to; 0 with a problem if it refers to nothing.
   static int find(ConfigSection& section, const char* key, const std::string& name,
                   const std::map<std::string, int>& known) {
     const auto found = known.find(name);

@@ -1,4 +1,5 @@
-// Scenarios as people write them: YAML, read whole and validated whole. Format: partitioner/planning/simulation/FORMAT.md.
+// Scenarios as people write them: YAML, read whole and validated whole. Format:
+// partitioner/planning/simulation/FORMAT.md.
 #pragma once
 
 #include <filesystem>
@@ -15,28 +16,33 @@ namespace pareto::simulation {
 class MeasuredPipelines {
  public:
   virtual ~MeasuredPipelines() = default;
-  /// Its stages in order (their devices are of no meaning), result, batch, sink and recording; all crossings with the bytes of a message as
-  /// it was on the wire. Fails: kNotFound, and as stores do.
+  /// Finds a pipeline's stages in order (their devices are of no meaning), result, batch, sink and
+  /// recording; all crossings with the bytes of a message as it was on the wire. Fails: kNotFound,
+  /// and as stores do.
   virtual Expected<PipelineClass> find(const std::string& run, const std::string& trial) = 0;
 };
 
-/// Files that it names (conditions, traces of arrivals) are looked for in `path`'s folder. Passes check().
-/// Fails: kNotFound, kPermission, kInvalidArgument with file, line and nearest key, all that is wrong together; and as `measured` does.
+/// Files that it names (conditions, traces of arrivals) are looked for in `path`'s folder. Passes
+/// check(). Fails: kNotFound, kPermission, kInvalidArgument with file, line and nearest key, all
+/// that is wrong together; and as `measured` does.
 Expected<Scenario> read_scenario(const std::filesystem::path& path, MeasuredPipelines& measured);
-/// `name` stands for the file in errors; files are looked for in `folder`; none: it may name none.
+/// Reads a scenario. `name` stands for the file in errors; files are looked for in `folder`; no
+/// value means that it may name none.
 Expected<Scenario> parse_scenario(const std::string& text, const std::string& name,
                                   const std::optional<std::filesystem::path>& folder,
                                   MeasuredPipelines& measured);
 
-/// "20/s", "90/min", "3600/h": requests a second. Fails: kInvalidArgument.
+/// Parses "20/s", "90/min", "3600/h": requests a second. Fails: kInvalidArgument.
 Expected<double> parse_request_rate(std::string_view text);
-/// A trace of arrivals: a line for each request, the seconds since the trace began, ascending; empty lines and those that begin with #
-/// count for nothing. As gaps, the first of them (from the last request to the first of the next time round) the mean of the others.
-/// Fails: kInvalidArgument with the line.
+/// Parses a trace of arrivals: a line for each request, the seconds since the trace began,
+/// ascending; empty lines and those that begin with # count for nothing. As gaps, the first of them
+/// (from the last request to the first of the next time round) the mean of the others. Fails:
+/// kInvalidArgument with the line.
 Expected<std::vector<Nanoseconds>> parse_arrival_trace(std::string_view text,
                                                        std::string_view name);
 
-/// What a message has on the wire beyond its tensors and packet headers: its frame's header, timeline and descriptors, about.
+/// The bytes of a message on the wire beyond its tensors and packet headers: its frame's header,
+/// timeline and descriptors, about.
 inline constexpr std::uint64_t kFrameBytes = 320;
 
 }  // namespace pareto::simulation

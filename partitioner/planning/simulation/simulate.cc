@@ -100,7 +100,7 @@ class Figures {
             latency.quantile(0.99) * kMs};
   }
 
-  /// In ms.
+  /// Returns the time of a request in ms.
   static double per_request(double nanoseconds, std::int64_t requests) {
     return requests > 0 ? nanoseconds / static_cast<double>(requests) * 1e-6 : 0;
   }

@@ -1,10 +1,13 @@
-// Runs a scenario: discrete events, exact for what scenario.h describes, the same for the same seed.
+// Runs a scenario: discrete events, exact for what scenario.h describes, the same for the same
+// seed.
 //
-//   request ─▶ source ─▶ (places of a link) ═▶ receive ─▶ (queue) ─▶ compute ─▶ (queue) ─▶ send ─▶ (places) ═▶ … ═▶ sink ─▶ latency
+//   request ─▶ source ─▶ (places of a link) ═▶ receive ─▶ (queue) ─▶ compute ─▶ (queue) ─▶ send
+//       ─▶ (places) ═▶ … ═▶ sink ─▶ latency
 //
-// A thread takes one message, works on it, and hands it over; where there is no place for it, it waits, and so does all behind it, back to the
-// source: as BoundedQueue and Link::send make a daemon's threads wait. What it does on a device takes a core, first come first served and
-// not interrupted. A message waits for its link, or medium, in the order sent.
+// A thread takes one message, works on it, and hands it over; where there is no place for it, it
+// waits, and so does all behind it, back to the source: as BoundedQueue and Link::send make a
+// daemon's threads wait. What it does on a device takes a core, first come first served and not
+// interrupted. A message waits for its link, or medium, in the order sent.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +25,14 @@ namespace pareto::simulation {
 struct Utilisation {
   double mean = 0;
   double most = 0;
-  int busiest = 0;  ///< which one of the class that was, from 0
+  int busiest = 0;  ///< number of that one in its class, from 0
 };
 
 struct DeviceOutcome {
   std::string name;
   int count = 1;
   int cores = 1;
-  Utilisation use;  ///< of all cores of a device
+  Utilisation use;  ///< use of all cores of a device
 };
 
 struct MediumOutcome {
@@ -46,7 +49,8 @@ struct StageOutcome {
       0;  ///< share of time with one that could not be handed on, of the thread that waited most
   double queue_mean = 0;  ///< messages received and waiting to be computed
   std::int64_t queue_most = 0;
-  // Of a request, on average: in the hands of each thread, which may wait for a core, and in the queue before compute.
+  // Of a request, on average: in the hands of each thread, which may wait for a core, and in the
+  // queue before compute.
   double receive_ms = 0;
   double queue_ms = 0;
   double compute_ms = 0;
@@ -54,18 +58,18 @@ struct StageOutcome {
 };
 
 struct LinkOutcome {
-  std::string
-      medium;  ///< that it passes, of several the busiest; empty: each pipeline has a link of its own
-  Utilisation use;  ///< of that
-  double transfer_ms =
-      0;  ///< of a request, on average: from when it was sent, in its turn or not, to its arrival
+  /// Channel that it passes, of several the busiest; empty: each pipeline has a link of its own.
+  std::string medium;
+  Utilisation use;  ///< use of that channel
+  /// Time of a request, on average: from when it was sent, in its turn or not, to its arrival.
+  double transfer_ms = 0;
   std::vector<std::string> media{};  ///< all that it passes
 
-  /// "wifi/uplink"; empty: a link of its own.
+  /// Returns "wifi/uplink"; empty: a link of its own.
   std::string way() const;
 };
 
-/// In ms. Percentiles are within LatencyHistogram::kRelativeError, all else is exact.
+/// The latencies in ms. Percentiles are within LatencyHistogram::kRelativeError, all else is exact.
 struct LatencyOutcome {
   double mean_ms = 0;
   double least_ms = 0;
@@ -81,9 +85,9 @@ struct PipelineOutcome {
   int count = 1;
   int window = 0;             ///< 0: any number in flight
   std::int64_t requests = 0;  ///< completed while it was measured
-  double requests_per_s = 0;  ///< of the whole class
+  double requests_per_s = 0;  ///< rate of the whole class
   double samples_per_s = 0;
-  /// From when a request came (closed: from when the source begins to make it) to its result.
+  /// Time from when a request came (closed: from when the source begins to make it) to its result.
   LatencyOutcome latency;
   double in_flight =
       0;  ///< requests that came and are not done, on average over time, of one pipeline
@@ -95,11 +99,11 @@ struct PipelineOutcome {
 };
 
 struct Outcome {
-  Nanoseconds simulated{};    ///< from the beginning
-  Nanoseconds measured{};     ///< without warm-up
+  Nanoseconds simulated{};    ///< time simulated, from the beginning
+  Nanoseconds measured{};     ///< time measured, without warm-up
   std::int64_t requests = 0;  ///< completed, with warm-up
   std::int64_t events = 0;
-  bool stopped = false;  ///< before its end, since it was told to
+  bool stopped = false;  ///< whether it stopped before its end, because it was told to
   std::vector<DeviceOutcome> devices;
   std::vector<MediumOutcome> media;
   std::vector<PipelineOutcome> pipelines;
@@ -108,9 +112,9 @@ struct Outcome {
 /// Told now and then how much is done, 0 … 1; false stops it.
 using OnProgress = std::function<bool(double share)>;
 
-/// Memory: 32 bytes a thread (3 a stage), 16 a request in flight and 16 an event. Threads: any; one call uses one.
-/// Fails: as check(); kExhausted (a closed end: over 2^31 requests of one pipeline in flight); kInvalidArgument (it ended, and no request
-/// was completed after the warm-up).
+/// Memory: 32 bytes a thread (3 a stage), 16 a request in flight and 16 an event. Threads: any; one
+/// call uses one. Fails: as check(); kExhausted (a closed end: over 2^31 requests of one pipeline
+/// in flight); kInvalidArgument (it ended, and no request was completed after the warm-up).
 Expected<Outcome> simulate(const Scenario& scenario, const OnProgress& on_progress = {});
 
 }  // namespace pareto::simulation

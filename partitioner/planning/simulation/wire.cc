@@ -10,7 +10,7 @@ namespace pareto::simulation {
 namespace {
 
 constexpr std::uint64_t kJitterDraws = 64;
-/// A packet so many deviations before the last is not the latest.
+/// The number of deviations before the last packet at which a packet cannot be the latest any more.
 constexpr double kWidestJitter = 8;
 
 double bytes_per_ns(std::uint64_t bits_per_second) {
@@ -21,7 +21,8 @@ std::uint64_t packets_of(std::uint64_t bytes) {
   return std::max<std::uint64_t>(1, (bytes + kPacketBytes - 1) / kPacketBytes);
 }
 
-/// How many of `packets` are lost, drawing purposes from `purpose` on; at most `draws` of them.
+/// Returns how many of `packets` are lost, drawing purposes from `purpose` on; at most `draws` of
+/// them.
 std::uint64_t lost_of(std::uint64_t packets, double loss, std::uint64_t key, std::uint64_t number,
                       std::uint64_t purpose, std::uint64_t draws) {
   const double mean = static_cast<double>(packets) * loss;

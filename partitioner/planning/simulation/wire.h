@@ -1,10 +1,12 @@
 // What a link's condition does to whole messages: how long one occupies it, and when it arrives.
 //
-// A condition speaks of packets of up to 1500 bytes. Here a message is its bytes at the rate that holds while they pass (a trace changes it
-// underway), then the delay. Jitter: a message has arrived when the last of its packets has, and packets keep their order, so of its last
-// ones (at most 64) the latest counts. Losses: every lost packet is sent again, a round trip (twice the delay) later for all that were lost
-// together, until none is; what a congestion control does about them beyond that is not known here (bbr hardly reacts, cubic does: 1 % at 50
-// Mbit/s and 20 ms leaves it 3 Mbit/s). The condition's queue is not looked at: what waits, waits at the sender.
+// A condition speaks of packets of up to 1500 bytes. Here a message is its bytes at the rate that
+// holds while they pass (a trace changes it underway), then the delay. Jitter: a message has
+// arrived when the last of its packets has, and packets keep their order, so of its last ones (at
+// most 64) the latest counts. Losses: every lost packet is sent again, a round trip (twice the
+// delay) later for all that were lost together, until none is; what a congestion control does about
+// them beyond that is not known here (bbr hardly reacts, cubic does: 1 % at 50 Mbit/s and 20 ms
+// leaves it 3 Mbit/s). The condition's queue is not looked at: what waits, waits at the sender.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +20,18 @@ namespace pareto::simulation {
 inline constexpr std::uint64_t kPacketBytes = 1500;
 inline constexpr std::uint64_t kPacketHeaderBytes = 52;
 
-/// On the wire, for `bytes` of a frame (core/wire/FORMAT.md).
+/// Returns the bytes on the wire for `bytes` of a frame (core/wire/FORMAT.md).
 std::uint64_t bytes_with_packet_headers(std::uint64_t bytes);
-/// And back; 0 where there is no more than headers.
+/// Returns the bytes of a frame for those on the wire; 0 if there is no more than headers.
 std::uint64_t bytes_without_packet_headers(std::uint64_t wire_bytes);
 
-/// What a connection holds by itself: Linux's largest send buffer of its own accord.
+/// The bytes that a connection holds by itself: Linux's largest send buffer of its own accord.
 inline constexpr std::uint64_t kConnectionBytes = 4 << 20;
-/// How many messages of so many bytes on the wire that are: Crossing::places.
+/// Returns how many messages of `message_bytes` bytes on the wire a connection holds:
+/// Crossing::places.
 int connection_places(std::uint64_t message_bytes, std::uint64_t buffer_bytes = kConnectionBytes);
 
-/// What one message meets.
+/// The fate of one message.
 struct Fate {
   std::int64_t done = 0;     ///< when the link is free again
   std::int64_t arrives = 0;  ///< earliest; after the message before it
@@ -39,15 +42,16 @@ class Wire {
  public:
   explicit Wire(const plan::LinkDirection& direction);
 
-  /// Times are ns since the link was made. `begin`: when its turn came; `occupancy`: beyond its bytes'; `shift`: where in its trace the
-  /// link began; `key`, `number`, `purpose`: for its draws (draws.h), of which it takes the purposes up to purpose + kPurposes.
+  /// Carries a message. Times are ns since the link was made. `begin`: when its turn came;
+  /// `occupancy`: beyond its bytes'; `shift`: where in its trace the link began; `key`, `number`,
+  /// `purpose`: for its draws (draws.h), of which it takes the purposes up to purpose + kPurposes.
   Fate carry(std::int64_t begin, std::int64_t occupancy, std::uint64_t bytes, std::int64_t shift,
              std::uint64_t key, std::uint64_t number, std::uint64_t purpose) const;
   static constexpr std::uint64_t kPurposes = 4096;
 
   Nanoseconds period() const {
     return Nanoseconds(period_);
-  }  ///< of the trace; 0: it does not repeat
+  }  ///< period of the trace; 0: it does not repeat
 
  private:
   struct Step {
@@ -55,9 +59,9 @@ class Wire {
     double bytes_per_ns = 0;  ///< 0: bytes take no time
     std::int64_t delay = 0;
   };
-  /// Of the step that holds then.
+  /// Returns the index of the step that holds then.
   std::size_t step_at(std::int64_t time) const;
-  /// When it ends, for a time in it that counts from the link's own beginning.
+  /// Returns when a step ends, for a time in it that counts from the link's own beginning.
   std::int64_t end_of(std::size_t step, std::int64_t time) const;
   std::int64_t pass(std::int64_t begin, double bytes, std::int64_t shift) const;
   std::int64_t latest_jitter(std::uint64_t bytes, double bytes_per_ns, std::uint64_t key,

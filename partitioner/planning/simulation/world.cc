@@ -6,7 +6,8 @@
 namespace pareto::simulation {
 namespace {
 
-/// What draws are for, beside threads' (each has Wire::kPurposes from its place in the pipeline on).
+/// The purposes of draws, next to threads' (each has Wire::kPurposes from its place in the pipeline
+/// on).
 constexpr std::uint64_t kPipelineKeys = 1;
 constexpr std::uint64_t kMediumShifts = 2;
 constexpr std::uint64_t kQuotaShifts = 3;

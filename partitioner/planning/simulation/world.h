@@ -1,7 +1,8 @@
-// A scenario laid out for speed: every class once, every thing of a class as few bytes in one array. Internal to partitioner/planning/simulation.
+// A scenario laid out for speed: every class once, every thing of a class as few bytes in one
+// array. Internal to partitioner/planning/simulation.
 //
-// Requests of a pipeline never overtake each other, so a thread needs no list of them but four counters: the n-th message that it begins
-// is the pipeline's request n.
+// Requests of a pipeline never overtake each other, so a thread needs no list of them but four
+// counters: the n-th message that it begins is the pipeline's request n.
 #pragma once
 
 #include <cstdint>
@@ -39,20 +40,21 @@ class Level {
   double integral_ = 0;
 };
 
-/// How messages of a class get to one of its threads from the one before.
+/// The rule by which messages of a class get to one of its threads from the one before.
 struct CrossingRule {
-  int wire = -1;  ///< of World::wires; -1: a medium's
+  int wire = -1;  ///< index in World::wires; -1: a medium's
   std::uint64_t bytes = 0;
   DurationDraw occupancy;
   DurationDraw delay;
   std::int64_t early = 0;
 };
 
-/// One thread of a pipeline class: the source, a stage's three, or the sink. What was counted is of all pipelines of the class.
+/// One thread of a pipeline class: the source, a stage's three, or the sink. What was counted is of
+/// all pipelines of the class.
 struct ThreadRule {
   DurationDraw time;
-  DurationDraw busy_time;    ///< of a message that follows soon
-  int crossing = -1;         ///< of World::crossings, by which messages come; -1: by a queue
+  DurationDraw busy_time;    ///< time of a message that follows soon
+  int crossing = -1;         ///< index in World::crossings, by which messages come; -1: by a queue
   std::uint32_t places = 1;  ///< messages handed over to it and not begun
   bool last = false;         ///< the sink
   std::int64_t busy = 0;     ///< ns with a message in hand
@@ -70,7 +72,7 @@ struct Thread {
   std::uint32_t finished = 0;
   std::uint32_t pipeline = 0;
   std::uint32_t device = kNone;
-  std::uint32_t link = kNone;  ///< of World::links, by which its messages come
+  std::uint32_t link = kNone;  ///< index in World::links, by which its messages come
   std::uint32_t blocked = 0;   ///< 1: it has a message that it could not hand over
   std::int64_t awake_until = -1;
 };
@@ -78,17 +80,17 @@ struct Thread {
 /// A pipeline's end of a link.
 struct LinkEnd {
   std::int64_t last_arrival = 0;
-  std::uint32_t first_pass = 0;  ///< of World::passes
+  std::uint32_t first_pass = 0;  ///< index in World::passes
   bool has_second = false;       ///< whether a message passes another carrier after the first
   // Messages that have not had their turn on the first of two, as a list of World::underway.
   std::uint32_t oldest = kNone;
   std::uint32_t newest = kNone;
 };
 
-/// Of a link's messages over one carrier.
+/// The passage of a link's messages over one carrier.
 struct Pass {
   std::uint32_t carrier = 0;
-  double share = 1;  ///< of their occupancy
+  double share = 1;  ///< share of their occupancy
 };
 
 /// A message on its link.
@@ -96,16 +98,16 @@ struct Underway {
   std::int64_t sent = 0;
   // Of the carriers that it has passed:
   std::int64_t done = 0;   ///< when the last of them is free again
-  std::int64_t delay = 0;  ///< of all of them together
+  std::int64_t delay = 0;  ///< delay of all of them together
   std::uint32_t number = 0;
   std::uint32_t next = kNone;  ///< the one sent after it, or the next unused place
 };
 
-/// What carries messages one after the other: a link of its own, or a medium.
+/// A carrier of messages, one after the other: a link of its own, or a medium.
 struct Carrier {
   std::int64_t free_at = 0;
   std::int64_t busy = 0;
-  std::int64_t shift = 0;  ///< of its trace
+  std::int64_t shift = 0;  ///< shift of its trace
   std::uint32_t wire = 0;
 };
 
@@ -113,7 +115,7 @@ struct Carrier {
 struct Quota {
   std::int64_t most = 0;
   std::int64_t period = 0;
-  std::int64_t shift = 0;    ///< of its periods
+  std::int64_t shift = 0;    ///< shift of its periods
   std::int64_t current = 0;  ///< the period in which something was used last …
   std::int64_t used = 0;     ///< … and how much
 };
@@ -122,18 +124,18 @@ struct Device {
   std::uint32_t first_core = 0;
   std::uint32_t cores = 1;
   std::int64_t busy = 0;
-  std::uint32_t quota = kNone;  ///< of World::quotas
+  std::uint32_t quota = kNone;  ///< index in World::quotas
 };
 
 struct Request {
   std::int64_t since = 0;
-  std::uint32_t row = 0;  ///< of the recording
+  std::uint32_t row = 0;  ///< row of the recording
 };
 
 struct PipelineRule {
-  std::size_t first_rule = 0;  ///< of its threads
+  std::size_t first_rule = 0;  ///< first rule of its threads
   std::size_t threads = 0;
-  std::uint32_t first_thread = 0;  ///< of the first pipeline of the class
+  std::uint32_t first_thread = 0;  ///< first thread of the first pipeline of the class
   std::uint32_t first_pipeline = 0;
   std::uint32_t window = 0;  ///< 0: any number
   LatencyHistogram latency;
@@ -142,11 +144,11 @@ struct PipelineRule {
 };
 
 struct Pipeline {
-  std::uint64_t key = 0;  ///< for draws
+  std::uint64_t key = 0;  ///< key for draws
   std::uint32_t rule = 0;
   std::uint32_t first_thread = 0;
   std::uint32_t completed = 0;
-  std::uint32_t row = 0;   ///< of the last request
+  std::uint32_t row = 0;   ///< row of the last request
   std::uint32_t gap = 0;   ///< next of a trace of arrivals
   std::uint32_t mask = 0;  ///< requests in flight have places [number & mask] …
   std::vector<Request> requests;
@@ -158,7 +160,7 @@ struct World {
   explicit World(const Scenario& scenario);
 
   void keep(LinkEnd& link, const Underway& message);
-  /// The oldest that was kept.
+  /// Returns the oldest that was kept.
   Underway take(LinkEnd& link);
 
   std::vector<Wire> wires;
@@ -168,7 +170,7 @@ struct World {
   std::vector<Thread> threads;
   std::vector<LinkEnd> links;
   std::vector<Pass> passes;
-  std::vector<Carrier> carriers;  ///< of media first, class by class
+  std::vector<Carrier> carriers;  ///< carriers: those of media first, class by class
   std::vector<Device> devices;
   std::vector<std::int64_t> cores;  ///< when each is free
   std::vector<Quota> quotas;
@@ -189,7 +191,7 @@ struct World {
     std::uint32_t last_pipeline = kNone;
 
     std::uint32_t next() { return first + taken++ % count; }
-    /// The same one for all that a pipeline asks for.
+    /// Returns the same number for all that a pipeline asks for.
     std::uint32_t next_for(std::uint32_t pipeline) {
       if (last_pipeline != pipeline) ++taken;
       last_pipeline = pipeline;
@@ -197,8 +199,8 @@ struct World {
     }
   };
   std::vector<Underway> underway_;
-  std::uint32_t unused_ = kNone;    ///< of underway_, as a list
-  std::vector<Turn> device_turns_;  ///< of a class of devices
+  std::uint32_t unused_ = kNone;    ///< first unused one of underway_, as a list
+  std::vector<Turn> device_turns_;  ///< turns of a class of devices
   std::vector<Turn> medium_turns_;
 };
 
